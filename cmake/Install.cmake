@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What consumers meet: headers, libraries, the CMake package and pkg-config
+# files. rowbloom::rocksdb is the component "rocksdb" of the package. The rules
+# for the tool are in tools/CMakeLists.txt.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rowbloom)
+set(package_files
+    ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config-version.cmake)
+set(pc_names rowbloom)
+
+# install_library(TARGET EXPORT): also its headers and its exported targets.
+function(install_library target export)
+  install(TARGETS ${target} EXPORT ${export} FILE_SET HEADERS)
+  install(EXPORT ${export} NAMESPACE rowbloom:: DESTINATION ${package_dir})
+endfunction()
+
+install_library(rowbloom rowbloom-targets)
+if(TARGET rowbloom_rocksdb)
+  install_library(rowbloom_rocksdb rowbloom-rocksdb-targets)
+  list(APPEND pc_names rowbloom-rocksdb)
+endif()
+
+get_target_property(rowbloom_type rowbloom TYPE)
+configure_package_config_file(
+  cmake/rowbloom-config.cmake.in rowbloom-config.cmake
+  INSTALL_DESTINATION ${package_dir}
+  NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may break the API.
+write_basic_package_version_file(
+  rowbloom-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${package_files} DESTINATION ${package_dir})
+
+# A static library passes its private dependencies on, so that
+# `pkg-config --libs` without --static links too.
+set(pc_public "absl_status absl_statusor absl_span")
+set(pc_private "absl_flat_hash_map absl_flat_hash_set absl_strings")
+string(APPEND pc_private " libxxhash")
+if(rowbloom_type STREQUAL "STATIC_LIBRARY")
+  string(APPEND pc_public " ${pc_private}")
+  set(pc_private "")
+endif()
+# Relative to the file, so that an installed tree can be moved.
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR
+           BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE libdir)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+           BASE_DIRECTORY ${libdir}/pkgconfig OUTPUT_VARIABLE pc_prefix)
+foreach(name IN LISTS pc_names)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
