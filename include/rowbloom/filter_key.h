@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a cell contributes to a filter, and what a lookup asks of it: a row,
+// or a row with a qualifier, together with its 64-bit digest.
+//
+//   const FilterKey cell = FilterKey::RowCol("user17", "email");
+//   for (const Sst& sst : ssts) {          // Hashed once, asked many times.
+//     if (sst.filter->MayContain(cell)) Read(sst);
+//   }
+//
+// A FilterKey is a view: the row and the qualifier must outlive it.
+//
+// Digest: XXH3-64 of the row with seed 0; of a (row, qualifier), XXH3-64 of
+// the qualifier seeded with the row's digest. Persisted in every filter, so
+// the definition is for ever; tests/hash/digest_test.cc pins it.
+
+#ifndef ROWBLOOM_FILTER_KEY_H_
+#define ROWBLOOM_FILTER_KEY_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace rowbloom {
+
+// The hash of a filter key. A strong type, so that no other integer is asked.
+struct KeyDigest {
+  uint64_t value = 0;
+};
+
+inline bool operator==(KeyDigest a, KeyDigest b) { return a.value == b.value; }
+inline bool operator!=(KeyDigest a, KeyDigest b) { return a.value != b.value; }
+
+// The digest of a bare byte string: of a row, and of any entry that a host
+// hands over flat.
+KeyDigest DigestBytes(std::string_view bytes);
+
+class FilterKey {
+ public:
+  static FilterKey Row(std::string_view row);
+  static FilterKey RowCol(std::string_view row, std::string_view qualifier);
+  // Reuses the row's digest: hashes the qualifier only.
+  static FilterKey RowCol(const FilterKey& row, std::string_view qualifier);
+
+  std::string_view row() const { return row_; }
+  std::string_view qualifier() const { return qualifier_; }
+  bool has_qualifier() const { return has_qualifier_; }
+  KeyDigest digest() const { return digest_; }
+  KeyDigest row_digest() const { return row_digest_; }
+
+  // Orders by row, then the row's own key, then its columns by qualifier:
+  // bytewise, unsigned. Negative, zero or positive.
+  int Compare(const FilterKey& other) const;
+
+ private:
+  FilterKey() = default;
+
+  std::string_view row_;
+  std::string_view qualifier_;
+  KeyDigest row_digest_;
+  KeyDigest digest_;
+  bool has_qualifier_ = false;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_FILTER_KEY_H_

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RB_CHECK: the caller's mistake, always on. RB_DCHECK: our own, on where
+// NDEBUG is not defined. Neither is ever about bytes from outside.
+
+#ifndef ROWBLOOM_BASE_CHECK_H_
+#define ROWBLOOM_BASE_CHECK_H_
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace rowbloom::base {
+
+[[noreturn]] inline void CheckFailed(const char* file, int line,
+                                     const char* condition) {
+  std::fprintf(stderr, "%s:%d: rowbloom check failed: %s\n", file, line,
+               condition);
+  std::abort();
+}
+
+}  // namespace rowbloom::base
+
+#define RB_CHECK(condition)                                            \
+  (__builtin_expect(!(condition), 0)                                   \
+       ? ::rowbloom::base::CheckFailed(__FILE__, __LINE__, #condition) \
+       : static_cast<void>(0))
+
+#ifdef NDEBUG
+#define RB_DCHECK(condition) static_cast<void>(sizeof(!(condition)))
+#else
+#define RB_DCHECK(condition) RB_CHECK(condition)
+#endif
+
+#endif  // ROWBLOOM_BASE_CHECK_H_

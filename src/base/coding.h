@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Integers in persisted bytes: fixed width little-endian, and varints of 7
+// bits a byte, low bits first. Readers take a view, advance it, and return
+// false when it is too short; nothing else in the project decodes integers.
+
+#ifndef ROWBLOOM_BASE_CODING_H_
+#define ROWBLOOM_BASE_CODING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rowbloom::base {
+
+template <typename T>
+inline void AppendFixed(T value, std::string* out) {
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    out->push_back(static_cast<char>(static_cast<uint64_t>(value) >> (8 * i)));
+  }
+}
+
+// Compilers turn this loop into one load on little-endian machines.
+template <typename T>
+inline T LoadFixed(const char* bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i]))
+             << (8 * i);
+  }
+  return static_cast<T>(value);
+}
+
+template <typename T>
+inline bool ReadFixed(std::string_view* in, T* value) {
+  if (in->size() < sizeof(T)) return false;
+  *value = LoadFixed<T>(in->data());
+  in->remove_prefix(sizeof(T));
+  return true;
+}
+
+inline constexpr size_t kMaxVarintSize = 10;
+
+inline void AppendVarint(uint64_t value, std::string* out) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out->push_back(static_cast<char>(value));
+}
+
+// Accepts only the shortest encoding, so that a value has one form.
+inline bool ReadVarint(std::string_view* in, uint64_t* value) {
+  uint64_t result = 0;
+  for (size_t i = 0; i < kMaxVarintSize && i < in->size(); ++i) {
+    const uint64_t byte = static_cast<unsigned char>((*in)[i]);
+    if (i == kMaxVarintSize - 1 && byte > 1) return false;
+    result |= (byte & 0x7f) << (7 * i);
+    if (byte < 0x80) {
+      if (byte == 0 && i > 0) return false;
+      in->remove_prefix(i + 1);
+      *value = result;
+      return true;
+    }
+  }
+  return false;
+}
+
+inline void AppendSized(std::string_view bytes, std::string* out) {
+  AppendVarint(bytes.size(), out);
+  out->append(bytes);
+}
+
+// A varint size, then so many bytes. *bytes views into *in.
+inline bool ReadSized(std::string_view* in, std::string_view* bytes) {
+  uint64_t size = 0;
+  if (!ReadVarint(in, &size) || size > in->size()) return false;
+  *bytes = in->substr(0, static_cast<size_t>(size));
+  in->remove_prefix(static_cast<size_t>(size));
+  return true;
+}
+
+}  // namespace rowbloom::base
+
+#endif  // ROWBLOOM_BASE_CODING_H_

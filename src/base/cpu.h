@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this CPU can do, found once.
+
+#ifndef ROWBLOOM_BASE_CPU_H_
+#define ROWBLOOM_BASE_CPU_H_
+
+namespace rowbloom::base {
+
+bool CpuHasAvx2();  // And BMI2 and POPCNT, which came with it.
+
+}  // namespace rowbloom::base
+
+#endif  // ROWBLOOM_BASE_CPU_H_

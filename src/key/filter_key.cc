@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_key.h"
+
+#include "hash/digest.h"
+
+namespace rowbloom {
+
+KeyDigest DigestBytes(std::string_view bytes) {
+  return KeyDigest{hash::Hash64(bytes)};
+}
+
+FilterKey FilterKey::Row(std::string_view row) {
+  FilterKey key;
+  key.row_ = row;
+  key.row_digest_ = DigestBytes(row);
+  key.digest_ = key.row_digest_;
+  return key;
+}
+
+FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier) {
+  return RowCol(Row(row), qualifier);
+}
+
+FilterKey FilterKey::RowCol(const FilterKey& row, std::string_view qualifier) {
+  FilterKey key = row;
+  key.qualifier_ = qualifier;
+  key.has_qualifier_ = true;
+  key.digest_ = KeyDigest{hash::Hash64(qualifier, row.row_digest_.value)};
+  return key;
+}
+
+int FilterKey::Compare(const FilterKey& other) const {
+  // char_traits<char>::compare is unsigned, as memcmp is.
+  if (const int c = row_.compare(other.row_); c != 0) return c;
+  if (has_qualifier_ != other.has_qualifier_) return has_qualifier_ ? 1 : -1;
+  return qualifier_.compare(other.qualifier_);
+}
+
+}  // namespace rowbloom

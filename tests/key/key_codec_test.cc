@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/key_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "testing/keys.h"
+
+namespace rowbloom {
+namespace {
+
+using namespace std::string_literals;
+using testing::Cell;
+using testing::Random;
+
+std::string Encoded(const KeyCodec& codec, const std::string& row,
+                    const std::string& qualifier) {
+  std::string key;
+  EXPECT_TRUE(codec.Encode(row, qualifier, &key).ok());
+  return key;
+}
+
+TEST(OrderedCodec, BytesArePinned) {
+  EXPECT_EQ(Encoded(KeyCodec::Ordered(), "ab", "c"), "ab\0\1c\0\1"s);
+  EXPECT_EQ(Encoded(KeyCodec::Ordered(), "", ""), "\0\1\0\1"s);
+  EXPECT_EQ(Encoded(KeyCodec::Ordered(), "a\0"s, "\0\xff"s),
+            "a\0\xff\0\1\0\xff\xff\0\1"s);
+}
+
+TEST(OrderedCodec, OrderOfEncodingsIsOrderOfRowAndQualifier) {
+  Random random(2);
+  const KeyCodec codec = KeyCodec::Ordered();
+  for (int i = 0; i < 100000; ++i) {
+    const Cell a = {random.Bytes(5), random.Bytes(5)};
+    // Half of the pairs share a row, so that qualifiers decide.
+    const Cell b = {random.Below(2) == 0 ? a.row : random.Bytes(5),
+                    random.Bytes(5)};
+    const std::string key_a = Encoded(codec, a.row, a.qualifier);
+    const std::string key_b = Encoded(codec, b.row, b.qualifier);
+    ASSERT_EQ(key_a < key_b, a < b);
+    ASSERT_EQ(key_a == key_b, a == b);
+  }
+}
+
+TEST(KeyCodec, DecodeUndoesEncode) {
+  Random random(3);
+  for (const KeyCodec& codec :
+       {KeyCodec::Ordered(), KeyCodec::FixedRow(4), KeyCodec::Delimiter('|')}) {
+    for (int i = 0; i < 20000; ++i) {
+      std::string row = random.Bytes(6);
+      if (codec.kind() == KeyCodec::Kind::kFixedRow) row.resize(4, 'x');
+      if (codec.kind() == KeyCodec::Kind::kDelimiter) {
+        for (char& c : row) c = c == '|' ? '/' : c;
+      }
+      const std::string qualifier = random.Bytes(6);
+      std::string decoded_row;
+      std::string decoded_qualifier;
+      ASSERT_TRUE(codec
+                      .Decode(Encoded(codec, row, qualifier), &decoded_row,
+                              &decoded_qualifier)
+                      .ok());
+      ASSERT_EQ(decoded_row, row);
+      ASSERT_EQ(decoded_qualifier, qualifier);
+    }
+  }
+}
+
+TEST(OrderedCodec, ASuffixIsKeptApart) {
+  std::string row, qualifier, suffix;
+  const std::string key = Encoded(KeyCodec::Ordered(), "r", "q") + "\0v9"s;
+  ASSERT_TRUE(KeyCodec::Ordered().Decode(key, &row, &qualifier, &suffix).ok());
+  EXPECT_EQ(row, "r");
+  EXPECT_EQ(qualifier, "q");
+  EXPECT_EQ(suffix, "\0v9"s);
+}
+
+TEST(KeyCodec, PartsAreTheDocumentedOnes) {
+  size_t row_part = 0;
+  const KeyCodec ordered = KeyCodec::Ordered();
+  const std::string key = "ab\0\1c\0\1v"s;
+  EXPECT_EQ(ordered.ColumnPartSize(key, &row_part), 6u);  // ab 00 01 c 00
+  EXPECT_EQ(row_part, 3u);                                // ab 00
+  // A row alone, its upper bound, and a column that does not end.
+  for (const std::string& partial :
+       {"ab\0"s, "ab\0\1"s, "ab\0\2"s, "ab\0\1c"s}) {
+    EXPECT_EQ(ordered.ColumnPartSize(partial, &row_part), 0u);
+    EXPECT_EQ(row_part, 3u);
+  }
+  for (const std::string& none : {""s, "ab"s, "ab\0\xff"s}) {
+    EXPECT_EQ(ordered.ColumnPartSize(none, &row_part), 0u);
+    EXPECT_EQ(row_part, 0u);
+  }
+  const KeyCodec fixed = KeyCodec::FixedRow(2);
+  EXPECT_EQ(fixed.ColumnPartSize("abc", &row_part), 3u);
+  EXPECT_EQ(row_part, 2u);
+  EXPECT_EQ(fixed.ColumnPartSize("ab", &row_part), 0u);
+  EXPECT_EQ(row_part, 2u);
+  EXPECT_EQ(fixed.RowPartSize("a"), 0u);
+  const KeyCodec delimiter = KeyCodec::Delimiter('|');
+  EXPECT_EQ(delimiter.ColumnPartSize("a|b", &row_part), 3u);
+  EXPECT_EQ(row_part, 2u);
+  EXPECT_EQ(delimiter.ColumnPartSize("a|", &row_part), 0u);
+  EXPECT_EQ(delimiter.RowPartSize("ab"), 0u);
+}
+
+TEST(KeyCodec, PartsOfAKeyArePartsOfThemselves) {
+  Random random(4);
+  for (const KeyCodec& codec :
+       {KeyCodec::Ordered(), KeyCodec::FixedRow(3), KeyCodec::Delimiter('|')}) {
+    for (int i = 0; i < 50000; ++i) {
+      const std::string key = random.Bytes(10);
+      size_t row_part = 0;
+      const size_t column_part = codec.ColumnPartSize(key, &row_part);
+      ASSERT_LE(row_part, key.size());
+      ASSERT_LE(column_part, key.size());
+      ASSERT_EQ(codec.RowPartSize(key), row_part);
+      ASSERT_EQ(codec.RowPartSize(key.substr(0, row_part)), row_part);
+      if (column_part > 0) {
+        ASSERT_GT(column_part, row_part);
+        size_t again = 0;
+        ASSERT_EQ(codec.ColumnPartSize(key.substr(0, column_part), &again),
+                  column_part);
+        ASSERT_EQ(again, row_part);
+      }
+    }
+  }
+}
+
+TEST(KeyCodec, RowBoundsHoldExactlyTheRowsKeys) {
+  Random random(5);
+  for (const KeyCodec& codec :
+       {KeyCodec::Ordered(), KeyCodec::FixedRow(2), KeyCodec::Delimiter('|')}) {
+    for (int i = 0; i < 50000; ++i) {
+      Cell a = {random.Bytes(3), random.Bytes(3)};
+      Cell b = {random.Below(3) == 0 ? a.row : random.Bytes(3),
+                random.Bytes(3)};
+      for (Cell* cell : {&a, &b}) {
+        if (codec.kind() == KeyCodec::Kind::kFixedRow) cell->row.resize(2, 'x');
+        for (char& c : cell->row) {
+          if (codec.kind() == KeyCodec::Kind::kDelimiter && c == '|') c = '/';
+        }
+      }
+      std::string lower, upper;
+      ASSERT_TRUE(codec.RowLowerBound(a.row, &lower).ok());
+      ASSERT_TRUE(codec.RowUpperBound(a.row, &upper).ok());
+      const std::string key = Encoded(codec, b.row, b.qualifier);
+      const bool inside = key >= lower && (upper.empty() || key < upper);
+      ASSERT_EQ(inside, a.row == b.row);
+    }
+  }
+}
+
+TEST(OrderedCodec, BothBoundsOfARowHaveItsRowPart) {
+  Random random(6);
+  const KeyCodec codec = KeyCodec::Ordered();
+  for (int i = 0; i < 10000; ++i) {
+    const std::string row = random.Bytes(6);
+    std::string lower, upper;
+    ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
+    ASSERT_TRUE(codec.RowUpperBound(row, &upper).ok());
+    size_t lower_part = 0, upper_part = 0;
+    ASSERT_EQ(codec.ColumnPartSize(lower, &lower_part), 0u);
+    ASSERT_EQ(codec.ColumnPartSize(upper, &upper_part), 0u);
+    ASSERT_EQ(lower.substr(0, lower_part), upper.substr(0, upper_part));
+    const std::string key = Encoded(codec, row, random.Bytes(6));
+    ASSERT_EQ(key.substr(0, codec.RowPartSize(key)),
+              lower.substr(0, lower_part));
+  }
+}
+
+TEST(KeyCodec, TextFormsRoundTrip) {
+  for (const std::string& text : {"ordered"s, "fixed:1"s, "fixed:16"s,
+                                  "delimiter:0x7c"s, "delimiter:0x00"s}) {
+    const auto codec = KeyCodec::Parse(text);
+    ASSERT_TRUE(codec.ok()) << codec.status();
+    EXPECT_EQ(codec->ToString(), text);
+    const auto parts = KeyCodec::FromParts(static_cast<uint8_t>(codec->kind()),
+                                           codec->parameter());
+    ASSERT_TRUE(parts.ok());
+    EXPECT_TRUE(*parts == *codec);
+  }
+  EXPECT_EQ(KeyCodec::Parse("delimiter:|")->ToString(), "delimiter:0x7c");
+}
+
+TEST(KeyCodec, BadTextIsRefusedWithWhatIsAllowed) {
+  for (const std::string& text :
+       {""s, "sorted"s, "fixed"s, "fixed:"s, "fixed:0"s, "fixed:9999999"s,
+        "delimiter"s, "delimiter:ab"s, "ordered:1"s}) {
+    const auto codec = KeyCodec::Parse(text);
+    EXPECT_EQ(codec.status().code(), absl::StatusCode::kInvalidArgument)
+        << text;
+    EXPECT_NE(codec.status().ToString().find("ordered, fixed:N"),
+              std::string::npos);
+  }
+  EXPECT_FALSE(KeyCodec::FromParts(0, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromParts(1, 1).ok());
+  EXPECT_FALSE(KeyCodec::FromParts(2, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromParts(3, 256).ok());
+  EXPECT_FALSE(KeyCodec::FromParts(4, 0).ok());
+}
+
+TEST(KeyCodec, RowsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
+  std::string key = "before";
+  EXPECT_FALSE(KeyCodec::FixedRow(3).Encode("ab", "q", &key).ok());
+  EXPECT_FALSE(KeyCodec::Delimiter('|').Encode("a|b", "q", &key).ok());
+  EXPECT_EQ(key, "before");
+}
+
+TEST(KeyCodec, KeysThatHoldNoCellAreRefusedByDecode) {
+  std::string row, qualifier;
+  for (const std::string& key :
+       {""s, "a"s, "a\0\1b"s, "a\0\2b\0\1"s, "a\0\xff\0"s, "a\0\1b\0"s}) {
+    EXPECT_EQ(KeyCodec::Ordered().Decode(key, &row, &qualifier).code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(KeyCodec::FixedRow(3).Decode("ab", &row, &qualifier).ok());
+  EXPECT_FALSE(KeyCodec::Delimiter('|').Decode("ab", &row, &qualifier).ok());
+}
+
+}  // namespace
+}  // namespace rowbloom
