@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a writer is asked for: a filter family and one size goal, either bits
+// per key or a target false positive rate.
+//
+//   FilterPolicy policy;                                 // blocked_bloom, 10
+//   policy = FilterPolicy::BitsPerKey("blocked_bloom", 12.5);
+//   policy = FilterPolicy::TargetFpr("blocked_bloom", 0.01);
+//   auto parsed = FilterPolicy::Parse("blocked_bloom:bits_per_key=12.5");
+//
+// The family that was really written, and its parameters, are in the filter's
+// descriptor: readers never see a policy.
+
+#ifndef ROWBLOOM_FILTER_POLICY_H_
+#define ROWBLOOM_FILTER_POLICY_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace rowbloom {
+
+class FilterPolicy {
+ public:
+  // Accepted range of bits per key; families narrow nothing within it.
+  static constexpr double kMinBitsPerKey = 1.0;
+  static constexpr double kMaxBitsPerKey = 24.0;
+  static constexpr double kDefaultBitsPerKey = 10.0;
+
+  FilterPolicy();
+  // `family` must be a registered name (FilterFamilyNames()) and the goal in
+  // range, or Validate() fails and builders answer "maybe" to everything.
+  static FilterPolicy BitsPerKey(std::string_view family, double bits_per_key);
+  static FilterPolicy TargetFpr(std::string_view family, double target_fpr);
+
+  // "FAMILY", "FAMILY:bits_per_key=B" or "FAMILY:target_fpr=R".
+  // InvalidArgument says what is allowed.
+  static absl::StatusOr<FilterPolicy> Parse(std::string_view text);
+  std::string ToString() const;
+  absl::Status Validate() const;
+
+  const std::string& family() const { return family_; }
+  // The goal in bits per key; a target rate is turned into bits by the
+  // family's own inverse function.
+  double bits_per_key() const;
+  // The rate expected of a large filter of this policy.
+  double expected_fpr() const;
+
+ private:
+  std::string family_;
+  double bits_per_key_ = kDefaultBitsPerKey;  // 0: see target_fpr_.
+  double target_fpr_ = 0;                     // 0: see bits_per_key_.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_FILTER_POLICY_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a parsed filter's lookup reads: pointers and numbers, nothing else.
+// Part of FilterView; of no use by itself.
+//
+//   const FilterState& s = ...;  // filled by a family's Parse, then trusted
+//   return kernel(s, digest);
+//
+// No std or absl header may be included here: kernels compiled for one
+// instruction set include this file, and must not emit inline functions that
+// the linker could share with code for other CPUs.
+
+#ifndef ROWBLOOM_FILTER_STATE_H_
+#define ROWBLOOM_FILTER_STATE_H_
+
+#include <stdint.h>
+
+namespace rowbloom {
+
+struct FilterState {
+  const char* unit[8] = {};  // The loaded units.
+  uint64_t slot_count = 0;   // Family's own: lines, segments.
+  uint64_t parameter = 0;    // Family's own.
+  uint32_t unit_count = 0;   // How many are loaded.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_FILTER_STATE_H_

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Bloom family: one 64-byte line a lookup, cheap to build, one unit.
+// Lines and lookups: blocked_bloom_kernel.h. Rates: blocked_bloom_model.h.
+
+#ifndef ROWBLOOM_FILTER_BLOCKED_BLOOM_H_
+#define ROWBLOOM_FILTER_BLOCKED_BLOOM_H_
+
+#include "filter/family.h"
+
+namespace rowbloom::filter {
+
+extern const FilterFamily kBlockedBloomFamily;
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_BLOCKED_BLOOM_H_

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/blocked_bloom_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "filter/blocked_bloom_kernel.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+constexpr double kLineBits = 512;
+// Two bits hold the salt; keys avoid them.
+constexpr double kUsableBits = 510;
+// The mean of the smallest of four standard normal values: what choosing the
+// best of four salts gains, in standard deviations.
+constexpr double kBestOfFour = 1.02938;
+
+// The rate of a line that holds `keys` keys.
+double LineFpr(double keys, uint32_t probe_count) {
+  // A key probes a given bit with probability k / usable in each round; two
+  // bits of one sector never both; two of different sectors both, if both
+  // sectors are among the k of 8.
+  double log_empty = 0;
+  double log_both_empty_same = 0;
+  double log_both_empty_other = 0;
+  for (double k = probe_count; k > 0; k -= kSectors) {
+    const double round = std::min<double>(k, kSectors);
+    const double p = round / kUsableBits;
+    const double p_both =
+        p * p * (round - 1) / round * kSectors / (kSectors - 1);
+    log_empty += std::log1p(-p);
+    log_both_empty_same += std::log1p(-2 * p);
+    log_both_empty_other += std::log1p(-2 * p + p_both);
+  }
+  const double empty = std::exp(keys * log_empty);
+  const double sector = kUsableBits / kSectors;
+  const double variance =
+      kUsableBits *
+      (empty + (sector - 1) * std::exp(keys * log_both_empty_same) +
+       (kUsableBits - sector) * std::exp(keys * log_both_empty_other) -
+       kUsableBits * empty * empty);
+  const double gain = kBestOfFour * std::sqrt(std::max(0.0, variance));
+  const double fill = std::max(0.0, 1 - empty - gain / kUsableBits);
+  return std::pow(fill, probe_count);
+}
+
+}  // namespace
+
+double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
+                       uint32_t probe_count) {
+  if (key_count == 0) return 0;
+  if (line_count == 1) {
+    return LineFpr(static_cast<double>(key_count), probe_count);
+  }
+  // Keys of a line: binomial. Summed outward from its mode.
+  const double n = static_cast<double>(key_count);
+  const double q = 1.0 / static_cast<double>(line_count);
+  const double mode = std::floor((n + 1) * q);
+  const double log_mode_weight =
+      std::lgamma(n + 1) - std::lgamma(mode + 1) - std::lgamma(n - mode + 1) +
+      mode * std::log(q) + (n - mode) * std::log1p(-q);
+  double total = 0;
+  double total_weight = 0;
+  const auto add = [&](double keys, double weight) {
+    total += weight * LineFpr(keys, probe_count);
+    total_weight += weight;
+  };
+  const double mode_weight = std::exp(log_mode_weight);
+  const double negligible = mode_weight * 1e-12;
+  double weight = mode_weight;
+  for (double j = mode; weight > negligible && j <= n; ++j) {
+    add(j, weight);
+    weight *= (n - j) / (j + 1) * q / (1 - q);
+  }
+  weight = mode_weight;
+  for (double j = mode; j > 0; --j) {
+    weight *= j / (n - j + 1) * (1 - q) / q;
+    if (weight < negligible) break;
+    add(j - 1, weight);
+  }
+  // lgamma of huge counts loses digits; the weights need only be relative.
+  return std::min(1.0, total / total_weight);
+}
+
+double BlockedBloomFpr(double bits_per_key, uint32_t probe_count) {
+  constexpr uint64_t kManyLines = uint64_t{1} << 20;
+  return BlockedBloomFpr(static_cast<uint64_t>(static_cast<double>(kManyLines) *
+                                               kLineBits / bits_per_key),
+                         kManyLines, probe_count);
+}
+
+uint32_t BlockedBloomProbeCount(double bits_per_key) {
+  // The smallest bits per key at which one more probe is better.
+  constexpr double kOneMoreFrom[] = {2.05,  3.50,  4.95,  6.45,  8.05,  9.75,
+                                     11.55, 13.10, 15.20, 17.45, 20.00, 22.75};
+  return 1 + static_cast<uint32_t>(std::upper_bound(std::begin(kOneMoreFrom),
+                                                    std::end(kOneMoreFrom),
+                                                    bits_per_key) -
+                                   std::begin(kOneMoreFrom));
+}
+
+}  // namespace rowbloom::filter

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/family.h"
+
+#include "base/cpu.h"
+#include "filter/always_maybe.h"
+#include "filter/blocked_bloom.h"
+
+namespace rowbloom {
+
+namespace filter {
+
+namespace {
+
+// In order of their codes.
+constexpr const FilterFamily* kFamilies[] = {
+    &kAlwaysMaybeFamily,
+    &kBlockedBloomFamily,
+};
+
+}  // namespace
+
+absl::Span<const FilterFamily* const> AllFamilies() { return kFamilies; }
+
+const FilterFamily* FindFamily(uint8_t code) {
+  for (const FilterFamily* family : kFamilies) {
+    if (family->code == code) return family;
+  }
+  return nullptr;
+}
+
+const FilterFamily* FindFamily(std::string_view name) {
+  for (const FilterFamily* family : kFamilies) {
+    if (family->name == name) return family;
+  }
+  return nullptr;
+}
+
+double BitsPerKeyFor(const FilterFamily& family, double target_fpr) {
+  double low = FilterPolicy::kMinBitsPerKey;
+  double high = FilterPolicy::kMaxBitsPerKey;
+  if (family.expected_fpr(low) <= target_fpr) return low;
+  if (family.expected_fpr(high) >= target_fpr) return high;
+  constexpr int kHalvings = 40;  // 23 bits / 2^40: far below any effect.
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (family.expected_fpr(middle) > target_fpr ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace filter
+
+std::vector<std::string_view> FilterFamilyNames() {
+  std::vector<std::string_view> names;
+  for (const filter::FilterFamily* family : filter::AllFamilies()) {
+    names.push_back(family->name);
+  }
+  return names;
+}
+
+std::string_view KernelName(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::kBest:
+      return "best";
+    case Kernel::kPortable:
+      return "portable";
+    case Kernel::kAvx2:
+      return "avx2";
+  }
+  return "unknown";
+}
+
+bool KernelAvailable(Kernel kernel) {
+  return kernel == Kernel::kAvx2
+             ? base::CpuHasAvx2()
+             : kernel == Kernel::kBest || kernel == Kernel::kPortable;
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filter families: one table from persisted code and name to functions.
+// Adding a family touches its own files and one line of family.cc.
+//
+// A family's builder writes units and a descriptor; its `parse` turns a
+// descriptor into the functions and the state that a lookup needs. Writers,
+// readers, blocks and plugins know families through this table only.
+
+#ifndef ROWBLOOM_FILTER_FAMILY_H_
+#define ROWBLOOM_FILTER_FAMILY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter.h"
+
+namespace rowbloom::filter {
+
+struct FilterFamily {
+  uint8_t code;  // Persisted; never reused.
+  std::string_view name;
+
+  // Of a large filter; decreasing.
+  double (*expected_fpr)(double bits_per_key);
+  uint64_t (*max_keys)(double bits_per_key, uint64_t size_bytes);
+  uint64_t (*size_bytes)(double bits_per_key, uint64_t key_count);
+  std::unique_ptr<FilterBuilder> (*new_builder)(double bits_per_key);
+
+  // `state` has its units set: the first state->unit_count of the filter, each
+  // of the size that the descriptor says. Checks the descriptor's parameters
+  // and fills in the rest. `kernel` is available.
+  absl::Status (*parse)(const FilterDescriptor& descriptor, Kernel kernel,
+                        FilterState* state, FilterLookup* lookup);
+};
+
+absl::Span<const FilterFamily* const> AllFamilies();
+const FilterFamily* FindFamily(uint8_t code);           // Or nullptr.
+const FilterFamily* FindFamily(std::string_view name);  // Or nullptr.
+
+// The bits per key at which the family's expected rate is `target_fpr`,
+// within FilterPolicy's range; its ends for rates beyond them.
+double BitsPerKeyFor(const FilterFamily& family, double target_fpr);
+
+// Answers "maybe" to everything: the default, and the family "always_maybe".
+extern const FilterLookup kAlwaysMaybeLookup;
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_FAMILY_H_

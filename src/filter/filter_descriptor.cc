@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes of a descriptor: docs/filter_families.md, section "Descriptor".
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "base/coding.h"
+#include "filter/family.h"
+#include "hash/digest.h"
+#include "rowbloom/filter.h"
+
+namespace rowbloom {
+
+namespace {
+
+constexpr uint8_t kDescriptorVersion = 1;
+
+absl::Status TooShort() {
+  return absl::DataLossError("filter descriptor ends early or is malformed");
+}
+
+}  // namespace
+
+uint64_t FilterDescriptor::total_size_bytes() const {
+  uint64_t total = 0;
+  for (size_t i = 0; i < unit_count; ++i) total += unit_size_bytes[i];
+  return total;
+}
+
+std::string_view FilterDescriptor::family_name() const {
+  const filter::FilterFamily* family = filter::FindFamily(family_code);
+  return family == nullptr ? "unknown" : family->name;
+}
+
+void FilterDescriptor::AppendTo(std::string* out) const {
+  out->push_back(static_cast<char>(kDescriptorVersion));
+  out->push_back(static_cast<char>(family_code));
+  out->push_back(static_cast<char>(unit_count));
+  base::AppendVarint(parameters, out);
+  base::AppendVarint(key_count, out);
+  for (size_t i = 0; i < unit_count; ++i) {
+    base::AppendVarint(unit_size_bytes[i], out);
+    base::AppendFixed<uint32_t>(unit_checksum[i], out);
+  }
+}
+
+absl::StatusOr<FilterDescriptor> FilterDescriptor::Parse(std::string_view* in) {
+  FilterDescriptor descriptor;
+  uint8_t version = 0;
+  if (!base::ReadFixed(in, &version)) return TooShort();
+  if (version == 0) return absl::DataLossError("filter descriptor version 0");
+  if (version != kDescriptorVersion) {
+    return absl::UnimplementedError(
+        absl::StrCat("filter descriptor version ", static_cast<int>(version),
+                     " is newer than ", static_cast<int>(kDescriptorVersion)));
+  }
+  if (!base::ReadFixed(in, &descriptor.family_code) ||
+      !base::ReadFixed(in, &descriptor.unit_count)) {
+    return TooShort();
+  }
+  if (descriptor.family_code == 0) {
+    return absl::DataLossError("filter family code 0");
+  }
+  if (descriptor.unit_count > kMaxUnits) {
+    return absl::DataLossError(
+        absl::StrCat("filter of ", static_cast<int>(descriptor.unit_count),
+                     " units: at most ", kMaxUnits));
+  }
+  if (!base::ReadVarint(in, &descriptor.parameters) ||
+      !base::ReadVarint(in, &descriptor.key_count)) {
+    return TooShort();
+  }
+  uint64_t total = 0;
+  for (size_t i = 0; i < descriptor.unit_count; ++i) {
+    if (!base::ReadVarint(in, &descriptor.unit_size_bytes[i]) ||
+        !base::ReadFixed(in, &descriptor.unit_checksum[i])) {
+      return TooShort();
+    }
+    if (__builtin_add_overflow(total, descriptor.unit_size_bytes[i], &total)) {
+      return absl::DataLossError("filter unit sizes exceed 2^64");
+    }
+  }
+  if (filter::FindFamily(descriptor.family_code) == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("filter family code ",
+                     static_cast<int>(descriptor.family_code), " is unknown"));
+  }
+  return descriptor;
+}
+
+std::vector<std::string_view> EncodedFilter::UnitViews() const {
+  std::vector<std::string_view> views;
+  size_t offset = 0;
+  for (size_t i = 0; i < descriptor.unit_count; ++i) {
+    const size_t size = static_cast<size_t>(descriptor.unit_size_bytes[i]);
+    views.push_back(std::string_view(units).substr(offset, size));
+    offset += size;
+  }
+  return views;
+}
+
+absl::Status VerifyUnits(const FilterDescriptor& descriptor,
+                         absl::Span<const std::string_view> units) {
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (i >= descriptor.unit_count ||
+        units[i].size() != descriptor.unit_size_bytes[i]) {
+      return absl::DataLossError(
+          absl::StrCat("filter unit ", i, " of ", units[i].size(),
+                       " bytes is not what the descriptor says"));
+    }
+    const uint32_t checksum = hash::Checksum32(units[i]);
+    if (checksum != descriptor.unit_checksum[i]) {
+      return absl::DataLossError(absl::StrCat(
+          "checksum of filter unit ", i, " is ",
+          absl::Hex(checksum, absl::kZeroPad8), ", stored is ",
+          absl::Hex(descriptor.unit_checksum[i], absl::kZeroPad8)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/absl_view.h"
+#include "filter/family.h"
+
+namespace rowbloom {
+
+namespace {
+
+using base::AbslView;
+
+constexpr char kDefaultFamily[] = "blocked_bloom";
+
+std::string FamilyList() {
+  return absl::StrJoin(
+      FilterFamilyNames(), ", ",
+      [](std::string* out, std::string_view name) { out->append(name); });
+}
+
+}  // namespace
+
+FilterPolicy::FilterPolicy() : family_(kDefaultFamily) {}
+
+FilterPolicy FilterPolicy::BitsPerKey(std::string_view family,
+                                      double bits_per_key) {
+  FilterPolicy policy;
+  policy.family_ = family;
+  policy.bits_per_key_ = bits_per_key;
+  return policy;
+}
+
+FilterPolicy FilterPolicy::TargetFpr(std::string_view family,
+                                     double target_fpr) {
+  FilterPolicy policy;
+  policy.family_ = family;
+  policy.bits_per_key_ = 0;
+  policy.target_fpr_ = target_fpr;
+  return policy;
+}
+
+absl::StatusOr<FilterPolicy> FilterPolicy::Parse(std::string_view text) {
+  const size_t colon = text.find(':');
+  FilterPolicy policy;
+  policy.family_ = text.substr(0, colon);
+  if (colon != std::string_view::npos) {
+    const std::string_view goal = text.substr(colon + 1);
+    const size_t equals = goal.find('=');
+    const std::string_view name = goal.substr(0, equals);
+    double value = 0;
+    if (equals == std::string_view::npos ||
+        !absl::SimpleAtod(AbslView(goal.substr(equals + 1)), &value) ||
+        (name != "bits_per_key" && name != "target_fpr")) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "filter policy \"", AbslView(text),
+          "\" is not FAMILY, FAMILY:bits_per_key=B or FAMILY:target_fpr=R"));
+    }
+    policy = name == "bits_per_key" ? BitsPerKey(policy.family_, value)
+                                    : TargetFpr(policy.family_, value);
+  }
+  if (absl::Status status = policy.Validate(); !status.ok()) return status;
+  return policy;
+}
+
+std::string FilterPolicy::ToString() const {
+  return target_fpr_ != 0
+             ? absl::StrCat(family_, ":target_fpr=", target_fpr_)
+             : absl::StrCat(family_, ":bits_per_key=", bits_per_key_);
+}
+
+absl::Status FilterPolicy::Validate() const {
+  const filter::FilterFamily* family =
+      filter::FindFamily(std::string_view(family_));
+  if (family == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "filter family \"", family_, "\" is none of ", FamilyList()));
+  }
+  // Written so that NaN fails, too.
+  if (target_fpr_ == 0) {
+    if (bits_per_key_ >= kMinBitsPerKey && bits_per_key_ <= kMaxBitsPerKey) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("bits_per_key ", bits_per_key_, " is not within ",
+                     kMinBitsPerKey, " to ", kMaxBitsPerKey));
+  }
+  const double lowest = family->expected_fpr(kMaxBitsPerKey);
+  const double highest = family->expected_fpr(kMinBitsPerKey);
+  if (target_fpr_ >= lowest && target_fpr_ <= highest) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("target_fpr ", target_fpr_, " is not within ", lowest,
+                   " to ", highest, ", the range of family ", family_));
+}
+
+double FilterPolicy::bits_per_key() const {
+  if (target_fpr_ == 0) return bits_per_key_;
+  const filter::FilterFamily* family =
+      filter::FindFamily(std::string_view(family_));
+  return family == nullptr ? kDefaultBitsPerKey
+                           : filter::BitsPerKeyFor(*family, target_fpr_);
+}
+
+double FilterPolicy::expected_fpr() const {
+  const filter::FilterFamily* family =
+      filter::FindFamily(std::string_view(family_));
+  return family == nullptr ? 1.0 : family->expected_fpr(bits_per_key());
+}
+
+}  // namespace rowbloom

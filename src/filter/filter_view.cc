@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "base/check.h"
+#include "filter/family.h"
+#include "rowbloom/filter.h"
+
+namespace rowbloom {
+
+namespace {
+
+// A valid policy's family; otherwise the one that cannot lose a row.
+const filter::FilterFamily& FamilyOf(const FilterPolicy& policy) {
+  return *filter::FindFamily(policy.Validate().ok()
+                                 ? std::string_view(policy.family())
+                                 : std::string_view("always_maybe"));
+}
+
+}  // namespace
+
+std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy) {
+  return FamilyOf(policy).new_builder(policy.bits_per_key());
+}
+
+uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes) {
+  return FamilyOf(policy).max_keys(policy.bits_per_key(), size_bytes);
+}
+
+uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count) {
+  return FamilyOf(policy).size_bytes(policy.bits_per_key(), key_count);
+}
+
+FilterView::FilterView() : lookup_(filter::kAlwaysMaybeLookup) {}
+
+absl::StatusOr<FilterView> FilterView::Parse(
+    const FilterDescriptor& descriptor,
+    absl::Span<const std::string_view> units, Kernel kernel) {
+  const filter::FilterFamily* family =
+      filter::FindFamily(descriptor.family_code);
+  if (family == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("filter family code ",
+                     static_cast<int>(descriptor.family_code), " is unknown"));
+  }
+  if (!KernelAvailable(kernel)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel ", base::AbslView(KernelName(kernel)),
+                     " is not available here"));
+  }
+  if (units.size() > descriptor.unit_count ||
+      (units.empty() && descriptor.unit_count > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        units.size(), " units given of a filter of ",
+        static_cast<int>(descriptor.unit_count), ": at least one, no more"));
+  }
+  FilterView view;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (units[i].size() != descriptor.unit_size_bytes[i]) {
+      return absl::DataLossError(
+          absl::StrCat("filter unit ", i, " has ", units[i].size(),
+                       " bytes instead of ", descriptor.unit_size_bytes[i]));
+    }
+    view.state_.unit[i] = units[i].data();
+  }
+  view.state_.unit_count = static_cast<uint32_t>(units.size());
+  view.key_count_ = descriptor.key_count;
+  absl::Status status =
+      family->parse(descriptor, kernel, &view.state_, &view.lookup_);
+  if (!status.ok()) return status;
+  return view;
+}
+
+void FilterView::MayContain(absl::Span<const KeyDigest> digests,
+                            bool* may_contain) const {
+  static_assert(sizeof(KeyDigest) == sizeof(uint64_t));
+  lookup_.may_contain_batch(state_, &digests.data()->value, digests.size(),
+                            may_contain);
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/blocked_bloom.h"
+
+#include <gtest/gtest.h>
+
+#include <bitset>
+#include <cstring>
+
+#include "filter/blocked_bloom_kernel.h"
+#include "filter/blocked_bloom_model.h"
+#include "testing/keys.h"
+
+namespace rowbloom::filter {
+namespace {
+
+using testing::Random;
+
+// docs/filter_families.md, section "blocked_bloom", written down once more in
+// the plainest way.
+std::bitset<512> ProbesByTheSpecification(uint64_t digest, int salt,
+                                          uint32_t probe_count) {
+  std::bitset<512> bits;
+  uint64_t g = digest * kSalts[salt];
+  for (uint32_t left = probe_count; left > 0;) {
+    const uint32_t round = left < 8 ? left : 8;
+    const uint32_t rotation = g >> 13 & 7;
+    for (uint32_t sector = 0; sector < 8; ++sector) {
+      if ((sector + rotation) % 8 >= round) continue;
+      uint32_t position = g >> (16 + 6 * sector) & 63;
+      if (sector == 7 && position > 61) position = 61;
+      bits.set(64 * sector + position);
+    }
+    left -= round;
+    g = (g ^ (g >> 32)) * kSecondRound;
+  }
+  return bits;
+}
+
+std::bitset<512> BitsOf(const char* line) {
+  std::bitset<512> bits;
+  for (size_t i = 0; i < 512; ++i) {
+    bits[i] = static_cast<unsigned char>(line[i / 8]) >> (i % 8) & 1;
+  }
+  return bits;
+}
+
+class KernelTest : public ::testing::TestWithParam<Kernel> {
+ protected:
+  static BlockedBloomKernel Get(uint32_t probe_count) {
+#if defined(__x86_64__)
+    if (GetParam() == Kernel::kAvx2) return Avx2BlockedBloomKernel(probe_count);
+#endif
+    return PortableBlockedBloomKernel(probe_count);
+  }
+};
+
+std::vector<Kernel> ConcreteKernels() {
+  std::vector<Kernel> kernels = {Kernel::kPortable};
+  if (KernelAvailable(Kernel::kAvx2)) kernels.push_back(Kernel::kAvx2);
+  return kernels;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelTest,
+                         ::testing::ValuesIn(ConcreteKernels()),
+                         [](const auto& param) {
+                           return std::string(KernelName(param.param));
+                         });
+
+TEST_P(KernelTest, ALineIsTheSpecifiedUnionUnderTheSaltWithFewestOnes) {
+  Random random(21);
+  for (uint32_t probe_count = 1; probe_count <= kMaxProbeCount; ++probe_count) {
+    for (const size_t keys : {0, 1, 7, 51, 200}) {
+      std::vector<uint64_t> digests(keys);
+      for (uint64_t& digest : digests) digest = random();
+      std::bitset<512> best;
+      int best_salt = -1;
+      for (int salt = 0; salt < 4; ++salt) {
+        std::bitset<512> bits;
+        for (const uint64_t digest : digests) {
+          bits |= ProbesByTheSpecification(digest, salt, probe_count);
+        }
+        if (best_salt < 0 || bits.count() < best.count()) {
+          best = bits;
+          best_salt = salt;
+        }
+      }
+      best[510] = best_salt & 1;
+      best[511] = best_salt >> 1;
+      char line[kLineSize];
+      Get(probe_count).build_line(digests.data(), keys, probe_count, line);
+      ASSERT_EQ(BitsOf(line), best) << probe_count << " probes, " << keys;
+    }
+  }
+}
+
+TEST_P(KernelTest, ALookupTestsTheSpecifiedBitsAndNoOthers) {
+  Random random(22);
+  for (uint32_t probe_count = 1; probe_count <= kMaxProbeCount; ++probe_count) {
+    for (int i = 0; i < 2000; ++i) {
+      const uint64_t digest = random();
+      const int salt = static_cast<int>(random.Below(4));
+      std::bitset<512> bits =
+          ProbesByTheSpecification(digest, salt, probe_count);
+      std::vector<size_t> probes;
+      for (size_t b = 0; b < 512; ++b) {
+        if (bits[b]) probes.push_back(b);
+      }
+      const bool drop_one = random.Below(2) == 0;
+      if (drop_one) bits.reset(probes[random.Below(probes.size())]);
+      bits[510] = salt & 1;
+      bits[511] = salt >> 1;
+      char line[kLineSize] = {};
+      for (size_t b = 0; b < 512; ++b) {
+        if (bits[b]) line[b / 8] = static_cast<char>(line[b / 8] | 1 << b % 8);
+      }
+      FilterState state;
+      state.unit[0] = line;
+      state.slot_count = 1;
+      state.parameter = probe_count;
+      state.unit_count = 1;
+      const BlockedBloomKernel kernel = Get(probe_count);
+      ASSERT_EQ(kernel.may_contain(state, digest), !drop_one);
+      bool batch = false;
+      kernel.may_contain_batch(state, &digest, 1, &batch);
+      ASSERT_EQ(batch, !drop_one);
+    }
+  }
+}
+
+TEST(BlockedBloom, TheSmallestFilterHasTheseBytes) {
+  const auto builder =
+      NewFilterBuilder(FilterPolicy::BitsPerKey("blocked_bloom", 10));
+  builder->Add(DigestBytes("row"));
+  const EncodedFilter filter = builder->Finish();
+  std::string descriptor;
+  filter.descriptor.AppendTo(&descriptor);
+  std::string hex;
+  for (const char c : descriptor + filter.units) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    hex.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
+    hex.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
+  }
+  // Also in docs/filter_families.md.
+  EXPECT_EQ(hex,
+            "010201070140cbc92a44"
+            "0004000000000000"
+            "0010000000000000"
+            "0000000000000004"
+            "0080000000000000"
+            "0000020000000000"
+            "0000000100000000"
+            "0000000000000000"
+            "0000000000002000");
+}
+
+TEST(BlockedBloom, ProbeCountHasTheSmallestRate) {
+  for (double bits = 1; bits <= 24; bits += 0.25) {
+    double best = 1;
+    for (uint32_t k = 1; k <= kMaxProbeCount; ++k) {
+      best = std::min(best, BlockedBloomFpr(bits, k));
+    }
+    EXPECT_LE(BlockedBloomFpr(bits, BlockedBloomProbeCount(bits)), best * 1.001)
+        << bits;
+  }
+}
+
+TEST(BlockedBloom, ModelHasNoTroubleWithExtremes) {
+  EXPECT_EQ(BlockedBloomFpr(uint64_t{0}, 1, 6), 0);
+  EXPECT_LT(BlockedBloomFpr(uint64_t{1}, 1, 6), 1e-9);
+  EXPECT_NEAR(BlockedBloomFpr(uint64_t{1000000}, 1, 6), 1, 1e-6);
+  const double rate = BlockedBloomFpr(10.0, 7);
+  EXPECT_NEAR(
+      BlockedBloomFpr(uint64_t{1} << 36, (uint64_t{1} << 36) * 10 / 512, 7) /
+          rate,
+      1, 1e-3);
+}
+
+// RocksDB's Bloom filter at 10 bits per key has 6 probes anywhere in 512 bits;
+// the rate of that, exactly: lines are Poisson, and of 512 bits each probe
+// takes one at random.
+TEST(BlockedBloom, RateAtTenBitsIsBelowThatOfUniformProbesInALine) {
+  const double keys = 51.2;
+  double uniform = 0;
+  double weight = std::exp(-keys);
+  for (int j = 0; j < 200; ++j) {
+    uniform += weight * std::pow(1 - std::pow(1 - 1.0 / 512, 6.0 * j), 6);
+    weight *= keys / (j + 1);
+  }
+  EXPECT_LT(BlockedBloomFpr(10.0, 7), 0.9 * uniform);
+}
+
+}  // namespace
+}  // namespace rowbloom::filter

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every registered family promises, for every kernel of this machine. A
+// new family is under these tests as soon as it is registered.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "filter/family.h"
+#include "rowbloom/filter.h"
+#include "testing/fpr.h"
+#include "testing/keys.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::Random;
+using testing::RandomDigests;
+
+std::vector<Kernel> Kernels() {
+  std::vector<Kernel> kernels;
+  for (const Kernel kernel :
+       {Kernel::kBest, Kernel::kPortable, Kernel::kAvx2}) {
+    if (KernelAvailable(kernel)) kernels.push_back(kernel);
+  }
+  return kernels;
+}
+
+EncodedFilter Build(const FilterPolicy& policy,
+                    const std::vector<KeyDigest>& digests) {
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
+  for (const KeyDigest digest : digests) builder->Add(digest);
+  return builder->Finish();
+}
+
+FilterView View(const EncodedFilter& filter, Kernel kernel,
+                size_t unit_count = FilterDescriptor::kMaxUnits) {
+  std::vector<std::string_view> units = filter.UnitViews();
+  units.resize(std::min(units.size(), unit_count));
+  absl::StatusOr<FilterView> view =
+      FilterView::Parse(filter.descriptor, units, kernel);
+  EXPECT_TRUE(view.ok()) << view.status();
+  return view.ok() ? *view : FilterView();
+}
+
+class FamilyTest : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  FilterPolicy Policy(double bits_per_key) const {
+    return FilterPolicy::BitsPerKey(GetParam(), bits_per_key);
+  }
+};
+
+std::vector<std::string_view> Families() { return FilterFamilyNames(); }
+
+INSTANTIATE_TEST_SUITE_P(All, FamilyTest, ::testing::ValuesIn(Families()),
+                         [](const auto& param) {
+                           return std::string(param.param);
+                         });
+
+TEST_P(FamilyTest, NoKeyIsEverLost) {
+  Random random(11);
+  for (int round = 0; round < 60; ++round) {
+    const size_t count = static_cast<size_t>(
+        std::exp2(static_cast<double>(random.Below(170)) / 10));
+    const double bits = 1 + static_cast<double>(random.Below(2301)) / 100;
+    const std::vector<KeyDigest> digests = RandomDigests(&random, count);
+    const EncodedFilter filter = Build(Policy(bits), digests);
+    for (const Kernel kernel : Kernels()) {
+      const FilterView view = View(filter, kernel);
+      for (const KeyDigest digest : digests) {
+        ASSERT_TRUE(view.MayContain(digest))
+            << digest.value << " of " << count << " at " << bits;
+      }
+      const auto answers = std::make_unique<bool[]>(count);
+      view.MayContain(digests, answers.get());
+      for (size_t i = 0; i < count; ++i) ASSERT_TRUE(answers[i]) << i;
+    }
+  }
+}
+
+TEST_P(FamilyTest, NoKeyOfAnUnusualSetIsLost) {
+  Random random(12);
+  std::vector<std::vector<KeyDigest>> sets(5);
+  for (uint64_t i = 0; i < 5000; ++i) {
+    sets[0].push_back({42});                     // All equal.
+    sets[1].push_back({i});                      // All in the first line.
+    sets[2].push_back({~uint64_t{0} - i});       // All in the last.
+    sets[3].push_back({i << 50});                // Low bits all zero.
+    sets[4].push_back({random() & 0xffffffff});  // Short hashes.
+  }
+  // Not only runs of equal digests: the same ones again.
+  sets[3].insert(sets[3].end(), sets[3].begin(), sets[3].end());
+  for (const auto& set : sets) {
+    const EncodedFilter filter = Build(Policy(10), set);
+    for (const Kernel kernel : Kernels()) {
+      const FilterView view = View(filter, kernel);
+      for (const KeyDigest digest : set) ASSERT_TRUE(view.MayContain(digest));
+    }
+  }
+}
+
+TEST_P(FamilyTest, EveryKernelGivesTheSameAnswerAtAnyAlignment) {
+  Random random(13);
+  for (const double bits : {1.0, 4.3, 8.0, 10.0, 13.0, 16.5, 24.0}) {
+    const EncodedFilter filter =
+        Build(Policy(bits), RandomDigests(&random, 3000));
+    const FilterView reference = View(filter, Kernel::kPortable);
+    const std::vector<KeyDigest> asked = RandomDigests(&random, 20000);
+    for (size_t shift : {0, 1, 7, 33}) {
+      std::string moved(filter.units.size() + shift, '\0');
+      std::memcpy(moved.data() + shift, filter.units.data(),
+                  filter.units.size());
+      std::vector<std::string_view> units;
+      size_t offset = shift;
+      for (size_t i = 0; i < filter.descriptor.unit_count; ++i) {
+        units.push_back(std::string_view(moved).substr(
+            offset, filter.descriptor.unit_size_bytes[i]));
+        offset += units.back().size();
+      }
+      for (const Kernel kernel : Kernels()) {
+        const auto view = FilterView::Parse(filter.descriptor, units, kernel);
+        ASSERT_TRUE(view.ok());
+        const auto batch = std::make_unique<bool[]>(asked.size());
+        view->MayContain(asked, batch.get());
+        for (size_t i = 0; i < asked.size(); ++i) {
+          ASSERT_EQ(view->MayContain(asked[i]), reference.MayContain(asked[i]));
+          ASSERT_EQ(batch[i], reference.MayContain(asked[i]));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(FamilyTest, ObservedRateIsTheExpectedOne) {
+  Random random(14);
+  constexpr uint64_t kLookups = 4000000;
+  for (const double bits : {1.0, 3.0, 5.5, 8.0, 10.0, 12.0, 14.0}) {
+    for (const size_t count : {300, 3277, 105000}) {
+      // Small filters differ from each other: many share the lookups.
+      const size_t filters = count < 1000 ? 100 : count < 10000 ? 20 : 4;
+      uint64_t positives = 0;
+      uint64_t asked = 0;
+      double expected = 0;
+      for (size_t f = 0; f < filters; ++f) {
+        const EncodedFilter filter =
+            Build(Policy(bits), RandomDigests(&random, count));
+        const FilterView view = View(filter, Kernel::kBest);
+        expected += view.expected_fpr() / static_cast<double>(filters);
+        for (uint64_t i = 0; i < kLookups / filters; ++i, ++asked) {
+          positives += view.MayContain(KeyDigest{random()});
+        }
+      }
+      // 3% for the model; small filters vary among each other, too.
+      EXPECT_TRUE(testing::WithinBinomialBound(positives, asked, expected,
+                                               count < 1000 ? 0.05 : 0.03))
+          << count << " keys at " << bits << " bits per key";
+    }
+  }
+}
+
+TEST_P(FamilyTest, RateAndBitsPerKeyAreInverseFunctions) {
+  for (double bits = 1; bits <= 24; bits += 0.37) {
+    const FilterPolicy policy = Policy(bits);
+    const double rate = policy.expected_fpr();
+    if (rate == 1) continue;  // A family without bits has no inverse.
+    const FilterPolicy inverse = FilterPolicy::TargetFpr(GetParam(), rate);
+    ASSERT_TRUE(inverse.Validate().ok());
+    EXPECT_NEAR(inverse.bits_per_key(), bits, 0.01);
+    EXPECT_NEAR(inverse.expected_fpr() / rate, 1, 0.005);
+  }
+}
+
+TEST_P(FamilyTest, MoreBitsNeverExpectMoreFalsePositives) {
+  double previous = 1;
+  for (double bits = 1; bits <= 24; bits += 0.05) {
+    const double rate = Policy(bits).expected_fpr();
+    EXPECT_LE(rate, previous * 1.0005) << bits;
+    previous = rate;
+  }
+}
+
+TEST_P(FamilyTest, SizeFunctionsSayWhatIsWritten) {
+  Random random(15);
+  for (const double bits : {1.0, 6.5, 10.0, 20.0}) {
+    for (const size_t count : {1, 50, 51, 52, 1000, 20001}) {
+      const FilterPolicy policy = Policy(bits);
+      const EncodedFilter filter = Build(policy, RandomDigests(&random, count));
+      EXPECT_EQ(FilterSizeBytes(policy, count), filter.units.size());
+      EXPECT_EQ(filter.descriptor.total_size_bytes(), filter.units.size());
+      EXPECT_EQ(filter.descriptor.key_count, count);
+    }
+    for (const uint64_t size : {256, 4096, 131072, 1 << 20}) {
+      const uint64_t keys = MaxKeys(Policy(bits), size);
+      EXPECT_LE(FilterSizeBytes(Policy(bits), keys), size);
+      if (GetParam() != "always_maybe") {
+        EXPECT_GT(FilterSizeBytes(Policy(bits), keys + 1), size);
+      }
+    }
+  }
+}
+
+TEST_P(FamilyTest, RunsOfEqualDigestsCountOnce) {
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Policy(10));
+  for (const uint64_t digest : {7, 7, 7, 8, 7, 7}) builder->Add({digest});
+  EXPECT_EQ(builder->key_count(), 3u);
+}
+
+TEST_P(FamilyTest, ABuilderIsEmptyAndFreeAfterFinish) {
+  Random random(16);
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Policy(10));
+  std::string first;
+  const std::vector<KeyDigest> digests = RandomDigests(&random, 5000);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(builder->key_count(), 0u);
+    EXPECT_EQ(builder->memory_usage_bytes(), 0u);
+    for (const KeyDigest digest : digests) builder->Add(digest);
+    const EncodedFilter filter = builder->Finish();
+    if (round == 0) {
+      first = filter.units;
+    } else {
+      EXPECT_EQ(filter.units, first);  // Same keys, same bytes.
+    }
+  }
+}
+
+TEST_P(FamilyTest, AFilterOfNoKeysIsAlwaysMaybe) {
+  const EncodedFilter filter = NewFilterBuilder(Policy(10))->Finish();
+  EXPECT_EQ(filter.descriptor.family_name(), "always_maybe");
+  EXPECT_TRUE(filter.units.empty());
+  EXPECT_TRUE(View(filter, Kernel::kBest).MayContain(KeyDigest{1}));
+}
+
+TEST_P(FamilyTest, AnyFirstUnitsAreAFilterOfTheirOwn) {
+  Random random(17);
+  const std::vector<KeyDigest> digests = RandomDigests(&random, 20000);
+  const EncodedFilter filter = Build(Policy(14), digests);
+  for (size_t units = 1; units <= filter.descriptor.unit_count; ++units) {
+    const FilterView view = View(filter, Kernel::kBest, units);
+    for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
+  }
+}
+
+TEST_P(FamilyTest, DescriptorsThatLieAreRefused) {
+  Random random(18);
+  const EncodedFilter filter = Build(Policy(10), RandomDigests(&random, 1000));
+  const std::vector<std::string_view> units = filter.UnitViews();
+  for (int i = 0; i < 20000; ++i) {
+    FilterDescriptor descriptor = filter.descriptor;
+    std::vector<std::string_view> given = units;
+    switch (random.Below(4)) {
+      case 0:
+        descriptor.parameters ^= uint64_t{1} << random.Below(64);
+        break;
+      case 1:
+        descriptor.unit_count ^= 1 << random.Below(4);
+        break;
+      case 2:
+        descriptor.unit_size_bytes[0] += random.Below(200) - 100;
+        break;
+      case 3:
+        if (!given.empty()) given[0].remove_suffix(1 + random.Below(70));
+        break;
+    }
+    const auto view = FilterView::Parse(descriptor, given, Kernel::kBest);
+    // What still parses must answer without harm; ASan watches.
+    if (view.ok()) view->MayContain(KeyDigest{random()});
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

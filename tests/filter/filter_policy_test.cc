@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "rowbloom/filter.h"
+
+namespace rowbloom {
+namespace {
+
+TEST(FilterPolicy, TextFormsRoundTrip) {
+  for (const std::string text :
+       {"blocked_bloom:bits_per_key=12.5", "blocked_bloom:target_fpr=0.01",
+        "always_maybe:bits_per_key=10"}) {
+    const auto policy = FilterPolicy::Parse(text);
+    ASSERT_TRUE(policy.ok()) << policy.status();
+    EXPECT_EQ(policy->ToString(), text);
+  }
+  EXPECT_EQ(FilterPolicy::Parse("blocked_bloom")->bits_per_key(), 10);
+}
+
+TEST(FilterPolicy, BadTextIsRefusedWithWhatIsAllowed) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"bloom", "none of always_maybe, blocked_bloom"},
+      {"", "none of always_maybe"},
+      {"blocked_bloom:", "FAMILY:bits_per_key=B"},
+      {"blocked_bloom:12", "FAMILY:bits_per_key=B"},
+      {"blocked_bloom:bits=12", "FAMILY:bits_per_key=B"},
+      {"blocked_bloom:bits_per_key=x", "FAMILY:bits_per_key=B"},
+      {"blocked_bloom:bits_per_key=0.5", "not within 1 to 24"},
+      {"blocked_bloom:bits_per_key=25", "not within 1 to 24"},
+      {"blocked_bloom:bits_per_key=nan", "not within 1 to 24"},
+      {"blocked_bloom:target_fpr=0.99", "not within"},
+      {"blocked_bloom:target_fpr=1e-9", "not within"},
+      {"blocked_bloom:target_fpr=-1", "not within"}};
+  for (const auto& [text, expected] : cases) {
+    const auto policy = FilterPolicy::Parse(text);
+    EXPECT_EQ(policy.status().code(), absl::StatusCode::kInvalidArgument)
+        << text;
+    EXPECT_NE(policy.status().ToString().find(expected), std::string::npos)
+        << policy.status();
+  }
+}
+
+TEST(FilterPolicy, APolicyThatCannotBeMetBuildsAFilterThatLosesNothing) {
+  for (const FilterPolicy& policy :
+       {FilterPolicy::BitsPerKey("no_such_family", 10),
+        FilterPolicy::BitsPerKey("blocked_bloom", 1e9),
+        FilterPolicy::BitsPerKey("blocked_bloom", std::nan("")),
+        FilterPolicy::TargetFpr("blocked_bloom", 2)}) {
+    EXPECT_FALSE(policy.Validate().ok());
+    const auto builder = NewFilterBuilder(policy);
+    builder->Add({1});
+    EXPECT_EQ(builder->Finish().descriptor.family_name(), "always_maybe");
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom
