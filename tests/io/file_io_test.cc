@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rowbloom/io.h"
+
+namespace rowbloom {
+namespace {
+
+// gMock's matchers see std::string, whatever Abseil's string_view is.
+std::string Message(const absl::Status& status) {
+  return std::string(status.message().data(), status.message().size());
+}
+
+std::string Contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+// A fresh directory for each test, removed with what is in it.
+class FileIo : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = ::testing::TempDir() + "rowbloom_io_XXXXXX";
+    ASSERT_NE(mkdtemp(dir_.data()), nullptr);
+  }
+  void TearDown() override {
+    for (const std::string& path : paths_) std::remove(path.c_str());
+    rmdir(dir_.c_str());
+  }
+
+  std::string Path(const std::string& name) {
+    paths_.push_back(dir_ + "/" + name);
+    return paths_.back();
+  }
+  std::string WriteFile(const std::string& name, std::string_view bytes) {
+    const std::string path = Path(name);
+    auto sink = OpenFileSink(path);
+    EXPECT_TRUE(sink.ok()) << sink.status();
+    EXPECT_TRUE((*sink)->Append(bytes).ok());
+    EXPECT_TRUE((*sink)->SyncAndClose().ok());
+    return path;
+  }
+
+  std::string dir_;
+  std::vector<std::string> paths_;
+};
+
+TEST_F(FileIo, WhatIsAppendedIsReadBack) {
+  std::string bytes;
+  for (int i = 0; i < 300000; ++i) {
+    bytes.push_back(static_cast<char>(i * 2654435761u >> 24));
+  }
+  const std::string path = Path("f");
+  auto sink = OpenFileSink(path);
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  const std::string_view view = bytes;
+  ASSERT_TRUE((*sink)->Append(view.substr(0, 1)).ok());
+  ASSERT_TRUE((*sink)->Append("").ok());
+  ASSERT_TRUE((*sink)->Append(view.substr(1)).ok());
+  ASSERT_TRUE((*sink)->SyncAndClose().ok());
+
+  const auto source = OpenFileSource(path);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ((*source)->size_bytes(), bytes.size());
+  EXPECT_EQ((*source)->name(), path);
+  std::string scratch(bytes.size(), '\0');
+  for (const auto& [offset, size] : std::vector<std::pair<size_t, size_t>>{
+           {0, bytes.size()}, {0, 0}, {bytes.size(), 0}, {17, 70000}}) {
+    std::string_view result = "other";
+    ASSERT_TRUE((*source)->Read(offset, size, scratch.data(), &result).ok());
+    EXPECT_EQ(result, view.substr(offset, size));
+  }
+}
+
+TEST_F(FileIo, OneSourceServesManyThreads) {
+  std::string bytes(1 << 16, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>(i ^ (i >> 8));
+  }
+  const auto source = OpenFileSource(WriteFile("f", bytes));
+  ASSERT_TRUE(source.ok());
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      char scratch[100];
+      for (size_t offset = t; offset + 100 <= bytes.size(); offset += 331) {
+        std::string_view result;
+        ASSERT_TRUE((*source)->Read(offset, 100, scratch, &result).ok());
+        ASSERT_EQ(result, std::string_view(bytes).substr(offset, 100));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(FileIo, OpeningASinkTruncates) {
+  const std::string path = WriteFile("f", "something long");
+  WriteFile("f", "short");
+  EXPECT_EQ(Contents(path), "short");
+}
+
+TEST_F(FileIo, EmptyFileIsAFile) {
+  const auto source = OpenFileSource(WriteFile("f", ""));
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ((*source)->size_bytes(), 0);
+}
+
+TEST_F(FileIo, MissingFileIsNotFoundWithPathAndErrnoText) {
+  const std::string path = Path("absent");
+  const auto source = OpenFileSource(path);
+  EXPECT_EQ(source.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Message(source.status()),
+            path + ": open for reading: No such file or directory");
+}
+
+TEST_F(FileIo, SinkInAMissingDirectoryIsNotFound) {
+  const std::string path = dir_ + "/absent/f";
+  const auto sink = OpenFileSink(path);
+  EXPECT_EQ(sink.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Message(sink.status()),
+            path + ": open for writing: No such file or directory");
+}
+
+TEST_F(FileIo, DirectoryIsNeitherSourceNorSink) {
+  const auto source = OpenFileSource(dir_);
+  EXPECT_EQ(source.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Message(source.status()), dir_ + ": not a regular file");
+  const auto sink = OpenFileSink(dir_);
+  EXPECT_EQ(Message(sink.status()),
+            dir_ + ": open for writing: Is a directory");
+}
+
+TEST_F(FileIo, FifoIsRefusedAtOnce) {
+  const std::string path = Path("fifo");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(Message(OpenFileSource(path).status()),
+            path + ": not a regular file");
+}
+
+TEST_F(FileIo, ReadPastTheEndSaysWhereAndHowMuch) {
+  const std::string path = WriteFile("f", "0123456789");
+  const auto source = OpenFileSource(path);
+  ASSERT_TRUE(source.ok());
+  char scratch[16];
+  std::string_view result;
+  const absl::Status status = (*source)->Read(8, 3, scratch, &result);
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(Message(status),
+            path + ": read of 3 bytes at offset 8 passes the end at 10");
+  EXPECT_TRUE(absl::IsOutOfRange((*source)->Read(11, 0, scratch, &result)));
+}
+
+TEST_F(FileIo, HugeOffsetAndSizeDoNotWrapAround) {
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  const auto source = OpenFileSource(WriteFile("f", "0123456789"));
+  ASSERT_TRUE(source.ok());
+  char scratch[16];
+  std::string_view result;
+  for (const uint64_t offset : {kMax, kMax - 1, kMax >> 1, (kMax >> 1) + 1}) {
+    EXPECT_TRUE(
+        absl::IsOutOfRange((*source)->Read(offset, 4, scratch, &result)));
+  }
+  EXPECT_TRUE(
+      absl::IsOutOfRange((*source)->Read(4, kMax - 1, scratch, &result)));
+}
+
+TEST_F(FileIo, FileTruncatedUnderItsSourceIsOutOfRange) {
+  const std::string path = WriteFile("f", "0123456789");
+  const auto source = OpenFileSource(path);
+  ASSERT_TRUE(source.ok());
+  ASSERT_EQ(truncate(path.c_str(), 6), 0);
+  char scratch[16];
+  std::string_view result;
+  const absl::Status status = (*source)->Read(4, 5, scratch, &result);
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(Message(status),
+            path + ": read of 5 bytes at offset 4 passes the end at 6");
+}
+
+TEST_F(FileIo, OffsetsBeyond4GiBAreKept) {
+  const std::string path = WriteFile("f", "");
+  constexpr uint64_t kEnd = (uint64_t{5} << 30) + 3;
+  ASSERT_EQ(truncate(path.c_str(), kEnd), 0);  // Sparse: no blocks behind it.
+  std::FILE* file = std::fopen(path.c_str(), "r+b");
+  ASSERT_EQ(fseeko(file, kEnd - 3, SEEK_SET), 0);
+  ASSERT_EQ(std::fwrite("end", 1, 3, file), 3);
+  std::fclose(file);
+  const auto source = OpenFileSource(path);
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ((*source)->size_bytes(), kEnd);
+  char scratch[3];
+  std::string_view result;
+  ASSERT_TRUE((*source)->Read(kEnd - 3, 3, scratch, &result).ok());
+  EXPECT_EQ(result, "end");
+}
+
+// A file size limit breaks writing in the middle of an Append: the kernel
+// first writes less than it was asked to, and then fails.
+TEST_F(FileIo, FailedWriteIsReportedByEveryLaterCall) {
+  const std::string path = Path("f");
+  auto sink = OpenFileSink(path);
+  ASSERT_TRUE(sink.ok());
+
+  rlimit old_limit;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = old_limit;
+  limit.rlim_cur = 1000;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const absl::Status first = (*sink)->Append(std::string(1500, 'x'));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old_limit), 0);
+  signal(SIGXFSZ, old_handler);
+
+  EXPECT_EQ(Message(first),
+            path + ": write of 500 bytes at offset 1000: File too large");
+  // There is room again, but the file has lost its tail.
+  EXPECT_EQ((*sink)->Append("y"), first);
+  EXPECT_EQ((*sink)->SyncAndClose(), first);
+  EXPECT_EQ(Contents(path), std::string(1000, 'x'));
+}
+
+// Fills a FIFO whose reader is slow, under signals without SA_RESTART: writes
+// are short or interrupted, and no byte may be lost.
+TEST_F(FileIo, InterruptedAndShortWritesLoseNothing) {
+  const std::string path = Path("fifo");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::string sent(1 << 20, '\0');
+  for (size_t i = 0; i < sent.size(); ++i) {
+    sent[i] = static_cast<char>(i ^ (i >> 8) ^ (i >> 16));
+  }
+  std::string received;
+  std::thread slow([&] {
+    std::FILE* file = std::fopen(path.c_str(), "rb");
+    char buffer[777];
+    size_t got;
+    while ((got = std::fread(buffer, 1, sizeof(buffer), file)) > 0) {
+      received.append(buffer, got);
+    }
+    std::fclose(file);
+  });
+  const auto sink = OpenFileSink(path);
+  ASSERT_TRUE(sink.ok()) << sink.status();
+
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);  // And so it stays.
+  const pthread_t writer = pthread_self();
+  std::atomic<bool> done{false};
+  std::thread interrupter([&] {
+    while (!done) {
+      pthread_kill(writer, SIGUSR1);
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_TRUE((*sink)->Append(sent).ok());
+  done = true;
+  interrupter.join();
+
+  // A FIFO cannot be synced, and says so; it is closed nevertheless.
+  EXPECT_EQ(Message((*sink)->SyncAndClose()),
+            path + ": fsync: Invalid argument");
+  slow.join();
+  EXPECT_TRUE(received == sent);  // Without printing them.
+}
+
+TEST_F(FileIo, SinkThatIsDestroyedOpenKeepsWhatWasWritten) {
+  const std::string path = Path("f");
+  {
+    auto sink = OpenFileSink(path);
+    ASSERT_TRUE(sink.ok());
+    ASSERT_TRUE((*sink)->Append("bytes").ok());
+  }
+  EXPECT_EQ(Contents(path), "bytes");
+}
+
+using FileIoDeathTest = FileIo;
+
+TEST_F(FileIoDeathTest, SinkIsClosedOnceAndThenNotWritten) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto sink = OpenFileSink(Path("f"));
+  ASSERT_TRUE(sink.ok());
+  ASSERT_TRUE((*sink)->SyncAndClose().ok());
+  EXPECT_DEATH((void)(*sink)->Append("x"), "check failed");
+  EXPECT_DEATH((void)(*sink)->SyncAndClose(), "check failed");
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sources that other tests count and break reads with.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rowbloom/io.h"
+#include "testing/counting_source.h"
+#include "testing/faulty_source.h"
+
+namespace rowbloom::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::string_view kBytes = "0123456789";
+
+class SourcesTest : public ::testing::Test {
+ protected:
+  // What a read of [offset, offset + size_bytes) gives, or the status's code.
+  static std::string Get(const RandomAccessSource& source, uint64_t offset,
+                         size_t size_bytes) {
+    std::string scratch(size_bytes, '\0');
+    std::string_view result;
+    const absl::Status status =
+        source.Read(offset, size_bytes, scratch.data(), &result);
+    return status.ok() ? std::string(result)
+                       : absl::StatusCodeToString(status.code());
+  }
+
+  std::unique_ptr<RandomAccessSource> memory_ = NewMemorySource(kBytes, "m");
+  CountingSource counting_{memory_.get()};
+  FaultySource faulty_{memory_.get()};
+};
+
+TEST_F(SourcesTest, PassOnWhatTheyWrap) {
+  for (const RandomAccessSource* source :
+       std::vector<const RandomAccessSource*>{&counting_, &faulty_}) {
+    EXPECT_EQ(source->name(), "m");
+    EXPECT_EQ(source->size_bytes(), 10);
+    EXPECT_EQ(Get(*source, 2, 3), "234");
+    EXPECT_EQ(Get(*source, 8, 3), "OUT_OF_RANGE");
+  }
+}
+
+TEST_F(SourcesTest, CountingSourceRemembersReadsAndForgetsThemOnReset) {
+  Get(counting_, 2, 3);
+  Get(counting_, 8, 3);
+  EXPECT_EQ(counting_.read_count(), 2);
+  EXPECT_EQ(counting_.read_bytes(), 6);
+  EXPECT_THAT(counting_.reads(), ElementsAre(ReadRange{2, 3}, ReadRange{8, 3}));
+  counting_.Reset();
+  EXPECT_EQ(counting_.read_count(), 0);
+  EXPECT_EQ(counting_.read_bytes(), 0);
+  EXPECT_THAT(counting_.reads(), ElementsAre());
+}
+
+TEST_F(SourcesTest, CountingSourceCountsEveryThread) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([this] {
+      for (int i = 0; i < 500; ++i) Get(counting_, 1, 2);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counting_.read_count(), 4000);
+  EXPECT_EQ(counting_.read_bytes(), 8000);
+  EXPECT_EQ(counting_.reads().size(), 4000);
+}
+
+TEST_F(SourcesTest, FailsTheNthReadFromNow) {
+  EXPECT_EQ(Get(faulty_, 0, 1), "0");
+  faulty_.FailRead(2);
+  EXPECT_EQ(Get(faulty_, 0, 1), "0");
+  EXPECT_EQ(Get(faulty_, 0, 1), "UNAVAILABLE");
+  EXPECT_EQ(Get(faulty_, 0, 1), "0");
+  EXPECT_EQ(faulty_.read_count(), 4);
+}
+
+TEST_F(SourcesTest, FailsAllReadsUntilHealed) {
+  faulty_.FailAllReads();
+  EXPECT_EQ(Get(faulty_, 0, 1), "UNAVAILABLE");
+  EXPECT_EQ(Get(faulty_, 0, 1), "UNAVAILABLE");
+  faulty_.Heal();
+  EXPECT_EQ(Get(faulty_, 0, 1), "0");
+}
+
+TEST_F(SourcesTest, TornSourceEndsEarly) {
+  faulty_.TearAt(6);
+  EXPECT_EQ(Get(faulty_, 0, 6), "012345");
+  EXPECT_EQ(Get(faulty_, 5, 2), "OUT_OF_RANGE");
+  EXPECT_EQ(Get(faulty_, 7, 1), "OUT_OF_RANGE");
+  EXPECT_EQ(faulty_.size_bytes(), 10);
+}
+
+TEST_F(SourcesTest, ShortenedReadsSayOkWithLess) {
+  faulty_.ShortenReads(2);
+  EXPECT_EQ(Get(faulty_, 3, 4), "34");
+  EXPECT_EQ(Get(faulty_, 3, 1), "");
+}
+
+TEST_F(SourcesTest, FlippedBitsAreSeenByEveryReadThatCoversThem) {
+  faulty_.FlipBit(4, 0);
+  faulty_.FlipBit(4, 1);
+  faulty_.FlipBit(6, 0);
+  EXPECT_EQ(Get(faulty_, 0, 10), "0123757789");
+  EXPECT_EQ(Get(faulty_, 4, 1), "7");
+  EXPECT_EQ(Get(faulty_, 0, 4), "0123");
+  EXPECT_EQ(Get(faulty_, 7, 3), "789");
+  EXPECT_EQ(kBytes, "0123456789");  // A copy was flipped.
+  faulty_.Heal();
+  EXPECT_EQ(Get(faulty_, 0, 10), "0123456789");
+}
+
+TEST_F(SourcesTest, FaultsCanBeSetWhileOthersRead) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this] {
+      for (int i = 0; i < 500; ++i) {
+        const std::string got = Get(faulty_, 0, 2);
+        EXPECT_TRUE(got == "01" || got == "11" || got == "UNAVAILABLE") << got;
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    faulty_.FlipBit(0, 0);
+    faulty_.Heal();
+    faulty_.FailAllReads();
+    faulty_.Heal();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(faulty_.read_count(), 2000);
+}
+
+}  // namespace
+}  // namespace rowbloom::testing

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replaces the global operator new of a whole test binary by one that counts,
+// so that a test can state what allocates.
+//
+//   const size_t before = AllocationCount();
+//   reader->MayContain("row");
+//   EXPECT_EQ(AllocationCount(), before);
+//
+// It defines the operators: include it from exactly one file of a binary.
+// Counts are by thread. They stay at zero, and kCountsAllocations is false,
+// where the operators cannot be replaced: under clang's ThreadSanitizer.
+
+#ifndef ROWBLOOM_TESTS_TESTING_ALLOCATION_COUNTER_H_
+#define ROWBLOOM_TESTS_TESTING_ALLOCATION_COUNTER_H_
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ROWBLOOM_COUNTS_ALLOCATIONS 0
+#endif
+#endif
+#ifndef ROWBLOOM_COUNTS_ALLOCATIONS
+#define ROWBLOOM_COUNTS_ALLOCATIONS 1
+#endif
+
+namespace rowbloom::testing {
+
+inline constexpr bool kCountsAllocations = ROWBLOOM_COUNTS_ALLOCATIONS;
+
+inline thread_local size_t allocation_count = 0;
+
+inline size_t AllocationCount() { return allocation_count; }
+
+inline void* CountedAllocation(size_t size, std::align_val_t alignment) {
+  ++allocation_count;
+  const size_t align = static_cast<size_t>(alignment);
+  const size_t blocks = size / align + (size % align != 0 || size == 0);
+  void* p = std::aligned_alloc(align, blocks * align);
+  if (p == nullptr) std::abort();
+  return p;
+}
+
+inline constexpr std::align_val_t kDefaultAlignment{
+    __STDCPP_DEFAULT_NEW_ALIGNMENT__};
+
+}  // namespace rowbloom::testing
+
+#if ROWBLOOM_COUNTS_ALLOCATIONS
+
+// The forms that the standard library's others do not end in, or do not under
+// a sanitizer. Not inlined: g++ would see free() meet operator new.
+#define ROWBLOOM_NEW [[gnu::noinline]] void* operator
+#define ROWBLOOM_DELETE [[gnu::noinline]] void operator
+
+ROWBLOOM_NEW new (size_t size) {
+  return rowbloom::testing::CountedAllocation(
+      size, rowbloom::testing::kDefaultAlignment);
+}
+ROWBLOOM_NEW new[](size_t size) { return operator new(size); }
+ROWBLOOM_NEW new (size_t size, const std::nothrow_t&) noexcept {
+  return operator new(size);
+}
+ROWBLOOM_NEW new[](size_t size, const std::nothrow_t&) noexcept {
+  return operator new(size);
+}
+ROWBLOOM_NEW new (size_t size, std::align_val_t alignment) {
+  return rowbloom::testing::CountedAllocation(size, alignment);
+}
+ROWBLOOM_NEW new[](size_t size, std::align_val_t alignment) {
+  return rowbloom::testing::CountedAllocation(size, alignment);
+}
+
+ROWBLOOM_DELETE delete (void* p) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete[](void* p) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete (void* p, size_t) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete[](void* p, size_t) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete (void* p, const std::nothrow_t&) noexcept {
+  std::free(p);
+}
+ROWBLOOM_DELETE delete[](void* p, const std::nothrow_t&) noexcept {
+  std::free(p);
+}
+ROWBLOOM_DELETE delete (void* p, std::align_val_t) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete (void* p, size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+ROWBLOOM_DELETE delete[](void* p, size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+
+#undef ROWBLOOM_NEW
+#undef ROWBLOOM_DELETE
+
+#endif  // ROWBLOOM_COUNTS_ALLOCATIONS
+
+#endif  // ROWBLOOM_TESTS_TESTING_ALLOCATION_COUNTER_H_

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A source that counts the reads of another: what a lookup costs in I/O is a
+// fact that tests can state.
+//
+//   CountingSource counting(memory.get());
+//   reader->MayContain("row");
+//   EXPECT_EQ(counting.read_count(), 1);
+//
+// Reads are counted when they are asked for, also those that then fail. Any
+// number of threads; `source` must outlive it.
+
+#ifndef ROWBLOOM_TESTS_TESTING_COUNTING_SOURCE_H_
+#define ROWBLOOM_TESTS_TESTING_COUNTING_SOURCE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "rowbloom/io.h"
+
+namespace rowbloom::testing {
+
+struct ReadRange {
+  uint64_t offset = 0;
+  size_t size_bytes = 0;
+
+  friend bool operator==(const ReadRange& a, const ReadRange& b) {
+    return a.offset == b.offset && a.size_bytes == b.size_bytes;
+  }
+};
+
+class CountingSource : public RandomAccessSource {
+ public:
+  explicit CountingSource(const RandomAccessSource* source) : source_(source) {}
+
+  absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
+                    std::string_view* result) const override {
+    read_count_.fetch_add(1, std::memory_order_relaxed);
+    read_bytes_.fetch_add(size_bytes, std::memory_order_relaxed);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      reads_.push_back({offset, size_bytes});
+    }
+    return source_->Read(offset, size_bytes, scratch, result);
+  }
+  uint64_t size_bytes() const override { return source_->size_bytes(); }
+  std::string_view name() const override { return source_->name(); }
+
+  uint64_t read_count() const { return read_count_.load(); }
+  uint64_t read_bytes() const { return read_bytes_.load(); }
+  // In order of arrival.
+  std::vector<ReadRange> reads() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return reads_;
+  }
+  // Forgets what was counted. Not while others read.
+  void Reset() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    read_count_ = 0;
+    read_bytes_ = 0;
+    reads_.clear();
+  }
+
+ private:
+  const RandomAccessSource* const source_;
+  mutable std::atomic<uint64_t> read_count_{0};
+  mutable std::atomic<uint64_t> read_bytes_{0};
+  mutable std::mutex mutex_;
+  mutable std::vector<ReadRange> reads_;
+};
+
+}  // namespace rowbloom::testing
+
+#endif  // ROWBLOOM_TESTS_TESTING_COUNTING_SOURCE_H_

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes to a filter block under checksums that are made right again, for
+// tests of the checks behind the checksums.
+
+#ifndef ROWBLOOM_TESTS_TESTING_RESEAL_H_
+#define ROWBLOOM_TESTS_TESTING_RESEAL_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/coding.h"
+#include "block/format.h"
+#include "hash/digest.h"
+#include "testing/keys.h"
+
+namespace rowbloom::testing {
+
+inline void StoreU32(uint32_t value, size_t at, std::string* bytes) {
+  std::string encoded;
+  base::AppendFixed<uint32_t>(value, &encoded);
+  bytes->replace(at, encoded.size(), encoded);
+}
+
+// Recomputes the three checksums of the tail where they can be.
+inline void Reseal(std::string* block) {
+  using block::Footer;
+  if (block->size() < Footer::kSize) return;
+  const size_t footer = block->size() - Footer::kSize;
+  const uint64_t index_offset =
+      base::LoadFixed<uint64_t>(block->data() + footer + Footer::kIndexOffset);
+  const uint64_t index_size =
+      base::LoadFixed<uint64_t>(block->data() + footer + Footer::kIndexSize);
+  if (index_offset <= footer && index_size <= footer - index_offset) {
+    const std::string_view tail =
+        std::string_view(*block).substr(index_offset, footer - index_offset);
+    const uint32_t index = hash::Checksum32(tail.substr(0, index_size));
+    const uint32_t properties = hash::Checksum32(tail.substr(index_size));
+    StoreU32(index, footer + Footer::kIndexChecksum, block);
+    StoreU32(properties, footer + Footer::kPropertiesChecksum, block);
+  }
+  StoreU32(hash::Checksum32(
+               std::string_view(*block).substr(footer, Footer::kChecksum)),
+           footer + Footer::kChecksum, block);
+}
+
+inline void SetFooterByteAndReseal(size_t offset, uint8_t value,
+                                   std::string* block) {
+  (*block)[block->size() - block::Footer::kSize + offset] =
+      static_cast<char>(value);
+  Reseal(block);
+}
+
+// One to four bytes anywhere in the tail.
+inline void DamageAndReseal(Random* random, std::string* block) {
+  const size_t footer = block->size() - block::Footer::kSize;
+  const size_t begin = base::LoadFixed<uint64_t>(block->data() + footer +
+                                                 block::Footer::kIndexOffset);
+  const uint64_t count = 1 + random->Below(4);
+  for (uint64_t i = 0; i < count; ++i) {
+    (*block)[begin + random->Below(block->size() - begin)] = static_cast<char>(
+        random->Below(4) == 0 ? (*random)() : random->Below(3) * 127);
+  }
+  Reseal(block);
+}
+
+}  // namespace rowbloom::testing
+
+#endif  // ROWBLOOM_TESTS_TESTING_RESEAL_H_
