@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cells in flush order in, filter block out.
+//
+//   FilterBlockWriter writer(options, &sink);
+//   for (const Cell& c : memtable) writer.Add(c.row, c.qualifier);
+//   absl::StatusOr<FilterBlockInfo> info = writer.Finish();
+//   // Keep info->size_bytes (and info->tail_size_bytes) with the SST.
+//
+// Calls match  Add* Finish ; Finish may be called once. One thread. Memory:
+// the digests of one open chunk, the chunk being written, and the first
+// filter key of each chunk. Bytes: docs/filter_block_format.md.
+//
+// Errors are kept and returned by Finish: the sink's own, and InvalidArgument
+// for cells out of order or bad options. The sink then holds no filter block,
+// and the SST must be read without one.
+
+#ifndef ROWBLOOM_FILTER_BLOCK_WRITER_H_
+#define ROWBLOOM_FILTER_BLOCK_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter_policy.h"
+#include "rowbloom/io.h"
+
+namespace rowbloom {
+
+struct FilterOptions {
+  BloomType bloom_type = BloomType::kRow;
+  // Bytes of the row that are the filter key, for ROWPREFIX_FIXED_LENGTH
+  // only: 1 to 65535. A shorter row is its own prefix.
+  uint32_t prefix_length_bytes = 0;
+  FilterPolicy policy;
+  // A chunk is closed when its filter reaches this size: 256 bytes to 1 GiB.
+  // HBase's io.storefile.bloom.block.size.
+  uint32_t chunk_size_bytes = 128 << 10;
+  // ROWCOL only: also add each row, so that row lookups are answered too.
+  bool rowcol_adds_rows = true;
+};
+
+absl::Status ValidateFilterOptions(const FilterOptions& options);
+
+struct FilterBlockInfo {
+  uint64_t size_bytes = 0;       // All bytes appended to the sink.
+  uint64_t tail_size_bytes = 0;  // The last of them, which Open() needs.
+  uint64_t key_count = 0;        // Distinct filter keys.
+  uint64_t chunk_count = 0;
+};
+
+class FilterBlockWriter {
+ public:
+  // `sink` must outlive the writer.
+  FilterBlockWriter(const FilterOptions& options, ByteSink* sink);
+  ~FilterBlockWriter();
+  FilterBlockWriter(const FilterBlockWriter&) = delete;
+  FilterBlockWriter& operator=(const FilterBlockWriter&) = delete;
+
+  // Cells in order of (row, qualifier); versions of a cell may repeat.
+  // bloom type NONE accepts and drops them.
+  void Add(std::string_view row, std::string_view qualifier);
+
+  // Ends the block. Without any cell it writes a block that says "no" to all.
+  absl::StatusOr<FilterBlockInfo> Finish();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_FILTER_BLOCK_WRITER_H_

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "block/filter_block_parser.h"
+
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "base/check.h"
+#include "base/coding.h"
+#include "block/format.h"
+#include "hash/digest.h"
+#include "rowbloom/version.h"
+
+namespace rowbloom::block {
+
+namespace {
+
+absl::Status CheckSum(const BlockPlace& place, uint64_t offset,
+                      std::string_view what, std::string_view bytes,
+                      uint32_t stored) {
+  const uint32_t computed = hash::Checksum32(bytes);
+  if (computed == stored) return absl::OkStatus();
+  return DataLossAt(
+      place, offset,
+      absl::StrCat("checksum of ", base::AbslView(what), " is ",
+                   absl::Hex(computed, absl::kZeroPad8), ", stored is ",
+                   absl::Hex(stored, absl::kZeroPad8)));
+}
+
+absl::Status ParseProperty(uint64_t number, std::string_view value,
+                           uint64_t* chunk_count, ParsedFilterBlock* block) {
+  const auto integer = [&value](uint64_t max, auto* field) {
+    uint64_t number_value = 0;
+    std::string_view in = value;
+    if (!base::ReadVarint(&in, &number_value) || !in.empty() ||
+        number_value > max) {
+      return absl::DataLossError("malformed");
+    }
+    *field = static_cast<std::decay_t<decltype(*field)>>(number_value);
+    return absl::OkStatus();
+  };
+  switch (static_cast<Property>(number)) {
+    case Property::kBloomType:
+      return integer(0xff, &block->bloom_type);
+    case Property::kPrefixLengthBytes:
+      return integer(0xffff, &block->prefix_length_bytes);
+    case Property::kHasRowKeys:
+      return integer(1, &block->has_row_keys);
+    case Property::kCellCount:
+      return integer(~uint64_t{0}, &block->cell_count);
+    case Property::kKeyCount:
+      return integer(~uint64_t{0}, &block->key_count);
+    case Property::kChunkCount:
+      return integer(~uint64_t{0}, chunk_count);
+    case Property::kPolicy:
+      block->policy = value;
+      return absl::OkStatus();
+    case Property::kWriter:
+      block->writer = value;
+      return absl::OkStatus();
+    case Property::kLastKey: {
+      block->last_key_bytes = value;
+      std::string_view in = block->last_key_bytes;
+      if (!ReadKey(&in, &block->last_key) || !in.empty()) {
+        return absl::DataLossError("malformed key");
+      }
+      return absl::OkStatus();
+    }
+  }
+  return absl::OkStatus();  // A later version's; compatible by definition.
+}
+
+absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
+                             std::string_view bytes, uint64_t* chunk_count,
+                             ParsedFilterBlock* block) {
+  std::string_view in = bytes;
+  uint64_t previous = 0;
+  while (!in.empty()) {
+    const uint64_t at = offset + bytes.size() - in.size();
+    uint64_t number = 0;
+    std::string_view value;
+    if (!base::ReadVarint(&in, &number) || !base::ReadSized(&in, &value)) {
+      return DataLossAt(place, at, "malformed property");
+    }
+    if (number <= previous) {
+      return DataLossAt(
+          place, at, absl::StrCat("property ", number, " follows ", previous));
+    }
+    previous = number;
+    absl::Status status = ParseProperty(number, value, chunk_count, block);
+    if (!status.ok()) {
+      return DataLossAt(
+          place, at, absl::StrCat("property ", number, ": ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What a key of this bloom type may look like in the index.
+bool KeyFits(const ParsedFilterBlock& block, const StoredKey& key) {
+  switch (block.bloom_type) {
+    case BloomType::kNone:
+      return false;
+    case BloomType::kRow:
+      return !key.has_qualifier;
+    case BloomType::kRowCol:
+      return key.has_qualifier || block.has_row_keys;
+    case BloomType::kRowPrefixFixedLength:
+      return !key.has_qualifier && key.row.size() <= block.prefix_length_bytes;
+  }
+  return false;
+}
+
+absl::Status CheckProperties(const BlockPlace& place, uint64_t offset,
+                             uint64_t chunk_count,
+                             const ParsedFilterBlock& block) {
+  const auto fail = [&](std::string_view what) {
+    return DataLossAt(place, offset, what);
+  };
+  switch (block.bloom_type) {
+    case BloomType::kNone:
+    case BloomType::kRow:
+    case BloomType::kRowCol:
+      if (block.prefix_length_bytes != 0) {
+        return fail("a prefix length without ROWPREFIX_FIXED_LENGTH");
+      }
+      break;
+    case BloomType::kRowPrefixFixedLength:
+      if (block.prefix_length_bytes == 0) {
+        return fail("ROWPREFIX_FIXED_LENGTH without a prefix length");
+      }
+      break;
+    default:
+      return Annotate(place, offset,
+                      absl::UnimplementedError(absl::StrCat(
+                          "bloom type ", static_cast<int>(block.bloom_type),
+                          " is unknown")));
+  }
+  const bool row_keys_by_type =
+      block.bloom_type == BloomType::kRow ||
+      block.bloom_type == BloomType::kRowPrefixFixedLength;
+  if (block.bloom_type != BloomType::kRowCol &&
+      block.has_row_keys != row_keys_by_type) {
+    return fail("row keys do not fit the bloom type");
+  }
+  if ((chunk_count == 0) != block.last_key_bytes.empty() ||
+      (chunk_count == 0) != (block.key_count == 0)) {
+    return fail("chunk count, key count and last key contradict each other");
+  }
+  if (chunk_count > 0 && !KeyFits(block, block.last_key)) {
+    return fail("the last key does not fit the bloom type");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseIndex(const BlockPlace& place, const ParsedFooter& footer,
+                        std::string_view bytes, uint64_t chunk_count,
+                        ParsedFilterBlock* block) {
+  block->index_bytes = bytes;
+  std::vector<ChunkEntry>& entries = block->chunks;
+  uint64_t next_offset = 0;
+  uint64_t key_count = 0;
+  std::string_view in = block->index_bytes;
+  while (!in.empty()) {
+    const uint64_t at = footer.index_offset + bytes.size() - in.size();
+    ChunkEntry entry;
+    if (!ReadKey(&in, &entry.first_key)) {
+      return DataLossAt(place, at, "malformed key in the chunk index");
+    }
+    if (!KeyFits(*block, entry.first_key)) {
+      return DataLossAt(place, at, "a first key does not fit the bloom type");
+    }
+    if (!entries.empty() &&
+        Compare(entries.back().first_key, entry.first_key) >= 0) {
+      return DataLossAt(place, at, "first keys of chunks do not increase");
+    }
+    absl::StatusOr<FilterDescriptor> descriptor = FilterDescriptor::Parse(&in);
+    if (!descriptor.ok()) return Annotate(place, at, descriptor.status());
+    entry.descriptor = *descriptor;
+    entry.offset = next_offset;
+    const uint64_t size = descriptor->total_size_bytes();
+    if (size > footer.index_offset - next_offset) {
+      return DataLossAt(place, at,
+                        absl::StrCat("a chunk of ", size, " bytes at ",
+                                     next_offset, " runs into the index"));
+    }
+    next_offset += size;
+    if (__builtin_add_overflow(key_count, descriptor->key_count, &key_count)) {
+      return DataLossAt(place, at, "key counts exceed 2^64");
+    }
+    entries.push_back(entry);
+  }
+  const uint64_t end = footer.index_offset + bytes.size();
+  if (entries.size() != chunk_count || key_count != block->key_count) {
+    return DataLossAt(
+        place, end,
+        absl::StrCat("the index has ", entries.size(), " chunks of ", key_count,
+                     " keys, the properties say ", chunk_count, " of ",
+                     block->key_count));
+  }
+  if (next_offset != footer.index_offset) {
+    return DataLossAt(place, next_offset,
+                      "bytes between the last chunk and the index");
+  }
+  if (!entries.empty() &&
+      Compare(entries.back().first_key, block->last_key) > 0) {
+    return DataLossAt(place, end, "the last key is before the last chunk");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Annotate(const BlockPlace& place, uint64_t offset_in_block,
+                      const absl::Status& status) {
+  return absl::Status(
+      status.code(),
+      absl::StrCat(base::AbslView(place.source_name), ": offset ",
+                   place.offset + offset_in_block, ": ", status.message()));
+}
+
+absl::Status DataLossAt(const BlockPlace& place, uint64_t offset_in_block,
+                        std::string_view what) {
+  return Annotate(place, offset_in_block,
+                  absl::DataLossError(base::AbslView(what)));
+}
+
+absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
+                                         std::string_view footer) {
+  RB_CHECK(footer.size() == Footer::kSize);
+  RB_CHECK(place.size_bytes >= Footer::kSize);
+  const uint64_t at = place.size_bytes - Footer::kSize;
+  const auto u64 = [&](size_t offset) {
+    return base::LoadFixed<uint64_t>(footer.data() + offset);
+  };
+  const auto u32 = [&](size_t offset) {
+    return base::LoadFixed<uint32_t>(footer.data() + offset);
+  };
+  if (u64(Footer::kMagic) != kFooterMagic) {
+    return DataLossAt(
+        place, at + Footer::kMagic,
+        absl::StrCat("not a filter block: magic is ",
+                     absl::Hex(u64(Footer::kMagic), absl::kZeroPad16)));
+  }
+  absl::Status status =
+      CheckSum(place, at, "the footer", footer.substr(0, Footer::kChecksum),
+               u32(Footer::kChecksum));
+  if (!status.ok()) return status;
+  const uint8_t version =
+      base::LoadFixed<uint8_t>(footer.data() + Footer::kFormatVersion);
+  const uint8_t flags =
+      base::LoadFixed<uint8_t>(footer.data() + Footer::kIncompatibleFlags);
+  if (version == 0) {
+    return DataLossAt(place, at + Footer::kFormatVersion, "format version 0");
+  }
+  if (version > kFilterBlockFormatVersion || flags != 0) {
+    return Annotate(
+        place, at + Footer::kFormatVersion,
+        absl::UnimplementedError(absl::StrCat(
+            "filter block format version ", static_cast<int>(version),
+            " with flags ", absl::Hex(flags), "; this library reads up to ",
+            static_cast<int>(kFilterBlockFormatVersion), " without flags")));
+  }
+  if (base::LoadFixed<uint16_t>(footer.data() + Footer::kReserved) != 0) {
+    return DataLossAt(place, at + Footer::kReserved,
+                      "reserved bytes are not zero");
+  }
+  ParsedFooter parsed;
+  parsed.index_offset = u64(Footer::kIndexOffset);
+  parsed.index_size = u64(Footer::kIndexSize);
+  parsed.properties_size = u64(Footer::kPropertiesSize);
+  parsed.index_checksum = u32(Footer::kIndexChecksum);
+  parsed.properties_checksum = u32(Footer::kPropertiesChecksum);
+  if (u64(Footer::kBlockSize) != place.size_bytes) {
+    return DataLossAt(
+        place, at + Footer::kBlockSize,
+        absl::StrCat("the block says it has ", u64(Footer::kBlockSize),
+                     " bytes, it was opened with ", place.size_bytes));
+  }
+  // In this order no sum can overflow.
+  if (parsed.index_offset > at ||
+      parsed.index_size > at - parsed.index_offset ||
+      parsed.properties_size != at - parsed.index_offset - parsed.index_size) {
+    return DataLossAt(
+        place, at + Footer::kIndexOffset,
+        absl::StrCat("index at ", parsed.index_offset, " of ",
+                     parsed.index_size, " bytes and properties of ",
+                     parsed.properties_size,
+                     " bytes do not end at the footer"));
+  }
+  return parsed;
+}
+
+absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
+    const BlockPlace& place, const ParsedFooter& footer,
+    std::string_view tail) {
+  RB_CHECK(tail.size() == footer.tail_size(place));
+  const std::string_view index =
+      tail.substr(0, static_cast<size_t>(footer.index_size));
+  const std::string_view properties =
+      tail.substr(static_cast<size_t>(footer.index_size),
+                  static_cast<size_t>(footer.properties_size));
+  const uint64_t properties_offset = footer.index_offset + footer.index_size;
+  auto block = std::make_unique<ParsedFilterBlock>();
+  uint64_t chunk_count = 0;
+  if (absl::Status s = CheckSum(place, properties_offset, "the properties",
+                                properties, footer.properties_checksum);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = CheckSum(place, footer.index_offset, "the chunk index",
+                                index, footer.index_checksum);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = ParseProperties(place, properties_offset, properties,
+                                       &chunk_count, block.get());
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s =
+          CheckProperties(place, properties_offset, chunk_count, *block);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s =
+          ParseIndex(place, footer, index, chunk_count, block.get());
+      !s.ok()) {
+    return s;
+  }
+  return block;
+}
+
+}  // namespace rowbloom::block

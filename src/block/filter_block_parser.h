@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one entrance for a filter block's bytes. Trusts nothing: every length,
+// offset, count, order and checksum is checked here, once; what comes out is
+// trusted by lookups. Chunks' own bytes are checked when they are loaded.
+//
+// Errors name the file and the offset in it: DataLoss for damage,
+// Unimplemented for a newer format.
+
+#ifndef ROWBLOOM_BLOCK_FILTER_BLOCK_PARSER_H_
+#define ROWBLOOM_BLOCK_FILTER_BLOCK_PARSER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "block/chunk_index.h"
+#include "rowbloom/bloom_type.h"
+
+namespace rowbloom::block {
+
+// Where a block lies, for messages and bounds.
+struct BlockPlace {
+  std::string_view source_name;
+  uint64_t offset = 0;  // Of the block in the source.
+  uint64_t size_bytes = 0;
+};
+
+// DataLoss "NAME: offset N: what", N counted in the source.
+absl::Status DataLossAt(const BlockPlace& place, uint64_t offset_in_block,
+                        std::string_view what);
+// Puts the same before another status's message.
+absl::Status Annotate(const BlockPlace& place, uint64_t offset_in_block,
+                      const absl::Status& status);
+
+struct ParsedFooter {
+  uint64_t index_offset = 0;
+  uint64_t index_size = 0;
+  uint64_t properties_size = 0;
+  uint32_t index_checksum = 0;
+  uint32_t properties_checksum = 0;
+
+  // Index, properties and footer.
+  uint64_t tail_size(const BlockPlace& place) const {
+    return place.size_bytes - index_offset;
+  }
+};
+
+// `footer` is the block's last Footer::kSize bytes.
+absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
+                                         std::string_view footer);
+
+// Not movable: its views point into its own strings.
+struct ParsedFilterBlock {
+  ParsedFilterBlock() = default;
+  ParsedFilterBlock(const ParsedFilterBlock&) = delete;
+  ParsedFilterBlock& operator=(const ParsedFilterBlock&) = delete;
+
+  BloomType bloom_type = BloomType::kNone;
+  uint32_t prefix_length_bytes = 0;
+  bool has_row_keys = false;
+  uint64_t cell_count = 0;
+  uint64_t key_count = 0;
+  std::string policy;
+  std::string writer;
+  std::string last_key_bytes;
+  StoredKey last_key;  // Views into last_key_bytes.
+  std::string index_bytes;
+  std::vector<ChunkEntry> chunks;  // Views into index_bytes.
+};
+
+// `tail` is the block's last footer.tail_size() bytes.
+absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
+    const BlockPlace& place, const ParsedFooter& footer, std::string_view tail);
+
+}  // namespace rowbloom::block
+
+#endif  // ROWBLOOM_BLOCK_FILTER_BLOCK_PARSER_H_

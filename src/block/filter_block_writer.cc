@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_block_writer.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "base/check.h"
+#include "base/coding.h"
+#include "block/chunk_index.h"
+#include "block/format.h"
+#include "hash/digest.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/version.h"
+
+namespace rowbloom {
+
+namespace {
+
+constexpr uint32_t kMinChunkSize = 256;
+constexpr uint32_t kMaxChunkSize = 1 << 30;
+constexpr uint32_t kMaxPrefixLength = 65535;
+
+std::string Printable(std::string_view bytes) {
+  return absl::CHexEscape(base::AbslView(bytes));
+}
+
+void AppendProperty(block::Property property, std::string_view value,
+                    std::string* out) {
+  base::AppendVarint(static_cast<uint64_t>(property), out);
+  base::AppendSized(value, out);
+}
+
+void AppendProperty(block::Property property, uint64_t value,
+                    std::string* out) {
+  std::string bytes;
+  base::AppendVarint(value, &bytes);
+  AppendProperty(property, bytes, out);
+}
+
+}  // namespace
+
+absl::Status ValidateFilterOptions(const FilterOptions& options) {
+  if (BloomTypeName(options.bloom_type) == "UNKNOWN") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "unknown bloom type ", static_cast<int>(options.bloom_type)));
+  }
+  const bool has_prefix =
+      options.bloom_type == BloomType::kRowPrefixFixedLength;
+  if (has_prefix != (options.prefix_length_bytes != 0) ||
+      options.prefix_length_bytes > kMaxPrefixLength) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "prefix_length_bytes ", options.prefix_length_bytes, ": must be 1 to ",
+        kMaxPrefixLength, " for ROWPREFIX_FIXED_LENGTH and 0 for all others"));
+  }
+  if (options.chunk_size_bytes < kMinChunkSize ||
+      options.chunk_size_bytes > kMaxChunkSize) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("chunk_size_bytes ", options.chunk_size_bytes,
+                     ": must be ", kMinChunkSize, " to ", kMaxChunkSize));
+  }
+  return options.policy.Validate();
+}
+
+class FilterBlockWriter::Impl {
+ public:
+  Impl(const FilterOptions& options, ByteSink* sink)
+      : options_(options),
+        sink_(sink),
+        status_(ValidateFilterOptions(options)),
+        builder_(NewFilterBuilder(options.policy)),
+        max_keys_per_chunk_(MaxKeys(options.policy, options.chunk_size_bytes)) {
+  }
+
+  void Add(std::string_view row, std::string_view qualifier);
+  absl::StatusOr<FilterBlockInfo> Finish();
+
+ private:
+  bool CheckOrder(std::string_view row, std::string_view qualifier);
+  void AddKey(const FilterKey& key);
+  void CloseChunk();
+  bool AddsRowKeys() const {
+    return options_.bloom_type != BloomType::kRowCol ||
+           options_.rowcol_adds_rows;
+  }
+  std::string EncodeProperties() const;
+  block::StoredKey LastKey() const;
+  void Append(std::string_view bytes);
+
+  const FilterOptions options_;
+  ByteSink* const sink_;
+  absl::Status status_;
+  std::unique_ptr<FilterBuilder> builder_;
+  const uint64_t max_keys_per_chunk_;
+
+  bool finished_ = false;
+  uint64_t cell_count_ = 0;
+  uint64_t key_count_ = 0;
+  uint64_t chunk_count_ = 0;
+  uint64_t size_bytes_ = 0;
+  std::string last_row_;
+  std::string last_qualifier_;
+  std::string open_chunk_first_key_;  // As in the index.
+  std::string index_;
+};
+
+bool FilterBlockWriter::Impl::CheckOrder(std::string_view row,
+                                         std::string_view qualifier) {
+  const int rows = row.compare(last_row_);
+  if (rows > 0 || (rows == 0 && qualifier >= last_qualifier_)) return true;
+  status_ = absl::InvalidArgumentError(absl::StrCat(
+      "cell ", cell_count_, " (row \"", Printable(row), "\", qualifier \"",
+      Printable(qualifier), "\") is out of order: it follows row \"",
+      Printable(last_row_), "\", qualifier \"", Printable(last_qualifier_),
+      "\""));
+  return false;
+}
+
+void FilterBlockWriter::Impl::Add(std::string_view row,
+                                  std::string_view qualifier) {
+  RB_CHECK(!finished_);
+  if (!status_.ok() || options_.bloom_type == BloomType::kNone) return;
+  const bool first = cell_count_ == 0;
+  // ROW and ROWPREFIX do not look at qualifiers, nor at their order.
+  const bool by_column = options_.bloom_type == BloomType::kRowCol;
+  if (!by_column) qualifier = {};
+  if (!first && !CheckOrder(row, qualifier)) return;
+  ++cell_count_;
+  const bool new_row = first || row != last_row_;
+  const bool new_column = new_row || qualifier != last_qualifier_;
+  if (!new_column) return;
+  switch (options_.bloom_type) {
+    case BloomType::kNone:
+      break;
+    case BloomType::kRow:
+      AddKey(FilterKey::Row(row));
+      break;
+    case BloomType::kRowCol: {
+      const FilterKey row_key = FilterKey::Row(row);
+      if (new_row && AddsRowKeys()) AddKey(row_key);
+      AddKey(FilterKey::RowCol(row_key, qualifier));
+      break;
+    }
+    case BloomType::kRowPrefixFixedLength: {
+      const size_t size = options_.prefix_length_bytes;
+      const std::string_view prefix = row.substr(0, size);
+      if (first || prefix != std::string_view(last_row_).substr(0, size)) {
+        AddKey(FilterKey::Row(prefix));
+      }
+      break;
+    }
+  }
+  if (new_row) last_row_.assign(row);
+  last_qualifier_.assign(qualifier);
+}
+
+void FilterBlockWriter::Impl::AddKey(const FilterKey& key) {
+  if (builder_->key_count() == 0) {
+    block::AppendKey(block::StoredKeyOf(key), &open_chunk_first_key_);
+  }
+  builder_->Add(key.digest());
+  if (builder_->key_count() >= max_keys_per_chunk_) CloseChunk();
+}
+
+void FilterBlockWriter::Impl::CloseChunk() {
+  const EncodedFilter filter = builder_->Finish();
+  index_ += open_chunk_first_key_;
+  filter.descriptor.AppendTo(&index_);
+  open_chunk_first_key_.clear();
+  key_count_ += filter.descriptor.key_count;
+  ++chunk_count_;
+  Append(filter.units);
+}
+
+void FilterBlockWriter::Impl::Append(std::string_view bytes) {
+  if (!status_.ok()) return;
+  status_ = sink_->Append(bytes);
+  size_bytes_ += bytes.size();
+}
+
+block::StoredKey FilterBlockWriter::Impl::LastKey() const {
+  block::StoredKey key;
+  key.row = last_row_;
+  if (options_.bloom_type == BloomType::kRowPrefixFixedLength) {
+    key.row = key.row.substr(0, options_.prefix_length_bytes);
+  }
+  key.has_qualifier = options_.bloom_type == BloomType::kRowCol;
+  key.qualifier = last_qualifier_;
+  return key;
+}
+
+std::string FilterBlockWriter::Impl::EncodeProperties() const {
+  using block::Property;
+  std::string out;
+  AppendProperty(Property::kBloomType,
+                 static_cast<uint64_t>(options_.bloom_type), &out);
+  AppendProperty(Property::kPrefixLengthBytes, options_.prefix_length_bytes,
+                 &out);
+  AppendProperty(Property::kHasRowKeys,
+                 options_.bloom_type != BloomType::kNone && AddsRowKeys(),
+                 &out);
+  AppendProperty(Property::kCellCount, cell_count_, &out);
+  AppendProperty(Property::kKeyCount, key_count_, &out);
+  AppendProperty(Property::kChunkCount, chunk_count_, &out);
+  AppendProperty(Property::kPolicy, options_.policy.ToString(), &out);
+  AppendProperty(Property::kWriter, "rowbloom " ROWBLOOM_VERSION_STRING, &out);
+  if (chunk_count_ > 0) {
+    std::string key;
+    block::AppendKey(LastKey(), &key);
+    AppendProperty(Property::kLastKey, key, &out);
+  }
+  return out;
+}
+
+absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
+  RB_CHECK(!finished_);
+  finished_ = true;
+  if (status_.ok() && builder_->key_count() > 0) CloseChunk();
+  const uint64_t index_offset = size_bytes_;
+  const std::string properties = EncodeProperties();
+
+  using block::Footer;
+  std::string footer;
+  const uint64_t block_size =
+      index_offset + index_.size() + properties.size() + Footer::kSize;
+  base::AppendFixed<uint64_t>(block_size, &footer);
+  base::AppendFixed<uint64_t>(index_offset, &footer);
+  base::AppendFixed<uint64_t>(index_.size(), &footer);
+  base::AppendFixed<uint64_t>(properties.size(), &footer);
+  base::AppendFixed<uint32_t>(hash::Checksum32(index_), &footer);
+  base::AppendFixed<uint32_t>(hash::Checksum32(properties), &footer);
+  base::AppendFixed<uint8_t>(kFilterBlockFormatVersion, &footer);
+  base::AppendFixed<uint8_t>(0, &footer);   // Incompatible flags.
+  base::AppendFixed<uint16_t>(0, &footer);  // Reserved.
+  RB_DCHECK(footer.size() == Footer::kChecksum);
+  base::AppendFixed<uint32_t>(hash::Checksum32(footer), &footer);
+  base::AppendFixed<uint64_t>(block::kFooterMagic, &footer);
+  RB_DCHECK(footer.size() == Footer::kSize);
+
+  Append(index_);
+  Append(properties);
+  Append(footer);
+  if (!status_.ok()) return status_;
+  FilterBlockInfo info;
+  info.size_bytes = size_bytes_;
+  info.tail_size_bytes = size_bytes_ - index_offset;
+  info.key_count = key_count_;
+  info.chunk_count = chunk_count_;
+  return info;
+}
+
+FilterBlockWriter::FilterBlockWriter(const FilterOptions& options,
+                                     ByteSink* sink)
+    : impl_(std::make_unique<Impl>(options, sink)) {}
+FilterBlockWriter::~FilterBlockWriter() = default;
+
+void FilterBlockWriter::Add(std::string_view row, std::string_view qualifier) {
+  impl_->Add(row, qualifier);
+}
+
+absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Finish() {
+  return impl_->Finish();
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a filter block with nothing but what docs/filter_block_format.md says:
+// field offsets and sizes come from its tables, example bytes from its hex.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "hash/digest.h"
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_reader.h"
+#include "testing/keys.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::Cell;
+
+struct Field {
+  size_t offset = 0;
+  size_t size = 0;
+};
+
+std::string Document() {
+  std::ifstream file(ROWBLOOM_SOURCE_DIR "/docs/filter_block_format.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The text between a heading and the next.
+std::string Section(const std::string& heading) {
+  const std::string document = Document();
+  const size_t begin = document.find("\n## " + heading + "\n");
+  EXPECT_NE(begin, std::string::npos) << heading;
+  const size_t end = document.find("\n## ", begin + 1);
+  return document.substr(begin, end - begin);
+}
+
+// Rows `| name | offset | size | ...` of a section.
+std::map<std::string, Field> Fields(const std::string& heading) {
+  std::map<std::string, Field> fields;
+  const std::string section = Section(heading);
+  const std::regex row(R"(\n\| (\w+) \| (\d+) \| (\d+) \|)");
+  for (auto it = std::sregex_iterator(section.begin(), section.end(), row);
+       it != std::sregex_iterator(); ++it) {
+    fields[(*it)[1]] = {std::stoul((*it)[2]), std::stoul((*it)[3])};
+  }
+  return fields;
+}
+
+// Hex bytes of an indented example: of each line, up to a double space that
+// no byte follows.
+std::string HexOf(const std::string& section) {
+  std::string bytes;
+  std::istringstream lines(section);
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.compare(0, 4, "    ") != 0) continue;
+    const std::regex byte(R"(^ *([0-9a-f]{2})(?= |$))");
+    std::smatch match;
+    while (std::regex_search(line, match, byte)) {
+      bytes.push_back(static_cast<char>(std::stoi(match[1], nullptr, 16)));
+      line = match.suffix();
+    }
+  }
+  return bytes;
+}
+
+uint64_t Load(std::string_view bytes, size_t offset, size_t size) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < size; ++i) {
+    value |=
+        static_cast<uint64_t>(static_cast<unsigned char>(bytes.at(offset + i)))
+        << (8 * i);
+  }
+  return value;
+}
+
+uint64_t TakeVarint(std::string_view* in) {
+  uint64_t value = 0;
+  for (int shift = 0;; shift += 7) {
+    const uint64_t byte = static_cast<unsigned char>(in->at(0));
+    in->remove_prefix(1);
+    value |= (byte & 127) << shift;
+    if (byte < 128) return value;
+  }
+}
+
+std::string_view Take(size_t size, std::string_view* in) {
+  const std::string_view taken = in->substr(0, size);
+  EXPECT_EQ(taken.size(), size);
+  in->remove_prefix(taken.size());
+  return taken;
+}
+
+Cell TakeKey(std::string_view* in, bool* has_qualifier) {
+  const char kind = Take(1, in)[0];
+  EXPECT_TRUE(kind == 1 || kind == 2);
+  *has_qualifier = kind == 2;
+  Cell cell;
+  cell.row = Take(TakeVarint(in), in);
+  if (*has_qualifier) cell.qualifier = Take(TakeVarint(in), in);
+  return cell;
+}
+
+std::string Write(const FilterOptions& options,
+                  const std::vector<Cell>& cells) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(options, sink.get());
+  for (const Cell& cell : cells) writer.Add(cell.row, cell.qualifier);
+  EXPECT_TRUE(writer.Finish().ok());
+  return bytes;
+}
+
+TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
+  testing::Random random(71);
+  const std::vector<Cell> cells = testing::SortedCells(&random, 2000);
+  FilterOptions options;
+  options.bloom_type = BloomType::kRowCol;
+  options.chunk_size_bytes = 1024;
+  const std::string block = Write(options, cells);
+
+  std::map<std::string, Field> footer_fields = Fields("Footer");
+  ASSERT_EQ(footer_fields.size(), 11u);
+  const std::string_view footer =
+      std::string_view(block).substr(block.size() - 56);
+  const auto footer_field = [&](const std::string& name) {
+    EXPECT_EQ(footer_fields.count(name), 1u) << name;
+    return Load(footer, footer_fields[name].offset, footer_fields[name].size);
+  };
+  EXPECT_EQ(footer_field("block_size"), block.size());
+  EXPECT_EQ(footer_field("format_version"), 1u);
+  EXPECT_EQ(footer_field("incompatible_flags"), 0u);
+  EXPECT_EQ(footer_field("reserved"), 0u);
+  EXPECT_EQ(footer_field("footer_checksum"),
+            hash::Checksum32(footer.substr(0, 44)));
+  EXPECT_EQ(footer.substr(footer_fields["magic"].offset), "rowbloom");
+  const uint64_t index_offset = footer_field("index_offset");
+  std::string_view index =
+      std::string_view(block).substr(index_offset, footer_field("index_size"));
+  std::string_view properties = std::string_view(block).substr(
+      index_offset + index.size(), footer_field("properties_size"));
+  EXPECT_EQ(index_offset + index.size() + properties.size() + 56, block.size());
+  EXPECT_EQ(footer_field("index_checksum"), hash::Checksum32(index));
+  EXPECT_EQ(footer_field("properties_checksum"), hash::Checksum32(properties));
+
+  std::map<uint64_t, std::string_view> values;
+  while (!properties.empty()) {
+    const uint64_t field = TakeVarint(&properties);
+    values[field] = Take(TakeVarint(&properties), &properties);
+  }
+  const auto integer = [&values](uint64_t field) {
+    std::string_view value = values[field];
+    return TakeVarint(&value);
+  };
+  EXPECT_EQ(integer(1), 3u);  // ROWCOL
+  EXPECT_EQ(integer(3), 1u);
+  EXPECT_EQ(integer(4), cells.size());
+  bool has_qualifier = false;
+  EXPECT_EQ(TakeKey(&values[9], &has_qualifier), cells.back());
+
+  // The chunks, end to end, each decoded by filter_families.md.
+  uint64_t offset = 0, key_count = 0, chunk_count = 0;
+  while (!index.empty()) {
+    const Cell first = TakeKey(&index, &has_qualifier);
+    EXPECT_EQ(Load(Take(1, &index), 0, 1), 1u);  // Descriptor version.
+    EXPECT_EQ(Load(Take(1, &index), 0, 1), 2u);  // blocked_bloom.
+    EXPECT_EQ(Load(Take(1, &index), 0, 1), 1u);  // Units.
+    const uint64_t probe_count = TakeVarint(&index);
+    key_count += TakeVarint(&index);
+    const uint64_t size = TakeVarint(&index);
+    const uint64_t checksum = Load(Take(4, &index), 0, 4);
+    const std::string_view unit = std::string_view(block).substr(offset, size);
+    EXPECT_EQ(checksum, hash::Checksum32(unit));
+    // The chunk holds its own first key.
+    uint64_t digest = hash::Hash64(first.row);
+    if (has_qualifier) digest = hash::Hash64(first.qualifier, digest);
+    const uint64_t line = static_cast<uint64_t>(
+        static_cast<unsigned __int128>(digest) * (size / 64) >> 64);
+    constexpr uint64_t kM[] = {0x9e3779b97f4a7c15, 0xbb67ae8584caa73b,
+                               0xa54ff53a5f1d36f1, 0x510e527fade682d1};
+    const std::string_view bytes = unit.substr(line * 64, 64);
+    const uint64_t g =
+        digest * kM[static_cast<unsigned char>(bytes.at(63)) >> 6];
+    ASSERT_LE(probe_count, 8u);
+    for (uint64_t i = 0; i < 8; ++i) {
+      if ((i + (g >> 13 & 7)) % 8 >= probe_count) continue;
+      uint64_t bit = g >> (16 + 6 * i) & 63;
+      if (i == 7 && bit > 61) bit = 61;
+      EXPECT_TRUE(Load(bytes, 8 * i, 8) >> bit & 1);
+    }
+    offset += size;
+    ++chunk_count;
+  }
+  EXPECT_EQ(offset, index_offset);
+  EXPECT_EQ(integer(5), key_count);
+  EXPECT_EQ(integer(6), chunk_count);
+  EXPECT_GT(chunk_count, 3u);
+}
+
+TEST(FilterBlockFormatDocument, ShowsTheSmallestBlockAsItIs) {
+  const std::string written = Write(FilterOptions(), {});
+  const std::string shown = HexOf(Section("The smallest block"));
+  if (shown != written) {
+    for (const char c : written) {
+      printf("%02x ", static_cast<unsigned char>(c));
+    }
+    printf("\n");
+  }
+  EXPECT_EQ(shown, written);
+}
+
+TEST(FilterBlockFormatDocument, BlobTrailerFieldsAreEightBytes) {
+  std::map<std::string, Field> fields = Fields("Filter blob");
+  ASSERT_EQ(fields.size(), 4u);
+  size_t end = 0;
+  for (const auto& [name, field] : fields) {
+    end = std::max(end, field.offset + field.size);
+  }
+  EXPECT_EQ(end, 8u);
+}
+
+}  // namespace
+}  // namespace rowbloom

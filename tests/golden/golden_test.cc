@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files of released formats are read for ever, and the current version's
+// bytes do not change by accident.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/coding.h"
+#include "block/format.h"
+#include "golden/cases.h"
+#include "rowbloom/filter_reader.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::NumberedRow;
+
+std::string GoldenFile(const std::string& name) {
+  std::ifstream file(ROWBLOOM_SOURCE_DIR "/tests/golden/" + name,
+                     std::ios::binary);
+  EXPECT_TRUE(file.is_open()) << name;
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+TEST(Golden, BlocksAreReadAndVerified) {
+  for (const golden::Case& c : golden::BlockCases()) {
+    const std::string bytes = GoldenFile(c.file);
+    for (const Kernel kernel : {Kernel::kPortable, Kernel::kBest}) {
+      const auto source = NewMemorySource(bytes, c.file);
+      FilterReaderOptions options;
+      options.kernel = kernel;
+      const auto reader = FilterReader::Open(source.get(), {}, options);
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      EXPECT_TRUE((*reader)->Verify().ok());
+      EXPECT_EQ((*reader)->properties().bloom_type, c.options.bloom_type);
+      for (const auto& cell : c.cells) {
+        ASSERT_TRUE((*reader)->MayContain(cell.row)) << c.file;
+        ASSERT_TRUE((*reader)->MayContain(cell.row, cell.qualifier)) << c.file;
+      }
+    }
+  }
+}
+
+// Chunks and chunk index: all but the properties, which name the writer's
+// version, and the footer, which checksums them.
+std::string_view ChunksAndIndex(std::string_view block) {
+  const std::string_view footer =
+      block.substr(block.size() - block::Footer::kSize);
+  return block.substr(
+      0,
+      base::LoadFixed<uint64_t>(footer.data() + block::Footer::kIndexOffset) +
+          base::LoadFixed<uint64_t>(footer.data() + block::Footer::kIndexSize));
+}
+
+TEST(Golden, ChunksAndIndexAreWrittenAsTheyWere) {
+  for (const golden::Case& c : golden::BlockCases()) {
+    std::string bytes;
+    const auto sink = NewStringSink(&bytes);
+    FilterBlockWriter writer(c.options, sink.get());
+    for (const auto& cell : c.cells) writer.Add(cell.row, cell.qualifier);
+    ASSERT_TRUE(writer.Finish().ok());
+    const std::string golden = GoldenFile(c.file);
+    EXPECT_EQ(ChunksAndIndex(bytes), ChunksAndIndex(golden)) << c.file;
+  }
+}
+
+// Not only that nothing is lost: the same absent rows are filtered.
+TEST(Golden, AnswersForAbsentRowsArePinned) {
+  const auto count = [](const std::string& file) {
+    const std::string bytes = GoldenFile(file);
+    const auto source = NewMemorySource(bytes, file);
+    const auto reader = FilterReader::Open(source.get(), {}, {});
+    int positives = 0;
+    for (uint64_t i = 0; i < 300; ++i) {
+      positives += (*reader)->MayContain(NumberedRow(2 * i + 1));
+    }
+    return positives;
+  };
+  EXPECT_EQ(count("filter_block_v1_empty.bin"), 0);
+  EXPECT_EQ(count("filter_block_v1_none.bin"), 300);
+  EXPECT_EQ(count("filter_block_v1_row.bin"), 1);
+  EXPECT_EQ(count("filter_block_v1_row_2_bits.bin"), 80);
+  EXPECT_EQ(count("filter_block_v1_row_24_bits.bin"), 0);
+  EXPECT_EQ(count("filter_block_v1_rowcol.bin"), 0);
+}
+
+TEST(Golden, TheBlobIsReadVerifiedAndWrittenAsItWas) {
+  const std::string blob = GoldenFile(golden::kBlobFile);
+  EXPECT_TRUE(VerifyFilterBlob(blob).ok());
+  EXPECT_EQ(golden::Blob(), blob);
+  const auto parsed = ParseFilterBlob(blob);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->metadata, "metadata");
+  for (const auto& cell : golden::Cells()) {
+    EXPECT_TRUE(parsed->view.MayContain(DigestBytes(cell.row)));
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

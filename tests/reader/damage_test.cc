@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rule above all others, byte by byte: whatever happens to a filter
+// block, Open or Verify say so, and no lookup of a present key answers "no".
+
+#include <gtest/gtest.h>
+
+#include "block/format.h"
+#include "testing/reseal.h"
+#include "reader/test_block.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::Cell;
+using testing::Random;
+
+struct Subject {
+  std::vector<Cell> cells;
+  std::string block;
+};
+
+Subject SmallBlock(BloomType type) {
+  Random random(61);
+  Subject subject;
+  subject.cells = testing::SortedCells(&random, 150);
+  FilterOptions options;
+  options.bloom_type = type;
+  options.chunk_size_bytes = 256;
+  if (type == BloomType::kRowPrefixFixedLength) options.prefix_length_bytes = 3;
+  subject.block = testing::WriteBlock(options, subject.cells);
+  return subject;
+}
+
+// Strict says DataLoss with file and offset; lenient says maybe.
+void ExpectDamageIsFoundAndHarmless(const std::string& bytes,
+                                    const std::vector<Cell>& cells,
+                                    const std::string& what) {
+  const auto source = NewMemorySource(bytes, "damaged.sst");
+  const auto reader = FilterReader::Open(source.get(), {}, {});
+  const absl::Status status =
+      reader.ok() ? (*reader)->Verify() : reader.status();
+  ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << what << status;
+  ASSERT_NE(status.ToString().find("damaged.sst: offset "), std::string::npos)
+      << status;
+  if (!reader.ok()) return;  // The SST is read without a filter.
+  for (const Cell& cell : cells) {
+    ASSERT_TRUE((*reader)->MayContain(cell.row)) << what;
+    ASSERT_TRUE((*reader)->MayContain(cell.row, cell.qualifier)) << what;
+  }
+}
+
+class DamageTest : public ::testing::TestWithParam<BloomType> {};
+
+INSTANTIATE_TEST_SUITE_P(All, DamageTest,
+                         ::testing::Values(BloomType::kRow, BloomType::kRowCol,
+                                           BloomType::kRowPrefixFixedLength),
+                         [](const auto& param) {
+                           return std::string(BloomTypeName(param.param));
+                         });
+
+TEST_P(DamageTest, EveryByteFlippedIsFoundAndLosesNothing) {
+  const Subject subject = SmallBlock(GetParam());
+  for (size_t i = 0; i < subject.block.size(); ++i) {
+    std::string damaged = subject.block;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
+    ExpectDamageIsFoundAndHarmless(damaged, subject.cells,
+                                   "byte " + std::to_string(i) + ": ");
+  }
+}
+
+TEST_P(DamageTest, EveryTruncationIsFound) {
+  const Subject subject = SmallBlock(GetParam());
+  for (size_t size = 0; size < subject.block.size(); ++size) {
+    ExpectDamageIsFoundAndHarmless(subject.block.substr(0, size), {},
+                                   "cut to " + std::to_string(size) + ": ");
+    ExpectDamageIsFoundAndHarmless(
+        subject.block.substr(subject.block.size() - size), {},
+        "last " + std::to_string(size) + ": ");
+  }
+}
+
+TEST_P(DamageTest, SeveralBytesOverwrittenAreFoundAndLoseNothing) {
+  const Subject subject = SmallBlock(GetParam());
+  Random random(62);
+  for (int round = 0; round < 3000; ++round) {
+    std::string damaged = subject.block;
+    const uint64_t count = 1 + random.Below(20);
+    for (uint64_t i = 0; i < count; ++i) {
+      damaged[random.Below(damaged.size())] = static_cast<char>(random());
+    }
+    if (damaged == subject.block) continue;
+    ExpectDamageIsFoundAndHarmless(damaged, subject.cells, "overwritten: ");
+  }
+}
+
+TEST(Damage, RandomGarbageIsRefused) {
+  Random random(63);
+  for (int round = 0; round < 20000; ++round) {
+    std::string garbage(random.Below(300), '\0');
+    for (char& c : garbage) c = static_cast<char>(random());
+    if (random.Below(2) == 0 && garbage.size() >= 8) {
+      garbage.replace(garbage.size() - 8, 8, "rowbloom");
+    }
+    ExpectDamageIsFoundAndHarmless(garbage, {}, "garbage: ");
+  }
+}
+
+// A footer whose checksum is right again: only the parser's own checks stand
+// between a hostile length and memory.
+TEST(Damage, LengthsThatLieUnderRightChecksumsDoNoHarm) {
+  const Subject subject = SmallBlock(BloomType::kRowCol);
+  Random random(64);
+  for (int round = 0; round < 50000; ++round) {
+    std::string damaged = subject.block;
+    testing::DamageAndReseal(&random, &damaged);
+    const auto source = NewMemorySource(damaged, "hostile.sst");
+    const auto reader = FilterReader::Open(source.get(), {}, {});
+    if (!reader.ok()) continue;
+    (void)(*reader)->Verify();
+    for (size_t i = 0; i < 10; ++i) {
+      (*reader)->MayContain(subject.cells[i].row, subject.cells[i].qualifier);
+    }
+  }
+}
+
+TEST(Damage, ANewerFormatVersionIsUnimplemented) {
+  std::string block = SmallBlock(BloomType::kRow).block;
+  testing::SetFooterByteAndReseal(block::Footer::kFormatVersion, 2, &block);
+  auto source = NewMemorySource(block, "newer.sst");
+  EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
+            absl::StatusCode::kUnimplemented);
+  block = SmallBlock(BloomType::kRow).block;
+  testing::SetFooterByteAndReseal(block::Footer::kIncompatibleFlags, 1, &block);
+  source = NewMemorySource(block, "newer.sst");
+  EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(Damage, ReservedBytesMustBeZero) {
+  std::string block = SmallBlock(BloomType::kRow).block;
+  testing::SetFooterByteAndReseal(block::Footer::kReserved, 1, &block);
+  const auto source = NewMemorySource(block, "f.sst");
+  EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace rowbloom
