@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// point_get_bench: the data-block reads that row and row+column filters save
+// in a RocksDB tree, beside RocksDB's own filters on the same data. See
+// bench/README.md.
+//
+// Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "dataset.h"
+#include "measure.h"
+#include "options.h"
+#include "policies.h"
+#include "progress.h"
+#include "report.h"
+#include "tree.h"
+#include "workload.h"
+
+namespace rowbloom::point_get {
+namespace {
+
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitInterrupted = 130;
+
+// Filters within this of the wanted bytes count as equal.
+constexpr double kByteTolerance = 0.02;
+
+void DefineFlags(CLI::App* app, Options* o) {
+  app->add_option("--input", o->input,
+                  "File of row<TAB>column lines to load (default: --words)");
+  app->add_option("--words", o->words,
+                  "File of words; each is a row with some of eight columns")
+      ->capture_default_str();
+  app->add_option("--rows", o->row_count, "Rows to load; 0 means all")
+      ->capture_default_str();
+  app->add_option("--gets", o->get_count,
+                  "Point gets per policy, query and mix")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100000000}))
+      ->capture_default_str();
+  app->add_option("--bits_per_key", o->bits_per_key,
+                  "Bits per filter key, or a list: 8,10,16")
+      ->delimiter(',')
+      ->check(CLI::Range(1.0, 24.0))
+      ->capture_default_str();
+  app->add_option("--policies", o->policies, "Only these (default: all)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(PolicyNames()));
+  app->add_option("--family", o->family, "Filter family of rowbloom's policies")
+      ->capture_default_str();
+  app->add_flag("!--no_equal_filter_bytes", o->equal_filter_bytes,
+                "Leave out the comparison at rocksdb_bloom's filter bytes");
+  app->add_option("--levels", o->level_count, "Levels of the tree")
+      ->check(CLI::Range(1, 6))
+      ->capture_default_str();
+  app->add_option("--level_ratio", o->level_ratio,
+                  "How many times larger each level is than the one above")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
+  app->add_option("--file_size_bytes", o->file_size_bytes,
+                  "Size limit of the tree's files")
+      ->check(CLI::Range(uint64_t{1} << 16, uint64_t{1} << 40))
+      ->capture_default_str();
+  app->add_option("--block_size_bytes", o->block_size_bytes,
+                  "RocksDB's data block size")
+      ->check(CLI::Range(uint64_t{256}, uint64_t{1} << 20))
+      ->capture_default_str();
+  app->add_option("--value_size_bytes", o->value_size_bytes, "Size of values")
+      ->check(CLI::Range(uint64_t{8}, uint64_t{1} << 20))
+      ->capture_default_str();
+  app->add_option(
+      "--directory", o->directory,
+      "Where to put the databases (default: a temporary directory)");
+  app->add_flag("--keep_databases", o->keep_databases,
+                "Do not remove the databases at the end");
+  app->add_flag("--direct_reads", o->direct_reads,
+                "Read data blocks past the system's page cache");
+  app->add_option("--json", o->json, "Write the results to this file too");
+}
+
+// The directory of all databases; removed at the end unless it was given or
+// its databases are to be kept.
+class WorkDirectory {
+ public:
+  explicit WorkDirectory(const Options& options) : path_(options.directory) {
+    namespace fs = std::filesystem;
+    if (!path_.empty()) {
+      fs::create_directories(path_);
+      return;
+    }
+    path_ = (fs::temp_directory_path() / "point_get_bench.XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw std::runtime_error(path_ + ": " + std::strerror(errno) +
+                               ". Name a writable place with --directory.");
+    }
+    remove_ = !options.keep_databases;
+  }
+  ~WorkDirectory() {
+    std::error_code ignored;
+    if (remove_) std::filesystem::remove_all(path_, ignored);
+  }
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool remove_ = false;
+};
+
+class Benchmark {
+ public:
+  Benchmark(const Options& options, Progress* progress)
+      : options_(options),
+        progress_(progress),
+        data_(Load()),
+        directory_(options) {
+    report_.input = options.input.empty() ? options.words : options.input;
+    report_.row_count = data_.row_count();
+    report_.cell_count = data_.cell_count();
+    report_.qualifier_count = data_.qualifier_count();
+    MakeGets();
+  }
+
+  const Report& Run() {
+    for (const double bits : options_.bits_per_key) CompareAt(bits);
+    if (options_.keep_databases) {
+      std::fprintf(stderr, "The databases are in %s\n",
+                   directory_.path().c_str());
+    }
+    return report_;
+  }
+
+ private:
+  struct GetList {
+    Query query;
+    Mix mix;
+    std::vector<PointGet> gets;
+  };
+
+  Dataset Load() {
+    progress_->Begin("read the input", 0);
+    Dataset data = options_.input.empty()
+                       ? Dataset::FromWords(options_.words, options_.row_count)
+                       : Dataset::FromCells(options_.input, options_.row_count);
+    progress_->End();
+    return data;
+  }
+
+  void MakeGets() {
+    progress_->Begin("choose the point gets", 0);
+    const ZipfSampler zipf(data_.row_count());
+    for (const Query query : kReportedQueries) {
+      for (const Mix mix : kMixes) {
+        gets_.push_back(
+            {query, mix,
+             MakePointGets(data_, query, mix, zipf, options_.get_count)});
+      }
+    }
+    // What a filter must not lose: asked too, but not reported.
+    present_rows_ = MakePointGets(
+        data_, Query::kPresentRow, Mix::kUniform, zipf,
+        std::min<uint64_t>(options_.get_count, kPresentRowChecks));
+    progress_->End();
+  }
+
+  void CompareAt(double bits) {
+    Comparison equal_bits;
+    equal_bits.sizing = kEqualBits;
+    equal_bits.bits_per_key = bits;
+    for (const std::string& name : PolicyNames()) {
+      if (!Wanted(name)) continue;
+      equal_bits.results.push_back(
+          name == kNone ? MeasureNone() : BuildAndMeasure(name, bits, {}));
+    }
+    report_.comparisons.push_back(equal_bits);
+    if (!options_.equal_filter_bytes || !Wanted(kRocksDbBloom)) return;
+
+    Comparison equal_bytes;
+    equal_bytes.sizing = kEqualBytes;
+    equal_bytes.bits_per_key = bits;
+    const uint64_t bytes =
+        std::find_if(
+            equal_bits.results.begin(), equal_bits.results.end(),
+            [](const PolicyResult& r) { return r.policy == kRocksDbBloom; })
+            ->filter_size.bytes;
+    for (const PolicyResult& result : equal_bits.results) {
+      equal_bytes.results.push_back(AtFilterBytes(result, bytes));
+    }
+    report_.comparisons.push_back(std::move(equal_bytes));
+  }
+
+  bool Wanted(const std::string& policy) const {
+    return options_.policies.empty() ||
+           std::find(options_.policies.begin(), options_.policies.end(),
+                     policy) != options_.policies.end();
+  }
+
+  // No filter is the same at any size.
+  const PolicyResult& MeasureNone() {
+    if (none_.policy.empty()) none_ = BuildAndMeasure(kNone, 0, {});
+    return none_;
+  }
+
+  // The same policy with as many bits per key as `bytes` of filter allow.
+  PolicyResult AtFilterBytes(const PolicyResult& result, uint64_t bytes) {
+    const double wanted = static_cast<double>(bytes);
+    const double bytes_before = static_cast<double>(result.filter_size.bytes);
+    if (bytes_before == 0 ||
+        std::abs(bytes_before / wanted - 1) <= kByteTolerance) {
+      return result;
+    }
+    const double bits_before = result.bits_per_key;
+    const double bits =
+        ClampBitsPerKey(result.policy, bits_before * wanted / bytes_before);
+    // Bytes need not be proportional to bits; then a line through both sizes
+    // comes close enough.
+    const auto better_bits = [&](const FilterSize& size) {
+      const double bytes_now = static_cast<double>(size.bytes);
+      if (std::abs(bytes_now / wanted - 1) <= kByteTolerance) return bits;
+      return ClampBitsPerKey(
+          result.policy, bits + (wanted - bytes_now) * (bits - bits_before) /
+                                    (bytes_now - bytes_before));
+    };
+    return BuildAndMeasure(result.policy, bits, better_bits);
+  }
+
+  // `better_bits`, if given, may ask for other bits once the size is known.
+  PolicyResult BuildAndMeasure(
+      const std::string& name, double bits,
+      const std::function<double(const FilterSize&)>& better_bits) {
+    char label[64];
+    std::snprintf(label, sizeof(label), bits == 0 ? "%s" : "%s at %.4g bits",
+                  name.c_str(), bits);
+    progress_->Begin(std::string("load ") + label, data_.cell_count());
+    const Tree tree(options_, data_, MakePolicy(name, bits, options_.family),
+                    NewDatabasePath(name, bits), progress_);
+    progress_->End();
+    if (better_bits) {
+      const double better = better_bits(tree.filter_size());
+      if (better != bits) return BuildAndMeasure(name, better, {});
+    }
+    CheckShape(tree, name);
+
+    PolicyResult result;
+    result.policy = name;
+    result.bits_per_key = bits;
+    result.filter_size = tree.filter_size();
+    progress_->Begin(std::string("ask ") + label,
+                     gets_.size() * options_.get_count + present_rows_.size());
+    for (const GetList& list : gets_) {
+      result.runs.push_back(
+          {list.query, list.mix, Ask(tree, list.query, list.gets)});
+    }
+    Ask(tree, Query::kPresentRow, present_rows_);
+    progress_->End();
+    return result;
+  }
+
+  std::string NewDatabasePath(const std::string& policy, double bits) {
+    char name[64];
+    std::snprintf(name, sizeof(name), "%02d-%s-%.4g", ++database_count_,
+                  policy.c_str(), bits);
+    return directory_.path() + "/" + name;
+  }
+
+  Measurement Ask(const Tree& tree, Query query,
+                  const std::vector<PointGet>& gets) {
+    Measurement m = Measure(tree.db(), query, gets, options_.value_size_bytes,
+                            options_.level_count, progress_);
+    report_.answers_checked += m.gets;
+    report_.wrong_answers += m.wrong_answers;
+    return m;
+  }
+
+  void CheckShape(const Tree& tree, const std::string& name) {
+    if (report_.levels.empty()) report_.levels = tree.levels();
+    if (!(report_.levels == tree.levels())) {
+      throw std::runtime_error("the tree of " + name +
+                               " differs in shape from the others'");
+    }
+  }
+
+  static constexpr uint64_t kPresentRowChecks = 50000;
+
+  const Options& options_;
+  Progress* const progress_;
+  const Dataset data_;
+  const WorkDirectory directory_;
+  std::vector<GetList> gets_;
+  std::vector<PointGet> present_rows_;
+  PolicyResult none_;
+  int database_count_ = 0;
+  Report report_;
+};
+
+void PrintReport(const Options& options, const Report& report) {
+  PrintTree(report, std::cout);
+  for (const Comparison& comparison : report.comparisons) {
+    PrintTables(comparison, std::cout);
+  }
+  for (const Comparison& comparison : report.comparisons) {
+    if (comparison.sizing == kEqualBits) PrintChart(comparison, std::cout);
+  }
+  std::cout << "\nReads are counted by RocksDB. Data blocks are not cached; "
+               "indexes and filters are\nin memory. Times are with files in "
+            << (options.direct_reads ? "no cache" : "the system's page cache")
+            << ".\n"
+            << report.answers_checked << " answers checked, "
+            << report.wrong_answers << " wrong.\n";
+}
+
+std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
+  std::ofstream file(path, mode);
+  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
+  return file;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "Point gets in a RocksDB tree with row and row+column filters: how many "
+      "data blocks\nare read with no filter, RocksDB's Bloom and Ribbon, and "
+      "rowbloom's ROW and ROWCOL.");
+  DefineFlags(&app, &options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : kExitUsage;
+  }
+  // A mistyped path should not cost a whole run.
+  if (!options.json.empty()) OpenJson(options.json, std::ios::app);
+
+  Progress progress;
+  Benchmark benchmark(options, &progress);
+  const Report& report = benchmark.Run();
+  PrintReport(options, report);
+  if (!options.json.empty()) {
+    std::ofstream json = OpenJson(options.json, std::ios::trunc);
+    json << ToJson(options, report) << std::flush;
+    if (!json) throw std::runtime_error(options.json + ": write failed");
+  }
+  return report.wrong_answers == 0 ? 0 : kExitFailure;
+}
+
+}  // namespace
+}  // namespace rowbloom::point_get
+
+int main(int argc, char** argv) {
+  try {
+    return rowbloom::point_get::Main(argc, argv);
+  } catch (const rowbloom::point_get::Interrupted&) {
+    std::fprintf(stderr, "\ninterrupted\n");
+    return rowbloom::point_get::kExitInterrupted;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "\npoint_get_bench: %s\n", e.what());
+    return rowbloom::point_get::kExitFailure;
+  }
+}

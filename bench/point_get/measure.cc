@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "rocksdb/iterator.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+
+namespace rowbloom::point_get {
+namespace {
+
+constexpr uint64_t kProgressStep = 1000;
+constexpr uint64_t kWrongAnswersTold = 3;
+
+void Check(const rocksdb::Status& status) {
+  if (!status.ok()) throw std::runtime_error("reading: " + status.ToString());
+}
+
+// Asks one get at a time, as an application would.
+class Asker {
+ public:
+  explicit Asker(rocksdb::DB* db) : db_(db) {
+    read_options_.fill_cache = false;
+    // The safe way to have a scan within a row use the filter: RocksDB does
+    // so if both ends have the same prefix.
+    scan_options_ = read_options_;
+    scan_options_.auto_prefix_mode = true;
+    scan_options_.iterate_upper_bound = &upper_bound_;
+  }
+
+  bool RowExists(const PointGet& get) {
+    upper_bound_ = get.upper_bound;
+    const std::unique_ptr<rocksdb::Iterator> it(
+        db_->NewIterator(scan_options_));
+    it->Seek(get.key);
+    Check(it->status());
+    return it->Valid();
+  }
+
+  bool GetCell(const PointGet& get) {
+    const rocksdb::Status status =
+        db_->Get(read_options_, db_->DefaultColumnFamily(), get.key, &value_);
+    if (!status.IsNotFound()) Check(status);
+    return status.ok();
+  }
+
+  const std::string& value() const { return value_; }
+
+ private:
+  rocksdb::DB* const db_;
+  rocksdb::ReadOptions read_options_;
+  rocksdb::ReadOptions scan_options_;
+  rocksdb::Slice upper_bound_;
+  std::string value_;
+};
+
+void StartCounting() {
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::get_perf_context()->EnablePerLevelPerfContext();
+  rocksdb::get_perf_context()->Reset();
+}
+
+void StopCounting(Query query, int level_count, Measurement* m) {
+  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  m->metadata_reads = perf.index_block_read_count +
+                      perf.filter_block_read_count +
+                      perf.compression_dict_block_read_count;
+  m->data_reads = perf.block_read_count - m->metadata_reads;
+  m->bytes_read = perf.block_read_byte;
+  m->filter_maybes = perf.bloom_sst_hit_count;
+  m->filter_lookups = perf.bloom_sst_hit_count + perf.bloom_sst_miss_count;
+
+  m->data_reads_by_level.assign(level_count + 1, 0);
+  m->false_positives_by_level.assign(level_count + 1, 0);
+  for (const auto& [level, counts] : *perf.level_to_perf_context) {
+    if (level > static_cast<uint32_t>(level_count)) continue;
+    // The block cache is asked for data blocks alone, and never has them.
+    m->data_reads_by_level[level] = counts.block_cache_miss_count;
+    if (m->filter_lookups == 0) continue;
+    // RocksDB counts Gets by level, but not Seeks. A Seek for a row reads one
+    // data block in each file whose filter says "maybe".
+    m->false_positives_by_level[level] =
+        IsRowQuery(query) ? counts.block_cache_miss_count
+                          : counts.bloom_filter_full_positive -
+                                counts.bloom_filter_full_true_positive;
+  }
+}
+
+double Microseconds(std::vector<uint32_t>* nanoseconds, double quantile) {
+  if (nanoseconds->empty()) return 0;
+  const size_t at = std::min(
+      nanoseconds->size() - 1,
+      static_cast<size_t>(quantile * static_cast<double>(nanoseconds->size())));
+  std::nth_element(nanoseconds->begin(), nanoseconds->begin() + at,
+                   nanoseconds->end());
+  return (*nanoseconds)[at] / 1000.0;
+}
+
+}  // namespace
+
+Measurement Measure(rocksdb::DB* db, Query query,
+                    const std::vector<PointGet>& gets, size_t value_size_bytes,
+                    int level_count, Progress* progress) {
+  using Clock = std::chrono::steady_clock;
+  Measurement m;
+  m.gets = gets.size();
+  Asker asker(db);
+  std::string expected_value;
+  std::vector<uint32_t> nanoseconds;
+  nanoseconds.reserve(gets.size());
+  StartCounting();
+  for (const PointGet& get : gets) {
+    const Clock::time_point start = Clock::now();
+    const bool found =
+        IsRowQuery(query) ? asker.RowExists(get) : asker.GetCell(get);
+    const std::chrono::nanoseconds took = Clock::now() - start;
+    nanoseconds.push_back(
+        static_cast<uint32_t>(std::min<int64_t>(took.count(), UINT32_MAX)));
+
+    m.found += found;
+    bool right = found == IsPresent(query);
+    if (right && query == Query::kPresentCell) {
+      MakeValue(get.key, value_size_bytes, &expected_value);
+      right = asker.value() == expected_value;
+    }
+    if (!right && ++m.wrong_answers <= kWrongAnswersTold) {
+      std::fprintf(stderr, "\nWRONG ANSWER: %s %s: %s\n",
+                   std::string(QueryName(query)).c_str(),
+                   rocksdb::Slice(get.key).ToString(/*hex=*/true).c_str(),
+                   found ? "found" : "not found");
+    }
+    if (nanoseconds.size() % kProgressStep == 0) progress->Add(kProgressStep);
+  }
+  StopCounting(query, level_count, &m);
+  if (query == Query::kPresentCell) {
+    // Each cell is in one file, and that file's filter said "maybe" rightly.
+    m.necessary_reads = m.found;
+  }
+  if (m.filter_lookups != 0) {
+    m.false_positives = m.filter_maybes - m.necessary_reads;
+    m.false_positive_rate =
+        static_cast<double>(m.false_positives) /
+        static_cast<double>(m.filter_lookups - m.necessary_reads);
+  }
+  m.p50_us = Microseconds(&nanoseconds, 0.50);
+  m.p99_us = Microseconds(&nanoseconds, 0.99);
+  return m;
+}
+
+}  // namespace rowbloom::point_get

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What came out, as tables and a bar chart for people and as JSON for
+// programs. bench/README.md describes the JSON.
+
+#ifndef ROWBLOOM_BENCH_POINT_GET_REPORT_H_
+#define ROWBLOOM_BENCH_POINT_GET_REPORT_H_
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "measure.h"
+#include "options.h"
+#include "tree.h"
+#include "workload.h"
+
+namespace rowbloom::point_get {
+
+struct Run {
+  Query query = Query::kAbsentRow;
+  Mix mix = Mix::kUniform;
+  Measurement measurement;
+};
+
+// Everything about one policy at one size.
+struct PolicyResult {
+  std::string policy;
+  double bits_per_key = 0;  // As the policy was given it.
+  FilterSize filter_size;
+  std::vector<Run> runs;
+};
+
+// Policies that were given comparable means.
+struct Comparison {
+  std::string sizing;  // kEqualBits or kEqualBytes.
+  double bits_per_key = 0;
+  std::vector<PolicyResult> results;
+};
+inline constexpr char kEqualBits[] = "equal_bits_per_key";
+inline constexpr char kEqualBytes[] = "equal_filter_bytes";
+
+struct Report {
+  std::string input;
+  uint64_t row_count = 0;
+  uint64_t cell_count = 0;
+  uint64_t qualifier_count = 0;
+  std::vector<LevelShape> levels;
+  std::vector<Comparison> comparisons;
+  // Answers checked against what was loaded, those of kPresentRow included.
+  uint64_t answers_checked = 0;
+  uint64_t wrong_answers = 0;
+};
+
+void PrintTree(const Report& report, std::ostream& out);
+void PrintTables(const Comparison& comparison, std::ostream& out);
+// Data-block reads per get of the uniform mix.
+void PrintChart(const Comparison& comparison, std::ostream& out);
+
+std::string ToJson(const Options& options, const Report& report);
+
+}  // namespace rowbloom::point_get
+
+#endif  // ROWBLOOM_BENCH_POINT_GET_REPORT_H_
