@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares README.md with what it quotes.
+
+    check_readme.py ROOT
+
+Each example's part between its two lines of dashes must stand in README.md as
+a code block of its own, unindented; so must the list of packages. Exit code 0
+when all do, 1 with what is missing.
+"""
+
+import sys
+import textwrap
+from pathlib import Path
+
+DASHES = "  // " + "-" * 74
+
+
+def example(path):
+    lines = path.read_text().splitlines()
+    first, last = [i for i, line in enumerate(lines) if line == DASHES]
+    return textwrap.dedent("\n".join(lines[first + 1:last]))
+
+
+def packages(path):
+    lines = path.read_text().splitlines()
+    return {line.strip() for line in lines} - {""} - {
+        line.strip() for line in lines if line.startswith("#")}
+
+
+def main():
+    root = Path(sys.argv[1])
+    readme = (root / "README.md").read_text()
+    problems = []
+    for name in ("embed.cc", "rocksdb_rows.cc"):
+        if f"```cpp\n{example(root / 'examples' / name)}\n```" not in readme:
+            problems.append(f"README.md does not quote examples/{name}")
+    words = set(readme.split())
+    for package in sorted(packages(root / "scripts/packages.txt") - words):
+        problems.append(f"README.md does not list the package {package}")
+    print("\n".join(problems) or "README.md quotes what there is.")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
