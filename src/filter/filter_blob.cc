@@ -9,6 +9,7 @@
 #include "base/absl_view.h"
 #include "base/check.h"
 #include "base/coding.h"
+#include "filter/units.h"
 #include "hash/digest.h"
 #include "rowbloom/version.h"
 
@@ -35,24 +36,6 @@ uint32_t TailChecksum(std::string_view tail, std::string_view trailer) {
                 static_cast<uint64_t>(
                     static_cast<uint8_t>(trailer[Trailer::kVersion]))
                     << 16));
-}
-
-// Splits the units; without allocating, for readers are made at each miss.
-absl::Status SplitUnits(
-    const FilterDescriptor& descriptor, std::string_view units,
-    std::array<std::string_view, FilterDescriptor::kMaxUnits>* split) {
-  if (units.size() != descriptor.total_size_bytes()) {
-    return absl::DataLossError(
-        absl::StrCat("filter blob holds ", units.size(),
-                     " bytes of units, its descriptor says ",
-                     descriptor.total_size_bytes()));
-  }
-  for (size_t i = 0; i < descriptor.unit_count; ++i) {
-    const size_t size = static_cast<size_t>(descriptor.unit_size_bytes[i]);
-    (*split)[i] = units.substr(0, size);
-    units.remove_prefix(size);
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -123,11 +106,15 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
   }
   parsed.metadata = tail;
   parsed.units = blob.substr(0, trailer_offset - tail_size);
-  std::array<std::string_view, FilterDescriptor::kMaxUnits> units;
-  absl::Status status = SplitUnits(*descriptor, parsed.units, &units);
-  if (!status.ok()) return status;
+  if (parsed.units.size() != descriptor->total_size_bytes()) {
+    return absl::DataLossError(
+        absl::StrCat("filter blob holds ", parsed.units.size(),
+                     " bytes of units, its descriptor says ",
+                     descriptor->total_size_bytes()));
+  }
+  filter::UnitArray units;
   absl::StatusOr<FilterView> view = FilterView::Parse(
-      *descriptor, absl::MakeConstSpan(units.data(), descriptor->unit_count),
+      *descriptor, filter::SplitUnits(*descriptor, parsed.units, &units),
       kernel);
   if (!view.ok()) return view.status();
   parsed.view = *view;
@@ -137,12 +124,10 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
 absl::Status VerifyFilterBlob(std::string_view blob) {
   absl::StatusOr<FilterBlob> parsed = ParseFilterBlob(blob);
   if (!parsed.ok()) return parsed.status();
-  std::array<std::string_view, FilterDescriptor::kMaxUnits> units;
-  absl::Status status = SplitUnits(parsed->descriptor, parsed->units, &units);
-  if (!status.ok()) return status;
+  filter::UnitArray units;
   return VerifyUnits(
       parsed->descriptor,
-      absl::MakeConstSpan(units.data(), parsed->descriptor.unit_count));
+      filter::SplitUnits(parsed->descriptor, parsed->units, &units));
 }
 
 }  // namespace rowbloom

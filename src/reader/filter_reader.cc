@@ -14,6 +14,7 @@
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
+#include "filter/units.h"
 #include "reader/single_flight.h"
 
 namespace rowbloom {
@@ -62,19 +63,6 @@ constexpr size_t kChunkOverheadBytes = sizeof(CachedChunk) +
 // What the index alone says about a key.
 constexpr int64_t kNo = -1;
 constexpr int64_t kMaybe = -2;
-
-using UnitArray = std::array<std::string_view, FilterDescriptor::kMaxUnits>;
-
-absl::Span<const std::string_view> SplitUnits(const FilterDescriptor& d,
-                                              std::string_view bytes,
-                                              UnitArray* units) {
-  for (size_t i = 0; i < d.unit_count; ++i) {
-    const size_t size = static_cast<size_t>(d.unit_size_bytes[i]);
-    (*units)[i] = bytes.substr(0, size);
-    bytes.remove_prefix(size);
-  }
-  return absl::MakeConstSpan(units->data(), d.unit_count);
-}
 
 // Reads exactly size_bytes or fails.
 absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
@@ -264,9 +252,9 @@ absl::StatusOr<ChunkPtr> FilterReader::Impl::ReadChunk(size_t index) const {
     std::copy(bytes.begin(), bytes.end(), chunk->bytes());
     bytes = std::string_view(chunk->bytes(), size);
   }
-  UnitArray array;
+  filter::UnitArray array;
   const absl::Span<const std::string_view> units =
-      SplitUnits(descriptor, bytes, &array);
+      filter::SplitUnits(descriptor, bytes, &array);
   status = VerifyUnits(descriptor, units);
   if (!status.ok()) return block::Annotate(Place(), entry.offset, status);
   absl::StatusOr<FilterView> view =

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The units of a filter that lie one behind the other, without allocating.
+
+#ifndef ROWBLOOM_FILTER_UNITS_H_
+#define ROWBLOOM_FILTER_UNITS_H_
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "base/check.h"
+#include "rowbloom/filter.h"
+
+namespace rowbloom::filter {
+
+using UnitArray = std::array<std::string_view, FilterDescriptor::kMaxUnits>;
+
+// `bytes` has the descriptor's total size. The result views *units.
+inline absl::Span<const std::string_view> SplitUnits(
+    const FilterDescriptor& descriptor, std::string_view bytes,
+    UnitArray* units) {
+  RB_DCHECK(bytes.size() == descriptor.total_size_bytes());
+  for (size_t i = 0; i < descriptor.unit_count; ++i) {
+    const size_t size = static_cast<size_t>(descriptor.unit_size_bytes[i]);
+    (*units)[i] = bytes.substr(0, size);
+    bytes.remove_prefix(size);
+  }
+  return absl::MakeConstSpan(units->data(), descriptor.unit_count);
+}
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_UNITS_H_
