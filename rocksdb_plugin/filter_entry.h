@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From an entry, as RocksDB hands it to a filter, to filter keys. The one
+// place that decides it, for the builder, the reader and the prefix extractor
+// alike: so what a lookup asks is always among what was added for the same
+// entry, whatever the entry is.
+//
+//   EntryParts parts = SplitEntry(BloomType::kRowCol, codec, entry);
+//   asks:  parts.asked
+//   adds:  parts.asked, and parts.row if parts.has_column
+//
+// | bloom type | entry holds   | asked         | added              |
+// |------------|---------------|---------------|--------------------|
+// | ROW        | a row         | its row part  | the same           |
+// | ROWCOL     | a column      | column part   | the same, row part |
+// | ROWCOL     | a row only    | its row part  | the same           |
+// | either     | no whole row  | all of it     | the same           |
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_FILTER_ENTRY_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_FILTER_ENTRY_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "rocksdb/slice.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/key_codec.h"
+
+namespace rowbloom {
+
+struct EntryParts {
+  std::string_view asked;
+  std::string_view row;  // Empty if the entry holds no whole row.
+  bool has_column = false;
+};
+
+// `bloom_type` is ROW or ROWCOL. The parts view `entry`.
+EntryParts SplitEntry(BloomType bloom_type, const KeyCodec& codec,
+                      std::string_view entry);
+
+// InvalidArgument unless ROW or ROWCOL: RocksDB knows no row prefix of ours
+// that both a cell and a shorter row could be asked by, and for no filter
+// there is filter_policy=nullptr.
+absl::Status CheckBloomType(BloomType bloom_type);
+
+inline std::string_view ViewOf(const ROCKSDB_NAMESPACE::Slice& slice) {
+  return std::string_view(slice.data(), slice.size());
+}
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_FILTER_ENTRY_H_

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom's filters inside RocksDB: a filter policy, the row prefix extractor
+// that belongs to it, and their registration for options strings.
+//
+//   rowbloom::RocksDbOptions o;                      // ROWCOL, "ordered" keys
+//   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(o);
+//   options.table_factory.reset(NewBlockBasedTableFactory(table_options));
+//   options.prefix_extractor = rowbloom::NewRowPrefixExtractor(o);
+//   rocksdb::Status s = rowbloom::CheckRocksDbOptions(options);  // traps
+//
+// Or from an options string, after RegisterRocksDb():
+//   filter_policy={id=rowbloom;bloom_type=ROWCOL;policy=blocked_bloom}
+//   prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered
+//
+// Get asks for the column (ROW: for the row), a seek asks for the row, a
+// RocksDbScan for the row or the column it is made of.
+//
+// Policies and readers are immutable and thread-safe. Readers live in
+// RocksDB's block cache and may outlive the policy and the database: they
+// point to neither, but this library must stay loaded. Nothing throws.
+//
+// The bytes of each filter carry the bloom type and the codec they were built
+// with, so a changed configuration can never ask a filter the wrong question.
+
+#ifndef ROWBLOOM_ROCKSDB_H_
+#define ROWBLOOM_ROCKSDB_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "rocksdb/rocksdb_namespace.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter_blob.h"
+#include "rowbloom/filter_policy.h"
+#include "rowbloom/key_codec.h"
+
+namespace ROCKSDB_NAMESPACE {
+class FilterPolicy;
+class ObjectLibrary;
+class SliceTransform;
+struct ColumnFamilyOptions;
+struct ReadOptions;
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace rowbloom {
+
+struct RocksDbOptions {
+  // ROW: one filter key per row; Gets of a cell ask for its row.
+  // ROWCOL: one per row and one per cell.
+  BloomType bloom_type = BloomType::kRowCol;
+  // How user keys hold (row, qualifier).
+  KeyCodec key_codec = KeyCodec::Ordered();
+  // Family and size goal, in bits per filter key.
+  FilterPolicy policy;
+};
+
+// Frozen: which filters a policy can read. Never RocksDB's own.
+inline constexpr char kRocksDbCompatibilityName[] = "rowbloom.Filter";
+
+// nullptr if this RocksDB's version is not one that this build was made for,
+// or the options are invalid; *error, if given, says why.
+std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
+    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
+
+// Maps a key to its row part; with ROWCOL and "ordered" keys, the bounds of a
+// RocksDbScan over a column to their column part. Keys without a whole row are
+// out of domain. nullptr for other bloom types.
+std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
+    const RocksDbOptions& options);
+
+// Makes "rowbloom" and "rowbloom.RowPrefix" known to options strings and
+// OPTIONS files. Call it before opening a database by either; any number of
+// times. Returns how many factories were added.
+int RegisterRocksDb();
+int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
+                    const std::string& arg);
+
+// InvalidArgument, naming the option and its remedy, for combinations in
+// which RocksDB would lose rows or silently ignore the filter.
+ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
+    const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
+
+// A scan over one row, or over the versions of one column, that asks the
+// filter and finds every key whatever the prefix extractor is.
+//
+//   auto scan = RocksDbScan::OfColumn(codec, "user17", "email");
+//   if (!scan.ok()) return scan.status();  // No such key can be stored.
+//   scan->Configure(&read_options);
+//   std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read_options));
+//   for (it->Seek(scan->lower()); it->Valid(); it->Next()) Use(it->key());
+//
+// Must outlive the iterator, at the place where Configure() was called. Filters
+// are asked for "ordered" keys only, and forwards only.
+class RocksDbScan {
+ public:
+  // Errors as KeyCodec::Encode().
+  static absl::StatusOr<RocksDbScan> OfRow(const KeyCodec& key_codec,
+                                           std::string_view row);
+  static absl::StatusOr<RocksDbScan> OfColumn(const KeyCodec& key_codec,
+                                              std::string_view row,
+                                              std::string_view qualifier);
+
+  // Where to Seek().
+  const std::string& lower() const { return lower_; }
+  // Sets the upper bound and the seek mode of *read.
+  void Configure(ROCKSDB_NAMESPACE::ReadOptions* read);
+
+ private:
+  RocksDbScan() = default;
+
+  std::string lower_;
+  std::string upper_;  // Empty: to the end.
+  ROCKSDB_NAMESPACE::Slice upper_slice_;
+};
+
+// What one of our filters says about itself, from the bytes that RocksDB
+// stores. For tools. Errors as ParseFilterBlob().
+struct RocksDbFilterInfo {
+  BloomType bloom_type = BloomType::kNone;
+  KeyCodec key_codec = KeyCodec::Ordered();
+  FilterBlob blob;
+};
+absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes);
+
+// What such a filter answers for a user key or a prefix of one, as RocksDB
+// would ask it. "maybe" for whatever it cannot read.
+bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
+                             std::string_view entry);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The FilterPolicy that writes and reads rowbloom's own filter families.
+// Made by NewRocksDbFilterPolicy() or from an options string:
+//
+//   rowbloom                 rowbloom:12.5            (bits per filter key)
+//   {id=rowbloom;bloom_type=ROW;key_codec=fixed:8;policy=FAMILY:target_fpr=R}
+//
+// Immutable once configured, thread-safe; its readers do not point to it.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_NATIVE_POLICY_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_NATIVE_POLICY_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rocksdb/filter_policy.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+
+class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
+ public:
+  static const char* kClassName() { return "rowbloom"; }
+
+  // From "rowbloom" or "rowbloom:BITS_PER_KEY"; the other options follow, if
+  // at all, through RocksDB's Configurable.
+  static absl::StatusOr<std::unique_ptr<NativePolicy>> Parse(
+      std::string_view id);
+
+  // `options` are valid.
+  explicit NativePolicy(const RocksDbOptions& options);
+
+  const RocksDbOptions& options() const { return options_; }
+
+  const char* Name() const noexcept override { return kClassName(); }
+  const char* CompatibilityName() const noexcept override {
+    return kRocksDbCompatibilityName;
+  }
+  ROCKSDB_NAMESPACE::FilterBitsBuilder* GetBuilderWithContext(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context)
+      const noexcept override;
+  ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
+      const ROCKSDB_NAMESPACE::Slice& contents) const noexcept override;
+
+ private:
+  RocksDbOptions options_;  // Registered with Configurable.
+};
+
+absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_NATIVE_POLICY_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "filter_bits_abi.h"
+#include "native_policy.h"
+#include "rocksdb/utilities/object_registry.h"
+#include "row_prefix_extractor.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+
+namespace {
+
+using ROCKSDB_NAMESPACE::ObjectLibrary;
+using ROCKSDB_NAMESPACE::SliceTransform;
+// Not rowbloom::FilterPolicy.
+using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
+
+const RocksDbFilterPolicy* MakePolicy(
+    const std::string& id, std::unique_ptr<const RocksDbFilterPolicy>* guard,
+    std::string* error) {
+  absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
+  if (status.ok()) {
+    absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
+        NativePolicy::Parse(id);
+    if (policy.ok()) {
+      *guard = *std::move(policy);
+      return guard->get();
+    }
+    status = policy.status();
+  }
+  *error = std::string(status.message());
+  return nullptr;
+}
+
+const SliceTransform* MakeExtractor(
+    const std::string& id, std::unique_ptr<const SliceTransform>* guard,
+    std::string* error) {
+  absl::StatusOr<std::unique_ptr<const RowPrefixExtractor>> extractor =
+      RowPrefixExtractor::Parse(id);
+  if (!extractor.ok()) {
+    *error = std::string(extractor.status().message());
+    return nullptr;
+  }
+  *guard = *std::move(extractor);
+  return guard->get();
+}
+
+// NAME or NAME:anything; what is wrong behind the colon is then said by the
+// factory, not by RocksDB's "could not load".
+ObjectLibrary::PatternEntry Pattern(const char* name) {
+  return ObjectLibrary::PatternEntry(name).AddSeparator(":",
+                                                        /*at_least_one=*/false);
+}
+
+}  // namespace
+
+int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  int added = 0;
+  if (!library.FindFactory<const RocksDbFilterPolicy>(
+          NativePolicy::kClassName())) {
+    library.AddFactory<const RocksDbFilterPolicy>(
+        Pattern(NativePolicy::kClassName()), MakePolicy);
+    ++added;
+  }
+  if (!library.FindFactory<const SliceTransform>(
+          RowPrefixExtractor::kClassName())) {
+    library.AddFactory<const SliceTransform>(
+        Pattern(RowPrefixExtractor::kClassName()), MakeExtractor);
+    ++added;
+  }
+  return added;
+}
+
+int RegisterRocksDb() { return RegisterRocksDb(*ObjectLibrary::Default(), ""); }
+
+}  // namespace rowbloom
+
+// For builds of RocksDB that compile this plugin into themselves: rowbloom.mk
+// says  rowbloom_FUNC = rowbloom_register .
+extern "C" int rowbloom_register(ROCKSDB_NAMESPACE::ObjectLibrary& library,
+                                 const std::string& arg) {
+  return rowbloom::RegisterRocksDb(library, arg);
+}

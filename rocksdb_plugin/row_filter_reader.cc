@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "row_filter_reader.h"
+
+#include <algorithm>
+#include <array>
+
+#include "filter_entry.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::Slice;
+
+RowFilterReader::RowFilterReader(const Slice& contents) noexcept {
+  const absl::StatusOr<RocksDbFilterInfo> info =
+      ParseRocksDbFilter(ViewOf(contents));
+  if (!info.ok()) return;  // A filter may cost a read. It never loses a row.
+  view_ = info->blob.view;
+  bloom_type_ = info->bloom_type;
+  key_codec_ = info->key_codec;
+}
+
+KeyDigest RowFilterReader::DigestOf(const Slice& entry) const {
+  return DigestBytes(SplitEntry(bloom_type_, key_codec_, ViewOf(entry)).asked);
+}
+
+bool RowFilterReader::MayMatch(const Slice& entry) noexcept {
+  return view_.MayContain(DigestOf(entry));
+}
+
+void RowFilterReader::MayMatch(int count, Slice** entries,
+                               bool* may_match) noexcept {
+  // RocksDB asks for at most 32 keys at once; more go in several rounds.
+  std::array<KeyDigest, 32> digests;
+  for (int begin = 0; begin < count;) {
+    const int size = std::min(count - begin, static_cast<int>(digests.size()));
+    for (int i = 0; i < size; ++i) digests[i] = DigestOf(*entries[begin + i]);
+    view_.MayContain(absl::MakeConstSpan(digests.data(), size),
+                     may_match + begin);
+    begin += size;
+  }
+}
+
+}  // namespace rowbloom

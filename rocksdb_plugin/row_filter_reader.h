@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks one filter, or one partition of it, for RocksDB.
+//
+//   std::unique_ptr<FilterBitsReader> reader(new RowFilterReader(contents));
+//
+// Lives in the block cache beside `contents`, which outlive it; may itself
+// outlive the policy and the database, and so points to neither. RocksDB makes
+// one at each cache miss: construction is O(1) and allocates nothing. Bytes
+// that it does not understand answer "maybe". Any number of threads.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_READER_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_READER_H_
+
+#include "filter_bits_abi.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/key_codec.h"
+
+namespace rowbloom {
+
+class RowFilterReader final : public ROCKSDB_NAMESPACE::FilterBitsReader {
+ public:
+  explicit RowFilterReader(const ROCKSDB_NAMESPACE::Slice& contents) noexcept;
+
+  bool MayMatch(const ROCKSDB_NAMESPACE::Slice& entry) noexcept override;
+  void MayMatch(int count, ROCKSDB_NAMESPACE::Slice** entries,
+                bool* may_match) noexcept override;
+
+ private:
+  KeyDigest DigestOf(const ROCKSDB_NAMESPACE::Slice& entry) const;
+
+  FilterView view_;  // "maybe" to everything, until the bytes are understood.
+  BloomType bloom_type_ = BloomType::kRow;
+  KeyCodec key_codec_ = KeyCodec::Ordered();
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_READER_H_

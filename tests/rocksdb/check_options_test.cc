@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each refused combination would lose is shown in db_seek_trap_test.cc.
+
+#include <strings.h>
+
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/memtablerep.h"
+#include "rocksdb/options.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+namespace {
+
+using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
+using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
+using ROCKSDB_NAMESPACE::Slice;
+using ROCKSDB_NAMESPACE::Status;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Case {
+  RocksDbOptions filter;
+  RocksDbOptions extractor;
+  BlockBasedTableOptions table;
+  ColumnFamilyOptions options;
+
+  Case() {
+    table.filter_policy = NewRocksDbFilterPolicy(filter);
+    options.prefix_extractor = NewRowPrefixExtractor(extractor);
+  }
+  void SetType(BloomType type) {
+    filter.bloom_type = extractor.bloom_type = type;
+    table.filter_policy = NewRocksDbFilterPolicy(filter);
+    options.prefix_extractor = NewRowPrefixExtractor(extractor);
+  }
+  Status Check() {
+    options.table_factory.reset(
+        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    return CheckRocksDbOptions(options);
+  }
+};
+
+#define EXPECT_REFUSED(status, ...)                                 \
+  do {                                                              \
+    const Status refused = (status);                                \
+    EXPECT_TRUE(refused.IsInvalidArgument()) << refused.ToString(); \
+    EXPECT_THAT(refused.ToString(), AllOf(__VA_ARGS__));            \
+  } while (false)
+
+TEST(CheckOptions, AdmitsThePairsThatBelongTogether) {
+  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    for (const KeyCodec& codec : {KeyCodec::Ordered(), KeyCodec::FixedRow(8),
+                                  KeyCodec::Delimiter('|')}) {
+      Case c;
+      c.filter.key_codec = c.extractor.key_codec = codec;
+      c.SetType(type);
+      EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+    }
+  }
+}
+
+TEST(CheckOptions, AdmitsOptionsThatDoNotConcernUs) {
+  EXPECT_TRUE(CheckRocksDbOptions(ColumnFamilyOptions()).ok());
+  Case c;
+  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  c.options.prefix_extractor.reset(
+      ROCKSDB_NAMESPACE::NewFixedPrefixTransform(4));
+  c.options.memtable_prefix_bloom_size_ratio = 0.1;
+  EXPECT_TRUE(c.Check().ok());
+}
+
+TEST(CheckOptions, AdmitsGetsWithoutAnExtractor) {
+  Case c;
+  c.options.prefix_extractor.reset();
+  c.options.memtable_whole_key_filtering = true;
+  c.options.memtable_prefix_bloom_size_ratio = 0.1;
+  EXPECT_TRUE(c.Check().ok());
+}
+
+TEST(CheckOptions, RefusesAFilterThatIsNeverFed) {
+  Case c;
+  c.table.whole_key_filtering = false;
+  c.options.prefix_extractor.reset();
+  EXPECT_REFUSED(c.Check(), HasSubstr("whole_key_filtering"),
+                 HasSubstr("prefix_extractor"));
+}
+
+TEST(CheckOptions, RefusesRowColWithoutWholeKeys) {
+  Case c;
+  c.table.whole_key_filtering = false;
+  EXPECT_REFUSED(c.Check(), HasSubstr("whole_key_filtering"),
+                 HasSubstr("bloom_type=ROW"));
+  c.SetType(BloomType::kRow);
+  EXPECT_TRUE(c.Check().ok());
+}
+
+TEST(CheckOptions, RefusesMemtablePrefixBloomWithTheRowColExtractor) {
+  Case c;
+  c.options.memtable_prefix_bloom_size_ratio = 0.1;
+  for (bool whole : {false, true}) {
+    c.options.memtable_whole_key_filtering = whole;
+    EXPECT_REFUSED(c.Check(), HasSubstr("memtable_prefix_bloom_size_ratio"),
+                   HasSubstr("rowbloom.RowPrefix:ROW"));
+  }
+  c.SetType(BloomType::kRow);
+  EXPECT_TRUE(c.Check().ok());
+}
+
+TEST(CheckOptions, RefusesOtherPrefixHashesWithTheRowColExtractor) {
+  Case c;
+  c.options.memtable_factory.reset(
+      ROCKSDB_NAMESPACE::NewHashSkipListRepFactory());
+  EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory"));
+  c.options.memtable_factory.reset(
+      ROCKSDB_NAMESPACE::NewHashLinkListRepFactory());
+  EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory"));
+  c = Case();
+  c.table.index_type = BlockBasedTableOptions::kHashSearch;
+  EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch"));
+  c = Case();
+  c.Check();
+  c.options.table_factory.reset(ROCKSDB_NAMESPACE::NewPlainTableFactory());
+  EXPECT_REFUSED(CheckRocksDbOptions(c.options), HasSubstr("table_factory"));
+}
+
+TEST(CheckOptions, RefusesAnotherFilterPolicyWithTheRowColExtractor) {
+  Case c;
+  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  EXPECT_REFUSED(c.Check(), HasSubstr("filter_policy"), HasSubstr("rowbloom"));
+  c.SetType(BloomType::kRow);
+  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  EXPECT_TRUE(c.Check().ok());
+}
+
+TEST(CheckOptions, RefusesAnExtractorOfAnotherCodec) {
+  Case c;
+  c.extractor.key_codec = KeyCodec::FixedRow(8);
+  c.options.prefix_extractor = NewRowPrefixExtractor(c.extractor);
+  EXPECT_REFUSED(c.Check(), HasSubstr("fixed:8"), HasSubstr("ordered"));
+}
+
+TEST(CheckOptions, RefusesAnExtractorThatAsksForColumnsOfARowFilter) {
+  Case c;
+  c.filter.bloom_type = BloomType::kRow;
+  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
+  EXPECT_REFUSED(c.Check(), HasSubstr("bloom_type=ROW"),
+                 HasSubstr("rowbloom.RowPrefix:ROWCOL"));
+}
+
+// Also the remedy that other refusals name.
+TEST(CheckOptions, AdmitsTheRowExtractorWithRowColFilters) {
+  Case c;
+  c.extractor.bloom_type = BloomType::kRow;
+  c.options.prefix_extractor = NewRowPrefixExtractor(c.extractor);
+  c.options.memtable_prefix_bloom_size_ratio = 0.1;
+  c.table.index_type = BlockBasedTableOptions::kHashSearch;
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+}
+
+// Upper and lower case are equal to it.
+class CaseBlindComparator : public ROCKSDB_NAMESPACE::Comparator {
+ public:
+  const char* Name() const override { return "case blind"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    return strcasecmp(a.ToString().c_str(), b.ToString().c_str());
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST(CheckOptions, RefusesComparatorsThatCallDifferentBytesEqual) {
+  const CaseBlindComparator comparator;
+  Case c;
+  c.options.comparator = &comparator;
+  EXPECT_REFUSED(c.Check(), HasSubstr("case blind"),
+                 HasSubstr("CanKeysWithDifferentByteContentsBeEqual"));
+}
+
+TEST(CheckOptions, AdmitsRocksDbsOwnComparators) {
+  Case c;
+  for (const char* name :
+       {"leveldb.BytewiseComparator", "rocksdb.ReverseBytewiseComparator",
+        "leveldb.BytewiseComparator.u64ts"}) {
+    ASSERT_TRUE(
+        ROCKSDB_NAMESPACE::Comparator::CreateFromString(
+            ROCKSDB_NAMESPACE::ConfigOptions(), name, &c.options.comparator)
+            .ok());
+    EXPECT_TRUE(c.Check().ok()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Set-ups in which RocksDB itself skips keys that are there, shown by a
+// control, and that ours answers right in the same set-up.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rocksdb/memtablerep.h"
+#include "rocksdb/test_db.h"
+#include "row_prefix_extractor.h"
+
+namespace rowbloom::testing {
+namespace {
+
+using ROCKSDB_NAMESPACE::Slice;
+
+constexpr Scan kAllScans[] = {Scan::kPlain, Scan::kAutoPrefixMode,
+                              Scan::kPrefixSameAsStart, Scan::kTotalOrder};
+
+// Maps each key with a whole column to that column, stored keys too: what the
+// extractor must not do.
+class StoredKeysToColumns : public ROCKSDB_NAMESPACE::SliceTransform {
+ public:
+  const char* Name() const override { return "test.StoredKeysToColumns"; }
+  Slice Transform(const Slice& key) const override {
+    size_t row_size = 0;
+    const size_t column_size = KeyCodec::Ordered().ColumnPartSize(
+        std::string_view(key.data(), key.size()), &row_size);
+    return Slice(key.data(), column_size > 0 ? column_size : row_size);
+  }
+  bool InDomain(const Slice& key) const override {
+    return !Transform(key).empty();
+  }
+};
+
+void OpenControl(TestDb* db) {
+  ROCKSDB_NAMESPACE::Options options = db->MakeOptions();
+  options.prefix_extractor = std::make_shared<StoredKeysToColumns>();
+  db->Open(options);
+}
+
+// RocksDB seeks anew, to the key it stands on, once it has met more than
+// eight versions of it.
+void FillWithManyVersions(TestDb* db) {
+  for (int version = 0; version < 20; ++version) {
+    db->Put(db->Key("row", "a"), std::to_string(version));
+    db->Flush();
+  }
+  ASSERT_TRUE((*db)->Delete({}, db->Key("row", "a")).ok());
+  db->Flush();
+  db->Put(db->Key("row", "b"), "the row's only living cell");
+  db->Flush();
+}
+
+TEST(DbSeekTrap, ControlLosesARowBehindManyVersions) {
+  TestDb db;
+  OpenControl(&db);
+  FillWithManyVersions(&db);
+  EXPECT_EQ(ScanRow(db, Scan::kPlain, "row").size(), 0);
+  EXPECT_EQ(ScanRow(db, Scan::kTotalOrder, "row").size(), 1);
+}
+
+TEST(DbSeekTrap, RowsBehindManyVersionsAreFound) {
+  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    TestDb db;
+    db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
+    db.Open();
+    FillWithManyVersions(&db);
+    for (Scan scan : kAllScans) {
+      EXPECT_EQ(ScanRow(db, scan, "row").size(), 1);
+    }
+  }
+}
+
+// It also seeks anew to the end of each range tombstone.
+void FillWithRangeTombstone(TestDb* db) {
+  db->Put(db->Key("row", "a"), "deleted");
+  db->Put(db->Key("row", "m"), "the end of the tombstone, elsewhere");
+  db->Flush();
+  db->Put(db->Key("row", "b"), "deleted");
+  db->Put(db->Key("row", "z"), "living");
+  db->Flush();
+  ASSERT_TRUE((*db)
+                  ->DeleteRange({}, (*db)->DefaultColumnFamily(),
+                                db->Key("row", "a"), db->Key("row", "m"))
+                  .ok());
+  db->Flush();
+}
+
+TEST(DbSeekTrap, ControlLosesCellsBehindARangeTombstone) {
+  TestDb db;
+  OpenControl(&db);
+  FillWithRangeTombstone(&db);
+  EXPECT_EQ(ScanRow(db, Scan::kPlain, "row").size(), 1);
+  EXPECT_EQ(ScanRow(db, Scan::kTotalOrder, "row").size(), 2);
+}
+
+TEST(DbSeekTrap, CellsBehindARangeTombstoneAreFound) {
+  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    TestDb db;
+    db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
+    db.Open();
+    FillWithRangeTombstone(&db);
+    for (Scan scan : kAllScans) {
+      EXPECT_EQ(ScanRow(db, scan, "row").size(), 2);
+    }
+  }
+}
+
+// A tombstone over the end of a file stretches that file's range up to the
+// first key of the next. RocksDB then looks for a row first in the file that
+// lacks it, and goes on to the next only if that begins with the same prefix.
+void FillWithTombstoneOverAFileEnd(TestDb* db) {
+  for (int row = 0; row < 200; ++row) {
+    db->Put(db->Key("row" + std::to_string(1000 + row), "q"),
+            std::string(200, 'v'));
+  }
+  const ROCKSDB_NAMESPACE::Snapshot* before = (*db)->GetSnapshot();
+  ASSERT_TRUE((*db)
+                  ->DeleteRange({}, (*db)->DefaultColumnFamily(),
+                                db->Key("row1", ""), db->Key("row2", ""))
+                  .ok());
+  for (int row = 0; row < 200; ++row) {
+    db->Put(db->Key("row" + std::to_string(1000 + row), "q"), "again");
+  }
+  db->Flush();
+  db->Compact();
+  ASSERT_GT(db->Properties().size(), 3);
+  (*db)->ReleaseSnapshot(before);
+}
+
+int RowsFound(const TestDb& db, Scan scan) {
+  int found = 0;
+  for (int row = 0; row < 200; ++row) {
+    found += !ScanRow(db, scan, "row" + std::to_string(1000 + row)).empty();
+  }
+  return found;
+}
+
+TEST(DbSeekTrap, ControlLosesRowsBehindATombstoneOverAFileEnd) {
+  TestDb db;
+  db.set_up.target_file_size_bytes = 4 << 10;
+  OpenControl(&db);
+  FillWithTombstoneOverAFileEnd(&db);
+  EXPECT_LT(RowsFound(db, Scan::kPlain), 200);
+  EXPECT_EQ(RowsFound(db, Scan::kTotalOrder), 200);
+}
+
+TEST(DbSeekTrap, RowsBehindATombstoneOverAFileEndAreFound) {
+  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    TestDb db;
+    db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
+    db.set_up.target_file_size_bytes = 4 << 10;
+    db.Open();
+    FillWithTombstoneOverAFileEnd(&db);
+    for (Scan scan : kAllScans) EXPECT_EQ(RowsFound(db, scan), 200);
+    for (int row = 0; row < 200; ++row) {
+      auto column = RocksDbScan::OfColumn(
+          db.set_up.filter.key_codec, "row" + std::to_string(1000 + row), "q");
+      ASSERT_TRUE(column.ok());
+      ROCKSDB_NAMESPACE::ReadOptions read;
+      column->Configure(&read);
+      const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
+          db->NewIterator(read));
+      it->Seek(column->lower());
+      EXPECT_TRUE(it->Valid());
+    }
+  }
+}
+
+// Whatever CheckRocksDbOptions() refuses of prefix hashes: columns are lost to
+// a plain seek to the bound of a column, which a RocksDbScan never is.
+int ColumnsFound(const TestDb& db, bool plain) {
+  int found = 0;
+  for (int row = 0; row < 100; ++row) {
+    auto scan = RocksDbScan::OfColumn(db.set_up.filter.key_codec,
+                                      "row" + std::to_string(row), "q");
+    ROCKSDB_NAMESPACE::ReadOptions read;
+    if (!plain) scan->Configure(&read);
+    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
+        db->NewIterator(read));
+    it->Seek(scan->lower());
+    found += it->Valid() &&
+             it->key() == Slice(db.Key("row" + std::to_string(row), "q", "v"));
+  }
+  return found;
+}
+
+void FillColumns(TestDb* db) {
+  for (int row = 0; row < 100; ++row) {
+    db->Put(db->Key("row" + std::to_string(row), "q", "v"), "value");
+  }
+}
+
+TEST(DbSeekTrap, MemtablePrefixBloomHidesColumnsFromPlainSeeks) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.memtable_prefix_bloom_size_ratio = 0.1;
+  EXPECT_FALSE(CheckRocksDbOptions(options).ok());
+  db.Open(options);
+  FillColumns(&db);
+  EXPECT_LT(ColumnsFound(db, /*plain=*/true), 100);
+  EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+}
+
+TEST(DbSeekTrap, HashIndexHidesColumnsFromPlainSeeks) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  table.index_type = ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
+  options.table_factory.reset(
+      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  EXPECT_FALSE(CheckRocksDbOptions(options).ok());
+  db.Open(options);
+  FillColumns(&db);
+  db.Flush();
+  EXPECT_LT(ColumnsFound(db, /*plain=*/true), 100);
+  EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+}
+
+TEST(DbSeekTrap, AnotherPolicyHidesColumnsFromScans) {
+  TestDb db;
+  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  EXPECT_FALSE(CheckRocksDbOptions(db.MakeOptions()).ok());
+  db.Open();
+  FillColumns(&db);
+  db.Flush();
+  EXPECT_LT(ColumnsFound(db, /*plain=*/false), 100);
+}
+
+TEST(DbSeekTrap, OptionsThatPassTheCheckFindAllColumns) {
+  for (bool partitioned : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = partitioned;
+    EXPECT_TRUE(CheckRocksDbOptions(db.MakeOptions()).ok());
+    db.Open();
+    FillColumns(&db);
+    EXPECT_EQ(ColumnsFound(db, /*plain=*/true), 100);
+    db.Flush();
+    EXPECT_EQ(ColumnsFound(db, /*plain=*/true), 100);
+    EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+  }
+}
+
+// Without whole keys the filter holds rows only, and says so.
+TEST(DbSeekTrap, ColumnsAreFoundThoughOnlyPrefixesWereFed) {
+  TestDb db;
+  db.set_up.whole_key_filtering = false;
+  EXPECT_FALSE(CheckRocksDbOptions(db.MakeOptions()).ok());
+  db.Open();
+  FillColumns(&db);
+  db.Flush();
+  EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+}
+
+}  // namespace
+}  // namespace rowbloom::testing

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "native_policy.h"
+
+#include <memory>
+#include <string>
+
+#include "filter_bits_abi.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/table.h"
+
+namespace rowbloom {
+namespace {
+
+using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::Status;
+using ::testing::HasSubstr;
+using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
+
+ConfigOptions Strict() {
+  RegisterRocksDb();
+  ConfigOptions config;
+  config.ignore_unsupported_options = false;
+  return config;
+}
+
+Status Create(const std::string& text,
+              std::shared_ptr<const RocksDbFilterPolicy>* policy) {
+  return RocksDbFilterPolicy::CreateFromString(Strict(), text, policy);
+}
+
+RocksDbOptions OptionsOf(const std::string& text) {
+  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  const Status status = Create(text, &policy);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  const NativePolicy* native =
+      policy == nullptr ? nullptr : policy->CheckedCast<NativePolicy>();
+  EXPECT_NE(native, nullptr);
+  return native == nullptr ? RocksDbOptions() : native->options();
+}
+
+std::string ErrorOf(const std::string& text) {
+  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  const Status status = Create(text, &policy);
+  EXPECT_FALSE(status.ok()) << text;
+  return status.ToString();
+}
+
+TEST(NativePolicy, NamesAreFrozen) {
+  const auto policy = NewRocksDbFilterPolicy(RocksDbOptions());
+  EXPECT_STREQ(policy->Name(), "rowbloom");
+  EXPECT_STREQ(policy->CompatibilityName(), "rowbloom.Filter");
+}
+
+TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
+  RocksDbOptions options;
+  Status error;
+  EXPECT_NE(NewRocksDbFilterPolicy(options, &error), nullptr);
+  EXPECT_TRUE(error.ok());
+  options.bloom_type = BloomType::kNone;
+  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("allowed: ROW, ROWCOL"));
+  options = RocksDbOptions();
+  options.policy = FilterPolicy::BitsPerKey("blocked_bloom", 1000);
+  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("bits_per_key"));
+}
+
+TEST(NativePolicy, ShortTextIsTheDefaults) {
+  const RocksDbOptions options = OptionsOf("rowbloom");
+  EXPECT_EQ(options.bloom_type, BloomType::kRowCol);
+  EXPECT_TRUE(options.key_codec == KeyCodec::Ordered());
+  EXPECT_EQ(options.policy.ToString(), FilterPolicy().ToString());
+}
+
+TEST(NativePolicy, ShortTextMayEndInBitsPerKey) {
+  EXPECT_EQ(OptionsOf("rowbloom:12.5").policy.bits_per_key(), 12.5);
+  EXPECT_EQ(OptionsOf("rowbloom:8").policy.bits_per_key(), 8);
+  EXPECT_EQ(OptionsOf("{id=rowbloom:8;bloom_type=ROW}").bloom_type,
+            BloomType::kRow);
+}
+
+TEST(NativePolicy, LongTextSetsEachOption) {
+  RocksDbOptions options = OptionsOf(
+      "{id=rowbloom;bloom_type=ROW;key_codec=fixed:8;"
+      "policy=blocked_bloom:bits_per_key=12.5}");
+  EXPECT_EQ(options.bloom_type, BloomType::kRow);
+  EXPECT_TRUE(options.key_codec == KeyCodec::FixedRow(8));
+  EXPECT_EQ(options.policy.bits_per_key(), 12.5);
+
+  options = OptionsOf("{id=rowbloom;key_codec=ordered;policy=blocked_bloom}");
+  EXPECT_TRUE(options.key_codec == KeyCodec::Ordered());
+  options = OptionsOf("{id=rowbloom;key_codec=delimiter:|}");
+  EXPECT_TRUE(options.key_codec == KeyCodec::Delimiter('|'));
+  options = OptionsOf("{id=rowbloom;policy=blocked_bloom:target_fpr=0.02}");
+  EXPECT_NEAR(options.policy.expected_fpr(), 0.02, 0.001);
+}
+
+TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
+  for (const char* text :
+       {"rowbloom", "rowbloom:12.5", "{id=rowbloom;bloom_type=ROW}",
+        "{id=rowbloom;key_codec=delimiter:0x3b}",
+        "{id=rowbloom;key_codec=fixed:20;policy=blocked_bloom:target_fpr="
+        "0.02}"}) {
+    std::shared_ptr<const RocksDbFilterPolicy> first, second;
+    ASSERT_TRUE(Create(text, &first).ok()) << text;
+    const std::string printed = first->ToString(Strict());
+    ASSERT_TRUE(Create(printed, &second).ok()) << printed;
+    std::string mismatch;
+    ConfigOptions exact = Strict();
+    exact.sanity_level = ConfigOptions::kSanityLevelExactMatch;
+    EXPECT_TRUE(first->AreEquivalent(exact, second.get(), &mismatch))
+        << mismatch;
+  }
+}
+
+TEST(NativePolicy, PoliciesOfDifferentOptionsAreNotEquivalent) {
+  std::shared_ptr<const RocksDbFilterPolicy> a, b;
+  ASSERT_TRUE(Create("{id=rowbloom;key_codec=fixed:8}", &a).ok());
+  ASSERT_TRUE(Create("{id=rowbloom;key_codec=fixed:9}", &b).ok());
+  ConfigOptions exact = Strict();
+  exact.sanity_level = ConfigOptions::kSanityLevelExactMatch;
+  std::string mismatch;
+  EXPECT_FALSE(a->AreEquivalent(exact, b.get(), &mismatch));
+  EXPECT_THAT(mismatch, HasSubstr("key_codec"));
+}
+
+TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
+  EXPECT_THAT(ErrorOf("rowbloom:"), HasSubstr("rowbloom:BITS_PER_KEY"));
+  EXPECT_THAT(ErrorOf("rowbloom:many"), HasSubstr("rowbloom:BITS_PER_KEY"));
+  EXPECT_THAT(ErrorOf("rowbloom:1000"), HasSubstr("is not within"));
+  EXPECT_THAT(ErrorOf("rowbloom:nan"), HasSubstr("is not within"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;bloom_type=COLUMN}"), HasSubstr("ROWCOL"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;bloom_type=NONE}"),
+              HasSubstr("allowed: ROW, ROWCOL"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;bloom_type=ROWPREFIX_FIXED_LENGTH}"),
+              HasSubstr("allowed: ROW, ROWCOL"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;key_codec=sorted}"),
+              HasSubstr("ordered, fixed:N"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;key_codec=fixed:0}"),
+              HasSubstr("ordered, fixed:N"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;policy=bloom}"),
+              HasSubstr("blocked_bloom"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;policy=blocked_bloom:bits=3}"),
+              HasSubstr("FAMILY:bits_per_key=B"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;bits=10}"), HasSubstr("bits"));
+}
+
+// By default ConfigOptions takes strings for escaped, and RocksDB then drops
+// the errors of options that it compares by name, as filter_policy.
+TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
+  for (bool escaped : {false, true}) {
+    ConfigOptions config = Strict();
+    config.input_strings_escaped = escaped;
+    ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+    const Status status =
+        ROCKSDB_NAMESPACE::GetBlockBasedTableOptionsFromString(
+            config, ROCKSDB_NAMESPACE::BlockBasedTableOptions(),
+            "filter_policy={id=rowbloom;bloom_type=COLUMN}", &table);
+    if (escaped) {
+      EXPECT_TRUE(status.ok());  // RocksDB's doing.
+    } else {
+      EXPECT_TRUE(status.IsInvalidArgument());
+      EXPECT_THAT(status.ToString(), HasSubstr("ROWCOL"));
+    }
+  }
+}
+
+TEST(NativePolicy, WithoutWholeKeysTheFilterSaysThatItHoldsRowsOnly) {
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+  const auto policy = NewRocksDbFilterPolicy(RocksDbOptions());
+  for (bool whole : {false, true}) {
+    table.whole_key_filtering = whole;
+    const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
+        policy->GetBuilderWithContext(
+            ROCKSDB_NAMESPACE::FilterBuildingContext(table)));
+    builder->AddKey("x");
+    std::unique_ptr<const char[]> bytes;
+    const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
+    const auto info = ParseRocksDbFilter({filter.data(), filter.size()});
+    ASSERT_TRUE(info.ok());
+    EXPECT_EQ(info->bloom_type, whole ? BloomType::kRowCol : BloomType::kRow);
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A RocksDB in memory that is small enough to have many files, blocks and
+// filter partitions, and the questions that tests put to it.
+//
+//   TestDb db;
+//   db.set_up.partitioned = true;
+//   db.Open();
+//   db.Put(db.Key("row1", "q"), "value");
+//   db.Flush();
+//   EXPECT_TRUE(db.Has(db.Key("row1", "q")));
+
+#ifndef ROWBLOOM_TESTS_ROCKSDB_TEST_DB_H_
+#define ROWBLOOM_TESTS_ROCKSDB_TEST_DB_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/options.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom::testing {
+
+using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
+
+// What differs from one test to the next.
+struct DbSetUp {
+  RocksDbOptions filter;
+  // In place of the filter above: RocksDB's own, as a control.
+  std::shared_ptr<const RocksDbFilterPolicy> other_policy;
+  // The extractor's bloom type; its codec is the filter's.
+  BloomType extractor_type = BloomType::kRowCol;
+  bool extractor = true;
+  bool whole_key_filtering = true;
+  bool partitioned = false;
+  // Separators between blocks are whole keys.
+  bool shorten_separators = true;
+  bool cache_filter_blocks = false;
+  std::shared_ptr<ROCKSDB_NAMESPACE::Cache> block_cache;
+  uint64_t target_file_size_bytes = 64 << 20;
+};
+
+inline std::string SetUpName(const DbSetUp& set_up) {
+  std::string name(BloomTypeName(set_up.filter.bloom_type));
+  name += " " + set_up.filter.key_codec.ToString();
+  name += set_up.extractor ? " extractor=" : " no extractor";
+  if (set_up.extractor) name += BloomTypeName(set_up.extractor_type);
+  name += set_up.whole_key_filtering ? " whole" : "";
+  name += set_up.partitioned ? " partitioned" : "";
+  name += set_up.cache_filter_blocks ? " cached" : "";
+  return name;
+}
+
+class TestDb {
+ public:
+  TestDb()
+      : env_(ROCKSDB_NAMESPACE::NewMemEnv(ROCKSDB_NAMESPACE::Env::Default())) {}
+  ~TestDb() { Close(); }
+
+  DbSetUp set_up;
+
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions TableOptions() const {
+    ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+    table.filter_policy = set_up.other_policy != nullptr
+                              ? set_up.other_policy
+                              : NewRocksDbFilterPolicy(set_up.filter);
+    table.whole_key_filtering = set_up.whole_key_filtering;
+    table.cache_index_and_filter_blocks = set_up.cache_filter_blocks;
+    table.detect_filter_construct_corruption = true;
+    table.block_size = 512;
+    if (!set_up.shorten_separators) {
+      table.index_shortening = ROCKSDB_NAMESPACE::BlockBasedTableOptions::
+          IndexShorteningMode::kNoShortening;
+    }
+    table.block_cache = set_up.block_cache;
+    if (set_up.partitioned) {
+      table.partition_filters = true;
+      table.index_type =
+          ROCKSDB_NAMESPACE::BlockBasedTableOptions::kTwoLevelIndexSearch;
+      table.metadata_block_size = 130;  // Some 50 keys.
+    }
+    return table;
+  }
+
+  ROCKSDB_NAMESPACE::Options MakeOptions() const {
+    ROCKSDB_NAMESPACE::Options options;
+    options.env = env_.get();
+    options.create_if_missing = true;
+    options.statistics = statistics_;
+    // Files appear and move only when a test says so.
+    options.disable_auto_compactions = true;
+    options.level0_slowdown_writes_trigger = 1000;
+    options.level0_stop_writes_trigger = 1000;
+    options.target_file_size_base = set_up.target_file_size_bytes;
+    options.compression = ROCKSDB_NAMESPACE::kNoCompression;
+    if (set_up.extractor) {
+      RocksDbOptions filter = set_up.filter;
+      filter.bloom_type = set_up.extractor_type;
+      options.prefix_extractor = NewRowPrefixExtractor(filter);
+    }
+    options.table_factory.reset(
+        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(TableOptions()));
+    return options;
+  }
+
+  void Open() { Open(MakeOptions()); }
+  void Open(const ROCKSDB_NAMESPACE::Options& options) {
+    Close();
+    ROCKSDB_NAMESPACE::DB* db = nullptr;
+    const ROCKSDB_NAMESPACE::Status status =
+        ROCKSDB_NAMESPACE::DB::Open(options, path(), &db);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    db_.reset(db);
+  }
+  void Close() { db_.reset(); }
+
+  static std::string path() { return "/db"; }
+  ROCKSDB_NAMESPACE::Env* env() const { return env_.get(); }
+  ROCKSDB_NAMESPACE::DB* operator->() const { return db_.get(); }
+
+  std::string Key(std::string_view row, std::string_view qualifier,
+                  std::string_view suffix = "") const {
+    std::string key;
+    EXPECT_TRUE(set_up.filter.key_codec.Encode(row, qualifier, &key).ok());
+    return key.append(suffix);
+  }
+
+  void Put(const std::string& key, const std::string& value) {
+    ASSERT_TRUE(db_->Put({}, key, value).ok());
+  }
+  void Flush() { ASSERT_TRUE(db_->Flush({}).ok()); }
+  void Compact() {
+    ROCKSDB_NAMESPACE::CompactRangeOptions options;
+    options.bottommost_level_compaction =
+        ROCKSDB_NAMESPACE::BottommostLevelCompaction::kForce;
+    ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
+  }
+
+  bool Has(const std::string& key) const {
+    std::string value;
+    return db_->Get({}, key, &value).ok();
+  }
+  uint64_t Ticker(ROCKSDB_NAMESPACE::Tickers ticker) const {
+    return statistics_->getTickerCount(ticker);
+  }
+
+  // One entry for each file.
+  std::vector<std::shared_ptr<const ROCKSDB_NAMESPACE::TableProperties>>
+  Properties() const {
+    ROCKSDB_NAMESPACE::TablePropertiesCollection collection;
+    EXPECT_TRUE(db_->GetPropertiesOfAllTables(&collection).ok());
+    std::vector<std::shared_ptr<const ROCKSDB_NAMESPACE::TableProperties>> all;
+    for (const auto& [name, properties] : collection) {
+      all.push_back(properties);
+    }
+    return all;
+  }
+  uint64_t FilterEntries() const {
+    uint64_t entries = 0;
+    for (const auto& p : Properties()) entries += p->num_filter_entries;
+    return entries;
+  }
+  uint64_t FilterBytes() const {
+    uint64_t bytes = 0;
+    for (const auto& p : Properties()) bytes += p->filter_size;
+    return bytes;
+  }
+
+ private:
+  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
+  std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> statistics_ =
+      ROCKSDB_NAMESPACE::CreateDBStatistics();
+  std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
+};
+
+// How to ask for the keys of a row.
+enum class Scan {
+  kPlain,           // Seek, and stop where the row ends.
+  kAutoPrefixMode,  // With an upper bound; what the README recommends.
+  kPrefixSameAsStart,
+  kTotalOrder,
+};
+
+// The keys of `row`, as RocksDB finds them.
+inline std::vector<std::string> ScanRow(const TestDb& db, Scan scan,
+                                        std::string_view row) {
+  const KeyCodec& codec = db.set_up.filter.key_codec;
+  std::string lower, upper;
+  EXPECT_TRUE(codec.RowLowerBound(row, &lower).ok());
+  EXPECT_TRUE(codec.RowUpperBound(row, &upper).ok());
+  const ROCKSDB_NAMESPACE::Slice upper_slice(upper);
+  ROCKSDB_NAMESPACE::ReadOptions read;
+  read.auto_prefix_mode = scan == Scan::kAutoPrefixMode;
+  read.prefix_same_as_start = scan == Scan::kPrefixSameAsStart;
+  read.total_order_seek = scan == Scan::kTotalOrder;
+  if (scan == Scan::kAutoPrefixMode) read.iterate_upper_bound = &upper_slice;
+  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator(read));
+  std::vector<std::string> keys;
+  for (it->Seek(lower); it->Valid() && it->key().compare(upper) < 0;
+       it->Next()) {
+    keys.push_back(it->key().ToString());
+  }
+  EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+  return keys;
+}
+
+}  // namespace rowbloom::testing
+
+#endif  // ROWBLOOM_TESTS_ROCKSDB_TEST_DB_H_
