@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exit codes, damage, JSON and help of the tool. What it prints is pinned by
+// golden_test.cc.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tool_runner.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using Json = nlohmann::json;
+
+class CliTest : public ToolTest {
+ protected:
+  static ToolResult Run(const std::vector<std::string>& arguments) {
+    return RunTool(inputs(), arguments);
+  }
+  static Json RunJson(const std::vector<std::string>& arguments) {
+    const ToolResult result = Run(arguments);
+    Json parsed = Json::parse(result.out, nullptr, /*allow_exceptions=*/false);
+    EXPECT_FALSE(parsed.is_discarded()) << result.out << result.err;
+    return parsed;
+  }
+  // Writes a copy of an input, changed, and returns its name.
+  static std::string WithFlippedByte(const std::string& name, size_t offset) {
+    std::string bytes = ReadFile(InputPath(name));
+    bytes.at(offset) ^= 0x10;
+    WriteFile(InputPath("damaged." + name), bytes);
+    return "damaged." + name;
+  }
+  // Verifies files of these contents in one run that must report damage;
+  // their entries in the same order.
+  static Json VerifyVariants(const std::vector<std::string>& variants) {
+    const std::string directory = InputPath("variants");
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directory(directory);
+    for (size_t i = 0; i < variants.size(); ++i) {
+      // Sorts by number.
+      WriteFile(directory + "/" + std::to_string(1000000 + i), variants[i]);
+    }
+    const ToolResult result = Run({"verify", "--json", "variants"});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    Json files = Json::parse(result.out)["files"];
+    EXPECT_EQ(files.size(), variants.size());
+    return files;
+  }
+  // Names and bytes.
+  static std::map<std::string, std::string> Listing(const std::string& name) {
+    std::map<std::string, std::string> files;
+    for (const auto& file :
+         std::filesystem::directory_iterator(InputPath(name))) {
+      files[file.path().string()] = ReadFile(file.path().string());
+    }
+    return files;
+  }
+};
+
+// --- Usage -----------------------------------------------------------------
+
+TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"frobnicate"},
+      {"inspect"},
+      {"verify"},
+      {"lookup"},
+      {"lookup", "row.filter"},
+      {"lookup", "row.filter", "a", "b", "c"},
+      {"verify", "--frobnicate", "row.filter"},
+      {"inspect", "--hex", "row.filter"},
+      {"lookup", "--hex", "row.filter", "abc"},
+      {"lookup", "--hex", "row.filter", "zz"},
+      {"lookup", "--hex", "row.filter", "00", "0"},
+  };
+  for (const std::vector<std::string>& arguments : wrong) {
+    const ToolResult result = Run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << testing::PrintToString(arguments);
+    EXPECT_THAT(result.out, IsEmpty()) << testing::PrintToString(arguments);
+    EXPECT_THAT(result.err, Not(IsEmpty()))
+        << testing::PrintToString(arguments);
+  }
+}
+
+TEST_F(CliTest, HelpOfEachVerbNamesItsArguments) {
+  const ToolResult help = Run({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* verb : {"inspect", "verify", "lookup"}) {
+    EXPECT_THAT(help.out, HasSubstr(verb));
+    const ToolResult verb_help = Run({verb, "--help"});
+    EXPECT_EQ(verb_help.exit_code, 0);
+    EXPECT_THAT(verb_help.out, HasSubstr("PATH"));
+    EXPECT_THAT(verb_help.out, HasSubstr("--json"));
+  }
+  EXPECT_THAT(Run({"lookup", "--help"}).out, HasSubstr("QUALIFIER"));
+}
+
+TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
+  const std::string page = ReadFile(ROWBLOOM_MAN_PAGE);
+  for (const char* word : {"inspect", "verify", "lookup", "\\-\\-json",
+                           "\\-\\-hex", "\\-\\-version", "\\-\\-help"}) {
+    EXPECT_THAT(page, HasSubstr(word));
+  }
+}
+
+TEST_F(CliTest, VersionIsPrinted) {
+  const ToolResult result = Run({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("rowbloom "));
+}
+
+// --- Files that cannot be read ---------------------------------------------
+
+TEST_F(CliTest, FilesThatCannotBeReadExitWith2PathAndReason) {
+  ASSERT_EQ(symlink("loop", InputPath("loop").c_str()), 0);
+  ASSERT_EQ(mkfifo(InputPath("fifo").c_str(), 0600), 0);
+  const std::map<std::string, std::string> reasons = {
+      {"no/such/file", "No such file or directory"},
+      {"row.filter/x", "Not a directory"},
+      {"loop", "Too many levels of symbolic links"},
+      {"fifo", "not a file or directory"},
+  };
+  for (const auto& [path, reason] : reasons) {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"inspect", path},
+          {"verify", path},
+          {"lookup", path, "row00001"}}) {
+      const ToolResult result = Run(arguments);
+      EXPECT_EQ(result.exit_code, 2) << path;
+      EXPECT_THAT(result.err, HasSubstr(path));
+      EXPECT_THAT(result.err, HasSubstr(reason));
+      EXPECT_THAT(result.out, Not(HasSubstr("ok")));
+    }
+  }
+}
+
+TEST_F(CliTest, AFileOfNoKnownFormatSaysSo) {
+  for (const char* verb : {"inspect", "verify"}) {
+    const ToolResult result = Run({verb, "notes.txt"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.out, HasSubstr("neither a filter block nor an SST"));
+  }
+  EXPECT_EQ(RunJson({"verify", "--json", "notes.txt"})["files"][0]["status"],
+            "unknown");
+}
+
+TEST_F(CliTest, DamageOutweighsFilesThatCannotBeRead) {
+  const std::string damaged = WithFlippedByte("row.filter", 0);
+  EXPECT_EQ(Run({"verify", damaged, "no/such/file"}).exit_code, 1);
+  EXPECT_EQ(Run({"verify", "no/such/file", damaged}).exit_code, 1);
+  EXPECT_EQ(Run({"verify", "no/such/file", "row.filter"}).exit_code, 2);
+  EXPECT_EQ(Run({"verify", "row.filter", "rowcol.filter"}).exit_code, 0);
+}
+
+TEST_F(CliTest, OutputThatCannotBeWrittenIsAnError) {
+  const ToolResult result =
+      RunTool(inputs(), {"inspect", "row.filter"}, "/dev/full");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("standard output"));
+}
+
+// --- Damage ----------------------------------------------------------------
+
+TEST_F(CliTest, VerifyFindsEveryFlippedByteOfAFilterBlock) {
+  const std::string whole = ReadFile(InputPath("small.filter"));
+  std::vector<std::string> variants;
+  for (size_t offset = 0; offset < whole.size(); ++offset) {
+    variants.push_back(whole);
+    variants.back()[offset] ^= 0x10;
+  }
+  const Json files = VerifyVariants(variants);
+  const size_t magic = whole.size() - 8;
+  for (size_t offset = 0; offset < whole.size(); ++offset) {
+    const Json& file = files[offset];
+    ASSERT_EQ(file["status"], offset < magic ? "damaged" : "unknown")
+        << "byte " << offset;
+    if (offset >= magic) continue;
+    ASSERT_THAT(file["error"].get<std::string>(), HasSubstr("offset "))
+        << "byte " << offset;
+  }
+}
+
+TEST_F(CliTest, VerifyFindsEveryTruncationOfAFilterBlock) {
+  const std::string whole = ReadFile(InputPath("small.filter"));
+  std::vector<std::string> variants;
+  for (size_t size = 0; size < whole.size(); ++size) {
+    variants.push_back(whole.substr(0, size));
+  }
+  for (const Json& file : VerifyVariants(variants)) {
+    ASSERT_NE(file["status"], "ok") << file["path"];
+  }
+}
+
+TEST_F(CliTest, VerifyNamesTheDamagedChunksOffset) {
+  const Json whole = RunJson({"inspect", "--json", "row.filter"});
+  const uint64_t offset = whole["files"][0]["chunks"][1]["offset"];
+  const std::string damaged = WithFlippedByte("row.filter", offset + 5);
+  const ToolResult result = Run({"verify", damaged});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr(damaged + ": damaged: offset " +
+                                    std::to_string(offset)));
+  // The other chunk is still shown, and still answers.
+  const ToolResult inspected = Run({"inspect", damaged});
+  EXPECT_EQ(inspected.exit_code, 1);
+  EXPECT_THAT(inspected.out, HasSubstr("chunk_count        2"));
+  EXPECT_EQ(Run({"lookup", damaged, "row00001"}).exit_code, 0);
+}
+
+TEST_F(CliTest, LookupInADamagedChunkSaysMaybeAndExitsWith1) {
+  const ToolResult absent = Run({"lookup", "row.filter", "row01000x"});
+  EXPECT_EQ(absent.exit_code, 0);
+  ASSERT_THAT(absent.out, HasSubstr(": no ("));
+
+  const Json whole = RunJson({"inspect", "--json", "row.filter"});
+  const uint64_t offset = whole["files"][0]["chunks"][1]["offset"];
+  const std::string damaged = WithFlippedByte("row.filter", offset + 5);
+  const ToolResult result = Run({"lookup", damaged, "row01000x"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr(": maybe ("));
+}
+
+// --- Lookups ---------------------------------------------------------------
+
+TEST_F(CliTest, LookupFindsEveryRowItsWriterAdded) {
+  for (int i = 0; i < 700; i += 23) {
+    char row[16];
+    std::snprintf(row, sizeof(row), "row%05d", i);
+    if (i % 2 == 0) continue;  // Those end in bytes for --hex.
+    const ToolResult result = Run({"lookup", "rowcol.filter", row, "name"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.out, HasSubstr(": maybe (column: chunk "));
+  }
+}
+
+TEST_F(CliTest, HexArgumentsAreBytes) {
+  // row00000\0x and a\xff
+  const ToolResult result =
+      Run({"lookup", "rowcol.filter", "--hex", "726f7730303030300078", "61FF"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr(": maybe (column: chunk 0)"));
+  const Json answer = RunJson({"lookup", "rowcol.filter", "--hex", "--json",
+                               "726f7730303030300078", "61FF"});
+  EXPECT_EQ(answer["row"], "row00000\\x00x");
+  EXPECT_EQ(answer["qualifier"], "a\\xff");
+}
+
+TEST_F(CliTest, ArgumentsAreTakenLiterally) {
+  for (const char* text : {"", "{}", "[a,b]", "%%", "'a'", "\"b\"", "a=b"}) {
+    const Json answer = RunJson({"lookup", "--json", "row.filter", text, text});
+    EXPECT_EQ(answer["row"], text);
+    EXPECT_EQ(answer["qualifier"], text);
+  }
+  const Json dashes =
+      RunJson({"lookup", "--json", "--", "row.filter", "-r", "--hex"});
+  EXPECT_EQ(dashes["row"], "-r");
+  EXPECT_EQ(dashes["qualifier"], "--hex");
+}
+
+TEST_F(CliTest, AnEmptyQualifierIsNotAnAbsentOne) {
+  EXPECT_EQ(RunJson({"lookup", "--json", "rowcol.filter", "row00001",
+                     ""})["files"][0]["asked"],
+            "column");
+  EXPECT_EQ(RunJson({"lookup", "--json", "rowcol.filter",
+                     "row00001"})["files"][0]["asked"],
+            "row");
+}
+
+// --- JSON ------------------------------------------------------------------
+
+TEST_F(CliTest, JsonNamesItsFormatAndVersion) {
+  const std::map<std::string, Json> documents = {
+      {"rowbloom-inspect", RunJson({"inspect", "--json", "row.filter"})},
+      {"rowbloom-verify", RunJson({"verify", "--json", "row.filter"})},
+      {"rowbloom-lookup", RunJson({"lookup", "--json", "row.filter", "a"})}};
+  for (const auto& [format, document] : documents) {
+    EXPECT_EQ(document["format"], format);
+    EXPECT_EQ(document["version"], 1);
+    ASSERT_EQ(document["files"].size(), 1U) << format;
+    EXPECT_EQ(document["files"][0]["path"], "row.filter");
+    EXPECT_EQ(document["files"][0]["kind"], "filter_block");
+    EXPECT_EQ(document["files"][0]["status"], "ok");
+    EXPECT_EQ(document["summary"]["files"], 1);
+    EXPECT_EQ(document["summary"]["ok"], 1);
+    EXPECT_EQ(document["summary"]["damaged"], 0);
+  }
+}
+
+TEST_F(CliTest, InspectJsonHasThePromisedFields) {
+  const Json file = RunJson({"inspect", "--json", "rowcol.filter"})["files"][0];
+  for (const char* field :
+       {"bloom_type", "has_row_keys", "policy", "writer", "cell_count",
+        "chunk_count", "key_count", "filter_size_bytes", "bits_per_key",
+        "expected_fpr", "first_row", "first_qualifier", "last_row",
+        "last_qualifier"}) {
+    EXPECT_TRUE(file.contains(field)) << field;
+  }
+  EXPECT_EQ(file["chunks"].size(), file["chunk_count"]);
+  uint64_t key_count = 0;
+  for (const Json& chunk : file["chunks"]) {
+    for (const char* field :
+         {"chunk", "offset", "size_bytes", "family", "unit_count", "key_count",
+          "bits_per_key", "expected_fpr", "first_row", "first_qualifier"}) {
+      EXPECT_TRUE(chunk.contains(field)) << field;
+    }
+    key_count += chunk["key_count"].get<uint64_t>();
+    EXPECT_GT(chunk["expected_fpr"].get<double>(), 0);
+    EXPECT_LT(chunk["expected_fpr"].get<double>(), 0.05);
+  }
+  EXPECT_EQ(key_count, file["key_count"]);
+}
+
+TEST_F(CliTest, JsonOfDamagedAndMissingFilesIsWhole) {
+  const std::string damaged = WithFlippedByte("row.filter", 3);
+  const Json document =
+      RunJson({"verify", "--json", damaged, "no/such/file", "row.filter"});
+  EXPECT_EQ(document["files"][0]["status"], "damaged");
+  EXPECT_THAT(document["files"][0]["error"].get<std::string>(),
+              HasSubstr("offset 0"));
+  EXPECT_EQ(document["files"][1]["status"], "unreadable");
+  EXPECT_EQ(document["files"][2]["status"], "ok");
+  EXPECT_EQ(document["summary"]["damaged"], 1);
+  EXPECT_EQ(document["summary"]["unreadable"], 1);
+  EXPECT_EQ(document["summary"]["ok"], 1);
+}
+
+TEST_F(CliTest, PathsThatAreNotUtf8StillGiveJson) {
+  const std::string name = "odd\xff\n.filter";
+  WriteFile(InputPath(name), ReadFile(InputPath("row.filter")));
+  const Json document = RunJson({"verify", "--json", name});
+  EXPECT_EQ(document["files"][0]["status"], "ok");
+  EXPECT_THAT(Run({"verify", name}).out, HasSubstr("\\x0a"));
+}
+
+// --- Directories -----------------------------------------------------------
+
+TEST_F(CliTest, ADirectoryStandsForItsFilesByName) {
+  ASSERT_TRUE(std::filesystem::create_directory(InputPath("blocks")));
+  for (const char* name : {"c", "a", "b"}) {
+    WriteFile(InputPath("blocks/" + std::string(name)),
+              ReadFile(InputPath("row.filter")));
+  }
+  const ToolResult result = Run({"verify", "blocks"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out,
+            "blocks/a: ok\nblocks/b: ok\nblocks/c: ok\n3 files: 3 ok\n");
+  EXPECT_THAT(result.err, IsEmpty());  // Progress is for terminals.
+}
+
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+
+// --- SSTs ------------------------------------------------------------------
+
+// RocksDB's data and filter blocks come first in an SST, in that order.
+TEST_F(CliTest, VerifyFindsFlippedBytesOfDataAndFilterBlocks) {
+  for (const char* name : {"full.sst", "partitioned.sst"}) {
+    const std::string whole = ReadFile(InputPath(name));
+    std::vector<std::string> variants;
+    for (size_t offset = 0; offset < whole.size() / 2; offset += 11) {
+      variants.push_back(whole);
+      variants.back()[offset] ^= 0x10;
+    }
+    for (const Json& file : VerifyVariants(variants)) {
+      ASSERT_EQ(file["status"], "damaged") << name << file["path"];
+      ASSERT_THAT(file["error"].get<std::string>(), HasSubstr("offset "));
+    }
+  }
+}
+
+// The last byte of a filter blob and the one before it: version and magic.
+size_t EndOfLastFilter(const std::string& sst) {
+  return sst.rfind("\x01\xb7") + 2;
+}
+
+TEST_F(CliTest, ADamagedFilterIsReportedByEveryVerb) {
+  for (const char* name : {"full.sst", "partitioned.sst"}) {
+    const size_t end = EndOfLastFilter(ReadFile(InputPath(name)));
+    const std::string damaged = WithFlippedByte(name, end - 40);
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"inspect", damaged},
+          {"verify", damaged},
+          {"lookup", "--json", damaged, "row00001"}}) {
+      const ToolResult result = Run(arguments);
+      EXPECT_EQ(result.exit_code, 1) << testing::PrintToString(arguments);
+      EXPECT_THAT(result.out, HasSubstr("block checksum mismatch"));
+      EXPECT_THAT(result.out, HasSubstr("offset "));
+    }
+    EXPECT_EQ(RunJson({"lookup", "--json", damaged,
+                       "row00001"})["files"][0]["answer"],
+              "maybe");
+  }
+}
+
+TEST_F(CliTest, InspectTellsKindsOfFiltersApart) {
+  const std::map<std::string, std::string> kinds = {
+      {"full.sst", "full"},
+      {"partitioned.sst", "partitioned"},
+      {"row_fixed.sst", "full"},
+      {"no_filter.sst", "none"},
+      {"anothers.sst", "another's"}};
+  for (const auto& [name, kind] : kinds) {
+    const Json file = RunJson({"inspect", "--json", name})["files"][0];
+    EXPECT_EQ(file["filter_kind"], kind) << name;
+    EXPECT_EQ(file["status"], "ok") << name;
+  }
+  EXPECT_GT(RunJson({"inspect", "--json",
+                     "partitioned.sst"})["files"][0]["chunk_count"],
+            2);
+}
+
+TEST_F(CliTest, LookupInAnSstFindsEveryRowAndColumn) {
+  for (const char* name : {"full.sst", "partitioned.sst", "row_fixed.sst"}) {
+    for (int i = 0; i < 1000; i += 37) {
+      char row[16];
+      std::snprintf(row, sizeof(row), "row%05d", i);
+      EXPECT_THAT(Run({"lookup", name, row}).out, HasSubstr(": maybe (row: "));
+      EXPECT_THAT(Run({"lookup", name, row, "age"}).out,
+                  HasSubstr(": maybe ("));
+    }
+  }
+}
+
+TEST_F(CliTest, LookupWithoutAFilterIsMaybe) {
+  for (const char* name : {"no_filter.sst", "anothers.sst"}) {
+    const ToolResult result = Run({"lookup", name, "absent"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.out, HasSubstr("maybe (no filter of rowbloom's)"));
+  }
+  // A row that the codec cannot hold.
+  const ToolResult result = Run({"lookup", "row_fixed.sst", "short"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("maybe ("));
+}
+
+TEST_F(CliTest, ADatabaseStandsForItsLiveSsts) {
+  const Json document = RunJson({"inspect", "--json", "database"});
+  const Json& files = document["files"];
+  ASSERT_EQ(files.size(), 3U);
+  const std::vector<std::pair<std::string, int>> expected = {
+      {"default", 0}, {"default", 1}, {"events", 0}};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(files[i]["column_family"], expected[i].first);
+    EXPECT_EQ(files[i]["level"], expected[i].second);
+    EXPECT_EQ(files[i]["filter_kind"], "full");
+  }
+  const Json lookup = RunJson({"lookup", "--json", "database", "row00150"});
+  EXPECT_EQ(lookup["files"][0]["answer"], "no");
+  EXPECT_EQ(lookup["files"][1]["answer"], "maybe");
+  EXPECT_EQ(lookup["files"][2]["answer"], "no");
+}
+
+TEST_F(CliTest, LookingAtADatabaseChangesNothingInIt) {
+  const std::map<std::string, std::string> before = Listing("database");
+  EXPECT_EQ(Run({"verify", "database"}).exit_code, 0);
+  EXPECT_EQ(Listing("database"), before);
+}
+
+TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {
+  std::filesystem::copy(InputPath("database"), InputPath("broken"));
+  const Json whole = RunJson({"inspect", "--json", "broken"})["files"];
+  const std::string no_magic = whole[0]["path"];
+  const std::string missing = whole[1]["path"];
+  const std::string damaged = whole[2]["path"];
+  std::string bytes = ReadFile(InputPath(no_magic));
+  bytes.back() ^= 1;
+  WriteFile(InputPath(no_magic), bytes);
+  std::filesystem::remove(InputPath(missing));
+  bytes = ReadFile(InputPath(damaged));
+  bytes[7] ^= 1;
+  WriteFile(InputPath(damaged), bytes);
+
+  const ToolResult result = Run({"verify", "broken"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr(no_magic + ": unknown"));
+  EXPECT_THAT(result.out, HasSubstr(damaged + ": damaged"));
+  EXPECT_THAT(result.err, HasSubstr(missing + ": unreadable"));
+  EXPECT_THAT(result.err, HasSubstr("No such file or directory"));
+}
+
+TEST_F(CliTest, ADirectoryThatOnlyClaimsToBeADatabaseIsAnError) {
+  ASSERT_TRUE(std::filesystem::create_directory(InputPath("claims")));
+  WriteFile(InputPath("claims/CURRENT"), "MANIFEST-000001\n");
+  const ToolResult result = Run({"verify", "claims"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("claims/MANIFEST-000001"));
+}
+
+#else
+
+TEST_F(CliTest, WithoutRocksDbAnSstIsNamedForWhatItIs) {
+  WriteFile(InputPath("x.sst"),
+            std::string(100, 'x') + "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88");
+  const ToolResult result = Run({"verify", "x.sst"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("built without RocksDB"));
+
+  ASSERT_TRUE(std::filesystem::create_directory(InputPath("claims")));
+  WriteFile(InputPath("claims/CURRENT"), "MANIFEST-000001\n");
+  EXPECT_EQ(Run({"verify", "claims"}).exit_code, 2);
+}
+
+#endif  // ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replays the sessions in golden/: each line that begins with "$ rowbloom "
+// is run in the directory of generated inputs (words are split at spaces), and
+// what follows must be its standard output, its standard error, and, if it is
+// not 0, its exit code.
+//
+// After a change of the output that is meant:
+//   ROWBLOOM_UPDATE_GOLDEN=1 ctest -R cli   and read the difference.
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tool_runner.h"
+
+namespace rowbloom {
+namespace {
+
+class GoldenTest : public ToolTest {};
+
+std::vector<std::string> SplitWords(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string Replay(const std::string& session, const std::string& directory) {
+  const std::string prompt = "$ rowbloom ";
+  std::istringstream lines(session);
+  std::string replayed;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(prompt, 0) != 0) continue;
+    const ToolResult result =
+        RunTool(directory, SplitWords(line.substr(prompt.size())));
+    replayed += line + "\n" + result.out + result.err;
+    if (result.exit_code != 0) {
+      replayed += "[exit " + std::to_string(result.exit_code) + "]\n";
+    }
+  }
+  return replayed;
+}
+
+TEST_F(GoldenTest, SessionsReplay) {
+  int session_count = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(ROWBLOOM_GOLDEN_DIRECTORY)) {
+    const std::string path = file.path().string();
+#ifndef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+    if (path.find("sst") != std::string::npos) continue;
+#endif
+    SCOPED_TRACE(path);
+    ++session_count;
+    const std::string golden = ReadFile(path);
+    const std::string replayed = Replay(golden, inputs());
+    if (std::getenv("ROWBLOOM_UPDATE_GOLDEN") != nullptr) {
+      WriteFile(path, replayed);
+    } else {
+      EXPECT_EQ(replayed, golden);
+    }
+  }
+  EXPECT_GE(session_count, 4);
+}
+
+}  // namespace
+}  // namespace rowbloom

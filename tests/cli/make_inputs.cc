@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the files that the golden tests of the tool look into, the same
+// bytes each time as far as the tool shows them:  make_inputs DIRECTORY
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/io.h"
+
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+#include "rocksdb/db.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/options.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb.h"
+#endif
+
+namespace {
+
+template <typename Status>
+void Check(const Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "make_inputs: %s\n",
+               std::string(status.ToString()).c_str());
+  std::exit(1);
+}
+
+std::string Numbered(const char* format, int number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), format, number);
+  return text;
+}
+
+void WriteFilterBlock(const std::string& path,
+                      const rowbloom::FilterOptions& options, int row_count) {
+  auto sink = rowbloom::OpenFileSink(path);
+  Check(sink.status());
+  rowbloom::FilterBlockWriter writer(options, sink->get());
+  for (int i = 0; i < row_count; ++i) {
+    // A zero byte, to be escaped.
+    const std::string row =
+        Numbered("row%05d", i) + std::string("\0x", i % 2 == 0 ? 2 : 0);
+    writer.Add(row, "a\xff");
+    writer.Add(row, "name");
+  }
+  Check(writer.Finish().status());
+  Check((*sink)->SyncAndClose());
+}
+
+void WriteFilterBlocks(const std::string& directory) {
+  rowbloom::FilterOptions options;
+  options.chunk_size_bytes = 1024;
+  WriteFilterBlock(directory + "/row.filter", options, 1500);
+  WriteFilterBlock(directory + "/small.filter", options, 30);
+  WriteFilterBlock(directory + "/empty.filter", options, 0);
+
+  options.bloom_type = rowbloom::BloomType::kRowCol;
+  WriteFilterBlock(directory + "/rowcol.filter", options, 700);
+  options.rowcol_adds_rows = false;
+  WriteFilterBlock(directory + "/columns_only.filter", options, 700);
+
+  options = rowbloom::FilterOptions();
+  options.bloom_type = rowbloom::BloomType::kRowPrefixFixedLength;
+  options.prefix_length_bytes = 6;
+  WriteFilterBlock(directory + "/prefix.filter", options, 1500);
+
+  options = rowbloom::FilterOptions();
+  options.bloom_type = rowbloom::BloomType::kNone;
+  WriteFilterBlock(directory + "/none.filter", options, 10);
+
+  std::ofstream(directory + "/notes.txt") << "Neither this nor that.\n";
+}
+
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+rdb::Options Configured(const rowbloom::RocksDbOptions& filter_options,
+                        rdb::BlockBasedTableOptions table_options) {
+  table_options.filter_policy =
+      rowbloom::NewRocksDbFilterPolicy(filter_options);
+  rdb::Options options;
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  options.prefix_extractor = rowbloom::NewRowPrefixExtractor(filter_options);
+  return options;
+}
+
+std::string Key(const rowbloom::KeyCodec& codec, int row, const char* column) {
+  std::string key;
+  Check(codec.Encode(Numbered("row%05d", row), column, &key));
+  return key;
+}
+
+void WriteSst(const std::string& path, const rdb::Options& options,
+              const rowbloom::KeyCodec& codec) {
+  rdb::SstFileWriter writer(rdb::EnvOptions(), options);
+  Check(writer.Open(path));
+  for (int i = 0; i < 1000; ++i) {
+    Check(writer.Put(Key(codec, i, "age"), "1"));
+    Check(writer.Put(Key(codec, i, "name"), "2"));
+  }
+  Check(writer.Finish());
+}
+
+void WriteSsts(const std::string& directory) {
+  rowbloom::RocksDbOptions filter_options;
+  rdb::BlockBasedTableOptions table_options;
+  WriteSst(directory + "/full.sst", Configured(filter_options, table_options),
+           filter_options.key_codec);
+
+  table_options.partition_filters = true;
+  table_options.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.metadata_block_size = 700;
+  table_options.block_size = 256;  // RocksDB cuts partitions at data blocks.
+  WriteSst(directory + "/partitioned.sst",
+           Configured(filter_options, table_options), filter_options.key_codec);
+
+  filter_options.bloom_type = rowbloom::BloomType::kRow;
+  filter_options.key_codec = rowbloom::KeyCodec::FixedRow(8);
+  WriteSst(directory + "/row_fixed.sst",
+           Configured(filter_options, rdb::BlockBasedTableOptions()),
+           filter_options.key_codec);
+
+  table_options = rdb::BlockBasedTableOptions();
+  rdb::Options options;
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  WriteSst(directory + "/no_filter.sst", options, filter_options.key_codec);
+  table_options.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  WriteSst(directory + "/anothers.sst", options, filter_options.key_codec);
+}
+
+// Two column families; in "default" one SST at level 1 and one at level 0,
+// in "events" one at level 0.
+void WriteDatabase(const std::string& directory) {
+  const rowbloom::RocksDbOptions filter_options;
+  rdb::Options options =
+      Configured(filter_options, rdb::BlockBasedTableOptions());
+  options.create_if_missing = true;
+  options.disable_auto_compactions = true;
+  rdb::DB* raw_db = nullptr;
+  Check(rdb::DB::Open(options, directory, &raw_db));
+  const std::unique_ptr<rdb::DB> db(raw_db);
+  rdb::ColumnFamilyHandle* events = nullptr;
+  Check(db->CreateColumnFamily(options, "events", &events));
+
+  const auto put = [&](rdb::ColumnFamilyHandle* family, int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      Check(db->Put(rdb::WriteOptions(), family,
+                    Key(filter_options.key_codec, i, "name"), "2"));
+    }
+    Check(db->Flush(rdb::FlushOptions(), family));
+  };
+  put(db->DefaultColumnFamily(), 0, 100);
+  put(db->DefaultColumnFamily(), 50, 200);
+  Check(db->CompactRange(rdb::CompactRangeOptions(), nullptr, nullptr));
+  put(db->DefaultColumnFamily(), 300, 400);
+  put(events, 500, 600);
+  Check(db->DestroyColumnFamilyHandle(events));
+}
+
+#endif  // ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: make_inputs DIRECTORY\n", stderr);
+    return 2;
+  }
+  const std::string directory = argv[1];
+  WriteFilterBlocks(directory);
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+  WriteSsts(directory);
+  WriteDatabase(directory + "/database");
+#endif
+  return 0;
+}

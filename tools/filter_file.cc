@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter_file.h"
+
+#include <utility>
+
+namespace rowbloom::tools {
+namespace {
+
+// Null where it has no meaning, so that no reader takes it for a number.
+Json Ratio(double dividend, uint64_t divisor) {
+  if (divisor == 0) return nullptr;
+  return dividend / static_cast<double>(divisor);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
+    const std::string& path) {
+  absl::StatusOr<std::unique_ptr<RandomAccessSource>> opened =
+      OpenFileSource(path);
+  if (!opened.ok()) return opened.status();
+  const std::shared_ptr<const RandomAccessSource> source = *std::move(opened);
+
+  for (auto* open : {OpenSst, OpenFilterBlock}) {
+    FilterFileOrError file = open(path, source);
+    if (!file.ok() || *file != nullptr) return file;
+  }
+  return absl::InvalidArgumentError(
+      "neither a filter block nor an SST, or one whose end is damaged");
+}
+
+absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
+                              std::string_view magic) {
+  if (source.size_bytes() < magic.size()) return false;
+  std::string scratch(magic.size(), '\0');
+  std::string_view tail;
+  const absl::Status status = source.Read(source.size_bytes() - magic.size(),
+                                          magic.size(), scratch.data(), &tail);
+  if (!status.ok()) return status;
+  return tail == magic;
+}
+
+Json ChunkTotals::Add(uint64_t size_bytes, const FilterDescriptor& descriptor,
+                      double expected_fpr) {
+  ++chunk_count_;
+  key_count_ += descriptor.key_count;
+  size_bytes_ += size_bytes;
+  expected_positives_ +=
+      expected_fpr * static_cast<double>(descriptor.key_count);
+  return Json{{"size_bytes", size_bytes},
+              {"family", std::string(descriptor.family_name())},
+              {"unit_count", descriptor.unit_count},
+              {"key_count", descriptor.key_count},
+              {"bits_per_key", Ratio(8 * static_cast<double>(size_bytes),
+                                     descriptor.key_count)},
+              {"expected_fpr", expected_fpr}};
+}
+
+void ChunkTotals::AppendTo(Json* entry) const {
+  (*entry)["chunk_count"] = chunk_count_;
+  (*entry)["key_count"] = key_count_;
+  (*entry)["filter_size_bytes"] = size_bytes_;
+  (*entry)["bits_per_key"] =
+      Ratio(8 * static_cast<double>(size_bytes_), key_count_);
+  // A lookup asks one chunk, and each as often as it has keys.
+  (*entry)["expected_fpr"] = Ratio(expected_positives_, key_count_);
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom lookup: what the filters answer for a row or a column of it.
+
+#include <cctype>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "output.h"
+#include "report.h"
+#include "verbs.h"
+
+namespace rowbloom::tools {
+namespace {
+
+struct Arguments {
+  std::string path;
+  std::string row;
+  std::string qualifier;
+  bool hex = false;
+  bool json = false;
+};
+
+// Throws CLI::ValidationError, which becomes a usage message.
+std::string FromHex(const char* name, std::string_view hex) {
+  const auto digit = [&](char c) -> unsigned {
+    if (std::isxdigit(static_cast<unsigned char>(c)) == 0) {
+      throw CLI::ValidationError(name, "not hexadecimal: " + EscapeBytes(hex));
+    }
+    if (c <= '9') return static_cast<unsigned>(c - '0');
+    return static_cast<unsigned>(std::tolower(c) - 'a') + 10;
+  };
+  if (hex.size() % 2 != 0) {
+    throw CLI::ValidationError(
+        name, "an odd number of hexadecimal digits: " + EscapeBytes(hex));
+  }
+  std::string bytes;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    bytes.push_back(static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1])));
+  }
+  return bytes;
+}
+
+std::string_view AnswerWord(const LookupAnswer& answer) {
+  return answer.may_contain ? "maybe" : "no";
+}
+
+Json AnswerFields(const LookupAnswer& answer) {
+  Json fields;
+  fields["answer"] = std::string(AnswerWord(answer));
+  fields["asked"] = answer.asked.empty() ? Json() : Json(answer.asked);
+  fields["chunk"] = answer.chunk < 0 ? Json() : Json(answer.chunk);
+  fields["reason"] = EscapeControls(answer.reason);
+  return fields;
+}
+
+absl::Status Ask(const FilterFile& file, const LookupQuestion& question,
+                 Json* entry) {
+  LookupAnswer answer;
+  absl::Status status = file.Lookup(question, &answer);
+  if (!status.ok()) answer.reason = "cannot be trusted";
+  entry->update(AnswerFields(answer));
+  return status;
+}
+
+std::string Text(const Json& entry) {
+  std::string line = entry["path"].get<std::string>() + ": " +
+                     entry["answer"].get<std::string>() + " (";
+  if (!entry["asked"].is_null()) {
+    line += entry["asked"].get<std::string>() + ": ";
+  }
+  line += entry["reason"].get<std::string>() + ")\n";
+  if (entry["status"] != "ok") line += StatusLine(entry);
+  return line;
+}
+
+int Run(const Arguments& arguments, bool has_qualifier) {
+  LookupQuestion question;
+  question.row = arguments.hex ? FromHex("ROW", arguments.row) : arguments.row;
+  if (has_qualifier) {
+    question.qualifier = arguments.hex
+                             ? FromHex("QUALIFIER", arguments.qualifier)
+                             : arguments.qualifier;
+  }
+
+  Report report;
+  report.format = "rowbloom-lookup";
+  report.header["row"] = EscapeBytes(question.row);
+  report.header["qualifier"] =
+      has_qualifier ? Json(EscapeBytes(*question.qualifier)) : Json();
+  report.ask = [&question](const FilterFile& file, Json* entry) {
+    return Ask(file, question, entry);
+  };
+  report.text = Text;
+  LookupAnswer unasked;
+  unasked.reason = "cannot be read";
+  report.unasked = AnswerFields(unasked);
+  return RunReport(report, {arguments.path}, arguments.json);
+}
+
+}  // namespace
+
+void AddLookup(CLI::App* app, int* exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app->add_subcommand(
+      "lookup", "Ask filters for a row, or for one column of it");
+  verb->add_option("PATH", arguments->path,
+                   "A filter block, an SST, or a directory of them")
+      ->required();
+  verb->add_option("ROW", arguments->row, "The row")->required();
+  CLI::Option* qualifier =
+      verb->add_option("QUALIFIER", arguments->qualifier, "The qualifier");
+  verb->add_flag("--hex", arguments->hex,
+                 "ROW and QUALIFIER are hexadecimal bytes");
+  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-lookup)");
+  verb->callback([arguments, qualifier, exit_code] {
+    *exit_code = Run(*arguments, qualifier->count() > 0);
+  });
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr size_t kMaxFieldWidth = 60;
+
+void AppendHex(char byte, std::string* out) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(byte);
+  out->append("\\x");
+  out->push_back(kDigits[value >> 4]);
+  out->push_back(kDigits[value & 15]);
+}
+
+bool IsControl(char byte) {
+  return static_cast<unsigned char>(byte) < 0x20 || byte == '\x7f';
+}
+
+void AppendPadded(const std::string& text, size_t width, bool to_the_right,
+                  std::string* line) {
+  const std::string padding(width - std::min(width, text.size()), ' ');
+  line->append("  ");
+  line->append(to_the_right ? padding + text : text + padding);
+}
+
+void EndLine(std::string* line) {
+  line->erase(line->find_last_not_of(' ') + 1);
+  line->push_back('\n');
+}
+
+}  // namespace
+
+std::string EscapeBytes(std::string_view bytes) {
+  std::string escaped;
+  for (const char byte : bytes) {
+    if (byte == '\\') {
+      escaped.append("\\\\");
+    } else if (IsControl(byte) || static_cast<unsigned char>(byte) >= 0x80) {
+      AppendHex(byte, &escaped);
+    } else {
+      escaped.push_back(byte);
+    }
+  }
+  return escaped;
+}
+
+std::string EscapeControls(std::string_view text) {
+  std::string escaped;
+  for (const char byte : text) {
+    if (IsControl(byte)) {
+      AppendHex(byte, &escaped);
+    } else {
+      escaped.push_back(byte);
+    }
+  }
+  return escaped;
+}
+
+std::string FieldText(const Json& value) {
+  if (value.is_null()) return "-";
+  if (value.is_number_float()) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.4g", value.get<double>());
+    return text;
+  }
+  if (!value.is_string()) return value.dump();
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.empty()) return "\"\"";
+  if (text.size() <= kMaxFieldWidth) return text;
+  return text.substr(0, kMaxFieldWidth - 3) + "...";
+}
+
+std::string FieldLines(const Json& entry) {
+  size_t width = 0;
+  for (const auto& [name, value] : entry.items()) {
+    if (value.is_primitive()) width = std::max(width, name.size());
+  }
+  std::string lines;
+  for (const auto& [name, value] : entry.items()) {
+    if (!value.is_primitive()) continue;
+    AppendPadded(name, width, false, &lines);
+    AppendPadded(FieldText(value), 0, false, &lines);
+    EndLine(&lines);
+  }
+  return lines;
+}
+
+std::string Table(const Json& rows) {
+  if (rows.empty()) return "";
+  // The longest row has all columns: a damaged chunk may lack some.
+  const Json& longest = *std::max_element(
+      rows.begin(), rows.end(),
+      [](const Json& a, const Json& b) { return a.size() < b.size(); });
+  std::vector<std::string> lines(rows.size() + 1);
+  for (const auto& [name, example] : longest.items()) {
+    std::vector<std::string> column = {name};
+    for (const Json& row : rows) {
+      column.push_back(row.contains(name) ? FieldText(row[name]) : "?");
+    }
+    size_t width = 0;
+    for (const std::string& text : column) {
+      width = std::max(width, text.size());
+    }
+    for (size_t i = 0; i < column.size(); ++i) {
+      AppendPadded(column[i], width, example.is_number(), &lines[i]);
+    }
+  }
+  std::string table;
+  for (std::string& line : lines) {
+    EndLine(&line);
+    table += line;
+  }
+  return table;
+}
+
+ProgressLine::ProgressLine() : on_terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::Show(size_t done, size_t total, std::string_view name) {
+  if (!on_terminal_ || total < 2) return;
+  const std::string line = "file " + std::to_string(done + 1) + " of " +
+                           std::to_string(total) + "  " + EscapeControls(name);
+  // Erase the line, and cut it so that it cannot wrap.
+  std::fprintf(stderr, "\r\x1b[K%.79s", line.c_str());
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void ProgressLine::Clear() {
+  if (!shown_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace rowbloom::tools

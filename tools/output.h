@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How bytes and tables look on a terminal.
+
+#ifndef ROWBLOOM_TOOLS_OUTPUT_H_
+#define ROWBLOOM_TOOLS_OUTPUT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "filter_file.h"
+
+namespace rowbloom::tools {
+
+// Printable ASCII as it is, a backslash doubled, any other byte as \xHH:
+// always two digits, so that it can be undone.
+std::string EscapeBytes(std::string_view bytes);
+
+// A path or message for the terminal: control characters as \xHH.
+std::string EscapeControls(std::string_view text);
+
+// A field as one word: null as "-", a number of its natural precision, a long
+// string cut.
+std::string FieldText(const Json& value);
+
+// "  name  value" lines, one for each scalar field of `entry`, aligned.
+std::string FieldLines(const Json& entry);
+
+// An array of objects with the same fields: a header and a line for each,
+// aligned; numbers to the right.
+std::string Table(const Json& rows);
+
+// One line on standard error that is rewritten in place, if that is a
+// terminal. Clear() before anything else is printed there.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine() { Clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void Show(size_t done, size_t total, std::string_view name);
+  void Clear();
+
+ private:
+  const bool on_terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_OUTPUT_H_

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "paths.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
+#include "absl/status/statusor.h"
+#include "rocksdb_files.h"
+#endif
+
+namespace rowbloom::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status IoError(const std::string& path, const std::error_code& error) {
+  return absl::UnavailableError(path + ": " + error.message());
+}
+
+TargetFile Failed(const std::string& path, absl::Status error) {
+  return {path, std::nullopt, std::move(error)};
+}
+
+void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
+#ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
+  const absl::StatusOr<std::vector<LiveSst>> ssts = ListLiveSsts(path);
+  if (!ssts.ok()) {
+    files->push_back(Failed(path, ssts.status()));
+    return;
+  }
+  for (const LiveSst& sst : *ssts) {
+    files->push_back({sst.path, sst.level, absl::OkStatus()});
+  }
+#else
+  files->push_back(Failed(
+      path, absl::FailedPreconditionError(
+                path + ": a database of RocksDB, and this rowbloom was built "
+                       "without it")));
+#endif
+}
+
+void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::directory_iterator it(path, error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_regular_file(ignored)) found.push_back(it->path().string());
+  }
+  if (error) {
+    files->push_back(Failed(path, IoError(path, error)));
+    return;
+  }
+  std::sort(found.begin(), found.end());
+  for (std::string& file : found) {
+    files->push_back({std::move(file), std::nullopt, absl::OkStatus()});
+  }
+}
+
+}  // namespace
+
+std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
+  std::vector<TargetFile> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) {
+      files.push_back(Failed(path, IoError(path, error)));
+    } else if (fs::is_regular_file(status)) {
+      files.push_back({path, std::nullopt, absl::OkStatus()});
+    } else if (!fs::is_directory(status)) {
+      files.push_back(Failed(
+          path, absl::UnavailableError(path + ": not a file or directory")));
+    } else if (fs::exists(fs::path(path) / "CURRENT", error)) {
+      ExpandDatabase(path, &files);
+    } else {
+      ExpandDirectory(path, &files);
+    }
+  }
+  return files;
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report.h"
+
+#include <array>
+#include <cstddef>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "output.h"
+#include "paths.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr std::array<const char*, 5> kStatusWords = {"ok", "damaged", "newer",
+                                                     "unknown", "unreadable"};
+
+// See filter_file.h for what the codes mean.
+const char* StatusWord(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return "ok";
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kOutOfRange:  // Shorter than it says.
+      return "damaged";
+    case absl::StatusCode::kUnimplemented:
+      return "newer";
+    case absl::StatusCode::kInvalidArgument:
+      return "unknown";
+    default:
+      return "unreadable";
+  }
+}
+
+void SetStatus(const absl::Status& status, Json* entry) {
+  (*entry)["status"] = StatusWord(status);
+  if (status.ok()) return;
+  std::string message(status.message().data(), status.message().size());
+  // The path is printed in front of it.
+  const std::string prefix = entry->at("path").get<std::string>() + ": ";
+  if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
+  (*entry)["error"] = EscapeControls(message);
+}
+
+Json AskFile(const Report& report, const TargetFile& target) {
+  Json entry{{"path", EscapeControls(target.path)}};
+  absl::Status status = target.error;
+  std::unique_ptr<FilterFile> file;
+  if (status.ok()) {
+    absl::StatusOr<std::unique_ptr<FilterFile>> opened =
+        OpenFilterFile(target.path);
+    status = opened.status();
+    if (opened.ok()) file = *std::move(opened);
+  }
+  entry["kind"] = file == nullptr ? Json() : Json(std::string(file->kind()));
+  if (target.level.has_value()) entry["level"] = *target.level;
+  SetStatus(status, &entry);
+  if (file == nullptr) {
+    entry.update(report.unasked);
+  } else {
+    status = report.ask(*file, &entry);
+    SetStatus(status, &entry);
+  }
+  return entry;
+}
+
+std::string SummaryLine(const Json& summary) {
+  std::string line = summary["files"].dump() + " files";
+  const char* separator = ": ";
+  for (const char* word : kStatusWords) {
+    if (summary[word] == 0) continue;
+    line += separator + summary[word].dump() + " " + word;
+    separator = ", ";
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string StatusLine(const Json& entry) {
+  std::string line = entry["path"].get<std::string>() + ": " +
+                     entry["status"].get<std::string>();
+  if (entry.contains("error")) line += ": " + entry["error"].get<std::string>();
+  return line + "\n";
+}
+
+int RunReport(const Report& report, const std::vector<std::string>& paths,
+              bool as_json) {
+  const std::vector<TargetFile> targets = ExpandPaths(paths);
+  Json summary{{"files", targets.size()}};
+  for (const char* word : kStatusWords) summary[word] = 0;
+  Json files = Json::array();
+  bool any_damaged = false;
+  bool any_unreadable = false;
+
+  ProgressLine progress;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    progress.Show(i, targets.size(), targets[i].path);
+    Json entry = AskFile(report, targets[i]);
+    progress.Clear();
+
+    const std::string status = entry["status"];
+    summary[status] = summary[status].get<uint64_t>() + 1;
+    if (status == "unreadable") {
+      any_unreadable = true;
+      std::cerr << "rowbloom: " << StatusLine(entry);
+    } else if (status != "ok") {
+      any_damaged = true;
+    }
+    if (as_json) {
+      files.push_back(std::move(entry));
+    } else if (status == "unknown") {
+      std::cout << StatusLine(entry);
+    } else if (status != "unreadable") {
+      std::cout << report.text(entry) << std::flush;
+    }
+  }
+
+  if (as_json) {
+    Json document{{"format", report.format}, {"version", kReportVersion}};
+    document.update(report.header);
+    document["files"] = std::move(files);
+    document["summary"] = std::move(summary);
+    // Paths need not be UTF-8; JSON must be.
+    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+  } else if (targets.size() != 1) {
+    std::cout << SummaryLine(summary);
+  }
+  std::cout.flush();
+  if (!std::cout) {
+    std::cerr << "rowbloom: cannot write to standard output\n";
+    return kExitUsage;
+  }
+  if (any_damaged) return kExitDamaged;
+  return any_unreadable ? kExitUsage : kExitOk;
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line tool: looks into filter blocks and SSTs. See rowbloom.1.
+
+#include <cstdio>
+#include <exception>
+
+#include "CLI/CLI.hpp"
+#include "report.h"
+#include "rowbloom/version.h"
+#include "verbs.h"
+
+namespace {
+
+namespace tools = rowbloom::tools;
+
+int Run(int argc, char** argv) {
+  CLI::App app("Looks into the filters of rowbloom.", "rowbloom");
+  app.set_version_flag("--version", "rowbloom " ROWBLOOM_VERSION_STRING);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 fine, 1 damaged, 2 wrong usage or a file that cannot be "
+      "read.");
+  int exit_code = tools::kExitOk;
+  tools::AddInspect(&app, &exit_code);
+  tools::AddVerify(&app, &exit_code);
+  tools::AddLookup(&app, &exit_code);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 has codes of its own for usage errors; 0 is --help.
+    return app.exit(error) == 0 ? tools::kExitOk : tools::kExitUsage;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& error) {  // Out of memory, in practice.
+    std::fprintf(stderr, "rowbloom: %s\n", error.what());
+    return tools::kExitUsage;
+  }
+}

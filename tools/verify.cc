@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom verify: every checksum and invariant.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "report.h"
+#include "verbs.h"
+
+namespace rowbloom::tools {
+
+void AddVerify(CLI::App* app, int* exit_code) {
+  struct Arguments {
+    std::vector<std::string> paths;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app->add_subcommand(
+      "verify", "Read everything; check every checksum and invariant");
+  verb->add_option("PATH", arguments->paths,
+                   "Filter blocks, SSTs, or directories of them")
+      ->required();
+  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-verify)");
+  verb->callback([arguments, exit_code] {
+    Report report;
+    report.format = "rowbloom-verify";
+    report.ask = [](const FilterFile& file, Json*) { return file.Verify(); };
+    report.text = StatusLine;
+    *exit_code = RunReport(report, arguments->paths, arguments->json);
+  });
+}
+
+}  // namespace rowbloom::tools
