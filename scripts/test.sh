@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test.sh [--quick]: everything that CI runs, from a fresh clone. --quick stops
+# after the release build and its tests. Ends at the first failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+  "") quick=false ;;
+  --quick) quick=true ;;
+  *) echo "usage: test.sh [--quick]" >&2; exit 2 ;;
+esac
+
+fuzz_seconds=20
+jobs=$(nproc)
+summary=
+
+# step TITLE COMMAND...: runs it between a header and a line in the summary.
+step() {
+  local title=$1 start=$SECONDS
+  shift
+  printf '\n=== %s (at %d s)\n' "$title" "$start"
+  if ! "$@"; then
+    printf '%s\nFAILED: %s, after %d s\n' "$summary" "$title" \
+      $((SECONDS - start)) >&2
+    exit 1
+  fi
+  summary+=$(printf '\n  %4d s  %s' $((SECONDS - start)) "$title")
+}
+
+# build PRESET [TARGET...]: all targets if none is named.
+build() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" >/dev/null &&
+    cmake --build --preset "$preset" ${1:+--target "$@"}
+}
+
+run_tests() {
+  local preset=$1
+  shift
+  ctest --preset "$preset" -j "$jobs" "$@"
+}
+
+# Each directory of the corpus belongs to the target of that name. It runs
+# first; what is found beyond it goes to the build directory.
+fuzz_targets() {
+  local directory
+  for directory in tests/fuzz/corpus/*/; do
+    echo "$(basename "$directory")_fuzz"
+  done
+}
+
+fuzz() {
+  local target log status
+  for target in $(fuzz_targets); do
+    mkdir -p "build/fuzz/found/$target"
+    log=build/fuzz/found/$target.log
+    status=0
+    "build/fuzz/tests/fuzz/$target" -max_total_time="$fuzz_seconds" \
+      -print_final_stats=1 -artifact_prefix="build/fuzz/found/$target-" \
+      "build/fuzz/found/$target" "tests/fuzz/corpus/${target%_fuzz}" \
+      >"$log" 2>&1 || status=$?
+    if [ "$status" -ne 0 ]; then
+      tail -n 50 "$log"
+      return "$status"
+    fi
+    echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
+      "inputs"
+  done
+}
+
+step "packages" scripts/install_packages.sh
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+
+step "release: build" build release
+step "release: public headers compile alone" \
+  build release all_verify_interface_header_sets
+step "release: tests" run_tests release
+if ! $quick; then
+  step "format" scripts/format.sh check
+  step "asan: build" build asan
+  step "asan: tests" run_tests asan
+  step "tsan: build" build tsan cache_test reader_test stats_test
+  step "tsan: tests" env GTEST_FILTER='*Threads.*:FilterStats.*' \
+    ctest --preset tsan -R '^(cache|reader|stats)_test$'
+  # shellcheck disable=SC2046 # One word for each target.
+  step "fuzz: build" build fuzz $(fuzz_targets)
+  step "fuzz: corpus and $fuzz_seconds s for each target" fuzz
+  step "clang-tidy" scripts/tidy.sh
+fi
+
+printf '%s\n  %4d s  all passed\n' "$summary" "$SECONDS"

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the sources to the layer table of docs/architecture.md.
+
+    check_layers.py ROOT
+
+Reads the #includes of every source file below ROOT and reports each one that
+the table does not grant, then the small rules that every file keeps: the SPDX
+line, include guards named after the path, 80 columns. Exit code 0 when
+nothing is wrong, 1 with one line for each problem.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+TABLE_HEADER = "| room | may include | public headers | libraries |"
+# Rooms outside src/. All but tests/, which may look anywhere, are in the table.
+OUTER_ROOMS = ("rocksdb_plugin", "tools", "examples", "bench")
+CODE_ROOMS = ("include", "src") + OUTER_ROOMS + ("tests",)
+# Where an #include is looked up, beside the directory of the file it is in.
+INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "src", "tests", "")
+PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
+
+INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
+# <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
+SYSTEM = re.compile(
+    r"[a-z_0-9]+|(std[a-z]+|dirent|errno|fcntl|signal|string|time|unistd"
+    r"|sys/[a-z]+|cpuid|arm_neon|[a-z]*intrin)\.h")
+KERNEL_SOURCE = re.compile(r".*_(portable|avx2|avx512|neon)\.cc")
+KERNEL_HEADER = re.compile(r".*_kernel\.h|filter_state\.h")
+
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+SPDX_NAMES = re.compile(
+    r".*\.(h|cc|py|sh|cmake|cmake\.in|pc\.in)|CMakeLists\.txt")
+MAX_COLUMNS = 80
+
+
+class Room:
+    def __init__(self, grants, public_headers, libraries):
+        self.grants = grants
+        self.public_headers = public_headers
+        self.libraries = libraries
+
+
+def read_table(path):
+    """The rooms of the one table under TABLE_HEADER, by name."""
+    rooms = {}
+    lines = iter(path.read_text().splitlines())
+    for line in lines:
+        if line.replace("`", "") == TABLE_HEADER:
+            next(lines)
+            break
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        cells = line.replace("`", "").strip("|").split("|")
+        name, *lists = [cell.split() for cell in cells]
+        rooms[name[0]] = Room(*[set(cell) - {"-"} for cell in lists])
+    if not rooms:
+        raise SystemExit(f"{path}: no table under '{TABLE_HEADER}'")
+    for name, room in rooms.items():
+        for grant in room.grants - rooms.keys() - {"public"}:
+            raise SystemExit(f"{path}: {name} may include unknown '{grant}'")
+    return rooms
+
+
+def closure(rooms, name):
+    """What `name` may include: itself, base, its grants and their grants."""
+    reached, todo = set(), [name, "base"]
+    while todo:
+        room = todo.pop()
+        if room not in reached and room in rooms:
+            reached.add(room)
+            todo += rooms[room].grants
+    return reached
+
+
+class Checker:
+    def __init__(self, root):
+        self.root = root
+        self.rooms = read_table(root / "docs/architecture.md")
+        self.owners = {header: name for name, room in self.rooms.items()
+                       for header in room.public_headers}
+        self.guards = {}
+        self.problems = []
+
+    def report(self, path, line, text):
+        self.problems.append(f"{path}:{line}: {text}")
+
+    def files(self):
+        """The project's files, relative to its root, without build trees."""
+        for top in sorted(self.root.iterdir()):
+            if top.name.startswith("build") or top.name == ".git":
+                continue
+            for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+                if path.is_file():
+                    yield path.relative_to(self.root)
+
+    def room_of(self, path):
+        """The table's name for the room that holds `path`; None in tests/."""
+        text = path.as_posix()
+        if text.startswith("include/"):
+            owner = self.owners.get(path.name)
+            if owner is None:
+                self.report(path, 1, "public header missing from the table")
+            return owner
+        if text.startswith("src/"):
+            return path.parts[1]
+        return path.parts[0] if path.parts[0] in OUTER_ROOMS else None
+
+    def resolve(self, path, target):
+        """The project file that an #include names, or None."""
+        for base in (path.parent, *map(Path, INCLUDE_DIRS)):
+            if (self.root / base / target).is_file():
+                return base / target
+        return None
+
+    def check_includes(self, path, lines):
+        room = self.room_of(path)
+        if room is None:
+            return
+        if room not in self.rooms:
+            self.report(path, 1, f"room '{room}' is not in the table")
+            return
+        for number, line in enumerate(lines, 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            problem = self.include_problem(path, room, match[2], match[3])
+            if problem:
+                self.report(path, number, problem)
+
+    def include_problem(self, path, room, angled, quoted):
+        target = self.resolve(path, angled or quoted)
+        is_system = bool(angled and SYSTEM.fullmatch(angled))
+        if (KERNEL_SOURCE.fullmatch(path.name)
+                or KERNEL_HEADER.fullmatch(path.name)):
+            # C headers have no inline functions, C++ headers do.
+            leaf = (KERNEL_HEADER.fullmatch(target.name) if target
+                    else is_system and angled.endswith(".h"))
+            return None if leaf else (
+                "a kernel includes only kernel headers, intrinsics and C "
+                "headers")
+        if is_system:
+            return None
+        if target is None:
+            library = re.split(r"[/.]", angled or quoted)[0]
+            if library in self.rooms[room].libraries:
+                return None
+            return f"'{library}' is not among the libraries of {room}"
+        return self.arrow_problem(path, room, target)
+
+    def arrow_problem(self, path, room, target):
+        is_public = target.as_posix().startswith(PUBLIC_DIRS)
+        if path.as_posix().startswith(PUBLIC_DIRS) and not is_public:
+            return "a public header includes only public headers"
+        target_room = self.room_of(target)
+        if target_room == room:
+            return None
+        if room in OUTER_ROOMS and not is_public:
+            return f"{room} sees only public headers, not {target}"
+        reached = closure(self.rooms, room)
+        core_header = target.as_posix().startswith(PUBLIC_DIRS[0])
+        if target_room in reached or (
+                core_header and "public" in self.rooms[room].grants):
+            return None
+        return f"{room} may not include {target_room or 'tests'}"
+
+    def check_guard(self, path, lines):
+        inside = path.as_posix()
+        for prefix in PUBLIC_DIRS + ("src/",):
+            if inside.startswith(prefix):
+                inside = inside[len(prefix):]
+                break
+        guard = "ROWBLOOM_" + re.sub(r"[/.]", "_", inside).upper() + "_"
+        directives = [line for line in lines if line.startswith("#")]
+        if directives[:2] != [f"#ifndef {guard}", f"#define {guard}"]:
+            self.report(path, 1, f"the include guard is not {guard}")
+        other = self.guards.setdefault(guard, path)
+        if other != path:
+            self.report(path, 1, f"{other} has the same include guard")
+
+    def check_columns(self, path, lines):
+        for number, line in enumerate(lines, 1):
+            breakable = "://" not in line and not INCLUDE.match(line)
+            if len(line) > MAX_COLUMNS and breakable:
+                self.report(path, number, f"more than {MAX_COLUMNS} columns")
+
+    def check_spdx(self, path, lines):
+        first = 1 if lines and lines[0].startswith("#!") else 0
+        if SPDX not in "".join(lines[first:first + 1]):
+            self.report(path, first + 1, f"the first line is not '{SPDX}'")
+
+    def run(self):
+        for path in self.files():
+            if not SPDX_NAMES.fullmatch(path.name):
+                continue
+            lines = (self.root / path).read_text().splitlines()
+            self.check_spdx(path, lines)
+            self.check_columns(path, lines)
+            if path.parts[0] not in CODE_ROOMS:
+                continue
+            if path.suffix in (".h", ".cc"):
+                self.check_includes(path, lines)
+            if path.suffix == ".h":
+                self.check_guard(path, lines)
+        for header in self.owners:
+            if not any((self.root / d / header).is_file()
+                       for d in PUBLIC_DIRS):
+                self.report("docs/architecture.md", 1,
+                            f"{header} is in the table but not in the tree")
+        return self.problems
+
+
+def main(argv):
+    if len(argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    problems = Checker(Path(argv[1]).resolve()).run()
+    print("\n".join(problems) if problems else "layers: nothing wrong")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
