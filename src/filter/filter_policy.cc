@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/absl_view.h"
 #include "filter/family.h"
@@ -24,6 +25,16 @@ std::string FamilyList() {
   return absl::StrJoin(
       FilterFamilyNames(), ", ",
       [](std::string* out, std::string_view name) { out->append(name); });
+}
+
+// The shortest decimal that parses back to the same value.
+std::string Exactly(double value) {
+  for (const int digits : {6, 15}) {
+    const std::string text = absl::StrFormat("%.*g", digits, value);
+    double parsed = 0;
+    if (absl::SimpleAtod(text, &parsed) && parsed == value) return text;
+  }
+  return absl::StrFormat("%.17g", value);
 }
 
 }  // namespace
@@ -72,8 +83,8 @@ absl::StatusOr<FilterPolicy> FilterPolicy::Parse(std::string_view text) {
 
 std::string FilterPolicy::ToString() const {
   return target_fpr_ != 0
-             ? absl::StrCat(family_, ":target_fpr=", target_fpr_)
-             : absl::StrCat(family_, ":bits_per_key=", bits_per_key_);
+             ? absl::StrCat(family_, ":target_fpr=", Exactly(target_fpr_))
+             : absl::StrCat(family_, ":bits_per_key=", Exactly(bits_per_key_));
 }
 
 absl::Status FilterPolicy::Validate() const {

@@ -14,7 +14,8 @@ namespace {
 TEST(FilterPolicy, TextFormsRoundTrip) {
   for (const std::string text :
        {"blocked_bloom:bits_per_key=12.5", "blocked_bloom:target_fpr=0.01",
-        "always_maybe:bits_per_key=10"}) {
+        "always_maybe:bits_per_key=10",
+        "blocked_bloom:bits_per_key=10.0000001"}) {
     const auto policy = FilterPolicy::Parse(text);
     ASSERT_TRUE(policy.ok()) << policy.status();
     EXPECT_EQ(policy->ToString(), text);
