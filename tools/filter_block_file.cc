@@ -56,12 +56,10 @@ void AddKey(const std::string& which, const std::string& row,
 
 class FilterBlockFile : public FilterFile {
  public:
-  FilterBlockFile(std::string path,
-                  std::shared_ptr<const RandomAccessSource> source,
+  FilterBlockFile(std::shared_ptr<const RandomAccessSource> source,
                   std::unique_ptr<FilterStats> stats,
                   std::unique_ptr<FilterReader> reader)
-      : path_(std::move(path)),
-        source_(source),
+      : source_(std::move(source)),
         stats_(std::move(stats)),
         reader_(std::move(reader)) {}
 
@@ -150,7 +148,6 @@ class FilterBlockFile : public FilterFile {
     return "";
   }
 
-  const std::string path_;
   const std::shared_ptr<const RandomAccessSource> source_;
   const std::unique_ptr<FilterStats> stats_;
   const std::unique_ptr<FilterReader> reader_;
@@ -159,7 +156,7 @@ class FilterBlockFile : public FilterFile {
 }  // namespace
 
 FilterFileOrError OpenFilterBlock(
-    const std::string& path,
+    const std::string& /*path*/,
     const std::shared_ptr<const RandomAccessSource>& source) {
   const absl::StatusOr<bool> ends = EndsWith(*source, kFooterMagic);
   if (!ends.ok()) return ends.status();
@@ -171,7 +168,7 @@ FilterFileOrError OpenFilterBlock(
   absl::StatusOr<std::unique_ptr<FilterReader>> reader =
       FilterReader::Open(source.get(), {}, options);
   if (!reader.ok()) return reader.status();
-  return std::make_unique<FilterBlockFile>(path, source, std::move(stats),
+  return std::make_unique<FilterBlockFile>(source, std::move(stats),
                                            *std::move(reader));
 }
 

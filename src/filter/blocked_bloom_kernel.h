@@ -30,15 +30,13 @@
 
 namespace rowbloom::filter {
 
-enum BlockedBloomConstants : uint32_t {
-  kLineSize = 64,
-  kSectors = 8,
-  kSaltCount = 4,
-  kMaxProbeCount = 16,
-  kSaltByte = 63,
-  kSaltShift = 6,
-  kLastSectorMaxPosition = 61,
-};
+constexpr uint32_t kLineSize = 64;
+constexpr uint32_t kSectors = 8;
+constexpr uint32_t kSaltCount = 4;
+constexpr uint32_t kMaxProbeCount = 16;
+constexpr uint32_t kSaltByte = 63;
+constexpr uint32_t kSaltShift = 6;
+constexpr uint32_t kLastSectorMaxPosition = 61;
 
 // Odd, from the fractional bits of the golden ratio and the square roots of
 // 3, 7, 11 and 13.

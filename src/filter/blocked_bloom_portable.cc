@@ -18,7 +18,7 @@ uint64_t SecondRound(uint64_t g) { return (g ^ (g >> 32)) * kSecondRound; }
 uint32_t Position(uint64_t g, uint32_t sector) {
   const uint32_t position = static_cast<uint32_t>(g >> (16 + 6 * sector)) & 63;
   return sector == kSectors - 1 && position > kLastSectorMaxPosition
-             ? static_cast<uint32_t>(kLastSectorMaxPosition)
+             ? kLastSectorMaxPosition
              : position;
 }
 
