@@ -18,8 +18,7 @@ double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
 // The same for a large filter of so many bits per key.
 double BlockedBloomFpr(double bits_per_key, uint32_t probe_count);
 
-// The probe count with the smallest rate, from a table that
-// bench/fpr/simulate_fpr --probe_counts prints.
+// The probe count with the smallest rate.
 uint32_t BlockedBloomProbeCount(double bits_per_key);
 
 }  // namespace rowbloom::filter
