@@ -37,15 +37,23 @@ double LineFpr(double keys, uint32_t probe_count) {
     log_both_empty_other += std::log1p(-2 * p + p_both);
   }
   const double empty = std::exp(keys * log_empty);
+  const double same = std::exp(keys * log_both_empty_same);
+  const double other = std::exp(keys * log_both_empty_other);
   const double sector = kUsableBits / kSectors;
-  const double variance =
-      kUsableBits *
-      (empty + (sector - 1) * std::exp(keys * log_both_empty_same) +
-       (kUsableBits - sector) * std::exp(keys * log_both_empty_other) -
-       kUsableBits * empty * empty);
+  const double variance = kUsableBits * (empty + (sector - 1) * same +
+                                         (kUsableBits - sector) * other -
+                                         kUsableBits * empty * empty);
   const double gain = kBestOfFour * std::sqrt(std::max(0.0, variance));
-  const double fill = std::max(0.0, 1 - empty - gain / kUsableBits);
-  return std::pow(fill, probe_count);
+  const double fill = 1 - empty - gain / kUsableBits;
+  if (fill <= 0) return 0;
+  // Probes of different sectors are independent; two of one sector share its
+  // luck.
+  const double sector_variance =
+      (empty + (sector - 1) * same - sector * empty * empty) / sector;
+  const double pairs =
+      std::max(0.0, static_cast<double>(probe_count) - kSectors);
+  return std::pow(fill, probe_count) *
+         std::pow(1 + sector_variance / (fill * fill), pairs);
 }
 
 }  // namespace
@@ -96,7 +104,7 @@ double BlockedBloomFpr(double bits_per_key, uint32_t probe_count) {
 uint32_t BlockedBloomProbeCount(double bits_per_key) {
   // The smallest bits per key at which one more probe is better.
   constexpr double kOneMoreFrom[] = {2.05,  3.50,  4.95,  6.45,  8.05,  9.75,
-                                     11.55, 13.10, 15.20, 17.45, 20.00, 22.75};
+                                     11.55, 13.35, 15.45, 17.75, 20.30, 23.00};
   return 1 + static_cast<uint32_t>(std::upper_bound(std::begin(kOneMoreFrom),
                                                     std::end(kOneMoreFrom),
                                                     bits_per_key) -
