@@ -30,7 +30,7 @@ std::string FamilyList() {
 // The shortest decimal that parses back to the same value.
 std::string Exactly(double value) {
   for (const int digits : {6, 15}) {
-    const std::string text = absl::StrFormat("%.*g", digits, value);
+    std::string text = absl::StrFormat("%.*g", digits, value);
     double parsed = 0;
     if (absl::SimpleAtod(text, &parsed) && parsed == value) return text;
   }
