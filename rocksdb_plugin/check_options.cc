@@ -110,6 +110,11 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
   }
   if (policy == nullptr) return Status::OK();
 
+  if (table_options->checksum == ROCKSDB_NAMESPACE::kNoChecksum) {
+    return Status::InvalidArgument(
+        "checksum kNoChecksum with filter_policy rowbloom: a damaged filter "
+        "would lose rows unnoticed; choose any other checksum");
+  }
   if (!table_options->whole_key_filtering) {
     if (options.prefix_extractor == nullptr) {
       return Status::InvalidArgument(

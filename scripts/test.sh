@@ -51,23 +51,24 @@ fuzz_targets() {
   done
 }
 
+fuzz_one() {
+  local target=$1 found=build/fuzz/found/$1
+  mkdir -p "$found"
+  if ! "build/fuzz/tests/fuzz/$target" -max_total_time="$fuzz_seconds" \
+    -print_final_stats=1 -artifact_prefix="$found-" \
+    "$found" "tests/fuzz/corpus/${target%_fuzz}" >"$found.log" 2>&1; then
+    tail -n 50 "$found.log"
+    return 1
+  fi
+  echo "$target:" \
+    "$(sed -n 's/^stat::number_of_exec.*: *//p' "$found.log") inputs"
+}
+
 fuzz() {
-  local target log status
-  for target in $(fuzz_targets); do
-    mkdir -p "build/fuzz/found/$target"
-    log=build/fuzz/found/$target.log
-    status=0
-    "build/fuzz/tests/fuzz/$target" -max_total_time="$fuzz_seconds" \
-      -print_final_stats=1 -artifact_prefix="build/fuzz/found/$target-" \
-      "build/fuzz/found/$target" "tests/fuzz/corpus/${target%_fuzz}" \
-      >"$log" 2>&1 || status=$?
-    if [ "$status" -ne 0 ]; then
-      tail -n 50 "$log"
-      return "$status"
-    fi
-    echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
-      "inputs"
-  done
+  export -f fuzz_one
+  export fuzz_seconds
+  # shellcheck disable=SC2016 # $0 is the target.
+  fuzz_targets | xargs -n 1 -P "$jobs" bash -c 'fuzz_one "$0"'
 }
 
 step "packages" scripts/install_packages.sh

@@ -50,6 +50,7 @@ struct Row {
   double fpr = 0;
   double fpr_standard_error = 0;
   double expected_fpr = 0;  // 0: the filter has no such function.
+  uint64_t present_lookups = 0;
   uint64_t false_negatives = 0;
 };
 
@@ -190,6 +191,7 @@ std::vector<Row> Measure(const Options& options, double bits,
     row.fpr = static_cast<double>(c.positives) / asked;
     row.fpr_standard_error = std::sqrt(row.fpr * (1 - row.fpr) / asked);
     row.expected_fpr = c.expected;
+    row.present_lookups = keys_per_filter * filters;
     row.false_negatives = c.false_negatives;
     rows.push_back(row);
   }
@@ -223,6 +225,7 @@ bool WriteJson(const std::string& path, const std::vector<Row>& rows) {
                     {"fpr", row.fpr},
                     {"fpr_standard_error", row.fpr_standard_error},
                     {"expected_fpr", row.expected_fpr},
+                    {"present_lookups", row.present_lookups},
                     {"false_negatives", row.false_negatives}});
   }
   std::ofstream file(path);
@@ -267,17 +270,22 @@ int main(int argc, char** argv) {
       "+-    | expected | vs rocksdb_bloom |\n"
       "|---|---|---|---|---|---|---|---|\n");
   std::vector<Row> all;
+  uint64_t present_lookups = 0;
   uint64_t false_negatives = 0;
   for (const double bits : options.bits_per_key) {
     for (const uint64_t chunk_size : options.chunk_size_bytes) {
       const std::vector<Row> rows = Measure(options, bits, chunk_size);
       Print(rows);
-      for (const Row& row : rows) false_negatives += row.false_negatives;
+      for (const Row& row : rows) {
+        present_lookups += row.present_lookups;
+        false_negatives += row.false_negatives;
+      }
       all.insert(all.end(), rows.begin(), rows.end());
     }
   }
-  std::printf("\n%llu false negatives\n",
-              static_cast<unsigned long long>(false_negatives));
+  std::printf("\n%llu false negatives in %llu lookups of present keys\n",
+              static_cast<unsigned long long>(false_negatives),
+              static_cast<unsigned long long>(present_lookups));
   if (!options.json.empty() && !WriteJson(options.json, all)) {
     std::cerr << "fpr_bench: cannot write " << options.json << "\n";
     return 1;

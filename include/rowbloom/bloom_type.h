@@ -8,7 +8,10 @@
 //                            same filter answers "is the row here" and "is
 //                            the column here". (HBase's own ROWCOL has no row
 //                            entries; FilterOptions can leave them out.)
-//   ROWPREFIX_FIXED_LENGTH   one per distinct row prefix of a fixed length
+//   ROWPREFIX_FIXED_LENGTH   one per distinct row prefix of a fixed length n;
+//                            a shorter row is its own. Asked for fewer than n
+//                            bytes it answers for the row of just those bytes,
+//                            not for the rows that begin with them.
 //
 //   absl::StatusOr<BloomType> type = ParseBloomType("ROWCOL");
 //   if (type.ok()) printf("%s\n", BloomTypeName(*type).data());

@@ -58,6 +58,13 @@ struct FilterDescriptor {
   // The persisted family name, or "unknown".
   std::string_view family_name() const;
 
+  friend bool operator==(const FilterDescriptor& a, const FilterDescriptor& b) {
+    return a.family_code == b.family_code && a.unit_count == b.unit_count &&
+           a.parameters == b.parameters && a.key_count == b.key_count &&
+           a.unit_size_bytes == b.unit_size_bytes &&
+           a.unit_checksum == b.unit_checksum;
+  }
+
   void AppendTo(std::string* out) const;
   // Reads one descriptor from the front of *in and advances it. DataLoss for
   // damaged bytes, Unimplemented for a newer descriptor version or a family

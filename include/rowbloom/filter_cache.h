@@ -7,6 +7,8 @@
 //   FilterReaderOptions options;
 //   options.cache = cache.get();  // Must outlive every reader that uses it.
 //
+// Implementations may not throw: the library is built without exceptions.
+//
 // Handles: Lookup() and Insert() return a handle that keeps its value alive
 // until Release(), also after the entry was erased or replaced. Entries that
 // are held are never evicted. The cache must outlive all handles; destroying
@@ -74,7 +76,7 @@ class FilterCache {
 
   virtual Usage GetUsage() const = 0;
 
-  // A process-wide unique file id.
+  // A process-wide unique file id, of 2^63 or more.
   static uint64_t NewFileId();
 };
 

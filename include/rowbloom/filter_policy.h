@@ -49,8 +49,9 @@ class FilterPolicy {
 
  private:
   std::string family_;
-  double bits_per_key_ = kDefaultBitsPerKey;  // 0: see target_fpr_.
-  double target_fpr_ = 0;                     // 0: see bits_per_key_.
+  double bits_per_key_ = kDefaultBitsPerKey;  // Unless by_rate_.
+  double target_fpr_ = 0;                     // If by_rate_.
+  bool by_rate_ = false;
 };
 
 }  // namespace rowbloom

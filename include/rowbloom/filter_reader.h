@@ -13,7 +13,8 @@
 // Open() and Verify() are strict: DataLoss for damaged bytes, Unimplemented
 // for a newer format, I/O errors as they came, each with file and offset.
 // MayContain() is lenient: whatever it cannot read answers "maybe" and is
-// counted. On a cache hit it does no I/O and allocates nothing.
+// counted. On a cache hit it does no I/O, and a single lookup allocates nothing
+// (a batch allocates one array).
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
@@ -41,8 +42,11 @@ struct FilterReaderOptions {
   FilterCache* cache = nullptr;
   // Optional.
   FilterStats* stats = nullptr;
-  // The file's id in the cache; 0 takes a fresh one. Two readers of the same
-  // immutable bytes may share an id, and then share chunks.
+  // The file's id in the cache, below 2^63; 0 takes a fresh one, whose chunks
+  // leave the cache with the reader. Two readers of the same immutable block
+  // may share an id, and then share chunks. Under an id that two different
+  // blocks use they displace each other's chunks, but never answer for each
+  // other.
   uint64_t file_id = 0;
   // Bytes of the first read, from the end. Give FilterBlockInfo's
   // tail_size_bytes if it is known: exactly one read, of exactly that size.

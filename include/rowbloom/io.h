@@ -7,7 +7,8 @@
 //   if (!source.ok()) return source.status();
 //   auto reader = FilterReader::Open(source->get(), {}, reader_options);
 //
-// A source must allow Read() from any number of threads. A sink belongs to
+// Neither may throw: the library is built without exceptions. A source must
+// allow Read() from any number of threads. A sink belongs to
 // one thread.
 
 #ifndef ROWBLOOM_IO_H_

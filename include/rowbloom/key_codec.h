@@ -71,7 +71,8 @@ class KeyCodec {
   absl::Status Encode(std::string_view row, std::string_view qualifier,
                       std::string* key) const;
 
-  // The reverse. InvalidArgument names the first bad offset. A suffix behind
+  // The reverse; row and qualifier must be given. InvalidArgument names the
+  // first bad offset. A suffix behind
   // an "ordered" key is ignored; `suffix`, if given, receives it.
   absl::Status Decode(std::string_view key, std::string* row,
                       std::string* qualifier,
@@ -79,7 +80,8 @@ class KeyCodec {
 
   // Bounds of a scan over one row: all keys of the row k satisfy
   // RowLowerBound(row) <= k < RowUpperBound(row), and no other key does.
-  // InvalidArgument as for Encode. An empty upper bound means "to the end".
+  // InvalidArgument as for Encode. Both append to *bound; an upper bound of
+  // nothing means "to the end".
   absl::Status RowLowerBound(std::string_view row, std::string* bound) const;
   absl::Status RowUpperBound(std::string_view row, std::string* bound) const;
 

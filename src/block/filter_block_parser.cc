@@ -118,6 +118,7 @@ absl::Status CheckProperties(const BlockPlace& place, uint64_t offset,
   const auto fail = [&](std::string_view what) {
     return DataLossAt(place, offset, what);
   };
+  if (block.bloom_type == BloomType{}) return fail("no bloom type");
   switch (block.bloom_type) {
     case BloomType::kNone:
     case BloomType::kRow:

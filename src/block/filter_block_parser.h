@@ -44,6 +44,13 @@ struct ParsedFooter {
   uint32_t index_checksum = 0;
   uint32_t properties_checksum = 0;
 
+  friend bool operator==(const ParsedFooter& a, const ParsedFooter& b) {
+    return a.index_offset == b.index_offset && a.index_size == b.index_size &&
+           a.properties_size == b.properties_size &&
+           a.index_checksum == b.index_checksum &&
+           a.properties_checksum == b.properties_checksum;
+  }
+
   // Index, properties and footer.
   uint64_t tail_size(const BlockPlace& place) const {
     return place.size_bytes - index_offset;
@@ -60,7 +67,7 @@ struct ParsedFilterBlock {
   ParsedFilterBlock(const ParsedFilterBlock&) = delete;
   ParsedFilterBlock& operator=(const ParsedFilterBlock&) = delete;
 
-  BloomType bloom_type = BloomType::kNone;
+  BloomType bloom_type{};  // No bloom type until one is read.
   uint32_t prefix_length_bytes = 0;
   bool has_row_keys = false;
   uint64_t cell_count = 0;

@@ -8,7 +8,8 @@
 namespace rowbloom {
 
 uint64_t FilterCache::NewFileId() {
-  static std::atomic<uint64_t> next{1};  // 0 means "no id" to a reader.
+  // Above those that engines give, which are file numbers.
+  static std::atomic<uint64_t> next{uint64_t{1} << 63};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -182,6 +182,12 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                                             descriptor.parameters,
                                             ": must be 1 to 16"));
   }
+  // At one bit a key or more. Not only damage: rates are sums over keys.
+  if (descriptor.key_count > size * 8) {
+    return absl::DataLossError(absl::StrCat("blocked_bloom of ", size,
+                                            " bytes says that it holds ",
+                                            descriptor.key_count, " keys"));
+  }
   state->slot_count = size / kLineSize;
   state->parameter = descriptor.parameters;
   const BlockedBloomKernel functions =

@@ -53,8 +53,8 @@ FilterPolicy FilterPolicy::TargetFpr(std::string_view family,
                                      double target_fpr) {
   FilterPolicy policy;
   policy.family_ = family;
-  policy.bits_per_key_ = 0;
   policy.target_fpr_ = target_fpr;
+  policy.by_rate_ = true;
   return policy;
 }
 
@@ -82,7 +82,7 @@ absl::StatusOr<FilterPolicy> FilterPolicy::Parse(std::string_view text) {
 }
 
 std::string FilterPolicy::ToString() const {
-  return target_fpr_ != 0
+  return by_rate_
              ? absl::StrCat(family_, ":target_fpr=", Exactly(target_fpr_))
              : absl::StrCat(family_, ":bits_per_key=", Exactly(bits_per_key_));
 }
@@ -95,7 +95,7 @@ absl::Status FilterPolicy::Validate() const {
         "filter family \"", family_, "\" is none of ", FamilyList()));
   }
   // Written so that NaN fails, too.
-  if (target_fpr_ == 0) {
+  if (!by_rate_) {
     if (bits_per_key_ >= kMinBitsPerKey && bits_per_key_ <= kMaxBitsPerKey) {
       return absl::OkStatus();
     }
@@ -112,7 +112,7 @@ absl::Status FilterPolicy::Validate() const {
 }
 
 double FilterPolicy::bits_per_key() const {
-  if (target_fpr_ == 0) return bits_per_key_;
+  if (!by_rate_) return bits_per_key_;
   const filter::FilterFamily* family =
       filter::FindFamily(std::string_view(family_));
   return family == nullptr ? kDefaultBitsPerKey

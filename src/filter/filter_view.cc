@@ -75,6 +75,7 @@ absl::StatusOr<FilterView> FilterView::Parse(
 void FilterView::MayContain(absl::Span<const KeyDigest> digests,
                             bool* may_contain) const {
   static_assert(sizeof(KeyDigest) == sizeof(uint64_t));
+  if (digests.empty()) return;
   lookup_.may_contain_batch(state_, &digests.data()->value, digests.size(),
                             may_contain);
 }

@@ -136,7 +136,7 @@ absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
   if (kind == "delimiter") {
     if (argument.size() == 1) return Delimiter(argument[0]);
     uint32_t byte = 0;
-    if (argument.size() == 4 &&
+    if (argument.size() == 4 && argument.substr(0, 2) == "0x" &&
         absl::SimpleHexAtoi(AbslView(argument), &byte)) {
       return FromParts(static_cast<uint8_t>(Kind::kDelimiter), byte);
     }

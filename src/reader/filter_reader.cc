@@ -47,13 +47,23 @@ class LoadedChunk {
 
 using ChunkPtr = std::shared_ptr<const LoadedChunk>;
 
+// Remembers what it was read from: under a file id that was used for two
+// files, another file's chunk would deny this file's keys.
 class CachedChunk final : public FilterCache::Value {
  public:
-  explicit CachedChunk(ChunkPtr chunk) : chunk_(std::move(chunk)) {}
+  CachedChunk(ChunkPtr chunk, uint64_t offset,
+              const FilterDescriptor& descriptor)
+      : chunk_(std::move(chunk)), offset_(offset), descriptor_(descriptor) {}
+
   const ChunkPtr& chunk() const { return chunk_; }
+  bool IsOf(uint64_t offset, const FilterDescriptor& descriptor) const {
+    return offset_ == offset && descriptor_ == descriptor;
+  }
 
  private:
   const ChunkPtr chunk_;
+  const uint64_t offset_;  // In the source.
+  const FilterDescriptor descriptor_;
 };
 
 constexpr size_t kChunkOverheadBytes = sizeof(CachedChunk) +
@@ -93,6 +103,16 @@ class FilterReader::Impl {
         footer_(footer),
         parsed_(std::move(parsed)),
         properties_(MakeProperties(*parsed_)) {}
+
+  ~Impl() {
+    // Nobody else can ask for an id that was this reader's alone.
+    if (options_.cache == nullptr || options_.file_id != 0) return;
+    for (size_t i = 0; i < parsed_->chunks.size(); ++i) {
+      options_.cache->Erase({file_id_, i});
+    }
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   static absl::StatusOr<std::unique_ptr<Impl>> Open(
       const RandomAccessSource* source, const FilterBlockRange& range,
@@ -278,13 +298,14 @@ ChunkPtr FilterReader::Impl::LoadChunk(size_t index) const {
       Count(FilterCounter::kLoadErrors);
       return nullptr;
     }
-    const size_t size = static_cast<size_t>(
-        parsed_->chunks[index].descriptor.total_size_bytes());
+    const ChunkEntry& entry = parsed_->chunks[index];
+    const size_t size =
+        static_cast<size_t>(entry.descriptor.total_size_bytes());
     Count(FilterCounter::kChunkLoads);
     Count(FilterCounter::kChunkLoadBytes, size);
     if (options_.cache != nullptr) {
-      std::unique_ptr<FilterCache::Value> value =
-          std::make_unique<CachedChunk>(*chunk);
+      std::unique_ptr<FilterCache::Value> value = std::make_unique<CachedChunk>(
+          *chunk, range_.offset + entry.offset, entry.descriptor);
       FilterCache::Handle* handle = options_.cache->Insert(
           {file_id_, index}, &value, size + kChunkOverheadBytes);
       // Refused for want of room: this lookup still has its answer.
@@ -299,10 +320,14 @@ bool FilterReader::Impl::WithCached(size_t index, const Found& found) const {
   if (options_.cache == nullptr) return false;
   FilterCache::Handle* handle = options_.cache->Lookup({file_id_, index});
   if (handle == nullptr) return false;
-  found(static_cast<const CachedChunk*>(options_.cache->ValueOf(handle))
-            ->chunk());
+  const auto* cached =
+      static_cast<const CachedChunk*>(options_.cache->ValueOf(handle));
+  const ChunkEntry& entry = parsed_->chunks[index];
+  const bool is_ours =
+      cached->IsOf(range_.offset + entry.offset, entry.descriptor);
+  if (is_ours) found(cached->chunk());
   options_.cache->Release(handle);
-  return true;
+  return is_ours;
 }
 
 template <typename Ask>
@@ -385,6 +410,10 @@ absl::Status FilterReader::Impl::Verify() const {
   absl::StatusOr<std::unique_ptr<Impl>> reopened =
       Open(source_, range_, options);
   if (!reopened.ok()) return reopened.status();
+  if (!((*reopened)->footer_ == footer_)) {
+    return block::DataLossAt(Place(), footer_.index_offset,
+                             "another filter block since it was opened");
+  }
   for (size_t i = 0; i < parsed_->chunks.size(); ++i) {
     absl::StatusOr<ChunkPtr> chunk = (*reopened)->ReadChunk(i);
     if (!chunk.ok()) return chunk.status();

@@ -154,6 +154,25 @@ TEST(BlockedBloom, TheSmallestFilterHasTheseBytes) {
             "0000000000002000");
 }
 
+TEST(BlockedBloom, MoreKeysThanBitsAreRefused) {
+  const std::string lines(128, '\0');
+  const std::string_view units[] = {lines};
+  FilterDescriptor descriptor;
+  descriptor.family_code = 2;
+  descriptor.unit_count = 1;
+  descriptor.parameters = 7;
+  descriptor.unit_size_bytes[0] = lines.size();
+  for (const uint64_t key_count : {uint64_t{1025}, ~uint64_t{0}}) {
+    descriptor.key_count = key_count;
+    EXPECT_EQ(FilterView::Parse(descriptor, units).status().code(),
+              absl::StatusCode::kDataLoss);
+  }
+  descriptor.key_count = 1024;
+  const auto view = FilterView::Parse(descriptor, units);
+  ASSERT_TRUE(view.ok());
+  EXPECT_GT(view->expected_fpr(), 0.9);
+}
+
 TEST(BlockedBloom, ProbeCountHasTheSmallestRate) {
   for (double bits = 1; bits <= 24; bits += 0.25) {
     double best = 1;

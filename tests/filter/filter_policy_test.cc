@@ -36,6 +36,7 @@ TEST(FilterPolicy, BadTextIsRefusedWithWhatIsAllowed) {
       {"blocked_bloom:bits_per_key=nan", "not within 1 to 24"},
       {"blocked_bloom:target_fpr=0.99", "not within"},
       {"blocked_bloom:target_fpr=1e-9", "not within"},
+      {"blocked_bloom:target_fpr=0", "target_fpr 0 is not within"},
       {"blocked_bloom:target_fpr=-1", "not within"}};
   for (const auto& [text, expected] : cases) {
     const auto policy = FilterPolicy::Parse(text);

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "block/format.h"
-#include "testing/reseal.h"
 #include "reader/test_block.h"
+#include "testing/reseal.h"
 
 namespace rowbloom {
 namespace {

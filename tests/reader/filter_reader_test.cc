@@ -242,6 +242,62 @@ TEST(FilterReader, ReadersOfOneFileShareChunksByItsId) {
   EXPECT_EQ(counting.read_count(), 1u);
 }
 
+TEST(FilterReader, TwoBlocksUnderOneIdNeverAnswerForEachOther) {
+  const auto cache = NewShardedLruCache({8 << 20});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  options.file_id = 77;
+  std::vector<Cell> odd_cells = EvenRows(1000);
+  for (Cell& cell : odd_cells) cell.row += "!";
+  const std::string even = WriteBlock(Options(BloomType::kRow), EvenRows(1000));
+  const std::string odd = WriteBlock(Options(BloomType::kRow), odd_cells);
+  const auto even_memory = NewMemorySource(even);
+  const auto odd_memory = NewMemorySource(odd);
+  const auto even_reader = OpenOrDie(even_memory.get(), options);
+  const auto odd_reader = OpenOrDie(odd_memory.get(), options);
+  for (int round = 0; round < 3; ++round) {
+    for (uint64_t i = 0; i < 1000; ++i) {
+      ASSERT_TRUE(even_reader->MayContain(NumberedRow(2 * i)));
+      ASSERT_TRUE(odd_reader->MayContain(NumberedRow(2 * i) + "!"));
+    }
+  }
+}
+
+TEST(FilterReader, OwnIdsAreNoFileNumbersAndTheirChunksLeaveWithTheReader) {
+  const auto cache = NewShardedLruCache({8 << 20});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  const std::string block =
+      WriteBlock(Options(BloomType::kRow), EvenRows(20000));
+  const auto memory = NewMemorySource(block);
+  auto reader = OpenOrDie(memory.get(), options);
+  EXPECT_GE(reader->file_id(), uint64_t{1} << 63);
+  for (uint64_t i = 0; i < 20000; ++i) reader->MayContain(NumberedRow(2 * i));
+  EXPECT_EQ(cache->GetUsage().entry_count, reader->properties().chunk_count);
+  reader.reset();
+  EXPECT_EQ(cache->GetUsage().entry_count, 0u);
+}
+
+TEST(FilterReader, VerifyNoticesAnotherBlockInItsPlace) {
+  std::string bytes = WriteBlock(Options(BloomType::kRow, 256), EvenRows(3000));
+  const std::string other =
+      WriteBlock(Options(BloomType::kRow, 256), {{std::string(300, 'x'), ""}});
+  const auto memory = NewMemorySource(bytes, "f.sst");
+  const auto reader = OpenOrDie(memory.get(), {});
+  ASSERT_GT(reader->properties().chunk_count, 10u);
+  bytes.replace(bytes.size() - other.size(), other.size(), other);
+  EXPECT_EQ(reader->Verify().code(), absl::StatusCode::kDataLoss);
+  for (uint64_t i = 0; i < 3000; ++i) reader->MayContain(NumberedRow(i));
+}
+
+TEST(FilterReader, ABatchOfNothingIsAnswered) {
+  const std::string block = WriteBlock(Options(BloomType::kRow), EvenRows(10));
+  const auto memory = NewMemorySource(block);
+  OpenOrDie(memory.get(), {})
+      ->MayContain(absl::Span<const FilterKey>(), nullptr);
+  FilterView().MayContain({}, nullptr);
+}
+
 TEST(FilterReader, ACacheThatIsTooSmallCostsReadsButNoAnswers) {
   const std::string block =
       WriteBlock(Options(BloomType::kRow), EvenRows(20000));

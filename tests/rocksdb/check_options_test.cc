@@ -95,6 +95,13 @@ TEST(CheckOptions, RefusesAFilterThatIsNeverFed) {
                  HasSubstr("prefix_extractor"));
 }
 
+TEST(CheckOptions, RefusesTablesWithoutChecksums) {
+  Case c;
+  c.table.checksum = ROCKSDB_NAMESPACE::kNoChecksum;
+  EXPECT_THAT(c.Check().ToString(),
+              AllOf(HasSubstr("kNoChecksum"), HasSubstr("choose any other")));
+}
+
 TEST(CheckOptions, RefusesRowColWithoutWholeKeys) {
   Case c;
   c.table.whole_key_filtering = false;

@@ -22,6 +22,11 @@
 //
 // The bytes of each filter carry the bloom type and the codec they were built
 // with, so a changed configuration can never ask a filter the wrong question.
+//
+// All keys of the column family must be written by the codec if the extractor
+// is ROWCOL over "ordered" keys: one that ends as a RocksDbScan's bound does
+// would be sought in its column alone. Damage to a filter's bits is found by
+// RocksDB's block checksums: never turn those off.
 
 #ifndef ROWBLOOM_ROCKSDB_H_
 #define ROWBLOOM_ROCKSDB_H_
