@@ -53,7 +53,7 @@ absl::Status ParseKeyCodecOption(std::string_view text,
 
 absl::Status ParsePolicyOption(std::string_view text, RocksDbOptions* options) {
   absl::StatusOr<FilterPolicy> policy = FilterPolicy::Parse(text);
-  if (policy.ok()) options->policy = *std::move(policy);
+  if (policy.ok()) options->policy = *policy;
   return policy.status();
 }
 

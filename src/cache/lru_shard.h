@@ -54,7 +54,7 @@ struct Entry : Link {
 // The entry and its slot in the table: a pointer and a control byte, twice,
 // since a table that has just grown is half empty.
 inline constexpr size_t kEntryOverheadBytes =
-    sizeof(Entry) + 2 * (sizeof(Entry*) + 1);
+    sizeof(Entry) + 2 * (sizeof(void*) + 1);
 
 // Aligned so that neighbours' mutexes are not on one cache line.
 class alignas(64) LruShard {

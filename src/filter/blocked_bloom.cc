@@ -206,8 +206,9 @@ const FilterFamily kBlockedBloomFamily = {
                              BlockedBloomProbeCount(bits_per_key));
     },
     [](double bits_per_key, uint64_t size_bytes) {
-      return static_cast<uint64_t>(static_cast<double>(size_bytes / kLineSize) *
-                                   kLineBits / bits_per_key);
+      const uint64_t line_count = size_bytes / kLineSize;
+      return static_cast<uint64_t>(static_cast<double>(line_count) * kLineBits /
+                                   bits_per_key);
     },
     [](double bits_per_key, uint64_t key_count) {
       return key_count == 0 ? 0
