@@ -6,7 +6,7 @@
 // empty. Which cells a level holds depends on the dataset alone, so the data
 // blocks of all policies are the same.
 //
-//   Tree tree(options, data, policy, "/tmp/x/rocksdb_bloom", &progress);
+//   Tree tree(options, data, policy, directory, &progress);
 //   if (tree.levels() != other.levels()) ...     // may not happen
 //   tree.db()->Get(...);                         // indexes, filters in memory
 //
