@@ -43,13 +43,13 @@ class FilterPolicy {
   const std::string& family() const { return family_; }
   // The goal in bits per key; a target rate is turned into bits by the
   // family's own inverse function.
-  double bits_per_key() const;
+  double bits_per_key() const { return bits_per_key_; }
   // The rate expected of a large filter of this policy.
   double expected_fpr() const;
 
  private:
   std::string family_;
-  double bits_per_key_ = kDefaultBitsPerKey;  // Unless by_rate_.
+  double bits_per_key_ = kDefaultBitsPerKey;  // By rate: its inverse.
   double target_fpr_ = 0;                     // If by_rate_.
   bool by_rate_ = false;
 };

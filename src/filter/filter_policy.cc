@@ -55,6 +55,10 @@ FilterPolicy FilterPolicy::TargetFpr(std::string_view family,
   policy.family_ = family;
   policy.target_fpr_ = target_fpr;
   policy.by_rate_ = true;
+  // Here and not when asked: builders ask often, and the inverse is a search.
+  if (const filter::FilterFamily* known = filter::FindFamily(family)) {
+    policy.bits_per_key_ = filter::BitsPerKeyFor(*known, target_fpr);
+  }
   return policy;
 }
 
@@ -111,18 +115,10 @@ absl::Status FilterPolicy::Validate() const {
                    " to ", highest, ", the range of family ", family_));
 }
 
-double FilterPolicy::bits_per_key() const {
-  if (!by_rate_) return bits_per_key_;
-  const filter::FilterFamily* family =
-      filter::FindFamily(std::string_view(family_));
-  return family == nullptr ? kDefaultBitsPerKey
-                           : filter::BitsPerKeyFor(*family, target_fpr_);
-}
-
 double FilterPolicy::expected_fpr() const {
   const filter::FilterFamily* family =
       filter::FindFamily(std::string_view(family_));
-  return family == nullptr ? 1.0 : family->expected_fpr(bits_per_key());
+  return family == nullptr ? 1.0 : family->expected_fpr(bits_per_key_);
 }
 
 }  // namespace rowbloom
