@@ -80,7 +80,8 @@ class FilterBlockWriter::Impl {
   absl::StatusOr<FilterBlockInfo> Finish();
 
  private:
-  bool CheckOrder(std::string_view row, std::string_view qualifier);
+  absl::Status OutOfOrder(std::string_view row,
+                          std::string_view qualifier) const;
   void AddKey(const FilterKey& key);
   void CloseChunk();
   bool AddsRowKeys() const {
@@ -108,16 +109,13 @@ class FilterBlockWriter::Impl {
   std::string index_;
 };
 
-bool FilterBlockWriter::Impl::CheckOrder(std::string_view row,
-                                         std::string_view qualifier) {
-  const int rows = row.compare(last_row_);
-  if (rows > 0 || (rows == 0 && qualifier >= last_qualifier_)) return true;
-  status_ = absl::InvalidArgumentError(absl::StrCat(
+absl::Status FilterBlockWriter::Impl::OutOfOrder(
+    std::string_view row, std::string_view qualifier) const {
+  return absl::InvalidArgumentError(absl::StrCat(
       "cell ", cell_count_, " (row \"", Printable(row), "\", qualifier \"",
       Printable(qualifier), "\") is out of order: it follows row \"",
       Printable(last_row_), "\", qualifier \"", Printable(last_qualifier_),
       "\""));
-  return false;
 }
 
 void FilterBlockWriter::Impl::Add(std::string_view row,
@@ -128,11 +126,17 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   // ROW and ROWPREFIX do not look at qualifiers, nor at their order.
   const bool by_column = options_.bloom_type == BloomType::kRowCol;
   if (!by_column) qualifier = {};
-  if (!first && !CheckOrder(row, qualifier)) return;
+  // Against the cell before: the row, then (row, qualifier).
+  const int row_order = first ? 1 : row.compare(last_row_);
+  const int cell_order =
+      row_order != 0 ? row_order : qualifier.compare(last_qualifier_);
+  if (cell_order < 0) {
+    status_ = OutOfOrder(row, qualifier);
+    return;
+  }
   ++cell_count_;
-  const bool new_row = first || row != last_row_;
-  const bool new_column = new_row || qualifier != last_qualifier_;
-  if (!new_column) return;
+  if (cell_order == 0) return;
+  const bool new_row = row_order > 0;
   switch (options_.bloom_type) {
     case BloomType::kNone:
       break;
