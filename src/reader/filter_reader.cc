@@ -407,6 +407,7 @@ absl::Status FilterReader::Impl::Verify() const {
   // The tail once more, from the source: it may have been damaged since.
   FilterReaderOptions options = options_;
   options.tail_size_bytes = footer_.tail_size(Place());
+  options.cache = nullptr;  // Reads chunks itself, and has none to take out.
   absl::StatusOr<std::unique_ptr<Impl>> reopened =
       Open(source_, range_, options);
   if (!reopened.ok()) return reopened.status();
