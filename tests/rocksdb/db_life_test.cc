@@ -104,15 +104,7 @@ TEST(DbLife, ColumnScansOfPresentRowsAreTurnedAwayByColumn) {
   int found = 0;
   for (int row = 0; row < kRows; ++row) {
     for (const char* qualifier : {"q", "absent"}) {
-      auto scan =
-          RocksDbScan::OfColumn(KeyCodec::Ordered(), Row(row), qualifier);
-      ASSERT_TRUE(scan.ok());
-      ROCKSDB_NAMESPACE::ReadOptions read;
-      scan->Configure(&read);
-      const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-          db->NewIterator(read));
-      it->Seek(scan->lower());
-      found += it->Valid();
+      found += ScanFindsColumn(&db, Row(row), qualifier);
     }
   }
   EXPECT_EQ(found, kRows);

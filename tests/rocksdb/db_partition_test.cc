@@ -133,14 +133,7 @@ TEST(DbPartition, ColumnsAreFoundForwards) {
   Fill(&db);
   int found = 0;
   for (int row = 0; row < kRows; ++row) {
-    auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), Row(row), "q");
-    ASSERT_TRUE(scan.ok());
-    ROCKSDB_NAMESPACE::ReadOptions read;
-    scan->Configure(&read);
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
-    it->Seek(scan->lower());
-    found += it->Valid();
+    found += ScanFindsColumn(&db, Row(row), "q");
   }
   EXPECT_EQ(found, kRows);
   EXPECT_GT(db.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_CHECKED), 0);

@@ -216,6 +216,20 @@ inline std::vector<std::string> ScanRow(const TestDb& db, Scan scan,
   return keys;
 }
 
+// Whether a RocksDbScan over the column of "ordered" keys finds a version.
+inline bool ScanFindsColumn(TestDb* db, std::string_view row,
+                            std::string_view qualifier) {
+  auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), row, qualifier);
+  EXPECT_TRUE(scan.ok());
+  if (!scan.ok()) return false;
+  ROCKSDB_NAMESPACE::ReadOptions read;
+  scan->Configure(&read);
+  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
+      (*db)->NewIterator(read));
+  it->Seek(scan->lower());
+  return it->Valid();
+}
+
 }  // namespace rowbloom::testing
 
 #endif  // ROWBLOOM_TESTS_ROCKSDB_TEST_DB_H_
