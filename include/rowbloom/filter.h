@@ -78,6 +78,9 @@ static_assert(FilterDescriptor::kMaxUnits ==
 struct EncodedFilter {
   FilterDescriptor descriptor;
   std::string units;  // All units, one behind the other.
+  // Keys that found no room: every lookup of them, and of some absent keys,
+  // answers "maybe". 0 but for few sets of digests that are not random.
+  uint64_t saturated_keys = 0;
 
   // The units as views into `units`; invalidated with it.
   std::vector<std::string_view> UnitViews() const;
@@ -99,18 +102,24 @@ class FilterBuilder {
   virtual EncodedFilter Finish() = 0;
 };
 
-std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy);
+// Which instructions a builder or a view uses. All write the same bytes and
+// give the same answers.
+enum class Kernel : uint8_t { kBest, kPortable, kSse42, kAvx2, kNeon };
+std::string_view KernelName(Kernel kernel);
+// False if this build or this CPU lacks it. kBest is always available.
+bool KernelAvailable(Kernel kernel);
+// All that are, but for kBest: it is the first of them, kPortable the last. A
+// family that has no kernel of that name uses kPortable.
+std::vector<Kernel> AvailableKernels();
+
+// `kernel` must be available.
+std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy,
+                                                Kernel kernel = Kernel::kBest);
 
 // Keys that a filter of this policy holds in `size_bytes` at its rate.
 uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes);
 // Bytes of the units of a filter over `key_count` keys.
 uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count);
-
-// Which instructions a view uses. All give the same answers.
-enum class Kernel : uint8_t { kBest, kPortable, kAvx2 };
-std::string_view KernelName(Kernel kernel);
-// False if this build or this CPU lacks it. kBest is always available.
-bool KernelAvailable(Kernel kernel);
 
 // Checks every given unit against the descriptor: size and checksum. The
 // message names the unit and both checksums.

@@ -49,6 +49,7 @@ struct FilterBlockInfo {
   uint64_t tail_size_bytes = 0;  // The last of them, which Open() needs.
   uint64_t key_count = 0;        // Distinct filter keys.
   uint64_t chunk_count = 0;
+  uint64_t saturated_keys = 0;  // EncodedFilter::saturated_keys of all chunks.
 };
 
 class FilterBlockWriter {

@@ -23,7 +23,9 @@ namespace rowbloom {
 
 class FilterPolicy {
  public:
-  // Accepted range of bits per key; families narrow nothing within it.
+  // Accepted range of bits per key; families narrow nothing within it. They
+  // are those of a large filter: one of few keys takes somewhat more, at the
+  // same rate (FilterSizeBytes says how much).
   static constexpr double kMinBitsPerKey = 1.0;
   static constexpr double kMaxBitsPerKey = 24.0;
   static constexpr double kDefaultBitsPerKey = 10.0;
@@ -40,7 +42,12 @@ class FilterPolicy {
   std::string ToString() const;
   absl::Status Validate() const;
 
+  // The same goal for another family.
+  FilterPolicy WithFamily(std::string_view family) const;
+
   const std::string& family() const { return family_; }
+  // Whether the goal is a rate, not bits per key.
+  bool has_target_fpr() const { return by_rate_; }
   // The goal in bits per key; a target rate is turned into bits by the
   // family's own inverse function.
   double bits_per_key() const { return bits_per_key_; }

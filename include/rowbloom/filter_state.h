@@ -19,9 +19,12 @@ namespace rowbloom {
 
 struct FilterState {
   const char* unit[8] = {};  // The loaded units.
-  uint64_t slot_count = 0;   // Family's own: lines, segments.
-  uint64_t parameter = 0;    // Family's own.
   uint32_t unit_count = 0;   // How many are loaded.
+  // The family's own:
+  uint64_t slot_count = 0;  // Lines, segments.
+  uint64_t parameter = 0;
+  const char* metadata = nullptr;  // Within the first unit.
+  uint64_t detail[9] = {};
 };
 
 }  // namespace rowbloom

@@ -21,6 +21,13 @@ inline void AppendFixed(T value, std::string* out) {
   }
 }
 
+template <typename T>
+inline void StoreFixed(T value, char* out) {
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    out[i] = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
+  }
+}
+
 // Compilers turn this loop into one load on little-endian machines.
 template <typename T>
 inline T LoadFixed(const char* bytes) {

@@ -7,7 +7,9 @@
 
 namespace rowbloom::base {
 
-bool CpuHasAvx2();  // And BMI2 and POPCNT, which came with it.
+bool CpuHasSse42();  // And SSSE3 and POPCNT, which came before or with it.
+bool CpuHasAvx2();   // And BMI2 and POPCNT, which came with it.
+bool CpuHasNeon();   // Of 64-bit ARM, little-endian.
 
 }  // namespace rowbloom::base
 

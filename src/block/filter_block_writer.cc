@@ -102,6 +102,7 @@ class FilterBlockWriter::Impl {
   uint64_t cell_count_ = 0;
   uint64_t key_count_ = 0;
   uint64_t chunk_count_ = 0;
+  uint64_t saturated_keys_ = 0;
   uint64_t size_bytes_ = 0;
   std::string last_row_;
   std::string last_qualifier_;
@@ -176,6 +177,7 @@ void FilterBlockWriter::Impl::CloseChunk() {
   filter.descriptor.AppendTo(&index_);
   open_chunk_first_key_.clear();
   key_count_ += filter.descriptor.key_count;
+  saturated_keys_ += filter.saturated_keys;
   ++chunk_count_;
   Append(filter.units);
 }
@@ -254,6 +256,7 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   info.tail_size_bytes = size_bytes_ - index_offset;
   info.key_count = key_count_;
   info.chunk_count = chunk_count_;
+  info.saturated_keys = saturated_keys_;
   return info;
 }
 

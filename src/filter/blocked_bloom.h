@@ -6,11 +6,16 @@
 #ifndef ROWBLOOM_FILTER_BLOCKED_BLOOM_H_
 #define ROWBLOOM_FILTER_BLOCKED_BLOOM_H_
 
+#include "filter/blocked_bloom_kernel.h"
 #include "filter/family.h"
 
 namespace rowbloom::filter {
 
 extern const FilterFamily kBlockedBloomFamily;
+
+// `kernel` is available.
+BlockedBloomKernel BlockedBloomKernelFor(Kernel kernel, uint32_t probe_count,
+                                         bool salted);
 
 }  // namespace rowbloom::filter
 

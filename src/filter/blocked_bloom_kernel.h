@@ -2,23 +2,24 @@
 //
 // The inner loops of blocked_bloom, one implementation for each instruction
 // set. All build the same bytes and give the same answers. Kernel files
-// include this header and intrinsics only (filter_state.h says why).
+// include kernel headers and intrinsics only (filter_state.h says why).
 //
 // A filter is an array of 64-byte lines, each of eight 64-bit sectors:
 //
 //   line     = high64(digest * line_count)
-//   salt     = the two top bits of the line's byte 63
-//   g        = digest * kSalts[salt]                                mod 2^64
+//   g        = digest * kSalts[0]                                   mod 2^64
 //   rotation = bits 13..15 of g
 //   sector i = 0..7 is probed if (i + rotation) mod 8 < min(probe_count, 8),
-//              at bit number: bits 16+6i .. 21+6i of g, in sector 7 at most 61
+//              at bit number: bits 16+6i .. 21+6i of g
 //   probe_count > 8: a second round of probe_count - 8 probes, the same with
 //              g2 = (g xor g >> 32) * kSecondRound in place of g
 //
 // So a key's probes fall into distinct sectors, and the positions of all of
-// them are 48 bits of one product. Each line takes the salt under which its
-// keys collide most, that is, which sets fewest bits; that lowers the rate by
-// about an eighth and costs a lookup one multiplier out of four.
+// them are 48 bits of one product.
+//
+// Salted lines, which are read but not written any more, differ in three
+// points: the two top bits of the line's byte 63 say which of the four
+// multipliers its keys take, and the bit number in sector 7 is at most 61.
 
 #ifndef ROWBLOOM_FILTER_BLOCKED_BLOOM_KERNEL_H_
 #define ROWBLOOM_FILTER_BLOCKED_BLOOM_KERNEL_H_
@@ -36,7 +37,9 @@ constexpr uint32_t kSaltCount = 4;
 constexpr uint32_t kMaxProbeCount = 16;
 constexpr uint32_t kSaltByte = 63;
 constexpr uint32_t kSaltShift = 6;
-constexpr uint32_t kLastSectorMaxPosition = 61;
+constexpr uint32_t kLastSaltedPosition = 61;
+// Keys between reading a line ahead and writing it.
+constexpr size_t kPrefetchAhead = 12;
 
 // Odd, from the fractional bits of the golden ratio and the square roots of
 // 3, 7, 11 and 13.
@@ -46,20 +49,27 @@ constexpr uint64_t kSalts[kSaltCount] = {
 constexpr uint64_t kSecondRound = 0x9b05688c2b3e6c1fu;
 
 // FilterState as these use it: unit[0] the lines, slot_count their number,
-// parameter the probe count.
+// parameter the probe count, and
+enum BlockedBloomDetail : uint32_t {
+  kSalted,  // 1 or 0; for the expected rate.
+};
 struct BlockedBloomKernel {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
-  // Writes the line that holds these keys.
-  void (*build_line)(const uint64_t* digests, size_t count,
-                     uint32_t probe_count, char* line);
+  // Adds keys to lines that are not salted.
+  void (*add)(const uint64_t* digests, size_t count, uint64_t line_count,
+              uint32_t probe_count, char* lines);
 };
 
 // For `probe_count` from 1 to kMaxProbeCount.
-BlockedBloomKernel PortableBlockedBloomKernel(uint32_t probe_count);
+BlockedBloomKernel PortableBlockedBloomKernel(uint32_t probe_count,
+                                              bool salted);
 #if defined(__x86_64__)
-BlockedBloomKernel Avx2BlockedBloomKernel(uint32_t probe_count);
+BlockedBloomKernel Sse42BlockedBloomKernel(uint32_t probe_count, bool salted);
+BlockedBloomKernel Avx2BlockedBloomKernel(uint32_t probe_count, bool salted);
+#elif defined(__AARCH64EL__)
+BlockedBloomKernel NeonBlockedBloomKernel(uint32_t probe_count, bool salted);
 #endif
 
 }  // namespace rowbloom::filter

@@ -13,14 +13,15 @@ namespace rowbloom::filter {
 namespace {
 
 constexpr double kLineBits = 512;
-// Two bits hold the salt; keys avoid them.
-constexpr double kUsableBits = 510;
+// Where lines are salted, two bits hold the salt; keys avoid them.
+constexpr double kSaltBits = 2;
 // The mean of the smallest of four standard normal values: what choosing the
 // best of four salts gains, in standard deviations.
 constexpr double kBestOfFour = 1.02938;
 
 // The rate of a line that holds `keys` keys.
-double LineFpr(double keys, uint32_t probe_count) {
+double LineFpr(double keys, uint32_t probe_count, bool salted) {
+  const double usable_bits = kLineBits - (salted ? kSaltBits : 0);
   // A key probes a given bit with probability k / usable in each round; two
   // bits of one sector never both; two of different sectors both, if both
   // sectors are among the k of 8.
@@ -29,7 +30,7 @@ double LineFpr(double keys, uint32_t probe_count) {
   double log_both_empty_other = 0;
   for (double k = probe_count; k > 0; k -= kSectors) {
     const double round = std::min<double>(k, kSectors);
-    const double p = round / kUsableBits;
+    const double p = round / usable_bits;
     const double p_both =
         p * p * (round - 1) / round * kSectors / (kSectors - 1);
     log_empty += std::log1p(-p);
@@ -39,30 +40,35 @@ double LineFpr(double keys, uint32_t probe_count) {
   const double empty = std::exp(keys * log_empty);
   const double same = std::exp(keys * log_both_empty_same);
   const double other = std::exp(keys * log_both_empty_other);
-  const double sector = kUsableBits / kSectors;
-  const double variance = kUsableBits * (empty + (sector - 1) * same +
-                                         (kUsableBits - sector) * other -
-                                         kUsableBits * empty * empty);
-  const double gain = kBestOfFour * std::sqrt(std::max(0.0, variance));
-  const double fill = 1 - empty - gain / kUsableBits;
+  const double sector = usable_bits / kSectors;
+  const double variance = usable_bits * (empty + (sector - 1) * same +
+                                         (usable_bits - sector) * other -
+                                         usable_bits * empty * empty);
+  const double gain =
+      salted ? kBestOfFour * std::sqrt(std::max(0.0, variance)) : 0;
+  const double fill = 1 - empty - gain / usable_bits;
   if (fill <= 0) return 0;
-  // Probes of different sectors are independent; two of one sector share its
-  // luck.
-  const double sector_variance =
+  // Pairs of probes are not quite independent. Two of one sector share its
+  // luck; of two sectors, one has fewer keys if the other has more.
+  const double sector_covariance =
       (empty + (sector - 1) * same - sector * empty * empty) / sector;
-  const double pairs =
-      std::max(0.0, static_cast<double>(probe_count) - kSectors);
+  const double other_covariance = other - empty * empty;
+  const double probes = static_cast<double>(probe_count);
+  const double sector_pairs = std::max(0.0, probes - kSectors);
+  const double other_pairs = probes * (probes - 1) / 2 - sector_pairs;
+  const double square = fill * fill;
   return std::pow(fill, probe_count) *
-         std::pow(1 + sector_variance / (fill * fill), pairs);
+         std::pow(1 + sector_covariance / square, sector_pairs) *
+         std::pow(1 + other_covariance / square, other_pairs);
 }
 
 }  // namespace
 
 double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
-                       uint32_t probe_count) {
+                       uint32_t probe_count, bool salted) {
   if (key_count == 0) return 0;
   if (line_count == 1) {
-    return LineFpr(static_cast<double>(key_count), probe_count);
+    return LineFpr(static_cast<double>(key_count), probe_count, salted);
   }
   // Keys of a line: binomial. Summed outward from its mode.
   const double n = static_cast<double>(key_count);
@@ -74,7 +80,7 @@ double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
   double total = 0;
   double total_weight = 0;
   const auto add = [&](double keys, double weight) {
-    total += weight * LineFpr(keys, probe_count);
+    total += weight * LineFpr(keys, probe_count, salted);
     total_weight += weight;
   };
   const double mode_weight = std::exp(log_mode_weight);
@@ -98,13 +104,13 @@ double BlockedBloomFpr(double bits_per_key, uint32_t probe_count) {
   constexpr uint64_t kManyLines = uint64_t{1} << 20;
   return BlockedBloomFpr(static_cast<uint64_t>(static_cast<double>(kManyLines) *
                                                kLineBits / bits_per_key),
-                         kManyLines, probe_count);
+                         kManyLines, probe_count, false);
 }
 
 uint32_t BlockedBloomProbeCount(double bits_per_key) {
   // The smallest bits per key at which one more probe is better.
-  constexpr double kOneMoreFrom[] = {2.05,  3.50,  4.95,  6.45,  8.05,  9.75,
-                                     11.55, 13.35, 15.45, 17.75, 20.30, 23.00};
+  constexpr double kOneMoreFrom[] = {2.10,  3.60,  5.15,  6.75,  8.40, 10.20,
+                                     12.10, 13.95, 16.25, 18.70, 21.35};
   return 1 + static_cast<uint32_t>(std::upper_bound(std::begin(kOneMoreFrom),
                                                     std::end(kOneMoreFrom),
                                                     bits_per_key) -

@@ -1,116 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "filter/blocked_bloom_kernel.h"
+#include "filter/blocked_bloom_lookup.h"
 
 namespace rowbloom::filter {
 
 namespace {
 
-constexpr size_t kBatch = 16;
-
-uint64_t LineOf(uint64_t digest, uint64_t line_count) {
-  return static_cast<uint64_t>(
-      (static_cast<unsigned __int128>(digest) * line_count) >> 64);
-}
-
-uint64_t SecondRound(uint64_t g) { return (g ^ (g >> 32)) * kSecondRound; }
-
+template <bool kSalted>
 uint32_t Position(uint64_t g, uint32_t sector) {
   const uint32_t position = static_cast<uint32_t>(g >> (16 + 6 * sector)) & 63;
-  return sector == kSectors - 1 && position > kLastSectorMaxPosition
-             ? kLastSectorMaxPosition
+  return sector == kSectors - 1 && position > kLastPosition<kSalted>
+             ? kLastPosition<kSalted>
              : position;
 }
 
-// The first probed sector; the others follow it, cyclically.
-uint32_t FirstSector(uint64_t g) {
-  return (kSectors - (static_cast<uint32_t>(g >> 13) & 7)) & 7;
-}
-
-bool TestRound(const char* line, uint64_t g, uint32_t probes) {
-  uint32_t sector = FirstSector(g);
-  for (uint32_t i = 0; i < probes; ++i) {
-    const uint32_t position = Position(g, sector);
-    const uint8_t byte = static_cast<uint8_t>(line[sector * 8 + position / 8]);
-    if ((byte >> (position % 8) & 1) == 0) return false;
-    sector = (sector + 1) & 7;
-  }
-  return true;
-}
-
-bool TestLine(const char* line, uint64_t digest, uint32_t probe_count) {
-  const uint8_t salt = static_cast<uint8_t>(line[kSaltByte]) >> kSaltShift;
-  const uint64_t g = digest * kSalts[salt];
-  if (probe_count <= kSectors) return TestRound(line, g, probe_count);
-  return TestRound(line, g, kSectors) &&
-         TestRound(line, SecondRound(g), probe_count - kSectors);
-}
-
-bool MayContain(const FilterState& state, uint64_t digest) {
-  return TestLine(state.unit[0] + LineOf(digest, state.slot_count) * kLineSize,
-                  digest, static_cast<uint32_t>(state.parameter));
-}
-
-void MayContainBatch(const FilterState& state, const uint64_t* digests,
-                     size_t count, bool* may_contain) {
-  const char* lines[kBatch];
-  for (size_t begin = 0; begin < count; begin += kBatch) {
-    const size_t size = count - begin < kBatch ? count - begin : kBatch;
-    for (size_t i = 0; i < size; ++i) {
-      lines[i] = state.unit[0] +
-                 LineOf(digests[begin + i], state.slot_count) * kLineSize;
-      __builtin_prefetch(lines[i]);
+// Calls probe(byte of the line, bit of the byte) for each of a key's, until
+// one gives false.
+template <bool kSalted, typename Function>
+bool ForEachProbe(uint64_t g, uint32_t probe_count, Function probe) {
+  for (;;) {
+    const uint32_t probes = probe_count < kSectors ? probe_count : kSectors;
+    // The first probed sector; the others follow it, cyclically.
+    uint32_t sector = (kSectors - (static_cast<uint32_t>(g >> 13) & 7)) & 7;
+    for (uint32_t i = 0; i < probes; ++i) {
+      const uint32_t position = Position<kSalted>(g, sector);
+      if (!probe(sector * 8 + position / 8, position % 8)) return false;
+      sector = (sector + 1) & 7;
     }
-    for (size_t i = 0; i < size; ++i) {
-      may_contain[begin + i] = TestLine(lines[i], digests[begin + i],
-                                        static_cast<uint32_t>(state.parameter));
-    }
+    if (probe_count == probes) return true;
+    probe_count -= probes;
+    g = SecondRound(g);
   }
 }
 
-void AddRound(uint64_t g, uint32_t probes, uint64_t* sectors) {
-  uint32_t sector = FirstSector(g);
-  for (uint32_t i = 0; i < probes; ++i) {
-    sectors[sector] |= uint64_t{1} << Position(g, sector);
-    sector = (sector + 1) & 7;
+template <bool kSalted>
+struct PortableOps {
+  static bool TestLine(const char* line, uint64_t digest,
+                       uint32_t probe_count) {
+    return ForEachProbe<kSalted>(
+        Product<kSalted>(line, digest), probe_count,
+        [line](uint32_t byte, uint32_t bit) {
+          return (static_cast<uint8_t>(line[byte]) >> bit & 1) != 0;
+        });
   }
-}
+};
 
-void BuildLine(const uint64_t* digests, size_t count, uint32_t probe_count,
-               char* line) {
-  uint32_t best_salt = 0;
-  uint32_t best_ones = ~0u;
-  uint64_t best[kSectors] = {};
-  for (uint32_t salt = 0; salt < kSaltCount; ++salt) {
-    uint64_t sectors[kSectors] = {};
-    for (size_t i = 0; i < count; ++i) {
-      const uint64_t g = digests[i] * kSalts[salt];
-      AddRound(g, probe_count < kSectors ? probe_count : kSectors, sectors);
-      if (probe_count > kSectors) {
-        AddRound(SecondRound(g), probe_count - kSectors, sectors);
-      }
-    }
-    uint32_t ones = 0;
-    for (const uint64_t sector : sectors) {
-      ones += static_cast<uint32_t>(__builtin_popcountll(sector));
-    }
-    if (ones < best_ones) {
-      best_ones = ones;
-      best_salt = salt;
-      for (uint32_t i = 0; i < kSectors; ++i) best[i] = sectors[i];
-    }
+void Add(const uint64_t* digests, size_t count, uint64_t line_count,
+         uint32_t probe_count, char* lines) {
+  for (size_t i = 0; i < count; ++i) {
+    char* const line = lines + LineOf(digests[i], line_count) * kLineSize;
+    ForEachProbe<false>(Product<false>(line, digests[i]), probe_count,
+                        [line](uint32_t byte, uint32_t bit) {
+                          line[byte] = static_cast<char>(
+                              static_cast<uint8_t>(line[byte]) | 1u << bit);
+                          return true;
+                        });
   }
-  for (uint32_t i = 0; i < kLineSize; ++i) {
-    line[i] = static_cast<char>(best[i / 8] >> (8 * (i % 8)));
-  }
-  line[kSaltByte] = static_cast<char>(static_cast<uint8_t>(line[kSaltByte]) |
-                                      best_salt << kSaltShift);
 }
 
 }  // namespace
 
-BlockedBloomKernel PortableBlockedBloomKernel(uint32_t /*probe_count*/) {
-  return {MayContain, MayContainBatch, BuildLine};
+BlockedBloomKernel PortableBlockedBloomKernel(uint32_t /*probe_count*/,
+                                              bool salted) {
+  if (salted) {
+    return {MayContain<PortableOps<true>>, MayContainBatch<PortableOps<true>>,
+            Add};
+  }
+  return {MayContain<PortableOps<false>>, MayContainBatch<PortableOps<false>>,
+          Add};
 }
 
 }  // namespace rowbloom::filter

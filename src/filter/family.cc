@@ -2,9 +2,14 @@
 
 #include "filter/family.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/cpu.h"
 #include "filter/always_maybe.h"
 #include "filter/blocked_bloom.h"
+#include "filter/compact.h"
+#include "filter/fast.h"
 
 namespace rowbloom {
 
@@ -16,9 +21,22 @@ namespace {
 constexpr const FilterFamily* kFamilies[] = {
     &kAlwaysMaybeFamily,
     &kBlockedBloomFamily,
+    &kFastFamily,
+    &kCompactFamily,
 };
 
+// The best first.
+constexpr Kernel kKernels[] = {Kernel::kAvx2, Kernel::kSse42, Kernel::kNeon,
+                               Kernel::kPortable};
+
 }  // namespace
+
+Kernel ConcreteKernel(Kernel kernel) {
+  return kernel == Kernel::kBest
+             ? *std::find_if(std::begin(kKernels), std::end(kKernels),
+                             KernelAvailable)
+             : kernel;
+}
 
 absl::Span<const FilterFamily* const> AllFamilies() { return kFamilies; }
 
@@ -40,7 +58,7 @@ double BitsPerKeyFor(const FilterFamily& family, double target_fpr) {
   double low = FilterPolicy::kMinBitsPerKey;
   double high = FilterPolicy::kMaxBitsPerKey;
   if (family.expected_fpr(low) <= target_fpr) return low;
-  if (family.expected_fpr(high) >= target_fpr) return high;
+  if (family.expected_fpr(high) > target_fpr) return high;
   constexpr int kHalvings = 40;  // 23 bits / 2^40: far below any effect.
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
@@ -65,16 +83,36 @@ std::string_view KernelName(Kernel kernel) {
       return "best";
     case Kernel::kPortable:
       return "portable";
+    case Kernel::kSse42:
+      return "sse42";
     case Kernel::kAvx2:
       return "avx2";
+    case Kernel::kNeon:
+      return "neon";
   }
   return "unknown";
 }
 
 bool KernelAvailable(Kernel kernel) {
-  return kernel == Kernel::kAvx2
-             ? base::CpuHasAvx2()
-             : kernel == Kernel::kBest || kernel == Kernel::kPortable;
+  switch (kernel) {
+    case Kernel::kBest:
+    case Kernel::kPortable:
+      return true;
+    case Kernel::kSse42:
+      return base::CpuHasSse42();
+    case Kernel::kAvx2:
+      return base::CpuHasAvx2();
+    case Kernel::kNeon:
+      return base::CpuHasNeon();
+  }
+  return false;
+}
+
+std::vector<Kernel> AvailableKernels() {
+  std::vector<Kernel> kernels;
+  std::copy_if(std::begin(filter::kKernels), std::end(filter::kKernels),
+               std::back_inserter(kernels), KernelAvailable);
+  return kernels;
 }
 
 }  // namespace rowbloom

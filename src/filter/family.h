@@ -23,12 +23,18 @@ namespace rowbloom::filter {
 struct FilterFamily {
   uint8_t code;  // Persisted; never reused.
   std::string_view name;
+  // Times of a lookup and of building one key, where blocked_bloom's are 1,
+  // for choosing between families. 0 for one that filters nothing.
+  double lookup_cost;
+  double build_cost;
 
   // Of a large filter; decreasing.
   double (*expected_fpr)(double bits_per_key);
   uint64_t (*max_keys)(double bits_per_key, uint64_t size_bytes);
   uint64_t (*size_bytes)(double bits_per_key, uint64_t key_count);
-  std::unique_ptr<FilterBuilder> (*new_builder)(double bits_per_key);
+  // `kernel` is available; every one builds the same bytes.
+  std::unique_ptr<FilterBuilder> (*new_builder)(double bits_per_key,
+                                                Kernel kernel);
 
   // `state` has its units set: the first state->unit_count of the filter, each
   // of the size that the descriptor says. Checks the descriptor's parameters
@@ -36,6 +42,9 @@ struct FilterFamily {
   absl::Status (*parse)(const FilterDescriptor& descriptor, Kernel kernel,
                         FilterState* state, FilterLookup* lookup);
 };
+
+// The kernel that kBest stands for here; others stand for themselves.
+Kernel ConcreteKernel(Kernel kernel);
 
 absl::Span<const FilterFamily* const> AllFamilies();
 const FilterFamily* FindFamily(uint8_t code);           // Or nullptr.

@@ -62,6 +62,11 @@ FilterPolicy FilterPolicy::TargetFpr(std::string_view family,
   return policy;
 }
 
+FilterPolicy FilterPolicy::WithFamily(std::string_view family) const {
+  return by_rate_ ? TargetFpr(family, target_fpr_)
+                  : BitsPerKey(family, bits_per_key_);
+}
+
 absl::StatusOr<FilterPolicy> FilterPolicy::Parse(std::string_view text) {
   const size_t colon = text.find(':');
   FilterPolicy policy;

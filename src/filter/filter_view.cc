@@ -20,8 +20,10 @@ const filter::FilterFamily& FamilyOf(const FilterPolicy& policy) {
 
 }  // namespace
 
-std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy) {
-  return FamilyOf(policy).new_builder(policy.bits_per_key());
+std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy,
+                                                Kernel kernel) {
+  RB_CHECK(KernelAvailable(kernel));
+  return FamilyOf(policy).new_builder(policy.bits_per_key(), kernel);
 }
 
 uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes) {

@@ -173,7 +173,9 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 1u);  // Descriptor version.
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 2u);  // blocked_bloom.
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 1u);  // Units.
-    const uint64_t probe_count = TakeVarint(&index);
+    const uint64_t parameters = TakeVarint(&index);
+    EXPECT_EQ(parameters & 256, 256u);  // Not salted.
+    const uint64_t probe_count = parameters - 256;
     key_count += TakeVarint(&index);
     const uint64_t size = TakeVarint(&index);
     const uint64_t checksum = Load(Take(4, &index), 0, 4);
@@ -184,16 +186,12 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
     if (has_qualifier) digest = hash::Hash64(first.qualifier, digest);
     const uint64_t line = static_cast<uint64_t>(
         static_cast<unsigned __int128>(digest) * (size / 64) >> 64);
-    constexpr uint64_t kM[] = {0x9e3779b97f4a7c15, 0xbb67ae8584caa73b,
-                               0xa54ff53a5f1d36f1, 0x510e527fade682d1};
     const std::string_view bytes = unit.substr(line * 64, 64);
-    const uint64_t g =
-        digest * kM[static_cast<unsigned char>(bytes.at(63)) >> 6];
+    const uint64_t g = digest * 0x9e3779b97f4a7c15;
     ASSERT_LE(probe_count, 8u);
     for (uint64_t i = 0; i < 8; ++i) {
       if ((i + (g >> 13 & 7)) % 8 >= probe_count) continue;
-      uint64_t bit = g >> (16 + 6 * i) & 63;
-      if (i == 7 && bit > 61) bit = 61;
+      const uint64_t bit = g >> (16 + 6 * i) & 63;
       EXPECT_TRUE(Load(bytes, 8 * i, 8) >> bit & 1);
     }
     offset += size;

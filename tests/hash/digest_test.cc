@@ -17,6 +17,36 @@ TEST(Digest, VectorsArePinned) {
   EXPECT_EQ(hash::Checksum32("abc"), 0x892f3950u);
 }
 
+// XXH3 has code of its own for each of these sizes, and for long inputs for
+// each instruction set.
+TEST(Digest, VectorsOfEverySizeClassArePinned) {
+  std::string bytes(2000, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>(i * 7);
+  }
+  const struct {
+    size_t size;
+    uint64_t unseeded;
+    uint64_t seeded;
+  } vectors[] = {
+      {3, 0xc3489259e968ad9eu, 0xabdb7d6994061ab8u},
+      {8, 0xb88dee77f6bf6980u, 0x03487b3192ad1e7au},
+      {16, 0x9da23836adf2be1eu, 0xa243bb83a7a147a2u},
+      {128, 0x65f3c2c00fa93185u, 0x8b8daa02859b770bu},
+      {240, 0x4917a75c0ef8eed7u, 0xdf32419063bc489au},
+      {241, 0x541b19226f0052e8u, 0xc70f3b1cd146d8ebu},
+      {1024, 0xdc5acf0b043c445bu, 0xab9e342a32716516u},
+      {2000, 0xe4a112bbea5308a7u, 0xb4ca9524dad5052cu},
+  };
+  for (const auto& vector : vectors) {
+    const std::string_view prefix =
+        std::string_view(bytes).substr(0, vector.size);
+    EXPECT_EQ(hash::Hash64(prefix), vector.unseeded) << vector.size;
+    EXPECT_EQ(hash::Hash64(prefix, 0x0123456789abcdef), vector.seeded)
+        << vector.size;
+  }
+}
+
 TEST(Digest, OfARowIsXxh3OfItsBytes) {
   EXPECT_EQ(FilterKey::Row("abc").digest().value, hash::Hash64("abc"));
   EXPECT_EQ(DigestBytes("abc").value, hash::Hash64("abc"));

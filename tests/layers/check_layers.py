@@ -27,10 +27,11 @@ LENT = {("bench", "rocksdb_plugin/filter_bits_abi.h")}
 INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 # <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
 SYSTEM = re.compile(
-    r"[a-z_0-9]+|(std[a-z]+|dirent|errno|fcntl|signal|string|time|unistd"
-    r"|sys/[a-z]+|cpuid|arm_neon|[a-z]*intrin)\.h")
-KERNEL_SOURCE = re.compile(r".*_(portable|avx2|avx512|neon)\.cc")
-KERNEL_HEADER = re.compile(r".*_kernel\.h|filter_state\.h")
+    r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|link|malloc|signal|string"
+    r"|time|unistd|sys/[a-z]+|cpuid|arm_neon|[a-z]*intrin)\.h")
+KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")
+KERNEL_HEADER = re.compile(
+    r"(.*_(kernel|lookup|solver)|digest_mix|gf2_lanes|filter_state)\.h")
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_NAMES = re.compile(

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lookups of blocked_bloom, around the few instructions that differ between
+// instruction sets. For kernel files: internal linkage.
+//
+// `Ops` gives them:
+//   // Whether the line has all bits of the key.
+//   static bool TestLine(const char* line, uint64_t digest,
+//                        uint32_t probe_count);
+
+#ifndef ROWBLOOM_FILTER_BLOCKED_BLOOM_LOOKUP_H_
+#define ROWBLOOM_FILTER_BLOCKED_BLOOM_LOOKUP_H_
+
+#include "filter/blocked_bloom_kernel.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+inline uint64_t LineOf(uint64_t digest, uint64_t line_count) {
+  return static_cast<uint64_t>(
+      (static_cast<unsigned __int128>(digest) * line_count) >> 64);
+}
+
+inline uint64_t SecondRound(uint64_t g) {
+  return (g ^ (g >> 32)) * kSecondRound;
+}
+
+// The highest position in the last sector.
+template <bool kSalted>
+constexpr uint32_t kLastPosition = kSalted ? kLastSaltedPosition : 63;
+
+// of[k - 1][rotation][i] is 0 where a round of k probes has one in sector i,
+// else 128: of a probe's position, it makes one that no sector has.
+template <typename Lane>
+struct SkipTable {
+  alignas(32) Lane of[kSectors][kSectors][kSectors];
+};
+
+template <typename Lane>
+constexpr SkipTable<Lane> MakeSkipTable() {
+  SkipTable<Lane> table = {};
+  for (uint32_t k = 1; k <= kSectors; ++k) {
+    for (uint32_t rotation = 0; rotation < kSectors; ++rotation) {
+      for (uint32_t i = 0; i < kSectors; ++i) {
+        table.of[k - 1][rotation][i] = ((i + rotation) & 7) < k ? 0 : 128;
+      }
+    }
+  }
+  return table;
+}
+
+// What a key's probes are taken from.
+template <bool kSalted>
+inline uint64_t Product(const char* line, uint64_t digest) {
+  if (!kSalted) return digest * kSalts[0];
+  return digest * kSalts[static_cast<uint8_t>(line[kSaltByte]) >> kSaltShift];
+}
+
+template <typename Ops>
+bool MayContain(const FilterState& state, uint64_t digest) {
+  const uint64_t line = LineOf(digest, state.slot_count);
+  return Ops::TestLine(state.unit[0] + line * kLineSize, digest,
+                       static_cast<uint32_t>(state.parameter));
+}
+
+template <typename Ops>
+void MayContainBatch(const FilterState& state, const uint64_t* digests,
+                     size_t count, bool* may_contain) {
+  constexpr size_t kBatch = 16;
+  const char* lines[kBatch];
+  for (size_t begin = 0; begin < count; begin += kBatch) {
+    const size_t size = count - begin < kBatch ? count - begin : kBatch;
+    for (size_t i = 0; i < size; ++i) {
+      lines[i] = state.unit[0] +
+                 LineOf(digests[begin + i], state.slot_count) * kLineSize;
+      __builtin_prefetch(lines[i]);
+    }
+    for (size_t i = 0; i < size; ++i) {
+      may_contain[begin + i] = Ops::TestLine(
+          lines[i], digests[begin + i], static_cast<uint32_t>(state.parameter));
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_BLOCKED_BLOOM_LOOKUP_H_

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/collecting_builder.h"
+
+#include <utility>
+
+#include "filter/family.h"
+#include "hash/digest.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+class CollectingBuilder final : public FilterBuilder {
+ public:
+  CollectingBuilder(EncodeFunction encode, double bits_per_key, Kernel kernel)
+      : encode_(encode), bits_per_key_(bits_per_key), kernel_(kernel) {}
+
+  void Add(KeyDigest digest) override {
+    if (!digests_.empty() && digests_.back() == digest.value) return;
+    digests_.Add(digest.value);
+  }
+  uint64_t key_count() const override { return digests_.size(); }
+  size_t memory_usage_bytes() const override {
+    return digests_.memory_usage_bytes();
+  }
+  EncodedFilter Finish() override {
+    const uint64_t key_count = digests_.size();
+    if (key_count == 0) {
+      return FindFamily("always_maybe")
+          ->new_builder(bits_per_key_, kernel_)
+          ->Finish();
+    }
+    EncodedFilter filter = encode_(std::move(digests_), bits_per_key_, kernel_);
+    FilterDescriptor& descriptor = filter.descriptor;
+    descriptor.key_count = key_count;
+    const std::vector<std::string_view> units = filter.UnitViews();
+    for (size_t u = 0; u < units.size(); ++u) {
+      descriptor.unit_checksum[u] = hash::Checksum32(units[u]);
+    }
+    return filter;
+  }
+
+ private:
+  const EncodeFunction encode_;
+  const double bits_per_key_;
+  const Kernel kernel_;
+  DigestList digests_;
+};
+
+}  // namespace
+
+std::unique_ptr<FilterBuilder> NewCollectingBuilder(EncodeFunction encode,
+                                                    double bits_per_key,
+                                                    Kernel kernel) {
+  return std::make_unique<CollectingBuilder>(encode, bits_per_key, kernel);
+}
+
+}  // namespace rowbloom::filter

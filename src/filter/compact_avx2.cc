@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/compact_kernel.h"
+#include "filter/compact_lookup.h"
+#include "filter/compact_x86_lookup.h"
+#include "filter/compact_solver.h"
+
+namespace rowbloom::filter {
+
+CompactKernel Avx2CompactKernel() {
+  return {MayContain<X86Ops>, MayContainBatch<X86Ops>, WorkSize, SolveGroup};
+}
+
+}  // namespace rowbloom::filter

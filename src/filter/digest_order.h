@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collects the digests of a filter and hands them back in order of bucket:
+// the line or segment that a family stores a key in. Buckets cut the range of
+// digests into equal parts, so a stretch of buckets is a range of digests;
+// builders work stretch by stretch, in the processor's cache.
+//
+//   DigestList list;
+//   list.Add(digest);
+//   DigestOrder order(std::move(list), bucket_count, 16384);
+//   for (size_t i = 0; i < order.stretch_count(); ++i) {
+//     DigestStretch s = order.Stretch(i);  // Until the next call.
+//   }
+//
+// 8 bytes a digest, and a block for each stretch.
+
+#ifndef ROWBLOOM_FILTER_DIGEST_ORDER_H_
+#define ROWBLOOM_FILTER_DIGEST_ORDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace rowbloom::filter {
+
+inline uint64_t BucketOf(uint64_t digest, uint64_t bucket_count) {
+  return static_cast<uint64_t>(
+      (static_cast<unsigned __int128>(digest) * bucket_count) >> 64);
+}
+
+// Grows without moving what it holds.
+class DigestList {
+ public:
+  using Block = std::unique_ptr<uint64_t[]>;
+  static constexpr size_t kBlockDigests = 512;
+
+  void Add(uint64_t digest) {
+    if (next_ == end_) AddBlock(NewBlock());
+    Push(digest);
+  }
+  size_t size() const {
+    return blocks_.size() * kBlockDigests - static_cast<size_t>(end_ - next_);
+  }
+  bool empty() const { return blocks_.empty(); }
+  uint64_t back() const { return next_[-1]; }  // Of a list that is not empty.
+  size_t memory_usage_bytes() const {
+    return blocks_.size() * kBlockDigests * sizeof(uint64_t);
+  }
+
+  // function(const uint64_t* digests, size_t count)
+  template <typename Function>
+  void ForEachBlock(Function function) const {
+    for (const Block& block : blocks_) {
+      function(block.get(), static_cast<size_t>(EndOf(block) - block.get()));
+    }
+  }
+  template <typename Function>
+  void ForEach(Function function) const {
+    for (const Block& block : blocks_) ForEachOf(block, function);
+  }
+  // The same, handing over each block that has been read: done(Block).
+  template <typename Function, typename Done>
+  void Drain(Function function, Done done) {
+    for (Block& block : blocks_) {
+      ForEachOf(block, function);
+      done(std::move(block));
+    }
+    *this = DigestList();
+  }
+
+  // Add, for those that have blocks of their own.
+  static Block NewBlock() { return Block(new uint64_t[kBlockDigests]); }
+  bool full() const { return next_ == end_; }
+  void AddBlock(Block block);  // To a list that is full.
+  void Push(uint64_t digest) { *next_++ = digest; }
+
+  DigestList() = default;
+  DigestList(DigestList&& other) noexcept { *this = std::move(other); }
+  DigestList& operator=(DigestList&& other) noexcept;
+
+ private:
+  template <typename Function>
+  void ForEachOf(const Block& block, const Function& function) const {
+    const uint64_t* end = EndOf(block);
+    for (const uint64_t* digest = block.get(); digest != end; ++digest) {
+      function(*digest);
+    }
+  }
+  const uint64_t* EndOf(const Block& block) const {
+    return &block == &blocks_.back() ? next_ : block.get() + kBlockDigests;
+  }
+
+  std::vector<Block> blocks_;  // All full but the last.
+  uint64_t* next_ = nullptr;   // In the last.
+  uint64_t* end_ = nullptr;
+};
+
+// The digests of consecutive buckets, in order of bucket.
+struct DigestStretch {
+  uint64_t first_bucket = 0;
+  size_t bucket_count = 0;
+  uint64_t* digests = nullptr;
+  // Bucket first_bucket + i holds digests[starts[i] .. starts[i + 1] - 1].
+  const uint64_t* starts = nullptr;
+
+  uint64_t size() const { return starts[bucket_count]; }
+};
+
+// Where a stretch is ordered; may be used again for another.
+struct StretchMemory {
+  std::vector<uint64_t> starts;
+  std::vector<uint64_t> next;
+  std::unique_ptr<uint64_t[]> ordered;
+  size_t capacity = 0;  // Of `ordered`.
+};
+
+class DigestOrder {
+ public:
+  // Stretches of 2^k buckets, k as large as leaves them `stretch_size`
+  // digests at most on average.
+  DigestOrder(DigestList digests, uint64_t bucket_count, size_t stretch_size);
+
+  size_t stretch_count() const { return stretches_.size(); }
+  size_t StretchOf(uint64_t bucket) const {
+    return static_cast<size_t>(bucket >> shift_);
+  }
+  // Valid until the next call.
+  DigestStretch Stretch(size_t i) { return Stretch(i, &memory_); }
+  // Valid as long as *memory is not used for another.
+  DigestStretch Stretch(size_t i, StretchMemory* memory) const;
+
+ private:
+  const uint64_t bucket_count_;
+  uint32_t shift_ = 0;  // Buckets of a stretch: 2^shift_.
+  std::vector<DigestList> stretches_;
+  StretchMemory memory_;
+};
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_DIGEST_ORDER_H_

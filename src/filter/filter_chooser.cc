@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_chooser.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "filter/family.h"
+
+namespace rowbloom {
+
+namespace {
+
+// What every family needs for one key.
+constexpr uint64_t kSmallestFilter = 128;
+
+// The most bits per key whose filter has no more than `size_bytes`; 0 if the
+// fewest have.
+double LargestBitsPerKey(const filter::FilterFamily& family,
+                         double bits_per_key, uint64_t key_count,
+                         uint64_t size_bytes) {
+  const auto fits = [&](double bits) {
+    return family.size_bytes(bits, key_count) <= size_bytes;
+  };
+  if (fits(bits_per_key)) return bits_per_key;
+  double low = FilterPolicy::kMinBitsPerKey;
+  double high = bits_per_key;
+  if (!fits(low)) return 0;
+  constexpr int kHalvings = 20;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+double Penalty(const FilterChoice& choice, const FilterRequest& request) {
+  const double size = static_cast<double>(choice.size_bytes);
+  switch (request.preference) {
+    case FilterPreference::kCpu:
+      return choice.lookup_cost + choice.build_cost;
+    case FilterPreference::kBalanced:
+      // For bits per key the sizes are much the same: then the rate decides.
+      return request.goal.has_target_fpr()
+                 ? size * choice.lookup_cost
+                 : choice.expected_fpr * choice.lookup_cost;
+    case FilterPreference::kSpace:
+      return request.goal.has_target_fpr() ? size : choice.expected_fpr;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view FilterPreferenceName(FilterPreference preference) {
+  switch (preference) {
+    case FilterPreference::kCpu:
+      return "cpu";
+    case FilterPreference::kBalanced:
+      return "balanced";
+    case FilterPreference::kSpace:
+      return "space";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<FilterPreference> ParseFilterPreference(std::string_view name) {
+  for (const FilterPreference preference :
+       {FilterPreference::kCpu, FilterPreference::kBalanced,
+        FilterPreference::kSpace}) {
+    if (FilterPreferenceName(preference) == name) return preference;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("preference \"", base::AbslView(name),
+                   "\" is not cpu, balanced or space"));
+}
+
+absl::StatusOr<std::vector<FilterChoice>> RankFilters(
+    const FilterRequest& request) {
+  std::vector<FilterChoice> choices;
+  absl::Status invalid;
+  for (const filter::FilterFamily* family : filter::AllFamilies()) {
+    if (family->lookup_cost == 0) continue;  // It filters nothing.
+    FilterPolicy policy = request.goal.WithFamily(family->name);
+    if (absl::Status status = policy.Validate(); !status.ok()) {
+      invalid.Update(status);
+      continue;
+    }
+    if (!request.goal.has_target_fpr()) {
+      const double budget =
+          policy.bits_per_key() * static_cast<double>(request.key_count) / 8;
+      const double bits = LargestBitsPerKey(
+          *family, policy.bits_per_key(), request.key_count,
+          std::max(kSmallestFilter, static_cast<uint64_t>(budget)));
+      if (bits == 0) continue;
+      policy = FilterPolicy::BitsPerKey(family->name, bits);
+    }
+    FilterChoice choice;
+    choice.policy = policy;
+    choice.expected_fpr = policy.expected_fpr();
+    choice.size_bytes = FilterSizeBytes(policy, request.key_count);
+    choice.lookup_cost = family->lookup_cost;
+    choice.build_cost = family->build_cost;
+    choices.push_back(choice);
+  }
+  if (choices.empty()) return invalid;
+  std::stable_sort(choices.begin(), choices.end(),
+                   [&](const FilterChoice& a, const FilterChoice& b) {
+                     return Penalty(a, request) < Penalty(b, request);
+                   });
+  return choices;
+}
+
+absl::StatusOr<FilterChoice> ChooseFilter(const FilterRequest& request) {
+  absl::StatusOr<std::vector<FilterChoice>> choices = RankFilters(request);
+  if (!choices.ok()) return choices.status();
+  return choices->front();
+}
+
+}  // namespace rowbloom

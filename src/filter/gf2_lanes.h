@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Systems of linear equations over GF(2), four side by side, bit-sliced: one
+// word holds one column (a coefficient, or one bit of the right-hand sides)
+// of up to 64 rows of one system, one Lanes that word of four systems. So an
+// operation on words serves 64 rows of four systems, without a branch.
+//
+// For kernel files (CONTRIBUTING.md, "Kernels"): everything here has internal
+// linkage, and compiles to the instructions of the file that includes it.
+
+#ifndef ROWBLOOM_FILTER_GF2_LANES_H_
+#define ROWBLOOM_FILTER_GF2_LANES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Of loops with few turns, all of them.
+#if defined(__clang__)
+#define ROWBLOOM_UNROLL _Pragma("unroll")
+#else
+#define ROWBLOOM_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+namespace rowbloom::filter {
+
+namespace {
+
+constexpr uint32_t kLanes = 4;
+constexpr uint32_t kMaxRows = 64;
+
+// Also of words in memory that are written one by one.
+typedef uint64_t Lanes __attribute__((vector_size(32), may_alias));
+typedef int64_t SignedLanes __attribute__((vector_size(32)));
+
+// Of the two 32-bit halves of a word in memory, the index of the low one.
+constexpr uint32_t kLowHalf = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0;
+
+// All ones in the lanes where `column` has the one bit of `pivot`, or where
+// `pivot` is 0.
+inline __attribute__((always_inline)) Lanes Holds(Lanes column, Lanes pivot) {
+  return reinterpret_cast<Lanes>((column & pivot) == pivot);
+}
+
+// All ones in the lanes where `a` is not 0.
+inline __attribute__((always_inline)) Lanes NonZero(Lanes a) {
+  return reinterpret_cast<Lanes>(a != Lanes{});
+}
+
+// Takes 64 rows of kBits bits: row kBits * j + i in the j-th field of kBits
+// bits, from the lowest, of words[i]. Gives columns: bit r of words[c] is bit c
+// of row r. The same again undoes it.
+template <uint32_t kBits = 32>
+inline void RowsToColumns(Lanes* words) {
+  if constexpr (kBits > 1) {
+    // Halves: the high bits of the first words against the low of the last.
+    constexpr uint32_t kHalf = kBits / 2;
+    constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kHalf) + 1);
+    ROWBLOOM_UNROLL
+    for (uint32_t i = 0; i < kHalf; ++i) {
+      const Lanes swapped = ((words[i] >> kHalf) ^ words[i + kHalf]) & kLow;
+      words[i + kHalf] ^= swapped;
+      words[i] ^= swapped << kHalf;
+    }
+    RowsToColumns<kHalf>(words);
+    RowsToColumns<kHalf>(words + kHalf);
+  }
+}
+
+// The next kBlock columns of Eliminate: together, that the others are loaded
+// and stored less often.
+template <uint32_t kBlock>
+inline __attribute__((always_inline)) Lanes EliminateBlock(
+    Lanes* columns, uint32_t first, uint32_t column_count, Lanes rows,
+    Lanes* pivots) {
+  // A column takes others[b] where its pivot row pivot[b] has a 1.
+  Lanes pivot[kBlock];
+  Lanes others[kBlock];
+  const auto add = [&](Lanes column, uint32_t blocks)
+      __attribute__((always_inline)) {
+    Lanes sum = column;
+    ROWBLOOM_UNROLL
+    for (uint32_t b = 0; b < blocks; ++b) {
+      sum ^= others[b] & Holds(column, pivot[b]);
+    }
+    return sum;
+  };
+  ROWBLOOM_UNROLL
+  for (uint32_t b = 0; b < kBlock; ++b) {
+    const Lanes column = add(columns[first + b], b);
+    const Lanes candidates = column & rows;
+    pivot[b] = candidates & -candidates;
+    rows ^= pivot[b];
+    pivots[first + b] = pivot[b];
+    const Lanes new_others = (column ^ pivot[b]) & NonZero(pivot[b]);
+    // Adding an earlier row to this one adds this one to the others.
+    ROWBLOOM_UNROLL
+    for (uint32_t e = 0; e < b; ++e) {
+      others[e] ^= new_others & Holds(others[e], pivot[b]);
+    }
+    others[b] = new_others;
+  }
+  for (uint32_t j = first + kBlock; j < column_count; ++j) {
+    columns[j] = add(columns[j], kBlock);
+  }
+  return rows;
+}
+
+// Solves columns[0 .. pivot_count - 1] for the rows in `rows`, by Gauss and
+// Jordan. pivots[i] is the bit of column i's pivot row, or 0; returns the rows
+// that are no pivot row. Of the columns behind, up to column_count, each then
+// holds the sums of the rows with which these are 1 in their own pivot column
+// and 0 in the others'; the first pivot_count columns are used up.
+//
+// Which columns have a pivot does not depend on the order of the rows.
+inline Lanes Eliminate(Lanes* columns, uint32_t pivot_count,
+                       uint32_t column_count, Lanes rows, Lanes* pivots) {
+  uint32_t first = 0;
+  for (; first + 4 <= pivot_count; first += 4) {
+    rows = EliminateBlock<4>(columns, first, column_count, rows, pivots);
+  }
+  for (; first < pivot_count; ++first) {
+    rows = EliminateBlock<1>(columns, first, column_count, rows, pivots);
+  }
+  return rows;
+}
+
+}  // namespace
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_GF2_LANES_H_

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/compact.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "absl/strings/escaping.h"
+#include "filter/compact_layout.h"
+#include "filter/digest_mix.h"
+#include "testing/keys.h"
+
+namespace rowbloom::filter {
+namespace {
+
+using testing::Random;
+using testing::RandomDigests;
+
+EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
+                    Kernel kernel = Kernel::kBest) {
+  const auto builder = kCompactFamily.new_builder(bits_per_key, kernel);
+  for (const KeyDigest digest : digests) builder->Add(digest);
+  return builder->Finish();
+}
+
+// The bits per key of so many whole columns.
+double BitsOfColumns(int columns) {
+  return BitsPerKeyFor(kCompactFamily, std::ldexp(1, -columns));
+}
+
+FilterView View(const EncodedFilter& filter) {
+  const auto view = FilterView::Parse(filter.descriptor, filter.UnitViews());
+  EXPECT_TRUE(view.ok()) << view.status();
+  return view.ok() ? *view : FilterView();
+}
+
+CompactLayout LayoutOf(const EncodedFilter& filter) {
+  CompactLayout layout;
+  EXPECT_TRUE(CompactLayout::Decode(filter.descriptor.parameters,
+                                    filter.descriptor.unit_size_bytes[0],
+                                    &layout));
+  return layout;
+}
+
+// docs/filter_families.md, section "compact", written down once more in the
+// plainest way.
+bool MayContainByTheSpecification(const EncodedFilter& filter,
+                                  uint64_t digest) {
+  const CompactLayout layout = LayoutOf(filter);
+  const std::vector<std::string_view> units = filter.UnitViews();
+  const auto byte = [](std::string_view bytes, uint64_t at) {
+    return static_cast<uint8_t>(bytes[at]);
+  };
+  const uint64_t seed = 0xa54ff53a5f1d36f1u * (2 * uint64_t{layout.seed} + 1);
+  uint64_t first = 0;
+  for (uint32_t layer = 0; layer < 4 && layout.homes[layer] > 0; ++layer) {
+    const unsigned __int128 product =
+        static_cast<unsigned __int128>(digest) * layout.homes[layer];
+    const uint64_t segment = first + static_cast<uint64_t>(product >> 64);
+    const uint32_t position = static_cast<uint64_t>(product) >> 56;
+    const uint32_t code = byte(units[0], layout.CodesOffset() + segment / 4) >>
+                              (2 * (segment % 4)) &
+                          3;
+    constexpr uint32_t kBumpedBelow[] = {0, 48, 140, 256};
+    if (position < kBumpedBelow[code]) {
+      digest = Mix64(digest, 0xbb67ae8584caa73bu);
+      first += layout.homes[layer] + 1;
+      continue;
+    }
+    const uint64_t row = Mix64(digest, seed);
+    const uint64_t fingerprint = (row * 0xbb67ae8584caa73bu) >> 32;
+    const auto columns_of = [&](uint64_t s) {
+      return layout.columns.lean + (s < layout.rich_segments());
+    };
+    const uint32_t columns =
+        std::min(columns_of(segment), columns_of(segment + 1));
+    for (uint32_t c = 0; c < columns; ++c) {
+      uint32_t parity = 0;
+      for (uint32_t slot = 0; slot < 64; ++slot) {
+        if ((row >> slot & 1) == 0) continue;
+        const uint64_t s = segment + slot / 32;
+        const uint64_t at =
+            layout.SegmentOffset(c / 4, s) + 4 * (c % 4) + slot % 32 / 8;
+        parity ^= byte(units[c / 4], at) >> (slot % 8) & 1;
+      }
+      if (parity != (fingerprint >> c & 1)) return false;
+    }
+    return true;
+  }
+  return true;
+}
+
+TEST(Compact, LookupsAnswerAsSpecified) {
+  Random random(31);
+  for (const double bits : {1.0, 2.7, 4.2, 8.15, 10.0, 13.3, 17.0, 24.0}) {
+    for (const size_t count : {1, 40, 700, 9000}) {
+      const EncodedFilter filter = Build(bits, RandomDigests(&random, count));
+      const FilterView view = View(filter);
+      for (int i = 0; i < 3000; ++i) {
+        const uint64_t digest = random();
+        ASSERT_EQ(view.MayContain({digest}),
+                  MayContainByTheSpecification(filter, digest))
+            << count << " keys at " << bits;
+      }
+    }
+  }
+}
+
+TEST(Compact, TheSmallestFilterHasTheseBytes) {
+  const EncodedFilter filter = Build(BitsOfColumns(4), {DigestBytes("row")});
+  std::string descriptor;
+  filter.descriptor.AppendTo(&descriptor);
+  // Also in docs/filter_families.md.
+  EXPECT_EQ(absl::BytesToHexString(descriptor), "010401848048012140dc26a6");
+  EXPECT_EQ(absl::BytesToHexString(filter.units),
+            "04000000040000000400000004000000"
+            "00000000000000000000000000000000"
+            "00");
+}
+
+TEST(Compact, EveryKernelWritesTheSameBytes) {
+  Random random(32);
+  for (const double bits : {1.0, 4.2, 8.15, 9.3, 17.0, 24.0}) {
+    for (const size_t count : {1, 2, 50, 251, 3500, 20000, 150000}) {
+      const auto digests = RandomDigests(&random, count);
+      const EncodedFilter portable = Build(bits, digests, Kernel::kPortable);
+      for (const Kernel kernel : AvailableKernels()) {
+        const EncodedFilter filter = Build(bits, digests, kernel);
+        ASSERT_TRUE(filter.units == portable.units &&
+                    filter.descriptor == portable.descriptor)
+            << KernelName(kernel) << ", " << count << " keys at " << bits;
+      }
+    }
+  }
+}
+
+TEST(Compact, RandomKeysAllFindRoom) {
+  Random random(33);
+  for (int i = 0; i < 300; ++i) {
+    const size_t count = 1 + random.Below(i < 290 ? 3000 : 100000);
+    EXPECT_EQ(
+        Build(BitsOfColumns(8), RandomDigests(&random, count)).saturated_keys,
+        0u)
+        << count;
+  }
+}
+
+TEST(Compact, SizeIsNearTheInformationLimit) {
+  Random random(34);
+  for (const auto& [count, percent] :
+       std::map<size_t, double>{{3500, 4.2}, {10000, 3.5}, {300000, 2.2}}) {
+    const EncodedFilter filter =
+        Build(BitsOfColumns(8), RandomDigests(&random, count));
+    const double bits = 8.0 * static_cast<double>(filter.units.size()) /
+                        static_cast<double>(count);
+    EXPECT_LT(bits, (1 + percent / 100) * 8) << count;
+    EXPECT_EQ(View(filter).expected_fpr(), std::exp2(-8));
+  }
+}
+
+TEST(Compact, EachUnitTakesTheRateToASixteenth) {
+  Random random(35);
+  const EncodedFilter filter =
+      Build(BitsOfColumns(16), RandomDigests(&random, 50000));
+  ASSERT_EQ(filter.descriptor.unit_count, 4);
+  const std::vector<std::string_view> units = filter.UnitViews();
+  for (size_t loaded = 1; loaded <= 4; ++loaded) {
+    const auto view = FilterView::Parse(
+        filter.descriptor, absl::MakeConstSpan(units.data(), loaded));
+    ASSERT_TRUE(view.ok());
+    EXPECT_EQ(view->expected_fpr(), std::exp2(-4.0 * loaded));
+  }
+}
+
+// Sets that no hash function gives; an attacker may.
+TEST(Compact, KeysThatCrowdOneSegmentGoToOtherLayers) {
+  std::vector<KeyDigest> digests;
+  for (uint64_t i = 0; i < 5000; ++i) {
+    // At home in one segment, at the positions that are bumped last.
+    digests.push_back({~uint64_t{0} - i * 977});
+  }
+  const EncodedFilter filter = Build(BitsOfColumns(8), digests);
+  EXPECT_EQ(filter.saturated_keys, 0u);
+  const FilterView view = View(filter);
+  for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
+  Random random(36);
+  int positives = 0;
+  for (int i = 0; i < 100000; ++i) positives += view.MayContain({random()});
+  EXPECT_LT(positives, 2000);
+}
+
+TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
+  Random random(37);
+  std::vector<KeyDigest> digests = RandomDigests(&random, 5000);
+  for (int i = 0; i < 400; ++i) {
+    digests.push_back({123});
+    digests.push_back({456});
+  }
+  const EncodedFilter filter = Build(BitsOfColumns(8), digests);
+  EXPECT_GT(filter.saturated_keys, 0u);
+  const FilterView view = View(filter);
+  for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
+  int positives = 0;
+  for (int i = 0; i < 100000; ++i) positives += view.MayContain({random()});
+  EXPECT_LT(positives, 1000);
+}
+
+TEST(CompactLayout, ParametersAndFirstUnitGiveTheLayoutBack) {
+  Random random(38);
+  for (int i = 0; i < 3000; ++i) {
+    CompactLayout layout;
+    layout.columns.lean = static_cast<uint32_t>(1 + random.Below(31));
+    layout.columns.rich_share = static_cast<uint32_t>(random.Below(256));
+    layout.seed = static_cast<uint32_t>(random.Below(256));
+    layout.homes[0] = 1 + random.Below(uint64_t{1} << (1 + random.Below(35)));
+    const uint32_t layers = static_cast<uint32_t>(random.Below(4));
+    for (uint32_t layer = 1; layer <= layers; ++layer) {
+      layout.homes[layer] = RepresentableHomes(
+          1 + random.Below(uint64_t{1} << (1 + random.Below(30))));
+    }
+    CompactLayout decoded;
+    ASSERT_TRUE(
+        CompactLayout::Decode(layout.Encode(), layout.UnitSize(0), &decoded));
+    EXPECT_EQ(decoded.Encode(), layout.Encode());
+    EXPECT_EQ(decoded.homes, layout.homes);
+    EXPECT_EQ(decoded.segment_count(), layout.segment_count());
+  }
+}
+
+TEST(CompactLayout, WhatIsNotALayoutIsRefused) {
+  CompactLayout layout;
+  layout.columns.lean = 8;
+  layout.homes = {100, 5, 0, 0};
+  const uint64_t parameters = layout.Encode();
+  const uint64_t size = layout.UnitSize(0);
+  CompactLayout decoded;
+  EXPECT_TRUE(CompactLayout::Decode(parameters, size, &decoded));
+  // No columns, unknown bits, a gap between layers, a number of homes in
+  // another form than the shortest, sizes that no number of segments has.
+  EXPECT_FALSE(
+      CompactLayout::Decode(parameters & ~uint64_t{31}, size, &decoded));
+  for (uint32_t bit = 60; bit < 64; ++bit) {
+    EXPECT_FALSE(
+        CompactLayout::Decode(parameters | uint64_t{1} << bit, size, &decoded));
+  }
+  layout.homes = {100, 0, 5, 0};
+  EXPECT_FALSE(CompactLayout::Decode(layout.Encode(), size, &decoded));
+  EXPECT_FALSE(
+      CompactLayout::Decode(parameters | uint64_t{1} << 29, size, &decoded));
+  for (const uint64_t wrong :
+       {uint64_t{0}, uint64_t{1}, size - 1, size + 1, ~uint64_t{0}}) {
+    EXPECT_FALSE(CompactLayout::Decode(parameters, wrong, &decoded)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom::filter

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_chooser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "rowbloom/filter.h"
+#include "testing/keys.h"
+
+namespace rowbloom {
+namespace {
+
+FilterRequest Request(uint64_t key_count, const FilterPolicy& goal,
+                      FilterPreference preference) {
+  FilterRequest request;
+  request.key_count = key_count;
+  request.goal = goal;
+  request.preference = preference;
+  return request;
+}
+
+FilterPolicy Rate(double target_fpr) {
+  return FilterPolicy::TargetFpr("blocked_bloom", target_fpr);
+}
+
+FilterPolicy Bits(double bits_per_key) {
+  return FilterPolicy::BitsPerKey("blocked_bloom", bits_per_key);
+}
+
+constexpr FilterPreference kAll[] = {FilterPreference::kCpu,
+                                     FilterPreference::kBalanced,
+                                     FilterPreference::kSpace};
+
+TEST(FilterChooser, ATargetRateIsReachedByWhateverIsChosen) {
+  testing::Random random(1);
+  for (const uint64_t keys : {1, 20, 300, 3500, 100000}) {
+    for (const double rate : {0.3, 0.01, 0.001, 0.0001}) {
+      for (const FilterPreference preference : kAll) {
+        const auto choices = RankFilters(Request(keys, Rate(rate), preference));
+        ASSERT_TRUE(choices.ok()) << choices.status();
+        for (const FilterChoice& choice : *choices) {
+          EXPECT_LE(choice.expected_fpr, rate * 1.0001);
+          const auto builder = NewFilterBuilder(choice.policy);
+          for (const KeyDigest digest : testing::RandomDigests(&random, keys)) {
+            builder->Add(digest);
+          }
+          const double written =
+              static_cast<double>(builder->Finish().units.size());
+          EXPECT_NEAR(written, static_cast<double>(choice.size_bytes),
+                      200 + 0.01 * written)
+              << choice.policy.ToString() << " of " << keys << " keys";
+        }
+      }
+    }
+  }
+}
+
+TEST(FilterChooser, BitsPerKeyAreNotExceededNotEvenByFewKeys) {
+  for (const uint64_t keys : {300, 1000, 3500, 10000, 1000000}) {
+    for (const double bits : {2.0, 10.0, 20.0}) {
+      for (const FilterPreference preference : kAll) {
+        const auto choice = ChooseFilter(Request(keys, Bits(bits), preference));
+        ASSERT_TRUE(choice.ok());
+        EXPECT_LE(static_cast<double>(choice->size_bytes),
+                  std::max(128.0, bits * static_cast<double>(keys) / 8));
+      }
+    }
+  }
+}
+
+TEST(FilterChooser, SpaceIsTheSmallestAndCpuTheCheapestOfAll) {
+  for (const uint64_t keys : {10, 1000, 1000000}) {
+    for (const double rate : {0.1, 0.01, 0.0005}) {
+      const auto choices =
+          RankFilters(Request(keys, Rate(rate), FilterPreference::kSpace));
+      ASSERT_TRUE(choices.ok());
+      for (const FilterChoice& choice : *choices) {
+        EXPECT_GE(choice.size_bytes, choices->front().size_bytes);
+      }
+      const auto cheapest =
+          ChooseFilter(Request(keys, Rate(rate), FilterPreference::kCpu));
+      for (const FilterChoice& choice : *choices) {
+        EXPECT_GE(choice.lookup_cost + choice.build_cost,
+                  cheapest->lookup_cost + cheapest->build_cost);
+      }
+    }
+  }
+}
+
+TEST(FilterChooser, LargeFiltersForSpaceAreCompact) {
+  const auto by_rate =
+      ChooseFilter(Request(100000, Rate(0.01), FilterPreference::kSpace));
+  EXPECT_EQ(by_rate->policy.family(), "compact");
+  const auto by_bits =
+      ChooseFilter(Request(100000, Bits(10), FilterPreference::kSpace));
+  EXPECT_EQ(by_bits->policy.family(), "compact");
+  const auto flush =
+      ChooseFilter(Request(100000, Bits(10), FilterPreference::kCpu));
+  EXPECT_EQ(flush->policy.family(), "blocked_bloom");
+  const auto upper =
+      ChooseFilter(Request(100000, Rate(0.004), FilterPreference::kBalanced));
+  EXPECT_EQ(upper->policy.family(), "fast");
+}
+
+TEST(FilterChooser, AGoalThatNoFamilyCanMeetIsRefused) {
+  for (const FilterPolicy& goal :
+       {Rate(0), Rate(1), Rate(-1), Rate(std::nan("")), Bits(0), Bits(1000)}) {
+    EXPECT_EQ(ChooseFilter(Request(1000, goal, FilterPreference::kSpace))
+                  .status()
+                  .code(),
+              absl::StatusCode::kInvalidArgument)
+        << goal.ToString();
+  }
+}
+
+TEST(FilterChooser, PreferencesHaveNames) {
+  for (const FilterPreference preference : kAll) {
+    const auto parsed = ParseFilterPreference(FilterPreferenceName(preference));
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(*parsed, preference);
+  }
+  EXPECT_FALSE(ParseFilterPreference("fast").ok());
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which kernels there are. What they do is each family's tests' business.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "filter/family.h"
+#include "rowbloom/filter.h"
+
+namespace rowbloom {
+namespace {
+
+constexpr Kernel kAll[] = {Kernel::kBest, Kernel::kPortable, Kernel::kSse42,
+                           Kernel::kAvx2, Kernel::kNeon};
+
+TEST(Kernel, BestIsTheFirstAvailableAndPortableTheLast) {
+  const std::vector<Kernel> kernels = AvailableKernels();
+  ASSERT_FALSE(kernels.empty());
+  EXPECT_EQ(filter::ConcreteKernel(Kernel::kBest), kernels.front());
+  EXPECT_EQ(kernels.back(), Kernel::kPortable);
+}
+
+TEST(Kernel, AllButBestAreListedIfAvailable) {
+  const std::vector<Kernel> kernels = AvailableKernels();
+  EXPECT_TRUE(KernelAvailable(Kernel::kBest));
+  for (const Kernel kernel : kAll) {
+    EXPECT_EQ(std::count(kernels.begin(), kernels.end(), kernel),
+              kernel != Kernel::kBest && KernelAvailable(kernel));
+  }
+}
+
+TEST(Kernel, ThisMachineHasThoseOfItsArchitecture) {
+#if defined(__x86_64__)
+  EXPECT_FALSE(KernelAvailable(Kernel::kNeon));
+#elif defined(__AARCH64EL__)
+  EXPECT_EQ(AvailableKernels(),
+            std::vector<Kernel>({Kernel::kNeon, Kernel::kPortable}));
+#else
+  EXPECT_EQ(AvailableKernels(), std::vector<Kernel>({Kernel::kPortable}));
+#endif
+}
+
+TEST(Kernel, AKernelThatIsNotAvailableIsRefused) {
+  const auto builder = NewFilterBuilder(FilterPolicy());
+  builder->Add({1});
+  const EncodedFilter filter = builder->Finish();
+  for (const Kernel kernel : kAll) {
+    EXPECT_EQ(FilterView::Parse(filter.descriptor, filter.UnitViews(), kernel)
+                  .status()
+                  .code(),
+              KernelAvailable(kernel) ? absl::StatusCode::kOk
+                                      : absl::StatusCode::kInvalidArgument)
+        << KernelName(kernel);
+  }
+}
+
+TEST(Kernel, NamesAreDistinct) {
+  std::set<std::string_view> names;
+  for (const Kernel kernel : kAll) names.insert(KernelName(kernel));
+  EXPECT_EQ(names.size(), std::size(kAll));
+}
+
+}  // namespace
+}  // namespace rowbloom
