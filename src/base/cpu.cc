@@ -17,9 +17,9 @@ bool CpuHasSse42() {
 
 bool CpuHasAvx2() {
 #if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx2") &&
-                          __builtin_cpu_supports("bmi2") &&
-                          __builtin_cpu_supports("popcnt");
+  static const bool has =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
   return has;
 #else
   return false;

@@ -8,7 +8,7 @@
 namespace rowbloom::base {
 
 bool CpuHasSse42();  // And SSSE3 and POPCNT, which came before or with it.
-bool CpuHasAvx2();   // And BMI2 and POPCNT, which came with it.
+bool CpuHasAvx2();   // And BMI1, BMI2 and POPCNT, which came with it.
 bool CpuHasNeon();   // Of 64-bit ARM, little-endian.
 
 }  // namespace rowbloom::base

@@ -17,8 +17,7 @@ class CollectingBuilder final : public FilterBuilder {
       : encode_(encode), bits_per_key_(bits_per_key), kernel_(kernel) {}
 
   void Add(KeyDigest digest) override {
-    if (!digests_.empty() && digests_.back() == digest.value) return;
-    digests_.Add(digest.value);
+    if (!digests_.EndsWith(digest.value)) digests_.Add(digest.value);
   }
   uint64_t key_count() const override { return digests_.size(); }
   size_t memory_usage_bytes() const override {

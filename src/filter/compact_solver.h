@@ -51,8 +51,7 @@ struct SolvedStep {
   uint64_t bumped_before[kLanes];
   uint8_t least_code[kLanes];  // Raised when it turned out to be too low.
   uint8_t contradictions[kLanes];
-  uint32_t pivoted[kLanes];                  // The slots with a pivot row,
-  uint8_t pivot_row[kLanes][kSegmentSlots];  // and which row.
+  uint8_t pivot_row[kLanes][kSegmentSlots];  // Of each slot; kMaxRows: none.
 };
 
 struct Strand {
@@ -104,6 +103,25 @@ template <>
 struct PartOf<32> {
   typedef Part32 Type;
 };
+
+// Where the parts of lane 0 that RowsToColumns<kBits> takes for rows are.
+template <uint32_t kBits>
+struct PartOfRow {
+  uint16_t at[kMaxRows];
+};
+template <uint32_t kBits>
+constexpr PartOfRow<kBits> MakePartOfRow() {
+  PartOfRow<kBits> parts = {};
+  constexpr uint32_t kParts = 64 / kBits;  // Of a word.
+  for (uint32_t row = 0; row < kMaxRows; ++row) {
+    parts.at[row] = static_cast<uint16_t>(
+        row % kBits * kParts * kLanes +
+        ((row / kBits) ^ (kLowHalf == 0 ? 0 : kParts - 1)));
+  }
+  return parts;
+}
+template <uint32_t kBits>
+constexpr PartOfRow<kBits> kPartOfRow = MakePartOfRow<kBits>();
 
 // For up to kSideBits columns: fewer are transposed faster.
 template <uint32_t kSideBits>
@@ -248,12 +266,10 @@ uint64_t GroupSolver<kSideBits>::LoadRows(uint32_t k, uint64_t carried) {
     const uint32_t row = LowestOne(~rows);
     rows |= rows + 1;
     const uint64_t coefficients = Mix64(digest, group_.seed);
-    const uint32_t at = row % 32 * 2 * kLanes + ((row / 32) ^ kLowHalf);
-    home_half[at] = static_cast<uint32_t>(coefficients);
-    next_half[at] = static_cast<uint32_t>(coefficients >> 32);
-    constexpr uint32_t kFields = 64 / kSideBits;
-    side[row % kSideBits * kFields * kLanes +
-         ((row / kSideBits) ^ (kLowHalf * (kFields - 1)))] =
+    home_half[kPartOfRow<32>.at[row]] = static_cast<uint32_t>(coefficients);
+    next_half[kPartOfRow<32>.at[row]] =
+        static_cast<uint32_t>(coefficients >> 32);
+    side[kPartOfRow<kSideBits>.at[row]] =
         static_cast<Side>(Fingerprint32(coefficients));
   }
   return rows;
@@ -341,14 +357,11 @@ void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
     return;
   }
   Step& step = steps_[s.step];
-  uint32_t pivoted = 0;
   for (uint32_t i = 0; i < kSegmentSlots; ++i) {
     const uint64_t pivot = pivots_[i][k];
-    pivoted |= static_cast<uint32_t>(pivot != 0) << i;
     step.pivot_row[k][i] =
-        static_cast<uint8_t>(LowestOne(pivot | uint64_t{1} << 63));
+        static_cast<uint8_t>(pivot == 0 ? kMaxRows : LowestOne(pivot));
   }
-  step.pivoted[k] = pivoted;
   ++s.step;
 }
 
@@ -403,7 +416,7 @@ inline __m256i ColumnsToRows(const uint64_t* columns, uint32_t half) {
 }
 
 inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
-                        uint32_t pivoted, uint32_t columns, uint32_t* slots) {
+                        uint32_t columns, uint32_t* slots) {
   const __m256i by_row[2] = {ColumnsToRows(sides, 0), ColumnsToRows(sides, 1)};
   const __m256i rows =
       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pivot_row));
@@ -415,7 +428,7 @@ inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
                                                      by_row[quarter / 2], 0x00)
                          : _mm256_permute2x128_si256(by_row[quarter / 2],
                                                      by_row[quarter / 2], 0x11);
-    // Rows of other quarters get the top bit, which shuffles in a 0.
+    // Rows of other quarters, and kMaxRows, get the top bit: that gives a 0.
     const __m256i index = _mm256_adds_epu8(
         _mm256_xor_si256(rows,
                          _mm256_set1_epi8(static_cast<char>(16 * quarter))),
@@ -423,9 +436,9 @@ inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
     slot = _mm256_or_si256(slot, _mm256_shuffle_epi8(table, index));
   }
   for (uint32_t c = 8; c > 0; --c) {
-    if (c <= columns)
-      slots[c - 1] =
-          static_cast<uint32_t>(_mm256_movemask_epi8(slot)) & pivoted;
+    if (c <= columns) {
+      slots[c - 1] = static_cast<uint32_t>(_mm256_movemask_epi8(slot));
+    }
     slot = _mm256_add_epi8(slot, slot);
   }
 }
@@ -433,21 +446,28 @@ inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
 #else
 
 inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
-                        uint32_t pivoted, uint32_t columns, uint32_t* slots) {
+                        uint32_t columns, uint32_t* slots) {
   for (uint32_t c = 0; c < columns; ++c) {
     uint32_t word = 0;
     for (uint32_t i = 0; i < kSegmentSlots; ++i) {
+      if (pivot_row[i] == kMaxRows) continue;
       word |= static_cast<uint32_t>(sides[c] >> pivot_row[i] & 1) << i;
     }
-    slots[c] = word & pivoted;
+    slots[c] = word;
   }
 }
 
 #endif
 
-// All ones in the lanes whose top bit is 1.
-inline Lanes TopBit(Lanes a) {
-  return reinterpret_cast<Lanes>(reinterpret_cast<SignedLanes>(a) < 0);
+// `a` in the lanes where the top bit of `test` is 1, else 0.
+inline Lanes IfTopBit(Lanes test, uint64_t a) {
+#if defined(__AVX2__)
+  return reinterpret_cast<Lanes>(_mm256_blendv_pd(
+      _mm256_setzero_pd(), reinterpret_cast<__m256d>(Lanes{} + a),
+      reinterpret_cast<__m256d>(test)));
+#else
+  return a & reinterpret_cast<Lanes>(reinterpret_cast<SignedLanes>(test) < 0);
+#endif
 }
 
 template <uint32_t kSideBits>
@@ -466,15 +486,16 @@ void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
         sides[i / kLanes][i % kLanes] = solved.sides[c + i][k];
         next[i / kLanes][i % kLanes] = uint64_t{edge[c + i]} << 32;
       }
+      ROWBLOOM_UNROLL
       for (uint32_t j = kSegmentSlots; j > 0; --j) {
         const uint64_t rows = solved.next[j - 1][k];
-        sides[0] ^= rows & TopBit(next[0]);
-        sides[1] ^= rows & TopBit(next[1]);
-        next[0] += next[0];
-        next[1] += next[1];
+        for (uint32_t i = 0; i < 2; ++i) {
+          sides[i] ^= IfTopBit(next[i], rows);
+          next[i] += next[i];
+        }
       }
       GatherSlots(reinterpret_cast<const uint64_t*>(sides), solved.pivot_row[k],
-                  solved.pivoted[k], count, slots + c);
+                  count, slots + c);
     }
     for (uint32_t c = 0; c < columns; ++c) edge[c] = slots[c];
   }

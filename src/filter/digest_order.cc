@@ -20,6 +20,8 @@ void DigestList::AddBlock(Block block) {
   blocks_.push_back(std::move(block));
 }
 
+void DigestList::Grow() { AddBlock(NewBlock()); }
+
 DigestOrder::DigestOrder(DigestList digests, uint64_t bucket_count,
                          size_t stretch_size)
     : bucket_count_(bucket_count) {

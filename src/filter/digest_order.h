@@ -37,7 +37,7 @@ class DigestList {
   static constexpr size_t kBlockDigests = 512;
 
   void Add(uint64_t digest) {
-    if (next_ == end_) AddBlock(NewBlock());
+    if (full()) Grow();
     Push(digest);
   }
   size_t size() const {
@@ -45,6 +45,9 @@ class DigestList {
   }
   bool empty() const { return blocks_.empty(); }
   uint64_t back() const { return next_[-1]; }  // Of a list that is not empty.
+  bool EndsWith(uint64_t digest) const {
+    return next_ != nullptr && next_[-1] == digest;
+  }
   size_t memory_usage_bytes() const {
     return blocks_.size() * kBlockDigests * sizeof(uint64_t);
   }
@@ -81,6 +84,7 @@ class DigestList {
   DigestList& operator=(DigestList&& other) noexcept;
 
  private:
+  void Grow();
   template <typename Function>
   void ForEachOf(const Block& block, const Function& function) const {
     const uint64_t* end = EndOf(block);
