@@ -285,6 +285,23 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   return rate;
 }
 
+// The bytes behind a partial unit, and the codes behind the last segment.
+bool ReservedBitsAreZero(const CompactLayout& layout,
+                         const FilterState& state) {
+  const auto is_zero = [](char byte) { return byte == 0; };
+  for (uint32_t u = 0; u < state.unit_count; ++u) {
+    if (layout.columns.IsFullUnit(u)) continue;
+    const char* padding = state.unit[u] + layout.SegmentsSize(u);
+    if (!std::all_of(padding, padding + kPartialUnitPadding, is_zero)) {
+      return false;
+    }
+  }
+  const uint64_t segments = layout.segment_count();
+  const uint8_t last_codes =
+      static_cast<uint8_t>(state.unit[0][layout.UnitSize(0) - 1]);
+  return segments % 4 == 0 || last_codes >> (2 * (segments % 4)) == 0;
+}
+
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                    FilterState* state, FilterLookup* lookup) {
   CompactLayout layout;
@@ -307,6 +324,10 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                        descriptor.unit_size_bytes[u], " bytes instead of ",
                        layout.UnitSize(u)));
     }
+  }
+  if (!ReservedBitsAreZero(layout, *state)) {
+    return absl::DataLossError(
+        "compact filter with reserved bits that are not 0");
   }
   state->slot_count = layout.homes[0];
   state->parameter = SeedOfRows(layout.seed);

@@ -207,6 +207,25 @@ TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
   EXPECT_LT(positives, 1000);
 }
 
+TEST(Compact, ReservedBitsMustBeZero) {
+  Random random(39);
+  const auto digests = RandomDigests(&random, 1000);
+  EncodedFilter filter = Build(2.5, digests);  // A partial unit.
+  const CompactLayout layout = LayoutOf(filter);
+  ASSERT_NE(layout.segment_count() % 4, 0u);
+  const uint64_t padding = layout.SegmentsSize(0);
+  for (const uint64_t at :
+       {padding, padding + kPartialUnitPadding - 1, layout.UnitSize(0) - 1}) {
+    filter.units[at] = static_cast<char>(filter.units[at] ^ 0x80);
+    EXPECT_EQ(FilterView::Parse(filter.descriptor, filter.UnitViews())
+                  .status()
+                  .code(),
+              absl::StatusCode::kDataLoss);
+    filter.units[at] = static_cast<char>(filter.units[at] ^ 0x80);
+  }
+  EXPECT_TRUE(FilterView::Parse(filter.descriptor, filter.UnitViews()).ok());
+}
+
 TEST(CompactLayout, ParametersAndFirstUnitGiveTheLayoutBack) {
   Random random(38);
   for (int i = 0; i < 3000; ++i) {
