@@ -67,14 +67,15 @@ bool MayContain(const FilterState& state, uint64_t digest) {
 template <typename Ops>
 void MayContainBatch(const FilterState& state, const uint64_t* digests,
                      size_t count, bool* may_contain) {
-  constexpr size_t kBatch = 16;
+  constexpr size_t kBatch = 32;
   const char* lines[kBatch];
   for (size_t begin = 0; begin < count; begin += kBatch) {
     const size_t size = count - begin < kBatch ? count - begin : kBatch;
     for (size_t i = 0; i < size; ++i) {
       lines[i] = state.unit[0] +
                  LineOf(digests[begin + i], state.slot_count) * kLineSize;
-      __builtin_prefetch(lines[i]);
+      // Into the second level: it can wait for more lines at a time.
+      __builtin_prefetch(lines[i], 0, 1);
     }
     for (size_t i = 0; i < size; ++i) {
       may_contain[begin + i] = Ops::TestLine(

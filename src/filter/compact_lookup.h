@@ -109,13 +109,14 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
   Place places[kBatch];
   for (size_t begin = 0; begin < count; begin += kBatch) {
     const size_t size = count - begin < kBatch ? count - begin : kBatch;
+    // Into the second level: it can wait for more lines at a time.
     for (size_t i = 0; i < size; ++i) {
       places[i] = PlaceOf(digests[begin + i], state.slot_count);
-      __builtin_prefetch(state.metadata + places[i].segment / 4);
+      __builtin_prefetch(state.metadata + places[i].segment / 4, 0, 1);
       if (!whole) continue;
       const char* home = state.unit[0] + places[i].segment * kFullSegmentSize;
-      __builtin_prefetch(home);
-      __builtin_prefetch(home + 2 * kFullSegmentSize - 1);
+      __builtin_prefetch(home, 0, 1);
+      __builtin_prefetch(home + 2 * kFullSegmentSize - 1, 0, 1);
     }
     for (size_t i = 0; i < size; ++i) {
       const uint64_t digest = digests[begin + i];
