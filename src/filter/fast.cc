@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "filter/blocked_bloom.h"
+#include "filter/collecting_builder.h"
 #include "filter/digest_order.h"
 #include "filter/fast_builder.h"
-#include "hash/digest.h"
 
 namespace rowbloom::filter {
 
@@ -42,50 +42,19 @@ double FprOfColumns(uint32_t columns) {
   return std::ldexp(1.0, -static_cast<int>(columns));
 }
 
-class FastBuilder final : public FilterBuilder {
- public:
-  FastBuilder(double bits_per_key, Kernel kernel)
-      : bits_per_key_(bits_per_key), kernel_(kernel) {}
-
-  void Add(KeyDigest digest) override {
-    if (!digests_.empty() && digests_.back() == digest.value) return;
-    digests_.Add(digest.value);
-  }
-  uint64_t key_count() const override { return digests_.size(); }
-  size_t memory_usage_bytes() const override {
-    return digests_.memory_usage_bytes();
-  }
-  EncodedFilter Finish() override;
-
- private:
-  const double bits_per_key_;
-  const Kernel kernel_;
-  DigestList digests_;
-};
-
-EncodedFilter FastBuilder::Finish() {
-  DigestList digests = std::move(digests_);
-  digests_ = DigestList();
-  if (digests.empty()) {
-    return FindFamily("always_maybe")
-        ->new_builder(bits_per_key_, kernel_)
-        ->Finish();
-  }
+EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   EncodedFilter filter;
   FilterDescriptor& descriptor = filter.descriptor;
-  const uint64_t key_count = digests.size();
-  const uint64_t line_count = LineCount(bits_per_key_, key_count);
-  const uint32_t columns = FastColumnsFor(bits_per_key_);
+  const uint64_t line_count = LineCount(bits_per_key, digests.size());
+  const uint32_t columns = FastColumnsFor(bits_per_key);
   filter.units.resize(line_count * kFastLineSize);
   filter.saturated_keys =
       BuildFastLines(std::move(digests), line_count, columns,
-                     FastKernelFor(kernel_, columns), filter.units.data());
+                     FastKernelFor(kernel, columns), filter.units.data());
   descriptor.family_code = kCode;
   descriptor.unit_count = 1;
   descriptor.parameters = columns;
-  descriptor.key_count = key_count;
   descriptor.unit_size_bytes[0] = filter.units.size();
-  descriptor.unit_checksum[0] = hash::Checksum32(filter.units);
   return filter;
 }
 
@@ -112,10 +81,9 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                      " bytes: must be one unit of whole 64-byte lines"));
   }
   if (!FastColumnsAreValid(descriptor.parameters)) {
-    return absl::DataLossError(absl::StrCat("fast filter of ",
-                                            descriptor.parameters,
-                                            " columns: must be 8, 9, 10, "
-                                            "12 or 15"));
+    return absl::DataLossError(
+        absl::StrCat("fast filter of ", descriptor.parameters,
+                     " columns: must be 5 to 10, 12 or 15"));
   }
   state->slot_count = size / kFastLineSize;
   state->parameter = descriptor.parameters;
@@ -181,7 +149,7 @@ const FilterFamily kFastFamily = {
       if (FastColumnsFor(bits_per_key) == 0) {
         return kBlockedBloomFamily.new_builder(bits_per_key, kernel);
       }
-      return std::make_unique<FastBuilder>(bits_per_key, kernel);
+      return NewCollectingBuilder(Encode, bits_per_key, kernel);
     },
     Parse};
 

@@ -14,11 +14,13 @@ namespace {
 // Keys are ordered by line, and there by so many parts of the positions.
 constexpr uint64_t kParts = 8;
 
-// Keys that are ordered at once, in the processor's cache. Strands begin in
-// the middle of stretches, which are ordered for both: not too few.
+// Keys of a stretch, at most. As long as they fit in the processor's cache,
+// all: twice their number, since stretches are powers of two of parts. Else not
+// too few stretches: strands begin in the middle of some, which are then
+// ordered twice.
 size_t StretchKeys(size_t key_count) {
   constexpr size_t kLargest = size_t{1} << 14;
-  if (key_count <= kLargest) return kLargest;
+  if (key_count <= 8 * kLargest) return 2 * key_count;
   return std::clamp<size_t>(key_count / 32, kLargest / 4, kLargest);
 }
 
@@ -88,6 +90,7 @@ class LinesBuilder {
   uint32_t GetThreshold(const char* line) const;
   void SetThreshold(uint32_t threshold, char* line) const;
 
+  FastLines rows_{};
   const DigestOrder order_;
   const uint64_t line_count_;
   const uint32_t columns_;
@@ -96,7 +99,6 @@ class LinesBuilder {
   const FastKernel& kernel_;
   char* const lines_;
   Strand strands_[kFastLanes];
-  FastLines rows_{};
   uint64_t saturated_keys_ = 0;
 };
 

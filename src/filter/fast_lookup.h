@@ -36,10 +36,17 @@ inline FastPlace FastPlaceOf(uint64_t digest, uint64_t line_count) {
 
 // The XOR of the first kGroups groups of kColumns bits, in the lowest kColumns
 // bits. Bits behind the groups are 0.
-template <uint32_t kColumns, uint32_t kGroups>
-inline uint32_t XorOfGroups(uint64_t bits) {
+template <uint32_t kColumns, uint32_t kGroups, typename Word>
+inline uint32_t XorOfGroups(Word bits) {
+  constexpr uint32_t kBits = 8 * sizeof(Word);
   for (uint32_t step = 8; step > 0; step /= 2) {
-    if (step < kGroups) bits ^= bits >> (step * kColumns);
+    if (step >= kGroups) continue;
+    // What comes in from the other side of the word is not looked at in the
+    // last step, or where there is nothing behind the groups. To rotate takes
+    // fewer instructions than to shift.
+    const uint32_t distance = step * kColumns;
+    const bool rotate = step == 1 || kColumns * kGroups == kBits;
+    bits ^= bits >> distance | (rotate ? bits << (kBits - distance) : 0);
   }
   return static_cast<uint32_t>(bits);
 }
@@ -99,7 +106,7 @@ void FastMayContainBatch(const FilterState& state, const uint64_t* digests,
     const size_t size = count - begin < kBatch ? count - begin : kBatch;
     for (size_t i = 0; i < size; ++i) {
       places[i] = FastPlaceOf(digests[begin + i], state.slot_count);
-      __builtin_prefetch(state.unit[0] + places[i].line * kFastLineSize);
+      __builtin_prefetch(state.unit[0] + places[i].line * kFastLineSize, 0, 1);
     }
     for (size_t i = 0; i < size; ++i) {
       may_contain[begin + i] =

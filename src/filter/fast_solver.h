@@ -39,16 +39,20 @@ inline void StoreWord(uint64_t word, void* bytes) {
 }
 
 // Byte i of words[j] becomes byte j of words[i].
+template <uint32_t kWords = 8>
 inline void TransposeBytes(Lanes* words) {
-  uint64_t mask = 0x00000000ffffffffu;
-  for (uint32_t width = 4; width > 0; width /= 2) {
-    for (uint32_t i = 0; i < 8; i = (i + width + 1) & ~width) {
-      const Lanes swapped =
-          ((words[i] >> (8 * width)) ^ words[i + width]) & mask;
-      words[i + width] ^= swapped;
-      words[i] ^= swapped << (8 * width);
+  if constexpr (kWords > 1) {
+    constexpr uint32_t kHalf = kWords / 2;
+    constexpr uint32_t kShift = 8 * kHalf;
+    constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kShift) + 1);
+    ROWBLOOM_UNROLL
+    for (uint32_t i = 0; i < kHalf; ++i) {
+      const Lanes swapped = ((words[i] >> kShift) ^ words[i + kHalf]) & kLow;
+      words[i + kHalf] ^= swapped;
+      words[i] ^= swapped << kShift;
     }
-    mask ^= mask << (4 * width);
+    TransposeBytes<kHalf>(words);
+    TransposeBytes<kHalf>(words + kHalf);
   }
 }
 
@@ -56,6 +60,7 @@ inline void TransposeBytes(Lanes* words) {
 inline Lanes TransposeBits(Lanes word) {
   constexpr uint64_t kMasks[] = {0x00aa00aa00aa00aau, 0x0000cccc0000ccccu,
                                  0x00000000f0f0f0f0u};
+  ROWBLOOM_UNROLL
   for (uint32_t i = 0; i < 3; ++i) {
     const uint32_t distance = 7u << i;
     const Lanes swapped = (word ^ (word >> distance)) & kMasks[i];
@@ -85,7 +90,9 @@ class FastSolver {
     const Lanes rest = Eliminate(words_, dense_slots_, dense_slots_ + columns_,
                                  rows_, pivots_);
     FindContradictions(rest);
-    FillDenseSlots();
+    FillDenseSlots<8>(0);
+    if (columns_ > 8) FillDenseSlots<4>(8);
+    if (columns_ > 12) FillDenseSlots<4>(12);
     for (uint32_t k = 0; columns_ < 8 && k < kLanes; ++k) FillSparseSlots(k);
     StoreSlots();
   }
@@ -96,14 +103,6 @@ class FastSolver {
     uint64_t fingerprint;
   };
 
-  template <uint32_t kBytes>
-  void SetRow(uint32_t k, uint32_t row, uint64_t bits, uint64_t fingerprint) {
-    io_.words[row][k] = bits;
-    for (uint32_t b = 0; b < kBytes; ++b) {
-      io_.fingerprints[b][k][row] =
-          static_cast<uint8_t>(fingerprint >> (8 * b));
-    }
-  }
   void AddContradicted(uint32_t k, uint32_t i) {
     io_.contradicted[k][io_.contradicted_count[k]++] = static_cast<uint8_t>(i);
   }
@@ -115,7 +114,8 @@ class FastSolver {
   __attribute__((noinline)) uint32_t LoadRowsWithSparseSlots(uint32_t k);
   void LoadSides();
   void FindContradictions(Lanes rest);
-  void FillDenseSlots();
+  template <uint32_t kCount>
+  void FillDenseSlots(uint32_t first_column);
   void FillSparseSlots(uint32_t k);
   void StoreSlots();
 
@@ -126,7 +126,7 @@ class FastSolver {
   Lanes* const words_;
   Lanes rows_ = {};
   Lanes pivots_[kFastMaxDenseSlots];
-  Lanes slots_[kSideBytes * kByteColumns];  // By column.
+  Lanes slots_[kSideBytes * kByteColumns] = {};  // By column.
   // With sparse slots, which of the given rows are to be solved.
   uint8_t given_[kLanes][kMaxRows];
   SparsePivot sparse_[kLanes][kMaxSparseSlots];
@@ -141,7 +141,8 @@ uint32_t FastSolver::LoadRows(uint32_t k) {
     uint64_t sides[kBytes] = {};
     ROWBLOOM_UNROLL
     for (uint32_t j = 0; j < 8; ++j) {
-      const FastEquation equation = FastEquationOf(digests[i + j], 8 * kBytes);
+      const FastEquation equation =
+          FastEquationOf(digests[i + j], kBytes == 1 ? 8 : kFastMaxColumns);
       io_.words[i + j][k] = equation.row;
       for (uint32_t b = 0; b < kBytes; ++b) {
         sides[b] |= (equation.fingerprint >> (8 * b) & 0xff) << (8 * j);
@@ -158,33 +159,30 @@ uint32_t FastSolver::LoadRows(uint32_t k) {
 // have the slot, it leaves them with dense slots only.
 uint32_t FastSolver::LoadRowsWithSparseSlots(uint32_t k) {
   const uint32_t given_count = io_.row_count[k];
+  SparsePivot* const pivots = sparse_[k];
   FastEquation equations[kFastMaxRows];
-  for (uint32_t i = 0; i < given_count; ++i) {
-    equations[i] = FastEquationOf(io_.digests[k][i], columns_);
-  }
-  uint32_t first[kMaxSparseSlots];
+  uint8_t first[kMaxSparseSlots];
   for (uint32_t slot = 0; slot < FastSparseSlots(columns_); ++slot) {
-    sparse_[k][slot] = {};
+    pivots[slot] = {};
   }
   for (uint32_t i = given_count; i > 0; --i) {
-    const FastEquation& equation = equations[i - 1];
-    first[equation.sparse_slot] = i - 1;
-    sparse_[k][equation.sparse_slot] = {equation.row, equation.fingerprint};
+    equations[i - 1] = FastEquationOf(io_.digests[k][i - 1], columns_);
+    first[equations[i - 1].sparse_slot] = static_cast<uint8_t>(i - 1);
   }
   uint32_t count = 0;
   for (uint32_t i = 0; i < given_count; ++i) {
     const FastEquation& equation = equations[i];
-    const bool is_pivot = first[equation.sparse_slot] == i;
-    if (count == kMaxRows) {
-      if (!is_pivot) AddContradicted(k, i);
-      continue;
+    SparsePivot* const pivot = &pivots[equation.sparse_slot];
+    if (first[equation.sparse_slot] == i) {
+      *pivot = {equation.row, equation.fingerprint};
+    } else if (count < kMaxRows) {
+      io_.words[count][k] = equation.row ^ pivot->row;
+      io_.fingerprints[0][k][count] =
+          static_cast<uint8_t>(equation.fingerprint ^ pivot->fingerprint);
+      given_[k][count++] = static_cast<uint8_t>(i);
+    } else {
+      AddContradicted(k, i);
     }
-    // Without a branch, which would be as good as random.
-    const SparsePivot& pivot = sparse_[k][equation.sparse_slot];
-    SetRow<1>(k, count, equation.row ^ pivot.row,
-              equation.fingerprint ^ pivot.fingerprint);
-    given_[k][count] = static_cast<uint8_t>(i);
-    count += is_pivot ? 0 : 1;
   }
   return count;
 }
@@ -192,15 +190,19 @@ uint32_t FastSolver::LoadRowsWithSparseSlots(uint32_t k) {
 // The fingerprints as columns, behind those of the slots.
 void FastSolver::LoadSides() {
   for (uint32_t b = 0; b < SideBytes(); ++b) {
-    Lanes* const sides = words_ + dense_slots_ + kByteColumns * b;
+    Lanes sides[kByteColumns];
+    ROWBLOOM_UNROLL
     for (uint32_t i = 0; i < kByteColumns; ++i) {
-      Lanes bytes;
-      for (uint32_t k = 0; k < kLanes; ++k) {
-        bytes[k] = LoadWord(io_.fingerprints[b][k] + 8 * i);
-      }
-      sides[i] = TransposeBits(bytes);
+      const auto bytes_of = [&](uint32_t k) {
+        return LoadWord(io_.fingerprints[b][k] + 8 * i);
+      };
+      sides[i] = TransposeBits(
+          Lanes{bytes_of(0), bytes_of(1), bytes_of(2), bytes_of(3)});
     }
     TransposeBytes(sides);
+    for (uint32_t i = 0; i < kByteColumns; ++i) {
+      words_[dense_slots_ + kByteColumns * b + i] = sides[i];
+    }
   }
 }
 
@@ -217,26 +219,24 @@ void FastSolver::FindContradictions(Lanes rest) {
 }
 
 // A slot is its pivot row's side; without a pivot row, 0.
-void FastSolver::FillDenseSlots() {
-  constexpr uint32_t kBlock = 4;
-  for (uint32_t first = 0; first < SideBytes() * kByteColumns;
-       first += kBlock) {
-    const Lanes* const sides = words_ + dense_slots_ + first;
-    Lanes slots[kBlock] = {};
-    Lanes pivoted = {};
-    Lanes bit = Lanes{} + 1;
-    for (uint32_t i = 0; i < dense_slots_ && first < columns_; ++i) {
-      const Lanes pivot = pivots_[i];
-      ROWBLOOM_UNROLL
-      for (uint32_t c = 0; c < kBlock; ++c) {
-        slots[c] |= Holds(sides[c], pivot) & bit;
-      }
-      pivoted |= NonZero(pivot) & bit;
-      bit <<= 1;
+template <uint32_t kCount>
+void FastSolver::FillDenseSlots(uint32_t first_column) {
+  const Lanes* const sides = words_ + dense_slots_ + first_column;
+  Lanes slots[kCount] = {};
+  Lanes pivoted = {};
+  Lanes bit = Lanes{} + 1;
+  for (uint32_t i = 0; i < dense_slots_; ++i) {
+    const Lanes pivot = pivots_[i];
+    ROWBLOOM_UNROLL
+    for (uint32_t c = 0; c < kCount; ++c) {
+      slots[c] |= Holds(sides[c], pivot) & bit;
     }
-    for (uint32_t c = 0; c < kBlock; ++c) {
-      slots_[first + c] = first + c < columns_ ? slots[c] & pivoted : Lanes{};
-    }
+    pivoted |= NonZero(pivot) & bit;
+    bit <<= 1;
+  }
+  for (uint32_t c = 0; c < kCount; ++c) {
+    slots_[first_column + c] =
+        first_column + c < columns_ ? slots[c] & pivoted : Lanes{};
   }
 }
 

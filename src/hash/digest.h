@@ -11,7 +11,9 @@
 
 namespace rowbloom::hash {
 
-uint64_t Hash64(std::string_view bytes, uint64_t seed = 0);
+// With seed 0, for which there is a shorter way.
+uint64_t Hash64(std::string_view bytes);
+uint64_t Hash64(std::string_view bytes, uint64_t seed);
 
 // The low 32 bits of Hash64: detects damage, not malice.
 uint32_t Checksum32(std::string_view bytes);

@@ -57,6 +57,14 @@ TEST(Kernel, AKernelThatIsNotAvailableIsRefused) {
   }
 }
 
+TEST(KernelDeathTest, BuildingWithOneThatIsNotAvailableIsChecked) {
+  for (const Kernel kernel : kAll) {
+    if (KernelAvailable(kernel)) continue;
+    EXPECT_DEATH(NewFilterBuilder(FilterPolicy(), kernel), "KernelAvailable")
+        << KernelName(kernel);
+  }
+}
+
 TEST(Kernel, NamesAreDistinct) {
   std::set<std::string_view> names;
   for (const Kernel kernel : kAll) names.insert(KernelName(kernel));
