@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 #include "base/coding.h"
+#include "filter/compact.h"
+#include "filter/compact_layout.h"
+#include "filter/family.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_block_writer.h"
@@ -44,6 +46,11 @@ class Input {
     base::ReadFixed(&bytes_, &value);
     return value;
   }
+  uint64_t Integer(int size_bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < size_bytes; ++i) value = value << 8 | Byte();
+    return value;
+  }
   std::string_view Bytes(size_t max_size) {
     const size_t size = std::min<size_t>(
         bytes_.size(), max_size == 0 ? 0 : Byte() % (max_size + 1));
@@ -57,6 +64,27 @@ class Input {
  private:
   std::string_view bytes_;
 };
+
+// What is to be done to some bytes, wherever they are.
+using Damage = std::vector<std::pair<size_t, uint8_t>>;
+
+Damage TakeDamage(Input* input) {
+  Damage damage(input->Byte() % 4);
+  for (auto& [offset, mask] : damage) {
+    offset = input->Integer(2);
+    mask = input->Byte();
+  }
+  return damage;
+}
+
+std::string Damaged(std::string bytes, const Damage& damage) {
+  for (const auto& [offset, mask] : damage) {
+    if (bytes.empty()) break;
+    char& byte = bytes[offset % bytes.size()];
+    byte = static_cast<char>(static_cast<uint8_t>(byte) ^ mask);
+  }
+  return bytes;
+}
 
 std::string WriteBlock(const FilterOptions& options,
                        const std::vector<Cell>& cells) {
@@ -118,8 +146,7 @@ void FilterBlobProperty(std::string_view bytes) {
     return;
   }
   (void)VerifyFilterBlob(bytes);
-  for (const Kernel kernel : {Kernel::kPortable, Kernel::kAvx2}) {
-    if (!KernelAvailable(kernel)) continue;
+  for (const Kernel kernel : AvailableKernels()) {
     const auto again = ParseFilterBlob(bytes, kernel);
     REQUIRE(again.ok());
     for (size_t i = 0; i < 16; ++i) {
@@ -143,11 +170,7 @@ void RoundTripProperty(std::string_view bytes) {
   if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
     options.prefix_length_bytes = 1 + input.Byte() % 4;
   }
-  const uint8_t flips = input.Byte() % 4;
-  std::vector<std::pair<size_t, uint8_t>> damage;
-  for (uint8_t i = 0; i < flips; ++i) {
-    damage.emplace_back(size_t{input.Byte()} << 8 | input.Byte(), input.Byte());
-  }
+  const Damage damage = TakeDamage(&input);
   std::vector<Cell> cells;
   while (!input.empty()) {
     Cell cell;
@@ -157,11 +180,7 @@ void RoundTripProperty(std::string_view bytes) {
   }
   std::sort(cells.begin(), cells.end());
   const std::string whole = WriteBlock(options, cells);
-  std::string block = whole;
-  for (const auto& [offset, mask] : damage) {
-    char& byte = block[offset % block.size()];
-    byte = static_cast<char>(static_cast<uint8_t>(byte) ^ mask);
-  }
+  const std::string block = Damaged(whole, damage);
   const auto source = NewMemorySource(block, "fuzz");
   const auto reader = FilterReader::Open(source.get(), {}, {});
   if (block == whole) {
@@ -177,38 +196,208 @@ void RoundTripProperty(std::string_view bytes) {
   }
 }
 
-void KernelProperty(std::string_view bytes) {
-  Input input(bytes);
-  const uint8_t probe_count = static_cast<uint8_t>(1 + input.Byte() % 16);
-  const size_t shift = input.Byte() % 64;
-  std::vector<KeyDigest> digests(1 + input.Byte() % 40);
-  for (KeyDigest& digest : digests) {
-    for (int i = 0; i < 8; ++i) digest.value = digest.value << 8 | input.Byte();
+namespace {
+
+// Units in blocks of memory of their own, `shift` bytes behind the start and
+// at the very end, so that ASan sees any read behind them.
+class UnitBlocks {
+ public:
+  UnitBlocks(absl::Span<const std::string_view> units, size_t shift) {
+    for (const std::string_view unit : units) {
+      blocks_.emplace_back(new char[shift + unit.size()]);
+      unit.copy(blocks_.back().get() + shift, unit.size());
+      units_.emplace_back(blocks_.back().get() + shift, unit.size());
+    }
   }
-  const std::string_view rest = input.Rest();
-  if (rest.size() < 64) return;
-  std::string moved(shift, '\0');
-  moved.append(rest.substr(0, rest.size() / 64 * 64));
-  const std::string_view unit = std::string_view(moved).substr(shift);
-  FilterDescriptor descriptor;
-  descriptor.family_code = 2;
-  descriptor.unit_count = 1;
-  descriptor.parameters = probe_count;
-  descriptor.unit_size_bytes[0] = unit.size();
-  const std::string_view units[] = {unit};
-  const auto portable = FilterView::Parse(descriptor, units, Kernel::kPortable);
-  REQUIRE(portable.ok());
-  for (const Kernel kernel : {Kernel::kBest, Kernel::kAvx2}) {
-    if (!KernelAvailable(kernel)) continue;
-    const auto view = FilterView::Parse(descriptor, units, kernel);
-    REQUIRE(view.ok());
-    const auto answers = std::make_unique<bool[]>(digests.size());
-    view->MayContain(digests, answers.get());
+  absl::Span<const std::string_view> units() const { return units_; }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::vector<std::string_view> units_;
+};
+
+// The answers of every kernel, one by one and in a batch: they are the same.
+// None if the descriptor is refused.
+std::vector<bool> AskAllKernels(const FilterDescriptor& descriptor,
+                                absl::Span<const std::string_view> units,
+                                size_t shift,
+                                const std::vector<KeyDigest>& digests) {
+  const UnitBlocks blocks(units, shift);
+  const auto portable =
+      FilterView::Parse(descriptor, blocks.units(), Kernel::kPortable);
+  std::vector<bool> answers;
+  if (portable.ok()) {
+    REQUIRE(portable->expected_fpr() >= 0 && portable->expected_fpr() <= 1);
+    for (const KeyDigest digest : digests) {
+      answers.push_back(portable->MayContain(digest));
+    }
+  }
+  for (const Kernel kernel : AvailableKernels()) {
+    const auto view = FilterView::Parse(descriptor, blocks.units(), kernel);
+    REQUIRE(view.status() == portable.status());
+    if (!view.ok()) continue;
+    const auto batch = std::make_unique<bool[]>(digests.size());
+    view->MayContain(digests, batch.get());
     for (size_t i = 0; i < digests.size(); ++i) {
-      REQUIRE(answers[i] == portable->MayContain(digests[i]));
+      REQUIRE(batch[i] == answers[i]);
       REQUIRE(view->MayContain(digests[i]) == answers[i]);
     }
   }
+  return answers;
+}
+
+// The same through every number of first units: one answer for each, and
+// digest.
+std::vector<bool> AskFirstUnits(const EncodedFilter& filter, size_t shift,
+                                const std::vector<KeyDigest>& digests) {
+  const std::vector<std::string_view> units = filter.UnitViews();
+  std::vector<bool> all;
+  for (size_t count = std::min<size_t>(1, units.size()); count <= units.size();
+       ++count) {
+    const std::vector<bool> answers =
+        AskAllKernels(filter.descriptor,
+                      absl::MakeConstSpan(units.data(), count), shift, digests);
+    all.insert(all.end(), answers.begin(), answers.end());
+  }
+  return all;
+}
+
+// Columns, seed and homes of a small filter.
+filter::CompactLayout TakeCompactLayout(Input* input) {
+  filter::CompactLayout layout;
+  layout.columns.lean = input->Byte() % filter::kMaxColumns;
+  layout.columns.rich_share = input->Byte();
+  layout.seed = input->Byte();
+  for (uint64_t& homes : layout.homes) homes = input->Byte() % 32;
+  return layout;
+}
+
+void ClearReservedBits(const filter::CompactLayout& layout,
+                       std::string* units) {
+  char* unit = units->data();
+  for (uint32_t u = 0; u < layout.columns.unit_count(); ++u) {
+    if (!layout.columns.IsFullUnit(u)) {
+      std::fill_n(unit + layout.SegmentsSize(u), filter::kPartialUnitPadding,
+                  '\0');
+    }
+    unit += layout.UnitSize(u);
+    if (u == 0 && layout.segment_count() % 4 != 0) {
+      const int codes = (1 << (2 * (layout.segment_count() % 4))) - 1;
+      unit[-1] = static_cast<char>(unit[-1] & codes);
+    }
+  }
+}
+
+// Any units, and a descriptor of any family. That of compact fits: mutation
+// alone does not find sizes and parameters that do.
+EncodedFilter TakeFilter(Input* input) {
+  EncodedFilter filter;
+  FilterDescriptor& descriptor = filter.descriptor;
+  const auto families = filter::AllFamilies();
+  descriptor.family_code = families[input->Byte() % families.size()]->code;
+  descriptor.key_count = input->Integer(2);
+  filter::CompactLayout layout;
+  if (descriptor.family_code == filter::kCompactFamily.code) {
+    layout = TakeCompactLayout(input);
+    descriptor.parameters = layout.Encode();
+    descriptor.unit_count = static_cast<uint8_t>(layout.columns.unit_count());
+    for (uint32_t u = 0; u < descriptor.unit_count; ++u) {
+      descriptor.unit_size_bytes[u] = layout.UnitSize(u);
+    }
+  } else {
+    descriptor.parameters = input->Integer(8);
+    descriptor.unit_count = input->Byte() % (FilterDescriptor::kMaxUnits + 1);
+    for (size_t u = 0; u < descriptor.unit_count; ++u) {
+      descriptor.unit_size_bytes[u] = input->Integer(2) % 2048;
+    }
+  }
+  // The rest of the input, over and over.
+  const std::string rest(input->Rest());
+  while (!rest.empty() && filter.units.size() < descriptor.total_size_bytes()) {
+    filter.units += rest;
+  }
+  filter.units.resize(descriptor.total_size_bytes());
+  ClearReservedBits(layout, &filter.units);
+  return filter;
+}
+
+}  // namespace
+
+void KernelProperty(std::string_view bytes) {
+  Input input(bytes);
+  const size_t shift = input.Byte() % 64;
+  // Always the ends of the filter.
+  std::vector<KeyDigest> digests = {{0}, {~uint64_t{0}}};
+  for (int more = input.Byte() % 40; more > 0; --more) {
+    digests.push_back({input.Integer(8)});
+  }
+  AskFirstUnits(TakeFilter(&input), shift, digests);
+}
+
+namespace {
+
+// Arithmetic progressions, of which many sets that no hash function gives are
+// made, and random digests.
+std::vector<KeyDigest> TakeDigests(Input* input) {
+  constexpr size_t kMost = 600;
+  std::vector<KeyDigest> digests;
+  while (!input->empty() && digests.size() < kMost) {
+    const bool is_random = input->Byte() % 2 == 1;
+    const size_t count = input->Integer(2) % (kMost - digests.size()) + 1;
+    const uint64_t start = input->Integer(8);
+    if (is_random) {
+      testing::Random random(start);
+      for (size_t i = 0; i < count; ++i) digests.push_back({random()});
+    } else {
+      const uint64_t stride = input->Integer(8);
+      for (uint64_t i = 0; i < count; ++i) {
+        digests.push_back({start + i * stride});
+      }
+    }
+  }
+  return digests;
+}
+
+EncodedFilter Build(const FilterPolicy& policy,
+                    const std::vector<KeyDigest>& digests, Kernel kernel) {
+  const auto builder = NewFilterBuilder(policy, kernel);
+  for (const KeyDigest digest : digests) builder->Add(digest);
+  return builder->Finish();
+}
+
+}  // namespace
+
+void BuilderProperty(std::string_view bytes) {
+  Input input(bytes);
+  const uint8_t family = input.Byte();
+  const FilterPolicy policy = FilterPolicy::BitsPerKey(
+      FilterFamilyNames()[family % FilterFamilyNames().size()],
+      1 + static_cast<double>(input.Integer(2) % 2301) / 100);
+  const size_t shift = input.Byte() % 64;
+  const Damage damage = TakeDamage(&input);
+  const std::vector<KeyDigest> digests = TakeDigests(&input);
+
+  EncodedFilter filter = Build(policy, digests, Kernel::kPortable);
+  for (const Kernel kernel : AvailableKernels()) {
+    const EncodedFilter same = Build(policy, digests, kernel);
+    REQUIRE(same.descriptor == filter.descriptor);
+    REQUIRE(same.units == filter.units);
+    REQUIRE(same.saturated_keys == filter.saturated_keys);
+  }
+  const std::vector<bool> answers = AskFirstUnits(filter, shift, digests);
+  const size_t passes = std::max<size_t>(1, filter.descriptor.unit_count);
+  REQUIRE(answers == std::vector<bool>(passes * digests.size(), true));
+
+  std::string descriptor_bytes;
+  filter.descriptor.AppendTo(&descriptor_bytes);
+  descriptor_bytes = Damaged(descriptor_bytes, damage);
+  std::string_view parsed = descriptor_bytes;
+  if (const auto descriptor = FilterDescriptor::Parse(&parsed);
+      descriptor.ok()) {
+    AskAllKernels(*descriptor, filter.UnitViews(), shift, digests);
+  }
+  filter.units = Damaged(std::move(filter.units), damage);
+  AskAllKernels(filter.descriptor, filter.UnitViews(), shift, digests);
 }
 
 void KeyCodecProperty(std::string_view bytes) {
@@ -283,30 +472,111 @@ std::vector<std::string> BlockSeeds() {
 std::vector<std::string> BlobSeeds() {
   testing::Random random(82);
   std::vector<std::string> seeds;
-  for (const size_t keys : {0, 1, 60, 500}) {
-    const auto builder = NewFilterBuilder(FilterPolicy());
-    for (const KeyDigest digest : testing::RandomDigests(&random, keys)) {
-      builder->Add(digest);
+  for (const std::string_view family : FilterFamilyNames()) {
+    for (const size_t keys : {0, 1, 60, 500}) {
+      const EncodedFilter filter =
+          Build(FilterPolicy::BitsPerKey(family, 10),
+                testing::RandomDigests(&random, keys), Kernel::kBest);
+      seeds.push_back(EncodeFilterBlob(filter, "metadata"));
     }
-    seeds.push_back(EncodeFilterBlob(builder->Finish(), "metadata"));
   }
   return seeds;
+}
+
+std::string RandomBytes(testing::Random* random, size_t size) {
+  std::string bytes(size, '\0');
+  for (char& c : bytes) c = static_cast<char>((*random)());
+  return bytes;
 }
 
 std::vector<std::string> ByteSeeds() {
   testing::Random random(83);
   std::vector<std::string> seeds;
   for (const size_t size : {0, 10, 100, 400, 1500}) {
-    std::string seed(size, '\0');
-    for (char& c : seed) c = static_cast<char>(random());
-    seeds.push_back(seed);
+    seeds.push_back(RandomBytes(&random, size));
+  }
+  return seeds;
+}
+
+void AppendInteger(uint64_t value, int size_bytes, std::string* out) {
+  for (int i = size_bytes; i > 0; --i) {
+    out->push_back(static_cast<char>(value >> (8 * (i - 1))));
+  }
+}
+
+// As KernelProperty takes them off.
+std::vector<std::string> KernelSeeds() {
+  constexpr uint64_t kDigests = 10;
+  testing::Random random(84);
+  std::vector<std::string> seeds;
+  const auto add = [&](uint8_t family, const std::string& descriptor) {
+    std::string& seed = seeds.emplace_back();
+    AppendInteger(random(), 1, &seed);  // Shift.
+    AppendInteger(kDigests, 1, &seed);
+    seed += RandomBytes(&random, 8 * kDigests);
+    AppendInteger(family, 1, &seed);
+    AppendInteger(50, 2, &seed);  // Keys.
+    seed += descriptor + RandomBytes(&random, 100);
+  };
+  const auto add_lines = [&](uint8_t family, uint64_t parameters) {
+    std::string descriptor;
+    AppendInteger(parameters, 8, &descriptor);
+    AppendInteger(1, 1, &descriptor);
+    AppendInteger(3 * 64, 2, &descriptor);
+    add(family, descriptor);
+  };
+  for (const uint64_t probe_count : {1, 6, 11}) {
+    add_lines(1, probe_count);
+    add_lines(1, probe_count | 0x100);
+  }
+  for (uint64_t columns = 5; columns <= 15; ++columns) add_lines(2, columns);
+  for (const char* columns :
+       {"\x00\x64", "\x04\x00", "\x07\xc8", "\x08\x01", "\x1f\xff"}) {
+    add(3, std::string(columns, 2) + "\x77\x05\x02\x01\x01");
+  }
+  return seeds;
+}
+
+// As BuilderProperty takes them off.
+std::vector<std::string> BuilderSeeds() {
+  struct Progression {
+    uint64_t count, start, stride;
+  };
+  const std::vector<std::vector<Progression>> sets = {
+      {{300, 1, 1}},                                // One line.
+      {{50, uint64_t{0} - 977 * 50, 977}},          // Its last position.
+      {{400, 7, uint64_t{1} << 63}},                // Two, in turn.
+      {{200, 0, uint64_t{1} << 56}},                // Low bits zero.
+      {{500, 1, 0x9e3779b97f4a7c15u}, {9, 5, 1}}};  // Spread evenly.
+  std::vector<std::string> seeds;
+  for (size_t family = 1; family < FilterFamilyNames().size(); ++family) {
+    for (size_t i = 0; i <= sets.size(); ++i) {
+      std::string& seed = seeds.emplace_back();
+      AppendInteger(family, 1, &seed);
+      AppendInteger(300 * i, 2, &seed);     // 1, 4, ... 16 bits per key.
+      AppendInteger(i, 1, &seed);           // Shift.
+      AppendInteger(0x01012380, 4, &seed);  // Damage to one byte.
+      if (i == sets.size()) {
+        seed += '\1';
+        AppendInteger(599, 2, &seed);
+        AppendInteger(i, 8, &seed);
+        continue;
+      }
+      for (const Progression& progression : sets[i]) {
+        seed += '\0';
+        AppendInteger(progression.count - 1, 2, &seed);
+        AppendInteger(progression.start, 8, &seed);
+        AppendInteger(progression.stride, 8, &seed);
+      }
+    }
   }
   return seeds;
 }
 
 std::vector<std::string> TextSeeds() {
   return {"blocked_bloom:bits_per_key=12.5",
-          "blocked_bloom:target_fpr=0.01",
+          "fast:bits_per_key=9.5",
+          "compact:target_fpr=0.01",
           "always_maybe",
           "ordered",
           "fixed:8",
@@ -323,7 +593,8 @@ const std::vector<Property>& AllProperties() {
       {"filter_block", FilterBlockProperty, BlockSeeds},
       {"filter_blob", FilterBlobProperty, BlobSeeds},
       {"round_trip", RoundTripProperty, ByteSeeds},
-      {"kernel", KernelProperty, ByteSeeds},
+      {"kernel", KernelProperty, KernelSeeds},
+      {"builder", BuilderProperty, BuilderSeeds},
       {"key_codec", KeyCodecProperty, ByteSeeds},
       {"options_text", OptionsTextProperty, TextSeeds}};
   return *all;

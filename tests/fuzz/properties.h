@@ -24,8 +24,12 @@ void FilterBlobProperty(std::string_view bytes);
 // of the bytes describe.
 void RoundTripProperty(std::string_view bytes);
 
-// Every kernel answers as the portable one, for any lines.
+// Every kernel answers as the portable one, for any units of any family.
 void KernelProperty(std::string_view bytes);
+
+// Every kernel builds the same bytes of any digests, and loses none; damage to
+// the bytes does no harm.
+void BuilderProperty(std::string_view bytes);
 
 // Decode undoes Encode, parts are prefixes, order is kept; any key is
 // decoded or refused.
