@@ -11,6 +11,7 @@ A new kind of plot is a subclass of Plot in PLOTS.
 import argparse
 import json
 import math
+import re
 import sys
 from xml.sax.saxutils import escape
 
@@ -44,6 +45,16 @@ class Svg:
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
             f'stroke="{color}"{dashes}/>')
 
+    def polyline(self, points, color, dash=""):
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.parts.append(f'<polyline points="{places}" fill="none" '
+                          f'stroke="{color}" stroke-width="1.6"{dashes}/>')
+
+    def circle(self, x, y, radius, fill):
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" '
+                          f'fill="{fill}"/>')
+
     def text(self, x, y, words, size=12, color=INK, anchor="start",
              weight="normal"):
         self.parts.append(
@@ -56,22 +67,49 @@ class Svg:
 
 
 class LogAxis:
-    """Maps values to heights; whole decades, smallest at the bottom."""
+    """Maps values to places from `start`, the smallest, to `end`; whole
+    decades."""
 
-    def __init__(self, values, bottom, top):
+    def __init__(self, values, start, end):
         positive = [value for value in values if value > 0] or [1]
         self.first = math.floor(math.log10(min(positive)))
         self.last = max(math.ceil(math.log10(max(positive))), self.first + 1)
-        self.bottom, self.top = bottom, top
+        self.start, self.end = start, end
 
-    def y(self, value):
+    def at(self, value):
         if value <= 0:
-            return self.bottom
+            return self.start
         share = (math.log10(value) - self.first) / (self.last - self.first)
-        return self.bottom - max(share, 0) * (self.bottom - self.top)
+        return self.start + max(share, 0) * (self.end - self.start)
 
     def ticks(self):
         return [10.0**e for e in range(self.first, self.last + 1)]
+
+
+class LinearAxis:
+    """The same from 1 below the smallest value to 1 above the largest."""
+
+    def __init__(self, values, start, end):
+        self.first = math.floor(min(values)) - 1
+        self.last = math.ceil(max(values)) + 1
+        self.start, self.end = start, end
+
+    def at(self, value):
+        share = (value - self.first) / (self.last - self.first)
+        return self.start + share * (self.end - self.start)
+
+    def ticks(self):
+        return list(range(self.first, self.last + 1))
+
+
+class ZeroAxis:
+    """The same from 0 to the largest value."""
+
+    def __init__(self, largest, start, end):
+        self.largest, self.start, self.end = largest, start, end
+
+    def at(self, value):
+        return self.start + value / self.largest * (self.end - self.start)
 
 
 def short_number(value):
@@ -97,115 +135,308 @@ class Plot:
 
 
 class PointGet(Plot):
-    """Data-block reads per get, by query and policy."""
+    """Wasted data-block reads by query and policy, and the filters that
+    equal reads need."""
 
-    help = "data-block reads per get, from point_get_bench --json"
+    help = "wasted data-block reads, from point_get_bench --json"
 
     POLICIES = [  # Name in the JSON, label, color.
         ("none", "no filter", "#afb8c1"),
         ("rocksdb_bloom", "RocksDB Bloom", "#7fb2e5"),
         ("rocksdb_ribbon", "RocksDB Ribbon", "#2f6fb0"),
-        ("rowbloom_row", "rowbloom ROW", "#f2a65a"),
-        ("rowbloom_rowcol", "rowbloom ROWCOL", "#c8501e"),
+        ("rowbloom_row", "rowbloom ROW", "#f4d03f"),
+        ("rowbloom_rowcol", "rowbloom ROWCOL", "#f2a65a"),
+        ("rowbloom_rowcol_fast", "rowbloom ROWCOL, fast", "#c8501e"),
+        ("rowbloom_rowcol_compact", "rowbloom ROWCOL, compact", "#7d2a0c"),
     ]
     QUERIES = [  # Name in the JSON, label, explanation.
         ("absent_row", "absent row", "needs 0 reads"),
         ("absent_column", "absent column of a row", "needs 0 reads"),
         ("present_cell", "present cell", "needs 1 read"),
     ]
+    SIZINGS = {
+        "equal_filter_bytes": "{:g} bits per filter key",
+        "equal_bits_per_key": "{:g} bits asked per filter key",
+        "equal_fpr": "the rate of RocksDB Bloom of {:g} bits per key",
+    }
+    # Their rates are not those of the others for all queries.
+    NOT_EQUAL = ["none", "rowbloom_row"]
+    LEFT, MIDDLE, RIGHT, TOP, BOTTOM = 64, 690, 980, 146, 450
 
     @staticmethod
     def add_arguments(parser):
         parser.add_argument("--mix", default="uniform",
                             choices=["uniform", "zipf"])
-        parser.add_argument("--sizing", default="equal_bits_per_key",
-                            choices=["equal_bits_per_key",
-                                     "equal_filter_bytes"])
+        parser.add_argument("--sizing", choices=PointGet.SIZINGS,
+                            help="default: the first that there is")
         parser.add_argument("--bits_per_key", type=float,
                             help="of several in the file (default: the first)")
 
     @classmethod
     def draw(cls, results, args):
         bits = args.bits_per_key or results["options"]["bits_per_key"][0]
-        runs = {(run["query"], run["policy"]): run for run in results["runs"]
-                if run["mix"] == args.mix and run["sizing"] == args.sizing
-                and run["compared_at_bits_per_key"] == bits}
-        if not runs:
+        sizings = [args.sizing] if args.sizing else list(cls.SIZINGS)
+        runs = {}
+        for sizing in sizings:
+            runs = cls.runs_of(results, args.mix, sizing, bits)
+            if runs:
+                break
+        else:
             raise ValueError("no run of that mix, sizing and bits per key")
         policies = [policy for policy in cls.POLICIES
                     if any(key[1] == policy[0] for key in runs)]
 
-        title = "Data-block reads per point get"
-        svg = Svg(920, 480, title)
-        left, right, top, bottom = 64, 900, 116, 420
-        axis = LogAxis([run["data_reads_per_get"] for run in runs.values()],
-                       bottom, top)
-        svg.text(left, 32, title, size=18, weight="bold")
-        svg.text(left, 53, cls.subtitle(results, args, bits), color=FAINT)
-        cls.draw_legend(svg, left, 78, policies, runs)
-        cls.draw_axis(svg, axis, left, right)
-
-        group_width = (right - left) / len(cls.QUERIES)
-        for number, (query, label, needs) in enumerate(cls.QUERIES):
-            start = left + number * group_width
-            cls.draw_group(svg, axis, start, group_width,
-                           [(color, runs.get((query, name)))
-                            for name, _, color in policies])
-            middle = start + group_width / 2
-            svg.text(middle, bottom + 22, label, size=14, anchor="middle",
-                     weight="bold")
-            svg.text(middle, bottom + 40, needs, color=FAINT, anchor="middle")
+        title = "Wasted data-block reads per 1,000 point gets"
+        svg = Svg(1000, 510, title)
+        svg.text(cls.LEFT, 32, title, size=18, weight="bold")
+        means = cls.SIZINGS[sizing].format(bits)
+        svg.text(cls.LEFT, 53, cls.subtitle(results, args.mix, means),
+                 color=FAINT)
+        cls.draw_legend(svg, policies, runs)
+        cls.draw_queries(svg, policies, runs)
+        equal_reads = cls.runs_of(results, args.mix, "equal_fpr", bits)
+        if equal_reads:
+            cls.draw_sizes(svg, equal_reads)
         return str(svg)
 
     @staticmethod
-    def subtitle(results, args, bits):
-        tree = results["tree"]
-        sizing = (f"{bits:g} bits per filter key"
-                  if args.sizing == "equal_bits_per_key" else
-                  f"filter bytes of RocksDB Bloom at {bits:g} bits per key")
-        return (f"RocksDB {results['machine']['rocksdb_version']}, "
-                f"{tree['rows']:,} rows, {tree['cells']:,} cells in "
-                f"{len(tree['levels'])} levels; {sizing}; {args.mix} mix, "
-                "no data cached. Log scale, less is better.")
+    def runs_of(results, mix, sizing, bits):
+        return {(run["query"], run["policy"]): run for run in results["runs"]
+                if run["mix"] == mix and run["sizing"] == sizing
+                and run["compared_at_bits_per_key"] == bits}
 
     @staticmethod
-    def draw_legend(svg, left, y, policies, runs):
-        width = (svg.width - left - 20) / len(policies)
+    def subtitle(results, mix, means):
+        tree = results["tree"]
+        return (f"RocksDB {results['machine']['rocksdb_version']}, "
+                f"{tree['rows']:,} rows, {tree['cells']:,} cells in "
+                f"{len(tree['levels'])} levels; {means}; {mix} mix, "
+                "no data cached. Log scale, less is better.")
+
+    @classmethod
+    def draw_legend(cls, svg, policies, runs):
+        columns = 4
+        width = (svg.width - cls.LEFT - 20) / columns
         for number, (name, label, color) in enumerate(policies):
-            x = left + number * width
+            x = cls.LEFT + number % columns * width
+            y = 78 + number // columns * 22
             size = next(run["filter_bytes"] for (_, policy), run in
                         runs.items() if policy == name)
             svg.rect(x, y - 10, 12, 12, color)
-            svg.text(x + 18, y, label, size=12.5)
-            svg.text(x + 18, y + 15,
-                     f"filters: {short_number(size / 1e6)} MB", size=11,
-                     color=FAINT)
+            svg.text(x + 18, y, f"{label} ({short_number(size / 1e6)} MB)",
+                     size=11.5)
 
-    @staticmethod
-    def draw_axis(svg, axis, left, right):
+    @classmethod
+    def draw_queries(cls, svg, policies, runs):
+        axis = LogAxis([run["wasted_reads_per_1000_gets"]
+                        for run in runs.values()], cls.BOTTOM, cls.TOP)
         for tick in axis.ticks():
-            y = axis.y(tick)
-            svg.line(left, y, right, y, GRID if tick != 1 else FAINT,
-                     dash="" if tick != 1 else "3 3")
-            svg.text(left - 8, y + 4, f"{tick:g}", color=FAINT, anchor="end")
-        svg.line(left, axis.bottom, right, axis.bottom, INK)
+            y = axis.at(tick)
+            svg.line(cls.LEFT, y, cls.MIDDLE, y, GRID)
+            svg.text(cls.LEFT - 8, y + 4, f"{tick:g}", color=FAINT,
+                     anchor="end")
+        svg.line(cls.LEFT, cls.BOTTOM, cls.MIDDLE, cls.BOTTOM, INK)
+        width = (cls.MIDDLE - cls.LEFT) / len(cls.QUERIES)
+        for number, (query, label, needs) in enumerate(cls.QUERIES):
+            start = cls.LEFT + number * width
+            bars = [(color, runs[query, name]["wasted_reads_per_1000_gets"])
+                    for name, _, color in policies if (query, name) in runs]
+            cls.draw_group(svg, axis, start, width, bars)
+            cls.draw_caption(svg, start + width / 2, label, needs)
+
+    @classmethod
+    def draw_sizes(cls, svg, runs):
+        """Megabytes of filters, where all have RocksDB Bloom's rate."""
+        query = cls.QUERIES[0][0]
+        bars = [(color, runs[query, name]["filter_bytes"] / 1e6)
+                for name, _, color in cls.POLICIES
+                if (query, name) in runs and name not in cls.NOT_EQUAL]
+        axis = ZeroAxis(max(size for _, size in bars), cls.BOTTOM, cls.TOP)
+        start = cls.MIDDLE + 40
+        svg.line(start, cls.BOTTOM, cls.RIGHT, cls.BOTTOM, INK)
+        cls.draw_group(svg, axis, start, cls.RIGHT - start, bars)
+        cls.draw_caption(svg, (start + cls.RIGHT) / 2, "MB at equal reads",
+                         "at most RocksDB Bloom's rate; linear")
+
+    @classmethod
+    def draw_caption(cls, svg, middle, label, explanation):
+        svg.text(middle, cls.BOTTOM + 22, label, size=14, anchor="middle",
+                 weight="bold")
+        svg.text(middle, cls.BOTTOM + 40, explanation, color=FAINT,
+                 anchor="middle")
 
     @staticmethod
     def draw_group(svg, axis, start, width, bars):
-        gap = 18
+        gap = 8
         bar_width = (width - 2 * gap) / len(bars)
-        for number, (color, run) in enumerate(bars):
-            if run is None:
-                continue
-            reads = run["data_reads_per_get"]
+        for number, (color, value) in enumerate(bars):
             x = start + gap + number * bar_width
-            y = axis.y(reads)
-            svg.rect(x + 2, y, bar_width - 4, axis.bottom - y, color)
-            svg.text(x + bar_width / 2, y - 5, short_number(reads), size=11.5,
+            y = axis.at(value)
+            svg.rect(x + 2, y, bar_width - 4, axis.start - y, color)
+            svg.text(x + bar_width / 2, y - 5, short_number(value), size=11,
                      anchor="middle")
 
 
-PLOTS = {"point_get": PointGet}
+class FilterPlot(Plot):
+    """Lines over the runs of filter_bench --json."""
+
+    ROCKSDB_COLORS = ["#7fb2e5", "#2f6fb0", "#123a66", "#5b8db8"]
+    ROWBLOOM_COLORS = ["#f2a65a", "#c8501e", "#7d2a0c", "#d9a400", "#8a6fb3",
+                       "#4f9d69", "#a33b6a", "#6b705c"]
+    LEFT, RIGHT, TOP, BOTTOM = 64, 660, 84, 420
+
+    @classmethod
+    def draw_lines(cls, title, subtitle, x_axis, y_axis, labels, lines):
+        """`lines`: name -> [(x, y), ...]; `labels`: of the axes."""
+        svg = Svg(920, 480, title)
+        svg.text(cls.LEFT, 32, title, size=18, weight="bold")
+        svg.text(cls.LEFT, 53, subtitle, color=FAINT)
+        for tick in y_axis.ticks():
+            y = y_axis.at(tick)
+            svg.line(cls.LEFT, y, cls.RIGHT, y, GRID)
+            svg.text(cls.LEFT - 8, y + 4, f"{tick:g}", color=FAINT,
+                     anchor="end")
+        for tick in x_axis.ticks():
+            x = x_axis.at(tick)
+            svg.line(x, cls.BOTTOM, x, cls.TOP, GRID)
+            svg.text(x, cls.BOTTOM + 18, f"{tick:,.0f}", color=FAINT,
+                     anchor="middle")
+        svg.line(cls.LEFT, cls.BOTTOM, cls.RIGHT, cls.BOTTOM, INK)
+        svg.text((cls.LEFT + cls.RIGHT) / 2, cls.BOTTOM + 40, labels[0],
+                 anchor="middle")
+        svg.text(cls.LEFT, cls.TOP - 10, labels[1], color=FAINT)
+        colors = {True: list(cls.ROCKSDB_COLORS),
+                  False: list(cls.ROWBLOOM_COLORS)}
+        for number, (name, points) in enumerate(lines.items()):
+            palette = colors[name.startswith("rocksdb_")]
+            color = palette[0]
+            palette.append(palette.pop(0))
+            places = [(x_axis.at(x), y_axis.at(y)) for x, y in points]
+            svg.polyline(places, color)
+            for x, y in places:
+                svg.circle(x, y, 3.2, color)
+            y = cls.TOP + 10 + 22 * number
+            svg.rect(cls.RIGHT + 20, y - 10, 12, 12, color)
+            svg.text(cls.RIGHT + 38, y, name, size=12.5)
+        return svg
+
+    @staticmethod
+    def library(results):
+        rocksdb = results["rocksdb"]
+        avx2 = "AVX2" if rocksdb["bloom_uses_avx2"] else "no AVX2"
+        return f"RocksDB {rocksdb['version']} ({avx2} in its Bloom)"
+
+    @classmethod
+    def draw_by_size(cls, title, results, value, y_label):
+        """A line for each filter: value(run) by the number of keys."""
+        lines = {}
+        for run in results["runs"]:
+            lines.setdefault(run["filter"], []).append((run["n"], value(run)))
+        points = [point for line in lines.values() for point in line]
+        svg = cls.draw_lines(
+            title, cls.library(results) + ". Log scales, less is better.",
+            LogAxis([n for n, _ in points], cls.LEFT, cls.RIGHT),
+            LogAxis([time for _, time in points], cls.BOTTOM, cls.TOP),
+            ("keys of a filter", y_label),
+            {name: sorted(line) for name, line in lines.items()})
+        return str(svg)
+
+    @staticmethod
+    def add_form_argument(parser):
+        parser.add_argument("--form", default="digests",
+                            choices=["digests", "strings"])
+
+    @staticmethod
+    def of_form(field, args):
+        return field + ("_strings" if args.form == "strings" else "")
+
+
+class FilterRate(FilterPlot):
+    """False positive rate by bits per key, and how low it could be."""
+
+    help = "rate by bits per key, from filter_bench --json"
+
+    @staticmethod
+    def add_arguments(parser):
+        parser.add_argument("--keys", type=int,
+                            help="keys of a filter (default: the most)")
+
+    @classmethod
+    def draw(cls, results, args):
+        keys = args.keys or max(run["n"] for run in results["runs"])
+        lines = {}  # A family's points belong together.
+        for run in results["runs"]:
+            if run["n"] == keys and run["fpr"] > 0:
+                family = re.sub(r"(_fpr)?[0-9.]+$", "", run["filter"])
+                lines.setdefault(family, []).append(
+                    (run["bits_per_key"], run["fpr"]))
+        points = [point for line in lines.values() for point in line]
+        if not points:
+            raise ValueError("no run of so many keys")
+        x_axis = LinearAxis([bits for bits, _ in points], cls.LEFT, cls.RIGHT)
+        y_axis = LogAxis([rate for _, rate in points], cls.BOTTOM, cls.TOP)
+        svg = cls.draw_lines(
+            f"False positive rate, {keys:,} keys",
+            cls.library(results) + ". Log scale; left and low is better.",
+            x_axis, y_axis, ("bits per key, all stored bytes", "rate"),
+            {name: sorted(line) for name, line in lines.items()})
+        cls.draw_limit(svg, x_axis, y_axis)
+        return str(svg)
+
+    @classmethod
+    def draw_limit(cls, svg, x_axis, y_axis):
+        """2^-bits, which no filter can be below: straight on this scale."""
+        # Where it leaves the plot on the left or above, and below.
+        first = max(x_axis.first, -math.log2(10.0**y_axis.last))
+        last = min(x_axis.last, -math.log2(10.0**y_axis.first))
+        svg.polyline([(x_axis.at(bits), y_axis.at(2.0**-bits))
+                      for bits in (first, last)], INK, dash="5 4")
+        y = cls.BOTTOM - 4
+        svg.line(cls.RIGHT + 20, y - 4, cls.RIGHT + 32, y - 4, INK,
+                 dash="5 4")
+        svg.text(cls.RIGHT + 38, y, "information limit", size=12.5)
+
+
+class FilterLookup(FilterPlot):
+    """Nanoseconds of a lookup by the size of the filter."""
+
+    help = "lookups by size, from filter_bench --json"
+
+    @classmethod
+    def add_arguments(cls, parser):
+        cls.add_form_argument(parser)
+        parser.add_argument("--lookup", default="negative_independent",
+                            choices=["negative_independent",
+                                     "negative_dependent",
+                                     "positive_independent",
+                                     "positive_dependent", "batch"])
+
+    @classmethod
+    def draw(cls, results, args):
+        field = cls.of_form("lookup_ns", args)
+        return cls.draw_by_size(
+            f"Lookups: {args.lookup.replace('_', ' ')}, {args.form}", results,
+            lambda run: run[field][args.lookup], "ns per lookup")
+
+
+class FilterBuild(FilterPlot):
+    """Nanoseconds of a build by the size of the filter."""
+
+    help = "builds by size, from filter_bench --json"
+
+    @classmethod
+    def add_arguments(cls, parser):
+        cls.add_form_argument(parser)
+
+    @classmethod
+    def draw(cls, results, args):
+        field = cls.of_form("build_ns_per_key", args)
+        return cls.draw_by_size(f"Builds from {args.form}", results,
+                                lambda run: run[field], "ns per key")
+
+
+PLOTS = {"point_get": PointGet, "filter_rate": FilterRate,
+         "filter_lookup": FilterLookup, "filter_build": FilterBuild}
 
 
 def main():

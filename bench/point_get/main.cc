@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// point_get_bench: the data-block reads that row and row+column filters save
-// in a RocksDB tree, beside RocksDB's own filters on the same data. See
-// bench/README.md.
+// point_get_bench: the data-block reads that row and row+column filters of each
+// family save in a RocksDB tree, beside RocksDB's own filters on the same data.
+// See bench/README.md.
 //
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
@@ -18,6 +18,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,8 +40,8 @@ constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitInterrupted = 130;
 
-// Filters within this of the wanted bytes count as equal.
-constexpr double kByteTolerance = 0.02;
+// Filters within this of the wanted bytes or bits count as equal.
+constexpr double kTolerance = 0.02;
 
 void DefineFlags(CLI::App* app, Options* o) {
   app->add_option("--input", o->input,
@@ -62,10 +63,13 @@ void DefineFlags(CLI::App* app, Options* o) {
   app->add_option("--policies", o->policies, "Only these (default: all)")
       ->delimiter(',')
       ->check(CLI::IsMember(PolicyNames()));
-  app->add_option("--family", o->family, "Filter family of rowbloom's policies")
+  app->add_option("--family", o->family,
+                  "Filter family of rowbloom_row and rowbloom_rowcol")
       ->capture_default_str();
   app->add_flag("!--no_equal_filter_bytes", o->equal_filter_bytes,
-                "Leave out the comparison at rocksdb_bloom's filter bytes");
+                "Leave out the comparison at rocksdb_bloom's bytes per key");
+  app->add_flag("!--no_equal_fpr", o->equal_fpr,
+                "Leave out the comparison at rocksdb_bloom's rate");
   app->add_option("--levels", o->level_count, "Levels of the tree")
       ->check(CLI::Range(1, 6))
       ->capture_default_str();
@@ -191,20 +195,30 @@ class Benchmark {
           name == kNone ? MeasureNone() : BuildAndMeasure(name, bits, {}));
     }
     report_.comparisons.push_back(equal_bits);
-    if (!options_.equal_filter_bytes || !Wanted(kRocksDbBloom)) return;
+    if (!Wanted(kRocksDbBloom)) return;
+    const PolicyResult& bloom = *std::find_if(
+        equal_bits.results.begin(), equal_bits.results.end(),
+        [](const PolicyResult& r) { return r.policy == kRocksDbBloom; });
 
-    Comparison equal_bytes;
-    equal_bytes.sizing = kEqualBytes;
-    equal_bytes.bits_per_key = bits;
-    const uint64_t bytes =
-        std::find_if(
-            equal_bits.results.begin(), equal_bits.results.end(),
-            [](const PolicyResult& r) { return r.policy == kRocksDbBloom; })
-            ->filter_size.bytes;
-    for (const PolicyResult& result : equal_bits.results) {
-      equal_bytes.results.push_back(AtFilterBytes(result, bytes));
+    if (options_.equal_filter_bytes) {
+      Comparison equal_bytes;
+      equal_bytes.sizing = kEqualBytes;
+      equal_bytes.bits_per_key = bits;
+      for (const PolicyResult& result : equal_bits.results) {
+        equal_bytes.results.push_back(AtFilterBytes(result, bloom));
+      }
+      report_.comparisons.push_back(std::move(equal_bytes));
     }
-    report_.comparisons.push_back(std::move(equal_bytes));
+    if (options_.equal_fpr) {
+      Comparison equal_fpr;
+      equal_fpr.sizing = kEqualFpr;
+      equal_fpr.bits_per_key = bits;
+      equal_fpr.target_fpr = ObservedFpr(bloom);
+      for (const PolicyResult& result : equal_bits.results) {
+        equal_fpr.results.push_back(AtFpr(result, equal_fpr.target_fpr));
+      }
+      report_.comparisons.push_back(std::move(equal_fpr));
+    }
   }
 
   bool Wanted(const std::string& policy) const {
@@ -219,12 +233,16 @@ class Benchmark {
     return none_;
   }
 
-  // The same policy with as many bits per key as `bytes` of filter allow.
-  PolicyResult AtFilterBytes(const PolicyResult& result, uint64_t bytes) {
-    const double wanted = static_cast<double>(bytes);
+  // The same policy with filters that take as many bytes for each of their
+  // keys as those of `bloom`.
+  PolicyResult AtFilterBytes(const PolicyResult& result,
+                             const PolicyResult& bloom) {
+    const double wanted = static_cast<double>(bloom.filter_size.bytes) *
+                          static_cast<double>(result.filter_size.key_count) /
+                          static_cast<double>(bloom.filter_size.key_count);
     const double bytes_before = static_cast<double>(result.filter_size.bytes);
     if (bytes_before == 0 ||
-        std::abs(bytes_before / wanted - 1) <= kByteTolerance) {
+        std::abs(bytes_before / wanted - 1) <= kTolerance) {
       return result;
     }
     const double bits_before = result.bits_per_key;
@@ -234,12 +252,35 @@ class Benchmark {
     // comes close enough.
     const auto better_bits = [&](const FilterSize& size) {
       const double bytes_now = static_cast<double>(size.bytes);
-      if (std::abs(bytes_now / wanted - 1) <= kByteTolerance) return bits;
+      if (std::abs(bytes_now / wanted - 1) <= kTolerance) return bits;
       return ClampBitsPerKey(
           result.policy, bits + (wanted - bytes_now) * (bits - bits_before) /
                                     (bytes_now - bytes_before));
     };
     return BuildAndMeasure(result.policy, bits, better_bits);
+  }
+
+  // Over all gets.
+  static double ObservedFpr(const PolicyResult& result) {
+    uint64_t false_positives = 0;
+    uint64_t lookups = 0;
+    for (const auto& run : result.runs) {
+      false_positives += run.measurement.false_positives;
+      lookups +=
+          run.measurement.filter_lookups - run.measurement.necessary_reads;
+    }
+    return static_cast<double>(false_positives) / static_cast<double>(lookups);
+  }
+
+  // The same policy with as few bits per key as that rate needs. RocksDB's
+  // Ribbon is asked for a Bloom filter's rate as it is.
+  PolicyResult AtFpr(const PolicyResult& result, double fpr) {
+    const std::optional<double> bits =
+        BitsPerKeyForFpr(result.policy, fpr, options_.family);
+    if (!bits || std::abs(*bits / result.bits_per_key - 1) <= kTolerance) {
+      return result;
+    }
+    return BuildAndMeasure(result.policy, *bits, {});
   }
 
   // `better_bits`, if given, may ask for other bits once the size is known.
@@ -313,11 +354,23 @@ class Benchmark {
 
 void PrintReport(const Options& options, const Report& report) {
   PrintTree(report, std::cout);
+  // Filters that were asked for equal bits and those that have them are the
+  // same but for Ribbon's.
+  const std::string headline =
+      std::any_of(report.comparisons.begin(), report.comparisons.end(),
+                  [](const Comparison& c) { return c.sizing == kEqualBytes; })
+          ? kEqualBytes
+          : kEqualBits;
   for (const Comparison& comparison : report.comparisons) {
-    PrintTables(comparison, std::cout);
+    if (comparison.sizing == headline) PrintQueries(comparison, std::cout);
   }
   for (const Comparison& comparison : report.comparisons) {
-    if (comparison.sizing == kEqualBits) PrintChart(comparison, std::cout);
+    if (comparison.sizing == headline || comparison.sizing == kEqualFpr) {
+      PrintSummary(comparison, std::cout);
+    }
+  }
+  for (const Comparison& comparison : report.comparisons) {
+    if (comparison.sizing == headline) PrintChart(comparison, std::cout);
   }
   std::cout << "\nReads are counted by RocksDB. Data blocks are not cached; "
                "indexes and filters are\nin memory. Times are with files in "

@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> policies;  // Empty: all.
   std::string family = "blocked_bloom";
   bool equal_filter_bytes = true;
+  bool equal_fpr = true;
 
   int level_count = 4;
   double level_ratio = 10;

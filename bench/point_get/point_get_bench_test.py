@@ -7,6 +7,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,9 @@ import unittest
 import xml.etree.ElementTree
 
 POLICIES = ["none", "rocksdb_bloom", "rocksdb_ribbon", "rowbloom_row",
-            "rowbloom_rowcol"]
+            "rowbloom_rowcol", "rowbloom_rowcol_fast",
+            "rowbloom_rowcol_compact"]
+SIZINGS = ["equal_bits_per_key", "equal_filter_bytes", "equal_fpr"]
 QUERIES = ["absent_row", "absent_column", "present_cell"]
 LEVELS = 3
 
@@ -63,17 +66,17 @@ class OneRun(unittest.TestCase):
         return runs[0]
 
     def test_every_policy_answers_every_query(self):
-        for sizing in ["equal_bits_per_key", "equal_filter_bytes"]:
+        for sizing in SIZINGS:
             for mix in ["uniform", "zipf"]:
                 for policy in POLICIES:
                     for query in QUERIES:
                         run = self.run_of(policy, query, mix, sizing)
                         self.assertEqual(run["gets"], 20000)
-        self.assertEqual(len(self.json["runs"]), 2 * 2 * 5 * 3)
+        self.assertEqual(len(self.json["runs"]), 3 * 2 * 7 * 3)
 
     def test_no_answer_is_wrong(self):
         self.assertEqual(self.json["wrong_answers"], 0)
-        self.assertGreater(self.json["answers_checked"], 20000 * 5 * 3 * 2)
+        self.assertGreater(self.json["answers_checked"], 20000 * 7 * 3 * 2)
         for run in self.json["runs"]:
             found = run["gets"] if run["query"] == "present_cell" else 0
             self.assertEqual(run["found"], found)
@@ -120,10 +123,31 @@ class OneRun(unittest.TestCase):
     def test_equal_filter_bytes_are_equal(self):
         sizing = "equal_filter_bytes"
         bloom = self.run_of("rocksdb_bloom", "absent_row", sizing=sizing)
-        for policy in ["rocksdb_ribbon", "rowbloom_rowcol"]:
+        for policy in ["rocksdb_ribbon", "rowbloom_rowcol",
+                       "rowbloom_rowcol_fast", "rowbloom_rowcol_compact"]:
             run = self.run_of(policy, "absent_row", sizing=sizing)
             self.assertAlmostEqual(run["filter_bytes"] / bloom["filter_bytes"],
                                    1, delta=0.05)
+
+    def test_at_equal_bits_fast_and_compact_waste_fewer_reads(self):
+        for query in QUERIES:
+            bloom, fast, compact = (
+                self.run_of(policy, query)["wasted_reads_per_1000_gets"]
+                for policy in ["rocksdb_bloom", "rowbloom_rowcol_fast",
+                               "rowbloom_rowcol_compact"])
+            self.assertLess(fast, 0.6 * bloom)
+            self.assertLess(compact, 0.4 * bloom)
+
+    def test_at_equal_reads_compact_takes_fewer_bytes(self):
+        for query in ["absent_row", "absent_column"]:
+            bloom = self.run_of("rocksdb_bloom", query, sizing="equal_fpr")
+            for policy in ["rowbloom_rowcol", "rowbloom_rowcol_fast",
+                           "rowbloom_rowcol_compact"]:
+                run = self.run_of(policy, query, sizing="equal_fpr")
+                # 20,000 gets see some 600 false positives, give or take 25.
+                self.assertLess(run["fpr"], 1.25 * bloom["fpr"])
+                self.assertAlmostEqual(run["target_fpr"], bloom["target_fpr"])
+            self.assertLess(run["filter_bytes"], 0.8 * bloom["filter_bytes"])
 
     def test_terminal_shows_tables_and_chart(self):
         for words in POLICIES + QUERIES + ["|###", ", 0 wrong."]:
@@ -138,9 +162,16 @@ class OneRun(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         texts = [element.text for element in
                  xml.etree.ElementTree.parse(svg).iter() if element.text]
-        self.assertIn("rowbloom ROWCOL", texts)
-        reads = self.run_of("none", "absent_row")["data_reads_per_get"]
-        self.assertIn(f"{reads:.2f}", texts)
+        self.assertTrue(any(text.startswith("rowbloom ROWCOL, compact (")
+                            for text in texts))
+        shown = [float(text) for text in texts if re.fullmatch("[0-9.]+", text)]
+        for value in [
+                self.run_of("none", "absent_row")["wasted_reads_per_1000_gets"],
+                self.run_of("rowbloom_rowcol_compact", "absent_row",
+                            sizing="equal_fpr")["filter_bytes"] / 1e6]:
+            # Three digits are shown.
+            self.assertTrue(any(abs(number / value - 1) < 0.006
+                                for number in shown))
 
 
 class Errors(unittest.TestCase):

@@ -13,20 +13,48 @@
 namespace rowbloom::point_get {
 namespace {
 
-RocksDbOptions RowbloomOptions(BloomType bloom_type, double bits_per_key,
-                               const std::string& family) {
+struct RowbloomPolicy {
+  const char* name;
+  BloomType bloom_type;
+  const char* family;  // Null: the caller's.
+};
+constexpr RowbloomPolicy kRowbloomPolicies[] = {
+    {"rowbloom_row", BloomType::kRow, nullptr},
+    {"rowbloom_rowcol", BloomType::kRowCol, nullptr},
+    {"rowbloom_rowcol_fast", BloomType::kRowCol, "fast"},
+    {"rowbloom_rowcol_compact", BloomType::kRowCol, "compact"},
+};
+
+const RowbloomPolicy* FindRowbloomPolicy(const std::string& name) {
+  for (const RowbloomPolicy& policy : kRowbloomPolicies) {
+    if (policy.name == name) return &policy;
+  }
+  return nullptr;
+}
+
+std::string FamilyOf(const RowbloomPolicy& policy, const std::string& family) {
+  return policy.family == nullptr ? family : policy.family;
+}
+
+RocksDbOptions RowbloomOptions(BloomType bloom_type,
+                               const FilterPolicy& filter) {
   RocksDbOptions options;
   options.bloom_type = bloom_type;
   options.key_codec = KeyCodec::Ordered();
-  options.policy = FilterPolicy::BitsPerKey(family, bits_per_key);
+  options.policy = filter;
   return options;
 }
 
 }  // namespace
 
 const std::vector<std::string>& PolicyNames() {
-  static const std::vector<std::string> names = {
-      kNone, kRocksDbBloom, kRocksDbRibbon, kRowbloomRow, kRowbloomRowCol};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {kNone, kRocksDbBloom, kRocksDbRibbon};
+    for (const RowbloomPolicy& policy : kRowbloomPolicies) {
+      all.emplace_back(policy.name);
+    }
+    return all;
+  }();
   return names;
 }
 
@@ -36,10 +64,10 @@ Policy MakePolicy(const std::string& name, double bits_per_key,
   policy.name = name;
   policy.bits_per_key = bits_per_key;
 
-  if (name == kRowbloomRow || name == kRowbloomRowCol) {
+  if (const RowbloomPolicy* ours = FindRowbloomPolicy(name)) {
     const RocksDbOptions options = RowbloomOptions(
-        name == kRowbloomRow ? BloomType::kRow : BloomType::kRowCol,
-        bits_per_key, family);
+        ours->bloom_type,
+        FilterPolicy::BitsPerKey(FamilyOf(*ours, family), bits_per_key));
     policy.is_rowbloom = true;
     rocksdb::Status error;
     policy.filter = NewRocksDbFilterPolicy(options, &error);
@@ -54,7 +82,7 @@ Policy MakePolicy(const std::string& name, double bits_per_key,
   // Gets by the whole key. It ships no extractor for rows of varying length;
   // ours for ROW is what a user would write.
   policy.prefix_extractor =
-      NewRowPrefixExtractor(RowbloomOptions(BloomType::kRow, 10, family));
+      NewRowPrefixExtractor(RowbloomOptions(BloomType::kRow, FilterPolicy()));
   if (name == kNone) {
     policy.bits_per_key = 0;
   } else if (name == kRocksDbBloom) {
@@ -70,11 +98,18 @@ Policy MakePolicy(const std::string& name, double bits_per_key,
 }
 
 double ClampBitsPerKey(const std::string& name, double bits_per_key) {
-  if (name == kRowbloomRow || name == kRowbloomRowCol) {
+  if (FindRowbloomPolicy(name) != nullptr) {
     return std::clamp(bits_per_key, FilterPolicy::kMinBitsPerKey,
                       FilterPolicy::kMaxBitsPerKey);
   }
   return bits_per_key;
+}
+
+std::optional<double> BitsPerKeyForFpr(const std::string& name, double fpr,
+                                       const std::string& family) {
+  const RowbloomPolicy* ours = FindRowbloomPolicy(name);
+  if (ours == nullptr) return std::nullopt;
+  return FilterPolicy::TargetFpr(FamilyOf(*ours, family), fpr).bits_per_key();
 }
 
 }  // namespace rowbloom::point_get

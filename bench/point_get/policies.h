@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The filter policies under comparison, each set up as its user would: one
-// policy and the row prefix extractor with it.
+// policy and the row prefix extractor with it. rowbloom's are named after their
+// bloom type and, but for the first two, their filter family.
 //
 //   for (const std::string& name : PolicyNames()) {
 //     Policy policy = MakePolicy(name, 10, "blocked_bloom");
@@ -15,6 +16,7 @@
 #define ROWBLOOM_BENCH_POINT_GET_POLICIES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,6 @@ namespace rowbloom::point_get {
 inline constexpr char kNone[] = "none";
 inline constexpr char kRocksDbBloom[] = "rocksdb_bloom";
 inline constexpr char kRocksDbRibbon[] = "rocksdb_ribbon";
-inline constexpr char kRowbloomRow[] = "rowbloom_row";
-inline constexpr char kRowbloomRowCol[] = "rowbloom_rowcol";
 const std::vector<std::string>& PolicyNames();
 
 struct Policy {
@@ -39,12 +39,18 @@ struct Policy {
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
 };
 
-// `family` is rowbloom's; the others ignore it.
+// `family` is for those of rowbloom whose names have none; the others ignore
+// it.
 Policy MakePolicy(const std::string& name, double bits_per_key,
                   const std::string& family);
 
 // The nearest to `bits_per_key` that the policy accepts.
 double ClampBitsPerKey(const std::string& name, double bits_per_key);
+
+// The fewest bits per key at which one of rowbloom's policies is expected to
+// have that false positive rate; nothing for the others, which cannot be asked.
+std::optional<double> BitsPerKeyForFpr(const std::string& name, double fpr,
+                                       const std::string& family);
 
 }  // namespace rowbloom::point_get
 

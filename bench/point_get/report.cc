@@ -2,27 +2,25 @@
 
 #include "report.h"
 
-#include <sys/utsname.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
-#include <fstream>
 #include <ostream>
 #include <string_view>
-#include <thread>
 
+#include "bench/machine.h"
 #include "nlohmann/json.hpp"
 #include "policies.h"
 #include "rocksdb/version.h"
-#include "rowbloom/version.h"
 
 namespace rowbloom::point_get {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr int kPolicyWidth = 23;
+constexpr int kMixWidth = 7;
 
 // printf into an ostream.
 [[gnu::format(printf, 2, 3)]] void Print(std::ostream& out, const char* format,
@@ -37,6 +35,10 @@ using Json = nlohmann::ordered_json;
 
 double PerGet(uint64_t count, const Measurement& m) {
   return static_cast<double>(count) / static_cast<double>(m.gets);
+}
+
+double WastedPer1000(const Measurement& m) {
+  return 1000 * m.wasted_reads() / static_cast<double>(m.gets);
 }
 
 double BitsPer(uint64_t count, const FilterSize& size) {
@@ -84,22 +86,12 @@ const char* Question(Query query) {
   return "";
 }
 
-void PrintSizes(const Comparison& comparison, std::ostream& out) {
-  Print(out, "  %-15s %12s %12s %16s %10s\n", "policy", "bits asked",
-        "filter MB", "bits/filter key", "bits/cell");
-  for (const PolicyResult& result : comparison.results) {
-    const FilterSize& size = result.filter_size;
-    Print(out, "  %-15s %12.4g %12.3f %16.2f %10.2f\n", result.policy.c_str(),
-          result.bits_per_key, static_cast<double>(size.bytes) / 1e6,
-          BitsPer(size.key_count, size), BitsPer(size.cell_count, size));
-  }
-}
-
 void PrintRun(const Comparison& comparison, const PolicyResult& result,
               const Run& run, std::ostream& out) {
   const Measurement& m = run.measurement;
-  Print(out, "  %-15s %-8s %9.4f", result.policy.c_str(),
-        std::string(MixName(run.mix)).c_str(), PerGet(m.data_reads, m));
+  Print(out, "  %-*s %-*s %9.4f", kPolicyWidth, result.policy.c_str(),
+        kMixWidth, std::string(MixName(run.mix)).c_str(),
+        PerGet(m.data_reads, m));
   const double fewer = TimesFewer(comparison, run.query, run.mix, m);
   if (fewer == 0) {
     Print(out, " %9s", "-");
@@ -108,7 +100,7 @@ void PrintRun(const Comparison& comparison, const PolicyResult& result,
   } else {
     Print(out, " %8.1fx", fewer);
   }
-  Print(out, " %11.1f", 1000 * m.wasted_reads() / static_cast<double>(m.gets));
+  Print(out, " %11.1f", WastedPer1000(m));
   if (m.filter_lookups == 0) {
     Print(out, " %8s", "-");
   } else {
@@ -131,12 +123,12 @@ void PrintQuery(const Comparison& comparison, Query query, std::ostream& out) {
                                  .measurement.false_positives_by_level.size();
   Print(out, "\n%s: %s\n", std::string(QueryName(query)).c_str(),
         Question(query));
-  Print(out, "  %-15s %-8s %9s %9s %11s %8s", "", "", "data", "fewer", "wasted",
-        "filter");
+  Print(out, "  %-*s %-*s %9s %9s %11s %8s", kPolicyWidth, "", kMixWidth, "",
+        "data", "fewer", "wasted", "filter");
   Print(out, "  %-*s %9s\n", static_cast<int>(7 * (level_count - 1)) - 2,
         "false pos. per 1000", "bytes");
-  Print(out, "  %-15s %-8s %9s %9s %11s %8s", "policy", "mix", "reads/get",
-        "than none", "/1000 gets", "fpr");
+  Print(out, "  %-*s %-*s %9s %9s %11s %8s", kPolicyWidth, "policy", kMixWidth,
+        "mix", "reads/get", "than none", "/1000 gets", "fpr");
   for (size_t level = 1; level < level_count; ++level) {
     Print(out, " %6s", ("L" + std::to_string(level)).c_str());
   }
@@ -152,34 +144,40 @@ void PrintQuery(const Comparison& comparison, Query query, std::ostream& out) {
   }
 }
 
-std::string CpuModel() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0) {
-      return line.substr(line.find(':') + 2);
-    }
+std::string Title(const Comparison& comparison) {
+  char title[128];
+  if (comparison.sizing == kEqualBits) {
+    std::snprintf(title, sizeof(title),
+                  "At equal bits asked per filter key: %g",
+                  comparison.bits_per_key);
+  } else if (comparison.sizing == kEqualBytes) {
+    std::snprintf(title, sizeof(title),
+                  "At equal bits per filter key: those of rocksdb_bloom (%g)",
+                  comparison.bits_per_key);
+  } else {
+    std::snprintf(title, sizeof(title),
+                  "At equal reads: the false positive rate of rocksdb_bloom "
+                  "(%g), %.3f%%",
+                  comparison.bits_per_key, 100 * comparison.target_fpr);
   }
-  return "unknown";
+  return title;
+}
+
+const char* SizingNote(const Comparison& comparison) {
+  if (comparison.sizing == kEqualFpr) {
+    return "  Each takes the fewest bits that reach it; fast has few rates to "
+           "choose from.\n";
+  }
+  return "  Ribbon is asked for the false positive rate of a Bloom filter of "
+         "so "
+         "many bits.\n"
+         "  ROW holds one key per row, the others one per cell too.\n";
 }
 
 Json MachineJson() {
-  utsname os = {};
-  uname(&os);
-  return {
-      {"cpu", CpuModel()},
-      {"cores", std::thread::hardware_concurrency()},
-      {"memory_bytes", static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                           static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE))},
-      {"os", std::string(os.sysname) + " " + os.release + " " + os.machine},
-#ifdef __clang__
-      {"compiler", "clang " __VERSION__},
-#else
-      {"compiler", "gcc " __VERSION__},
-#endif
-      {"build_type", ROWBLOOM_BUILD_TYPE},
-      {"rocksdb_version", rocksdb::GetRocksVersionAsString()},
-      {"rowbloom_version", ROWBLOOM_VERSION_STRING},
-  };
+  Json machine = bench::MachineJson();
+  machine["rocksdb_version"] = rocksdb::GetRocksVersionAsString();
+  return machine;
 }
 
 Json OptionsJson(const Options& options) {
@@ -188,6 +186,7 @@ Json OptionsJson(const Options& options) {
       {"bits_per_key", options.bits_per_key},
       {"family", options.family},
       {"equal_filter_bytes", options.equal_filter_bytes},
+      {"equal_fpr", options.equal_fpr},
       {"levels", options.level_count},
       {"level_ratio", options.level_ratio},
       {"file_size_bytes", options.file_size_bytes},
@@ -226,6 +225,8 @@ Json RunJson(const Comparison& comparison, const PolicyResult& result,
       {"mix", MixName(run.mix)},
       {"sizing", comparison.sizing},
       {"compared_at_bits_per_key", comparison.bits_per_key},
+      {"target_fpr",
+       comparison.sizing == kEqualFpr ? Json(comparison.target_fpr) : Json()},
       {"bits_per_key", result.bits_per_key},
       {"filter_bytes", size.bytes},
       {"filter_keys", size.key_count},
@@ -237,8 +238,7 @@ Json RunJson(const Comparison& comparison, const PolicyResult& result,
       {"data_reads_per_get", PerGet(m.data_reads, m)},
       {"times_fewer_reads_than_none",
        std::isfinite(fewer) && fewer != 0 ? Json(fewer) : Json()},
-      {"wasted_reads_per_1000_gets",
-       1000 * m.wasted_reads() / static_cast<double>(m.gets)},
+      {"wasted_reads_per_1000_gets", WastedPer1000(m)},
       {"filter_lookups", m.filter_lookups},
       {"false_positives", m.false_positives},
       {"fpr", m.false_positive_rate},
@@ -271,22 +271,35 @@ void PrintTree(const Report& report, std::ostream& out) {
   }
 }
 
-void PrintTables(const Comparison& comparison, std::ostream& out) {
-  const std::string title = comparison.sizing == kEqualBits
-                                ? "At equal bits per filter key"
-                                : "At the filter bytes of rocksdb_bloom";
-  Print(out, "\n=== %s (%g) ===\n\n", title.c_str(), comparison.bits_per_key);
-  PrintSizes(comparison, out);
-  out << (comparison.sizing == kEqualBits
-              ? "  Ribbon is asked for the false positive rate of a Bloom "
-                "filter of so many bits;\n"
-                "  it needs fewer. ROW holds one key per row, the others one "
-                "per cell too.\n"
-              : "  No policy is asked for more bits per key than it accepts: "
-                "ROW may stay smaller.\n");
+void PrintQueries(const Comparison& comparison, std::ostream& out) {
+  out << "\n" << Title(comparison) << "\n";
   for (const Query query : kReportedQueries) {
     PrintQuery(comparison, query, out);
   }
+}
+
+void PrintSummary(const Comparison& comparison, std::ostream& out) {
+  out << "\n=== " << Title(comparison) << " ===\n";
+  Print(out, "\n  %-*s %7s %8s %11s   %s\n", kPolicyWidth, "", "bits", "filter",
+        "bits per", "wasted reads per 1000 gets, uniform mix");
+  Print(out, "  %-*s %7s %8s %11s", kPolicyWidth, "policy", "asked", "MB",
+        "filter key");
+  for (const Query query : kReportedQueries) {
+    Print(out, " %14s", std::string(QueryName(query)).c_str());
+  }
+  out << "\n";
+  for (const PolicyResult& result : comparison.results) {
+    const FilterSize& size = result.filter_size;
+    Print(out, "  %-*s %7.4g %8.3f %11.2f", kPolicyWidth, result.policy.c_str(),
+          result.bits_per_key, static_cast<double>(size.bytes) / 1e6,
+          BitsPer(size.key_count, size));
+    for (const Query query : kReportedQueries) {
+      Print(out, " %14.1f",
+            WastedPer1000(*FindRun(result, query, Mix::kUniform)));
+    }
+    out << "\n";
+  }
+  out << SizingNote(comparison);
 }
 
 void PrintChart(const Comparison& comparison, std::ostream& out) {
@@ -305,8 +318,8 @@ void PrintChart(const Comparison& comparison, std::ostream& out) {
           static_cast<size_t>(std::lround(decades * kCharactersPerDecade)),
           '#');
       const bool is_first = &result == &comparison.results.front();
-      Print(out, "%s  %-13s %-15s |%s %.4f\n", is_first ? "\n" : "",
-            is_first ? std::string(QueryName(query)).c_str() : "",
+      Print(out, "%s  %-13s %-*s |%s %.4f\n", is_first ? "\n" : "",
+            is_first ? std::string(QueryName(query)).c_str() : "", kPolicyWidth,
             result.policy.c_str(), bar.c_str(), reads);
     }
   }

@@ -34,12 +34,14 @@ struct PolicyResult {
 
 // Policies that were given comparable means.
 struct Comparison {
-  std::string sizing;  // kEqualBits or kEqualBytes.
+  std::string sizing;  // One of those below.
   double bits_per_key = 0;
+  double target_fpr = 0;  // Of kEqualFpr.
   std::vector<PolicyResult> results;
 };
 inline constexpr char kEqualBits[] = "equal_bits_per_key";
 inline constexpr char kEqualBytes[] = "equal_filter_bytes";
+inline constexpr char kEqualFpr[] = "equal_fpr";
 
 struct Report {
   std::string input;
@@ -54,7 +56,10 @@ struct Report {
 };
 
 void PrintTree(const Report& report, std::ostream& out);
-void PrintTables(const Comparison& comparison, std::ostream& out);
+// All that was measured, a table for each query.
+void PrintQueries(const Comparison& comparison, std::ostream& out);
+// Sizes, and the wasted reads of the uniform mix.
+void PrintSummary(const Comparison& comparison, std::ostream& out);
 // Data-block reads per get of the uniform mix.
 void PrintChart(const Comparison& comparison, std::ostream& out);
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bench/machine.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "rowbloom/version.h"
+
+namespace rowbloom::bench {
+namespace {
+
+std::string CpuModel() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0) {
+      return line.substr(line.find(':') + 2);
+    }
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+nlohmann::ordered_json MachineJson() {
+  utsname os = {};
+  uname(&os);
+  return {
+      {"cpu", CpuModel()},
+      {"cores", std::thread::hardware_concurrency()},
+      {"memory_bytes", static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                           static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE))},
+      {"os", std::string(os.sysname) + " " + os.release + " " + os.machine},
+#ifdef __clang__
+      {"compiler", "clang " __VERSION__},
+#else
+      {"compiler", "gcc " __VERSION__},
+#endif
+      {"build_type", ROWBLOOM_BUILD_TYPE},
+      {"rowbloom_version", ROWBLOOM_VERSION_STRING},
+  };
+}
+
+}  // namespace rowbloom::bench
