@@ -57,7 +57,7 @@ class RowFilterBuilder final : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
 #endif
 
   // Bytes of a blob beside the units: a bound that the tests hold.
-  static constexpr size_t kBlobOverheadBytes = 64;
+  static constexpr size_t kBlobOverheadBytes = 80;
 
  private:
   // The latest two distinct filter keys of one kind, the last first.

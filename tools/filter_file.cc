@@ -48,9 +48,14 @@ Json ChunkTotals::Add(uint64_t size_bytes, const FilterDescriptor& descriptor,
   size_bytes_ += size_bytes;
   expected_positives_ +=
       expected_fpr * static_cast<double>(descriptor.key_count);
+  Json unit_sizes = Json::array();
+  for (size_t unit = 0; unit < descriptor.unit_count; ++unit) {
+    unit_sizes.push_back(descriptor.unit_size_bytes[unit]);
+  }
   return Json{{"size_bytes", size_bytes},
               {"family", std::string(descriptor.family_name())},
               {"unit_count", descriptor.unit_count},
+              {"unit_size_bytes", std::move(unit_sizes)},
               {"key_count", descriptor.key_count},
               {"bits_per_key", Ratio(8 * static_cast<double>(size_bytes),
                                      descriptor.key_count)},

@@ -86,6 +86,13 @@ std::string StatusLine(const Json& entry) {
   return line + "\n";
 }
 
+int FlushOutput(int exit_code) {
+  std::cout.flush();
+  if (std::cout) return exit_code;
+  std::cerr << "rowbloom: cannot write to standard output\n";
+  return kExitUsage;
+}
+
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               bool as_json) {
   const std::vector<TargetFile> targets = ExpandPaths(paths);
@@ -129,13 +136,8 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   } else if (targets.size() != 1) {
     std::cout << SummaryLine(summary);
   }
-  std::cout.flush();
-  if (!std::cout) {
-    std::cerr << "rowbloom: cannot write to standard output\n";
-    return kExitUsage;
-  }
-  if (any_damaged) return kExitDamaged;
-  return any_unreadable ? kExitUsage : kExitOk;
+  if (any_damaged) return FlushOutput(kExitDamaged);
+  return FlushOutput(any_unreadable ? kExitUsage : kExitOk);
 }
 
 }  // namespace rowbloom::tools

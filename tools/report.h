@@ -43,6 +43,9 @@ struct Report {
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               bool as_json);
 
+// Flushes standard output: kExitUsage if it cannot be written.
+int FlushOutput(int exit_code);
+
 // "path: status: error" or "path: status".
 std::string StatusLine(const Json& entry);
 

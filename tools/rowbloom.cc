@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line tool: looks into filter blocks and SSTs. See rowbloom.1.
+// The command line tool: looks into filter blocks and SSTs, and helps to choose
+// a filter family. See rowbloom.1.
 
 #include <cstdio>
 #include <exception>
@@ -15,7 +16,8 @@ namespace {
 namespace tools = rowbloom::tools;
 
 int Run(int argc, char** argv) {
-  CLI::App app("Looks into the filters of rowbloom.", "rowbloom");
+  CLI::App app("Looks into the filters of rowbloom, and chooses among them.",
+               "rowbloom");
   app.set_version_flag("--version", "rowbloom " ROWBLOOM_VERSION_STRING);
   app.require_subcommand(1);
   app.footer(
@@ -25,6 +27,7 @@ int Run(int argc, char** argv) {
   tools::AddInspect(&app, &exit_code);
   tools::AddVerify(&app, &exit_code);
   tools::AddLookup(&app, &exit_code);
+  tools::AddChoose(&app, &exit_code);
 
   try {
     app.parse(argc, argv);

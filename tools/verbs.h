@@ -14,6 +14,7 @@ namespace rowbloom::tools {
 void AddInspect(CLI::App* app, int* exit_code);
 void AddVerify(CLI::App* app, int* exit_code);
 void AddLookup(CLI::App* app, int* exit_code);
+void AddChoose(CLI::App* app, int* exit_code);
 
 }  // namespace rowbloom::tools
 

@@ -86,6 +86,19 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
       {"lookup", "--hex", "row.filter", "abc"},
       {"lookup", "--hex", "row.filter", "zz"},
       {"lookup", "--hex", "row.filter", "00", "0"},
+      {"choose"},
+      {"choose", "--keys", "1000"},
+      {"choose", "--target_fpr", "0.01"},
+      {"choose", "--keys", "-1", "--target_fpr", "0.01"},
+      {"choose", "--keys", "many", "--target_fpr", "0.01"},
+      {"choose", "--keys", "1000", "--target_fpr", "0"},
+      {"choose", "--keys", "1000", "--target_fpr", "nan"},
+      {"choose", "--keys", "1000", "--bits_per_key", "1000"},
+      {"choose", "--keys", "1000", "--bits_per_key", "8", "--target_fpr", "1"},
+      {"choose", "--keys", "1000", "--bits_per_key", "8", "--preference", "x"},
+      {"choose", "--chart", "--keys", "1000"},
+      {"choose", "--chart", "--target_fpr", "0.01"},
+      {"choose", "--chart", "row.filter"},
   };
   for (const std::vector<std::string>& arguments : wrong) {
     const ToolResult result = Run(arguments);
@@ -107,12 +120,16 @@ TEST_F(CliTest, HelpOfEachVerbNamesItsArguments) {
     EXPECT_THAT(verb_help.out, HasSubstr("--json"));
   }
   EXPECT_THAT(Run({"lookup", "--help"}).out, HasSubstr("QUALIFIER"));
+  EXPECT_THAT(help.out, HasSubstr("choose"));
+  EXPECT_THAT(Run({"choose", "--help"}).out, HasSubstr("--preference"));
 }
 
 TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
   const std::string page = ReadFile(ROWBLOOM_MAN_PAGE);
-  for (const char* word : {"inspect", "verify", "lookup", "\\-\\-json",
-                           "\\-\\-hex", "\\-\\-version", "\\-\\-help"}) {
+  for (const char* word :
+       {"inspect", "verify", "lookup", "choose", "\\-\\-json", "\\-\\-hex",
+        "\\-\\-version", "\\-\\-help", "\\-\\-keys", "\\-\\-bits_per_key",
+        "\\-\\-target_fpr", "\\-\\-preference", "\\-\\-chart"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
 }
@@ -176,21 +193,23 @@ TEST_F(CliTest, OutputThatCannotBeWrittenIsAnError) {
 // --- Damage ----------------------------------------------------------------
 
 TEST_F(CliTest, VerifyFindsEveryFlippedByteOfAFilterBlock) {
-  const std::string whole = ReadFile(InputPath("small.filter"));
-  std::vector<std::string> variants;
-  for (size_t offset = 0; offset < whole.size(); ++offset) {
-    variants.push_back(whole);
-    variants.back()[offset] ^= 0x10;
-  }
-  const Json files = VerifyVariants(variants);
-  const size_t magic = whole.size() - 8;
-  for (size_t offset = 0; offset < whole.size(); ++offset) {
-    const Json& file = files[offset];
-    ASSERT_EQ(file["status"], offset < magic ? "damaged" : "unknown")
-        << "byte " << offset;
-    if (offset >= magic) continue;
-    ASSERT_THAT(file["error"].get<std::string>(), HasSubstr("offset "))
-        << "byte " << offset;
+  for (const char* name : {"small.filter", "small_compact.filter"}) {
+    const std::string whole = ReadFile(InputPath(name));
+    std::vector<std::string> variants;
+    for (size_t offset = 0; offset < whole.size(); ++offset) {
+      variants.push_back(whole);
+      variants.back()[offset] ^= 0x10;
+    }
+    const Json files = VerifyVariants(variants);
+    const size_t magic = whole.size() - 8;
+    for (size_t offset = 0; offset < whole.size(); ++offset) {
+      const Json& file = files[offset];
+      ASSERT_EQ(file["status"], offset < magic ? "damaged" : "unknown")
+          << name << " byte " << offset;
+      if (offset >= magic) continue;
+      ASSERT_THAT(file["error"].get<std::string>(), HasSubstr("offset "))
+          << name << " byte " << offset;
+    }
   }
 }
 
@@ -312,8 +331,9 @@ TEST_F(CliTest, InspectJsonHasThePromisedFields) {
   uint64_t key_count = 0;
   for (const Json& chunk : file["chunks"]) {
     for (const char* field :
-         {"chunk", "offset", "size_bytes", "family", "unit_count", "key_count",
-          "bits_per_key", "expected_fpr", "first_row", "first_qualifier"}) {
+         {"chunk", "offset", "size_bytes", "family", "unit_count",
+          "unit_size_bytes", "key_count", "bits_per_key", "expected_fpr",
+          "first_row", "first_qualifier"}) {
       EXPECT_TRUE(chunk.contains(field)) << field;
     }
     key_count += chunk["key_count"].get<uint64_t>();
@@ -321,6 +341,23 @@ TEST_F(CliTest, InspectJsonHasThePromisedFields) {
     EXPECT_LT(chunk["expected_fpr"].get<double>(), 0.05);
   }
   EXPECT_EQ(key_count, file["key_count"]);
+}
+
+TEST_F(CliTest, InspectShowsTheUnitsOfACompactFilter) {
+  const Json file =
+      RunJson({"inspect", "--json", "compact.filter"})["files"][0];
+  EXPECT_NEAR(file["expected_fpr"].get<double>(), 0.0005, 0.00005);
+  for (const Json& chunk : file["chunks"]) {
+    EXPECT_EQ(chunk["family"], "compact");
+    // Eleven columns, of which a unit has four.
+    EXPECT_EQ(chunk["unit_count"], 3);
+    EXPECT_EQ(chunk["unit_size_bytes"].size(), 3U);
+    uint64_t size_bytes = 0;
+    for (const Json& unit : chunk["unit_size_bytes"]) {
+      size_bytes += unit.get<uint64_t>();
+    }
+    EXPECT_EQ(chunk["size_bytes"], size_bytes);
+  }
 }
 
 TEST_F(CliTest, JsonOfDamagedAndMissingFilesIsWhole) {
@@ -345,6 +382,54 @@ TEST_F(CliTest, PathsThatAreNotUtf8StillGiveJson) {
   EXPECT_THAT(Run({"verify", name}).out, HasSubstr("\\x0a"));
 }
 
+// --- Choices ---------------------------------------------------------------
+
+TEST_F(CliTest, ChooseReachesTheGoalAndMarksTheFirst) {
+  for (const char* preference : {"cpu", "balanced", "space"}) {
+    const Json document =
+        RunJson({"choose", "--json", "--keys", "100000", "--target_fpr", "0.01",
+                 "--preference", preference});
+    EXPECT_EQ(document["format"], "rowbloom-choose");
+    EXPECT_EQ(document["version"], 1);
+    EXPECT_EQ(document["key_count"], 100000);
+    EXPECT_EQ(document["target_fpr"], 0.01);
+    EXPECT_EQ(document["preference"], preference);
+    ASSERT_GE(document["candidates"].size(), 3U);
+    EXPECT_EQ(document["chosen"], document["candidates"][0]["policy"]);
+    for (const Json& candidate : document["candidates"]) {
+      EXPECT_LE(candidate["expected_fpr"].get<double>(), 0.01);
+      EXPECT_EQ(candidate["bits_per_key"].get<double>(),
+                candidate["size_bytes"].get<double>() * 8 / 100000);
+      EXPECT_GT(candidate["lookup_cost"].get<double>(), 0);
+      EXPECT_GT(candidate["build_cost"].get<double>(), 0);
+    }
+  }
+  // Nothing to divide by.
+  EXPECT_TRUE(RunJson({"choose", "--json", "--keys", "0", "--bits_per_key",
+                       "10"})["candidates"][0]["bits_per_key"]
+                  .is_null());
+}
+
+TEST_F(CliTest, ChartAgreesWithTheChoices) {
+  const Json chart = RunJson({"choose", "--json", "--chart"})["chart"];
+  EXPECT_GE(chart.size(), 42U);
+  for (const Json& row : chart) {
+    if (row["key_count"] != 10000 || row["target_fpr"] != 0.001) continue;
+    for (const char* preference : {"cpu", "balanced", "space"}) {
+      const Json chosen =
+          RunJson({"choose", "--json", "--keys", "10000", "--target_fpr",
+                   "0.001", "--preference", preference})["candidates"][0];
+      const std::string family = row[preference];
+      EXPECT_EQ(chosen["policy"].get<std::string>(),
+                family + ":target_fpr=0.001");
+      EXPECT_EQ(chosen["bits_per_key"], row[family]);
+      EXPECT_GT(row[family].get<double>(), row["limit"].get<double>());
+    }
+    return;
+  }
+  FAIL() << "10,000 keys at 0.001 are not in the chart";
+}
+
 // --- Directories -----------------------------------------------------------
 
 TEST_F(CliTest, ADirectoryStandsForItsFilesByName) {
@@ -366,7 +451,7 @@ TEST_F(CliTest, ADirectoryStandsForItsFilesByName) {
 
 // RocksDB's data and filter blocks come first in an SST, in that order.
 TEST_F(CliTest, VerifyFindsFlippedBytesOfDataAndFilterBlocks) {
-  for (const char* name : {"full.sst", "partitioned.sst"}) {
+  for (const char* name : {"full.sst", "compact.sst", "partitioned.sst"}) {
     const std::string whole = ReadFile(InputPath(name));
     std::vector<std::string> variants;
     for (size_t offset = 0; offset < whole.size() / 2; offset += 11) {
@@ -407,6 +492,7 @@ TEST_F(CliTest, ADamagedFilterIsReportedByEveryVerb) {
 TEST_F(CliTest, InspectTellsKindsOfFiltersApart) {
   const std::map<std::string, std::string> kinds = {
       {"full.sst", "full"},
+      {"compact.sst", "full"},
       {"partitioned.sst", "partitioned"},
       {"row_fixed.sst", "full"},
       {"no_filter.sst", "none"},
@@ -422,7 +508,8 @@ TEST_F(CliTest, InspectTellsKindsOfFiltersApart) {
 }
 
 TEST_F(CliTest, LookupInAnSstFindsEveryRowAndColumn) {
-  for (const char* name : {"full.sst", "partitioned.sst", "row_fixed.sst"}) {
+  for (const char* name :
+       {"full.sst", "compact.sst", "partitioned.sst", "row_fixed.sst"}) {
     for (int i = 0; i < 1000; i += 37) {
       char row[16];
       std::snprintf(row, sizeof(row), "row%05d", i);

@@ -60,6 +60,13 @@ void WriteFilterBlocks(const std::string& directory) {
   WriteFilterBlock(directory + "/small.filter", options, 30);
   WriteFilterBlock(directory + "/empty.filter", options, 0);
 
+  options.policy = rowbloom::FilterPolicy::TargetFpr("compact", 0.0005);
+  WriteFilterBlock(directory + "/compact.filter", options, 1500);
+  WriteFilterBlock(directory + "/small_compact.filter", options, 30);
+  options.policy = rowbloom::FilterPolicy::BitsPerKey("fast", 10);
+  WriteFilterBlock(directory + "/fast.filter", options, 1500);
+  options.policy = rowbloom::FilterPolicy();
+
   options.bloom_type = rowbloom::BloomType::kRowCol;
   WriteFilterBlock(directory + "/rowcol.filter", options, 700);
   options.rowcol_adds_rows = false;
@@ -113,6 +120,12 @@ void WriteSsts(const std::string& directory) {
   rdb::BlockBasedTableOptions table_options;
   WriteSst(directory + "/full.sst", Configured(filter_options, table_options),
            filter_options.key_codec);
+
+  rowbloom::RocksDbOptions compact_options;
+  compact_options.policy = rowbloom::FilterPolicy::TargetFpr("compact", 0.01);
+  WriteSst(directory + "/compact.sst",
+           Configured(compact_options, table_options),
+           compact_options.key_codec);
 
   table_options.partition_filters = true;
   table_options.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;

@@ -5,12 +5,15 @@
     check_readme.py ROOT
 
 Each example's part between its two lines of dashes must stand in README.md as
-a code block of its own, unindented; so must the list of packages. Exit code 0
-when all do, 1 with what is missing.
+a code block of its own, unindented; so must the list of packages. The numbers
+of the table of reads must be in the plot above it. Exit code 0 when all is so,
+1 with what is not.
 """
 
+import re
 import sys
 import textwrap
+import xml.etree.ElementTree
 from pathlib import Path
 
 DASHES = "  // " + "-" * 74
@@ -28,6 +31,17 @@ def packages(path):
         line.strip() for line in lines if line.startswith("#")}
 
 
+def plotted(path):
+    return {element.text for element in
+            xml.etree.ElementTree.parse(path).iter()}
+
+
+def numbers_of_reads(readme):
+    """Of the table whose last column is MB at equal reads."""
+    table = readme[readme.index("MB at equal reads |"):].split("\n\n")[0]
+    return re.findall(r"(?<=\| )[0-9.]+(?= \|)", table)
+
+
 def main():
     root = Path(sys.argv[1])
     readme = (root / "README.md").read_text()
@@ -38,6 +52,13 @@ def main():
     words = set(readme.split())
     for package in sorted(packages(root / "scripts/packages.txt") - words):
         problems.append(f"README.md does not list the package {package}")
+    in_plot = plotted(root / "docs/images/point_get.svg")
+    numbers = numbers_of_reads(readme)
+    for number in numbers:
+        if number not in in_plot:
+            problems.append(f"point_get.svg does not show README.md's {number}")
+    if len(numbers) < 20:
+        problems.append("README.md lacks the table of reads")
     print("\n".join(problems) or "README.md quotes what there is.")
     return 1 if problems else 0
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RocksDB with our filters answers as std::map does, in each set-up, for each
-// way to ask, after each kind of write.
+// way to ask, after each kind of write. Families take turns in the six blocks
+// of sixteen set-ups, so that each meets each of the sixteen.
 
 #include <algorithm>
 #include <map>
@@ -36,6 +37,7 @@ class AppendOperator : public ROCKSDB_NAMESPACE::AssociativeMergeOperator {
 };
 
 std::vector<DbSetUp> AllSetUps() {
+  const std::vector<FilterPolicy> policies = PoliciesOfEachFamily();
   std::vector<DbSetUp> all;
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     for (const KeyCodec& codec : {KeyCodec::Ordered(), KeyCodec::FixedRow(6),
@@ -44,11 +46,13 @@ std::vector<DbSetUp> AllSetUps() {
         DbSetUp set_up;
         set_up.filter.bloom_type = set_up.extractor_type = type;
         set_up.filter.key_codec = codec;
+        const size_t block = all.size() / 16;
+        set_up.filter.policy = policies[(bits + block) % policies.size()];
         set_up.extractor = bits & 1;
         set_up.whole_key_filtering = bits & 2;
         set_up.partitioned = bits & 4;
         set_up.cache_filter_blocks = bits & 8;
-        set_up.shorten_separators = all.size() % 3 != 0;
+        set_up.shorten_separators = (bits + 2 * block) % 3 != 0;
         set_up.target_file_size_bytes = 8 << 10;
         all.push_back(set_up);
       }

@@ -127,6 +127,20 @@ TEST(DbLife, EachSstOfARowIsAskedForItself) {
   EXPECT_LE(db.Ticker(BLOOM_FILTER_USEFUL), 6);
 }
 
+TEST(DbLife, FilesOfEachFamilyAreAskedSideBySide) {
+  TestDb db;
+  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+    db.set_up.filter.policy = policy;
+    db.Open();
+    Fill(&db);
+  }
+  ExpectAllFound(db);
+  const uint64_t files = db.Properties().size();
+  EXPECT_EQ(files, PoliciesOfEachFamily().size());
+  EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), files * kRows * 95 / 100);
+  EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_USEFUL), files * kRows * 95 / 100);
+}
+
 TEST(DbLife, StockBloomAndOursReadPastEachOther) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
@@ -312,7 +326,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
   TestDb db;
   db.set_up.filter.bloom_type = db.set_up.extractor_type = BloomType::kRow;
   db.set_up.filter.key_codec = KeyCodec::Delimiter(';');
-  db.set_up.filter.policy = FilterPolicy::BitsPerKey("blocked_bloom", 12.5);
+  db.set_up.filter.policy = FilterPolicy::TargetFpr("compact", 0.003);
   db.Open();
   Fill(&db);
   db.Close();
@@ -335,7 +349,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
   EXPECT_THAT(text, HasSubstr("id=rowbloom"));
   EXPECT_THAT(text, HasSubstr("bloom_type=ROW;"));
   EXPECT_THAT(text, HasSubstr("key_codec=delimiter:0x3b"));
-  EXPECT_THAT(text, HasSubstr("policy=blocked_bloom:bits_per_key=12.5"));
+  EXPECT_THAT(text, HasSubstr("policy=compact:target_fpr=0.003"));
   ASSERT_NE(options.prefix_extractor, nullptr);
   EXPECT_STREQ(options.prefix_extractor->Name(),
                "rowbloom.RowPrefix:ROW:delimiter:0x3b");
@@ -437,12 +451,15 @@ TEST(DbLife, DeletesMergesAndRangeTombstonesOfOtherFilesAreHonoured) {
 TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
   constexpr int kKeys = 50000;
   constexpr int kLookups = 200000;
-  for (double bits_per_key : {8.0, 10.0, 12.5}) {
+  std::vector<FilterPolicy> policies = PoliciesOfEachFamily();
+  for (double bits_per_key : {8.0, 12.5}) {
+    policies.push_back(FilterPolicy::BitsPerKey("blocked_bloom", bits_per_key));
+  }
+  for (const FilterPolicy& policy : policies) {
     TestDb db;
     db.set_up.filter.bloom_type = BloomType::kRow;
     db.set_up.extractor = false;
-    db.set_up.filter.policy =
-        FilterPolicy::BitsPerKey("blocked_bloom", bits_per_key);
+    db.set_up.filter.policy = policy;
     ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
     options.write_buffer_size = 64 << 20;
     db.Open(options);
@@ -459,9 +476,9 @@ TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
         static_cast<double>(db.Ticker(BLOOM_FILTER_FULL_POSITIVE));
     EXPECT_EQ(positives + static_cast<double>(db.Ticker(BLOOM_FILTER_USEFUL)),
               kLookups);
-    const double rate = db.set_up.filter.policy.expected_fpr();
+    const double rate = policy.expected_fpr();
     const double deviation = std::sqrt(kLookups * rate * (1 - rate));
-    EXPECT_NEAR(positives, kLookups * rate, 5 * deviation) << bits_per_key;
+    EXPECT_NEAR(positives, kLookups * rate, 5 * deviation) << policy.ToString();
   }
 }
 

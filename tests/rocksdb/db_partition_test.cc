@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters in partitions: that there are several, and what lies at their edges.
+// Filters in partitions: that there are several, of the size asked for, and
+// what lies at their edges.
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "gtest/gtest.h"
 #include "rocksdb/tampering_policy.h"
@@ -48,6 +50,29 @@ TEST(DbPartition, AFileHasManyPartitions) {
   }
 }
 
+// RocksDB cuts where a data block ends and the index agrees: up to a quarter
+// late here, with its own Bloom filters too.
+TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
+  for (const FilterPolicy& filter_policy : PoliciesOfEachFamily()) {
+    for (uint64_t asked : {1024, 4096}) {
+      TestDb db;
+      db.set_up = Partitioned(BloomType::kRowCol, true);
+      db.set_up.filter.policy = filter_policy;
+      db.set_up.metadata_block_size_bytes = asked;
+      uint64_t largest = 0;
+      const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
+      policy->tamper = [&largest](std::string* filter) {
+        largest = std::max<uint64_t>(largest, filter->size());
+      };
+      db.set_up.other_policy = policy;
+      Fill(&db);
+      EXPECT_LE(largest, asked * 14 / 10) << SetUpName(db.set_up);
+      EXPECT_GT(db.FilterBytes(), asked * policy->finished / 2)
+          << SetUpName(db.set_up);
+    }
+  }
+}
+
 // Why Finish must not return an empty slice.
 TEST(DbPartition, ControlWithEmptySlicesDeniesKeysThatAreThere) {
   TestDb db;
@@ -60,16 +85,19 @@ TEST(DbPartition, ControlWithEmptySlicesDeniesKeysThatAreThere) {
 }
 
 TEST(DbPartition, EachKeyIsFound) {
-  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
-    for (bool whole : {false, true}) {
-      TestDb db;
-      db.set_up = Partitioned(type, whole);
-      Fill(&db);
-      int found = 0;
-      for (int row = 0; row < kRows; ++row) {
-        found += db.Has(db.Key(Row(row), "q", "version"));
+  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+    for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+      for (bool whole : {false, true}) {
+        TestDb db;
+        db.set_up = Partitioned(type, whole);
+        db.set_up.filter.policy = policy;
+        Fill(&db);
+        int found = 0;
+        for (int row = 0; row < kRows; ++row) {
+          found += db.Has(db.Key(Row(row), "q", "version"));
+        }
+        EXPECT_EQ(found, kRows) << SetUpName(db.set_up);
       }
-      EXPECT_EQ(found, kRows) << SetUpName(db.set_up);
     }
   }
 }

@@ -96,12 +96,20 @@ TEST(NativePolicy, LongTextSetsEachOption) {
   EXPECT_TRUE(options.key_codec == KeyCodec::Delimiter('|'));
   options = OptionsOf("{id=rowbloom;policy=blocked_bloom:target_fpr=0.02}");
   EXPECT_NEAR(options.policy.expected_fpr(), 0.02, 0.001);
+  options = OptionsOf("{id=rowbloom;policy=fast:bits_per_key=12}");
+  EXPECT_EQ(options.policy.family(), "fast");
+  EXPECT_EQ(options.policy.bits_per_key(), 12);
+  options = OptionsOf("{id=rowbloom;policy=compact:target_fpr=0.0001}");
+  EXPECT_EQ(options.policy.family(), "compact");
+  EXPECT_NEAR(options.policy.expected_fpr(), 0.0001, 0.000001);
 }
 
 TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
   for (const char* text :
        {"rowbloom", "rowbloom:12.5", "{id=rowbloom;bloom_type=ROW}",
         "{id=rowbloom;key_codec=delimiter:0x3b}",
+        "{id=rowbloom;policy=compact:target_fpr=1.52587890625e-05}",
+        "{id=rowbloom;policy=fast:bits_per_key=9.5}",
         "{id=rowbloom;key_codec=fixed:20;policy=blocked_bloom:target_fpr="
         "0.02}"}) {
     std::shared_ptr<const RocksDbFilterPolicy> first, second;

@@ -29,6 +29,7 @@
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
+#include "rowbloom/filter.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom::testing {
@@ -45,6 +46,7 @@ struct DbSetUp {
   bool extractor = true;
   bool whole_key_filtering = true;
   bool partitioned = false;
+  uint64_t metadata_block_size_bytes = 150;  // Some 50 keys a partition.
   // Separators between blocks are whole keys.
   bool shorten_separators = true;
   bool cache_filter_blocks = false;
@@ -52,9 +54,20 @@ struct DbSetUp {
   uint64_t target_file_size_bytes = 64 << 20;
 };
 
+// One for each family that filters, the default's first; of the default bits.
+inline std::vector<FilterPolicy> PoliciesOfEachFamily() {
+  std::vector<FilterPolicy> policies;
+  for (const std::string_view family : FilterFamilyNames()) {
+    if (family == "always_maybe") continue;
+    policies.push_back(FilterPolicy().WithFamily(family));
+  }
+  return policies;
+}
+
 inline std::string SetUpName(const DbSetUp& set_up) {
   std::string name(BloomTypeName(set_up.filter.bloom_type));
   name += " " + set_up.filter.key_codec.ToString();
+  name += " " + set_up.filter.policy.family();
   name += set_up.extractor ? " extractor=" : " no extractor";
   if (set_up.extractor) name += BloomTypeName(set_up.extractor_type);
   name += set_up.whole_key_filtering ? " whole" : "";
@@ -89,7 +102,7 @@ class TestDb {
       table.partition_filters = true;
       table.index_type =
           ROCKSDB_NAMESPACE::BlockBasedTableOptions::kTwoLevelIndexSearch;
-      table.metadata_block_size = 130;  // Some 50 keys.
+      table.metadata_block_size = set_up.metadata_block_size_bytes;
     }
     return table;
   }
