@@ -2,8 +2,8 @@
 
 #include "filter/compact_kernel.h"
 #include "filter/compact_lookup.h"
-#include "filter/compact_x86_lookup.h"
 #include "filter/compact_solver.h"
+#include "filter/compact_x86_lookup.h"
 
 namespace rowbloom::filter {
 
