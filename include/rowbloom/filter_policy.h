@@ -57,7 +57,9 @@ class FilterPolicy {
  private:
   std::string family_;
   double bits_per_key_ = kDefaultBitsPerKey;  // By rate: its inverse.
-  double target_fpr_ = 0;                     // If by_rate_.
+  double target_fpr_ = 0;                     // If by_rate_, and what rates
+  double lowest_fpr_ = 0;                     // the family can have.
+  double highest_fpr_ = 0;
   bool by_rate_ = false;
 };
 

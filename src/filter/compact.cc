@@ -356,7 +356,7 @@ const FilterFamily kCompactFamily = {
     kCode,
     "compact",
     1.7,
-    4,
+    4.2,
     [](double bits_per_key) { return CompactColumnsFor(bits_per_key).rate(); },
     MaxKeys,
     SizeBytes,

@@ -30,7 +30,7 @@ struct OperatingPoint {
 };
 constexpr OperatingPoint kOperatingPoints[] = {{6, 5},    {7.15, 6}, {8, 7},
                                                {9.25, 8}, {10.6, 9}, {12.7, 10},
-                                               {16, 12},  {22.2, 15}};
+                                               {16, 12},  {22.5, 15}};
 
 uint64_t LineCount(double bits_per_key, uint64_t key_count) {
   return std::max<uint64_t>(
@@ -123,7 +123,7 @@ const FilterFamily kFastFamily = {
     kCode,
     "fast",
     1.2,
-    3,
+    3.5,
     [](double bits_per_key) {
       const uint32_t columns = FastColumnsFor(bits_per_key);
       return columns == 0 ? kBlockedBloomFamily.expected_fpr(bits_per_key)

@@ -17,7 +17,7 @@
 //   row         = low xor high: bit 8 g + i is for slot i of group g. With 8
 //                 columns, shifted right by one. With fewer, there are more
 //                 than 64 slots: of the further ones, the row has one, whose
-//                 number is the top bits of low
+//                 number is bits kFastSparseShift and up of low
 //   fingerprint = bits kFastFingerprintShift and up of low
 //
 // Each line has a threshold. A key whose position is below it is not stored

@@ -55,9 +55,11 @@ FilterPolicy FilterPolicy::TargetFpr(std::string_view family,
   policy.family_ = family;
   policy.target_fpr_ = target_fpr;
   policy.by_rate_ = true;
-  // Here and not when asked: builders ask often, and the inverse is a search.
+  // Here and not when asked: builders ask often, and rates are sums.
   if (const filter::FilterFamily* known = filter::FindFamily(family)) {
     policy.bits_per_key_ = filter::BitsPerKeyFor(*known, target_fpr);
+    policy.lowest_fpr_ = known->expected_fpr(kMaxBitsPerKey);
+    policy.highest_fpr_ = known->expected_fpr(kMinBitsPerKey);
   }
   return policy;
 }
@@ -112,12 +114,12 @@ absl::Status FilterPolicy::Validate() const {
         absl::StrCat("bits_per_key ", bits_per_key_, " is not within ",
                      kMinBitsPerKey, " to ", kMaxBitsPerKey));
   }
-  const double lowest = family->expected_fpr(kMaxBitsPerKey);
-  const double highest = family->expected_fpr(kMinBitsPerKey);
-  if (target_fpr_ >= lowest && target_fpr_ <= highest) return absl::OkStatus();
+  if (target_fpr_ >= lowest_fpr_ && target_fpr_ <= highest_fpr_) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(
-      absl::StrCat("target_fpr ", target_fpr_, " is not within ", lowest,
-                   " to ", highest, ", the range of family ", family_));
+      absl::StrCat("target_fpr ", target_fpr_, " is not within ", lowest_fpr_,
+                   " to ", highest_fpr_, ", the range of family ", family_));
 }
 
 double FilterPolicy::expected_fpr() const {

@@ -73,6 +73,9 @@ inline std::vector<Case> BlockCases() {
   add("fast_10_columns", "fast", 14, 300);
   add("fast_12_columns", "fast", 17, 300);
   add("fast_15_columns", "fast", 23, 300);
+  add("fast_5_columns", "fast", 6, 300);
+  add("fast_6_columns", "fast", 7.5, 300);
+  add("fast_7_columns", "fast", 8, 1000);
   // Layers and units, partial ones too.
   add("compact_one_key", "compact", 8.15, 1);
   add("compact_two_layers", "compact", 8.15, 3000);
