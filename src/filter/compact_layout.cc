@@ -65,8 +65,8 @@ CompactColumns CompactColumnsFor(double bits_per_key) {
 
 uint64_t CompactHomes(uint64_t key_count) {
   return std::max<uint64_t>(
-      1, static_cast<uint64_t>(
-             static_cast<double>(key_count) / (kSegmentSlots * kLoad) + 0.5));
+      1, static_cast<uint64_t>(std::llround(static_cast<double>(key_count) /
+                                            (kSegmentSlots * kLoad))));
 }
 
 double CompactBumpedShare() { return kBumpedShare; }

@@ -44,9 +44,8 @@ class DigestList {
     return blocks_.size() * kBlockDigests - static_cast<size_t>(end_ - next_);
   }
   bool empty() const { return blocks_.empty(); }
-  uint64_t back() const { return next_[-1]; }  // Of a list that is not empty.
   bool EndsWith(uint64_t digest) const {
-    return next_ != nullptr && next_[-1] == digest;
+    return !empty() && next_[-1] == digest;
   }
   size_t memory_usage_bytes() const {
     return blocks_.size() * kBlockDigests * sizeof(uint64_t);
