@@ -12,7 +12,8 @@
 // Handles: Lookup() and Insert() return a handle that keeps its value alive
 // until Release(), also after the entry was erased or replaced. Entries that
 // are held are never evicted. The cache must outlive all handles; destroying
-// it before is the caller's mistake (checked by NewShardedLruCache's).
+// it before is the caller's mistake (checked by NewShardedLruCache's). It must
+// also outlive every use of a hint.
 //
 // All methods may be called on any number of threads. A lookup that hits
 // allocates nothing and does no I/O. Errors: none but a refused Insert().
@@ -20,9 +21,13 @@
 #ifndef ROWBLOOM_FILTER_CACHE_H_
 #define ROWBLOOM_FILTER_CACHE_H_
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace rowbloom {
 
@@ -37,44 +42,122 @@ inline bool operator==(const FilterCacheKey& a, const FilterCacheKey& b) {
   return a.file_id == b.file_id && a.chunk == b.chunk;
 }
 
+// What an entry is, for the accounts.
+enum class FilterCacheRole : uint8_t {
+  kChunk,  // Filter chunks.
+  kIndex,  // Readers' chunk indexes, which stay as long as the reader.
+  kMemo,   // Remembered false positives.
+  kOther,  // The engine's own.
+  kCount,
+};
+// As in `chunk`.
+std::string_view FilterCacheRoleName(FilterCacheRole role);
+
+enum class FilterCachePriority : uint8_t {
+  kLow,     // Evicted first.
+  kHigh,    // Evicted when no entry of low priority is left to evict.
+  kPinned,  // Never evicted; stays until it is erased or replaced.
+};
+
 class FilterCache {
  public:
-  // What an entry holds. Destroyed when it is neither cached nor held.
+  // What an entry holds. Destroyed when it is neither cached nor held, and no
+  // thread can see it through a hint.
   class Value {
    public:
     virtual ~Value() = default;
+
+    // For values that can be made smaller. What their least useful part is
+    // worth per byte, in units of the caller's that all values of a cache
+    // share; among entries that are as old, the part worth least goes first.
+    virtual double Worth() const { return 0; }
+    // Gives up that part, at least one byte of charge: returns it, to be
+    // destroyed when no thread can see it through a hint, and its charge. null
+    // if there is no part to give up: the entry is then evicted.
+    //
+    // Both are called under the cache's lock, on entries that no handle holds
+    // but that threads may be reading through a hint: short, and without calls
+    // into the cache.
+    virtual std::unique_ptr<Value> Shrink(size_t* freed_bytes) {
+      *freed_bytes = 0;
+      return nullptr;
+    }
   };
   struct Handle;  // Opaque; each cache defines its own.
 
+  // A way to the value without the cache's lock, owned by the caller and kept
+  // by at most one entry, which keeps at most one. Only the library's readers
+  // can use it (their loads are guarded by an epoch, and they call no cache
+  // meanwhile); a cache of an engine ignores it.
+  struct Hint {
+    std::atomic<Value*> value{nullptr};
+    // Set by lookups that find it false, cleared by the cache.
+    std::atomic<bool> used{false};
+  };
+
+  struct EntryOptions {
+    size_t charge_bytes = 0;
+    FilterCachePriority priority = FilterCachePriority::kLow;
+    FilterCacheRole role = FilterCacheRole::kOther;
+    // Points to the value as long as it is cached. Must outlive the entry, or
+    // be taken back by DropHint().
+    Hint* hint = nullptr;
+  };
+
   struct Usage {
     size_t capacity_bytes = 0;
-    size_t usage_bytes = 0;    // All entries alive, held ones included.
-    size_t pinned_bytes = 0;   // Entries held by a handle.
-    uint64_t entry_count = 0;  // All entries alive, as in usage_bytes.
-    uint64_t hits = 0;
+    // All that is alive: held ones, and until no thread can see them through a
+    // hint, evicted ones and parts given up, included.
+    size_t usage_bytes = 0;
+    size_t pinned_bytes = 0;  // Entries held by a handle or of priority pinned.
+    uint64_t entry_count = 0;  // As in usage_bytes; such a part counts as one.
+    std::array<size_t, static_cast<size_t>(FilterCacheRole::kCount)>
+        role_bytes{};   // Of usage_bytes.
+    uint64_t hits = 0;  // Of Lookup(); hints are not counted.
     uint64_t misses = 0;
     uint64_t inserts = 0;     // Accepted ones.
     uint64_t evictions = 0;   // For want of room; not erased or replaced ones.
+    uint64_t shrinks = 0;     // Parts given up for want of room.
     uint64_t rejections = 0;  // Inserts refused for want of room.
+
+    // One `name value` line for each.
+    std::string ToString() const;
   };
 
   virtual ~FilterCache() = default;
 
-  // nullptr if absent.
-  virtual Handle* Lookup(const FilterCacheKey& key) = 0;
+  // nullptr if absent. `hint`, if given, becomes the entry's if it has none.
+  virtual Handle* Lookup(const FilterCacheKey& key, Hint* hint = nullptr) = 0;
   // Takes *value and returns a handle to it, evicting what is not held until
-  // `charge_bytes`, and what the cache itself spends on an entry, fits. If it
-  // cannot fit, returns nullptr, leaves *value with the caller and evicts
-  // nothing. An entry under the same key is replaced.
+  // the charge, and what the cache itself spends on an entry, fits. An entry
+  // under the same key is replaced.
+  //
+  // Refused, with nullptr and *value left with the caller, if what is held or
+  // pinned leaves no room for it: nothing is evicted then. Also refused if
+  // threads may still see, through hints, what was evicted for it: it never
+  // waits for them.
   virtual Handle* Insert(const FilterCacheKey& key,
                          std::unique_ptr<Value>* value,
-                         size_t charge_bytes) = 0;
+                         const EntryOptions& options) = 0;
   virtual Value* ValueOf(Handle* handle) const = 0;
   virtual void Release(Handle* handle) = 0;
   // Forgets the entry; those who hold it keep it.
   virtual void Erase(const FilterCacheKey& key) = 0;
+  // Forgets all entries of a file, in time that may grow with the number of all
+  // entries of the cache. For a file whose chunks are known, Erase() each.
+  virtual void EraseFile(uint64_t file_id) = 0;
+  // The entry under this key, if it has this hint, has none from now on. When
+  // this returns, the cache no longer touches the hint.
+  virtual void DropHint(const FilterCacheKey& key, Hint* hint) = 0;
+
+  // Shrinking evicts at once what it can. What is held or pinned beyond it
+  // stays, and until it is gone inserts are refused.
+  virtual void SetCapacity(size_t capacity_bytes) = 0;
 
   virtual Usage GetUsage() const = 0;
+  // What a byte of room costs: the Worth() at which parts were given up, or
+  // values evicted, of late; 0 while there is clear room.
+  virtual double Price() const { return 0; }
 
   // A process-wide unique file id, of 2^63 or more.
   static uint64_t NewFileId();
@@ -88,15 +171,29 @@ struct ShardedLruCacheOptions {
   // than that is always refused. 0 refuses all.
   size_t capacity_bytes = 32 << 20;
   // 2^shard_bits shards, up to kMaxShardBits. -1: chosen so that a shard has
-  // at least 8 MiB, at most 64 shards. An entry larger than a shard's share is
-  // always refused.
+  // at least 8 MiB, at most 64 shards. SetCapacity() does not change it.
   int shard_bits = -1;
+  // How a shard chooses what to evict. Either way entries of low priority go
+  // before those of high.
+  enum class Policy : uint8_t {
+    // Segmented LRU: an entry enters on probation; one that is used again is
+    // protected, and what is protected beyond 80% of the shard is on probation
+    // again, the least recently used first. Entries on probation go first. One
+    // sweep over cold files thus passes through a fifth of the cache, and does
+    // not empty it.
+    kScanResistant,
+    kPlainLru,  // The entry that was used longest ago goes first.
+  };
+  Policy policy = Policy::kScanResistant;
 };
 
-// Least recently used by charge, split into independently locked shards. Use
-// is counted from Release(): the entry whose last handle was released longest
-// ago goes first. An entry counts for its charge and for its own overhead, its
-// node and its slot in a hash table: about 80 bytes.
+// Split into independently locked shards. An entry is used by its last
+// Release() and by what sets its hint's `used`, which the cache looks at when
+// the entry's turn to go has come. Of the up to eight entries whose turn it is
+// the one with the least Worth(), then the oldest, gives up a part or goes;
+// those that are worth more count as just entered. An entry counts for its
+// charge and for its own overhead, its node and its slot in a hash table: about
+// 120 bytes.
 std::unique_ptr<FilterCache> NewShardedLruCache(
     const ShardedLruCacheOptions& options);
 

@@ -2,12 +2,22 @@
 
 #include "cache/lru_shard.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "base/check.h"
+#include "base/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
+
+// Among so many entries the least worth one is sought.
+constexpr size_t kCandidateCount = 8;
+// So many entries that turn out to have been used are passed over for one
+// victim, at most: it bounds the time under the lock.
+constexpr int kMaxSecondChances = 64;
+// The price follows the last so many victims.
+constexpr double kPriceMemory = 16;
 
 void Unlink(Link* link) {
   link->next->prev = link->prev;
@@ -21,91 +31,152 @@ void LinkBefore(Link* link, Link* position) {
   position->prev = link;
 }
 
-}  // namespace
-
-LruShard::LruShard() { lru_.next = lru_.prev = &lru_; }
-
-LruShard::~LruShard() {
-  RB_CHECK(usage_.pinned_bytes == 0);  // A handle outlives the cache.
-  for (Entry* entry : table_) delete entry;
+void UnlinkFromSegment(Entry* entry) {
+  Unlink(entry);
+  entry->segment->charge_bytes -= entry->charge_bytes;
 }
 
-Entry* LruShard::Lookup(const HashedKey& key) {
+void LinkAsNewest(Entry* entry, Segment* segment) {
+  entry->segment = segment;
+  segment->charge_bytes += entry->charge_bytes;
+  LinkBefore(entry, &segment->list);
+}
+
+// Whether the entry was used through its hint since the last such question.
+bool TakeUse(const Entry& entry) {
+  if (entry.hint == nullptr ||
+      !entry.hint->used.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  entry.hint->used.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
+
+DeadList::~DeadList() {
+  while (first_ != nullptr) {
+    delete static_cast<Entry*>(std::exchange(first_, first_->next));
+  }
+}
+
+LruShard::~LruShard() {
+  // Without entries of priority pinned only a handle can pin. No epoch is
+  // waited for: the cache outlives every use of a hint.
+  while (!table_.empty()) {
+    DeadList dead;
+    TakeFromTable(*table_.begin(), &dead);
+  }
+  RB_CHECK(usage_.pinned_bytes == 0);  // A handle outlives the cache.
+  while (retired_.next != &retired_) {
+    DeadList dead;
+    Bury(static_cast<Entry*>(retired_.next), &dead);
+  }
+}
+
+Entry* LruShard::Lookup(const HashedKey& key, FilterCache::Hint* hint) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = table_.find(key);
   if (it == table_.end()) {
     ++usage_.misses;
     return nullptr;
   }
+  Entry* entry = *it;
   ++usage_.hits;
-  Hold(*it);
-  return *it;
+  Hold(entry);
+  entry->was_found = true;
+  if (entry->hint == nullptr) SetHint(entry, hint);
+  return entry;
 }
 
 Entry* LruShard::Insert(const HashedKey& key,
                         std::unique_ptr<FilterCache::Value>* value,
-                        size_t charge_bytes) {
+                        const FilterCache::EntryOptions& options) {
   auto entry = std::make_unique<Entry>();
-  Link* dead = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    // All that is not pinned could go. In this form nothing overflows.
-    const size_t room = capacity_bytes_ - usage_.pinned_bytes;
-    if (room < kEntryOverheadBytes ||
-        charge_bytes > room - kEntryOverheadBytes) {
-      ++usage_.rejections;
-      return nullptr;
-    }
-    entry->key = key;
-    entry->value = std::move(*value);
-    entry->charge_bytes = charge_bytes + kEntryOverheadBytes;
-
-    if (auto it = table_.find(key); it != table_.end()) {
-      TakeFromTable(*it, &dead);
-    }
-    while (entry->charge_bytes > capacity_bytes_ - usage_.usage_bytes) {
-      RB_DCHECK(lru_.next != &lru_);
-      TakeFromTable(static_cast<Entry*>(lru_.next), &dead);
-      ++usage_.evictions;
-    }
-
-    ++usage_.inserts;
-    ++usage_.entry_count;
-    usage_.usage_bytes += entry->charge_bytes;
-    usage_.pinned_bytes += entry->charge_bytes;
-    entry->handle_count = 1;
-    entry->in_table = true;
-    table_.insert(entry.get());
+  DeadList dead;
+  std::lock_guard<std::mutex> lock(mutex_);
+  // All that is not pinned could go.
+  if (options.charge_bytes > SIZE_MAX - kEntryOverheadBytes ||
+      !Fits(options.charge_bytes + kEntryOverheadBytes, usage_.pinned_bytes)) {
+    ++usage_.rejections;
+    return nullptr;
   }
-  DeleteAll(dead);
+  entry->key = key;
+  entry->charge_bytes = options.charge_bytes + kEntryOverheadBytes;
+  entry->priority = options.priority;
+  entry->role = options.role;
+
+  if (auto it = table_.find(key); it != table_.end()) TakeFromTable(*it, &dead);
+  MakeRoom(entry->charge_bytes, &dead);
+  if (!Fits(entry->charge_bytes, usage_.usage_bytes)) {
+    ++usage_.rejections;  // What is retired may still be seen.
+    return nullptr;
+  }
+
+  ++usage_.inserts;
+  entry->value = std::move(*value);
+  entry->handle_count = 1;
+  entry->in_table = true;
+  Account(entry.get());
+  usage_.pinned_bytes += entry->charge_bytes;
+  table_.insert(entry.get());
+  SetHint(entry.get(), options.hint);
+  ForgetPriceIfRoomy();
   return entry.release();
 }
 
 void LruShard::Release(Entry* entry) {
-  Link* dead = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    RB_CHECK(entry->handle_count > 0);
-    if (--entry->handle_count > 0) return;
-    usage_.pinned_bytes -= entry->charge_bytes;
-    if (entry->in_table) {
-      LinkBefore(entry, &lru_);
-    } else {
-      Bury(entry, &dead);
-    }
+  DeadList dead;
+  std::lock_guard<std::mutex> lock(mutex_);
+  RB_CHECK(entry->handle_count > 0);
+  if (--entry->handle_count > 0) return;
+  BuryRetired(&dead);
+  if (entry->in_table && entry->priority == FilterCachePriority::kPinned) {
+    return;
   }
-  DeleteAll(dead);
+  usage_.pinned_bytes -= entry->charge_bytes;
+  if (!entry->in_table) {
+    Retire(entry, &dead);
+  } else if (entry->was_found) {
+    LinkUsed(entry);
+  } else {
+    LinkAsNewest(entry, &SegmentsOf(entry)[kProbation]);
+  }
 }
 
 void LruShard::Erase(const HashedKey& key) {
-  Link* dead = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    auto it = table_.find(key);
-    if (it == table_.end()) return;
-    TakeFromTable(*it, &dead);
+  DeadList dead;
+  std::lock_guard<std::mutex> lock(mutex_);
+  BuryRetired(&dead);
+  auto it = table_.find(key);
+  if (it != table_.end()) TakeFromTable(*it, &dead);
+  ForgetPriceIfRoomy();
+}
+
+void LruShard::EraseFile(uint64_t file_id) {
+  DeadList dead;
+  std::lock_guard<std::mutex> lock(mutex_);
+  BuryRetired(&dead);
+  for (auto it = table_.begin(); it != table_.end();) {
+    Entry* entry = *it++;
+    if (entry->key.key.file_id == file_id) TakeFromTable(entry, &dead);
   }
-  DeleteAll(dead);
+  ForgetPriceIfRoomy();
+}
+
+void LruShard::DropHint(const HashedKey& key, const FilterCache::Hint* hint) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = table_.find(key);
+  if (it != table_.end() && (*it)->hint == hint) SetHint(*it, nullptr);
+}
+
+void LruShard::SetCapacity(size_t capacity_bytes) {
+  DeadList dead;
+  std::lock_guard<std::mutex> lock(mutex_);
+  capacity_bytes_ = capacity_bytes;
+  for (Segments& segments : segments_) LimitProtected(&segments);
+  MakeRoom(0, &dead);
+  ForgetPriceIfRoomy();
 }
 
 void LruShard::AddUsage(FilterCache::Usage* usage) const {
@@ -113,40 +184,174 @@ void LruShard::AddUsage(FilterCache::Usage* usage) const {
   usage->usage_bytes += usage_.usage_bytes;
   usage->pinned_bytes += usage_.pinned_bytes;
   usage->entry_count += usage_.entry_count;
+  for (size_t i = 0; i < usage_.role_bytes.size(); ++i) {
+    usage->role_bytes[i] += usage_.role_bytes[i];
+  }
   usage->hits += usage_.hits;
   usage->misses += usage_.misses;
   usage->inserts += usage_.inserts;
   usage->evictions += usage_.evictions;
+  usage->shrinks += usage_.shrinks;
   usage->rejections += usage_.rejections;
+}
+
+void LruShard::Account(Entry* entry) {
+  ++usage_.entry_count;
+  usage_.usage_bytes += entry->charge_bytes;
+  usage_.role_bytes[static_cast<size_t>(entry->role)] += entry->charge_bytes;
+}
+
+void LruShard::SetHint(Entry* entry, FilterCache::Hint* hint) {
+  // An exchange, in the one order with what a guarded reader loads.
+  if (entry->hint != nullptr) entry->hint->value.exchange(nullptr);
+  entry->hint = hint;
+  if (hint == nullptr) return;
+  entry->had_hint = true;
+  hint->value.exchange(entry->value.get());
 }
 
 // idle or held -> held.
 void LruShard::Hold(Entry* entry) {
   if (entry->handle_count++ > 0) return;
-  Unlink(entry);
+  if (entry->priority == FilterCachePriority::kPinned) return;
+  UnlinkFromSegment(entry);
   usage_.pinned_bytes += entry->charge_bytes;
 }
 
-// idle -> dead, held -> detached.
-void LruShard::TakeFromTable(Entry* entry, Link** dead) {
+// idle -> retired or dead, held -> detached.
+void LruShard::TakeFromTable(Entry* entry, DeadList* dead) {
   RB_DCHECK(entry->in_table);
   table_.erase(entry);
   entry->in_table = false;
+  SetHint(entry, nullptr);
+  if (entry->had_hint) entry->epoch = base::RetireEpoch();
   if (entry->handle_count > 0) return;
+  if (entry->priority == FilterCachePriority::kPinned) {
+    usage_.pinned_bytes -= entry->charge_bytes;
+  } else {
+    UnlinkFromSegment(entry);
+  }
+  Retire(entry, dead);
+}
+
+void LruShard::Retire(Entry* entry, DeadList* dead) {
+  LinkBefore(entry, &retired_);
+  retired_bytes_ += entry->charge_bytes;
+  if (!entry->had_hint || base::EpochPassed(entry->epoch)) Bury(entry, dead);
+}
+
+// retired -> dead.
+void LruShard::Bury(Entry* entry, DeadList* dead) {
   Unlink(entry);
-  Bury(entry, dead);
-}
-
-void LruShard::Bury(Entry* entry, Link** dead) {
+  retired_bytes_ -= entry->charge_bytes;
   usage_.usage_bytes -= entry->charge_bytes;
+  usage_.role_bytes[static_cast<size_t>(entry->role)] -= entry->charge_bytes;
   --usage_.entry_count;
-  entry->next = *dead;
-  *dead = entry;
+  dead->Add(entry);
 }
 
-void LruShard::DeleteAll(Link* dead) {
-  while (dead != nullptr) {
-    delete static_cast<Entry*>(std::exchange(dead, dead->next));
+void LruShard::BuryRetired(DeadList* dead) {
+  while (retired_.next != &retired_) {
+    Entry* oldest = static_cast<Entry*>(retired_.next);
+    if (!base::EpochPassed(oldest->epoch)) return;
+    Bury(oldest, dead);
+  }
+}
+
+void LruShard::LinkUsed(Entry* entry) {
+  Segments& segments = SegmentsOf(entry);
+  LinkAsNewest(entry, &segments[is_plain_ ? kProbation : kProtected]);
+  LimitProtected(&segments);
+}
+
+void LruShard::LimitProtected(Segments* segments) {
+  Segment& guarded = (*segments)[kProtected];
+  while (guarded.charge_bytes > capacity_bytes_ - capacity_bytes_ / 5) {
+    Entry* oldest = static_cast<Entry*>(guarded.list.next);
+    UnlinkFromSegment(oldest);
+    oldest->was_found = false;
+    LinkAsNewest(oldest, &(*segments)[kProbation]);
+  }
+}
+
+Entry* LruShard::ChooseVictim() {
+  int second_chances = kMaxSecondChances;
+  for (Segments& segments : segments_) {
+    for (Segment& segment : segments) {
+      std::array<Entry*, kCandidateCount> candidates;
+      std::array<double, kCandidateCount> worths;
+      size_t count = 0;
+      size_t least = 0;
+      Link* passed = &segment.list;  // The last candidate.
+      while (count < kCandidateCount && passed->next != &segment.list) {
+        Entry* entry = static_cast<Entry*>(passed->next);
+        if (second_chances > 0 && TakeUse(*entry)) {
+          --second_chances;
+          UnlinkFromSegment(entry);
+          LinkUsed(entry);
+          continue;
+        }
+        passed = entry;
+        candidates[count] = entry;
+        worths[count] = entry->value->Worth();
+        if (worths[count] < worths[least]) least = count;
+        ++count;
+      }
+      if (count == 0) continue;
+      // Or the same worthy ones would be the competition for ever.
+      for (size_t i = 0; i < count; ++i) {
+        if (!(worths[i] > worths[least])) continue;
+        UnlinkFromSegment(candidates[i]);
+        LinkAsNewest(candidates[i], &segment);
+      }
+      return candidates[least];
+    }
+  }
+  return nullptr;
+}
+
+bool LruShard::EvictOne(DeadList* dead) {
+  Entry* victim = ChooseVictim();
+  if (victim == nullptr) return false;
+  const double price = price_.load(std::memory_order_relaxed);
+  const double worth = victim->value->Worth();
+  price_.store(price == 0 ? worth : price + (worth - price) / kPriceMemory,
+               std::memory_order_relaxed);
+
+  size_t freed_bytes = 0;
+  std::unique_ptr<FilterCache::Value> part =
+      victim->value->Shrink(&freed_bytes);
+  if (part == nullptr) {
+    ++usage_.evictions;
+    TakeFromTable(victim, dead);
+    return true;
+  }
+  RB_CHECK(freed_bytes > 0 &&
+           freed_bytes <= victim->charge_bytes - kEntryOverheadBytes);
+  ++usage_.shrinks;
+  victim->charge_bytes -= freed_bytes;
+  victim->segment->charge_bytes -= freed_bytes;
+  ++usage_.entry_count;
+  auto retired = std::make_unique<Entry>();
+  retired->value = std::move(part);
+  retired->charge_bytes = freed_bytes;
+  retired->role = victim->role;
+  retired->had_hint = victim->had_hint;
+  if (retired->had_hint) retired->epoch = base::RetireEpoch();
+  Retire(retired.release(), dead);
+  return true;
+}
+
+void LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
+  BuryRetired(dead);
+  while (!Fits(charge_bytes, usage_.usage_bytes - retired_bytes_) &&
+         EvictOne(dead)) {
+  }
+}
+
+void LruShard::ForgetPriceIfRoomy() {
+  if (usage_.usage_bytes < capacity_bytes_ - capacity_bytes_ / 16) {
+    price_.store(0, std::memory_order_relaxed);
   }
 }
 

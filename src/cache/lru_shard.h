@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One shard of the filter cache: a table of entries, least recently used
-// first out, behind one mutex. It owns no threads and does no I/O.
+// One shard of the filter cache: a table of entries and the lists by which
+// they are evicted, behind one mutex. It owns no threads and does no I/O.
 //
 // Values are destroyed outside the mutex, so that their destructors may take
-// long, or use the cache.
+// long, or use the cache. What a thread may see through a hint is destroyed
+// when its epoch has passed, by a later call if need be.
 
 #ifndef ROWBLOOM_CACHE_LRU_SHARD_H_
 #define ROWBLOOM_CACHE_LRU_SHARD_H_
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,26 +32,38 @@ struct HashedKey {
 
 // The link of a circular list whose head is a Link alone.
 struct Link {
-  Link* next = nullptr;
-  Link* prev = nullptr;
+  Link* next = this;
+  Link* prev = this;
 };
+
+struct Segment;
 
 // What a handle points to.
 //
-//                  in table   in lru list   handles
-//   idle              yes         yes          0
-//   held              yes         no          > 0
-//   detached          no          no          > 0
+//                  in table   in segment   handles   in retired list
+//   idle              yes       yes (*)       0            no
+//   held              yes         no         > 0           no
+//   detached          no          no         > 0           no
+//   retired           no          no          0            yes
 //
 // Insert() makes a held one; the last Release() makes it idle; eviction takes
 // idle ones only. Erase() and replacement detach what is held. An entry in
-// none of these states is destroyed.
+// none of these states is destroyed. (*) Those of priority pinned in none.
+//
+// A part that a value gave up is a retired entry of its own.
 struct Entry : Link {
   HashedKey key{};
   std::unique_ptr<FilterCache::Value> value;
   size_t charge_bytes = 0;  // kEntryOverheadBytes included.
+  FilterCache::Hint* hint = nullptr;
+  Segment* segment = nullptr;
+  uint64_t epoch = 0;  // The one that ended when it left the table.
   uint32_t handle_count = 0;
+  FilterCachePriority priority = FilterCachePriority::kLow;
+  FilterCacheRole role = FilterCacheRole::kOther;
   bool in_table = false;
+  bool had_hint = false;
+  bool was_found = false;  // By a Lookup() since it was on probation.
 };
 
 // The entry and its slot in the table: a pointer and a control byte, twice,
@@ -56,28 +71,57 @@ struct Entry : Link {
 inline constexpr size_t kEntryOverheadBytes =
     sizeof(Entry) + 2 * (sizeof(void*) + 1);
 
+// Idle entries in order of use.
+struct Segment {
+  Link list;  // list.next was used longest ago.
+  size_t charge_bytes = 0;
+};
+
+// Entries that die, by `next`. Declared before a lock it outlives it.
+class DeadList {
+ public:
+  DeadList() = default;
+  ~DeadList();
+  DeadList(const DeadList&) = delete;
+  DeadList& operator=(const DeadList&) = delete;
+
+  void Add(Entry* entry) {
+    entry->next = first_;
+    first_ = entry;
+  }
+
+ private:
+  Link* first_ = nullptr;
+};
+
 // Aligned so that neighbours' mutexes are not on one cache line.
 class alignas(64) LruShard {
  public:
-  LruShard();
+  LruShard() = default;
   // Holding a handle beyond it is the caller's mistake (checked).
   ~LruShard();
   LruShard(const LruShard&) = delete;
   LruShard& operator=(const LruShard&) = delete;
 
   // Before any other call.
-  void SetCapacity(size_t capacity_bytes) { capacity_bytes_ = capacity_bytes; }
+  void SetPolicy(ShardedLruCacheOptions::Policy policy) {
+    is_plain_ = policy == ShardedLruCacheOptions::Policy::kPlainLru;
+  }
 
   // As FilterCache's.
-  Entry* Lookup(const HashedKey& key);
+  Entry* Lookup(const HashedKey& key, FilterCache::Hint* hint);
   Entry* Insert(const HashedKey& key,
                 std::unique_ptr<FilterCache::Value>* value,
-                size_t charge_bytes);
+                const FilterCache::EntryOptions& options);
   void Release(Entry* entry);
   void Erase(const HashedKey& key);
+  void EraseFile(uint64_t file_id);
+  void DropHint(const HashedKey& key, const FilterCache::Hint* hint);
+  void SetCapacity(size_t capacity_bytes);
 
   // Adds everything but the capacity to *usage.
   void AddUsage(FilterCache::Usage* usage) const;
+  double Price() const { return price_.load(std::memory_order_relaxed); }
 
  private:
   struct Hash {
@@ -95,22 +139,48 @@ class alignas(64) LruShard {
       return e->key.key == k.key;
     }
   };
+  enum SegmentName { kProbation, kProtected, kSegmentCount };
+  using Segments = std::array<Segment, kSegmentCount>;
 
-  // These need mutex_. An entry that dies is pushed on *dead, through `next`,
-  // and is deleted by DeleteAll() after the mutex was released.
+  // These need mutex_.
+  Segments& SegmentsOf(const Entry* entry) {
+    return segments_[static_cast<size_t>(entry->priority)];
+  }
+  // Beside what uses so many bytes already. By subtraction, which does not
+  // overflow.
+  bool Fits(size_t charge_bytes, size_t used_bytes) const {
+    return used_bytes <= capacity_bytes_ &&
+           charge_bytes <= capacity_bytes_ - used_bytes;
+  }
+  void Account(Entry* entry);
+  void SetHint(Entry* entry, FilterCache::Hint* hint);
   void Hold(Entry* entry);
-  void TakeFromTable(Entry* entry, Link** dead);
-  void Bury(Entry* entry, Link** dead);
-  static void DeleteAll(Link* dead);
+  void TakeFromTable(Entry* entry, DeadList* dead);
+  // The last step of an entry: dead at once if no thread can see it.
+  void Retire(Entry* entry, DeadList* dead);
+  void Bury(Entry* entry, DeadList* dead);
+  void BuryRetired(DeadList* dead);
+  // Into the segment that a use takes it to.
+  void LinkUsed(Entry* entry);
+  void LimitProtected(Segments* segments);
+  Entry* ChooseVictim();
+  bool EvictOne(DeadList* dead);
+  // Until charge_bytes fit in, once what is retired is gone.
+  void MakeRoom(size_t charge_bytes, DeadList* dead);
+  void ForgetPriceIfRoomy();
 
+  mutable std::mutex mutex_;  // Guards all below, but price_.
+  bool is_plain_ = false;
   size_t capacity_bytes_ = 0;
-
-  mutable std::mutex mutex_;  // Guards all below.
   absl::flat_hash_set<Entry*, Hash, Equal> table_;
-  Link lru_;  // lru_.next was released longest ago.
-  // Over entries in any of the three states; only `capacity_bytes`, which is
-  // the whole cache's, is not used.
+  std::array<Segments, static_cast<size_t>(FilterCachePriority::kPinned)>
+      segments_;  // In the order of eviction.
+  Link retired_;  // retired_.next retired longest ago.
+  size_t retired_bytes_ = 0;
+  // Over entries in any of the states; only `capacity_bytes`, which is the
+  // whole cache's, is not used.
   FilterCache::Usage usage_;
+  std::atomic<double> price_{0};
 };
 
 }  // namespace rowbloom::cache

@@ -2,9 +2,11 @@
 
 #include <xxhash.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 #include <vector>
 
@@ -54,23 +56,20 @@ Entry* EntryOf(FilterCache::Handle* handle) {
 class ShardedLruCache : public FilterCache {
  public:
   explicit ShardedLruCache(const ShardedLruCacheOptions& options)
-      : capacity_bytes_(options.capacity_bytes),
-        shard_bits_(ShardBits(options)),
-        shards_(size_t{1} << shard_bits_) {
-    for (LruShard& shard : shards_) {
-      shard.SetCapacity(capacity_bytes_ >> shard_bits_);
-    }
+      : shard_bits_(ShardBits(options)), shards_(size_t{1} << shard_bits_) {
+    for (LruShard& shard : shards_) shard.SetPolicy(options.policy);
+    ShardedLruCache::SetCapacity(options.capacity_bytes);
   }
 
-  Handle* Lookup(const FilterCacheKey& key) override {
+  Handle* Lookup(const FilterCacheKey& key, Hint* hint) override {
     const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Lookup(hashed));
+    return HandleOf(ShardOf(hashed).Lookup(hashed, hint));
   }
 
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
-                 size_t charge_bytes) override {
+                 const EntryOptions& options) override {
     const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Insert(hashed, value, charge_bytes));
+    return HandleOf(ShardOf(hashed).Insert(hashed, value, options));
   }
 
   Value* ValueOf(Handle* handle) const override {
@@ -87,11 +86,35 @@ class ShardedLruCache : public FilterCache {
     ShardOf(hashed).Erase(hashed);
   }
 
+  void EraseFile(uint64_t file_id) override {
+    for (LruShard& shard : shards_) shard.EraseFile(file_id);
+  }
+
+  void DropHint(const FilterCacheKey& key, Hint* hint) override {
+    const HashedKey hashed = HashKey(key);
+    ShardOf(hashed).DropHint(hashed, hint);
+  }
+
+  void SetCapacity(size_t capacity_bytes) override {
+    std::lock_guard<std::mutex> lock(resize_mutex_);
+    capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
+    for (LruShard& shard : shards_) {
+      shard.SetCapacity(capacity_bytes >> shard_bits_);
+    }
+  }
+
   Usage GetUsage() const override {
     Usage usage;
-    usage.capacity_bytes = capacity_bytes_;
+    usage.capacity_bytes = capacity_bytes_.load(std::memory_order_relaxed);
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
     return usage;
+  }
+
+  // The mean over the shards: a chunk may be in any.
+  double Price() const override {
+    double sum = 0;
+    for (const LruShard& shard : shards_) sum += shard.Price();
+    return sum / static_cast<double>(shards_.size());
   }
 
  private:
@@ -100,8 +123,9 @@ class ShardedLruCache : public FilterCache {
     return shards_[key.hash >> 1 >> (63 - shard_bits_)];
   }
 
-  const size_t capacity_bytes_;
   const int shard_bits_;
+  std::mutex resize_mutex_;  // So that all shards have one call's capacity.
+  std::atomic<size_t> capacity_bytes_{0};
   std::vector<LruShard> shards_;
 };
 

@@ -306,8 +306,11 @@ ChunkPtr FilterReader::Impl::LoadChunk(size_t index) const {
     if (options_.cache != nullptr) {
       std::unique_ptr<FilterCache::Value> value = std::make_unique<CachedChunk>(
           *chunk, range_.offset + entry.offset, entry.descriptor);
-      FilterCache::Handle* handle = options_.cache->Insert(
-          {file_id_, index}, &value, size + kChunkOverheadBytes);
+      FilterCache::EntryOptions entry_options;
+      entry_options.charge_bytes = size + kChunkOverheadBytes;
+      entry_options.role = FilterCacheRole::kChunk;
+      FilterCache::Handle* handle =
+          options_.cache->Insert({file_id_, index}, &value, entry_options);
       // Refused for want of room: this lookup still has its answer.
       if (handle != nullptr) options_.cache->Release(handle);
     }

@@ -20,7 +20,7 @@ class AllocationTest : public ::testing::Test {
   AllocationTest() : cache_(NewShardedLruCache({8 << 20, 2})) {
     for (uint64_t i = 0; i < 1000; ++i) {
       auto value = std::make_unique<FilterCache::Value>();
-      cache_->Release(cache_->Insert({7, i}, &value, 100));
+      cache_->Release(cache_->Insert({7, i}, &value, {100}));
     }
   }
 
@@ -31,7 +31,7 @@ TEST_F(AllocationTest, IsCounted) {
   if (!testing::kCountsAllocations) GTEST_SKIP();
   const size_t before = AllocationCount();
   auto value = std::make_unique<FilterCache::Value>();
-  cache_->Release(cache_->Insert({8, 0}, &value, 100));
+  cache_->Release(cache_->Insert({8, 0}, &value, {100}));
   EXPECT_GE(AllocationCount(), before + 2);
 }
 

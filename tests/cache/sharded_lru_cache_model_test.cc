@@ -132,7 +132,8 @@ void CompareRandomly(uint32_t seed, size_t capacity_bytes, size_t max_handles) {
 
   Deaths deaths(kSteps);
   Model model(capacity_bytes);
-  std::unique_ptr<FilterCache> cache = NewShardedLruCache({capacity_bytes, 0});
+  std::unique_ptr<FilterCache> cache = NewShardedLruCache(
+      {capacity_bytes, 0, ShardedLruCacheOptions::Policy::kPlainLru});
   std::vector<Held> held;
   size_t next_number = 0;
   std::vector<size_t> alive;  // Values inserted and not known to be dead.
@@ -156,7 +157,7 @@ void CompareRandomly(uint32_t seed, size_t capacity_bytes, size_t max_handles) {
       const size_t charge_bytes = below(20) == 0 ? below(3000) : below(300);
       std::unique_ptr<FilterCache::Value> value =
           std::make_unique<TrackedValue>(number, &deaths);
-      FilterCache::Handle* handle = cache->Insert(key, &value, charge_bytes);
+      FilterCache::Handle* handle = cache->Insert(key, &value, {charge_bytes});
       ASSERT_EQ(handle != nullptr, model.Insert(n, number, charge_bytes));
       ASSERT_EQ(handle == nullptr, value != nullptr);
       if (handle != nullptr) {

@@ -28,11 +28,13 @@ constexpr size_t kOverhead = kEntryOverheadBytes;
 class LruTest : public ::testing::Test {
  protected:
   using Handle = FilterCache::Handle;
+  using Policy = ShardedLruCacheOptions::Policy;
 
   static constexpr size_t kCharge = 100;
 
-  void MakeCache(size_t capacity_bytes, int shard_bits = 0) {
-    cache_ = NewShardedLruCache({capacity_bytes, shard_bits});
+  void MakeCache(size_t capacity_bytes, int shard_bits = 0,
+                 Policy policy = Policy::kPlainLru) {
+    cache_ = NewShardedLruCache({capacity_bytes, shard_bits, policy});
   }
   // Room for so many entries of kCharge, and for no byte more.
   void MakeCacheFor(size_t entry_count) {
@@ -46,7 +48,7 @@ class LruTest : public ::testing::Test {
     std::unique_ptr<FilterCache::Value> value =
         std::make_unique<TrackedValue>(next_number_++, &deaths_);
     const FilterCache::Value* raw = value.get();
-    Handle* handle = cache_->Insert(Key(key), &value, charge_bytes);
+    Handle* handle = cache_->Insert(Key(key), &value, {charge_bytes});
     if (handle == nullptr) {
       EXPECT_EQ(value.get(), raw);  // Left with the caller.
     } else {
@@ -91,7 +93,7 @@ TEST_F(LruTest, FileAndChunkAreBothPartOfTheKey) {
   MakeCacheFor(4);
   std::unique_ptr<FilterCache::Value> value =
       std::make_unique<TrackedValue>(0, &deaths_);
-  cache_->Release(cache_->Insert({1, 2}, &value, 1));
+  cache_->Release(cache_->Insert({1, 2}, &value, {1}));
   EXPECT_EQ(cache_->Lookup({2, 1}), nullptr);
   EXPECT_EQ(cache_->Lookup({1, 1}), nullptr);
   EXPECT_EQ(cache_->Lookup({2, 2}), nullptr);
@@ -348,7 +350,7 @@ TEST_F(LruTest, SequentialKeysSpreadOverShards) {
     auto cache = NewShardedLruCache({64 * 128 * (1 + kOverhead), 6});
     for (uint64_t i = 0; i < 4096; ++i) {
       auto value = std::make_unique<FilterCache::Value>();
-      cache->Release(cache->Insert({1 + i / chunks, i % chunks}, &value, 1));
+      cache->Release(cache->Insert({1 + i / chunks, i % chunks}, &value, {1}));
     }
     EXPECT_EQ(cache->GetUsage().evictions, 0) << chunks;
   }
@@ -383,7 +385,7 @@ TEST_F(LruTest, ValueMayUseTheCacheWhenItDies) {
   const auto put = [this](uint64_t key) {
     std::unique_ptr<FilterCache::Value> value =
         std::make_unique<Curious>(cache_.get());
-    return cache_->Insert(Key(key), &value, kCharge);
+    return cache_->Insert(Key(key), &value, {kCharge});
   };
   cache_->Release(put(0));
   cache_->Release(put(1));  // Evicts.

@@ -60,7 +60,7 @@ Counts Work(FilterCache* cache, uint32_t seed, size_t max_handles) {
     } else if (operation < 95) {
       std::unique_ptr<FilterCache::Value> value =
           std::make_unique<KeyedValue>(key);
-      FilterCache::Handle* handle = cache->Insert(key, &value, kCharge);
+      FilterCache::Handle* handle = cache->Insert(key, &value, {kCharge});
       ++(handle != nullptr ? counts.inserts : counts.rejections);
       EXPECT_EQ(handle == nullptr, value != nullptr);
       if (handle != nullptr) held.push_back({handle, key});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "rowbloom/filter_cache.h"
+
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "rowbloom/filter_cache.h"
 
 namespace rowbloom {
 namespace {

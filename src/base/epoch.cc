@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/epoch.h"
+
+namespace rowbloom::base {
+
+namespace internal {
+
+thread_local ThreadRecord* thread_record = nullptr;
+std::atomic<uint64_t> global_epoch{1};
+
+namespace {
+
+std::atomic<ThreadRecord*> all_records{nullptr};
+std::atomic<uint32_t> record_count{0};
+
+thread_local bool thread_ends = false;
+
+// Gives the record back when its thread ends.
+struct Owner {
+  ThreadRecord* record = nullptr;
+  ~Owner() {
+    thread_ends = true;
+    thread_record = nullptr;
+    if (record != nullptr) record->owned.store(false);
+  }
+};
+
+}  // namespace
+
+ThreadRecord* AcquireThreadRecord() {
+  ThreadRecord* record = nullptr;
+  // The one with the smallest index that no thread owns.
+  for (ThreadRecord* r = all_records.load(); r != nullptr; r = r->next) {
+    if (!r->owned.load() && (record == nullptr || r->index < record->index)) {
+      record = r;
+    }
+  }
+  bool expected = false;
+  if (record == nullptr ||
+      !record->owned.compare_exchange_strong(expected, true)) {
+    record = new ThreadRecord;
+    record->index = record_count.fetch_add(1);
+    record->random = record->index * 2 + 1;
+    record->next = all_records.load();
+    while (!all_records.compare_exchange_weak(record->next, record)) {
+    }
+  }
+  thread_record = record;
+  // A lookup from a destructor that runs after Owner's keeps its record for
+  // good: those are few and small.
+  if (!thread_ends) {
+    thread_local Owner owner;
+    owner.record = record;
+  }
+  return record;
+}
+
+}  // namespace internal
+
+uint64_t RetireEpoch() { return internal::global_epoch.fetch_add(1); }
+
+bool EpochPassed(uint64_t epoch) {
+  for (const ThreadRecord* r = internal::all_records.load(); r != nullptr;
+       r = r->next) {
+    const uint64_t began = r->epoch.load(std::memory_order_seq_cst);
+    if (began != 0 && began <= epoch) return false;
+  }
+  return true;
+}
+
+bool DrawNextSample(ThreadRecord* record) {
+  // xorshift32; the distance to the next is 1 to 31, 16 on average.
+  uint32_t x = record->random;
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  record->random = x;
+  record->ticks_to_sample = 1 + (x >> 8) % (2 * kSampleInterval - 1);
+  return true;
+}
+
+}  // namespace rowbloom::base

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lets threads read a shared object without a lock while another thread
+// unlinks and frees it: freeing waits until no reader can still see it.
+//
+//   Reader:  EpochGuard guard;
+//            if (const T* t = shared.load()) Use(*t);   // Safe till the end.
+//   Writer:  T* old = shared.exchange(next);
+//            uint64_t epoch = RetireEpoch();            // After unlinking.
+//            ... if (EpochPassed(epoch)) delete old;
+//
+// Entering and leaving cost a few nanoseconds and touch memory of the calling
+// thread only. Guards may nest; what is under one should be short, for it
+// holds up the freeing of everything that was retired meanwhile. Loads and
+// stores of `shared` are sequentially consistent, or at least the store that
+// unlinks is an exchange.
+
+#ifndef ROWBLOOM_BASE_EPOCH_H_
+#define ROWBLOOM_BASE_EPOCH_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace rowbloom::base {
+
+// What the library keeps for each thread. Owned by one thread at a time; kept
+// for the next one when its thread ends, never freed.
+struct alignas(64) ThreadRecord {
+  // The epoch in which the outermost guard began; 0 outside of any.
+  std::atomic<uint64_t> epoch{0};
+  uint32_t guard_depth = 0;
+  // Unique among the threads alive, as small as it can be: 0, 1, 2...
+  uint32_t index = 0;
+  // For the owner's own use, across all objects: see SampleTick().
+  uint32_t ticks_to_sample = 1;
+  uint32_t random = 1;
+  std::atomic<bool> owned{true};
+  ThreadRecord* next = nullptr;
+};
+
+namespace internal {
+extern thread_local ThreadRecord* thread_record;
+extern std::atomic<uint64_t> global_epoch;
+ThreadRecord* AcquireThreadRecord();
+}  // namespace internal
+
+inline ThreadRecord& ThisThread() {
+  ThreadRecord* record = internal::thread_record;
+  return record != nullptr ? *record : *internal::AcquireThreadRecord();
+}
+
+class EpochGuard {
+ public:
+  EpochGuard() : record_(ThisThread()) {
+    if (record_.guard_depth++ > 0) return;
+    const uint64_t now = internal::global_epoch.load(std::memory_order_acquire);
+    // Before every load of a shared pointer in the one order that all threads
+    // agree on: who retires later sees this guard, who retired earlier has
+    // unlinked what it retires.
+    record_.epoch.store(now, std::memory_order_seq_cst);
+  }
+  ~EpochGuard() {
+    if (--record_.guard_depth > 0) return;
+    record_.epoch.store(0, std::memory_order_release);
+  }
+  EpochGuard(const EpochGuard&) = delete;
+  EpochGuard& operator=(const EpochGuard&) = delete;
+
+  ThreadRecord& thread() const { return record_; }
+
+ private:
+  ThreadRecord& record_;
+};
+
+// Begins a new epoch and returns the one that ended.
+uint64_t RetireEpoch();
+// Whether every guard that began in that epoch or before has ended. False
+// under a guard of the calling thread that began then, too.
+bool EpochPassed(uint64_t epoch);
+
+// True once in kSampleInterval calls on average, at random, so that a pattern
+// of lookups cannot hide from it. For estimates that are too dear to keep on
+// each lookup.
+inline constexpr uint32_t kSampleInterval = 16;
+bool DrawNextSample(ThreadRecord* record);
+inline bool SampleTick(ThreadRecord* record) {
+  return --record->ticks_to_sample == 0 && DrawNextSample(record);
+}
+
+}  // namespace rowbloom::base
+
+#endif  // ROWBLOOM_BASE_EPOCH_H_

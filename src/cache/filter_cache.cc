@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_cache.h"
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+
+namespace rowbloom {
+
+std::string_view FilterCacheRoleName(FilterCacheRole role) {
+  switch (role) {
+    case FilterCacheRole::kChunk:
+      return "chunk";
+    case FilterCacheRole::kIndex:
+      return "index";
+    case FilterCacheRole::kMemo:
+      return "memo";
+    case FilterCacheRole::kOther:
+    case FilterCacheRole::kCount:
+      break;
+  }
+  return "other";
+}
+
+std::string FilterCache::Usage::ToString() const {
+  std::string text = absl::StrCat(
+      "capacity_bytes ", capacity_bytes, "\nusage_bytes ", usage_bytes,
+      "\npinned_bytes ", pinned_bytes, "\nentry_count ", entry_count, "\n");
+  for (size_t i = 0; i < role_bytes.size(); ++i) {
+    const auto role = static_cast<FilterCacheRole>(i);
+    absl::StrAppend(&text, base::AbslView(FilterCacheRoleName(role)), "_bytes ",
+                    role_bytes[i], "\n");
+  }
+  absl::StrAppend(&text, "hits ", hits, "\nmisses ", misses, "\ninserts ",
+                  inserts, "\nevictions ", evictions, "\nshrinks ", shrinks,
+                  "\nrejections ", rejections, "\n");
+  return text;
+}
+
+uint64_t FilterCache::NewFileId() {
+  // Above those that engines give, which are file numbers.
+  static std::atomic<uint64_t> next{uint64_t{1} << 63};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace rowbloom
