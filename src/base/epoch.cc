@@ -6,8 +6,7 @@ namespace rowbloom::base {
 
 namespace internal {
 
-thread_local ThreadRecord* thread_record = nullptr;
-std::atomic<uint64_t> global_epoch{1};
+GlobalEpoch global_epoch;
 
 namespace {
 
@@ -58,7 +57,7 @@ ThreadRecord* AcquireThreadRecord() {
 
 }  // namespace internal
 
-uint64_t RetireEpoch() { return internal::global_epoch.fetch_add(1); }
+uint64_t RetireEpoch() { return internal::global_epoch.value.fetch_add(1); }
 
 bool EpochPassed(uint64_t epoch) {
   for (const ThreadRecord* r = internal::all_records.load(); r != nullptr;

@@ -19,7 +19,6 @@
 #define ROWBLOOM_BASE_EPOCH_H_
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 namespace rowbloom::base {
@@ -40,8 +39,12 @@ struct alignas(64) ThreadRecord {
 };
 
 namespace internal {
-extern thread_local ThreadRecord* thread_record;
-extern std::atomic<uint64_t> global_epoch;
+// Defined here, so that compilers see that it needs no initialization.
+inline thread_local ThreadRecord* thread_record = nullptr;
+struct alignas(64) GlobalEpoch {  // Alone on its cache line.
+  std::atomic<uint64_t> value{1};
+};
+extern GlobalEpoch global_epoch;
 ThreadRecord* AcquireThreadRecord();
 }  // namespace internal
 
@@ -54,7 +57,8 @@ class EpochGuard {
  public:
   EpochGuard() : record_(ThisThread()) {
     if (record_.guard_depth++ > 0) return;
-    const uint64_t now = internal::global_epoch.load(std::memory_order_acquire);
+    const uint64_t now =
+        internal::global_epoch.value.load(std::memory_order_acquire);
     // Before every load of a shared pointer in the one order that all threads
     // agree on: who retires later sees this guard, who retired earlier has
     // unlinked what it retires.
@@ -75,8 +79,8 @@ class EpochGuard {
 
 // Begins a new epoch and returns the one that ended.
 uint64_t RetireEpoch();
-// Whether every guard that began in that epoch or before has ended. False
-// under a guard of the calling thread that began then, too.
+// Whether every guard that began in that epoch or before has ended. False too
+// under one of the calling thread: who waits for it under a guard never ends.
 bool EpochPassed(uint64_t epoch);
 
 // True once in kSampleInterval calls on average, at random, so that a pattern
