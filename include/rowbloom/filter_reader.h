@@ -10,6 +10,13 @@
 // `source`, options.cache and options.stats must outlive the reader. Bytes:
 // docs/filter_block_format.md.
 //
+// What is loaded when. A lookup that needs a chunk that is not in memory loads
+// it, if that pays: the cache's ledger (filter_ledger.h) has to allow it, and
+// once its grants are used up, lookups of the chunk have to have wasted half of
+// what loading it costs. Until then the answer is "maybe". Of a compact chunk
+// only as many columns are kept as it is asked for: those whose savings, for
+// each byte of memory, are worth the cache's price (FilterCache::Price).
+//
 // Open() and Verify() are strict: DataLoss for damaged bytes, Unimplemented
 // for a newer format, I/O errors as they came, each with file and offset.
 // MayContain() is lenient: whatever it cannot read answers "maybe" and is
@@ -37,17 +44,36 @@
 
 namespace rowbloom {
 
+enum class FilterLoading : uint8_t {
+  kWhenItPays,
+  kAlways,  // At the first lookup, with all columns.
+};
+
 struct FilterReaderOptions {
   // Shared cache of chunks. nullptr: each lookup reads its chunk.
   FilterCache* cache = nullptr;
   // Optional.
   FilterStats* stats = nullptr;
+  // Optional. Remembers the keys of TellOutcome(key, false), so that a false
+  // positive costs one read only. Not the cache that has the chunks: one of
+  // its own, whose capacity bounds what is remembered.
+  FilterCache* false_positive_memo = nullptr;
   // The file's id in the cache, below 2^63; 0 takes a fresh one, whose chunks
   // leave the cache with the reader. Two readers of the same immutable block
   // may share an id, and then share chunks. Under an id that two different
   // blocks use they displace each other's chunks, but never answer for each
   // other.
   uint64_t file_id = 0;
+  // Where the file is in the tree, for statistics.
+  int level = FilterStats::kUnknownLevel;
+  // Of the chunks in the cache.
+  FilterCachePriority priority = FilterCachePriority::kLow;
+  FilterLoading loading = FilterLoading::kWhenItPays;
+  // Whether Open() loads all chunks that the cache has room for, whatever it
+  // costs. Chunks that cannot be read are counted, and are no error.
+  bool prefetch = false;
+  // What a "maybe" usually makes the engine read. TellOutcome() may know better.
+  uint64_t data_block_size_bytes = 4096;
   // Bytes of the first read, from the end. Give FilterBlockInfo's
   // tail_size_bytes if it is known: exactly one read, of exactly that size.
   uint64_t tail_size_bytes = 16 << 10;
@@ -83,6 +109,14 @@ struct FilterChunkInfo {
   FilterDescriptor descriptor;
 };
 
+class FilterReader;
+
+// A lookup of a key in one of many SSTs.
+struct FilterQuestion {
+  const FilterReader* reader = nullptr;
+  const FilterKey* key = nullptr;
+};
+
 class FilterReader {
  public:
   static absl::StatusOr<std::unique_ptr<FilterReader>> Open(
@@ -103,6 +137,18 @@ class FilterReader {
   // may_contain[i] answers keys[i].
   void MayContain(absl::Span<const FilterKey> keys, bool* may_contain) const;
 
+  // The same over many SSTs. Chunks that have to be loaded and lie together in
+  // a source are read together, in order of offset.
+  static void MayContain(absl::Span<const FilterQuestion> questions,
+                         bool* may_contain);
+
+  // What the engine found after a "maybe", and how many bytes it read for it.
+  // Feeds the statistics, the choice of what to keep in memory and, if there is
+  // one, the memo of false positives.
+  static constexpr uint64_t kUnknownBytes = ~uint64_t{0};
+  void TellOutcome(const FilterKey& key, bool key_was_there,
+                   uint64_t read_bytes = kUnknownBytes) const;
+
   // Reads the whole block and checks every checksum and invariant.
   absl::Status Verify() const;
 
@@ -113,6 +159,11 @@ class FilterReader {
   // "no" or the key cannot be asked.
   int64_t ChunkOf(const FilterKey& key) const;
   uint64_t file_id() const;
+  // Of this reader alone.
+  FilterStatsSnapshot stats() const;
+  // Of each chunk, the steps of precision in memory (FilterSteps()); 0 if it is
+  // not. Only what this reader loaded, and only for caches that keep hints.
+  std::vector<uint32_t> LoadedSteps() const;
 
  private:
   class Impl;

@@ -1,36 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters of what filters answered and what they cost.
+// Counters of what filters answered and what they cost: in all, for each level
+// and for each open file.
 //
 //   FilterStats stats;
 //   options.stats = &stats;             // Shared by any number of readers.
 //   ...
-//   puts(stats.Snapshot().ToString().c_str());
+//   puts(stats.ToString().c_str());     // Or ToPrometheus().
 //
-// Add() is lock-free and may be called on any number of threads; counters are
-// spread over cache lines by thread. Snapshot() sums them: each counter is
-// exact once the writers are quiet.
+// Counting is lock-free; lookups are counted in memory of their own thread.
+// Each counter is exact once the readers are quiet. All methods may be called
+// on any number of threads. A FilterStats must outlive its readers.
 
 #ifndef ROWBLOOM_FILTER_STATS_H_
 #define ROWBLOOM_FILTER_STATS_H_
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rowbloom {
 
+namespace stats {
+class FileCounters;
+}
+
 enum class FilterCounter : uint8_t {
   kLookups,         // Questions asked.
-  kNegatives,       // Answered "no".
+  kNegatives,       // Answered "no". Positives are the others.
   kTruePositives,   // "maybe", and the engine said that the key was there.
   kFalsePositives,  // "maybe", and the engine said that it was not.
-  kChunkLoads,      // Chunks read because the cache did not have them.
+  kMemoNegatives,   // Of kNegatives: false positives that were remembered.
+  kUnloaded,        // Answered "maybe" because the chunk was not in memory and
+                    // not worth its load, or could not be loaded.
+  kChunkLoads,      // Reads of chunks, or of more of their units.
   kChunkLoadBytes,
   kLoadErrors,  // Chunks that could not be read or were damaged.
+  kOpenErrors,  // Told by the engine: files that it reads without a filter.
   kCount,
 };
 
@@ -43,35 +54,58 @@ struct FilterStatsSnapshot {
   uint64_t operator[](FilterCounter counter) const {
     return values[static_cast<size_t>(counter)];
   }
+  FilterStatsSnapshot& operator+=(const FilterStatsSnapshot& other);
+
+  uint64_t positives() const {
+    return (*this)[FilterCounter::kLookups] -
+           (*this)[FilterCounter::kNegatives];
+  }
+  // Of the lookups whose key was not there, as far as is known, the share that
+  // was not answered "no". 0 if there were none.
+  double observed_fpr() const;
   // One `name value` line for each counter.
   std::string ToString() const;
 };
 
 class FilterStats {
  public:
-  void Add(FilterCounter counter, uint64_t delta = 1) {
-    shards_[ThreadShard()].values[static_cast<size_t>(counter)].fetch_add(
-        delta, std::memory_order_relaxed);
-  }
-  // What the engine found after a "maybe".
+  static constexpr int kUnknownLevel = -1;
+
+  struct File {
+    uint64_t file_id = 0;
+    int level = kUnknownLevel;
+    std::string name;  // The source's.
+    FilterStatsSnapshot counters;
+  };
+
+  FilterStats();
+  ~FilterStats();
+  FilterStats(const FilterStats&) = delete;
+  FilterStats& operator=(const FilterStats&) = delete;
+
+  // What no file is known for. With a reader at hand, tell it the outcome.
+  void Add(FilterCounter counter, uint64_t delta = 1);
   void TellOutcome(bool key_was_there) {
     Add(key_was_there ? FilterCounter::kTruePositives
                       : FilterCounter::kFalsePositives);
   }
+
+  // Of everything since the beginning, closed files included.
   FilterStatsSnapshot Snapshot() const;
+  std::map<int, FilterStatsSnapshot> Levels() const;
+  // Of the files that are open.
+  std::vector<File> Files() const;
+
+  // A table: one line for each level and one for all.
+  std::string ToString() const;
+  // Prometheus text exposition format: a counter `rowbloom_NAME_total` for
+  // each FilterCounter, with a label `level`.
+  std::string ToPrometheus() const;
 
  private:
-  static constexpr size_t kShards = 16;
-
-  struct alignas(64) Shard {
-    std::array<std::atomic<uint64_t>,
-               static_cast<size_t>(FilterCounter::kCount)>
-        values{};
-  };
-
-  static size_t ThreadShard();
-
-  std::array<Shard, kShards> shards_;
+  friend class FilterReader;  // Registers its file.
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace rowbloom

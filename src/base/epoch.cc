@@ -7,10 +7,10 @@ namespace rowbloom::base {
 namespace internal {
 
 GlobalEpoch global_epoch;
+std::atomic<ThreadRecord*> all_records{nullptr};
 
 namespace {
 
-std::atomic<ThreadRecord*> all_records{nullptr};
 std::atomic<uint32_t> record_count{0};
 
 thread_local bool thread_ends = false;

@@ -23,6 +23,14 @@
 
 namespace rowbloom::base {
 
+// Counters of one thread, for many objects: see thread_counters.h.
+struct CounterPage {
+  static constexpr size_t kSize = 256;
+  static constexpr size_t kCounters = 2;
+
+  std::atomic<uint64_t> values[kSize][kCounters] = {};
+};
+
 // What the library keeps for each thread. Owned by one thread at a time; kept
 // for the next one when its thread ends, never freed.
 struct alignas(64) ThreadRecord {
@@ -36,6 +44,8 @@ struct alignas(64) ThreadRecord {
   uint32_t random = 1;
   std::atomic<bool> owned{true};
   ThreadRecord* next = nullptr;
+  static constexpr size_t kCounterPages = 256;
+  std::atomic<CounterPage*> counter_pages[kCounterPages] = {};
 };
 
 namespace internal {
@@ -45,12 +55,22 @@ struct alignas(64) GlobalEpoch {  // Alone on its cache line.
   std::atomic<uint64_t> value{1};
 };
 extern GlobalEpoch global_epoch;
+extern std::atomic<ThreadRecord*> all_records;
 ThreadRecord* AcquireThreadRecord();
 }  // namespace internal
 
 inline ThreadRecord& ThisThread() {
   ThreadRecord* record = internal::thread_record;
   return record != nullptr ? *record : *internal::AcquireThreadRecord();
+}
+
+// Calls visit(ThreadRecord&) for every thread that there is or was.
+template <typename Visit>
+void ForEachThread(const Visit& visit) {
+  for (ThreadRecord* r = internal::all_records.load(); r != nullptr;
+       r = r->next) {
+    visit(*r);
+  }
 }
 
 class EpochGuard {

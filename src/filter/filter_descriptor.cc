@@ -7,6 +7,7 @@
 #include "base/absl_view.h"
 #include "base/coding.h"
 #include "filter/family.h"
+#include "filter/units.h"
 #include "hash/digest.h"
 #include "rowbloom/filter.h"
 
@@ -100,22 +101,29 @@ std::vector<std::string_view> EncodedFilter::UnitViews() const {
   return views;
 }
 
+absl::Status filter::VerifyUnit(const FilterDescriptor& descriptor, size_t unit,
+                                std::string_view bytes) {
+  if (unit >= descriptor.unit_count ||
+      bytes.size() != descriptor.unit_size_bytes[unit]) {
+    return absl::DataLossError(
+        absl::StrCat("filter unit ", unit, " of ", bytes.size(),
+                     " bytes is not what the descriptor says"));
+  }
+  const uint32_t checksum = hash::Checksum32(bytes);
+  if (checksum != descriptor.unit_checksum[unit]) {
+    return absl::DataLossError(absl::StrCat(
+        "checksum of filter unit ", unit, " is ",
+        absl::Hex(checksum, absl::kZeroPad8), ", stored is ",
+        absl::Hex(descriptor.unit_checksum[unit], absl::kZeroPad8)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status VerifyUnits(const FilterDescriptor& descriptor,
                          absl::Span<const std::string_view> units) {
   for (size_t i = 0; i < units.size(); ++i) {
-    if (i >= descriptor.unit_count ||
-        units[i].size() != descriptor.unit_size_bytes[i]) {
-      return absl::DataLossError(
-          absl::StrCat("filter unit ", i, " of ", units[i].size(),
-                       " bytes is not what the descriptor says"));
-    }
-    const uint32_t checksum = hash::Checksum32(units[i]);
-    if (checksum != descriptor.unit_checksum[i]) {
-      return absl::DataLossError(absl::StrCat(
-          "checksum of filter unit ", i, " is ",
-          absl::Hex(checksum, absl::kZeroPad8), ", stored is ",
-          absl::Hex(descriptor.unit_checksum[i], absl::kZeroPad8)));
-    }
+    absl::Status status = filter::VerifyUnit(descriptor, i, units[i]);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "base/check.h"
 #include "rowbloom/filter.h"
@@ -29,6 +30,10 @@ inline absl::Span<const std::string_view> SplitUnits(
   }
   return absl::MakeConstSpan(units->data(), descriptor.unit_count);
 }
+
+// One of VerifyUnits().
+absl::Status VerifyUnit(const FilterDescriptor& descriptor, size_t unit,
+                        std::string_view bytes);
 
 }  // namespace rowbloom::filter
 

@@ -2,10 +2,66 @@
 
 #include "rowbloom/filter_stats.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/absl_view.h"
+#include "stats/file_counters.h"
+#include "stats/filter_stats_impl.h"
 
 namespace rowbloom {
+
+namespace {
+
+constexpr size_t kCounters = static_cast<size_t>(FilterCounter::kCount);
+
+std::string LevelName(int level) {
+  return level == FilterStats::kUnknownLevel ? "unknown" : absl::StrCat(level);
+}
+
+// What Prometheus shows beside a counter's name.
+std::string_view Help(FilterCounter counter) {
+  switch (counter) {
+    case FilterCounter::kLookups:
+      return "Questions asked.";
+    case FilterCounter::kNegatives:
+      return "Questions answered no.";
+    case FilterCounter::kTruePositives:
+      return "Questions answered maybe whose key was there.";
+    case FilterCounter::kFalsePositives:
+      return "Questions answered maybe whose key was not there.";
+    case FilterCounter::kMemoNegatives:
+      return "Negatives that came from remembered false positives.";
+    case FilterCounter::kUnloaded:
+      return "Questions answered maybe for want of a loaded chunk.";
+    case FilterCounter::kChunkLoads:
+      return "Reads of filter chunks.";
+    case FilterCounter::kChunkLoadBytes:
+      return "Bytes of filter chunks read.";
+    case FilterCounter::kLoadErrors:
+      return "Filter chunks that could not be read or were damaged.";
+    case FilterCounter::kOpenErrors:
+      return "Files read without a filter.";
+    case FilterCounter::kCount:
+      break;
+  }
+  return "";
+}
+
+void AppendRow(std::string_view name, const FilterStatsSnapshot& s,
+               std::string* out) {
+  using C = FilterCounter;
+  absl::StrAppendFormat(
+      out, "%-8s %14d %14d %14d %14d %9.4f%% %12d %10d %14d %8d\n",
+      base::AbslView(name), s[C::kLookups], s[C::kNegatives],
+      s[C::kTruePositives], s[C::kFalsePositives], 100 * s.observed_fpr(),
+      s[C::kUnloaded], s[C::kChunkLoads], s[C::kChunkLoadBytes],
+      s[C::kLoadErrors] + s[C::kOpenErrors]);
+}
+
+}  // namespace
 
 std::string_view FilterCounterName(FilterCounter counter) {
   switch (counter) {
@@ -17,42 +73,161 @@ std::string_view FilterCounterName(FilterCounter counter) {
       return "true_positives";
     case FilterCounter::kFalsePositives:
       return "false_positives";
+    case FilterCounter::kMemoNegatives:
+      return "memo_negatives";
+    case FilterCounter::kUnloaded:
+      return "unloaded";
     case FilterCounter::kChunkLoads:
       return "chunk_loads";
     case FilterCounter::kChunkLoadBytes:
       return "chunk_load_bytes";
     case FilterCounter::kLoadErrors:
       return "load_errors";
+    case FilterCounter::kOpenErrors:
+      return "open_errors";
     case FilterCounter::kCount:
       break;
   }
   return "unknown";
 }
 
+FilterStatsSnapshot& FilterStatsSnapshot::operator+=(
+    const FilterStatsSnapshot& other) {
+  for (size_t i = 0; i < kCounters; ++i) values[i] += other.values[i];
+  return *this;
+}
+
+double FilterStatsSnapshot::observed_fpr() const {
+  const uint64_t passed = (*this)[FilterCounter::kFalsePositives];
+  const uint64_t absent = passed + (*this)[FilterCounter::kNegatives];
+  return absent == 0
+             ? 0
+             : static_cast<double>(passed) / static_cast<double>(absent);
+}
+
 std::string FilterStatsSnapshot::ToString() const {
   std::string out;
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = 0; i < kCounters; ++i) {
     const auto name = FilterCounterName(static_cast<FilterCounter>(i));
     absl::StrAppend(&out, base::AbslView(name), " ", values[i], "\n");
   }
   return out;
 }
 
-FilterStatsSnapshot FilterStats::Snapshot() const {
-  FilterStatsSnapshot sum;
-  for (const Shard& shard : shards_) {
-    for (size_t i = 0; i < sum.values.size(); ++i) {
-      sum.values[i] += shard.values[i].load(std::memory_order_relaxed);
+namespace stats {
+
+FilterStatsSnapshot FileCounters::Snapshot() const {
+  FilterStatsSnapshot snapshot;
+  for (size_t i = 0; i < kCounters; ++i) {
+    snapshot.values[i] = shared_[i].load(std::memory_order_relaxed);
+  }
+  const auto by_thread = by_thread_.Sum();
+  snapshot.values[static_cast<size_t>(FilterCounter::kLookups)] +=
+      by_thread[kLookups];
+  snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] +=
+      by_thread[kNegatives];
+  return snapshot;
+}
+
+}  // namespace stats
+
+void FilterStats::Impl::Open(const stats::FileCounters* counters,
+                             uint64_t file_id, int level,
+                             std::string_view name) {
+  File file;
+  file.file_id = file_id;
+  file.level = level;
+  file.name = name;
+  std::lock_guard<std::mutex> lock(mutex_);
+  files_.emplace(counters, std::move(file));
+}
+
+void FilterStats::Impl::Close(const stats::FileCounters* counters) {
+  const FilterStatsSnapshot last = counters->Snapshot();
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = files_.find(counters);
+  closed_[it->second.level] += last;
+  files_.erase(it);
+}
+
+std::map<int, FilterStatsSnapshot> FilterStats::Impl::Levels() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<int, FilterStatsSnapshot> levels = closed_;
+  for (const auto& [counters, file] : files_) {
+    levels[file.level] += counters->Snapshot();
+  }
+  const FilterStatsSnapshot rest = unattributed_.Snapshot();
+  if (rest.values != FilterStatsSnapshot().values) {
+    levels[kUnknownLevel] += rest;
+  }
+  return levels;
+}
+
+std::vector<FilterStats::File> FilterStats::Impl::Files() const {
+  std::vector<File> files;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [counters, file] : files_) {
+      files.push_back(file);
+      files.back().counters = counters->Snapshot();
     }
   }
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return a.level != b.level ? a.level < b.level : a.file_id < b.file_id;
+  });
+  return files;
+}
+
+FilterStats::FilterStats() : impl_(std::make_unique<Impl>()) {}
+FilterStats::~FilterStats() = default;
+
+void FilterStats::Add(FilterCounter counter, uint64_t delta) {
+  impl_->Add(counter, delta);
+}
+
+FilterStatsSnapshot FilterStats::Snapshot() const {
+  FilterStatsSnapshot sum;
+  for (const auto& [level, counters] : Levels()) sum += counters;
   return sum;
 }
 
-size_t FilterStats::ThreadShard() {
-  static std::atomic<size_t> next{0};
-  thread_local const size_t shard =
-      next.fetch_add(1, std::memory_order_relaxed) % kShards;
-  return shard;
+std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
+  return impl_->Levels();
+}
+
+std::vector<FilterStats::File> FilterStats::Files() const {
+  return impl_->Files();
+}
+
+std::string FilterStats::ToString() const {
+  std::string out = absl::StrFormat(
+      "%-8s %14s %14s %14s %14s %10s %12s %10s %14s %8s\n", "level", "lookups",
+      "negatives", "true pos.", "false pos.", "fpr", "unloaded", "loads",
+      "loaded bytes", "errors");
+  FilterStatsSnapshot sum;
+  for (const auto& [level, counters] : Levels()) {
+    AppendRow(LevelName(level), counters, &out);
+    sum += counters;
+  }
+  AppendRow("all", sum, &out);
+  return out;
+}
+
+std::string FilterStats::ToPrometheus() const {
+  const std::map<int, FilterStatsSnapshot> levels = Levels();
+  std::string out;
+  for (size_t i = 0; i < kCounters; ++i) {
+    const auto counter = static_cast<FilterCounter>(i);
+    const std::string name = absl::StrCat(
+        "rowbloom_", base::AbslView(FilterCounterName(counter)), "_total");
+    absl::StrAppend(&out, "# HELP ", name, " ", base::AbslView(Help(counter)),
+                    "\n# TYPE ", name, " counter\n");
+    for (const auto& [level, counters] : levels) {
+      absl::StrAppend(&out, name, "{level=\"", LevelName(level), "\"} ",
+                      counters[counter], "\n");
+    }
+  }
+  return out;
 }
 
 }  // namespace rowbloom

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two counters that any number of threads raise at the cost of a plain add:
+// each thread has its own place for them, written by nobody else.
+//
+//   ThreadCounters counters;
+//   counters.Add(ThisThread(), 0);
+//   counters.Sum()[0];   // Exact once the threads are quiet.
+
+#ifndef ROWBLOOM_BASE_THREAD_COUNTERS_H_
+#define ROWBLOOM_BASE_THREAD_COUNTERS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/epoch.h"
+
+namespace rowbloom::base {
+
+class ThreadCounters {
+ public:
+  static constexpr size_t kCounters = 2;
+
+  ThreadCounters();
+  // No thread may be within Add().
+  ~ThreadCounters();
+  ThreadCounters(const ThreadCounters&) = delete;
+  ThreadCounters& operator=(const ThreadCounters&) = delete;
+
+  // `thread` is the calling one.
+  void Add(ThreadRecord& thread, size_t counter, uint64_t delta = 1) {
+    if (CounterPage* page = PageOf(thread); page != nullptr) {
+      std::atomic<uint64_t>& c = page->values[place_ % kPageSize][counter];
+      c.store(c.load(std::memory_order_relaxed) + delta,
+              std::memory_order_relaxed);
+    } else {
+      AddSlowly(thread, counter, delta);
+    }
+  }
+  std::array<uint64_t, kCounters> Sum() const;
+
+ private:
+  static constexpr size_t kPageSize = CounterPage::kSize;
+  static_assert(kCounters == CounterPage::kCounters);
+
+  CounterPage* PageOf(const ThreadRecord& thread) const {
+    return place_ < kPageSize * ThreadRecord::kCounterPages
+               ? thread.counter_pages[place_ / kPageSize].load(
+                     std::memory_order_relaxed)
+               : nullptr;
+  }
+  void AddSlowly(ThreadRecord& thread, size_t counter, uint64_t delta);
+
+  const size_t place_;  // Unique among those alive, as small as it can be.
+  // Of the threads that have no page for this place.
+  std::array<std::atomic<uint64_t>, kCounters> shared_{};
+};
+
+}  // namespace rowbloom::base
+
+#endif  // ROWBLOOM_BASE_THREAD_COUNTERS_H_

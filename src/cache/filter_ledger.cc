@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_ledger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rowbloom {
+
+namespace {
+
+constexpr uint64_t kLookupsPerChunkAndEra = 2048;
+
+}  // namespace
+
+void FilterLedger::Grant(uint64_t bytes) {
+  granted_bytes_.fetch_add(static_cast<int64_t>(bytes));
+  balance_bytes_.fetch_add(static_cast<int64_t>(bytes));
+}
+
+bool FilterLedger::WithinGrants() const {
+  return static_cast<int64_t>(loaded_bytes_.load(std::memory_order_relaxed)) <
+         granted_bytes_.load(std::memory_order_relaxed);
+}
+
+void FilterLedger::CountLookups(uint64_t lookups, uint64_t negatives,
+                                uint64_t cost_bytes) {
+  const uint64_t unfiltered = lookups * cost_bytes;
+  const uint64_t saved = negatives * cost_bytes;
+  unfiltered_bytes_.fetch_add(unfiltered, std::memory_order_relaxed);
+  saved_bytes_.fetch_add(saved, std::memory_order_relaxed);
+  const auto income = static_cast<int64_t>(
+      static_cast<double>(saved) + kMaxLoss * static_cast<double>(unfiltered));
+  const int64_t limit =
+      granted_bytes_.load(std::memory_order_relaxed) + kSlackBytes;
+  int64_t balance = balance_bytes_.load(std::memory_order_relaxed);
+  while (balance < limit &&
+         !balance_bytes_.compare_exchange_weak(
+             balance, std::min(limit, balance + income),
+             std::memory_order_relaxed)) {
+  }
+
+  const uint64_t now =
+      lookups_.fetch_add(lookups, std::memory_order_relaxed) + lookups;
+  uint64_t began = era_began_.load(std::memory_order_relaxed);
+  if (now > began && now - began >= era_length() &&
+      era_began_.compare_exchange_strong(began, now,
+                                         std::memory_order_relaxed)) {
+    era_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void FilterLedger::CountLoad(uint64_t bytes) {
+  loaded_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  balance_bytes_.fetch_sub(static_cast<int64_t>(bytes),
+                           std::memory_order_relaxed);
+}
+
+bool FilterLedger::MayLoad() {
+  if (balance_bytes_.load(std::memory_order_relaxed) > 0) return true;
+  refused_loads_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void FilterLedger::AddChunks(int64_t count) {
+  chunk_count_.fetch_add(count, std::memory_order_relaxed);
+}
+
+uint64_t FilterLedger::era_length() const {
+  const int64_t chunks = chunk_count_.load(std::memory_order_relaxed);
+  return kLookupsPerChunkAndEra *
+         static_cast<uint64_t>(std::max<int64_t>(chunks, 1));
+}
+
+FilterLedger::Mark FilterLedger::Now() const { return {era(), lookups()}; }
+
+double FilterLedger::WeightSince(const Mark& mark) const {
+  const uint64_t now = lookups();
+  const uint32_t eras = era() - mark.era;
+  if (eras == 0) return static_cast<double>(now - mark.lookups);
+  const uint64_t began = era_began_.load(std::memory_order_relaxed);
+  const double length = static_cast<double>(era_length());
+  return static_cast<double>(now - std::min(now, began)) +
+         length * (1 - std::ldexp(1.0, -static_cast<int>(std::min(eras, 64u))));
+}
+
+FilterLedger::Totals FilterLedger::GetTotals() const {
+  Totals totals;
+  totals.lookups = lookups();
+  totals.unfiltered_bytes = unfiltered_bytes_.load(std::memory_order_relaxed);
+  totals.saved_bytes = saved_bytes_.load(std::memory_order_relaxed);
+  totals.loaded_bytes = loaded_bytes_.load(std::memory_order_relaxed);
+  totals.refused_loads = refused_loads_.load(std::memory_order_relaxed);
+  totals.balance_bytes = balance_bytes_.load(std::memory_order_relaxed);
+  return totals;
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lookups: what is in memory answers; what is not is loaded, if that pays.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "base/epoch.h"
+#include "block/chunk_index.h"
+#include "reader/filter_reader_impl.h"
+#include "rowbloom/filter.h"
+
+namespace rowbloom {
+
+using block::StoredKey;
+using reader::ChunkLoad;
+using reader::FileDemand;
+using reader::LoadResult;
+using reader::ResidentChunk;
+
+namespace {
+
+// Lookups of a chunk between two looks at whether loading it pays.
+constexpr uint32_t kDeclinedPause = 16;
+constexpr uint32_t kMaxFailures = 10;  // 2^10 lookups between two tries.
+// More steps must have paid for their load after so much of the weight that
+// counts keep: some four eras of lookups.
+constexpr double kPaybackEras = 4;
+
+// A key that was not where the filter said "maybe".
+class RememberedKey final : public FilterCache::Value {
+ public:
+  explicit RememberedKey(const FilterKey& key)
+      : row_(key.row()),
+        qualifier_(key.qualifier()),
+        has_qualifier_(key.has_qualifier()) {}
+
+  bool Is(const FilterKey& key) const {
+    return row_ == key.row() && qualifier_ == key.qualifier() &&
+           has_qualifier_ == key.has_qualifier();
+  }
+  static size_t ChargeBytes(const FilterKey& key) {
+    // The strings' own places, if they do not fit into the objects.
+    const auto heap = [](std::string_view s) {
+      return s.size() > 15 ? s.size() + 17 : 0;
+    };
+    return sizeof(RememberedKey) + heap(key.row()) + heap(key.qualifier());
+  }
+
+ private:
+  const std::string row_;
+  const std::string qualifier_;
+  const bool has_qualifier_;
+};
+
+}  // namespace
+
+int64_t FilterReader::Impl::Locate(const FilterKey& key,
+                                   KeyDigest* digest) const {
+  StoredKey asked = block::StoredKeyOf(key);
+  *digest = key.digest();
+  switch (parsed_->bloom_type) {
+    case BloomType::kNone:
+      return kMaybe;
+    case BloomType::kRow:
+      asked = {key.row(), {}, false};
+      *digest = key.row_digest();
+      break;
+    case BloomType::kRowCol:
+      if (!key.has_qualifier() && !parsed_->has_row_keys) return kMaybe;
+      break;
+    case BloomType::kRowPrefixFixedLength:
+      asked = {key.row().substr(0, parsed_->prefix_length_bytes), {}, false};
+      *digest = asked.row.size() == key.row().size() ? key.row_digest()
+                                                     : DigestBytes(asked.row);
+      break;
+  }
+  // Keys were added in order, from the first chunk's first to the last key.
+  if (parsed_->chunks.empty() || block::Compare(asked, parsed_->last_key) > 0) {
+    return kNo;
+  }
+  return block::FindChunk(parsed_->chunks, asked);
+}
+
+template <typename Ask>
+bool FilterReader::Impl::AskHinted(size_t chunk, const Ask& ask) const {
+  Slot& slot = slots_[chunk];
+  const FilterCache::Value* value =
+      slot.hint.value.load(std::memory_order_seq_cst);
+  if (value == nullptr) return false;
+  // Read first: the line stays shared among the threads that look.
+  if (!slot.hint.used.load(std::memory_order_relaxed)) {
+    slot.hint.used.store(true, std::memory_order_relaxed);
+  }
+  ask(static_cast<const ResidentChunk*>(value)->view());
+  return true;
+}
+
+FilterCache::Handle* FilterReader::Impl::LookUp(size_t chunk) const {
+  FilterCache::Handle* handle = options_.cache->Lookup({file_id_, chunk});
+  if (handle == nullptr || ChunkOf(handle).origin() == loader_.OriginOf(chunk)) {
+    return handle;
+  }
+  options_.cache->Release(handle);
+  return nullptr;
+}
+
+template <typename Ask>
+bool FilterReader::Impl::AskCached(size_t chunk, const Ask& ask) const {
+  FilterCache::Handle* handle = LookUp(chunk);
+  if (handle == nullptr) return false;
+  const ResidentChunk& found = ChunkOf(handle);
+  ask(found.view());
+  std::unique_ptr<FilterCache::Value> ours;
+  if (found.IsOrphan()) ours = found.CloneFor(demand_, chunk);
+  options_.cache->Release(handle);
+  // Written at the flush, or left by a closed reader: from now on ours.
+  if (ours != nullptr) InsertChunk(chunk, &ours);
+  return true;
+}
+
+template <typename Ask>
+bool FilterReader::Impl::AskMissing(size_t chunk, const Ask& ask) const {
+  const ChunkLoad whole = {chunk,
+                           FilterSteps(parsed_->chunks[chunk].descriptor)};
+  if (options_.cache == nullptr) {
+    const Loaded loaded = Load(whole);
+    if (loaded.uncached != nullptr) ask(loaded.uncached->view());
+    return loaded.uncached != nullptr;
+  }
+  Slot& slot = slots_[chunk];
+  if (options_.cache->KeepsHints() && !PauseEnds(&slot)) return false;
+  if (AskCached(chunk, ask)) return true;
+  if (!options_.cache->KeepsHints() && !PauseEnds(&slot)) return false;
+  ChunkLoad load = whole;
+  if (options_.loading == FilterLoading::kWhenItPays) {
+    load.steps = StepsToLoad(chunk);
+    if (load.steps == 0 && whole.steps > 0) {
+      Pause(&slot, kDeclinedPause);
+      return false;
+    }
+  }
+  const Loaded loaded = flights_.Do(chunk, [&] {
+    // Another thread may have landed since this one missed.
+    if (FilterCache::Handle* handle = LookUp(chunk); handle != nullptr) {
+      options_.cache->Release(handle);
+      return Loaded{true, nullptr};
+    }
+    return Load(load);
+  });
+  if (loaded.uncached != nullptr) {
+    ask(loaded.uncached->view());
+    return true;
+  }
+  return loaded.ok && AskCached(chunk, ask);
+}
+
+bool FilterReader::Impl::PauseEnds(Slot* slot) const {
+  const uint32_t skip = slot->skip.load(std::memory_order_relaxed);
+  if (skip == 0) return true;
+  slot->skip.store(skip - 1, std::memory_order_relaxed);
+  return false;
+}
+
+void FilterReader::Impl::Pause(Slot* slot, uint32_t lookups) const {
+  slot->skip.store(lookups, std::memory_order_relaxed);
+}
+
+uint32_t FilterReader::Impl::DesiredSteps(size_t chunk) const {
+  const FilterDescriptor& descriptor = parsed_->chunks[chunk].descriptor;
+  const uint32_t all = FilterSteps(descriptor);
+  const double price = options_.cache->Price();
+  if (price <= 0) return all;
+  const double bytes = static_cast<double>(
+      ResidentChunk::ChargeBytes(descriptor, all));
+  const double saved_bytes = demand_->AbsentRate(chunk) * demand_->cost_bytes();
+  // Of families without finer steps all or nothing. Else step s saves 2^-s.
+  if (all <= 1) return saved_bytes >= price * bytes ? all : 0;
+  const double steps = std::log2(saved_bytes * all / (price * bytes));
+  return steps < 1 ? 0 : static_cast<uint32_t>(std::min<double>(steps, all));
+}
+
+uint32_t FilterReader::Impl::StepsToLoad(size_t chunk) const {
+  FilterLedger& ledger = demand_->ledger();
+  if (!ledger.MayLoad()) return 0;
+  const uint32_t steps = DesiredSteps(chunk);
+  if (steps == 0 || ledger.WithinGrants()) return steps;
+  const auto bytes = static_cast<double>(loader_.SizeOf({chunk, steps}));
+  const double wasted = demand_->AbsentLookups(chunk) * demand_->cost_bytes();
+  return 2 * wasted >= bytes ? steps : 0;
+}
+
+void FilterReader::Impl::MaybeGrow(size_t chunk) const {
+  const FilterDescriptor& descriptor = parsed_->chunks[chunk].descriptor;
+  if (FilterSteps(descriptor) <= 1) return;
+  const uint32_t steps = DesiredSteps(chunk);
+  FilterCache::Handle* handle = nullptr;
+  {
+    const base::EpochGuard guard;
+    const FilterCache::Value* value = slots_[chunk].hint.value.load();
+    if (value == nullptr ||
+        static_cast<const ResidentChunk*>(value)->steps() >= steps) {
+      return;
+    }
+  }
+  handle = LookUp(chunk);
+  if (handle == nullptr) return;
+  const ResidentChunk& base = ChunkOf(handle);
+  const ChunkLoad load = {chunk, steps, &base};
+  FilterLedger& ledger = demand_->ledger();
+  const double saved_bytes =
+      demand_->AbsentLookups(chunk) * kPaybackEras *
+      reader::SavedBySteps(descriptor, base.steps(), steps) *
+      demand_->cost_bytes();
+  Loaded loaded;
+  if (base.steps() < steps &&
+      saved_bytes >= static_cast<double>(loader_.SizeOf(load)) &&
+      ledger.MayLoad()) {
+    LoadResult result = loader_.Load(load);
+    options_.cache->Release(handle);
+    Keep(chunk, std::move(result));
+    return;
+  }
+  options_.cache->Release(handle);
+}
+
+FilterReader::Impl::Loaded FilterReader::Impl::Load(
+    const ChunkLoad& load) const {
+  return Keep(load.chunk, loader_.Load(load));
+}
+
+FilterReader::Impl::Loaded FilterReader::Impl::Keep(size_t chunk,
+                                                    LoadResult result) const {
+  Slot& slot = slots_[chunk];
+  if (result.read_bytes > 0 && demand_ != nullptr) {
+    demand_->ledger().CountLoad(result.read_bytes);
+  }
+  if (!result.chunk.ok()) {
+    counters_.Add(FilterCounter::kLoadErrors);
+    // The first try again is at once: it may have been a passing fault.
+    const uint32_t failures = std::min(
+        slot.failures.load(std::memory_order_relaxed) + 1, kMaxFailures);
+    slot.failures.store(failures, std::memory_order_relaxed);
+    Pause(&slot, (1u << failures) - 2);
+    return {};
+  }
+  slot.failures.store(0, std::memory_order_relaxed);
+  counters_.Add(FilterCounter::kChunkLoads);
+  counters_.Add(FilterCounter::kChunkLoadBytes, result.read_bytes);
+  std::unique_ptr<FilterCache::Value> value = *std::move(result.chunk);
+  if (options_.cache != nullptr) InsertChunk(chunk, &value);
+  if (value == nullptr) return {true, nullptr};
+  // Refused for want of room: those who wait for it still get their answer.
+  if (options_.cache != nullptr) Pause(&slot, kDeclinedPause);
+  return {true, std::shared_ptr<const ResidentChunk>(
+                    static_cast<ResidentChunk*>(value.release()))};
+}
+
+void FilterReader::Impl::InsertChunk(
+    size_t chunk, std::unique_ptr<FilterCache::Value>* value) const {
+  const auto& resident = static_cast<const ResidentChunk&>(**value);
+  FilterCache::EntryOptions entry;
+  entry.charge_bytes = ResidentChunk::ChargeBytes(
+      parsed_->chunks[chunk].descriptor, resident.steps());
+  entry.priority = options_.priority;
+  entry.role = FilterCacheRole::kChunk;
+  entry.hint = &slots_[chunk].hint;
+  FilterCache::Handle* handle =
+      options_.cache->Insert({file_id_, chunk}, value, entry);
+  if (handle != nullptr) options_.cache->Release(handle);
+}
+
+bool FilterReader::Impl::MayContain(const FilterKey& key) const {
+  KeyDigest digest;
+  const int64_t located = Locate(key, &digest);
+  const auto chunk = static_cast<size_t>(located);
+  base::ThreadRecord& thread = base::ThisThread();
+  bool may_contain = located != kNo;
+  // A filter may cost a read. It must never lose a row: if the chunk cannot be
+  // had, the answer stays "maybe".
+  const auto ask = [&](const FilterView& view) {
+    may_contain = view.MayContain(digest);
+  };
+  bool asked = true;
+  if (located >= 0) {
+    {
+      const base::EpochGuard guard;
+      asked = AskHinted(chunk, ask);
+    }
+    if (!asked) asked = AskMissing(chunk, ask);
+    if (!asked) counters_.Add(FilterCounter::kUnloaded);
+    if (demand_ != nullptr && base::SampleTick(&thread)) {
+      demand_->CountSample(chunk, !may_contain ? FileDemand::Answer::kNo
+                                  : asked      ? FileDemand::Answer::kMaybe
+                                               : FileDemand::Answer::kUnloaded);
+      if (asked) MaybeGrow(chunk);
+    }
+    if (may_contain && IsRemembered(key)) {
+      counters_.Add(FilterCounter::kMemoNegatives);
+      may_contain = false;
+    }
+  }
+  counters_.CountLookups(thread, 1, may_contain ? 0 : 1);
+  return may_contain;
+}
+
+void FilterReader::Impl::LoadMissing(absl::Span<const Located> questions) {
+  // Runs of one reader, of which each chunk is wanted once.
+  for (size_t begin = 0; begin < questions.size();) {
+    const Impl& r = *questions[begin].reader;
+    std::vector<ChunkLoad> loads;
+    size_t end = begin;
+    for (; end < questions.size() && questions[end].reader == &r; ++end) {
+      const int64_t located = questions[end].chunk;
+      if (located < 0 || r.options_.cache == nullptr) continue;
+      const auto chunk = static_cast<size_t>(located);
+      Slot& slot = r.slots_[chunk];
+      if ((!loads.empty() && loads.back().chunk == chunk) ||
+          slot.hint.value.load() != nullptr ||
+          slot.skip.load(std::memory_order_relaxed) > 0) {
+        continue;
+      }
+      if (FilterCache::Handle* handle = r.LookUp(chunk); handle != nullptr) {
+        r.options_.cache->Release(handle);
+        continue;
+      }
+      const uint32_t steps =
+          r.options_.loading == FilterLoading::kAlways
+              ? FilterSteps(r.parsed_->chunks[chunk].descriptor)
+              : r.StepsToLoad(chunk);
+      if (steps > 0) loads.push_back({chunk, steps});
+    }
+    if (loads.size() > 1) {
+      std::vector<LoadResult> results = r.loader_.LoadAll(loads);
+      for (size_t i = 0; i < loads.size(); ++i) {
+        r.Keep(loads[i].chunk, std::move(results[i]));
+      }
+    }
+    begin = end;
+  }
+}
+
+void FilterReader::Impl::AskBatch(absl::Span<const Located> questions,
+                                  bool* may_contain) const {
+  constexpr size_t kGroup = 64;
+  const auto chunk = static_cast<size_t>(questions.front().chunk);
+  base::ThreadRecord& thread = base::ThisThread();
+  const auto ask = [&](const FilterView& view) {
+    std::array<KeyDigest, kGroup> digests;
+    std::array<bool, kGroup> answers;
+    for (size_t at = 0; at < questions.size(); at += kGroup) {
+      const size_t size = std::min(kGroup, questions.size() - at);
+      for (size_t i = 0; i < size; ++i) digests[i] = questions[at + i].digest;
+      view.MayContain(absl::MakeConstSpan(digests.data(), size),
+                      answers.data());
+      for (size_t i = 0; i < size; ++i) {
+        may_contain[questions[at + i].question] = answers[i];
+      }
+    }
+  };
+  bool asked;
+  {
+    const base::EpochGuard guard;
+    asked = AskHinted(chunk, ask);
+  }
+  if (!asked) asked = AskMissing(chunk, ask);
+  if (!asked) counters_.Add(FilterCounter::kUnloaded, questions.size());
+  if (demand_ == nullptr) return;
+  for (const Located& q : questions) {
+    if (!base::SampleTick(&thread)) continue;
+    demand_->CountSample(chunk, !may_contain[q.question]
+                                    ? FileDemand::Answer::kNo
+                                : asked ? FileDemand::Answer::kMaybe
+                                        : FileDemand::Answer::kUnloaded);
+  }
+}
+
+void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
+                                    bool* may_contain) {
+  std::vector<Located> located(questions.size());
+  for (size_t i = 0; i < questions.size(); ++i) {
+    Located& q = located[i];
+    q.reader = questions[i].reader->impl_.get();
+    q.question = i;
+    q.chunk = q.reader->Locate(*questions[i].key, &q.digest);
+    may_contain[i] = q.chunk != kNo;
+  }
+  // By reader and chunk, and so by offset within a source.
+  std::sort(located.begin(), located.end(),
+            [](const Located& a, const Located& b) {
+              if (a.reader != b.reader) {
+                return std::less<const Impl*>()(a.reader, b.reader);
+              }
+              return a.chunk != b.chunk ? a.chunk < b.chunk
+                                        : a.question < b.question;
+            });
+  LoadMissing(located);
+  base::ThreadRecord& thread = base::ThisThread();
+  for (size_t begin = 0; begin < located.size();) {
+    const Impl& r = *located[begin].reader;
+    const int64_t chunk = located[begin].chunk;
+    size_t end = begin;
+    while (end < located.size() && located[end].reader == &r &&
+           located[end].chunk == chunk) {
+      ++end;
+    }
+    const auto group =
+        absl::MakeConstSpan(located).subspan(begin, end - begin);
+    if (chunk >= 0) r.AskBatch(group, may_contain);
+    uint64_t negatives = 0;
+    for (const Located& q : group) {
+      bool& answer = may_contain[q.question];
+      if (answer && chunk >= 0 && r.IsRemembered(*questions[q.question].key)) {
+        r.counters_.Add(FilterCounter::kMemoNegatives);
+        answer = false;
+      }
+      negatives += !answer;
+    }
+    r.counters_.CountLookups(thread, group.size(), negatives);
+    begin = end;
+  }
+}
+
+void FilterReader::Impl::TellOutcome(const FilterKey& key, bool key_was_there,
+                                     uint64_t read_bytes) const {
+  counters_.Add(key_was_there ? FilterCounter::kTruePositives
+                              : FilterCounter::kFalsePositives);
+  if (demand_ != nullptr) {
+    demand_->TellOutcome(key_was_there);
+    if (!key_was_there && read_bytes != kUnknownBytes) {
+      demand_->TellCost(read_bytes);
+    }
+  }
+  if (!key_was_there) Remember(key);
+}
+
+bool FilterReader::Impl::IsRemembered(const FilterKey& key) const {
+  FilterCache* memo = options_.false_positive_memo;
+  if (memo == nullptr) return false;
+  FilterCache::Handle* handle =
+      memo->Lookup({private_id_, key.digest().value});
+  if (handle == nullptr) return false;
+  // The whole key, for other keys may have this digest.
+  const bool is =
+      static_cast<const RememberedKey*>(memo->ValueOf(handle))->Is(key);
+  memo->Release(handle);
+  return is;
+}
+
+void FilterReader::Impl::Remember(const FilterKey& key) const {
+  FilterCache* memo = options_.false_positive_memo;
+  if (memo == nullptr) return;
+  std::unique_ptr<FilterCache::Value> value =
+      std::make_unique<RememberedKey>(key);
+  FilterCache::EntryOptions entry;
+  entry.charge_bytes = RememberedKey::ChargeBytes(key);
+  entry.role = FilterCacheRole::kMemo;
+  FilterCache::Handle* handle =
+      memo->Insert({private_id_, key.digest().value}, &value, entry);
+  if (handle != nullptr) memo->Release(handle);
+}
+
+}  // namespace rowbloom

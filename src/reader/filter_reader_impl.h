@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a FilterReader is made of: the parsed tail of its block, a slot for each
+// chunk, and how chunks come into memory. filter_reader.cc opens and describes,
+// filter_lookup.cc answers.
+
+#ifndef ROWBLOOM_READER_FILTER_READER_IMPL_H_
+#define ROWBLOOM_READER_FILTER_READER_IMPL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/epoch.h"
+#include "block/filter_block_parser.h"
+#include "reader/chunk_loader.h"
+#include "reader/file_demand.h"
+#include "reader/resident_chunk.h"
+#include "reader/single_flight.h"
+#include "rowbloom/filter_reader.h"
+#include "stats/file_counters.h"
+
+namespace rowbloom {
+
+class FilterReader::Impl {
+ public:
+  // What the index alone says about a key.
+  static constexpr int64_t kNo = -1;
+  static constexpr int64_t kMaybe = -2;
+
+  Impl(const RandomAccessSource* source, const FilterBlockRange& range,
+       const FilterReaderOptions& options,
+       std::unique_ptr<block::ParsedFilterBlock> parsed,
+       const block::ParsedFooter& footer);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  static absl::StatusOr<std::unique_ptr<Impl>> Open(
+      const RandomAccessSource* source, const FilterBlockRange& range,
+      const FilterReaderOptions& options);
+
+  bool MayContain(const FilterKey& key) const;
+  static void MayContain(absl::Span<const FilterQuestion> questions,
+                         bool* may_contain);
+  void TellOutcome(const FilterKey& key, bool key_was_there,
+                   uint64_t read_bytes) const;
+  void Prefetch() const;
+  absl::Status Verify() const;
+  int64_t Locate(const FilterKey& key, KeyDigest* digest) const;
+  std::vector<uint32_t> LoadedSteps() const;
+
+  const FilterBlockProperties& properties() const { return properties_; }
+  const block::ParsedFilterBlock& parsed() const { return *parsed_; }
+  uint64_t block_offset() const { return range_.offset; }
+  uint64_t file_id() const { return file_id_; }
+  FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
+
+ private:
+  // Aligned so that lookups of one chunk do not disturb those of another.
+  struct alignas(64) Slot {
+    FilterCache::Hint hint;
+    // Lookups that are to pass before the next try to load, and tries that
+    // failed one after the other.
+    std::atomic<uint32_t> skip{0};
+    std::atomic<uint32_t> failures{0};
+  };
+  // What a load leaves for those who waited for it.
+  struct Loaded {
+    bool ok = false;
+    // Set if the cache did not take it.
+    std::shared_ptr<const reader::ResidentChunk> uncached;
+  };
+
+  static FilterBlockProperties MakeProperties(
+      const block::ParsedFilterBlock& parsed);
+  size_t IndexSizeBytes() const;
+  block::BlockPlace Place() const {
+    return {source_->name(), range_.offset, range_.size_bytes};
+  }
+
+  // Calls ask(const FilterView&) with what is in memory; false if nothing is.
+  template <typename Ask>
+  bool AskHinted(size_t chunk, const Ask& ask) const;
+  template <typename Ask>
+  bool AskCached(size_t chunk, const Ask& ask) const;
+  // Loads if it may; false if the chunk cannot be had.
+  template <typename Ask>
+  bool AskMissing(size_t chunk, const Ask& ask) const;
+
+  // Steps that the chunk should have in memory at the cache's price; 0: none.
+  uint32_t DesiredSteps(size_t chunk) const;
+  // Steps to load now of a chunk that is not in memory; 0: do not.
+  uint32_t StepsToLoad(size_t chunk) const;
+  // Loads more steps of a chunk in memory, if that pays.
+  void MaybeGrow(size_t chunk) const;
+  // True once the slot's pause is over.
+  bool PauseEnds(Slot* slot) const;
+  void Pause(Slot* slot, uint32_t lookups) const;
+
+  Loaded Load(const reader::ChunkLoad& load) const;
+  // Counts the result and gives it to the cache.
+  Loaded Keep(size_t chunk, reader::LoadResult result) const;
+  void InsertChunk(size_t chunk,
+                   std::unique_ptr<FilterCache::Value>* value) const;
+  // The cache's chunk if it is this block's; to be released.
+  FilterCache::Handle* LookUp(size_t chunk) const;
+  const reader::ResidentChunk& ChunkOf(FilterCache::Handle* handle) const {
+    return *static_cast<const reader::ResidentChunk*>(
+        options_.cache->ValueOf(handle));
+  }
+
+  // A question whose chunk is known.
+  struct Located {
+    const Impl* reader = nullptr;
+    int64_t chunk = kMaybe;
+    size_t question = 0;
+    KeyDigest digest;
+  };
+  static void LoadMissing(absl::Span<const Located> questions);
+  // All of one chunk. The number of "no".
+  void AskBatch(absl::Span<const Located> questions, bool* may_contain) const;
+
+  bool IsRemembered(const FilterKey& key) const;
+  void Remember(const FilterKey& key) const;
+
+  const RandomAccessSource* const source_;
+  const FilterBlockRange range_;
+  const FilterReaderOptions options_;
+  const uint64_t file_id_;
+  // This reader's alone: of its memo and of the charge for its index.
+  const uint64_t private_id_;
+  const block::ParsedFooter footer_;
+  const std::unique_ptr<const block::ParsedFilterBlock> parsed_;
+  const FilterBlockProperties properties_;
+  const std::shared_ptr<reader::FileDemand> demand_;  // Null without a cache.
+  const reader::ChunkLoader loader_;
+  mutable std::vector<Slot> slots_;
+  mutable stats::FileCounters counters_;
+  mutable reader::SingleFlight<Loaded> flights_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_READER_FILTER_READER_IMPL_H_

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/resident_chunk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+namespace rowbloom::reader {
+
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+// Of an allocation and of a shared_ptr's control block.
+constexpr size_t kUnitOverheadBytes = sizeof(UnitBuffer) + 64;
+
+// The most steps that fit into fewer units; 0 if one unit is all.
+uint32_t StepsWithoutLastUnit(const FilterDescriptor& descriptor,
+                              uint32_t steps) {
+  const uint32_t units = FilterAtStep(descriptor, steps).unit_count;
+  if (units <= 1) return 0;
+  while (steps > 0 && FilterAtStep(descriptor, steps).unit_count == units) {
+    --steps;
+  }
+  return steps;
+}
+
+}  // namespace
+
+UnitBuffer::UnitBuffer(size_t size)
+    : bytes_(static_cast<char*>(
+          ::operator new(std::max<size_t>(size, 1), kAlignment))),
+      size_(size) {}
+
+UnitBuffer::~UnitBuffer() { ::operator delete(bytes_, kAlignment); }
+
+double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
+                    uint32_t to) {
+  // The rate without a filter is 1. A family without finer steps than its one
+  // unit has a rate that does not matter here.
+  if (FilterSteps(descriptor) <= 1) return from < to ? 1 : 0;
+  return std::ldexp(1.0, -static_cast<int>(from)) -
+         std::ldexp(1.0, -static_cast<int>(to));
+}
+
+
+
+ResidentChunk::ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
+                             std::shared_ptr<const FileDemand> demand,
+                             size_t chunk)
+    : origin_(origin),
+      kernel_(kernel),
+      demand_(std::move(demand)),
+      chunk_(chunk) {}
+
+ResidentChunk::~ResidentChunk() { delete version_.load(); }
+
+absl::StatusOr<std::unique_ptr<ResidentChunk::Version>>
+ResidentChunk::MakeVersion(const FilterDescriptor& descriptor, uint32_t steps,
+                           const UnitPtrs& units, Kernel kernel) {
+  const FilterDescriptor cut = FilterAtStep(descriptor, steps);
+  std::array<std::string_view, FilterDescriptor::kMaxUnits> views;
+  auto version = std::make_unique<Version>();
+  for (size_t i = 0; i < cut.unit_count; ++i) {
+    views[i] = units[i]->view();
+    version->units[i] = units[i];
+  }
+  absl::StatusOr<FilterView> view = FilterView::Parse(
+      cut, absl::MakeConstSpan(views.data(), cut.unit_count), kernel);
+  if (!view.ok()) return view.status();
+  version->view = *view;
+  version->steps = steps;
+  return version;
+}
+
+absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
+    const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
+    Kernel kernel, std::shared_ptr<const FileDemand> demand, size_t chunk) {
+  absl::StatusOr<std::unique_ptr<Version>> version =
+      MakeVersion(origin.descriptor, steps, units, kernel);
+  if (!version.ok()) return version.status();
+  std::unique_ptr<ResidentChunk> resident(
+      new ResidentChunk(origin, kernel, std::move(demand), chunk));
+  resident->version_.store(version->release());
+  return resident;
+}
+
+std::unique_ptr<ResidentChunk> ResidentChunk::CloneFor(
+    std::shared_ptr<const FileDemand> demand, size_t chunk) const {
+  const Version& version = State();
+  absl::StatusOr<std::unique_ptr<ResidentChunk>> clone =
+      Make(origin_, version.steps, version.units, kernel_, std::move(demand),
+           chunk);
+  return clone.ok() ? *std::move(clone) : nullptr;
+}
+
+size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
+                                  uint32_t steps) {
+  const FilterDescriptor cut = FilterAtStep(descriptor, steps);
+  return static_cast<size_t>(cut.total_size_bytes()) + sizeof(ResidentChunk) +
+         sizeof(Version) + cut.unit_count * kUnitOverheadBytes;
+}
+
+
+
+double ResidentChunk::Worth() const {
+  if (demand_ == nullptr) return 0;
+  const uint32_t steps = State().steps;
+  const uint32_t rest = StepsWithoutLastUnit(origin_.descriptor, steps);
+  const size_t bytes =
+      ChargeBytes(origin_.descriptor, steps) -
+      (rest == 0 ? 0 : ChargeBytes(origin_.descriptor, rest));
+  return demand_->AbsentRate(chunk_) * demand_->cost_bytes() *
+         SavedBySteps(origin_.descriptor, rest, steps) /
+         static_cast<double>(bytes);
+}
+
+// The version that is given up, with its unit. The units that both have stay.
+struct ResidentChunk::Retired final : FilterCache::Value {
+  explicit Retired(const Version* given_up) : version(given_up) {}
+  const std::unique_ptr<const Version> version;
+};
+
+std::unique_ptr<FilterCache::Value> ResidentChunk::Shrink(size_t* freed_bytes) {
+  *freed_bytes = 0;
+  const Version& old = State();
+  const uint32_t rest = StepsWithoutLastUnit(origin_.descriptor, old.steps);
+  if (rest == 0) return nullptr;
+  absl::StatusOr<std::unique_ptr<Version>> version =
+      MakeVersion(origin_.descriptor, rest, old.units, kernel_);
+  if (!version.ok()) return nullptr;
+  *freed_bytes = ChargeBytes(origin_.descriptor, old.steps) -
+                 ChargeBytes(origin_.descriptor, rest);
+  return std::make_unique<Retired>(version_.exchange(version->release()));
+}
+
+}  // namespace rowbloom::reader

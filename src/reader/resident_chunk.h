@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A chunk in memory: the units that were loaded, cut to the steps of precision
+// that it was given, and the view that answers from them. It can be shrunk by
+// its last unit while threads look.
+
+#ifndef ROWBLOOM_READER_RESIDENT_CHUNK_H_
+#define ROWBLOOM_READER_RESIDENT_CHUNK_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "reader/file_demand.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_cache.h"
+
+namespace rowbloom::reader {
+
+// The bytes of one unit, on a cache-line boundary. Shared by the versions of a
+// chunk that have the whole unit.
+class UnitBuffer {
+ public:
+  explicit UnitBuffer(size_t size);
+  ~UnitBuffer();
+  UnitBuffer(const UnitBuffer&) = delete;
+  UnitBuffer& operator=(const UnitBuffer&) = delete;
+
+  char* bytes() { return bytes_; }
+  std::string_view view() const { return {bytes_, size_}; }
+
+ private:
+  char* const bytes_;
+  const size_t size_;
+};
+
+using UnitPtr = std::shared_ptr<const UnitBuffer>;
+using UnitPtrs = std::array<UnitPtr, FilterDescriptor::kMaxUnits>;
+
+// What a chunk was read from. Under a file id that was used for two files,
+// another file's chunk would deny this file's keys: it is not taken for ours.
+struct ChunkOrigin {
+  uint64_t offset = 0;  // In the source.
+  FilterDescriptor descriptor;
+
+  friend bool operator==(const ChunkOrigin& a, const ChunkOrigin& b) {
+    return a.offset == b.offset && a.descriptor == b.descriptor;
+  }
+};
+
+// Bytes of data reads that the steps above `from`, up to `to`, save per lookup
+// of an absent key, where one read costs 1.
+double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
+                    uint32_t to);
+
+class ResidentChunk final : public FilterCache::Value {
+ public:
+  // `units` are those of FilterAtStep(origin.descriptor, steps). `demand`, if
+  // not null, is the file's, and `chunk` its number there.
+  static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
+      const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
+      Kernel kernel, std::shared_ptr<const FileDemand> demand, size_t chunk);
+  ~ResidentChunk() override;
+
+  const ChunkOrigin& origin() const { return origin_; }
+  // Under an EpochGuard that began before the chunk was found, or while a
+  // handle holds it.
+  const FilterView& view() const { return State().view; }
+  uint32_t steps() const { return State().steps; }
+  // While a handle holds it.
+  const UnitPtrs& units() const { return State().units; }
+
+  // Whether no open reader keeps account of the demand for it.
+  bool IsOrphan() const { return demand_ == nullptr || demand_->closed(); }
+  // The same units, for another reader. While a handle holds it. null if that
+  // cannot be.
+  std::unique_ptr<ResidentChunk> CloneFor(
+      std::shared_ptr<const FileDemand> demand, size_t chunk) const;
+
+  // What the cache counts for it, at `steps`.
+  static size_t ChargeBytes(const FilterDescriptor& descriptor, uint32_t steps);
+
+  double Worth() const override;
+  std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) override;
+
+ private:
+  struct Version;
+  struct Retired;
+
+  ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
+                std::shared_ptr<const FileDemand> demand, size_t chunk);
+  static absl::StatusOr<std::unique_ptr<Version>> MakeVersion(
+      const FilterDescriptor& descriptor, uint32_t steps, const UnitPtrs& units,
+      Kernel kernel);
+  const Version& State() const;
+
+  const ChunkOrigin origin_;
+  const Kernel kernel_;
+  const std::shared_ptr<const FileDemand> demand_;
+  const size_t chunk_;
+  // Owned. Changed by Shrink() only.
+  std::atomic<const Version*> version_{nullptr};
+};
+
+struct ResidentChunk::Version {
+  FilterView view;
+  uint32_t steps = 0;
+  UnitPtrs units;
+};
+
+inline const ResidentChunk::Version& ResidentChunk::State() const {
+  return *version_.load(std::memory_order_seq_cst);
+}
+
+}  // namespace rowbloom::reader
+
+#endif  // ROWBLOOM_READER_RESIDENT_CHUNK_H_
