@@ -126,6 +126,29 @@ uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count);
 absl::Status VerifyUnits(const FilterDescriptor& descriptor,
                          absl::Span<const std::string_view> units);
 
+// In how many steps a filter can be made weaker and smaller in memory, without
+// building it again: the first steps are a filter of their own, to which each
+// step more adds bytes and takes away false positives. Steps of compact are its
+// columns: each halves the rate (the last by less, if not all segments have
+// that column). A filter that its family does not cut, or whose descriptor it
+// refuses, is one step; always_maybe has none.
+//
+//   const FilterDescriptor cut = FilterAtStep(stored, steps);
+//   // Its first cut.unit_count units, loaded and checked against `stored`:
+//   CopyUnitAtStep(stored, steps, u, stored_unit, out);
+//   auto view = FilterView::Parse(cut, cut_units);
+uint32_t FilterSteps(const FilterDescriptor& descriptor);
+// What describes the first `steps` steps: at least one, no more than there are.
+// Not to be persisted: the checksum of a unit that is cut is 0. May be cut
+// again, with the same result as from the stored descriptor.
+FilterDescriptor FilterAtStep(const FilterDescriptor& descriptor,
+                              uint32_t steps);
+// Writes to `out` what unit `unit` is in FilterAtStep(descriptor, steps), which
+// has that unit and says its size. `bytes` are that unit of `descriptor`: of
+// the size that it says, otherwise not looked at. They do not overlap `out`.
+void CopyUnitAtStep(const FilterDescriptor& descriptor, uint32_t steps,
+                    uint32_t unit, std::string_view bytes, char* out);
+
 // How a family answers, filled in by it.
 struct FilterLookup {
   bool (*may_contain)(const FilterState& state, uint64_t digest);

@@ -64,6 +64,7 @@ const FilterFamily kAlwaysMaybeFamily = {
     [](double, Kernel) -> std::unique_ptr<FilterBuilder> {
       return std::make_unique<AlwaysMaybeBuilder>();
     },
-    Parse};
+    Parse,
+    nullptr};
 
 }  // namespace rowbloom::filter

@@ -127,6 +127,7 @@ const FilterFamily kBlockedBloomFamily = {
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
       return NewCollectingBuilder(Encode, bits_per_key, kernel);
     },
-    Parse};
+    Parse,
+    nullptr};
 
 }  // namespace rowbloom::filter

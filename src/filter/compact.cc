@@ -302,29 +302,36 @@ bool ReservedBitsAreZero(const CompactLayout& layout,
   return segments % 4 == 0 || last_codes >> (2 * (segments % 4)) == 0;
 }
 
-absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
-                   FilterState* state, FilterLookup* lookup) {
-  CompactLayout layout;
+absl::Status DecodeLayout(const FilterDescriptor& descriptor,
+                          CompactLayout* layout) {
   if (!CompactLayout::Decode(descriptor.parameters,
-                             descriptor.unit_size_bytes[0], &layout)) {
+                             descriptor.unit_size_bytes[0], layout)) {
     return absl::DataLossError(absl::StrCat(
         "compact filter with parameters ", absl::Hex(descriptor.parameters),
         " and a first unit of ", descriptor.unit_size_bytes[0], " bytes"));
   }
-  const uint32_t unit_count = layout.columns.unit_count();
+  const uint32_t unit_count = layout->columns.unit_count();
   if (descriptor.unit_count != unit_count) {
     return absl::DataLossError(absl::StrCat(
         "compact filter of ", static_cast<int>(descriptor.unit_count),
         " units, by its parameters of ", unit_count));
   }
   for (uint32_t u = 0; u < unit_count; ++u) {
-    if (descriptor.unit_size_bytes[u] != layout.UnitSize(u)) {
+    if (descriptor.unit_size_bytes[u] != layout->UnitSize(u)) {
       return absl::DataLossError(
           absl::StrCat("unit ", u, " of a compact filter has ",
                        descriptor.unit_size_bytes[u], " bytes instead of ",
-                       layout.UnitSize(u)));
+                       layout->UnitSize(u)));
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
+                   FilterState* state, FilterLookup* lookup) {
+  CompactLayout layout;
+  const absl::Status status = DecodeLayout(descriptor, &layout);
+  if (!status.ok()) return status;
   if (!ReservedBitsAreZero(layout, *state)) {
     return absl::DataLossError(
         "compact filter with reserved bits that are not 0");
@@ -332,6 +339,7 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   state->slot_count = layout.homes[0];
   state->parameter = SeedOfRows(layout.seed);
   state->metadata = state->unit[0] + layout.CodesOffset();
+  const uint32_t unit_count = layout.columns.unit_count();
   const bool partial = !layout.columns.IsFullUnit(unit_count - 1) &&
                        state->unit_count == unit_count;
   state->detail[kFullUnits] = state->unit_count - (partial ? 1 : 0);
@@ -350,6 +358,84 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   return absl::OkStatus();
 }
 
+uint32_t StepCount(const FilterDescriptor& descriptor) {
+  CompactLayout layout;
+  return DecodeLayout(descriptor, &layout).ok() ? layout.columns.most() : 1;
+}
+
+// The layout of fewer columns than a filter has, of which no segment has one
+// more than another.
+CompactLayout WithColumns(CompactLayout layout, uint32_t columns) {
+  layout.columns = {columns, 0};
+  return layout;
+}
+
+// Of a descriptor that DecodeLayout accepts.
+CompactLayout LayoutOf(const FilterDescriptor& descriptor) {
+  CompactLayout layout;
+  CompactLayout::Decode(descriptor.parameters, descriptor.unit_size_bytes[0],
+                        &layout);
+  return layout;
+}
+
+FilterDescriptor Cut(const FilterDescriptor& descriptor, uint32_t columns) {
+  const CompactLayout layout = WithColumns(LayoutOf(descriptor), columns);
+  FilterDescriptor cut;
+  cut.family_code = descriptor.family_code;
+  cut.unit_count = static_cast<uint8_t>(layout.columns.unit_count());
+  cut.parameters = layout.Encode();
+  cut.key_count = descriptor.key_count;
+  for (uint32_t u = 0; u < cut.unit_count; ++u) {
+    cut.unit_size_bytes[u] = layout.UnitSize(u);
+    if (layout.columns.IsFullUnit(u)) {
+      cut.unit_checksum[u] = descriptor.unit_checksum[u];
+    }
+  }
+  return cut;
+}
+
+// The first kColumns columns of segments that have `columns`.
+template <uint32_t kColumns>
+char* CopyColumns(const char* in, uint64_t columns, uint64_t segments,
+                  char* out) {
+  for (uint64_t s = 0; s < segments; ++s) {
+    std::memcpy(out, in, kColumns * kColumnSize);
+    in += columns * kColumnSize;
+    out += kColumns * kColumnSize;
+  }
+  return out;
+}
+
+void CopyUnit(const FilterDescriptor& descriptor, uint32_t columns, uint32_t u,
+              std::string_view bytes, char* out) {
+  const CompactLayout from = LayoutOf(descriptor);
+  const CompactLayout to = WithColumns(from, columns);
+  RB_CHECK(u < to.columns.unit_count());
+  if (to.columns.IsFullUnit(u)) {
+    std::memcpy(out, bytes.data(), bytes.size());
+    return;
+  }
+  constexpr decltype(&CopyColumns<1>) kCopyColumns[] = {
+      CopyColumns<1>, CopyColumns<2>, CopyColumns<3>};
+  const uint32_t kept = to.columns.LeanColumnsOfUnit(u);
+  // One, and in the first segments another number of columns.
+  const uint64_t lean = from.columns.LeanColumnsOfUnit(u);
+  const uint64_t rich_segments =
+      from.columns.IsFullUnit(u) ? 0 : from.rich_segments();
+  const char* in = bytes.data();
+  out = kCopyColumns[kept - 1](in, lean + 1, rich_segments, out);
+  in += from.SegmentOffset(u, rich_segments);
+  out = kCopyColumns[kept - 1](in, lean, from.segment_count() - rich_segments,
+                               out);
+  std::memset(out, 0, kPartialUnitPadding);
+  if (u == 0) {
+    const std::string_view codes = bytes.substr(from.CodesOffset());
+    std::memcpy(out + kPartialUnitPadding, codes.data(), codes.size());
+  }
+}
+
+constexpr FilterCutter kCutter = {StepCount, Cut, CopyUnit};
+
 }  // namespace
 
 const FilterFamily kCompactFamily = {
@@ -363,6 +449,7 @@ const FilterFamily kCompactFamily = {
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
       return NewCollectingBuilder(Encode, bits_per_key, kernel);
     },
-    Parse};
+    Parse,
+    &kCutter};
 
 }  // namespace rowbloom::filter

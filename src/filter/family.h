@@ -20,6 +20,17 @@
 
 namespace rowbloom::filter {
 
+// How a family cuts filters: FilterSteps and its like in filter.h.
+struct FilterCutter {
+  // 1 for a descriptor that `parse` would refuse for what it says; then the
+  // others are not called.
+  uint32_t (*step_count)(const FilterDescriptor& descriptor);
+  // These for fewer steps than there are, at least one.
+  FilterDescriptor (*cut)(const FilterDescriptor& descriptor, uint32_t steps);
+  void (*copy_unit)(const FilterDescriptor& descriptor, uint32_t steps,
+                    uint32_t unit, std::string_view bytes, char* out);
+};
+
 struct FilterFamily {
   uint8_t code;  // Persisted; never reused.
   std::string_view name;
@@ -41,6 +52,9 @@ struct FilterFamily {
   // and fills in the rest. `kernel` is available.
   absl::Status (*parse)(const FilterDescriptor& descriptor, Kernel kernel,
                         FilterState* state, FilterLookup* lookup);
+
+  // nullptr: filters are in memory as they are stored.
+  const FilterCutter* cutter;
 };
 
 // The kernel that kBest stands for here; others stand for themselves.

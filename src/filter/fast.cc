@@ -151,6 +151,7 @@ const FilterFamily kFastFamily = {
       }
       return NewCollectingBuilder(Encode, bits_per_key, kernel);
     },
-    Parse};
+    Parse,
+    nullptr};
 
 }  // namespace rowbloom::filter

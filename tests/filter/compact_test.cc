@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "filter/compact_layout.h"
 #include "filter/digest_mix.h"
+#include "testing/cut_filter.h"
 #include "testing/keys.h"
 
 namespace rowbloom::filter {
@@ -224,6 +225,51 @@ TEST(Compact, ReservedBitsMustBeZero) {
     filter.units[at] = static_cast<char>(filter.units[at] ^ 0x80);
   }
   EXPECT_TRUE(FilterView::Parse(filter.descriptor, filter.UnitViews()).ok());
+}
+
+TEST(Compact, AFilterThatIsCutHasTheFirstColumnsAndNothingElse) {
+  Random random(40);
+  for (const double bits : {2.7, 4.2, 8.15, 10.0, 13.3, 24.0}) {
+    for (const size_t count : {1, 40, 700, 9000}) {
+      const EncodedFilter filter = Build(bits, RandomDigests(&random, count));
+      const CompactLayout from = LayoutOf(filter);
+      for (uint32_t columns = 1; columns < from.columns.most(); ++columns) {
+        const EncodedFilter cut = testing::CutFilter(filter, columns);
+        const CompactLayout to = LayoutOf(cut);
+        ASSERT_EQ(to.columns.lean, columns);
+        ASSERT_EQ(to.columns.rich_share, 0u);
+        ASSERT_EQ(to.homes, from.homes);
+        ASSERT_EQ(to.seed, from.seed);
+        std::string expected;
+        for (uint32_t u = 0; u < to.columns.unit_count(); ++u) {
+          const std::string_view stored = filter.UnitViews()[u];
+          const uint32_t kept = std::min(columns - 4 * u, 4u);
+          for (uint64_t s = 0; s < from.segment_count(); ++s) {
+            expected += stored.substr(from.SegmentOffset(u, s), 4 * kept);
+          }
+          if (kept < 4) expected.append(12, '\0');
+          if (u == 0) expected += stored.substr(from.CodesOffset());
+        }
+        ASSERT_TRUE(cut.units == expected)
+            << columns << " columns, " << count << " keys at " << bits;
+      }
+    }
+  }
+}
+
+// Whether rows contradict each other depends on the columns, but with so many
+// of them next to never on some more.
+TEST(Compact, AFilterThatIsCutIsTheOneThatIsBuiltOfFewerColumns) {
+  Random random(41);
+  for (const size_t count : {1, 300, 5000, 100000}) {
+    const auto digests = RandomDigests(&random, count);
+    const EncodedFilter built = Build(BitsOfColumns(18), digests);
+    const EncodedFilter cut =
+        testing::CutFilter(Build(BitsOfColumns(23), digests), 18);
+    EXPECT_EQ(cut.descriptor.parameters, built.descriptor.parameters);
+    EXPECT_EQ(cut.descriptor.key_count, built.descriptor.key_count);
+    EXPECT_TRUE(cut.units == built.units) << count;
+  }
 }
 
 TEST(CompactLayout, ParametersAndFirstUnitGiveTheLayoutBack) {

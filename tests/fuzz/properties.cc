@@ -17,6 +17,7 @@
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/key_codec.h"
+#include "testing/cut_filter.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
 
@@ -262,6 +263,21 @@ std::vector<bool> AskFirstUnits(const EncodedFilter& filter, size_t shift,
   return all;
 }
 
+// What is kept of a filter that is not refused is not refused either, and says
+// "maybe" where the whole does. Any `choice` chooses the steps.
+void CutAndAsk(const EncodedFilter& filter, size_t shift, size_t choice,
+               const std::vector<KeyDigest>& digests) {
+  const uint32_t all = FilterSteps(filter.descriptor);
+  const uint32_t steps = all == 0 ? 0 : 1 + static_cast<uint32_t>(choice % all);
+  const EncodedFilter cut = testing::CutFilter(filter, steps);
+  const std::vector<bool> fewer =
+      AskAllKernels(cut.descriptor, cut.UnitViews(), shift, digests);
+  const std::vector<bool> whole =
+      AskAllKernels(filter.descriptor, filter.UnitViews(), shift, digests);
+  REQUIRE(fewer.size() >= whole.size());
+  for (size_t i = 0; i < whole.size(); ++i) REQUIRE(fewer[i] || !whole[i]);
+}
+
 // Columns, seed and homes of a small filter.
 filter::CompactLayout TakeCompactLayout(Input* input) {
   filter::CompactLayout layout;
@@ -325,13 +341,16 @@ EncodedFilter TakeFilter(Input* input) {
 
 void KernelProperty(std::string_view bytes) {
   Input input(bytes);
-  const size_t shift = input.Byte() % 64;
+  const size_t choice = input.Byte();
+  const size_t shift = choice % 64;
   // Always the ends of the filter.
   std::vector<KeyDigest> digests = {{0}, {~uint64_t{0}}};
   for (int more = input.Byte() % 40; more > 0; --more) {
     digests.push_back({input.Integer(8)});
   }
-  AskFirstUnits(TakeFilter(&input), shift, digests);
+  const EncodedFilter filter = TakeFilter(&input);
+  AskFirstUnits(filter, shift, digests);
+  CutAndAsk(filter, shift, choice, digests);
 }
 
 namespace {
@@ -373,7 +392,8 @@ void BuilderProperty(std::string_view bytes) {
   const FilterPolicy policy = FilterPolicy::BitsPerKey(
       FilterFamilyNames()[family % FilterFamilyNames().size()],
       1 + static_cast<double>(input.Integer(2) % 2301) / 100);
-  const size_t shift = input.Byte() % 64;
+  const size_t choice = input.Byte();
+  const size_t shift = choice % 64;
   const Damage damage = TakeDamage(&input);
   const std::vector<KeyDigest> digests = TakeDigests(&input);
 
@@ -395,9 +415,11 @@ void BuilderProperty(std::string_view bytes) {
   if (const auto descriptor = FilterDescriptor::Parse(&parsed);
       descriptor.ok()) {
     AskAllKernels(*descriptor, filter.UnitViews(), shift, digests);
+    FilterAtStep(*descriptor, std::min<uint32_t>(1, FilterSteps(*descriptor)));
   }
+  CutAndAsk(filter, shift, choice, digests);
   filter.units = Damaged(std::move(filter.units), damage);
-  AskAllKernels(filter.descriptor, filter.UnitViews(), shift, digests);
+  CutAndAsk(filter, shift, choice, digests);
 }
 
 void KeyCodecProperty(std::string_view bytes) {

@@ -24,11 +24,12 @@ void FilterBlobProperty(std::string_view bytes);
 // of the bytes describe.
 void RoundTripProperty(std::string_view bytes);
 
-// Every kernel answers as the portable one, for any units of any family.
+// Every kernel answers as the portable one, for any units of any family; and
+// if only some steps of the filter are kept, "maybe" wherever it does.
 void KernelProperty(std::string_view bytes);
 
-// Every kernel builds the same bytes of any digests, and loses none; damage to
-// the bytes does no harm.
+// Every kernel builds the same bytes of any digests, and loses none, also with
+// fewer steps; damage to the bytes does no harm.
 void BuilderProperty(std::string_view bytes);
 
 // Decode undoes Encode, parts are prefixes, order is kept; any key is
