@@ -29,6 +29,8 @@
 #include <string>
 #include <string_view>
 
+#include "rowbloom/filter_ledger.h"
+
 namespace rowbloom {
 
 // Names one chunk: the file's id (unique among the users of a cache; a reader
@@ -158,9 +160,17 @@ class FilterCache {
   // What a byte of room costs: the Worth() at which parts were given up, or
   // values evicted, of late; 0 while there is clear room.
   virtual double Price() const { return 0; }
+  // Whether Insert() sets hints.
+  virtual bool KeepsHints() const { return false; }
+
+  // The account of the chunks that readers keep in this cache.
+  FilterLedger& ledger() { return ledger_; }
 
   // A process-wide unique file id, of 2^63 or more.
   static uint64_t NewFileId();
+
+ private:
+  FilterLedger ledger_;
 };
 
 struct ShardedLruCacheOptions {

@@ -19,6 +19,7 @@
 #define ROWBLOOM_BASE_EPOCH_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace rowbloom::base {

@@ -97,6 +97,11 @@ class ShardedLruCache : public FilterCache {
 
   void SetCapacity(size_t capacity_bytes) override {
     std::lock_guard<std::mutex> lock(resize_mutex_);
+    // Filling it once is what loads need not have paid for in advance.
+    if (capacity_bytes > granted_bytes_) {
+      ledger().Grant(capacity_bytes - granted_bytes_);
+      granted_bytes_ = capacity_bytes;
+    }
     capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
     for (LruShard& shard : shards_) {
       shard.SetCapacity(capacity_bytes >> shard_bits_);
@@ -109,6 +114,8 @@ class ShardedLruCache : public FilterCache {
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
     return usage;
   }
+
+  bool KeepsHints() const override { return true; }
 
   // The mean over the shards: a chunk may be in any.
   double Price() const override {
@@ -126,6 +133,7 @@ class ShardedLruCache : public FilterCache {
   const int shard_bits_;
   std::mutex resize_mutex_;  // So that all shards have one call's capacity.
   std::atomic<size_t> capacity_bytes_{0};
+  size_t granted_bytes_ = 0;  // Guarded by resize_mutex_.
   std::vector<LruShard> shards_;
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 // Lookups of a chunk between two looks at whether loading it pays.
 constexpr uint32_t kDeclinedPause = 16;
-constexpr uint32_t kMaxFailures = 10;  // 2^10 lookups between two tries.
+constexpr uint32_t kMaxFailures = 8;  // 2^8 lookups between two tries.
 // More steps must have paid for their load after so much of the weight that
 // counts keep: some four eras of lookups.
 constexpr double kPaybackEras = 4;
@@ -128,8 +128,8 @@ bool FilterReader::Impl::AskMissing(size_t chunk, const Ask& ask) const {
                            FilterSteps(parsed_->chunks[chunk].descriptor)};
   if (options_.cache == nullptr) {
     const Loaded loaded = Load(whole);
-    if (loaded.uncached != nullptr) ask(loaded.uncached->view());
-    return loaded.uncached != nullptr;
+    if (loaded != nullptr) ask(loaded->view());
+    return loaded != nullptr;
   }
   Slot& slot = slots_[chunk];
   if (options_.cache->KeepsHints() && !PauseEnds(&slot)) return false;
@@ -146,16 +146,14 @@ bool FilterReader::Impl::AskMissing(size_t chunk, const Ask& ask) const {
   const Loaded loaded = flights_.Do(chunk, [&] {
     // Another thread may have landed since this one missed.
     if (FilterCache::Handle* handle = LookUp(chunk); handle != nullptr) {
+      Loaded found = ChunkOf(handle).CloneFor(demand_, chunk);
       options_.cache->Release(handle);
-      return Loaded{true, nullptr};
+      return found;
     }
     return Load(load);
   });
-  if (loaded.uncached != nullptr) {
-    ask(loaded.uncached->view());
-    return true;
-  }
-  return loaded.ok && AskCached(chunk, ask);
+  if (loaded != nullptr) ask(loaded->view());
+  return loaded != nullptr;
 }
 
 bool FilterReader::Impl::PauseEnds(Slot* slot) const {
@@ -215,7 +213,6 @@ void FilterReader::Impl::MaybeGrow(size_t chunk) const {
       demand_->AbsentLookups(chunk) * kPaybackEras *
       reader::SavedBySteps(descriptor, base.steps(), steps) *
       demand_->cost_bytes();
-  Loaded loaded;
   if (base.steps() < steps &&
       saved_bytes >= static_cast<double>(loader_.SizeOf(load)) &&
       ledger.MayLoad()) {
@@ -245,18 +242,19 @@ FilterReader::Impl::Loaded FilterReader::Impl::Keep(size_t chunk,
         slot.failures.load(std::memory_order_relaxed) + 1, kMaxFailures);
     slot.failures.store(failures, std::memory_order_relaxed);
     Pause(&slot, (1u << failures) - 2);
-    return {};
+    return nullptr;
   }
   slot.failures.store(0, std::memory_order_relaxed);
   counters_.Add(FilterCounter::kChunkLoads);
   counters_.Add(FilterCounter::kChunkLoadBytes, result.read_bytes);
+  if (options_.cache == nullptr) return *std::move(result.chunk);
+  Loaded loaded = (*result.chunk)->CloneFor(demand_, chunk);
   std::unique_ptr<FilterCache::Value> value = *std::move(result.chunk);
-  if (options_.cache != nullptr) InsertChunk(chunk, &value);
-  if (value == nullptr) return {true, nullptr};
-  // Refused for want of room: those who wait for it still get their answer.
-  if (options_.cache != nullptr) Pause(&slot, kDeclinedPause);
-  return {true, std::shared_ptr<const ResidentChunk>(
-                    static_cast<ResidentChunk*>(value.release()))};
+  InsertChunk(chunk, &value);
+  if (value != nullptr && options_.loading == FilterLoading::kWhenItPays) {
+    Pause(&slot, kDeclinedPause);  // Refused for want of room.
+  }
+  return loaded;
 }
 
 void FilterReader::Impl::InsertChunk(

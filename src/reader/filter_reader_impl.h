@@ -67,12 +67,9 @@ class FilterReader::Impl {
     std::atomic<uint32_t> skip{0};
     std::atomic<uint32_t> failures{0};
   };
-  // What a load leaves for those who waited for it.
-  struct Loaded {
-    bool ok = false;
-    // Set if the cache did not take it.
-    std::shared_ptr<const reader::ResidentChunk> uncached;
-  };
+  // What a load leaves for those who waited for it, whatever the cache did with
+  // it; null if it failed.
+  using Loaded = std::shared_ptr<const reader::ResidentChunk>;
 
   static FilterBlockProperties MakeProperties(
       const block::ParsedFilterBlock& parsed);

@@ -59,6 +59,14 @@ double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
                     uint32_t to);
 
 class ResidentChunk final : public FilterCache::Value {
+ private:
+  // What is in memory at one time; Shrink() puts another in its place.
+  struct Version {
+    FilterView view;
+    uint32_t steps = 0;
+    UnitPtrs units;
+  };
+
  public:
   // `units` are those of FilterAtStep(origin.descriptor, steps). `demand`, if
   // not null, is the file's, and `chunk` its number there.
@@ -89,7 +97,6 @@ class ResidentChunk final : public FilterCache::Value {
   std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) override;
 
  private:
-  struct Version;
   struct Retired;
 
   ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
@@ -97,25 +104,17 @@ class ResidentChunk final : public FilterCache::Value {
   static absl::StatusOr<std::unique_ptr<Version>> MakeVersion(
       const FilterDescriptor& descriptor, uint32_t steps, const UnitPtrs& units,
       Kernel kernel);
-  const Version& State() const;
+  const Version& State() const {
+    return *version_.load(std::memory_order_seq_cst);
+  }
 
   const ChunkOrigin origin_;
   const Kernel kernel_;
   const std::shared_ptr<const FileDemand> demand_;
   const size_t chunk_;
-  // Owned. Changed by Shrink() only.
+  // Owned.
   std::atomic<const Version*> version_{nullptr};
 };
-
-struct ResidentChunk::Version {
-  FilterView view;
-  uint32_t steps = 0;
-  UnitPtrs units;
-};
-
-inline const ResidentChunk::Version& ResidentChunk::State() const {
-  return *version_.load(std::memory_order_seq_cst);
-}
 
 }  // namespace rowbloom::reader
 

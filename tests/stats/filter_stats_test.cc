@@ -93,9 +93,12 @@ TEST(FilterStats, TextHasOneNamedLineForEachCounter) {
             "negatives 2\n"
             "true_positives 3\n"
             "false_positives 4\n"
-            "chunk_loads 5\n"
-            "chunk_load_bytes 6\n"
-            "load_errors 7\n");
+            "memo_negatives 5\n"
+            "unloaded 6\n"
+            "chunk_loads 7\n"
+            "chunk_load_bytes 8\n"
+            "load_errors 9\n"
+            "open_errors 10\n");
 }
 
 TEST(FilterStats, CounterOutsideTheEnumIsUnknown) {
