@@ -2,11 +2,51 @@
 
 #include "base/epoch.h"
 
+#if defined(__linux__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace rowbloom::base {
+
+namespace {
+
+// ThreadSanitizer does not know what membarrier(2) orders.
+#if defined(__linux__) && defined(__NR_membarrier) && \
+    !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ROWBLOOM_NO_MEMBARRIER
+#endif
+#endif
+#else
+#define ROWBLOOM_NO_MEMBARRIER
+#endif
+
+#if defined(ROWBLOOM_NO_MEMBARRIER)
+bool RegisterBarrier() { return false; }
+bool BarrierOnAllThreads() { return false; }
+#else
+bool Membarrier(int command) {
+  return syscall(__NR_membarrier, command, 0, 0) == 0;
+}
+bool RegisterBarrier() {
+  return Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+bool BarrierOnAllThreads() {
+  return Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+         // Not registered: a child of fork() may have to do it again.
+         (RegisterBarrier() && Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+}
+#endif
+
+}  // namespace
 
 namespace internal {
 
 GlobalEpoch global_epoch;
+std::atomic<bool> guards_are_light{RegisterBarrier()};
 std::atomic<ThreadRecord*> all_records{nullptr};
 
 namespace {
@@ -60,6 +100,7 @@ ThreadRecord* AcquireThreadRecord() {
 uint64_t RetireEpoch() { return internal::global_epoch.value.fetch_add(1); }
 
 bool EpochPassed(uint64_t epoch) {
+  if (internal::guards_are_light.load() && !BarrierOnAllThreads()) return false;
   for (const ThreadRecord* r = internal::all_records.load(); r != nullptr;
        r = r->next) {
     const uint64_t began = r->epoch.load(std::memory_order_seq_cst);

@@ -14,6 +14,11 @@
 // holds up the freeing of everything that was retired meanwhile. Loads and
 // stores of `shared` are sequentially consistent, or at least the store that
 // unlinks is an exchange.
+//
+// Where the system has membarrier(2), a guard does not order its own store
+// before the loads that follow: it would stop the processor from overlapping
+// the cache misses of one lookup with those of the next. Instead who asks
+// whether an epoch has passed has all threads' processors do it at that time.
 
 #ifndef ROWBLOOM_BASE_EPOCH_H_
 #define ROWBLOOM_BASE_EPOCH_H_
@@ -56,6 +61,8 @@ struct alignas(64) GlobalEpoch {  // Alone on its cache line.
   std::atomic<uint64_t> value{1};
 };
 extern GlobalEpoch global_epoch;
+// Whether guards may leave the ordering to those who ask. Set before main().
+extern std::atomic<bool> guards_are_light;
 extern std::atomic<ThreadRecord*> all_records;
 ThreadRecord* AcquireThreadRecord();
 }  // namespace internal
@@ -76,10 +83,17 @@ void ForEachThread(const Visit& visit) {
 
 class EpochGuard {
  public:
-  EpochGuard() : record_(ThisThread()) {
+  EpochGuard() : EpochGuard(ThisThread()) {}
+  // `thread` is the calling one.
+  explicit EpochGuard(ThreadRecord& thread) : record_(thread) {
     if (record_.guard_depth++ > 0) return;
     const uint64_t now =
         internal::global_epoch.value.load(std::memory_order_acquire);
+    if (internal::guards_are_light.load(std::memory_order_relaxed)) {
+      record_.epoch.store(now, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      return;
+    }
     // Before every load of a shared pointer in the one order that all threads
     // agree on: who retires later sees this guard, who retired earlier has
     // unlinked what it retires.
@@ -91,8 +105,6 @@ class EpochGuard {
   }
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;
-
-  ThreadRecord& thread() const { return record_; }
 
  private:
   ThreadRecord& record_;

@@ -3,6 +3,7 @@
 #include "block/chunk_index.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/coding.h"
 #include "block/format.h"
@@ -15,9 +16,6 @@ int Compare(const StoredKey& a, const StoredKey& b) {
   return a.qualifier.compare(b.qualifier);
 }
 
-StoredKey StoredKeyOf(const FilterKey& key) {
-  return {key.row(), key.qualifier(), key.has_qualifier()};
-}
 
 void AppendKey(const StoredKey& key, std::string* out) {
   out->push_back(static_cast<char>(key.has_qualifier ? kRowColKey : kRowKey));
@@ -35,13 +33,57 @@ bool ReadKey(std::string_view* in, StoredKey* key) {
          (!key->has_qualifier || base::ReadSized(in, &key->qualifier));
 }
 
-int64_t FindChunk(const std::vector<ChunkEntry>& chunks, const StoredKey& key) {
+namespace {
+
+std::string_view CommonPrefix(std::string_view a, std::string_view b) {
+  const auto [end, unused] =
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(
+                                               std::min(a.size(), b.size())),
+                    b.begin());
+  return a.substr(0, static_cast<size_t>(end - a.begin()));
+}
+
+}  // namespace
+
+ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,
+                           const StoredKey* last_key)
+    : chunks_(chunks), last_key_(last_key) {
+  if (chunks->empty()) return;
+  // Rows are in order: what the first and the last share, all share.
+  common_prefix_ = CommonPrefix(chunks->front().first_key.row, last_key->row);
+  const size_t skip = common_prefix_.size();
+  marks_.reserve(chunks->size());
+  for (const ChunkEntry& chunk : *chunks) {
+    marks_.push_back(MarkOf(chunk.first_key.row.substr(skip)));
+  }
+  last_mark_ = MarkOf(last_key->row.substr(skip));
+}
+
+uint64_t ChunkLocator::ShortMarkOf(std::string_view bytes) {
+  char padded[sizeof(uint64_t)] = {};
+  std::copy(bytes.begin(), bytes.end(), padded);
+  return base::LoadBigEndian64(padded);
+}
+
+int64_t ChunkLocator::FindAtLastMark(const StoredKey& key,
+                                     uint64_t mark) const {
+  if (mark > last_mark_ || Compare(key, *last_key_) > 0) return -1;
+  const uint64_t* const first = marks_.data();
+  return FindAmong(key, std::lower_bound(first, first + marks_.size(), mark));
+}
+
+int64_t ChunkLocator::FindAmong(const StoredKey& key,
+                                const uint64_t* at) const {
+  const uint64_t* const end = marks_.data() + marks_.size();
+  const uint64_t* const same =
+      at == end ? end : std::upper_bound(at, end, *at);
+  const auto begin = chunks_->begin() + (at - marks_.data());
   const auto after =
-      std::upper_bound(chunks.begin(), chunks.end(), key,
-                       [](const StoredKey& asked, const ChunkEntry& chunk) {
-                         return Compare(asked, chunk.first_key) < 0;
+      std::upper_bound(begin, begin + (same - at), key,
+                       [](const StoredKey& asked, const ChunkEntry& entry) {
+                         return Compare(asked, entry.first_key) < 0;
                        });
-  return after - chunks.begin() - 1;
+  return after - chunks_->begin() - 1;
 }
 
 }  // namespace rowbloom::block

@@ -9,13 +9,11 @@
 #include <utility>
 
 #include "base/epoch.h"
-#include "block/chunk_index.h"
 #include "reader/filter_reader_impl.h"
 #include "rowbloom/filter.h"
 
 namespace rowbloom {
 
-using block::StoredKey;
 using reader::ChunkLoad;
 using reader::FileDemand;
 using reader::LoadResult;
@@ -58,33 +56,6 @@ class RememberedKey final : public FilterCache::Value {
 
 }  // namespace
 
-int64_t FilterReader::Impl::Locate(const FilterKey& key,
-                                   KeyDigest* digest) const {
-  StoredKey asked = block::StoredKeyOf(key);
-  *digest = key.digest();
-  switch (parsed_->bloom_type) {
-    case BloomType::kNone:
-      return kMaybe;
-    case BloomType::kRow:
-      asked = {key.row(), {}, false};
-      *digest = key.row_digest();
-      break;
-    case BloomType::kRowCol:
-      if (!key.has_qualifier() && !parsed_->has_row_keys) return kMaybe;
-      break;
-    case BloomType::kRowPrefixFixedLength:
-      asked = {key.row().substr(0, parsed_->prefix_length_bytes), {}, false};
-      *digest = asked.row.size() == key.row().size() ? key.row_digest()
-                                                     : DigestBytes(asked.row);
-      break;
-  }
-  // Keys were added in order, from the first chunk's first to the last key.
-  if (parsed_->chunks.empty() || block::Compare(asked, parsed_->last_key) > 0) {
-    return kNo;
-  }
-  return block::FindChunk(parsed_->chunks, asked);
-}
-
 template <typename Ask>
 bool FilterReader::Impl::AskHinted(size_t chunk, const Ask& ask) const {
   Slot& slot = slots_[chunk];
@@ -115,7 +86,9 @@ bool FilterReader::Impl::AskCached(size_t chunk, const Ask& ask) const {
   const ResidentChunk& found = ChunkOf(handle);
   ask(found.view());
   std::unique_ptr<FilterCache::Value> ours;
-  if (found.IsOrphan()) ours = found.CloneFor(demand_, chunk);
+  if (options_.loading == FilterLoading::kWhenItPays && found.IsOrphan()) {
+    ours = found.CloneFor(demand_, chunk);
+  }
   options_.cache->Release(handle);
   // Written at the flush, or left by a closed reader: from now on ours.
   if (ours != nullptr) InsertChunk(chunk, &ours);
@@ -146,7 +119,7 @@ bool FilterReader::Impl::AskMissing(size_t chunk, const Ask& ask) const {
   const Loaded loaded = flights_.Do(chunk, [&] {
     // Another thread may have landed since this one missed.
     if (FilterCache::Handle* handle = LookUp(chunk); handle != nullptr) {
-      Loaded found = ChunkOf(handle).CloneFor(demand_, chunk);
+      Loaded found = ChunkOf(handle).CloneFor(nullptr, chunk);
       options_.cache->Release(handle);
       return found;
     }
@@ -248,7 +221,7 @@ FilterReader::Impl::Loaded FilterReader::Impl::Keep(size_t chunk,
   counters_.Add(FilterCounter::kChunkLoads);
   counters_.Add(FilterCounter::kChunkLoadBytes, result.read_bytes);
   if (options_.cache == nullptr) return *std::move(result.chunk);
-  Loaded loaded = (*result.chunk)->CloneFor(demand_, chunk);
+  Loaded loaded = (*result.chunk)->CloneFor(nullptr, chunk);
   std::unique_ptr<FilterCache::Value> value = *std::move(result.chunk);
   InsertChunk(chunk, &value);
   if (value != nullptr && options_.loading == FilterLoading::kWhenItPays) {
@@ -277,32 +250,41 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
   const auto chunk = static_cast<size_t>(located);
   base::ThreadRecord& thread = base::ThisThread();
   bool may_contain = located != kNo;
-  // A filter may cost a read. It must never lose a row: if the chunk cannot be
-  // had, the answer stays "maybe".
-  const auto ask = [&](const FilterView& view) {
-    may_contain = view.MayContain(digest);
-  };
-  bool asked = true;
   if (located >= 0) {
+    const auto ask = [&](const FilterView& view) {
+      may_contain = view.MayContain(digest);
+    };
+    bool asked;
     {
-      const base::EpochGuard guard;
+      const base::EpochGuard guard(thread);
       asked = AskHinted(chunk, ask);
     }
-    if (!asked) asked = AskMissing(chunk, ask);
-    if (!asked) counters_.Add(FilterCounter::kUnloaded);
-    if (demand_ != nullptr && base::SampleTick(&thread)) {
-      demand_->CountSample(chunk, !may_contain ? FileDemand::Answer::kNo
-                                  : asked      ? FileDemand::Answer::kMaybe
-                                               : FileDemand::Answer::kUnloaded);
-      if (asked) MaybeGrow(chunk);
+    // A filter may cost a read. It must never lose a row: if the chunk cannot
+    // be had, the answer stays "maybe".
+    if (!asked) {
+      asked = AskMissing(chunk, ask);
+      if (!asked) counters_.Add(FilterCounter::kUnloaded);
     }
-    if (may_contain && IsRemembered(key)) {
+    if (base::SampleTick(&thread)) CountSample(chunk, asked, may_contain);
+    if (may_contain && options_.false_positive_memo != nullptr &&
+        IsRemembered(key)) {
       counters_.Add(FilterCounter::kMemoNegatives);
       may_contain = false;
     }
   }
   counters_.CountLookups(thread, 1, may_contain ? 0 : 1);
   return may_contain;
+}
+
+void FilterReader::Impl::CountSample(size_t chunk, bool asked,
+                                     bool may_contain) const {
+  if (demand_ == nullptr) return;
+  demand_->CountSample(chunk, !may_contain ? FileDemand::Answer::kNo
+                              : asked      ? FileDemand::Answer::kMaybe
+                                           : FileDemand::Answer::kUnloaded);
+  if (asked && options_.loading == FilterLoading::kWhenItPays) {
+    MaybeGrow(chunk);
+  }
 }
 
 void FilterReader::Impl::LoadMissing(absl::Span<const Located> questions) {
@@ -361,18 +343,15 @@ void FilterReader::Impl::AskBatch(absl::Span<const Located> questions,
   };
   bool asked;
   {
-    const base::EpochGuard guard;
+    const base::EpochGuard guard(thread);
     asked = AskHinted(chunk, ask);
   }
   if (!asked) asked = AskMissing(chunk, ask);
   if (!asked) counters_.Add(FilterCounter::kUnloaded, questions.size());
-  if (demand_ == nullptr) return;
   for (const Located& q : questions) {
-    if (!base::SampleTick(&thread)) continue;
-    demand_->CountSample(chunk, !may_contain[q.question]
-                                    ? FileDemand::Answer::kNo
-                                : asked ? FileDemand::Answer::kMaybe
-                                        : FileDemand::Answer::kUnloaded);
+    if (base::SampleTick(&thread)) {
+      CountSample(chunk, asked, may_contain[q.question]);
+    }
   }
 }
 

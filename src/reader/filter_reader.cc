@@ -39,18 +39,23 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
                          const FilterReaderOptions& options,
                          std::unique_ptr<block::ParsedFilterBlock> parsed,
                          const block::ParsedFooter& footer)
-    : source_(source),
+    : parsed_(std::move(parsed)),
+      bloom_type_(parsed_->bloom_type),
+      has_row_keys_(parsed_->has_row_keys),
+      prefix_length_bytes_(parsed_->prefix_length_bytes),
+      locator_(&parsed_->chunks, &parsed_->last_key),
+      slots_(parsed_->chunks.size()),
+      demand_(MakeDemand(options, *parsed_)),
+      source_(source),
       range_(range),
       options_(options),
       file_id_(options.file_id != 0 ? options.file_id
                                     : FilterCache::NewFileId()),
       private_id_(FilterCache::NewFileId()),
       footer_(footer),
-      parsed_(std::move(parsed)),
       properties_(MakeProperties(*parsed_)),
-      demand_(MakeDemand(options, *parsed_)),
-      loader_(source, Place(), &parsed_->chunks, options.kernel, demand_),
-      slots_(parsed_->chunks.size()) {
+      loader_(source, Place(), &parsed_->chunks, options.kernel,
+              options.loading == FilterLoading::kAlways ? nullptr : demand_) {
   if (options_.stats != nullptr) {
     options_.stats->impl_->Open(&counters_, file_id_, options_.level,
                                 source_->name());

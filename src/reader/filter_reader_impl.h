@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/epoch.h"
+#include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "reader/chunk_loader.h"
 #include "reader/file_demand.h"
@@ -87,6 +88,8 @@ class FilterReader::Impl {
   template <typename Ask>
   bool AskMissing(size_t chunk, const Ask& ask) const;
 
+  // One lookup of base::kSampleInterval.
+  void CountSample(size_t chunk, bool asked, bool may_contain) const;
   // Steps that the chunk should have in memory at the cache's price; 0: none.
   uint32_t DesiredSteps(size_t chunk) const;
   // Steps to load now of a chunk that is not in memory; 0: do not.
@@ -123,6 +126,16 @@ class FilterReader::Impl {
   bool IsRemembered(const FilterKey& key) const;
   void Remember(const FilterKey& key) const;
 
+  // What every lookup reads, side by side.
+  const std::unique_ptr<const block::ParsedFilterBlock> parsed_;
+  const BloomType bloom_type_;
+  const bool has_row_keys_;
+  const uint32_t prefix_length_bytes_;
+  const block::ChunkLocator locator_;
+  mutable std::vector<Slot> slots_;
+  const std::shared_ptr<reader::FileDemand> demand_;  // Null without a cache.
+  mutable stats::FileCounters counters_;
+
   const RandomAccessSource* const source_;
   const FilterBlockRange range_;
   const FilterReaderOptions options_;
@@ -130,14 +143,34 @@ class FilterReader::Impl {
   // This reader's alone: of its memo and of the charge for its index.
   const uint64_t private_id_;
   const block::ParsedFooter footer_;
-  const std::unique_ptr<const block::ParsedFilterBlock> parsed_;
   const FilterBlockProperties properties_;
-  const std::shared_ptr<reader::FileDemand> demand_;  // Null without a cache.
   const reader::ChunkLoader loader_;
-  mutable std::vector<Slot> slots_;
-  mutable stats::FileCounters counters_;
   mutable reader::SingleFlight<Loaded> flights_;
 };
+
+inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
+                                   KeyDigest* digest) const {
+  block::StoredKey asked = block::StoredKeyOf(key);
+  *digest = key.digest();
+  switch (bloom_type_) {
+    case BloomType::kNone:
+      return kMaybe;
+    case BloomType::kRow:
+      asked = {key.row(), {}, false};
+      *digest = key.row_digest();
+      break;
+    case BloomType::kRowCol:
+      if (!key.has_qualifier() && !has_row_keys_) return kMaybe;
+      break;
+    case BloomType::kRowPrefixFixedLength:
+      asked = {key.row().substr(0, prefix_length_bytes_), {}, false};
+      *digest = asked.row.size() == key.row().size() ? key.row_digest()
+                                                     : DigestBytes(asked.row);
+      break;
+  }
+  // Keys were added in order, from the first chunk's first to the last key.
+  return locator_.Find(asked);
+}
 
 }  // namespace rowbloom
 

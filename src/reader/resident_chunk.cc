@@ -124,6 +124,7 @@ struct ResidentChunk::Retired final : FilterCache::Value {
 
 std::unique_ptr<FilterCache::Value> ResidentChunk::Shrink(size_t* freed_bytes) {
   *freed_bytes = 0;
+  if (demand_ == nullptr) return nullptr;
   const Version& old = State();
   const uint32_t rest = StepsWithoutLastUnit(origin_.descriptor, old.steps);
   if (rest == 0) return nullptr;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bench/reader/tree.h"
+
+#include <limits>
+#include <stdexcept>
+
+namespace rowbloom::reader_bench {
+
+uint64_t Random::Next() {
+  uint64_t x = state_ += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+double Random::NextUnit() {
+  return static_cast<double>(Next() >> 11) * 0x1p-53;
+}
+
+std::array<char, 8> RowBytes(uint64_t row) {
+  std::array<char, 8> bytes{};
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>(row >> (56 - 8 * i));
+  }
+  return bytes;
+}
+
+Tree::Tree(const TreeShape& shape) : shape_(shape) {
+  for (size_t level = 0; level < shape.level_keys.size(); ++level) {
+    key_count_ += shape.level_keys[level];
+    FilterOptions options;
+    options.policy = shape.policy;
+    options.chunk_size_bytes = shape.chunk_size_bytes;
+    std::string& block = blocks_.emplace_back();
+    const std::unique_ptr<ByteSink> sink = NewStringSink(&block);
+    FilterBlockWriter writer(options, sink.get());
+    for (uint64_t i = 0; i < shape.level_keys[level]; ++i) {
+      const std::array<char, 8> row = RowBytes(PresentRow(level, i));
+      writer.Add({row.data(), row.size()}, {});
+    }
+    const auto info = writer.Finish();
+    if (!info.ok()) throw std::runtime_error(info.status().ToString());
+  }
+}
+
+uint64_t Tree::PresentRow(size_t level, uint64_t i) const {
+  const uint64_t step =
+      std::numeric_limits<uint64_t>::max() / shape_.level_keys[level];
+  return i * step + Random(i * 8 + level).Next() % step;
+}
+
+void Tree::DrawPresent(Random* random, size_t* level, uint64_t* row) const {
+  uint64_t i = random->Next() % key_count_;
+  for (*level = 0; i >= shape_.level_keys[*level]; ++*level) {
+    i -= shape_.level_keys[*level];
+  }
+  *row = PresentRow(*level, i);
+}
+
+Reads operator-(const Reads& a, const Reads& b) {
+  return {a.gets - b.gets,
+          a.needed_blocks - b.needed_blocks,
+          a.wasted_blocks - b.wasted_blocks,
+          a.unfiltered_blocks - b.unfiltered_blocks,
+          a.filter_reads - b.filter_reads,
+          a.filter_bytes - b.filter_bytes};
+}
+
+OpenTree::OpenTree(const Tree* tree, FilterReaderOptions options)
+    : tree_(tree) {
+  for (size_t level = 0; level < tree->level_count(); ++level) {
+    sources_.push_back(std::make_unique<CountingSource>(tree->block(level)));
+    options.level = static_cast<int>(level);
+    auto reader = FilterReader::Open(sources_.back().get(), {}, options);
+    if (!reader.ok()) throw std::runtime_error(reader.status().ToString());
+    readers_.push_back(*std::move(reader));
+    opened_reads_ += sources_.back()->reads();
+    opened_bytes_ += sources_.back()->read_bytes();
+  }
+}
+
+bool OpenTree::Get(uint64_t row, size_t level) {
+  const std::array<char, 8> bytes = RowBytes(row);
+  const FilterKey key = FilterKey::Row({bytes.data(), bytes.size()});
+  ++reads_.gets;
+  for (size_t i = 0; i < readers_.size(); ++i) {
+    ++reads_.unfiltered_blocks;
+    const bool may_contain = readers_[i]->MayContain(key);
+    if (may_contain) {
+      readers_[i]->TellOutcome(key, i == level);
+      ++(i == level ? reads_.needed_blocks : reads_.wasted_blocks);
+    }
+    if (i == level) return may_contain;
+  }
+  return true;
+}
+
+Reads OpenTree::reads() const {
+  Reads reads = reads_;
+  for (const auto& source : sources_) {
+    reads.filter_reads += source->reads();
+    reads.filter_bytes += source->read_bytes();
+  }
+  reads.filter_reads -= opened_reads_;
+  reads.filter_bytes -= opened_bytes_;
+  return reads;
+}
+
+}  // namespace rowbloom::reader_bench

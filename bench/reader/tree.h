@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filter blocks of an LSM tree in memory, one file a level, and point gets
+// that count what they would read from a disk. There is no data: a "maybe"
+// counts as the read of one data block.
+
+#ifndef ROWBLOOM_BENCH_READER_TREE_H_
+#define ROWBLOOM_BENCH_READER_TREE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_reader.h"
+#include "rowbloom/io.h"
+
+namespace rowbloom::reader_bench {
+
+constexpr uint64_t kDataBlockSize = 4096;
+
+// splitmix64.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t Next();
+  double NextUnit();  // In [0, 1).
+
+ private:
+  uint64_t state_;
+};
+
+// Counts the bytes that are read of another.
+class CountingSource : public RandomAccessSource {
+ public:
+  explicit CountingSource(std::string_view bytes)
+      : source_(NewMemorySource(bytes)) {}
+
+  absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
+                    std::string_view* result) const override {
+    reads_.fetch_add(1, std::memory_order_relaxed);
+    read_bytes_.fetch_add(size_bytes, std::memory_order_relaxed);
+    return source_->Read(offset, size_bytes, scratch, result);
+  }
+  uint64_t size_bytes() const override { return source_->size_bytes(); }
+  std::string_view name() const override { return source_->name(); }
+
+  uint64_t reads() const { return reads_.load(std::memory_order_relaxed); }
+  uint64_t read_bytes() const {
+    return read_bytes_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  const std::unique_ptr<RandomAccessSource> source_;
+  mutable std::atomic<uint64_t> reads_{0};
+  mutable std::atomic<uint64_t> read_bytes_{0};
+};
+
+struct TreeShape {
+  std::vector<uint64_t> level_keys;  // From the top.
+  FilterPolicy policy;
+  uint32_t chunk_size_bytes = 128 << 10;
+};
+
+// A row as the tree has it: 8 bytes, big-endian.
+std::array<char, 8> RowBytes(uint64_t row);
+
+// The blocks, written once.
+class Tree {
+ public:
+  explicit Tree(const TreeShape& shape);
+
+  size_t level_count() const { return blocks_.size(); }
+  uint64_t level_keys(size_t level) const { return shape_.level_keys[level]; }
+  uint64_t key_count() const { return key_count_; }
+  const std::string& block(size_t level) const { return blocks_[level]; }
+  // Row `i` of the level; rows of a level are spread evenly over all numbers.
+  uint64_t PresentRow(size_t level, uint64_t i) const;
+  // Of the level, in proportion to its size.
+  void DrawPresent(Random* random, size_t* level, uint64_t* row) const;
+
+ private:
+  const TreeShape shape_;
+  uint64_t key_count_ = 0;
+  std::vector<std::string> blocks_;
+};
+
+// What gets read, as a store would count it.
+struct Reads {
+  uint64_t gets = 0;
+  uint64_t needed_blocks = 0;  // The row was there.
+  uint64_t wasted_blocks = 0;  // It was not.
+  uint64_t unfiltered_blocks = 0;  // That gets without filters would read.
+  uint64_t filter_reads = 0;
+  uint64_t filter_bytes = 0;
+
+  uint64_t bytes() const {
+    return (needed_blocks + wasted_blocks) * kDataBlockSize + filter_bytes;
+  }
+  uint64_t unfiltered_bytes() const {
+    return unfiltered_blocks * kDataBlockSize;
+  }
+};
+
+Reads operator-(const Reads& a, const Reads& b);
+
+// Readers of all levels over one cache.
+class OpenTree {
+ public:
+  // Both must outlive it; options.level is set for each.
+  OpenTree(const Tree* tree, FilterReaderOptions options);
+
+  // A get of a row that is on `level` (or, with level_count(), nowhere).
+  // False if a filter lost it.
+  bool Get(uint64_t row, size_t level);
+  Reads reads() const;
+  const FilterReader& reader(size_t level) const { return *readers_[level]; }
+
+ private:
+  const Tree* const tree_;
+  std::vector<std::unique_ptr<CountingSource>> sources_;
+  std::vector<std::unique_ptr<FilterReader>> readers_;
+  uint64_t opened_reads_ = 0;
+  uint64_t opened_bytes_ = 0;
+  Reads reads_;
+};
+
+}  // namespace rowbloom::reader_bench
+
+#endif  // ROWBLOOM_BENCH_READER_TREE_H_
