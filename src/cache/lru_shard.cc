@@ -269,7 +269,6 @@ void LruShard::LimitProtected(Segments* segments) {
   while (guarded.charge_bytes > capacity_bytes_ - capacity_bytes_ / 5) {
     Entry* oldest = static_cast<Entry*>(guarded.list.next);
     UnlinkFromSegment(oldest);
-    oldest->was_found = false;
     LinkAsNewest(oldest, &(*segments)[kProbation]);
   }
 }

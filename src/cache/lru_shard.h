@@ -63,7 +63,7 @@ struct Entry : Link {
   FilterCacheRole role = FilterCacheRole::kOther;
   bool in_table = false;
   bool had_hint = false;
-  bool was_found = false;  // By a Lookup() since it was on probation.
+  bool was_found = false;  // By a Lookup().
 };
 
 // The entry and its slot in the table: a pointer and a control byte, twice,

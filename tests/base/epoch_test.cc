@@ -106,7 +106,8 @@ TEST(ThreadRecord, IndexesAreUniqueAndThoseOfEndedThreadsAreUsedAgain) {
 // Destructors of thread-local objects may run after that which gives the
 // thread's record back.
 TEST(ThreadRecord, IsThereUntilTheLastDestructorOfTheThread) {
-  static std::atomic<int> guarded{0};
+  static std::atomic<int> guarded;
+  guarded = 0;
   struct AsksLate {
     ~AsksLate() {
       EpochGuard guard;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/epoch.h"
 #include "cache/lru_shard.h"
 #include "cache/tracked_value.h"
 #include "gmock/gmock.h"
@@ -37,18 +38,22 @@ class LruTest : public ::testing::Test {
     cache_ = NewShardedLruCache({capacity_bytes, shard_bits, policy});
   }
   // Room for so many entries of kCharge, and for no byte more.
-  void MakeCacheFor(size_t entry_count) {
-    MakeCache(entry_count * (kCharge + kOverhead));
+  void MakeCacheFor(size_t entry_count, Policy policy = Policy::kPlainLru) {
+    MakeCache(entry_count * (kCharge + kOverhead), 0, policy);
   }
 
   static FilterCacheKey Key(uint64_t n) { return {n / 4, n % 4}; }
 
   // nullptr if refused.
   Handle* Insert(uint64_t key, size_t charge_bytes = kCharge) {
-    std::unique_ptr<FilterCache::Value> value =
-        std::make_unique<TrackedValue>(next_number_++, &deaths_);
+    return Insert(key, Options(charge_bytes));
+  }
+  Handle* Insert(uint64_t key, const FilterCache::EntryOptions& options,
+                 double worth = 0, std::vector<TrackedPart> parts = {}) {
+    std::unique_ptr<FilterCache::Value> value = std::make_unique<TrackedValue>(
+        next_number_++, &deaths_, worth, std::move(parts));
     const FilterCache::Value* raw = value.get();
-    Handle* handle = cache_->Insert(Key(key), &value, {charge_bytes});
+    Handle* handle = cache_->Insert(Key(key), &value, options);
     if (handle == nullptr) {
       EXPECT_EQ(value.get(), raw);  // Left with the caller.
     } else {
@@ -62,6 +67,31 @@ class LruTest : public ::testing::Test {
     if (handle != nullptr) cache_->Release(handle);
     return handle != nullptr;
   }
+  bool Put(uint64_t key, const FilterCache::EntryOptions& options,
+           double worth = 0, std::vector<TrackedPart> parts = {}) {
+    Handle* handle = Insert(key, options, worth, std::move(parts));
+    if (handle != nullptr) cache_->Release(handle);
+    return handle != nullptr;
+  }
+  // kCharge each, never seen before.
+  void Sweep(size_t entry_count) {
+    for (; entry_count > 0; --entry_count) ASSERT_TRUE(Put(next_cold_++));
+  }
+  static FilterCache::EntryOptions Options(size_t charge_bytes = kCharge) {
+    FilterCache::EntryOptions options;
+    options.charge_bytes = charge_bytes;
+    return options;
+  }
+  static FilterCache::EntryOptions OfPriority(FilterCachePriority priority) {
+    FilterCache::EntryOptions options = Options();
+    options.priority = priority;
+    return options;
+  }
+  static FilterCache::EntryOptions WithHint(FilterCache::Hint* hint) {
+    FilterCache::EntryOptions options = Options();
+    options.hint = hint;
+    return options;
+  }
   // The number of the value found, or -1. It is used by that.
   int Get(uint64_t key) {
     Handle* handle = cache_->Lookup(Key(key));
@@ -74,6 +104,7 @@ class LruTest : public ::testing::Test {
 
   Deaths deaths_{1000};  // Outlives the cache.
   size_t next_number_ = 0;
+  uint64_t next_cold_ = 1000;
   std::unique_ptr<FilterCache> cache_;
 };
 
@@ -396,6 +427,333 @@ TEST_F(LruTest, ValueMayUseTheCacheWhenItDies) {
   cache_->Release(put(2));
   cache_->Erase(Key(2));
   EXPECT_EQ(usage().misses, 5);
+}
+
+TEST_F(LruTest, SweepEmptiesAPlainLru) {
+  MakeCacheFor(10);
+  for (uint64_t key : {0, 1, 2}) ASSERT_TRUE(Put(key));
+  for (uint64_t key : {0, 1, 2}) EXPECT_EQ(Get(key), key);
+  Sweep(10);
+  for (uint64_t key : {0, 1, 2}) EXPECT_EQ(Get(key), -1);
+}
+
+TEST_F(LruTest, WhatWasUsedAgainSurvivesASweepOfAnyLength) {
+  MakeCacheFor(10, Policy::kScanResistant);
+  for (uint64_t key : {0, 1, 2, 3}) ASSERT_TRUE(Put(key));
+  for (uint64_t key : {0, 1, 2}) EXPECT_EQ(Get(key), key);
+  Sweep(500);
+  for (uint64_t key : {0, 1, 2}) EXPECT_EQ(Get(key), key);
+  EXPECT_EQ(Get(3), -1);
+}
+
+TEST_F(LruTest, WhatIsProtectedBeyond80PercentIsOnProbationAgain) {
+  MakeCacheFor(10, Policy::kScanResistant);
+  for (uint64_t key = 0; key < 10; ++key) ASSERT_TRUE(Put(key));
+  for (uint64_t key = 0; key < 10; ++key) EXPECT_EQ(Get(key), key);
+  Sweep(2);
+  EXPECT_EQ(Get(0), -1);
+  EXPECT_EQ(Get(1), -1);
+  for (uint64_t key = 2; key < 10; ++key) EXPECT_EQ(Get(key), key);
+}
+
+TEST_F(LruTest, LowPriorityGoesFirst) {
+  for (const Policy policy : {Policy::kPlainLru, Policy::kScanResistant}) {
+    next_number_ = 0;
+    MakeCacheFor(4, policy);
+    ASSERT_TRUE(Put(0, OfPriority(FilterCachePriority::kHigh)));
+    ASSERT_TRUE(Put(1, OfPriority(FilterCachePriority::kHigh)));
+    ASSERT_TRUE(Put(2));
+    EXPECT_EQ(Get(2), 2);
+    Sweep(20);
+    EXPECT_EQ(deaths_.Of(0), 0);
+    EXPECT_EQ(deaths_.Of(1), 0);
+    // Without low ones, high ones go.
+    ASSERT_TRUE(Put(3, Options(3 * (kCharge + kOverhead) - kOverhead)));
+    EXPECT_EQ(Get(2), -1);
+    EXPECT_EQ(Get(0), -1);
+    EXPECT_EQ(Get(1), 1);
+    cache_.reset();
+    deaths_ = Deaths(1000);
+  }
+}
+
+TEST_F(LruTest, PinnedStaysUntilItIsErasedOrReplaced) {
+  MakeCacheFor(2, Policy::kScanResistant);
+  ASSERT_TRUE(Put(0, OfPriority(FilterCachePriority::kPinned)));
+  EXPECT_EQ(usage().pinned_bytes, kCharge + kOverhead);
+  EXPECT_EQ(Get(0), 0);
+  EXPECT_EQ(usage().pinned_bytes, kCharge + kOverhead);
+  Sweep(10);
+  ASSERT_TRUE(Put(1, OfPriority(FilterCachePriority::kPinned)));
+  EXPECT_FALSE(Put(2));
+  EXPECT_EQ(usage().rejections, 1);
+  cache_->Erase(Key(0));
+  EXPECT_EQ(deaths_.Of(0), 1);
+  EXPECT_EQ(usage().pinned_bytes, kCharge + kOverhead);
+  ASSERT_TRUE(Put(1));  // As low priority.
+  EXPECT_EQ(usage().pinned_bytes, 0);
+  Sweep(2);
+  EXPECT_EQ(Get(1), -1);
+}
+
+TEST_F(LruTest, BytesAreCountedByRole) {
+  MakeCacheFor(4);
+  const auto bytes_of = [this](FilterCacheRole role) {
+    return usage().role_bytes.at(static_cast<size_t>(role));
+  };
+  FilterCache::EntryOptions options = Options();
+  options.role = FilterCacheRole::kChunk;
+  ASSERT_TRUE(Put(0, options));
+  ASSERT_TRUE(Put(1, options));
+  options.role = FilterCacheRole::kMemo;
+  ASSERT_TRUE(Put(2, options));
+  EXPECT_EQ(bytes_of(FilterCacheRole::kChunk), 2 * (kCharge + kOverhead));
+  EXPECT_EQ(bytes_of(FilterCacheRole::kIndex), 0);
+  EXPECT_EQ(bytes_of(FilterCacheRole::kMemo), kCharge + kOverhead);
+  cache_->Erase(Key(0));
+  ASSERT_TRUE(Put(1, options));  // Now a memo.
+  EXPECT_EQ(bytes_of(FilterCacheRole::kChunk), 0);
+  EXPECT_EQ(bytes_of(FilterCacheRole::kMemo), 2 * (kCharge + kOverhead));
+}
+
+TEST_F(LruTest, EraseFileForgetsItsEntriesAndNoOthers) {
+  MakeCache(1 << 20, 2);
+  // Four keys to a file.
+  for (uint64_t key = 0; key < 40; ++key) ASSERT_TRUE(Put(key));
+  Handle* held = cache_->Lookup(Key(9));
+  ASSERT_TRUE(Put(11, OfPriority(FilterCachePriority::kPinned)));
+  cache_->EraseFile(2);
+  for (uint64_t key = 0; key < 40; ++key) {
+    EXPECT_EQ(Get(key), key / 4 == 2 ? -1 : static_cast<int>(key));
+  }
+  EXPECT_EQ(NumberOf(*cache_, held), 9);
+  cache_->Release(held);
+  EXPECT_EQ(deaths_.Of(9), 1);
+  EXPECT_EQ(usage().entry_count, 36);
+  EXPECT_EQ(usage().pinned_bytes, 0);
+  EXPECT_EQ(usage().evictions, 0);
+}
+
+TEST_F(LruTest, ShrinkingEvictsAtOnceWhatItCan) {
+  MakeCacheFor(10, Policy::kScanResistant);
+  for (uint64_t key = 0; key < 10; ++key) ASSERT_TRUE(Put(key));
+  Handle* first = cache_->Lookup(Key(0));
+  Handle* second = cache_->Lookup(Key(1));
+  cache_->SetCapacity(4 * (kCharge + kOverhead));
+  EXPECT_EQ(usage().capacity_bytes, 4 * (kCharge + kOverhead));
+  EXPECT_EQ(usage().usage_bytes, 4 * (kCharge + kOverhead));
+  for (uint64_t key : {8, 9}) EXPECT_EQ(Get(key), key);
+  EXPECT_EQ(Get(7), -1);
+
+  cache_->SetCapacity(kCharge + kOverhead);
+  EXPECT_EQ(usage().usage_bytes, 2 * (kCharge + kOverhead));  // Held.
+  EXPECT_FALSE(Put(20, 0));
+  cache_->Release(first);
+  EXPECT_FALSE(Put(20));
+  cache_->Release(second);
+  EXPECT_TRUE(Put(20));
+  EXPECT_LE(usage().usage_bytes, usage().capacity_bytes);
+
+  cache_->SetCapacity(0);
+  EXPECT_EQ(usage().usage_bytes, 0);
+  cache_->SetCapacity(3 * (kCharge + kOverhead));
+  for (uint64_t key : {30, 31, 32}) EXPECT_TRUE(Put(key));
+  EXPECT_EQ(usage().entry_count, 3);
+}
+
+TEST_F(LruTest, LeastWorthOfTheEightOldestGoes) {
+  MakeCacheFor(9, Policy::kScanResistant);
+  for (uint64_t key = 0; key < 8; ++key) {
+    ASSERT_TRUE(Put(key, Options(), key == 5 ? 1 : 2));
+  }
+  ASSERT_TRUE(Put(8, Options(), 0));  // The ninth: not looked at yet.
+  Sweep(1);
+  EXPECT_EQ(deaths_.Of(5), 1);
+  EXPECT_EQ(usage().evictions, 1);
+  EXPECT_EQ(cache_->Price(), 1);
+  // Those that were worth more count as just entered.
+  Sweep(1);
+  EXPECT_EQ(deaths_.Of(8), 1);
+}
+
+TEST_F(LruTest, EqualWorthGoesByAge) {
+  MakeCacheFor(4, Policy::kScanResistant);
+  for (uint64_t key = 0; key < 4; ++key) ASSERT_TRUE(Put(key, Options(), 3));
+  for (size_t number : {0, 1}) {
+    ASSERT_TRUE(Put(10 + number, Options(), 3));
+    EXPECT_EQ(deaths_.Of(number), 1);
+  }
+}
+
+TEST_F(LruTest, VictimGivesUpPartsBeforeItGoes) {
+  MakeCacheFor(2, Policy::kScanResistant);
+  ASSERT_TRUE(Put(0, Options(), 5, {{500, 20, 2}, {501, 30, 1}}));
+  ASSERT_TRUE(Put(1, Options(), 9));
+  const size_t full_bytes = usage().usage_bytes;
+  cache_->SetCapacity(full_bytes + kOverhead);
+  ASSERT_TRUE(Put(2, Options(30), 100));
+  EXPECT_EQ(deaths_.Of(501), 1);
+  EXPECT_EQ(usage().shrinks, 1);
+  EXPECT_EQ(usage().entry_count, 3);
+  EXPECT_EQ(usage().usage_bytes, full_bytes + kOverhead);
+  EXPECT_EQ(cache_->Price(), 1);
+
+  cache_->SetCapacity(usage().usage_bytes - 1);
+  EXPECT_EQ(deaths_.Of(500), 1);
+  EXPECT_EQ(usage().shrinks, 2);
+  EXPECT_EQ(usage().usage_bytes, full_bytes + kOverhead - 20);
+  EXPECT_EQ(usage().evictions, 0);
+  EXPECT_EQ(deaths_.Of(0), 0);
+
+  cache_->SetCapacity(usage().usage_bytes - 1);
+  EXPECT_EQ(usage().evictions, 1);
+  EXPECT_EQ(deaths_.Of(0), 1);
+}
+
+TEST_F(LruTest, PriceIsForgottenWhileThereIsClearRoom) {
+  MakeCacheFor(20, Policy::kScanResistant);
+  EXPECT_EQ(cache_->Price(), 0);
+  for (uint64_t key = 0; key < 40; ++key) ASSERT_TRUE(Put(key, Options(), 7));
+  EXPECT_EQ(cache_->Price(), 7);
+  for (uint64_t key = 100; key < 300; ++key) {
+    ASSERT_TRUE(Put(key, Options(), 4));
+  }
+  EXPECT_NEAR(cache_->Price(), 4, 0.1);
+  cache_->Erase(Key(299));
+  EXPECT_GT(cache_->Price(), 0);
+  cache_->Erase(Key(298));
+  EXPECT_EQ(cache_->Price(), 0);
+}
+
+TEST_F(LruTest, HintPointsToTheValueAsLongAsItIsCached) {
+  MakeCacheFor(2, Policy::kScanResistant);
+  FilterCache::Hint hint;
+  Handle* held = Insert(0, WithHint(&hint));
+  EXPECT_EQ(hint.value, cache_->ValueOf(held));
+  cache_->Release(held);
+  ASSERT_NE(hint.value, nullptr);
+  EXPECT_EQ(NumberOf(hint.value), 0);
+  ASSERT_TRUE(Put(0, WithHint(&hint)));  // Replaced.
+  EXPECT_EQ(NumberOf(hint.value), 1);
+  Sweep(2);
+  EXPECT_EQ(hint.value, nullptr);
+
+  ASSERT_TRUE(Put(0, WithHint(&hint)));
+  cache_->Erase(Key(0));
+  EXPECT_EQ(hint.value, nullptr);
+  held = Insert(0, WithHint(&hint));
+  cache_->EraseFile(0);
+  EXPECT_EQ(hint.value, nullptr);  // Though it is held.
+  cache_->Release(held);
+  ASSERT_TRUE(Put(0, WithHint(&hint)));
+  cache_->SetCapacity(0);
+  EXPECT_EQ(hint.value, nullptr);
+  cache_->SetCapacity(1000);
+  ASSERT_TRUE(Put(0, WithHint(&hint)));
+  cache_.reset();
+  EXPECT_EQ(hint.value, nullptr);
+}
+
+TEST_F(LruTest, EntryHasOneHintAtMost) {
+  MakeCacheFor(2);
+  FilterCache::Hint first;
+  FilterCache::Hint second;
+  ASSERT_TRUE(Put(0));
+  cache_->Release(cache_->Lookup(Key(0), &first));
+  EXPECT_NE(first.value, nullptr);
+  cache_->Release(cache_->Lookup(Key(0), &second));
+  EXPECT_EQ(second.value, nullptr);
+  cache_->DropHint(Key(0), &second);  // Not its: nothing happens.
+  EXPECT_NE(first.value, nullptr);
+  cache_->DropHint(Key(0), &first);
+  EXPECT_EQ(first.value, nullptr);
+  cache_->Release(cache_->Lookup(Key(0), &second));
+  EXPECT_EQ(NumberOf(second.value), 0);
+  cache_->Erase(Key(0));
+  cache_->DropHint(Key(0), &second);
+  EXPECT_EQ(second.value, nullptr);
+}
+
+TEST_F(LruTest, UseThroughAHintIsUse) {
+  MakeCacheFor(2);
+  FilterCache::Hint hint;
+  ASSERT_TRUE(Put(0, WithHint(&hint)));
+  ASSERT_TRUE(Put(1));
+  hint.used = true;
+  Sweep(1);
+  EXPECT_EQ(deaths_.Of(1), 1);
+  EXPECT_FALSE(hint.used);
+  Sweep(2);
+  EXPECT_EQ(deaths_.Of(0), 1);
+}
+
+TEST_F(LruTest, UseThroughAHintProtects) {
+  MakeCacheFor(4, Policy::kScanResistant);
+  FilterCache::Hint hint;
+  ASSERT_TRUE(Put(0, WithHint(&hint)));
+  hint.used = true;
+  Sweep(100);
+  EXPECT_EQ(Get(0), 0);
+}
+
+TEST_F(LruTest, WhatAThreadMaySeeIsKeptAndCountsUntilItsGuardEnds) {
+  MakeCacheFor(2);
+  FilterCache::Hint hint;
+  {
+    base::EpochGuard guard;
+    ASSERT_TRUE(Put(0, WithHint(&hint)));
+    cache_->Erase(Key(0));
+    EXPECT_EQ(deaths_.Of(0), 0);
+    EXPECT_EQ(usage().usage_bytes, kCharge + kOverhead);
+    EXPECT_EQ(usage().pinned_bytes, 0);
+    EXPECT_EQ(usage().entry_count, 1);
+    ASSERT_TRUE(Put(1));
+    // The room that eviction makes is not enough.
+    EXPECT_FALSE(Put(2, 2 * kCharge + kOverhead));
+    EXPECT_EQ(usage().rejections, 1);
+    EXPECT_EQ(usage().usage_bytes, kCharge + kOverhead);
+  }
+  EXPECT_EQ(deaths_.Of(0), 0);
+  ASSERT_TRUE(Put(3, 2 * kCharge + kOverhead));
+  EXPECT_EQ(deaths_.Of(0), 1);
+}
+
+TEST_F(LruTest, GuardKeepsReplacedDetachedAndGivenUpOnesToo) {
+  MakeCacheFor(4);
+  FilterCache::Hint hint;
+  FilterCache::EntryOptions options = WithHint(&hint);
+  {
+    base::EpochGuard guard;
+    ASSERT_TRUE(Put(0, options));
+    Handle* held = Insert(0, options);  // Replaces 0.
+    cache_->Erase(Key(0));
+    cache_->Release(held);  // The last holder of 1.
+    ASSERT_TRUE(Put(0, options, 0, {{500, 50, 1}}));
+    cache_->DropHint(Key(0), &hint);
+    cache_->SetCapacity(3 * (kCharge + kOverhead) - 1);  // Gives up 500.
+    EXPECT_EQ(usage().shrinks, 0);  // What is retired will make room.
+    cache_->SetCapacity(kCharge + kOverhead - 1);
+    EXPECT_EQ(usage().shrinks, 1);
+    for (const size_t number : {0, 1, 2, 500}) {
+      EXPECT_EQ(deaths_.Of(number), 0) << number;
+    }
+  }
+  cache_->Erase(Key(9));  // Any call that may free.
+  for (const size_t number : {0, 1, 500}) {
+    EXPECT_EQ(deaths_.Of(number), 1) << number;
+  }
+  EXPECT_EQ(deaths_.Of(2), 0);
+}
+
+TEST_F(LruTest, WithoutAHintNoGuardIsWaitedFor) {
+  MakeCacheFor(1);
+  base::EpochGuard guard;
+  ASSERT_TRUE(Put(0));
+  ASSERT_TRUE(Put(1));
+  EXPECT_EQ(deaths_.Of(0), 1);
+  cache_->Erase(Key(1));
+  EXPECT_EQ(deaths_.Of(1), 1);
+  EXPECT_EQ(usage().usage_bytes, 0);
 }
 
 using LruDeathTest = LruTest;

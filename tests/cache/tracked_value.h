@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cache value that reports its own death, for the cache's tests.
+// A cache value that reports its own death and can be made to shrink, for the
+// cache's tests.
 
 #ifndef ROWBLOOM_TESTS_CACHE_TRACKED_VALUE_H_
 #define ROWBLOOM_TESTS_CACHE_TRACKED_VALUE_H_
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "rowbloom/filter_cache.h"
@@ -27,21 +29,50 @@ class Deaths {
   std::vector<std::atomic<int>> counts_;
 };
 
+// What a value may give up, and becomes a value of that number.
+struct TrackedPart {
+  size_t number;
+  size_t charge_bytes;
+  double worth;
+};
+
 class TrackedValue : public FilterCache::Value {
  public:
-  TrackedValue(size_t number, Deaths* deaths)
-      : number_(number), deaths_(deaths) {}
+  // The last part goes first; `worth` is what is left without any.
+  TrackedValue(size_t number, Deaths* deaths, double worth = 0,
+               std::vector<TrackedPart> parts = {})
+      : number_(number),
+        deaths_(deaths),
+        worth_(worth),
+        parts_(std::move(parts)) {}
   ~TrackedValue() override { deaths_->Count(number_); }
 
   size_t number() const { return number_; }
 
+  double Worth() const override {
+    return parts_.empty() ? worth_ : parts_.back().worth;
+  }
+  std::unique_ptr<Value> Shrink(size_t* freed_bytes) override {
+    if (parts_.empty()) return Value::Shrink(freed_bytes);
+    const TrackedPart part = parts_.back();
+    parts_.pop_back();
+    *freed_bytes = part.charge_bytes;
+    return std::make_unique<TrackedValue>(part.number, deaths_);
+  }
+
  private:
   const size_t number_;
   Deaths* const deaths_;
+  const double worth_;
+  std::vector<TrackedPart> parts_;
 };
 
+inline size_t NumberOf(const FilterCache::Value* value) {
+  return static_cast<const TrackedValue*>(value)->number();
+}
+
 inline size_t NumberOf(const FilterCache& cache, FilterCache::Handle* handle) {
-  return static_cast<TrackedValue*>(cache.ValueOf(handle))->number();
+  return NumberOf(cache.ValueOf(handle));
 }
 
 }  // namespace rowbloom::cache

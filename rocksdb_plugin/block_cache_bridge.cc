@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "rocksdb/cache.h"
+#include "rocksdb/version.h"
+#include "rowbloom/rocksdb_cache.h"
+// Deleters moved into helpers in 7.10, the class into a header of its own
+// in 8.0.
+#if ROCKSDB_MAJOR >= 8
+#include "rocksdb/advanced_cache.h"
+#endif
+
+namespace rowbloom {
+namespace {
+
+using RocksDbCache = ROCKSDB_NAMESPACE::Cache;
+using ROCKSDB_NAMESPACE::Slice;
+
+// The bridge's id in this cache, the file's, and the chunk's number.
+using BridgeKey = std::array<uint64_t, 3>;
+
+Slice SliceOf(const BridgeKey& key) {
+  return {reinterpret_cast<const char*>(key.data()), sizeof(key)};
+}
+
+constexpr size_t kRoleCount = static_cast<size_t>(FilterCacheRole::kCount);
+
+// Shared with the entries, which may outlive the bridge.
+struct Totals {
+  std::array<std::atomic<size_t>, kRoleCount> role_bytes{};
+  std::atomic<uint64_t> entry_count{0};
+  std::atomic<uint64_t> hits{0};
+  std::atomic<uint64_t> misses{0};
+  std::atomic<uint64_t> inserts{0};
+  std::atomic<uint64_t> rejections{0};
+};
+
+// What RocksDB's cache holds.
+struct BridgeEntry {
+  std::unique_ptr<FilterCache::Value> value;
+  size_t charge_bytes = 0;
+  FilterCacheRole role = FilterCacheRole::kOther;
+  std::shared_ptr<Totals> totals;
+};
+
+void Delete(void* object) {
+  const std::unique_ptr<BridgeEntry> entry(static_cast<BridgeEntry*>(object));
+  entry->totals->role_bytes[static_cast<size_t>(entry->role)] -=
+      entry->charge_bytes;
+  --entry->totals->entry_count;
+}
+
+bool InsertInto(RocksDbCache* cache, const Slice& key, BridgeEntry* entry,
+                RocksDbCache::Handle** handle,
+                RocksDbCache::Priority priority) {
+#if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
+  static const RocksDbCache::CacheItemHelper helper(
+      ROCKSDB_NAMESPACE::CacheEntryRole::kMisc,
+      [](void* object, ROCKSDB_NAMESPACE::MemoryAllocator*) {
+        Delete(object);
+      });
+  return cache
+      ->Insert(key, entry, &helper, entry->charge_bytes, handle, priority)
+      .ok();
+#else
+  return cache
+      ->Insert(
+          key, entry, entry->charge_bytes,
+          [](const Slice&, void* object) { Delete(object); }, handle, priority)
+      .ok();
+#endif
+}
+
+class BlockCacheBridge final : public FilterCache {
+ public:
+  explicit BlockCacheBridge(std::shared_ptr<RocksDbCache> cache)
+      : cache_(std::move(cache)), id_(cache_->NewId()) {}
+  ~BlockCacheBridge() override {
+    EraseIf([](const BridgeKey&) { return true; });
+  }
+
+  Handle* Lookup(const FilterCacheKey& key, Hint* /*hint*/) override {
+    RocksDbCache::Handle* handle = cache_->Lookup(SliceOf(KeyOf(key)));
+    ++(handle != nullptr ? totals_->hits : totals_->misses);
+    return HandleOf(handle);
+  }
+
+  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                 const EntryOptions& options) override {
+    const BridgeKey bridge_key = KeyOf(key);
+    auto entry = std::make_unique<BridgeEntry>();
+    entry->value = std::move(*value);
+    entry->charge_bytes = options.charge_bytes + sizeof(BridgeEntry);
+    entry->role = options.role;
+    entry->totals = totals_;
+    const auto priority = options.priority == FilterCachePriority::kLow
+                              ? RocksDbCache::Priority::LOW
+                              : RocksDbCache::Priority::HIGH;
+    RocksDbCache::Handle* handle = nullptr;
+    if (options.charge_bytes > SIZE_MAX - sizeof(BridgeEntry) ||
+        !InsertInto(cache_.get(), SliceOf(bridge_key), entry.get(), &handle,
+                    priority)) {
+      *value = std::move(entry->value);
+      ++totals_->rejections;
+      return nullptr;
+    }
+    ++totals_->inserts;
+    ++totals_->entry_count;
+    totals_->role_bytes[static_cast<size_t>(entry->role)] +=
+        entry->charge_bytes;
+    static_cast<void>(entry.release());  // The cache's.
+
+    Unpin(bridge_key);
+    if (options.priority == FilterCachePriority::kPinned) {
+      cache_->Ref(handle);
+      std::lock_guard<std::mutex> lock(mutex_);
+      pinned_[bridge_key] = handle;
+    }
+    return HandleOf(handle);
+  }
+
+  Value* ValueOf(Handle* handle) const override {
+    return EntryOf(HandleOf(handle)).value.get();
+  }
+  void Release(Handle* handle) override { cache_->Release(HandleOf(handle)); }
+
+  void Erase(const FilterCacheKey& key) override { Erase(KeyOf(key)); }
+  void EraseFile(uint64_t file_id) override {
+    EraseIf([file_id](const BridgeKey& key) { return key[1] == file_id; });
+  }
+  void DropHint(const FilterCacheKey& /*key*/, Hint* /*hint*/) override {}
+  void SetCapacity(size_t capacity_bytes) override {
+    cache_->SetCapacity(capacity_bytes);
+  }
+
+  Usage GetUsage() const override {
+    Usage usage;
+    usage.capacity_bytes = cache_->GetCapacity();
+    usage.entry_count = totals_->entry_count;
+    for (size_t i = 0; i < kRoleCount; ++i) {
+      usage.role_bytes[i] = totals_->role_bytes[i];
+      usage.usage_bytes += usage.role_bytes[i];
+    }
+    usage.hits = totals_->hits;
+    usage.misses = totals_->misses;
+    usage.inserts = totals_->inserts;
+    usage.rejections = totals_->rejections;
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [key, handle] : pinned_) {
+      usage.pinned_bytes += EntryOf(handle).charge_bytes;
+    }
+    return usage;
+  }
+
+ private:
+  static Handle* HandleOf(RocksDbCache::Handle* handle) {
+    return reinterpret_cast<Handle*>(handle);
+  }
+  static RocksDbCache::Handle* HandleOf(Handle* handle) {
+    return reinterpret_cast<RocksDbCache::Handle*>(handle);
+  }
+  BridgeKey KeyOf(const FilterCacheKey& key) const {
+    return {id_, key.file_id, key.chunk};
+  }
+  BridgeEntry& EntryOf(RocksDbCache::Handle* handle) const {
+    return *static_cast<BridgeEntry*>(cache_->Value(handle));
+  }
+
+  void Unpin(const BridgeKey& key) {
+    RocksDbCache::Handle* handle = nullptr;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto it = pinned_.find(key);
+      if (it == pinned_.end()) return;
+      handle = it->second;
+      pinned_.erase(it);
+    }
+    cache_->Release(handle);
+  }
+
+  void Erase(const BridgeKey& key) {
+    Unpin(key);
+    cache_->Erase(SliceOf(key));
+  }
+
+  template <typename Condition>
+  void EraseIf(const Condition& condition) {
+    std::vector<BridgeKey> keys;
+    // The last parameter's type depends on RocksDB's release.
+    cache_->ApplyToAllEntries(
+        [&](const Slice& slice, void* /*object*/, size_t /*charge*/,
+            const auto& /*deleter*/) {
+          BridgeKey key;
+          if (slice.size() != sizeof(key)) return;
+          std::memcpy(key.data(), slice.data(), sizeof(key));
+          if (key[0] == id_ && condition(key)) keys.push_back(key);
+        },
+        {});
+    for (const BridgeKey& key : keys) Erase(key);
+  }
+
+  const std::shared_ptr<RocksDbCache> cache_;
+  const uint64_t id_;
+  const std::shared_ptr<Totals> totals_ = std::make_shared<Totals>();
+  mutable std::mutex mutex_;
+  // What is of priority pinned is held.
+  std::map<BridgeKey, RocksDbCache::Handle*> pinned_;
+};
+
+}  // namespace
+
+std::unique_ptr<FilterCache> NewRocksDbCacheBridge(
+    std::shared_ptr<RocksDbCache> cache) {
+  return std::make_unique<BlockCacheBridge>(std::move(cache));
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cache/tracked_value.h"
+#include "gtest/gtest.h"
+#include "reader/test_block.h"
+#include "rocksdb/cache.h"
+#include "rowbloom/rocksdb_cache.h"
+#include "testing/counting_source.h"
+
+namespace rowbloom {
+namespace {
+
+using cache::Deaths;
+using cache::NumberOf;
+using cache::TrackedValue;
+using testing::CountingSource;
+using testing::EvenRows;
+using testing::NumberedRow;
+using testing::OpenOrDie;
+using testing::WriteBlock;
+
+class BlockCacheBridge : public ::testing::Test {
+ protected:
+  using Handle = FilterCache::Handle;
+
+  static constexpr size_t kCharge = 1000;
+
+  explicit BlockCacheBridge(bool is_strict = false)
+      : engine_(rocksdb::NewLRUCache(100 * kCharge, 0, is_strict)),
+        cache_(NewRocksDbCacheBridge(engine_)) {}
+
+  Handle* Insert(const FilterCacheKey& key,
+                 FilterCachePriority priority = FilterCachePriority::kLow,
+                 size_t charge_bytes = kCharge) {
+    std::unique_ptr<FilterCache::Value> value =
+        std::make_unique<TrackedValue>(next_number_++, &deaths_);
+    const FilterCache::Value* raw = value.get();
+    FilterCache::EntryOptions options;
+    options.charge_bytes = charge_bytes;
+    options.priority = priority;
+    options.role = FilterCacheRole::kMemo;
+    Handle* handle = cache_->Insert(key, &value, options);
+    EXPECT_EQ(value.get(), handle == nullptr ? raw : nullptr);
+    return handle;
+  }
+  void Put(const FilterCacheKey& key,
+           FilterCachePriority priority = FilterCachePriority::kLow) {
+    Handle* handle = Insert(key, priority);
+    ASSERT_NE(handle, nullptr);
+    cache_->Release(handle);
+  }
+  int Get(const FilterCacheKey& key) {
+    Handle* handle = cache_->Lookup(key);
+    if (handle == nullptr) return -1;
+    const int number = static_cast<int>(NumberOf(*cache_, handle));
+    cache_->Release(handle);
+    return number;
+  }
+
+  Deaths deaths_{2000};
+  Deaths thread_deaths_{32 * 20000};
+  size_t next_number_ = 0;
+  std::shared_ptr<rocksdb::Cache> engine_;
+  std::unique_ptr<FilterCache> cache_;
+};
+
+TEST_F(BlockCacheBridge, FindsWhatWasInsertedAndChargesTheEngine) {
+  Put({1, 0});
+  Put({1, 1});
+  Put({2, 0});
+  EXPECT_EQ(Get({1, 1}), 1);
+  EXPECT_EQ(Get({2, 0}), 2);
+  EXPECT_EQ(Get({2, 1}), -1);
+  const FilterCache::Usage usage = cache_->GetUsage();
+  EXPECT_GE(usage.usage_bytes, 3 * kCharge);
+  EXPECT_LE(usage.usage_bytes, engine_->GetUsage());
+  EXPECT_EQ(usage.usage_bytes,
+            usage.role_bytes.at(static_cast<size_t>(FilterCacheRole::kMemo)));
+  EXPECT_EQ(usage.capacity_bytes, engine_->GetCapacity());
+  EXPECT_EQ(usage.entry_count, 3);
+  EXPECT_EQ(usage.inserts, 3);
+  EXPECT_EQ(usage.hits, 2);
+  EXPECT_EQ(usage.misses, 1);
+}
+
+TEST_F(BlockCacheBridge, HeldValueOutlivesEraseAndReplacement) {
+  Handle* first = Insert({1, 0});
+  Handle* second = Insert({1, 0});
+  EXPECT_EQ(Get({1, 0}), 1);
+  cache_->Erase({1, 0});
+  EXPECT_EQ(Get({1, 0}), -1);
+  EXPECT_EQ(NumberOf(*cache_, first), 0);
+  EXPECT_EQ(NumberOf(*cache_, second), 1);
+  cache_->Release(first);
+  EXPECT_EQ(deaths_.Of(0), 1);
+  EXPECT_EQ(deaths_.Of(1), 0);
+  cache_->Release(second);
+  EXPECT_EQ(deaths_.Of(1), 1);
+  EXPECT_EQ(cache_->GetUsage().usage_bytes, 0);
+  EXPECT_EQ(engine_->GetUsage(), 0);
+}
+
+TEST_F(BlockCacheBridge, EraseFileForgetsItsEntriesAndNoOthers) {
+  for (uint64_t chunk = 0; chunk < 20; ++chunk) Put({chunk % 4, chunk});
+  Put({2, 100}, FilterCachePriority::kPinned);
+  cache_->EraseFile(2);
+  for (uint64_t chunk = 0; chunk < 20; ++chunk) {
+    EXPECT_EQ(Get({chunk % 4, chunk}),
+              chunk % 4 == 2 ? -1 : static_cast<int>(chunk));
+  }
+  EXPECT_EQ(Get({2, 100}), -1);
+  EXPECT_EQ(cache_->GetUsage().entry_count, 15);
+  EXPECT_EQ(cache_->GetUsage().pinned_bytes, 0);
+}
+
+TEST_F(BlockCacheBridge, EvictsAsTheEngineDoesAndCountsWhatIsLeft) {
+  for (uint64_t chunk = 0; chunk < 1000; ++chunk) Put({1, chunk});
+  EXPECT_LE(engine_->GetUsage(), engine_->GetCapacity());
+  const FilterCache::Usage usage = cache_->GetUsage();
+  EXPECT_LE(usage.usage_bytes, engine_->GetUsage());
+  EXPECT_LT(usage.entry_count, 100);
+  EXPECT_GT(usage.entry_count, 50);
+  cache_->SetCapacity(10 * kCharge);
+  EXPECT_LE(engine_->GetUsage(), 10 * kCharge);
+  EXPECT_EQ(cache_->GetUsage().capacity_bytes, 10 * kCharge);
+}
+
+TEST_F(BlockCacheBridge, PinnedStaysUntilItIsErasedOrReplaced) {
+  Put({1, 0}, FilterCachePriority::kPinned);
+  Put({1, 1}, FilterCachePriority::kPinned);
+  EXPECT_GE(cache_->GetUsage().pinned_bytes, 2 * kCharge);
+  for (uint64_t chunk = 0; chunk < 1000; ++chunk) Put({2, chunk});
+  EXPECT_EQ(Get({1, 0}), 0);
+  EXPECT_EQ(Get({1, 1}), 1);
+  cache_->Erase({1, 0});
+  EXPECT_EQ(deaths_.Of(0), 1);
+  Put({1, 1});
+  EXPECT_EQ(deaths_.Of(1), 1);
+  EXPECT_EQ(cache_->GetUsage().pinned_bytes, 0);
+}
+
+TEST_F(BlockCacheBridge, BridgesOverOneCacheAreApart) {
+  const std::unique_ptr<FilterCache> other = NewRocksDbCacheBridge(engine_);
+  Put({1, 0});
+  EXPECT_EQ(other->Lookup({1, 0}), nullptr);
+  other->EraseFile(1);
+  EXPECT_EQ(Get({1, 0}), 0);
+  EXPECT_EQ(other->GetUsage().entry_count, 0);
+}
+
+TEST_F(BlockCacheBridge, GivesItsMemoryBackWhenItGoes) {
+  for (uint64_t chunk = 0; chunk < 20; ++chunk) {
+    Put({1, chunk},
+        chunk == 7 ? FilterCachePriority::kPinned : FilterCachePriority::kLow);
+  }
+  cache_.reset();
+  EXPECT_EQ(engine_->GetUsage(), 0);
+  for (size_t number = 0; number < 20; ++number) {
+    EXPECT_EQ(deaths_.Of(number), 1) << number;
+  }
+}
+
+class StrictBlockCacheBridge : public BlockCacheBridge {
+ protected:
+  StrictBlockCacheBridge() : BlockCacheBridge(true) {}
+};
+
+TEST_F(StrictBlockCacheBridge, RefusedValueStaysWithTheCaller) {
+  std::vector<Handle*> held;
+  for (uint64_t chunk = 0;; ++chunk) {
+    ASSERT_LT(chunk, 1000);
+    Handle* handle = Insert({1, chunk});
+    if (handle == nullptr) break;
+    held.push_back(handle);
+  }
+  EXPECT_EQ(cache_->GetUsage().rejections, 1);
+  EXPECT_EQ(cache_->GetUsage().entry_count, held.size());
+  for (Handle* handle : held) cache_->Release(handle);
+  Put({2, 0});
+  EXPECT_EQ(Insert({2, 1}, FilterCachePriority::kLow,
+                   std::numeric_limits<size_t>::max()),
+            nullptr);
+}
+
+TEST_F(BlockCacheBridge, ReaderAnswersThroughItAndSurvivesEviction) {
+  FilterOptions options;
+  options.bloom_type = BloomType::kRow;
+  options.chunk_size_bytes = 1000;
+  const std::string block = WriteBlock(options, EvenRows(20000));
+  const auto memory = NewMemorySource(block);
+  CountingSource counting(memory.get());
+  FilterReaderOptions reader_options;
+  reader_options.cache = cache_.get();
+  const auto reader = OpenOrDie(&counting, reader_options);
+  EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
+  EXPECT_GT(cache_->GetUsage().usage_bytes, 900);
+  EXPECT_GE(engine_->GetUsage(), cache_->GetUsage().usage_bytes);
+  const uint64_t reads = counting.read_count();
+  EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
+  EXPECT_EQ(counting.read_count(), reads);
+
+  // The engine's own blocks push chunks out, again and again.
+  size_t denied = 0;
+  for (uint64_t i = 0; i < 20000; ++i) {
+    ASSERT_TRUE(reader->MayContain(NumberedRow(2 * i)));
+    denied += reader->MayContain(NumberedRow(2 * i + 1)) ? 0 : 1;
+    if (i % 1000 == 0) engine_->EraseUnRefEntries();
+  }
+  EXPECT_GT(denied, 19000);
+  EXPECT_GT(counting.read_count(), reads + 19);
+  cache_->EraseFile(reader->file_id());
+  EXPECT_EQ(engine_->GetUsage(), 0);
+  EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
+}
+
+TEST_F(BlockCacheBridge, ManyThreadsSeeTheirOwnValues) {
+  std::atomic<size_t> numbers{0};
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(t);
+      for (int i = 0; i < 5000; ++i) {
+        const FilterCacheKey key{random() % 4, random() % 8};
+        // The value's number says its key.
+        const uint64_t code = key.file_id * 8 + key.chunk;
+        const uint32_t operation = random() % 100;
+        if (operation < 60) {
+          Handle* handle = cache_->Lookup(key);
+          if (handle == nullptr) continue;
+          EXPECT_EQ(NumberOf(*cache_, handle) % 32, code);
+          cache_->Release(handle);
+        } else if (operation < 95) {
+          std::unique_ptr<FilterCache::Value> value =
+              std::make_unique<TrackedValue>(numbers++ * 32 + code,
+                                             &thread_deaths_);
+          FilterCache::EntryOptions options;
+          options.charge_bytes = 10 * kCharge;
+          options.priority = operation < 63 ? FilterCachePriority::kPinned
+                                            : FilterCachePriority::kLow;
+          Handle* handle = cache_->Insert(key, &value, options);
+          ASSERT_NE(handle, nullptr);
+          cache_->Release(handle);
+        } else if (operation < 99) {
+          cache_->Erase(key);
+        } else {
+          cache_->EraseFile(key.file_id);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (uint64_t file = 0; file < 4; ++file) cache_->EraseFile(file);
+  EXPECT_EQ(cache_->GetUsage().entry_count, 0);
+  EXPECT_EQ(engine_->GetUsage(), 0);
+}
+
+}  // namespace
+}  // namespace rowbloom
