@@ -330,7 +330,7 @@ absl::Status DecodeLayout(const FilterDescriptor& descriptor,
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                    FilterState* state, FilterLookup* lookup) {
   CompactLayout layout;
-  const absl::Status status = DecodeLayout(descriptor, &layout);
+  absl::Status status = DecodeLayout(descriptor, &layout);
   if (!status.ok()) return status;
   if (!ReservedBitsAreZero(layout, *state)) {
     return absl::DataLossError(

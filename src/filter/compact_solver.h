@@ -39,6 +39,9 @@ constexpr int kMaxCarriedNearEnd[] = {-3, 6, 13, 19};
 constexpr int kMaxCarriedAtLayerEnd = -4;
 // Slots that rows may leave without a pivot, being dependent.
 constexpr uint32_t kRankSlack = 4;
+// How often a strand puts keys back. Of random keys, one strand in ten thousand
+// would more often.
+constexpr uint32_t kMaxPutBack = 100;
 // Shorter strands would lose more keys at their ends than lanes gain time.
 constexpr uint32_t kMinStrandHomes = 48;
 
@@ -61,6 +64,8 @@ struct Strand {
   uint32_t step;        // The next to do.
   uint64_t* bumped;     // In its own part of the group's.
   uint64_t bumped_count;
+  uint32_t raised_end;  // No least_code from here on is raised.
+  uint32_t put_back_count;
 };
 
 inline uint32_t Threshold(uint32_t code) {
@@ -367,15 +372,28 @@ void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
 
 // After a failed step: raises the code of that step, or of the nearest before
 // it that has keys to take out, and has the strand go on from there. There is
-// one, or there would be no rows; and codes are raised only so often: it ends.
+// one, or there would be no rows; and codes are raised only so often, and put
+// back only so often: it ends.
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
   Strand& s = strands_[k];
   const uint32_t failed = s.step;
+  // Rows that depend on each other may be carried side by side for many steps
+  // before they contradict each other. Until one has gone back to where they
+  // come from, keys are taken out in vain.
+  if (s.raised_end > failed + 1 && s.put_back_count < kMaxPutBack) {
+    ++s.put_back_count;
+    while (s.raised_end > failed + 1) {
+      Step& step = steps_[--s.raised_end];
+      step.least_code[k] = 0;
+      step.contradictions[k] = 0;
+    }
+  }
   const auto take_out = [&] {
     const uint32_t code = group_.codes[Home(s)];
     if (KeyCount(s) == 0 || code == kCodes - 1) return false;
     steps_[s.step].least_code[k] = static_cast<uint8_t>(CodeAfter(code));
+    s.raised_end = s.raised_end > s.step ? s.raised_end : s.step + 1;
     s.bumped_count = steps_[s.step].bumped_before[k];
     return true;
   };

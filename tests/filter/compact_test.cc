@@ -161,6 +161,19 @@ TEST(Compact, SizeIsNearTheInformationLimit) {
   }
 }
 
+TEST(Compact, NoSetOfRandomKeysTakesMuchMoreThanExpected) {
+  Random random(42);
+  for (const size_t count : {1000, 3141, 10000}) {
+    const double expected =
+        static_cast<double>(kCompactFamily.size_bytes(10, count));
+    for (int i = 0; i < 500; ++i) {
+      const EncodedFilter filter = Build(10, RandomDigests(&random, count));
+      EXPECT_LT(static_cast<double>(filter.units.size()), 1.05 * expected)
+          << count << " keys";
+    }
+  }
+}
+
 TEST(Compact, EachUnitTakesTheRateToASixteenth) {
   Random random(35);
   const EncodedFilter filter =

@@ -32,6 +32,7 @@ EncodedFilter Build(std::string_view family, double bits_per_key,
   return builder->Finish();
 }
 
+// A view of units that it does not own.
 FilterView View(const EncodedFilter& filter, Kernel kernel = Kernel::kBest) {
   const auto view =
       FilterView::Parse(filter.descriptor, filter.UnitViews(), kernel);
@@ -123,7 +124,8 @@ TEST_P(FilterStepsTest, EachStepHalvesTheRate) {
   ForEachFilter(GetParam(), 66, [&](const EncodedFilter& filter, auto&) {
     const uint32_t steps = FilterSteps(filter.descriptor);
     for (uint32_t s = 1; s < steps; ++s) {
-      const FilterView view = View(CutFilter(filter, s));
+      const EncodedFilter cut = CutFilter(filter, s);
+      const FilterView view = View(cut);
       EXPECT_EQ(view.expected_fpr(), std::ldexp(1, -static_cast<int>(s)));
       const std::vector<bool> answers = Ask(view, asked);
       const auto positives = std::count(answers.begin(), answers.end(), true);
