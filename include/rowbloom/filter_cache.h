@@ -69,10 +69,12 @@ class FilterCache {
    public:
     virtual ~Value() = default;
 
-    // For values that can be made smaller. What their least useful part is
-    // worth per byte, in units of the caller's that all values of a cache
-    // share; among entries that are as old, the part worth least goes first.
-    virtual double Worth() const { return 0; }
+    // For values that know how much they are used. What their least useful
+    // part is worth per byte, in a unit that all values of a cache share; 0 or
+    // more. Those worth least go first, whenever they were used; before them
+    // go values that do not know, by age.
+    static constexpr double kUnknownWorth = -1;
+    virtual double Worth() const { return kUnknownWorth; }
     // Gives up that part, at least one byte of charge: returns it, to be
     // destroyed when no thread can see it through a hint, and its charge. null
     // if there is no part to give up: the entry is then evicted.
@@ -157,9 +159,15 @@ class FilterCache {
   virtual void SetCapacity(size_t capacity_bytes) = 0;
 
   virtual Usage GetUsage() const = 0;
-  // What a byte of room costs: the Worth() at which parts were given up, or
-  // values evicted, of late; 0 while there is clear room.
-  virtual double Price() const { return 0; }
+  // What room for this entry costs, for each byte: 0 if it is free, else the
+  // Worth() of what had to go of late for others, of which half is forgotten in
+  // each era of lookups.
+  virtual double Price(const FilterCacheKey& key, size_t charge_bytes) const {
+    (void)key, (void)charge_bytes;
+    return 0;
+  }
+  // No entry can have a larger charge.
+  virtual size_t MaxChargeBytes() const { return SIZE_MAX; }
   // Whether Insert() sets hints.
   virtual bool KeepsHints() const { return false; }
 

@@ -62,6 +62,7 @@ class FilterLedger {
   Mark Now() const;
   uint32_t era() const { return era_.load(std::memory_order_relaxed); }
   uint64_t lookups() const { return lookups_.load(std::memory_order_relaxed); }
+  uint64_t era_length() const;
   // What the count of all lookups since then would be by now.
   double WeightSince(const Mark& mark) const;
   void AddChunks(int64_t count);
@@ -72,8 +73,6 @@ class FilterLedger {
   Totals GetTotals() const;
 
  private:
-  uint64_t era_length() const;
-
   std::atomic<uint64_t> lookups_{0};
   std::atomic<uint64_t> unfiltered_bytes_{0};
   std::atomic<uint64_t> saved_bytes_{0};

@@ -2,6 +2,8 @@
 
 #include "cache/lru_shard.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -12,12 +14,10 @@ namespace rowbloom::cache {
 namespace {
 
 // Among so many entries the least worth one is sought.
-constexpr size_t kCandidateCount = 8;
+constexpr size_t kCandidateCount = 32;
 // So many entries that turn out to have been used are passed over for one
 // victim, at most: it bounds the time under the lock.
 constexpr int kMaxSecondChances = 64;
-// The price follows the last so many victims.
-constexpr double kPriceMemory = 16;
 
 void Unlink(Link* link) {
   link->next->prev = link->prev;
@@ -121,7 +121,6 @@ Entry* LruShard::Insert(const HashedKey& key,
   usage_.pinned_bytes += entry->charge_bytes;
   table_.insert(entry.get());
   SetHint(entry.get(), options.hint);
-  ForgetPriceIfRoomy();
   return entry.release();
 }
 
@@ -150,7 +149,6 @@ void LruShard::Erase(const HashedKey& key) {
   BuryRetired(&dead);
   auto it = table_.find(key);
   if (it != table_.end()) TakeFromTable(*it, &dead);
-  ForgetPriceIfRoomy();
 }
 
 void LruShard::EraseFile(uint64_t file_id) {
@@ -161,7 +159,6 @@ void LruShard::EraseFile(uint64_t file_id) {
     Entry* entry = *it++;
     if (entry->key.key.file_id == file_id) TakeFromTable(entry, &dead);
   }
-  ForgetPriceIfRoomy();
 }
 
 void LruShard::DropHint(const HashedKey& key, const FilterCache::Hint* hint) {
@@ -176,7 +173,6 @@ void LruShard::SetCapacity(size_t capacity_bytes) {
   capacity_bytes_ = capacity_bytes;
   for (Segments& segments : segments_) LimitProtected(&segments);
   MakeRoom(0, &dead);
-  ForgetPriceIfRoomy();
 }
 
 void LruShard::AddUsage(FilterCache::Usage* usage) const {
@@ -193,6 +189,22 @@ void LruShard::AddUsage(FilterCache::Usage* usage) const {
   usage->evictions += usage_.evictions;
   usage->shrinks += usage_.shrinks;
   usage->rejections += usage_.rejections;
+}
+
+double LruShard::Price(size_t charge_bytes) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return charge_bytes <= SIZE_MAX - kEntryOverheadBytes &&
+                 Fits(charge_bytes + kEntryOverheadBytes, usage_.usage_bytes)
+             ? 0
+             : PriceNow();
+}
+
+double LruShard::PriceNow() const {
+  // Half of it is forgotten in each era.
+  const FilterLedger::Mark now = ledger_->Now();
+  const double eras = static_cast<double>(now.lookups - priced_.lookups) /
+                      static_cast<double>(ledger_->era_length());
+  return price_ * std::exp2(-eras);
 }
 
 void LruShard::Account(Entry* entry) {
@@ -260,7 +272,9 @@ void LruShard::BuryRetired(DeadList* dead) {
 
 void LruShard::LinkUsed(Entry* entry) {
   Segments& segments = SegmentsOf(entry);
-  LinkAsNewest(entry, &segments[is_plain_ ? kProbation : kProtected]);
+  // Values that know their worth are on probation always: all compete.
+  const bool competes = is_plain_ || entry->value->Worth() >= 0;
+  LinkAsNewest(entry, &segments[competes ? kProbation : kProtected]);
   LimitProtected(&segments);
 }
 
@@ -284,7 +298,9 @@ Entry* LruShard::ChooseVictim() {
       Link* passed = &segment.list;  // The last candidate.
       while (count < kCandidateCount && passed->next != &segment.list) {
         Entry* entry = static_cast<Entry*>(passed->next);
-        if (second_chances > 0 && TakeUse(*entry)) {
+        // Values that know their worth have counted their uses themselves.
+        const double worth = entry->value->Worth();
+        if (worth < 0 && second_chances > 0 && TakeUse(*entry)) {
           --second_chances;
           UnlinkFromSegment(entry);
           LinkUsed(entry);
@@ -292,9 +308,10 @@ Entry* LruShard::ChooseVictim() {
         }
         passed = entry;
         candidates[count] = entry;
-        worths[count] = entry->value->Worth();
-        if (worths[count] < worths[least]) least = count;
+        worths[count] = worth;
+        if (worth < worths[least]) least = count;
         ++count;
+        if (worth < 0) break;  // None can be worth less.
       }
       if (count == 0) continue;
       // Or the same worthy ones would be the competition for ever.
@@ -312,10 +329,8 @@ Entry* LruShard::ChooseVictim() {
 bool LruShard::EvictOne(DeadList* dead) {
   Entry* victim = ChooseVictim();
   if (victim == nullptr) return false;
-  const double price = price_.load(std::memory_order_relaxed);
-  const double worth = victim->value->Worth();
-  price_.store(price == 0 ? worth : price + (worth - price) / kPriceMemory,
-               std::memory_order_relaxed);
+  price_ = std::max(PriceNow(), victim->value->Worth());
+  priced_ = ledger_->Now();
 
   size_t freed_bytes = 0;
   std::unique_ptr<FilterCache::Value> part =
@@ -345,12 +360,6 @@ void LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
   BuryRetired(dead);
   while (!Fits(charge_bytes, usage_.usage_bytes - retired_bytes_) &&
          EvictOne(dead)) {
-  }
-}
-
-void LruShard::ForgetPriceIfRoomy() {
-  if (usage_.usage_bytes < capacity_bytes_ - capacity_bytes_ / 16) {
-    price_.store(0, std::memory_order_relaxed);
   }
 }
 

@@ -103,9 +103,10 @@ class alignas(64) LruShard {
   LruShard(const LruShard&) = delete;
   LruShard& operator=(const LruShard&) = delete;
 
-  // Before any other call.
-  void SetPolicy(ShardedLruCacheOptions::Policy policy) {
+  // Before any other call. `ledger` is the cache's.
+  void Init(ShardedLruCacheOptions::Policy policy, const FilterLedger* ledger) {
     is_plain_ = policy == ShardedLruCacheOptions::Policy::kPlainLru;
+    ledger_ = ledger;
   }
 
   // As FilterCache's.
@@ -121,7 +122,7 @@ class alignas(64) LruShard {
 
   // Adds everything but the capacity to *usage.
   void AddUsage(FilterCache::Usage* usage) const;
-  double Price() const { return price_.load(std::memory_order_relaxed); }
+  double Price(size_t charge_bytes) const;
 
  private:
   struct Hash {
@@ -167,9 +168,10 @@ class alignas(64) LruShard {
   bool EvictOne(DeadList* dead);
   // Until charge_bytes fit in, once what is retired is gone.
   void MakeRoom(size_t charge_bytes, DeadList* dead);
-  void ForgetPriceIfRoomy();
+  double PriceNow() const;
 
-  mutable std::mutex mutex_;  // Guards all below, but price_.
+  const FilterLedger* ledger_ = nullptr;
+  mutable std::mutex mutex_;  // Guards all below.
   bool is_plain_ = false;
   size_t capacity_bytes_ = 0;
   absl::flat_hash_set<Entry*, Hash, Equal> table_;
@@ -180,7 +182,8 @@ class alignas(64) LruShard {
   // Over entries in any of the states; only `capacity_bytes`, which is the
   // whole cache's, is not used.
   FilterCache::Usage usage_;
-  std::atomic<double> price_{0};
+  double price_ = 0;  // When the last part had to go.
+  FilterLedger::Mark priced_;
 };
 
 }  // namespace rowbloom::cache

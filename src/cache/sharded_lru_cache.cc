@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <atomic>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,7 +58,7 @@ class ShardedLruCache : public FilterCache {
  public:
   explicit ShardedLruCache(const ShardedLruCacheOptions& options)
       : shard_bits_(ShardBits(options)), shards_(size_t{1} << shard_bits_) {
-    for (LruShard& shard : shards_) shard.SetPolicy(options.policy);
+    for (LruShard& shard : shards_) shard.Init(options.policy, &ledger());
     ShardedLruCache::SetCapacity(options.capacity_bytes);
   }
 
@@ -117,14 +118,20 @@ class ShardedLruCache : public FilterCache {
 
   bool KeepsHints() const override { return true; }
 
-  // The mean over the shards: a chunk may be in any.
-  double Price() const override {
-    double sum = 0;
-    for (const LruShard& shard : shards_) sum += shard.Price();
-    return sum / static_cast<double>(shards_.size());
+  double Price(const FilterCacheKey& key, size_t charge_bytes) const override {
+    return ShardOf(HashKey(key)).Price(charge_bytes);
+  }
+
+  size_t MaxChargeBytes() const override {
+    const size_t share =
+        capacity_bytes_.load(std::memory_order_relaxed) >> shard_bits_;
+    return share - std::min(share, cache::kEntryOverheadBytes);
   }
 
  private:
+  const LruShard& ShardOf(const HashedKey& key) const {
+    return const_cast<ShardedLruCache*>(this)->ShardOf(key);
+  }
   LruShard& ShardOf(const HashedKey& key) {
     // In two steps, for a shift by 64 has no meaning.
     return shards_[key.hash >> 1 >> (63 - shard_bits_)];

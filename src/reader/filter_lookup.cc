@@ -27,6 +27,9 @@ constexpr uint32_t kMaxFailures = 8;  // 2^8 lookups between two tries.
 // More steps must have paid for their load after so much of the weight that
 // counts keep: some four eras of lookups.
 constexpr double kPaybackEras = 4;
+// By how much a chunk must be worth more than what has to go for it. Estimates
+// vary: chunks of the same worth would displace each other for ever.
+constexpr double kHysteresis = 1.4;
 
 // A key that was not where the filter said "maybe".
 class RememberedKey final : public FilterCache::Value {
@@ -140,25 +143,37 @@ void FilterReader::Impl::Pause(Slot* slot, uint32_t lookups) const {
   slot->skip.store(lookups, std::memory_order_relaxed);
 }
 
-uint32_t FilterReader::Impl::DesiredSteps(size_t chunk) const {
+uint32_t FilterReader::Impl::DesiredSteps(size_t chunk,
+                                          size_t charged_bytes) const {
   const FilterDescriptor& descriptor = parsed_->chunks[chunk].descriptor;
+  const auto charge = [&](uint32_t steps) {
+    return ResidentChunk::ChargeBytes(descriptor, steps);
+  };
   const uint32_t all = FilterSteps(descriptor);
-  const double price = options_.cache->Price();
-  if (price <= 0) return all;
-  const double bytes = static_cast<double>(
-      ResidentChunk::ChargeBytes(descriptor, all));
+  uint32_t steps = all;
+  const size_t most = options_.cache->MaxChargeBytes();
+  while (steps > 0 && charge(steps) > most) --steps;
+  if (steps == 0) return 0;
+  const size_t bytes = charge(steps);
+  const double price = kHysteresis * options_.cache->Price(
+      {file_id_, chunk}, bytes - std::min(bytes, charged_bytes));
+  if (price <= 0) return steps;
   const double saved_bytes = demand_->AbsentRate(chunk) * demand_->cost_bytes();
-  // Of families without finer steps all or nothing. Else step s saves 2^-s.
-  if (all <= 1) return saved_bytes >= price * bytes ? all : 0;
-  const double steps = std::log2(saved_bytes * all / (price * bytes));
-  return steps < 1 ? 0 : static_cast<uint32_t>(std::min<double>(steps, all));
+  // Of families without finer steps all or nothing. Else step s saves 2^-s of
+  // the reads.
+  if (all <= 1) {
+    return saved_bytes >= price * static_cast<double>(bytes) ? steps : 0;
+  }
+  const double worthy = std::log2(saved_bytes * all /
+                                  (price * static_cast<double>(charge(all))));
+  return worthy < 1 ? 0 : static_cast<uint32_t>(std::min<double>(worthy, steps));
 }
 
 uint32_t FilterReader::Impl::StepsToLoad(size_t chunk) const {
   FilterLedger& ledger = demand_->ledger();
-  if (!ledger.MayLoad()) return 0;
-  const uint32_t steps = DesiredSteps(chunk);
-  if (steps == 0 || ledger.WithinGrants()) return steps;
+  const uint32_t steps = DesiredSteps(chunk, 0);
+  if (steps == 0 || !ledger.MayLoad()) return 0;
+  if (ledger.WithinGrants()) return steps;
   const auto bytes = static_cast<double>(loader_.SizeOf({chunk, steps}));
   const double wasted = demand_->AbsentLookups(chunk) * demand_->cost_bytes();
   return 2 * wasted >= bytes ? steps : 0;
@@ -166,35 +181,32 @@ uint32_t FilterReader::Impl::StepsToLoad(size_t chunk) const {
 
 void FilterReader::Impl::MaybeGrow(size_t chunk) const {
   const FilterDescriptor& descriptor = parsed_->chunks[chunk].descriptor;
-  if (FilterSteps(descriptor) <= 1) return;
-  const uint32_t steps = DesiredSteps(chunk);
-  FilterCache::Handle* handle = nullptr;
+  uint32_t now = 0;
   {
     const base::EpochGuard guard;
     const FilterCache::Value* value = slots_[chunk].hint.value.load();
-    if (value == nullptr ||
-        static_cast<const ResidentChunk*>(value)->steps() >= steps) {
-      return;
-    }
+    if (value == nullptr) return;
+    now = static_cast<const ResidentChunk*>(value)->steps();
   }
-  handle = LookUp(chunk);
+  if (now >= FilterSteps(descriptor)) return;
+  const uint32_t steps =
+      DesiredSteps(chunk, ResidentChunk::ChargeBytes(descriptor, now));
+  if (steps <= now) return;
+  FilterCache::Handle* handle = LookUp(chunk);
   if (handle == nullptr) return;
   const ResidentChunk& base = ChunkOf(handle);
   const ChunkLoad load = {chunk, steps, &base};
-  FilterLedger& ledger = demand_->ledger();
   const double saved_bytes =
       demand_->AbsentLookups(chunk) * kPaybackEras *
       reader::SavedBySteps(descriptor, base.steps(), steps) *
       demand_->cost_bytes();
-  if (base.steps() < steps &&
-      saved_bytes >= static_cast<double>(loader_.SizeOf(load)) &&
-      ledger.MayLoad()) {
-    LoadResult result = loader_.Load(load);
-    options_.cache->Release(handle);
-    Keep(chunk, std::move(result));
-    return;
-  }
+  LoadResult result;
+  const bool pays = base.steps() < steps &&
+                    saved_bytes >= static_cast<double>(loader_.SizeOf(load)) &&
+                    demand_->ledger().MayLoad();
+  if (pays) result = loader_.Load(load);
   options_.cache->Release(handle);
+  if (pays) Keep(chunk, std::move(result));
 }
 
 FilterReader::Impl::Loaded FilterReader::Impl::Load(

@@ -91,7 +91,8 @@ class FilterReader::Impl {
   // One lookup of base::kSampleInterval.
   void CountSample(size_t chunk, bool asked, bool may_contain) const;
   // Steps that the chunk should have in memory at the cache's price; 0: none.
-  uint32_t DesiredSteps(size_t chunk) const;
+  // It is charged for so many bytes already.
+  uint32_t DesiredSteps(size_t chunk, size_t charged_bytes) const;
   // Steps to load now of a chunk that is not in memory; 0: do not.
   uint32_t StepsToLoad(size_t chunk) const;
   // Loads more steps of a chunk in memory, if that pays.

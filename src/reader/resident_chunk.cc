@@ -105,7 +105,7 @@ size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
 
 
 double ResidentChunk::Worth() const {
-  if (demand_ == nullptr) return 0;
+  if (demand_ == nullptr) return kUnknownWorth;
   const uint32_t steps = State().steps;
   const uint32_t rest = StepsWithoutLastUnit(origin_.descriptor, steps);
   const size_t bytes =

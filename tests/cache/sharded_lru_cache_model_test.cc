@@ -38,7 +38,7 @@ struct ModelHint {
 
 struct ModelValue {
   size_t number = 0;
-  double worth = 0;
+  double worth = -1;
   std::vector<TrackedPart> parts;
 };
 
@@ -86,7 +86,6 @@ class Model {
     item.handle_count = 1;
     item.cached = true;
     if (options.hint != nullptr) SetHint(&item, true);
-    ForgetPriceIfRoomy();
     return true;
   }
 
@@ -106,13 +105,11 @@ class Model {
   void Erase(uint64_t key) {
     FreePassed();
     Forget(Cached(key));
-    ForgetPriceIfRoomy();
   }
 
   void EraseFile(uint64_t file) {
     FreePassed();
     for (uint64_t key = file; key < kKeys; key += kFiles) Forget(Cached(key));
-    ForgetPriceIfRoomy();
   }
 
   void DropHint(uint64_t key) {
@@ -125,7 +122,6 @@ class Model {
     LimitProtected(FilterCachePriority::kLow);
     LimitProtected(FilterCachePriority::kHigh);
     MakeRoom(0);
-    ForgetPriceIfRoomy();
   }
 
   void BeginGuard() { guard_began_ = epoch_; }
@@ -138,7 +134,13 @@ class Model {
   // Of values that were cached and parts that were given up.
   const std::vector<size_t>& created() const { return created_; }
   bool IsAlive(size_t number) { return Find(number) != nullptr; }
-  double price() const { return price_; }
+  double Price(size_t charge_bytes) const {
+    const FilterCache::Usage usage = GetUsage();
+    return usage.usage_bytes + charge_bytes + kEntryOverheadBytes <=
+                   usage.capacity_bytes
+               ? 0
+               : price_;
+  }
 
   FilterCache::Usage GetUsage() const {
     FilterCache::Usage usage = usage_;
@@ -234,7 +236,7 @@ class Model {
 
   void Use(Item* item) {
     item->stamp = ++now_;
-    if (policy_ == Policy::kPlainLru) return;
+    if (policy_ == Policy::kPlainLru || WorthOf(*item) >= 0) return;
     item->is_protected = true;
     LimitProtected(item->priority);
   }
@@ -258,17 +260,19 @@ class Model {
          {FilterCachePriority::kLow, FilterCachePriority::kHigh}) {
       for (const bool is_protected : {false, true}) {
         std::vector<Item*> candidates;
-        while (candidates.size() < 8) {
+        while (candidates.size() < 32) {
           const std::vector<Item*> idle = Idle(priority, is_protected);
           // The candidates are the oldest ones.
           if (idle.size() == candidates.size()) break;
           Item* next = idle[candidates.size()];
-          if (next->has_hint && hints_[next->key].used &&
+          const bool is_least = WorthOf(*next) < 0;
+          if (is_least && next->has_hint && hints_[next->key].used &&
               second_chances-- > 0) {
             hints_[next->key].used = false;
             Use(next);
           } else {
             candidates.push_back(next);
+            if (is_least) break;
           }
         }
         if (candidates.empty()) continue;
@@ -297,7 +301,7 @@ class Model {
       Item* victim = Victim();
       if (victim == nullptr) return;
       const double worth = WorthOf(*victim);
-      price_ = price_ == 0 ? worth : price_ + (worth - price_) / 16;
+      price_ = std::max(price_, worth);
       if (victim->value.parts.empty()) {
         ++usage_.evictions;
         Forget(victim);
@@ -316,11 +320,6 @@ class Model {
       given_up.epoch = epoch_++;
       Retire(&given_up);
     }
-  }
-
-  void ForgetPriceIfRoomy() {
-    const size_t clear = usage_.capacity_bytes - usage_.capacity_bytes / 16;
-    if (GetUsage().usage_bytes < clear) price_ = 0;
   }
 
   const Policy policy_;
@@ -436,7 +435,7 @@ class ModelTest {
   void Insert(uint64_t key) {
     ModelValue value;
     value.number = next_number_++;
-    value.worth = static_cast<double>(Below(3));
+    value.worth = static_cast<double>(Below(4)) - 1;
     FilterCache::EntryOptions options;
     options.charge_bytes = Below(20) == 0 ? Below(3000) : Below(300);
     const uint64_t priority = Below(40);
@@ -474,7 +473,9 @@ class ModelTest {
     if (!shape_.resizes) {
       ASSERT_LE(usage.usage_bytes, usage.capacity_bytes);
     }
-    ASSERT_EQ(cache_->Price(), model_.price());
+    for (size_t bytes : {0, 100, 1000}) {
+      ASSERT_EQ(cache_->Price({}, bytes), model_.Price(bytes));
+    }
     for (const Held& h : held_) {
       ASSERT_EQ(NumberOf(*cache_, h.handle), h.number);
     }

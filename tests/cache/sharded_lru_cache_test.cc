@@ -49,7 +49,7 @@ class LruTest : public ::testing::Test {
     return Insert(key, Options(charge_bytes));
   }
   Handle* Insert(uint64_t key, const FilterCache::EntryOptions& options,
-                 double worth = 0, std::vector<TrackedPart> parts = {}) {
+                 double worth = -1, std::vector<TrackedPart> parts = {}) {
     std::unique_ptr<FilterCache::Value> value = std::make_unique<TrackedValue>(
         next_number_++, &deaths_, worth, std::move(parts));
     const FilterCache::Value* raw = value.get();
@@ -68,7 +68,7 @@ class LruTest : public ::testing::Test {
     return handle != nullptr;
   }
   bool Put(uint64_t key, const FilterCache::EntryOptions& options,
-           double worth = 0, std::vector<TrackedPart> parts = {}) {
+           double worth = -1, std::vector<TrackedPart> parts = {}) {
     Handle* handle = Insert(key, options, worth, std::move(parts));
     if (handle != nullptr) cache_->Release(handle);
     return handle != nullptr;
@@ -101,6 +101,8 @@ class LruTest : public ::testing::Test {
     return number;
   }
   FilterCache::Usage usage() const { return cache_->GetUsage(); }
+  // Of room for an entry that does not fit.
+  double Price() const { return cache_->Price(Key(0), 1 << 20); }
 
   Deaths deaths_{1000};  // Outlives the cache.
   size_t next_number_ = 0;
@@ -561,19 +563,19 @@ TEST_F(LruTest, ShrinkingEvictsAtOnceWhatItCan) {
   EXPECT_EQ(usage().entry_count, 3);
 }
 
-TEST_F(LruTest, LeastWorthOfTheEightOldestGoes) {
-  MakeCacheFor(9, Policy::kScanResistant);
-  for (uint64_t key = 0; key < 8; ++key) {
+TEST_F(LruTest, LeastWorthOfTheThirtyTwoOldestGoes) {
+  MakeCacheFor(33, Policy::kScanResistant);
+  for (uint64_t key = 0; key < 32; ++key) {
     ASSERT_TRUE(Put(key, Options(), key == 5 ? 1 : 2));
   }
-  ASSERT_TRUE(Put(8, Options(), 0));  // The ninth: not looked at yet.
+  ASSERT_TRUE(Put(32, Options(), 0.5));  // The 33rd: not looked at yet.
   Sweep(1);
   EXPECT_EQ(deaths_.Of(5), 1);
   EXPECT_EQ(usage().evictions, 1);
-  EXPECT_EQ(cache_->Price(), 1);
+  EXPECT_EQ(Price(), 1);
   // Those that were worth more count as just entered.
-  Sweep(1);
-  EXPECT_EQ(deaths_.Of(8), 1);
+  ASSERT_TRUE(Put(40, Options(), 3));
+  EXPECT_EQ(deaths_.Of(32), 1);
 }
 
 TEST_F(LruTest, EqualWorthGoesByAge) {
@@ -596,7 +598,7 @@ TEST_F(LruTest, VictimGivesUpPartsBeforeItGoes) {
   EXPECT_EQ(usage().shrinks, 1);
   EXPECT_EQ(usage().entry_count, 3);
   EXPECT_EQ(usage().usage_bytes, full_bytes + kOverhead);
-  EXPECT_EQ(cache_->Price(), 1);
+  EXPECT_EQ(Price(), 1);
 
   cache_->SetCapacity(usage().usage_bytes - 1);
   EXPECT_EQ(deaths_.Of(500), 1);
@@ -610,19 +612,28 @@ TEST_F(LruTest, VictimGivesUpPartsBeforeItGoes) {
   EXPECT_EQ(deaths_.Of(0), 1);
 }
 
-TEST_F(LruTest, PriceIsForgottenWhileThereIsClearRoom) {
+TEST_F(LruTest, PriceIsTheWorthOfWhatWentAndFadesWithLookups) {
   MakeCacheFor(20, Policy::kScanResistant);
-  EXPECT_EQ(cache_->Price(), 0);
+  EXPECT_EQ(Price(), 0);
   for (uint64_t key = 0; key < 40; ++key) ASSERT_TRUE(Put(key, Options(), 7));
-  EXPECT_EQ(cache_->Price(), 7);
-  for (uint64_t key = 100; key < 300; ++key) {
+  EXPECT_EQ(Price(), 7);
+  for (uint64_t key = 100; key < 130; ++key) {
     ASSERT_TRUE(Put(key, Options(), 4));
   }
-  EXPECT_NEAR(cache_->Price(), 4, 0.1);
-  cache_->Erase(Key(299));
-  EXPECT_GT(cache_->Price(), 0);
-  cache_->Erase(Key(298));
-  EXPECT_EQ(cache_->Price(), 0);
+  EXPECT_EQ(Price(), 7);
+  cache_->ledger().CountLookups(cache_->ledger().era_length(), 0, 1);
+  EXPECT_EQ(Price(), 3.5);
+  ASSERT_TRUE(Put(200, Options(), 4));
+  EXPECT_EQ(Price(), 4);
+}
+
+TEST_F(LruTest, RoomThatIsFreeHasNoPrice) {
+  MakeCacheFor(2, Policy::kScanResistant);
+  for (uint64_t key = 0; key < 3; ++key) ASSERT_TRUE(Put(key, Options(), 7));
+  EXPECT_EQ(cache_->Price(Key(9), kCharge), 7);
+  cache_->Erase(Key(2));
+  EXPECT_EQ(cache_->Price(Key(9), kCharge), 0);
+  EXPECT_EQ(cache_->Price(Key(9), kCharge + 1), 7);
 }
 
 TEST_F(LruTest, HintPointsToTheValueAsLongAsItIsCached) {

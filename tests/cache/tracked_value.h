@@ -39,7 +39,7 @@ struct TrackedPart {
 class TrackedValue : public FilterCache::Value {
  public:
   // The last part goes first; `worth` is what is left without any.
-  TrackedValue(size_t number, Deaths* deaths, double worth = 0,
+  TrackedValue(size_t number, Deaths* deaths, double worth = kUnknownWorth,
                std::vector<TrackedPart> parts = {})
       : number_(number),
         deaths_(deaths),
