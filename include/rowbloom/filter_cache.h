@@ -166,8 +166,11 @@ class FilterCache {
     (void)key, (void)charge_bytes;
     return 0;
   }
-  // No entry can have a larger charge.
-  virtual size_t MaxChargeBytes() const { return SIZE_MAX; }
+  // The largest charge that this entry can have, as much as may be pinned now.
+  virtual size_t MaxChargeBytes(const FilterCacheKey& key) const {
+    (void)key;
+    return SIZE_MAX;
+  }
   // Whether Insert() sets hints.
   virtual bool KeepsHints() const { return false; }
 
@@ -207,7 +210,7 @@ struct ShardedLruCacheOptions {
 
 // Split into independently locked shards. An entry is used by its last
 // Release() and by what sets its hint's `used`, which the cache looks at when
-// the entry's turn to go has come. Of the up to eight entries whose turn it is
+// the entry's turn to go has come. Of the up to 32 entries whose turn it is
 // the one with the least Worth(), then the oldest, gives up a part or goes;
 // those that are worth more count as just entered. An entry counts for its
 // charge and for its own overhead, its node and its slot in a hash table: about

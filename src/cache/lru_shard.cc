@@ -199,6 +199,12 @@ double LruShard::Price(size_t charge_bytes) const {
              : PriceNow();
 }
 
+size_t LruShard::MaxChargeBytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const size_t taken = usage_.pinned_bytes + kEntryOverheadBytes;
+  return capacity_bytes_ - std::min(capacity_bytes_, taken);
+}
+
 double LruShard::PriceNow() const {
   // Half of it is forgotten in each era.
   const FilterLedger::Mark now = ledger_->Now();

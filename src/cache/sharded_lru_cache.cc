@@ -3,7 +3,6 @@
 #include <xxhash.h>
 
 #include <atomic>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,10 +121,8 @@ class ShardedLruCache : public FilterCache {
     return ShardOf(HashKey(key)).Price(charge_bytes);
   }
 
-  size_t MaxChargeBytes() const override {
-    const size_t share =
-        capacity_bytes_.load(std::memory_order_relaxed) >> shard_bits_;
-    return share - std::min(share, cache::kEntryOverheadBytes);
+  size_t MaxChargeBytes(const FilterCacheKey& key) const override {
+    return ShardOf(HashKey(key)).MaxChargeBytes();
   }
 
  private:

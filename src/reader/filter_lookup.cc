@@ -23,6 +23,8 @@ namespace {
 
 // Lookups of a chunk between two looks at whether loading it pays.
 constexpr uint32_t kDeclinedPause = 16;
+// The same after the cache had no room for what was loaded.
+constexpr uint32_t kRefusedPause = 1024;
 constexpr uint32_t kMaxFailures = 8;  // 2^8 lookups between two tries.
 // More steps must have paid for their load after so much of the weight that
 // counts keep: some four eras of lookups.
@@ -151,7 +153,7 @@ uint32_t FilterReader::Impl::DesiredSteps(size_t chunk,
   };
   const uint32_t all = FilterSteps(descriptor);
   uint32_t steps = all;
-  const size_t most = options_.cache->MaxChargeBytes();
+  const size_t most = options_.cache->MaxChargeBytes({file_id_, chunk});
   while (steps > 0 && charge(steps) > most) --steps;
   if (steps == 0) return 0;
   const size_t bytes = charge(steps);
@@ -237,7 +239,7 @@ FilterReader::Impl::Loaded FilterReader::Impl::Keep(size_t chunk,
   std::unique_ptr<FilterCache::Value> value = *std::move(result.chunk);
   InsertChunk(chunk, &value);
   if (value != nullptr && options_.loading == FilterLoading::kWhenItPays) {
-    Pause(&slot, kDeclinedPause);  // Refused for want of room.
+    Pause(&slot, kRefusedPause);
   }
   return loaded;
 }
