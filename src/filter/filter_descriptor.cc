@@ -103,7 +103,7 @@ std::vector<std::string_view> EncodedFilter::UnitViews() const {
 absl::Status VerifyUnits(const FilterDescriptor& descriptor,
                          absl::Span<const std::string_view> units) {
   for (size_t i = 0; i < units.size(); ++i) {
-    if (i >= descriptor.unit_count ||
+    if (i >= descriptor.unit_count || i >= FilterDescriptor::kMaxUnits ||
         units[i].size() != descriptor.unit_size_bytes[i]) {
       return absl::DataLossError(
           absl::StrCat("filter unit ", i, " of ", units[i].size(),

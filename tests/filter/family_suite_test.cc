@@ -203,6 +203,18 @@ TEST_P(FamilyTest, SizeFunctionsSayWhatIsWritten) {
   }
 }
 
+TEST_P(FamilyTest, NoSizeIsTooLargeToAskForItsKeys) {
+  for (const double bits : {1.0, 6.5, 24.0}) {
+    uint64_t previous = 0;
+    for (uint32_t shift = 30; shift < 64; ++shift) {
+      const uint64_t keys = MaxKeys(Policy(bits), ~uint64_t{0} >> (63 - shift));
+      EXPECT_GE(keys, previous) << shift;
+      EXPECT_GT(keys, (uint64_t{1} << 30) / 4);
+      previous = keys;
+    }
+  }
+}
+
 TEST_P(FamilyTest, RunsOfEqualDigestsCountOnce) {
   const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Policy(10));
   for (const uint64_t digest : {7, 7, 7, 8, 7, 7}) builder->Add({digest});
