@@ -148,7 +148,7 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
     group.seed = SeedOfRows(layout_.seed);
     group.edge = edge;
     const size_t segments = group.home_count + group.ends_layer;
-    solution_.resize(segments * group.columns + kUnitColumns);
+    solution_.resize(segments * group.columns);
     group.solution = solution_.data();
     group.codes = codes_.data() + first_segment + stretch.first_bucket;
     if (bumped_.size() < stretch.size()) bumped_.resize(stretch.size());
