@@ -227,7 +227,7 @@ EncodedFilter CompactFilterBuilder::Encode() {
 
 EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   // From some of the keys: so that the same keys give the same bytes, and
-  // nobody who does not know them can aim at rows.
+  // rows cannot be aimed at by who knows one key only.
   uint64_t sum = digests.size();
   digests.ForEachBlock(
       [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });
