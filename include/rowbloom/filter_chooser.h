@@ -57,8 +57,8 @@ struct FilterChoice {
 };
 
 // All candidates, the best first. A candidate for bits per key stays within
-// them; one for a target rate reaches it. InvalidArgument if the goal is not
-// valid for any family.
+// them, or, where no family does, is the smallest; one for a target rate
+// reaches it. InvalidArgument if the goal is not valid for any family.
 absl::StatusOr<std::vector<FilterChoice>> RankFilters(
     const FilterRequest& request);
 

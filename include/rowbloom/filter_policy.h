@@ -33,6 +33,7 @@ class FilterPolicy {
   FilterPolicy();
   // `family` must be a registered name (FilterFamilyNames()) and the goal in
   // range, or Validate() fails and builders answer "maybe" to everything.
+  // TargetFpr searches, for up to a millisecond: make a policy once.
   static FilterPolicy BitsPerKey(std::string_view family, double bits_per_key);
   static FilterPolicy TargetFpr(std::string_view family, double target_fpr);
 

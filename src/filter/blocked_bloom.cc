@@ -21,7 +21,7 @@ constexpr double kLineBits = 8.0 * kLineSize;
 // Bits of FilterDescriptor::parameters.
 constexpr uint64_t kProbeCountMask = 0xff;
 constexpr uint64_t kNotSalted = 0x100;
-// 2^32 lines hold 2.7e11 keys at 8 bits; more is damage.
+// 2^40 lines hold 7e13 keys at 8 bits; more is damage.
 constexpr uint64_t kMaxLineCount = uint64_t{1} << 40;
 
 uint64_t LineCount(double bits_per_key, uint64_t key_count) {

@@ -148,7 +148,7 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
     group.seed = SeedOfRows(layout_.seed);
     group.edge = edge;
     const size_t segments = group.home_count + group.ends_layer;
-    solution_.resize(segments * group.columns + kUnitColumns);
+    solution_.resize(segments * group.columns);
     group.solution = solution_.data();
     group.codes = codes_.data() + first_segment + stretch.first_bucket;
     if (bumped_.size() < stretch.size()) bumped_.resize(stretch.size());
@@ -227,7 +227,7 @@ EncodedFilter CompactFilterBuilder::Encode() {
 
 EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   // From some of the keys: so that the same keys give the same bytes, and
-  // nobody who does not know them can aim at rows.
+  // rows cannot be aimed at by who knows one key only.
   uint64_t sum = digests.size();
   digests.ForEachBlock(
       [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });

@@ -52,7 +52,7 @@ constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kColumnSize;
 enum CompactDetail : uint32_t {
   kFullUnits,      // Loaded units of four columns in every segment.
   kLeanColumns,    // Of the partial unit that follows, if loaded: columns of
-                   // most segments; kNoPartialUnit if there is none.
+                   // most segments.
   kRichSegments,   // The first so many segments have a column more.
   kLayer1Segment,  // First segment and homes of layers 1 to 3.
   kLayer1Homes,
@@ -61,7 +61,6 @@ enum CompactDetail : uint32_t {
   kLayer3Segment,
   kLayer3Homes,
 };
-constexpr uint64_t kNoPartialUnit = ~uint64_t{0};
 
 // One piece of a layer: some consecutive homes and their keys, in order.
 struct CompactGroup {
@@ -76,7 +75,7 @@ struct CompactGroup {
   // The solution of the segment behind the group, by column; on return, that
   // of the group's first segment.
   uint32_t* edge;
-  // Results: kMaxColumns words and one code for each segment, and the digests
+  // Results: `columns` words and one code for each segment, and the digests
   // that have to go to the next layer (room for all).
   uint32_t* solution;
   uint8_t* codes;

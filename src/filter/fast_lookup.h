@@ -51,6 +51,27 @@ inline uint32_t XorOfGroups(Word bits) {
   return static_cast<uint32_t>(bits);
 }
 
+// For kernels that look up bytes of the row by registers of 16 bytes: for each
+// byte of the line, the byte of the row that it meets; 255, for which they get
+// a 0, for bytes without slots.
+struct RowIndex {
+  alignas(16) uint8_t of[kFastLineSize];
+};
+
+template <uint32_t kColumns>
+constexpr RowIndex MakeRowIndex() {
+  RowIndex index = {};
+  for (uint32_t b = 0; b < kFastLineSize; ++b) {
+    const uint32_t group = b / kColumns;
+    index.of[b] =
+        static_cast<uint8_t>(group < FastGroups(kColumns) ? group : 255);
+  }
+  return index;
+}
+
+template <uint32_t kColumns>
+constexpr RowIndex kRowIndex = MakeRowIndex<kColumns>();
+
 template <typename Ops, uint32_t kColumns>
 inline bool FastMatches(const char* line, uint64_t digest) {
   const FastEquation equation = FastEquationOf(digest, kColumns);

@@ -11,26 +11,6 @@ namespace {
 
 constexpr uint32_t kPiece = 16;
 
-// For each byte of the line, the byte of the row that it meets; 255, for which
-// a table lookup gives 0, for bytes without slots.
-struct RowIndex {
-  alignas(16) uint8_t of[kFastLineSize];
-};
-
-template <uint32_t kColumns>
-constexpr RowIndex MakeRowIndex() {
-  RowIndex index = {};
-  for (uint32_t b = 0; b < kFastLineSize; ++b) {
-    const uint32_t group = b / kColumns;
-    index.of[b] =
-        static_cast<uint8_t>(group < FastGroups(kColumns) ? group : 255);
-  }
-  return index;
-}
-
-template <uint32_t kColumns>
-constexpr RowIndex kRowIndex = MakeRowIndex<kColumns>();
-
 constexpr uint8_t kBits[kPiece] = {1, 2, 4, 8, 16, 32, 64, 128,
                                    1, 2, 4, 8, 16, 32, 64, 128};
 

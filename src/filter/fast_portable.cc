@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <string.h>
-
 #include "filter/fast_kernel.h"
 #include "filter/fast_lookup.h"
 
 namespace rowbloom::filter {
 
 namespace {
-
-inline uint64_t LoadWord(const char* bytes) {
-  uint64_t word;
-  memcpy(&word, bytes, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  word = __builtin_bswap64(word);
-#endif
-  return word;
-}
 
 constexpr uint64_t kEachByte = 0x0101010101010101u;
 

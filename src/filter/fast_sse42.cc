@@ -11,26 +11,6 @@ namespace {
 
 constexpr uint32_t kPiece = 16;
 
-// For each byte of the line, the byte of the row that it meets; 128, which
-// shuffles take for "0", for bytes without slots.
-struct RowIndex {
-  alignas(16) uint8_t of[kFastLineSize];
-};
-
-template <uint32_t kColumns>
-constexpr RowIndex MakeRowIndex() {
-  RowIndex index = {};
-  for (uint32_t b = 0; b < kFastLineSize; ++b) {
-    const uint32_t group = b / kColumns;
-    index.of[b] =
-        static_cast<uint8_t>(group < FastGroups(kColumns) ? group : 128);
-  }
-  return index;
-}
-
-template <uint32_t kColumns>
-constexpr RowIndex kRowIndex = MakeRowIndex<kColumns>();
-
 inline __m128i Load(const void* bytes) {
   return _mm_loadu_si128(static_cast<const __m128i*>(bytes));
 }

@@ -3,6 +3,7 @@
 #include "rowbloom/filter_chooser.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,17 @@ double LargestBitsPerKey(const filter::FilterFamily& family,
     (fits(middle) ? low : high) = middle;
   }
   return low;
+}
+
+// The fewest bytes that any family has for so many keys.
+uint64_t SmallestSizeBytes(uint64_t key_count) {
+  uint64_t smallest = std::numeric_limits<uint64_t>::max();
+  for (const filter::FilterFamily* family : filter::AllFamilies()) {
+    if (family->lookup_cost == 0) continue;  // It filters nothing.
+    smallest = std::min(
+        smallest, family->size_bytes(FilterPolicy::kMinBitsPerKey, key_count));
+  }
+  return smallest;
 }
 
 double Penalty(const FilterChoice& choice, const FilterRequest& request) {
@@ -93,7 +105,8 @@ absl::StatusOr<std::vector<FilterChoice>> RankFilters(
           policy.bits_per_key() * static_cast<double>(request.key_count) / 8;
       const double bits = LargestBitsPerKey(
           *family, policy.bits_per_key(), request.key_count,
-          std::max(kSmallestFilter, static_cast<uint64_t>(budget)));
+          std::max({kSmallestFilter, SmallestSizeBytes(request.key_count),
+                    static_cast<uint64_t>(budget)}));
       if (bits == 0) continue;
       policy = FilterPolicy::BitsPerKey(family->name, bits);
     }

@@ -103,7 +103,7 @@ std::vector<std::string_view> EncodedFilter::UnitViews() const {
 
 absl::Status filter::VerifyUnit(const FilterDescriptor& descriptor, size_t unit,
                                 std::string_view bytes) {
-  if (unit >= descriptor.unit_count ||
+  if (unit >= descriptor.unit_count || unit >= FilterDescriptor::kMaxUnits ||
       bytes.size() != descriptor.unit_size_bytes[unit]) {
     return absl::DataLossError(
         absl::StrCat("filter unit ", unit, " of ", bytes.size(),

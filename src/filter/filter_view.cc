@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
@@ -10,6 +12,9 @@
 namespace rowbloom {
 
 namespace {
+
+// Decoders take no larger ones for true, and sizes in bits fit 64 bits.
+constexpr uint64_t kMaxFilterSizeBytes = uint64_t{1} << 46;
 
 // A valid policy's family; otherwise the one that cannot lose a row.
 const filter::FilterFamily& FamilyOf(const FilterPolicy& policy) {
@@ -27,7 +32,8 @@ std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy,
 }
 
 uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes) {
-  return FamilyOf(policy).max_keys(policy.bits_per_key(), size_bytes);
+  return FamilyOf(policy).max_keys(policy.bits_per_key(),
+                                   std::min(size_bytes, kMaxFilterSizeBytes));
 }
 
 uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count) {
@@ -50,6 +56,11 @@ absl::StatusOr<FilterView> FilterView::Parse(
     return absl::InvalidArgumentError(
         absl::StrCat("kernel ", base::AbslView(KernelName(kernel)),
                      " is not available here"));
+  }
+  if (descriptor.unit_count > FilterDescriptor::kMaxUnits) {
+    return absl::DataLossError(
+        absl::StrCat("filter of ", static_cast<int>(descriptor.unit_count),
+                     " units: at most ", FilterDescriptor::kMaxUnits));
   }
   if (units.size() > descriptor.unit_count ||
       (units.empty() && descriptor.unit_count > 0)) {

@@ -203,6 +203,34 @@ TEST_P(FamilyTest, SizeFunctionsSayWhatIsWritten) {
   }
 }
 
+TEST_P(FamilyTest, SizesOfMoreKeysThan32BitsCountAreInProportion) {
+  if (GetParam() == "always_maybe") return;  // It has no bytes.
+  for (const double bits : {1.0, 9.3, 24.0}) {
+    const double of_a_million =
+        static_cast<double>(FilterSizeBytes(Policy(bits), 1 << 20)) / (1 << 20);
+    for (const uint64_t keys : {uint64_t{1} << 32, (uint64_t{1} << 32) + 5,
+                                uint64_t{1} << 33, uint64_t{1} << 40}) {
+      const uint64_t size = FilterSizeBytes(Policy(bits), keys);
+      const double of_one =
+          static_cast<double>(size) / static_cast<double>(keys);
+      EXPECT_NEAR(of_one / of_a_million, 1, 0.01) << keys << " at " << bits;
+      EXPECT_GE(MaxKeys(Policy(bits), size), keys - keys / 1000);
+    }
+  }
+}
+
+TEST_P(FamilyTest, NoSizeIsTooLargeToAskForItsKeys) {
+  for (const double bits : {1.0, 6.5, 24.0}) {
+    uint64_t previous = 0;
+    for (uint32_t shift = 30; shift < 64; ++shift) {
+      const uint64_t keys = MaxKeys(Policy(bits), ~uint64_t{0} >> (63 - shift));
+      EXPECT_GE(keys, previous) << shift;
+      EXPECT_GT(keys, (uint64_t{1} << 30) / 4);
+      previous = keys;
+    }
+  }
+}
+
 TEST_P(FamilyTest, RunsOfEqualDigestsCountOnce) {
   const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Policy(10));
   for (const uint64_t digest : {7, 7, 7, 8, 7, 7}) builder->Add({digest});

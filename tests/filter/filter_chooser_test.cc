@@ -70,6 +70,19 @@ TEST(FilterChooser, BitsPerKeyAreNotExceededNotEvenByFewKeys) {
   }
 }
 
+TEST(FilterChooser, WhereNoFamilyStaysWithinTheBitsTheSmallestIsChosen) {
+  for (uint64_t keys = 0; keys < 6000; keys += 41) {
+    for (const double bits : {1.0, 1.02, 1.1, 1.5}) {
+      const auto choice =
+          ChooseFilter(Request(keys, Bits(bits), FilterPreference::kSpace));
+      ASSERT_TRUE(choice.ok()) << keys << " keys: " << choice.status();
+      // A line more than the bits, at most.
+      EXPECT_LE(static_cast<double>(choice->size_bytes),
+                std::max(128.0, 64 + bits * static_cast<double>(keys) / 8));
+    }
+  }
+}
+
 TEST(FilterChooser, SpaceIsTheSmallestAndCpuTheCheapestOfAll) {
   for (const uint64_t keys : {10, 1000, 1000000}) {
     for (const double rate : {0.1, 0.01, 0.0005}) {

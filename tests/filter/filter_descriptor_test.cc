@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hash/digest.h"
 #include "rowbloom/filter.h"
 
 namespace rowbloom {
@@ -82,6 +83,17 @@ TEST(FilterDescriptor, UnitSizesThatOverflowAreDataLoss) {
   std::string_view in = bytes;
   EXPECT_EQ(FilterDescriptor::Parse(&in).status().code(),
             absl::StatusCode::kDataLoss);
+}
+
+TEST(FilterDescriptor, MoreUnitsThanThereCanBeAreRefusedNotRead) {
+  FilterDescriptor descriptor;
+  descriptor.family_code = 4;  // compact
+  descriptor.unit_count = 200;
+  const std::vector<std::string_view> units(200);
+  EXPECT_EQ(FilterView::Parse(descriptor, units).status().code(),
+            absl::StatusCode::kDataLoss);
+  descriptor.unit_checksum.fill(hash::Checksum32(""));
+  EXPECT_EQ(VerifyUnits(descriptor, units).code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace
