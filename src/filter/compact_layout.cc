@@ -137,9 +137,9 @@ bool CompactLayout::Decode(uint64_t parameters, uint64_t first_unit_size,
       first_unit_size > kMaxHomes * kFullSegmentSize) {
     return false;
   }
-  // The size grows with the homes.
+  // The size grows with the homes, by more than a byte for each.
   uint64_t low = 1;
-  uint64_t high = kMaxHomes;
+  uint64_t high = std::min(kMaxHomes, first_unit_size);
   while (low < high) {
     layout->homes[0] = low + (high - low) / 2;
     if (layout->UnitSize(0) < first_unit_size) {
