@@ -87,6 +87,16 @@ TEST_P(LevelDbFilter, DeniesMostAbsentKeys) {
   }
 }
 
+TEST_P(LevelDbFilter, TakesAtMost36BytesBesideItsUnits) {
+  const LevelDbPolicy policy = Policy(GetParam());
+  for (const size_t count : {1, 40, 160, 640, 2560}) {
+    const std::string filter = Filter(*policy, Keys(count));
+    const auto blob = ParseFilterBlob(filter);
+    ASSERT_TRUE(blob.ok()) << blob.status();
+    EXPECT_LE(filter.size() - blob->units.size(), 36) << count;
+  }
+}
+
 TEST_P(LevelDbFilter, IsReadByThePolicyOfEachOtherFamily) {
   const std::string filter = Filter(*Policy(GetParam()), Keys(40));
   const std::vector<std::string> absent = AbsentKeys(1000);
