@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What consumers meet: headers, libraries, the CMake package and pkg-config
-# files. rowbloom::rocksdb is the component "rocksdb" of the package. The rules
-# for the tool are in tools/CMakeLists.txt.
+# files. rowbloom::rocksdb and rowbloom::leveldb are components of the package.
+# The rules for the tool are in tools/CMakeLists.txt.
 
 include(CMakePackageConfigHelpers)
 
@@ -18,10 +18,12 @@ function(install_library target export)
 endfunction()
 
 install_library(rowbloom rowbloom-targets)
-if(TARGET rowbloom_rocksdb)
-  install_library(rowbloom_rocksdb rowbloom-rocksdb-targets)
-  list(APPEND pc_names rowbloom-rocksdb)
-endif()
+foreach(engine IN ITEMS rocksdb leveldb)
+  if(TARGET rowbloom_${engine})
+    install_library(rowbloom_${engine} rowbloom-${engine}-targets)
+    list(APPEND pc_names rowbloom-${engine})
+  endif()
+endforeach()
 
 get_target_property(rowbloom_type rowbloom TYPE)
 configure_package_config_file(

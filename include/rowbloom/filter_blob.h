@@ -50,6 +50,9 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
 
 // Strict: also compares every unit's checksum.
 absl::Status VerifyFilterBlob(std::string_view blob);
+// That of a parsed blob, for a host whose filters are small enough to be
+// checked at each lookup. Allocates nothing on success.
+absl::Status VerifyUnits(const FilterBlob& blob);
 
 }  // namespace rowbloom
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two things an engine provides: where bytes are read from, and where
-// they are written to. Adapters for memory and for POSIX files are here too.
+// they are written to. Adapters for memory, for POSIX files and for mapped
+// files are here too.
 //
 //   auto source = OpenFileSource("000012.filter");
 //   if (!source.ok()) return source.status();
 //   auto reader = FilterReader::Open(source->get(), {}, reader_options);
 //
-// Neither may throw: the library is built without exceptions. A source must
-// allow Read() from any number of threads. A sink belongs to
-// one thread.
+// A method of either returns a Status and never throws: the library is built
+// without exceptions, so one that passes through it ends the process. Any
+// error code will do: the strict calls (Open, Verify, Finish) pass it on, a
+// lookup answers "maybe" and counts it.
 
 #ifndef ROWBLOOM_IO_H_
 #define ROWBLOOM_IO_H_
@@ -25,23 +27,32 @@
 
 namespace rowbloom {
 
+// Bytes that do not change while the source lives: an SST, or a file of its
+// own. Any number of threads may be in its methods at once. What it returns is
+// checked, not trusted: wrong bytes cost filtering, never a row.
 class RandomAccessSource {
  public:
   virtual ~RandomAccessSource() = default;
 
-  // Reads exactly `size_bytes` at `offset`, into `scratch` (of that size) or
-  // in place; *result views either. A short read is an error (OutOfRange).
+  // Reads exactly `size_bytes` at `offset` (any; nothing is aligned), into
+  // `scratch` (of that size) or in place; *result views either, and bytes in
+  // place live as long as the source. A short read is an error (OutOfRange);
+  // one that was interrupted is the source's to repeat.
   virtual absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
                             std::string_view* result) const = 0;
-  virtual uint64_t size_bytes() const = 0;
-  // For messages: a path, usually.
+  virtual uint64_t size_bytes() const = 0;  // Always the same.
+  // For messages: a path, usually. Lives as long as the source.
   virtual std::string_view name() const = 0;
 };
 
+// Takes bytes one behind the other; the first of a filter block may lie
+// anywhere in a file. Belongs to one thread. All bytes are taken, or an error
+// is returned, and then nothing more is appended.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
 
+  // `bytes` are the caller's again when it returns.
   virtual absl::Status Append(std::string_view bytes) = 0;
 };
 
@@ -53,6 +64,13 @@ std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 // POSIX files. Errors carry path, offset and size, and errno's text. A source
 // is a regular file that does not change while it is open.
 absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
+    const std::string& path);
+
+// The same file, mapped: read in place and without system calls. The kernel
+// is told that reads are random. A file that is cut shorter while it is mapped,
+// or a disk that fails, ends the process (SIGBUS) where OpenFileSource returns
+// an error: prefer that where either can happen.
+absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenMmapSource(
     const std::string& path);
 
 // Calls match  Append* SyncAndClose . The first error stays: it is what every

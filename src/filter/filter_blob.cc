@@ -124,10 +124,13 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
 absl::Status VerifyFilterBlob(std::string_view blob) {
   absl::StatusOr<FilterBlob> parsed = ParseFilterBlob(blob);
   if (!parsed.ok()) return parsed.status();
+  return VerifyUnits(*parsed);
+}
+
+absl::Status VerifyUnits(const FilterBlob& blob) {
   filter::UnitArray units;
-  return VerifyUnits(
-      parsed->descriptor,
-      filter::SplitUnits(parsed->descriptor, parsed->units, &units));
+  return VerifyUnits(blob.descriptor,
+                     filter::SplitUnits(blob.descriptor, blob.units, &units));
 }
 
 }  // namespace rowbloom

@@ -1,14 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# pkg_config.sh PACKAGE SOURCE PROGRAM: builds and runs a one-file program
-# with nothing but what pkg-config says of the package, without --static.
+# pkg_config.sh PACKAGE SOURCE PROGRAM FLAGS...: builds a one-file program with
+# nothing but what pkg-config says of the package, without --static, and runs
+# it; once with each argument of flags.
 set -eu
 package=$1 source=$2 program=$3
+shift 3
 
-# shellcheck disable=SC2046 # One word for each flag.
-"$CXX" -std=c++17 -o "$program" "$source" \
-  $(pkg-config --cflags --libs "$package")
-"$program"
+package_flags=$(pkg-config --cflags --libs "$package")
+for flags; do
+  # shellcheck disable=SC2086 # One word for each flag.
+  "$CXX" $flags -o "$program" "$source" $package_flags
+  "$program"
+done
 if pkg-config --exists "$package >= 0.2"; then
   echo "$package claims a version that it is not" >&2
   exit 1

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom's filters inside LevelDB: a filter policy over any family.
+//
+//   auto filters = rowbloom::NewLevelDbFilterPolicy(
+//       rowbloom::FilterPolicy::BitsPerKey("compact", 10));
+//   if (!filters.ok()) return filters.status();
+//   leveldb::Options options;
+//   options.filter_policy = filters->get();  // Must outlive the database.
+//   options.block_size = 16 << 10;           // See "Size" below.
+//
+// Link rowbloom::leveldb. The policy is immutable and thread-safe; nothing
+// throws. Lookups allocate nothing where the filter is good.
+//
+// Filter keys are whole user keys: LevelDB asks filters in Get only, and
+// never for a row or a prefix, so a bloom type would change nothing. As with
+// LevelDB's own, the comparator must not call keys equal that differ in bytes.
+//
+// Each filter is a filter blob without metadata (rowbloom/filter_blob.h), and
+// says itself how it is read: files written with another family or size are
+// read on. LevelDB does not check its filter block's checksum unless
+// paranoid_checks is set. Each lookup therefore compares the checksum of the
+// filter that it asks: damaged, foreign and newer bytes answer "maybe".
+//
+// Size: LevelDB makes one filter for each data block (of 2 KiB or more), so
+// with its default of 4 KiB they hold a few dozen keys. docs/leveldb.md shows
+// what that costs.
+
+#ifndef ROWBLOOM_LEVELDB_H_
+#define ROWBLOOM_LEVELDB_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "leveldb/filter_policy.h"
+#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_stats.h"
+
+namespace rowbloom {
+
+// Frozen: LevelDB finds an SST's filters by it. Filter blobs over the digests
+// (DigestBytes) of user keys.
+inline constexpr char kLevelDbFilterPolicyName[] = "rowbloom.LevelDbFilter";
+
+// InvalidArgument as policy.Validate(). `stats`, if given, counts lookups,
+// negatives and load errors, and must outlive the policy.
+absl::StatusOr<std::unique_ptr<const leveldb::FilterPolicy>>
+NewLevelDbFilterPolicy(const FilterPolicy& policy,
+                       FilterStats* stats = nullptr);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_LEVELDB_H_

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filter policy for LevelDB: keys to digests to a filter blob, and back.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "leveldb/slice.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_blob.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/leveldb.h"
+
+namespace rowbloom {
+namespace {
+
+KeyDigest DigestOf(const leveldb::Slice& key) {
+  return DigestBytes(std::string_view(key.data(), key.size()));
+}
+
+class LevelDbFilterPolicy final : public leveldb::FilterPolicy {
+ public:
+  LevelDbFilterPolicy(const rowbloom::FilterPolicy& policy, FilterStats* stats)
+      : policy_(policy), stats_(stats) {}
+
+  const char* Name() const override { return kLevelDbFilterPolicyName; }
+
+  void CreateFilter(const leveldb::Slice* keys, int n,
+                    std::string* dst) const override {
+    const auto builder = NewFilterBuilder(policy_);
+    for (int i = 0; i < n; ++i) builder->Add(DigestOf(keys[i]));
+    dst->append(EncodeFilterBlob(builder->Finish(), ""));
+  }
+
+  bool KeyMayMatch(const leveldb::Slice& key,
+                   const leveldb::Slice& filter) const override {
+    Count(FilterCounter::kLookups);
+    const absl::StatusOr<FilterBlob> blob =
+        ParseFilterBlob(std::string_view(filter.data(), filter.size()));
+    // Metadata would change what is asked; this version knows none.
+    if (!blob.ok() || !blob->metadata.empty() || !VerifyUnits(*blob).ok()) {
+      Count(FilterCounter::kLoadErrors);
+      return true;
+    }
+    if (blob->view.MayContain(DigestOf(key))) return true;
+    Count(FilterCounter::kNegatives);
+    return false;
+  }
+
+ private:
+  void Count(FilterCounter counter) const {
+    if (stats_ != nullptr) stats_->Add(counter);
+  }
+
+  const rowbloom::FilterPolicy policy_;
+  FilterStats* const stats_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const leveldb::FilterPolicy>>
+NewLevelDbFilterPolicy(const FilterPolicy& policy, FilterStats* stats) {
+  if (absl::Status s = policy.Validate(); !s.ok()) return s;
+  return std::make_unique<const LevelDbFilterPolicy>(policy, stats);
+}
+
+}  // namespace rowbloom
