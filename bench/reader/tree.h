@@ -93,8 +93,8 @@ class Tree {
 // What gets read, as a store would count it.
 struct Reads {
   uint64_t gets = 0;
-  uint64_t needed_blocks = 0;  // The row was there.
-  uint64_t wasted_blocks = 0;  // It was not.
+  uint64_t needed_blocks = 0;      // The row was there.
+  uint64_t wasted_blocks = 0;      // It was not.
   uint64_t unfiltered_blocks = 0;  // That gets without filters would read.
   uint64_t filter_reads = 0;
   uint64_t filter_bytes = 0;

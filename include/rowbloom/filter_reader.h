@@ -72,7 +72,8 @@ struct FilterReaderOptions {
   // Whether Open() loads all chunks that the cache has room for, whatever it
   // costs. Chunks that cannot be read are counted, and are no error.
   bool prefetch = false;
-  // What a "maybe" usually makes the engine read. TellOutcome() may know better.
+  // What a "maybe" usually makes the engine read. TellOutcome() may know
+  // better.
   uint64_t data_block_size_bytes = 4096;
   // Bytes of the first read, from the end. Give FilterBlockInfo's
   // tail_size_bytes if it is known: exactly one read, of exactly that size.

@@ -68,12 +68,12 @@ std::array<uint64_t, ThreadCounters::kCounters> ThreadCounters::Sum() const {
   }
   ForEachThread([&](ThreadRecord& thread) {
     if (place_ >= kPageSize * ThreadRecord::kCounterPages) return;
-    const CounterPage* page =
-        thread.counter_pages[place_ / kPageSize].load(std::memory_order_acquire);
+    const CounterPage* page = thread.counter_pages[place_ / kPageSize].load(
+        std::memory_order_acquire);
     if (page == nullptr) return;
     for (size_t i = 0; i < kCounters; ++i) {
-      sum[i] += page->values[place_ % kPageSize][i].load(
-          std::memory_order_relaxed);
+      sum[i] +=
+          page->values[place_ % kPageSize][i].load(std::memory_order_relaxed);
     }
   });
   return sum;

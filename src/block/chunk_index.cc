@@ -16,7 +16,6 @@ int Compare(const StoredKey& a, const StoredKey& b) {
   return a.qualifier.compare(b.qualifier);
 }
 
-
 void AppendKey(const StoredKey& key, std::string* out) {
   out->push_back(static_cast<char>(key.has_qualifier ? kRowColKey : kRowKey));
   base::AppendSized(key.row, out);
@@ -36,10 +35,10 @@ bool ReadKey(std::string_view* in, StoredKey* key) {
 namespace {
 
 std::string_view CommonPrefix(std::string_view a, std::string_view b) {
-  const auto [end, unused] =
-      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(
-                                               std::min(a.size(), b.size())),
-                    b.begin());
+  const auto [end, unused] = std::mismatch(
+      a.begin(),
+      a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())),
+      b.begin());
   return a.substr(0, static_cast<size_t>(end - a.begin()));
 }
 
@@ -75,8 +74,7 @@ int64_t ChunkLocator::FindAtLastMark(const StoredKey& key,
 int64_t ChunkLocator::FindAmong(const StoredKey& key,
                                 const uint64_t* at) const {
   const uint64_t* const end = marks_.data() + marks_.size();
-  const uint64_t* const same =
-      at == end ? end : std::upper_bound(at, end, *at);
+  const uint64_t* const same = at == end ? end : std::upper_bound(at, end, *at);
   const auto begin = chunks_->begin() + (at - marks_.data());
   const auto after =
       std::upper_bound(begin, begin + (same - at), key,

@@ -45,8 +45,8 @@ struct ChunkEntry {
 class ChunkLocator {
  public:
   ChunkLocator() = default;
-  // `chunks` are in order of first key, `last_key` is the last one's last. Both,
-  // and what they view, must outlive the locator.
+  // `chunks` are in order of first key, `last_key` is the last one's last.
+  // Both, and what they view, must outlive the locator.
   ChunkLocator(const std::vector<ChunkEntry>* chunks,
                const StoredKey* last_key);
 
@@ -87,8 +87,9 @@ class ChunkLocator {
   // `at` is the first mark that is the key's.
   int64_t FindAmong(const StoredKey& key, const uint64_t* at) const;
 
-  std::vector<uint64_t> marks_;  // Of the rows of first keys, behind the prefix.
-  uint64_t last_mark_ = 0;       // Of the last key's.
+  std::vector<uint64_t>
+      marks_;               // Of the rows of first keys, behind the prefix.
+  uint64_t last_mark_ = 0;  // Of the last key's.
   std::string_view common_prefix_;  // Of all rows.
   const std::vector<ChunkEntry>* chunks_ = nullptr;
   const StoredKey* last_key_ = nullptr;

@@ -34,10 +34,9 @@ void FilterLedger::CountLookups(uint64_t lookups, uint64_t negatives,
   const int64_t limit =
       granted_bytes_.load(std::memory_order_relaxed) + kSlackBytes;
   int64_t balance = balance_bytes_.load(std::memory_order_relaxed);
-  while (balance < limit &&
-         !balance_bytes_.compare_exchange_weak(
-             balance, std::min(limit, balance + income),
-             std::memory_order_relaxed)) {
+  while (balance < limit && !balance_bytes_.compare_exchange_weak(
+                                balance, std::min(limit, balance + income),
+                                std::memory_order_relaxed)) {
   }
 
   const uint64_t now =

@@ -39,10 +39,10 @@ ChunkLoader::Range ChunkLoader::RangeOf(const ChunkLoad& load) const {
   range.unit_count = FilterAtStep(stored, load.steps).unit_count;
   range.begin = range.end = origin.offset;
   for (size_t i = 0; i < range.unit_count; ++i) {
-    const bool kept = load.base != nullptr && i == range.first_unit &&
-                      load.base->units()[i] != nullptr &&
-                      load.base->units()[i]->view().size() ==
-                          stored.unit_size_bytes[i];
+    const bool kept =
+        load.base != nullptr && i == range.first_unit &&
+        load.base->units()[i] != nullptr &&
+        load.base->units()[i]->view().size() == stored.unit_size_bytes[i];
     if (kept) {
       range.first_unit = i + 1;
       range.begin += stored.unit_size_bytes[i];

@@ -77,7 +77,8 @@ bool FilterReader::Impl::AskHinted(size_t chunk, const Ask& ask) const {
 
 FilterCache::Handle* FilterReader::Impl::LookUp(size_t chunk) const {
   FilterCache::Handle* handle = options_.cache->Lookup({file_id_, chunk});
-  if (handle == nullptr || ChunkOf(handle).origin() == loader_.OriginOf(chunk)) {
+  if (handle == nullptr ||
+      ChunkOf(handle).origin() == loader_.OriginOf(chunk)) {
     return handle;
   }
   options_.cache->Release(handle);
@@ -157,8 +158,10 @@ uint32_t FilterReader::Impl::DesiredSteps(size_t chunk,
   while (steps > 0 && charge(steps) > most) --steps;
   if (steps == 0) return 0;
   const size_t bytes = charge(steps);
-  const double price = kHysteresis * options_.cache->Price(
-      {file_id_, chunk}, bytes - std::min(bytes, charged_bytes));
+  const double price =
+      kHysteresis *
+      options_.cache->Price({file_id_, chunk},
+                            bytes - std::min(bytes, charged_bytes));
   if (price <= 0) return steps;
   const double saved_bytes = demand_->AbsentRate(chunk) * demand_->cost_bytes();
   // Of families without finer steps all or nothing. Else step s saves 2^-s of
@@ -166,9 +169,10 @@ uint32_t FilterReader::Impl::DesiredSteps(size_t chunk,
   if (all <= 1) {
     return saved_bytes >= price * static_cast<double>(bytes) ? steps : 0;
   }
-  const double worthy = std::log2(saved_bytes * all /
-                                  (price * static_cast<double>(charge(all))));
-  return worthy < 1 ? 0 : static_cast<uint32_t>(std::min<double>(worthy, steps));
+  const double worthy =
+      std::log2(saved_bytes * all / (price * static_cast<double>(charge(all))));
+  return worthy < 1 ? 0
+                    : static_cast<uint32_t>(std::min<double>(worthy, steps));
 }
 
 uint32_t FilterReader::Impl::StepsToLoad(size_t chunk) const {
@@ -380,14 +384,13 @@ void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
     may_contain[i] = q.chunk != kNo;
   }
   // By reader and chunk, and so by offset within a source.
-  std::sort(located.begin(), located.end(),
-            [](const Located& a, const Located& b) {
-              if (a.reader != b.reader) {
-                return std::less<const Impl*>()(a.reader, b.reader);
-              }
-              return a.chunk != b.chunk ? a.chunk < b.chunk
-                                        : a.question < b.question;
-            });
+  std::sort(
+      located.begin(), located.end(), [](const Located& a, const Located& b) {
+        if (a.reader != b.reader) {
+          return std::less<const Impl*>()(a.reader, b.reader);
+        }
+        return a.chunk != b.chunk ? a.chunk < b.chunk : a.question < b.question;
+      });
   LoadMissing(located);
   base::ThreadRecord& thread = base::ThisThread();
   for (size_t begin = 0; begin < located.size();) {
@@ -398,8 +401,7 @@ void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
            located[end].chunk == chunk) {
       ++end;
     }
-    const auto group =
-        absl::MakeConstSpan(located).subspan(begin, end - begin);
+    const auto group = absl::MakeConstSpan(located).subspan(begin, end - begin);
     if (chunk >= 0) r.AskBatch(group, may_contain);
     uint64_t negatives = 0;
     for (const Located& q : group) {
@@ -431,8 +433,7 @@ void FilterReader::Impl::TellOutcome(const FilterKey& key, bool key_was_there,
 bool FilterReader::Impl::IsRemembered(const FilterKey& key) const {
   FilterCache* memo = options_.false_positive_memo;
   if (memo == nullptr) return false;
-  FilterCache::Handle* handle =
-      memo->Lookup({private_id_, key.digest().value});
+  FilterCache::Handle* handle = memo->Lookup({private_id_, key.digest().value});
   if (handle == nullptr) return false;
   // The whole key, for other keys may have this digest.
   const bool is =

@@ -95,8 +95,7 @@ FilterReader::Impl::~Impl() {
 
 size_t FilterReader::Impl::IndexSizeBytes() const {
   return sizeof(Impl) + sizeof(*parsed_) + parsed_->index_bytes.size() +
-         slots_.size() *
-             (sizeof(Slot) + sizeof(ChunkEntry) + sizeof(uint64_t));
+         slots_.size() * (sizeof(Slot) + sizeof(ChunkEntry) + sizeof(uint64_t));
 }
 
 absl::StatusOr<std::unique_ptr<FilterReader::Impl>> FilterReader::Impl::Open(

@@ -150,7 +150,7 @@ class FilterReader::Impl {
 };
 
 inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
-                                   KeyDigest* digest) const {
+                                          KeyDigest* digest) const {
   block::StoredKey asked = block::StoredKeyOf(key);
   *digest = key.digest();
   switch (bloom_type_) {

@@ -44,8 +44,6 @@ double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
          std::ldexp(1.0, -static_cast<int>(to));
 }
 
-
-
 ResidentChunk::ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
                              std::shared_ptr<const FileDemand> demand,
                              size_t chunk)
@@ -89,9 +87,8 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
 std::unique_ptr<ResidentChunk> ResidentChunk::CloneFor(
     std::shared_ptr<const FileDemand> demand, size_t chunk) const {
   const Version& version = State();
-  absl::StatusOr<std::unique_ptr<ResidentChunk>> clone =
-      Make(origin_, version.steps, version.units, kernel_, std::move(demand),
-           chunk);
+  absl::StatusOr<std::unique_ptr<ResidentChunk>> clone = Make(
+      origin_, version.steps, version.units, kernel_, std::move(demand), chunk);
   return clone.ok() ? *std::move(clone) : nullptr;
 }
 
@@ -102,15 +99,12 @@ size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
          sizeof(Version) + cut.unit_count * kUnitOverheadBytes;
 }
 
-
-
 double ResidentChunk::Worth() const {
   if (demand_ == nullptr) return kUnknownWorth;
   const uint32_t steps = State().steps;
   const uint32_t rest = StepsWithoutLastUnit(origin_.descriptor, steps);
-  const size_t bytes =
-      ChargeBytes(origin_.descriptor, steps) -
-      (rest == 0 ? 0 : ChargeBytes(origin_.descriptor, rest));
+  const size_t bytes = ChargeBytes(origin_.descriptor, steps) -
+                       (rest == 0 ? 0 : ChargeBytes(origin_.descriptor, rest));
   return demand_->AbsentRate(chunk_) * demand_->cost_bytes() *
          SavedBySteps(origin_.descriptor, rest, steps) /
          static_cast<double>(bytes);

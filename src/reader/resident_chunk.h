@@ -68,8 +68,8 @@ class ResidentChunk final : public FilterCache::Value {
   };
 
  public:
-  // `units` are those of FilterAtStep(origin.descriptor, steps). `demand` is the
-  // file's, and `chunk` its number there; without it the chunk stays whole.
+  // `units` are those of FilterAtStep(origin.descriptor, steps). `demand` is
+  // the file's, and `chunk` its number there; without it the chunk stays whole.
   static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
       const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
       Kernel kernel, std::shared_ptr<const FileDemand> demand, size_t chunk);
