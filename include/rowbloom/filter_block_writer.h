@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/filter.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/io.h"
 
@@ -52,10 +53,21 @@ struct FilterBlockInfo {
   uint64_t saturated_keys = 0;  // EncodedFilter::saturated_keys of all chunks.
 };
 
+// Sees each chunk when it is written: see filter_warmer.h.
+class FilterChunkObserver {
+ public:
+  virtual ~FilterChunkObserver() = default;
+
+  // `offset` is the chunk's from the block's start.
+  virtual void OnChunk(uint64_t chunk, uint64_t offset,
+                       const EncodedFilter& filter) = 0;
+};
+
 class FilterBlockWriter {
  public:
-  // `sink` must outlive the writer.
-  FilterBlockWriter(const FilterOptions& options, ByteSink* sink);
+  // `sink`, and `observer` if there is one, must outlive the writer.
+  FilterBlockWriter(const FilterOptions& options, ByteSink* sink,
+                    FilterChunkObserver* observer = nullptr);
   ~FilterBlockWriter();
   FilterBlockWriter(const FilterBlockWriter&) = delete;
   FilterBlockWriter& operator=(const FilterBlockWriter&) = delete;

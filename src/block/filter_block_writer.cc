@@ -68,9 +68,11 @@ absl::Status ValidateFilterOptions(const FilterOptions& options) {
 
 class FilterBlockWriter::Impl {
  public:
-  Impl(const FilterOptions& options, ByteSink* sink)
+  Impl(const FilterOptions& options, ByteSink* sink,
+       FilterChunkObserver* observer)
       : options_(options),
         sink_(sink),
+        observer_(observer),
         status_(ValidateFilterOptions(options)),
         builder_(NewFilterBuilder(options.policy)),
         max_keys_per_chunk_(MaxKeys(options.policy, options.chunk_size_bytes)) {
@@ -94,6 +96,7 @@ class FilterBlockWriter::Impl {
 
   const FilterOptions options_;
   ByteSink* const sink_;
+  FilterChunkObserver* const observer_;
   absl::Status status_;
   std::unique_ptr<FilterBuilder> builder_;
   const uint64_t max_keys_per_chunk_;
@@ -178,8 +181,12 @@ void FilterBlockWriter::Impl::CloseChunk() {
   open_chunk_first_key_.clear();
   key_count_ += filter.descriptor.key_count;
   saturated_keys_ += filter.saturated_keys;
-  ++chunk_count_;
+  const uint64_t offset = size_bytes_;
   Append(filter.units);
+  if (observer_ != nullptr && status_.ok()) {
+    observer_->OnChunk(chunk_count_, offset, filter);
+  }
+  ++chunk_count_;
 }
 
 void FilterBlockWriter::Impl::Append(std::string_view bytes) {
@@ -261,8 +268,9 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
 }
 
 FilterBlockWriter::FilterBlockWriter(const FilterOptions& options,
-                                     ByteSink* sink)
-    : impl_(std::make_unique<Impl>(options, sink)) {}
+                                     ByteSink* sink,
+                                     FilterChunkObserver* observer)
+    : impl_(std::make_unique<Impl>(options, sink, observer)) {}
 FilterBlockWriter::~FilterBlockWriter() = default;
 
 void FilterBlockWriter::Add(std::string_view row, std::string_view qualifier) {

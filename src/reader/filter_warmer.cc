@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_warmer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "reader/resident_chunk.h"
+
+namespace rowbloom {
+namespace {
+
+class FilterWarmer final : public FilterChunkObserver {
+ public:
+  FilterWarmer(FilterCache* cache, const FilterWarmerOptions& options)
+      : cache_(cache), options_(options) {
+    RB_CHECK(options.file_id != 0);
+  }
+
+  void OnChunk(uint64_t chunk, uint64_t offset,
+               const EncodedFilter& filter) override {
+    reader::UnitPtrs units;
+    size_t unit = 0;
+    for (const std::string_view bytes : filter.UnitViews()) {
+      auto buffer = std::make_shared<reader::UnitBuffer>(bytes.size());
+      std::copy(bytes.begin(), bytes.end(), buffer->bytes());
+      units[unit++] = std::move(buffer);
+    }
+    const uint32_t steps = FilterSteps(filter.descriptor);
+    auto resident = reader::ResidentChunk::Make(
+        {options_.block_offset + offset, filter.descriptor}, steps, units,
+        Kernel::kBest, nullptr, static_cast<size_t>(chunk));
+    if (!resident.ok()) return;  // Read back, it would be refused as well.
+    FilterCache::EntryOptions entry;
+    entry.charge_bytes =
+        reader::ResidentChunk::ChargeBytes(filter.descriptor, steps);
+    entry.priority = options_.priority;
+    entry.role = FilterCacheRole::kChunk;
+    std::unique_ptr<FilterCache::Value> value = *std::move(resident);
+    FilterCache::Handle* handle =
+        cache_->Insert({options_.file_id, chunk}, &value, entry);
+    if (handle != nullptr) cache_->Release(handle);
+  }
+
+ private:
+  FilterCache* const cache_;
+  const FilterWarmerOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<FilterChunkObserver> NewFilterWarmer(
+    FilterCache* cache, const FilterWarmerOptions& options) {
+  return std::make_unique<FilterWarmer>(cache, options);
+}
+
+}  // namespace rowbloom

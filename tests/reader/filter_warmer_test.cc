@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_warmer.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "reader/test_block.h"
+#include "rowbloom/filter_reader.h"
+#include "testing/counting_source.h"
+#include "testing/keys.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::NumberedRow;
+
+constexpr uint64_t kRows = 20000;
+
+class FilterWarmerTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  // A file that has something else first.
+  void Write(FilterCache* cache, uint64_t file_id) {
+    file_ = std::string(kOffset, 'x');
+    FilterWarmerOptions warm;
+    warm.file_id = file_id;
+    warm.block_offset = kOffset;
+    const auto warmer = NewFilterWarmer(cache, warm);
+    FilterOptions options;
+    options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
+    options.chunk_size_bytes = 4096;
+    const auto sink = NewStringSink(&file_);
+    FilterBlockWriter writer(options, sink.get(), warmer.get());
+    for (const auto& cell : testing::EvenRows(kRows)) writer.Add(cell.row, "");
+    ASSERT_TRUE(writer.Finish().ok());
+  }
+
+  // The odd rows that are answered "maybe"; all even ones have to be.
+  static uint64_t CountFalsePositives(const FilterReader& reader) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < kRows; ++i) {
+      EXPECT_TRUE(reader.MayContain(NumberedRow(2 * i)));
+      count += reader.MayContain(NumberedRow(2 * i + 1));
+    }
+    return count;
+  }
+
+  static constexpr uint64_t kOffset = 777;
+  std::string file_;
+};
+
+TEST_P(FilterWarmerTest, LookupsOfAWarmFileReadNothing) {
+  const auto cache = NewShardedLruCache({8 << 20});
+  Write(cache.get(), 17);
+  const auto memory = NewMemorySource(file_);
+  testing::CountingSource counting(memory.get());
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  options.file_id = 17;
+  const auto reader = FilterReader::Open(&counting, {kOffset, 0}, options);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  counting.Reset();
+  EXPECT_LT(CountFalsePositives(**reader), kRows / 20);
+  EXPECT_EQ(counting.read_count(), 0u);
+  EXPECT_EQ((*reader)->stats()[FilterCounter::kChunkLoads], 0u);
+  // Taken over: no handle is needed any more.
+  const uint64_t hits = cache->GetUsage().hits;
+  EXPECT_LT(CountFalsePositives(**reader), kRows / 20);
+  EXPECT_EQ(cache->GetUsage().hits, hits);
+}
+
+TEST_P(FilterWarmerTest, AnotherFileUnderTheIdIsNotAnswered) {
+  const auto cache = NewShardedLruCache({8 << 20});
+  Write(cache.get(), 17);
+  // The same block elsewhere in its file, with other rows.
+  std::string other = std::string(kOffset, 'x');
+  FilterOptions filter_options;
+  filter_options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
+  filter_options.chunk_size_bytes = 4096;
+  const auto sink = NewStringSink(&other);
+  FilterBlockWriter writer(filter_options, sink.get());
+  for (uint64_t i = 0; i < kRows; ++i) writer.Add(NumberedRow(2 * i + 1), "");
+  ASSERT_TRUE(writer.Finish().ok());
+  const auto memory = NewMemorySource(other);
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  options.file_id = 17;
+  const auto reader = FilterReader::Open(memory.get(), {kOffset, 0}, options);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  for (uint64_t i = 0; i < kRows; ++i) {
+    ASSERT_TRUE((*reader)->MayContain(NumberedRow(2 * i + 1)));
+  }
+}
+
+TEST_P(FilterWarmerTest, ChunksOfAnUnfinishedFileLeaveWithTheirId) {
+  const auto cache = NewShardedLruCache({8 << 20});
+  Write(cache.get(), 17);
+  EXPECT_GT(cache->GetUsage().entry_count, 0u);
+  cache->EraseFile(17);
+  EXPECT_EQ(cache->GetUsage().entry_count, 0u);
+}
+
+TEST_P(FilterWarmerTest, WithoutRoomNothingIsKept) {
+  const auto cache = NewShardedLruCache({1000, 0});
+  Write(cache.get(), 17);
+  EXPECT_EQ(cache->GetUsage().usage_bytes, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, FilterWarmerTest,
+                         ::testing::Values("blocked_bloom", "fast", "compact"),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace rowbloom
