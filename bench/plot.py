@@ -111,6 +111,9 @@ class ZeroAxis:
     def at(self, value):
         return self.start + value / self.largest * (self.end - self.start)
 
+    def ticks(self):
+        return [self.largest * i / 5 for i in range(6)]
+
 
 def short_number(value):
     """Three significant digits without an exponent."""
@@ -435,8 +438,56 @@ class FilterBuild(FilterPlot):
                                 lambda run: run[field], "ns per key")
 
 
+class CacheHitRate(FilterPlot):
+    """Hit rates of hot chunks by the size of the cache."""
+
+    help = "hit rates by cache size, from cache_bench --json"
+
+    LINES = [  # Label, policy, with sweeps.
+        ("scan-resistant, no sweeps", "scan_resistant", False),
+        ("scan-resistant, sweeps", "scan_resistant", True),
+        ("plain LRU, no sweeps", "plain_lru", False),
+        ("plain LRU, sweeps", "plain_lru", True),
+    ]
+
+    @staticmethod
+    def add_arguments(parser):
+        parser.add_argument("--zipf", type=float, default=0.99)
+        parser.add_argument("--sweep_chunks", type=int, default=1000)
+        parser.add_argument("--sweep_percent", type=float, default=50)
+        parser.add_argument("--access", default="handle",
+                            choices=["handle", "hint"])
+
+    @classmethod
+    def draw(cls, results, args):
+        runs = [run for run in results["hit_rates"]
+                if run["zipf"] == args.zipf and run["access"] == args.access]
+        sweeps = {False: (0, 0),
+                  True: (args.sweep_chunks, args.sweep_percent)}
+        lines = {"best fixed content": sorted(
+            {(run["cache_percent"], 100 * run["best_fixed_hit_rate"])
+             for run in runs})}
+        for label, policy, swept in cls.LINES:
+            lines[label] = sorted(
+                (run["cache_percent"], 100 * run["hot_hit_rate"])
+                for run in runs if run["policy"] == policy and
+                (run["sweep_chunks"], run["sweep_percent"]) == sweeps[swept])
+        if not all(lines.values()):
+            raise ValueError("no such runs")
+        svg = cls.draw_lines(
+            f"Hits of hot chunks, Zipf {args.zipf:g}",
+            f"Sweeps over cold files of {args.sweep_chunks:,} chunks, "
+            f"{args.sweep_percent:g}% of all accesses. More is better.",
+            LogAxis([1, 100], cls.LEFT, cls.RIGHT),
+            ZeroAxis(100, cls.BOTTOM, cls.TOP),
+            (f"cache, % of the {results['options']['hot_chunks']:,} hot chunks",
+             "hits, %"), lines)
+        return str(svg)
+
+
 PLOTS = {"point_get": PointGet, "filter_rate": FilterRate,
-         "filter_lookup": FilterLookup, "filter_build": FilterBuild}
+         "filter_lookup": FilterLookup, "filter_build": FilterBuild,
+         "cache_hit_rate": CacheHitRate}
 
 
 def main():

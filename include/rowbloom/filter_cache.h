@@ -130,7 +130,8 @@ class FilterCache {
 
   virtual ~FilterCache() = default;
 
-  // nullptr if absent. `hint`, if given, becomes the entry's if it has none.
+  // nullptr if absent. `hint`, if given, becomes the entry's if it has none:
+  // not for those who have to look at the value first to know it for theirs.
   virtual Handle* Lookup(const FilterCacheKey& key, Hint* hint = nullptr) = 0;
   // Takes *value and returns a handle to it, evicting what is not held until
   // the charge, and what the cache itself spends on an entry, fits. An entry

@@ -2,6 +2,8 @@
 
 #include "base/epoch.h"
 
+#include <algorithm>
+
 #if defined(__linux__)
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -99,14 +101,14 @@ ThreadRecord* AcquireThreadRecord() {
 
 uint64_t RetireEpoch() { return internal::global_epoch.value.fetch_add(1); }
 
-bool EpochPassed(uint64_t epoch) {
-  if (internal::guards_are_light.load() && !BarrierOnAllThreads()) return false;
-  for (const ThreadRecord* r = internal::all_records.load(); r != nullptr;
-       r = r->next) {
-    const uint64_t began = r->epoch.load(std::memory_order_seq_cst);
-    if (began != 0 && began <= epoch) return false;
-  }
-  return true;
+uint64_t FirstGuardedEpoch() {
+  if (internal::guards_are_light.load() && !BarrierOnAllThreads()) return 0;
+  uint64_t first = ~uint64_t{0};
+  ForEachThread([&](const ThreadRecord& thread) {
+    const uint64_t began = thread.epoch.load(std::memory_order_seq_cst);
+    if (began != 0) first = std::min(first, began);
+  });
+  return first;
 }
 
 bool DrawNextSample(ThreadRecord* record) {

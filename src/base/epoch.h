@@ -112,9 +112,11 @@ class EpochGuard {
 
 // Begins a new epoch and returns the one that ended.
 uint64_t RetireEpoch();
-// Whether every guard that began in that epoch or before has ended. False too
-// under one of the calling thread: who waits for it under a guard never ends.
-bool EpochPassed(uint64_t epoch);
+// What was retired in an epoch before this one can be freed: every guard that
+// could see it has ended. Guards of the calling thread count: who waits for it
+// under one never ends. Takes microseconds: ask once for many.
+uint64_t FirstGuardedEpoch();
+inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
 
 // True once in kSampleInterval calls on average, at random, so that a pattern
 // of lookups cannot hide from it. For estimates that are too dear to keep on

@@ -18,6 +18,9 @@ constexpr size_t kCandidateCount = 32;
 // So many entries that turn out to have been used are passed over for one
 // victim, at most: it bounds the time under the lock.
 constexpr int kMaxSecondChances = 64;
+// How often an insert asks again, each time for microseconds, whether what went
+// for it can be freed.
+constexpr int kPatience = 8;
 
 void Unlink(Link* link) {
   link->next->prev = link->prev;
@@ -108,9 +111,13 @@ Entry* LruShard::Insert(const HashedKey& key,
 
   if (auto it = table_.find(key); it != table_.end()) TakeFromTable(*it, &dead);
   MakeRoom(entry->charge_bytes, &dead);
-  if (!Fits(entry->charge_bytes, usage_.usage_bytes)) {
-    ++usage_.rejections;  // What is retired may still be seen.
-    return nullptr;
+  // What is retired may still be seen, but not for long.
+  for (int again = 0; !Fits(entry->charge_bytes, usage_.usage_bytes); ++again) {
+    if (again == kPatience) {
+      ++usage_.rejections;
+      return nullptr;
+    }
+    BuryRetired(&dead);
   }
 
   ++usage_.inserts;
@@ -129,36 +136,37 @@ void LruShard::Release(Entry* entry) {
   std::lock_guard<std::mutex> lock(mutex_);
   RB_CHECK(entry->handle_count > 0);
   if (--entry->handle_count > 0) return;
+  const bool stays_pinned =
+      entry->in_table && entry->priority == FilterCachePriority::kPinned;
+  if (!stays_pinned) {
+    usage_.pinned_bytes -= entry->charge_bytes;
+    if (!entry->in_table) {
+      Retire(entry, &dead);
+    } else if (entry->was_found) {
+      LinkUsed(entry);
+    } else {
+      LinkAsNewest(entry, &SegmentsOf(entry)[kProbation]);
+    }
+  }
   BuryRetired(&dead);
-  if (entry->in_table && entry->priority == FilterCachePriority::kPinned) {
-    return;
-  }
-  usage_.pinned_bytes -= entry->charge_bytes;
-  if (!entry->in_table) {
-    Retire(entry, &dead);
-  } else if (entry->was_found) {
-    LinkUsed(entry);
-  } else {
-    LinkAsNewest(entry, &SegmentsOf(entry)[kProbation]);
-  }
 }
 
 void LruShard::Erase(const HashedKey& key) {
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
-  BuryRetired(&dead);
   auto it = table_.find(key);
   if (it != table_.end()) TakeFromTable(*it, &dead);
+  BuryRetired(&dead);
 }
 
 void LruShard::EraseFile(uint64_t file_id) {
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
-  BuryRetired(&dead);
   for (auto it = table_.begin(); it != table_.end();) {
     Entry* entry = *it++;
     if (entry->key.key.file_id == file_id) TakeFromTable(entry, &dead);
   }
+  BuryRetired(&dead);
 }
 
 void LruShard::DropHint(const HashedKey& key, const FilterCache::Hint* hint) {
@@ -255,7 +263,7 @@ void LruShard::TakeFromTable(Entry* entry, DeadList* dead) {
 void LruShard::Retire(Entry* entry, DeadList* dead) {
   LinkBefore(entry, &retired_);
   retired_bytes_ += entry->charge_bytes;
-  if (!entry->had_hint || base::EpochPassed(entry->epoch)) Bury(entry, dead);
+  if (!entry->had_hint) Bury(entry, dead);
 }
 
 // retired -> dead.
@@ -269,10 +277,12 @@ void LruShard::Bury(Entry* entry, DeadList* dead) {
 }
 
 void LruShard::BuryRetired(DeadList* dead) {
-  while (retired_.next != &retired_) {
-    Entry* oldest = static_cast<Entry*>(retired_.next);
-    if (!base::EpochPassed(oldest->epoch)) return;
-    Bury(oldest, dead);
+  if (retired_.next == &retired_) return;
+  const uint64_t first_guarded = base::FirstGuardedEpoch();
+  for (Link* link = retired_.next; link != &retired_;) {
+    Entry* entry = static_cast<Entry*>(link);
+    link = link->next;
+    if (entry->epoch < first_guarded) Bury(entry, dead);
   }
 }
 
@@ -363,10 +373,10 @@ bool LruShard::EvictOne(DeadList* dead) {
 }
 
 void LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
-  BuryRetired(dead);
   while (!Fits(charge_bytes, usage_.usage_bytes - retired_bytes_) &&
          EvictOne(dead)) {
   }
+  BuryRetired(dead);
 }
 
 }  // namespace rowbloom::cache

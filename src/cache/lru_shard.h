@@ -158,7 +158,8 @@ class alignas(64) LruShard {
   void SetHint(Entry* entry, FilterCache::Hint* hint);
   void Hold(Entry* entry);
   void TakeFromTable(Entry* entry, DeadList* dead);
-  // The last step of an entry: dead at once if no thread can see it.
+  // The last step of an entry: dead at once if it never had a hint, else when
+  // BuryRetired() finds that no thread can see it.
   void Retire(Entry* entry, DeadList* dead);
   void Bury(Entry* entry, DeadList* dead);
   void BuryRetired(DeadList* dead);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hit rates of a cache policy on Zipf accesses with sweeps over cold files
+// among them. The same numbers on every machine.
+
+#ifndef ROWBLOOM_BENCH_CACHE_HIT_RATE_H_
+#define ROWBLOOM_BENCH_CACHE_HIT_RATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "rowbloom/filter_cache.h"
+
+namespace rowbloom::cache_bench {
+
+inline constexpr size_t kChunkBytes = 128 << 10;  // As charged.
+
+// Which of the hot chunks: chunk i is asked in proportion to 1/(i+1)^theta.
+class Zipf {
+ public:
+  Zipf(uint64_t chunk_count, double theta);
+
+  uint64_t chunk_count() const { return sums_.size(); }
+  // That of a number in [0, 1).
+  uint64_t ChunkAt(double place) const;
+  // The share of accesses that the most popular ones have: the hit rate of a
+  // cache that knows them and holds nothing else.
+  double ShareOfFirst(uint64_t chunk_count) const;
+
+ private:
+  std::vector<double> sums_;  // Of the shares of chunks 0 to i.
+};
+
+struct HitRateCase {
+  ShardedLruCacheOptions::Policy policy{};
+  bool through_hints = false;
+  double cache_share = 0;     // Of the bytes of all hot chunks.
+  uint64_t sweep_chunks = 0;  // Of a sweep, each asked once; 0: no sweeps.
+  double sweep_share = 0;     // Of all accesses.
+  uint64_t accesses = 0;      // Measured, of hot chunks.
+  uint64_t seed = 0;
+};
+
+// Over the accesses of hot chunks, after half as many that are not counted.
+double HotHitRate(const Zipf& zipf, const HitRateCase& c);
+
+}  // namespace rowbloom::cache_bench
+
+#endif  // ROWBLOOM_BENCH_CACHE_HIT_RATE_H_
