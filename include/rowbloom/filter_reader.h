@@ -69,8 +69,8 @@ struct FilterReaderOptions {
   // Of the chunks in the cache.
   FilterCachePriority priority = FilterCachePriority::kLow;
   FilterLoading loading = FilterLoading::kWhenItPays;
-  // Whether Open() loads all chunks that the cache has room for, whatever it
-  // costs. Chunks that cannot be read are counted, and are no error.
+  // Whether Open() loads chunks, the first ones first, as many as the cache has
+  // free room for. Chunks that cannot be read are counted, and are no error.
   bool prefetch = false;
   // What a "maybe" usually makes the engine read. TellOutcome() may know
   // better.

@@ -170,12 +170,23 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
 }
 
 void FilterReader::Impl::Prefetch() const {
+  const FilterCache::Usage usage = options_.cache->GetUsage();
+  size_t room = usage.capacity_bytes -
+                std::min(usage.capacity_bytes, usage.usage_bytes);
   std::vector<reader::ChunkLoad> loads;
   for (size_t i = 0; i < slots_.size(); ++i) {
-    loads.push_back({i, FilterSteps(parsed_->chunks[i].descriptor), nullptr});
+    const FilterDescriptor& descriptor = parsed_->chunks[i].descriptor;
+    const uint32_t steps = FilterSteps(descriptor);
+    const size_t charge =
+        reader::ResidentChunk::ChargeBytes(descriptor, steps);
+    if (charge > room) break;
+    room -= charge;
+    loads.push_back({i, steps, nullptr});
   }
   std::vector<reader::LoadResult> results = loader_.LoadAll(loads);
-  for (size_t i = 0; i < results.size(); ++i) Keep(i, std::move(results[i]));
+  for (size_t i = 0; i < results.size(); ++i) {
+    Keep(loads[i].chunk, std::move(results[i]));
+  }
 }
 
 absl::Status FilterReader::Impl::Verify() const {
