@@ -178,9 +178,9 @@ struct ShardedLruCacheOptions {
   enum class Policy : uint8_t {
     // Segmented LRU: an entry enters on probation; one that is used again is
     // protected, and what is protected beyond 80% of the shard is on probation
-    // again, the least recently used first. Entries on probation go first. One
-    // sweep over cold files thus passes through a fifth of the cache, and does
-    // not empty it.
+    // again, the least recently used first. Of equal worth, entries on
+    // probation go first. One sweep over cold files thus passes through a fifth
+    // of the cache, and does not empty it.
     kScanResistant,
     kPlainLru,  // The entry that was used longest ago goes first.
   };
@@ -189,9 +189,11 @@ struct ShardedLruCacheOptions {
 
 // Split into independently locked shards. An entry is used by its last
 // Release() and by what sets its hint's `used`, which the cache looks at when
-// the entry's turn to go has come. Of the up to eight entries whose turn it is
-// the one with the least Worth(), then the oldest, gives up a part or goes;
-// those that are worth more count as just entered. An entry counts for its
+// the entry's turn to go has come. It is the turn of the up to eight oldest
+// entries of each segment: the one with the least Worth(), then the oldest,
+// gives up a part or goes; those that are worth more count as just used there.
+// So the same parts are kept, nearly, as if all were compared. Price() is the
+// mean over shards, each smoothed over some 16 victims. An entry counts for its
 // charge and for its own overhead, its node and its slot in a hash table: about
 // 120 bytes.
 std::unique_ptr<FilterCache> NewShardedLruCache(

@@ -11,7 +11,7 @@
 namespace rowbloom::cache {
 namespace {
 
-// Among so many entries the least worth one is sought.
+// Among so many entries of each segment the least worth one is sought.
 constexpr size_t kCandidateCount = 8;
 // So many entries that turn out to have been used are passed over for one
 // victim, at most: it bounds the time under the lock.
@@ -107,7 +107,7 @@ Entry* LruShard::Insert(const HashedKey& key,
   entry->role = options.role;
 
   if (auto it = table_.find(key); it != table_.end()) TakeFromTable(*it, &dead);
-  MakeRoom(entry->charge_bytes, &dead);
+  const bool was_full = MakeRoom(entry->charge_bytes, &dead);
   if (!Fits(entry->charge_bytes, usage_.usage_bytes)) {
     ++usage_.rejections;  // What is retired may still be seen.
     return nullptr;
@@ -121,7 +121,7 @@ Entry* LruShard::Insert(const HashedKey& key,
   usage_.pinned_bytes += entry->charge_bytes;
   table_.insert(entry.get());
   SetHint(entry.get(), options.hint);
-  ForgetPriceIfRoomy();
+  if (!was_full) ForgetPriceIfRoomy();
   return entry.release();
 }
 
@@ -276,13 +276,14 @@ void LruShard::LimitProtected(Segments* segments) {
 Entry* LruShard::ChooseVictim() {
   int second_chances = kMaxSecondChances;
   for (Segments& segments : segments_) {
+    std::array<Entry*, kSegmentCount * kCandidateCount> candidates;
+    std::array<double, kSegmentCount * kCandidateCount> worths;
+    size_t count = 0;
+    size_t least = 0;
     for (Segment& segment : segments) {
-      std::array<Entry*, kCandidateCount> candidates;
-      std::array<double, kCandidateCount> worths;
-      size_t count = 0;
-      size_t least = 0;
+      const size_t end = count + kCandidateCount;
       Link* passed = &segment.list;  // The last candidate.
-      while (count < kCandidateCount && passed->next != &segment.list) {
+      while (count < end && passed->next != &segment.list) {
         Entry* entry = static_cast<Entry*>(passed->next);
         if (second_chances > 0 && TakeUse(*entry)) {
           --second_chances;
@@ -296,15 +297,16 @@ Entry* LruShard::ChooseVictim() {
         if (worths[count] < worths[least]) least = count;
         ++count;
       }
-      if (count == 0) continue;
-      // Or the same worthy ones would be the competition for ever.
-      for (size_t i = 0; i < count; ++i) {
-        if (!(worths[i] > worths[least])) continue;
-        UnlinkFromSegment(candidates[i]);
-        LinkAsNewest(candidates[i], &segment);
-      }
-      return candidates[least];
     }
+    if (count == 0) continue;
+    // Or the same worthy ones would be the competition for ever.
+    for (size_t i = 0; i < count; ++i) {
+      if (!(worths[i] > worths[least])) continue;
+      Segment* segment = candidates[i]->segment;
+      UnlinkFromSegment(candidates[i]);
+      LinkAsNewest(candidates[i], segment);
+    }
+    return candidates[least];
   }
   return nullptr;
 }
@@ -341,11 +343,14 @@ bool LruShard::EvictOne(DeadList* dead) {
   return true;
 }
 
-void LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
+bool LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
   BuryRetired(dead);
+  bool was_full = false;
   while (!Fits(charge_bytes, usage_.usage_bytes - retired_bytes_) &&
          EvictOne(dead)) {
+    was_full = true;
   }
+  return was_full;
 }
 
 void LruShard::ForgetPriceIfRoomy() {

@@ -165,8 +165,9 @@ class alignas(64) LruShard {
   void LimitProtected(Segments* segments);
   Entry* ChooseVictim();
   bool EvictOne(DeadList* dead);
-  // Until charge_bytes fit in, once what is retired is gone.
-  void MakeRoom(size_t charge_bytes, DeadList* dead);
+  // Until charge_bytes fit in, once what is retired is gone. Whether something
+  // had to go for it.
+  bool MakeRoom(size_t charge_bytes, DeadList* dead);
   void ForgetPriceIfRoomy();
 
   mutable std::mutex mutex_;  // Guards all below, but price_.

@@ -155,7 +155,7 @@ class HintThreads : public ::testing::TestWithParam<int> {
     cache_->SetCapacity(kCapacity);
   }
 
-  static constexpr int kRounds = 1000;
+  static constexpr int kRounds = 300;
 
   FilterCache::Hint hints_[kKeys];
   std::atomic<bool> done_{false};

@@ -70,7 +70,7 @@ class Model {
       return false;
     }
     Forget(Cached(key));
-    MakeRoom(charge_bytes);
+    const bool was_full = MakeRoom(charge_bytes);
     if (GetUsage().usage_bytes + charge_bytes > usage_.capacity_bytes) {
       ++usage_.rejections;
       return false;
@@ -86,7 +86,7 @@ class Model {
     item.handle_count = 1;
     item.cached = true;
     if (options.hint != nullptr) SetHint(&item, true);
-    ForgetPriceIfRoomy();
+    if (!was_full) ForgetPriceIfRoomy();
     return true;
   }
 
@@ -256,36 +256,39 @@ class Model {
     int second_chances = 64;
     for (const auto priority :
          {FilterCachePriority::kLow, FilterCachePriority::kHigh}) {
+      std::vector<Item*> candidates;
       for (const bool is_protected : {false, true}) {
-        std::vector<Item*> candidates;
-        while (candidates.size() < 8) {
+        // The oldest ones of their segment.
+        for (size_t passed = 0; passed < 8;) {
           const std::vector<Item*> idle = Idle(priority, is_protected);
-          // The candidates are the oldest ones.
-          if (idle.size() == candidates.size()) break;
-          Item* next = idle[candidates.size()];
+          if (idle.size() == passed) break;
+          Item* next = idle[passed];
           if (next->has_hint && hints_[next->key].used &&
               second_chances-- > 0) {
             hints_[next->key].used = false;
             Use(next);
           } else {
             candidates.push_back(next);
+            ++passed;
           }
         }
-        if (candidates.empty()) continue;
-        Item* victim = *std::min_element(
-            candidates.begin(), candidates.end(),
-            [](Item* a, Item* b) { return WorthOf(*a) < WorthOf(*b); });
-        for (Item* item : candidates) {
-          if (WorthOf(*item) > WorthOf(*victim)) item->stamp = ++now_;
-        }
-        return victim;
       }
+      if (candidates.empty()) continue;
+      Item* victim = *std::min_element(
+          candidates.begin(), candidates.end(),
+          [](Item* a, Item* b) { return WorthOf(*a) < WorthOf(*b); });
+      for (Item* item : candidates) {
+        if (WorthOf(*item) > WorthOf(*victim)) item->stamp = ++now_;
+      }
+      return victim;
     }
     return nullptr;
   }
 
-  void MakeRoom(size_t charge_bytes) {
+  // Whether something had to go.
+  bool MakeRoom(size_t charge_bytes) {
     FreePassed();
+    bool was_full = false;
     const auto needed_bytes = [this] {
       size_t bytes = 0;
       for (const Item& item : items_) {
@@ -295,7 +298,8 @@ class Model {
     };
     while (needed_bytes() + charge_bytes > usage_.capacity_bytes) {
       Item* victim = Victim();
-      if (victim == nullptr) return;
+      if (victim == nullptr) break;
+      was_full = true;
       const double worth = WorthOf(*victim);
       price_ = price_ == 0 ? worth : price_ + (worth - price_) / 16;
       if (victim->value.parts.empty()) {
@@ -316,6 +320,7 @@ class Model {
       given_up.epoch = epoch_++;
       Retire(&given_up);
     }
+    return was_full;
   }
 
   void ForgetPriceIfRoomy() {

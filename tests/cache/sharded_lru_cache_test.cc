@@ -576,6 +576,15 @@ TEST_F(LruTest, LeastWorthOfTheEightOldestGoes) {
   EXPECT_EQ(deaths_.Of(8), 1);
 }
 
+TEST_F(LruTest, LessWorthGoesThoughItIsProtected) {
+  MakeCacheFor(4, Policy::kScanResistant);
+  ASSERT_TRUE(Put(0, Options(), 1));
+  EXPECT_EQ(Get(0), 0);
+  for (uint64_t key = 1; key < 4; ++key) ASSERT_TRUE(Put(key, Options(), 2));
+  ASSERT_TRUE(Put(4, Options(), 2));
+  EXPECT_EQ(deaths_.Of(0), 1);
+}
+
 TEST_F(LruTest, EqualWorthGoesByAge) {
   MakeCacheFor(4, Policy::kScanResistant);
   for (uint64_t key = 0; key < 4; ++key) ASSERT_TRUE(Put(key, Options(), 3));
@@ -623,6 +632,13 @@ TEST_F(LruTest, PriceIsForgottenWhileThereIsClearRoom) {
   EXPECT_GT(cache_->Price(), 0);
   cache_->Erase(Key(298));
   EXPECT_EQ(cache_->Price(), 0);
+}
+
+TEST_F(LruTest, EntryThatNeededRoomIsNoSignOfRoom) {
+  MakeCacheFor(4, Policy::kScanResistant);
+  for (uint64_t key = 0; key < 4; ++key) ASSERT_TRUE(Put(key, Options(), 7));
+  ASSERT_TRUE(Put(4, Options(kCharge / 10), 7));  // Three and a little remain.
+  EXPECT_EQ(cache_->Price(), 7);
 }
 
 TEST_F(LruTest, HintPointsToTheValueAsLongAsItIsCached) {
