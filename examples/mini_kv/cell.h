@@ -62,7 +62,7 @@ class CellIterator {
 
 // What a store accepts.
 inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
-inline constexpr uint32_t kMaxValueSize = 16 << 20;
+inline constexpr uint32_t kMaxValueSize = 1 << 20;
 
 void AppendCell(const Cell& cell, std::string* out);
 // Reads a cell from the front of *in and advances it. False for bytes that
