@@ -74,11 +74,17 @@ std::optional<Compaction> PickCompaction(const Options& options,
   }
   for (size_t level = 1; level < kLastLevel; ++level) {
     if (DataBytes(levels[level]) <= SizeLimit(options, level)) continue;
-    // The file that has been there longest, so that each has its turn.
-    const auto oldest = *std::min_element(
+    // The file for which the least must be rewritten. It leaves a thin place
+    // in its level and a thick one below, so the next one lies elsewhere.
+    const auto cost = [&](const auto& sst) {
+      return static_cast<double>(
+                 DataBytes(IntoNextLevel(levels, {sst}, level + 1).inputs)) /
+             static_cast<double>(sst->data_bytes());
+    };
+    const auto cheapest = *std::min_element(
         levels[level].begin(), levels[level].end(),
-        [](const auto& a, const auto& b) { return a->number() < b->number(); });
-    return IntoNextLevel(levels, {oldest}, level + 1);
+        [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
+    return IntoNextLevel(levels, {cheapest}, level + 1);
   }
   return std::nullopt;
 }

@@ -37,8 +37,8 @@
 #include <string_view>
 #include <utility>
 
-#include "manifest.h"
-#include "mini_kv.h"
+#include "../manifest.h"
+#include "../mini_kv.h"
 #include "random_cells.h"
 #include "stopping_files.h"
 #include "temp_directory.h"

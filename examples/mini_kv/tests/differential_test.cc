@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../mini_kv.h"
 #include "gtest/gtest.h"
-#include "mini_kv.h"
 #include "random_cells.h"
 #include "rowbloom/filter.h"
 #include "temp_directory.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "mini_kv.h"
+#include "../mini_kv.h"
 
 namespace mini_kv {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "files.h"
+#include "../files.h"
 
 namespace mini_kv {
 

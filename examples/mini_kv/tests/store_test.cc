@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
+#include "../manifest.h"
+#include "../mini_kv.h"
 #include "gtest/gtest.h"
-#include "manifest.h"
-#include "mini_kv.h"
 #include "random_cells.h"
 #include "rowbloom/filter_stats.h"
 #include "stopping_files.h"
