@@ -90,7 +90,7 @@ absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Take(
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return ErrnoStatus(path + ": open");
   if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-    const absl::Status status =
+    absl::Status status =
         errno == EWOULDBLOCK
             ? absl::FailedPreconditionError(
                   directory + ": the store is open in another process")

@@ -67,7 +67,7 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& directory) {
   if (!source.ok()) return source.status();
   std::string scratch((*source)->size_bytes(), '\0');
   std::string_view text;
-  const absl::Status status =
+  absl::Status status =
       (*source)->Read(0, scratch.size(), scratch.data(), &text);
   if (!status.ok()) return status;
   Manifest manifest;

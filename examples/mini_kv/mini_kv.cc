@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
 
 absl::Status MiniKv::Recover() {
   if (options_.create_if_missing) {
-    const absl::Status status = MakeDirectory(directory_);
+    absl::Status status = MakeDirectory(directory_);
     if (!status.ok()) return status;
   } else if (const auto exists = ReadManifest(directory_); !exists.ok()) {
     return exists.status();
@@ -64,7 +64,7 @@ absl::Status MiniKv::Recover() {
 
   auto manifest = ReadManifest(directory_);
   if (absl::IsNotFound(manifest.status())) {
-    const absl::Status status = Create();
+    absl::Status status = Create();
     if (!status.ok()) return status;
     manifest = ReadManifest(directory_);
   }
@@ -122,7 +122,7 @@ absl::Status MiniKv::RemoveUnnamedFiles() const {
     const bool ours =
         name == kManifestTempName || ParseFileName(name, &kind, &number);
     if (!ours || named.count(name) != 0) continue;
-    const absl::Status status = options_.files->Remove(directory_ + "/" + name);
+    absl::Status status = options_.files->Remove(directory_ + "/" + name);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -168,13 +168,13 @@ absl::Status MiniKv::WriteCell(const Cell& cell) {
 
 absl::Status MiniKv::Flush() {
   if (!write_status_.ok()) return write_status_;
-  const absl::Status status = FlushMemtable();
+  absl::Status status = FlushMemtable();
   return KeepError(status.ok() ? CompactWhileDue() : status);
 }
 
 absl::Status MiniKv::Compact() {
   if (!write_status_.ok()) return write_status_;
-  const absl::Status status = FlushMemtable();
+  absl::Status status = FlushMemtable();
   if (!status.ok()) return KeepError(status);
   const Compaction compaction = WholeCompaction(options_, levels_);
   if (compaction.inputs.empty()) return absl::OkStatus();
@@ -203,7 +203,7 @@ absl::Status MiniKv::FlushMemtable() {
   Levels levels = levels_;
   levels[0].insert(levels[0].begin(), ssts->begin(), ssts->end());
   const uint64_t old_wal_number = wal_number_;
-  const absl::Status status = CommitManifest(levels, *wal_number);
+  absl::Status status = CommitManifest(levels, *wal_number);
   if (!status.ok()) return status;
   wal_ = *std::move(wal);
   memtable_ = Memtable();
@@ -212,7 +212,7 @@ absl::Status MiniKv::FlushMemtable() {
 
 absl::Status MiniKv::CompactWhileDue() {
   while (const auto compaction = PickCompaction(options_, levels_)) {
-    const absl::Status status = RunCompaction(*compaction);
+    absl::Status status = RunCompaction(*compaction);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -246,7 +246,7 @@ absl::StatusOr<uint64_t> MiniKv::CreateWal() {
   const uint64_t number = next_file_number_++;
   auto sink = options_.files->Create(Path(FileKind::kWal, number));
   if (!sink.ok()) return sink.status();
-  const absl::Status status = (*sink)->SyncAndClose();
+  absl::Status status = (*sink)->SyncAndClose();
   if (!status.ok()) return status;
   return number;
 }
@@ -272,8 +272,7 @@ absl::Status MiniKv::CommitManifest(const Levels& levels, uint64_t wal_number) {
       manifest.levels[level].push_back(sst->number());
     }
   }
-  const absl::Status status =
-      WriteManifest(manifest, directory_, options_.files);
+  absl::Status status = WriteManifest(manifest, directory_, options_.files);
   if (!status.ok()) return status;
   levels_ = levels;
   wal_number_ = wal_number;
@@ -340,7 +339,7 @@ absl::Status MiniKv::VisitRow(std::string_view row,
 
 absl::StatusOr<std::vector<Column>> MiniKv::GetRow(std::string_view row) {
   std::vector<Column> columns;
-  const absl::Status status = VisitRow(row, [&](const Cell& cell) {
+  absl::Status status = VisitRow(row, [&](const Cell& cell) {
     columns.push_back(
         {std::string(cell.key.qualifier), std::string(*cell.value)});
     return true;
@@ -351,7 +350,7 @@ absl::StatusOr<std::vector<Column>> MiniKv::GetRow(std::string_view row) {
 
 absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
   bool exists = false;
-  const absl::Status status = VisitRow(row, [&](const Cell&) {
+  absl::Status status = VisitRow(row, [&](const Cell&) {
     exists = true;
     return false;
   });
@@ -382,7 +381,7 @@ absl::Status MiniKv::Verify() const {
   for (size_t level = 0; level < kLevelCount; ++level) {
     const SstReader* last = nullptr;
     for (const auto& sst : levels_[level]) {
-      const absl::Status status = sst->Verify();
+      absl::Status status = sst->Verify();
       if (!status.ok()) return status;
       if (level > 0 && last != nullptr &&
           !(last->last_key() < sst->first_key())) {

@@ -94,7 +94,7 @@ absl::Status ReadChecked(const rowbloom::RandomAccessSource& source,
                          std::string* scratch, std::string_view* payload) {
   scratch->resize(size_bytes);
   std::string_view bytes;
-  const absl::Status status =
+  absl::Status status =
       source.Read(offset, size_bytes, scratch->data(), &bytes);
   if (!status.ok()) return status;
   uint64_t checksum = 0;
@@ -112,7 +112,7 @@ absl::StatusOr<SstFooter> ReadFooter(
   const uint64_t offset = file_size - SstFooter::kSize;
   std::string scratch(SstFooter::kSize, '\0');
   std::string_view bytes;
-  const absl::Status status =
+  absl::Status status =
       source.Read(offset, SstFooter::kSize, scratch.data(), &bytes);
   if (!status.ok()) return status;
   const std::string_view checked = bytes.substr(0, SstFooter::kSize - 16);
@@ -142,7 +142,7 @@ absl::StatusOr<SstIndex> ReadIndex(const rowbloom::RandomAccessSource& source,
   std::string_view bytes;
   const uint64_t size_bytes =
       source.size_bytes() - SstFooter::kSize - footer.index_offset;
-  const absl::Status status =
+  absl::Status status =
       ReadChecked(source, footer.index_offset, size_bytes, &scratch, &bytes);
   if (!status.ok()) return status;
   SstIndex index;

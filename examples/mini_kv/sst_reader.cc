@@ -87,7 +87,7 @@ absl::Status SstReader::ReadBlock(size_t block, ReadStats* stats,
   return ReadChecked(*source_, entry.offset, entry.size_bytes, scratch, cells);
 }
 
-class SstReader::Iterator : public CellIterator {
+class SstReader::Iterator final : public CellIterator {
  public:
   Iterator(const SstReader* sst, const CellKey& from, ReadStats* stats)
       : sst_(sst), stats_(stats), next_block_(sst->FindBlock(from)) {
@@ -133,7 +133,7 @@ std::unique_ptr<CellIterator> SstReader::NewIterator(const CellKey& from,
 absl::Status SstReader::Verify() const {
   if (!filter_status_.ok()) return filter_status_;
   if (filter_ != nullptr) {
-    const absl::Status status = filter_->Verify();
+    absl::Status status = filter_->Verify();
     if (!status.ok()) return status;
   }
   ReadStats ignored;

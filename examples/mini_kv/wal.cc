@@ -19,7 +19,7 @@ absl::StatusOr<std::unique_ptr<Wal>> Wal::Open(
   const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return ErrnoStatus(path + ": open");
   std::unique_ptr<Wal> wal(new Wal(fd, path));
-  const absl::Status status = wal->Replay(replay);
+  absl::Status status = wal->Replay(replay);
   if (!status.ok()) return status;
   return wal;
 }
@@ -31,7 +31,7 @@ absl::Status Wal::Replay(const std::function<void(const Cell&)>& replay) {
   if (!source.ok()) return source.status();
   std::string scratch((*source)->size_bytes(), '\0');
   std::string_view log;
-  const absl::Status status =
+  absl::Status status =
       (*source)->Read(0, scratch.size(), scratch.data(), &log);
   if (!status.ok()) return status;
 
