@@ -13,6 +13,39 @@
 #include "rowbloom/io.h"
 
 namespace mini_kv {
+namespace {
+
+constexpr size_t kHeaderSize = 4 + kChecksumSize;
+
+enum class Found { kCell, kTornTail, kDamage };
+
+// Reads a record from the front of *log, which lies at `offset` of the file,
+// and advances it. An end without any record is a torn tail of no bytes.
+Found TakeRecord(uint64_t offset, std::string_view* log, Cell* cell) {
+  std::string_view size_field;
+  std::string_view payload;
+  uint32_t payload_size = 0;
+  uint64_t checksum = 0;
+  if (!TakeBytes(log, sizeof(payload_size), &size_field) ||
+      !TakeFixed(log, &checksum)) {
+    return Found::kTornTail;
+  }
+  // What is there of a torn record is as it was written: a bad size is not.
+  if (checksum != Checksum(size_field, offset) ||
+      !TakeFixed(&size_field, &payload_size)) {
+    return Found::kDamage;
+  }
+  if (!TakeBytes(log, payload_size, &payload) || !TakeFixed(log, &checksum)) {
+    return Found::kTornTail;
+  }
+  if (checksum == Checksum(payload, offset + kHeaderSize) &&
+      TakeCell(&payload, cell) && payload.empty()) {
+    return Found::kCell;
+  }
+  return log->empty() ? Found::kTornTail : Found::kDamage;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Wal>> Wal::Open(
     const std::string& path, const std::function<void(const Cell&)>& replay) {
@@ -36,23 +69,16 @@ absl::Status Wal::Replay(const std::function<void(const Cell&)>& replay) {
   if (!status.ok()) return status;
 
   std::string_view rest = log;
-  while (true) {
-    size_bytes_ = log.size() - rest.size();
-    uint32_t payload_size = 0;
-    uint64_t checksum = 0;
-    std::string_view payload;
-    if (!TakeFixed(&rest, &payload_size) || !TakeFixed(&rest, &checksum) ||
-        !TakeBytes(&rest, payload_size, &payload)) {
-      break;  // Short: torn, or the end.
-    }
-    Cell cell;
-    if (checksum != Checksum(payload, size_bytes_) ||
-        !TakeCell(&payload, &cell) || !payload.empty()) {
-      if (rest.empty()) break;
-      return absl::DataLossError(path_ + ": damaged record at offset " +
-                                 std::to_string(size_bytes_));
-    }
+  Cell cell;
+  Found found = TakeRecord(size_bytes_, &rest, &cell);
+  while (found == Found::kCell) {
     replay(cell);
+    size_bytes_ = log.size() - rest.size();
+    found = TakeRecord(size_bytes_, &rest, &cell);
+  }
+  if (found == Found::kDamage) {
+    return absl::DataLossError(path_ + ": damaged record at offset " +
+                               std::to_string(size_bytes_));
   }
   cut_bytes_ = log.size() - size_bytes_;
   if (cut_bytes_ != 0 && ftruncate(fd_, static_cast<off_t>(size_bytes_)) < 0) {
@@ -65,11 +91,12 @@ absl::Status Wal::Append(const Cell& cell) {
   if (!status_.ok()) return status_;
   std::string payload;
   AppendCell(cell, &payload);
-  record_.clear();
-  AppendFixed(static_cast<uint32_t>(payload.size()), &record_);
-  AppendFixed(Checksum(payload, size_bytes_), &record_);
-  record_ += payload;
-  for (std::string_view rest = record_; !rest.empty();) {
+  std::string record;
+  AppendFixed(static_cast<uint32_t>(payload.size()), &record);
+  AppendFixed(Checksum(record, size_bytes_), &record);
+  AppendFixed(Checksum(payload, size_bytes_ + kHeaderSize), &payload);
+  record += payload;
+  for (std::string_view rest = record; !rest.empty();) {
     const ssize_t put = write(fd_, rest.data(), rest.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
@@ -78,7 +105,7 @@ absl::Status Wal::Append(const Cell& cell) {
     }
     rest.remove_prefix(static_cast<size_t>(put));
   }
-  size_bytes_ += record_.size();
+  size_bytes_ += record.size();
   return absl::OkStatus();
 }
 

@@ -7,14 +7,16 @@
 //
 // Bytes: records, one behind the other.
 //
-//   payload size (4) | checksum of the payload (8) | payload: one cell
+//   header: payload size (4) | checksum of the size (8)
+//   payload: one cell | checksum (8)
 //
-// The checksum is seeded with the record's offset.
+// Checksums are seeded with the offset of what they check.
 //
 // Open() reads what is there. A process that died in the middle of a write
-// leaves a last record that is short or fails its checksum: that torn tail was
-// never acknowledged, and is cut off. A damaged record with others behind it
-// is no torn tail but DataLoss: to cut there would lose acknowledged writes.
+// leaves a last record that is short: that torn tail was never acknowledged,
+// and is cut off; so is a last record that fails its checksum, as a machine
+// that died may leave it. Any other damage is DataLoss: to cut there would lose
+// acknowledged writes.
 //
 // Append() has written, when it returns, what survives the end of the process;
 // Sync(), what survives the end of the machine. The first error stays: nothing
@@ -58,7 +60,6 @@ class Wal {
   uint64_t size_bytes_ = 0;
   uint64_t cut_bytes_ = 0;
   absl::Status status_;
-  std::string record_;
 };
 
 }  // namespace mini_kv

@@ -9,7 +9,8 @@
 // makes flushes and compactions all the time, and now and then a whole one.
 // Every other one is killed by SIGKILL after a random delay; the others kill
 // themselves in a file operation of a flush or a compaction, chosen at random:
-// of an append half is written. Sometimes half a record is added to the log.
+// of an append half is written. Sometimes a part of a record is then added to
+// the log.
 // Then the store is opened again:
 //
 //   - every acknowledged write is there, and nothing else; the one write that
@@ -30,6 +31,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <random>
@@ -39,6 +41,7 @@
 
 #include "../manifest.h"
 #include "../mini_kv.h"
+#include "../wal.h"
 #include "random_cells.h"
 #include "stopping_files.h"
 #include "temp_directory.h"
@@ -144,22 +147,20 @@ Report ReadUntilKilled(pid_t child, int fd, uint64_t delay_ms) {
   }
 }
 
-std::string LogPath(const std::string& directory) {
-  const auto manifest = ReadManifest(directory);
-  if (!manifest.ok()) return "";
-  return directory + "/" + FileName(FileKind::kWal, manifest->wal_number);
-}
-
-// As if the process had been killed within the write of a record.
+// Leaves a part of a further record in the log, as if the process had been
+// killed while it was written.
 bool TearLog(const std::string& directory, RandomCells* random) {
-  const std::string path = LogPath(directory);
-  if (path.empty()) return false;
-  std::string log = ReadFile(path);
-  // Its size says more than there is.
-  std::string torn("\xff\0\0\0", 4);
-  for (uint64_t i = random->Below(200); i != 0; --i) torn.push_back('x');
-  torn.resize(1 + random->Below(torn.size()));
-  WriteFile(path, log + torn);
+  const auto manifest = ReadManifest(directory);
+  if (!manifest.ok()) return false;
+  const std::string path =
+      directory + "/" + FileName(FileKind::kWal, manifest->wal_number);
+  const auto wal = Wal::Open(path, [](const Cell&) {});
+  Check(wal.status(), "opening the log");
+  const uint64_t size = std::filesystem::file_size(path);
+  const ModelKey key = random->Key();
+  Check((*wal)->Append({{key.first, key.second}, "torn"}), "tearing the log");
+  const uint64_t written = std::filesystem::file_size(path) - size;
+  std::filesystem::resize_file(path, size + 1 + random->Below(written - 1));
   return true;
 }
 
