@@ -84,7 +84,9 @@ bool InsertInto(RocksDbCache* cache, const Slice& key, BridgeEntry* entry,
 class BlockCacheBridge final : public FilterCache {
  public:
   explicit BlockCacheBridge(std::shared_ptr<RocksDbCache> cache)
-      : cache_(std::move(cache)), id_(cache_->NewId()) {}
+      : cache_(std::move(cache)), id_(cache_->NewId()) {
+    ledger().Grant(cache_->GetCapacity());
+  }
   ~BlockCacheBridge() override {
     EraseIf([](const BridgeKey&) { return true; });
   }

@@ -6,15 +6,11 @@
 //
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -31,6 +27,7 @@
 #include "progress.h"
 #include "report.h"
 #include "tree.h"
+#include "work_directory.h"
 #include "workload.h"
 
 namespace rowbloom::point_get {
@@ -98,44 +95,14 @@ void DefineFlags(CLI::App* app, Options* o) {
   app->add_option("--json", o->json, "Write the results to this file too");
 }
 
-// The directory of all databases; removed at the end unless it was given or
-// its databases are to be kept.
-class WorkDirectory {
- public:
-  explicit WorkDirectory(const Options& options) : path_(options.directory) {
-    namespace fs = std::filesystem;
-    if (!path_.empty()) {
-      fs::create_directories(path_);
-      return;
-    }
-    path_ = (fs::temp_directory_path() / "point_get_bench.XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw std::runtime_error(path_ + ": " + std::strerror(errno) +
-                               ". Name a writable place with --directory.");
-    }
-    remove_ = !options.keep_databases;
-  }
-  ~WorkDirectory() {
-    std::error_code ignored;
-    if (remove_) std::filesystem::remove_all(path_, ignored);
-  }
-  WorkDirectory(const WorkDirectory&) = delete;
-  WorkDirectory& operator=(const WorkDirectory&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool remove_ = false;
-};
-
 class Benchmark {
  public:
   Benchmark(const Options& options, Progress* progress)
       : options_(options),
         progress_(progress),
         data_(Load()),
-        directory_(options) {
+        directory_(options.directory, "point_get_bench",
+                   options.keep_databases) {
     report_.input = options.input.empty() ? options.words : options.input;
     report_.row_count = data_.row_count();
     report_.cell_count = data_.cell_count();

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mini_kv_bench: what point gets read of examples/mini_kv, without filters and
+// with those of each family. See bench/README.md.
+//
+// Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../point_get/dataset.h"
+#include "../point_get/progress.h"
+#include "../point_get/work_directory.h"
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "measure.h"
+#include "options.h"
+#include "report.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_policy.h"
+
+namespace rowbloom::mini_kv_bench {
+namespace {
+
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitInterrupted = 130;
+
+void DefineFlags(CLI::App* app, Options* o) {
+  app->add_option("--words", o->words,
+                  "File of words; each is a row with some of eight columns")
+      ->capture_default_str();
+  app->add_option("--rows", o->row_count, "Rows to load; 0 means all")
+      ->capture_default_str();
+  app->add_option("--gets", o->get_count, "Point gets per policy and query")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100000000}))
+      ->capture_default_str();
+  const auto families = FilterFamilyNames();
+  app->add_option("--families", o->families, "Filter families")
+      ->delimiter(',')
+      ->check(CLI::IsMember(
+          std::vector<std::string>(families.begin(), families.end())))
+      ->capture_default_str();
+  app->add_option("--bits_per_key", o->bits_per_key, "Bits per filter key")
+      ->check(CLI::Range(FilterPolicy::kMinBitsPerKey,
+                         FilterPolicy::kMaxBitsPerKey))
+      ->capture_default_str();
+  const CLI::Range sizes(uint64_t{1} << 10, uint64_t{1} << 40);
+  app->add_option("--memtable_size_bytes", o->memtable_size_bytes,
+                  "Size at which the memtable is flushed")
+      ->check(sizes)
+      ->capture_default_str();
+  app->add_option("--file_size_bytes", o->file_size_bytes,
+                  "Data blocks of an SST that a compaction writes")
+      ->check(sizes)
+      ->capture_default_str();
+  app->add_option("--level1_size_bytes", o->level1_size_bytes,
+                  "Data blocks of level 1")
+      ->check(sizes)
+      ->capture_default_str();
+  app->add_option("--level_ratio", o->level_ratio,
+                  "How many times larger each further level is")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100}))
+      ->capture_default_str();
+  app->add_option("--block_size_bytes", o->block_size_bytes, "Of data blocks")
+      ->check(CLI::Range(uint64_t{256}, uint64_t{1} << 20))
+      ->capture_default_str();
+  app->add_option("--value_size_bytes", o->value_size_bytes, "Size of values")
+      ->check(CLI::Range(uint64_t{8}, uint64_t{1} << 16))
+      ->capture_default_str();
+  app->add_option("--filter_cache_bytes", o->filter_cache_bytes,
+                  "Capacity of the cache of filter chunks")
+      ->capture_default_str();
+  app->add_option("--directory", o->directory,
+                  "Where to put the stores (default: a temporary directory)");
+  app->add_option("--json", o->json, "Write the results to this file too");
+}
+
+void CheckShape(const std::vector<LevelStats>& levels,
+                const std::vector<LevelStats>& others) {
+  const auto same = [](const LevelStats& a, const LevelStats& b) {
+    return a.ssts == b.ssts && a.cells == b.cells &&
+           a.data_blocks == b.data_blocks && a.data_bytes == b.data_bytes;
+  };
+  if (!std::equal(levels.begin(), levels.end(), others.begin(), others.end(),
+                  same)) {
+    throw std::runtime_error("two policies made different trees");
+  }
+}
+
+// The store of one policy, from its first cell to its removal.
+PolicyResult Measure(const Options& options, const Dataset& data,
+                     const std::string& name, const FilterOptions& filter,
+                     const std::string& directory, Progress* progress) {
+  const std::string path = directory + "/store";
+  PolicyResult result;
+  result.policy = name;
+  progress->Begin("load " + name, data.cell_count());
+  result.levels = Load(options, data, filter, path, progress);
+  progress->End();
+  progress->Begin("ask " + name, options.get_count * std::size(kQueries));
+  for (const Query query : kQueries) {
+    result.runs.push_back(Ask(options, data, query, path, progress));
+  }
+  progress->End();
+  std::filesystem::remove_all(path);
+  return result;
+}
+
+Report Run(const Options& options) {
+  Progress progress;
+  progress.Begin("read the input", 0);
+  const Dataset data = Dataset::FromWords(options.words, options.row_count);
+  progress.End();
+  const point_get::WorkDirectory directory(options.directory, "mini_kv_bench",
+                                           /*keep=*/false);
+  Report report;
+  report.row_count = data.row_count();
+  report.cell_count = data.cell_count();
+  FilterOptions filter;
+  filter.bloom_type = BloomType::kNone;
+  report.results.push_back(
+      Measure(options, data, "none", filter, directory.path(), &progress));
+  filter.bloom_type = BloomType::kRowCol;
+  for (const std::string& family : options.families) {
+    filter.policy = FilterPolicy::BitsPerKey(family, options.bits_per_key);
+    report.results.push_back(Measure(options, data, filter.policy.ToString(),
+                                     filter, directory.path(), &progress));
+    CheckShape(report.results.front().levels, report.results.back().levels);
+  }
+  return report;
+}
+
+std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
+  std::ofstream file(path, mode);
+  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
+  return file;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "Point gets in mini_kv, the example store: how many data blocks and "
+      "bytes are read\nwithout filters, and with filters of each family.");
+  DefineFlags(&app, &options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : kExitUsage;
+  }
+  // A mistyped path should not cost a whole run.
+  if (!options.json.empty()) OpenJson(options.json, std::ios::app);
+
+  const Report report = Run(options);
+  Print(report);
+  if (!options.json.empty()) {
+    std::ofstream json = OpenJson(options.json, std::ios::trunc);
+    json << ToJson(options, report) << std::flush;
+    if (!json) throw std::runtime_error(options.json + ": write failed");
+  }
+  return report.wrong_answers() == 0 ? 0 : kExitFailure;
+}
+
+}  // namespace
+}  // namespace rowbloom::mini_kv_bench
+
+int main(int argc, char** argv) {
+  try {
+    return rowbloom::mini_kv_bench::Main(argc, argv);
+  } catch (const rowbloom::point_get::Interrupted&) {
+    std::fprintf(stderr, "\ninterrupted\n");
+    return rowbloom::mini_kv_bench::kExitInterrupted;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "\nmini_kv_bench: %s\n", e.what());
+    return rowbloom::mini_kv_bench::kExitFailure;
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cell: (row, qualifier) and a value, or a tombstone that hides the values
+// below it. The write-ahead log and the SSTs hold cells in the same bytes:
+//
+//   row size (4) | qualifier size (4) | value size (4) | row | qualifier |
+//   value
+//
+// with a value size of kTombstone for a tombstone. Cells and keys are views:
+// what they view must outlive them.
+
+#ifndef ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
+#define ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace mini_kv {
+
+// Ordered by row, then by qualifier, both bytewise.
+struct CellKey {
+  std::string_view row;
+  std::string_view qualifier;
+};
+
+bool operator<(const CellKey& a, const CellKey& b);
+inline bool operator==(const CellKey& a, const CellKey& b) {
+  return a.row == b.row && a.qualifier == b.qualifier;
+}
+
+struct OwnedCellKey {
+  std::string row;
+  std::string qualifier;
+
+  OwnedCellKey() = default;
+  explicit OwnedCellKey(const CellKey& key)
+      : row(key.row), qualifier(key.qualifier) {}
+  operator CellKey() const { return {row, qualifier}; }
+};
+
+struct Cell {
+  CellKey key;
+  std::optional<std::string_view> value;  // None: a tombstone.
+};
+
+// Cells in order. It stands at its first cell when it is made.
+class CellIterator {
+ public:
+  virtual ~CellIterator() = default;
+
+  // False behind the last cell, and after an error.
+  virtual bool Valid() const = 0;
+  // The views last until Next().
+  virtual const Cell& cell() const = 0;
+  virtual void Next() = 0;
+  virtual absl::Status status() const = 0;
+};
+
+// What a store accepts.
+inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
+inline constexpr uint32_t kMaxValueSize = 1 << 20;
+
+void AppendCell(const Cell& cell, std::string* out);
+// Reads a cell from the front of *in and advances it. False for bytes that
+// are no cell.
+bool TakeCell(std::string_view* in, Cell* cell);
+
+}  // namespace mini_kv
+
+#endif  // ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_

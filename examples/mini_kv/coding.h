@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Integers in bytes, little-endian on every machine, and the checksum of the
+// files. Take...() reads from the front of *in and advances it; false, and
+// nothing read, if *in is too short.
+
+#ifndef ROWBLOOM_EXAMPLES_MINI_KV_CODING_H_
+#define ROWBLOOM_EXAMPLES_MINI_KV_CODING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "xxhash.h"
+
+namespace mini_kv {
+
+template <typename Integer>
+void AppendFixed(Integer value, std::string* out) {
+  for (size_t i = 0; i < sizeof(value); ++i) {
+    out->push_back(static_cast<char>(value >> (8 * i) & 0xFF));
+  }
+}
+
+inline bool TakeBytes(std::string_view* in, size_t size,
+                      std::string_view* bytes) {
+  if (in->size() < size) return false;
+  *bytes = in->substr(0, size);
+  in->remove_prefix(size);
+  return true;
+}
+
+template <typename Integer>
+bool TakeFixed(std::string_view* in, Integer* value) {
+  std::string_view bytes;
+  if (!TakeBytes(in, sizeof(*value), &bytes)) return false;
+  *value = 0;
+  for (size_t i = 0; i < sizeof(*value); ++i) {
+    *value |= static_cast<Integer>(static_cast<unsigned char>(bytes[i]))
+              << (8 * i);
+  }
+  return true;
+}
+
+inline constexpr size_t kChecksumSize = 8;
+
+// The seed is where the bytes belong, so that bytes in the wrong place are
+// found out, too.
+inline uint64_t Checksum(std::string_view bytes, uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
+}  // namespace mini_kv
+
+#endif  // ROWBLOOM_EXAMPLES_MINI_KV_CODING_H_

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compaction.h"
+
+#include <algorithm>
+
+#include "sst_writer.h"
+
+namespace mini_kv {
+namespace {
+
+constexpr size_t kLastLevel = kLevelCount - 1;
+
+uint64_t DataBytes(const Level& level) {
+  uint64_t sum = 0;
+  for (const auto& sst : level) sum += sst->data_bytes();
+  return sum;
+}
+
+// The last level takes whatever comes.
+uint64_t SizeLimit(const Options& options, size_t level) {
+  if (level == kLastLevel) return std::numeric_limits<uint64_t>::max();
+  uint64_t limit = options.level1_size_bytes;
+  for (size_t i = 1; i < level; ++i) limit *= options.level_ratio;
+  return limit;
+}
+
+// From the first key of all files to their last.
+struct KeyRange {
+  explicit KeyRange(const Level& ssts)
+      : first(ssts.front()->first_key()), last(ssts.front()->last_key()) {
+    for (const auto& sst : ssts) {
+      if (sst->first_key() < first) first = sst->first_key();
+      if (last < sst->last_key()) last = sst->last_key();
+    }
+  }
+  bool Meets(const SstReader& sst) const {
+    return !(last < sst.first_key()) && !(sst.last_key() < first);
+  }
+
+  CellKey first;
+  CellKey last;
+};
+
+// `upper`, which are of one level, with all of the next level that lies
+// between their first key and their last: a new file may span a gap between
+// two old ones. Upper files have newer cells, so they come first.
+Compaction IntoNextLevel(const Levels& levels, const Level& upper,
+                         size_t output_level) {
+  Compaction compaction;
+  compaction.inputs = upper;
+  compaction.output_level = output_level;
+  const KeyRange upper_range(upper);
+  for (const auto& sst : levels[output_level]) {
+    if (upper_range.Meets(*sst)) compaction.inputs.push_back(sst);
+  }
+  const KeyRange range(compaction.inputs);
+  compaction.drops_tombstones = true;
+  for (size_t below = output_level + 1; below < kLevelCount; ++below) {
+    for (const auto& sst : levels[below]) {
+      if (range.Meets(*sst)) compaction.drops_tombstones = false;
+    }
+  }
+  return compaction;
+}
+
+}  // namespace
+
+std::optional<Compaction> PickCompaction(const Options& options,
+                                         const Levels& levels) {
+  // All of level 0: of two files that overlap the older may not stay above.
+  if (levels[0].size() >= options.level0_file_limit) {
+    return IntoNextLevel(levels, levels[0], 1);
+  }
+  for (size_t level = 1; level < kLastLevel; ++level) {
+    if (DataBytes(levels[level]) <= SizeLimit(options, level)) continue;
+    // The file for which the least must be rewritten. It leaves a thin place
+    // in its level and a thick one below, so the next one lies elsewhere.
+    const auto cost = [&](const auto& sst) {
+      return static_cast<double>(
+                 DataBytes(IntoNextLevel(levels, {sst}, level + 1).inputs)) /
+             static_cast<double>(sst->data_bytes());
+    };
+    const auto cheapest = *std::min_element(
+        levels[level].begin(), levels[level].end(),
+        [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
+    return IntoNextLevel(levels, {cheapest}, level + 1);
+  }
+  return std::nullopt;
+}
+
+Compaction WholeCompaction(const Options& options, const Levels& levels) {
+  Compaction compaction;
+  compaction.drops_tombstones = true;
+  compaction.output_level = 1;
+  for (size_t level = 0; level < kLevelCount; ++level) {
+    if (levels[level].empty()) continue;
+    compaction.inputs.insert(compaction.inputs.end(), levels[level].begin(),
+                             levels[level].end());
+    compaction.output_level = std::max(compaction.output_level, level);
+  }
+  while (DataBytes(compaction.inputs) >
+         SizeLimit(options, compaction.output_level)) {
+    ++compaction.output_level;
+  }
+  return compaction;
+}
+
+Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
+                       const Level& outputs) {
+  Levels after;
+  for (size_t level = 0; level < kLevelCount; ++level) {
+    for (const auto& sst : levels[level]) {
+      if (std::find(compaction.inputs.begin(), compaction.inputs.end(), sst) ==
+          compaction.inputs.end()) {
+        after[level].push_back(sst);
+      }
+    }
+  }
+  Level& output_level = after[compaction.output_level];
+  output_level.insert(output_level.end(), outputs.begin(), outputs.end());
+  std::sort(output_level.begin(), output_level.end(),
+            [](const auto& a, const auto& b) {
+              return a->first_key() < b->first_key();
+            });
+  return after;
+}
+
+absl::StatusOr<std::vector<uint64_t>> WriteSsts(
+    CellIterator* cells, bool drops_tombstones, uint64_t file_size_bytes,
+    const Options& options, const std::string& directory,
+    const std::function<uint64_t()>& new_number) {
+  std::vector<uint64_t> numbers;
+  std::unique_ptr<SstWriter> writer;
+  absl::Status status;
+  for (; cells->Valid() && status.ok(); cells->Next()) {
+    if (drops_tombstones && !cells->cell().value) continue;
+    if (writer == nullptr) {
+      numbers.push_back(new_number());
+      auto sink = options.files->Create(
+          directory + "/" + FileName(FileKind::kSst, numbers.back()));
+      if (!sink.ok()) return sink.status();
+      writer = std::make_unique<SstWriter>(*std::move(sink), options.filter,
+                                           options.block_size_bytes);
+    }
+    status = writer->Add(cells->cell());
+    if (status.ok() && writer->data_bytes() >= file_size_bytes) {
+      status = writer->Finish();
+      writer.reset();
+    }
+  }
+  // Cells that could not be read must not be missing silently.
+  if (status.ok()) status = cells->status();
+  if (status.ok() && writer != nullptr) status = writer->Finish();
+  if (!status.ok()) return status;
+  return numbers;
+}
+
+}  // namespace mini_kv

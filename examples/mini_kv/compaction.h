@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which SSTs to merge, and the merge: cells that newer ones hide are dropped,
+// and the new SSTs get new filters, over just the cells that are left.
+
+#ifndef ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_
+#define ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cell.h"
+#include "manifest.h"
+#include "options.h"
+#include "sst_reader.h"
+
+namespace mini_kv {
+
+// Level 0: SSTs as they were flushed, newest first, any of which may have a
+// cell. Each other level: SSTs in order of their keys, of which one may.
+using Level = std::vector<std::shared_ptr<const SstReader>>;
+using Levels = std::array<Level, kLevelCount>;
+
+struct Compaction {
+  Level inputs;  // Newest first, where they overlap.
+  size_t output_level = 0;
+  // Nothing below the output could be hidden by a tombstone.
+  bool drops_tombstones = false;
+};
+
+// The next one that is due.
+std::optional<Compaction> PickCompaction(const Options& options,
+                                         const Levels& levels);
+// Of all SSTs into one level.
+Compaction WholeCompaction(const Options& options, const Levels& levels);
+
+// The store without the inputs and with `outputs`, which are in order.
+Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
+                       const Level& outputs);
+
+// Writes cells into new SSTs, each of which ends when its data blocks reach
+// `file_size_bytes`. `new_number` gives the number of the next file. Returns
+// the numbers of files that are complete and synced; their directory is not.
+absl::StatusOr<std::vector<uint64_t>> WriteSsts(
+    CellIterator* cells, bool drops_tombstones, uint64_t file_size_bytes,
+    const Options& options, const std::string& directory,
+    const std::function<uint64_t()>& new_number);
+
+}  // namespace mini_kv
+
+#endif  // ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_

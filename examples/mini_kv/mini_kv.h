@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small key-value store whose SSTs have rowbloom filters. It is written to
+// be read; README.md says in which order.
+//
+//   auto store = MiniKv::Open(options, directory);
+//   if (!store.ok()) return store.status();
+//   (*store)->Put("user17", "email", "user17@example.org");
+//   auto value = (*store)->Get("user17", "email");    // StatusOr of optional
+//   auto exists = (*store)->RowExists("user18");
+//
+// One thread. Flushes and compactions run within the write that makes them
+// due. A directory is open once at a time.
+//
+// Errors: Open() is strict: DataLoss for a damaged manifest, log or SST; only
+// a torn tail of the log, which no one was told of, is cut off. Reads return
+// DataLoss for damaged cells, never a wrong answer. A damaged filter is no
+// error: Stats::unreadable_filters counts it. After a write, flush or
+// compaction that failed the store only reads, until it is opened again.
+
+#ifndef ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
+#define ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cell.h"
+#include "compaction.h"
+#include "files.h"
+#include "memtable.h"
+#include "options.h"
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_stats.h"
+#include "sst_reader.h"
+#include "wal.h"
+
+namespace mini_kv {
+
+// A column of a row.
+struct Column {
+  std::string qualifier;
+  std::string value;
+};
+
+// Since Open(). Index blocks and the tails of filter blocks are read by Open()
+// and by flushes, and not counted.
+struct Stats {
+  // Reads by Get(), GetRow(), RowExists() and Scan().
+  ReadStats reads;
+  // SSTs whose key range had a place for what a get asked for, and those among
+  // them that the filter ruled out.
+  uint64_t ssts_considered = 0;
+  uint64_t ssts_skipped = 0;
+  uint64_t flushes = 0;      // Begun.
+  uint64_t compactions = 0;  // Begun.
+  uint64_t cut_wal_bytes = 0;
+  uint64_t unreadable_filters = 0;  // Of live SSTs.
+  rowbloom::FilterStatsSnapshot filters;
+};
+
+struct LevelStats {
+  uint64_t ssts = 0;
+  uint64_t cells = 0;
+  uint64_t data_blocks = 0;
+  uint64_t data_bytes = 0;
+  uint64_t filter_bytes = 0;
+};
+
+class MiniKv {
+ public:
+  static absl::StatusOr<std::unique_ptr<MiniKv>> Open(
+      const Options& options, const std::string& directory);
+  ~MiniKv();
+  MiniKv(const MiniKv&) = delete;
+  MiniKv& operator=(const MiniKv&) = delete;
+
+  // InvalidArgument for a cell that is too large (cell.h).
+  absl::Status Put(std::string_view row, std::string_view qualifier,
+                   std::string_view value);
+  absl::Status Delete(std::string_view row, std::string_view qualifier);
+
+  // None if there is no such cell.
+  absl::StatusOr<std::optional<std::string>> Get(std::string_view row,
+                                                 std::string_view qualifier);
+  // In order of their qualifiers; empty if there is no such row.
+  absl::StatusOr<std::vector<Column>> GetRow(std::string_view row);
+  absl::StatusOr<bool> RowExists(std::string_view row);
+  // All cells from the first one of `first_row` on, in order, until `visit`
+  // returns false. It must not write. Filters do not help here.
+  absl::Status Scan(std::string_view first_row,
+                    const std::function<bool(const Cell&)>& visit);
+
+  // The memtable to level 0, and the compactions that are then due.
+  absl::Status Flush();
+  // Flushes and merges everything into one level.
+  absl::Status Compact();
+  // Reads all SSTs and checks all that can be checked, filters too.
+  absl::Status Verify() const;
+
+  Stats stats() const;
+  std::vector<LevelStats> levels() const;
+
+ private:
+  MiniKv(const Options& options, const std::string& directory);
+
+  // Open().
+  absl::Status Recover();
+  absl::Status Create();
+  absl::Status RemoveUnnamedFiles() const;
+
+  // Writes.
+  absl::Status Write(const Cell& cell);
+  absl::Status WriteCell(const Cell& cell);
+  absl::Status FlushMemtable();
+  absl::Status CompactWhileDue();
+  absl::Status RunCompaction(const Compaction& compaction);
+  absl::StatusOr<uint64_t> CreateWal();
+  absl::StatusOr<Level> OpenSsts(const std::vector<uint64_t>& numbers);
+  absl::Status CommitManifest(const Levels& levels, uint64_t wal_number);
+  absl::Status KeepError(const absl::Status& status);
+
+  // Reads.
+  absl::Status VisitRow(std::string_view row,
+                        const std::function<bool(const Cell&)>& visit);
+
+  std::string Path(FileKind kind, uint64_t number) const;
+
+  Options options_;
+  const std::string directory_;
+  Files system_files_;
+  std::unique_ptr<rowbloom::FilterCache> own_cache_;
+  rowbloom::FilterStats filter_stats_;
+  std::unique_ptr<DirectoryLock> lock_;
+
+  uint64_t next_file_number_ = 1;
+  uint64_t wal_number_ = 0;
+  std::unique_ptr<Wal> wal_;
+  Memtable memtable_;
+  Levels levels_;  // Their filters end before the cache does.
+
+  absl::Status write_status_;  // The first error of a write.
+  Stats stats_;
+};
+
+}  // namespace mini_kv
+
+#endif  // ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stores with filters and without against std::map: the same random writes and
+// reads, with flushes, compactions and reopens in between. Other seeds:
+//
+//   mini_kv_store_test --gtest_filter='*Differential*' --gtest_random_seed=N
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../mini_kv.h"
+#include "gtest/gtest.h"
+#include "random_cells.h"
+#include "rowbloom/filter.h"
+#include "temp_directory.h"
+
+namespace mini_kv {
+namespace {
+
+constexpr int kOperations = 12000;
+
+struct Contestant {
+  Options options;
+  TempDirectory directory;
+  std::unique_ptr<MiniKv> store;
+
+  void Reopen() {
+    store.reset();  // Nothing is flushed: the log has what the memtable had.
+    auto opened = MiniKv::Open(options, directory.path());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    store = *std::move(opened);
+  }
+};
+
+void CheckRow(const Model& model, const std::string& row, MiniKv* store) {
+  std::vector<std::pair<std::string, std::string>> wanted;
+  for (auto it = model.lower_bound({row, ""});
+       it != model.end() && it->first.first == row; ++it) {
+    wanted.emplace_back(it->first.second, it->second);
+  }
+  const auto columns = store->GetRow(row);
+  ASSERT_TRUE(columns.ok()) << columns.status();
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const Column& column : *columns) {
+    found.emplace_back(column.qualifier, column.value);
+  }
+  EXPECT_EQ(found, wanted);
+  const auto exists = store->RowExists(row);
+  ASSERT_TRUE(exists.ok()) << exists.status();
+  EXPECT_EQ(*exists, !wanted.empty());
+}
+
+void CheckCell(const Model& model, const ModelKey& key, MiniKv* store) {
+  const auto value = store->Get(key.first, key.second);
+  ASSERT_TRUE(value.ok()) << value.status();
+  const auto it = model.find(key);
+  EXPECT_EQ(*value, it == model.end() ? std::nullopt
+                                      : std::optional<std::string>(it->second));
+}
+
+class Differential : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(Differential, AnswersAreThoseOfAMap) {
+  const uint64_t seed =
+      GetParam() + 1000 * static_cast<uint64_t>(GTEST_FLAG_GET(random_seed));
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  RandomCells random(seed);
+  std::vector<Contestant> contestants(2);
+  contestants[0].options = contestants[1].options = SmallOptions();
+  contestants[0].options.filter.bloom_type = rowbloom::BloomType::kNone;
+  const auto families = rowbloom::FilterFamilyNames();
+  contestants[1].options.filter.policy = rowbloom::FilterPolicy::BitsPerKey(
+      families[seed % families.size()], 6.0 + static_cast<double>(seed % 8));
+  for (Contestant& c : contestants) ASSERT_NO_FATAL_FAILURE(c.Reopen());
+
+  Model model;
+  for (int i = 0; i < kOperations && !HasFailure(); ++i) {
+    const RandomWrite write = random.Write();
+    const ModelKey key = random.Key();
+    const uint64_t action = random.Below(1000);
+    if (action < 700) Apply(write, &model);
+    for (Contestant& c : contestants) {
+      MiniKv* const store = c.store.get();
+      if (action < 700) {
+        ASSERT_TRUE(Apply(write, store).ok());
+      } else if (action < 850) {
+        CheckCell(model, key, store);
+      } else if (action < 980) {
+        CheckRow(model, key.first, store);
+      } else if (action < 988) {
+        ASSERT_NO_FATAL_FAILURE(c.Reopen());
+      } else if (action < 996) {
+        ASSERT_TRUE(store->Flush().ok());
+      } else if (action < 998) {
+        ASSERT_TRUE(store->Compact().ok());
+      } else {
+        const auto contents = Contents(store);
+        ASSERT_TRUE(contents.ok()) << contents.status();
+        EXPECT_EQ(*contents, model);
+        const absl::Status verified = store->Verify();
+        EXPECT_TRUE(verified.ok()) << verified;
+      }
+    }
+  }
+  for (Contestant& c : contestants) {
+    const auto contents = Contents(c.store.get());
+    ASSERT_TRUE(contents.ok()) << contents.status();
+    EXPECT_EQ(*contents, model);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Differential, testing::Range<uint64_t>(1, 9));
+
+}  // namespace
+}  // namespace mini_kv
