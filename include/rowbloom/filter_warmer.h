@@ -10,8 +10,8 @@
 //
 // Chunks enter as if they had been looked up once; a reader that finds one
 // takes it over. What the cache has no room for is left out. If the file is
-// not finished, or never read: cache->EraseFile(file_id). The cache must outlive
-// the warmer. One thread.
+// not finished, or never read: cache->EraseFile(file_id). The cache must
+// outlive the warmer. One thread.
 
 #ifndef ROWBLOOM_FILTER_WARMER_H_
 #define ROWBLOOM_FILTER_WARMER_H_

@@ -171,14 +171,13 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
 
 void FilterReader::Impl::Prefetch() const {
   const FilterCache::Usage usage = options_.cache->GetUsage();
-  size_t room = usage.capacity_bytes -
-                std::min(usage.capacity_bytes, usage.usage_bytes);
+  size_t room =
+      usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
   std::vector<reader::ChunkLoad> loads;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const FilterDescriptor& descriptor = parsed_->chunks[i].descriptor;
     const uint32_t steps = FilterSteps(descriptor);
-    const size_t charge =
-        reader::ResidentChunk::ChargeBytes(descriptor, steps);
+    const size_t charge = reader::ResidentChunk::ChargeBytes(descriptor, steps);
     if (charge > room) break;
     room -= charge;
     loads.push_back({i, steps, nullptr});

@@ -31,7 +31,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 # <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
 SYSTEM = re.compile(
     r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|link|malloc|poll|signal"
-    r"|string|time|unistd|sys/[a-z]+|cpuid|arm_neon|[a-z]*intrin)\.h")
+    r"|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon|[a-z]*intrin)\.h")
 KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")
 KERNEL_HEADER = re.compile(
     r"(.*_(kernel|lookup|solver)|digest_mix|gf2_lanes|filter_state)\.h")
