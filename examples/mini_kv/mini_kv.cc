@@ -72,7 +72,7 @@ absl::Status MiniKv::Recover() {
   next_file_number_ = manifest->next_file_number;
   wal_number_ = manifest->wal_number;
   for (size_t level = 0; level < kLevelCount; ++level) {
-    auto ssts = OpenSsts(manifest->levels[level]);
+    auto ssts = OpenSsts(manifest->levels[level], level);
     if (!ssts.ok()) return ssts.status();
     levels_[level] = *std::move(ssts);
   }
@@ -193,7 +193,7 @@ absl::Status MiniKv::FlushMemtable() {
                 std::numeric_limits<uint64_t>::max(), options_, directory_,
                 [this] { return next_file_number_++; });
   if (!numbers.ok()) return numbers.status();
-  const auto ssts = OpenSsts(*numbers);
+  const auto ssts = OpenSsts(*numbers, 0);
   if (!ssts.ok()) return ssts.status();
   const auto wal_number = CreateWal();
   if (!wal_number.ok()) return wal_number.status();
@@ -230,7 +230,7 @@ absl::Status MiniKv::RunCompaction(const Compaction& compaction) {
                                  options_.file_size_bytes, options_, directory_,
                                  [this] { return next_file_number_++; });
   if (!numbers.ok()) return numbers.status();
-  const auto outputs = OpenSsts(*numbers);
+  const auto outputs = OpenSsts(*numbers, compaction.output_level);
   if (!outputs.ok()) return outputs.status();
   absl::Status status = CommitManifest(
       AfterCompaction(levels_, compaction, *outputs), wal_number_);
@@ -251,11 +251,13 @@ absl::StatusOr<uint64_t> MiniKv::CreateWal() {
   return number;
 }
 
-absl::StatusOr<Level> MiniKv::OpenSsts(const std::vector<uint64_t>& numbers) {
+absl::StatusOr<Level> MiniKv::OpenSsts(const std::vector<uint64_t>& numbers,
+                                       size_t level) {
   Level ssts;
   for (const uint64_t number : numbers) {
-    auto sst = SstReader::Open(Path(FileKind::kSst, number), number,
-                               {options_.filter_cache, &filter_stats_});
+    auto sst = SstReader::Open(
+        Path(FileKind::kSst, number), number,
+        {options_.filter_cache, &filter_stats_, static_cast<int>(level)});
     if (!sst.ok()) return sst.status();
     ssts.push_back(*std::move(sst));
   }
@@ -303,7 +305,7 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
       std::optional<std::string> value;
       const auto found = sst->Get(cell_key, &value, &stats_.reads);
       if (!found.ok()) return found.status();
-      sst->TellOutcome(*found);
+      sst->TellOutcome(filter_key, *found);
       if (*found) return value;  // Newest first: no other SST counts.
     }
   }
@@ -326,7 +328,8 @@ absl::Status MiniKv::VisitRow(std::string_view row,
       }
       auto cells = sst->NewIterator(from, &stats_.reads);
       if (!cells->status().ok()) return cells->status();
-      sst->TellOutcome(cells->Valid() && cells->cell().key.row == row);
+      sst->TellOutcome(filter_key,
+                       cells->Valid() && cells->cell().key.row == row);
       sources.push_back(std::move(cells));
     }
   }

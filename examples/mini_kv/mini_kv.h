@@ -122,7 +122,8 @@ class MiniKv {
   absl::Status CompactWhileDue();
   absl::Status RunCompaction(const Compaction& compaction);
   absl::StatusOr<uint64_t> CreateWal();
-  absl::StatusOr<Level> OpenSsts(const std::vector<uint64_t>& numbers);
+  absl::StatusOr<Level> OpenSsts(const std::vector<uint64_t>& numbers,
+                                 size_t level);
   absl::Status CommitManifest(const Levels& levels, uint64_t wal_number);
   absl::Status KeepError(const absl::Status& status);
 

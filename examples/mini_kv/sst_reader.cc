@@ -35,6 +35,7 @@ void SstReader::OpenFilter() {
   rowbloom::FilterReaderOptions options;
   options.cache = filtering_.cache;
   options.stats = filtering_.stats;
+  options.level = filtering_.level;
   options.tail_size_bytes = footer_.filter_tail_size;
   auto filter = rowbloom::FilterReader::Open(
       source_.get(), {footer_.filter_offset, footer_.filter_size}, options);
@@ -54,10 +55,6 @@ bool SstReader::Covers(const CellKey& key) const {
 
 bool SstReader::CoversRow(std::string_view row) const {
   return first_key().row <= row && row <= last_key().row;
-}
-
-void SstReader::TellOutcome(bool key_was_there) const {
-  if (filter_ != nullptr) filtering_.stats->TellOutcome(key_was_there);
 }
 
 absl::StatusOr<bool> SstReader::Get(const CellKey& key,

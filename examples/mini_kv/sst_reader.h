@@ -41,10 +41,11 @@ struct ReadStats {
 
 class SstReader {
  public:
-  // Shared by all SSTs; both must outlive them.
+  // Cache and stats are shared by all SSTs, and must outlive them.
   struct Filtering {
     rowbloom::FilterCache* cache = nullptr;
     rowbloom::FilterStats* stats = nullptr;
+    int level = 0;  // Of this one.
   };
   static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
       const std::string& path, uint64_t number, const Filtering& filtering);
@@ -67,8 +68,10 @@ class SstReader {
     return filter_ == nullptr || filter_->MayContain(key);
   }
   // What was there after MayContain() had said true: what makes false
-  // positives a count and not a guess.
-  void TellOutcome(bool key_was_there) const;
+  // positives a count and not a guess, and tells filters what they are worth.
+  void TellOutcome(const rowbloom::FilterKey& key, bool key_was_there) const {
+    if (filter_ != nullptr) filter_->TellOutcome(key, key_was_there);
+  }
 
   // Sets *value, to none for a tombstone, if the file has the cell.
   absl::StatusOr<bool> Get(const CellKey& key,
