@@ -155,6 +155,7 @@ struct FilterLookup {
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
   double (*expected_fpr)(const FilterState& state, uint64_t key_count);
+  void (*prefetch)(const FilterState& state, uint64_t digest);
 };
 
 class FilterView {
@@ -175,6 +176,12 @@ class FilterView {
   // The same for many; may_contain[i] answers digests[i]. Hides memory
   // latency by prefetching, so it is the faster form beyond the cache.
   void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  // Has the processor fetch what MayContain() will read first: for those who
+  // ask one digest each of many filters.
+  void Prefetch(KeyDigest digest) const {
+    lookup_.prefetch(state_, digest.value);
+  }
 
   // The rate that the loaded units are expected to have.
   double expected_fpr() const {

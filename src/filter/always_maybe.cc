@@ -51,7 +51,8 @@ const FilterLookup kAlwaysMaybeLookup = {
     [](const FilterState&, const uint64_t*, size_t count, bool* may_contain) {
       std::fill_n(may_contain, count, true);
     },
-    [](const FilterState&, uint64_t) { return 1.0; }};
+    [](const FilterState&, uint64_t) { return 1.0; },
+    [](const FilterState&, uint64_t) {}};
 
 const FilterFamily kAlwaysMaybeFamily = {
     kCode,

@@ -53,6 +53,12 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
                          state.detail[kSalted] != 0);
 }
 
+// Into the second level, as in batches.
+void Prefetch(const FilterState& state, uint64_t digest) {
+  __builtin_prefetch(
+      state.unit[0] + HomeOf(digest, state.slot_count) * kLineSize, 0, 1);
+}
+
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                    FilterState* state, FilterLookup* lookup) {
   const uint64_t size = descriptor.unit_size_bytes[0];
@@ -83,7 +89,8 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   state->detail[kSalted] = salted;
   const BlockedBloomKernel functions =
       BlockedBloomKernelFor(kernel, probe_count, salted);
-  *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr};
+  *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
+             Prefetch};
   return absl::OkStatus();
 }
 

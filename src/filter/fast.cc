@@ -70,6 +70,12 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   return rate + (1 - rate) * -std::expm1(-dependent * (1 - rate));
 }
 
+// Into the second level, as in batches.
+void Prefetch(const FilterState& state, uint64_t digest) {
+  __builtin_prefetch(
+      state.unit[0] + HomeOf(digest, state.slot_count) * kFastLineSize, 0, 1);
+}
+
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                    FilterState* state, FilterLookup* lookup) {
   const uint64_t size = descriptor.unit_size_bytes[0];
@@ -89,7 +95,8 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   state->parameter = descriptor.parameters;
   const FastKernel functions =
       FastKernelFor(kernel, static_cast<uint32_t>(descriptor.parameters));
-  *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr};
+  *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
+             Prefetch};
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,8 @@ namespace {
 constexpr uint32_t kDeclinedPause = 16;
 // The same after the cache had no room for what was loaded.
 constexpr uint32_t kRefusedPause = 1024;
+// Questions whose first reads are asked of memory together.
+constexpr size_t kBlock = 32;
 constexpr uint32_t kMaxFailures = 8;  // 2^8 lookups between two tries.
 // More steps must have paid for their load after so much of the weight that
 // counts keep: some four eras of lookups.
@@ -341,79 +344,109 @@ void FilterReader::Impl::LoadMissing(absl::Span<const Located> questions) {
   }
 }
 
-void FilterReader::Impl::AskBatch(absl::Span<const Located> questions,
+void FilterReader::Impl::AskGroup(absl::Span<const Located> group,
                                   bool* may_contain) const {
-  constexpr size_t kGroup = 64;
-  const auto chunk = static_cast<size_t>(questions.front().chunk);
-  base::ThreadRecord& thread = base::ThisThread();
+  const auto chunk = static_cast<size_t>(group.front().chunk);
   const auto ask = [&](const FilterView& view) {
-    std::array<KeyDigest, kGroup> digests;
-    std::array<bool, kGroup> answers;
-    for (size_t at = 0; at < questions.size(); at += kGroup) {
-      const size_t size = std::min(kGroup, questions.size() - at);
-      for (size_t i = 0; i < size; ++i) digests[i] = questions[at + i].digest;
-      view.MayContain(absl::MakeConstSpan(digests.data(), size),
-                      answers.data());
-      for (size_t i = 0; i < size; ++i) {
-        may_contain[questions[at + i].question] = answers[i];
-      }
+    for (const Located& q : group) {
+      may_contain[q.question] = view.MayContain(q.digest);
     }
   };
   bool asked;
   {
-    const base::EpochGuard guard(thread);
+    const base::EpochGuard guard;
     asked = AskHinted(chunk, ask);
   }
   if (!asked) asked = AskMissing(chunk, ask);
-  if (!asked) counters_.Add(FilterCounter::kUnloaded, questions.size());
-  for (const Located& q : questions) {
+  if (!asked) counters_.Add(FilterCounter::kUnloaded, group.size());
+  base::ThreadRecord& thread = base::ThisThread();
+  for (const Located& q : group) {
     if (base::SampleTick(&thread)) {
       CountSample(chunk, asked, may_contain[q.question]);
     }
   }
 }
 
-void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
+void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
                                     bool* may_contain) {
-  std::vector<Located> located(questions.size());
-  for (size_t i = 0; i < questions.size(); ++i) {
-    Located& q = located[i];
-    q.reader = questions[i].reader->impl_.get();
-    q.question = i;
-    q.chunk = q.reader->Locate(*questions[i].key, &q.digest);
-    may_contain[i] = q.chunk != kNo;
-  }
   // By reader and chunk, and so by offset within a source.
   std::sort(
-      located.begin(), located.end(), [](const Located& a, const Located& b) {
+      missing->begin(), missing->end(), [](const Located& a, const Located& b) {
         if (a.reader != b.reader) {
           return std::less<const Impl*>()(a.reader, b.reader);
         }
         return a.chunk != b.chunk ? a.chunk < b.chunk : a.question < b.question;
       });
-  LoadMissing(located);
-  base::ThreadRecord& thread = base::ThisThread();
-  for (size_t begin = 0; begin < located.size();) {
-    const Impl& r = *located[begin].reader;
-    const int64_t chunk = located[begin].chunk;
-    size_t end = begin;
-    while (end < located.size() && located[end].reader == &r &&
-           located[end].chunk == chunk) {
+  LoadMissing(*missing);
+  for (size_t begin = 0; begin < missing->size();) {
+    const Located& first = (*missing)[begin];
+    size_t end = begin + 1;
+    while (end < missing->size() && (*missing)[end].reader == first.reader &&
+           (*missing)[end].chunk == first.chunk) {
       ++end;
     }
-    const auto group = absl::MakeConstSpan(located).subspan(begin, end - begin);
-    if (chunk >= 0) r.AskBatch(group, may_contain);
-    uint64_t negatives = 0;
-    for (const Located& q : group) {
-      bool& answer = may_contain[q.question];
-      if (answer && chunk >= 0 && r.IsRemembered(*questions[q.question].key)) {
-        r.counters_.Add(FilterCounter::kMemoNegatives);
-        answer = false;
-      }
-      negatives += !answer;
-    }
-    r.counters_.CountLookups(thread, group.size(), negatives);
+    first.reader->AskGroup(
+        absl::MakeConstSpan(*missing).subspan(begin, end - begin), may_contain);
     begin = end;
+  }
+}
+
+void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
+                                  size_t begin, bool* may_contain,
+                                  std::vector<Located>* missing) {
+  std::array<Located, kBlock> located;
+  std::array<const FilterView*, kBlock> views;
+  const size_t size = std::min(kBlock, questions.size() - begin);
+  base::ThreadRecord& thread = base::ThisThread();
+  {
+    const base::EpochGuard guard(thread);
+    // What one question waits for is on its way while others are prepared.
+    for (size_t i = 0; i < size; ++i) {
+      Located& q = located[i];
+      q.reader = questions[begin + i].reader->impl_.get();
+      q.question = begin + i;
+      q.chunk = q.reader->Locate(*questions[begin + i].key, &q.digest);
+      may_contain[begin + i] = q.chunk != kNo;
+      views[i] = nullptr;
+      if (q.chunk < 0) continue;
+      q.reader->AskHinted(static_cast<size_t>(q.chunk),
+                          [&](const FilterView& view) {
+                            view.Prefetch(q.digest);
+                            views[i] = &view;
+                          });
+    }
+    for (size_t i = 0; i < size; ++i) {
+      if (views[i] == nullptr) continue;
+      may_contain[begin + i] = views[i]->MayContain(located[i].digest);
+    }
+  }
+  for (size_t i = 0; i < size; ++i) {
+    const Located& q = located[i];
+    if (q.chunk < 0) continue;
+    if (views[i] == nullptr) {
+      missing->push_back(q);
+    } else if (base::SampleTick(&thread)) {
+      q.reader->CountSample(static_cast<size_t>(q.chunk), true,
+                            may_contain[begin + i]);
+    }
+  }
+}
+
+void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
+                                    bool* may_contain) {
+  std::vector<Located> missing;
+  for (size_t begin = 0; begin < questions.size(); begin += kBlock) {
+    AskBlock(questions, begin, may_contain, &missing);
+  }
+  if (!missing.empty()) AskMissing(&missing, may_contain);
+  base::ThreadRecord& thread = base::ThisThread();
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const Impl& r = *questions[i].reader->impl_;
+    if (may_contain[i] && r.IsRemembered(*questions[i].key)) {
+      r.counters_.Add(FilterCounter::kMemoNegatives);
+      may_contain[i] = false;
+    }
+    r.counters_.CountLookups(thread, 1, may_contain[i] ? 0 : 1);
   }
 }
 

@@ -120,9 +120,14 @@ class FilterReader::Impl {
     size_t question = 0;
     KeyDigest digest;
   };
+  // Answers what is in memory; the rest goes to *missing.
+  static void AskBlock(absl::Span<const FilterQuestion> questions, size_t begin,
+                       bool* may_contain, std::vector<Located>* missing);
+  static void AskMissing(std::vector<Located>* missing, bool* may_contain);
+  // Loads what it may; `questions` are in order of reader and chunk.
   static void LoadMissing(absl::Span<const Located> questions);
-  // All of one chunk. The number of "no".
-  void AskBatch(absl::Span<const Located> questions, bool* may_contain) const;
+  // All of one chunk.
+  void AskGroup(absl::Span<const Located> group, bool* may_contain) const;
 
   bool IsRemembered(const FilterKey& key) const;
   void Remember(const FilterKey& key) const;
