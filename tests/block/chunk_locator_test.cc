@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ChunkLocator against a plain search over whole keys.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "block/chunk_index.h"
+#include "gtest/gtest.h"
+#include "testing/keys.h"
+
+namespace rowbloom::block {
+namespace {
+
+using testing::Random;
+
+// Owns its bytes, and has an order of its own.
+struct Key {
+  std::string row;
+  bool has_qualifier = false;
+  std::string qualifier;
+
+  StoredKey stored() const { return {row, qualifier, has_qualifier}; }
+  friend bool operator<(const Key& a, const Key& b) {
+    return std::tie(a.row, a.has_qualifier, a.qualifier) <
+           std::tie(b.row, b.has_qualifier, b.qualifier);
+  }
+};
+
+// An index over keys, of which each is the first of a chunk but the last.
+class Index {
+ public:
+  // `keys` is not empty; the last chunk holds one key if `last_is_first`.
+  Index(const std::set<Key>& keys, bool last_is_first)
+      : keys_(keys.begin(), keys.end()) {
+    for (const Key& key : keys_) {
+      ChunkEntry entry;
+      entry.first_key = key.stored();
+      entry.offset = entries_.size();
+      entries_.push_back(entry);
+    }
+    last_key_ = entries_.back().first_key;
+    if (!last_is_first && entries_.size() > 1) entries_.pop_back();
+    locator_ = ChunkLocator(&entries_, &last_key_);
+  }
+  Index(const Index&) = delete;
+  Index& operator=(const Index&) = delete;
+
+  int64_t Find(const Key& key) const { return locator_.Find(key.stored()); }
+  int64_t FindPlainly(const Key& key) const {
+    if (keys_.back() < key) return -1;
+    int64_t found = -1;
+    for (size_t i = 0; i < entries_.size() && !(key < keys_[i]); ++i) {
+      found = static_cast<int64_t>(i);
+    }
+    return found;
+  }
+  const std::vector<Key>& keys() const { return keys_; }
+
+ private:
+  const std::vector<Key> keys_;
+  std::vector<ChunkEntry> entries_;
+  StoredKey last_key_;
+  ChunkLocator locator_;
+};
+
+void ExpectSame(const Index& index, const Key& key) {
+  ASSERT_EQ(index.Find(key), index.FindPlainly(key))
+      << ::testing::PrintToString(key.row) << " "
+      << ::testing::PrintToString(key.qualifier);
+}
+
+// The key, and what is next to it.
+void ExpectSameAround(const Index& index, const Key& key) {
+  ExpectSame(index, key);
+  std::vector<std::string> rows = {key.row + '\0', key.row + '\xff',
+                                   key.row + std::string(9, '\0')};
+  for (size_t size = 0; size < key.row.size(); ++size) {
+    rows.push_back(key.row.substr(0, size));
+    for (const int delta : {-1, 1}) {
+      std::string row = key.row;
+      row[size] = static_cast<char>(row[size] + delta);
+      rows.push_back(row);
+    }
+  }
+  for (const std::string& row : rows) {
+    ExpectSame(index, {row, false, ""});
+    ExpectSame(index, {row, true, key.qualifier});
+  }
+  ExpectSame(index, {key.row, !key.has_qualifier, ""});
+  for (const std::string& more :
+       {std::string(), std::string("\0", 1), std::string("q")}) {
+    ExpectSame(index, {key.row, true, key.qualifier + more});
+  }
+}
+
+void ExpectSameEverywhere(const Index& index) {
+  ExpectSame(index, {"", false, ""});
+  ExpectSame(index, {"", true, ""});
+  ExpectSame(index, {std::string(20, '\xff'), true, "\xff"});
+  for (const Key& key : index.keys()) ExpectSameAround(index, key);
+}
+
+TEST(ChunkLocator, OfNoChunksFindsNothing) {
+  const std::vector<ChunkEntry> none;
+  const StoredKey last;
+  Random random(6);
+  for (int i = 0; i < 100; ++i) {
+    const std::string row = random.Bytes(12);
+    EXPECT_EQ(ChunkLocator().Find({row, "", false}), -1);
+    EXPECT_EQ(ChunkLocator(&none, &last).Find({row, "", false}), -1);
+  }
+}
+
+TEST(ChunkLocator, FindsInOneChunkWhatIsBetweenFirstAndLastKey) {
+  const Index index({{"abc", false, ""}, {"abf", true, "q"}}, false);
+  EXPECT_EQ(index.Find({"abb", true, "z"}), -1);
+  EXPECT_EQ(index.Find({"abc", false, ""}), 0);
+  EXPECT_EQ(index.Find({"abd", false, ""}), 0);
+  EXPECT_EQ(index.Find({"abf", true, "q"}), 0);
+  EXPECT_EQ(index.Find({"abf", true, "r"}), -1);
+  EXPECT_EQ(index.Find({"ab", false, ""}), -1);
+  EXPECT_EQ(index.Find({"b", false, ""}), -1);
+  ExpectSameEverywhere(index);
+  ExpectSameEverywhere(Index({{"", false, ""}}, true));
+  ExpectSameEverywhere(Index({{"one", true, ""}}, true));
+}
+
+TEST(ChunkLocator, TellsRowsApartThatOnlyZerosTellApart) {
+  std::set<Key> keys;
+  for (size_t zeros = 0; zeros < 20; ++zeros) {
+    keys.insert({std::string(zeros, '\0'), false, ""});
+    keys.insert({"a" + std::string(zeros, '\0'), zeros % 2 == 0, "q"});
+  }
+  ExpectSameEverywhere(Index(keys, false));
+  ExpectSameEverywhere(Index(keys, true));
+}
+
+TEST(ChunkLocator, TellsChunksOfOneRowApart) {
+  std::set<Key> keys = {{"row of one", false, ""}};
+  for (int i = 0; i < 100; ++i) {
+    keys.insert({"row of many", true, std::to_string(i)});
+  }
+  const Index index(keys, false);
+  ExpectSameEverywhere(index);
+  // The row's own key is before its columns.
+  EXPECT_EQ(index.Find({"row of many", false, ""}), -1);
+}
+
+TEST(ChunkLocator, TellsRowsApartBehindEqualBytes) {
+  std::set<Key> keys;
+  for (int i = 0; i < 300; ++i) {
+    keys.insert(
+        {"same eight or more bytes " + std::to_string(i * 7), false, ""});
+    keys.insert(
+        {"another" + std::to_string(i % 3) + "12345678" + std::to_string(i),
+         i % 2 == 0, "q"});
+  }
+  ExpectSameEverywhere(Index(keys, false));
+}
+
+TEST(ChunkLocator, FindsWhatAPlainSearchFinds) {
+  Random random(7);
+  for (int round = 0; round < 300; ++round) {
+    const std::string prefix = random.Bytes(12);
+    const bool columns = random.Below(2) == 0;
+    // Few different bytes, so that rows are each other's prefixes.
+    const auto random_key = [&] {
+      Key key;
+      if (random.Below(16) != 0) key.row = prefix;
+      const uint64_t size = random.Below(12);
+      for (uint64_t i = 0; i < size; ++i) {
+        key.row += "\0\1ab\xff"[random.Below(5)];
+      }
+      if (columns && random.Below(3) != 0) {
+        key.has_qualifier = true;
+        key.qualifier = random.Bytes(3);
+      }
+      return key;
+    };
+    std::set<Key> keys;
+    const uint64_t count = 1 + random.Below(60);
+    for (uint64_t i = 0; i < count; ++i) keys.insert(random_key());
+    const Index index(keys, round % 2 == 0);
+    ExpectSameEverywhere(index);
+    for (int i = 0; i < 200; ++i) ExpectSame(index, random_key());
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom::block
