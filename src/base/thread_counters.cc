@@ -40,7 +40,7 @@ ThreadCounters::ThreadCounters() : place_(AllPlaces().Take()) {}
 
 ThreadCounters::~ThreadCounters() {
   ForEachThread([this](ThreadRecord& thread) {
-    CounterPage* page = PageOf(thread);
+    CounterPage* page = PageOf(thread, std::memory_order_acquire);
     if (page == nullptr) return;
     for (auto& c : page->values[place_ % kPageSize]) {
       c.store(0, std::memory_order_relaxed);
@@ -67,9 +67,7 @@ std::array<uint64_t, ThreadCounters::kCounters> ThreadCounters::Sum() const {
     sum[i] = shared_[i].load(std::memory_order_relaxed);
   }
   ForEachThread([&](ThreadRecord& thread) {
-    if (place_ >= kPageSize * ThreadRecord::kCounterPages) return;
-    const CounterPage* page = thread.counter_pages[place_ / kPageSize].load(
-        std::memory_order_acquire);
+    const CounterPage* page = PageOf(thread, std::memory_order_acquire);
     if (page == nullptr) return;
     for (size_t i = 0; i < kCounters; ++i) {
       sum[i] +=

@@ -45,10 +45,12 @@ class ThreadCounters {
   static constexpr size_t kPageSize = CounterPage::kSize;
   static_assert(kCounters == CounterPage::kCounters);
 
-  CounterPage* PageOf(const ThreadRecord& thread) const {
+  // Of another thread: by an acquire.
+  CounterPage* PageOf(
+      const ThreadRecord& thread,
+      std::memory_order order = std::memory_order_relaxed) const {
     return place_ < kPageSize * ThreadRecord::kCounterPages
-               ? thread.counter_pages[place_ / kPageSize].load(
-                     std::memory_order_relaxed)
+               ? thread.counter_pages[place_ / kPageSize].load(order)
                : nullptr;
   }
   void AddSlowly(ThreadRecord& thread, size_t counter, uint64_t delta);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/thread_counters.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace rowbloom::base {
+namespace {
+
+using Values = std::array<uint64_t, ThreadCounters::kCounters>;
+
+constexpr size_t kPlaces = CounterPage::kSize * ThreadRecord::kCounterPages;
+
+TEST(ThreadCounters, StartAtZeroAndAreEachTheirOwn) {
+  ThreadCounters counters;
+  EXPECT_EQ(counters.Sum(), Values{});
+  counters.Add(ThisThread(), 0);
+  counters.Add(ThisThread(), 1, 5);
+  counters.Add(ThisThread(), 0, 2);
+  EXPECT_EQ(counters.Sum(), (Values{3, 5}));
+}
+
+TEST(ThreadCounters, KeepWhatEndedThreadsCounted) {
+  ThreadCounters counters;
+  for (int i = 1; i <= 20; ++i) {
+    std::thread([&] { counters.Add(ThisThread(), 0); }).join();
+    EXPECT_EQ(counters.Sum()[0], i);
+  }
+}
+
+TEST(ThreadCounters, InThePlaceOfDestroyedOnesStartAtZero) {
+  for (int round = 0; round < 10; ++round) {
+    std::vector<std::unique_ptr<ThreadCounters>> all;
+    for (size_t i = 0; i < 2 * CounterPage::kSize; ++i) {
+      all.push_back(std::make_unique<ThreadCounters>());
+      ASSERT_EQ(all.back()->Sum(), Values{});
+    }
+    const auto add = [&] {
+      for (size_t i = 0; i < all.size(); ++i) {
+        all[i]->Add(ThisThread(), i % 2, i + 1);
+      }
+    };
+    add();
+    std::thread(add).join();
+    for (size_t i = 0; i < all.size(); ++i) {
+      ASSERT_EQ(all[i]->Sum()[i % 2], 2 * (i + 1));
+      ASSERT_EQ(all[i]->Sum()[1 - i % 2], 0);
+    }
+  }
+}
+
+TEST(ThreadCounters, BeyondThePlacesOfAThreadAreShared) {
+  std::vector<std::unique_ptr<ThreadCounters>> all;
+  for (size_t i = 0; i < kPlaces + 10; ++i) {
+    all.push_back(std::make_unique<ThreadCounters>());
+  }
+  const auto add = [&] {
+    for (size_t i = kPlaces - 10; i < all.size(); ++i) {
+      all[i]->Add(ThisThread(), 0, i);
+      all[i]->Add(ThisThread(), 1);
+    }
+  };
+  add();
+  std::thread(add).join();
+  for (size_t i = kPlaces - 10; i < all.size(); ++i) {
+    ASSERT_EQ(all[i]->Sum(), (Values{2 * i, 2})) << i;
+  }
+  // Those that have no place of their own give none back.
+  all.clear();
+  ThreadCounters again;
+  EXPECT_EQ(again.Sum(), Values{});
+}
+
+TEST(ThreadCountersThreads, SumsAreExactAndNeverGoBack) {
+  constexpr int kThreads = 8;
+  constexpr uint64_t kRounds = 20000;
+  ThreadCounters first, second;
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    Values last{};
+    while (!done) {
+      const Values now = first.Sum();
+      for (size_t i = 0; i < now.size(); ++i) ASSERT_GE(now[i], last[i]);
+      last = now;
+    }
+  });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (uint64_t i = 0; i < kRounds; ++i) {
+        first.Add(ThisThread(), 0);
+        first.Add(ThisThread(), 1, i);
+        second.Add(ThisThread(), 0, 2);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  reader.join();
+  EXPECT_EQ(first.Sum(), (Values{kThreads * kRounds,
+                                 kThreads * (kRounds * (kRounds - 1) / 2)}));
+  EXPECT_EQ(second.Sum(), (Values{2 * kThreads * kRounds, 0}));
+}
+
+// Counters come and go while other threads use others of the same page, for
+// the first time too.
+TEST(ThreadCountersThreads, ComeAndGoBesideOthers) {
+  ThreadCounters stays;
+  std::atomic<bool> done{false};
+  std::thread changing([&] {
+    while (!done) {
+      ThreadCounters counters;
+      counters.Add(ThisThread(), 0, 3);
+      ASSERT_EQ(counters.Sum(), (Values{3, 0}));
+    }
+  });
+  constexpr int kThreads = 200;
+  for (int t = 0; t < kThreads; t += 4) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] { stays.Add(ThisThread(), 1); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  done = true;
+  changing.join();
+  EXPECT_EQ(stays.Sum(), (Values{0, kThreads}));
+}
+
+}  // namespace
+}  // namespace rowbloom::base
