@@ -49,8 +49,9 @@ class FilterLedger {
   // not costs so many bytes.
   void CountLookups(uint64_t lookups, uint64_t negatives, uint64_t cost_bytes);
   void CountLoad(uint64_t bytes);
-  // Counts a refusal if the answer is no.
-  bool MayLoad();
+  // Beside loads of so many bytes that are not counted yet. Counts a refusal if
+  // the answer is no.
+  bool MayLoad(uint64_t planned_bytes = 0);
 
   // For estimates of how often something is asked. An era ends when there were
   // so many lookups for each chunk that readers have; a count loses half of its

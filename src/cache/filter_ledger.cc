@@ -10,12 +10,19 @@ namespace rowbloom {
 namespace {
 
 constexpr uint64_t kLookupsPerChunkAndEra = 2048;
+// Grants beyond it, as of a cache without a limit, change nothing.
+constexpr int64_t kMaxGrantedBytes = int64_t{1} << 60;
 
 }  // namespace
 
 void FilterLedger::Grant(uint64_t bytes) {
-  granted_bytes_.fetch_add(static_cast<int64_t>(bytes));
-  balance_bytes_.fetch_add(static_cast<int64_t>(bytes));
+  int64_t granted = granted_bytes_.load();
+  int64_t more;
+  do {
+    more = static_cast<int64_t>(
+        std::min(bytes, static_cast<uint64_t>(kMaxGrantedBytes - granted)));
+  } while (!granted_bytes_.compare_exchange_weak(granted, granted + more));
+  balance_bytes_.fetch_add(more);
 }
 
 bool FilterLedger::WithinGrants() const {
@@ -25,12 +32,14 @@ bool FilterLedger::WithinGrants() const {
 
 void FilterLedger::CountLookups(uint64_t lookups, uint64_t negatives,
                                 uint64_t cost_bytes) {
-  const uint64_t unfiltered = lookups * cost_bytes;
-  const uint64_t saved = negatives * cost_bytes;
-  unfiltered_bytes_.fetch_add(unfiltered, std::memory_order_relaxed);
-  saved_bytes_.fetch_add(saved, std::memory_order_relaxed);
+  unfiltered_bytes_.fetch_add(lookups * cost_bytes, std::memory_order_relaxed);
+  saved_bytes_.fetch_add(negatives * cost_bytes, std::memory_order_relaxed);
+  // What does not fit 64 bits is beyond any limit.
   const auto income = static_cast<int64_t>(
-      static_cast<double>(saved) + kMaxLoss * static_cast<double>(unfiltered));
+      std::min(static_cast<double>(cost_bytes) *
+                   (static_cast<double>(negatives) +
+                    kMaxLoss * static_cast<double>(lookups)),
+               static_cast<double>(kMaxGrantedBytes)));
   const int64_t limit =
       granted_bytes_.load(std::memory_order_relaxed) + kSlackBytes;
   int64_t balance = balance_bytes_.load(std::memory_order_relaxed);
@@ -55,8 +64,11 @@ void FilterLedger::CountLoad(uint64_t bytes) {
                            std::memory_order_relaxed);
 }
 
-bool FilterLedger::MayLoad() {
-  if (balance_bytes_.load(std::memory_order_relaxed) > 0) return true;
+bool FilterLedger::MayLoad(uint64_t planned_bytes) {
+  const int64_t balance = balance_bytes_.load(std::memory_order_relaxed);
+  if (balance > 0 && static_cast<uint64_t>(balance) > planned_bytes) {
+    return true;
+  }
   refused_loads_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
