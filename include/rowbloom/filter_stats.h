@@ -57,8 +57,10 @@ struct FilterStatsSnapshot {
   FilterStatsSnapshot& operator+=(const FilterStatsSnapshot& other);
 
   uint64_t positives() const {
-    return (*this)[FilterCounter::kLookups] -
-           (*this)[FilterCounter::kNegatives];
+    // While readers count, negatives may be ahead.
+    const uint64_t lookups = (*this)[FilterCounter::kLookups];
+    const uint64_t negatives = (*this)[FilterCounter::kNegatives];
+    return lookups > negatives ? lookups - negatives : 0;
   }
   // Of the lookups whose key was not there, as far as is known, the share that
   // was not answered "no". 0 if there were none.

@@ -101,6 +101,30 @@ TEST(FilterStats, TextHasOneNamedLineForEachCounter) {
             "open_errors 10\n");
 }
 
+TEST(FilterStats, ObservedRateIsOfTheLookupsWhoseKeyWasNotThere) {
+  FilterStatsSnapshot snapshot;
+  EXPECT_EQ(snapshot.observed_fpr(), 0);
+  const auto set = [&](FilterCounter counter, uint64_t value) {
+    snapshot.values[static_cast<size_t>(counter)] = value;
+  };
+  set(FilterCounter::kLookups, 1000);
+  set(FilterCounter::kTruePositives, 500);
+  EXPECT_EQ(snapshot.observed_fpr(), 0);
+  EXPECT_EQ(snapshot.positives(), 1000);
+  set(FilterCounter::kNegatives, 30);
+  set(FilterCounter::kFalsePositives, 10);
+  EXPECT_EQ(snapshot.observed_fpr(), 0.25);
+  EXPECT_EQ(snapshot.positives(), 970);
+}
+
+// A snapshot while readers count may have seen the negative of a lookup that it
+// has not seen.
+TEST(FilterStats, PositivesAreNeverFewerThanNone) {
+  FilterStatsSnapshot snapshot;
+  snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] = 1;
+  EXPECT_EQ(snapshot.positives(), 0);
+}
+
 TEST(FilterStats, CounterOutsideTheEnumIsUnknown) {
   EXPECT_EQ(FilterCounterName(FilterCounter::kCount), "unknown");
   EXPECT_EQ(FilterCounterName(static_cast<FilterCounter>(200)), "unknown");

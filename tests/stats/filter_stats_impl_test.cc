@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files as readers open and close them; FilterReader's tests see the same from
+// outside.
+
+#include "stats/filter_stats_impl.h"
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rowbloom/filter_stats.h"
+#include "stats/file_counters.h"
+
+namespace rowbloom {
+
+// As FilterStats befriends it.
+class FilterReader {
+ public:
+  static void Open(FilterStats* stats, const stats::FileCounters* counters,
+                   uint64_t file_id, int level, std::string_view name) {
+    stats->impl_->Open(counters, file_id, level, name);
+  }
+  static void Close(FilterStats* stats, const stats::FileCounters* counters) {
+    stats->impl_->Close(counters);
+  }
+};
+
+namespace {
+
+using C = FilterCounter;
+
+class OpenFile {
+ public:
+  OpenFile(FilterStats* stats, uint64_t file_id, int level,
+           std::string_view name = "f.sst")
+      : stats_(stats) {
+    FilterReader::Open(stats, &counters_, file_id, level, name);
+  }
+  ~OpenFile() { FilterReader::Close(stats_, &counters_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  void Count(uint64_t lookups, uint64_t negatives) {
+    counters_.CountLookups(base::ThisThread(), lookups, negatives);
+  }
+  void Add(FilterCounter counter, uint64_t delta) {
+    counters_.Add(counter, delta);
+  }
+
+ private:
+  FilterStats* const stats_;
+  stats::FileCounters counters_;
+};
+
+TEST(FilterStatsFiles, AreSummedByLevel) {
+  FilterStats stats;
+  EXPECT_TRUE(stats.Levels().empty());
+  OpenFile a(&stats, 1, 0), b(&stats, 2, 3), c(&stats, 3, 3);
+  a.Count(10, 4);
+  b.Count(100, 40);
+  c.Count(1000, 400);
+  c.Add(C::kChunkLoads, 7);
+  std::map<int, FilterStatsSnapshot> levels = stats.Levels();
+  ASSERT_EQ(levels.size(), 2);
+  EXPECT_EQ(levels[0][C::kLookups], 10);
+  EXPECT_EQ(levels[3][C::kLookups], 1100);
+  EXPECT_EQ(levels[3][C::kNegatives], 440);
+  EXPECT_EQ(levels[3][C::kChunkLoads], 7);
+  EXPECT_EQ(stats.Snapshot()[C::kLookups], 1110);
+}
+
+TEST(FilterStatsFiles, StayInTheLevelsWhenTheyAreClosed) {
+  FilterStats stats;
+  for (int i = 0; i < 5; ++i) {
+    OpenFile file(&stats, 7, 2);
+    file.Count(10, 5);
+    file.Add(C::kLoadErrors, 1);
+    EXPECT_EQ(stats.Files().size(), 1);
+  }
+  EXPECT_TRUE(stats.Files().empty());
+  EXPECT_EQ(stats.Levels()[2][C::kLookups], 50);
+  EXPECT_EQ(stats.Levels()[2][C::kNegatives], 25);
+  EXPECT_EQ(stats.Levels()[2][C::kLoadErrors], 5);
+}
+
+TEST(FilterStatsFiles, AreListedByLevelAndId) {
+  FilterStats stats;
+  OpenFile a(&stats, 9, 1, "a"), b(&stats, 4, 1, "b"), c(&stats, 8, 0, "c"),
+      d(&stats, 5, FilterStats::kUnknownLevel, "d");
+  b.Count(3, 1);
+  const std::vector<FilterStats::File> files = stats.Files();
+  std::string names;
+  for (const FilterStats::File& file : files) names += file.name;
+  EXPECT_EQ(names, "dcba");
+  EXPECT_EQ(files[2].file_id, 4);
+  EXPECT_EQ(files[2].level, 1);
+  EXPECT_EQ(files[2].counters[C::kLookups], 3);
+  EXPECT_EQ(files[2].counters[C::kNegatives], 1);
+}
+
+TEST(FilterStatsFiles, WhatNoFileIsKnownForIsOfTheUnknownLevel) {
+  FilterStats stats;
+  OpenFile file(&stats, 1, 6);
+  file.Count(10, 0);
+  stats.Add(C::kOpenErrors, 2);
+  stats.TellOutcome(true);
+  std::map<int, FilterStatsSnapshot> levels = stats.Levels();
+  ASSERT_EQ(levels.size(), 2);
+  EXPECT_EQ(levels[FilterStats::kUnknownLevel][C::kOpenErrors], 2);
+  EXPECT_EQ(levels[FilterStats::kUnknownLevel][C::kTruePositives], 1);
+  EXPECT_EQ(levels[6][C::kLookups], 10);
+}
+
+TEST(FilterStatsText, IsATableOfLevels) {
+  FilterStats stats;
+  OpenFile upper(&stats, 1, 0), lower(&stats, 2, 5);
+  upper.Count(1000, 600);
+  upper.Add(C::kTruePositives, 390);
+  upper.Add(C::kFalsePositives, 200);
+  upper.Add(C::kUnloaded, 3);
+  lower.Count(5, 0);
+  lower.Add(C::kChunkLoads, 2);
+  lower.Add(C::kChunkLoadBytes, 8192);
+  lower.Add(C::kLoadErrors, 1);
+  stats.Add(C::kOpenErrors, 4);
+  EXPECT_EQ(
+      stats.ToString(),
+      "level           lookups      negatives      true pos.     false pos."
+      "        fpr     unloaded      loads   loaded bytes   errors\n"
+      "unknown               0              0              0              0"
+      "    0.0000%            0          0              0        4\n"
+      "0                  1000            600            390            200"
+      "   25.0000%            3          0              0        0\n"
+      "5                     5              0              0              0"
+      "    0.0000%            0          2           8192        1\n"
+      "all                1005            600            390            200"
+      "   25.0000%            3          2           8192        5\n");
+}
+
+TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
+  FilterStats stats;
+  OpenFile upper(&stats, 1, 0), lower(&stats, 2, 5);
+  upper.Count(10, 6);
+  lower.Count(20, 7);
+  lower.Add(C::kMemoNegatives, 1);
+  stats.Add(C::kOpenErrors, 4);
+  const auto metric = [](const std::string& name, const std::string& help,
+                         int unknown, int zero, int five) {
+    const std::string full = "rowbloom_" + name + "_total";
+    return "# HELP " + full + " " + help + "\n# TYPE " + full + " counter\n" +
+           full + "{level=\"unknown\"} " + std::to_string(unknown) + "\n" +
+           full + "{level=\"0\"} " + std::to_string(zero) + "\n" + full +
+           "{level=\"5\"} " + std::to_string(five) + "\n";
+  };
+  EXPECT_EQ(
+      stats.ToPrometheus(),
+      metric("lookups", "Questions asked.", 0, 10, 20) +
+          metric("negatives", "Questions answered no.", 0, 6, 7) +
+          metric("true_positives",
+                 "Questions answered maybe whose key was there.", 0, 0, 0) +
+          metric("false_positives",
+                 "Questions answered maybe whose key was not there.", 0, 0, 0) +
+          metric("memo_negatives",
+                 "Negatives that came from remembered false positives.", 0, 0,
+                 1) +
+          metric("unloaded",
+                 "Questions answered maybe for want of a loaded chunk.", 0, 0,
+                 0) +
+          metric("chunk_loads", "Reads of filter chunks.", 0, 0, 0) +
+          metric("chunk_load_bytes", "Bytes of filter chunks read.", 0, 0, 0) +
+          metric("load_errors",
+                 "Filter chunks that could not be read or were damaged.", 0, 0,
+                 0) +
+          metric("open_errors", "Files read without a filter.", 4, 0, 0));
+}
+
+TEST(FilterStatsThreads, SnapshotsWhileFilesComeAndGoNeverCountBackwards) {
+  constexpr int kThreads = 4;
+  constexpr int kFiles = 200;
+  constexpr uint64_t kLookups = 50;
+  FilterStats stats;
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    uint64_t last = 0;
+    while (!done) {
+      const FilterStatsSnapshot now = stats.Snapshot();
+      ASSERT_GE(now[C::kLookups], last);
+      ASSERT_LE(now.positives(), now[C::kLookups]);
+      last = now[C::kLookups];
+      ASSERT_LE(stats.Files().size(), kThreads);
+      ASSERT_FALSE(stats.ToString().empty());
+      ASSERT_TRUE(stats.Levels().size() <= 3);
+    }
+  });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kFiles; ++i) {
+        OpenFile file(&stats, static_cast<uint64_t>(i), t % 3);
+        for (uint64_t l = 0; l < kLookups; ++l) file.Count(1, 1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  reader.join();
+  EXPECT_EQ(stats.Snapshot()[C::kLookups], kThreads * kFiles * kLookups);
+  EXPECT_EQ(stats.Snapshot().positives(), 0);
+}
+
+}  // namespace
+}  // namespace rowbloom
