@@ -16,8 +16,10 @@ constexpr double kDoubtedLookups = 32;
 constexpr uint32_t kMaxOutcomes = 1 << 20;
 
 uint32_t CountIn(uint64_t word, uint32_t era) {
-  const uint32_t eras = era - static_cast<uint32_t>(word >> 32);
-  return eras > 31 ? 0 : static_cast<uint32_t>(word) >> eras;
+  // Another thread may have counted in an era that began after this one looked.
+  const auto eras =
+      static_cast<int32_t>(era - static_cast<uint32_t>(word >> 32));
+  return eras > 31 ? 0 : static_cast<uint32_t>(word) >> std::max(eras, 0);
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ void FileDemand::CountSample(size_t chunk, Answer answer) {
   double absent = 0;
   if (answer == Answer::kNo) {
     absent = kWeight;
-    absent_.fetch_add(kWeight, std::memory_order_relaxed);
+    CountOutcomes(&absent_, kWeight);
   } else if (answer == Answer::kUnloaded) {
     absent = kWeight * AbsentShare();
   }
@@ -57,8 +59,11 @@ void FileDemand::CountSample(size_t chunk, Answer answer) {
 }
 
 void FileDemand::TellOutcome(bool key_was_there) {
-  std::atomic<uint32_t>& count = key_was_there ? present_ : absent_;
-  if (count.fetch_add(1, std::memory_order_relaxed) < kMaxOutcomes) return;
+  CountOutcomes(key_was_there ? &present_ : &absent_, 1);
+}
+
+void FileDemand::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
+  if (count->fetch_add(delta, std::memory_order_relaxed) < kMaxOutcomes) return;
   for (std::atomic<uint32_t>* c : {&present_, &absent_}) {
     c->store(c->load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
   }

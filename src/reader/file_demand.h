@@ -50,6 +50,7 @@ class FileDemand {
 
  private:
   double AbsentShare() const;
+  void CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta);
 
   FilterLedger* const ledger_;
   const FilterLedger::Mark opened_;
