@@ -35,6 +35,8 @@ constexpr double kPaybackEras = 4;
 // By how much a chunk must be worth more than what has to go for it. Estimates
 // vary: chunks of the same worth would displace each other for ever.
 constexpr double kHysteresis = 1.4;
+// What a prefetch has in memory beside the cache, and one chunk more.
+constexpr uint64_t kPrefetchedAtOnceBytes = 4 << 20;
 
 // A key that was not where the filter said "maybe".
 class RememberedKey final : public FilterCache::Value {
@@ -178,10 +180,11 @@ uint32_t FilterReader::Impl::DesiredSteps(size_t chunk,
                     : static_cast<uint32_t>(std::min<double>(worthy, steps));
 }
 
-uint32_t FilterReader::Impl::StepsToLoad(size_t chunk) const {
+uint32_t FilterReader::Impl::StepsToLoad(size_t chunk,
+                                         uint64_t planned_bytes) const {
   FilterLedger& ledger = demand_->ledger();
   const uint32_t steps = DesiredSteps(chunk, 0);
-  if (steps == 0 || !ledger.MayLoad()) return 0;
+  if (steps == 0 || !ledger.MayLoad(planned_bytes)) return 0;
   if (ledger.WithinGrants()) return steps;
   const auto bytes = static_cast<double>(loader_.SizeOf({chunk, steps}));
   const double wasted = demand_->AbsentLookups(chunk) * demand_->cost_bytes();
@@ -197,7 +200,7 @@ void FilterReader::Impl::MaybeGrow(size_t chunk) const {
     if (value == nullptr) return;
     now = static_cast<const ResidentChunk*>(value)->steps();
   }
-  if (now >= FilterSteps(descriptor)) return;
+  if (now >= FilterSteps(descriptor) || !PauseEnds(&slots_[chunk])) return;
   const uint32_t steps =
       DesiredSteps(chunk, ResidentChunk::ChargeBytes(descriptor, now));
   if (steps <= now) return;
@@ -308,11 +311,43 @@ void FilterReader::Impl::CountSample(size_t chunk, bool asked,
   }
 }
 
-void FilterReader::Impl::LoadMissing(absl::Span<const Located> questions) {
+void FilterReader::Impl::Prefetch() const {
+  const FilterCache::Usage usage = options_.cache->GetUsage();
+  size_t room =
+      usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
+  std::vector<ChunkLoad> loads;
+  uint64_t planned_bytes = 0;
+  const auto load = [&] {
+    std::vector<LoadResult> results = loader_.LoadAll(loads);
+    for (size_t i = 0; i < loads.size(); ++i) {
+      Keep(loads[i].chunk, std::move(results[i]));
+    }
+    loads.clear();
+    planned_bytes = 0;
+  };
+  for (size_t chunk = 0; chunk < slots_.size(); ++chunk) {
+    const FilterDescriptor& descriptor = parsed_->chunks[chunk].descriptor;
+    const uint32_t steps = FilterSteps(descriptor);
+    const size_t charge = ResidentChunk::ChargeBytes(descriptor, steps);
+    if (charge > room) break;
+    room -= charge;
+    if (AskCached(chunk, [](const FilterView&) {})) continue;
+    loads.push_back({chunk, steps});
+    planned_bytes += loader_.SizeOf(loads.back());
+    if (planned_bytes >= kPrefetchedAtOnceBytes) load();
+  }
+  load();
+}
+
+std::vector<FilterReader::Impl::Loaded> FilterReader::Impl::LoadMissing(
+    absl::Span<const Located> questions) {
+  std::vector<Loaded> loaded;
   // Runs of one reader, of which each chunk is wanted once.
   for (size_t begin = 0; begin < questions.size();) {
     const Impl& r = *questions[begin].reader;
     std::vector<ChunkLoad> loads;
+    std::vector<size_t> askers;
+    uint64_t planned_bytes = 0;
     size_t end = begin;
     for (; end < questions.size() && questions[end].reader == &r; ++end) {
       const int64_t located = questions[end].chunk;
@@ -331,20 +366,26 @@ void FilterReader::Impl::LoadMissing(absl::Span<const Located> questions) {
       const uint32_t steps =
           r.options_.loading == FilterLoading::kAlways
               ? FilterSteps(r.parsed_->chunks[chunk].descriptor)
-              : r.StepsToLoad(chunk);
-      if (steps > 0) loads.push_back({chunk, steps});
+              : r.StepsToLoad(chunk, planned_bytes);
+      if (steps == 0) continue;
+      loads.push_back({chunk, steps});
+      planned_bytes += r.loader_.SizeOf(loads.back());
+      askers.push_back(end);
     }
     if (loads.size() > 1) {
+      loaded.resize(questions.size());
       std::vector<LoadResult> results = r.loader_.LoadAll(loads);
       for (size_t i = 0; i < loads.size(); ++i) {
-        r.Keep(loads[i].chunk, std::move(results[i]));
+        loaded[askers[i]] = r.Keep(loads[i].chunk, std::move(results[i]));
       }
     }
     begin = end;
   }
+  return loaded;
 }
 
 void FilterReader::Impl::AskGroup(absl::Span<const Located> group,
+                                  const ResidentChunk* loaded,
                                   bool* may_contain) const {
   const auto chunk = static_cast<size_t>(group.front().chunk);
   const auto ask = [&](const FilterView& view) {
@@ -356,6 +397,10 @@ void FilterReader::Impl::AskGroup(absl::Span<const Located> group,
   {
     const base::EpochGuard guard;
     asked = AskHinted(chunk, ask);
+  }
+  if (!asked && loaded != nullptr) {
+    ask(loaded->view());
+    asked = true;
   }
   if (!asked) asked = AskMissing(chunk, ask);
   if (!asked) counters_.Add(FilterCounter::kUnloaded, group.size());
@@ -377,7 +422,7 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
         }
         return a.chunk != b.chunk ? a.chunk < b.chunk : a.question < b.question;
       });
-  LoadMissing(*missing);
+  const std::vector<Loaded> loaded = LoadMissing(*missing);
   for (size_t begin = 0; begin < missing->size();) {
     const Located& first = (*missing)[begin];
     size_t end = begin + 1;
@@ -386,7 +431,8 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
       ++end;
     }
     first.reader->AskGroup(
-        absl::MakeConstSpan(*missing).subspan(begin, end - begin), may_contain);
+        absl::MakeConstSpan(*missing).subspan(begin, end - begin),
+        loaded.empty() ? nullptr : loaded[begin].get(), may_contain);
     begin = end;
   }
 }

@@ -169,31 +169,13 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
   return p;
 }
 
-void FilterReader::Impl::Prefetch() const {
-  const FilterCache::Usage usage = options_.cache->GetUsage();
-  size_t room =
-      usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
-  std::vector<reader::ChunkLoad> loads;
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const FilterDescriptor& descriptor = parsed_->chunks[i].descriptor;
-    const uint32_t steps = FilterSteps(descriptor);
-    const size_t charge = reader::ResidentChunk::ChargeBytes(descriptor, steps);
-    if (charge > room) break;
-    room -= charge;
-    loads.push_back({i, steps, nullptr});
-  }
-  std::vector<reader::LoadResult> results = loader_.LoadAll(loads);
-  for (size_t i = 0; i < results.size(); ++i) {
-    Keep(loads[i].chunk, std::move(results[i]));
-  }
-}
-
 absl::Status FilterReader::Impl::Verify() const {
   // The tail once more, from the source: it may have been damaged since.
   FilterReaderOptions options = options_;
   options.tail_size_bytes = footer_.tail_size(Place());
   options.cache = nullptr;  // Reads chunks itself, and has none to take out.
   options.stats = nullptr;
+  options.false_positive_memo = nullptr;
   absl::StatusOr<std::unique_ptr<Impl>> reopened =
       Open(source_, range_, options);
   if (!reopened.ok()) return reopened.status();

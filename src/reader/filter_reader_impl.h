@@ -63,8 +63,8 @@ class FilterReader::Impl {
   // Aligned so that lookups of one chunk do not disturb those of another.
   struct alignas(64) Slot {
     FilterCache::Hint hint;
-    // Lookups that are to pass before the next try to load, and tries that
-    // failed one after the other.
+    // Lookups, or of a chunk in memory samples, that are to pass before the
+    // next try to load, and tries that failed one after the other.
     std::atomic<uint32_t> skip{0};
     std::atomic<uint32_t> failures{0};
   };
@@ -93,8 +93,9 @@ class FilterReader::Impl {
   // Steps that the chunk should have in memory at the cache's price; 0: none.
   // It is charged for so many bytes already.
   uint32_t DesiredSteps(size_t chunk, size_t charged_bytes) const;
-  // Steps to load now of a chunk that is not in memory; 0: do not.
-  uint32_t StepsToLoad(size_t chunk) const;
+  // Steps to load now of a chunk that is not in memory, beside so many bytes
+  // that are about to be loaded; 0: do not.
+  uint32_t StepsToLoad(size_t chunk, uint64_t planned_bytes = 0) const;
   // Loads more steps of a chunk in memory, if that pays.
   void MaybeGrow(size_t chunk) const;
   // True once the slot's pause is over.
@@ -124,10 +125,13 @@ class FilterReader::Impl {
   static void AskBlock(absl::Span<const FilterQuestion> questions, size_t begin,
                        bool* may_contain, std::vector<Located>* missing);
   static void AskMissing(std::vector<Located>* missing, bool* may_contain);
-  // Loads what it may; `questions` are in order of reader and chunk.
-  static void LoadMissing(absl::Span<const Located> questions);
-  // All of one chunk.
-  void AskGroup(absl::Span<const Located> group, bool* may_contain) const;
+  // Loads what it may; `questions` are in order of reader and chunk. What was
+  // loaded, whatever the cache did with it: loaded[i] is the chunk of
+  // questions[i], the first that asks for it. Empty if nothing was.
+  static std::vector<Loaded> LoadMissing(absl::Span<const Located> questions);
+  // All of one chunk, which was `loaded` if it is not null.
+  void AskGroup(absl::Span<const Located> group,
+                const reader::ResidentChunk* loaded, bool* may_contain) const;
 
   bool IsRemembered(const FilterKey& key) const;
   void Remember(const FilterKey& key) const;

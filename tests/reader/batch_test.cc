@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batches over many readers: they answer as single lookups do, and read no more
+// than they must.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "reader/test_block.h"
+#include "testing/counting_source.h"
+#include "testing/faulty_source.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::CountingSource;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using testing::NumberedRow;
+using testing::ReadRange;
+
+constexpr uint64_t kRows = 5000;
+
+std::string Block(std::string_view family, BloomType type = BloomType::kRow) {
+  FilterOptions options;
+  options.policy = FilterPolicy::BitsPerKey(family, 10);
+  options.bloom_type = type;
+  if (type == BloomType::kRowPrefixFixedLength) options.prefix_length_bytes = 8;
+  options.chunk_size_bytes = 1024;
+  return testing::WriteBlock(options, testing::EvenRows(kRows));
+}
+
+struct File {
+  explicit File(std::string bytes)
+      : block(std::move(bytes)),
+        memory(NewMemorySource(block)),
+        counting(memory.get()) {}
+
+  const std::string block;
+  const std::unique_ptr<RandomAccessSource> memory;
+  CountingSource counting;
+};
+
+std::vector<char> AskAll(const std::vector<FilterQuestion>& questions) {
+  const auto answers = std::make_unique<bool[]>(questions.size());
+  FilterReader::MayContain(questions, answers.get());
+  return {answers.get(), answers.get() + questions.size()};
+}
+
+TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
+  std::vector<std::unique_ptr<File>> files;
+  for (const std::string_view family : FilterFamilyNames()) {
+    for (const BloomType type :
+         {BloomType::kNone, BloomType::kRow, BloomType::kRowCol,
+          BloomType::kRowPrefixFixedLength}) {
+      files.push_back(std::make_unique<File>(Block(family, type)));
+    }
+  }
+  testing::Random random(1);
+  for (const size_t capacity : {0, 30000, 8 << 20}) {
+    const auto cache = NewShardedLruCache({capacity, 0});
+    FilterReaderOptions options;
+    options.cache = capacity == 0 ? nullptr : cache.get();
+    options.loading = FilterLoading::kAlways;
+    FilterStats single_stats, batch_stats;
+    std::vector<std::unique_ptr<FilterReader>> singles, readers;
+    for (const auto& file : files) {
+      options.stats = &single_stats;
+      singles.push_back(testing::OpenOrDie(file->memory.get(), options));
+      options.stats = &batch_stats;
+      readers.push_back(testing::OpenOrDie(file->memory.get(), options));
+    }
+    std::vector<std::string> rows;
+    for (int i = 0; i < 300; ++i) {
+      rows.push_back(NumberedRow(random.Below(3 * kRows)));
+    }
+    std::vector<FilterKey> keys;
+    for (const std::string& row : rows) {
+      keys.push_back(random.Below(2) == 0 ? FilterKey::Row(row)
+                                          : FilterKey::RowCol(row, "q0"));
+    }
+    std::vector<FilterQuestion> questions;
+    std::vector<char> expected;
+    for (int i = 0; i < 10000; ++i) {
+      const size_t reader = random.Below(readers.size());
+      const FilterKey& key = keys[random.Below(keys.size())];
+      questions.push_back({readers[reader].get(), &key});
+      expected.push_back(singles[reader]->MayContain(key));
+    }
+    EXPECT_EQ(AskAll(questions), expected);
+    EXPECT_EQ(batch_stats.Snapshot()[FilterCounter::kLookups],
+              questions.size());
+    EXPECT_EQ(batch_stats.Snapshot()[FilterCounter::kNegatives],
+              single_stats.Snapshot()[FilterCounter::kNegatives]);
+    EXPECT_EQ(batch_stats.Snapshot()[FilterCounter::kUnloaded], 0u);
+  }
+}
+
+TEST(FilterReaderBatch, OfNothingIsAnswered) { AskAll({}); }
+
+// Of every chunk of the file, a row that is there.
+class ColdBatchTest : public ::testing::TestWithParam<size_t> {
+ protected:
+  void Open(FilterLoading loading) {
+    FilterReaderOptions options;
+    options.cache = cache_.get();
+    options.loading = loading;
+    reader_ = testing::OpenOrDie(&file_.counting, options);
+    for (const FilterChunkInfo& chunk : reader_->Chunks()) {
+      rows_.push_back(chunk.first_row);
+    }
+    for (const std::string& row : rows_) keys_.push_back(FilterKey::Row(row));
+    ASSERT_GE(keys_.size(), 5u);
+    file_.counting.Reset();
+  }
+  std::vector<char> AskAllChunks() const {
+    std::vector<FilterQuestion> questions;
+    for (const FilterKey& key : keys_)
+      questions.push_back({reader_.get(), &key});
+    return AskAll(questions);
+  }
+
+  File file_{Block("blocked_bloom")};
+  const std::unique_ptr<FilterCache> cache_ =
+      NewShardedLruCache({GetParam(), 0});
+  std::unique_ptr<FilterReader> reader_;
+  std::vector<std::string> rows_;
+  std::vector<FilterKey> keys_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Capacities, ColdBatchTest,
+                         ::testing::Values(0, 10000, 1 << 20));
+
+// Also if the cache has no room for what was read.
+TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
+  Open(FilterLoading::kAlways);
+  EXPECT_THAT(AskAllChunks(), Each(true));
+  const uint64_t size = reader_->properties().filter_size_bytes;
+  EXPECT_THAT(file_.counting.reads(), ElementsAre(ReadRange{0, size}));
+  EXPECT_EQ(reader_->stats()[FilterCounter::kChunkLoads], keys_.size());
+  EXPECT_EQ(reader_->stats()[FilterCounter::kChunkLoadBytes], size);
+  EXPECT_EQ(cache_->ledger().GetTotals().loaded_bytes, size);
+}
+
+TEST_P(ColdBatchTest, ABatchMayOverdrawTheLedgerByOneLoadOnly) {
+  Open(FilterLoading::kWhenItPays);
+  for (int i = 0; i < 100; ++i) AskAllChunks();
+  const FilterLedger::Totals totals = cache_->ledger().GetTotals();
+  // Nothing is saved by rows that are there.
+  EXPECT_LE(
+      totals.loaded_bytes,
+      GetParam() + 1024 + totals.unfiltered_bytes / 100 + totals.saved_bytes);
+}
+
+TEST(FilterReaderBatch, AFailedReadIsTriedOnceMoreForEachChunk) {
+  const std::string block = Block("blocked_bloom");
+  const auto memory = NewMemorySource(block);
+  testing::FaultySource faulty(memory.get());
+  const auto cache = NewShardedLruCache({1 << 20, 0});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  const auto reader = testing::OpenOrDie(&faulty, options);
+  const std::vector<FilterChunkInfo> chunks = reader->Chunks();
+  std::vector<FilterKey> keys;
+  std::vector<FilterQuestion> questions;
+  for (const auto& chunk : chunks)
+    keys.push_back(FilterKey::Row(chunk.first_row));
+  for (const FilterKey& key : keys) questions.push_back({reader.get(), &key});
+  const uint64_t before = faulty.read_count();
+  faulty.FailRead(1);
+  EXPECT_THAT(AskAll(questions), Each(true));
+  EXPECT_EQ(faulty.read_count() - before, 1 + chunks.size());
+  EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], chunks.size());
+  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], chunks.size());
+  EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 0u);
+}
+
+}  // namespace
+}  // namespace rowbloom

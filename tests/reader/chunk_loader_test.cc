@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/chunk_loader.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hash/digest.h"
+#include "reader/test_block.h"
+#include "testing/counting_source.h"
+#include "testing/faulty_source.h"
+
+namespace rowbloom::reader {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::ReadRange;
+
+constexpr size_t kPlace = 1000;  // Of the block in the source.
+
+// A block of compact chunks of 2 KiB and more, each of three units.
+class ChunkLoaderTest : public ::testing::Test {
+ protected:
+  ChunkLoaderTest() {
+    FilterOptions options;
+    options.policy = FilterPolicy::BitsPerKey("compact", 11);
+    options.chunk_size_bytes = 12288;
+    block_ = std::string(kPlace, 'x') +
+             testing::WriteBlock(options, testing::EvenRows(60000));
+    memory_ = NewMemorySource(block_, "f.sst");
+    const auto reader =
+        FilterReader::Open(memory_.get(), {kPlace, block_.size() - kPlace}, {});
+    EXPECT_TRUE(reader.ok());
+    for (const FilterChunkInfo& chunk : (*reader)->Chunks()) {
+      block::ChunkEntry entry;
+      entry.offset = chunk.offset - kPlace;
+      entry.descriptor = chunk.descriptor;
+      chunks_.push_back(entry);
+    }
+    source_ = std::make_unique<testing::FaultySource>(memory_.get());
+    counting_ = std::make_unique<testing::CountingSource>(source_.get());
+    loader_ = std::make_unique<ChunkLoader>(
+        counting_.get(), block::BlockPlace{"f.sst", kPlace, block_.size()},
+        &chunks_, Kernel::kBest, nullptr);
+    EXPECT_GE(chunks_.size(), 4u);
+    EXPECT_EQ(Descriptor(0).unit_count, 3u);
+  }
+
+  const FilterDescriptor& Descriptor(size_t chunk) const {
+    return chunks_[chunk].descriptor;
+  }
+  // Bytes of units [first, last) of a chunk.
+  ReadRange Units(size_t chunk, size_t first, size_t last) const {
+    ReadRange range = {kPlace + chunks_[chunk].offset, 0};
+    for (size_t u = 0; u < first; ++u) {
+      range.offset += Descriptor(chunk).unit_size_bytes[u];
+    }
+    for (size_t u = first; u < last; ++u) {
+      range.size_bytes += Descriptor(chunk).unit_size_bytes[u];
+    }
+    return range;
+  }
+
+  std::string block_;
+  std::unique_ptr<RandomAccessSource> memory_;
+  std::vector<block::ChunkEntry> chunks_;
+  std::unique_ptr<testing::FaultySource> source_;
+  std::unique_ptr<testing::CountingSource> counting_;
+  std::unique_ptr<ChunkLoader> loader_;
+};
+
+TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
+  const uint32_t all = FilterSteps(Descriptor(1));
+  for (uint32_t steps = 1; steps <= all; ++steps) {
+    counting_->Reset();
+    const ChunkLoad load = {1, steps};
+    const LoadResult result = loader_->Load(load);
+    ASSERT_TRUE(result.chunk.ok()) << result.chunk.status();
+    EXPECT_EQ((*result.chunk)->steps(), steps);
+    const ReadRange expected = Units(1, 0, (steps + 3) / 4);
+    EXPECT_THAT(counting_->reads(), ElementsAre(expected));
+    EXPECT_EQ(result.read_bytes, expected.size_bytes);
+    EXPECT_EQ(loader_->SizeOf(load), expected.size_bytes);
+  }
+}
+
+TEST_F(ChunkLoaderTest, GrowthReadsOnlyUnitsThatAreNotWhole) {
+  const uint32_t all = FilterSteps(Descriptor(2));
+  struct Case {
+    uint32_t from, to;
+    size_t first_unit, last_unit;
+  };
+  for (const Case& c : std::vector<Case>{{4, 8, 1, 2},
+                                         {4, all, 1, 3},
+                                         {8, all, 2, 3},
+                                         {3, 8, 0, 2},
+                                         {6, 8, 1, 2},
+                                         {6, all, 1, 3}}) {
+    const LoadResult base = loader_->Load({2, c.from});
+    ASSERT_TRUE(base.chunk.ok());
+    counting_->Reset();
+    const ChunkLoad load = {2, c.to, base.chunk->get()};
+    const LoadResult result = loader_->Load(load);
+    ASSERT_TRUE(result.chunk.ok());
+    const ReadRange expected = Units(2, c.first_unit, c.last_unit);
+    EXPECT_THAT(counting_->reads(), ElementsAre(expected)) << c.from << c.to;
+    EXPECT_EQ(result.read_bytes, expected.size_bytes);
+    EXPECT_EQ(loader_->SizeOf(load), expected.size_bytes);
+    // As if it had been read at once.
+    const LoadResult whole = loader_->Load({2, c.to});
+    for (size_t u = 0; u < c.last_unit; ++u) {
+      EXPECT_EQ((*result.chunk)->units()[u]->view(),
+                (*whole.chunk)->units()[u]->view());
+    }
+  }
+}
+
+TEST_F(ChunkLoaderTest, ChunksThatLieTogetherAreOneRead) {
+  std::vector<ChunkLoad> loads;
+  size_t size = 0;
+  for (size_t i = 0; i < chunks_.size(); ++i) {
+    loads.push_back({i, FilterSteps(Descriptor(i))});
+    size += Descriptor(i).total_size_bytes();
+  }
+  const std::vector<LoadResult> results = loader_->LoadAll(loads);
+  for (size_t i = 0; i < results.size(); ++i) {
+    ASSERT_TRUE(results[i].chunk.ok()) << results[i].chunk.status();
+    EXPECT_EQ(results[i].read_bytes, Descriptor(i).total_size_bytes());
+    EXPECT_EQ((*results[i].chunk)->origin().offset, kPlace + chunks_[i].offset);
+  }
+  EXPECT_THAT(counting_->reads(), ElementsAre(ReadRange{kPlace, size}));
+}
+
+TEST_F(ChunkLoaderTest, GapsUpTo4KiBAreReadToo) {
+  // Two steps less than all leave out the last unit of chunk 0.
+  const ReadRange gap = Units(0, 2, 3);
+  ASSERT_LE(gap.size_bytes, 4096u);
+  ASSERT_GT(Units(0, 1, 3).size_bytes, 4096u);
+  const std::vector<ChunkLoad> near = {{0, 8}, {1, 4}};
+  std::vector<LoadResult> results = loader_->LoadAll(near);
+  EXPECT_THAT(counting_->reads(),
+              ElementsAre(ReadRange{kPlace, Units(0, 0, 3).size_bytes +
+                                                Units(1, 0, 1).size_bytes}));
+  EXPECT_EQ(results[0].read_bytes, Units(0, 0, 2).size_bytes);
+  ASSERT_TRUE(results[1].chunk.ok());
+  counting_->Reset();
+  const std::vector<ChunkLoad> far = {{0, 4}, {1, 4}, {3, 4}};
+  results = loader_->LoadAll(far);
+  for (const LoadResult& result : results) EXPECT_TRUE(result.chunk.ok());
+  EXPECT_THAT(counting_->reads(),
+              ElementsAre(Units(0, 0, 1), Units(1, 0, 1), Units(3, 0, 1)));
+}
+
+TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
+  constexpr size_t kChunk = 1 << 20;
+  const std::string zeros(12 * kChunk, '\0');
+  const auto memory = NewMemorySource(zeros);
+  const testing::CountingSource counting(memory.get());
+  const auto builder =
+      NewFilterBuilder(FilterPolicy::BitsPerKey("blocked_bloom", 10));
+  builder->Add({17});
+  const EncodedFilter small = builder->Finish();
+  std::vector<block::ChunkEntry> chunks;
+  const auto add = [&](uint64_t offset, uint64_t size) {
+    block::ChunkEntry entry;
+    entry.offset = offset;
+    entry.descriptor = small.descriptor;
+    entry.descriptor.unit_size_bytes[0] = size;
+    entry.descriptor.unit_checksum[0] =
+        hash::Checksum32(std::string_view(zeros).substr(0, size));
+    chunks.push_back(entry);
+  };
+  for (uint64_t i = 0; i < 6; ++i) add(i * kChunk, kChunk);
+  add(6 * kChunk, 5 * kChunk);
+  add(11 * kChunk, kChunk);
+  const ChunkLoader loader(&counting, {"f.sst", 0, zeros.size()}, &chunks,
+                           Kernel::kBest, nullptr);
+  std::vector<ChunkLoad> loads;
+  for (size_t i = 0; i < chunks.size(); ++i) loads.push_back({i, 1});
+  for (const LoadResult& result : loader.LoadAll(loads)) {
+    EXPECT_TRUE(result.chunk.ok()) << result.chunk.status();
+  }
+  EXPECT_THAT(counting.reads(), ElementsAre(ReadRange{0, 4 * kChunk},
+                                            ReadRange{4 * kChunk, 2 * kChunk},
+                                            ReadRange{6 * kChunk, 5 * kChunk},
+                                            ReadRange{11 * kChunk, kChunk}));
+}
+
+TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
+  const ReadRange second = Units(1, 1, 2);
+  source_->FlipBit(second.offset + 5, 3);
+  // What is before it is as good as ever.
+  const LoadResult base = loader_->Load({1, 4});
+  ASSERT_TRUE(base.chunk.ok());
+  for (const ResidentChunk* from :
+       std::vector<const ResidentChunk*>{nullptr, base.chunk->get()}) {
+    const LoadResult result = loader_->Load({1, 8, from});
+    EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(result.chunk.status().message()),
+                HasSubstr("f.sst: offset " +
+                          std::to_string(kPlace + chunks_[1].offset) +
+                          ": checksum of filter unit 1"));
+    // It was read nevertheless.
+    EXPECT_EQ(result.read_bytes,
+              from == nullptr ? Units(1, 0, 2).size_bytes : second.size_bytes);
+  }
+  EXPECT_FALSE(loader_->Verify(1).ok());
+  EXPECT_TRUE(loader_->Verify(0).ok());
+  const std::vector<ChunkLoad> loads = {{0, 8}, {1, 8}, {2, 8}};
+  const std::vector<LoadResult> results = loader_->LoadAll(loads);
+  EXPECT_TRUE(results[0].chunk.ok());
+  EXPECT_FALSE(results[1].chunk.ok());
+  EXPECT_TRUE(results[2].chunk.ok());
+}
+
+TEST_F(ChunkLoaderTest, AReadThatFailsFailsAllThatItWasFor) {
+  const std::vector<ChunkLoad> loads = {{0, 11}, {1, 11}};
+  source_->FailRead(1);
+  for (const LoadResult& result : loader_->LoadAll(loads)) {
+    EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(result.read_bytes, 0u);
+  }
+  source_->ShortenReads(1);
+  for (const LoadResult& result : loader_->LoadAll(loads)) {
+    EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kDataLoss);
+  }
+  source_->Heal();
+  for (const LoadResult& result : loader_->LoadAll(loads)) {
+    EXPECT_TRUE(result.chunk.ok());
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom::reader

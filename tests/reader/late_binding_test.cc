@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Precision that is bound late: of compact chunks as many columns are in memory
+// as the cache has room for and the lookups are worth.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "reader/test_block.h"
+#include "testing/counting_source.h"
+#include "testing/faulty_source.h"
+
+namespace rowbloom {
+namespace {
+
+using ::testing::Each;
+using testing::NumberedRow;
+
+constexpr uint64_t kRows = 60000;
+constexpr size_t kRoomForAll = 4 << 20;
+
+class LateBindingTest : public ::testing::Test {
+ protected:
+  LateBindingTest() {
+    FilterOptions options;
+    options.policy = FilterPolicy::BitsPerKey("compact", 12);
+    options.chunk_size_bytes = 8192;
+    block_ = testing::WriteBlock(options, testing::EvenRows(kRows));
+    memory_ = NewMemorySource(block_);
+    faulty_ = std::make_unique<testing::FaultySource>(memory_.get());
+    counting_ = std::make_unique<testing::CountingSource>(faulty_.get());
+    FilterReaderOptions reader_options;
+    reader_options.cache = cache_.get();
+    reader_ = testing::OpenOrDie(counting_.get(), reader_options);
+    all_ = FilterSteps(reader_->Chunks()[0].descriptor);
+    counting_->Reset();
+  }
+
+  // Absent rows, at random. How many were "maybe".
+  uint64_t AskAbsent(uint64_t lookups) {
+    uint64_t positives = 0;
+    for (uint64_t i = 0; i < lookups; ++i) {
+      const std::string row = NumberedRow(2 * random_.Below(kRows) + 1);
+      if (!reader_->MayContain(row)) continue;
+      ++positives;
+      reader_->TellOutcome(FilterKey::Row(row), false, 4096);
+    }
+    return positives;
+  }
+  void ExpectNothingLost() const {
+    for (uint64_t i = 0; i < kRows; ++i) {
+      ASSERT_TRUE(reader_->MayContain(NumberedRow(2 * i)));
+    }
+  }
+  // The capacity beside the index.
+  void SetRoom(size_t bytes) {
+    cache_->SetCapacity(bytes + cache_->GetUsage().pinned_bytes);
+  }
+
+  std::string block_;
+  std::unique_ptr<RandomAccessSource> memory_;
+  std::unique_ptr<testing::FaultySource> faulty_;
+  std::unique_ptr<testing::CountingSource> counting_;
+  const std::unique_ptr<FilterCache> cache_ =
+      NewShardedLruCache({kRoomForAll, 0});
+  std::unique_ptr<FilterReader> reader_;
+  uint32_t all_ = 0;
+  testing::Random random_{8};
+};
+
+TEST_F(LateBindingTest, WithRoomForAllChunksAreWhole) {
+  ASSERT_GT(all_, 8u);
+  AskAbsent(20000);
+  EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
+  EXPECT_EQ(counting_->read_bytes(), reader_->properties().filter_size_bytes);
+  ExpectNothingLost();
+}
+
+TEST_F(LateBindingTest, UnderPressureChunksKeepTheirFirstUnitsAndLoseNothing) {
+  AskAbsent(20000);
+  const uint64_t size = reader_->properties().filter_size_bytes;
+  SetRoom(size / 2);
+  const std::vector<uint32_t> steps = reader_->LoadedSteps();
+  // Whole units only, in chunks that were whole; few chunks are gone.
+  for (const uint32_t s : steps) {
+    EXPECT_TRUE(s == all_ || s == 8 || s == 4 || s == 0) << s;
+  }
+  EXPECT_LT(std::count(steps.begin(), steps.end(), 0u),
+            static_cast<int64_t>(steps.size()) / 10 + 1);
+  EXPECT_GT(std::count(steps.begin(), steps.end(), 4u), 0);
+  EXPECT_GT(cache_->GetUsage().shrinks, 0u);
+  EXPECT_LE(cache_->GetUsage().usage_bytes, cache_->GetUsage().capacity_bytes);
+  ExpectNothingLost();
+  // Four columns let 1 of 16 pass.
+  EXPECT_LT(AskAbsent(50000), 50000 / 8);
+  ExpectNothingLost();
+}
+
+TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowByWhatIsMissing) {
+  AskAbsent(20000);
+  const uint64_t size = reader_->properties().filter_size_bytes;
+  SetRoom(size / 2);
+  AskAbsent(1000);
+  counting_->Reset();
+  cache_->SetCapacity(kRoomForAll);
+  AskAbsent(1000000);
+  EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
+  EXPECT_LT(counting_->read_bytes(), size);
+  ExpectNothingLost();
+  EXPECT_LT(AskAbsent(50000), 50000 / 500);
+}
+
+// What is asked for more has more columns.
+TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
+  const size_t chunks = reader_->Chunks().size();
+  SetRoom(reader_->properties().filter_size_bytes / 2);
+  for (int i = 0; i < 600000; ++i) {
+    // 15 of 16 lookups in the first quarter of the rows.
+    const uint64_t range = random_.Below(16) == 0 ? kRows : kRows / 4;
+    const std::string row = NumberedRow(2 * random_.Below(range) + 1);
+    if (reader_->MayContain(row)) {
+      reader_->TellOutcome(FilterKey::Row(row), false, 4096);
+    }
+  }
+  const std::vector<uint32_t> steps = reader_->LoadedSteps();
+  double hot = 0, cold = 0;
+  for (size_t i = 0; i < chunks; ++i) (i < chunks / 4 ? hot : cold) += steps[i];
+  hot /= static_cast<double>(chunks / 4);
+  cold /= static_cast<double>(chunks - chunks / 4);
+  EXPECT_GT(hot, cold + 1);
+  ExpectNothingLost();
+}
+
+// A unit that is damaged costs precision only, and is not read again and again.
+TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
+  AskAbsent(20000);
+  SetRoom(reader_->properties().filter_size_bytes / 2);
+  const std::vector<FilterChunkInfo> chunks = reader_->Chunks();
+  const std::vector<uint32_t> steps = reader_->LoadedSteps();
+  const auto cut = std::find(steps.begin(), steps.end(), 4u);
+  ASSERT_NE(cut, steps.end());
+  const FilterChunkInfo& chunk = chunks[cut - steps.begin()];
+  const uint64_t second = chunk.offset + chunk.descriptor.unit_size_bytes[0];
+  faulty_->FlipBit(second, 0);
+  cache_->SetCapacity(kRoomForAll);
+  std::vector<std::string> absent;
+  for (uint64_t i = 0; i < kRows; ++i) {
+    const std::string row = NumberedRow(2 * i + 1);
+    if (reader_->ChunkOf(FilterKey::Row(row)) == cut - steps.begin()) {
+      absent.push_back(row);
+    }
+  }
+  counting_->Reset();
+  uint64_t positives = 0;
+  constexpr int kLookups = 200000;
+  for (int i = 0; i < kLookups; ++i) {
+    positives += reader_->MayContain(absent[random_.Below(absent.size())]);
+  }
+  // It filters with its first unit.
+  EXPECT_NEAR(positives / static_cast<double>(kLookups), 1.0 / 16, 0.01);
+  EXPECT_EQ(reader_->LoadedSteps()[cut - steps.begin()], 4u);
+  // One try in 255 samples, which are one lookup in 16, once it is known.
+  const uint64_t errors = reader_->stats()[FilterCounter::kLoadErrors];
+  EXPECT_GT(errors, 5u);
+  EXPECT_LT(errors, 100u);
+  EXPECT_EQ(counting_->read_count(), errors);
+  EXPECT_EQ(reader_->stats()[FilterCounter::kUnloaded], 0u);
+  faulty_->Heal();
+  for (int i = 0; i < kLookups; ++i) {
+    reader_->MayContain(absent[random_.Below(absent.size())]);
+  }
+  EXPECT_EQ(reader_->LoadedSteps()[cut - steps.begin()], all_);
+  ExpectNothingLost();
+}
+
+// Loaded at once with all steps, a damaged unit costs the whole chunk.
+TEST_F(LateBindingTest, AChunkThatIsLoadedWithADamagedUnitAnswersMaybe) {
+  const FilterChunkInfo chunk = reader_->Chunks()[0];
+  faulty_->FlipBit(chunk.offset + chunk.descriptor.total_size_bytes() - 1, 0);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(reader_->MayContain(NumberedRow(1)));
+  }
+  EXPECT_EQ(reader_->LoadedSteps()[0], 0u);
+  EXPECT_GT(reader_->stats()[FilterCounter::kLoadErrors], 0u);
+}
+
+}  // namespace
+}  // namespace rowbloom
