@@ -118,6 +118,35 @@ TEST_F(SourcesTest, FlippedBitsAreSeenByEveryReadThatCoversThem) {
   EXPECT_EQ(Get(faulty_, 0, 10), "0123456789");
 }
 
+TEST_F(SourcesTest, BreaksReadsAtRandomAndCountsThem) {
+  faulty_.BreakAtRandom(7, 4);
+  uint64_t failed = 0, flipped = 0;
+  constexpr int kReads = 10000;
+  for (int i = 0; i < kReads; ++i) {
+    const std::string got = Get(faulty_, 2, 5);
+    if (got == "23456") continue;
+    ++(got.size() == 5 ? flipped : failed);
+  }
+  EXPECT_EQ(failed, faulty_.random_failures());
+  EXPECT_EQ(flipped, faulty_.random_flips());
+  // Of the five ways one does no harm, and one flips.
+  EXPECT_NEAR(static_cast<double>(failed), kReads * 0.15, 200);
+  EXPECT_NEAR(static_cast<double>(flipped), kReads * 0.05, 120);
+  faulty_.Heal();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(Get(faulty_, 2, 5), "23456");
+  EXPECT_EQ(failed, faulty_.random_failures());
+}
+
+TEST_F(SourcesTest, ReadsOfNothingFailOrNot) {
+  faulty_.BreakAtRandom(7, 1);
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t before = faulty_.random_failures();
+    const bool failed = !Get(faulty_, i % 5, 0).empty();
+    EXPECT_EQ(failed, faulty_.random_failures() > before);
+  }
+  EXPECT_EQ(faulty_.random_flips(), 0);
+}
+
 TEST_F(SourcesTest, FaultsCanBeSetWhileOthersRead) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

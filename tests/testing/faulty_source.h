@@ -6,6 +6,7 @@
 //   faulty.FlipBit(/*offset=*/100, /*bit=*/3);
 //   EXPECT_TRUE(reader->MayContain("row"));   // never a lost row
 //   faulty.Heal();
+//   faulty.BreakAtRandom(/*seed=*/1, /*one_in=*/10);  // Any way, any read.
 //
 // Faults add up until Heal(). Any number of threads; `source` must outlive it.
 
@@ -20,12 +21,14 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rowbloom/io.h"
+#include "testing/keys.h"
 
 namespace rowbloom::testing {
 
@@ -60,6 +63,23 @@ class FaultySource : public RandomAccessSource {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.flips.emplace_back(offset, bit);
   }
+  // One read of so many fails, is torn, is shorter than it says, has flipped
+  // bits, or only takes longer.
+  void BreakAtRandom(uint64_t seed, uint64_t one_in) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    faults_.one_in = one_in;
+    random_ = Random(seed);
+  }
+  // Reads that BreakAtRandom() let fail or be short, and reads in which it
+  // flipped bits; Heal() does not reset them.
+  uint64_t random_failures() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return random_failures_;
+  }
+  uint64_t random_flips() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return random_flips_;
+  }
   void Heal() {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_ = Faults();
@@ -79,8 +99,12 @@ class FaultySource : public RandomAccessSource {
       std::lock_guard<std::mutex> lock(mutex_);
       faults = faults_;
       ++read_count_;
+      if (faults.one_in > 0 && random_.Below(faults.one_in) == 0) {
+        AddRandomFault(offset, size_bytes, &faults);
+      }
       fail = faults.fail_all || faults.failing_reads.count(read_count_) > 0;
     }
+    for (int i = 0; i < faults.yields; ++i) std::this_thread::yield();
     const std::string read = absl::StrCat(std::string(name()), ": read of ",
                                           size_bytes, " bytes at ", offset);
     if (fail) {
@@ -113,11 +137,46 @@ class FaultySource : public RandomAccessSource {
     uint64_t torn_at = std::numeric_limits<uint64_t>::max();
     size_t missing_bytes = 0;
     std::vector<std::pair<uint64_t, int>> flips;
+    int yields = 0;
+    uint64_t one_in = 0;  // 0: never.
   };
+
+  // Needs mutex_.
+  void AddRandomFault(uint64_t offset, size_t size_bytes,
+                      Faults* faults) const {
+    // Of nothing, nothing can be missing or wrong.
+    switch (random_.Below(size_bytes == 0 ? 3 : 5)) {
+      case 0:
+        faults->yields = static_cast<int>(1 + random_.Below(20));
+        return;
+      case 1:
+        faults->failing_reads.insert(read_count_);
+        break;
+      case 2:
+        if (offset + size_bytes == 0) return;
+        faults->torn_at = random_.Below(offset + size_bytes);
+        break;
+      case 3:
+        faults->missing_bytes = 1 + random_.Below(size_bytes);
+        break;
+      case 4:
+        // Different bits, which do not undo each other.
+        for (uint64_t i = random_.Below(3) + 1; i > 0; --i) {
+          faults->flips.emplace_back(offset + random_.Below(size_bytes),
+                                     static_cast<int>(i));
+        }
+        ++random_flips_;
+        return;
+    }
+    ++random_failures_;
+  }
 
   const RandomAccessSource* const source_;
   mutable std::mutex mutex_;
   mutable uint64_t read_count_ = 0;
+  mutable uint64_t random_failures_ = 0;
+  mutable uint64_t random_flips_ = 0;
+  mutable Random random_{0};
   Faults faults_;
 };
 

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Readers of every family over sources that break at random, with caches of
+// many sizes that are resized and erased meanwhile: no row is lost, every fault
+// is counted, and when the source has healed, so has the filter.
+//
+//   ROWBLOOM_SOAK_LOOKUPS=10000000 reader_test --gtest_filter=*FaultsSoak*
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "reader/test_block.h"
+#include "testing/faulty_source.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::FaultySource;
+using testing::NumberedRow;
+using testing::Random;
+
+constexpr uint64_t kLookupsOfARound = 10000;
+
+uint64_t LookupsToDo() {
+  const char* text = std::getenv("ROWBLOOM_SOAK_LOOKUPS");
+  return text == nullptr ? 500000 : std::strtoull(text, nullptr, 10);
+}
+
+struct SoakCounts {
+  uint64_t lookups = 0;
+  uint64_t failures = 0;
+  uint64_t flips = 0;
+  uint64_t load_errors = 0;
+  uint64_t negatives = 0;
+};
+
+// One file, one cache, one reader at a time.
+class SoakRound {
+ public:
+  SoakRound(uint64_t seed, SoakCounts* counts)
+      : random_(seed), counts_(counts) {
+    FilterOptions options;
+    const auto families = FilterFamilyNames();
+    options.policy =
+        FilterPolicy::BitsPerKey(families[seed % families.size()],
+                                 2 + static_cast<double>(random_.Below(16)));
+    options.bloom_type =
+        random_.Below(2) == 0 ? BloomType::kRow : BloomType::kRowCol;
+    options.chunk_size_bytes = 256u << random_.Below(5);
+    rows_ = 100 + random_.Below(3000);
+    block_ = testing::WriteBlock(options, testing::EvenRows(rows_));
+    memory_ = NewMemorySource(block_, "soak.sst");
+    faulty_ = std::make_unique<FaultySource>(memory_.get());
+    clean_ = testing::OpenOrDie(memory_.get(), {});
+
+    // A share of what the file needs, from nothing to more than enough.
+    const uint64_t need = 2 * block_.size() + 200 * clean_->Chunks().size();
+    capacity_ = need * random_.Below(5) / 3;
+    cache_ =
+        NewShardedLruCache({capacity_, static_cast<int>(random_.Below(2))});
+    memo_ = NewShardedLruCache({10000, 0});
+    options_.stats = &stats_;
+    options_.cache = random_.Below(6) == 0 ? nullptr : cache_.get();
+    if (random_.Below(2) == 0) options_.false_positive_memo = memo_.get();
+    if (random_.Below(2) == 0) options_.file_id = 12;
+    if (random_.Below(3) == 0) options_.loading = FilterLoading::kAlways;
+  }
+
+  void Run() {
+    Reopen();
+    // In half of the rounds every read is for one chunk, and so every fault is
+    // one error.
+    const bool batches = random_.Below(2) == 0;
+    const uint64_t one_in = std::vector<uint64_t>{2, 10, 100}[random_.Below(3)];
+    const uint64_t failures = faulty_->random_failures();
+    const uint64_t flips = faulty_->random_flips();
+    faulty_->BreakAtRandom(random_(), one_in);
+    for (uint64_t i = 0; i < kLookupsOfARound; ++i) {
+      switch (random_.Below(2000)) {
+        case 0:
+          cache_->SetCapacity(random_.Below(capacity_ + 1));
+          break;
+        case 1:
+          cache_->SetCapacity(capacity_);
+          break;
+        case 2:
+          cache_->EraseFile(reader_->file_id());
+          break;
+        case 3:
+          faulty_->Heal();
+          Reopen();
+          faulty_->BreakAtRandom(random_(), one_in);
+          break;
+      }
+      if (batches && random_.Below(100) == 0) {
+        AskBatch();
+      } else {
+        AskOne();
+      }
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    const uint64_t failed = faulty_->random_failures() - failures;
+    const uint64_t flipped = faulty_->random_flips() - flips;
+    const uint64_t errors = stats_.Snapshot()[FilterCounter::kLoadErrors];
+    if (batches) {
+      // A read that is for many fails all; bits between two chunks are no
+      // one's.
+      EXPECT_GE(errors, failed);
+      EXPECT_LE(errors, (failed + flipped) * clean_->Chunks().size());
+    } else {
+      EXPECT_EQ(errors, failed + flipped);
+    }
+    counts_->failures += failed;
+    counts_->flips += flipped;
+    counts_->load_errors += errors;
+    OpenAndVerifyBroken();
+    faulty_->Heal();
+    ExpectFilteringReturns();
+    counts_->negatives += stats_.Snapshot()[FilterCounter::kNegatives];
+  }
+
+ private:
+  void Reopen() {
+    reader_.reset();
+    reader_ = testing::OpenOrDie(faulty_.get(), options_);
+  }
+  bool IsThere(uint64_t number) const {
+    return number % 2 == 0 && number < 2 * rows_;
+  }
+  FilterKey KeyOf(const std::string& row) {
+    return random_.Below(2) == 0 ? FilterKey::Row(row)
+                                 : FilterKey::RowCol(row, "q0");
+  }
+  void Check(uint64_t number, const FilterKey& key, bool answer) {
+    ++counts_->lookups;
+    ASSERT_TRUE(answer || !IsThere(number)) << "lost " << key.row();
+    if (answer && random_.Below(2) == 0) {
+      reader_->TellOutcome(key, IsThere(number), 4096);
+    }
+  }
+  void AskOne() {
+    const uint64_t number = random_.Below(2 * rows_ + 2);
+    const std::string row = NumberedRow(number);
+    const FilterKey key = KeyOf(row);
+    Check(number, key, reader_->MayContain(key));
+  }
+  void AskBatch() {
+    constexpr size_t kSize = 100;
+    std::vector<uint64_t> numbers(kSize);
+    std::vector<std::string> rows;
+    for (uint64_t& number : numbers) {
+      number = random_.Below(2 * rows_ + 2);
+      rows.push_back(NumberedRow(number));
+    }
+    std::vector<FilterKey> keys;
+    for (const std::string& row : rows) keys.push_back(KeyOf(row));
+    bool answers[kSize];
+    reader_->MayContain(keys, answers);
+    for (size_t i = 0; i < kSize; ++i) Check(numbers[i], keys[i], answers[i]);
+  }
+
+  // Strict calls say so or succeed; what they open loses nothing either.
+  void OpenAndVerifyBroken() {
+    FilterReaderOptions options = options_;
+    options.stats = nullptr;
+    options.prefetch = true;
+    for (int i = 0; i < 10; ++i) {
+      const auto other = FilterReader::Open(faulty_.get(), {}, options);
+      (void)reader_->Verify();
+      if (!other.ok()) continue;
+      for (uint64_t row = 0; row < 20; ++row) {
+        ASSERT_TRUE((*other)->MayContain(NumberedRow(2 * row)));
+      }
+    }
+  }
+
+  // Asks until every answer is that of a reader of the same bytes without
+  // faults, as it must come to be if there is room.
+  void ExpectFilteringReturns() {
+    cache_->SetCapacity(4 * capacity_ + (1 << 20));
+    bool same = false;
+    for (int time = 0; time < 1000 && !same; ++time) {
+      same = true;
+      for (uint64_t i = 0; i < rows_; ++i) {
+        const std::string there = NumberedRow(2 * i);
+        const std::string absent = NumberedRow(2 * i + 1);
+        ASSERT_TRUE(reader_->MayContain(there));
+        counts_->lookups += 2;
+        const bool may = reader_->MayContain(absent);
+        const bool expected =
+            clean_answers_.size() > i ? clean_answers_[i] : CleanAnswer(absent);
+        // What is remembered may be "no" where the filter says "maybe".
+        if (may != expected &&
+            (may || options_.false_positive_memo == nullptr)) {
+          same = false;
+        }
+      }
+    }
+    EXPECT_TRUE(same);
+  }
+  bool CleanAnswer(const std::string& row) {
+    clean_answers_.push_back(clean_->MayContain(row));
+    return clean_answers_.back();
+  }
+
+  Random random_;
+  SoakCounts* const counts_;
+  uint64_t rows_;
+  std::string block_;
+  std::unique_ptr<RandomAccessSource> memory_;
+  std::unique_ptr<FaultySource> faulty_;
+  std::unique_ptr<FilterReader> clean_;
+  std::vector<bool> clean_answers_;
+  size_t capacity_;
+  std::unique_ptr<FilterCache> cache_, memo_;
+  FilterStats stats_;
+  FilterReaderOptions options_;
+  std::unique_ptr<FilterReader> reader_;
+};
+
+TEST(FaultsSoak, LosesNoRowCountsEveryFaultAndHeals) {
+  SoakCounts counts;
+  for (uint64_t seed = 0; counts.lookups < LookupsToDo(); ++seed) {
+    SCOPED_TRACE(seed);
+    SoakRound(seed, &counts).Run();
+    if (HasFailure()) return;
+  }
+  RecordProperty("lookups", std::to_string(counts.lookups));
+  RecordProperty("failed_reads", std::to_string(counts.failures));
+  RecordProperty("flipped_reads", std::to_string(counts.flips));
+  RecordProperty("load_errors", std::to_string(counts.load_errors));
+  EXPECT_GT(counts.failures, 0u);
+  EXPECT_GT(counts.flips, 0u);
+  EXPECT_GT(counts.negatives, 0u);
+}
+
+}  // namespace
+}  // namespace rowbloom
