@@ -18,6 +18,7 @@
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/key_codec.h"
 #include "testing/cut_filter.h"
+#include "testing/faulty_source.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
 
@@ -195,6 +196,158 @@ void RoundTripProperty(std::string_view bytes) {
     REQUIRE((*reader)->MayContain(cell.row));
     REQUIRE((*reader)->MayContain(cell.row, cell.qualifier));
   }
+}
+
+namespace {
+
+// Two readers of one block, by one cache and under one id, and the exact set.
+class ReaderLife {
+ public:
+  explicit ReaderLife(Input* input) {
+    const uint8_t flags = input->Byte();
+    FilterOptions options;
+    options.bloom_type = static_cast<BloomType>(1 + flags % 4);
+    options.rowcol_adds_rows = (flags & 4) != 0;
+    options.chunk_size_bytes = 256;
+    if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
+      options.prefix_length_bytes = 2;
+    }
+    options.policy = FilterPolicy::BitsPerKey(
+        FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
+        1 + input->Byte() % 24);
+    testing::Random random(input->Integer(2));
+    cells_ = testing::SortedCells(&random, input->Byte());
+    others_ = testing::SortedCells(&random, 30);
+    block_ = WriteBlock(options, cells_);
+    source_ = NewMemorySource(block_, "fuzz");
+    faulty_ = std::make_unique<testing::FaultySource>(source_.get());
+    const uint8_t more = input->Byte();
+    reader_options_.cache = (more & 3) == 0 ? nullptr : cache_.get();
+    reader_options_.false_positive_memo =
+        (more & 4) != 0 ? memo_.get() : nullptr;
+    reader_options_.loading =
+        (more & 8) != 0 ? FilterLoading::kAlways : FilterLoading::kWhenItPays;
+    reader_options_.file_id = 3;
+    reader_options_.stats = &stats_;
+    cache_->SetCapacity(64 * input->Byte());
+    Reopen(0, false);
+    Reopen(1, false);
+    most_bytes_ = cache_->GetUsage().usage_bytes;
+  }
+
+  void Act(Input* input) {
+    const uint8_t action = input->Byte();
+    const size_t which = action & 1;
+    switch (action / 2 % 10) {
+      case 0:
+      case 1:
+        Ask(which, TakeCell(input), input->Byte(), /*times=*/1);
+        break;
+      case 2:  // Often, so that samples are drawn.
+        Ask(which, TakeCell(input), input->Byte(), /*times=*/100);
+        break;
+      case 3:
+        AskBatch(input);
+        break;
+      case 4:
+        cache_->SetCapacity(64 * input->Byte());
+        break;
+      case 5:
+        cache_->EraseFile(3);
+        break;
+      case 6:
+        Reopen(which, (input->Byte() & 1) != 0);
+        break;
+      case 7:
+        faulty_->FailRead(1 + input->Byte() % 4);
+        break;
+      case 8: {
+        const uint64_t at = input->Integer(2) % block_.size();
+        faulty_->FlipBit(at, action / 20 % 8);
+        break;
+      }
+      case 9:
+        if ((action & 1) != 0) {
+          faulty_->ShortenReads(input->Byte());
+        } else {
+          faulty_->Heal();
+        }
+        break;
+    }
+    const FilterCache::Usage usage = cache_->GetUsage();
+    REQUIRE(usage.usage_bytes <= std::max(most_bytes_, usage.capacity_bytes));
+    most_bytes_ = usage.usage_bytes;
+  }
+
+ private:
+  const Cell& TakeCell(Input* input) {
+    const uint8_t byte = input->Byte();
+    const std::vector<Cell>& cells =
+        byte % 2 == 0 && !cells_.empty() ? cells_ : others_;
+    return cells[(size_t{byte} * 256 + input->Byte()) / 2 % cells.size()];
+  }
+  bool IsThere(const FilterKey& key) const {
+    const auto it = std::lower_bound(
+        cells_.begin(), cells_.end(),
+        Cell{std::string(key.row()), std::string(key.qualifier())});
+    return it != cells_.end() && it->row == key.row() &&
+           (!key.has_qualifier() || it->qualifier == key.qualifier());
+  }
+  void Check(size_t which, const FilterKey& key, bool answer, bool tell) {
+    REQUIRE(answer || !IsThere(key));
+    if (answer && tell) readers_[which]->TellOutcome(key, IsThere(key), 4096);
+  }
+  void Ask(size_t which, const Cell& cell, uint8_t how, int times) {
+    const FilterKey row = FilterKey::Row(cell.row);
+    const FilterKey key =
+        (how & 1) != 0 ? FilterKey::RowCol(row, cell.qualifier) : row;
+    for (int i = 0; i < times; ++i) {
+      Check(which, key, readers_[which]->MayContain(key), (how & 2) != 0);
+    }
+  }
+  void AskBatch(Input* input) {
+    std::vector<const Cell*> cells(1 + input->Byte() % 40);
+    for (const Cell*& cell : cells) cell = &TakeCell(input);
+    std::vector<FilterKey> keys;
+    for (const Cell* cell : cells) {
+      keys.push_back(FilterKey::RowCol(cell->row, cell->qualifier));
+    }
+    std::vector<FilterQuestion> questions;
+    for (const FilterKey& key : keys) {
+      questions.push_back({readers_[questions.size() % 2].get(), &key});
+    }
+    const auto answers = std::make_unique<bool[]>(keys.size());
+    FilterReader::MayContain(questions, answers.get());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      Check(i % 2, keys[i], answers[i], i % 3 == 0);
+    }
+  }
+  // Without a reader to take its place, an open one stays.
+  void Reopen(size_t which, bool prefetch) {
+    reader_options_.prefetch = prefetch;
+    auto reader = FilterReader::Open(faulty_.get(), {}, reader_options_);
+    REQUIRE(reader.ok() || readers_[which] != nullptr);
+    if (reader.ok()) readers_[which] = *std::move(reader);
+  }
+
+  std::vector<Cell> cells_, others_;
+  std::string block_;
+  std::unique_ptr<RandomAccessSource> source_;
+  std::unique_ptr<testing::FaultySource> faulty_;
+  const std::unique_ptr<FilterCache> cache_ = NewShardedLruCache({0, 0});
+  const std::unique_ptr<FilterCache> memo_ = NewShardedLruCache({2000, 0});
+  FilterStats stats_;
+  FilterReaderOptions reader_options_;
+  size_t most_bytes_ = 0;  // What was pinned when the capacity shrank may stay.
+  std::unique_ptr<FilterReader> readers_[2];
+};
+
+}  // namespace
+
+void ReaderProperty(std::string_view bytes) {
+  Input input(bytes);
+  ReaderLife life(&input);
+  for (int i = 0; i < 300 && !input.empty(); ++i) life.Act(&input);
 }
 
 namespace {
@@ -526,6 +679,26 @@ void AppendInteger(uint64_t value, int size_bytes, std::string* out) {
   }
 }
 
+// As ReaderProperty takes them off: each family, in caches without and with
+// room, and random actions.
+std::vector<std::string> ReaderSeeds() {
+  testing::Random random(85);
+  std::vector<std::string> seeds;
+  for (uint8_t family = 0; family < FilterFamilyNames().size(); ++family) {
+    for (const uint8_t room : {20, 255}) {
+      std::string& seed = seeds.emplace_back();
+      AppendInteger(uint64_t{family} * 8 + 1 + family % 2, 1, &seed);
+      AppendInteger(9, 1, &seed);     // 10 bits per key.
+      AppendInteger(room, 2, &seed);  // Of the cells' seed.
+      AppendInteger(200, 1, &seed);   // Rows.
+      AppendInteger(5 + room % 2 * 8, 1, &seed);
+      AppendInteger(room, 1, &seed);
+      seed += RandomBytes(&random, 200);
+    }
+  }
+  return seeds;
+}
+
 // As KernelProperty takes them off.
 std::vector<std::string> KernelSeeds() {
   constexpr uint64_t kDigests = 10;
@@ -615,6 +788,7 @@ const std::vector<Property>& AllProperties() {
       {"filter_block", FilterBlockProperty, BlockSeeds},
       {"filter_blob", FilterBlobProperty, BlobSeeds},
       {"round_trip", RoundTripProperty, ByteSeeds},
+      {"reader", ReaderProperty, ReaderSeeds},
       {"kernel", KernelProperty, KernelSeeds},
       {"builder", BuilderProperty, BuilderSeeds},
       {"key_codec", KeyCodecProperty, ByteSeeds},

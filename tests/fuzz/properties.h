@@ -24,6 +24,10 @@ void FilterBlobProperty(std::string_view bytes);
 // of the bytes describe.
 void RoundTripProperty(std::string_view bytes);
 
+// Readers with caches of any size, asked, told, resized, erased, reopened and
+// given broken reads in any order, lose no row of an exact set.
+void ReaderProperty(std::string_view bytes);
+
 // Every kernel answers as the portable one, for any units of any family; and
 // if only some steps of the filter are kept, "maybe" wherever it does.
 void KernelProperty(std::string_view bytes);
