@@ -67,6 +67,8 @@ Reads operator-(const Reads& a, const Reads& b) {
           a.filter_bytes - b.filter_bytes};
 }
 
+Reads operator+(const Reads& a, const Reads& b) { return a - (Reads{} - b); }
+
 OpenTree::OpenTree(const Tree* tree, FilterReaderOptions options)
     : tree_(tree) {
   for (size_t level = 0; level < tree->level_count(); ++level) {

@@ -108,6 +108,7 @@ struct Reads {
 };
 
 Reads operator-(const Reads& a, const Reads& b);
+Reads operator+(const Reads& a, const Reads& b);
 
 // Readers of all levels over one cache.
 class OpenTree {
@@ -118,7 +119,10 @@ class OpenTree {
   // A get of a row that is on `level` (or, with level_count(), nowhere).
   // False if a filter lost it.
   bool Get(uint64_t row, size_t level);
+  // Since they were opened; opening read so many bytes.
   Reads reads() const;
+  uint64_t opened_bytes() const { return opened_bytes_; }
+  uint64_t wasted_blocks() const { return reads_.wasted_blocks; }
   const FilterReader& reader(size_t level) const { return *readers_[level]; }
 
  private:

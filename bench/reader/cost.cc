@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cost.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "bench/reader/tree.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/filter_stats.h"
+
+namespace rowbloom::reader_bench {
+namespace {
+
+constexpr size_t kQuestions = 1 << 16;
+constexpr size_t kBatch = 32;
+constexpr std::align_val_t kAlignment{64};
+
+double ThreadSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+struct FreeAligned {
+  void operator()(char* p) const { ::operator delete(p, kAlignment); }
+};
+
+// The filters of a file without a reader, aligned as the reader has them.
+struct BareFile {
+  std::vector<std::unique_ptr<char, FreeAligned>> units;
+  std::vector<FilterView> views;
+};
+
+BareFile MakeBare(const std::string& block, const FilterReader& reader) {
+  BareFile bare;
+  for (const FilterChunkInfo& chunk : reader.Chunks()) {
+    std::string_view rest = std::string_view(block).substr(chunk.offset);
+    std::vector<std::string_view> units;
+    for (size_t i = 0; i < chunk.descriptor.unit_count; ++i) {
+      const auto size =
+          static_cast<size_t>(chunk.descriptor.unit_size_bytes[i]);
+      bare.units.emplace_back(
+          static_cast<char*>(::operator new(size, kAlignment)));
+      std::copy_n(rest.data(), size, bare.units.back().get());
+      units.emplace_back(bare.units.back().get(), size);
+      rest.remove_prefix(size);
+    }
+    const auto view = FilterView::Parse(chunk.descriptor, units);
+    if (!view.ok()) throw std::runtime_error(view.status().ToString());
+    bare.views.push_back(*view);
+  }
+  return bare;
+}
+
+// Readers over a cache that has room for everything, all of it loaded.
+struct Readers {
+  Readers(const Tree& tree, FilterStats* stats, uint64_t filter_bytes) {
+    ShardedLruCacheOptions cache_options;
+    cache_options.capacity_bytes = 2 * filter_bytes + (64 << 20);
+    cache = NewShardedLruCache(cache_options);
+    FilterReaderOptions options;
+    options.cache = cache.get();
+    options.stats = stats;
+    options.prefetch = true;
+    open = std::make_unique<OpenTree>(&tree, options);
+  }
+  std::unique_ptr<FilterCache> cache;
+  std::unique_ptr<OpenTree> open;
+};
+
+struct Question {
+  std::array<char, 8> row{};
+  FilterKey key = FilterKey::Row("");
+  size_t file = 0;
+  size_t chunk = 0;
+};
+
+// All that is asked, and each way to ask it. The answers of a way are counted:
+// all ways must agree.
+class Contest {
+ public:
+  Contest(const CostOptions& options, const FilterPolicy& policy,
+          uint64_t filter_bytes)
+      : tree_(ShapeOf(options, policy, filter_bytes)),
+        plain_(tree_, nullptr, filter_bytes),
+        counted_(tree_, &stats_, filter_bytes),
+        questions_(kQuestions) {
+    for (size_t i = 0; i < tree_.level_count(); ++i) {
+      bare_.push_back(MakeBare(tree_.block(i), plain_.open->reader(i)));
+    }
+    Random random(options.seed);
+    for (size_t i = 0; i < kQuestions; ++i) {
+      Question& q = questions_[i];
+      // A batch is of one file.
+      q.file = i % kBatch == 0 ? random.Next() % bare_.size()
+                               : questions_[i - 1].file;
+      const FilterReader& reader = plain_.open->reader(q.file);
+      int64_t chunk = -1;
+      while (chunk < 0) {  // What the index denies is no lookup.
+        q.row = RowBytes(random.Next());
+        q.key = FilterKey::Row({q.row.data(), q.row.size()});
+        chunk = reader.ChunkOf(q.key);
+      }
+      q.chunk = static_cast<size_t>(chunk);
+      keys_.push_back(q.key);
+    }
+  }
+  Contest(const Contest&) = delete;
+  Contest& operator=(const Contest&) = delete;
+
+  // Each returns the number of "maybe".
+  uint64_t AskView() const {
+    uint64_t count = 0;
+    for (const Question& q : questions_) {
+      count += bare_[q.file].views[q.chunk].MayContain(q.key.digest());
+    }
+    return count;
+  }
+  uint64_t AskIndexAndView() const {
+    uint64_t count = 0;
+    for (const Question& q : questions_) {
+      const int64_t chunk = plain_.open->reader(q.file).ChunkOf(q.key);
+      count += chunk >= 0 &&
+               bare_[q.file].views[static_cast<size_t>(chunk)].MayContain(
+                   q.key.digest());
+    }
+    return count;
+  }
+  uint64_t AskPlainReader() const { return AskReader(plain_); }
+  uint64_t AskCountedReader() const { return AskReader(counted_); }
+  uint64_t AskBatches() const {
+    uint64_t count = 0;
+    std::array<bool, kBatch> answers{};
+    for (size_t i = 0; i < kQuestions; i += kBatch) {
+      plain_.open->reader(questions_[i].file)
+          .MayContain(absl::MakeConstSpan(&keys_[i], kBatch), answers.data());
+      for (const bool answer : answers) count += answer;
+    }
+    return count;
+  }
+
+ private:
+  static TreeShape ShapeOf(const CostOptions& options,
+                           const FilterPolicy& policy, uint64_t filter_bytes) {
+    TreeShape shape;
+    shape.policy = policy;
+    const double keys = 8 * static_cast<double>(filter_bytes) /
+                        policy.bits_per_key() / options.files;
+    shape.level_keys.assign(static_cast<size_t>(options.files),
+                            static_cast<uint64_t>(keys));
+    return shape;
+  }
+  uint64_t AskReader(const Readers& readers) const {
+    uint64_t count = 0;
+    for (const Question& q : questions_) {
+      count += readers.open->reader(q.file).MayContain(q.key);
+    }
+    return count;
+  }
+
+  const Tree tree_;
+  FilterStats stats_;
+  const Readers plain_;
+  const Readers counted_;
+  std::vector<BareFile> bare_;
+  std::vector<Question> questions_;
+  std::vector<FilterKey> keys_;
+};
+
+using Way = uint64_t (Contest::*)() const;
+struct NamedWay {
+  const char* name;
+  Way ask;
+};
+constexpr NamedWay kWays[] = {
+    {"view", &Contest::AskView},
+    {"index_and_view", &Contest::AskIndexAndView},
+    {"reader", &Contest::AskPlainReader},
+    {"reader_with_stats", &Contest::AskCountedReader},
+    {"batch_of_32", &Contest::AskBatches},
+};
+constexpr size_t kWayCount = std::size(kWays);
+
+// Nanoseconds of a lookup, medians of the rounds, in which the ways take turns.
+std::array<double, kWayCount> TimeWays(const Contest& contest, int rounds,
+                                       point_get::Progress* progress) {
+  std::array<std::vector<double>, kWayCount> times;
+  const uint64_t expected = contest.AskView();
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < kWayCount; ++i) {
+      (contest.*kWays[i].ask)();  // What fits into a cache is in it.
+      const double begin = ThreadSeconds();
+      const uint64_t count = (contest.*kWays[i].ask)();
+      times[i].push_back((ThreadSeconds() - begin) * 1e9 / kQuestions);
+      if (count != expected) {
+        throw std::runtime_error(std::string(kWays[i].name) +
+                                 " answers otherwise than view");
+      }
+    }
+    progress->Add(1);
+  }
+  std::array<double, kWayCount> medians{};
+  std::transform(times.begin(), times.end(), medians.begin(), Median);
+  return medians;
+}
+
+struct ThreadTimes {
+  double wall_ns = 0;  // Of a lookup of each thread.
+  double cpu_ns = 0;
+};
+
+ThreadTimes TimeThreads(const Contest& contest, int thread_count) {
+  constexpr int kLaps = 16;
+  std::atomic<int> ready{0};
+  std::atomic<uint64_t> maybes{0};
+  using Clock = std::chrono::steady_clock;
+  std::vector<Clock::time_point> begins(static_cast<size_t>(thread_count));
+  std::vector<Clock::time_point> ends(begins.size());
+  std::vector<double> cpu_seconds(begins.size());
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < begins.size(); ++t) {
+    threads.emplace_back([&, t] {
+      uint64_t count = contest.AskPlainReader();
+      ++ready;
+      while (ready < thread_count) {
+      }
+      begins[t] = Clock::now();
+      const double begin = ThreadSeconds();
+      for (int lap = 0; lap < kLaps; ++lap) count += contest.AskPlainReader();
+      cpu_seconds[t] = ThreadSeconds() - begin;
+      ends[t] = Clock::now();
+      maybes += count;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::chrono::duration<double, std::nano> wall =
+      *std::max_element(ends.begin(), ends.end()) -
+      *std::min_element(begins.begin(), begins.end());
+  return {wall.count() / kLaps / kQuestions,
+          *std::max_element(cpu_seconds.begin(), cpu_seconds.end()) * 1e9 /
+              kLaps / kQuestions};
+}
+
+// Times the throughput of one thread that two have.
+std::pair<double, double> ThreadScale(const Contest& contest, int rounds,
+                                      point_get::Progress* progress) {
+  std::array<std::vector<double>, 2> wall;
+  std::array<std::vector<double>, 2> cpu;
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < 2; ++i) {
+      const ThreadTimes times = TimeThreads(contest, static_cast<int>(i) + 1);
+      wall[i].push_back(times.wall_ns);
+      cpu[i].push_back(times.cpu_ns);
+    }
+    progress->Add(1);
+  }
+  return {2 * Median(wall[0]) / Median(wall[1]),
+          2 * Median(cpu[0]) / Median(cpu[1])};
+}
+
+}  // namespace
+
+nlohmann::ordered_json MeasureCost(const CostOptions& options,
+                                   point_get::Progress* progress) {
+  std::printf(
+      "\nCost: ns of processor time of a lookup of an absent row in a random "
+      "one of %d files;\nof index_and_view and view, the reader takes so many "
+      "times. Two threads: times the\nthroughput of one, by wall clock and by "
+      "processor time.\n\n| policy | filter bytes |",
+      options.files);
+  for (const NamedWay& way : kWays) std::printf(" %s |", way.name);
+  std::printf(
+      " of index_and_view | of view | 2 threads, wall | 2 threads, cpu |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n");
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const std::string& text : options.policies) {
+    const auto policy = FilterPolicy::Parse(text);
+    if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
+    for (const uint64_t filter_bytes : options.filter_bytes) {
+      progress->Begin(
+          "cost: " + text + ", " + std::to_string(filter_bytes) + " bytes",
+          2 * static_cast<uint64_t>(options.rounds));
+      const Contest contest(options, *policy, filter_bytes);
+      const auto ns = TimeWays(contest, options.rounds, progress);
+      const auto [wall, cpu] = ThreadScale(contest, options.rounds, progress);
+      progress->End();
+      std::printf("| %s | %llu |", text.c_str(),
+                  static_cast<unsigned long long>(filter_bytes));
+      nlohmann::ordered_json lookup_ns;
+      for (size_t i = 0; i < kWayCount; ++i) {
+        std::printf(" %.1f |", ns[i]);
+        lookup_ns[kWays[i].name] = ns[i];
+      }
+      std::printf(" %.2f | %.2f | %.2f | %.2f |\n", ns[2] / ns[1],
+                  ns[2] / ns[0], wall, cpu);
+      std::fflush(stdout);
+      runs.push_back({{"policy", text},
+                      {"filter_bytes", filter_bytes},
+                      {"lookup_ns", lookup_ns},
+                      {"times_index_and_view", ns[2] / ns[1]},
+                      {"times_view", ns[2] / ns[0]},
+                      {"stats_times_reader", ns[3] / ns[2]},
+                      {"two_threads_wall", wall},
+                      {"two_threads_cpu", cpu}});
+    }
+  }
+  return {{"seed", options.seed},
+          {"files", options.files},
+          {"rounds", options.rounds},
+          {"runs", runs}};
+}
+
+}  // namespace rowbloom::reader_bench

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "harm.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/reader/tree.h"
+#include "rowbloom/filter_cache.h"
+
+namespace rowbloom::reader_bench {
+namespace {
+
+constexpr uint64_t kLooks = 1000;  // At the running ratio.
+constexpr uint64_t kFirstLook = kLooks / 50;
+
+struct Workload {
+  const char* name;
+  double absent_share;
+  // Of the leveled tree, or of its last level alone.
+  bool one_level;
+  // 0: uniform rows. Else each file's range is read once, in order, with so
+  // many gets for each chunk; then the file is replaced.
+  uint64_t sweep_gets_per_chunk;
+};
+constexpr Workload kWorkloads[] = {
+    {"absent", 1, false, 0},         {"half", 0.5, false, 0},
+    {"present", 0, false, 0},        {"present_one_level", 0, true, 0},
+    {"sweep_4", 0.5, true, 4},       {"sweep_16", 0.5, true, 16},
+    {"sweep_64", 0.5, true, 64},     {"sweep_256", 0.5, true, 256},
+    {"sweep_1024", 0.5, true, 1024},
+};
+
+// Asks the gets of a workload, one by one.
+class Asker {
+ public:
+  Asker(const Tree* tree, const Workload& workload,
+        const FilterReaderOptions& options, uint64_t seed)
+      : tree_(tree),
+        workload_(workload),
+        options_(options),
+        random_(seed),
+        open_(std::in_place, tree, options),
+        opened_bytes_(open_->opened_bytes()) {
+    pass_gets_ = workload.sweep_gets_per_chunk *
+                 open_->reader(0).properties().chunk_count;
+  }
+
+  void Get() {
+    uint64_t row = 0;
+    size_t level = tree_->level_count();
+    const bool absent = random_.NextUnit() < workload_.absent_share;
+    if (pass_gets_ == 0) {
+      row = random_.Next();
+      if (!absent) tree_->DrawPresent(&random_, &level, &row);
+    } else {
+      if (pass_get_ == pass_gets_) NextPass();
+      const double place =
+          (static_cast<double>(pass_get_++) + random_.NextUnit()) /
+          static_cast<double>(pass_gets_);
+      row = static_cast<uint64_t>(place * 0x1p63) * 2;
+      if (!absent) {
+        level = 0;
+        row = tree_->PresentRow(
+            level, static_cast<uint64_t>(
+                       place * static_cast<double>(tree_->level_keys(level))));
+      }
+    }
+    if (!open_->Get(row, level)) throw std::runtime_error("a row was lost");
+  }
+  Reads reads() const { return closed_ + open_->reads(); }
+  uint64_t opened_bytes() const { return opened_bytes_; }
+
+ private:
+  void NextPass() {
+    closed_ = reads();
+    open_.emplace(tree_, options_);
+    opened_bytes_ += open_->opened_bytes();
+    pass_get_ = 0;
+  }
+
+  const Tree* const tree_;
+  const Workload workload_;
+  const FilterReaderOptions options_;
+  Random random_;
+  std::optional<OpenTree> open_;
+  uint64_t opened_bytes_ = 0;
+  Reads closed_;
+  uint64_t pass_gets_ = 0;
+  uint64_t pass_get_ = 0;
+};
+
+struct Result {
+  double ratio = 0;
+  double worst_ratio = 0;
+  // The most that was read beyond 1.01 of the reads without filters.
+  double worst_excess_bytes = 0;
+  Reads reads;
+  uint64_t opened_bytes = 0;
+};
+
+double RatioOf(const Reads& reads) {
+  return static_cast<double>(reads.bytes()) /
+         static_cast<double>(reads.unfiltered_bytes());
+}
+
+Result Measure(const Tree& tree, const Workload& workload,
+               FilterLoading loading, size_t cache_bytes, uint64_t gets,
+               uint64_t seed, point_get::Progress* progress) {
+  ShardedLruCacheOptions cache_options;
+  cache_options.capacity_bytes = cache_bytes;
+  cache_options.shard_bits = 0;
+  const std::unique_ptr<FilterCache> cache = NewShardedLruCache(cache_options);
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  options.loading = loading;
+  Asker asker(&tree, workload, options, seed);
+  Result result;
+  for (uint64_t look = 0; look < kLooks; ++look) {
+    const uint64_t end = gets * (look + 1) / kLooks;
+    for (uint64_t i = gets * look / kLooks; i < end; ++i) asker.Get();
+    progress->Add(end - gets * look / kLooks);
+    result.reads = asker.reads();
+    if (result.reads.gets == 0) continue;
+    result.worst_excess_bytes = std::max(
+        result.worst_excess_bytes,
+        static_cast<double>(result.reads.bytes()) -
+            1.01 * static_cast<double>(result.reads.unfiltered_bytes()));
+    if (look >= kFirstLook) {
+      result.worst_ratio = std::max(result.worst_ratio, RatioOf(result.reads));
+    }
+  }
+  result.ratio = RatioOf(result.reads);
+  result.opened_bytes = asker.opened_bytes();
+  return result;
+}
+
+void MeasurePolicy(const HarmOptions& options, const std::string& text,
+                   point_get::Progress* progress,
+                   nlohmann::ordered_json* runs) {
+  const auto policy = FilterPolicy::Parse(text);
+  if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
+  TreeShape shape;
+  shape.policy = *policy;
+  const uint64_t last = options.last_level_keys;
+  shape.level_keys = {last / 1000, last / 100, last / 10, last};
+  progress->Begin("harm: write filters, " + text, 0);
+  const Tree leveled(shape);
+  shape.level_keys = {last};
+  const Tree one_level(shape);
+  progress->End();
+
+  std::printf("\nBytes read with filters / without, %s\n\n| gets | loading |",
+              text.c_str());
+  for (const double percent : options.cache_percent) {
+    std::printf(" cache %g%% |", percent);
+  }
+  std::printf(" worst after 2%% of gets |\n|---|---|");
+  for (size_t i = 0; i < options.cache_percent.size(); ++i) std::printf("---|");
+  std::printf("---|\n");
+  for (const Workload& workload : kWorkloads) {
+    const Tree& tree = workload.one_level ? one_level : leveled;
+    double filter_bytes = 0;
+    for (size_t i = 0; i < tree.level_count(); ++i) {
+      filter_bytes += static_cast<double>(tree.block(i).size());
+    }
+    for (const FilterLoading loading :
+         {FilterLoading::kWhenItPays, FilterLoading::kAlways}) {
+      const bool always = loading == FilterLoading::kAlways;
+      const char* name = always ? "always" : "when_it_pays";
+      const uint64_t gets = always ? options.always_gets : options.gets;
+      if (gets == 0) continue;
+      progress->Begin(std::string("harm: ") + workload.name + ", " + name,
+                      gets * options.cache_percent.size());
+      std::string row = std::string("| ") + workload.name + " | " + name + " |";
+      char cell[32];
+      double worst = 0;
+      for (const double percent : options.cache_percent) {
+        const auto cache_bytes =
+            static_cast<size_t>(percent / 100 * filter_bytes);
+        const Result r = Measure(tree, workload, loading, cache_bytes, gets,
+                                 options.seed, progress);
+        const auto per_get = [&](uint64_t bytes) {
+          return static_cast<double>(bytes) / static_cast<double>(gets);
+        };
+        std::snprintf(cell, sizeof(cell), " %.4f |", r.ratio);
+        row += cell;
+        worst = std::max(worst, r.worst_ratio);
+        runs->push_back(
+            {{"policy", text},
+             {"workload", workload.name},
+             {"loading", name},
+             {"cache_percent", percent},
+             {"cache_bytes", cache_bytes},
+             {"gets", gets},
+             {"bytes_read_per_get", per_get(r.reads.bytes())},
+             {"unfiltered_bytes_per_get", per_get(r.reads.unfiltered_bytes())},
+             {"filter_bytes_per_get", per_get(r.reads.filter_bytes)},
+             {"open_bytes_per_get", per_get(r.opened_bytes)},
+             {"ratio", r.ratio},
+             {"worst_ratio", r.worst_ratio},
+             {"worst_excess_bytes", r.worst_excess_bytes}});
+      }
+      progress->End();
+      std::printf("%s %.4f |\n", row.c_str(), worst);
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
+                                   point_get::Progress* progress) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const std::string& policy : options.policies) {
+    MeasurePolicy(options, policy, progress, &runs);
+  }
+  return {{"seed", options.seed},
+          {"last_level_keys", options.last_level_keys},
+          {"runs", runs}};
+}
+
+}  // namespace rowbloom::reader_bench

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reader_bench: what FilterReader and its cache promise, measured on trees of
+// filter blocks in memory. See bench/README.md.
+//
+//   reader_bench                  everything
+//   reader_bench harm --json F    one of precision, harm, memo, cost
+//
+// Exit codes: 0 fine; 1 a lost row or a failure; 2 usage; 130 interrupted.
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "../point_get/progress.h"
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "bench/machine.h"
+#include "cost.h"
+#include "harm.h"
+#include "memo.h"
+#include "nlohmann/json.hpp"
+#include "precision.h"
+#include "rowbloom/filter_policy.h"
+
+namespace rowbloom::reader_bench {
+namespace {
+
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitInterrupted = 130;
+
+struct Options {
+  uint64_t seed = 1;
+  bool quick = false;
+  std::string json;  // Empty: none.
+  PrecisionOptions precision;
+  HarmOptions harm;
+  MemoOptions memo;
+  CostOptions cost;
+};
+
+std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
+  std::ofstream file(path, mode);
+  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
+  return file;
+}
+
+std::string CheckPolicy(const std::string& text) {
+  const auto policy = FilterPolicy::Parse(text);
+  return policy.ok() ? "" : policy.status().ToString();
+}
+
+const CLI::Range kCount(uint64_t{1}, uint64_t{10000000000});
+// A tree has a thousandth of it in its smallest level.
+const CLI::Range kKeys(uint64_t{1000}, uint64_t{10000000000});
+
+void AddPrecision(PrecisionOptions* o, CLI::App* app) {
+  CLI::App* command = app->add_subcommand(
+      "precision", "Wasted reads against the memory of filters");
+  command
+      ->add_option("--keys", o->last_level_keys, "In the last of four levels")
+      ->check(kKeys);
+  command
+      ->add_option("--stored_bits_per_key", o->stored_bits_per_key,
+                   "Of compact, on disk")
+      ->check(CLI::Range(2.0, 24.0));
+  command
+      ->add_option("--resident_bits_per_key", o->resident_bits_per_key,
+                   "The cache's size, by all keys")
+      ->delimiter(',')
+      ->check(CLI::Range(0.01, 100.0));
+  command->add_option("--gets", o->gets, "Of absent rows")->check(kCount);
+  command
+      ->add_option("--lru_gets", o->lru_gets,
+                   "The same with whole chunks by LRU, of which most are loads")
+      ->check(kCount);
+}
+
+void AddHarm(HarmOptions* o, CLI::App* app) {
+  CLI::App* command = app->add_subcommand(
+      "harm", "Bytes read with filters against bytes read without");
+  command->add_option("--keys", o->last_level_keys, "In the last level")
+      ->check(kKeys);
+  command->add_option("--policies", o->policies, "Filter policies")
+      ->delimiter(',')
+      ->check(CheckPolicy);
+  command
+      ->add_option("--cache_percent", o->cache_percent,
+                   "The cache's sizes, by the bytes of all filters")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1000.0));
+  command->add_option("--gets", o->gets, "For each number")->check(kCount);
+  command
+      ->add_option("--always_gets", o->always_gets,
+                   "The same for readers that always load; 0: none")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{10000000000}));
+}
+
+void AddMemo(MemoOptions* o, CLI::App* app) {
+  CLI::App* command = app->add_subcommand(
+      "memo", "Wasted reads that a memo of false positives leaves");
+  command->add_option("--rows", o->rows, "That are asked for; all absent")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1000000000}));
+  command->add_option("--zipf", o->zipf, "Exponents; 0: uniform")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 2.0));
+  command->add_option("--entries", o->entries, "Of the memo; the first is 0")
+      ->delimiter(',')
+      ->check(CLI::Range(uint64_t{0}, uint64_t{100000000}));
+  command->add_option("--policy", o->policy, "Of the filters")
+      ->check(CheckPolicy);
+  command
+      ->add_option("--gets", o->gets,
+                   "For each number; the second half is counted")
+      ->check(CLI::Range(uint64_t{2}, uint64_t{10000000000}));
+}
+
+void AddCost(CostOptions* o, CLI::App* app) {
+  CLI::App* command = app->add_subcommand("cost", "Processor time of a lookup");
+  command->add_option("--policies", o->policies, "Filter policies")
+      ->delimiter(',')
+      ->check(CheckPolicy);
+  command
+      ->add_option("--filter_bytes", o->filter_bytes, "Of all files' filters")
+      ->delimiter(',')
+      ->check(CLI::Range(uint64_t{10000}, uint64_t{100000000000}));
+  command->add_option("--files", o->files, "A get asks one")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--rounds", o->rounds, "Of which medians are taken")
+      ->check(CLI::Range(1, 100000));
+}
+
+// Before the flags are read, so that these may say otherwise.
+void MakeQuick(Options* o) {
+  o->precision.last_level_keys = 1000000;
+  o->precision.resident_bits_per_key = {2, 5, 10, 15};
+  o->precision.gets = 1000000;
+  o->precision.lru_gets = 2000;
+  o->harm.last_level_keys = 200000;
+  o->harm.cache_percent = {0, 10, 100};
+  o->harm.gets = 400000;
+  o->harm.always_gets = 2000;
+  o->memo.rows = 200000;
+  o->memo.zipf = {0.99, 0};
+  o->memo.entries = {0, 100};
+  o->memo.gets = 1000000;
+  o->cost.filter_bytes = {256 << 10};
+  o->cost.rounds = 3;
+}
+
+int Run(const Options& o, const CLI::App& app) {
+  // A mistyped path should not cost a whole run.
+  if (!o.json.empty()) OpenJson(o.json, std::ios::app);
+  const bool all = app.get_subcommands().empty();
+  const auto wanted = [&](const char* name) {
+    return all || app.got_subcommand(name);
+  };
+  nlohmann::ordered_json results = {{"format_version", 1},
+                                    {"machine", bench::MachineJson()}};
+  point_get::Progress progress;
+  if (wanted("precision")) {
+    results["precision"] = MeasurePrecision(o.precision, &progress);
+  }
+  if (wanted("harm")) results["harm"] = MeasureHarm(o.harm, &progress);
+  if (wanted("memo")) results["memo"] = MeasureMemo(o.memo, &progress);
+  if (wanted("cost")) results["cost"] = MeasureCost(o.cost, &progress);
+  if (o.json.empty()) return 0;
+  std::ofstream file = OpenJson(o.json, std::ios::trunc);
+  file << results.dump(1) << "\n" << std::flush;
+  if (!file) throw std::runtime_error(o.json + ": cannot write");
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--quick") == 0) MakeQuick(&o);
+  }
+  CLI::App app(
+      "What readers of filter blocks keep in memory, what they read, and what "
+      "a lookup costs.\nAll but `cost` are counts, the same on every machine. "
+      "Without a command: all.");
+  app.fallthrough();
+  app.require_subcommand(0, 0);
+  app.option_defaults()->always_capture_default();
+  app.add_option("--seed", o.seed, "Of the rows that are asked for");
+  app.add_option("--json", o.json, "Also write the results to this file");
+  app.add_flag("--quick", o.quick, "Small trees and few gets: a few seconds");
+  AddPrecision(&o.precision, &app);
+  AddHarm(&o.harm, &app);
+  AddMemo(&o.memo, &app);
+  AddCost(&o.cost, &app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+  o.precision.seed = o.harm.seed = o.memo.seed = o.cost.seed = o.seed;
+  return Run(o, app);
+}
+
+}  // namespace
+}  // namespace rowbloom::reader_bench
+
+int main(int argc, char** argv) {
+  try {
+    return rowbloom::reader_bench::Main(argc, argv);
+  } catch (const rowbloom::point_get::Interrupted&) {
+    std::fprintf(stderr, "\ninterrupted\n");
+    return rowbloom::reader_bench::kExitInterrupted;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "\nreader_bench: %s\n", error.what());
+    return rowbloom::reader_bench::kExitFailure;
+  }
+}

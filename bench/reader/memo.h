@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wasted reads that a memo of false positives leaves, where absent rows are
+// asked for again and again.
+
+#ifndef ROWBLOOM_BENCH_READER_MEMO_H_
+#define ROWBLOOM_BENCH_READER_MEMO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../point_get/progress.h"
+#include "nlohmann/json.hpp"
+
+namespace rowbloom::reader_bench {
+
+struct MemoOptions {
+  uint64_t seed = 1;
+  uint64_t rows = 10000000;  // That are asked for; all are absent.
+  std::vector<double> zipf = {0.99, 0.8, 0};  // 0: uniform.
+  std::vector<uint64_t> entries = {0, 2000, 10000};
+  // Of each of the four levels: a get of an absent row wastes four times that.
+  std::string policy = "compact:target_fpr=0.0005";
+  uint64_t gets = 20000000;  // Of which the second half is counted.
+};
+
+// Prints a table.
+nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
+                                   point_get::Progress* progress);
+
+}  // namespace rowbloom::reader_bench
+
+#endif  // ROWBLOOM_BENCH_READER_MEMO_H_

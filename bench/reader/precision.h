@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wasted reads of absent rows against the memory of filters: readers that keep
+// as many columns of each chunk as pay, beside the computed optimum and beside
+// ways to keep whole chunks.
+
+#ifndef ROWBLOOM_BENCH_READER_PRECISION_H_
+#define ROWBLOOM_BENCH_READER_PRECISION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "../point_get/progress.h"
+#include "nlohmann/json.hpp"
+
+namespace rowbloom::reader_bench {
+
+struct PrecisionOptions {
+  uint64_t seed = 1;
+  uint64_t last_level_keys = 20000000;
+  int level_count = 4;
+  double stored_bits_per_key = 14;
+  // Of the cache, by all keys of the tree: chunks, indexes and overheads.
+  std::vector<double> resident_bits_per_key = {1, 2, 3,  4,  5,  6,
+                                               7, 8, 10, 12, 14, 15};
+  uint64_t gets = 10000000;   // Of absent rows.
+  uint64_t lru_gets = 20000;  // Fewer: each loads chunks.
+};
+
+// Prints a table.
+nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
+                                        point_get::Progress* progress);
+
+}  // namespace rowbloom::reader_bench
+
+#endif  // ROWBLOOM_BENCH_READER_PRECISION_H_
