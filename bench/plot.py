@@ -485,9 +485,85 @@ class CacheHitRate(FilterPlot):
         return str(svg)
 
 
+class ReaderPrecision(FilterPlot):
+    """Reads wasted, and made to load filters, by the memory of filters."""
+
+    help = "wasted reads by resident bits, from reader_bench --json"
+
+    LINES = [  # Label, policy.
+        ("computed optimum", "optimum"),
+        ("as many columns as pay", "late_bound"),
+        ("whole chunks, LRU", "whole_lru"),
+        ("whole chunks, kept", "whole_kept"),
+    ]
+
+    @classmethod
+    def draw(cls, results, args):
+        precision = results["precision"]
+        lines = {}
+        for label, policy in cls.LINES:
+            lines[label] = sorted(
+                (run["resident_bits_per_key"],
+                 run["wasted_reads_per_1000_gets"] +
+                 run.get("filter_reads_per_1000_gets", 0))
+                for run in precision["runs"] if run["policy"] == policy)
+        points = [point for line in lines.values() for point in line]
+        svg = cls.draw_lines(
+            f"Reads of absent rows, {sum(precision['level_keys']):,} keys",
+            f"{precision['stored_bits_per_key']:.1f} bits per key are stored. "
+            "Log scale; left and low is better.",
+            LinearAxis([bits for bits, _ in points], cls.LEFT, cls.RIGHT),
+            LogAxis([reads for _, reads in points], cls.BOTTOM, cls.TOP),
+            ("bits per key in memory, overheads included",
+             "wasted reads and loads of filters, for each 1000 gets"), lines)
+        return str(svg)
+
+
+class ReaderHarm(FilterPlot):
+    """Bytes read with filters / without, by the size of the cache."""
+
+    help = "bytes read with filters / without, from reader_bench --json"
+
+    LINES = [  # Label, workload, loading.
+        ("absent rows", "absent", "when_it_pays"),
+        ("half of them absent", "half", "when_it_pays"),
+        ("sweeps, 1024 a chunk", "sweep_1024", "when_it_pays"),
+        ("sweeps, 64 a chunk", "sweep_64", "when_it_pays"),
+        ("sweeps, 16 a chunk", "sweep_16", "when_it_pays"),
+        ("half absent, always load", "half", "always"),
+    ]
+
+    @staticmethod
+    def add_arguments(parser):
+        parser.add_argument("--policy", default="blocked_bloom:bits_per_key=10")
+
+    @classmethod
+    def draw(cls, results, args):
+        lines = {}
+        for label, workload, loading in cls.LINES:
+            lines[label] = sorted(
+                (run["cache_percent"], run["ratio"])
+                for run in results["harm"]["runs"]
+                if (run["policy"], run["workload"], run["loading"]) ==
+                (args.policy, workload, loading))
+        points = [point for line in lines.values() for point in line]
+        if not points:
+            raise ValueError("no such runs")
+        svg = cls.draw_lines(
+            "Bytes read with filters / without", args.policy +
+            ". Log scale; above 1, filters do harm.",
+            ZeroAxis(max(percent for percent, _ in points), cls.LEFT,
+                     cls.RIGHT),
+            LogAxis([ratio for _, ratio in points], cls.BOTTOM, cls.TOP),
+            ("cache, % of the bytes of all filters",
+             "bytes read, loads of filters included"), lines)
+        return str(svg)
+
+
 PLOTS = {"point_get": PointGet, "filter_rate": FilterRate,
          "filter_lookup": FilterLookup, "filter_build": FilterBuild,
-         "cache_hit_rate": CacheHitRate}
+         "cache_hit_rate": CacheHitRate,
+         "reader_precision": ReaderPrecision, "reader_harm": ReaderHarm}
 
 
 def main():
