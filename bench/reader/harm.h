@@ -23,7 +23,7 @@ struct HarmOptions {
                                        "compact:bits_per_key=14"};
   // Of the bytes of all filters. Beyond 100, for indexes and overheads.
   std::vector<double> cache_percent = {0, 1, 3, 10, 30, 60, 100, 150};
-  uint64_t gets = 4000000;
+  uint64_t gets = 8000000;
   uint64_t always_gets = 4000;  // Fewer: most load chunks. 0: none.
 };
 

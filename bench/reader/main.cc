@@ -118,7 +118,9 @@ void AddMemo(MemoOptions* o, CLI::App* app) {
   command
       ->add_option("--gets", o->gets,
                    "For each number; the second half is counted")
-      ->check(CLI::Range(uint64_t{2}, uint64_t{10000000000}));
+      ->check(CLI::Range(uint64_t{2}, uint64_t{1000000000000}));
+  command->add_option("--rounds", o->rounds, "Each with other popular rows")
+      ->check(CLI::Range(1, 100000));
 }
 
 void AddCost(CostOptions* o, CLI::App* app) {
@@ -149,7 +151,8 @@ void MakeQuick(Options* o) {
   o->memo.rows = 200000;
   o->memo.zipf = {0.99, 0};
   o->memo.entries = {0, 100};
-  o->memo.gets = 1000000;
+  o->memo.gets = 10000000;
+  o->memo.rounds = 4;
   o->cost.filter_bytes = {256 << 10};
   o->cost.rounds = 3;
 }

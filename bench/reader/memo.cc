@@ -20,29 +20,16 @@ namespace {
 const std::vector<uint64_t> kLevelKeys = {100, 1000, 10000, 100000};
 constexpr uint64_t kProgressGets = 100000;
 
-// Row i is asked for in proportion to 1/(i+1)^theta.
-class Popularity {
- public:
-  Popularity(uint64_t row_count, double theta) {
-    sums_.reserve(row_count);
-    double sum = 0;
-    for (uint64_t i = 0; i < row_count; ++i) {
-      sum += std::pow(static_cast<double>(i + 1), -theta);
-      sums_.push_back(sum);
-    }
-  }
-  uint64_t RowAt(double place) const {
-    const auto it =
-        std::upper_bound(sums_.begin(), sums_.end() - 1, place * sums_.back());
-    return static_cast<uint64_t>(it - sums_.begin());
-  }
-  double ShareOf(uint64_t i) const {
-    return (sums_[i] - (i == 0 ? 0 : sums_[i - 1])) / sums_.back();
-  }
+// Row i is asked for in proportion to it.
+double Weight(uint64_t i, double theta) {
+  return std::pow(static_cast<double>(i + 1), -theta);
+}
 
- private:
-  std::vector<double> sums_;
-};
+double SumOfWeights(uint64_t row_count, double theta) {
+  double sum = 0;
+  for (uint64_t i = 0; i < row_count; ++i) sum += Weight(i, theta);
+  return sum;
+}
 
 // Bytes of the tree's own rows are others, but for a chance of 10^-6.
 uint64_t RowOf(uint64_t i, uint64_t seed) {
@@ -79,57 +66,73 @@ size_t EntryBytes(const Tree& tree) {
   return usage.usage_bytes / usage.entry_count;
 }
 
-// Of each row, in how many levels it is a false positive.
-std::vector<uint8_t> FalsePositives(const Tree& tree, uint64_t row_count,
-                                    uint64_t seed,
-                                    point_get::Progress* progress) {
+struct FalsePositive {
+  uint64_t row = 0;     // From the most popular one on.
+  uint64_t levels = 0;  // In so many.
+};
+
+std::vector<FalsePositive> FindFalsePositives(const Tree& tree,
+                                              uint64_t row_count, uint64_t seed,
+                                              point_get::Progress* progress) {
   const auto cache = NewCache(64 << 20);
   OpenTree open(&tree, AllInMemory(cache.get()));
-  std::vector<uint8_t> counts(row_count);
+  std::vector<FalsePositive> found;
   uint64_t before = 0;
   for (uint64_t i = 0; i < row_count; ++i) {
     open.Get(RowOf(i, seed), tree.level_count());
-    const uint64_t now = open.wasted_blocks();
-    counts[i] = static_cast<uint8_t>(now - before);
-    before = now;
+    const uint64_t levels = open.wasted_blocks() - before;
+    before += levels;
+    if (levels > 0) found.push_back({i, levels});
     if (i % kProgressGets == 0) progress->Add(kProgressGets);
   }
-  return counts;
+  return found;
 }
 
 // Wasted reads of a get, if the memo has the most popular false positives.
-double LeastWasted(const Popularity& popularity,
-                   const std::vector<uint8_t>& false_positives,
-                   uint64_t entries) {
+double LeastWasted(const std::vector<FalsePositive>& false_positives,
+                   double theta, double sum_of_weights, uint64_t entries) {
   double wasted = 0;
-  for (size_t i = 0; i < false_positives.size(); ++i) {
-    const uint64_t remembered = std::min<uint64_t>(entries, false_positives[i]);
+  for (const FalsePositive& f : false_positives) {
+    const uint64_t remembered = std::min(entries, f.levels);
     entries -= remembered;
-    wasted += popularity.ShareOf(i) *
-              static_cast<double>(false_positives[i] - remembered);
+    wasted += Weight(f.row, theta) * static_cast<double>(f.levels - remembered);
   }
-  return wasted;
+  return wasted / sum_of_weights;
 }
 
-double Wasted(const Tree& tree, const Popularity& popularity,
-              const MemoOptions& options, size_t memo_bytes,
-              point_get::Progress* progress) {
+// Wasted reads of a get. Asks the false positives only: the filters deny all
+// other rows, and no memo is asked for them.
+double Wasted(const Tree& tree, const MemoOptions& options,
+              const std::vector<FalsePositive>& false_positives, double theta,
+              double sum_of_weights, size_t memo_bytes, uint64_t seed) {
   const auto cache = NewCache(64 << 20);
   const auto memo = NewCache(memo_bytes);
   FilterReaderOptions reader_options = AllInMemory(cache.get());
   if (memo_bytes > 0) reader_options.false_positive_memo = memo.get();
   OpenTree open(&tree, reader_options);
-  Random random(options.seed);
-  const uint64_t half = options.gets / 2;
+
+  std::vector<double> sums;
+  double sum = 0;
+  for (const FalsePositive& f : false_positives) {
+    sums.push_back(sum += Weight(f.row, theta));
+  }
+  if (sums.empty()) return 0;
+  const double share = sum / sum_of_weights;
+  const auto half = static_cast<uint64_t>(
+      std::ceil(share * static_cast<double>(options.gets) / 2));
+  Random random(seed);
   Reads warm;
   for (uint64_t i = 0; i < 2 * half; ++i) {
     if (i == half) warm = open.reads();
-    if (i % kProgressGets == 0) progress->Add(kProgressGets);
-    const uint64_t row = popularity.RowAt(random.NextUnit());
-    open.Get(RowOf(row, options.seed), tree.level_count());
+    const auto at =
+        std::upper_bound(sums.begin(), sums.end() - 1, random.NextUnit() * sum);
+    const FalsePositive& f =
+        false_positives[static_cast<size_t>(at - sums.begin())];
+    open.Get(RowOf(f.row, seed), tree.level_count());
   }
-  return static_cast<double>((open.reads() - warm).wasted_blocks) /
-         static_cast<double>(half);
+  const Reads counted = open.reads() - warm;
+  return share * static_cast<double>(counted.wasted_blocks) /
+         static_cast<double>(counted.gets);
 }
 
 }  // namespace
@@ -143,62 +146,77 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
   shape.policy = *policy;
   const Tree tree(shape);
   const size_t entry_bytes = EntryBytes(tree);
-  progress->Begin("memo: find the false positives", options.rows);
-  const std::vector<uint8_t> false_positives =
-      FalsePositives(tree, options.rows, options.seed, progress);
+  // By exponent, then by entries: wasted reads of a get in all rounds.
+  struct Sum {
+    double wasted = 0;
+    double least = 0;
+  };
+  std::vector<std::vector<Sum>> sums(options.zipf.size(),
+                                     std::vector<Sum>(options.entries.size()));
+  std::vector<double> sums_of_weights;
+  for (const double theta : options.zipf) {
+    sums_of_weights.push_back(SumOfWeights(options.rows, theta));
+  }
+  double false_positive_count = 0;
+  progress->Begin("memo", options.rows * static_cast<uint64_t>(options.rounds));
+  for (int round = 0; round < options.rounds; ++round) {
+    const uint64_t seed =
+        Random(options.seed * 1000000007 + static_cast<uint64_t>(round)).Next();
+    const std::vector<FalsePositive> found =
+        FindFalsePositives(tree, options.rows, seed, progress);
+    for (const FalsePositive& f : found) {
+      false_positive_count += static_cast<double>(f.levels);
+    }
+    for (size_t i = 0; i < options.zipf.size(); ++i) {
+      for (size_t j = 0; j < options.entries.size(); ++j) {
+        const uint64_t entries = options.entries[j];
+        sums[i][j].wasted +=
+            Wasted(tree, options, found, options.zipf[i], sums_of_weights[i],
+                   entries * entry_bytes, seed);
+        sums[i][j].least +=
+            LeastWasted(found, options.zipf[i], sums_of_weights[i], entries);
+        progress->Add(0);
+      }
+    }
+  }
   progress->End();
-  uint64_t false_positive_count = 0;
-  for (const uint8_t count : false_positives) false_positive_count += count;
+  false_positive_count /= options.rounds;
 
   std::printf(
-      "\nMemo: %llu absent rows, %llu false positives in %zu levels of %s, %zu "
-      "bytes\nan entry. Wasted reads for each 1000 gets; `least`: with the "
+      "\nMemo: %llu absent rows, %.0f false positives in %zu levels of %s, %zu "
+      "bytes\nan entry. Wasted reads for each 1000 gets; `most`: with the "
       "most popular false\npositives in the memo from the start.\n\n"
-      "| rows | entries | wasted | times fewer | least, times fewer |\n"
-      "|---|---|---|---|---|\n",
-      static_cast<unsigned long long>(options.rows),
-      static_cast<unsigned long long>(false_positive_count), tree.level_count(),
-      options.policy.c_str(), entry_bytes);
+      "| rows | entries | bytes | wasted | times fewer | most times fewer |\n"
+      "|---|---|---|---|---|---|\n",
+      static_cast<unsigned long long>(options.rows), false_positive_count,
+      tree.level_count(), options.policy.c_str(), entry_bytes);
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const double theta : options.zipf) {
+  for (size_t i = 0; i < options.zipf.size(); ++i) {
+    const double theta = options.zipf[i];
     char name[32] = "uniform";
     if (theta > 0) std::snprintf(name, sizeof(name), "Zipf %g", theta);
-    const Popularity popularity(options.rows, theta);
-    const double none = LeastWasted(popularity, false_positives, 0);
-    progress->Begin(std::string("memo: ") + name,
-                    options.gets * options.entries.size());
-    std::string rows;
-    double wasted_without = 0;
-    for (const uint64_t entries : options.entries) {
-      const double wasted =
-          Wasted(tree, popularity, options, entries * entry_bytes, progress);
-      if (entries == options.entries.front()) wasted_without = wasted;
-      const double fewer = wasted_without / wasted;
-      const double least = LeastWasted(popularity, false_positives, entries);
-      char row[128];
-      std::snprintf(row, sizeof(row), "| %s | %llu | %.4f | %.1f | %.1f |\n",
-                    name, static_cast<unsigned long long>(entries),
-                    1000 * wasted, fewer, none / least);
-      rows += row;
+    for (size_t j = 0; j < options.entries.size(); ++j) {
+      const uint64_t entries = options.entries[j];
+      const Sum& none = sums[i].front();
+      const Sum& sum = sums[i][j];
+      const double wasted = 1000 * sum.wasted / options.rounds;
+      std::printf("| %s | %llu | %llu | %.4f | %.1f | %.1f |\n", name,
+                  static_cast<unsigned long long>(entries),
+                  static_cast<unsigned long long>(entries * entry_bytes),
+                  wasted, none.wasted / sum.wasted, none.least / sum.least);
       runs.push_back({{"zipf", theta},
                       {"entries", entries},
                       {"memo_bytes", entries * entry_bytes},
-                      {"wasted_reads_per_1000_gets", 1000 * wasted},
-                      {"times_fewer", fewer},
-                      {"least_wasted_reads_per_1000_gets", 1000 * least},
-                      {"most_times_fewer", none / least}});
+                      {"wasted_reads_per_1000_gets", wasted},
+                      {"times_fewer", none.wasted / sum.wasted},
+                      {"most_times_fewer", none.least / sum.least}});
     }
-    progress->End();
-    std::printf("%s", rows.c_str());
-    std::fflush(stdout);
   }
-  return {{"seed", options.seed},
-          {"policy", options.policy},
-          {"rows", options.rows},
-          {"false_positives", false_positive_count},
-          {"entry_bytes", entry_bytes},
-          {"gets", options.gets},
-          {"runs", runs}};
+  return {
+      {"seed", options.seed},       {"policy", options.policy},
+      {"rows", options.rows},       {"false_positives", false_positive_count},
+      {"entry_bytes", entry_bytes}, {"gets", options.gets},
+      {"rounds", options.rounds},   {"runs", runs}};
 }
 
 }  // namespace rowbloom::reader_bench
