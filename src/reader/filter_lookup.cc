@@ -198,9 +198,11 @@ void FilterReader::Impl::MaybeGrow(size_t chunk) const {
     const base::EpochGuard guard;
     const FilterCache::Value* value = slots_[chunk].hint.value.load();
     if (value == nullptr) return;
-    now = static_cast<const ResidentChunk*>(value)->steps();
+    const auto* resident = static_cast<const ResidentChunk*>(value);
+    if (resident->is_whole()) return;
+    now = resident->steps();
   }
-  if (now >= FilterSteps(descriptor) || !PauseEnds(&slots_[chunk])) return;
+  if (!PauseEnds(&slots_[chunk])) return;
   const uint32_t steps =
       DesiredSteps(chunk, ResidentChunk::ChargeBytes(descriptor, now));
   if (steps <= now) return;

@@ -69,6 +69,7 @@ ResidentChunk::MakeVersion(const FilterDescriptor& descriptor, uint32_t steps,
   if (!view.ok()) return view.status();
   version->view = *view;
   version->steps = steps;
+  version->is_whole = steps >= FilterSteps(descriptor);
   return version;
 }
 

@@ -64,6 +64,7 @@ class ResidentChunk final : public FilterCache::Value {
   struct Version {
     FilterView view;
     uint32_t steps = 0;
+    bool is_whole = false;
     UnitPtrs units;
   };
 
@@ -80,6 +81,8 @@ class ResidentChunk final : public FilterCache::Value {
   // handle holds it.
   const FilterView& view() const { return State().view; }
   uint32_t steps() const { return State().steps; }
+  // Whether those are all.
+  bool is_whole() const { return State().is_whole; }
   // While a handle holds it.
   const UnitPtrs& units() const { return State().units; }
 
