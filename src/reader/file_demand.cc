@@ -3,6 +3,7 @@
 #include "reader/file_demand.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace rowbloom::reader {
@@ -52,7 +53,7 @@ void FileDemand::CountSample(size_t chunk, Answer answer) {
   std::atomic<uint64_t>& count = counts_[chunk];
   const uint32_t era = ledger_->era();
   const uint64_t now = CountIn(count.load(std::memory_order_relaxed), era) +
-                       static_cast<uint64_t>(absent + 0.5);
+                       static_cast<uint64_t>(std::lround(absent));
   count.store(uint64_t{era} << 32 |
                   std::min<uint64_t>(now, std::numeric_limits<uint32_t>::max()),
               std::memory_order_relaxed);
