@@ -21,7 +21,7 @@
 // for a newer format, I/O errors as they came, each with file and offset.
 // MayContain() is lenient: whatever it cannot read answers "maybe" and is
 // counted. On a cache hit it does no I/O, and a single lookup allocates nothing
-// (a batch allocates one array).
+// (a batch does).
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
