@@ -21,7 +21,7 @@ struct CostOptions {
                                        "compact:bits_per_key=10"};
   // Of all filters: within the second level cache, the last level cache, and
   // beyond.
-  std::vector<uint64_t> filter_bytes = {256 << 10, 8 << 20, 128 << 20};
+  std::vector<uint64_t> filter_bytes = {256 << 10, 8 << 20, 64 << 20};
   int files = 4;
   int rounds = 41;
 };
