@@ -82,7 +82,6 @@ ThreadRecord* AcquireThreadRecord() {
       !record->owned.compare_exchange_strong(expected, true)) {
     record = new ThreadRecord;
     record->index = record_count.fetch_add(1);
-    record->random = record->index * 2 + 1;
     record->next = all_records.load();
     while (!all_records.compare_exchange_weak(record->next, record)) {
     }
@@ -109,17 +108,6 @@ uint64_t FirstGuardedEpoch() {
     if (began != 0) first = std::min(first, began);
   });
   return first;
-}
-
-bool DrawNextSample(ThreadRecord* record) {
-  // xorshift32; the distance to the next is 1 to 31, 16 on average.
-  uint32_t x = record->random;
-  x ^= x << 13;
-  x ^= x >> 17;
-  x ^= x << 5;
-  record->random = x;
-  record->ticks_to_sample = 1 + (x >> 8) % (2 * kSampleInterval - 1);
-  return true;
 }
 
 }  // namespace rowbloom::base

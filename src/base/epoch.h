@@ -42,12 +42,8 @@ struct CounterPage {
 struct alignas(64) ThreadRecord {
   // The epoch in which the outermost guard began; 0 outside of any.
   std::atomic<uint64_t> epoch{0};
-  uint32_t guard_depth = 0;
   // Unique among the threads alive, as small as it can be: 0, 1, 2...
   uint32_t index = 0;
-  // For the owner's own use, across all objects: see SampleTick().
-  uint32_t ticks_to_sample = 1;
-  uint32_t random = 1;
   std::atomic<bool> owned{true};
   ThreadRecord* next = nullptr;
   static constexpr size_t kCounterPages = 256;
@@ -85,8 +81,10 @@ class EpochGuard {
  public:
   EpochGuard() : EpochGuard(ThisThread()) {}
   // `thread` is the calling one.
-  explicit EpochGuard(ThreadRecord& thread) : record_(thread) {
-    if (record_.guard_depth++ > 0) return;
+  explicit EpochGuard(ThreadRecord& thread)
+      : record_(thread),
+        is_outermost_(thread.epoch.load(std::memory_order_relaxed) == 0) {
+    if (!is_outermost_) return;
     const uint64_t now =
         internal::global_epoch.value.load(std::memory_order_acquire);
     if (internal::guards_are_light.load(std::memory_order_relaxed)) {
@@ -100,14 +98,14 @@ class EpochGuard {
     record_.epoch.store(now, std::memory_order_seq_cst);
   }
   ~EpochGuard() {
-    if (--record_.guard_depth > 0) return;
-    record_.epoch.store(0, std::memory_order_release);
+    if (is_outermost_) record_.epoch.store(0, std::memory_order_release);
   }
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;
 
  private:
   ThreadRecord& record_;
+  const bool is_outermost_;
 };
 
 // Begins a new epoch and returns the one that ended.
@@ -117,15 +115,6 @@ uint64_t RetireEpoch();
 // under one never ends. Takes microseconds: ask once for many.
 uint64_t FirstGuardedEpoch();
 inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
-
-// True once in kSampleInterval calls on average, at random, so that a pattern
-// of lookups cannot hide from it. For estimates that are too dear to keep on
-// each lookup.
-inline constexpr uint32_t kSampleInterval = 16;
-bool DrawNextSample(ThreadRecord* record);
-inline bool SampleTick(ThreadRecord* record) {
-  return --record->ticks_to_sample == 0 && DrawNextSample(record);
-}
 
 }  // namespace rowbloom::base
 

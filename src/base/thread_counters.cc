@@ -49,16 +49,15 @@ ThreadCounters::~ThreadCounters() {
   AllPlaces().GiveBack(place_);
 }
 
-void ThreadCounters::AddSlowly(ThreadRecord& thread, size_t counter,
-                               uint64_t delta) {
+uint64_t ThreadCounters::AddSlowly(ThreadRecord& thread, size_t counter,
+                                   uint64_t delta) {
   if (place_ >= kPageSize * ThreadRecord::kCounterPages) {
-    shared_[counter].fetch_add(delta, std::memory_order_relaxed);
-    return;
+    return shared_[counter].fetch_add(delta, std::memory_order_relaxed) + delta;
   }
   // Kept by the record for good, as the record itself is.
   thread.counter_pages[place_ / kPageSize].store(new CounterPage,
                                                  std::memory_order_release);
-  Add(thread, counter, delta);
+  return Add(thread, counter, delta);
 }
 
 std::array<uint64_t, ThreadCounters::kCounters> ThreadCounters::Sum() const {

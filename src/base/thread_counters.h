@@ -29,15 +29,14 @@ class ThreadCounters {
   ThreadCounters(const ThreadCounters&) = delete;
   ThreadCounters& operator=(const ThreadCounters&) = delete;
 
-  // `thread` is the calling one.
-  void Add(ThreadRecord& thread, size_t counter, uint64_t delta = 1) {
-    if (CounterPage* page = PageOf(thread); page != nullptr) {
-      std::atomic<uint64_t>& c = page->values[place_ % kPageSize][counter];
-      c.store(c.load(std::memory_order_relaxed) + delta,
-              std::memory_order_relaxed);
-    } else {
-      AddSlowly(thread, counter, delta);
-    }
+  // `thread` is the calling one. Returns what it has counted by now.
+  uint64_t Add(ThreadRecord& thread, size_t counter, uint64_t delta = 1) {
+    CounterPage* page = PageOf(thread);
+    if (page == nullptr) return AddSlowly(thread, counter, delta);
+    std::atomic<uint64_t>& c = page->values[place_ % kPageSize][counter];
+    const uint64_t count = c.load(std::memory_order_relaxed) + delta;
+    c.store(count, std::memory_order_relaxed);
+    return count;
   }
   std::array<uint64_t, kCounters> Sum() const;
 
@@ -53,7 +52,7 @@ class ThreadCounters {
                ? thread.counter_pages[place_ / kPageSize].load(order)
                : nullptr;
   }
-  void AddSlowly(ThreadRecord& thread, size_t counter, uint64_t delta);
+  uint64_t AddSlowly(ThreadRecord& thread, size_t counter, uint64_t delta);
 
   const size_t place_;  // Unique among those alive, as small as it can be.
   // Of the threads that have no page for this place.

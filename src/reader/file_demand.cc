@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "stats/file_counters.h"
+
 namespace rowbloom::reader {
 
 namespace {
@@ -39,7 +41,7 @@ FileDemand::~FileDemand() {
 }
 
 void FileDemand::CountSample(size_t chunk, Answer answer) {
-  constexpr uint32_t kWeight = base::kSampleInterval;
+  constexpr uint32_t kWeight = stats::kSampleInterval;
   ledger_->CountLookups(kWeight, answer == Answer::kNo ? kWeight : 0,
                         cost_bytes_.load(std::memory_order_relaxed));
   double absent = 0;

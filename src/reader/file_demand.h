@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/epoch.h"
 #include "rowbloom/filter_ledger.h"
 
 namespace rowbloom::reader {
@@ -33,7 +32,7 @@ class FileDemand {
   void Close() { closed_.store(true, std::memory_order_relaxed); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
-  // One lookup of base::kSampleInterval, and what the filter answered.
+  // One lookup of stats::kSampleInterval, and what the filter answered.
   enum class Answer { kNo, kMaybe, kUnloaded };
   void CountSample(size_t chunk, Answer answer);
   // What the engine found after a "maybe" and, if it says so, read.

@@ -273,33 +273,32 @@ void FilterReader::Impl::InsertChunk(
 bool FilterReader::Impl::MayContain(const FilterKey& key) const {
   KeyDigest digest;
   const int64_t located = Locate(key, &digest);
-  const auto chunk = static_cast<size_t>(located);
   base::ThreadRecord& thread = base::ThisThread();
-  bool may_contain = located != kNo;
-  if (located >= 0) {
-    const auto ask = [&](const FilterView& view) {
-      may_contain = view.MayContain(digest);
-    };
-    bool asked;
-    {
-      const base::EpochGuard guard(thread);
-      asked = AskHinted(chunk, ask);
-    }
-    // A filter may cost a read. It must never lose a row: if the chunk cannot
-    // be had, the answer stays "maybe".
-    if (!asked) {
-      asked = AskMissing(chunk, ask);
-      if (!asked) counters_.Add(FilterCounter::kUnloaded);
-    }
-    if (base::SampleTick(&thread)) CountSample(chunk, asked, may_contain);
-    if (may_contain && options_.false_positive_memo != nullptr &&
-        IsRemembered(key)) {
-      counters_.Add(FilterCounter::kMemoNegatives);
-      may_contain = false;
-    }
+  if (located < 0) {
+    counters_.CountLookup(thread, located == kNo);
+    return located != kNo;
   }
-  counters_.CountLookups(thread, 1, may_contain ? 0 : 1);
-  return may_contain;
+  // A filter may cost a read. It must never lose a row: if the chunk cannot be
+  // had, the answer stays "maybe".
+  const auto chunk = static_cast<size_t>(located);
+  bool may_contain = true;
+  const auto ask = [&](const FilterView& view) {
+    may_contain = view.MayContain(digest);
+  };
+  bool asked;
+  {
+    const base::EpochGuard guard(thread);
+    asked = AskHinted(chunk, ask);
+  }
+  if (!asked) {
+    asked = AskMissing(chunk, ask);
+    if (!asked) counters_.Add(FilterCounter::kUnloaded);
+  }
+  const bool is_remembered = may_contain && IsRemembered(key);
+  if (counters_.CountLookup(thread, !may_contain || is_remembered)) {
+    CountSample(chunk, asked, may_contain);
+  }
+  return may_contain && !is_remembered;
 }
 
 void FilterReader::Impl::CountSample(size_t chunk, bool asked,
@@ -406,12 +405,7 @@ void FilterReader::Impl::AskGroup(absl::Span<const Located> group,
   }
   if (!asked) asked = AskMissing(chunk, ask);
   if (!asked) counters_.Add(FilterCounter::kUnloaded, group.size());
-  base::ThreadRecord& thread = base::ThisThread();
-  for (const Located& q : group) {
-    if (base::SampleTick(&thread)) {
-      CountSample(chunk, asked, may_contain[q.question]);
-    }
-  }
+  for (const Located& q : group) Count(q, asked, &may_contain[q.question]);
 }
 
 void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
@@ -452,6 +446,7 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
     for (size_t i = 0; i < size; ++i) {
       Located& q = located[i];
       q.reader = questions[begin + i].reader->impl_.get();
+      q.key = questions[begin + i].key;
       q.question = begin + i;
       q.chunk = q.reader->Locate(*questions[begin + i].key, &q.digest);
       may_contain[begin + i] = q.chunk != kNo;
@@ -470,12 +465,14 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
   }
   for (size_t i = 0; i < size; ++i) {
     const Located& q = located[i];
-    if (q.chunk < 0) continue;
+    if (q.chunk < 0) {
+      q.reader->counters_.CountLookup(thread, q.chunk == kNo);
+      continue;
+    }
     if (views[i] == nullptr) {
       missing->push_back(q);
-    } else if (base::SampleTick(&thread)) {
-      q.reader->CountSample(static_cast<size_t>(q.chunk), true,
-                            may_contain[begin + i]);
+    } else {
+      q.reader->Count(q, true, &may_contain[begin + i]);
     }
   }
 }
@@ -487,14 +484,14 @@ void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
     AskBlock(questions, begin, may_contain, &missing);
   }
   if (!missing.empty()) AskMissing(&missing, may_contain);
-  base::ThreadRecord& thread = base::ThisThread();
-  for (size_t i = 0; i < questions.size(); ++i) {
-    const Impl& r = *questions[i].reader->impl_;
-    if (may_contain[i] && r.IsRemembered(*questions[i].key)) {
-      r.counters_.Add(FilterCounter::kMemoNegatives);
-      may_contain[i] = false;
-    }
-    r.counters_.CountLookups(thread, 1, may_contain[i] ? 0 : 1);
+}
+
+void FilterReader::Impl::Count(const Located& question, bool asked,
+                               bool* may_contain) const {
+  const bool filter_answer = *may_contain;
+  if (filter_answer && IsRemembered(*question.key)) *may_contain = false;
+  if (counters_.CountLookup(base::ThisThread(), !*may_contain)) {
+    CountSample(static_cast<size_t>(question.chunk), asked, filter_answer);
   }
 }
 
@@ -520,6 +517,7 @@ bool FilterReader::Impl::IsRemembered(const FilterKey& key) const {
   const bool is =
       static_cast<const RememberedKey*>(memo->ValueOf(handle))->Is(key);
   memo->Release(handle);
+  if (is) counters_.Add(FilterCounter::kMemoNegatives);
   return is;
 }
 

@@ -88,7 +88,7 @@ class FilterReader::Impl {
   template <typename Ask>
   bool AskMissing(size_t chunk, const Ask& ask) const;
 
-  // One lookup of base::kSampleInterval.
+  // One lookup of stats::kSampleInterval. What the filter answered.
   void CountSample(size_t chunk, bool asked, bool may_contain) const;
   // Steps that the chunk should have in memory at the cache's price; 0: none.
   // It is charged for so many bytes already.
@@ -118,6 +118,7 @@ class FilterReader::Impl {
   struct Located {
     const Impl* reader = nullptr;
     int64_t chunk = kMaybe;
+    const FilterKey* key = nullptr;
     size_t question = 0;
     KeyDigest digest;
   };
@@ -133,6 +134,11 @@ class FilterReader::Impl {
   void AskGroup(absl::Span<const Located> group,
                 const reader::ResidentChunk* loaded, bool* may_contain) const;
 
+  // Counts an answer that came from a chunk, or for want of one; "no" after all
+  // if the key is remembered.
+  void Count(const Located& question, bool asked, bool* may_contain) const;
+
+  // Counts it, if so.
   bool IsRemembered(const FilterKey& key) const;
   void Remember(const FilterKey& key) const;
 

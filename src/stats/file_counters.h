@@ -16,19 +16,24 @@
 
 namespace rowbloom::stats {
 
+inline constexpr uint32_t kSampleInterval = 16;
+
 class FileCounters {
  public:
+  // One lookup. True for one of kSampleInterval on average, so that no pattern
+  // of lookups hides from it: for estimates that are too dear to keep each time.
   // `thread` is the calling one.
-  void CountLookups(base::ThreadRecord& thread, uint64_t lookups,
-                    uint64_t negatives) {
-    by_thread_.Add(thread, kLookups, lookups);
-    if (negatives > 0) by_thread_.Add(thread, kNegatives, negatives);
+  bool CountLookup(base::ThreadRecord& thread, bool is_negative) {
+    const uint64_t count =
+        by_thread_.Add(thread, is_negative ? kNegatives : kPositives);
+    // Multiples of the golden ratio are spread evenly, without a period.
+    return count * 0x9e3779b97f4a7c15 < ~uint64_t{0} / kSampleInterval;
   }
   void Add(FilterCounter counter, uint64_t delta = 1) {
     shared_[static_cast<size_t>(counter)].fetch_add(delta,
                                                     std::memory_order_relaxed);
   }
-  // Of one of the counters that CountLookups() does not raise.
+  // Of one of the counters that CountLookup() does not raise.
   uint64_t Get(FilterCounter counter) const {
     return shared_[static_cast<size_t>(counter)].load(
         std::memory_order_relaxed);
@@ -36,7 +41,7 @@ class FileCounters {
   FilterStatsSnapshot Snapshot() const;
 
  private:
-  static constexpr size_t kLookups = 0;
+  static constexpr size_t kPositives = 0;
   static constexpr size_t kNegatives = 1;
 
   base::ThreadCounters by_thread_;

@@ -123,24 +123,6 @@ TEST(ThreadRecord, IsThereUntilTheLastDestructorOfTheThread) {
   EXPECT_TRUE(EpochPassed(RetireEpoch()));
 }
 
-TEST(SampleTick, IsTrueOnceInTheInterval) {
-  constexpr int kCalls = 1 << 20;
-  ThreadRecord record;
-  int samples = 0;
-  int longest = 0;
-  for (int i = 0, since = 1; i < kCalls; ++i, ++since) {
-    if (!SampleTick(&record)) continue;
-    ++samples;
-    longest = std::max(longest, since);
-    since = 0;
-  }
-  // Distances 1 to 31 alike have a variance of 80: over 2^16 of them the mean
-  // is within 16 (1 +- 0.01) but for a chance below 1e-5. The seed is fixed.
-  EXPECT_NEAR(samples, kCalls / kSampleInterval,
-              kCalls / kSampleInterval / 100);
-  EXPECT_EQ(longest, 2 * kSampleInterval - 1);
-}
-
 // What is retired is overwritten only after its epoch: the readers, and
 // ThreadSanitizer, would see it.
 TEST(EpochThreads, ReadersSeeNoFreedValue) {

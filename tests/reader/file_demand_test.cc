@@ -7,13 +7,14 @@
 #include "base/epoch.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_ledger.h"
+#include "stats/file_counters.h"
 
 namespace rowbloom::reader {
 namespace {
 
 using Answer = FileDemand::Answer;
 
-constexpr double kSample = base::kSampleInterval;
+constexpr double kSample = stats::kSampleInterval;
 
 class FileDemandTest : public ::testing::Test {
  protected:

@@ -47,7 +47,9 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
 
   void Count(uint64_t lookups, uint64_t negatives) {
-    counters_.CountLookups(base::ThisThread(), lookups, negatives);
+    for (uint64_t i = 0; i < lookups; ++i) {
+      counters_.CountLookup(base::ThisThread(), i < negatives);
+    }
   }
   void Add(FilterCounter counter, uint64_t delta) {
     counters_.Add(counter, delta);
