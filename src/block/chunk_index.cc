@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "base/coding.h"
 #include "block/format.h"
@@ -47,13 +48,17 @@ std::string_view CommonPrefix(std::string_view a, std::string_view b) {
 ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,
                            const StoredKey* last_key)
     : chunks_(chunks), last_key_(last_key) {
+  constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
+  size_t size = 1;
+  while (size < chunks->size() + 1) size *= 2;
+  marks_.assign(size, kLargest);
+  half_ = size / 2;
   if (chunks->empty()) return;
   // Rows are in order: what the first and the last share, all share.
   common_prefix_ = CommonPrefix(chunks->front().first_key.row, last_key->row);
   const size_t skip = common_prefix_.size();
-  marks_.reserve(chunks->size());
-  for (const ChunkEntry& chunk : *chunks) {
-    marks_.push_back(MarkOf(chunk.first_key.row.substr(skip)));
+  for (size_t i = 0; i < chunks->size(); ++i) {
+    marks_[i] = MarkOf((*chunks)[i].first_key.row.substr(skip));
   }
   last_mark_ = MarkOf(last_key->row.substr(skip));
 }
@@ -64,17 +69,11 @@ uint64_t ChunkLocator::ShortMarkOf(std::string_view bytes) {
   return base::LoadBigEndian64(padded);
 }
 
-int64_t ChunkLocator::FindAtLastMark(const StoredKey& key,
-                                     uint64_t mark) const {
-  if (mark > last_mark_ || Compare(key, *last_key_) > 0) return -1;
-  const uint64_t* const first = marks_.data();
-  return FindAmong(key, std::lower_bound(first, first + marks_.size(), mark));
-}
-
 int64_t ChunkLocator::FindAmong(const StoredKey& key,
                                 const uint64_t* at) const {
-  const uint64_t* const end = marks_.data() + marks_.size();
-  const uint64_t* const same = at == end ? end : std::upper_bound(at, end, *at);
+  if (chunks_->empty() || Compare(key, *last_key_) > 0) return -1;
+  const uint64_t* const end = marks_.data() + chunks_->size();
+  const uint64_t* const same = at >= end ? at : std::upper_bound(at, end, *at);
   const auto begin = chunks_->begin() + (at - marks_.data());
   const auto after =
       std::upper_bound(begin, begin + (same - at), key,

@@ -53,26 +53,46 @@ class ChunkLocator {
   // The chunk that holds the key if any does: the last whose first key is not
   // greater. -1 if the key is before all, or behind the last key.
   int64_t Find(const StoredKey& key) const {
-    if (marks_.empty() || !HasCommonPrefix(key.row)) return -1;
-    const uint64_t mark = MarkOf(key.row.substr(common_prefix_.size()));
-    const uint64_t* const first = marks_.data();
-    if (mark >= last_mark_) return FindAtLastMark(key, mark);
-    // The first mark that is not smaller, without a branch that could be
-    // mispredicted.
-    const uint64_t* at = first;
-    for (size_t count = marks_.size(); count > 0;) {
-      const size_t half = (count + 1) / 2;
-      at += half * static_cast<size_t>(at[half - 1] < mark);
-      count -= half;
-    }
-    if (at < first + marks_.size() && *at == mark) return FindAmong(key, at);
-    return at - first - 1;
+    uint64_t mark = 0;
+    const uint64_t* at = FindMark(key.row, &mark);
+    return at == nullptr              ? -1
+           : IsSurelyBefore(at, mark) ? ChunkBefore(at)
+                                      : FindAmong(key, at);
+  }
+  // Of a row's own key.
+  int64_t FindRow(std::string_view row) const {
+    uint64_t mark = 0;
+    const uint64_t* at = FindMark(row, &mark);
+    return at == nullptr              ? -1
+           : IsSurelyBefore(at, mark) ? ChunkBefore(at)
+                                      : FindAmong({row, {}, false}, at);
   }
 
  private:
-  bool HasCommonPrefix(std::string_view row) const {
-    return common_prefix_.empty() ||
-           row.substr(0, common_prefix_.size()) == common_prefix_;
+  // The first mark that is not smaller than the row's; nullptr if no chunk can
+  // have the row.
+  const uint64_t* FindMark(std::string_view row, uint64_t* mark) const {
+    if (!common_prefix_.empty() &&
+        row.substr(0, common_prefix_.size()) != common_prefix_) {
+      return nullptr;
+    }
+    row.remove_prefix(common_prefix_.size());
+    *mark = MarkOf(row);
+    if (*mark > last_mark_) return nullptr;
+    // Without a branch that could be mispredicted.
+    const uint64_t* at = marks_.data();
+    for (size_t half = half_; half > 0; half /= 2) {
+      const uint64_t* const right = at + half;
+      at = right[-1] < *mark ? right : at;
+    }
+    return at;
+  }
+  // If not, whole keys decide.
+  bool IsSurelyBefore(const uint64_t* at, uint64_t mark) const {
+    return *at != mark && mark != last_mark_;
+  }
+  int64_t ChunkBefore(const uint64_t* at) const {
+    return at - marks_.data() - 1;
   }
   // The first eight bytes as a big-endian number, zeros behind their end. Rows
   // with different marks are in the order of their marks.
@@ -82,14 +102,14 @@ class ChunkLocator {
                : ShortMarkOf(bytes);
   }
   static uint64_t ShortMarkOf(std::string_view bytes);
-  // Whole keys decide.
-  int64_t FindAtLastMark(const StoredKey& key, uint64_t mark) const;
-  // `at` is the first mark that is the key's.
+  // `at` is the first mark that is not smaller than the key's.
   int64_t FindAmong(const StoredKey& key, const uint64_t* at) const;
 
-  std::vector<uint64_t>
-      marks_;               // Of the rows of first keys, behind the prefix.
-  uint64_t last_mark_ = 0;  // Of the last key's.
+  // Of the rows of first keys, behind the prefix; filled up to 2^n numbers with
+  // the largest.
+  std::vector<uint64_t> marks_;
+  size_t half_ = 0;                 // Of these.
+  uint64_t last_mark_ = 0;          // Of the last key.
   std::string_view common_prefix_;  // Of all rows.
   const std::vector<ChunkEntry>* chunks_ = nullptr;
   const StoredKey* last_key_ = nullptr;

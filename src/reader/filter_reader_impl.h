@@ -166,26 +166,26 @@ class FilterReader::Impl {
 
 inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
                                           KeyDigest* digest) const {
-  block::StoredKey asked = block::StoredKeyOf(key);
-  *digest = key.digest();
+  // Keys were added in order, from the first chunk's first to the last key.
   switch (bloom_type_) {
-    case BloomType::kNone:
-      return kMaybe;
     case BloomType::kRow:
-      asked = {key.row(), {}, false};
       *digest = key.row_digest();
-      break;
+      return locator_.FindRow(key.row());
     case BloomType::kRowCol:
+      *digest = key.digest();
       if (!key.has_qualifier() && !has_row_keys_) return kMaybe;
-      break;
-    case BloomType::kRowPrefixFixedLength:
-      asked = {key.row().substr(0, prefix_length_bytes_), {}, false};
-      *digest = asked.row.size() == key.row().size() ? key.row_digest()
-                                                     : DigestBytes(asked.row);
+      return locator_.Find(block::StoredKeyOf(key));
+    case BloomType::kRowPrefixFixedLength: {
+      const std::string_view prefix = key.row().substr(0, prefix_length_bytes_);
+      *digest = prefix.size() == key.row().size() ? key.row_digest()
+                                                  : DigestBytes(prefix);
+      return locator_.FindRow(prefix);
+    }
+    case BloomType::kNone:
       break;
   }
-  // Keys were added in order, from the first chunk's first to the last key.
-  return locator_.Find(asked);
+  *digest = key.digest();
+  return kMaybe;
 }
 
 }  // namespace rowbloom

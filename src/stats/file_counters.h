@@ -21,8 +21,8 @@ inline constexpr uint32_t kSampleInterval = 16;
 class FileCounters {
  public:
   // One lookup. True for one of kSampleInterval on average, so that no pattern
-  // of lookups hides from it: for estimates that are too dear to keep each time.
-  // `thread` is the calling one.
+  // of lookups hides from it: for estimates that are too dear to keep each
+  // time. `thread` is the calling one.
   bool CountLookup(base::ThreadRecord& thread, bool is_negative) {
     const uint64_t count =
         by_thread_.Add(thread, is_negative ? kNegatives : kPositives);
