@@ -47,7 +47,7 @@ struct alignas(64) ThreadRecord {
   std::atomic<bool> owned{true};
   ThreadRecord* next = nullptr;
   static constexpr size_t kCounterPages = 256;
-  std::atomic<CounterPage*> counter_pages[kCounterPages] = {};
+  std::atomic<CounterPage*> counter_pages[kCounterPages + 1] = {};
 };
 
 namespace internal {

@@ -2,6 +2,7 @@
 
 #include "base/thread_counters.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 
@@ -36,7 +37,9 @@ Places& AllPlaces() {
 
 }  // namespace
 
-ThreadCounters::ThreadCounters() : place_(AllPlaces().Take()) {}
+ThreadCounters::ThreadCounters()
+    : place_(AllPlaces().Take()),
+      page_(std::min(place_ / kPageSize, ThreadRecord::kCounterPages)) {}
 
 ThreadCounters::~ThreadCounters() {
   ForEachThread([this](ThreadRecord& thread) {
@@ -51,12 +54,11 @@ ThreadCounters::~ThreadCounters() {
 
 uint64_t ThreadCounters::AddSlowly(ThreadRecord& thread, size_t counter,
                                    uint64_t delta) {
-  if (place_ >= kPageSize * ThreadRecord::kCounterPages) {
+  if (page_ == ThreadRecord::kCounterPages) {
     return shared_[counter].fetch_add(delta, std::memory_order_relaxed) + delta;
   }
   // Kept by the record for good, as the record itself is.
-  thread.counter_pages[place_ / kPageSize].store(new CounterPage,
-                                                 std::memory_order_release);
+  thread.counter_pages[page_].store(new CounterPage, std::memory_order_release);
   return Add(thread, counter, delta);
 }
 

@@ -44,17 +44,16 @@ class ThreadCounters {
   static constexpr size_t kPageSize = CounterPage::kSize;
   static_assert(kCounters == CounterPage::kCounters);
 
-  // Of another thread: by an acquire.
+  // Null for places beyond the pages. Of another thread: by an acquire.
   CounterPage* PageOf(
       const ThreadRecord& thread,
       std::memory_order order = std::memory_order_relaxed) const {
-    return place_ < kPageSize * ThreadRecord::kCounterPages
-               ? thread.counter_pages[place_ / kPageSize].load(order)
-               : nullptr;
+    return thread.counter_pages[page_].load(order);
   }
   uint64_t AddSlowly(ThreadRecord& thread, size_t counter, uint64_t delta);
 
   const size_t place_;  // Unique among those alive, as small as it can be.
+  const size_t page_;   // Of each thread; kCounterPages is never there.
   // Of the threads that have no page for this place.
   std::array<std::atomic<uint64_t>, kCounters> shared_{};
 };
