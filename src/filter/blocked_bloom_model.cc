@@ -19,6 +19,35 @@ constexpr double kSaltBits = 2;
 // best of four salts gains, in standard deviations.
 constexpr double kBestOfFour = 1.02938;
 
+// The rate if lines are not salted and keys probe in one round, exactly: by
+// inclusion and exclusion over the subsets of the bits that an absent key
+// probes. A subset is empty if each key sets none of it.
+double OneRoundFpr(double keys, double line_count, uint32_t probe_count) {
+  const double miss = 1 - kSectors / kLineBits;  // One bit, by one probe.
+  double all_miss[kSectors + 1] = {1};
+  for (uint32_t i = 0; i < kSectors; ++i) all_miss[i + 1] = all_miss[i] * miss;
+  // Of an absent key's probes, those in sectors that a key probes, too, by how
+  // their rotations differ.
+  uint32_t shared[kSectors] = {};
+  for (uint32_t rotation = 0; rotation < kSectors; ++rotation) {
+    for (uint32_t i = 0; i < probe_count; ++i) {
+      const bool probed = (i + rotation) % kSectors < probe_count;
+      shared[rotation] |= static_cast<uint32_t>(probed) << i;
+    }
+  }
+  double rate = 0;
+  for (uint32_t subset = 1; subset < 1u << probe_count; ++subset) {
+    double hit = 0;  // Of a key in the line, any bit of the subset.
+    for (const uint32_t probes : shared) {
+      hit += (1 - all_miss[__builtin_popcount(subset & probes)]) / kSectors;
+    }
+    // The probability that the subset is empty, less 1: all signs add up to 0.
+    const double empty = std::expm1(keys * std::log1p(-hit / line_count));
+    rate += __builtin_popcount(subset) % 2 == 0 ? empty : -empty;
+  }
+  return std::max(0.0, rate);
+}
+
 // The rate of a line that holds `keys` keys.
 double LineFpr(double keys, uint32_t probe_count, bool salted) {
   const double usable_bits = kLineBits - (salted ? kSaltBits : 0);
@@ -67,6 +96,10 @@ double LineFpr(double keys, uint32_t probe_count, bool salted) {
 double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
                        uint32_t probe_count, bool salted) {
   if (key_count == 0) return 0;
+  if (!salted && probe_count <= kSectors) {
+    return OneRoundFpr(static_cast<double>(key_count),
+                       static_cast<double>(line_count), probe_count);
+  }
   if (line_count == 1) {
     return LineFpr(static_cast<double>(key_count), probe_count, salted);
   }

@@ -11,7 +11,7 @@
 namespace rowbloom::filter {
 
 // Expected rate of `key_count` keys in `line_count` lines. 1 <= probe_count
-// <= 16. About 100 microseconds.
+// <= 16. About 10 microseconds.
 double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
                        uint32_t probe_count, bool salted);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <bitset>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -182,6 +183,74 @@ TEST(BlockedBloom, ProbeCountHasTheSmallestRate) {
     }
     EXPECT_LE(BlockedBloomFpr(bits, BlockedBloomProbeCount(bits)), best * 1.001)
         << bits;
+  }
+}
+
+// The rate of a line over all absent keys: their rotations are equally
+// frequent, as are the bits of a sector.
+double RateOfLine(const std::bitset<512>& bits, uint32_t probe_count) {
+  double share[8];  // Of each sector's bits, those set.
+  double all = 1;
+  for (size_t i = 0; i < 8; ++i) {
+    const std::bitset<512> sector = bits >> (64 * i) & std::bitset<512>(~0ull);
+    share[i] = static_cast<double>(sector.count()) / 64;
+    all *= share[i];
+  }
+  const bool two_rounds = probe_count > 8;
+  const uint32_t last_round = two_rounds ? probe_count - 8 : probe_count;
+  double rate = 0;
+  for (size_t rotation = 0; rotation < 8; ++rotation) {
+    double round = 1;
+    for (size_t i = 0; i < last_round; ++i) round *= share[(i + rotation) % 8];
+    rate += round / 8;
+  }
+  return two_rounds ? all * rate : rate;
+}
+
+// Over random lines, each asked all there is. A hundred comparisons for each
+// number of probes, each wrong by chance once in 100,000.
+TEST(BlockedBloom, ExpectedRateOfAFewKeysIsThatOfTheirLines) {
+  constexpr double kStandardErrors = 4.4;
+  constexpr size_t kLines = 4000;
+  constexpr size_t kMostKeys = 40;
+  Random random(23);
+  for (uint32_t probe_count = 1; probe_count <= 12; ++probe_count) {
+    std::vector<double> sum(kMostKeys + 1);
+    std::vector<double> square(kMostKeys + 1);
+    for (size_t line = 0; line < kLines; ++line) {
+      std::bitset<512> bits;
+      for (size_t keys = 1; keys <= kMostKeys; ++keys) {
+        bits |= ProbesByTheSpecification(random(), kNoSalt, probe_count);
+        const double rate = RateOfLine(bits, probe_count);
+        sum[keys] += rate;
+        square[keys] += rate * rate;
+      }
+    }
+    for (size_t keys = 1; keys <= kMostKeys; ++keys) {
+      const double mean = sum[keys] / kLines;
+      // Lower ones have few lines that make up most of the mean, and the
+      // model gives their order of magnitude only.
+      if (mean < 1e-9) continue;
+      const double error = std::sqrt(
+          std::max(0.0, square[keys] / kLines - mean * mean) / kLines);
+      // Of two rounds it is an approximation.
+      const double approximate = probe_count > 8 ? 0.03 * mean : 1e-6 * mean;
+      EXPECT_NEAR(BlockedBloomFpr(keys, 1, probe_count, false), mean,
+                  kStandardErrors * error + approximate)
+          << keys << " keys, " << probe_count << " probes";
+    }
+  }
+}
+
+TEST(BlockedBloom, ExpectedRateOfOneKeyIsExact) {
+  // It has the rotation of an absent key once in 8 times, each bit once in 64.
+  for (uint32_t probe_count = 2; probe_count <= 6; ++probe_count) {
+    const double rate = std::pow(1.0 / 64, probe_count) / 8;
+    EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 1, probe_count, false) / rate, 1,
+                1e-3);
+    // In many lines, that of the one line.
+    EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 10, probe_count, false) / rate,
+                0.1, 1e-3);
   }
 }
 
