@@ -86,18 +86,11 @@ void Add(const uint64_t* digests, size_t count, uint64_t line_count,
   }
 }
 
-template <bool kTwoRounds, bool kSalted>
-constexpr BlockedBloomKernel kKernel = {
-    MayContain<Avx2Ops<kTwoRounds, kSalted>>,
-    MayContainBatch<Avx2Ops<kTwoRounds, kSalted>>, Add<kTwoRounds>};
-
 }  // namespace
 
 BlockedBloomKernel Avx2BlockedBloomKernel(uint32_t probe_count, bool salted) {
-  if (probe_count > kSectors) {
-    return salted ? kKernel<true, true> : kKernel<true, false>;
-  }
-  return salted ? kKernel<false, true> : kKernel<false, false>;
+  return BlockedBloomKernelOf<Avx2Ops>(
+      probe_count, salted, probe_count > kSectors ? Add<true> : Add<false>);
 }
 
 }  // namespace rowbloom::filter

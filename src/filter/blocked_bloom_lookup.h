@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lookups of blocked_bloom, around the few instructions that differ between
-// instruction sets. For kernel files: internal linkage.
+// instruction sets, and the kernels that they make. For kernel files: internal
+// linkage.
 //
 // `Ops` gives them:
 //   // Whether the line has all bits of the key.
@@ -82,6 +83,25 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
           lines[i], digests[begin + i], static_cast<uint32_t>(state.parameter));
     }
   }
+}
+
+using BlockedBloomAdd = decltype(BlockedBloomKernel::add);
+
+template <typename Ops>
+BlockedBloomKernel BlockedBloomKernelWith(BlockedBloomAdd add) {
+  return {MayContain<Ops>, MayContainBatch<Ops>, add};
+}
+
+// Of Ops<kTwoRounds, kSalted>.
+template <template <bool, bool> class Ops>
+BlockedBloomKernel BlockedBloomKernelOf(uint32_t probe_count, bool salted,
+                                        BlockedBloomAdd add) {
+  if (probe_count > kSectors) {
+    return salted ? BlockedBloomKernelWith<Ops<true, true>>(add)
+                  : BlockedBloomKernelWith<Ops<true, false>>(add);
+  }
+  return salted ? BlockedBloomKernelWith<Ops<false, true>>(add)
+                : BlockedBloomKernelWith<Ops<false, false>>(add);
 }
 
 }  // namespace

@@ -56,22 +56,11 @@ struct NeonOps {
   }
 };
 
-template <bool kTwoRounds, bool kSalted>
-BlockedBloomKernel MakeKernel(uint32_t probe_count) {
-  return {MayContain<NeonOps<kTwoRounds, kSalted>>,
-          MayContainBatch<NeonOps<kTwoRounds, kSalted>>,
-          PortableBlockedBloomKernel(probe_count, kSalted).add};
-}
-
 }  // namespace
 
 BlockedBloomKernel NeonBlockedBloomKernel(uint32_t probe_count, bool salted) {
-  if (probe_count > kSectors) {
-    return salted ? MakeKernel<true, true>(probe_count)
-                  : MakeKernel<true, false>(probe_count);
-  }
-  return salted ? MakeKernel<false, true>(probe_count)
-                : MakeKernel<false, false>(probe_count);
+  return BlockedBloomKernelOf<NeonOps>(
+      probe_count, salted, PortableBlockedBloomKernel(probe_count, salted).add);
 }
 
 }  // namespace rowbloom::filter

@@ -63,12 +63,8 @@ void Add(const uint64_t* digests, size_t count, uint64_t line_count,
 
 BlockedBloomKernel PortableBlockedBloomKernel(uint32_t /*probe_count*/,
                                               bool salted) {
-  if (salted) {
-    return {MayContain<PortableOps<true>>, MayContainBatch<PortableOps<true>>,
-            Add};
-  }
-  return {MayContain<PortableOps<false>>, MayContainBatch<PortableOps<false>>,
-          Add};
+  return salted ? BlockedBloomKernelWith<PortableOps<true>>(Add)
+                : BlockedBloomKernelWith<PortableOps<false>>(Add);
 }
 
 }  // namespace rowbloom::filter

@@ -87,22 +87,11 @@ struct Sse42Ops {
   }
 };
 
-template <bool kTwoRounds, bool kSalted>
-BlockedBloomKernel MakeKernel(uint32_t probe_count) {
-  return {MayContain<Sse42Ops<kTwoRounds, kSalted>>,
-          MayContainBatch<Sse42Ops<kTwoRounds, kSalted>>,
-          PortableBlockedBloomKernel(probe_count, kSalted).add};
-}
-
 }  // namespace
 
 BlockedBloomKernel Sse42BlockedBloomKernel(uint32_t probe_count, bool salted) {
-  if (probe_count > kSectors) {
-    return salted ? MakeKernel<true, true>(probe_count)
-                  : MakeKernel<true, false>(probe_count);
-  }
-  return salted ? MakeKernel<false, true>(probe_count)
-                : MakeKernel<false, false>(probe_count);
+  return BlockedBloomKernelOf<Sse42Ops>(
+      probe_count, salted, PortableBlockedBloomKernel(probe_count, salted).add);
 }
 
 }  // namespace rowbloom::filter
