@@ -38,23 +38,8 @@ inline void StoreWord(uint64_t word, void* bytes) {
   memcpy(bytes, &word, sizeof(word));
 }
 
-// Byte i of words[j] becomes byte j of words[i].
-template <uint32_t kWords = 8>
-inline void TransposeBytes(Lanes* words) {
-  if constexpr (kWords > 1) {
-    constexpr uint32_t kHalf = kWords / 2;
-    constexpr uint32_t kShift = 8 * kHalf;
-    constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kShift) + 1);
-    ROWBLOOM_UNROLL
-    for (uint32_t i = 0; i < kHalf; ++i) {
-      const Lanes swapped = ((words[i] >> kShift) ^ words[i + kHalf]) & kLow;
-      words[i + kHalf] ^= swapped;
-      words[i] ^= swapped << kShift;
-    }
-    TransposeBytes<kHalf>(words);
-    TransposeBytes<kHalf>(words + kHalf);
-  }
-}
+// Byte i of words[j] becomes byte j of words[i], of eight.
+inline void TransposeBytes(Lanes* words) { Transpose<8, 8>(words); }
 
 // Bit i of byte j becomes bit j of byte i.
 inline Lanes TransposeBits(Lanes word) {

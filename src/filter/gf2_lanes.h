@@ -46,24 +46,33 @@ inline __attribute__((always_inline)) Lanes NonZero(Lanes a) {
   return reinterpret_cast<Lanes>(a != Lanes{});
 }
 
+// Of kSize words, whose bits are in elements of kBits, and these in fields of
+// kSize: element i of each field of words[j] becomes element j of that field of
+// words[i]. The same again undoes it.
+template <uint32_t kSize, uint32_t kBits>
+inline void Transpose(Lanes* words) {
+  if constexpr (kSize > 1) {
+    // Halves: the high ones of the first words against the low of the last.
+    constexpr uint32_t kHalf = kSize / 2;
+    constexpr uint32_t kShift = kBits * kHalf;
+    constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kShift) + 1);
+    ROWBLOOM_UNROLL
+    for (uint32_t i = 0; i < kHalf; ++i) {
+      const Lanes swapped = ((words[i] >> kShift) ^ words[i + kHalf]) & kLow;
+      words[i + kHalf] ^= swapped;
+      words[i] ^= swapped << kShift;
+    }
+    Transpose<kHalf, kBits>(words);
+    Transpose<kHalf, kBits>(words + kHalf);
+  }
+}
+
 // Takes 64 rows of kBits bits: row kBits * j + i in the j-th field of kBits
 // bits, from the lowest, of words[i]. Gives columns: bit r of words[c] is bit c
 // of row r. The same again undoes it.
 template <uint32_t kBits = 32>
 inline void RowsToColumns(Lanes* words) {
-  if constexpr (kBits > 1) {
-    // Halves: the high bits of the first words against the low of the last.
-    constexpr uint32_t kHalf = kBits / 2;
-    constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kHalf) + 1);
-    ROWBLOOM_UNROLL
-    for (uint32_t i = 0; i < kHalf; ++i) {
-      const Lanes swapped = ((words[i] >> kHalf) ^ words[i + kHalf]) & kLow;
-      words[i + kHalf] ^= swapped;
-      words[i] ^= swapped << kHalf;
-    }
-    RowsToColumns<kHalf>(words);
-    RowsToColumns<kHalf>(words + kHalf);
-  }
+  Transpose<kBits, 1>(words);
 }
 
 // The next kBlock columns of Eliminate: together, that the others are loaded
