@@ -116,6 +116,7 @@ std::vector<Kernel> AvailableKernels();
 std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy,
                                                 Kernel kernel = Kernel::kBest);
 
+// Of more than 2^49 keys, or 2^46 bytes, what these say is said of as many.
 // Keys that a filter of this policy holds in `size_bytes` at its rate.
 uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes);
 // Bytes of the units of a filter over `key_count` keys.

@@ -41,7 +41,7 @@ std::string_view FilterPreferenceName(FilterPreference preference);
 absl::StatusOr<FilterPreference> ParseFilterPreference(std::string_view name);
 
 struct FilterRequest {
-  uint64_t key_count = 0;
+  uint64_t key_count = 0;  // More than 2^49 are taken for as many.
   // Its family is not looked at, only its bits per key or its target rate.
   FilterPolicy goal;
   FilterPreference preference = FilterPreference::kBalanced;

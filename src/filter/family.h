@@ -20,6 +20,10 @@
 
 namespace rowbloom::filter {
 
+// Keys of the largest filter, at one bit each: with more, sizes of filters
+// would not fit 64 bits.
+constexpr uint64_t kMaxKeyCount = uint64_t{1} << 49;
+
 // How a family cuts filters: FilterSteps and its like in filter.h.
 struct FilterCutter {
   // 1 for a descriptor that `parse` would refuse for what it says; then the
@@ -41,6 +45,7 @@ struct FilterFamily {
 
   // Of a large filter; decreasing.
   double (*expected_fpr)(double bits_per_key);
+  // For `size_bytes` up to kMaxKeyCount / 8, `key_count` up to kMaxKeyCount.
   uint64_t (*max_keys)(double bits_per_key, uint64_t size_bytes);
   uint64_t (*size_bytes)(double bits_per_key, uint64_t key_count);
   // `kernel` is available; every one builds the same bytes.

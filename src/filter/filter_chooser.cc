@@ -91,6 +91,7 @@ absl::StatusOr<FilterPreference> ParseFilterPreference(std::string_view name) {
 
 absl::StatusOr<std::vector<FilterChoice>> RankFilters(
     const FilterRequest& request) {
+  const uint64_t key_count = std::min(request.key_count, filter::kMaxKeyCount);
   std::vector<FilterChoice> choices;
   absl::Status invalid;
   for (const filter::FilterFamily* family : filter::AllFamilies()) {
@@ -102,10 +103,10 @@ absl::StatusOr<std::vector<FilterChoice>> RankFilters(
     }
     if (!request.goal.has_target_fpr()) {
       const double budget =
-          policy.bits_per_key() * static_cast<double>(request.key_count) / 8;
+          policy.bits_per_key() * static_cast<double>(key_count) / 8;
       const double bits = LargestBitsPerKey(
-          *family, policy.bits_per_key(), request.key_count,
-          std::max({kSmallestFilter, SmallestSizeBytes(request.key_count),
+          *family, policy.bits_per_key(), key_count,
+          std::max({kSmallestFilter, SmallestSizeBytes(key_count),
                     static_cast<uint64_t>(budget)}));
       if (bits == 0) continue;
       policy = FilterPolicy::BitsPerKey(family->name, bits);
@@ -113,7 +114,7 @@ absl::StatusOr<std::vector<FilterChoice>> RankFilters(
     FilterChoice choice;
     choice.policy = policy;
     choice.expected_fpr = policy.expected_fpr();
-    choice.size_bytes = FilterSizeBytes(policy, request.key_count);
+    choice.size_bytes = FilterSizeBytes(policy, key_count);
     choice.lookup_cost = family->lookup_cost;
     choice.build_cost = family->build_cost;
     choices.push_back(choice);

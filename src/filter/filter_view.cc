@@ -14,7 +14,7 @@ namespace rowbloom {
 namespace {
 
 // Decoders take no larger ones for true, and sizes in bits fit 64 bits.
-constexpr uint64_t kMaxFilterSizeBytes = uint64_t{1} << 46;
+constexpr uint64_t kMaxFilterSizeBytes = filter::kMaxKeyCount / 8;
 
 // A valid policy's family; otherwise the one that cannot lose a row.
 const filter::FilterFamily& FamilyOf(const FilterPolicy& policy) {
@@ -37,7 +37,8 @@ uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes) {
 }
 
 uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count) {
-  return FamilyOf(policy).size_bytes(policy.bits_per_key(), key_count);
+  return FamilyOf(policy).size_bytes(policy.bits_per_key(),
+                                     std::min(key_count, filter::kMaxKeyCount));
 }
 
 FilterView::FilterView() : lookup_(filter::kAlwaysMaybeLookup) {}

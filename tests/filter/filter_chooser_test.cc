@@ -117,6 +117,29 @@ TEST(FilterChooser, LargeFiltersForSpaceAreCompact) {
   EXPECT_EQ(upper->policy.family(), "fast");
 }
 
+TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
+  constexpr uint64_t kMostKeys = uint64_t{1} << 49;
+  for (const uint64_t keys :
+       {kMostKeys + 1, uint64_t{7000000000000000000}, ~uint64_t{0}}) {
+    for (const FilterPolicy& goal :
+         {Bits(1), Bits(10), Bits(24), Rate(0.5), Rate(0.0001)}) {
+      const auto choices =
+          RankFilters(Request(keys, goal, FilterPreference::kSpace));
+      const auto most =
+          RankFilters(Request(kMostKeys, goal, FilterPreference::kSpace));
+      ASSERT_TRUE(choices.ok() && most.ok());
+      ASSERT_EQ(choices->size(), most->size());
+      for (size_t i = 0; i < most->size(); ++i) {
+        const FilterChoice& choice = (*choices)[i];
+        EXPECT_EQ(choice.policy.ToString(), (*most)[i].policy.ToString());
+        EXPECT_EQ(choice.size_bytes, (*most)[i].size_bytes);
+        EXPECT_EQ(FilterSizeBytes(choice.policy, keys), choice.size_bytes);
+        EXPECT_GT(choice.size_bytes, kMostKeys / 8 / 2);
+      }
+    }
+  }
+}
+
 TEST(FilterChooser, AGoalThatNoFamilyCanMeetIsRefused) {
   for (const FilterPolicy& goal :
        {Rate(0), Rate(1), Rate(-1), Rate(std::nan("")), Bits(0), Bits(1000)}) {
