@@ -17,14 +17,17 @@
 
 namespace rowbloom {
 
+// What every lookup reads comes first: with the functions before it in a
+// FilterView, it fills one cache line.
 struct FilterState {
-  const char* unit[8] = {};  // The loaded units.
-  uint32_t unit_count = 0;   // How many are loaded.
   // The family's own:
   uint64_t slot_count = 0;  // Lines, segments.
   uint64_t parameter = 0;
   const char* metadata = nullptr;  // Within the first unit.
-  uint64_t detail[9] = {};
+  // The loaded units, and how many they are.
+  const char* unit[8] = {};
+  uint32_t unit_count = 0;
+  uint64_t detail[9] = {};  // The family's own.
 };
 
 }  // namespace rowbloom
