@@ -12,8 +12,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/types/span.h"
 #include "nlohmann/json.hpp"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
@@ -50,21 +53,25 @@ struct Row {
   double fpr = 0;
   double fpr_standard_error = 0;
   double expected_fpr = 0;  // 0: the filter has no such function.
+  uint64_t lookups = 0;
   uint64_t present_lookups = 0;
   uint64_t false_negatives = 0;
 };
 
-// Key i of filter f: 16 bytes; absent keys have the top bit of f set.
-std::string Key(uint64_t seed, uint64_t filter, uint64_t i) {
-  std::string key(16, '\0');
-  for (int b = 0; b < 8; ++b) {
-    key[b] = static_cast<char>((filter * 0x9e3779b97f4a7c15 + seed) >> (8 * b));
-    key[8 + b] = static_cast<char>(i >> (8 * b));
-  }
-  return key;
+// Key i of filter f: 16 bytes; absent keys have the top bit of i set.
+void SetKey(uint64_t seed, uint64_t filter, uint64_t i, std::string* key) {
+  key->resize(16);
+  const uint64_t prefix = filter * 0x9e3779b97f4a7c15 + seed;
+  std::memcpy(key->data(), &prefix, sizeof prefix);
+  std::memcpy(key->data() + 8, &i, sizeof i);
 }
 
 constexpr uint64_t kAbsent = uint64_t{1} << 63;
+constexpr size_t kBatch = 32;
+
+uint64_t CountTrue(const bool* answers, size_t count) {
+  return static_cast<uint64_t>(std::count(answers, answers + count, true));
+}
 
 // One filter of each kind over the same keys.
 class Filter {
@@ -72,7 +79,8 @@ class Filter {
   virtual ~Filter() = default;
   virtual void Build(const std::vector<std::string>& keys) = 0;
   virtual uint64_t size_bytes() const = 0;
-  virtual bool MayContain(const std::string& key) = 0;
+  // How many of up to kBatch keys may be there.
+  virtual uint64_t Positives(absl::Span<const std::string> keys) = 0;
   virtual double expected_fpr() const { return 0; }
 };
 
@@ -88,8 +96,13 @@ class RowbloomFilter final : public Filter {
     parsed_ = *rowbloom::ParseFilterBlob(blob_);
   }
   uint64_t size_bytes() const override { return blob_.size(); }
-  bool MayContain(const std::string& key) override {
-    return parsed_.view.MayContain(DigestBytes(key));
+  uint64_t Positives(absl::Span<const std::string> keys) override {
+    rowbloom::KeyDigest digests[kBatch];
+    std::transform(keys.begin(), keys.end(), digests, DigestBytes);
+    bool may_contain[kBatch];
+    parsed_.view.MayContain(absl::MakeConstSpan(digests, keys.size()),
+                            may_contain);
+    return CountTrue(may_contain, keys.size());
   }
   double expected_fpr() const override { return parsed_.view.expected_fpr(); }
 
@@ -113,8 +126,16 @@ class RocksDbFilter final : public Filter {
     reader_.reset(policy_->GetFilterBitsReader(bytes_));
   }
   uint64_t size_bytes() const override { return bytes_.size(); }
-  bool MayContain(const std::string& key) override {
-    return reader_->MayMatch(key);
+  uint64_t Positives(absl::Span<const std::string> keys) override {
+    rocksdb::Slice slices[kBatch];
+    rocksdb::Slice* pointers[kBatch];
+    bool may_match[kBatch];
+    for (size_t i = 0; i < keys.size(); ++i) {
+      slices[i] = keys[i];
+      pointers[i] = &slices[i];
+    }
+    reader_->MayMatch(static_cast<int>(keys.size()), pointers, may_match);
+    return CountTrue(may_match, keys.size());
   }
 
  private:
@@ -157,26 +178,32 @@ std::vector<Row> Measure(const Options& options, double bits,
   // Enough filters to average over, enough lookups of each.
   const uint64_t filters =
       std::clamp<uint64_t>(2000000 / keys_per_filter, 4, 200);
-  const uint64_t lookups = std::max<uint64_t>(1, options.lookups / filters);
+  const uint64_t lookups = (options.lookups + filters - 1) / filters;
   std::vector<Contender> contenders = Contenders(bits);
   std::vector<std::string> keys(keys_per_filter);
   for (uint64_t f = 0; f < filters; ++f) {
     for (uint64_t i = 0; i < keys_per_filter; ++i) {
-      keys[i] = Key(options.seed, f, i);
+      SetKey(options.seed, f, i, &keys[i]);
     }
     for (Contender& c : contenders) {
       c.filter->Build(keys);
       c.bits += 8.0 * static_cast<double>(c.filter->size_bytes()) /
                 static_cast<double>(keys_per_filter * filters);
       c.expected += c.filter->expected_fpr() / static_cast<double>(filters);
-      for (const std::string& key : keys) {
-        c.false_negatives += !c.filter->MayContain(key);
+      c.false_negatives += keys.size();
+      for (size_t i = 0; i < keys.size(); i += kBatch) {
+        c.false_negatives -=
+            c.filter->Positives(absl::MakeConstSpan(keys).subspan(i, kBatch));
       }
     }
-    for (uint64_t i = 0; i < lookups; ++i) {
-      const std::string absent = Key(options.seed, f, i | kAbsent);
+    std::string absent[kBatch];
+    for (uint64_t begin = 0; begin < lookups; begin += kBatch) {
+      const size_t size = std::min<uint64_t>(kBatch, lookups - begin);
+      for (size_t i = 0; i < size; ++i) {
+        SetKey(options.seed, f, (begin + i) | kAbsent, &absent[i]);
+      }
       for (Contender& c : contenders) {
-        c.positives += c.filter->MayContain(absent);
+        c.positives += c.filter->Positives(absl::MakeConstSpan(absent, size));
       }
     }
   }
@@ -191,6 +218,7 @@ std::vector<Row> Measure(const Options& options, double bits,
     row.fpr = static_cast<double>(c.positives) / asked;
     row.fpr_standard_error = std::sqrt(row.fpr * (1 - row.fpr) / asked);
     row.expected_fpr = c.expected;
+    row.lookups = lookups * filters;
     row.present_lookups = keys_per_filter * filters;
     row.false_negatives = c.false_negatives;
     rows.push_back(row);
@@ -215,6 +243,72 @@ void Print(const std::vector<Row>& rows) {
   std::fflush(stdout);
 }
 
+// How the rates that a filter expects agree with those observed. A point is
+// rare if chance alone may make them differ by more than 3%, once in 1000.
+struct Agreement {
+  int points = 0;  // That are not rare.
+  double worst = 0;
+  const Row* worst_at = nullptr;
+  double beyond_chance = 0;
+  int rare_points = 0;
+  double least_rate = 1;
+  double chance = 0;      // At the least rate.
+  double rare_worst = 0;  // In units of what chance explains.
+
+  void Add(const Row& row) {
+    constexpr double kOnceInThousand = 3.29;  // Standard errors, both sides.
+    constexpr double kRare = 0.03;
+    const double row_chance =
+        kOnceInThousand *
+        std::sqrt((1 - row.expected_fpr) /
+                  (row.expected_fpr * static_cast<double>(row.lookups)));
+    if (row_chance > kRare) {
+      ++rare_points;
+      least_rate = std::min(least_rate, row.expected_fpr);
+      chance = std::max(chance, row_chance);
+      rare_worst = std::max(
+          rare_worst, std::abs(row.fpr / row.expected_fpr - 1) / row_chance);
+      return;
+    }
+    ++points;
+    const double deviation = row.expected_fpr / row.fpr - 1;
+    beyond_chance = std::max(beyond_chance, std::abs(deviation) - row_chance);
+    if (worst_at == nullptr || std::abs(deviation) > std::abs(worst)) {
+      worst = deviation;
+      worst_at = &row;
+    }
+  }
+};
+
+void PrintAgreement(const std::vector<Row>& rows) {
+  std::map<std::string, Agreement> agreements;
+  for (const Row& row : rows) {
+    if (row.expected_fpr > 0) agreements[row.filter].Add(row);
+  }
+  std::printf(
+      "\n| filter | points | worst | at | beyond chance | rare points | least "
+      "rate | chance there | worst, in chance |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
+  for (const auto& [filter, a] : agreements) {
+    std::printf("| %s | %d |", filter.c_str(), a.points);
+    if (a.points > 0) {
+      std::printf(" %+.2f%% | %.4g bits, %llu bytes | %.2f%% |", 100 * a.worst,
+                  a.worst_at->asked_bits_per_key,
+                  static_cast<unsigned long long>(a.worst_at->chunk_size_bytes),
+                  100 * a.beyond_chance);
+    } else {
+      std::printf(" | | |");
+    }
+    std::printf(" %d |", a.rare_points);
+    if (a.rare_points > 0) {
+      std::printf(" %.1e | %.1f%% | %.2f |\n", a.least_rate, 100 * a.chance,
+                  a.rare_worst);
+    } else {
+      std::printf(" | | |\n");
+    }
+  }
+}
+
 bool WriteJson(const std::string& path, const std::vector<Row>& rows) {
   nlohmann::json runs = nlohmann::json::array();
   for (const Row& row : rows) {
@@ -225,6 +319,7 @@ bool WriteJson(const std::string& path, const std::vector<Row>& rows) {
                     {"fpr", row.fpr},
                     {"fpr_standard_error", row.fpr_standard_error},
                     {"expected_fpr", row.expected_fpr},
+                    {"lookups", row.lookups},
                     {"present_lookups", row.present_lookups},
                     {"false_negatives", row.false_negatives}});
   }
@@ -249,7 +344,8 @@ int main(int argc, char** argv) {
                  "Filter sizes, one or more")
       ->check(CLI::Range(uint64_t{256}, uint64_t{1} << 30))
       ->capture_default_str();
-  app.add_option("--lookups", options.lookups, "Absent keys for each line")
+  app.add_option("--lookups", options.lookups,
+                 "Absent keys for each line, at least")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the keys")->capture_default_str();
@@ -283,6 +379,7 @@ int main(int argc, char** argv) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
   }
+  PrintAgreement(all);
   std::printf("\n%llu false negatives in %llu lookups of present keys\n",
               static_cast<unsigned long long>(false_negatives),
               static_cast<unsigned long long>(present_lookups));
