@@ -107,6 +107,7 @@ class LruTest : public ::testing::Test {
   Deaths deaths_{1000};  // Outlives the cache.
   size_t next_number_ = 0;
   uint64_t next_cold_ = 1000;
+  FilterCache::Hint hints_[2];  // So do these.
   std::unique_ptr<FilterCache> cache_;
 };
 
@@ -638,7 +639,7 @@ TEST_F(LruTest, RoomThatIsFreeHasNoPrice) {
 
 TEST_F(LruTest, HintPointsToTheValueAsLongAsItIsCached) {
   MakeCacheFor(2, Policy::kScanResistant);
-  FilterCache::Hint hint;
+  FilterCache::Hint& hint = hints_[0];
   Handle* held = Insert(0, WithHint(&hint));
   EXPECT_EQ(hint.value, cache_->ValueOf(held));
   cache_->Release(held);
@@ -667,8 +668,8 @@ TEST_F(LruTest, HintPointsToTheValueAsLongAsItIsCached) {
 
 TEST_F(LruTest, EntryHasOneHintAtMost) {
   MakeCacheFor(2);
-  FilterCache::Hint first;
-  FilterCache::Hint second;
+  FilterCache::Hint& first = hints_[0];
+  FilterCache::Hint& second = hints_[1];
   ASSERT_TRUE(Put(0));
   cache_->Release(cache_->Lookup(Key(0), &first));
   EXPECT_NE(first.value, nullptr);
@@ -687,7 +688,7 @@ TEST_F(LruTest, EntryHasOneHintAtMost) {
 
 TEST_F(LruTest, UseThroughAHintIsUse) {
   MakeCacheFor(2);
-  FilterCache::Hint hint;
+  FilterCache::Hint& hint = hints_[0];
   ASSERT_TRUE(Put(0, WithHint(&hint)));
   ASSERT_TRUE(Put(1));
   hint.used = true;
@@ -700,7 +701,7 @@ TEST_F(LruTest, UseThroughAHintIsUse) {
 
 TEST_F(LruTest, UseThroughAHintProtects) {
   MakeCacheFor(4, Policy::kScanResistant);
-  FilterCache::Hint hint;
+  FilterCache::Hint& hint = hints_[0];
   ASSERT_TRUE(Put(0, WithHint(&hint)));
   hint.used = true;
   Sweep(100);
@@ -709,7 +710,7 @@ TEST_F(LruTest, UseThroughAHintProtects) {
 
 TEST_F(LruTest, WhatAThreadMaySeeIsKeptAndCountsUntilItsGuardEnds) {
   MakeCacheFor(2);
-  FilterCache::Hint hint;
+  FilterCache::Hint& hint = hints_[0];
   {
     base::EpochGuard guard;
     ASSERT_TRUE(Put(0, WithHint(&hint)));
@@ -731,7 +732,7 @@ TEST_F(LruTest, WhatAThreadMaySeeIsKeptAndCountsUntilItsGuardEnds) {
 
 TEST_F(LruTest, GuardKeepsReplacedDetachedAndGivenUpOnesToo) {
   MakeCacheFor(4);
-  FilterCache::Hint hint;
+  FilterCache::Hint& hint = hints_[0];
   FilterCache::EntryOptions options = WithHint(&hint);
   {
     base::EpochGuard guard;
