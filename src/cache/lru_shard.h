@@ -11,7 +11,6 @@
 #define ROWBLOOM_CACHE_LRU_SHARD_H_
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

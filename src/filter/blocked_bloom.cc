@@ -11,6 +11,7 @@
 #include "filter/blocked_bloom_kernel.h"
 #include "filter/blocked_bloom_model.h"
 #include "filter/collecting_builder.h"
+#include "filter/digest_mix.h"
 
 namespace rowbloom::filter {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the retrieval families derive from a key's digest, beside the place
-// where it is stored. For kernel files, too: internal linkage, C headers only.
+// What the families derive from a key's digest. For kernel files, too: internal
+// linkage, C headers only.
 
 #ifndef ROWBLOOM_FILTER_DIGEST_MIX_H_
 #define ROWBLOOM_FILTER_DIGEST_MIX_H_
@@ -15,6 +15,12 @@ namespace {
 // Odd, from the fractional bits of the golden ratio and the square root of 3.
 constexpr uint64_t kMixMultiplier = 0x9e3779b97f4a7c15u;
 constexpr uint64_t kFingerprintMultiplier = 0xbb67ae8584caa73bu;
+
+// Of so many lines or homes, the one where a key is looked for first.
+inline uint64_t HomeOf(uint64_t digest, uint64_t count) {
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(digest) * count >>
+                               64);
+}
 
 // 64 bits that depend on all bits of both.
 inline uint64_t Mix64(uint64_t digest, uint64_t seed) {

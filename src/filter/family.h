@@ -62,13 +62,6 @@ struct FilterFamily {
   const FilterCutter* cutter;
 };
 
-// The line or segment, of so many, where every family has a digest's key first;
-// what Prefetch() needs to know of kernels.
-inline uint64_t HomeOf(uint64_t digest, uint64_t count) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(digest) * count >>
-                               64);
-}
-
 // The kernel that kBest stands for here; others stand for themselves.
 Kernel ConcreteKernel(Kernel kernel);
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "filter/blocked_bloom.h"
 #include "filter/collecting_builder.h"
+#include "filter/digest_mix.h"
 #include "filter/digest_order.h"
 #include "filter/fast_builder.h"
 

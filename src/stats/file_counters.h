@@ -33,11 +33,6 @@ class FileCounters {
     shared_[static_cast<size_t>(counter)].fetch_add(delta,
                                                     std::memory_order_relaxed);
   }
-  // Of one of the counters that CountLookup() does not raise.
-  uint64_t Get(FilterCounter counter) const {
-    return shared_[static_cast<size_t>(counter)].load(
-        std::memory_order_relaxed);
-  }
   FilterStatsSnapshot Snapshot() const;
 
  private:
