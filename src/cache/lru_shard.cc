@@ -303,7 +303,7 @@ void LruShard::LimitProtected(Segments* segments) {
   }
 }
 
-Entry* LruShard::ChooseVictim() {
+LruShard::Victim LruShard::ChooseVictim() {
   int second_chances = kMaxSecondChances;
   for (Segments& segments : segments_) {
     for (Segment& segment : segments) {
@@ -336,16 +336,16 @@ Entry* LruShard::ChooseVictim() {
         UnlinkFromSegment(candidates[i]);
         LinkAsNewest(candidates[i], &segment);
       }
-      return candidates[least];
+      return {candidates[least], worths[least]};
     }
   }
-  return nullptr;
+  return {};
 }
 
 bool LruShard::EvictOne(DeadList* dead) {
-  Entry* victim = ChooseVictim();
+  const auto [victim, worth] = ChooseVictim();
   if (victim == nullptr) return false;
-  price_ = std::max(PriceNow(), victim->value->Worth());
+  price_ = std::max(PriceNow(), worth);
   priced_ = ledger_->Now();
 
   size_t freed_bytes = 0;

@@ -165,7 +165,11 @@ class alignas(64) LruShard {
   // Into the segment that a use takes it to.
   void LinkUsed(Entry* entry);
   void LimitProtected(Segments* segments);
-  Entry* ChooseVictim();
+  struct Victim {
+    Entry* entry = nullptr;
+    double worth = 0;
+  };
+  Victim ChooseVictim();
   bool EvictOne(DeadList* dead);
   // Until charge_bytes fit in, once what is retired is gone.
   void MakeRoom(size_t charge_bytes, DeadList* dead);

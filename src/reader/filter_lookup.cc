@@ -351,9 +351,8 @@ std::vector<FilterReader::Impl::Loaded> FilterReader::Impl::LoadMissing(
     uint64_t planned_bytes = 0;
     size_t end = begin;
     for (; end < questions.size() && questions[end].reader == &r; ++end) {
-      const int64_t located = questions[end].chunk;
-      if (located < 0 || r.options_.cache == nullptr) continue;
-      const auto chunk = static_cast<size_t>(located);
+      if (r.options_.cache == nullptr) continue;
+      const auto chunk = static_cast<size_t>(questions[end].chunk);
       Slot& slot = r.slots_[chunk];
       if ((!loads.empty() && loads.back().chunk == chunk) ||
           slot.hint.value.load() != nullptr ||

@@ -70,6 +70,11 @@ ResidentChunk::MakeVersion(const FilterDescriptor& descriptor, uint32_t steps,
   version->view = *view;
   version->steps = steps;
   version->is_whole = steps >= FilterSteps(descriptor);
+  const uint32_t rest = StepsWithoutLastUnit(descriptor, steps);
+  version->rest_steps = rest;
+  version->last_unit_bytes = ChargeBytes(descriptor, steps) -
+                             (rest == 0 ? 0 : ChargeBytes(descriptor, rest));
+  version->last_unit_saves = SavedBySteps(descriptor, rest, steps);
   return version;
 }
 
@@ -102,13 +107,9 @@ size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
 
 double ResidentChunk::Worth() const {
   if (demand_ == nullptr) return kUnknownWorth;
-  const uint32_t steps = State().steps;
-  const uint32_t rest = StepsWithoutLastUnit(origin_.descriptor, steps);
-  const size_t bytes = ChargeBytes(origin_.descriptor, steps) -
-                       (rest == 0 ? 0 : ChargeBytes(origin_.descriptor, rest));
+  const Version& version = State();
   return demand_->AbsentRate(chunk_) * demand_->cost_bytes() *
-         SavedBySteps(origin_.descriptor, rest, steps) /
-         static_cast<double>(bytes);
+         version.last_unit_saves / static_cast<double>(version.last_unit_bytes);
 }
 
 // The version that is given up, with its unit. The units that both have stay.
@@ -121,13 +122,11 @@ std::unique_ptr<FilterCache::Value> ResidentChunk::Shrink(size_t* freed_bytes) {
   *freed_bytes = 0;
   if (demand_ == nullptr) return nullptr;
   const Version& old = State();
-  const uint32_t rest = StepsWithoutLastUnit(origin_.descriptor, old.steps);
-  if (rest == 0) return nullptr;
+  if (old.rest_steps == 0) return nullptr;
   absl::StatusOr<std::unique_ptr<Version>> version =
-      MakeVersion(origin_.descriptor, rest, old.units, kernel_);
+      MakeVersion(origin_.descriptor, old.rest_steps, old.units, kernel_);
   if (!version.ok()) return nullptr;
-  *freed_bytes = ChargeBytes(origin_.descriptor, old.steps) -
-                 ChargeBytes(origin_.descriptor, rest);
+  *freed_bytes = old.last_unit_bytes;
   return std::make_unique<Retired>(version_.exchange(version->release()));
 }
 

@@ -64,6 +64,11 @@ class ResidentChunk final : public FilterCache::Value {
   struct alignas(64) Version {
     FilterView view;  // First: a lookup then reads one line of it.
     uint32_t steps = 0;
+    // What is left without the last unit, 0 if nothing; and what that unit is
+    // charged for and saves, for the cache asks it under its lock.
+    uint32_t rest_steps = 0;
+    size_t last_unit_bytes = 0;
+    double last_unit_saves = 0;
     bool is_whole = false;
     UnitPtrs units;
   };
