@@ -69,9 +69,12 @@ uint64_t ChunkLocator::ShortMarkOf(std::string_view bytes) {
   return base::LoadBigEndian64(padded);
 }
 
-int64_t ChunkLocator::FindAmong(const StoredKey& key,
-                                const uint64_t* at) const {
-  if (chunks_->empty() || Compare(key, *last_key_) > 0) return -1;
+int64_t ChunkLocator::FindAmong(const StoredKey& key) const {
+  if (chunks_ == nullptr || chunks_->empty() || Compare(key, *last_key_) > 0) {
+    return kNone;
+  }
+  const uint64_t* const at =
+      FirstNotBefore(MarkOf(key.row.substr(common_prefix_.size())));
   const uint64_t* const end = marks_.data() + chunks_->size();
   const uint64_t* const same = at >= end ? at : std::upper_bound(at, end, *at);
   const auto begin = chunks_->begin() + (at - marks_.data());

@@ -51,48 +51,37 @@ class ChunkLocator {
                const StoredKey* last_key);
 
   // The chunk that holds the key if any does: the last whose first key is not
-  // greater. -1 if the key is before all, or behind the last key.
+  // greater. kNone if the key is before all, or behind the last key.
+  static constexpr int64_t kNone = -1;
   int64_t Find(const StoredKey& key) const {
-    uint64_t mark = 0;
-    const uint64_t* at = FindMark(key.row, &mark);
-    return at == nullptr              ? -1
-           : IsSurelyBefore(at, mark) ? ChunkBefore(at)
-                                      : FindAmong(key, at);
+    const int64_t chunk = FindByMark(key.row);
+    return chunk == kUnsure ? FindAmong(key) : chunk;
   }
   // Of a row's own key.
-  int64_t FindRow(std::string_view row) const {
-    uint64_t mark = 0;
-    const uint64_t* at = FindMark(row, &mark);
-    return at == nullptr              ? -1
-           : IsSurelyBefore(at, mark) ? ChunkBefore(at)
-                                      : FindAmong({row, {}, false}, at);
+  int64_t FindRow(std::string_view row) const { return Find({row, {}, false}); }
+  // The same for all keys of the row, as far as marks tell; else kUnsure.
+  static constexpr int64_t kUnsure = -2;
+  int64_t FindByMark(std::string_view row) const {
+    if (!common_prefix_.empty() &&
+        row.substr(0, common_prefix_.size()) != common_prefix_) {
+      return kNone;
+    }
+    const uint64_t mark = MarkOf(row.substr(common_prefix_.size()));
+    if (mark > last_mark_) return kNone;
+    const uint64_t* const at = FirstNotBefore(mark);
+    return *at == mark || mark == last_mark_ ? kUnsure : at - marks_.data() - 1;
   }
 
  private:
-  // The first mark that is not smaller than the row's; nullptr if no chunk can
-  // have the row.
-  const uint64_t* FindMark(std::string_view row, uint64_t* mark) const {
-    if (!common_prefix_.empty() &&
-        row.substr(0, common_prefix_.size()) != common_prefix_) {
-      return nullptr;
-    }
-    row.remove_prefix(common_prefix_.size());
-    *mark = MarkOf(row);
-    if (*mark > last_mark_) return nullptr;
-    // Without a branch that could be mispredicted.
+  // The first mark that is not smaller. Without a branch that could be
+  // mispredicted.
+  const uint64_t* FirstNotBefore(uint64_t mark) const {
     const uint64_t* at = marks_.data();
     for (size_t half = half_; half > 0; half /= 2) {
       const uint64_t* const right = at + half;
-      at = right[-1] < *mark ? right : at;
+      at = right[-1] < mark ? right : at;
     }
     return at;
-  }
-  // If not, whole keys decide.
-  bool IsSurelyBefore(const uint64_t* at, uint64_t mark) const {
-    return *at != mark && mark != last_mark_;
-  }
-  int64_t ChunkBefore(const uint64_t* at) const {
-    return at - marks_.data() - 1;
   }
   // The first eight bytes as a big-endian number, zeros behind their end. Rows
   // with different marks are in the order of their marks.
@@ -102,12 +91,12 @@ class ChunkLocator {
                : ShortMarkOf(bytes);
   }
   static uint64_t ShortMarkOf(std::string_view bytes);
-  // `at` is the first mark that is not smaller than the key's.
-  int64_t FindAmong(const StoredKey& key, const uint64_t* at) const;
+  // By whole keys. The key has the common prefix.
+  int64_t FindAmong(const StoredKey& key) const;
 
   // Of the rows of first keys, behind the prefix; filled up to 2^n numbers with
   // the largest.
-  std::vector<uint64_t> marks_;
+  std::vector<uint64_t> marks_ = {~uint64_t{0}};
   size_t half_ = 0;                 // Of these.
   uint64_t last_mark_ = 0;          // Of the last key.
   std::string_view common_prefix_;  // Of all rows.
