@@ -82,8 +82,10 @@ class EpochGuard {
   EpochGuard() : EpochGuard(ThisThread()) {}
   // `thread` is the calling one.
   explicit EpochGuard(ThreadRecord& thread)
-      : record_(thread),
-        is_outermost_(thread.epoch.load(std::memory_order_relaxed) == 0) {
+      : EpochGuard(thread, !IsWithin(thread)) {}
+  // For who has asked IsWithin() already.
+  EpochGuard(ThreadRecord& thread, bool is_outermost)
+      : record_(thread), is_outermost_(is_outermost) {
     if (!is_outermost_) return;
     const uint64_t now =
         internal::global_epoch.value.load(std::memory_order_acquire);
@@ -99,6 +101,10 @@ class EpochGuard {
   }
   ~EpochGuard() {
     if (is_outermost_) record_.epoch.store(0, std::memory_order_release);
+  }
+  // Whether the calling thread, which is `thread`, is under a guard.
+  static bool IsWithin(const ThreadRecord& thread) {
+    return thread.epoch.load(std::memory_order_relaxed) != 0;
   }
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;

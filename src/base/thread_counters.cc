@@ -72,7 +72,7 @@ std::array<uint64_t, ThreadCounters::kCounters> ThreadCounters::Sum() const {
     if (page == nullptr) return;
     for (size_t i = 0; i < kCounters; ++i) {
       sum[i] +=
-          page->values[place_ % kPageSize][i].load(std::memory_order_relaxed);
+          page->values[place_ % kPageSize][i].load(std::memory_order_acquire);
     }
   });
   return sum;

@@ -31,11 +31,19 @@ class ThreadCounters {
 
   // `thread` is the calling one. Returns what it has counted by now.
   uint64_t Add(ThreadRecord& thread, size_t counter, uint64_t delta = 1) {
+    std::atomic<uint64_t>* own = OwnOf(thread);
+    return own != nullptr ? Raise(&own[counter], delta)
+                          : AddSlowly(thread, counter, delta);
+  }
+  // The same in two steps: the thread's counters, to be raised by it alone;
+  // null if only Add() can.
+  std::atomic<uint64_t>* OwnOf(ThreadRecord& thread) {
     CounterPage* page = PageOf(thread);
-    if (page == nullptr) return AddSlowly(thread, counter, delta);
-    std::atomic<uint64_t>& c = page->values[place_ % kPageSize][counter];
-    const uint64_t count = c.load(std::memory_order_relaxed) + delta;
-    c.store(count, std::memory_order_relaxed);
+    return page == nullptr ? nullptr : page->values[place_ % kPageSize];
+  }
+  static uint64_t Raise(std::atomic<uint64_t>* counter, uint64_t delta = 1) {
+    const uint64_t count = counter->load(std::memory_order_relaxed) + delta;
+    counter->store(count, std::memory_order_release);
     return count;
   }
   std::array<uint64_t, kCounters> Sum() const;

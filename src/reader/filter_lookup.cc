@@ -66,17 +66,23 @@ class RememberedKey final : public FilterCache::Value {
 
 }  // namespace
 
-template <typename Ask>
-bool FilterReader::Impl::AskHinted(size_t chunk, const Ask& ask) const {
+inline const ResidentChunk* FilterReader::Impl::Hinted(size_t chunk) const {
   Slot& slot = slots_[chunk];
   const FilterCache::Value* value =
       slot.hint.value.load(std::memory_order_seq_cst);
-  if (value == nullptr) return false;
+  if (value == nullptr) return nullptr;
   // Read first: the line stays shared among the threads that look.
   if (!slot.hint.used.load(std::memory_order_relaxed)) {
     slot.hint.used.store(true, std::memory_order_relaxed);
   }
-  ask(static_cast<const ResidentChunk*>(value)->view());
+  return static_cast<const ResidentChunk*>(value);
+}
+
+template <typename Ask>
+bool FilterReader::Impl::AskHinted(size_t chunk, const Ask& ask) const {
+  const ResidentChunk* const resident = Hinted(chunk);
+  if (resident == nullptr) return false;
+  ask(resident->view());
   return true;
 }
 
@@ -270,12 +276,41 @@ void FilterReader::Impl::InsertChunk(
   if (handle != nullptr) options_.cache->Release(handle);
 }
 
+// The fewer instructions a lookup has, and the less of them wait for memory,
+// the more lookups overlap in the processor. Whatever is rare is elsewhere.
 bool FilterReader::Impl::MayContain(const FilterKey& key) const {
+  base::ThreadRecord& thread = base::ThisThread();
+  stats::FileCounters::Own counters = counters_.OwnOf(thread);
+  if (!is_plain_ || !counters || base::EpochGuard::IsWithin(thread)) {
+    return MayContainInAnyCase(key, /*is_counted=*/false);
+  }
+  const int64_t chunk = locator_.FindByMark(key.row());
+  if (chunk < 0) return MayContainInAnyCase(key, /*is_counted=*/false);
+  bool is_sample = false;
+  {
+    const base::EpochGuard guard(thread, /*is_outermost=*/true);
+    const ResidentChunk* const resident = Hinted(static_cast<size_t>(chunk));
+    if (resident != nullptr) {
+      is_sample = counters.CountLookup();
+      if (!is_sample) {
+        const bool may_contain = resident->view().MayContain(
+            bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest());
+        counters.CountAnswer(!may_contain);
+        return may_contain;
+      }
+    }
+  }
+  return MayContainInAnyCase(key, is_sample);
+}
+
+bool FilterReader::Impl::MayContainInAnyCase(const FilterKey& key,
+                                             bool is_counted) const {
   KeyDigest digest;
   const int64_t located = Locate(key, &digest);
   base::ThreadRecord& thread = base::ThisThread();
+  const bool is_sample = is_counted || counters_.CountLookup(thread);
   if (located < 0) {
-    counters_.CountLookup(thread, located == kNo);
+    counters_.CountAnswer(thread, located == kNo);
     return located != kNo;
   }
   // A filter may cost a read. It must never lose a row: if the chunk cannot be
@@ -295,9 +330,8 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
     if (!asked) counters_.Add(FilterCounter::kUnloaded);
   }
   const bool is_remembered = may_contain && IsRemembered(key);
-  if (counters_.CountLookup(thread, !may_contain || is_remembered)) {
-    CountSample(chunk, asked, may_contain);
-  }
+  counters_.CountAnswer(thread, !may_contain || is_remembered);
+  if (is_sample) CountSample(chunk, asked, may_contain);
   return may_contain && !is_remembered;
 }
 
@@ -465,7 +499,8 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
   for (size_t i = 0; i < size; ++i) {
     const Located& q = located[i];
     if (q.chunk < 0) {
-      q.reader->counters_.CountLookup(thread, q.chunk == kNo);
+      q.reader->counters_.CountLookup(thread);
+      q.reader->counters_.CountAnswer(thread, q.chunk == kNo);
       continue;
     }
     if (views[i] == nullptr) {
@@ -489,7 +524,10 @@ void FilterReader::Impl::Count(const Located& question, bool asked,
                                bool* may_contain) const {
   const bool filter_answer = *may_contain;
   if (filter_answer && IsRemembered(*question.key)) *may_contain = false;
-  if (counters_.CountLookup(base::ThisThread(), !*may_contain)) {
+  base::ThreadRecord& thread = base::ThisThread();
+  const bool is_sample = counters_.CountLookup(thread);
+  counters_.CountAnswer(thread, !*may_contain);
+  if (is_sample) {
     CountSample(static_cast<size_t>(question.chunk), asked, filter_answer);
   }
 }

@@ -42,6 +42,9 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
     : parsed_(std::move(parsed)),
       bloom_type_(parsed_->bloom_type),
       has_row_keys_(parsed_->has_row_keys),
+      is_plain_(options.false_positive_memo == nullptr &&
+                (bloom_type_ == BloomType::kRow ||
+                 (bloom_type_ == BloomType::kRowCol && has_row_keys_))),
       prefix_length_bytes_(parsed_->prefix_length_bytes),
       locator_(&parsed_->chunks, &parsed_->last_key),
       slots_(parsed_->chunks.size()),

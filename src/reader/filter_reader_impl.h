@@ -79,6 +79,10 @@ class FilterReader::Impl {
     return {source_->name(), range_.offset, range_.size_bytes};
   }
 
+  // A lookup in all its cases. `is_counted`: as a sample, already.
+  bool MayContainInAnyCase(const FilterKey& key, bool is_counted) const;
+  // The chunk in memory if the cache's hint tells, else null. Under a guard.
+  const reader::ResidentChunk* Hinted(size_t chunk) const;
   // Calls ask(const FilterView&) with what is in memory; false if nothing is.
   template <typename Ask>
   bool AskHinted(size_t chunk, const Ask& ask) const;
@@ -146,6 +150,8 @@ class FilterReader::Impl {
   const std::unique_ptr<const block::ParsedFilterBlock> parsed_;
   const BloomType bloom_type_;
   const bool has_row_keys_;
+  // Whether every key is asked by itself or its row, without a memo.
+  const bool is_plain_;
   const uint32_t prefix_length_bytes_;
   const block::ChunkLocator locator_;
   mutable std::vector<Slot> slots_;

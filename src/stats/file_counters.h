@@ -22,12 +22,32 @@ class FileCounters {
  public:
   // One lookup. True for one of kSampleInterval on average, so that no pattern
   // of lookups hides from it: for estimates that are too dear to keep each
-  // time. `thread` is the calling one.
-  bool CountLookup(base::ThreadRecord& thread, bool is_negative) {
-    const uint64_t count =
-        by_thread_.Add(thread, is_negative ? kNegatives : kPositives);
-    // Multiples of the golden ratio are spread evenly, without a period.
-    return count * 0x9e3779b97f4a7c15 < ~uint64_t{0} / kSampleInterval;
+  // time. `thread` is the calling one. To be followed by CountAnswer().
+  bool CountLookup(base::ThreadRecord& thread) {
+    return IsSample(by_thread_.Add(thread, kLookups));
+  }
+  void CountAnswer(base::ThreadRecord& thread, bool is_negative) {
+    by_thread_.Add(thread, kNegatives, is_negative ? 1 : 0);
+  }
+  // The same for the calling thread's own counters; null if there are none yet.
+  class Own {
+   public:
+    explicit Own(std::atomic<uint64_t>* counters) : counters_(counters) {}
+    explicit operator bool() const { return counters_ != nullptr; }
+    bool CountLookup() {
+      return IsSample(base::ThreadCounters::Raise(counters_ + kLookups));
+    }
+    // Adds 0 or 1: a store whose place hangs on the answer would hold up the
+    // loads of the next lookup.
+    void CountAnswer(bool is_negative) {
+      base::ThreadCounters::Raise(counters_ + kNegatives, is_negative ? 1 : 0);
+    }
+
+   private:
+    std::atomic<uint64_t>* const counters_;
+  };
+  Own OwnOf(base::ThreadRecord& thread) {
+    return Own(by_thread_.OwnOf(thread));
   }
   void Add(FilterCounter counter, uint64_t delta = 1) {
     shared_[static_cast<size_t>(counter)].fetch_add(delta,
@@ -36,8 +56,14 @@ class FileCounters {
   FilterStatsSnapshot Snapshot() const;
 
  private:
-  static constexpr size_t kPositives = 0;
-  static constexpr size_t kNegatives = 1;
+  // In this order: sums then never show more negatives than lookups.
+  static constexpr size_t kNegatives = 0;
+  static constexpr size_t kLookups = 1;
+
+  static bool IsSample(uint64_t count) {
+    // Multiples of the golden ratio are spread evenly, without a period.
+    return count * 0x9e3779b97f4a7c15 < ~uint64_t{0} / kSampleInterval;
+  }
 
   base::ThreadCounters by_thread_;
   std::array<std::atomic<uint64_t>, static_cast<size_t>(FilterCounter::kCount)>

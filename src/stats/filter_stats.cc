@@ -123,7 +123,7 @@ FilterStatsSnapshot FileCounters::Snapshot() const {
   }
   const auto by_thread = by_thread_.Sum();
   snapshot.values[static_cast<size_t>(FilterCounter::kLookups)] +=
-      by_thread[kPositives] + by_thread[kNegatives];
+      by_thread[kLookups];
   snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] +=
       by_thread[kNegatives];
   return snapshot;

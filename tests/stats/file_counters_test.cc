@@ -14,7 +14,8 @@ namespace {
 TEST(FileCounters, CountsEachAnswer) {
   FileCounters counters;
   for (int i = 0; i < 10; ++i) {
-    counters.CountLookup(base::ThisThread(), i < 3);
+    counters.CountLookup(base::ThisThread());
+    counters.CountAnswer(base::ThisThread(), i < 3);
   }
   counters.Add(FilterCounter::kChunkLoads, 5);
   const FilterStatsSnapshot snapshot = counters.Snapshot();
@@ -23,14 +24,14 @@ TEST(FileCounters, CountsEachAnswer) {
   EXPECT_EQ(snapshot[FilterCounter::kChunkLoads], 5u);
 }
 
-// Of each answer, and of every so-manieth lookup too.
+// And of every so-manieth lookup too.
 TEST(FileCounters, OneLookupInSixteenIsASample) {
   constexpr uint64_t kLookups = 1 << 18;
   for (uint64_t period = 1; period <= 40; ++period) {
     FileCounters counters;
     std::vector<double> samples(period);
     for (uint64_t i = 0; i < kLookups; ++i) {
-      samples[i % period] += counters.CountLookup(base::ThisThread(), true);
+      samples[i % period] += counters.CountLookup(base::ThisThread());
     }
     const double expected = static_cast<double>(kLookups) /
                             static_cast<double>(period * kSampleInterval);
@@ -40,14 +41,30 @@ TEST(FileCounters, OneLookupInSixteenIsASample) {
   }
 }
 
+TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
+  FileCounters counters;
+  counters.CountLookup(base::ThisThread());  // Makes them.
+  counters.CountAnswer(base::ThisThread(), true);
+  FileCounters::Own own = counters.OwnOf(base::ThisThread());
+  ASSERT_TRUE(own);
+  uint64_t samples = 0;
+  for (int i = 1; i < 1600; ++i) {
+    samples += own.CountLookup();
+    own.CountAnswer(i % 4 == 0);
+  }
+  EXPECT_NEAR(static_cast<double>(samples), 1600.0 / kSampleInterval, 2);
+  const FilterStatsSnapshot snapshot = counters.Snapshot();
+  EXPECT_EQ(snapshot[FilterCounter::kLookups], 1600u);
+  EXPECT_EQ(snapshot[FilterCounter::kNegatives], 400u);
+}
+
 TEST(FileCounters, RareAnswersAreSampledToo) {
   FileCounters counters;
   uint64_t negatives = 0;
   uint64_t positives = 0;
   for (uint64_t i = 0; i < 1 << 20; ++i) {
     const bool is_negative = i % 1000 == 0;
-    const bool is_sample =
-        counters.CountLookup(base::ThisThread(), is_negative);
+    const bool is_sample = counters.CountLookup(base::ThisThread());
     (is_negative ? negatives : positives) += is_sample;
   }
   EXPECT_NEAR(static_cast<double>(negatives), 1049.0 / kSampleInterval, 3);

@@ -48,7 +48,8 @@ class OpenFile {
 
   void Count(uint64_t lookups, uint64_t negatives) {
     for (uint64_t i = 0; i < lookups; ++i) {
-      counters_.CountLookup(base::ThisThread(), i < negatives);
+      counters_.CountLookup(base::ThisThread());
+      counters_.CountAnswer(base::ThisThread(), i < negatives);
     }
   }
   void Add(FilterCounter counter, uint64_t delta) {
