@@ -126,7 +126,9 @@ class OneRun(unittest.TestCase):
         for run in runs:
             self.assertEqual(list(run["lookup_ns"]),
                              ["view", "index_and_view", "reader",
-                              "reader_with_stats", "batch_of_32"])
+                              "reader_with_stats", "batch_of_32",
+                              "dependent_view", "dependent_index_and_view",
+                              "dependent_reader"])
             for time in run["lookup_ns"].values():
                 self.assertGreater(time, 0)
             self.assertGreater(run["two_threads_wall"], 0)
