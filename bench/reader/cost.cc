@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "bench/reader/tree.h"
 #include "rowbloom/filter.h"
@@ -262,7 +263,7 @@ struct ThreadTimes {
   double cpu_ns = 0;
 };
 
-ThreadTimes TimeThreads(const Contest& contest, int thread_count) {
+ThreadTimes TimeThreads(const Contest& contest, Way ask, int thread_count) {
   constexpr int kLaps = 16;
   std::atomic<int> ready{0};
   std::atomic<uint64_t> maybes{0};
@@ -273,13 +274,13 @@ ThreadTimes TimeThreads(const Contest& contest, int thread_count) {
   std::vector<std::thread> threads;
   for (size_t t = 0; t < begins.size(); ++t) {
     threads.emplace_back([&, t] {
-      uint64_t count = contest.AskPlainReader();
+      uint64_t count = (contest.*ask)();
       ++ready;
       while (ready < thread_count) {
       }
       begins[t] = Clock::now();
       const double begin = ThreadSeconds();
-      for (int lap = 0; lap < kLaps; ++lap) count += contest.AskPlainReader();
+      for (int lap = 0; lap < kLaps; ++lap) count += (contest.*ask)();
       cpu_seconds[t] = ThreadSeconds() - begin;
       ends[t] = Clock::now();
       maybes += count;
@@ -295,20 +296,40 @@ ThreadTimes TimeThreads(const Contest& contest, int thread_count) {
 }
 
 // Times the throughput of one thread that two have.
-std::pair<double, double> ThreadScale(const Contest& contest, int rounds,
-                                      point_get::Progress* progress) {
-  std::array<std::vector<double>, 2> wall;
-  std::array<std::vector<double>, 2> cpu;
+struct ThreadScale {
+  double wall = 0;
+  double cpu = 0;
+};
+
+constexpr Way kThreadedWays[] = {&Contest::AskIndexAndView,
+                                 &Contest::AskPlainReader};
+using ThreadScales = std::array<ThreadScale, std::size(kThreadedWays)>;
+
+// The ways take turns, so that both meet what else the machine does.
+ThreadScales ScaleThreads(const Contest& contest, int rounds,
+                          point_get::Progress* progress) {
+  struct Times {
+    std::array<std::vector<double>, 2> wall;  // Of one thread, of two.
+    std::array<std::vector<double>, 2> cpu;
+  };
+  std::array<Times, std::size(kThreadedWays)> times;
   for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < 2; ++i) {
-      const ThreadTimes times = TimeThreads(contest, static_cast<int>(i) + 1);
-      wall[i].push_back(times.wall_ns);
-      cpu[i].push_back(times.cpu_ns);
+    for (size_t way = 0; way < times.size(); ++way) {
+      for (size_t i = 0; i < 2; ++i) {
+        const ThreadTimes t =
+            TimeThreads(contest, kThreadedWays[way], static_cast<int>(i) + 1);
+        times[way].wall[i].push_back(t.wall_ns);
+        times[way].cpu[i].push_back(t.cpu_ns);
+      }
     }
     progress->Add(1);
   }
-  return {2 * Median(wall[0]) / Median(wall[1]),
-          2 * Median(cpu[0]) / Median(cpu[1])};
+  ThreadScales scales;
+  std::transform(times.begin(), times.end(), scales.begin(), [](Times& t) {
+    return ThreadScale{2 * Median(t.wall[0]) / Median(t.wall[1]),
+                       2 * Median(t.cpu[0]) / Median(t.cpu[1])};
+  });
+  return scales;
 }
 
 }  // namespace
@@ -317,16 +338,11 @@ nlohmann::ordered_json MeasureCost(const CostOptions& options,
                                    point_get::Progress* progress) {
   std::printf(
       "\nCost: ns of processor time of a lookup of an absent row in a random "
-      "one of %d files;\nof index_and_view and view, the reader takes so many "
-      "times. Two threads: times the\nthroughput of one, by wall clock and by "
-      "processor time.\n\n| policy | filter bytes |",
+      "one of %d files.\n\n| policy | filter bytes |",
       options.files);
   for (const NamedWay& way : kWays) std::printf(" %s |", way.name);
-  std::printf(
-      " of index_and_view | of view | dependent, of index_and_view | "
-      "dependent, "
-      "of view | 2 threads, wall | 2 threads, cpu |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf("\n|---|---|---|---|---|---|---|---|---|---|\n");
+  std::string ratios;
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const std::string& text : options.policies) {
     const auto policy = FilterPolicy::Parse(text);
@@ -337,7 +353,8 @@ nlohmann::ordered_json MeasureCost(const CostOptions& options,
           2 * static_cast<uint64_t>(options.rounds));
       const Contest contest(options, *policy, filter_bytes);
       const auto ns = TimeWays(contest, options.rounds, progress);
-      const auto [wall, cpu] = ThreadScale(contest, options.rounds, progress);
+      const auto [bare, reader] =
+          ScaleThreads(contest, options.rounds, progress);
       progress->End();
       std::printf("| %s | %llu |", text.c_str(),
                   static_cast<unsigned long long>(filter_bytes));
@@ -346,8 +363,14 @@ nlohmann::ordered_json MeasureCost(const CostOptions& options,
         std::printf(" %.1f |", ns[i]);
         lookup_ns[kWays[i].name] = ns[i];
       }
-      std::printf(" %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", ns[2] / ns[1],
-                  ns[2] / ns[0], ns[7] / ns[6], ns[7] / ns[5], wall, cpu);
+      std::printf("\n");
+      absl::StrAppendFormat(&ratios, "| %s | %d |", text, filter_bytes);
+      for (const double ratio :
+           {ns[2] / ns[1], ns[2] / ns[0], ns[7] / ns[6], ns[7] / ns[5],
+            reader.wall, bare.wall, reader.cpu, bare.cpu}) {
+        absl::StrAppendFormat(&ratios, " %.2f |", ratio);
+      }
+      ratios += "\n";
       std::fflush(stdout);
       runs.push_back({{"policy", text},
                       {"filter_bytes", filter_bytes},
@@ -357,10 +380,19 @@ nlohmann::ordered_json MeasureCost(const CostOptions& options,
                       {"dependent_times_index_and_view", ns[7] / ns[6]},
                       {"dependent_times_view", ns[7] / ns[5]},
                       {"stats_times_reader", ns[3] / ns[2]},
-                      {"two_threads_wall", wall},
-                      {"two_threads_cpu", cpu}});
+                      {"two_threads_wall", reader.wall},
+                      {"two_threads_cpu", reader.cpu},
+                      {"two_threads_bare_wall", bare.wall},
+                      {"two_threads_bare_cpu", bare.cpu}});
     }
   }
+  std::printf(
+      "\nWhat the reader takes of others, and times the throughput of one "
+      "thread that two have.\n\n| policy | filter bytes | of index_and_view | "
+      "of view | dependent: of index_and_view | of view | 2 threads, wall | "
+      "index_and_view | 2 threads, cpu | index_and_view |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n%s",
+      ratios.c_str());
   return {{"seed", options.seed},
           {"files", options.files},
           {"rounds", options.rounds},

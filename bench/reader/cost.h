@@ -23,7 +23,7 @@ struct CostOptions {
   // beyond.
   std::vector<uint64_t> filter_bytes = {256 << 10, 8 << 20, 64 << 20};
   int files = 4;
-  int rounds = 41;
+  int rounds = 21;
 };
 
 // Prints a table.
