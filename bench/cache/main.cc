@@ -11,13 +11,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
 #include "bench/machine.h"
 #include "cost.h"
 #include "hit_rate.h"
@@ -146,6 +146,7 @@ nlohmann::ordered_json MeasureCosts(const Options& options) {
 }
 
 int Run(const Options& options) {
+  const bench::JsonFile json(options.json);
   nlohmann::ordered_json results = {{"format_version", 1},
                                     {"machine", bench::MachineJson()},
                                     {"options",
@@ -156,14 +157,7 @@ int Run(const Options& options) {
                                       {"rounds", options.rounds}}}};
   results["hit_rates"] = MeasureHitRates(options);
   results["costs"] = MeasureCosts(options);
-  if (options.json.empty()) return 0;
-  std::ofstream file(options.json);
-  file << results.dump(1) << "\n" << std::flush;
-  if (!file) {
-    std::fprintf(stderr, "cache_bench: cannot write %s\n",
-                 options.json.c_str());
-    return kExitFailure;
-  }
+  json.Write(results);
   return 0;
 }
 

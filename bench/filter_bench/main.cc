@@ -9,17 +9,15 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "bench/json_file.h"
 #include "contenders.h"
 #include "measure.h"
 #include "options.h"
@@ -96,15 +94,8 @@ void MakeQuick(const CLI::App& app, Options* o) {
   o->block_cache = {{50, 3500}};
 }
 
-std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
-  std::ofstream file(path, mode);
-  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
-  return file;
-}
-
 int Run(const Options& options) {
-  // A mistyped path should not cost a whole run.
-  if (!options.json.empty()) OpenJson(options.json, std::ios::app);
+  const bench::JsonFile json(options.json);
   const RocksDbLibrary library(options.rocksdb_library);
   const Contenders contenders =
       ChooseContenders(options.filters, options.policies, library);
@@ -127,11 +118,7 @@ int Run(const Options& options) {
   std::cout << "\n"
             << report.false_negatives() << " false negatives in "
             << report.present_lookups() << " lookups of present keys.\n";
-  if (!options.json.empty()) {
-    std::ofstream json = OpenJson(options.json, std::ios::trunc);
-    json << ToJson(options, library, report) << std::flush;
-    if (!json) throw std::runtime_error(options.json + ": write failed");
-  }
+  json.Write(ToJson(options, library, report));
   return report.false_negatives() == 0 ? 0 : kExitFailure;
 }
 

@@ -221,8 +221,9 @@ uint64_t Report::false_negatives() const {
   return sum;
 }
 
-std::string ToJson(const Options& options, const RocksDbLibrary& library,
-                   const Report& report) {
+nlohmann::ordered_json ToJson(const Options& options,
+                              const RocksDbLibrary& library,
+                              const Report& report) {
   Json runs = Json::array();
   for (const Run& run : report.runs) runs.push_back(RunJson(run));
   Json block_cache = Json::array();
@@ -252,7 +253,7 @@ std::string ToJson(const Options& options, const RocksDbLibrary& library,
       {"runs", std::move(runs)},
       {"block_cache", std::move(block_cache)},
   };
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
 }  // namespace rowbloom::filter_bench

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "measure.h"
+#include "nlohmann/json.hpp"
 #include "options.h"
 #include "rocksdb_library.h"
 
@@ -33,8 +34,9 @@ struct Report {
   uint64_t false_negatives() const;
 };
 
-std::string ToJson(const Options& options, const RocksDbLibrary& library,
-                   const Report& report);
+nlohmann::ordered_json ToJson(const Options& options,
+                              const RocksDbLibrary& library,
+                              const Report& report);
 
 }  // namespace rowbloom::filter_bench
 

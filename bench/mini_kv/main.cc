@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -23,6 +21,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
 #include "measure.h"
 #include "options.h"
 #include "report.h"
@@ -141,12 +140,6 @@ Report Run(const Options& options) {
   return report;
 }
 
-std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
-  std::ofstream file(path, mode);
-  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
-  return file;
-}
-
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app(
@@ -158,16 +151,11 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : kExitUsage;
   }
-  // A mistyped path should not cost a whole run.
-  if (!options.json.empty()) OpenJson(options.json, std::ios::app);
+  const bench::JsonFile json(options.json);
 
   const Report report = Run(options);
   Print(report);
-  if (!options.json.empty()) {
-    std::ofstream json = OpenJson(options.json, std::ios::trunc);
-    json << ToJson(options, report) << std::flush;
-    if (!json) throw std::runtime_error(options.json + ": write failed");
-  }
+  json.Write(ToJson(options, report));
   return report.wrong_answers() == 0 ? 0 : kExitFailure;
 }
 

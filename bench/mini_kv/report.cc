@@ -138,7 +138,7 @@ void Print(const Report& report) {
   std::printf("\n%llu wrong answers\n", Printable(report.wrong_answers()));
 }
 
-std::string ToJson(const Options& options, const Report& report) {
+nlohmann::ordered_json ToJson(const Options& options, const Report& report) {
   Json runs = Json::array();
   for (const PolicyResult& result : report.results) {
     for (const Measurement& m : result.runs) runs.push_back(RunJson(result, m));
@@ -153,7 +153,7 @@ std::string ToJson(const Options& options, const Report& report) {
       {"runs", std::move(runs)},
   };
   // A path may hold any bytes.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
 }  // namespace rowbloom::mini_kv_bench

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "measure.h"
+#include "nlohmann/json.hpp"
 #include "options.h"
 
 namespace rowbloom::mini_kv_bench {
@@ -30,7 +31,7 @@ struct Report {
 };
 
 void Print(const Report& report);
-std::string ToJson(const Options& options, const Report& report);
+nlohmann::ordered_json ToJson(const Options& options, const Report& report);
 
 }  // namespace rowbloom::mini_kv_bench
 

@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "bench/json_file.h"
 #include "dataset.h"
 #include "measure.h"
 #include "options.h"
@@ -347,12 +346,6 @@ void PrintReport(const Options& options, const Report& report) {
             << report.wrong_answers << " wrong.\n";
 }
 
-std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
-  std::ofstream file(path, mode);
-  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
-  return file;
-}
-
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app(
@@ -365,18 +358,13 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : kExitUsage;
   }
-  // A mistyped path should not cost a whole run.
-  if (!options.json.empty()) OpenJson(options.json, std::ios::app);
+  const bench::JsonFile json(options.json);
 
   Progress progress;
   Benchmark benchmark(options, &progress);
   const Report& report = benchmark.Run();
   PrintReport(options, report);
-  if (!options.json.empty()) {
-    std::ofstream json = OpenJson(options.json, std::ios::trunc);
-    json << ToJson(options, report) << std::flush;
-    if (!json) throw std::runtime_error(options.json + ": write failed");
-  }
+  json.Write(ToJson(options, report));
   return report.wrong_answers == 0 ? 0 : kExitFailure;
 }
 

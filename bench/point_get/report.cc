@@ -325,7 +325,7 @@ void PrintChart(const Comparison& comparison, std::ostream& out) {
   }
 }
 
-std::string ToJson(const Options& options, const Report& report) {
+nlohmann::ordered_json ToJson(const Options& options, const Report& report) {
   Json runs = Json::array();
   for (const Comparison& comparison : report.comparisons) {
     for (const PolicyResult& result : comparison.results) {
@@ -345,7 +345,7 @@ std::string ToJson(const Options& options, const Report& report) {
       {"runs", std::move(runs)},
   };
   // Rows of an input may hold any bytes; paths too.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
 }  // namespace rowbloom::point_get

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "measure.h"
+#include "nlohmann/json.hpp"
 #include "options.h"
 #include "tree.h"
 #include "workload.h"
@@ -63,7 +64,7 @@ void PrintSummary(const Comparison& comparison, std::ostream& out);
 // Data-block reads per get of the uniform mix.
 void PrintChart(const Comparison& comparison, std::ostream& out);
 
-std::string ToJson(const Options& options, const Report& report);
+nlohmann::ordered_json ToJson(const Options& options, const Report& report);
 
 }  // namespace rowbloom::point_get
 

@@ -12,14 +12,13 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <fstream>
-#include <stdexcept>
 #include <string>
 
 #include "../point_get/progress.h"
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
 #include "bench/machine.h"
 #include "cost.h"
 #include "harm.h"
@@ -44,12 +43,6 @@ struct Options {
   MemoOptions memo;
   CostOptions cost;
 };
-
-std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
-  std::ofstream file(path, mode);
-  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
-  return file;
-}
 
 std::string CheckPolicy(const std::string& text) {
   const auto policy = FilterPolicy::Parse(text);
@@ -159,7 +152,7 @@ void MakeQuick(Options* o) {
 
 int Run(const Options& o, const CLI::App& app) {
   // A mistyped path should not cost a whole run.
-  if (!o.json.empty()) OpenJson(o.json, std::ios::app);
+  const bench::JsonFile json(o.json);
   const bool all = app.get_subcommands().empty();
   const auto wanted = [&](const char* name) {
     return all || app.got_subcommand(name);
@@ -173,10 +166,7 @@ int Run(const Options& o, const CLI::App& app) {
   if (wanted("harm")) results["harm"] = MeasureHarm(o.harm, &progress);
   if (wanted("memo")) results["memo"] = MeasureMemo(o.memo, &progress);
   if (wanted("cost")) results["cost"] = MeasureCost(o.cost, &progress);
-  if (o.json.empty()) return 0;
-  std::ofstream file = OpenJson(o.json, std::ios::trunc);
-  file << results.dump(1) << "\n" << std::flush;
-  if (!file) throw std::runtime_error(o.json + ": cannot write");
+  json.Write(results);
   return 0;
 }
 

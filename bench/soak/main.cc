@@ -16,7 +16,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <random>
 #include <string>
@@ -26,6 +25,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
 #include "bench/machine.h"
 #include "nlohmann/json.hpp"
 #include "one_filter.h"
@@ -142,6 +142,7 @@ nlohmann::ordered_json ToJson(const Options& options, const Results& results) {
 int Run(const Options& options) {
   std::printf("seed %llu\n", Printable(options.seed));
   std::fflush(stdout);
+  const bench::JsonFile json(options.json);
   Results results;
   bool interrupted = false;
   try {
@@ -151,15 +152,7 @@ int Run(const Options& options) {
     interrupted = true;
   }
   const Counts all = Print(results);
-  if (!options.json.empty()) {
-    std::ofstream file(options.json);
-    file << ToJson(options, results).dump(1) << "\n" << std::flush;
-    if (!file) {
-      std::fprintf(stderr, "filter_soak: cannot write %s\n",
-                   options.json.c_str());
-      return kExitFailure;
-    }
-  }
+  json.Write(ToJson(options, results));
   if (!all.ok()) return kExitFailure;
   return interrupted ? kExitInterrupted : 0;
 }
