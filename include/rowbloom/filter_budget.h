@@ -114,6 +114,13 @@ absl::StatusOr<FilterBudgetPlan> PlanFilterBudget(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const FilterBudgetOptions& options);
 
+// The plan with the fewest bits per key that wastes at most so many reads of a
+// get: what memory a goal takes. options.memory is not looked at. OutOfRange if
+// filters of max_bits_per_key waste more.
+absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const FilterBudgetOptions& options, double wasted_reads);
+
 // q of each run, the newest first: z + (1 - z) (1 - share of keys in this and
 // newer runs), z = missing_share.
 std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -256,6 +257,37 @@ absl::StatusOr<FilterBudgetPlan> PlanFilterBudget(
         run.absent_asks * runs[i].block_miss_share * run.setting.fpr;
   }
   return plan;
+}
+
+absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const FilterBudgetOptions& options, double wasted_reads) {
+  const auto plan_of = [&](double bits_per_key) {
+    FilterBudgetOptions with_memory = options;
+    with_memory.memory = FilterMemory::BitsPerKey(bits_per_key);
+    return PlanFilterBudget(cost, runs, with_memory);
+  };
+  double low = 0;
+  double high = options.max_bits_per_key;
+  absl::StatusOr<FilterBudgetPlan> best = plan_of(high);
+  if (!best.ok()) return best;
+  if (!(best->wasted_reads <= wasted_reads)) {
+    return absl::OutOfRangeError(absl::StrCat(
+        wasted_reads, " wasted reads of a get: the strongest filters of ",
+        cost.name(), " waste ", best->wasted_reads));
+  }
+  constexpr int kHalvings = 30;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    absl::StatusOr<FilterBudgetPlan> plan = plan_of(middle);
+    if (plan.ok() && plan->wasted_reads <= wasted_reads) {
+      high = middle;
+      best = std::move(plan);
+    } else {
+      low = middle;
+    }
+  }
+  return best;
 }
 
 absl::StatusOr<FileBudget> FileBudget::Create(

@@ -215,6 +215,31 @@ TEST(FilterBudget, MoreMemoryWastesNoMoreReads) {
   }
 }
 
+TEST(FilterBudget, TheMemoryForWastedReadsIsTheInverseOfTheirPlan) {
+  testing::Random random(4);
+  for (const FilterCost& cost : RealCosts()) {
+    for (int i = 0; i < 5; ++i) {
+      const std::vector<TreeRun> runs =
+          RandomRuns(&random, 1 + random.Below(6));
+      const FilterBudgetOptions options = Options(1 + random.Below(12), 0.5);
+      const auto plan = PlanFilterBudget(cost, runs, options);
+      const auto inverse =
+          PlanForWastedReads(cost, runs, options, plan->wasted_reads);
+      ASSERT_TRUE(inverse.ok()) << inverse.status();
+      EXPECT_LE(inverse->wasted_reads, plan->wasted_reads);
+      EXPECT_LE(inverse->bits_per_key, plan->bits_per_key + 1e-6);
+      if (cost.name() == "fast") continue;
+      EXPECT_GE(inverse->bits_per_key, plan->bits_per_key - 0.05)
+          << cost.name();
+    }
+    EXPECT_EQ(
+        PlanForWastedReads(cost, {{1}}, Options(10, 1), 0).status().code(),
+        absl::StatusCode::kOutOfRange);
+    EXPECT_EQ(PlanForWastedReads(cost, {{1}}, Options(10, 1), 1)->bits_per_key,
+              0);
+  }
+}
+
 TEST(FilterBudget, BytesAreBitsPerKeyTimesKeys) {
   const FilterCost cost = *FilterCost::OfFamily("compact");
   const std::vector<TreeRun> runs = Leveled(10, 4, 8e9);
