@@ -22,7 +22,7 @@
 // the derivation). Rates are turned into bits by a FilterCost; none of them is
 // quite in proportion, which costs about 1% of the optimum.
 //
-// Arithmetic only, no I/O, the same everywhere. Values: any thread, one at a
+// Arithmetic only: no I/O, no clock, no chance. Values: any thread, one at a
 // time.
 
 #ifndef ROWBLOOM_FILTER_BUDGET_H_

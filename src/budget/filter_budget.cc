@@ -37,9 +37,12 @@ absl::Status CheckOptions(const FilterBudgetOptions& options) {
   if (options.mode != BudgetMode::kBalanced) return absl::OkStatus();
   absl::Status status = CheckShare("missing_share", options.missing_share,
                                    FilterBudgetOptions::kMinMissingShare);
-  if (status.ok() || options.missing_share < 0) return status;
+  if (status.ok() ||
+      !(options.missing_share >= 0 && options.missing_share <= 1)) {
+    return status;
+  }
   return absl::InvalidArgumentError(absl::StrCat(
-      status.message(), "; where gets never miss, ask for kHitsOnly"));
+      status.message(), "; for gets that never miss there is hits-only"));
 }
 
 absl::Status CheckRuns(absl::Span<const TreeRun> runs) {
