@@ -3,16 +3,30 @@
 #include "costs.h"
 
 #include <cstdio>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace rowbloom::tree_sim {
 
-FilterCost CostOf(const std::string& name) {
+namespace {
+
+FilterCost NewCost(const std::string& name) {
   if (name == "rocksdb_bloom") return FilterCost::OfRocksDbBloom();
   if (name == "rocksdb_ribbon") return FilterCost::OfRocksDbRibbon();
   auto cost = FilterCost::OfFamily(name);
   if (!cost.ok()) throw std::runtime_error(cost.status().ToString());
   return *std::move(cost);
+}
+
+}  // namespace
+
+FilterCost CostOf(const std::string& name) {
+  // Making one takes milliseconds.
+  static std::map<std::string, FilterCost> costs;
+  const auto known = costs.find(name);
+  if (known != costs.end()) return known->second;
+  return costs.emplace(name, NewCost(name)).first->second;
 }
 
 std::string TimesText(const nlohmann::ordered_json& times) {

@@ -13,6 +13,7 @@
 namespace rowbloom::tree_sim {
 
 // A family, "rocksdb_bloom" or "rocksdb_ribbon"; throws std::runtime_error.
+// One thread.
 FilterCost CostOf(const std::string& name);
 
 // "23x"; "-" for null.

@@ -31,7 +31,7 @@ const File* FileFor(const SortedRun& run, uint64_t key) {
 
 }  // namespace
 
-LiveFilters LiveOf(const Tree& tree, bool with_runs) {
+LiveFilters LiveOf(const Tree& tree) {
   LiveFilters live;
   double bits = 0;
   for (const SortedRun* run : tree.Runs()) {
@@ -39,7 +39,7 @@ LiveFilters LiveOf(const Tree& tree, bool with_runs) {
         static_cast<uint64_t>(kScale * static_cast<double>(KeyCount(*run)));
     bits += kScale * FilterBits(*run);
     live.key_count += keys;
-    if (with_runs) live.runs.push_back({keys});
+    live.runs.push_back({keys});
   }
   live.filter_bytes = static_cast<uint64_t>(bits / 8);
   return live;

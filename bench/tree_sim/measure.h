@@ -35,7 +35,7 @@ struct Snapshot {
 };
 
 // Live keys and filters, for control.
-LiveFilters LiveOf(const Tree& tree, bool with_runs);
+LiveFilters LiveOf(const Tree& tree);
 
 // From `samples` live keys, drawn evenly. A get that misses asks for a key
 // beside one of them.

@@ -37,6 +37,21 @@ TreeOptions TreeOf(const std::string& name, const SimulateOptions& options) {
   return tree;
 }
 
+// What a host says of its tree.
+double SizeRatioOf(const std::string& name, const SimulateOptions& options) {
+  const TreeOptions tree = TreeOf(name, options);
+  switch (tree.kind) {
+    case TreeKind::kLeveled:
+      return tree.size_ratio;
+    case TreeKind::kTiered:
+    case TreeKind::kLazyLeveled:
+      return static_cast<double>(tree.runs_per_level);
+    case TreeKind::kUniversal:
+      return 2;
+  }
+  return 0;
+}
+
 Inserts InsertsOf(const std::string& name) {
   for (const Inserts inserts : AllInserts()) {
     if (InsertsName(inserts) == name) return inserts;
@@ -44,11 +59,13 @@ Inserts InsertsOf(const std::string& name) {
   throw std::runtime_error("no such inserts: " + name);
 }
 
-// Of all facts those that such a host has.
-FileFacts KnownFacts(FileFacts facts, const std::string& knowledge) {
-  if (knowledge != "listener") facts.run_share.reset();
-  if (knowledge == "builder" && facts.level.has_value()) {
-    facts.level_count = Tree::kLevels;
+// Of all facts those that a host has without a listener: of levels it knows
+// which it has written to.
+FileFacts BuilderFacts(FileFacts facts, uint32_t* level_count) {
+  facts.run_share.reset();
+  if (facts.level.has_value()) {
+    *level_count = std::max(*level_count, *facts.level + 1);
+    facts.level_count = *level_count;
   }
   return facts;
 }
@@ -103,14 +120,16 @@ Json SimulateOne(const SimulateOptions& options, const std::string& tree_name,
   const FilterCost cost = CostOf(options.filter);
   FileBudgetOptions budget_options;
   budget_options.budget.memory = FilterMemory::BitsPerKey(options.bits_per_key);
-  budget_options.size_ratio = options.size_ratio;
+  budget_options.size_ratio = SizeRatioOf(tree_name, options);
   budget_options.control_gain = options.control_gain;
   budget_options.flush_ratio = options.flush_ratio;
   budget_options.max_extra_bits = options.max_extra_bits;
   auto budget = FileBudget::Create(cost, budget_options);
   if (!budget.ok()) throw std::runtime_error(budget.status().ToString());
+  const bool listens = knowledge == "listener";
+  uint32_t level_count = 1;
   Tree tree(TreeOf(tree_name, options), [&](const FileFacts& facts) {
-    return budget->ForFile(KnownFacts(facts, knowledge));
+    return budget->ForFile(listens ? facts : BuilderFacts(facts, &level_count));
   });
   Workload workload(InsertsOf(inserts), options.keys_per_flush, options.seed);
   std::mt19937_64 random(options.seed);
@@ -118,9 +137,10 @@ Json SimulateOne(const SimulateOptions& options, const std::string& tree_name,
   const size_t between = std::max<size_t>(options.flushes / 2 / kSnapshots, 1);
   for (size_t i = 1; i <= options.flushes; ++i) {
     workload.Next(&tree);
-    const absl::Status status =
-        budget->SetLive(LiveOf(tree, knowledge == "listener"));
-    if (!status.ok()) throw std::runtime_error(status.ToString());
+    if (listens) {
+      const absl::Status status = budget->SetLive(LiveOf(tree));
+      if (!status.ok()) throw std::runtime_error(status.ToString());
+    }
     if (i > options.flushes / 2 && i % between == 0) {
       totals.Add(Measure(tree, cost, kSamples, &random));
     }

@@ -24,17 +24,16 @@ struct SimulateOptions {
   size_t keys_per_flush = 64;
   double size_ratio = 10;
   double control_gain = 0.5;
-  double flush_ratio = 1.35;
-  double max_extra_bits = 8;
+  double flush_ratio = 1.3;
+  double max_extra_bits = 6;
   std::vector<std::string> trees = {"leveled_static", "leveled_dynamic",
                                     "tiered", "lazy_leveled", "universal"};
   std::vector<std::string> inserts = {"random",        "append",
                                       "mixed_keys",    "mixed_flushes",
                                       "ingest_behind", "ingest_overlap"};
-  // What hosts know: the builder of RocksDB's filters (flush, bottommost,
-  // level, a fixed number of levels); also which levels are in use; or, as a
-  // listener does, all live runs.
-  std::vector<std::string> knowledge = {"builder", "levels", "listener"};
+  // What a host knows: of each file what RocksDB tells the builder of its
+  // filter, and nothing of what is live; or, as a listener, all live runs.
+  std::vector<std::string> knowledge = {"builder", "listener"};
 };
 
 // Prints a table; throws std::runtime_error for names not among the defaults.

@@ -91,9 +91,7 @@ void Tree::Flush(std::vector<uint64_t> keys) {
   if (keys_per_flush_ == 0) keys_per_flush_ = static_cast<double>(keys.size());
   FileFacts facts = FactsOf(0, false, keys.size(), keys.size());
   facts.is_flush = true;
-  if (options_.kind == TreeKind::kUniversal) {
-    facts.level_count = static_cast<uint32_t>(levels_[0].size() + 1);
-  }
+  if (options_.kind == TreeKind::kUniversal) facts.level_count = kLevels;
   levels_[0].push_front(
       {std::make_shared<File>(File{std::move(keys), builder_(facts)})});
   Compact();
@@ -331,8 +329,11 @@ void Tree::MergeUniversal(size_t count) {
     inputs.insert(inputs.end(), runs[i].begin(), runs[i].end());
   }
   FileFacts facts = FactsOf(0, count == runs.size(), KeyCount(inputs), 0);
-  // Levels of a universal tree say nothing but their order.
-  facts.level_count = static_cast<uint32_t>(runs.size() - count + 1);
+  // As RocksDB does: the oldest run in the last level, others above it.
+  const size_t older_runs = runs.size() - count;
+  facts.level =
+      static_cast<uint32_t>(kLevels - 1 - std::min(older_runs, kLevels - 1));
+  facts.level_count = kLevels;
   runs.erase(runs.begin(), runs.begin() + static_cast<ptrdiff_t>(count));
   runs.push_front(Build(MergedKeys(inputs), facts));
 }
