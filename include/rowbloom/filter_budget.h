@@ -74,8 +74,8 @@ struct FilterBudgetOptions {
   FilterMemory memory = FilterMemory::BitsPerKey(10);
   BudgetMode mode = BudgetMode::kBalanced;
   // Share of gets whose key is nowhere in the tree. The others find theirs in
-  // each run in proportion to its keys. If in doubt 0.5: measured, it costs 2%
-  // where all gets miss and nothing where half do. kBalanced: at least
+  // each run in proportion to its keys. If in doubt 0.5: where all gets miss it
+  // wastes about 1% more reads than the right one. kBalanced: at least
   // kMinMissingShare; kHitsOnly takes it for 0.
   double missing_share = 0.5;
   static constexpr double kMinMissingShare = 0.01;
