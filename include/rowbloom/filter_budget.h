@@ -134,7 +134,8 @@ struct FileFacts {
   bool is_bottommost = false;
   // Where it will be; 0 is the newest.
   std::optional<uint32_t> level;
-  // The deepest level that has SSTs, and one more.
+  // One more than the deepest level that has SSTs; if that is not known, than
+  // the deepest that SSTs were written to. Not the levels there could be.
   std::optional<uint32_t> level_count;
   // Of all keys of the tree, those in the run that it will be part of.
   std::optional<double> run_share;
@@ -143,7 +144,8 @@ struct FileFacts {
 struct FileBudgetOptions {
   FilterBudgetOptions budget;
   // The tree that is assumed where nothing better is known: leveled, each level
-  // so many times the one above.
+  // so many times the one above. Of a tiered tree the runs of a level, of a
+  // universal tree 2.
   double size_ratio = 10;
   uint32_t level_count = 4;
   // An SST may become part of the oldest run as it is, by a move. Therefore one

@@ -348,7 +348,7 @@ double FileBudget::MaxBitsPerKey(bool is_flush) const {
   // to rest where they have these bits.
   const double over = *live_bits_per_key_ - bits_per_key_;
   const double over_at_rest = of_flushes - bits_per_key_;
-  if (over <= 0) return of_others;
+  if (over <= 0 || over_at_rest <= 0) return of_others;
   return std::max(bits_per_key_,
                   of_others - (of_others - of_flushes) * over / over_at_rest);
 }

@@ -440,6 +440,22 @@ TEST(FileBudget, FlushesAreCappedByWhatIsLive) {
   EXPECT_NEAR(live_bits, 13, 0.1);
 }
 
+TEST(FileBudget, ABudgetOfTheMostBitsGivesThemToAll) {
+  FileBudgetOptions options;
+  options.budget.memory = FilterMemory::BitsPerKey(100);
+  auto budget = FileBudget::Create(FilterCost::OfRocksDbBloom(), options);
+  ASSERT_TRUE(budget.ok());
+  LiveFilters live;
+  live.key_count = 1000;
+  live.filter_bytes = 1000000;
+  ASSERT_TRUE(budget->SetLive(live).ok());
+  FileFacts flush;
+  flush.is_flush = true;
+  for (const FileFacts& facts : {flush, Bottommost(), AtLevel(1, 4)}) {
+    EXPECT_EQ(budget->ForFile(facts).bits_per_key, 24);
+  }
+}
+
 TEST(FileBudget, AFlushIsSmallEvenIfNoLevelIsKnownYet) {
   const auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), {});
   ASSERT_TRUE(budget.ok());
