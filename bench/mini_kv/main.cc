@@ -26,6 +26,7 @@
 #include "options.h"
 #include "report.h"
 #include "rowbloom/filter.h"
+#include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_policy.h"
 
 namespace rowbloom::mini_kv_bench {
@@ -46,6 +47,12 @@ void DefineFlags(CLI::App* app, Options* o) {
       ->capture_default_str();
   const auto families = FilterFamilyNames();
   app->add_option("--families", o->families, "Filter families")
+      ->delimiter(',')
+      ->check(CLI::IsMember(
+          std::vector<std::string>(families.begin(), families.end())))
+      ->capture_default_str();
+  app->add_option("--budget_families", o->budget_families,
+                  "The same, with a budget of as many bits")
       ->delimiter(',')
       ->check(CLI::IsMember(
           std::vector<std::string>(families.begin(), families.end())))
@@ -97,17 +104,38 @@ void CheckShape(const std::vector<LevelStats>& levels,
   }
 }
 
+std::vector<Filters> AllFilters(const Options& options) {
+  std::vector<Filters> all = {{"none", {}, {}}};
+  all[0].filter.bloom_type = BloomType::kNone;
+  FilterOptions filter;
+  filter.bloom_type = BloomType::kRowCol;
+  for (const std::string& family : options.families) {
+    filter.policy = FilterPolicy::BitsPerKey(family, options.bits_per_key);
+    all.push_back({filter.policy.ToString(), filter, {}});
+  }
+  FileBudgetOptions budget;
+  budget.budget.memory = FilterMemory::BitsPerKey(options.bits_per_key);
+  budget.size_ratio =
+      static_cast<double>(std::max<uint64_t>(options.level_ratio, 2));
+  for (const std::string& family : options.budget_families) {
+    filter.policy = FilterPolicy::BitsPerKey(family, options.bits_per_key);
+    all.push_back({filter.policy.ToString() + ", by run", filter, budget});
+  }
+  return all;
+}
+
 // The store of one policy, from its first cell to its removal.
 PolicyResult Measure(const Options& options, const Dataset& data,
-                     const std::string& name, const FilterOptions& filter,
-                     const std::string& directory, Progress* progress) {
+                     const Filters& filters, const std::string& directory,
+                     Progress* progress) {
   const std::string path = directory + "/store";
   PolicyResult result;
-  result.policy = name;
-  progress->Begin("load " + name, data.cell_count());
-  result.levels = Load(options, data, filter, path, progress);
+  result.policy = filters.name;
+  progress->Begin("load " + filters.name, data.cell_count());
+  result.levels = Load(options, data, filters, path, progress);
   progress->End();
-  progress->Begin("ask " + name, options.get_count * std::size(kQueries));
+  progress->Begin("ask " + filters.name,
+                  options.get_count * std::size(kQueries));
   for (const Query query : kQueries) {
     result.runs.push_back(Ask(options, data, query, path, progress));
   }
@@ -126,15 +154,9 @@ Report Run(const Options& options) {
   Report report;
   report.row_count = data.row_count();
   report.cell_count = data.cell_count();
-  FilterOptions filter;
-  filter.bloom_type = BloomType::kNone;
-  report.results.push_back(
-      Measure(options, data, "none", filter, directory.path(), &progress));
-  filter.bloom_type = BloomType::kRowCol;
-  for (const std::string& family : options.families) {
-    filter.policy = FilterPolicy::BitsPerKey(family, options.bits_per_key);
-    report.results.push_back(Measure(options, data, filter.policy.ToString(),
-                                     filter, directory.path(), &progress));
+  for (const Filters& filters : AllFilters(options)) {
+    report.results.push_back(
+        Measure(options, data, filters, directory.path(), &progress));
     CheckShape(report.results.front().levels, report.results.back().levels);
   }
   return report;

@@ -94,8 +94,8 @@ std::string_view QueryName(Query query) {
 }
 
 std::vector<LevelStats> Load(const Options& options, const Dataset& data,
-                             const FilterOptions& filter,
-                             const std::string& path, Progress* progress) {
+                             const Filters& filters, const std::string& path,
+                             Progress* progress) {
   if (std::filesystem::exists(path)) {
     throw std::runtime_error(path + ": exists");
   }
@@ -116,7 +116,8 @@ std::vector<LevelStats> Load(const Options& options, const Dataset& data,
   });
 
   ::mini_kv::Options store_options = StoreOptions(options, nullptr);
-  store_options.filter = filter;
+  store_options.filter = filters.filter;
+  store_options.filter_budget = filters.budget;
   const auto store = Value(MiniKv::Open(store_options, path));
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string& row = data.row(cells[i].row);

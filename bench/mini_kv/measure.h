@@ -15,6 +15,7 @@
 #define ROWBLOOM_BENCH_MINI_KV_MEASURE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "examples/mini_kv/mini_kv.h"
 #include "options.h"
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_budget.h"
 
 namespace rowbloom::mini_kv_bench {
 
@@ -53,10 +55,17 @@ struct Measurement {
   uint64_t false_positives = 0;
 };
 
+// What filters a store writes.
+struct Filters {
+  std::string name;
+  FilterOptions filter;
+  std::optional<FileBudgetOptions> budget;
+};
+
 // Fills a new store at `path` and returns its levels.
 std::vector<LevelStats> Load(const Options& options, const Dataset& data,
-                             const FilterOptions& filter,
-                             const std::string& path, Progress* progress);
+                             const Filters& filters, const std::string& path,
+                             Progress* progress);
 
 // Opens the store, so that no filter is in the cache, and asks.
 Measurement Ask(const Options& options, const Dataset& data, Query query,

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 POLICIES = ["none", "blocked_bloom:bits_per_key=10", "fast:bits_per_key=10",
-            "compact:bits_per_key=10"]
+            "compact:bits_per_key=10", "blocked_bloom:bits_per_key=10, by run"]
 QUERIES = ["absent_row", "absent_column", "present_cell", "present_row"]
 GETS = 20000
 
@@ -40,6 +40,7 @@ class OneRun(unittest.TestCase):
         cls.args = ["--words", words, "--gets", str(GETS),
                     "--memtable_size_bytes", "100000", "--file_size_bytes",
                     "100000", "--level1_size_bytes", "200000",
+                    "--budget_families", "blocked_bloom",
                     "--directory", cls.stores]
         cls.json = cls.run_bench("first.json")
 
@@ -84,6 +85,14 @@ class OneRun(unittest.TestCase):
             present = self.run_of(policy, "present_cell")
             self.assertGreaterEqual(present["data_reads_per_get"], 1)
             self.assertLess(present["data_reads_per_get"], 1.1)
+
+    def test_a_budget_wastes_fewer_reads_with_as_many_bytes(self):
+        policy = "blocked_bloom:bits_per_key=10"
+        uniform = self.run_of(policy, "absent_row")
+        by_run = self.run_of(policy + ", by run", "absent_row")
+        self.assertLess(by_run["filter_bytes"], 1.1 * uniform["filter_bytes"])
+        self.assertLess(by_run["data_reads_per_get"],
+                        uniform["data_reads_per_get"])
 
     def test_no_filter_is_read_where_there_is_none(self):
         for query in QUERIES:

@@ -17,6 +17,7 @@ struct Options {
   uint64_t row_count = 100000;  // 0: all of them.
   uint64_t get_count = 100000;
   std::vector<std::string> families = {"blocked_bloom", "fast", "compact"};
+  std::vector<std::string> budget_families = {"blocked_bloom", "compact"};
   double bits_per_key = 10;
 
   uint64_t memtable_size_bytes = 1 << 20;

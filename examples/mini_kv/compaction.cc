@@ -17,6 +17,16 @@ uint64_t DataBytes(const Level& level) {
   return sum;
 }
 
+uint64_t FilterKeys(const Level& level) {
+  uint64_t sum = 0;
+  for (const auto& sst : level) sum += sst->filter_keys();
+  return sum;
+}
+
+bool Contains(const Level& level, const std::shared_ptr<const SstReader>& sst) {
+  return std::find(level.begin(), level.end(), sst) != level.end();
+}
+
 // The last level takes whatever comes.
 uint64_t SizeLimit(const Options& options, size_t level) {
   if (level == kLastLevel) return std::numeric_limits<uint64_t>::max();
@@ -111,10 +121,7 @@ Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
   Levels after;
   for (size_t level = 0; level < kLevelCount; ++level) {
     for (const auto& sst : levels[level]) {
-      if (std::find(compaction.inputs.begin(), compaction.inputs.end(), sst) ==
-          compaction.inputs.end()) {
-        after[level].push_back(sst);
-      }
+      if (!Contains(compaction.inputs, sst)) after[level].push_back(sst);
     }
   }
   Level& output_level = after[compaction.output_level];
@@ -126,10 +133,48 @@ Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
   return after;
 }
 
+rowbloom::FileFacts FactsOf(const Levels& levels,
+                            const Compaction& compaction) {
+  uint64_t all = 0;
+  uint64_t run = FilterKeys(compaction.inputs);
+  uint32_t level_count = 0;
+  for (uint32_t level = 0; level < kLevelCount; ++level) {
+    const uint64_t keys = FilterKeys(levels[level]);
+    all += keys;
+    if (level == compaction.output_level) run += keys;
+    if (keys > 0 || level == compaction.output_level) level_count = level + 1;
+  }
+  // Inputs that are of the output level were counted twice.
+  for (const auto& sst : levels[compaction.output_level]) {
+    if (Contains(compaction.inputs, sst)) run -= sst->filter_keys();
+  }
+  rowbloom::FileFacts facts;
+  facts.is_bottommost = compaction.drops_tombstones;
+  facts.level = static_cast<uint32_t>(compaction.output_level);
+  facts.level_count = level_count;
+  facts.run_share =
+      all == 0 ? 1 : static_cast<double>(run) / static_cast<double>(all);
+  return facts;
+}
+
+rowbloom::LiveFilters LiveFiltersOf(const Levels& levels) {
+  rowbloom::LiveFilters live;
+  // A get asks each SST of level 0, and one of each other level.
+  for (const auto& sst : levels[0]) live.runs.push_back({sst->filter_keys()});
+  for (size_t level = 1; level < kLevelCount; ++level) {
+    live.runs.push_back({FilterKeys(levels[level])});
+  }
+  for (const Level& level : levels) {
+    live.key_count += FilterKeys(level);
+    for (const auto& sst : level) live.filter_bytes += sst->filter_bytes();
+  }
+  return live;
+}
+
 absl::StatusOr<std::vector<uint64_t>> WriteSsts(
     CellIterator* cells, bool drops_tombstones, uint64_t file_size_bytes,
-    const Options& options, const std::string& directory,
-    const std::function<uint64_t()>& new_number) {
+    const rowbloom::FilterOptions& filter, const Options& options,
+    const std::string& directory, const std::function<uint64_t()>& new_number) {
   std::vector<uint64_t> numbers;
   std::unique_ptr<SstWriter> writer;
   absl::Status status;
@@ -140,7 +185,7 @@ absl::StatusOr<std::vector<uint64_t>> WriteSsts(
       auto sink = options.files->Create(
           directory + "/" + FileName(FileKind::kSst, numbers.back()));
       if (!sink.ok()) return sink.status();
-      writer = std::make_unique<SstWriter>(*std::move(sink), options.filter,
+      writer = std::make_unique<SstWriter>(*std::move(sink), filter,
                                            options.block_size_bytes);
     }
     status = writer->Add(cells->cell());

@@ -20,6 +20,8 @@
 #include "cell.h"
 #include "manifest.h"
 #include "options.h"
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_budget.h"
 #include "sst_reader.h"
 
 namespace mini_kv {
@@ -46,13 +48,18 @@ Compaction WholeCompaction(const Options& options, const Levels& levels);
 Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
                        const Level& outputs);
 
+// What is known of the SSTs of a compaction before they are written.
+rowbloom::FileFacts FactsOf(const Levels& levels, const Compaction& compaction);
+// What filters take, and the runs they are of.
+rowbloom::LiveFilters LiveFiltersOf(const Levels& levels);
+
 // Writes cells into new SSTs, each of which ends when its data blocks reach
 // `file_size_bytes`. `new_number` gives the number of the next file. Returns
 // the numbers of files that are complete and synced; their directory is not.
 absl::StatusOr<std::vector<uint64_t>> WriteSsts(
     CellIterator* cells, bool drops_tombstones, uint64_t file_size_bytes,
-    const Options& options, const std::string& directory,
-    const std::function<uint64_t()>& new_number);
+    const rowbloom::FilterOptions& filter, const Options& options,
+    const std::string& directory, const std::function<uint64_t()>& new_number);
 
 }  // namespace mini_kv
 

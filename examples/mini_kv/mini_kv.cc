@@ -8,7 +8,10 @@
 
 #include "manifest.h"
 #include "merging_iterator.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_key.h"
+#include "rowbloom/filter_policy.h"
 #include "rowbloom/io.h"
 
 namespace mini_kv {
@@ -46,6 +49,15 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
         std::to_string(kMaxLevelRatio));
   }
   std::unique_ptr<MiniKv> store(new MiniKv(options, directory));
+  if (options.filter_budget) {
+    const auto cost =
+        rowbloom::FilterCost::OfFamily(options.filter.policy.family());
+    if (!cost.ok()) return cost.status();
+    const auto budget =
+        rowbloom::FileBudget::Create(*cost, *options.filter_budget);
+    if (!budget.ok()) return budget.status();
+    store->filter_budget_ = *budget;
+  }
   status = store->Recover();
   if (!status.ok()) return status;
   return store;
@@ -76,6 +88,8 @@ absl::Status MiniKv::Recover() {
     if (!ssts.ok()) return ssts.status();
     levels_[level] = *std::move(ssts);
   }
+  absl::Status status = TellBudget();
+  if (!status.ok()) return status;
   auto wal = Wal::Open(Path(FileKind::kWal, wal_number_),
                        [this](const Cell& cell) { memtable_.Set(cell); });
   if (!wal.ok()) return wal.status();
@@ -188,10 +202,12 @@ absl::Status MiniKv::FlushMemtable() {
   if (memtable_.empty()) return absl::OkStatus();
   ++stats_.flushes;
   const auto cells = memtable_.NewIterator({});
+  rowbloom::FileFacts facts;
+  facts.is_flush = true;
   const auto numbers =
       WriteSsts(cells.get(), /*drops_tombstones=*/false,
-                std::numeric_limits<uint64_t>::max(), options_, directory_,
-                [this] { return next_file_number_++; });
+                std::numeric_limits<uint64_t>::max(), FilterFor(facts),
+                options_, directory_, [this] { return next_file_number_++; });
   if (!numbers.ok()) return numbers.status();
   const auto ssts = OpenSsts(*numbers, 0);
   if (!ssts.ok()) return ssts.status();
@@ -226,9 +242,10 @@ absl::Status MiniKv::RunCompaction(const Compaction& compaction) {
     sources.push_back(sst->NewIterator({}, &not_of_gets));
   }
   const auto cells = NewMergingIterator(std::move(sources));
-  const auto numbers = WriteSsts(cells.get(), compaction.drops_tombstones,
-                                 options_.file_size_bytes, options_, directory_,
-                                 [this] { return next_file_number_++; });
+  const auto numbers = WriteSsts(
+      cells.get(), compaction.drops_tombstones, options_.file_size_bytes,
+      FilterFor(FactsOf(levels_, compaction)), options_, directory_,
+      [this] { return next_file_number_++; });
   if (!numbers.ok()) return numbers.status();
   const auto outputs = OpenSsts(*numbers, compaction.output_level);
   if (!outputs.ok()) return outputs.status();
@@ -278,7 +295,26 @@ absl::Status MiniKv::CommitManifest(const Levels& levels, uint64_t wal_number) {
   if (!status.ok()) return status;
   levels_ = levels;
   wal_number_ = wal_number;
-  return absl::OkStatus();
+  return TellBudget();
+}
+
+absl::Status MiniKv::TellBudget() {
+  return filter_budget_ ? filter_budget_->SetLive(LiveFiltersOf(levels_))
+                        : absl::OkStatus();
+}
+
+rowbloom::FilterOptions MiniKv::FilterFor(
+    const rowbloom::FileFacts& facts) const {
+  rowbloom::FilterOptions filter = options_.filter;
+  if (!filter_budget_) return filter;
+  const double bits = filter_budget_->ForFile(facts).policy_bits;
+  if (bits == 0) {
+    filter.bloom_type = rowbloom::BloomType::kNone;
+  } else {
+    filter.policy =
+        rowbloom::FilterPolicy::BitsPerKey(filter.policy.family(), bits);
+  }
+  return filter;
 }
 
 absl::Status MiniKv::KeepError(const absl::Status& status) {

@@ -36,6 +36,8 @@
 #include "files.h"
 #include "memtable.h"
 #include "options.h"
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_stats.h"
 #include "sst_reader.h"
@@ -126,6 +128,10 @@ class MiniKv {
                                  size_t level);
   absl::Status CommitManifest(const Levels& levels, uint64_t wal_number);
   absl::Status KeepError(const absl::Status& status);
+  // What is live now.
+  absl::Status TellBudget();
+  // As options say, or with the bits that the budget has for such SSTs.
+  rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
   // Reads.
   absl::Status VisitRow(std::string_view row,
@@ -138,6 +144,7 @@ class MiniKv {
   Files system_files_;
   std::unique_ptr<rowbloom::FilterCache> own_cache_;
   rowbloom::FilterStats filter_stats_;
+  std::optional<rowbloom::FileBudget> filter_budget_;
   std::unique_ptr<DirectoryLock> lock_;
 
   uint64_t next_file_number_ = 1;

@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "files.h"
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
 
 namespace mini_kv {
@@ -21,6 +23,9 @@ struct Options {
   // Of the SSTs to be written. Bloom type NONE writes no filters; those of
   // SSTs that have one are used all the same.
   rowbloom::FilterOptions filter = RowColFilter();
+  // How many bits the filter of each SST has, from one budget for all of them
+  // (of the family of `filter`). None: as many as `filter` says.
+  std::optional<rowbloom::FileBudgetOptions> filter_budget;
   // May be shared by many stores, and must outlive them. nullptr: the store
   // has one of its own, of 32 MiB.
   rowbloom::FilterCache* filter_cache = nullptr;

@@ -57,6 +57,10 @@ class SstReader {
   uint64_t block_count() const { return index_.blocks.size(); }
   uint64_t data_bytes() const { return footer_.filter_offset; }
   uint64_t filter_bytes() const { return footer_.filter_size; }
+  // Without a filter its cells, which it would have at least.
+  uint64_t filter_keys() const {
+    return filter_ == nullptr ? cell_count() : filter_->properties().key_count;
+  }
 
   // Whether the file's range of keys has a place for the cell, or the row.
   bool Covers(const CellKey& key) const;

@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "../manifest.h"
 #include "../mini_kv.h"
 #include "gtest/gtest.h"
 #include "random_cells.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_policy.h"
 #include "rowbloom/filter_stats.h"
 #include "stopping_files.h"
 #include "temp_directory.h"
@@ -414,6 +417,62 @@ TEST_F(Store, BadOptionsAreRefused) {
   options_ = Options();
   options_.filter.chunk_size_bytes = 1;
   EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
+  options_ = Options();
+  options_.filter_budget = rowbloom::FileBudgetOptions();
+  options_.filter_budget->size_ratio = 0;
+  EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
+  options_.filter_budget = rowbloom::FileBudgetOptions();
+  options_.filter.policy =
+      rowbloom::FilterPolicy::BitsPerKey("always_maybe", 10);
+  EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(Store, ABudgetGivesTheLastLevelTheFewestBitsAndKeepsTheTotal) {
+  options_.filter.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
+  options_.filter_budget = rowbloom::FileBudgetOptions();
+  options_.memtable_size_bytes = 20000;
+  options_.file_size_bytes = 20000;
+  options_.level1_size_bytes = 60000;
+  Reopen();
+  RandomCells random(1);
+  for (int i = 0; i < 30000; ++i) {
+    Put("row" + std::to_string(random.Below(1000000)), "name", "value");
+    if (i == 15000) Reopen();
+  }
+  Flush();
+  double bits = 0;
+  double cells = 0;
+  std::vector<double> bits_per_cell;
+  for (const LevelStats& level : store_->levels()) {
+    if (level.cells == 0) continue;
+    const double level_bits = 8 * static_cast<double>(level.filter_bytes);
+    bits_per_cell.push_back(level_bits / static_cast<double>(level.cells));
+    bits += level_bits;
+    cells += static_cast<double>(level.cells);
+  }
+  // A cell has two keys, one of its row; a block has bytes around its filters.
+  EXPECT_GT(bits / cells, 18);
+  EXPECT_LT(bits / cells, 24);
+  ASSERT_GE(bits_per_cell.size(), 3u);
+  EXPECT_GT(bits_per_cell.front(), bits_per_cell.back() + 8);
+  EXPECT_TRUE(store_->Verify().ok());
+}
+
+TEST_F(Store, HitsOnlyHasNoFilterInTheLastLevelAndLosesNothing) {
+  options_.filter_budget = rowbloom::FileBudgetOptions();
+  options_.filter_budget->budget.mode = rowbloom::BudgetMode::kHitsOnly;
+  options_.filter_budget->budget.memory = rowbloom::FilterMemory::BitsPerKey(1);
+  Reopen();
+  PutRows(100);
+  Compact();
+  Put("row5", "name", "newer");
+  Flush();
+  const std::vector<LevelStats> levels = store_->levels();
+  EXPECT_GT(levels[0].filter_bytes, 0u);
+  EXPECT_EQ(levels[1].filter_bytes, 0u);
+  EXPECT_EQ(Get("row5", "name"), "newer");
+  EXPECT_EQ(Get("row6", "name"), "n6");
+  EXPECT_EQ(Get("row6", "none"), "-");
 }
 
 TEST_F(Store, FiltersOfManyStoresShareACache) {
