@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace rowbloom {
+
+namespace {
+
+// Beyond these, every filter is none or the strongest.
+constexpr double kLowestPrecision = -64;
+constexpr double kHighestPrecision = 256;
+
+absl::Status CheckShare(const char* name, double value, double least) {
+  // Written so that NaN fails, too.
+  if (value >= least && value <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " ", value, " is not within ", least, " to 1"));
+}
+
+absl::Status CheckOptions(const FilterBudgetOptions& options) {
+  const double bits = options.memory.BitsPerKeyOf(1);
+  if (!(bits >= 0 && std::isfinite(bits))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a budget of ", bits, " bits per key: must be 0 or more"));
+  }
+  if (!(options.max_bits_per_key > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "max_bits_per_key ", options.max_bits_per_key, " is not above 0"));
+  }
+  if (options.mode != BudgetMode::kBalanced) return absl::OkStatus();
+  absl::Status status = CheckShare("missing_share", options.missing_share,
+                                   FilterBudgetOptions::kMinMissingShare);
+  if (status.ok() || options.missing_share < 0) return status;
+  return absl::InvalidArgumentError(absl::StrCat(
+      status.message(), "; where gets never miss, ask for kHitsOnly"));
+}
+
+absl::Status CheckRuns(absl::Span<const TreeRun> runs) {
+  for (const TreeRun& run : runs) {
+    if (absl::Status status =
+            CheckShare("block_miss_share", run.block_miss_share, 0);
+        !status.ok()) {
+      return status;
+    }
+    if (!run.absent_asks.has_value()) continue;
+    if (absl::Status status = CheckShare("absent_asks", *run.absent_asks, 0);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+double KeyCount(absl::Span<const TreeRun> runs) {
+  double sum = 0;
+  for (const TreeRun& run : runs) sum += static_cast<double>(run.key_count);
+  return sum;
+}
+
+// The formula; `weight` is q m.
+double TargetFpr(double share, double weight, double precision) {
+  if (share <= 0 || weight <= 0) return 1;
+  return std::min(1.0, std::exp2(-precision) * share / weight);
+}
+
+FilterSetting SettingFor(const FilterCost& cost, double fpr,
+                         double max_bits_per_key) {
+  const FilterSetting setting = cost.ForFpr(fpr);
+  return setting.bits_per_key <= max_bits_per_key
+             ? setting
+             : cost.ForBits(max_bits_per_key);
+}
+
+double MissingShare(const FilterBudgetOptions& options) {
+  return options.mode == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+}
+
+// Finds the precision that spends the budget, and gives each run its setting.
+class Spender {
+ public:
+  Spender(const FilterCost& cost, absl::Span<const TreeRun> runs,
+          double budget_bits_per_key, double max_bits_per_key,
+          std::vector<RunBudget>* budgets)
+      : cost_(cost),
+        runs_(runs),
+        budget_(budget_bits_per_key),
+        max_bits_(max_bits_per_key),
+        budgets_(*budgets),
+        is_settled_(runs.size(), false) {}
+
+  double Spend() {
+    const double precision = SpendOnce();
+    // Where the cost has gaps a run may have met one, and what the next
+    // setting would have cost more is left for the others.
+    while (SettleRunsAtGaps()) SpendOnce();
+    return precision;
+  }
+
+ private:
+  void SetAll(double precision) {
+    for (size_t i = 0; i < budgets_.size(); ++i) {
+      if (is_settled_[i]) continue;
+      RunBudget& run = budgets_[i];
+      run.target_fpr =
+          TargetFpr(run.key_share, run.absent_asks * runs_[i].block_miss_share,
+                    precision);
+      run.setting = SettingFor(cost_, run.target_fpr, max_bits_);
+    }
+  }
+
+  bool IsWithinBudget(double precision) {
+    SetAll(precision);
+    double bits = 0;
+    for (const RunBudget& run : budgets_) {
+      bits += run.key_share * run.setting.bits_per_key;
+    }
+    return bits <= budget_;
+  }
+
+  double SpendOnce() {
+    low_ = kLowestPrecision;
+    high_ = kHighestPrecision;
+    if (IsWithinBudget(high_)) {
+      low_ = high_;
+      return high_;
+    }
+    constexpr int kHalvings = 60;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (low_ + high_) / 2;
+      (IsWithinBudget(middle) ? low_ : high_) = middle;
+    }
+    SetAll(low_);
+    return low_;
+  }
+
+  // Those that would take clearly more for a little more precision.
+  bool SettleRunsAtGaps() {
+    if (low_ == high_) return false;
+    const std::vector<RunBudget> low = budgets_;
+    SetAll(high_);
+    bool any = false;
+    for (size_t i = 0; i < low.size(); ++i) {
+      constexpr double kGap = 1e-6;
+      if (budgets_[i].setting.bits_per_key >
+          low[i].setting.bits_per_key + kGap) {
+        is_settled_[i] = true;
+        any = true;
+      }
+    }
+    budgets_ = low;
+    return any;
+  }
+
+  const FilterCost& cost_;
+  const absl::Span<const TreeRun> runs_;
+  const double budget_;
+  const double max_bits_;
+  std::vector<RunBudget>& budgets_;
+  std::vector<bool> is_settled_;
+  double low_ = 0;   // Within the budget,
+  double high_ = 0;  // and not.
+};
+
+// Only shares matter: of so many keys that all are whole.
+std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
+  std::vector<TreeRun> runs(level_count);
+  double keys = 1e18 * (1 - 1 / size_ratio);
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    run->key_count = static_cast<uint64_t>(keys);
+    keys /= size_ratio;
+  }
+  return runs;
+}
+
+absl::Status CheckFileOptions(const FileBudgetOptions& options) {
+  if (absl::Status status = CheckOptions(options.budget); !status.ok()) {
+    return status;
+  }
+  const bool is_valid =
+      options.size_ratio > 1 && std::isfinite(options.size_ratio) &&
+      options.level_count > 0 && options.max_extra_bits >= 0 &&
+      options.flush_ratio > 0 && options.control_gain >= 0 &&
+      options.control_limit >= 0 && std::isfinite(options.control_gain) &&
+      std::isfinite(options.control_limit);
+  if (is_valid) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "size_ratio ", options.size_ratio, " must be above 1; level_count ",
+      options.level_count, " and flush_ratio ", options.flush_ratio,
+      " above 0; max_extra_bits ", options.max_extra_bits, ", control_gain ",
+      options.control_gain, " and control_limit ", options.control_limit,
+      " 0 or more"));
+}
+
+}  // namespace
+
+double FilterMemory::BitsPerKeyOf(double key_count) const {
+  if (!in_bytes_) return amount_;
+  return key_count > 0 ? 8 * amount_ / key_count
+                       : std::numeric_limits<double>::infinity();
+}
+
+std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,
+                               double missing_share) {
+  const double all = KeyCount(runs);
+  double older = all;
+  std::vector<double> asks;
+  asks.reserve(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    older -= static_cast<double>(runs[i].key_count);
+    // Exactly 0 of the oldest, whatever was rounded.
+    const double found_later =
+        i + 1 == runs.size() || all <= 0 ? 0 : std::max(0.0, older / all);
+    asks.push_back(runs[i].absent_asks.value_or(
+        missing_share + (1 - missing_share) * found_later));
+  }
+  return asks;
+}
+
+absl::StatusOr<FilterBudgetPlan> PlanFilterBudget(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const FilterBudgetOptions& options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  if (absl::Status status = CheckRuns(runs); !status.ok()) return status;
+  const double key_count = KeyCount(runs);
+  const std::vector<double> asks = AbsentAsks(runs, MissingShare(options));
+  FilterBudgetPlan plan;
+  plan.runs.resize(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    plan.runs[i].absent_asks = asks[i];
+    if (key_count == 0) continue;
+    plan.runs[i].key_share = static_cast<double>(runs[i].key_count) / key_count;
+  }
+  const double budget = options.memory.BitsPerKeyOf(key_count);
+  if (options.mode == BudgetMode::kFixed) {
+    for (RunBudget& run : plan.runs) {
+      if (run.key_share == 0) continue;
+      run.setting = cost.ForBits(std::min(budget, options.max_bits_per_key));
+      run.target_fpr = run.setting.fpr;
+    }
+  } else {
+    plan.precision =
+        Spender(cost, runs, budget, options.max_bits_per_key, &plan.runs)
+            .Spend();
+  }
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunBudget& run = plan.runs[i];
+    if (run.key_share == 0) continue;
+    plan.bits_per_key += run.key_share * run.setting.bits_per_key;
+    plan.wasted_reads +=
+        run.absent_asks * runs[i].block_miss_share * run.setting.fpr;
+  }
+  return plan;
+}
+
+absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const FilterBudgetOptions& options, double wasted_reads) {
+  const auto plan_of = [&](double bits_per_key) {
+    FilterBudgetOptions with_memory = options;
+    with_memory.memory = FilterMemory::BitsPerKey(bits_per_key);
+    return PlanFilterBudget(cost, runs, with_memory);
+  };
+  double low = 0;
+  double high = options.max_bits_per_key;
+  absl::StatusOr<FilterBudgetPlan> best = plan_of(high);
+  if (!best.ok()) return best;
+  if (!(best->wasted_reads <= wasted_reads)) {
+    return absl::OutOfRangeError(absl::StrCat(
+        wasted_reads, " wasted reads of a get: the strongest filters of ",
+        cost.name(), " waste ", best->wasted_reads));
+  }
+  constexpr int kHalvings = 30;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    absl::StatusOr<FilterBudgetPlan> plan = plan_of(middle);
+    if (plan.ok() && plan->wasted_reads <= wasted_reads) {
+      high = middle;
+      best = std::move(plan);
+    } else {
+      low = middle;
+    }
+  }
+  return best;
+}
+
+absl::StatusOr<FileBudget> FileBudget::Create(
+    const FilterCost& cost, const FileBudgetOptions& options) {
+  if (absl::Status status = CheckFileOptions(options); !status.ok()) {
+    return status;
+  }
+  FileBudget budget(cost, options);
+  if (absl::Status status = budget.SetLive({}); !status.ok()) return status;
+  return budget;
+}
+
+absl::Status FileBudget::SetLive(const LiveFilters& live) {
+  const double key_count = static_cast<double>(live.key_count);
+  FilterBudgetOptions options = options_.budget;
+  const double bits_per_key = std::min(options.memory.BitsPerKeyOf(key_count),
+                                       options.max_bits_per_key);
+  options.memory = FilterMemory::BitsPerKey(bits_per_key);
+  const absl::StatusOr<FilterBudgetPlan> plan = PlanFilterBudget(
+      cost_,
+      live.runs.empty() ? LeveledRuns(options_.size_ratio, options_.level_count)
+                        : live.runs,
+      options);
+  if (!plan.ok()) return plan.status();
+  bits_per_key_ = bits_per_key;
+  precision_ = plan->precision;
+  if (live.key_count > 0) {
+    const double live_bits_per_key =
+        8 * static_cast<double>(live.filter_bytes) / key_count;
+    precision_ +=
+        std::clamp(options_.control_gain * (bits_per_key - live_bits_per_key),
+                   -options_.control_limit, options_.control_limit);
+  }
+  return absl::OkStatus();
+}
+
+double FileBudget::MaxBitsPerKey(bool is_flush) const {
+  const double max_bits = options_.budget.max_bits_per_key;
+  if (options_.budget.mode != BudgetMode::kBalanced) return max_bits;
+  return std::min(max_bits, is_flush ? bits_per_key_ * options_.flush_ratio
+                                     : bits_per_key_ + options_.max_extra_bits);
+}
+
+double FileBudget::RunShare(const FileFacts& facts) const {
+  const double of_oldest = 1 - 1 / options_.size_ratio;
+  if (facts.is_bottommost) return of_oldest;
+  if (facts.run_share.has_value()) {
+    return std::clamp(*facts.run_share, 0.0, 1.0);
+  }
+  if (!facts.is_flush && !facts.level.has_value()) return of_oldest;
+  const uint32_t level = facts.level.value_or(0);
+  const uint32_t deepest =
+      std::max<uint32_t>(facts.level_count.value_or(options_.level_count), 1) -
+      1;
+  const uint32_t levels_below = deepest - std::min(level, deepest);
+  return of_oldest *
+         std::pow(options_.size_ratio, -static_cast<double>(levels_below));
+}
+
+FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
+  if (options_.budget.mode == BudgetMode::kFixed) {
+    return cost_.ForBits(bits_per_key_);
+  }
+  const double share = RunShare(facts);
+  // Newer runs are smaller by the size ratio, each.
+  const double found = std::min(1.0, share / (1 - 1 / options_.size_ratio));
+  const double missing_share = MissingShare(options_.budget);
+  const double asks = missing_share + (1 - missing_share) * (1 - found);
+  return SettingFor(cost_, TargetFpr(share, asks, precision_),
+                    MaxBitsPerKey(facts.is_flush));
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "rowbloom/filter.h"
+#include "testing/keys.h"
+
+namespace rowbloom {
+namespace {
+
+// Where memory is exactly in proportion to log2(1 / fpr), in steps so small
+// that they do not matter.
+FilterCost ExactCost(double bits_of_a_halving) {
+  std::vector<FilterSetting> settings;
+  for (double halvings = 1.0 / 64; halvings < 60; halvings += 1.0 / 64) {
+    const double bits = bits_of_a_halving * halvings;
+    settings.push_back({bits, bits, std::exp2(-halvings)});
+  }
+  return *FilterCost::FromSettings("exact", settings);
+}
+
+std::vector<FilterCost> RealCosts() {
+  std::vector<FilterCost> costs = {FilterCost::OfRocksDbBloom(),
+                                   FilterCost::OfRocksDbRibbon()};
+  for (const std::string_view family : FilterFamilyNames()) {
+    if (family != "always_maybe")
+      costs.push_back(*FilterCost::OfFamily(family));
+  }
+  return costs;
+}
+
+FilterBudgetOptions Options(double bits_per_key, double missing_share) {
+  FilterBudgetOptions options;
+  options.memory = FilterMemory::BitsPerKey(bits_per_key);
+  options.missing_share = missing_share;
+  return options;
+}
+
+std::vector<TreeRun> Leveled(double size_ratio, int levels, double keys) {
+  std::vector<TreeRun> runs(levels);
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    run->key_count = static_cast<uint64_t>(keys);
+    keys /= size_ratio;
+  }
+  return runs;
+}
+
+std::vector<TreeRun> RandomRuns(testing::Random* random, size_t count) {
+  std::vector<TreeRun> runs(count);
+  for (TreeRun& run : runs) {
+    run.key_count = 1 + random->Below(uint64_t{1} << random->Below(40));
+    if (random->Below(3) == 0) {
+      run.block_miss_share = 0.01 + 0.99 * random->Below(1000) / 1000.0;
+    }
+    if (random->Below(4) == 0) {
+      run.absent_asks = 0.01 + 0.99 * random->Below(1000) / 1000.0;
+    }
+  }
+  return runs;
+}
+
+// The least reads wasted, if each run may be a mix of any settings of `cost`:
+// bits go one by one to where they save most. As settings gain less and less,
+// nothing is better.
+double LeastWastedReads(const FilterCost& cost, const FilterBudgetPlan& plan,
+                        const std::vector<TreeRun>& runs,
+                        const FilterBudgetOptions& options) {
+  struct Step {
+    double gain_of_bit;
+    double bits;
+    double gain;
+  };
+  std::vector<Step> steps;
+  double wasted = 0;
+  double keys = 0;
+  for (const TreeRun& run : runs) keys += static_cast<double>(run.key_count);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const double share = static_cast<double>(runs[i].key_count) / keys;
+    const double weight = plan.runs[i].absent_asks * runs[i].block_miss_share;
+    wasted += weight;
+    FilterSetting last;
+    for (double bits = 0; bits <= options.max_bits_per_key; bits += 1.0 / 64) {
+      const FilterSetting setting = cost.ForBits(bits);
+      if (setting.bits_per_key <= last.bits_per_key) continue;
+      const double step_bits =
+          share * (setting.bits_per_key - last.bits_per_key);
+      const double gain = weight * (last.fpr - setting.fpr);
+      steps.push_back({gain / step_bits, step_bits, gain});
+      last = setting;
+    }
+  }
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return a.gain_of_bit > b.gain_of_bit;
+  });
+  double left = options.memory.BitsPerKeyOf(keys);
+  for (const Step& step : steps) {
+    const double part = std::min(1.0, left / step.bits);
+    wasted -= part * step.gain;
+    left -= part * step.bits;
+    if (left <= 0) break;
+  }
+  return wasted;
+}
+
+TEST(FilterBudget, OfAnExactCostThePlanIsTheOptimum) {
+  testing::Random random(1);
+  const FilterCost cost = ExactCost(1.05);
+  for (int i = 0; i < 300; ++i) {
+    const std::vector<TreeRun> runs = RandomRuns(&random, 1 + random.Below(12));
+    const FilterBudgetOptions options =
+        Options(0.25 * (1 + random.Below(60)), 0.01 + 0.01 * random.Below(100));
+    const auto plan = PlanFilterBudget(cost, runs, options);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_LE(plan->bits_per_key, options.memory.BitsPerKeyOf(1) + 1e-9);
+    EXPECT_NEAR(
+        plan->wasted_reads / LeastWastedReads(cost, *plan, runs, options), 1,
+        0.005);
+  }
+}
+
+// A grid over all rates, of three runs: no knowledge of the formula at all.
+TEST(FilterBudget, NoPointOfAGridIsBetterThanThePlan) {
+  testing::Random random(2);
+  const FilterCost cost = ExactCost(1);
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<TreeRun> runs = RandomRuns(&random, 3);
+    const double budget = 1 + random.Below(12);
+    const auto plan = PlanFilterBudget(
+        cost, runs, Options(budget, 0.01 * (1 + random.Below(100))));
+    ASSERT_TRUE(plan.ok());
+    double least = std::numeric_limits<double>::infinity();
+    const auto& r = plan->runs;
+    for (double a = 0; a <= 24; a += 0.125) {
+      for (double b = 0; b <= 24; b += 0.125) {
+        const double left = budget - a * r[0].key_share - b * r[1].key_share;
+        if (left < 0) break;
+        const double c = std::min(24.0, left / r[2].key_share);
+        least = std::min(
+            least,
+            r[0].absent_asks * runs[0].block_miss_share * std::exp2(-a) +
+                r[1].absent_asks * runs[1].block_miss_share * std::exp2(-b) +
+                r[2].absent_asks * runs[2].block_miss_share * std::exp2(-c));
+      }
+    }
+    EXPECT_LE(plan->wasted_reads, least * 1.0001);
+    EXPECT_GE(plan->wasted_reads, least * 0.9);  // 2^-0.125: the grid.
+  }
+}
+
+// 2^H(s) 2^(-b / c), the closed form where no run is at its limit.
+TEST(FilterBudget, ALeveledTreeWastesWhatTheClosedFormSays) {
+  const FilterCost cost = ExactCost(1.05);
+  for (const int levels : {3, 4, 5}) {
+    const std::vector<TreeRun> runs = Leveled(10, levels, 1e12);
+    const auto plan = PlanFilterBudget(cost, runs, Options(8, 1));
+    ASSERT_TRUE(plan.ok());
+    double entropy = 0;
+    for (const RunBudget& run : plan->runs) {
+      entropy -= run.key_share * std::log2(run.key_share);
+    }
+    EXPECT_NEAR(plan->wasted_reads / std::exp2(entropy - 8 / 1.05), 1, 0.001);
+    // T times fewer keys are log2(T) halvings more.
+    for (int i = 1; i < levels; ++i) {
+      EXPECT_NEAR(plan->runs[i - 1].setting.bits_per_key -
+                      plan->runs[i].setting.bits_per_key,
+                  1.05 * std::log2(10), 0.01);
+    }
+  }
+}
+
+TEST(FilterBudget, OfRealCostsThePlanIsNearTheOptimum) {
+  for (const FilterCost& cost : RealCosts()) {
+    for (const int levels : {1, 2, 3, 4, 5, 6}) {
+      for (const double size_ratio : {2.0, 4.0, 10.0}) {
+        for (const double missing_share : {0.01, 0.5, 1.0}) {
+          for (const double bits : {5.0, 8.0, 10.0, 12.0}) {
+            const std::vector<TreeRun> runs = Leveled(size_ratio, levels, 1e12);
+            const FilterBudgetOptions options = Options(bits, missing_share);
+            const auto plan = PlanFilterBudget(cost, runs, options);
+            ASSERT_TRUE(plan.ok());
+            EXPECT_LE(plan->bits_per_key, bits + 1e-9);
+            const double least = LeastWastedReads(cost, *plan, runs, options);
+            // Settings of "fast" lie up to two bits apart, and a run has one.
+            const double slack = cost.name() == "fast" ? 2.0 : 1.03;
+            EXPECT_LE(plan->wasted_reads, slack * least)
+                << cost.name() << ", " << levels << " levels of " << size_ratio
+                << ", z " << missing_share << ", " << bits;
+            EXPECT_GE(plan->wasted_reads, 0.999 * least);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(FilterBudget, MoreMemoryWastesNoMoreReads) {
+  testing::Random random(3);
+  for (const FilterCost& cost : RealCosts()) {
+    if (cost.name() == "fast") continue;  // Gaps: which run meets one changes.
+    const std::vector<TreeRun> runs = RandomRuns(&random, 6);
+    double last = std::numeric_limits<double>::infinity();
+    for (double bits = 0; bits < 30; bits += 0.1) {
+      const auto plan = PlanFilterBudget(cost, runs, Options(bits, 0.5));
+      ASSERT_TRUE(plan.ok());
+      EXPECT_LE(plan->wasted_reads, last * 1.001) << cost.name();
+      last = plan->wasted_reads;
+    }
+  }
+}
+
+TEST(FilterBudget, TheMemoryForWastedReadsIsTheInverseOfTheirPlan) {
+  testing::Random random(4);
+  for (const FilterCost& cost : RealCosts()) {
+    for (int i = 0; i < 5; ++i) {
+      const std::vector<TreeRun> runs =
+          RandomRuns(&random, 1 + random.Below(6));
+      const FilterBudgetOptions options = Options(1 + random.Below(12), 0.5);
+      const auto plan = PlanFilterBudget(cost, runs, options);
+      const auto inverse =
+          PlanForWastedReads(cost, runs, options, plan->wasted_reads);
+      ASSERT_TRUE(inverse.ok()) << inverse.status();
+      EXPECT_LE(inverse->wasted_reads, plan->wasted_reads);
+      EXPECT_LE(inverse->bits_per_key, plan->bits_per_key + 1e-6);
+      if (cost.name() == "fast") continue;
+      EXPECT_GE(inverse->bits_per_key, plan->bits_per_key - 0.05)
+          << cost.name();
+    }
+    EXPECT_EQ(
+        PlanForWastedReads(cost, {{1}}, Options(10, 1), 0).status().code(),
+        absl::StatusCode::kOutOfRange);
+    EXPECT_EQ(PlanForWastedReads(cost, {{1}}, Options(10, 1), 1)->bits_per_key,
+              0);
+  }
+}
+
+TEST(FilterBudget, BytesAreBitsPerKeyTimesKeys) {
+  const FilterCost cost = *FilterCost::OfFamily("compact");
+  const std::vector<TreeRun> runs = Leveled(10, 4, 8e9);
+  FilterBudgetOptions options = Options(10, 1);
+  const auto by_bits = PlanFilterBudget(cost, runs, options);
+  uint64_t keys = 0;
+  for (const TreeRun& run : runs) keys += run.key_count;
+  options.memory = FilterMemory::Bytes(keys * 10 / 8);
+  const auto by_bytes = PlanFilterBudget(cost, runs, options);
+  ASSERT_TRUE(by_bits.ok() && by_bytes.ok());
+  EXPECT_NEAR(by_bits->wasted_reads, by_bytes->wasted_reads, 1e-9);
+}
+
+TEST(FilterBudget, TheExtremesAreNoFilterAndTheStrongest) {
+  for (const FilterCost& cost : RealCosts()) {
+    const std::vector<TreeRun> runs = Leveled(10, 3, 1e9);
+    const auto none = PlanFilterBudget(cost, runs, Options(0, 1));
+    ASSERT_TRUE(none.ok());
+    EXPECT_EQ(none->bits_per_key, 0);
+    EXPECT_EQ(none->wasted_reads, 3);
+    const auto all = PlanFilterBudget(cost, runs, Options(1e9, 1));
+    ASSERT_TRUE(all.ok());
+    for (const RunBudget& run : all->runs) {
+      EXPECT_GT(run.setting.bits_per_key, 22) << cost.name();
+      EXPECT_LE(run.setting.bits_per_key, 24) << cost.name();
+    }
+    FilterBudgetOptions capped = Options(10, 1);
+    capped.max_bits_per_key = 12;
+    const auto at_cap = PlanFilterBudget(cost, runs, capped);
+    ASSERT_TRUE(at_cap.ok());
+    for (const RunBudget& run : at_cap->runs) {
+      EXPECT_LE(run.setting.bits_per_key, 12);
+    }
+  }
+}
+
+TEST(FilterBudget, RunsWithoutKeysAndTreesWithoutRunsHaveNoFilters) {
+  const FilterCost cost = *FilterCost::OfFamily("compact");
+  const auto no_runs = PlanFilterBudget(cost, {}, Options(10, 0.5));
+  ASSERT_TRUE(no_runs.ok());
+  EXPECT_EQ(no_runs->wasted_reads, 0);
+  const auto empty = PlanFilterBudget(cost, {{0}, {0}}, Options(10, 0.5));
+  ASSERT_TRUE(empty.ok());
+  EXPECT_EQ(empty->wasted_reads, 0);
+  const auto some = PlanFilterBudget(cost, {{0}, {1000}}, Options(10, 0.5));
+  ASSERT_TRUE(some.ok());
+  EXPECT_EQ(some->runs[0].setting.policy_bits, 0);
+  EXPECT_NEAR(some->runs[1].setting.bits_per_key, 10, 1e-6);
+  EXPECT_EQ(some->runs[1].absent_asks, 0.5);
+  FilterBudgetOptions bytes = Options(10, 0.5);
+  bytes.memory = FilterMemory::Bytes(1000);
+  EXPECT_TRUE(PlanFilterBudget(cost, {{0}}, bytes).ok());
+}
+
+TEST(FilterBudget, HitsOnlyLeavesTheOldestRunWithoutAFilter) {
+  const FilterCost cost = *FilterCost::OfFamily("compact");
+  const std::vector<TreeRun> runs = Leveled(10, 4, 1e9);
+  FilterBudgetOptions options = Options(0.6, 0.5);
+  options.mode = BudgetMode::kHitsOnly;
+  const auto plan = PlanFilterBudget(cost, runs, options);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->runs[3].setting.policy_bits, 0);
+  EXPECT_EQ(plan->runs[3].absent_asks, 0);
+  EXPECT_GT(plan->runs[2].setting.bits_per_key, 4);
+  // Fewer than those of RocksDB's Bloom of 10 bits: 27.5 of 1,000 hits.
+  EXPECT_LT(plan->wasted_reads, 0.0275);
+}
+
+TEST(FilterBudget, FixedIsTheSameEverywhere) {
+  const FilterCost cost = FilterCost::OfRocksDbBloom();
+  FilterBudgetOptions options = Options(10, 1);
+  options.mode = BudgetMode::kFixed;
+  const auto plan = PlanFilterBudget(cost, Leveled(10, 4, 1e9), options);
+  ASSERT_TRUE(plan.ok());
+  for (const RunBudget& run : plan->runs) {
+    EXPECT_EQ(run.setting.policy_bits, 10);
+  }
+  EXPECT_NEAR(plan->wasted_reads, 4 * cost.ForBits(10).fpr, 1e-12);
+}
+
+TEST(FilterBudget, AbsentAsksFallFromAllToTheMissing) {
+  const std::vector<TreeRun> runs = {{10}, {40}, {50}};
+  EXPECT_EQ(AbsentAsks(runs, 1), (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(AbsentAsks(runs, 0), (std::vector<double>{0.9, 0.5, 0}));
+  const std::vector<double> half = AbsentAsks(runs, 0.5);
+  EXPECT_DOUBLE_EQ(half[0], 0.95);
+  EXPECT_DOUBLE_EQ(half[1], 0.75);
+  EXPECT_DOUBLE_EQ(half[2], 0.5);
+}
+
+TEST(FilterBudget, ValuesOutOfRangeAreNamed) {
+  const FilterCost cost = FilterCost::OfRocksDbBloom();
+  const double nan = std::nan("");
+  for (const double missing_share : {-0.1, 0.0, 0.009, 1.1, nan}) {
+    const auto plan = PlanFilterBudget(cost, {{1}}, Options(10, missing_share));
+    EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(plan.status().message().find("missing_share"),
+              absl::string_view::npos);
+  }
+  for (const double bits : {-1.0, nan, std::exp2(2000)}) {
+    EXPECT_FALSE(PlanFilterBudget(cost, {{1}}, Options(bits, 0.5)).ok());
+  }
+  for (const double share : {-0.1, 1.1, nan}) {
+    EXPECT_FALSE(PlanFilterBudget(cost, {{1, share}}, Options(10, 1)).ok());
+    EXPECT_FALSE(PlanFilterBudget(cost, {{1, 1, share}}, Options(10, 1)).ok());
+  }
+  FilterBudgetOptions no_filter = Options(10, 1);
+  no_filter.max_bits_per_key = 0;
+  EXPECT_FALSE(PlanFilterBudget(cost, {{1}}, no_filter).ok());
+}
+
+FileFacts AtLevel(uint32_t level, uint32_t level_count) {
+  FileFacts facts;
+  facts.level = level;
+  facts.level_count = level_count;
+  return facts;
+}
+
+FileFacts Bottommost() {
+  FileFacts facts;
+  facts.is_bottommost = true;
+  return facts;
+}
+
+TEST(FileBudget, SstsOfTheAssumedTreeGetWhatItsRunsDo) {
+  for (const FilterCost& cost : RealCosts()) {
+    FileBudgetOptions options;
+    options.max_extra_bits = 24;
+    const auto budget = FileBudget::Create(cost, options);
+    ASSERT_TRUE(budget.ok());
+    const auto plan =
+        PlanFilterBudget(cost, Leveled(10, 4, 9e17), options.budget);
+    if (cost.name() == "fast") continue;  // What gaps leave is not for files.
+    EXPECT_NEAR(budget->ForFile(Bottommost()).bits_per_key,
+                plan->runs[3].setting.bits_per_key, 0.02)
+        << cost.name();
+    for (uint32_t level = 0; level < 4; ++level) {
+      EXPECT_NEAR(budget->ForFile(AtLevel(level, 4)).bits_per_key,
+                  plan->runs[level].setting.bits_per_key, 0.02)
+          << cost.name() << " level " << level;
+    }
+  }
+}
+
+TEST(FileBudget, UnknownCountsAsBottommostAndBottommostBeforeLevel) {
+  const auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), {});
+  ASSERT_TRUE(budget.ok());
+  const double bottommost = budget->ForFile(Bottommost()).bits_per_key;
+  EXPECT_EQ(budget->ForFile({}).bits_per_key, bottommost);
+  FileFacts moved_down = AtLevel(1, 4);
+  moved_down.is_bottommost = true;
+  moved_down.run_share = 0.01;
+  EXPECT_EQ(budget->ForFile(moved_down).bits_per_key, bottommost);
+  EXPECT_GT(budget->ForFile(AtLevel(1, 4)).bits_per_key, bottommost + 5);
+}
+
+TEST(FileBudget, AKnownShareComesBeforeTheLevel) {
+  const auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), {});
+  ASSERT_TRUE(budget.ok());
+  FileFacts known = AtLevel(0, 7);
+  known.run_share = 0.09;
+  EXPECT_EQ(budget->ForFile(known).bits_per_key,
+            budget->ForFile(AtLevel(5, 7)).bits_per_key);
+}
+
+TEST(FileBudget, SstsThatMayBeMovedAreCapped) {
+  FileBudgetOptions options;
+  const auto budget =
+      FileBudget::Create(*FilterCost::OfFamily("compact"), options);
+  ASSERT_TRUE(budget.ok());
+  FileFacts flush = AtLevel(0, 7);
+  EXPECT_NEAR(budget->ForFile(flush).bits_per_key, 18, 0.01);
+  flush.is_flush = true;
+  EXPECT_NEAR(budget->ForFile(flush).bits_per_key, 13.5, 0.01);
+}
+
+TEST(FileBudget, ControlFollowsTheLiveTotalWithinItsLimit) {
+  FileBudgetOptions options;
+  auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), options);
+  ASSERT_TRUE(budget.ok());
+  const double start = budget->precision();
+  const auto at_live_bits = [&](double bits) {
+    LiveFilters live;
+    live.key_count = 8000000;
+    live.filter_bytes = static_cast<uint64_t>(1e6 * bits);
+    EXPECT_TRUE(budget->SetLive(live).ok());
+    return budget->precision() - start;
+  };
+  EXPECT_NEAR(at_live_bits(10), 0, 1e-9);
+  EXPECT_NEAR(at_live_bits(11), -0.5, 1e-9);
+  EXPECT_NEAR(at_live_bits(8), 1, 1e-9);
+  EXPECT_NEAR(at_live_bits(20), -2, 1e-9);
+  EXPECT_NEAR(at_live_bits(0), 2, 1e-9);
+}
+
+TEST(FileBudget, LiveRunsReplaceTheAssumedTree) {
+  const FilterCost cost = *FilterCost::OfFamily("compact");
+  auto budget = FileBudget::Create(cost, {});
+  ASSERT_TRUE(budget.ok());
+  LiveFilters live;
+  live.runs = {{1000}, {1000}, {1000}, {1000}};
+  live.key_count = 4000;
+  live.filter_bytes = 5000;
+  ASSERT_TRUE(budget->SetLive(live).ok());
+  const auto plan = PlanFilterBudget(cost, live.runs, {});
+  EXPECT_NEAR(budget->precision(), plan->precision, 1e-9);
+  live.runs[0].block_miss_share = 2;
+  EXPECT_FALSE(budget->SetLive(live).ok());
+  EXPECT_NEAR(budget->precision(), plan->precision, 1e-9);
+}
+
+TEST(FileBudget, AByteBudgetIsSharedByWhatIsThere) {
+  const FilterCost cost = *FilterCost::OfFamily("compact");
+  FileBudgetOptions options;
+  options.budget.memory = FilterMemory::Bytes(1000000);
+  auto budget = FileBudget::Create(cost, options);
+  ASSERT_TRUE(budget.ok());
+  EXPECT_GT(budget->ForFile(Bottommost()).bits_per_key, 20);
+  LiveFilters live;
+  live.key_count = 1000000;
+  live.filter_bytes = 1000000;
+  ASSERT_TRUE(budget->SetLive(live).ok());
+  const double at_8_bits = budget->ForFile(Bottommost()).bits_per_key;
+  EXPECT_NEAR(at_8_bits, 7.5, 0.5);
+  live.key_count = 2000000;
+  ASSERT_TRUE(budget->SetLive(live).ok());
+  EXPECT_NEAR(budget->ForFile(Bottommost()).bits_per_key, 3.5, 0.5);
+}
+
+TEST(FileBudget, HitsOnlyWritesNoFilterForTheBottommost) {
+  FileBudgetOptions options;
+  options.budget.memory = FilterMemory::BitsPerKey(0.6);
+  options.budget.mode = BudgetMode::kHitsOnly;
+  const auto budget =
+      FileBudget::Create(*FilterCost::OfFamily("compact"), options);
+  ASSERT_TRUE(budget.ok());
+  EXPECT_EQ(budget->ForFile(Bottommost()).policy_bits, 0);
+  EXPECT_GT(budget->ForFile(AtLevel(2, 4)).bits_per_key, 4);
+  EXPECT_GT(budget->ForFile(AtLevel(1, 4)).bits_per_key, 8);
+}
+
+TEST(FileBudget, FixedIsTheSameEverywhere) {
+  FileBudgetOptions options;
+  options.budget.mode = BudgetMode::kFixed;
+  const auto budget = FileBudget::Create(FilterCost::OfRocksDbBloom(), options);
+  ASSERT_TRUE(budget.ok());
+  FileFacts flush;
+  flush.is_flush = true;
+  for (const FileFacts& facts : {Bottommost(), AtLevel(0, 4), flush}) {
+    EXPECT_EQ(budget->ForFile(facts).policy_bits, 10);
+  }
+}
+
+TEST(FileBudget, OptionsOutOfRangeAreRefused) {
+  const FilterCost cost = FilterCost::OfRocksDbBloom();
+  const auto refuses = [&](auto set) {
+    FileBudgetOptions options;
+    set(&options);
+    return FileBudget::Create(cost, options).status().code() ==
+           absl::StatusCode::kInvalidArgument;
+  };
+  EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->level_count = 0; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->flush_ratio = 0; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->max_extra_bits = -1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->control_gain = std::nan(""); }));
+  EXPECT_TRUE(refuses([](auto* o) { o->control_limit = -1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->budget.missing_share = 0; }));
+}
+
+}  // namespace
+}  // namespace rowbloom
