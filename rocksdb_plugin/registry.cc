@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "composed_policy.h"
 #include "native_policy.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "row_prefix_extractor.h"
@@ -17,6 +18,19 @@ using ROCKSDB_NAMESPACE::ObjectLibrary;
 using ROCKSDB_NAMESPACE::SliceTransform;
 // Not rowbloom::FilterPolicy.
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
+
+const RocksDbFilterPolicy* MakeComposedPolicy(
+    const std::string& id, std::unique_ptr<const RocksDbFilterPolicy>* guard,
+    std::string* error) {
+  absl::StatusOr<std::unique_ptr<ComposedPolicy>> policy =
+      ComposedPolicy::Parse(id);
+  if (!policy.ok()) {
+    *error = std::string(policy.status().message());
+    return nullptr;
+  }
+  *guard = *std::move(policy);
+  return guard->get();
+}
 
 const SliceTransform* MakeExtractor(
     const std::string& id, std::unique_ptr<const SliceTransform>* guard,
@@ -48,6 +62,12 @@ int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
           NativePolicy::kClassName())) {
     library.AddFactory<const RocksDbFilterPolicy>(
         Pattern(NativePolicy::kClassName()), MakeNativePolicy);
+    ++added;
+  }
+  if (!library.FindFactory<const RocksDbFilterPolicy>(
+          ComposedPolicy::kClassName())) {
+    library.AddFactory<const RocksDbFilterPolicy>(
+        Pattern(ComposedPolicy::kClassName()), MakeComposedPolicy);
     ++added;
   }
   if (!library.FindFactory<const SliceTransform>(
