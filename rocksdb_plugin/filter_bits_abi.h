@@ -23,15 +23,6 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_
 
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <string_view>
-
-#include "absl/status/status.h"
-#include "rocksdb/filter_policy.h"
-#include "rocksdb/slice.h"
-#include "rocksdb/status.h"
 #include "rocksdb/version.h"
 
 #define ROWBLOOM_ROCKSDB_RELEASE (ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR)
@@ -48,6 +39,16 @@
 #else
 #error "rowbloom: RocksDB is newer than 11.9: set ROWBLOOM_ROCKSDB_NATIVE=OFF"
 #endif
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
 

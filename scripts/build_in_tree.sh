@@ -54,7 +54,7 @@ install_core() {
 try() {
   local build=$1 library=$2 program=$work/from_strings.$1 db policy out
   shift 2
-  g++ -std=c++17 -o "$program" "$source/tests/rocksdb/in_tree/from_strings.cc" \
+  g++ -std=c++17 -o "$program" "$source/tests/rocksdb/preload/from_strings.cc" \
     -I "$tree/include" "$library" "$@"
   for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;policy=compact}"; do
     db=$work/db.$build

@@ -71,14 +71,17 @@ problem() {
 
 compile() {
   "${CXX:-g++}" "-std=$standard" -Wall -Wextra -Wshadow -Werror \
+    -Wfatal-errors \
     -I "$plugin/../include" -I "$plugin/include" -I "$plugin" -I "$include" \
-    "$@" 2>"$scratch/errors"
+    "$@"
 }
 
-# compile_cell WHAT FLAG-OR-SOURCE...: sets `cell`.
+# compile_cell WHAT FLAG SOURCE...: sets `cell`.
 compile_cell() {
   cell=yes
-  compile -fsyntax-only "${@:2}" && return
+  printf '%s\0' "${@:3}" |
+    xargs -0 -n 3 -P "$(nproc)" bash -c 'compile -fsyntax-only "$@"' _ "$2" \
+      2>"$scratch/errors" && return
   cell=NO
   problem "$1"
 }
@@ -119,17 +122,19 @@ compare_cell() {
 row() { printf '%-9s %-6s %-7s %-8s %-8s %-9s %-8s %s\n' "$@"; }
 
 check() {
-  local path=$1 include release standard=c++17 cell
+  local path=$1 release cell
   local layout=- rtti=refused no_rtti=refused classes=-
+  export include standard=c++17
   include=$(headers "$path")
   release=$(release_of "$include")
   echo '#include "rocksdb/db.h"' >"$scratch/db.cc"
-  compile -fsyntax-only "$scratch/db.cc" || standard=c++20
+  compile -fsyntax-only "$scratch/db.cc" 2>/dev/null || standard=c++20
 
-  if compile -E -dM "$plugin/filter_bits_abi.h" -o "$scratch/macros"; then
+  if compile -E -dM "$plugin/filter_bits_abi.h" -o "$scratch/macros" \
+    2>"$scratch/errors"; then
     layout=$(sed -n 's/^#define ROWBLOOM_ROCKSDB_LAYOUT_\(.\).*/\1/p' \
       "$scratch/macros")
-    compile_cell "with RTTI" "${native_sources[@]}" "${public_sources[@]}"
+    compile_cell "with RTTI" -frtti "${native_sources[@]}" "${public_sources[@]}"
     rtti=$cell
     compile_cell "without RTTI" -fno-rtti "${native_sources[@]}"
     no_rtti=$cell
@@ -139,8 +144,8 @@ check() {
     problem "native mode is refused"
   fi
   # With its include guard defined the private header declares nothing.
-  compile_cell "composed mode" -fno-rtti \
-    -DROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_ "${public_sources[@]}"
+  compile_cell "composed mode" -DROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_ \
+    "${public_sources[@]}"
   row "$release" "$standard" "$layout" "$rtti" "$no_rtti" "$cell" "$classes" \
     "$path"
 }
@@ -151,6 +156,8 @@ case "${1:-}" in
 esac
 for path; do headers "$path" >/dev/null || exit 2; done
 
+export plugin
+export -f compile
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 sort_sources
