@@ -66,7 +66,7 @@ absl::Status ParseNumber(std::string_view text, double* value,
     return absl::InvalidArgumentError(
         absl::StrCat("\"", std::string(text), "\" is not a number"));
   }
-  const absl::Status status = ValidateComposedOptions(*options);
+  absl::Status status = ValidateComposedOptions(*options);
   if (!status.ok()) *value = old;
   return status;
 }

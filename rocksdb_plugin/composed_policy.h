@@ -5,7 +5,7 @@
 // from an options string:
 //
 //   rowbloom.Composed        rowbloom.Composed:8      (bits per key)
-//   {id=rowbloom.Composed;bits_per_key=8;filter=bloom;mode=hits_only;size_ratio=6}
+//   {id=rowbloom.Composed;bits_per_key=8;filter=bloom;mode=fixed;size_ratio=6}
 //
 // RocksDB's public API only: no file of composed mode may include
 // filter_bits_abi.h.

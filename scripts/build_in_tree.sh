@@ -56,7 +56,8 @@ try() {
   shift 2
   g++ -std=c++17 -o "$program" "$source/tests/rocksdb/preload/from_strings.cc" \
     -I "$tree/include" "$library" "$@"
-  for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;policy=compact}"; do
+  for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;policy=compact}" \
+    "{id=rowbloom.Composed;filter=bloom}"; do
     db=$work/db.$build
     rm -rf "$db"
     "$program" "$db" "$policy" rowbloom.RowPrefix:ROW:ordered

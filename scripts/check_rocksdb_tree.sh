@@ -134,7 +134,8 @@ check() {
     2>"$scratch/errors"; then
     layout=$(sed -n 's/^#define ROWBLOOM_ROCKSDB_LAYOUT_\(.\).*/\1/p' \
       "$scratch/macros")
-    compile_cell "with RTTI" -frtti "${native_sources[@]}" "${public_sources[@]}"
+    compile_cell "with RTTI" -frtti "${native_sources[@]}" \
+      "${public_sources[@]}"
     rtti=$cell
     compile_cell "without RTTI" -fno-rtti "${native_sources[@]}"
     no_rtti=$cell
