@@ -560,10 +560,58 @@ class ReaderHarm(FilterPlot):
         return str(svg)
 
 
+class TreeShapes(FilterPlot):
+    """Wasted reads by the size of the tree."""
+
+    help = "wasted reads by the size of the tree, from tree_sim --json"
+
+    LINES = [  # Label, filter, by run.
+        ("rocksdb_bloom, the same bits everywhere", "rocksdb_bloom", False),
+        ("rocksdb_bloom by run", "rocksdb_bloom", True),
+        ("rocksdb_ribbon by run", "rocksdb_ribbon", True),
+        ("compact, the same bits", "compact", False),
+        ("fast by run", "fast", True),
+        ("compact by run", "compact", True),
+    ]
+
+    @staticmethod
+    def add_arguments(parser):
+        parser.add_argument("--tree", default="leveled",
+                            choices=["leveled", "lazy_leveled", "tiered"])
+        parser.add_argument("--missing_share", type=float, default=1,
+                            choices=[0, 0.5, 1])
+        parser.add_argument("--bits_per_key", type=float, default=10)
+
+    @classmethod
+    def draw(cls, results, args):
+        rows = [row for row in results["shapes"]["rows"]
+                if (row["tree"], row["missing_share"], row["bits_per_key"]) ==
+                (args.tree, args.missing_share, args.bits_per_key)]
+        if not rows:
+            raise ValueError("no such trees")
+        lines = {}
+        for label, name, by_run in cls.LINES:
+            lines[label] = sorted(
+                (row["data_bytes"] / 1e9, run["wasted_reads_per_1000_gets"])
+                for row in rows for run in row["filters"]
+                if (run["filter"], run["by_run"]) == (name, by_run))
+        points = [point for line in lines.values() for point in line]
+        absent = f"{100 * args.missing_share:g}% of gets are of absent keys"
+        svg = cls.draw_lines(
+            f"Wasted reads of 1,000 gets, {args.tree} trees",
+            f"Filters of {args.bits_per_key:g} bits per key; {absent}. "
+            "Log scales, less is better.",
+            LogAxis([size for size, _ in points], cls.LEFT, cls.RIGHT),
+            LogAxis([reads for _, reads in points], cls.BOTTOM, cls.TOP),
+            ("data, GB", "wasted data-block reads"), lines)
+        return str(svg)
+
+
 PLOTS = {"point_get": PointGet, "filter_rate": FilterRate,
          "filter_lookup": FilterLookup, "filter_build": FilterBuild,
          "cache_hit_rate": CacheHitRate,
-         "reader_precision": ReaderPrecision, "reader_harm": ReaderHarm}
+         "reader_precision": ReaderPrecision, "reader_harm": ReaderHarm,
+         "tree_shapes": TreeShapes}
 
 
 def main():

@@ -22,7 +22,7 @@
 // the derivation). Rates are turned into bits by a FilterCost; none of them is
 // quite in proportion, which costs about 1% of the optimum.
 //
-// Arithmetic only, no I/O, the same everywhere. Values: any thread, one at a
+// Arithmetic only: no I/O, no clock, no chance. Values: any thread, one at a
 // time.
 
 #ifndef ROWBLOOM_FILTER_BUDGET_H_
@@ -148,10 +148,12 @@ struct FileBudgetOptions {
   uint32_t level_count = 4;
   // An SST may become part of the oldest run as it is, by a move. Therefore one
   // takes at most so many bits per key more than the budget has on average, and
-  // one of a flush at most so many times that average. Only in kBalanced: the
-  // small budgets of kHitsOnly leave no room for moves.
-  double max_extra_bits = 8;
-  double flush_ratio = 1.35;
+  // those of flushes, where few others are, so many times that average:
+  // above 1. While live filters are within the budget, flushes are held to the
+  // former; where nothing is known of live filters, to the latter. Only in
+  // kBalanced: the small budgets of kHitsOnly leave no room for moves.
+  double max_extra_bits = 6;
+  double flush_ratio = 1.3;
   // Control of the total: bits of precision for each bit per key that live
   // filters are below the budget, and how far it goes either way.
   double control_gain = 0.5;
@@ -191,13 +193,15 @@ class FileBudget {
   FileBudget(const FilterCost& cost, const FileBudgetOptions& options)
       : cost_(cost), options_(options) {}
 
-  double RunShare(const FileFacts& facts) const;
+  double NewerRunShare(const FileFacts& facts) const;
   double MaxBitsPerKey(bool is_flush) const;
 
   FilterCost cost_;
   FileBudgetOptions options_;
   double bits_per_key_ = 0;
+  std::optional<double> live_bits_per_key_;
   double precision_ = 0;
+  double oldest_share_ = 1;
 };
 
 }  // namespace rowbloom

@@ -37,9 +37,12 @@ absl::Status CheckOptions(const FilterBudgetOptions& options) {
   if (options.mode != BudgetMode::kBalanced) return absl::OkStatus();
   absl::Status status = CheckShare("missing_share", options.missing_share,
                                    FilterBudgetOptions::kMinMissingShare);
-  if (status.ok() || options.missing_share < 0) return status;
+  if (status.ok() ||
+      !(options.missing_share >= 0 && options.missing_share <= 1)) {
+    return status;
+  }
   return absl::InvalidArgumentError(absl::StrCat(
-      status.message(), "; where gets never miss, ask for kHitsOnly"));
+      status.message(), "; for gets that never miss there is hits-only"));
 }
 
 absl::Status CheckRuns(absl::Span<const TreeRun> runs) {
@@ -179,6 +182,14 @@ std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
   return runs;
 }
 
+// Of the last that has keys.
+double OldestShare(const std::vector<RunBudget>& runs) {
+  const auto oldest =
+      std::find_if(runs.rbegin(), runs.rend(),
+                   [](const RunBudget& run) { return run.key_share > 0; });
+  return oldest == runs.rend() ? 1 : oldest->key_share;
+}
+
 absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   if (absl::Status status = CheckOptions(options.budget); !status.ok()) {
     return status;
@@ -186,14 +197,14 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   const bool is_valid =
       options.size_ratio > 1 && std::isfinite(options.size_ratio) &&
       options.level_count > 0 && options.max_extra_bits >= 0 &&
-      options.flush_ratio > 0 && options.control_gain >= 0 &&
+      options.flush_ratio > 1 && options.control_gain >= 0 &&
       options.control_limit >= 0 && std::isfinite(options.control_gain) &&
       std::isfinite(options.control_limit);
   if (is_valid) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "size_ratio ", options.size_ratio, " must be above 1; level_count ",
-      options.level_count, " and flush_ratio ", options.flush_ratio,
-      " above 0; max_extra_bits ", options.max_extra_bits, ", control_gain ",
+      options.level_count, " above 0; flush_ratio ", options.flush_ratio,
+      " above 1; max_extra_bits ", options.max_extra_bits, ", control_gain ",
       options.control_gain, " and control_limit ", options.control_limit,
       " 0 or more"));
 }
@@ -314,36 +325,45 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   if (!plan.ok()) return plan.status();
   bits_per_key_ = bits_per_key;
   precision_ = plan->precision;
-  if (live.key_count > 0) {
-    const double live_bits_per_key =
-        8 * static_cast<double>(live.filter_bytes) / key_count;
-    precision_ +=
-        std::clamp(options_.control_gain * (bits_per_key - live_bits_per_key),
-                   -options_.control_limit, options_.control_limit);
-  }
+  oldest_share_ = OldestShare(plan->runs);
+  live_bits_per_key_.reset();
+  if (live.key_count == 0) return absl::OkStatus();
+  live_bits_per_key_ = 8 * static_cast<double>(live.filter_bytes) / key_count;
+  precision_ +=
+      std::clamp(options_.control_gain * (bits_per_key - *live_bits_per_key_),
+                 -options_.control_limit, options_.control_limit);
   return absl::OkStatus();
 }
 
 double FileBudget::MaxBitsPerKey(bool is_flush) const {
   const double max_bits = options_.budget.max_bits_per_key;
   if (options_.budget.mode != BudgetMode::kBalanced) return max_bits;
-  return std::min(max_bits, is_flush ? bits_per_key_ * options_.flush_ratio
-                                     : bits_per_key_ + options_.max_extra_bits);
+  const double of_others =
+      std::min(max_bits, bits_per_key_ + options_.max_extra_bits);
+  if (!is_flush) return of_others;
+  const double of_flushes =
+      std::min(of_others, bits_per_key_ * options_.flush_ratio);
+  if (!live_bits_per_key_.has_value()) return of_flushes;
+  // Proportional control again. Where all live filters are of flushes, it comes
+  // to rest where they have these bits.
+  const double over = *live_bits_per_key_ - bits_per_key_;
+  const double over_at_rest = of_flushes - bits_per_key_;
+  if (over <= 0) return of_others;
+  return std::max(bits_per_key_,
+                  of_others - (of_others - of_flushes) * over / over_at_rest);
 }
 
-double FileBudget::RunShare(const FileFacts& facts) const {
-  const double of_oldest = 1 - 1 / options_.size_ratio;
-  if (facts.is_bottommost) return of_oldest;
+double FileBudget::NewerRunShare(const FileFacts& facts) const {
   if (facts.run_share.has_value()) {
     return std::clamp(*facts.run_share, 0.0, 1.0);
   }
-  if (!facts.is_flush && !facts.level.has_value()) return of_oldest;
   const uint32_t level = facts.level.value_or(0);
-  const uint32_t deepest =
-      std::max<uint32_t>(facts.level_count.value_or(options_.level_count), 1) -
-      1;
+  uint32_t level_count = facts.level_count.value_or(options_.level_count);
+  // A flush is not all of the tree even if no level is known yet.
+  if (facts.is_flush) level_count = std::max(level_count, options_.level_count);
+  const uint32_t deepest = std::max<uint32_t>(level_count, 1) - 1;
   const uint32_t levels_below = deepest - std::min(level, deepest);
-  return of_oldest *
+  return (1 - 1 / options_.size_ratio) *
          std::pow(options_.size_ratio, -static_cast<double>(levels_below));
 }
 
@@ -351,9 +371,15 @@ FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
   if (options_.budget.mode == BudgetMode::kFixed) {
     return cost_.ForBits(bits_per_key_);
   }
-  const double share = RunShare(facts);
-  // Newer runs are smaller by the size ratio, each.
-  const double found = std::min(1.0, share / (1 - 1 / options_.size_ratio));
+  const bool is_known =
+      facts.is_flush || facts.level.has_value() || facts.run_share.has_value();
+  double share = oldest_share_;
+  double found = 1;  // Of the keys that are there, those in this or newer runs.
+  if (is_known && !facts.is_bottommost) {
+    share = NewerRunShare(facts);
+    // Newer runs are smaller by the size ratio, each.
+    found = std::min(1.0, share / (1 - 1 / options_.size_ratio));
+  }
   const double missing_share = MissingShare(options_.budget);
   const double asks = missing_share + (1 - missing_share) * (1 - found);
   return SettingFor(cost_, TargetFpr(share, asks, precision_),

@@ -411,9 +411,41 @@ TEST(FileBudget, SstsThatMayBeMovedAreCapped) {
       FileBudget::Create(*FilterCost::OfFamily("compact"), options);
   ASSERT_TRUE(budget.ok());
   FileFacts flush = AtLevel(0, 7);
-  EXPECT_NEAR(budget->ForFile(flush).bits_per_key, 18, 0.01);
+  EXPECT_NEAR(budget->ForFile(flush).bits_per_key, 16, 0.01);
   flush.is_flush = true;
-  EXPECT_NEAR(budget->ForFile(flush).bits_per_key, 13.5, 0.01);
+  EXPECT_NEAR(budget->ForFile(flush).bits_per_key, 13, 0.01);
+}
+
+TEST(FileBudget, FlushesAreCappedByWhatIsLive) {
+  auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), {});
+  ASSERT_TRUE(budget.ok());
+  FileFacts flush;
+  flush.is_flush = true;
+  const auto flush_bits_at = [&](double live_bits) {
+    LiveFilters live;
+    live.key_count = 8000000;
+    live.filter_bytes = static_cast<uint64_t>(1e6 * live_bits);
+    EXPECT_TRUE(budget->SetLive(live).ok());
+    return budget->ForFile(flush).bits_per_key;
+  };
+  EXPECT_NEAR(flush_bits_at(9), 16, 0.01);
+  EXPECT_NEAR(flush_bits_at(10), 16, 0.01);
+  EXPECT_NEAR(flush_bits_at(13), 13, 0.01);  // It stays as it is.
+  EXPECT_NEAR(flush_bits_at(40), 10, 0.01);
+  // Nothing but flushes: from wherever it starts, it settles there.
+  double live_bits = 16;
+  for (int flushes = 1; flushes < 200; ++flushes) {
+    live_bits += (flush_bits_at(live_bits) - live_bits) / (flushes + 1);
+  }
+  EXPECT_NEAR(live_bits, 13, 0.1);
+}
+
+TEST(FileBudget, AFlushIsSmallEvenIfNoLevelIsKnownYet) {
+  const auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), {});
+  ASSERT_TRUE(budget.ok());
+  FileFacts flush = AtLevel(0, 1);
+  flush.is_flush = true;
+  EXPECT_NEAR(budget->ForFile(flush).bits_per_key, 13, 0.01);
 }
 
 TEST(FileBudget, ControlFollowsTheLiveTotalWithinItsLimit) {
@@ -503,7 +535,7 @@ TEST(FileBudget, OptionsOutOfRangeAreRefused) {
   };
   EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->level_count = 0; }));
-  EXPECT_TRUE(refuses([](auto* o) { o->flush_ratio = 0; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->flush_ratio = 1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->max_extra_bits = -1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->control_gain = std::nan(""); }));
   EXPECT_TRUE(refuses([](auto* o) { o->control_limit = -1; }));

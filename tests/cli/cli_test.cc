@@ -99,6 +99,22 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
       {"choose", "--chart", "--keys", "1000"},
       {"choose", "--chart", "--target_fpr", "0.01"},
       {"choose", "--chart", "row.filter"},
+      {"plan"},
+      {"plan", "--keys", "many"},
+      {"plan", "--keys", "1000", "--runs", "1,2"},
+      {"plan", "--runs", "1,2", "--levels", "3"},
+      {"plan", "--keys", "1000", "--levels", "0"},
+      {"plan", "--keys", "1000", "--size_ratio", "1"},
+      {"plan", "--keys", "1000", "--tree", "flat"},
+      {"plan", "--keys", "1000", "--bits_per_key", "-1"},
+      {"plan", "--keys", "1000", "--bits_per_key", "8", "--budget_bytes", "1"},
+      {"plan", "--keys", "1000", "--budget_bytes", "0"},
+      {"plan", "--keys", "1000", "--missing_share", "0"},
+      {"plan", "--keys", "1000", "--missing_share", "nan"},
+      {"plan", "--keys", "1000", "--mode", "best"},
+      {"plan", "--keys", "1000", "--filter", "always_maybe"},
+      {"plan", "--runs", "1,2", "--block_miss_shares", "1"},
+      {"plan", "--runs", "1,2", "--block_miss_shares", "1,2"},
   };
   for (const std::vector<std::string>& arguments : wrong) {
     const ToolResult result = Run(arguments);
@@ -122,14 +138,39 @@ TEST_F(CliTest, HelpOfEachVerbNamesItsArguments) {
   EXPECT_THAT(Run({"lookup", "--help"}).out, HasSubstr("QUALIFIER"));
   EXPECT_THAT(help.out, HasSubstr("choose"));
   EXPECT_THAT(Run({"choose", "--help"}).out, HasSubstr("--preference"));
+  EXPECT_THAT(help.out, HasSubstr("plan"));
+  EXPECT_THAT(Run({"plan", "--help"}).out, HasSubstr("--missing_share"));
 }
 
 TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
   const std::string page = ReadFile(ROWBLOOM_MAN_PAGE);
-  for (const char* word :
-       {"inspect", "verify", "lookup", "choose", "\\-\\-json", "\\-\\-hex",
-        "\\-\\-version", "\\-\\-help", "\\-\\-keys", "\\-\\-bits_per_key",
-        "\\-\\-target_fpr", "\\-\\-preference", "\\-\\-chart"}) {
+  for (const char* word : {"inspect",
+                           "verify",
+                           "lookup",
+                           "choose",
+                           "\\-\\-json",
+                           "\\-\\-hex",
+                           "\\-\\-version",
+                           "\\-\\-help",
+                           "\\-\\-keys",
+                           "\\-\\-bits_per_key",
+                           "\\-\\-target_fpr",
+                           "\\-\\-preference",
+                           "\\-\\-chart",
+                           "plan",
+                           "\\-\\-runs",
+                           "\\-\\-tree",
+                           "\\-\\-levels",
+                           "\\-\\-size_ratio",
+                           "\\-\\-runs_per_level",
+                           "\\-\\-flush_runs",
+                           "\\-\\-budget_bytes",
+                           "\\-\\-mode",
+                           "\\-\\-missing_share",
+                           "\\-\\-max_bits_per_key",
+                           "\\-\\-block_miss_shares",
+                           "\\-\\-filter",
+                           "\\-\\-bloom_bits"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
 }
@@ -428,6 +469,59 @@ TEST_F(CliTest, ChartAgreesWithTheChoices) {
     return;
   }
   FAIL() << "10,000 keys at 0.001 are not in the chart";
+}
+
+// --- Plans -----------------------------------------------------------------
+
+TEST_F(CliTest, APlanSpendsItsBudgetAndNoMore) {
+  for (const char* tree : {"leveled", "tiered", "lazy_leveled", "universal"}) {
+    const Json document =
+        RunJson({"plan", "--json", "--keys", "100000000", "--tree", tree,
+                 "--budget_bytes", "100000000", "--flush_runs", "2"});
+    EXPECT_EQ(document["format"], "rowbloom-plan");
+    EXPECT_EQ(document["version"], 1);
+    uint64_t size = 0;
+    double wasted_reads = 0;
+    for (const Json& run : document["runs"]) {
+      size += run["size_bytes"].get<uint64_t>();
+      wasted_reads +=
+          run["absent_asks"].get<double>() * run["expected_fpr"].get<double>();
+    }
+    EXPECT_LE(size, 100000000U) << tree;
+    EXPECT_GT(size, 99000000U) << tree;
+    EXPECT_NEAR(document["wasted_reads"].get<double>(), wasted_reads, 1e-9);
+  }
+}
+
+TEST_F(CliTest, APlanComparesAtTheSameMemoryAndAtTheSameReads) {
+  const Json document = RunJson({"plan", "--json", "--keys", "100000000",
+                                 "--missing_share", "1", "--bloom_bits", "10"});
+  const double bloom_wasted_reads = document["bloom_wasted_reads"];
+  EXPECT_GE(document["filters"].size(), 10U);
+  for (const Json& filter : document["filters"]) {
+    EXPECT_LE(filter["bits_per_key"].get<double>(), 10.000001);
+    EXPECT_NEAR(filter["times_fewer"].get<double>(),
+                bloom_wasted_reads / filter["wasted_reads"].get<double>(),
+                1e-6);
+    if (filter["filter"] == "rocksdb_bloom" && filter["mode"] == "fixed") {
+      EXPECT_NEAR(filter["times_fewer"].get<double>(), 1, 1e-9);
+      EXPECT_NEAR(filter["equal_reads_bits"].get<double>(), 10, 0.001);
+    }
+    if (filter["filter"] == "compact" && filter["mode"] == "by run") {
+      EXPECT_EQ(filter["wasted_reads"], document["wasted_reads"]);
+      EXPECT_LT(filter["equal_reads_bits"].get<double>(), 6);
+    }
+  }
+  EXPECT_GT(document["bloom_bits_for_as_few"].get<double>(), 15);
+}
+
+TEST_F(CliTest, HitsOnlyHasNoFilterInTheOldestRunAndSaysWhatAMissWastes) {
+  const Json document = RunJson({"plan", "--json", "--runs", "10,100,1000",
+                                 "--mode", "hits_only", "--bits_per_key", "1"});
+  EXPECT_EQ(document["runs"][2]["policy_bits"], 0.0);
+  EXPECT_GT(document["runs"][1]["policy_bits"], 5);
+  EXPECT_GE(document["wasted_reads_of_miss"].get<double>(), 1);
+  EXPECT_EQ(document["wasted_reads"], document["wasted_reads_of_hit"]);
 }
 
 // --- Directories -----------------------------------------------------------

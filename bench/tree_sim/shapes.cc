@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shapes.h"
+
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "costs.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/tree_shape.h"
+
+namespace rowbloom::tree_sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// RocksDB's max_bytes_for_level_base.
+constexpr double kLevel1Bytes = 256 << 20;
+constexpr double kBloomBits = 10;
+constexpr double kMixes[] = {1, 0.5, 0};
+constexpr char kBloom[] = "rocksdb_bloom";
+const char* const kFilters[] = {kBloom, "rocksdb_ribbon", "blocked_bloom",
+                                "fast", "compact"};
+
+template <class T>
+T ValueOf(absl::StatusOr<T> value) {
+  if (!value.ok()) throw std::runtime_error(value.status().ToString());
+  return *std::move(value);
+}
+
+// Leveled, lazy-leveled and tiered trees of ten times more data with each
+// level; universal ones by their number of runs, each of half of the next.
+std::vector<TreeShape> Shapes(const ShapesOptions& options) {
+  std::vector<TreeShape> shapes;
+  for (const TreeKind kind :
+       {TreeKind::kLeveled, TreeKind::kLazyLeveled, TreeKind::kTiered}) {
+    double bytes = kLevel1Bytes;
+    for (uint32_t levels = 2; levels <= 8; ++levels) {
+      TreeShape shape;
+      shape.kind = kind;
+      shape.level_count = levels;
+      shape.flush_runs = options.flush_runs;
+      bytes = 10 * bytes + kLevel1Bytes;
+      shape.key_count = static_cast<uint64_t>(bytes / options.key_bytes);
+      shapes.push_back(shape);
+    }
+  }
+  for (const uint32_t runs : {4, 8, 16}) {
+    TreeShape shape;
+    shape.kind = TreeKind::kUniversal;
+    shape.size_ratio = 2;
+    shape.level_count = runs;
+    shape.key_count = static_cast<uint64_t>(1e12 / options.key_bytes);
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+// How a filter is asked for in a mix: by run in the mode for it, or the same in
+// all runs.
+FilterBudgetOptions OptionsFor(double missing_share, bool is_uniform,
+                               double bits_per_key) {
+  FilterBudgetOptions options;
+  options.memory = FilterMemory::BitsPerKey(bits_per_key);
+  options.missing_share = missing_share;
+  options.mode = is_uniform           ? BudgetMode::kFixed
+                 : missing_share == 0 ? BudgetMode::kHitsOnly
+                                      : BudgetMode::kBalanced;
+  return options;
+}
+
+Json FilterJson(const std::string& name, bool is_uniform,
+                const std::vector<TreeRun>& runs, double missing_share,
+                double bits_per_key, double bloom_wasted) {
+  const FilterCost cost = CostOf(name);
+  const FilterBudgetOptions options =
+      OptionsFor(missing_share, is_uniform, bits_per_key);
+  const FilterBudgetPlan plan = ValueOf(PlanFilterBudget(cost, runs, options));
+  const FilterBudgetPlan equal =
+      ValueOf(PlanForWastedReads(cost, runs, options, bloom_wasted));
+  return {
+      {"filter", name},
+      {"by_run", !is_uniform},
+      {"bits_per_key", plan.bits_per_key},
+      {"wasted_reads_per_1000_gets", 1000 * plan.wasted_reads},
+      {"times_fewer",
+       plan.wasted_reads > 0 ? Json(bloom_wasted / plan.wasted_reads) : Json()},
+      {"equal_reads_bits_per_key", equal.bits_per_key}};
+}
+
+const Json& Find(const Json& row, const std::string& filter, bool by_run) {
+  for (const Json& result : row["filters"]) {
+    if (result["filter"] == filter && result["by_run"] == by_run) return result;
+  }
+  throw std::runtime_error("no filter " + filter);
+}
+
+std::string SizeText(double bytes) {
+  const char* const units[] = {"GB", "TB", "PB"};
+  size_t unit = 0;
+  for (bytes /= 1e9; bytes >= 1000 && unit < 2; ++unit) bytes /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3g %s", bytes, units[unit]);
+  return text;
+}
+
+void PrintRow(const Json& row) {
+  std::printf("%-12s %6d %8s %4g %4g", row["tree"].get<std::string>().c_str(),
+              row["levels"].get<int>(),
+              SizeText(row["data_bytes"].get<double>()).c_str(),
+              row["missing_share"].get<double>(),
+              row["bits_per_key"].get<double>());
+  std::printf(" %8.4g",
+              row["bloom10_wasted_reads_per_1000_gets"].get<double>());
+  for (const auto& [filter, by_run] :
+       {std::pair(kBloom, true), std::pair("rocksdb_ribbon", true),
+        std::pair("compact", false), std::pair("compact", true)}) {
+    const Json& result = Find(row, filter, by_run);
+    std::printf(" %8.3g %6s",
+                result["wasted_reads_per_1000_gets"].get<double>(),
+                TimesText(result["times_fewer"]).c_str());
+  }
+  std::printf(
+      " %7.2f\n",
+      Find(row, "compact", true)["equal_reads_bits_per_key"].get<double>());
+}
+
+}  // namespace
+
+Json ComputeShapes(const ShapesOptions& options) {
+  std::printf(
+      "Wasted reads of 1,000 gets, and how many times fewer than with "
+      "RocksDB's "
+      "Bloom filter\nof 10 bits; `by run`: bits spread over the runs; `equal`: "
+      "bits per key of compact by run\nfor the reads of that Bloom filter.\n\n"
+      "%-12s %6s %8s %4s %4s %8s %15s %15s %15s %15s %7s\n",
+      "tree", "levels", "data", "miss", "bits", "Bloom-10", "Bloom by run",
+      "Ribbon by run", "compact", "compact by run", "equal");
+  Json rows = Json::array();
+  for (const TreeShape& shape : Shapes(options)) {
+    const std::vector<TreeRun> runs = ValueOf(RunsOf(shape));
+    for (const double missing_share : kMixes) {
+      const double bloom_wasted =
+          ValueOf(PlanFilterBudget(CostOf(kBloom), runs,
+                                   OptionsFor(missing_share, true, kBloomBits)))
+              .wasted_reads;
+      for (const double bits : options.bits_per_key) {
+        Json row{
+            {"tree", std::string(TreeKindName(shape.kind))},
+            {"levels", shape.level_count},
+            {"runs", runs.size()},
+            {"key_count", shape.key_count},
+            {"data_bytes",
+             static_cast<double>(shape.key_count) * options.key_bytes},
+            {"filter_bytes", static_cast<double>(shape.key_count) * bits / 8},
+            {"missing_share", missing_share},
+            {"bits_per_key", bits},
+            {"bloom10_wasted_reads_per_1000_gets", 1000 * bloom_wasted}};
+        for (const char* filter : kFilters) {
+          for (const bool is_uniform : {true, false}) {
+            row["filters"].push_back(FilterJson(
+                filter, is_uniform, runs, missing_share, bits, bloom_wasted));
+          }
+        }
+        PrintRow(row);
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return {{"key_bytes", options.key_bytes},
+          {"flush_runs", options.flush_runs},
+          {"rows", std::move(rows)}};
+}
+
+}  // namespace rowbloom::tree_sim

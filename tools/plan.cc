@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom plan: bits per key for each run of a tree from one budget, and what
+// other filters need for as few wasted reads.
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "output.h"
+#include "report.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/filter_policy.h"
+#include "rowbloom/tree_shape.h"
+#include "verbs.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr char kRocksDbBloom[] = "rocksdb_bloom";
+constexpr char kRocksDbRibbon[] = "rocksdb_ribbon";
+
+struct Arguments {
+  std::vector<uint64_t> run_keys;
+  std::string tree = "leveled";
+  TreeShape shape;
+  std::vector<double> block_miss_shares;
+  double bits_per_key = 10;
+  uint64_t budget_bytes = 0;
+  std::string mode = "balanced";
+  FilterBudgetOptions options;
+  std::string filter = "compact";
+  double bloom_bits = 10;
+  bool json = false;
+};
+
+// What each filter may be asked for is checked when arguments are parsed;
+// others that are out of range the library names.
+template <class T>
+T ValueOf(absl::StatusOr<T> value) {
+  if (value.ok()) return *std::move(value);
+  throw CLI::ValidationError("plan", std::string(value.status().message()));
+}
+
+std::vector<std::string> FilterNames() {
+  std::vector<std::string> names = {kRocksDbBloom, kRocksDbRibbon};
+  for (const std::string_view family : FilterFamilyNames()) {
+    if (family != "always_maybe") names.emplace_back(family);
+  }
+  return names;
+}
+
+FilterCost CostOf(const std::string& name) {
+  if (name == kRocksDbBloom) return FilterCost::OfRocksDbBloom();
+  if (name == kRocksDbRibbon) return FilterCost::OfRocksDbRibbon();
+  return ValueOf(FilterCost::OfFamily(name));
+}
+
+struct Tree {
+  std::vector<TreeRun> runs;
+  std::vector<uint32_t> levels;  // Empty if runs were given one by one.
+  uint64_t key_count = 0;
+};
+
+Tree TreeOf(const Arguments& arguments) {
+  Tree tree;
+  if (arguments.run_keys.empty()) {
+    TreeShape shape = arguments.shape;
+    shape.kind = ValueOf(ParseTreeKind(arguments.tree));
+    tree.runs = ValueOf(RunsOf(shape));
+    tree.levels = LevelsOfRuns(shape);
+  } else {
+    for (const uint64_t keys : arguments.run_keys) {
+      tree.runs.push_back({keys});
+    }
+  }
+  const std::vector<double>& shares = arguments.block_miss_shares;
+  if (!shares.empty() && shares.size() != tree.runs.size()) {
+    throw CLI::ValidationError("--block_miss_shares",
+                               "has " + std::to_string(shares.size()) +
+                                   " values for " +
+                                   std::to_string(tree.runs.size()) + " runs");
+  }
+  for (size_t i = 0; i < tree.runs.size(); ++i) {
+    if (!shares.empty()) tree.runs[i].block_miss_share = shares[i];
+    tree.key_count += tree.runs[i].key_count;
+  }
+  return tree;
+}
+
+FilterBudgetOptions OptionsOf(const Arguments& arguments) {
+  FilterBudgetOptions options = arguments.options;
+  options.memory = arguments.budget_bytes > 0
+                       ? FilterMemory::Bytes(arguments.budget_bytes)
+                       : FilterMemory::BitsPerKey(arguments.bits_per_key);
+  options.mode = arguments.mode == "hits_only" ? BudgetMode::kHitsOnly
+                 : arguments.mode == "fixed"   ? BudgetMode::kFixed
+                                               : BudgetMode::kBalanced;
+  return options;
+}
+
+FilterBudgetOptions Uniform(FilterBudgetOptions options) {
+  // It is compared with plans for gets that never miss.
+  if (options.mode == BudgetMode::kHitsOnly) options.missing_share = 0;
+  options.mode = BudgetMode::kFixed;
+  return options;
+}
+
+double WastedReads(const Tree& tree, const FilterBudgetPlan& plan,
+                   double missing_share) {
+  const std::vector<double> asks = AbsentAsks(tree.runs, missing_share);
+  double sum = 0;
+  for (size_t i = 0; i < asks.size(); ++i) {
+    if (tree.runs[i].key_count == 0) continue;
+    sum += asks[i] * tree.runs[i].block_miss_share * plan.runs[i].setting.fpr;
+  }
+  return sum;
+}
+
+uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
+  return static_cast<uint64_t>(bits_per_key * static_cast<double>(key_count) /
+                               8);
+}
+
+Json RunRows(const Tree& tree, const FilterBudgetPlan& plan) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    const RunBudget& run = plan.runs[i];
+    const uint64_t key_count = tree.runs[i].key_count;
+    Json row{{"run", i}};
+    if (!tree.levels.empty()) row["level"] = tree.levels[i];
+    row["key_count"] = key_count;
+    row["key_share"] = run.key_share;
+    row["absent_asks"] = run.absent_asks;
+    row["policy_bits"] = run.setting.policy_bits;
+    row["bits_per_key"] = run.setting.bits_per_key;
+    row["expected_fpr"] = run.setting.fpr;
+    row["size_bytes"] = SizeBytes(run.setting.bits_per_key, key_count);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Null if no memory is enough.
+Json BitsForWastedReads(const FilterCost& cost, const Tree& tree,
+                        const FilterBudgetOptions& options,
+                        double wasted_reads) {
+  const auto plan = PlanForWastedReads(cost, tree.runs, options, wasted_reads);
+  if (!plan.ok()) return nullptr;
+  return plan->bits_per_key;
+}
+
+// The reads that RocksDB's Bloom filter of the same bits in all runs wastes.
+double BloomWastedReads(const Arguments& arguments, const Tree& tree,
+                        const FilterBudgetOptions& options) {
+  FilterBudgetOptions uniform = Uniform(options);
+  uniform.memory = FilterMemory::BitsPerKey(arguments.bloom_bits);
+  return ValueOf(PlanFilterBudget(CostOf(kRocksDbBloom), tree.runs, uniform))
+      .wasted_reads;
+}
+
+// Every filter, with the same bits for all runs and with the budget's, beside
+// what RocksDB's Bloom wastes.
+Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
+                double bloom_wasted_reads) {
+  Json rows = Json::array();
+  for (const std::string& name : FilterNames()) {
+    const FilterCost cost = CostOf(name);
+    for (const bool is_uniform : {true, false}) {
+      if (!is_uniform && options.mode == BudgetMode::kFixed) continue;
+      const FilterBudgetOptions its = is_uniform ? Uniform(options) : options;
+      const FilterBudgetPlan plan =
+          ValueOf(PlanFilterBudget(cost, tree.runs, its));
+      rows.push_back(
+          {{"filter", name},
+           {"mode", is_uniform ? "fixed" : "by run"},
+           {"bits_per_key", plan.bits_per_key},
+           {"wasted_reads", plan.wasted_reads},
+           {"times_fewer", plan.wasted_reads > 0
+                               ? Json(bloom_wasted_reads / plan.wasted_reads)
+                               : Json()},
+           {"equal_reads_bits",
+            BitsForWastedReads(cost, tree, its, bloom_wasted_reads)}});
+    }
+  }
+  return rows;
+}
+
+void Print(const Arguments& arguments) {
+  const Tree tree = TreeOf(arguments);
+  const FilterBudgetOptions options = OptionsOf(arguments);
+  const FilterBudgetPlan plan =
+      ValueOf(PlanFilterBudget(CostOf(arguments.filter), tree.runs, options));
+  Json fields = Json::object();
+  if (!tree.levels.empty()) fields["tree"] = arguments.tree;
+  fields["key_count"] = tree.key_count;
+  fields["mode"] = arguments.mode;
+  fields["missing_share"] =
+      options.mode == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+  fields["filter"] = arguments.filter;
+  fields["bits_per_key"] = plan.bits_per_key;
+  fields["size_bytes"] = SizeBytes(plan.bits_per_key, tree.key_count);
+  fields["wasted_reads"] = plan.wasted_reads;
+  fields["wasted_reads_of_hit"] = WastedReads(tree, plan, 0);
+  fields["wasted_reads_of_miss"] = WastedReads(tree, plan, 1);
+  fields["bloom_bits_for_as_few"] = BitsForWastedReads(
+      CostOf(kRocksDbBloom), tree, Uniform(options), plan.wasted_reads);
+  const double bloom_wasted_reads = BloomWastedReads(arguments, tree, options);
+  fields["bloom_bits"] = arguments.bloom_bits;
+  fields["bloom_wasted_reads"] = bloom_wasted_reads;
+  Json runs = RunRows(tree, plan);
+  Json filters = FilterRows(tree, options, bloom_wasted_reads);
+  if (!arguments.json) {
+    std::cout << FieldLines(fields) << Table(runs) << Table(filters);
+    return;
+  }
+  Json document{{"format", "rowbloom-plan"}, {"version", kReportVersion}};
+  document.update(fields);
+  document["runs"] = std::move(runs);
+  document["filters"] = std::move(filters);
+  std::cout << document.dump(2) << "\n";
+}
+
+}  // namespace
+
+void AddPlan(CLI::App* app, int* exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app->add_subcommand(
+      "plan", "Spread a budget of filter memory over the runs of a tree");
+  TreeShape& shape = arguments->shape;
+  CLI::Option* runs = verb->add_option("--runs", arguments->run_keys,
+                                       "Keys of each run, the newest first")
+                          ->delimiter(',');
+  CLI::Option* keys = verb->add_option("--keys", shape.key_count,
+                                       "Keys of a tree of regular shape")
+                          ->excludes(runs);
+  verb->add_option("--tree", arguments->tree, "Its shape")
+      ->check(CLI::IsMember({"leveled", "tiered", "lazy_leveled", "universal"}))
+      ->excludes(runs)
+      ->capture_default_str();
+  verb->add_option("--levels", shape.level_count, "Its levels")
+      ->excludes(runs)
+      ->capture_default_str();
+  verb->add_option("--size_ratio", shape.size_ratio,
+                   "Keys of a level to those of the level above")
+      ->excludes(runs)
+      ->capture_default_str();
+  verb->add_option("--runs_per_level", shape.runs_per_level,
+                   "Runs of a tiered level")
+      ->excludes(runs)
+      ->capture_default_str();
+  verb->add_option("--flush_runs", shape.flush_runs,
+                   "Flushed files above the levels, each a run")
+      ->excludes(runs)
+      ->capture_default_str();
+  CLI::Option* bits =
+      verb->add_option("--bits_per_key", arguments->bits_per_key,
+                       "The budget, on average over all keys")
+          ->capture_default_str();
+  verb->add_option("--budget_bytes", arguments->budget_bytes,
+                   "The budget, in bytes for all filters")
+      ->check(CLI::PositiveNumber)
+      ->excludes(bits);
+  verb->add_option("--mode", arguments->mode,
+                   "hits_only: no filter for the oldest run")
+      ->check(CLI::IsMember({"balanced", "hits_only", "fixed"}))
+      ->capture_default_str();
+  verb->add_option("--missing_share", arguments->options.missing_share,
+                   "Share of gets whose key is nowhere in the tree")
+      ->capture_default_str();
+  verb->add_option("--max_bits_per_key", arguments->options.max_bits_per_key,
+                   "Of any run")
+      ->capture_default_str();
+  verb->add_option("--block_miss_shares", arguments->block_miss_shares,
+                   "Of the data blocks asked for, the share that is not in a "
+                   "cache, for each run")
+      ->delimiter(',');
+  verb->add_option("--filter", arguments->filter,
+                   "A family, or a filter of RocksDB")
+      ->check(CLI::IsMember(FilterNames()))
+      ->capture_default_str();
+  verb->add_option("--bloom_bits", arguments->bloom_bits,
+                   "To compare with: bits per key, the same in all runs, of "
+                   "RocksDB's Bloom filter")
+      ->check(CLI::Range(0.0, FilterPolicy::kMaxBitsPerKey))
+      ->capture_default_str();
+  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-plan)");
+  verb->callback([arguments, runs, keys, exit_code] {
+    if (runs->count() + keys->count() == 0) {
+      throw CLI::ValidationError("plan", "needs --keys or --runs");
+    }
+    Print(*arguments);
+    *exit_code = FlushOutput(kExitOk);
+  });
+}
+
+}  // namespace rowbloom::tools
