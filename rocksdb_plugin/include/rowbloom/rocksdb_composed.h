@@ -43,8 +43,8 @@ enum class RocksDbFilter : uint8_t {
 };
 
 struct RocksDbComposedOptions {
-  // Filter memory for each key of the tree: above 0, at most 24. A flush gets
-  // at most 1.35 times as many, other SSTs at most 8 more.
+  // Filter memory for each key of the tree: above 0, at most 24. What an SST
+  // gets at most is in FileBudgetOptions: flush_ratio and max_extra_bits.
   double bits_per_key = 10;
   RocksDbFilter filter = RocksDbFilter::kRibbon;
   // kHitsOnly: none at the bottom, for gets that never miss. kFixed: the same
