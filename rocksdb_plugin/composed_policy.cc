@@ -28,7 +28,9 @@ struct Named {
   Value value;
 };
 constexpr Named<RocksDbFilter> kFilters[] = {
-    {"bloom", RocksDbFilter::kBloom}, {"ribbon", RocksDbFilter::kRibbon}};
+    {"bloom", RocksDbFilter::kBloom},
+    {"ribbon", RocksDbFilter::kRibbon},
+    {"hybrid", RocksDbFilter::kHybrid}};
 constexpr Named<BudgetMode> kModes[] = {{"balanced", BudgetMode::kBalanced},
                                         {"hits_only", BudgetMode::kHitsOnly},
                                         {"fixed", BudgetMode::kFixed}};
@@ -187,12 +189,15 @@ ComposedSetting ComposedPolicy::SettingFor(
     const FilterBuildingContext& context) const {
   const FileFacts facts = FactsOf(context);
   const FileBudgetOptions budget_options = BudgetOptions(options_);
-  ComposedSetting result = {options_.filter, {}};
+  ComposedSetting result;
+  result.filter = options_.filter == RocksDbFilter::kBloom
+                      ? RocksDbFilter::kBloom
+                      : RocksDbFilter::kRibbon;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!budget_.has_value()) {
       absl::StatusOr<FileBudget> budget =
-          FileBudget::Create(CostOf(options_.filter), budget_options);
+          FileBudget::Create(CostOf(result.filter), budget_options);
       // Valid options always have one. An SST without a filter is slow only.
       if (!budget.ok()) return result;
       budget_ = *std::move(budget);
@@ -200,7 +205,7 @@ ComposedSetting ComposedPolicy::SettingFor(
     result.setting = budget_->ForFile(facts);
   }
   if (facts.is_flush && result.setting.policy_bits > 0 &&
-      options_.filter == RocksDbFilter::kRibbon) {
+      options_.filter == RocksDbFilter::kHybrid) {
     // The same rate, which costs Bloom more, within what a flush may take.
     const FilterCost& bloom = CostOf(RocksDbFilter::kBloom);
     result.filter = RocksDbFilter::kBloom;

@@ -33,8 +33,8 @@ absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options);
 
 // What the bits of one SST are, and of which filter.
 struct ComposedSetting {
-  RocksDbFilter filter = RocksDbFilter::kBloom;
-  FilterSetting setting;  // 0 policy_bits: no filter.
+  RocksDbFilter filter = RocksDbFilter::kBloom;  // Or kRibbon.
+  FilterSetting setting;                         // 0 policy_bits: no filter.
 };
 
 class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {

@@ -139,22 +139,35 @@ TEST(ComposedPolicy, WhatIsUnknownCountsAsOldest) {
       oldest);
 }
 
-TEST(ComposedPolicy, FlushesAreBloomAndCapped) {
-  for (const double bits : {4.0, 10.0, 16.0}) {
-    RocksDbComposedOptions options;
-    options.bits_per_key = bits;
-    const ComposedSetting flush =
-        ComposedPolicy(options).SettingFor(Context::Flush().get());
-    EXPECT_EQ(flush.filter, RocksDbFilter::kBloom);
-    EXPECT_GT(flush.setting.bits_per_key, bits);
-    EXPECT_LE(flush.setting.bits_per_key,
-              1.001 * FileBudgetOptions().flush_ratio * bits);
+TEST(ComposedPolicy, FlushesAreCapped) {
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
+    for (const double bits : {4.0, 10.0, 16.0}) {
+      RocksDbComposedOptions options;
+      options.bits_per_key = bits;
+      options.filter = filter;
+      const double of_flush = BitsOf(options, Context::Flush());
+      EXPECT_GT(of_flush, bits);
+      EXPECT_LE(of_flush, 1.001 * FileBudgetOptions().flush_ratio * bits);
+    }
   }
+}
+
+TEST(ComposedPolicy, HybridIsBloomInFlushesAndRibbonElsewhere) {
+  RocksDbComposedOptions options;
+  options.filter = RocksDbFilter::kHybrid;
+  const ComposedPolicy policy(options);
+  EXPECT_EQ(policy.SettingFor(Context::Flush().get()).filter,
+            RocksDbFilter::kBloom);
+  EXPECT_EQ(policy.SettingFor(Context::Compaction(5).get()).filter,
+            RocksDbFilter::kRibbon);
 }
 
 TEST(ComposedPolicy, FiltersTakeWhatTheBudgetGivesThem) {
   for (const RocksDbFilter filter :
-       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
     RocksDbComposedOptions options;
     options.filter = filter;
     const ComposedPolicy policy(options);
@@ -173,7 +186,9 @@ TEST(ComposedPolicy, FiltersTakeWhatTheBudgetGivesThem) {
 }
 
 TEST(ComposedPolicy, OneBuiltInServesEachSetting) {
-  const ComposedPolicy policy({});
+  RocksDbComposedOptions options;
+  options.filter = RocksDbFilter::kHybrid;
+  const ComposedPolicy policy(options);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(Build(policy, Context::Flush()).marker, -1);
     EXPECT_EQ(Build(policy, Context::Bottommost(6)).marker, -2);
@@ -194,7 +209,8 @@ TEST(ComposedPolicy, FixedIsTheSameEverywhere) {
   RocksDbComposedOptions options;
   options.mode = BudgetMode::kFixed;
   for (const RocksDbFilter filter :
-       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
     options.filter = filter;
     for (const Context& context :
          {Context::Flush(), Context::Compaction(2), Context::Bottommost(6)}) {
@@ -285,7 +301,8 @@ TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
   EXPECT_THAT(ErrorOf(id + "bits_per_key=25}"), HasSubstr("at most 24"));
   EXPECT_THAT(ErrorOf(id + "size_ratio=1}"), HasSubstr("not above 1"));
   EXPECT_THAT(ErrorOf(id + "size_ratio=inf}"), HasSubstr("not above 1"));
-  EXPECT_THAT(ErrorOf(id + "filter=xor}"), HasSubstr("allowed: bloom, ribbon"));
+  EXPECT_THAT(ErrorOf(id + "filter=xor}"),
+              HasSubstr("allowed: bloom, ribbon, hybrid"));
   EXPECT_THAT(ErrorOf(id + "mode=best}"),
               HasSubstr("allowed: balanced, hits_only, fixed"));
 }

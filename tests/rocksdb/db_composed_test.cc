@@ -22,7 +22,11 @@ namespace {
 using testing::TestDb;
 using Policy = std::shared_ptr<const testing::RocksDbFilterPolicy>;
 
-Policy Composed() { return NewRocksDbComposedPolicy({}); }
+Policy Composed(RocksDbFilter filter = RocksDbFilter::kHybrid) {
+  RocksDbComposedOptions options;
+  options.filter = filter;
+  return NewRocksDbComposedPolicy(options);
+}
 Policy StockBloom() {
   return Policy(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
 }
@@ -56,9 +60,9 @@ void WriteThenReadWith(const Policy& writer, const Policy& reader,
   db.set_up.other_policy = writer;
   db.Open();
   PutKeys(&db, 0, 2000);
-  db.Flush();  // A Bloom filter, and
+  db.Flush();
   PutKeys(&db, 2000, 4000);
-  db.Compact();  // a Ribbon filter, if composed.
+  db.Compact();
   PutKeys(&db, 4000, 6000);
   db.Flush();
   db.set_up.other_policy = reader;
@@ -70,7 +74,12 @@ void WriteThenReadWith(const Policy& writer, const Policy& reader,
 
 TEST(DbComposed, StockRocksDbReadsItsFilters) {
   for (const bool partitioned : {false, true}) {
-    WriteThenReadWith(Composed(), StockBloom(), partitioned);
+    WriteThenReadWith(Composed(RocksDbFilter::kBloom), StockBloom(),
+                      partitioned);
+    WriteThenReadWith(Composed(RocksDbFilter::kRibbon), StockBloom(),
+                      partitioned);
+    WriteThenReadWith(Composed(RocksDbFilter::kHybrid), StockBloom(),
+                      partitioned);
   }
 }
 

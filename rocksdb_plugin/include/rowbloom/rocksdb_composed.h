@@ -37,9 +37,12 @@ namespace rowbloom {
 
 enum class RocksDbFilter : uint8_t {
   kBloom,
-  // 30% smaller, slower to build, and with more memory while it is built;
-  // Bloom in SSTs of flushes, which are soon compacted.
+  // Of the same rate 30% smaller; slower to build, and with more memory while
+  // it is built.
   kRibbon,
+  // Ribbon, but Bloom in SSTs of flushes: the fastest flushes. They have the
+  // same caps in bits, so most wasted reads are then of level 0.
+  kHybrid,
 };
 
 struct RocksDbComposedOptions {
