@@ -3,38 +3,19 @@
 #include "native_policy.h"
 
 #include <string>
-#include <unordered_map>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "filter_bits_abi.h"
 #include "filter_entry.h"
 #include "rocksdb/table.h"
-#include "rocksdb/utilities/options_type.h"
 #include "row_filter_builder.h"
 #include "row_filter_reader.h"
+#include "text_option.h"
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::OptionType;
-using ROCKSDB_NAMESPACE::OptionTypeFlags;
-using ROCKSDB_NAMESPACE::OptionTypeInfo;
-using ROCKSDB_NAMESPACE::OptionVerificationType;
-using ROCKSDB_NAMESPACE::Status;
-
 namespace {
-
-Status ToRocksDb(const absl::Status& status) {
-  if (status.ok()) return Status::OK();
-  return Status::InvalidArgument(std::string(status.message()));
-}
-
-// How one field of RocksDbOptions is read from and written to text.
-struct OptionText {
-  absl::Status (*parse)(std::string_view text, RocksDbOptions* options);
-  std::string (*print)(const RocksDbOptions& options);
-};
 
 absl::Status ParseBloomTypeOption(std::string_view text,
                                   RocksDbOptions* options) {
@@ -57,50 +38,23 @@ absl::Status ParsePolicyOption(std::string_view text, RocksDbOptions* options) {
   return policy.status();
 }
 
-OptionTypeInfo TextOption(const OptionText& text) {
-  // Offset 0: each function is given the whole RocksDbOptions.
-  return OptionTypeInfo(
-      0, OptionType::kUnknown, OptionVerificationType::kNormal,
-      OptionTypeFlags::kNone,
-      [text](const ConfigOptions&, const std::string& name,
-             const std::string& value, void* options) {
-        const absl::Status status =
-            text.parse(value, static_cast<RocksDbOptions*>(options));
-        if (status.ok()) return Status::OK();
-        return Status::InvalidArgument(absl::StrCat("rowbloom.", name),
-                                       std::string(status.message()));
-      },
-      [text](const ConfigOptions&, const std::string&, const void* options,
-             std::string* value) {
-        *value = text.print(*static_cast<const RocksDbOptions*>(options));
-        return Status::OK();
-      },
-      [text](const ConfigOptions&, const std::string& name, const void* a,
-             const void* b, std::string* mismatch) {
-        const bool equal = text.print(*static_cast<const RocksDbOptions*>(a)) ==
-                           text.print(*static_cast<const RocksDbOptions*>(b));
-        if (!equal) *mismatch = name;
-        return equal;
-      });
-}
-
-const std::unordered_map<std::string, OptionTypeInfo>& OptionTable() {
-  static const auto* const table =
-      new std::unordered_map<std::string, OptionTypeInfo>{
-          {"bloom_type", TextOption({ParseBloomTypeOption,
-                                     [](const RocksDbOptions& o) {
-                                       return std::string(
-                                           BloomTypeName(o.bloom_type));
-                                     }})},
-          {"key_codec", TextOption({ParseKeyCodecOption,
-                                    [](const RocksDbOptions& o) {
-                                      return o.key_codec.ToString();
-                                    }})},
-          {"policy", TextOption({ParsePolicyOption,
-                                 [](const RocksDbOptions& o) {
-                                   return o.policy.ToString();
-                                 }})},
-      };
+const OptionTypeTable& OptionTable() {
+  using Options = RocksDbOptions;
+  const auto option = [](const OptionText<Options>& text) {
+    return TextOption<Options>(NativePolicy::kClassName(), text);
+  };
+  static const auto* const table = new OptionTypeTable{
+      {"bloom_type", option({ParseBloomTypeOption,
+                             [](const Options& o) {
+                               return std::string(BloomTypeName(o.bloom_type));
+                             }})},
+      {"key_codec",
+       option({ParseKeyCodecOption,
+               [](const Options& o) { return o.key_codec.ToString(); }})},
+      {"policy",
+       option({ParsePolicyOption,
+               [](const Options& o) { return o.policy.ToString(); }})},
+  };
   return *table;
 }
 
@@ -153,11 +107,29 @@ ROCKSDB_NAMESPACE::FilterBitsReader* NativePolicy::GetFilterBitsReader(
   return new RowFilterReader(contents);
 }
 
+const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
+    const std::string& id,
+    std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
+    std::string* error) {
+  absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
+  if (status.ok()) {
+    absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
+        NativePolicy::Parse(id);
+    if (policy.ok()) {
+      *guard = *std::move(policy);
+      return guard->get();
+    }
+    status = policy.status();
+  }
+  *error = std::string(status.message());
+  return nullptr;
+}
+
 std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
-    const RocksDbOptions& options, Status* error) {
+    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
   absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
   if (status.ok()) status = ValidateRocksDbOptions(options);
-  if (error != nullptr) *error = ToRocksDb(status);
+  if (error != nullptr) *error = ToRocksDbStatus(status);
   if (!status.ok()) return nullptr;
   return std::make_shared<NativePolicy>(options);
 }

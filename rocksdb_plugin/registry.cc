@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "filter_bits_abi.h"
+#include "composed_policy.h"
 #include "native_policy.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "row_prefix_extractor.h"
@@ -19,21 +19,17 @@ using ROCKSDB_NAMESPACE::SliceTransform;
 // Not rowbloom::FilterPolicy.
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
-const RocksDbFilterPolicy* MakePolicy(
+const RocksDbFilterPolicy* MakeComposedPolicy(
     const std::string& id, std::unique_ptr<const RocksDbFilterPolicy>* guard,
     std::string* error) {
-  absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
-  if (status.ok()) {
-    absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
-        NativePolicy::Parse(id);
-    if (policy.ok()) {
-      *guard = *std::move(policy);
-      return guard->get();
-    }
-    status = policy.status();
+  absl::StatusOr<std::unique_ptr<ComposedPolicy>> policy =
+      ComposedPolicy::Parse(id);
+  if (!policy.ok()) {
+    *error = std::string(policy.status().message());
+    return nullptr;
   }
-  *error = std::string(status.message());
-  return nullptr;
+  *guard = *std::move(policy);
+  return guard->get();
 }
 
 const SliceTransform* MakeExtractor(
@@ -65,7 +61,13 @@ int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
   if (!library.FindFactory<const RocksDbFilterPolicy>(
           NativePolicy::kClassName())) {
     library.AddFactory<const RocksDbFilterPolicy>(
-        Pattern(NativePolicy::kClassName()), MakePolicy);
+        Pattern(NativePolicy::kClassName()), MakeNativePolicy);
+    ++added;
+  }
+  if (!library.FindFactory<const RocksDbFilterPolicy>(
+          ComposedPolicy::kClassName())) {
+    library.AddFactory<const RocksDbFilterPolicy>(
+        Pattern(ComposedPolicy::kClassName()), MakeComposedPolicy);
     ++added;
   }
   if (!library.FindFactory<const SliceTransform>(

@@ -17,6 +17,7 @@
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_composed.h"
 
 namespace rowbloom {
 namespace {
@@ -138,6 +139,16 @@ TEST(CheckOptions, RefusesOtherPrefixHashesWithTheRowColExtractor) {
   c.Check();
   c.options.table_factory.reset(ROCKSDB_NAMESPACE::NewPlainTableFactory());
   EXPECT_REFUSED(CheckRocksDbOptions(c.options), HasSubstr("table_factory"));
+}
+
+TEST(CheckOptions, AdmitsComposedModeWithTheRowExtractorOnly) {
+  Case c;
+  c.table.filter_policy = NewRocksDbComposedPolicy({});
+  EXPECT_REFUSED(c.Check(), HasSubstr("rowbloom.Composed"),
+                 HasSubstr("use rowbloom, or rowbloom.RowPrefix:ROW"));
+  c.extractor.bloom_type = BloomType::kRow;
+  c.options.prefix_extractor = NewRowPrefixExtractor(c.extractor);
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
 }
 
 TEST(CheckOptions, RefusesAnotherFilterPolicyWithTheRowColExtractor) {

@@ -129,8 +129,9 @@ class TestDb {
   }
 
   void Open() { Open(MakeOptions()); }
-  void Open(const ROCKSDB_NAMESPACE::Options& options) {
+  void Open(ROCKSDB_NAMESPACE::Options options) {
     Close();
+    options.env = env_.get();  // OPTIONS files name no Env.
     ROCKSDB_NAMESPACE::DB* db = nullptr;
     const ROCKSDB_NAMESPACE::Status status =
         ROCKSDB_NAMESPACE::DB::Open(options, path(), &db);

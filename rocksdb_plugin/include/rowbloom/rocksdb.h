@@ -78,9 +78,10 @@ std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options);
 
-// Makes "rowbloom" and "rowbloom.RowPrefix" known to options strings and
-// OPTIONS files. Call it before opening a database by either; any number of
-// times. Returns how many factories were added.
+// Makes "rowbloom", "rowbloom.Composed" (rocksdb_composed.h) and
+// "rowbloom.RowPrefix" known to options strings and OPTIONS files. Call it
+// before opening a database by either; any number of times. Returns how many
+// factories were added.
 int RegisterRocksDb();
 int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
                     const std::string& arg);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Composed mode: RocksDB's own filters, with bits for each SST from one budget
+// for the tree. Needs RocksDB's public API alone.
+//
+//   rowbloom::RocksDbComposedOptions o;              // 10 bits per key, Ribbon
+//   o.bits_per_key = 8;
+//   table_options.filter_policy = rowbloom::NewRocksDbComposedPolicy(o);
+//
+// Or from an options string, after RegisterRocksDb():
+//   filter_policy={id=rowbloom.Composed;bits_per_key=8;filter=bloom}
+//
+// SSTs of the oldest run, which hold most keys, get somewhat less than the
+// budget, and newer ones more, since each run costs a get the same read
+// (filter_budget.h: FileBudget, by the level, and bottommost first). What
+// RocksDB says nothing of, as an SST to be ingested, counts as oldest; so does
+// every SST under FIFO compaction.
+//
+// The filters are RocksDB's, under its own CompatibilityName: RocksDB without
+// rowbloom reads them, and this reads RocksDB's. Immutable and thread-safe.
+
+#ifndef ROWBLOOM_ROCKSDB_COMPOSED_H_
+#define ROWBLOOM_ROCKSDB_COMPOSED_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "rocksdb/rocksdb_namespace.h"
+#include "rocksdb/status.h"
+#include "rowbloom/filter_budget.h"
+
+namespace ROCKSDB_NAMESPACE {
+class FilterPolicy;
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace rowbloom {
+
+enum class RocksDbFilter : uint8_t {
+  kBloom,
+  // Of the same rate 30% smaller; slower to build, and with more memory while
+  // it is built.
+  kRibbon,
+  // Ribbon, but Bloom in SSTs of flushes: the fastest flushes. They have the
+  // same caps in bits, so most wasted reads are then of level 0.
+  kHybrid,
+};
+
+struct RocksDbComposedOptions {
+  // Filter memory for each key of the tree: above 0, at most 24. What an SST
+  // gets at most is in FileBudgetOptions: flush_ratio and max_extra_bits.
+  double bits_per_key = 10;
+  RocksDbFilter filter = RocksDbFilter::kRibbon;
+  // kHitsOnly: none at the bottom, for gets that never miss. kFixed: the same
+  // bits everywhere.
+  BudgetMode mode = BudgetMode::kBalanced;
+  // RocksDB's max_bytes_for_level_multiplier. Above 1.
+  double size_ratio = 10;
+};
+
+// nullptr if the options are invalid; *error, if given, says why.
+std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbComposedPolicy(
+    const RocksDbComposedOptions& options,
+    ROCKSDB_NAMESPACE::Status* error = nullptr);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_COMPOSED_H_

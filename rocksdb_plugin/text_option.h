@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options of our policies as RocksDB's Configurable wants them: each is read
+// from text and written to it by two functions.
+//
+//   {"bloom_type", TextOption<RocksDbOptions>(
+//                      "rowbloom", {ParseBloomTypeOption, PrintBloomType})}
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_TEXT_OPTION_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_TEXT_OPTION_H_
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "rocksdb/status.h"
+#include "rocksdb/utilities/options_type.h"
+
+namespace rowbloom {
+
+inline ROCKSDB_NAMESPACE::Status ToRocksDbStatus(const absl::Status& status) {
+  if (status.ok()) return ROCKSDB_NAMESPACE::Status::OK();
+  return ROCKSDB_NAMESPACE::Status::InvalidArgument(
+      std::string(status.message()));
+}
+
+template <typename Options>
+struct OptionText {
+  absl::Status (*parse)(std::string_view text, Options* options);
+  std::string (*print)(const Options& options);
+};
+
+// `policy`, for messages: whose option it is. It is registered with the whole
+// Options, so the offset is 0.
+template <typename Options>
+ROCKSDB_NAMESPACE::OptionTypeInfo TextOption(const char* policy,
+                                             const OptionText<Options>& text) {
+  using ROCKSDB_NAMESPACE::ConfigOptions;
+  using ROCKSDB_NAMESPACE::Status;
+  return ROCKSDB_NAMESPACE::OptionTypeInfo(
+      0, ROCKSDB_NAMESPACE::OptionType::kUnknown,
+      ROCKSDB_NAMESPACE::OptionVerificationType::kNormal,
+      ROCKSDB_NAMESPACE::OptionTypeFlags::kNone,
+      [policy, text](const ConfigOptions&, const std::string& name,
+                     const std::string& value, void* options) {
+        const absl::Status status =
+            text.parse(value, static_cast<Options*>(options));
+        if (status.ok()) return Status::OK();
+        return Status::InvalidArgument(absl::StrCat(policy, ".", name),
+                                       std::string(status.message()));
+      },
+      [text](const ConfigOptions&, const std::string&, const void* options,
+             std::string* value) {
+        *value = text.print(*static_cast<const Options*>(options));
+        return Status::OK();
+      },
+      [text](const ConfigOptions&, const std::string& name, const void* a,
+             const void* b, std::string* mismatch) {
+        const bool equal = text.print(*static_cast<const Options*>(a)) ==
+                           text.print(*static_cast<const Options*>(b));
+        if (!equal) *mismatch = name;
+        return equal;
+      });
+}
+
+using OptionTypeTable =
+    std::unordered_map<std::string, ROCKSDB_NAMESPACE::OptionTypeInfo>;
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_TEXT_OPTION_H_

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "composed_policy.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "filter_bits_abi.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+namespace {
+
+using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::FilterBuildingContext;
+using ROCKSDB_NAMESPACE::Status;
+using ROCKSDB_NAMESPACE::TableFileCreationReason;
+using ::testing::HasSubstr;
+using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
+
+// What RocksDB says of an SST that it is about to write.
+class Context {
+ public:
+  static Context Flush() {
+    return Context(TableFileCreationReason::kFlush, 0, false);
+  }
+  static Context Compaction(int level) {
+    return Context(TableFileCreationReason::kCompaction, level, false);
+  }
+  static Context Bottommost(int level) {
+    return Context(TableFileCreationReason::kCompaction, level, true);
+  }
+  // Of an SstFileWriter.
+  static Context Unknown() {
+    Context result(TableFileCreationReason::kMisc, -1, false);
+    result.context_.num_levels = -1;
+    return result;
+  }
+  Context Of(ROCKSDB_NAMESPACE::CompactionStyle style) const {
+    Context result = *this;
+    result.context_.compaction_style = style;
+    return result;
+  }
+
+  const FilterBuildingContext& get() const { return context_; }
+
+ private:
+  Context(TableFileCreationReason reason, int level, bool is_bottommost)
+      : context_(TableOptions()) {
+    context_.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleLevel;
+    context_.num_levels = 7;
+    context_.level_at_creation = level;
+    context_.is_bottommost = is_bottommost;
+    context_.reason = reason;
+  }
+  static const ROCKSDB_NAMESPACE::BlockBasedTableOptions& TableOptions() {
+    static const auto* const options =
+        new ROCKSDB_NAMESPACE::BlockBasedTableOptions();
+    return *options;
+  }
+
+  FilterBuildingContext context_;
+};
+
+double BitsOf(const RocksDbComposedOptions& options, const Context& context) {
+  return ComposedPolicy(options).SettingFor(context.get()).setting.bits_per_key;
+}
+
+struct Built {
+  double bits_per_key = 0;
+  // Of RocksDB's trailer of five bytes: -1 for Bloom, -2 for Ribbon.
+  int marker = 0;
+  size_t denied = 0;  // Of as many absent keys as there are present ones.
+};
+
+Built Build(const RocksDbFilterPolicy& policy, const Context& context) {
+  constexpr int kKeys = 100000;
+  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
+      policy.GetBuilderWithContext(context.get()));
+  Built built;
+  if (builder == nullptr) return built;
+  for (int i = 0; i < kKeys; ++i) builder->AddKey(std::to_string(i));
+  std::unique_ptr<const char[]> bytes;
+  const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
+  built.bits_per_key = 8.0 * static_cast<double>(filter.size()) / kKeys;
+  built.marker = static_cast<signed char>(filter[filter.size() - 5]);
+  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsReader> reader(
+      policy.GetFilterBitsReader(filter));
+  for (int i = 0; i < kKeys; ++i) {
+    EXPECT_TRUE(reader->MayMatch(std::to_string(i)));
+    built.denied += reader->MayMatch(std::to_string(kKeys + i)) ? 0 : 1;
+  }
+  return built;
+}
+
+TEST(ComposedPolicy, FiltersAreUnderTheNameOfRocksDbsOwn) {
+  const auto policy = NewRocksDbComposedPolicy({});
+  ASSERT_NE(policy, nullptr);
+  EXPECT_STREQ(policy->Name(), "rowbloom.Composed");
+  const std::unique_ptr<const RocksDbFilterPolicy> own(
+      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  EXPECT_STREQ(policy->CompatibilityName(), own->CompatibilityName());
+}
+
+TEST(ComposedPolicy, NewerRunsGetMoreBits) {
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
+    RocksDbComposedOptions options;
+    options.filter = filter;
+    const double bottom = BitsOf(options, Context::Bottommost(6));
+    const double above = BitsOf(options, Context::Compaction(5));
+    EXPECT_LT(bottom, options.bits_per_key);
+    EXPECT_GT(bottom, options.bits_per_key - 2);
+    EXPECT_GT(above, options.bits_per_key);
+    EXPECT_GE(BitsOf(options, Context::Compaction(4)), above);
+    EXPECT_NEAR(BitsOf(options, Context::Compaction(1)),
+                options.bits_per_key + FileBudgetOptions().max_extra_bits, 0.1);
+  }
+}
+
+// A move to another level leaves the filter as it is.
+TEST(ComposedPolicy, BottommostComesBeforeTheLevel) {
+  for (const int level : {1, 3, 6}) {
+    EXPECT_EQ(BitsOf({}, Context::Bottommost(level)),
+              BitsOf({}, Context::Bottommost(6)));
+  }
+}
+
+TEST(ComposedPolicy, WhatIsUnknownCountsAsOldest) {
+  const double oldest = BitsOf({}, Context::Bottommost(6));
+  EXPECT_EQ(BitsOf({}, Context::Unknown()), oldest);
+  EXPECT_EQ(
+      BitsOf({}, Context::Flush().Of(ROCKSDB_NAMESPACE::kCompactionStyleFIFO)),
+      oldest);
+}
+
+TEST(ComposedPolicy, FlushesAreCapped) {
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
+    for (const double bits : {4.0, 10.0, 16.0}) {
+      RocksDbComposedOptions options;
+      options.bits_per_key = bits;
+      options.filter = filter;
+      const double of_flush = BitsOf(options, Context::Flush());
+      EXPECT_GT(of_flush, bits);
+      EXPECT_LE(of_flush, 1.001 * FileBudgetOptions().flush_ratio * bits);
+    }
+  }
+}
+
+TEST(ComposedPolicy, HybridIsBloomInFlushesAndRibbonElsewhere) {
+  RocksDbComposedOptions options;
+  options.filter = RocksDbFilter::kHybrid;
+  const ComposedPolicy policy(options);
+  EXPECT_EQ(policy.SettingFor(Context::Flush().get()).filter,
+            RocksDbFilter::kBloom);
+  EXPECT_EQ(policy.SettingFor(Context::Compaction(5).get()).filter,
+            RocksDbFilter::kRibbon);
+}
+
+TEST(ComposedPolicy, FiltersTakeWhatTheBudgetGivesThem) {
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
+    RocksDbComposedOptions options;
+    options.filter = filter;
+    const ComposedPolicy policy(options);
+    for (const Context& context :
+         {Context::Flush(), Context::Compaction(5), Context::Bottommost(6)}) {
+      const ComposedSetting expected = policy.SettingFor(context.get());
+      const Built built = Build(policy, context);
+      EXPECT_NEAR(built.bits_per_key, expected.setting.bits_per_key,
+                  0.02 * expected.setting.bits_per_key);
+      EXPECT_EQ(built.marker,
+                expected.filter == RocksDbFilter::kBloom ? -1 : -2);
+      // Twice the expected rate is some 15 standard deviations away at 1%.
+      EXPECT_GT(built.denied, 100000 * (1 - 2 * expected.setting.fpr) - 20);
+    }
+  }
+}
+
+TEST(ComposedPolicy, OneBuiltInServesEachSetting) {
+  RocksDbComposedOptions options;
+  options.filter = RocksDbFilter::kHybrid;
+  const ComposedPolicy policy(options);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Build(policy, Context::Flush()).marker, -1);
+    EXPECT_EQ(Build(policy, Context::Bottommost(6)).marker, -2);
+  }
+}
+
+TEST(ComposedPolicy, HitsOnlyWritesNoFilterAtTheBottom) {
+  RocksDbComposedOptions options;
+  options.bits_per_key = 0.6;
+  options.mode = BudgetMode::kHitsOnly;
+  const ComposedPolicy policy(options);
+  EXPECT_EQ(policy.GetBuilderWithContext(Context::Bottommost(6).get()),
+            nullptr);
+  EXPECT_GT(Build(policy, Context::Compaction(5)).bits_per_key, 2);
+}
+
+TEST(ComposedPolicy, FixedIsTheSameEverywhere) {
+  RocksDbComposedOptions options;
+  options.mode = BudgetMode::kFixed;
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
+    options.filter = filter;
+    for (const Context& context :
+         {Context::Flush(), Context::Compaction(2), Context::Bottommost(6)}) {
+      EXPECT_NEAR(BitsOf(options, context), 10, 0.01);
+    }
+  }
+}
+
+ConfigOptions Strict() {
+  RegisterRocksDb();
+  ConfigOptions config;
+  config.ignore_unsupported_options = false;
+  return config;
+}
+
+Status Create(const std::string& text,
+              std::shared_ptr<const RocksDbFilterPolicy>* policy) {
+  return RocksDbFilterPolicy::CreateFromString(Strict(), text, policy);
+}
+
+RocksDbComposedOptions OptionsOf(const std::string& text) {
+  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  const Status status = Create(text, &policy);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  const ComposedPolicy* composed =
+      policy == nullptr ? nullptr : policy->CheckedCast<ComposedPolicy>();
+  EXPECT_NE(composed, nullptr) << text;
+  return composed == nullptr ? RocksDbComposedOptions() : composed->options();
+}
+
+std::string ErrorOf(const std::string& text) {
+  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  const Status status = Create(text, &policy);
+  EXPECT_TRUE(status.IsInvalidArgument()) << text;
+  return status.ToString();
+}
+
+TEST(ComposedPolicy, TextSetsEachOption) {
+  EXPECT_EQ(OptionsOf("rowbloom.Composed").bits_per_key, 10);
+  EXPECT_EQ(OptionsOf("rowbloom.Composed:6.5").bits_per_key, 6.5);
+  EXPECT_EQ(OptionsOf("{id=rowbloom.Composed:6;filter=bloom}").filter,
+            RocksDbFilter::kBloom);
+  const RocksDbComposedOptions options = OptionsOf(
+      "{id=rowbloom.Composed;bits_per_key=0.6;filter=bloom;mode=hits_only;"
+      "size_ratio=6}");
+  EXPECT_EQ(options.bits_per_key, 0.6);
+  EXPECT_EQ(options.filter, RocksDbFilter::kBloom);
+  EXPECT_EQ(options.mode, BudgetMode::kHitsOnly);
+  EXPECT_EQ(options.size_ratio, 6);
+}
+
+TEST(ComposedPolicy, OptionsOfTextDecideTheBits) {
+  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  ASSERT_TRUE(
+      Create("{id=rowbloom.Composed;bits_per_key=5;mode=fixed}", &policy).ok());
+  EXPECT_NEAR(Build(*policy, Context::Bottommost(6)).bits_per_key, 5, 0.1);
+}
+
+TEST(ComposedPolicy, TextOfAPolicyMakesAnEqualPolicy) {
+  for (const char* text :
+       {"rowbloom.Composed", "rowbloom.Composed:6.5",
+        "{id=rowbloom.Composed;filter=bloom;mode=hits_only;size_ratio=6}"}) {
+    std::shared_ptr<const RocksDbFilterPolicy> first, second, other;
+    ASSERT_TRUE(Create(text, &first).ok()) << text;
+    const std::string printed = first->ToString(Strict());
+    ASSERT_TRUE(Create(printed, &second).ok()) << printed;
+    ASSERT_TRUE(Create("rowbloom.Composed:7", &other).ok());
+    std::string mismatch;
+    ConfigOptions exact = Strict();
+    exact.sanity_level = ConfigOptions::kSanityLevelExactMatch;
+    EXPECT_TRUE(first->AreEquivalent(exact, second.get(), &mismatch))
+        << mismatch;
+    EXPECT_FALSE(first->AreEquivalent(exact, other.get(), &mismatch));
+    EXPECT_FALSE(mismatch.empty());
+  }
+}
+
+TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
+  for (const char* text : {"rowbloom.Composed:", "rowbloom.Composed:many"}) {
+    EXPECT_THAT(ErrorOf(text), HasSubstr("rowbloom.Composed:BITS_PER_KEY"));
+  }
+  for (const char* bits : {"0", "-1", "25", "nan"}) {
+    EXPECT_THAT(ErrorOf(std::string("rowbloom.Composed:") + bits),
+                HasSubstr("above 0 and at most 24"));
+  }
+  const std::string id = "{id=rowbloom.Composed;";
+  EXPECT_THAT(ErrorOf(id + "bits_per_key=x}"), HasSubstr("not a number"));
+  EXPECT_THAT(ErrorOf(id + "bits_per_key=25}"), HasSubstr("at most 24"));
+  EXPECT_THAT(ErrorOf(id + "size_ratio=1}"), HasSubstr("not above 1"));
+  EXPECT_THAT(ErrorOf(id + "size_ratio=inf}"), HasSubstr("not above 1"));
+  EXPECT_THAT(ErrorOf(id + "filter=xor}"),
+              HasSubstr("allowed: bloom, ribbon, hybrid"));
+  EXPECT_THAT(ErrorOf(id + "mode=best}"),
+              HasSubstr("allowed: balanced, hits_only, fixed"));
+}
+
+TEST(ComposedPolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
+  RocksDbComposedOptions options;
+  options.bits_per_key = 0;
+  Status error;
+  EXPECT_EQ(NewRocksDbComposedPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("bits_per_key 0"));
+  EXPECT_NE(NewRocksDbComposedPolicy({}, &error), nullptr);
+  EXPECT_TRUE(error.ok());
+}
+
+}  // namespace
+}  // namespace rowbloom

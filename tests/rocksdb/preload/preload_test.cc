@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stock tools over a database that uses rowbloom, with the library for
+// LD_PRELOAD; and, as the control, what they do without it.
+
+#include <filesystem>
+#include <memory>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rocksdb/db.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb.h"
+#include "testing/run_program.h"
+
+namespace rowbloom {
+namespace {
+
+using ROCKSDB_NAMESPACE::DB;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr char kNone[] = "";
+constexpr int kFirstRow = 10000000;  // Rows have 8 bytes.
+
+class Preload : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    base_ = ::testing::TempDir() + "rowbloom_preload_XXXXXX";
+    ASSERT_NE(mkdtemp(base_.data()), nullptr) << base_;
+    std::filesystem::create_directory(Path("run"));
+  }
+  void TearDown() override { std::filesystem::remove_all(base_); }
+
+  std::string Path(const std::string& name) const { return base_ + "/" + name; }
+
+  // `preload`: kNone or a library.
+  ToolResult Run(const std::string& preload, const std::string& program,
+                 std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"LD_PRELOAD=" + preload, program});
+    return RunProgram("/usr/bin/env", Path("run"), std::move(arguments));
+  }
+  ToolResult Ldb(const std::string& preload,
+                 std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(),
+                     {"--db=" + Path("db"), "--try_load_options"});
+    return Run(preload, ROWBLOOM_LDB, std::move(arguments));
+  }
+
+  static std::string KeyOf(const KeyCodec& codec, int row) {
+    std::string key;
+    EXPECT_TRUE(codec.Encode(std::to_string(row), "q", &key).ok());
+    return key;
+  }
+
+  // Two SSTs of cells of the same 1000 rows.
+  void WriteDatabase(const KeyCodec& codec = KeyCodec::Ordered()) const {
+    RocksDbOptions filters;
+    filters.key_codec = codec;
+    ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+    table.filter_policy = NewRocksDbFilterPolicy(filters);
+    ROCKSDB_NAMESPACE::Options options;
+    options.create_if_missing = true;
+    options.disable_auto_compactions = true;
+    options.prefix_extractor = NewRowPrefixExtractor(filters);
+    options.table_factory.reset(
+        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    DB* opened = nullptr;
+    ASSERT_TRUE(DB::Open(options, Path("db"), &opened).ok());
+    const std::unique_ptr<DB> db(opened);
+    for (int sst = 0; sst < 2; ++sst) {
+      for (int row = kFirstRow; row < kFirstRow + 1000; ++row) {
+        ASSERT_TRUE(db->Put({}, KeyOf(codec, row), "value").ok());
+      }
+      ASSERT_TRUE(db->Flush({}).ok());
+    }
+  }
+
+  // Name and size of the filter of each live SST.
+  std::vector<std::pair<std::string, uint64_t>> Filters() const {
+    DB* opened = nullptr;
+    EXPECT_TRUE(DB::OpenForReadOnly({}, Path("db"), &opened).ok());
+    const std::unique_ptr<DB> db(opened);
+    ROCKSDB_NAMESPACE::TablePropertiesCollection properties;
+    EXPECT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
+    std::vector<std::pair<std::string, uint64_t>> filters;
+    for (const auto& [name, of_sst] : properties) {
+      filters.emplace_back(of_sst->filter_policy_name, of_sst->filter_size);
+    }
+    return filters;
+  }
+
+  std::string LatestOptionsFile() const {
+    std::string latest;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("db"))) {
+      const std::string name = entry.path().filename();
+      if (name.rfind("OPTIONS-", 0) == 0) latest = std::max(latest, name);
+    }
+    return Path("db/" + latest);
+  }
+
+ private:
+  std::string base_;
+};
+
+TEST_F(Preload, LdbGetsCells) {
+  WriteDatabase();
+  const auto get = [this](int row) {
+    const std::string key = KeyOf(KeyCodec::Ordered(), row);
+    const std::string hex =
+        ROCKSDB_NAMESPACE::Slice(key).ToString(/*hex=*/true);
+    return Ldb(ROWBLOOM_PRELOAD, {"--key_hex", "get", "0x" + hex});
+  };
+  const ToolResult found = get(kFirstRow);
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_EQ(found.out, "value\n");
+  const ToolResult absent = get(kFirstRow - 1);
+  EXPECT_THAT(absent.err + absent.out, HasSubstr("NotFound"));
+}
+
+TEST_F(Preload, LdbCompactsWithFilters) {
+  WriteDatabase();
+  const ToolResult result = Ldb(ROWBLOOM_PRELOAD, {"compact"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_THAT(Filters(), SizeIs(1));
+  EXPECT_EQ(Filters()[0].first, "rowbloom");
+  EXPECT_GT(Filters()[0].second, 2000 * 10 / 8);  // 1000 rows, 1000 cells.
+  EXPECT_THAT(ReadFile(LatestOptionsFile()),
+              HasSubstr("filter_policy={id=rowbloom;"));
+  EXPECT_THAT(ReadFile(LatestOptionsFile()),
+              HasSubstr("prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered"));
+}
+
+TEST_F(Preload, WithoutItLdbCompactsTheFiltersAway) {
+  WriteDatabase();
+  const ToolResult result = Ldb(kNone, {"compact"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_THAT(Filters(), SizeIs(1));
+  EXPECT_EQ(Filters()[0].second, 0);
+  EXPECT_THAT(ReadFile(LatestOptionsFile()), Not(HasSubstr("id=rowbloom")));
+}
+
+TEST_F(Preload, SstDumpShowsThePolicyAndReadsTheSst) {
+  WriteDatabase();
+  const ToolResult result =
+      Run(ROWBLOOM_PRELOAD, ROWBLOOM_SST_DUMP,
+          {"--file=" + Path("db"), "--command=check", "--show_properties"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("filter policy name: rowbloom"));
+  EXPECT_THAT(result.out, HasSubstr("# entries for filter: 2000"));
+}
+
+// Of a run of db_bench by that OPTIONS file.
+class Bench : public Preload {
+ protected:
+  // Reads of absent keys that a filter spared, of 2000. To the codec the keys
+  // of db_bench are rows of 8 bytes and a qualifier.
+  int Spared(const std::string& preload) const {
+    WriteDatabase(KeyCodec::FixedRow(8));
+    const ToolResult result =
+        Run(preload, ROWBLOOM_DB_BENCH,
+            {"--options_file=" + LatestOptionsFile(), "--db=" + Path("bench"),
+             "--benchmarks=fillrandom,compact,readmissing", "--num=2000",
+             "--statistics"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::smatch match;
+    const std::string all = result.out + result.err;
+    if (!std::regex_search(
+            all, match,
+            std::regex("rocksdb\\.bloom\\.filter\\.useful COUNT : ([0-9]+)"))) {
+      ADD_FAILURE() << "db_bench prints no tickers:\n" << all;
+      return -1;
+    }
+    return std::stoi(match[1]);
+  }
+};
+
+TEST_F(Bench, UsesTheFilterOfAnOptionsFile) {
+  EXPECT_GT(Spared(ROWBLOOM_PRELOAD), 1900);
+}
+
+TEST_F(Bench, WithoutItHasNoFilter) { EXPECT_EQ(Spared(kNone), 0); }
+
+TEST_F(Preload, ProgramsMakePoliciesOfBothModesFromStrings) {
+  const std::vector<std::pair<std::string, std::string>> policies = {
+      {"rowbloom", "rowbloom:"},
+      {"{id=rowbloom;bloom_type=ROW;policy=compact:target_fpr=0.001}",
+       "rowbloom:"},
+      {"rowbloom.Composed:8", "rowbloom.Composed:"},
+      {"{id=rowbloom.Composed;filter=bloom;mode=fixed}", "rowbloom.Composed:"}};
+  for (const auto& [policy, name] : policies) {
+    std::filesystem::remove_all(Path("db"));
+    const ToolResult result =
+        Run(ROWBLOOM_PRELOAD, ROWBLOOM_FROM_STRINGS,
+            {Path("db"), policy, "rowbloom.RowPrefix:ROW:ordered"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(name));
+  }
+}
+
+TEST_F(Preload, WithoutItProgramsKnowNoPolicy) {
+  const ToolResult result =
+      Run(kNone, ROWBLOOM_FROM_STRINGS, {Path("db"), "rowbloom"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("Could not load FilterPolicy"));
+}
+
+TEST_F(Preload, WrongStringsSayWhatIsAllowed) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"rowbloom:many", "rowbloom:BITS_PER_KEY"},
+      {"{id=rowbloom;policy=bloom}", "blocked_bloom"},
+      {"{id=rowbloom.Composed;filter=xor}", "bloom, ribbon"}};
+  for (const auto& [policy, allowed] : wrong) {
+    const ToolResult result =
+        Run(ROWBLOOM_PRELOAD, ROWBLOOM_FROM_STRINGS, {Path("db"), policy});
+    EXPECT_EQ(result.exit_code, 1) << policy;
+    EXPECT_THAT(result.err, HasSubstr(allowed));
+  }
+}
+
+TEST_F(Preload, ABuildWithoutNativeModeComposesAndSaysWhatItLacks) {
+  const ToolResult composed =
+      Run(ROWBLOOM_COMPOSED_ONLY, ROWBLOOM_FROM_STRINGS,
+          {Path("db"), "rowbloom.Composed", "rowbloom.RowPrefix:ROW:ordered"});
+  EXPECT_EQ(composed.exit_code, 0) << composed.err;
+  const ToolResult native = Run(ROWBLOOM_COMPOSED_ONLY, ROWBLOOM_FROM_STRINGS,
+                                {Path("db"), "rowbloom"});
+  EXPECT_EQ(native.exit_code, 1);
+  EXPECT_THAT(native.err, HasSubstr("has no native mode"));
+}
+
+}  // namespace
+}  // namespace rowbloom
