@@ -46,6 +46,7 @@ Counts CountsOfThread() {
   Counts counts;
   counts.filter_hits = perf.bloom_sst_hit_count;
   counts.filter_misses = perf.bloom_sst_miss_count;
+  if (perf.level_to_perf_context == nullptr) return counts;  // Cleared since.
   for (const auto& [level, by_level] : *perf.level_to_perf_context) {
     LevelCounts& c =
         counts.levels[std::min<size_t>(level, FilterStats::kLevels)];

@@ -347,7 +347,10 @@ TEST(DbStats, TheThreadsPerfLevelIsAsItWas) {
       perf->Reset();  // As an engine does for its own purposes.
     }
   }
-  perf->ClearPerLevelPerfContext();
+  {
+    const RocksDbLookupSample sample({&stats, 1});
+    perf->ClearPerLevelPerfContext();
+  }
   ROCKSDB_NAMESPACE::SetPerfLevel(level_before);
   PinnableSlice value;
   EXPECT_TRUE(rows.GetCell({}, Row(2), "absent", &value).IsNotFound());
