@@ -1,20 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows and cells in RocksDB under one filter for both. README.md shows the
-// part between the lines of dashes; the test `readme` keeps them equal.
+// Rows and cells in RocksDB under one filter for both; what is live, and what
+// it answered. README.md and docs/rocksdb.md quote the parts between lines of
+// dashes, and docs/rocksdb.md the output; the test `readme` keeps them equal.
 //
 //   rocksdb_rows DIRECTORY
+
+#include "rowbloom/rocksdb_rows.h"
 
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_stats.h"
+#include "rowbloom/rocksdb_verify.h"
 
 namespace {
+
+rocksdb::Status PutEmail(rocksdb::DB* db, const rowbloom::RocksDbOptions& rows,
+                         const std::string& row) {
+  // --------------------------------------------------------------------------
+  std::string key;
+  const absl::Status encoded = rows.key_codec.Encode(row, "email", &key);
+  if (!encoded.ok()) return rocksdb::Status::InvalidArgument("row", row);
+  return db->Put(rocksdb::WriteOptions(), key, row + "@example.org");
+  // --------------------------------------------------------------------------
+}
 
 rocksdb::Status Run(const std::string& path) {
   rocksdb::Options options;
@@ -34,24 +51,46 @@ rocksdb::Status Run(const std::string& path) {
   if (!status.ok()) return status;
   const std::unique_ptr<rocksdb::DB> db(opened);
 
-  std::string key;
-  if (!rows.key_codec.Encode("user17", "email", &key).ok()) {
-    return rocksdb::Status::InvalidArgument("row");
+  for (int user = 0; user < 1000; ++user) {
+    const std::string row = "user" + std::to_string(user);
+    if (row != "user18") status = PutEmail(db.get(), rows, row);
+    if (!status.ok()) return status;
   }
-  status = db->Put(rocksdb::WriteOptions(), key, "user17@example.org");
-  if (status.ok()) status = db->Flush(rocksdb::FlushOptions());
+  status = db->Flush(rocksdb::FlushOptions());
   if (!status.ok()) return status;
 
-  for (const char* row : {"user17", "user18"}) {
-    auto scan = rowbloom::RocksDbScan::OfRow(rows.key_codec, row);
-    if (!scan.ok()) return rocksdb::Status::InvalidArgument("row");
-    rocksdb::ReadOptions read;
-    scan->Configure(&read);
-    const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read));
-    it->Seek(scan->lower());
-    std::printf("%s: %s\n", row, it->Valid() ? "exists" : "does not exist");
-    if (!it->status().ok()) return it->status();
+  // --------------------------------------------------------------------------
+  const rocksdb::ReadOptions read;
+  rowbloom::FilterStats stats;
+  const rowbloom::RocksDbRows reader(db.get(), db->DefaultColumnFamily(),
+                                     rows.key_codec, {&stats, 1});
+  bool exists = false;
+  status = reader.RowExists(read, "user18", &exists);
+
+  rocksdb::PinnableSlice email;
+  status = reader.GetCell(read, "user17", "email", &email);
+
+  std::vector<rowbloom::RocksDbCell> cells;
+  status = reader.GetRow(read, "user17", &cells);
+  // --------------------------------------------------------------------------
+  if (!status.ok()) return status;
+  std::printf("user17: %s; user18 %s\n\n", email.ToString().c_str(),
+              exists ? "exists" : "does not exist");
+
+  for (int user = 0; user < 1000; ++user) {
+    const std::string row = "user" + std::to_string(user);
+    for (const char* qualifier : {"email", "phone"}) {
+      status = reader.GetCell(read, row, qualifier, &email);
+      if (!status.ok() && !status.IsNotFound()) return status;
+    }
   }
+  // --------------------------------------------------------------------------
+  std::printf("%s\n", stats.ToString().c_str());  // Or ToPrometheus().
+
+  const auto report =
+      rowbloom::VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+  if (report.ok()) std::printf("%s", report->ToString().c_str());
+  // --------------------------------------------------------------------------
   return rocksdb::Status::OK();
 }
 

@@ -104,7 +104,7 @@ class FilterBlockFile : public FilterFile {
     return first_error;
   }
 
-  absl::Status Verify() const override { return reader_->Verify(); }
+  absl::Status Verify(Json*) const override { return reader_->Verify(); }
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {

@@ -5,7 +5,7 @@
 // filter_file.cc; the verbs see this interface only.
 //
 //   absl::StatusOr<std::unique_ptr<FilterFile>> file = OpenFilterFile(path);
-//   if (file.ok()) status = (*file)->Verify();
+//   if (file.ok()) status = (*file)->Inspect(&entry);
 //
 // Status codes say what the tool makes of a file: DataLoss is damage,
 // Unimplemented a newer format, InvalidArgument a file of no known format (or
@@ -52,8 +52,8 @@ class FilterFile {
   // Adds what the filters say about themselves to *entry, on error as far as
   // they could be read.
   virtual absl::Status Inspect(Json* entry) const = 0;
-  // Checks every checksum and invariant.
-  virtual absl::Status Verify() const = 0;
+  // Checks every checksum and invariant. Adds what it measured to *entry.
+  virtual absl::Status Verify(Json* entry) const = 0;
   // On error *answer is "maybe".
   virtual absl::Status Lookup(const LookupQuestion& question,
                               LookupAnswer* answer) const = 0;

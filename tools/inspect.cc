@@ -41,7 +41,7 @@ void AddInspect(CLI::App* app, int* exit_code) {
   verb->callback([arguments, exit_code] {
     Report report;
     report.format = "rowbloom-inspect";
-    report.ask = [](const FilterFile& file, Json* entry) {
+    report.ask = [](const TargetFile&, const FilterFile& file, Json* entry) {
       return file.Inspect(entry);
     };
     report.text = Text;

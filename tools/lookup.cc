@@ -90,9 +90,8 @@ int Run(const Arguments& arguments, bool has_qualifier) {
   report.header["row"] = EscapeBytes(question.row);
   report.header["qualifier"] =
       has_qualifier ? Json(EscapeBytes(*question.qualifier)) : Json();
-  report.ask = [&question](const FilterFile& file, Json* entry) {
-    return Ask(file, question, entry);
-  };
+  report.ask = [&question](const TargetFile&, const FilterFile& file,
+                           Json* entry) { return Ask(file, question, entry); };
   report.text = Text;
   LookupAnswer unasked;
   unasked.reason = "cannot be read";

@@ -22,19 +22,17 @@ absl::Status IoError(const std::string& path, const std::error_code& error) {
 }
 
 TargetFile Failed(const std::string& path, absl::Status error) {
-  return {path, std::nullopt, std::move(error)};
+  return {path, std::nullopt, std::move(error), nullptr};
 }
 
 void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
 #ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
-  const absl::StatusOr<std::vector<LiveSst>> ssts = ListLiveSsts(path);
+  absl::StatusOr<std::vector<TargetFile>> ssts = ListLiveSsts(path);
   if (!ssts.ok()) {
     files->push_back(Failed(path, ssts.status()));
     return;
   }
-  for (const LiveSst& sst : *ssts) {
-    files->push_back({sst.path, sst.level, absl::OkStatus()});
-  }
+  for (TargetFile& sst : *ssts) files->push_back(std::move(sst));
 #else
   files->push_back(Failed(
       path, absl::FailedPreconditionError(
@@ -57,7 +55,8 @@ void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
   }
   std::sort(found.begin(), found.end());
   for (std::string& file : found) {
-    files->push_back({std::move(file), std::nullopt, absl::OkStatus()});
+    files->push_back(
+        {std::move(file), std::nullopt, absl::OkStatus(), nullptr});
   }
 }
 
@@ -71,7 +70,7 @@ std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
     if (!fs::exists(status)) {
       files.push_back(Failed(path, IoError(path, error)));
     } else if (fs::is_regular_file(status)) {
-      files.push_back({path, std::nullopt, absl::OkStatus()});
+      files.push_back({path, std::nullopt, absl::OkStatus(), nullptr});
     } else if (!fs::is_directory(status)) {
       files.push_back(Failed(
           path, absl::UnavailableError(path + ": not a file or directory")));

@@ -5,18 +5,40 @@
 #ifndef ROWBLOOM_TOOLS_PATHS_H_
 #define ROWBLOOM_TOOLS_PATHS_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "filter_file.h"
 
 namespace rowbloom::tools {
 
+struct TargetFile;
+
+// The column family of a database that files belong to: what its options ask
+// of their filters, and how these compare.
+class ColumnFamily {
+ public:
+  virtual ~ColumnFamily() = default;
+
+  // As FilterFile::Verify(), and whether the filter is the expected one.
+  virtual absl::Status Verify(const TargetFile& file, Json* entry) = 0;
+  // In place of Verify(), for a file that could not be opened.
+  virtual void AddUnopened(const TargetFile& file,
+                           const absl::Status& status) = 0;
+  // Of the files verified so far: {"column_family", "expected", "warnings"}
+  // and the sums, as JSON and as lines.
+  virtual Json Summary() const = 0;
+  virtual std::string SummaryText() const = 0;
+};
+
 struct TargetFile {
   std::string path;
-  std::optional<int> level;  // In its database.
-  absl::Status error;        // Why `path` could not be expanded.
+  std::optional<int> level;              // In its database.
+  absl::Status error;                    // Why `path` could not be expanded.
+  std::shared_ptr<ColumnFamily> family;  // Null outside of databases.
 };
 
 // A file stands for itself; the directory of a RocksDB database for its live

@@ -59,8 +59,9 @@ Json AskFile(const Report& report, const TargetFile& target) {
   SetStatus(status, &entry);
   if (file == nullptr) {
     entry.update(report.unasked);
+    if (target.family != nullptr) target.family->AddUnopened(target, status);
   } else {
-    status = report.ask(*file, &entry);
+    status = report.ask(target, *file, &entry);
     SetStatus(status, &entry);
   }
   return entry;
@@ -99,6 +100,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   Json summary{{"files", targets.size()}};
   for (const char* word : kStatusWords) summary[word] = 0;
   Json files = Json::array();
+  Json families = Json::array();
   bool any_damaged = false;
   bool any_unreadable = false;
 
@@ -123,12 +125,26 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     } else if (status != "unreadable") {
       std::cout << report.text(entry) << std::flush;
     }
+
+    const ColumnFamily* family = targets[i].family.get();
+    const bool is_last_of_family =
+        family != nullptr &&
+        (i + 1 == targets.size() || targets[i + 1].family.get() != family);
+    if (!report.sums_up_families || !is_last_of_family) continue;
+    families.push_back(family->Summary());
+    if (!as_json) std::cout << family->SummaryText() << std::flush;
+    if (report.is_strict && !families.back()["warnings"].empty()) {
+      any_damaged = true;
+    }
   }
 
   if (as_json) {
     Json document{{"format", report.format}, {"version", kReportVersion}};
     document.update(report.header);
     document["files"] = std::move(files);
+    if (report.sums_up_families) {
+      document["column_families"] = std::move(families);
+    }
     document["summary"] = std::move(summary);
     // Paths need not be UTF-8; JSON must be.
     std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)

@@ -8,8 +8,9 @@
 //
 // The JSON document: {"format", "version", (report.header's fields), "files":
 // [{"path", "kind", "status", "error", (the verb's fields)}], "summary":
-// {"files", "ok", "damaged", "newer", "unknown", "unreadable"}}. Fields are
-// added to it within a version, never renamed or dropped.
+// {"files", "ok", "damaged", "newer", "unknown", "unreadable"}}; and where the
+// verb sums up databases, "column_families". Fields are added to it within a
+// version, never renamed or dropped.
 
 #ifndef ROWBLOOM_TOOLS_REPORT_H_
 #define ROWBLOOM_TOOLS_REPORT_H_
@@ -20,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "filter_file.h"
+#include "paths.h"
 
 namespace rowbloom::tools {
 
@@ -32,12 +34,17 @@ inline constexpr int kReportVersion = 1;
 struct Report {
   std::string format;
   // Adds the verb's fields to *entry, on error as far as it got.
-  std::function<absl::Status(const FilterFile& file, Json* entry)> ask;
+  std::function<absl::Status(const TargetFile& target, const FilterFile& file,
+                             Json* entry)>
+      ask;
   // An entry as text, ending in a newline; not called for what could not be
   // read.
   std::function<std::string(const Json& entry)> text;
   Json header = Json::object();   // Of the whole report.
   Json unasked = Json::object();  // The verb's fields of a file not opened.
+  bool sums_up_families = false;  // Behind the files of each column family.
+  // Warnings of column families count as damage.
+  bool is_strict = false;
 };
 
 int RunReport(const Report& report, const std::vector<std::string>& paths,

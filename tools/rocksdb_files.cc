@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled without RTTI, as RocksDB's own releases are: a subclass of
-// FilterPolicy then links with both kinds of library.
+// Compiled without RTTI, as RocksDB's own releases are: a subclass of Logger
+// then links with both kinds of library.
 
 #include "rocksdb_files.h"
 
 #include <algorithm>
 #include <cstdarg>
+#include <map>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "rocksdb/cache.h"
+#include "output.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
-#include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
-#include "rocksdb/sst_file_reader.h"
-#include "rocksdb/table.h"
+#include "rocksdb/utilities/options_util.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom::tools {
@@ -33,43 +34,6 @@ absl::Status FromRocksDb(const rdb::Status& status) {
   return absl::UnavailableError(message);
 }
 
-// Claims to read rowbloom's filters, keeps the bytes RocksDB hands over, and
-// returns no reader, which RocksDB takes for "no filter".
-class CapturingPolicy : public rdb::FilterPolicy {
- public:
-  explicit CapturingPolicy(std::vector<std::string>* filters)
-      : filters_(filters) {}
-
-  const char* Name() const override { return "rowbloom.tool"; }
-  const char* CompatibilityName() const override {
-    return kRocksDbCompatibilityName;
-  }
-  rdb::FilterBitsBuilder* GetBuilderWithContext(
-      const rdb::FilterBuildingContext&) const override {
-    return nullptr;
-  }
-  rdb::FilterBitsReader* GetFilterBitsReader(
-      const rdb::Slice& contents) const override {
-    filters_->emplace_back(contents.data(), contents.size());
-    return nullptr;
-  }
-
- private:
-  std::vector<std::string>* filters_;
-};
-
-rdb::Options ReadOnlyTableOptions(std::vector<std::string>* filters) {
-  rdb::BlockBasedTableOptions table_options;
-  table_options.filter_policy = std::make_shared<CapturingPolicy>(filters);
-  // With this off, opening a table loads its filter, all partitions of it.
-  table_options.cache_index_and_filter_blocks = false;
-  // Partitions pass through a cache; they are kept by the policy, not here.
-  table_options.block_cache = rdb::NewLRUCache(64 << 10, /*num_shard_bits=*/0);
-  rdb::Options options;
-  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
-  return options;
-}
-
 // Keeps RocksDB from writing a LOG into a directory that is only looked at.
 class NullLogger : public rdb::Logger {
  public:
@@ -77,41 +41,178 @@ class NullLogger : public rdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
+class RocksDbColumnFamily : public ColumnFamily {
+ public:
+  explicit RocksDbColumnFamily(const std::string& name) {
+    report_.column_family = name;
+  }
+
+  void Expect(const rdb::ColumnFamilyOptions& options) {
+    report_.expected = ExpectedRocksDbFilter(options);
+    options_.comparator = options.comparator;
+  }
+  void ExpectUnknown(std::string why) { unknown_ = std::move(why); }
+  bool expects_filters() const {
+    return !report_.expected.filter_policy.empty();
+  }
+
+  absl::Status Verify(const TargetFile& target, Json* entry) override {
+    RocksDbVerifyOptions verify;
+    verify.read_data_blocks = true;
+    Add(target, VerifyRocksDbSst(target.path, options_, verify));
+    const RocksDbFilterFile& file = report_.files.back();
+    DescribeFilter(file, entry);
+    if (file.status.ok() && unknown_.empty()) {
+      (*entry)["filter"] = std::string(RocksDbFilterStateName(file.state));
+      if (!file.note.empty()) (*entry)["note"] = EscapeControls(file.note);
+    }
+    return file.status;
+  }
+
+  void AddUnopened(const TargetFile& target,
+                   const absl::Status& status) override {
+    RocksDbFilterFile file;
+    file.path = target.path;
+    file.status = status;
+    file.note = "see above";
+    Add(target, std::move(file));
+  }
+
+  Json Summary() const override {
+    Json summary{
+        {"column_family", EscapeBytes(report_.column_family)},
+        {"expected",
+         unknown_.empty() ? Json(report_.expected.ToString()) : Json()},
+        {"files", report_.files.size()}};
+    for (int i = 0; i < static_cast<int>(RocksDbFilterState::kCount); ++i) {
+      const auto state = static_cast<RocksDbFilterState>(i);
+      summary["states"][std::string(RocksDbFilterStateName(state))] =
+          unknown_.empty() ? Json(report_.CountOf(state)) : Json();
+    }
+    Json warnings = Json::array();
+    if (!unknown_.empty()) warnings.push_back(unknown_);
+    if (unknown_.empty()) {
+      for (const std::string& warning : report_.warnings()) {
+        warnings.push_back(EscapeControls(warning));
+      }
+    }
+    summary["warnings"] = std::move(warnings);
+    return summary;
+  }
+
+  std::string SummaryText() const override {
+    if (unknown_.empty()) return report_.Summary();
+    return "column family " + EscapeBytes(report_.column_family) +
+           "\nwarning: " + unknown_ + "\n";
+  }
+
+ private:
+  void Add(const TargetFile& target, RocksDbFilterFile file) {
+    file.level = target.level.value_or(0);
+    CompareWithExpected(report_.expected, &file);
+    report_.files.push_back(std::move(file));
+  }
+
+  rdb::Options options_;
+  std::string unknown_;  // Why nothing is known to be expected, or empty.
+  RocksDbFilterReport report_;
+};
+
+// What the OPTIONS file says in `section` of `name`; empty if nothing.
+std::string OptionText(const std::string& options_file,
+                       const std::string& section, std::string_view name) {
+  const size_t begin = options_file.find("[" + section + "]");
+  if (begin == std::string::npos) return "";
+  const std::string section_text =
+      options_file.substr(begin, options_file.find("\n[", begin) - begin);
+  const std::string key = "\n  " + std::string(name) + "=";
+  const size_t at = section_text.find(key);
+  if (at == std::string::npos) return "";
+  const size_t value = at + key.size();
+  return section_text.substr(value, section_text.find('\n', value) - value);
+}
+
+// What the latest OPTIONS file says of each column family.
+class OptionsFile {
+ public:
+  explicit OptionsFile(const std::string& directory) {
+    RegisterRocksDb();
+    // Merge operators and such of the application are not known here.
+    rdb::ConfigOptions config;
+    config.ignore_unknown_options = true;
+    config.ignore_unsupported_options = true;
+    rdb::DBOptions db_options;
+    std::string name;
+    rdb::Status status =
+        rdb::LoadLatestOptions(config, directory, &db_options, &families_);
+    if (status.ok()) {
+      status =
+          rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name);
+    }
+    if (status.ok()) {
+      status = rdb::ReadFileToString(rdb::Env::Default(),
+                                     directory + "/" + name, &text_);
+    }
+    if (!status.ok()) error_ = status.ToString();
+  }
+
+  const rdb::ColumnFamilyOptions* Find(const std::string& name) const {
+    for (const rdb::ColumnFamilyDescriptor& family : families_) {
+      if (family.name == name) return &family.options;
+    }
+    return nullptr;
+  }
+
+  std::shared_ptr<RocksDbColumnFamily> MakeFamily(
+      const std::string& name) const {
+    auto family = std::make_shared<RocksDbColumnFamily>(name);
+    const rdb::ColumnFamilyOptions* options = Find(name);
+    const std::string policy =
+        OptionText(text_, "TableOptions/BlockBasedTable \"" + name + "\"",
+                   "filter_policy");
+    if (!error_.empty()) {
+      family->ExpectUnknown("what filters are asked for is not known: " +
+                            EscapeControls(error_));
+    } else if (options == nullptr || policy.empty()) {
+      family->ExpectUnknown(
+          "the OPTIONS file does not say what filters are asked for");
+    } else {
+      family->Expect(*options);
+      if (!family->expects_filters() && policy != "nullptr") {
+        family->ExpectUnknown("filter_policy " + EscapeControls(policy) +
+                              " of the OPTIONS file is not known to this tool");
+      }
+    }
+    return family;
+  }
+
+ private:
+  std::vector<rdb::ColumnFamilyDescriptor> families_;
+  std::string text_;
+  std::string error_;
+};
+
 }  // namespace
 
-absl::StatusOr<SstFilters> ReadSstFilters(const std::string& path) {
-  SstFilters result;
-  rdb::SstFileReader reader(ReadOnlyTableOptions(&result.filters));
-  const rdb::Status status = reader.Open(path);
-  if (!status.ok()) return FromRocksDb(status);
-
-  const std::shared_ptr<const rdb::TableProperties> properties =
-      reader.GetTableProperties();
-  if (properties == nullptr) {
-    return absl::DataLossError(path + ": no table properties");
-  }
-  result.column_family_name = properties->column_family_name;
-  result.filter_policy_name = properties->filter_policy_name;
-  result.prefix_extractor_name = properties->prefix_extractor_name;
-  result.entry_count = properties->num_entries;
-  result.filter_size_bytes = properties->filter_size;
-  return result;
+void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
+  (*entry)["filter_policy"] = EscapeBytes(file.filter_policy);
+  (*entry)["family"] = file.family.empty() ? Json() : Json(file.family);
+  (*entry)["is_partitioned"] = file.is_partitioned;
+  (*entry)["chunk_count"] = file.filter_count;
+  (*entry)["filter_size_bytes"] = file.filter_size_bytes;
+  (*entry)["largest_chunk_bytes"] = file.largest_filter_bytes;
+  (*entry)["key_count"] = file.filter_key_count;
+  (*entry)["bits_per_key"] =
+      file.filter_key_count == 0 ? Json() : Json(file.bits_per_key());
+  const auto optional = [](const std::optional<double>& value) {
+    return value.has_value() ? Json(*value) : Json();
+  };
+  (*entry)["expected_fpr"] = optional(file.expected_fpr);
+  (*entry)["observed_fpr"] = optional(file.observed_fpr());
+  (*entry)["probe_count"] = file.probe_count;
 }
 
-absl::Status VerifySstChecksums(const std::string& path) {
-  std::vector<std::string> unused;
-  rdb::SstFileReader reader(ReadOnlyTableOptions(&unused));
-  rdb::Status status = reader.Open(path);
-  if (status.ok()) {
-    rdb::ReadOptions read_options;
-    read_options.fill_cache = false;
-    read_options.readahead_size = 2 << 20;
-    status = reader.VerifyChecksum(read_options);
-  }
-  return FromRocksDb(status);
-}
-
-absl::StatusOr<std::vector<LiveSst>> ListLiveSsts(
+absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     const std::string& directory) {
   rdb::Options options;
   options.info_log = std::make_shared<NullLogger>();
@@ -124,13 +225,20 @@ absl::StatusOr<std::vector<LiveSst>> ListLiveSsts(
   rdb::Status status = rdb::DB::ListColumnFamilies(options, directory, &names);
   if (!status.ok()) return FromRocksDb(status);
 
-  std::vector<rdb::ColumnFamilyDescriptor> families;
-  families.reserve(names.size());
-  for (const std::string& name : names) families.emplace_back(name, options);
+  const OptionsFile options_file(directory);
+  std::vector<rdb::ColumnFamilyDescriptor> descriptors;
+  std::map<std::string, std::shared_ptr<RocksDbColumnFamily>> families;
+  for (const std::string& name : names) {
+    families[name] = options_file.MakeFamily(name);
+    const rdb::ColumnFamilyOptions* written = options_file.Find(name);
+    rdb::ColumnFamilyOptions family_options(options);
+    if (written != nullptr) family_options.comparator = written->comparator;
+    descriptors.emplace_back(name, family_options);
+  }
   std::vector<rdb::ColumnFamilyHandle*> handles;
   rdb::DB* raw_db = nullptr;
-  status =
-      rdb::DB::OpenForReadOnly(options, directory, families, &handles, &raw_db);
+  status = rdb::DB::OpenForReadOnly(options, directory, descriptors, &handles,
+                                    &raw_db);
   if (!status.ok()) return FromRocksDb(status);
   const std::unique_ptr<rdb::DB> db(raw_db);
 
@@ -144,11 +252,11 @@ absl::StatusOr<std::vector<LiveSst>> ListLiveSsts(
               return std::tie(a.column_family_name, a.level, a.file_number) <
                      std::tie(b.column_family_name, b.level, b.file_number);
             });
-  std::vector<LiveSst> result;
+  std::vector<TargetFile> result;
   result.reserve(files.size());
   for (const rdb::LiveFileMetaData& file : files) {
-    result.push_back(
-        {file.directory + "/" + file.relative_filename, file.level});
+    result.push_back({file.directory + "/" + file.relative_filename, file.level,
+                      absl::OkStatus(), families.at(file.column_family_name)});
   }
   return result;
 }

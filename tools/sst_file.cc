@@ -14,6 +14,7 @@
 #ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
 #include "rocksdb_files.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_verify.h"
 #endif
 
 namespace rowbloom::tools {
@@ -26,17 +27,9 @@ constexpr std::string_view kMagics[] = {
 
 #ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
 
-// Of policies that this project has ever given out: "rowbloom" and what
-// begins with "rowbloom.".
-bool IsOurPolicy(std::string_view name) {
-  constexpr std::string_view kName = "rowbloom";
-  return name.substr(0, kName.size()) == kName &&
-         (name.size() == kName.size() || name[kName.size()] == '.');
-}
-
 class SstFile : public FilterFile {
  public:
-  SstFile(std::string path, SstFilters sst)
+  SstFile(std::string path, RocksDbSst sst)
       : path_(std::move(path)), sst_(std::move(sst)) {}
 
   std::string_view kind() const override { return "sst"; }
@@ -49,13 +42,13 @@ class SstFile : public FilterFile {
             ? Json()
             : Json(EscapeBytes(sst_.prefix_extractor_name));
     (*entry)["filter_policy"] = EscapeBytes(sst_.filter_policy_name);
-    (*entry)["filter_kind"] = std::string(FilterKind());
+    absl::Status first_error = CheckPromise();
+    (*entry)["filter_kind"] = std::string(FilterKind(first_error));
     (*entry)["filter_block_size_bytes"] = sst_.filter_size_bytes;
 
     ChunkTotals totals;
     Json chunks = Json::array();
-    absl::Status first_error = CheckPromise();
-    for (size_t i = 0; i < sst_.filters.size(); ++i) {
+    for (size_t i = 0; is_ours() && i < sst_.filters.size(); ++i) {
       Json chunk{{"chunk", i}};
       absl::StatusOr<RocksDbFilterInfo> info = Parse(i);
       if (info.ok()) {
@@ -73,21 +66,20 @@ class SstFile : public FilterFile {
     return first_error;
   }
 
-  absl::Status Verify() const override {
-    absl::Status status = VerifySstChecksums(path_);
-    if (status.ok()) status = CheckPromise();
-    for (size_t i = 0; status.ok() && i < sst_.filters.size(); ++i) {
-      status = Annotate(i, VerifyFilterBlob(sst_.filters[i]));
-      if (status.ok()) status = CheckSameQuestion(i);
-    }
-    return status;
+  absl::Status Verify(Json* entry) const override {
+    RocksDbVerifyOptions verify;
+    verify.read_data_blocks = true;
+    const RocksDbFilterFile file =
+        VerifyRocksDbSst(path_, /*options=*/{}, verify);
+    DescribeFilter(file, entry);
+    return file.status;
   }
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
     absl::Status promise = CheckPromise();
     if (!promise.ok()) return promise;
-    if (sst_.filters.empty()) {
+    if (!is_ours()) {
       answer->reason = "no filter of rowbloom's";
       return absl::OkStatus();
     }
@@ -118,42 +110,27 @@ class SstFile : public FilterFile {
   }
 
  private:
-  // A full filter is the whole filter block; partitions are that but for the
-  // index over them.
-  std::string_view FilterKind() const {
-    if (sst_.filters.size() == 1 &&
-        sst_.filters[0].size() == sst_.filter_size_bytes) {
-      return "full";
+  bool is_ours() const { return sst_.owner == RocksDbFilterOwner::kRowbloom; }
+
+  std::string_view FilterKind(const absl::Status& promise) const {
+    switch (sst_.owner) {
+      case RocksDbFilterOwner::kNobody:
+        return "none";
+      case RocksDbFilterOwner::kRowbloom:
+        return sst_.is_partitioned() ? "partitioned" : "full";
+      case RocksDbFilterOwner::kRocksDb:
+        return "another's";
+      case RocksDbFilterOwner::kUnknown:
+        break;
     }
-    if (!sst_.filters.empty()) return "partitioned";
-    if (sst_.filter_size_bytes == 0) return "none";
-    return IsOurPolicy(sst_.filter_policy_name) ? "missing" : "another's";
+    return promise.ok() ? "another's" : "missing";
   }
 
-  // The filter that the properties promise is really there.
+  // The filter that the properties promise is really there. RocksDB drops a
+  // damaged one in silence.
   absl::Status CheckPromise() const {
-    if (FilterKind() != "missing") return absl::OkStatus();
-    // RocksDB has dropped it in silence; the checksums know why.
-    absl::Status status = VerifySstChecksums(path_);
-    if (!status.ok()) return status;
-    return absl::DataLossError(
-        path_ + ": the properties promise a filter block of " +
-        std::to_string(sst_.filter_size_bytes) + " bytes by policy " +
-        EscapeBytes(sst_.filter_policy_name) + ", and there is none");
-  }
-
-  // All chunks were written for the same questions as the first.
-  absl::Status CheckSameQuestion(size_t i) const {
-    const absl::StatusOr<RocksDbFilterInfo> first = Parse(0);
-    if (!first.ok()) return first.status();
-    const absl::StatusOr<RocksDbFilterInfo> info = Parse(i);
-    if (!info.ok()) return info.status();
-    if (info->bloom_type == first->bloom_type &&
-        info->key_codec == first->key_codec) {
-      return absl::OkStatus();
-    }
-    return Annotate(
-        i, absl::DataLossError("bloom type or key codec differs from chunk 0"));
+    if (sst_.owner != RocksDbFilterOwner::kUnknown) return absl::OkStatus();
+    return VerifyRocksDbSst(path_, /*options=*/{}).status;
   }
 
   absl::StatusOr<RocksDbFilterInfo> Parse(size_t i) const {
@@ -186,7 +163,7 @@ class SstFile : public FilterFile {
   }
 
   const std::string path_;
-  const SstFilters sst_;
+  const RocksDbSst sst_;
 };
 
 #endif  // ROWBLOOM_TOOL_WITH_ROCKSDB
@@ -204,7 +181,7 @@ FilterFileOrError OpenSst(
   }
   if (!is_sst) return nullptr;
 #ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
-  absl::StatusOr<SstFilters> sst = ReadSstFilters(path);
+  absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(path);
   if (!sst.ok()) return sst.status();
   return std::make_unique<SstFile>(path, *std::move(sst));
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom verify: every checksum and invariant.
+// rowbloom verify: every checksum and invariant; of a database, also whether
+// its files carry the filters that its options ask for.
 
 #include <memory>
 #include <string>
@@ -10,24 +11,46 @@
 #include "verbs.h"
 
 namespace rowbloom::tools {
+namespace {
+
+// A filter that is not the expected one is told behind "ok".
+std::string Text(const Json& entry) {
+  std::string line = StatusLine(entry);
+  if (!entry.contains("note")) return line;
+  line.pop_back();
+  return line + ", filter " + entry["filter"].get<std::string>() + ": " +
+         entry["note"].get<std::string>() + "\n";
+}
+
+}  // namespace
 
 void AddVerify(CLI::App* app, int* exit_code) {
   struct Arguments {
     std::vector<std::string> paths;
     bool json = false;
+    bool strict = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app->add_subcommand(
-      "verify", "Read everything; check every checksum and invariant");
+      "verify",
+      "Check every checksum and invariant, and databases for their filters");
   verb->add_option("PATH", arguments->paths,
                    "Filter blocks, SSTs, or directories of them")
       ->required();
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-verify)");
+  verb->add_flag("--strict", arguments->strict,
+                 "Exit with 1 if a database gives a warning, too");
   verb->callback([arguments, exit_code] {
     Report report;
     report.format = "rowbloom-verify";
-    report.ask = [](const FilterFile& file, Json*) { return file.Verify(); };
-    report.text = StatusLine;
+    report.ask = [](const TargetFile& target, const FilterFile& file,
+                    Json* entry) {
+      return target.family != nullptr ? target.family->Verify(target, entry)
+                                      : file.Verify(entry);
+    };
+    report.text = Text;
+    report.sums_up_families = true;
+    report.is_strict = arguments->strict;
     *exit_code = RunReport(report, arguments->paths, arguments->json);
   });
 }

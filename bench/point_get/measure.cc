@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
-#include "rocksdb/iterator.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "rowbloom/key_codec.h"
+#include "rowbloom/rocksdb_rows.h"
 
 namespace rowbloom::point_get {
 namespace {
@@ -26,39 +26,30 @@ void Check(const rocksdb::Status& status) {
 // Asks one get at a time, as an application would.
 class Asker {
  public:
-  explicit Asker(rocksdb::DB* db) : db_(db) {
+  explicit Asker(rocksdb::DB* db)
+      : rows_(db, db->DefaultColumnFamily(), KeyCodec::Ordered()) {
     read_options_.fill_cache = false;
-    // The safe way to have a scan within a row use the filter: RocksDB does
-    // so if both ends have the same prefix.
-    scan_options_ = read_options_;
-    scan_options_.auto_prefix_mode = true;
-    scan_options_.iterate_upper_bound = &upper_bound_;
   }
 
   bool RowExists(const PointGet& get) {
-    upper_bound_ = get.upper_bound;
-    const std::unique_ptr<rocksdb::Iterator> it(
-        db_->NewIterator(scan_options_));
-    it->Seek(get.key);
-    Check(it->status());
-    return it->Valid();
+    bool exists = false;
+    Check(rows_.RowExists(read_options_, get.row, &exists));
+    return exists;
   }
 
   bool GetCell(const PointGet& get) {
     const rocksdb::Status status =
-        db_->Get(read_options_, db_->DefaultColumnFamily(), get.key, &value_);
+        rows_.GetCell(read_options_, get.row, get.qualifier, &value_);
     if (!status.IsNotFound()) Check(status);
     return status.ok();
   }
 
-  const std::string& value() const { return value_; }
+  const rocksdb::Slice& value() const { return value_; }
 
  private:
-  rocksdb::DB* const db_;
+  const RocksDbRows rows_;
   rocksdb::ReadOptions read_options_;
-  rocksdb::ReadOptions scan_options_;
-  rocksdb::Slice upper_bound_;
-  std::string value_;
+  rocksdb::PinnableSlice value_;
 };
 
 void StartCounting() {
@@ -128,13 +119,15 @@ Measurement Measure(rocksdb::DB* db, Query query,
     m.found += found;
     bool right = found == IsPresent(query);
     if (right && query == Query::kPresentCell) {
-      MakeValue(get.key, value_size_bytes, &expected_value);
+      MakeValue(EncodeKey(get.row, get.qualifier), value_size_bytes,
+                &expected_value);
       right = asker.value() == expected_value;
     }
     if (!right && ++m.wrong_answers <= kWrongAnswersTold) {
+      const std::string key = EncodeKey(get.row, get.qualifier);
       std::fprintf(stderr, "\nWRONG ANSWER: %s %s: %s\n",
                    std::string(QueryName(query)).c_str(),
-                   rocksdb::Slice(get.key).ToString(/*hex=*/true).c_str(),
+                   rocksdb::Slice(key).ToString(/*hex=*/true).c_str(),
                    found ? "found" : "not found");
     }
     if (nanoseconds.size() % kProgressStep == 0) progress->Add(kProgressStep);

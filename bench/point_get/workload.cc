@@ -22,14 +22,6 @@ void Check(const absl::Status& status) {
   if (!status.ok()) throw std::runtime_error(std::string(status.message()));
 }
 
-PointGet RowScan(std::string_view row) {
-  const KeyCodec codec = KeyCodec::Ordered();
-  PointGet get;
-  Check(codec.RowLowerBound(row, &get.key));
-  Check(codec.RowUpperBound(row, &get.upper_bound));
-  return get;
-}
-
 size_t ChooseRow(const Dataset& data, Mix mix, const ZipfSampler& zipf,
                  uint64_t get_number, uint64_t random) {
   if (mix == Mix::kUniform) return random % data.row_count();
@@ -91,20 +83,19 @@ std::vector<PointGet> MakePointGets(const Dataset& data, Query query, Mix mix,
     const size_t row = ChooseRow(data, mix, zipf, i, Scramble(i, seed));
     switch (query) {
       case Query::kAbsentRow:
-        gets.push_back(RowScan(data.AbsentRow(row)));
+        gets.push_back({data.AbsentRow(row), ""});
         break;
       case Query::kPresentRow:
-        gets.push_back(RowScan(data.row(row)));
+        gets.push_back({data.row(row), ""});
         break;
       case Query::kAbsentColumn:
-        gets.push_back(
-            {EncodeKey(data.row(row), data.AbsentQualifier(row)), ""});
+        gets.push_back({data.row(row), data.AbsentQualifier(row)});
         break;
       case Query::kPresentCell: {
         const auto columns = data.columns(row);
         const uint32_t q =
             columns[Scramble(i, kColumnChoiceSeed) % columns.size()];
-        gets.push_back({EncodeKey(data.row(row), data.qualifier(q)), ""});
+        gets.push_back({data.row(row), data.qualifier(q)});
         break;
       }
     }

@@ -22,10 +22,10 @@
 namespace rowbloom::point_get {
 
 enum class Query {
-  kAbsentRow,     // "Does this row exist?", by Seek: it does not.
-  kAbsentColumn,  // Get of a column that an existing row lacks.
-  kPresentCell,   // Get of a cell that exists.
-  kPresentRow,    // "Does this row exist?", by Seek: it does. Only checked.
+  kAbsentRow,     // RowExists(), a scan: it does not.
+  kAbsentColumn,  // GetCell() of a column that an existing row lacks.
+  kPresentCell,   // GetCell() of one that exists.
+  kPresentRow,    // RowExists(): it does. Only checked.
 };
 enum class Mix { kUniform, kZipf };
 
@@ -35,13 +35,13 @@ inline constexpr Query kReportedQueries[] = {
 inline constexpr Mix kMixes[] = {Mix::kUniform, Mix::kZipf};
 std::string_view QueryName(Query query);
 std::string_view MixName(Mix mix);
-// Whether it is asked by a Seek within the row's bounds, and not by a Get.
+// Whether it is asked by a scan within the row's bounds, and not by a Get.
 bool IsRowQuery(Query query);
 bool IsPresent(Query query);
 
 struct PointGet {
-  std::string key;          // A Seek starts here.
-  std::string upper_bound;  // A Seek ends before; empty for a Get.
+  std::string row;
+  std::string qualifier;  // Of no meaning for a row query.
 };
 
 // Ranks 0..count-1 with probability proportional to 1 / (rank + 1)^0.99.

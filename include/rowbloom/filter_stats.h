@@ -72,6 +72,8 @@ struct FilterStatsSnapshot {
 class FilterStats {
  public:
   static constexpr int kUnknownLevel = -1;
+  // Levels that Add() knows: from 0 to this less one.
+  static constexpr int kLevels = 16;
 
   struct File {
     uint64_t file_id = 0;
@@ -86,7 +88,8 @@ class FilterStats {
   FilterStats& operator=(const FilterStats&) = delete;
 
   // What no file is known for. With a reader at hand, tell it the outcome.
-  void Add(FilterCounter counter, uint64_t delta = 1);
+  void Add(FilterCounter counter, uint64_t delta = 1,
+           int level = kUnknownLevel);
   void TellOutcome(bool key_was_there) {
     Add(key_was_there ? FilterCounter::kTruePositives
                       : FilterCounter::kFalsePositives);

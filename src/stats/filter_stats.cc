@@ -156,9 +156,14 @@ std::map<int, FilterStatsSnapshot> FilterStats::Impl::Levels() const {
   for (const auto& [counters, file] : files_) {
     levels[file.level] += counters->Snapshot();
   }
-  const FilterStatsSnapshot rest = unattributed_.Snapshot();
-  if (rest.values != FilterStatsSnapshot().values) {
-    levels[kUnknownLevel] += rest;
+  for (int i = 0; i <= kLevels; ++i) {
+    FilterStatsSnapshot rest;
+    for (size_t counter = 0; counter < kCounters; ++counter) {
+      rest.values[counter] =
+          unattributed_[i][counter].load(std::memory_order_relaxed);
+    }
+    if (rest.values == FilterStatsSnapshot().values) continue;
+    levels[i < kLevels ? i : kUnknownLevel] += rest;
   }
   return levels;
 }
@@ -181,8 +186,8 @@ std::vector<FilterStats::File> FilterStats::Impl::Files() const {
 FilterStats::FilterStats() : impl_(std::make_unique<Impl>()) {}
 FilterStats::~FilterStats() = default;
 
-void FilterStats::Add(FilterCounter counter, uint64_t delta) {
-  impl_->Add(counter, delta);
+void FilterStats::Add(FilterCounter counter, uint64_t delta, int level) {
+  impl_->Add(counter, delta, level);
 }
 
 FilterStatsSnapshot FilterStats::Snapshot() const {

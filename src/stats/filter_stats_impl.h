@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files whose counters a FilterStats sums, and what closed ones left.
+// The files whose counters a FilterStats sums, what closed ones left, and what
+// was counted without a file.
 
 #ifndef ROWBLOOM_STATS_FILTER_STATS_IMPL_H_
 #define ROWBLOOM_STATS_FILTER_STATS_IMPL_H_
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -25,14 +29,24 @@ class FilterStats::Impl {
             std::string_view name);
   void Close(const stats::FileCounters* counters);
 
-  void Add(FilterCounter counter, uint64_t delta) {
-    unattributed_.Add(counter, delta);
+  void Add(FilterCounter counter, uint64_t delta, int level) {
+    Unattributed(level)[static_cast<size_t>(counter)].fetch_add(
+        delta, std::memory_order_relaxed);
   }
   std::map<int, FilterStatsSnapshot> Levels() const;
   std::vector<File> Files() const;
 
  private:
-  stats::FileCounters unattributed_;
+  using Counters = std::array<std::atomic<uint64_t>,
+                              static_cast<size_t>(FilterCounter::kCount)>;
+
+  // Those of kUnknownLevel serve levels that have no place, too.
+  Counters& Unattributed(int level) {
+    return unattributed_[level >= 0 && level < kLevels ? level : kLevels];
+  }
+
+  // By level; the last are of kUnknownLevel.
+  std::array<Counters, kLevels + 1> unattributed_{};
   // Not absl::Mutex: ThreadSanitizer does not see into a prebuilt Abseil.
   mutable std::mutex mutex_;
   // Guarded by mutex_. `counters` of a File is not used.

@@ -170,7 +170,8 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
                            "\\-\\-max_bits_per_key",
                            "\\-\\-block_miss_shares",
                            "\\-\\-filter",
-                           "\\-\\-bloom_bits"}) {
+                           "\\-\\-bloom_bits",
+                           "\\-\\-strict"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
 }
@@ -643,6 +644,106 @@ TEST_F(CliTest, ADatabaseStandsForItsLiveSsts) {
   EXPECT_EQ(lookup["files"][2]["answer"], "no");
 }
 
+TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
+  const ToolResult fine = Run({"verify", "--strict", "database"});
+  EXPECT_EQ(fine.exit_code, 0) << fine.out;
+  EXPECT_THAT(fine.out,
+              HasSubstr("column family default: rowbloom ROWCOL ordered "
+                        "blocked_bloom:bits_per_key=10\n"
+                        "2 files, 300 entries: 2 expected\n"));
+  EXPECT_THAT(fine.out, Not(HasSubstr("warning")));
+
+  const ToolResult mixed = Run({"verify", "mixed"});
+  EXPECT_EQ(mixed.exit_code, 0);
+  for (const char* text :
+       {": ok, filter none: written without a filter policy\n",
+        ": ok, filter another's: written with policy bloomfilter\n",
+        "3 files, 3000 entries: 1 expected, 1 another's, 1 none\n",
+        "warning: 1 file with a filter that the configured policy does not "
+        "read",
+        "warning: 1 file without a filter (compact"}) {
+    EXPECT_THAT(mixed.out, HasSubstr(text));
+  }
+  EXPECT_EQ(Run({"verify", "--strict", "mixed"}).exit_code, 1);
+
+  const Json document = RunJson({"verify", "--json", "mixed"});
+  EXPECT_EQ(document["files"][0]["filter"], "none");
+  EXPECT_EQ(document["files"][0]["note"], "written without a filter policy");
+  EXPECT_EQ(document["files"][1]["filter"], "another's");
+  EXPECT_EQ(document["files"][1]["family"], "rocksdb_bloom");
+  EXPECT_EQ(document["files"][1]["chunk_count"], 1);
+  EXPECT_EQ(document["files"][2]["filter"], "expected");
+  EXPECT_EQ(document["files"][2]["key_count"], 2000);
+  EXPECT_NEAR(document["files"][2]["observed_fpr"].get<double>(),
+              document["files"][2]["expected_fpr"].get<double>(), 0.006);
+  ASSERT_EQ(document["column_families"].size(), 1U);
+  const Json& family = document["column_families"][0];
+  EXPECT_EQ(family["column_family"], "default");
+  EXPECT_EQ(family["states"]["none"], 1);
+  EXPECT_EQ(family["states"]["expected"], 1);
+  EXPECT_EQ(family["warnings"].size(), 2U);
+}
+
+TEST_F(CliTest, VerifySaysThatAProgramWithoutThePluginWasHere) {
+  const ToolResult result = Run({"verify", "plugin_absent"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("column family default: no filter\n"));
+  EXPECT_THAT(result.out, HasSubstr("RegisterRocksDb"));
+  EXPECT_EQ(Run({"verify", "--strict", "plugin_absent"}).exit_code, 1);
+}
+
+TEST_F(CliTest, VerifyReportsOversizedPartitions) {
+  const Json document = RunJson({"verify", "--json", "oversized"});
+  const Json& file = document["files"][0];
+  EXPECT_EQ(file["filter"], "expected");
+  EXPECT_EQ(file["is_partitioned"], true);
+  EXPECT_GT(file["largest_chunk_bytes"], 400);
+  EXPECT_THAT(document["column_families"][0]["warnings"][0].get<std::string>(),
+              HasSubstr("metadata_block_size asks for 200"));
+}
+
+TEST_F(CliTest, DatabasesWithTimestampsAreRead) {
+  const ToolResult result = Run({"verify", "--strict", "timestamps"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 file, 1000 entries: 1 expected"));
+}
+
+TEST_F(CliTest, WithoutItsOptionsFileADatabaseIsComparedWithNothing) {
+  std::filesystem::copy(InputPath("mixed"), InputPath("no_options"));
+  std::string options;  // The latest.
+  for (const auto& file :
+       std::filesystem::directory_iterator(InputPath("no_options"))) {
+    const std::string path = file.path().string();
+    if (path.find("/OPTIONS-") == std::string::npos) continue;
+    if (options.size() < path.size() || options < path) options = path;
+  }
+  ASSERT_FALSE(options.empty());
+  // A policy that the tool does not know.
+  std::string text = ReadFile(options);
+  const std::string key = "\n  filter_policy=";
+  const size_t at = text.find(key);
+  ASSERT_NE(at, std::string::npos);
+  const size_t value = at + key.size();
+  text.replace(value, text.find('\n', value) - value, "{id=acme.Filter;}");
+  WriteFile(options, text);
+  ToolResult result = Run({"verify", "no_options"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out,
+              HasSubstr("warning: filter_policy {id=acme.Filter;} of the "
+                        "OPTIONS file is not known to this tool\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("filter none")));
+
+  for (const auto& [path, bytes] : Listing("no_options")) {
+    if (path.find("/OPTIONS-") != std::string::npos) {
+      std::filesystem::remove(path);
+    }
+  }
+  result = Run({"verify", "--strict", "no_options"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("warning: what filters are asked for is "
+                                    "not known"));
+}
+
 TEST_F(CliTest, LookingAtADatabaseChangesNothingInIt) {
   const std::map<std::string, std::string> before = Listing("database");
   EXPECT_EQ(Run({"verify", "database"}).exit_code, 0);
@@ -668,6 +769,8 @@ TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {
   EXPECT_THAT(result.out, HasSubstr(no_magic + ": unknown"));
   EXPECT_THAT(result.out, HasSubstr(damaged + ": damaged"));
   EXPECT_THAT(result.err, HasSubstr(missing + ": unreadable"));
+  EXPECT_THAT(result.out, HasSubstr("2 files, 0 entries: 2 unreadable\n"));
+  EXPECT_THAT(result.out, HasSubstr("1 file, 100 entries: 1 unreadable\n"));
   EXPECT_THAT(result.err, HasSubstr("No such file or directory"));
 }
 

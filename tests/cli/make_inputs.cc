@@ -13,6 +13,8 @@
 #include "rowbloom/io.h"
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+#include "rocksdb/comparator.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
@@ -178,6 +180,58 @@ void WriteDatabase(const std::string& directory) {
   Check(db->DestroyColumnFamilyHandle(events));
 }
 
+void WriteRows(const std::string& directory, rdb::Options options, int begin) {
+  options.create_if_missing = true;
+  options.disable_auto_compactions = true;
+  rdb::DB* raw_db = nullptr;
+  Check(rdb::DB::Open(options, directory, &raw_db));
+  const std::unique_ptr<rdb::DB> db(raw_db);
+  for (int i = begin; i < begin + 1000; ++i) {
+    const std::string key = Key(rowbloom::KeyCodec::Ordered(), i, "name");
+    if (options.comparator->timestamp_size() > 0) {
+      Check(db->Put(rdb::WriteOptions(), key, std::string(8, '\0'), "2"));
+    } else {
+      Check(db->Put(rdb::WriteOptions(), key, "2"));
+    }
+  }
+  Check(db->Flush(rdb::FlushOptions()));
+}
+
+// Databases whose files do not all carry the filter that is asked for.
+void WriteTroubledDatabases(const std::string& directory) {
+  const rowbloom::RocksDbOptions filter_options;
+  const rdb::BlockBasedTableOptions plain_table;
+  const rdb::Options ours = Configured(filter_options, plain_table);
+  rdb::Options plain;
+  plain.table_factory.reset(rdb::NewBlockBasedTableFactory(plain_table));
+  rdb::BlockBasedTableOptions stock_table;
+  stock_table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
+  rdb::Options stock;
+  stock.table_factory.reset(rdb::NewBlockBasedTableFactory(stock_table));
+
+  // One file each without a filter, with another's, with the expected one.
+  WriteRows(directory + "/mixed", plain, 0);
+  WriteRows(directory + "/mixed", stock, 1000);
+  WriteRows(directory + "/mixed", ours, 2000);
+
+  // Last opened by a program without the plugin.
+  WriteRows(directory + "/plugin_absent", ours, 0);
+  WriteRows(directory + "/plugin_absent", plain, 1000);
+
+  rdb::BlockBasedTableOptions partitioned;
+  partitioned.partition_filters = true;
+  partitioned.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  partitioned.metadata_block_size = 200;  // Met within a data block.
+  WriteRows(directory + "/oversized", Configured(filter_options, partitioned),
+            0);
+
+  rdb::Options timestamps = ours;
+  Check(rdb::Comparator::CreateFromString(rdb::ConfigOptions(),
+                                          "leveldb.BytewiseComparator.u64ts",
+                                          &timestamps.comparator));
+  WriteRows(directory + "/timestamps", timestamps, 0);
+}
+
 #endif  // ROWBLOOM_CLI_TEST_WITH_ROCKSDB
 
 }  // namespace
@@ -192,6 +246,7 @@ int main(int argc, char** argv) {
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
   WriteSsts(directory);
   WriteDatabase(directory + "/database");
+  WriteTroubledDatabases(directory);
 #endif
   return 0;
 }

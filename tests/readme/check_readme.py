@@ -2,31 +2,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares README.md and the guides with what they quote.
 
-    check_readme.py ROOT
+    check_readme.py ROOT [EXAMPLE]
 
-Each example's part between its two lines of dashes must stand in the pages of
-QUOTED_IN as a code block of its own, unindented; so must the list of packages
-in README.md. The numbers of its table of reads must be in the plot above it.
+Each part of an example between two lines of dashes must stand in the pages of
+QUOTED_IN as a code block of its own, unindented; so must what the program
+EXAMPLE, rocksdb_rows, prints in docs/rocksdb.md, and the list of packages in
+README.md. The numbers of its table of reads must be in the plot above it.
 Exit code 0 when all is so, 1 with what is not.
 """
 
 import re
+import subprocess
 import sys
+import tempfile
 import textwrap
 import xml.etree.ElementTree
 from pathlib import Path
 
+# The numbers of the parts, from 0.
 QUOTED_IN = {
-    "embed_in_flush.cc": ("README.md", "docs/embedding.md"),
-    "rocksdb_rows.cc": ("README.md",),
+    "embed_in_flush.cc": {"README.md": [0], "docs/embedding.md": [0]},
+    "rocksdb_rows.cc": {"README.md": [1, 2], "docs/rocksdb.md": [0, 1, 2, 3]},
 }
 DASHES = "  // " + "-" * 74
 
 
-def example(path):
+def parts(path):
+    """The text between the first line of dashes and the second, and so on."""
     lines = path.read_text().splitlines()
-    first, last = [i for i, line in enumerate(lines) if line == DASHES]
-    return textwrap.dedent("\n".join(lines[first + 1:last]))
+    dashes = [i for i, line in enumerate(lines) if line == DASHES]
+    assert dashes and len(dashes) % 2 == 0, path
+    return [textwrap.dedent("\n".join(lines[first + 1:last]))
+            for first, last in zip(dashes[::2], dashes[1::2])]
+
+
+def output(program):
+    with tempfile.TemporaryDirectory() as directory:
+        result = subprocess.run([program, directory + "/db"], check=True,
+                                stdout=subprocess.PIPE, text=True)
+    return result.stdout
 
 
 def packages(path):
@@ -51,10 +65,19 @@ def main():
     readme = (root / "README.md").read_text()
     problems = []
     for name, pages in QUOTED_IN.items():
-        quote = f"```cpp\n{example(root / 'examples' / name)}\n```"
-        for page in pages:
-            if quote not in (root / page).read_text():
-                problems.append(f"{page} does not quote examples/{name}")
+        texts = parts(root / "examples" / name)
+        for page, numbers in pages.items():
+            for number in numbers:
+                if f"```cpp\n{texts[number]}\n```" not in (
+                        root / page).read_text():
+                    problems.append(f"{page} does not quote part {number} of "
+                                    f"examples/{name}")
+    if len(sys.argv) > 2:
+        printed = output(sys.argv[2])
+        if f"```text\n{printed}```" not in (
+                root / "docs/rocksdb.md").read_text():
+            problems.append("docs/rocksdb.md does not quote what "
+                            f"{sys.argv[2]} prints:\n{printed}")
     words = set(readme.split())
     for package in sorted(packages(root / "scripts/packages.txt") - words):
         problems.append(f"README.md does not list the package {package}")

@@ -38,6 +38,21 @@ TEST(FilterStats, AddsOneUnlessTold) {
   EXPECT_EQ(stats.Snapshot()[FilterCounter::kLookups], 2);
 }
 
+TEST(FilterStats, WhatNoFileIsKnownForMayHaveALevel) {
+  FilterStats stats;
+  stats.Add(FilterCounter::kLookups, 3, 0);
+  stats.Add(FilterCounter::kLookups, 4, FilterStats::kLevels - 1);
+  for (int beyond : {FilterStats::kUnknownLevel, FilterStats::kLevels, -7}) {
+    stats.Add(FilterCounter::kLookups, 1, beyond);
+  }
+  const auto levels = stats.Levels();
+  ASSERT_EQ(levels.size(), 3);
+  EXPECT_EQ(levels.at(0)[FilterCounter::kLookups], 3);
+  EXPECT_EQ(levels.at(FilterStats::kLevels - 1)[FilterCounter::kLookups], 4);
+  EXPECT_EQ(levels.at(FilterStats::kUnknownLevel)[FilterCounter::kLookups], 3);
+  EXPECT_EQ(stats.Snapshot()[FilterCounter::kLookups], 10);
+}
+
 TEST(FilterStats, OutcomeOfMaybeIsTrueOrFalsePositive) {
   FilterStats stats;
   stats.TellOutcome(true);

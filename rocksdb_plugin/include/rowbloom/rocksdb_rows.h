@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows and cells of a RocksDB column family: reads that ask its filters and
+// miss nothing, whatever the ReadOptions, the prefix extractor and the table
+// options are.
+//
+//   RocksDbRows rows(db, db->DefaultColumnFamily(), KeyCodec::Ordered());
+//   bool exists = false;
+//   Status s = rows.RowExists(read, "user17", &exists);
+//   s = rows.GetCell(read, "user17", "email", &value);        // As by Get().
+//   s = rows.GetNewestCell(read, "user17", "email", &value);  // Of versions.
+//   s = rows.GetRow(read, "user17", &cells);
+//
+// Keys are written with the codec's Encode(); a version may follow an "ordered"
+// key, so that the newest comes first in bytewise order (as the complement of a
+// time, big-endian). A cell that was written without one is its own newest.
+//
+// | call                   | asks the filter for                             |
+// |------------------------|-------------------------------------------------|
+// | GetCell, MultiGetCells | the column (ROW: the row)                       |
+// | GetNewestCell          | the column ("ordered" keys: with ROWCOL in      |
+// |                        | policy and extractor; with a ROW extractor, the |
+// |                        | row)                                            |
+// | RowExists, GetRow      | the row ("ordered" keys, with an extractor)     |
+//
+// `read` gives snapshot, timestamp, cache, checksums, deadline and the rest;
+// its bounds, seek modes, `tailing` and `iter_start_ts` are not used.
+//
+// Errors: NotFound for a cell that is not there. InvalidArgument for a row that
+// the codec cannot hold. Corruption for keys within a row that are not the
+// codec's. NotSupported for scans (all but GetCell and MultiGetCells) under a
+// comparator other than RocksDB's bytewise ones. RocksDB's own pass through.
+//
+// Immutable; any number of threads. Database, column family and statistics must
+// outlive it. It looks at the column family's options when it is made: after
+// SetOptions({{"prefix_extractor", ...}}) make a new one.
+
+#ifndef ROWBLOOM_ROCKSDB_ROWS_H_
+#define ROWBLOOM_ROCKSDB_ROWS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "rocksdb/db.h"
+#include "rocksdb/options.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+#include "rowbloom/key_codec.h"
+#include "rowbloom/rocksdb_stats.h"
+
+namespace rowbloom {
+
+struct RocksDbCellName {
+  std::string_view row;
+  std::string_view qualifier;
+};
+
+struct RocksDbCell {
+  std::string qualifier;
+  std::string version;  // What follows the codec's key; may be empty.
+  std::string value;
+};
+
+class RocksDbRows {
+ public:
+  RocksDbRows(ROCKSDB_NAMESPACE::DB* db,
+              ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,
+              const KeyCodec& key_codec, const RocksDbSampling& sampling = {});
+
+  // Whether the row has any key.
+  ROCKSDB_NAMESPACE::Status RowExists(
+      const ROCKSDB_NAMESPACE::ReadOptions& read, std::string_view row,
+      bool* exists) const;
+
+  // All cells of the row, with all versions, in key order; none if there is no
+  // such row. Empty on error.
+  ROCKSDB_NAMESPACE::Status GetRow(const ROCKSDB_NAMESPACE::ReadOptions& read,
+                                   std::string_view row,
+                                   std::vector<RocksDbCell>* cells) const;
+
+  // A cell that was written without a version.
+  ROCKSDB_NAMESPACE::Status GetCell(
+      const ROCKSDB_NAMESPACE::ReadOptions& read, std::string_view row,
+      std::string_view qualifier,
+      ROCKSDB_NAMESPACE::PinnableSlice* value) const;
+  // Such cells, asked together: the filter of a file for up to 32 at once.
+  // *values and *statuses get one for each name, in its place.
+  void MultiGetCells(const ROCKSDB_NAMESPACE::ReadOptions& read,
+                     absl::Span<const RocksDbCellName> names,
+                     std::vector<ROCKSDB_NAMESPACE::PinnableSlice>* values,
+                     std::vector<ROCKSDB_NAMESPACE::Status>* statuses) const;
+
+  // The first of a cell's versions in key order. *version, if given, is what
+  // follows the codec's key.
+  ROCKSDB_NAMESPACE::Status GetNewestCell(
+      const ROCKSDB_NAMESPACE::ReadOptions& read, std::string_view row,
+      std::string_view qualifier, ROCKSDB_NAMESPACE::PinnableSlice* value,
+      std::string* version = nullptr) const;
+
+ private:
+  ROCKSDB_NAMESPACE::DB* const db_;
+  ROCKSDB_NAMESPACE::ColumnFamilyHandle* const column_family_;
+  const KeyCodec key_codec_;
+  const RocksDbSampling sampling_;
+  // OK, or why a scan might miss keys.
+  const ROCKSDB_NAMESPACE::Status scannable_;
+  // A scan of a column would ask filters that hold none.
+  const bool columns_hide_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_ROWS_H_

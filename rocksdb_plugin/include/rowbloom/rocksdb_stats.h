@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the filters of a RocksDB answered, level by level, in a FilterStats:
+// rowbloom's filters and RocksDB's own alike.
+//
+//   FilterStats stats;
+//   {
+//     RocksDbLookupSample sample({&stats});
+//     status = db->Get(read, key, &value);
+//   }
+//   puts(stats.ToString().c_str());  // Or ToPrometheus().
+//
+// RocksDbRows takes samples by itself.
+//
+// One lookup of `interval`, drawn at random, is counted as `interval` lookups:
+// RocksDB's PerfContext counts it by level. The others pay for a random number
+// only. Raised are lookups, negatives, true positives and false positives.
+//
+// - Get and MultiGet are counted at the level where RocksDB opened the file: a
+//   file that was moved down, and not rewritten, counts at its old level until
+//   it is opened anew. A MultiGet that asks by prefix is not counted.
+// - Of scans RocksDB tells neither the level nor which file held what was
+// found.
+//   A scan that found nothing is counted at kUnknownLevel, each "maybe" a false
+//   positive; one that found something is not counted.
+//
+// A sample covers one lookup of one thread; one within another does nothing.
+// While it lasts, the thread's perf level is at least kEnableCount; what
+// RocksDB adds to the thread's PerfContext stays there.
+
+#ifndef ROWBLOOM_ROCKSDB_STATS_H_
+#define ROWBLOOM_ROCKSDB_STATS_H_
+
+#include <cstdint>
+
+#include "rowbloom/filter_stats.h"
+
+namespace rowbloom {
+
+struct RocksDbSampling {
+  FilterStats* stats = nullptr;  // Null: nothing is counted.
+  uint32_t interval = 64;        // 1: each lookup; 0 is taken for 1.
+};
+
+class RocksDbLookupSample {
+ public:
+  explicit RocksDbLookupSample(const RocksDbSampling& sampling);
+  // Counts what was looked up since the constructor.
+  ~RocksDbLookupSample() {
+    if (stats_ != nullptr) Stop();
+  }
+  RocksDbLookupSample(const RocksDbLookupSample&) = delete;
+  RocksDbLookupSample& operator=(const RocksDbLookupSample&) = delete;
+
+  // The lookup was a scan, and met no key.
+  void TellScanFoundNothing() { scan_found_nothing_ = true; }
+
+ private:
+  void Stop();
+
+  FilterStats* stats_ = nullptr;  // Null: not drawn.
+  uint32_t interval_ = 1;
+  bool scan_found_nothing_ = false;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_STATS_H_

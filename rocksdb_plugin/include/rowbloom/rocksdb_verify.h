@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which live SSTs of a column family carry the filter that its options ask for,
+// and what those filters are like. RocksDB does not tell: a policy that was not
+// registered, a filter that it cannot read or a damaged one leaves reads right
+// and slow, in silence.
+//
+//   absl::StatusOr<RocksDbFilterReport> report =
+//       VerifyRocksDbFilters(db, db->DefaultColumnFamily());
+//   if (report.ok() && !report->warnings().empty()) {
+//     puts(report->ToString().c_str());
+//   }
+//
+// The bytes of each filter are read from its file, past the block cache, and
+// checked. With RocksDbVerifyOptions::read_data_blocks all other blocks are,
+// too. Runs beside reads, writes and compactions; files that go meanwhile are
+// left out. Nothing is written.
+//
+// Filters in SSTs by path are read by ReadRocksDbSst(). Errors there: DataLoss
+// if the footer, the properties, the index or a filter partition is damaged,
+// Unimplemented for a newer format, Unavailable for what cannot be read, with
+// the file's name and the offset in it.
+
+#ifndef ROWBLOOM_ROCKSDB_VERIFY_H_
+#define ROWBLOOM_ROCKSDB_VERIFY_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rocksdb/options.h"
+#include "rowbloom/rocksdb.h"
+
+namespace ROCKSDB_NAMESPACE {
+class ColumnFamilyHandle;
+class DB;
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace rowbloom {
+
+// --- One SST ----------------------------------------------------------------
+
+// Whose filter it is decides who can read it.
+enum class RocksDbFilterOwner : uint8_t {
+  kNobody,    // The SST has none.
+  kRowbloom,  // Read by NewRocksDbFilterPolicy()'s.
+  kRocksDb,   // RocksDB's Bloom or Ribbon, by whichever policy was chosen.
+  kUnknown,   // Of a third, or lost: see VerifyRocksDbSst().
+};
+
+struct RocksDbSst {
+  // From the table properties.
+  std::string column_family_name;
+  std::string filter_policy_name;  // Empty: written without a policy.
+  std::string prefix_extractor_name;
+  uint64_t entry_count = 0;  // Range tombstones among them.
+  uint64_t range_tombstone_count = 0;
+  uint64_t filter_key_count = 0;   // As RocksDB counted them.
+  uint64_t filter_size_bytes = 0;  // With the index over partitions, if any.
+
+  RocksDbFilterOwner owner = RocksDbFilterOwner::kNobody;
+  // The filter's bytes, or those of its partitions in key order.
+  std::vector<std::string> filters;
+
+  // Of several filters, or of one with an index over it.
+  bool is_partitioned() const {
+    return filters.size() > 1 ||
+           (filters.size() == 1 && filters[0].size() != filter_size_bytes);
+  }
+};
+
+// `options` give the environment and the comparator. RocksDB drops a damaged
+// full filter without an error: the owner is kUnknown then.
+absl::StatusOr<RocksDbSst> ReadRocksDbSst(
+    const std::string& path, const ROCKSDB_NAMESPACE::Options& options = {});
+
+// Every checksum in the file but those of filter partitions, which
+// ReadRocksDbSst() has checked.
+absl::Status VerifyRocksDbSstChecksums(
+    const std::string& path, const ROCKSDB_NAMESPACE::Options& options = {});
+
+// --- The filters of a column family -----------------------------------------
+
+// What the options of a column family ask for.
+struct RocksDbExpectedFilter {
+  std::string filter_policy;  // Its name; empty if there is none.
+  RocksDbFilterOwner owner =
+      RocksDbFilterOwner::kNobody;  // Those that it reads.
+  // Of rowbloom's own filters, with the bloom type that is in effect.
+  std::optional<RocksDbOptions> rowbloom;
+  bool is_partitioned = false;
+  uint64_t metadata_block_size_bytes = 0;
+  bool none_at_bottom = false;  // RocksDB's optimize_filters_for_hits.
+
+  // As "rowbloom ROWCOL ordered blocked_bloom:bits_per_key=10".
+  std::string ToString() const;
+};
+RocksDbExpectedFilter ExpectedRocksDbFilter(
+    const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
+
+enum class RocksDbFilterState : uint8_t {
+  kExpected,
+  kOtherOptions,  // It is read, but was written under another bloom type, key
+                  // codec or policy, so it may say "maybe" more often.
+  kAnothers,      // The configured policy does not read it.
+  kNone,          // There is no filter.
+  kUnusable,      // Damaged or of a newer format: `status` says what.
+  kUnreadable,    // The SST, or a block of it other than the filter.
+  kCount,
+};
+// As in "other options".
+std::string_view RocksDbFilterStateName(RocksDbFilterState state);
+
+struct RocksDbFilterFile {
+  std::string path;
+  int level = 0;
+  RocksDbFilterState state = RocksDbFilterState::kUnreadable;
+  absl::Status status;  // What is damaged, newer or cannot be read.
+  std::string note;     // Why the state is not kExpected.
+
+  std::string filter_policy;  // That it was written with; empty if none.
+  std::string prefix_extractor;
+  RocksDbFilterOwner owner = RocksDbFilterOwner::kNobody;
+  std::string family;  // RocksDB's as rocksdb_bloom, rocksdb_ribbon.
+  std::optional<BloomType> bloom_type;  // Of rowbloom's.
+  std::optional<KeyCodec> key_codec;    // Of rowbloom's.
+
+  uint64_t entry_count = 0;
+  uint64_t range_tombstone_count = 0;
+  bool is_partitioned = false;
+  uint64_t filter_count = 0;  // Partitions, or 1.
+  uint64_t filter_size_bytes = 0;
+  uint64_t largest_filter_bytes = 0;
+  uint64_t filter_key_count = 0;
+  // Of rowbloom's filters: false positives to expect of a lookup, and those
+  // of `probe_count` random digests.
+  std::optional<double> expected_fpr;
+  uint64_t probe_count = 0;
+  uint64_t false_positive_count = 0;
+
+  double bits_per_key() const;  // 0 without keys.
+  std::optional<double> observed_fpr() const;
+};
+
+struct RocksDbVerifyOptions {
+  // Also every checksum outside of filters: as long as a read of the database.
+  bool read_data_blocks = false;
+  // Random digests asked of each file's filters: some 10 ns each.
+  uint32_t probes_per_file = 10000;
+  // Called before each file; may be empty.
+  std::function<void(size_t done, size_t total)> progress;
+};
+
+// Reads and checks one file. The state is kUnusable or kUnreadable; or what
+// CompareWithExpected() is still to decide, kNone or kExpected.
+RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
+                                   const ROCKSDB_NAMESPACE::Options& options,
+                                   const RocksDbVerifyOptions& verify = {});
+// Decides state and note, unless the file could not be checked.
+void CompareWithExpected(const RocksDbExpectedFilter& expected,
+                         RocksDbFilterFile* file);
+
+struct RocksDbFilterReport {
+  std::string column_family;
+  RocksDbExpectedFilter expected;
+  std::vector<RocksDbFilterFile> files;  // By level and name.
+
+  uint64_t CountOf(RocksDbFilterState state) const;
+  // What should be looked into, with what to do about it; empty if nothing.
+  std::vector<std::string> warnings() const;
+  // Sums and warnings, a line each.
+  std::string Summary() const;
+  // A table with a line for each file, and the summary.
+  std::string ToString() const;
+};
+
+// Unavailable if the list of files cannot be had; what is wrong with a file is
+// in its entry.
+absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
+    ROCKSDB_NAMESPACE::DB* db,
+    ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,
+    const RocksDbVerifyOptions& verify = {});
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_VERIFY_H_

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "filter_entry.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/iterator.h"
+#include "rocksdb/table.h"
+#include "row_prefix_extractor.h"
+#include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_rows.h"
+#include "status.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
+using ROCKSDB_NAMESPACE::ColumnFamilyHandle;
+using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::Iterator;
+using ROCKSDB_NAMESPACE::Options;
+using ROCKSDB_NAMESPACE::PinnableSlice;
+using ROCKSDB_NAMESPACE::ReadOptions;
+using ROCKSDB_NAMESPACE::Slice;
+using ROCKSDB_NAMESPACE::Status;
+
+namespace {
+
+Status CheckScannable(const ROCKSDB_NAMESPACE::Comparator* comparator) {
+  const std::string_view name = comparator->Name();
+  if (name == "leveldb.BytewiseComparator" ||
+      name == "leveldb.BytewiseComparator.u64ts") {
+    return Status::OK();
+  }
+  return Status::NotSupported(
+      "the bounds of rows are those of a bytewise order, and the comparator is",
+      comparator->Name());
+}
+
+// The extractor maps the bounds of a column to that column, and filters are
+// read that are not ours: ours hold columns, or say that they do not.
+bool ColumnsHide(const Options& options) {
+  const RowPrefixExtractor* extractor =
+      options.prefix_extractor == nullptr
+          ? nullptr
+          : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
+  if (extractor == nullptr || !extractor->maps_columns()) return false;
+  const auto* table =
+      options.table_factory->GetOptions<BlockBasedTableOptions>();
+  return table == nullptr ||
+         (table->filter_policy != nullptr &&
+          std::string_view(table->filter_policy->CompatibilityName()) !=
+              kRocksDbCompatibilityName);
+}
+
+Status NotOfCodec(const Slice& key, absl::string_view why) {
+  return Status::Corruption("key " + key.ToString(/*hex=*/true),
+                            std::string(why));
+}
+
+// An iterator over the keys of a RocksDbScan, with all that it points to.
+class OneScan {
+ public:
+  OneScan(DB* db, ColumnFamilyHandle* column_family, const ReadOptions& read,
+          bool total_order, RocksDbScan scan)
+      : scan_(std::move(scan)), read_(read) {
+    scan_.Configure(&read_);
+    if (total_order) {
+      read_.auto_prefix_mode = false;
+      read_.total_order_seek = true;
+    }
+    read_.iterate_lower_bound = nullptr;
+    read_.iter_start_ts = nullptr;
+    read_.tailing = false;
+    it_.reset(db->NewIterator(read_, column_family));
+    it_->Seek(scan_.lower());
+  }
+
+  Iterator* operator->() const { return it_.get(); }
+
+ private:
+  RocksDbScan scan_;
+  ReadOptions read_;
+  std::unique_ptr<Iterator> it_;
+};
+
+}  // namespace
+
+RocksDbRows::RocksDbRows(DB* db, ColumnFamilyHandle* column_family,
+                         const KeyCodec& key_codec,
+                         const RocksDbSampling& sampling)
+    : db_(db),
+      column_family_(column_family),
+      key_codec_(key_codec),
+      sampling_(sampling),
+      scannable_(CheckScannable(column_family->GetComparator())),
+      columns_hide_(ColumnsHide(db->GetOptions(column_family))) {}
+
+Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
+                              bool* exists) const {
+  *exists = false;
+  if (!scannable_.ok()) return scannable_;
+  absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
+  if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
+  RocksDbLookupSample sample(sampling_);
+  const OneScan scan(db_, column_family_, read, /*total_order=*/false,
+                     *std::move(bounds));
+  *exists = scan->Valid();
+  if (!*exists) sample.TellScanFoundNothing();
+  return scan->status();
+}
+
+Status RocksDbRows::GetRow(const ReadOptions& read, std::string_view row,
+                           std::vector<RocksDbCell>* cells) const {
+  cells->clear();
+  if (!scannable_.ok()) return scannable_;
+  absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
+  if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
+  RocksDbLookupSample sample(sampling_);
+  const OneScan scan(db_, column_family_, read, /*total_order=*/false,
+                     *std::move(bounds));
+  if (!scan->Valid()) sample.TellScanFoundNothing();
+  std::string decoded_row;
+  for (; scan->Valid(); scan->Next()) {
+    RocksDbCell cell;
+    const absl::Status decoded = key_codec_.Decode(
+        ViewOf(scan->key()), &decoded_row, &cell.qualifier, &cell.version);
+    if (!decoded.ok()) {
+      cells->clear();
+      return NotOfCodec(scan->key(), decoded.message());
+    }
+    cell.value = scan->value().ToString();
+    cells->push_back(std::move(cell));
+  }
+  if (!scan->status().ok()) cells->clear();
+  return scan->status();
+}
+
+Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
+                            std::string_view qualifier,
+                            PinnableSlice* value) const {
+  value->Reset();
+  std::string key;
+  const absl::Status encoded = key_codec_.Encode(row, qualifier, &key);
+  if (!encoded.ok()) return ToRocksDbStatus(encoded);
+  const RocksDbLookupSample sample(sampling_);
+  return db_->Get(read, column_family_, key, value);
+}
+
+void RocksDbRows::MultiGetCells(const ReadOptions& read,
+                                absl::Span<const RocksDbCellName> names,
+                                std::vector<PinnableSlice>* values,
+                                std::vector<Status>* statuses) const {
+  values->clear();
+  values->resize(names.size());
+  statuses->assign(names.size(), Status::OK());
+  std::vector<std::string> keys(names.size());
+  std::vector<Slice> slices;
+  std::vector<size_t> places;  // Of what can be asked.
+  for (size_t i = 0; i < names.size(); ++i) {
+    const absl::Status encoded =
+        key_codec_.Encode(names[i].row, names[i].qualifier, &keys[i]);
+    if (encoded.ok()) {
+      slices.emplace_back(keys[i]);
+      places.push_back(i);
+    } else {
+      (*statuses)[i] = ToRocksDbStatus(encoded);
+    }
+  }
+  if (places.empty()) return;
+  std::vector<PinnableSlice> found(places.size());
+  std::vector<Status> found_statuses(places.size());
+  {
+    const RocksDbLookupSample sample(sampling_);
+    db_->MultiGet(read, column_family_, slices.size(), slices.data(),
+                  found.data(), found_statuses.data());
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    (*values)[places[i]] = std::move(found[i]);
+    (*statuses)[places[i]] = std::move(found_statuses[i]);
+  }
+}
+
+Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
+                                  std::string_view qualifier,
+                                  PinnableSlice* value,
+                                  std::string* version) const {
+  if (version != nullptr) version->clear();
+  if (key_codec_.kind() != KeyCodec::Kind::kOrdered) {
+    return GetCell(read, row, qualifier, value);  // It has no versions.
+  }
+  value->Reset();
+  if (!scannable_.ok()) return scannable_;
+  absl::StatusOr<RocksDbScan> bounds =
+      RocksDbScan::OfColumn(key_codec_, row, qualifier);
+  if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
+  // The column part, and behind it the terminator's last byte.
+  const size_t version_begin = bounds->lower().size() + 1;
+  RocksDbLookupSample sample(sampling_);
+  const OneScan scan(db_, column_family_, read, columns_hide_,
+                     *std::move(bounds));
+  if (!scan->Valid()) {
+    sample.TellScanFoundNothing();
+    return scan->status().ok() ? Status::NotFound() : scan->status();
+  }
+  const std::string_view key = ViewOf(scan->key());
+  if (key.size() < version_begin || key[version_begin - 1] != '\1') {
+    return NotOfCodec(scan->key(), "no cell, though it begins as one");
+  }
+  if (version != nullptr) *version = key.substr(version_begin);
+  value->PinSelf(scan->value());
+  return Status::OK();
+}
+
+}  // namespace rowbloom

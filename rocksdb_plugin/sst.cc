@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filters in an SST, by RocksDB's public API: a table is opened with a
+// policy that keeps the bytes it is handed.
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "builtin_filter.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb_verify.h"
+#include "status.h"
+
+namespace rowbloom {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+// Claims to read the filters of `compatibility_name`, keeps the bytes RocksDB
+// hands over, and returns no reader, which RocksDB takes for "no filter".
+class CapturingPolicy : public rdb::FilterPolicy {
+ public:
+  CapturingPolicy(const char* compatibility_name,
+                  std::vector<std::string>* filters)
+      : compatibility_name_(compatibility_name), filters_(filters) {}
+
+  const char* Name() const override { return "rowbloom.capture"; }
+  const char* CompatibilityName() const override { return compatibility_name_; }
+  rdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rdb::FilterBuildingContext&) const override {
+    return nullptr;
+  }
+  rdb::FilterBitsReader* GetFilterBitsReader(
+      const rdb::Slice& contents) const override {
+    filters_->emplace_back(contents.data(), contents.size());
+    return nullptr;
+  }
+
+ private:
+  const char* const compatibility_name_;
+  std::vector<std::string>* const filters_;
+};
+
+rdb::Options TableOptions(const rdb::Options& from,
+                          const char* compatibility_name,
+                          std::vector<std::string>* filters) {
+  rdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy =
+      std::make_shared<CapturingPolicy>(compatibility_name, filters);
+  // With this off, opening a table loads its filter, all partitions of it.
+  table_options.cache_index_and_filter_blocks = false;
+  // Partitions pass through a cache; they are kept by the policy, not here.
+  table_options.block_cache = rdb::NewLRUCache(64 << 10, /*num_shard_bits=*/0);
+  rdb::Options options;
+  options.env = from.env;
+  options.comparator = from.comparator;
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
+                                          const rdb::Options& options) {
+  RocksDbSst sst;
+  rdb::SstFileReader reader(
+      TableOptions(options, kRocksDbCompatibilityName, &sst.filters));
+  const rdb::Status status = reader.Open(path);
+  if (!status.ok()) return FromRocksDb(status);
+
+  const std::shared_ptr<const rdb::TableProperties> properties =
+      reader.GetTableProperties();
+  if (properties == nullptr) {
+    return absl::DataLossError(absl::StrCat(path, ": no table properties"));
+  }
+  sst.column_family_name = properties->column_family_name;
+  sst.filter_policy_name = properties->filter_policy_name;
+  sst.prefix_extractor_name = properties->prefix_extractor_name;
+  sst.entry_count = properties->num_entries;
+  sst.range_tombstone_count = properties->num_range_deletions;
+  sst.filter_key_count = properties->num_filter_entries;
+  sst.filter_size_bytes = properties->filter_size;
+  if (sst.filter_size_bytes == 0) return sst;
+  if (!sst.filters.empty()) {
+    sst.owner = RocksDbFilterOwner::kRowbloom;
+    return sst;
+  }
+  rdb::SstFileReader again(
+      TableOptions(options, kBuiltinCompatibilityName, &sst.filters));
+  const rdb::Status opened = again.Open(path);
+  if (!opened.ok()) return FromRocksDb(opened);
+  sst.owner = sst.filters.empty() ? RocksDbFilterOwner::kUnknown
+                                  : RocksDbFilterOwner::kRocksDb;
+  return sst;
+}
+
+absl::Status VerifyRocksDbSstChecksums(const std::string& path,
+                                       const rdb::Options& options) {
+  std::vector<std::string> unused;
+  rdb::SstFileReader reader(
+      TableOptions(options, kRocksDbCompatibilityName, &unused));
+  rdb::Status status = reader.Open(path);
+  if (status.ok()) {
+    rdb::ReadOptions read_options;
+    read_options.fill_cache = false;
+    read_options.readahead_size = 2 << 20;
+    status = reader.VerifyChecksum(read_options);
+  }
+  return FromRocksDb(status);
+}
+
+}  // namespace rowbloom

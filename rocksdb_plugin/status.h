@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From our statuses to RocksDB's and back.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_STATUS_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_STATUS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "rocksdb/status.h"
+
+namespace rowbloom {
+
+// For errors in options and arguments.
+inline ROCKSDB_NAMESPACE::Status ToRocksDbStatus(const absl::Status& status) {
+  if (status.ok()) return ROCKSDB_NAMESPACE::Status::OK();
+  return ROCKSDB_NAMESPACE::Status::InvalidArgument(
+      std::string(status.message()));
+}
+
+// Of files: Corruption becomes DataLoss, NotSupported Unimplemented.
+inline absl::Status FromRocksDb(const ROCKSDB_NAMESPACE::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string message = status.ToString();
+  if (status.IsCorruption()) return absl::DataLossError(message);
+  if (status.IsNotSupported()) return absl::UnimplementedError(message);
+  return absl::UnavailableError(message);
+}
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_STATUS_H_

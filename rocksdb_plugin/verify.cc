@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "builtin_filter.h"
+#include "native_policy.h"
+#include "rocksdb/db.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb_verify.h"
+
+namespace rowbloom {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+// A word of the tables; Abseil's string_view need not be the standard's.
+std::string Word(std::string_view text) { return std::string(text); }
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+// Of policies that this project or RocksDB has ever given out.
+bool IsKnownPolicy(std::string_view name) {
+  return name == "rowbloom" || StartsWith(name, "rowbloom.") ||
+         name == "bloomfilter" || name == "ribbonfilter" ||
+         StartsWith(name, "rocksdb.");
+}
+
+RocksDbFilterState StateOfError(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsUnimplemented(status)
+             ? RocksDbFilterState::kUnusable
+             : RocksDbFilterState::kUnreadable;
+}
+
+// "mixed" if they differ.
+void MergeFamily(const std::string& family, std::string* merged) {
+  if (merged->empty()) {
+    *merged = family;
+  } else if (*merged != family) {
+    *merged = "mixed";
+  }
+}
+
+// Asks for digests at random, of which the filter holds none, but for a few in
+// 2^64.
+uint64_t CountFalsePositives(const FilterView& view, uint64_t probe_count,
+                             std::mt19937_64* random) {
+  std::array<KeyDigest, 64> digests;
+  std::array<bool, 64> may_contain;
+  uint64_t positives = 0;
+  for (uint64_t done = 0; done < probe_count;) {
+    const size_t size = std::min<uint64_t>(digests.size(), probe_count - done);
+    for (size_t i = 0; i < size; ++i) digests[i].value = (*random)();
+    view.MayContain(absl::MakeConstSpan(digests.data(), size),
+                    may_contain.data());
+    positives +=
+        std::count(may_contain.begin(), may_contain.begin() + size, true);
+    done += size;
+  }
+  return positives;
+}
+
+// What the filters of rowbloom in `sst` say, each checked in full.
+absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
+                       RocksDbFilterFile* file) {
+  std::vector<RocksDbFilterInfo> infos;
+  uint64_t key_count = 0;
+  double expected = 0;
+  for (size_t i = 0; i < sst.filters.size(); ++i) {
+    const absl::StatusOr<RocksDbFilterInfo> info =
+        ParseRocksDbFilter(sst.filters[i]);
+    absl::Status status = info.status();
+    if (info.ok()) {
+      status = VerifyUnits(info->blob);
+      if (!status.ok()) {
+        // RocksDB's checksum is over the damage, and lookups trust it.
+        status = absl::DataLossError(
+            absl::StrCat(std::string(status.message()),
+                         "; it may deny rows that are there"));
+      }
+    }
+    if (status.ok() && i > 0 &&
+        (info->bloom_type != infos[0].bloom_type ||
+         !(info->key_codec == infos[0].key_codec))) {
+      status =
+          absl::DataLossError("bloom type or key codec differs from chunk 0");
+    }
+    if (!status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat(file->path, ": filter chunk ", i, ": ",
+                                       std::string(status.message())));
+    }
+    MergeFamily(Word(info->blob.descriptor.family_name()), &file->family);
+    const uint64_t keys = info->blob.descriptor.key_count;
+    key_count += keys;
+    expected += info->blob.view.expected_fpr() * static_cast<double>(keys);
+    infos.push_back(*info);
+  }
+  file->bloom_type = infos[0].bloom_type;
+  file->key_codec = infos[0].key_codec;
+  file->filter_key_count = key_count;
+  if (key_count == 0) return absl::OkStatus();
+  // A lookup asks one filter, and each as often as it has keys.
+  file->expected_fpr = expected / static_cast<double>(key_count);
+  std::mt19937_64 random;  // The same for each run.
+  for (const RocksDbFilterInfo& info : infos) {
+    const uint64_t probes =
+        uint64_t{probe_count} * info.blob.descriptor.key_count / key_count;
+    file->probe_count += probes;
+    file->false_positive_count +=
+        CountFalsePositives(info.blob.view, probes, &random);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
+                         RocksDbFilterFile* file) {
+  absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(file->path, options);
+  if (!sst.ok()) return sst.status();
+  file->filter_policy = sst->filter_policy_name;
+  file->prefix_extractor = sst->prefix_extractor_name;
+  file->owner = sst->owner;
+  file->entry_count = sst->entry_count;
+  file->range_tombstone_count = sst->range_tombstone_count;
+  file->is_partitioned = sst->is_partitioned();
+  file->filter_count = sst->filters.size();
+  file->filter_key_count = sst->filter_key_count;
+  for (const std::string& filter : sst->filters) {
+    file->filter_size_bytes += filter.size();
+    file->largest_filter_bytes =
+        std::max<uint64_t>(file->largest_filter_bytes, filter.size());
+  }
+
+  if (sst->owner == RocksDbFilterOwner::kUnknown) {
+    // RocksDB drops a damaged filter in silence; the checksums know.
+    absl::Status status = VerifyRocksDbSstChecksums(file->path, options);
+    if (!status.ok()) return status;
+    if (IsKnownPolicy(sst->filter_policy_name)) {
+      return absl::DataLossError(absl::StrCat(
+          file->path, ": the properties promise a filter block of ",
+          sst->filter_size_bytes, " bytes by policy ", sst->filter_policy_name,
+          ", and there is none"));
+    }
+  }
+  if (sst->owner == RocksDbFilterOwner::kRocksDb) {
+    for (const std::string& filter : sst->filters) {
+      MergeFamily(Word(BuiltinFamily(filter)), &file->family);
+    }
+  }
+  if (sst->owner != RocksDbFilterOwner::kRowbloom) return absl::OkStatus();
+  return CheckOurs(*sst, probe_count, file);
+}
+
+// Why a file that should have a filter has none.
+std::string WhyNone(const RocksDbFilterFile& file) {
+  if (file.filter_policy.empty()) return "written without a filter policy";
+  return absl::StrCat("policy ", file.filter_policy, " made none");
+}
+
+std::string Percent(const std::optional<double>& share) {
+  return share.has_value() ? absl::StrFormat("%.4f%%", 100 * *share) : "-";
+}
+
+std::string BaseName(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+// What a report sums up of its files.
+struct Totals {
+  uint64_t entry_count = 0;
+  uint64_t filter_size_bytes = 0;
+  uint64_t key_count = 0;
+  uint64_t filtered_files = 0;
+  uint64_t largest_partition_bytes = 0;
+  uint64_t probe_count = 0;
+  uint64_t false_positive_count = 0;
+  double expected_positives = 0;  // Of a lookup for each key.
+  uint64_t expecting_keys = 0;
+};
+
+Totals Sum(const std::vector<RocksDbFilterFile>& files) {
+  Totals t;
+  for (const RocksDbFilterFile& file : files) {
+    t.entry_count += file.entry_count;
+    if (file.filter_count == 0 || !file.status.ok()) continue;
+    ++t.filtered_files;
+    t.filter_size_bytes += file.filter_size_bytes;
+    t.key_count += file.filter_key_count;
+    t.probe_count += file.probe_count;
+    t.false_positive_count += file.false_positive_count;
+    if (file.is_partitioned) {
+      t.largest_partition_bytes =
+          std::max(t.largest_partition_bytes, file.largest_filter_bytes);
+    }
+    if (file.expected_fpr.has_value()) {
+      t.expecting_keys += file.filter_key_count;
+      t.expected_positives +=
+          *file.expected_fpr * static_cast<double>(file.filter_key_count);
+    }
+  }
+  return t;
+}
+
+}  // namespace
+
+// --- Names ------------------------------------------------------------------
+
+std::string_view RocksDbFilterStateName(RocksDbFilterState state) {
+  switch (state) {
+    case RocksDbFilterState::kExpected:
+      return "expected";
+    case RocksDbFilterState::kOtherOptions:
+      return "other options";
+    case RocksDbFilterState::kAnothers:
+      return "another's";
+    case RocksDbFilterState::kNone:
+      return "none";
+    case RocksDbFilterState::kUnusable:
+      return "unusable";
+    case RocksDbFilterState::kUnreadable:
+      return "unreadable";
+    case RocksDbFilterState::kCount:
+      break;
+  }
+  return "unknown";
+}
+
+std::string RocksDbExpectedFilter::ToString() const {
+  if (filter_policy.empty()) return "no filter";
+  if (!rowbloom.has_value()) return filter_policy;
+  return absl::StrCat(
+      filter_policy, " ", Word(BloomTypeName(rowbloom->bloom_type)), " ",
+      rowbloom->key_codec.ToString(), " ", rowbloom->policy.ToString());
+}
+
+double RocksDbFilterFile::bits_per_key() const {
+  if (filter_key_count == 0) return 0;
+  return 8 * static_cast<double>(filter_size_bytes) /
+         static_cast<double>(filter_key_count);
+}
+
+std::optional<double> RocksDbFilterFile::observed_fpr() const {
+  if (probe_count == 0) return std::nullopt;
+  return static_cast<double>(false_positive_count) /
+         static_cast<double>(probe_count);
+}
+
+// --- One file ---------------------------------------------------------------
+
+RocksDbExpectedFilter ExpectedRocksDbFilter(
+    const rdb::ColumnFamilyOptions& options) {
+  RocksDbExpectedFilter expected;
+  const rdb::BlockBasedTableOptions* table =
+      options.table_factory == nullptr
+          ? nullptr
+          : options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+  if (table == nullptr || table->filter_policy == nullptr) return expected;
+  const rdb::FilterPolicy& policy = *table->filter_policy;
+  const std::string_view reads = policy.CompatibilityName();
+  expected.filter_policy = policy.Name();
+  expected.is_partitioned = table->partition_filters;
+  expected.metadata_block_size_bytes = table->metadata_block_size;
+  expected.none_at_bottom = options.optimize_filters_for_hits;
+  expected.owner =
+      reads == kRocksDbCompatibilityName   ? RocksDbFilterOwner::kRowbloom
+      : reads == kBuiltinCompatibilityName ? RocksDbFilterOwner::kRocksDb
+                                           : RocksDbFilterOwner::kUnknown;
+  if (const auto* native = policy.CheckedCast<NativePolicy>()) {
+    expected.rowbloom = native->options();
+    // As NativePolicy::GetBuilderWithContext().
+    if (!table->whole_key_filtering) {
+      expected.rowbloom->bloom_type = BloomType::kRow;
+    }
+  }
+  return expected;
+}
+
+RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
+                                   const rdb::Options& options,
+                                   const RocksDbVerifyOptions& verify) {
+  RocksDbFilterFile file;
+  file.path = path;
+  file.status = CheckFilter(options, verify.probes_per_file, &file);
+  if (!file.status.ok()) {
+    file.state = StateOfError(file.status);
+  } else if (file.owner == RocksDbFilterOwner::kNobody) {
+    file.state = RocksDbFilterState::kNone;
+  } else {
+    file.state = RocksDbFilterState::kExpected;
+  }
+  if (file.status.ok() && verify.read_data_blocks) {
+    file.status = VerifyRocksDbSstChecksums(path, options);
+    if (!file.status.ok()) file.state = RocksDbFilterState::kUnreadable;
+  }
+  file.note = std::string(file.status.message());
+  return file;
+}
+
+void CompareWithExpected(const RocksDbExpectedFilter& expected,
+                         RocksDbFilterFile* file) {
+  if (!file->status.ok()) return;
+  const auto set = [file](RocksDbFilterState state, std::string note = "") {
+    file->state = state;
+    file->note = std::move(note);
+  };
+  if (file->owner == RocksDbFilterOwner::kNobody) {
+    // Range tombstones are in no filter.
+    const bool has_keys = file->entry_count > file->range_tombstone_count;
+    if (expected.filter_policy.empty() || !has_keys) {
+      set(RocksDbFilterState::kExpected);
+    } else if (expected.none_at_bottom && !file->filter_policy.empty()) {
+      // A file keeps its lack of a filter if others come to lie below it.
+      set(RocksDbFilterState::kExpected, "optimize_filters_for_hits");
+    } else {
+      set(RocksDbFilterState::kNone, WhyNone(*file));
+    }
+    return;
+  }
+  const std::string written =
+      absl::StrCat("written with policy ", file->filter_policy);
+  if (file->owner != expected.owner ||
+      (file->owner == RocksDbFilterOwner::kUnknown &&
+       file->filter_policy != expected.filter_policy)) {
+    set(RocksDbFilterState::kAnothers, written);
+  } else if (expected.rowbloom.has_value() &&
+             (file->bloom_type != expected.rowbloom->bloom_type ||
+              !(file->key_codec == expected.rowbloom->key_codec))) {
+    set(RocksDbFilterState::kOtherOptions,
+        absl::StrCat("built for ", Word(BloomTypeName(*file->bloom_type)), " ",
+                     file->key_codec->ToString()));
+  } else if (file->owner == RocksDbFilterOwner::kRocksDb &&
+             file->filter_policy != expected.filter_policy) {
+    set(RocksDbFilterState::kOtherOptions, written);
+  } else {
+    set(RocksDbFilterState::kExpected);
+  }
+}
+
+// --- The report -------------------------------------------------------------
+
+uint64_t RocksDbFilterReport::CountOf(RocksDbFilterState state) const {
+  return std::count_if(
+      files.begin(), files.end(),
+      [state](const RocksDbFilterFile& file) { return file.state == state; });
+}
+
+std::vector<std::string> RocksDbFilterReport::warnings() const {
+  std::vector<std::string> warnings;
+  const auto warn = [&](RocksDbFilterState state, std::string_view what) {
+    const uint64_t count = CountOf(state);
+    if (count == 0) return;
+    std::set<std::string> notes;
+    for (const RocksDbFilterFile& file : files) {
+      if (file.state == state) notes.insert(file.note);
+    }
+    warnings.push_back(absl::StrCat(
+        count, count == 1 ? " file" : " files", Word(what), ": ",
+        notes.size() == 1 ? *notes.begin() : "for several reasons"));
+  };
+  using State = RocksDbFilterState;
+  warn(State::kUnreadable, " cannot be read, or not all of it");
+  warn(State::kUnusable,
+       " with a filter that cannot be used (compacting them rebuilds it)");
+  if (expected.filter_policy.empty()) {
+    warn(State::kAnothers,
+         " with a filter that is not asked, for no filter_policy is set (were "
+         "the options loaded without RegisterRocksDb()?)");
+  } else {
+    warn(State::kAnothers,
+         " with a filter that the configured policy does not read (compacting "
+         "them rebuilds it)");
+  }
+  warn(State::kNone, " without a filter (compacting them builds one)");
+  warn(State::kOtherOptions,
+       " built under other options (compacting them rebuilds it)");
+  const Totals totals = Sum(files);
+  if (totals.largest_partition_bytes > 2 * expected.metadata_block_size_bytes &&
+      expected.is_partitioned) {
+    warnings.push_back(absl::StrCat(
+        "filter partitions of up to ", totals.largest_partition_bytes,
+        " bytes where metadata_block_size asks for ",
+        expected.metadata_block_size_bytes,
+        ": RocksDB before 9.6 may miss where to cut"));
+  }
+  return warnings;
+}
+
+std::string RocksDbFilterReport::Summary() const {
+  const Totals t = Sum(files);
+  std::string out = absl::StrCat("column family ", column_family, ": ",
+                                 expected.ToString(), "\n");
+  absl::StrAppend(&out, files.size(), files.size() == 1 ? " file" : " files",
+                  ", ", t.entry_count, " entries");
+  const char* separator = ": ";
+  for (int i = 0; i < static_cast<int>(RocksDbFilterState::kCount); ++i) {
+    const auto state = static_cast<RocksDbFilterState>(i);
+    const uint64_t count = CountOf(state);
+    if (count == 0) continue;
+    absl::StrAppend(&out, separator, count, " ",
+                    Word(RocksDbFilterStateName(state)));
+    separator = ", ";
+  }
+  absl::StrAppend(&out, "\n");
+  if (t.filtered_files > 0) {
+    absl::StrAppend(&out, t.filter_size_bytes, " bytes of filters for ",
+                    t.key_count, " keys");
+    if (t.key_count > 0) {
+      absl::StrAppendFormat(&out, ", %.2f bits per key",
+                            8 * static_cast<double>(t.filter_size_bytes) /
+                                static_cast<double>(t.key_count));
+    }
+    if (t.expecting_keys > 0) {
+      absl::StrAppendFormat(
+          &out, "; false positives: %.4f%% expected",
+          100 * t.expected_positives / static_cast<double>(t.expecting_keys));
+    }
+    if (t.probe_count > 0) {
+      absl::StrAppendFormat(&out, ", %.4f%% of %d probes",
+                            100 * static_cast<double>(t.false_positive_count) /
+                                static_cast<double>(t.probe_count),
+                            t.probe_count);
+    }
+    absl::StrAppend(&out, "\n");
+  }
+  for (const std::string& warning : warnings()) {
+    absl::StrAppend(&out, "warning: ", warning, "\n");
+  }
+  return out;
+}
+
+std::string RocksDbFilterReport::ToString() const {
+  std::string out = absl::StrFormat(
+      "%5s %-12s %-13s %-20s %11s %11s %5s %9s %8s %9s %9s  %s\n", "level",
+      "file", "filter", "family", "keys", "bytes", "parts", "largest",
+      "bits/key", "expected", "observed", "note");
+  for (const RocksDbFilterFile& file : files) {
+    std::string line = absl::StrFormat(
+        "%5d %-12s %-13s %-20s %11d %11d %5d %9d %8.2f %9s %9s  %s", file.level,
+        BaseName(file.path), Word(RocksDbFilterStateName(file.state)),
+        file.family.empty() ? "-" : file.family, file.filter_key_count,
+        file.filter_size_bytes, file.filter_count, file.largest_filter_bytes,
+        file.bits_per_key(), Percent(file.expected_fpr),
+        Percent(file.observed_fpr()), file.note);
+    while (line.back() == ' ') line.pop_back();
+    absl::StrAppend(&out, line, "\n");
+  }
+  return out + Summary();
+}
+
+absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
+    rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
+    const RocksDbVerifyOptions& verify) {
+  RocksDbFilterReport report;
+  report.column_family = column_family->GetName();
+  const rdb::Options options = db->GetOptions(column_family);
+  report.expected = ExpectedRocksDbFilter(options);
+
+  const auto live_files = [db, column_family] {
+    rdb::ColumnFamilyMetaData meta;
+    db->GetColumnFamilyMetaData(column_family, &meta);
+    std::vector<std::pair<std::string, int>> files;
+    for (const rdb::LevelMetaData& level : meta.levels) {
+      for (const rdb::SstFileMetaData& file : level.files) {
+        files.emplace_back(
+            absl::StrCat(file.directory, "/", file.relative_filename),
+            level.level);
+      }
+    }
+    return files;
+  };
+  const std::vector<std::pair<std::string, int>> files = live_files();
+  bool any_gone = false;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (verify.progress) verify.progress(i, files.size());
+    RocksDbFilterFile file = VerifyRocksDbSst(files[i].first, options, verify);
+    file.level = files[i].second;
+    CompareWithExpected(report.expected, &file);
+    any_gone = any_gone || file.state == RocksDbFilterState::kUnreadable;
+    report.files.push_back(std::move(file));
+  }
+  if (any_gone) {
+    // Compacted away while we looked?
+    std::set<std::string> live;
+    for (auto& [path, level] : live_files()) live.insert(path);
+    report.files.erase(
+        std::remove_if(report.files.begin(), report.files.end(),
+                       [&live](const RocksDbFilterFile& file) {
+                         return file.state == RocksDbFilterState::kUnreadable &&
+                                live.count(file.path) == 0;
+                       }),
+        report.files.end());
+  }
+  std::sort(report.files.begin(), report.files.end(),
+            [](const RocksDbFilterFile& a, const RocksDbFilterFile& b) {
+              return std::tie(a.level, a.path) < std::tie(b.level, b.path);
+            });
+  return report;
+}
+
+}  // namespace rowbloom

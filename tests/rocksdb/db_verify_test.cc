@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What VerifyRocksDbFilters() says of databases in which filters are as they
+// should be, and in which they are not.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter_info.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/tampering_policy.h"
+#include "rocksdb/test_db.h"
+#include "rocksdb/utilities/object_registry.h"
+#include "rocksdb/utilities/options_util.h"
+#include "rowbloom/rocksdb_verify.h"
+
+namespace rowbloom::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using State = RocksDbFilterState;
+
+constexpr int kRows = 500;
+
+void PutRows(TestDb* db, const std::string& qualifier) {
+  for (int row = 0; row < kRows; ++row) {
+    db->Put(db->Key("row" + std::to_string(1000 + row), qualifier), "value");
+  }
+}
+void Fill(TestDb* db, const std::string& qualifier = "q") {
+  PutRows(db, qualifier);
+  db->Flush();
+}
+
+RocksDbFilterReport Verify(const TestDb& db,
+                           const RocksDbVerifyOptions& verify = {}) {
+  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
+  auto report = VerifyRocksDbFilters(raw, raw->DefaultColumnFamily(), verify);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? *std::move(report) : RocksDbFilterReport();
+}
+
+std::vector<State> StatesOf(const RocksDbFilterReport& report) {
+  std::vector<State> states;
+  for (const RocksDbFilterFile& file : report.files) {
+    states.push_back(file.state);
+  }
+  return states;
+}
+
+std::shared_ptr<const RocksDbFilterPolicy> StockBloom() {
+  return std::shared_ptr<const RocksDbFilterPolicy>(
+      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+}
+
+// --- As it should be ---------------------------------------------------------
+
+TEST(DbVerify, ExpectedFiltersAreDescribed) {
+  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+    for (bool partitioned : {false, true}) {
+      TestDb db;
+      db.set_up.filter.policy = policy;
+      db.set_up.partitioned = partitioned;
+      db.set_up.extractor =
+          !partitioned;  // See OversizedPartitionsAreReported.
+      db.set_up.metadata_block_size_bytes = 700;
+      db.Open();
+      for (const char* qualifier : {"a", "b", "c"}) {
+        PutRows(&db, qualifier);
+      }
+      db.Flush();
+      const RocksDbFilterReport report = Verify(db);
+      EXPECT_EQ(report.column_family, "default");
+      EXPECT_EQ(report.expected.ToString(),
+                "rowbloom ROWCOL ordered " + policy.ToString());
+      ASSERT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+      EXPECT_THAT(report.warnings(), IsEmpty());
+      const RocksDbFilterFile& file = report.files[0];
+      EXPECT_EQ(file.level, 0);
+      EXPECT_EQ(file.filter_policy, "rowbloom");
+      EXPECT_EQ(file.prefix_extractor,
+                partitioned ? "nullptr" : "rowbloom.RowPrefix:ROWCOL:ordered");
+      EXPECT_EQ(file.owner, RocksDbFilterOwner::kRowbloom);
+      EXPECT_EQ(file.family, policy.family());
+      EXPECT_EQ(file.bloom_type, BloomType::kRowCol);
+      EXPECT_TRUE(*file.key_codec == KeyCodec::Ordered());
+      EXPECT_EQ(file.entry_count, 3 * kRows);
+      EXPECT_EQ(file.is_partitioned, partitioned);
+      EXPECT_EQ(file.filter_count > 2, partitioned);
+      EXPECT_LE(file.filter_size_bytes, db.FilterBytes());
+      EXPECT_LE(file.largest_filter_bytes, file.filter_size_bytes);
+      EXPECT_GE(file.filter_key_count, 4 * kRows);  // Rows and columns.
+      EXPECT_EQ(file.bits_per_key(),
+                8.0 * static_cast<double>(file.filter_size_bytes) /
+                    static_cast<double>(file.filter_key_count));
+      EXPECT_THAT(report.ToString(),
+                  AllOf(HasSubstr("000"), HasSubstr(policy.family()),
+                        HasSubstr("1 expected"), HasSubstr("probes")));
+    }
+  }
+}
+
+// Five standard deviations of the binomial, and what the model of a filter so
+// small misses; digests are the same in each run.
+TEST(DbVerify, ObservedRateIsTheExpectedOne) {
+  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+    for (bool partitioned : {false, true}) {
+      TestDb db;
+      db.set_up.filter.policy = policy;
+      db.set_up.partitioned = partitioned;
+      db.set_up.metadata_block_size_bytes = 4096;
+      db.Open();
+      for (int row = 0; row < 20000; ++row) {
+        db.Put(db.Key("row" + std::to_string(row), "q"), "");
+      }
+      db.Flush();
+      RocksDbVerifyOptions verify;
+      verify.probes_per_file = 200000;
+      const RocksDbFilterReport report = Verify(db, verify);
+      ASSERT_EQ(report.files.size(), 1);
+      const RocksDbFilterFile& file = report.files[0];
+      const double probes = static_cast<double>(file.probe_count);
+      EXPECT_NEAR(probes, 200000, static_cast<double>(file.filter_count));
+      const double rate = *file.expected_fpr;
+      EXPECT_NEAR(*file.observed_fpr(), rate,
+                  5 * std::sqrt(rate * (1 - rate) / probes) + rate / 50)
+          << policy.ToString() << (partitioned ? " partitioned" : "");
+    }
+  }
+}
+
+TEST(DbVerify, RangeTombstonesNeedNoFilter) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  ASSERT_TRUE(
+      db->DeleteRange({}, db->DefaultColumnFamily(), "row1", "row2").ok());
+  db.Flush();
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report),
+              ElementsAre(State::kExpected, State::kExpected));
+  EXPECT_THAT(report.warnings(), IsEmpty());
+}
+
+TEST(DbVerify, WithoutAPolicyNoFilterIsExpected) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+  options.prefix_extractor = nullptr;
+  db.Open(options);
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  EXPECT_THAT(report.Summary(), HasSubstr("default: no filter\n"));
+  EXPECT_THAT(report.warnings(), IsEmpty());
+}
+
+TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr;
+  ROCKSDB_NAMESPACE::Options stock = db.MakeOptions();
+  db.set_up.other_policy = StockBloom();
+  stock.table_factory.reset(
+      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(db.TableOptions()));
+  ASSERT_TRUE(db->CreateColumnFamily(stock, "stock", &handle).ok());
+  ASSERT_TRUE(db->Put({}, handle, "key", "value").ok());
+  ASSERT_TRUE(db->Flush({}, handle).ok());
+  const auto report = VerifyRocksDbFilters(db.operator->(), handle);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->column_family, "stock");
+  EXPECT_EQ(report->expected.ToString(), "bloomfilter");
+  ASSERT_THAT(StatesOf(*report), ElementsAre(State::kExpected));
+  EXPECT_EQ(report->files[0].family, "rocksdb_bloom");
+  EXPECT_EQ(report->files[0].filter_key_count, 1);
+  EXPECT_FALSE(report->files[0].observed_fpr().has_value());
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+}
+
+// --- Filters that are missing, or not the ones asked for ---------------------
+
+TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options without = db.MakeOptions();
+  without.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+  db.Open(without);
+  Fill(&db);
+  db.Open();
+  Fill(&db);
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kNone), 1);
+  EXPECT_EQ(report.CountOf(State::kExpected), 1);
+  EXPECT_EQ(report.files[0].note, "written without a filter policy");
+  ASSERT_EQ(report.warnings().size(), 1);
+  EXPECT_THAT(report.warnings()[0],
+              AllOf(HasSubstr("1 file without a filter"), HasSubstr("compact"),
+                    HasSubstr("written without a filter policy")));
+  db.Compact();
+  report = Verify(db);
+  EXPECT_THAT(report.warnings(), IsEmpty());
+}
+
+TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  db.Close();
+  ROCKSDB_NAMESPACE::ConfigOptions config;
+  config.env = db.env();
+  config.registry = std::make_shared<ROCKSDB_NAMESPACE::ObjectRegistry>(
+      std::make_shared<ROCKSDB_NAMESPACE::ObjectLibrary>("empty"));
+  ROCKSDB_NAMESPACE::DBOptions db_options;
+  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
+                                                   &db_options, &families)
+                  .ok());
+  db_options.env = db.env();  // Not among what is loaded.
+  db.Open(ROCKSDB_NAMESPACE::Options(db_options, families[0].options));
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kAnothers));
+  ASSERT_EQ(report.warnings().size(), 1);
+  EXPECT_THAT(report.warnings()[0],
+              AllOf(HasSubstr("RegisterRocksDb"),
+                    HasSubstr("written with policy rowbloom")));
+}
+
+TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
+  TestDb db;
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  Fill(&db);
+  db.set_up.other_policy = StockBloom();
+  db.Open();
+  Fill(&db);
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kAnothers), 1);
+  EXPECT_EQ(report.CountOf(State::kExpected), 1);
+  EXPECT_EQ(report.files[0].note, "written with policy rowbloom");
+  EXPECT_EQ(report.files[1].family, "rocksdb_bloom");
+
+  // RocksDB's policies read each other's filters.
+  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10));
+  db.Open();
+  report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kAnothers), 1);
+  EXPECT_EQ(report.CountOf(State::kOtherOptions), 1);
+
+  db.set_up.other_policy.reset();
+  db.Open();
+  report = Verify(db);
+  EXPECT_THAT(StatesOf(report),
+              ElementsAre(State::kExpected, State::kAnothers));
+  EXPECT_THAT(report.warnings()[0], HasSubstr("policy bloomfilter"));
+}
+
+TEST(DbVerify, AnotherBloomTypeOrCodecIsOtherOptions) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.Open();
+  Fill(&db);
+  db.set_up.filter.bloom_type = BloomType::kRow;
+  db.Open();
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kOtherOptions));
+  EXPECT_EQ(report.files[0].note, "built for ROWCOL ordered");
+  db.set_up.filter.bloom_type = BloomType::kRowCol;
+  db.set_up.filter.key_codec = KeyCodec::FixedRow(3);
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kOtherOptions));
+}
+
+TEST(DbVerify, PrefixesAloneAreExpectedToMakeRowFilters) {
+  TestDb db;
+  db.set_up.whole_key_filtering = false;
+  db.Open();
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  EXPECT_THAT(report.expected.ToString(), HasSubstr("rowbloom ROW ordered"));
+  db.set_up.whole_key_filtering = true;
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kOtherOptions));
+}
+
+TEST(DbVerify, FilesAtTheBottomNeedNoFilterIfGetsNeverMiss) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.optimize_filters_for_hits = true;
+  db.Open(options);
+  Fill(&db);
+  db.Compact();
+  RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  EXPECT_EQ(report.files[0].filter_count, 0);
+  EXPECT_EQ(report.files[0].note, "optimize_filters_for_hits");
+  EXPECT_THAT(report.warnings(), IsEmpty());
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kNone));
+}
+
+TEST(DbVerify, APolicyThatIsFedNothingIsNamed) {
+  TestDb db;
+  db.set_up.whole_key_filtering = false;
+  db.set_up.extractor = false;
+  db.Open();
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kNone));
+  EXPECT_EQ(report.files[0].note, "policy rowbloom made none");
+}
+
+// Before 9.6 RocksDB misses the moment to cut if it adds a whole key and a
+// prefix at once.
+TEST(DbVerify, OversizedPartitionsAreReported) {
+  TestDb db;
+  db.set_up.partitioned = true;
+  db.set_up.metadata_block_size_bytes = 500;
+  db.set_up.extractor_type = BloomType::kRow;
+  db.set_up.other_policy = StockBloom();
+  db.Open();
+  for (int row = 0; row < 4000; ++row) {
+    db.Put(db.Key("row" + std::to_string(row), "q"), "value");
+  }
+  db.Flush();
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_EQ(report.files.size(), 1);
+  const RocksDbFilterFile& file = report.files[0];
+  EXPECT_TRUE(file.is_partitioned);
+  EXPECT_GT(file.largest_filter_bytes, 1000);
+  ASSERT_EQ(report.warnings().size(), 1);
+  EXPECT_THAT(report.warnings()[0],
+              AllOf(HasSubstr(std::to_string(file.largest_filter_bytes)),
+                    HasSubstr("asks for 500")));
+}
+
+// --- Damage ------------------------------------------------------------------
+
+// Flips a bit in the middle of `part`, where it lies in the only SST.
+void DamageOnDisk(TestDb* db, const std::string& part) {
+  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+  (*db)->GetLiveFilesMetaData(&files);
+  ASSERT_EQ(files.size(), 1);
+  const std::string path = files[0].db_path + files[0].name;
+  db->Close();
+  std::string bytes;
+  ASSERT_TRUE(
+      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
+  const size_t at = bytes.find(part);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + part.size() / 2] ^= 1;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
+                                                   /*should_sync=*/true)
+                  .ok());
+}
+
+TEST(DbVerify, DamagedFiltersAreFoundWhereRocksDbIsSilent) {
+  for (bool partitioned : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = partitioned;
+    db.set_up.cache_filter_blocks = true;
+    const auto policy = std::make_shared<TamperingPolicy>();
+    std::string filter;  // The last.
+    policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
+    db.set_up.other_policy = policy;
+    db.Open();
+    Fill(&db);
+    db.Compact();  // At level 0 RocksDB reads all partitions when it opens.
+    DamageOnDisk(&db, filter);
+    db.set_up.other_policy.reset();
+    db.Open();
+    // RocksDB looks at whole filters, not at partitions.
+    EXPECT_EQ(db->VerifyChecksum().ok(), partitioned);
+    RocksDbFilterReport report = Verify(db);
+    ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+    EXPECT_TRUE(absl::IsDataLoss(report.files[0].status));
+    EXPECT_THAT(
+        report.files[0].note,
+        AllOf(HasSubstr("block checksum mismatch"), HasSubstr("offset ")));
+    EXPECT_THAT(report.warnings()[0],
+                HasSubstr("1 file with a filter that cannot be used"));
+    db.Compact();
+    report = Verify(db);
+    EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  }
+}
+
+// RocksDB reads all partitions of a file at level 0 when it opens it.
+TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
+  for (bool cached : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = true;
+    db.set_up.cache_filter_blocks = cached;
+    const auto policy = std::make_shared<TamperingPolicy>();
+    std::string filter;
+    policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
+    db.set_up.other_policy = policy;
+    db.Open();
+    Fill(&db);
+    const std::string path = Verify(db).files.at(0).path;
+    DamageOnDisk(&db, filter);
+    db.set_up.other_policy.reset();
+    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    ROCKSDB_NAMESPACE::DB* opened = nullptr;
+    EXPECT_TRUE(ROCKSDB_NAMESPACE::DB::Open(options, TestDb::path(), &opened)
+                    .IsCorruption());
+    const RocksDbFilterFile file = VerifyRocksDbSst(path, options);
+    EXPECT_EQ(file.state, State::kUnusable);
+    EXPECT_THAT(file.note, HasSubstr(path));
+
+    ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+    table.filter_policy = nullptr;
+    options.table_factory.reset(
+        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    db.Open(options);
+    db.Compact();  // Builds no filter, but rids of the damage.
+    db.Open();
+    db.Compact();
+    EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
+    EXPECT_TRUE(db.Has(db.Key("row1000", "q")));
+  }
+}
+
+TEST(DbVerify, DamageInMemoryBeforeTheChecksumIsFound) {
+  for (bool partitioned : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = partitioned;
+    const auto policy = std::make_shared<TamperingPolicy>();
+    policy->tamper = [](std::string* filter) { (*filter)[0] ^= 1; };
+    db.set_up.other_policy = policy;
+    db.Open();
+    Fill(&db);
+    EXPECT_TRUE(db->VerifyChecksum().ok());
+    const RocksDbFilterReport report = Verify(db);
+    ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+    EXPECT_THAT(report.files[0].note,
+                AllOf(HasSubstr("filter chunk 0"), HasSubstr("may deny rows")));
+  }
+}
+
+TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.set_up.other_policy = StockBloom();
+  db.Open();
+  Fill(&db);
+  // Behind data blocks of "value"s, before the index, lies the filter: its
+  // trailer marks a new Bloom filter of six probes.
+  DamageOnDisk(&db, std::string("\xff\0\x06\0\0", 5));
+  db.Open();
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+  EXPECT_THAT(report.files[0].note, HasSubstr("block checksum mismatch"));
+}
+
+TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
+  TestDb db;
+  const auto policy = std::make_shared<TamperingPolicy>();
+  policy->tamper = [](std::string* filter) {
+    EncodedFilter encoded;
+    const auto blob = ParseFilterBlob(*filter);
+    ASSERT_TRUE(blob.ok());
+    encoded.descriptor = blob->descriptor;
+    encoded.units = std::string(blob->units);
+    std::string metadata(blob->metadata);
+    metadata[kMetadataVersionOffset] = kMetadataVersion + 1;
+    *filter = EncodeFilterBlob(encoded, metadata);
+  };
+  db.set_up.other_policy = policy;
+  db.Open();
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+  EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
+}
+
+TEST(DbVerify, DataBlocksAreReadIfAsked) {
+  TestDb db;
+  db.Open();
+  db.Put(db.Key("row", "q"), "a value that is somewhere in the file");
+  db.Flush();
+  DamageOnDisk(&db, "a value that is somewhere in the file");
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
+  RocksDbVerifyOptions verify;
+  verify.read_data_blocks = true;
+  const RocksDbFilterReport report = Verify(db, verify);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kUnreadable));
+  EXPECT_TRUE(absl::IsDataLoss(report.files[0].status));
+}
+
+// --- Files that come and go --------------------------------------------------
+
+TEST(DbVerify, FilesCompactedAwayMeanwhileAreLeftOut) {
+  TestDb db;
+  db.Open();
+  Fill(&db, "a");
+  Fill(&db, "b");
+  Fill(&db, "c");
+  RocksDbVerifyOptions verify;
+  size_t last = 0;
+  verify.progress = [&](size_t done, size_t total) {
+    EXPECT_EQ(total, 3);
+    last = done;
+    if (done == 1) db.Compact();
+  };
+  const RocksDbFilterReport report = Verify(db, verify);
+  EXPECT_EQ(last, 2);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+}
+
+TEST(DbVerify, FilesThatAreGoneButLiveAreUnreadable) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  const auto path = Verify(db).files.at(0).path;
+  ASSERT_TRUE(db.env()->DeleteFile(path).ok());
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnreadable));
+  EXPECT_THAT(report.files[0].note, HasSubstr(path));
+  EXPECT_THAT(report.warnings()[0], HasSubstr("cannot be read"));
+}
+
+TEST(DbVerify, ADatabaseOpenForReadingCanBeVerified) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  db.Close();
+  ROCKSDB_NAMESPACE::DB* opened = nullptr;
+  ASSERT_TRUE(
+      ROCKSDB_NAMESPACE::DB::OpenForReadOnly(options, TestDb::path(), &opened)
+          .ok());
+  const std::unique_ptr<ROCKSDB_NAMESPACE::DB> reader(opened);
+  const auto report =
+      VerifyRocksDbFilters(reader.get(), reader->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok());
+  EXPECT_THAT(StatesOf(*report), ElementsAre(State::kExpected));
+}
+
+}  // namespace
+}  // namespace rowbloom::testing
