@@ -25,6 +25,11 @@ foreach(engine IN ITEMS rocksdb leveldb)
   endif()
 endforeach()
 
+if(TARGET rowbloom_rocksdb_preload)
+  install(TARGETS rowbloom_rocksdb_preload
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 get_target_property(rowbloom_type rowbloom TYPE)
 configure_package_config_file(
   cmake/rowbloom-config.cmake.in rowbloom-config.cmake

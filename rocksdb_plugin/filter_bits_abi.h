@@ -17,8 +17,8 @@
 // | B      | 9.6 to 10.8    | AddKeyAndAlt behind AddKey                     |
 // | C      | 10.9 to 11.9   | also CalculateSpace, EstimatedFpRate at the end |
 //
-// FilterBitsReader has not changed. To admit a new release: compare its
-// table/block_based/filter_policy_internal.h, then move the bound.
+// FilterBitsReader has not changed. To admit a new release: see what
+// scripts/check_rocksdb_tree.sh says of its source tree with the bound moved.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_
@@ -36,7 +36,8 @@
 
 #define ROWBLOOM_ROCKSDB_RELEASE (ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR)
 
-#if ROWBLOOM_ROCKSDB_RELEASE < 700
+#if ROWBLOOM_ROCKSDB_RELEASE < 700 || \
+    (ROWBLOOM_ROCKSDB_RELEASE == 700 && ROCKSDB_PATCH < 3)
 #error "rowbloom: RocksDB before 7.0.3 has another filter interface"
 #elif ROWBLOOM_ROCKSDB_RELEASE <= 905
 #define ROWBLOOM_ROCKSDB_LAYOUT_A
@@ -45,7 +46,7 @@
 #elif ROWBLOOM_ROCKSDB_RELEASE <= 1109
 #define ROWBLOOM_ROCKSDB_LAYOUT_C
 #else
-#error "rowbloom: RocksDB is newer than 11.9, the last release known here"
+#error "rowbloom: RocksDB is newer than 11.9: set ROWBLOOM_ROCKSDB_NATIVE=OFF"
 #endif
 
 namespace ROCKSDB_NAMESPACE {

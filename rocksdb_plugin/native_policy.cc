@@ -153,6 +153,24 @@ ROCKSDB_NAMESPACE::FilterBitsReader* NativePolicy::GetFilterBitsReader(
   return new RowFilterReader(contents);
 }
 
+const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
+    const std::string& id,
+    std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
+    std::string* error) {
+  absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
+  if (status.ok()) {
+    absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
+        NativePolicy::Parse(id);
+    if (policy.ok()) {
+      *guard = *std::move(policy);
+      return guard->get();
+    }
+    status = policy.status();
+  }
+  *error = std::string(status.message());
+  return nullptr;
+}
+
 std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
     const RocksDbOptions& options, Status* error) {
   absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());

@@ -12,6 +12,7 @@
 #define ROWBLOOM_ROCKSDB_PLUGIN_NATIVE_POLICY_H_
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -50,6 +51,13 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
 };
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
+
+// As RocksDB's registry calls a factory. nullptr and *error for a wrong `id`,
+// and where NewRocksDbFilterPolicy() hands out nothing.
+const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
+    const std::string& id,
+    std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
+    std::string* error);
 
 }  // namespace rowbloom
 

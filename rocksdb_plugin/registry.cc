@@ -4,7 +4,6 @@
 #include <mutex>
 #include <string>
 
-#include "filter_bits_abi.h"
 #include "native_policy.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "row_prefix_extractor.h"
@@ -18,23 +17,6 @@ using ROCKSDB_NAMESPACE::ObjectLibrary;
 using ROCKSDB_NAMESPACE::SliceTransform;
 // Not rowbloom::FilterPolicy.
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
-
-const RocksDbFilterPolicy* MakePolicy(
-    const std::string& id, std::unique_ptr<const RocksDbFilterPolicy>* guard,
-    std::string* error) {
-  absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
-  if (status.ok()) {
-    absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
-        NativePolicy::Parse(id);
-    if (policy.ok()) {
-      *guard = *std::move(policy);
-      return guard->get();
-    }
-    status = policy.status();
-  }
-  *error = std::string(status.message());
-  return nullptr;
-}
 
 const SliceTransform* MakeExtractor(
     const std::string& id, std::unique_ptr<const SliceTransform>* guard,
@@ -65,7 +47,7 @@ int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
   if (!library.FindFactory<const RocksDbFilterPolicy>(
           NativePolicy::kClassName())) {
     library.AddFactory<const RocksDbFilterPolicy>(
-        Pattern(NativePolicy::kClassName()), MakePolicy);
+        Pattern(NativePolicy::kClassName()), MakeNativePolicy);
     ++added;
   }
   if (!library.FindFactory<const SliceTransform>(

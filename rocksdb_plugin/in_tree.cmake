@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# What RocksDB's CMake build asks of a plugin. Included by CMakeLists.txt where
+# this directory is plugin/rowbloom of a RocksDB tree. The function that
+# registers the plugin is named in rowbloom.mk.
+
+include(GNUInstallDirs)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(rowbloom_core REQUIRED rowbloom absl_strings)
+
+set(rowbloom_SOURCES ${sources} PARENT_SCOPE)
+set(rowbloom_LIBS ${rowbloom_core_LINK_LIBRARIES} PARENT_SCOPE)
+# Not rowbloom_INCLUDE_PATHS: RocksDB's own sources need none of it.
+list(JOIN rowbloom_core_CFLAGS " " flags)
+set(rowbloom_COMPILE_FLAGS "-I${CMAKE_CURRENT_SOURCE_DIR}/include ${flags}"
+    PARENT_SCOPE)
+install(DIRECTORY include/rowbloom
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
