@@ -115,19 +115,18 @@ nlohmann::ordered_json RatioTo(const std::vector<Series>& all,
 nlohmann::ordered_json RunJson(const std::vector<Series>& all,
                                const Series& series) {
   using point_get::kRocksDbBloom, point_get::kRocksDbRibbon;
-  return {{"policy", series.policy},
-          {"filter_bytes", series.last.filter_bytes},
-          {"filter_keys", series.last.filter_keys},
-          {"flush_cpu_seconds", Median(series.flush)},
-          {"compaction_cpu_seconds", Median(series.compaction)},
-          {"flush_to_bloom",
-           RatioTo(all, kRocksDbBloom, series, &Series::flush)},
-          {"flush_to_ribbon",
-           RatioTo(all, kRocksDbRibbon, series, &Series::flush)},
-          {"compaction_to_bloom",
-           RatioTo(all, kRocksDbBloom, series, &Series::compaction)},
-          {"compaction_to_ribbon",
-           RatioTo(all, kRocksDbRibbon, series, &Series::compaction)}};
+  return {
+      {"policy", series.policy},
+      {"filter_bytes", series.last.filter_bytes},
+      {"filter_keys", series.last.filter_keys},
+      {"flush_cpu_seconds", Median(series.flush)},
+      {"compaction_cpu_seconds", Median(series.compaction)},
+      {"flush_to_bloom", RatioTo(all, kRocksDbBloom, series, &Series::flush)},
+      {"flush_to_ribbon", RatioTo(all, kRocksDbRibbon, series, &Series::flush)},
+      {"compaction_to_bloom",
+       RatioTo(all, kRocksDbBloom, series, &Series::compaction)},
+      {"compaction_to_ribbon",
+       RatioTo(all, kRocksDbRibbon, series, &Series::compaction)}};
 }
 
 std::string Ratio(const nlohmann::ordered_json& value) {
@@ -139,8 +138,10 @@ std::string Ratio(const nlohmann::ordered_json& value) {
 
 void Print(const nlohmann::ordered_json& runs) {
   std::printf(
-      "\n| filters | MB | flush, CPU s | in Bloom's | in Ribbon's | compaction, "
-      "CPU s | in Bloom's | in Ribbon's |\n|---|---|---|---|---|---|---|---|\n");
+      "\n| filters | MB | flush, CPU s | in Bloom's | in Ribbon's | "
+      "compaction, "
+      "CPU s | in Bloom's | in Ribbon's "
+      "|\n|---|---|---|---|---|---|---|---|\n");
   for (const nlohmann::ordered_json& run : runs) {
     std::printf("| %s | %.2f | %.3f | %s | %s | %.3f | %s | %s |\n",
                 run["policy"].get<std::string>().c_str(),

@@ -65,9 +65,7 @@ class Values {
     bytes_.resize(size + kStarts);
     for (char& c : bytes_) c = static_cast<char>(random());
   }
-  rocksdb::Slice Next() {
-    return {bytes_.data() + next_++ % kStarts, size_};
-  }
+  rocksdb::Slice Next() { return {bytes_.data() + next_++ % kStarts, size_}; }
 
  private:
   static constexpr size_t kStarts = 1 << 16;

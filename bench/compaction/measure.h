@@ -21,7 +21,7 @@
 namespace rowbloom::compaction_bench {
 
 struct Shape {
-  uint64_t rows = 250000;
+  uint64_t rows = 100000;
   uint32_t columns = 4;
   uint32_t value_bytes = 100;
   uint32_t flushes = 4;

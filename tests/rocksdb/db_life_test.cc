@@ -100,6 +100,33 @@ TEST(DbLife, GetsAreTurnedAwayByColumnAndScansByRow) {
   EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_USEFUL), kRows * 95 / 100);
 }
 
+// In the form that asks filters for many keys at once.
+TEST(DbLife, KeysOfAMultiGetAreTurnedAwayAsThoseOfGetsAre) {
+  for (bool partitioned : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = partitioned;
+    db.Open();
+    Fill(&db);
+    std::vector<std::string> keys;
+    for (int row = 0; row < kRows; ++row) {
+      keys.push_back(db.Key(Row(row), "q"));
+      keys.push_back(db.Key(Row(row), "absent"));
+    }
+    const std::vector<ROCKSDB_NAMESPACE::Slice> slices(keys.begin(),
+                                                       keys.end());
+    std::vector<ROCKSDB_NAMESPACE::PinnableSlice> values(keys.size());
+    std::vector<Status> statuses(keys.size());
+    db->MultiGet({}, db->DefaultColumnFamily(), keys.size(), slices.data(),
+                 values.data(), statuses.data());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      EXPECT_EQ(statuses[i].ok(), i % 2 == 0);
+      EXPECT_EQ(statuses[i].IsNotFound(), i % 2 == 1);
+    }
+    EXPECT_GT(Useful(db), kRows * 95 / 100);
+    EXPECT_LE(Useful(db), kRows);
+  }
+}
+
 TEST(DbLife, ColumnScansOfPresentRowsAreTurnedAwayByColumn) {
   TestDb db;
   db.Open();
