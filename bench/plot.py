@@ -305,7 +305,7 @@ class DbBench(PointGet):
                 for run in results["runs"]}
         policies = [policy for policy in cls.POLICIES
                     if ("readmissing", policy[0]) in runs]
-        title = "Processor time of db_bench, in that with RocksDB Bloom"
+        title = "Processor time of db_bench, RocksDB Bloom = 1"
         svg = Svg(1000, 510, title)
         svg.text(cls.LEFT, 32, title, size=18, weight="bold")
         options = results["options"]
