@@ -534,6 +534,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
                "rowbloom.RowPrefix:ROW:delimiter:0x3b");
   EXPECT_TRUE(CheckRocksDbOptions(options).ok());
 
+  options.env = db.env();  // It is not among what is loaded.
   db.Open(options);
   Fill(&db);
   EXPECT_EQ(GetsThatFind(db), kRows);
