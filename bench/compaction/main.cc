@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,13 @@ namespace {
 
 constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
+// Of the policies of rowbloom whose names have none.
+constexpr char kFamily[] = "blocked_bloom";
 
 struct Options {
   Shape shape;
   double bits_per_key = 10;
+  std::optional<double> target_fpr;
   int rounds = 7;
   std::vector<std::string> policies = point_get::PolicyNames();
   std::string directory;  // Empty: a temporary one.
@@ -64,6 +68,13 @@ double MedianRatio(const std::vector<double>& a, const std::vector<double>& b) {
   return Median(ratios);
 }
 
+// Of those that can be asked for a rate, if it is asked for.
+double BitsPerKey(const Options& options, const std::string& policy) {
+  if (!options.target_fpr) return options.bits_per_key;
+  return point_get::BitsPerKeyForFpr(policy, *options.target_fpr, kFamily)
+      .value_or(options.bits_per_key);
+}
+
 std::vector<Series> Measure(const Options& options) {
   const std::vector<std::string> keys = MakeKeys(options.shape);
   const point_get::WorkDirectory work(options.directory, "compaction_bench",
@@ -81,8 +92,8 @@ std::vector<Series> Measure(const Options& options) {
     for (Series& series : all) {
       series.last = MeasureWrites(
           options.shape, keys,
-          point_get::MakePolicy(series.policy, options.bits_per_key,
-                                "blocked_bloom"),
+          point_get::MakePolicy(series.policy,
+                                BitsPerKey(options, series.policy), kFamily),
           work.path() + "/" + series.policy);
       series.flush.push_back(series.last.flush_seconds);
       series.compaction.push_back(series.last.compaction_seconds);
@@ -168,6 +179,9 @@ int Run(const Options& options) {
         {"flushes", options.shape.flushes},
         {"partition_filters", options.shape.partition_filters},
         {"bits_per_key", options.bits_per_key},
+        {"target_fpr", options.target_fpr
+                           ? nlohmann::ordered_json(*options.target_fpr)
+                           : nullptr},
         {"rounds", options.rounds}}},
       {"runs", nlohmann::ordered_json::array()}};
   for (const Series& series : all) {
@@ -208,6 +222,9 @@ int Main(int argc, char** argv) {
   app.add_option("--bits_per_key", options.bits_per_key)
       ->check(CLI::Range(1.0, 30.0))
       ->capture_default_str();
+  app.add_option("--target_fpr", options.target_fpr,
+                 "Rate of rowbloom's filters, in place of their bits")
+      ->check(CLI::Range(1e-6, 0.5));
   app.add_option("--rounds", options.rounds, "Medians are over them")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
