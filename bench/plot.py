@@ -280,6 +280,63 @@ class PointGet(Plot):
                      anchor="middle")
 
 
+class DbBench(PointGet):
+    """Processor time of db_bench's benchmarks, in that with RocksDB's Bloom."""
+
+    help = "processor time, from bench/db_bench/db_bench.py --json"
+
+    POLICIES = [  # Name in the JSON, label, color.
+        ("rocksdb_bloom", "RocksDB Bloom", "#7fb2e5"),
+        ("rocksdb_ribbon", "RocksDB Ribbon", "#2f6fb0"),
+        ("rowbloom_blocked_bloom", "rowbloom blocked_bloom", "#f2a65a"),
+        ("rowbloom_fast", "rowbloom fast", "#c8501e"),
+        ("rowbloom_compact", "rowbloom compact", "#7d2a0c"),
+    ]
+    BENCHMARKS = ["fillrandom", "readmissing", "readrandom",
+                  "multireadrandom"]
+
+    @staticmethod
+    def add_arguments(parser):
+        pass
+
+    @classmethod
+    def draw(cls, results, args):
+        runs = {(run["benchmark"], run["policy"]): run
+                for run in results["runs"]}
+        policies = [policy for policy in cls.POLICIES
+                    if ("readmissing", policy[0]) in runs]
+        title = "Processor time of db_bench, RocksDB Bloom = 1"
+        svg = Svg(1000, 510, title)
+        svg.text(cls.LEFT, 32, title, size=18, weight="bold")
+        options = results["options"]
+        svg.text(cls.LEFT, 53, f"RocksDB "
+                 f"{results['machine']['rocksdb_version']}, "
+                 f"{options['num']:,} keys in "
+                 f"{runs['readmissing', 'rocksdb_bloom']['files']} files, no "
+                 "data cached. Less is better.", color=FAINT)
+        for place, (name, label, color) in enumerate(policies):
+            run = runs["readmissing", name]
+            x = cls.LEFT + place % 3 * 305
+            y = 78 + place // 3 * 22
+            svg.rect(x, y - 10, 12, 12, color)
+            svg.text(x + 18, y, f"{label} ({run['bits_per_key']:.2f} bits a "
+                     f"key, {100 * run['fpr']:.2f}%)", size=11.5)
+        groups = {benchmark: [(color, runs[benchmark, name]["cpu_to_bloom"])
+                              for name, _, color in policies]
+                  for benchmark in cls.BENCHMARKS}
+        axis = ZeroAxis(max(value for bars in groups.values()
+                            for _, value in bars), cls.BOTTOM, cls.TOP)
+        width = (cls.RIGHT - cls.LEFT) / len(groups)
+        svg.line(cls.LEFT, cls.BOTTOM, cls.RIGHT, cls.BOTTOM, INK)
+        for place, (benchmark, bars) in enumerate(groups.items()):
+            start = cls.LEFT + place * width
+            cls.draw_group(svg, axis, start, width, bars)
+            bloom = runs[benchmark, "rocksdb_bloom"]
+            cls.draw_caption(svg, start + width / 2, benchmark,
+                             f"Bloom: {bloom['cpu_us']:.1f} us an operation")
+        return str(svg)
+
+
 class FilterPlot(Plot):
     """Lines over the runs of filter_bench --json."""
 
@@ -607,8 +664,9 @@ class TreeShapes(FilterPlot):
         return str(svg)
 
 
-PLOTS = {"point_get": PointGet, "filter_rate": FilterRate,
-         "filter_lookup": FilterLookup, "filter_build": FilterBuild,
+PLOTS = {"point_get": PointGet, "db_bench": DbBench,
+         "filter_rate": FilterRate, "filter_lookup": FilterLookup,
+         "filter_build": FilterBuild,
          "cache_hit_rate": CacheHitRate,
          "reader_precision": ReaderPrecision, "reader_harm": ReaderHarm,
          "tree_shapes": TreeShapes}

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "rocksdb/table.h"
 #include "rowbloom/filter_cost.h"
+#include "status.h"
 #include "text_option.h"
 
 namespace rowbloom {

@@ -11,6 +11,7 @@
 #include "rocksdb/table.h"
 #include "row_filter_builder.h"
 #include "row_filter_reader.h"
+#include "status.h"
 #include "text_option.h"
 
 namespace rowbloom {

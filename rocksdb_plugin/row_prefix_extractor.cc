@@ -52,7 +52,12 @@ bool RowPrefixExtractor::IsInstanceOf(const std::string& name) const noexcept {
 }
 
 size_t RowPrefixExtractor::PrefixSize(std::string_view key) const {
-  if (!maps_columns()) return key_codec_.RowPartSize(key);
+  // Bounds end with one of two bytes; most stored keys, with another, need not
+  // be parsed to their column's end.
+  if (!maps_columns() || key.empty() ||
+      (key.back() != '\0' && key.back() != kColumnUpperBound)) {
+    return key_codec_.RowPartSize(key);
+  }
   size_t row_size = 0;
   const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
   const bool is_column_bound =

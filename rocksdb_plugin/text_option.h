@@ -20,12 +20,6 @@
 
 namespace rowbloom {
 
-inline ROCKSDB_NAMESPACE::Status ToRocksDbStatus(const absl::Status& status) {
-  if (status.ok()) return ROCKSDB_NAMESPACE::Status::OK();
-  return ROCKSDB_NAMESPACE::Status::InvalidArgument(
-      std::string(status.message()));
-}
-
 template <typename Options>
 struct OptionText {
   absl::Status (*parse)(std::string_view text, Options* options);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -246,6 +247,27 @@ TEST(RowFilterBuilder, MetadataSaysWhatItWasBuiltWith) {
   const RocksDbFilterInfo info = Finish(&builder).Info();
   EXPECT_EQ(info.bloom_type, BloomType::kRow);
   EXPECT_TRUE(info.key_codec == KeyCodec::FixedRow(12));
+}
+
+// RocksDB does not survive exceptions.
+TEST(RowFilterBuilder, NothingThrowsNorDoReaders) {
+  using Builder = RowFilterBuilder;
+  using Reader = RowFilterReader;
+  const Slice entry;
+  std::unique_ptr<const char[]> bytes;
+  ROCKSDB_NAMESPACE::Status status;
+  static_assert(noexcept(std::declval<Builder&>().AddKey(entry)));
+  static_assert(noexcept(std::declval<Builder&>().EstimateEntriesAdded()));
+  static_assert(noexcept(std::declval<Builder&>().Finish(&bytes)));
+  static_assert(noexcept(std::declval<Builder&>().Finish(&bytes, &status)));
+  static_assert(noexcept(std::declval<Builder&>().MaybePostVerify(entry)));
+  static_assert(noexcept(std::declval<Builder&>().ApproximateNumEntries(1)));
+  static_assert(std::is_nothrow_destructible_v<Builder>);
+  static_assert(std::is_nothrow_constructible_v<Reader, const Slice&>);
+  static_assert(noexcept(std::declval<Reader&>().MayMatch(entry)));
+  static_assert(
+      noexcept(std::declval<Reader&>().MayMatch(1, nullptr, nullptr)));
+  static_assert(std::is_nothrow_destructible_v<Reader>);
 }
 
 // 300,000 present keys for each family, codec and bloom type, in partitions,

@@ -52,6 +52,8 @@ struct DbSetUp {
   bool cache_filter_blocks = false;
   std::shared_ptr<ROCKSDB_NAMESPACE::Cache> block_cache;
   uint64_t target_file_size_bytes = 64 << 20;
+  // Of real files; if empty, all is in memory.
+  std::string directory;
 };
 
 // One for each family that filters, the default's first; of the default bits.
@@ -109,7 +111,7 @@ class TestDb {
 
   ROCKSDB_NAMESPACE::Options MakeOptions() const {
     ROCKSDB_NAMESPACE::Options options;
-    options.env = env_.get();
+    if (set_up.directory.empty()) options.env = env_.get();
     options.create_if_missing = true;
     options.statistics = statistics_;
     // Files appear and move only when a test says so.
@@ -129,18 +131,25 @@ class TestDb {
   }
 
   void Open() { Open(MakeOptions()); }
-  void Open(ROCKSDB_NAMESPACE::Options options) {
+  void Open(const ROCKSDB_NAMESPACE::Options& options) {
+    const ROCKSDB_NAMESPACE::Status status = TryOpen(options);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  ROCKSDB_NAMESPACE::Status TryOpen(ROCKSDB_NAMESPACE::Options options) {
     Close();
     options.env = env_.get();  // OPTIONS files name no Env.
     ROCKSDB_NAMESPACE::DB* db = nullptr;
     const ROCKSDB_NAMESPACE::Status status =
-        ROCKSDB_NAMESPACE::DB::Open(options, path(), &db);
-    ASSERT_TRUE(status.ok()) << status.ToString();
+        ROCKSDB_NAMESPACE::DB::Open(options, directory(), &db);
     db_.reset(db);
+    return status;
   }
   void Close() { db_.reset(); }
 
   static std::string path() { return "/db"; }
+  std::string directory() const {
+    return set_up.directory.empty() ? path() : set_up.directory;
+  }
   ROCKSDB_NAMESPACE::Env* env() const { return env_.get(); }
   ROCKSDB_NAMESPACE::DB* operator->() const { return db_.get(); }
 

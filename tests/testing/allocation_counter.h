@@ -7,14 +7,22 @@
 //   reader->MayContain("row");
 //   EXPECT_EQ(AllocationCount(), before);
 //
+//   ResetPeakBytes();
+//   builder->Finish();
+//   EXPECT_LE(PeakBytes() - LiveBytes(), 1000);  // Was freed again.
+//
 // It defines the operators: include it from exactly one file of a binary.
-// Counts are by thread. They stay at zero, and kCountsAllocations is false,
-// where the operators cannot be replaced: under clang's ThreadSanitizer.
+// Counts are by thread, bytes with the allocator's rounding. They stay at zero,
+// and kCountsAllocations is false, where the operators cannot be replaced:
+// under clang's ThreadSanitizer.
 
 #ifndef ROWBLOOM_TESTS_TESTING_ALLOCATION_COUNTER_H_
 #define ROWBLOOM_TESTS_TESTING_ALLOCATION_COUNTER_H_
 
+#include <malloc.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -33,7 +41,15 @@ inline constexpr bool kCountsAllocations = ROWBLOOM_COUNTS_ALLOCATIONS;
 
 inline thread_local size_t allocation_count = 0;
 
+inline thread_local int64_t live_bytes = 0;
+inline thread_local int64_t peak_bytes = 0;
+
 inline size_t AllocationCount() { return allocation_count; }
+// What this thread has allocated, less what it has freed.
+inline int64_t LiveBytes() { return live_bytes; }
+// The most that this was since it was reset.
+inline int64_t PeakBytes() { return peak_bytes; }
+inline void ResetPeakBytes() { peak_bytes = live_bytes; }
 
 inline void* CountedAllocation(size_t size, std::align_val_t alignment) {
   ++allocation_count;
@@ -41,7 +57,14 @@ inline void* CountedAllocation(size_t size, std::align_val_t alignment) {
   const size_t blocks = size / align + (size % align != 0 || size == 0);
   void* p = std::aligned_alloc(align, blocks * align);
   if (p == nullptr) std::abort();
+  live_bytes += static_cast<int64_t>(malloc_usable_size(p));
+  if (live_bytes > peak_bytes) peak_bytes = live_bytes;
   return p;
+}
+
+inline void CountedFree(void* p) {
+  live_bytes -= static_cast<int64_t>(malloc_usable_size(p));
+  std::free(p);
 }
 
 inline constexpr std::align_val_t kDefaultAlignment{
@@ -74,23 +97,33 @@ ROWBLOOM_NEW new[](size_t size, std::align_val_t alignment) {
   return rowbloom::testing::CountedAllocation(size, alignment);
 }
 
-ROWBLOOM_DELETE delete (void* p) noexcept { std::free(p); }
-ROWBLOOM_DELETE delete[](void* p) noexcept { std::free(p); }
-ROWBLOOM_DELETE delete (void* p, size_t) noexcept { std::free(p); }
-ROWBLOOM_DELETE delete[](void* p, size_t) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete (void* p) noexcept { rowbloom::testing::CountedFree(p); }
+ROWBLOOM_DELETE delete[](void* p) noexcept {
+  rowbloom::testing::CountedFree(p);
+}
+ROWBLOOM_DELETE delete (void* p, size_t) noexcept {
+  rowbloom::testing::CountedFree(p);
+}
+ROWBLOOM_DELETE delete[](void* p, size_t) noexcept {
+  rowbloom::testing::CountedFree(p);
+}
 ROWBLOOM_DELETE delete (void* p, const std::nothrow_t&) noexcept {
-  std::free(p);
+  rowbloom::testing::CountedFree(p);
 }
 ROWBLOOM_DELETE delete[](void* p, const std::nothrow_t&) noexcept {
-  std::free(p);
+  rowbloom::testing::CountedFree(p);
 }
-ROWBLOOM_DELETE delete (void* p, std::align_val_t) noexcept { std::free(p); }
-ROWBLOOM_DELETE delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+ROWBLOOM_DELETE delete (void* p, std::align_val_t) noexcept {
+  rowbloom::testing::CountedFree(p);
+}
+ROWBLOOM_DELETE delete[](void* p, std::align_val_t) noexcept {
+  rowbloom::testing::CountedFree(p);
+}
 ROWBLOOM_DELETE delete (void* p, size_t, std::align_val_t) noexcept {
-  std::free(p);
+  rowbloom::testing::CountedFree(p);
 }
 ROWBLOOM_DELETE delete[](void* p, size_t, std::align_val_t) noexcept {
-  std::free(p);
+  rowbloom::testing::CountedFree(p);
 }
 
 #undef ROWBLOOM_NEW

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random operations on one database and on a map of all versions, and where
+// their answers differ.
+//
+//   DifferentialRun run(set_up, seed);
+//   run.Operate(3000);
+//   EXPECT_EQ(run.wrong_answers().size(), 0) << run.first_differences();
+//
+// The same seed gives the same operations whatever the filters are.
+
+#ifndef ROWBLOOM_TESTS_ROCKSDB_DIFFERENTIAL_RUN_H_
+#define ROWBLOOM_TESTS_ROCKSDB_DIFFERENTIAL_RUN_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rocksdb/differential_model.h"
+#include "rocksdb/differential_set_up.h"
+#include "rocksdb/options.h"
+#include "rocksdb/test_db.h"
+
+namespace rowbloom::testing {
+
+class DifferentialRun {
+ public:
+  // In a set-up that stays as it is if `reopen` is false.
+  DifferentialRun(const RandomSetUp& set_up, uint64_t seed, bool reopen);
+  ~DifferentialRun();
+
+  void Operate(int operations);
+
+  // By kind of question.
+  const std::map<std::string, uint64_t>& wrong_answers() const {
+    return wrong_answers_;
+  }
+  // The first of each kind.
+  const std::string& first_differences() const { return first_differences_; }
+  // Times that a filter said no.
+  uint64_t useful() const;
+
+ private:
+  using Entries = VersionedMap::Entries;
+  // What is asked as of a time: now, that of a snapshot, or a timestamp.
+  struct AsOf {
+    uint64_t time;
+    ROCKSDB_NAMESPACE::ReadOptions read;
+  };
+
+  void Open();
+  void MakeNames();
+  std::string AnyRow();
+  std::string AnyKey(bool written);
+
+  void Change();
+  void WriteOne();
+  void Put(const std::string& key, const std::string& value);
+  void Delete(const std::string& key);
+  void PutOrSingleDelete();
+  void DeleteRange();
+  void Ingest();
+  void TakeOrReleaseSnapshot();
+  void ReleaseSnapshots();
+
+  AsOf DrawTime();
+  void Ask();
+  void AskGet();
+  void AskMultiGet();
+  void AskMayExist();
+  void AskSeek();
+  void AskTotalOrder();
+  void AskAutoPrefixMode();
+  void AskSeekForPrev();
+  void AskRow();
+  void AskColumn();
+
+  bool Before(const std::string& a, const std::string& b) const;
+  // Empty if there is none.
+  std::string RowPart(const std::string& key) const;
+  // From `target` on; of `row`, if it is not empty.
+  Entries Read(const ROCKSDB_NAMESPACE::ReadOptions& read,
+               const std::string& target, size_t limit,
+               const std::string& row = "");
+  void Compare(const std::string& kind, const std::string& asked,
+               const Entries& expected, const Entries& answer);
+  void ExpectOk(const ROCKSDB_NAMESPACE::Status& status, const char* doing);
+  // The timestamp of a write that the model will make next.
+  ROCKSDB_NAMESPACE::Slice NextTimestamp();
+
+  RandomSetUp set_up_;
+  const bool reopen_;
+  Random random_;
+  TestDb db_;
+  VersionedMap model_;
+  std::vector<std::string> rows_;
+  std::vector<std::string> qualifiers_;
+  std::vector<std::string> versions_;
+  // Keys of their own, as single deletes must have: whether they are there.
+  std::map<std::string, bool> once_written_;
+  std::vector<std::pair<const ROCKSDB_NAMESPACE::Snapshot*, uint64_t>>
+      snapshots_;
+  int ingested_ = 0;
+  std::array<char, 8> timestamp_{};        // What is written.
+  std::array<char, 8> asked_timestamp_{};  // What is asked.
+  ROCKSDB_NAMESPACE::Slice asked_slice_;
+  std::map<std::string, uint64_t> wrong_answers_;
+  std::string first_differences_;
+};
+
+}  // namespace rowbloom::testing
+
+#endif  // ROWBLOOM_TESTS_ROCKSDB_DIFFERENTIAL_RUN_H_

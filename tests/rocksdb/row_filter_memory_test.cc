@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What building and opening a filter take in memory.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "row_filter_builder.h"
+#include "row_filter_reader.h"
+#include "rowbloom/rocksdb.h"
+#include "testing/allocation_counter.h"
+
+namespace rowbloom {
+namespace {
+
+using ROCKSDB_NAMESPACE::Slice;
+using testing::kCountsAllocations;
+
+std::vector<RocksDbOptions> OptionsOfEachFamily() {
+  std::vector<RocksDbOptions> all;
+  for (const std::string_view family : FilterFamilyNames()) {
+    if (family == "always_maybe") continue;
+    for (const double bits_per_key : {5.0, 10.0, 16.0}) {
+      all.emplace_back();
+      all.back().bloom_type = BloomType::kRow;
+      all.back().key_codec = KeyCodec::FixedRow(8);
+      all.back().policy = FilterPolicy::BitsPerKey(family, bits_per_key);
+    }
+  }
+  return all;
+}
+
+void AddRows(RowFilterBuilder* builder, int64_t count) {
+  for (int64_t row = 0; row < count; ++row) {
+    builder->AddKey(Slice(reinterpret_cast<const char*>(&row), sizeof(row)));
+  }
+}
+
+std::string FilterOf(const RocksDbOptions& options, int64_t rows) {
+  RowFilterBuilder builder(options, false);
+  AddRows(&builder, rows);
+  std::unique_ptr<const char[]> bytes;
+  return builder.Finish(&bytes).ToString();
+}
+
+// As row_filter_builder.h promises.
+TEST(RowFilterMemory, BuildersKeepToTheirBound) {
+  if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
+  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+    for (const int64_t rows : {1000, 30000, 66000, 500000}) {
+      SCOPED_TRACE(options.policy.ToString() + " " + std::to_string(rows));
+      const int64_t before = testing::LiveBytes();
+      RowFilterBuilder builder(options, false);
+      AddRows(&builder, rows);
+      EXPECT_LE(testing::LiveBytes() - before,
+                rows * 81 / 10 + RowFilterBuilder::kFixedMemoryBytes);
+      testing::ResetPeakBytes();
+      std::unique_ptr<const char[]> bytes;
+      const auto size = static_cast<int64_t>(builder.Finish(&bytes).size());
+      const int64_t peak = testing::PeakBytes() - before;
+      EXPECT_LE(peak, 9 * rows + size + RowFilterBuilder::kFinishMemoryBytes);
+      EXPECT_LE(peak, 100 * rows);
+      // What was finished is handed over, the rest is free again.
+      EXPECT_LE(testing::LiveBytes() - before - size,
+                RowFilterBuilder::kFixedMemoryBytes);
+    }
+  }
+}
+
+TEST(RowFilterMemory, PartitionsAreFreedOneByOne) {
+  if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
+  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+    const int64_t before = testing::LiveBytes();
+    RowFilterBuilder builder(options, false);
+    testing::ResetPeakBytes();
+    for (int partition = 0; partition < 200; ++partition) {
+      AddRows(&builder, 3000);
+      std::unique_ptr<const char[]> bytes;
+      builder.Finish(&bytes);
+    }
+    // Of one, though 600,000 rows were added.
+    EXPECT_LE(testing::PeakBytes() - before, 100 * 3000)
+        << options.policy.ToString();
+  }
+}
+
+TEST(RowFilterMemory, ReadersAllocateNothing) {
+  if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
+  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+    const std::string filter = FilterOf(options, 10000);
+    const std::string row(8, 'r');
+    std::vector<Slice> entries(100, row);
+    std::vector<Slice*> pointers;
+    for (Slice& entry : entries) pointers.push_back(&entry);
+    bool may_match[100] = {};
+    const size_t before = testing::AllocationCount();
+    RowFilterReader reader{Slice(filter)};
+    reader.MayMatch(row);
+    reader.MayMatch(100, pointers.data(), may_match);
+    EXPECT_EQ(testing::AllocationCount(), before);
+  }
+}
+
+// A filter of many pages, of which all are forbidden that do not hold the
+// first or last bytes of a unit, or the tail: a reader that looked at the bits
+// when it is made would crash.
+TEST(RowFilterMemory, ReadersAreMadeFromTheEndsOfUnitsAlone) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+    const std::string filter = FilterOf(options, 300000);
+    const RocksDbFilterInfo info = *ParseRocksDbFilter(filter);
+    std::set<size_t> allowed = {(filter.size() - 1) / page};
+    size_t at = 0;
+    for (size_t u = 0; u < info.blob.descriptor.unit_count; ++u) {
+      allowed.insert(at / page);
+      at += info.blob.descriptor.unit_size_bytes[u];
+      allowed.insert((at - 1) / page);
+    }
+    const size_t pages = filter.size() / page + 1;
+    void* memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    char* bytes = static_cast<char*>(memory);
+    std::memcpy(bytes, filter.data(), filter.size());
+    size_t forbidden = 0;
+    for (size_t p = 0; p < pages; ++p) {
+      if (allowed.count(p) > 0) continue;
+      ASSERT_EQ(mprotect(bytes + p * page, page, PROT_NONE), 0);
+      ++forbidden;
+    }
+    EXPECT_GT(forbidden, pages / 2) << options.policy.ToString();
+    { const RowFilterReader reader{Slice(bytes, filter.size())}; }
+    ASSERT_EQ(mprotect(memory, pages * page, PROT_READ), 0);
+    RowFilterReader reader{Slice(bytes, filter.size())};
+    EXPECT_TRUE(reader.MayMatch(std::string(8, '\0')));
+    EXPECT_FALSE(reader.MayMatch("no row"));
+    munmap(memory, pages * page);
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom
