@@ -2,6 +2,7 @@
 
 #include "rowbloom/memfilter/scalable.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -29,12 +30,8 @@ absl::Status Validate(const ScalableOptions& options) {
   return absl::OkStatus();
 }
 
-// Of layers 0, 1, ..., so that the sum of all is the target.
-double LayerFpr(const ScalableOptions& options, size_t layer) {
-  if (options.non_scaling) return options.target_fpr;
-  return options.target_fpr * (1 - options.tightening) *
-         std::pow(options.tightening, static_cast<double>(layer));
-}
+// More would cost more to ask than they are worth.
+constexpr size_t kMaxLayers = 1024;
 
 }  // namespace
 
@@ -46,15 +43,31 @@ absl::StatusOr<ScalableFilter> ScalableFilter::New(
   return filter;
 }
 
+// A fixed share of what earlier layers left of the target. On average that is
+// the geometric series of the paper; but rates of full layers vary around what
+// they were made for, and so the sum stays below the target all the same.
+double ScalableFilter::NextLayerFpr() const {
+  if (options_.non_scaling) return options_.target_fpr;
+  double left = options_.target_fpr;
+  for (const Layer& layer : layers_) left -= layer.filter.expected_fpr();
+  const double planned =
+      options_.target_fpr *
+      std::pow(options_.tightening, static_cast<double>(layers_.size()));
+  return std::max(left, planned / 2) * (1 - options_.tightening);
+}
+
 // InvalidArgument if a layer of its size or rate cannot be.
 absl::Status ScalableFilter::AppendLayer() {
+  if (layers_.size() >= kMaxLayers) {
+    return absl::InvalidArgumentError("it has the most layers that it may");
+  }
   uint64_t capacity = options_.capacity;
   if (!layers_.empty() &&
       __builtin_mul_overflow(layers_.back().capacity,
                              uint64_t{options_.expansion}, &capacity)) {
     return absl::InvalidArgumentError("its next layer is too large");
   }
-  const auto shape = ShapeFor(capacity, LayerFpr(options_, layers_.size()));
+  const auto shape = ShapeFor(capacity, NextLayerFpr());
   if (!shape.ok()) return shape.status();
   auto filter = StandardFilter::New(*shape);
   if (!filter.ok()) return filter.status();
@@ -186,7 +199,7 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved) {
   options.non_scaling = non_scaling == 1;
   const uint64_t layer_count = reader->Varint();
   if (!Validate(options).ok() || non_scaling > 1 || layer_count == 0 ||
-      (options.non_scaling && layer_count > 1)) {
+      layer_count > kMaxLayers || (options.non_scaling && layer_count > 1)) {
     reader->Refuse("options");
   }
   ScalableFilter filter(options);

@@ -50,8 +50,8 @@ enum class GuavaStrategy : uint8_t {
 // How a release chooses the number of probes. It only matters to New(): the
 // number is in the stream.
 enum class GuavaProbes : uint8_t {
-  kByBits,  // round(m / n ln 2): up to 33.
-  kByRate,  // round(-log2 p): later ones.
+  kByBits,  // round(m / n ln 2), as 31.1 does.
+  kByRate,  // round(-log2 p), as 33.4.8 does.
 };
 
 class GuavaFilter {

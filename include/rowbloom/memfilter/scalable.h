@@ -80,6 +80,7 @@ class ScalableFilter {
   };
 
   explicit ScalableFilter(const ScalableOptions& options) : options_(options) {}
+  double NextLayerFpr() const;
   absl::Status AppendLayer();
 
   ScalableOptions options_;
