@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line tool: looks into filter blocks and SSTs, and helps to choose
-// a filter family. See rowbloom.1.
+// and to size filters. See rowbloom.1.
 
 #include <cstdio>
 #include <exception>
@@ -28,6 +28,7 @@ int Run(int argc, char** argv) {
   tools::AddVerify(&app, &exit_code);
   tools::AddLookup(&app, &exit_code);
   tools::AddChoose(&app, &exit_code);
+  tools::AddSize(&app, &exit_code);
 
   try {
     app.parse(argc, argv);

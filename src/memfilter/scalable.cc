@@ -203,15 +203,25 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved) {
     reader->Refuse("options");
   }
   ScalableFilter filter(options);
+  uint64_t planned = options.capacity;
   for (uint64_t i = 0; i < layer_count; ++i) {
     const BloomShape shape = reader->Shape();
     const uint64_t capacity = reader->Varint();
     const uint64_t key_count = reader->Varint();
-    if (capacity == 0 || key_count > capacity) reader->Refuse("number of keys");
     BitArray bits;
     if (!reader->Bits(shape.bit_count, &bits)) break;
+    // Each key that counts has set a bit.
+    if (capacity != planned || key_count > capacity ||
+        key_count > bits.CountSet()) {
+      reader->Refuse("number of keys");
+      break;
+    }
     filter.layers_.push_back(
         {StandardFilter(shape, std::move(bits)), capacity, key_count});
+    if (__builtin_mul_overflow(planned, uint64_t{options.expansion},
+                               &planned)) {
+      planned = 0;  // That of no further layer.
+    }
   }
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   return filter;

@@ -13,10 +13,10 @@
 #include <unordered_map>
 
 #include "base/coding.h"
-#include "hash/digest.h"
 #include "memfilter/any_filter.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
+#include "testing/reseal.h"
 
 namespace rowbloom {
 namespace {
@@ -199,12 +199,8 @@ TEST_P(MemFilterTest, EveryTruncationAndExtensionOfASavedFilterIsAnError) {
   EXPECT_FALSE(LoadMemFilter(saved + saved).ok());
 }
 
-// Section "Saved form" of docs/memfilters.md.
 std::string Resealed(std::string saved) {
-  base::StoreFixed<uint64_t>(
-      hash::Hash64(std::string_view(saved).substr(32),
-                   hash::Hash64(std::string_view(saved).substr(0, 24))),
-      &saved[24]);
+  testing::ResealMemFilter(&saved);
   return saved;
 }
 
