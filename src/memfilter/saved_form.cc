@@ -53,7 +53,7 @@ struct Header {
 };
 static_assert(Header::kChecksum + 8 == Header::kSize);
 constexpr std::string_view kMagic = "rbmemflt";
-static_assert(kMagic.size() == Header::kVersion);
+static_assert(Header::kMagic + kMagic.size() == Header::kVersion);
 // So that sizes in bytes fit 64 bits.
 constexpr uint64_t kMaxWords = uint64_t{1} << 56;
 
