@@ -47,7 +47,11 @@ absl::StatusOr<bool> MatrixFilter::Add(KeyDigest digest) {
     const uint32_t matches = rows_.Matches(row, key);
     if (matches == rows_.shape().probe_count) return false;
     if (rows_.IsSaturated(row)) continue;
-    if (chosen == rows_.size() || matches > most_matches) {
+    // Of equal matches the row that is filled less: without it the first row to
+    // be ahead gets ever more keys, since a fuller row matches better.
+    if (chosen == rows_.size() || matches > most_matches ||
+        (matches == most_matches &&
+         rows_.bits_set(row) < rows_.bits_set(chosen))) {
       chosen = row;
       most_matches = matches;
     }

@@ -13,8 +13,10 @@
 //
 // A key that a candidate covers counts as present. Else it goes to the
 // candidate that has most of its bits already, of those of which less than half
-// of the bits are set. If there is none, ResourceExhausted, and nothing is
-// changed: other keys may still find room.
+// of the bits are set; of equal ones, to that which is filled less. That rule,
+// which is ours, keeps the rows even, and only among even rows does the choice
+// save bits. If there is none, ResourceExhausted, and nothing is changed: other
+// keys may still find room.
 //
 // Rate 1 - (1 - f)^s, lookups O(k s). Threads as a std::vector.
 
