@@ -19,11 +19,23 @@ namespace rowbloom::memfilter {
 
 inline constexpr size_t kBatchGroup = 32;
 
-// Calls `prefetch(position)` for the bits of a group, then `add(digest)` for
-// its keys.
+// In a smaller array, which a processor's cache holds, there is nothing to wait
+// for: keys are faster one by one (bench/memfilter).
+inline constexpr uint64_t kSmallestBatchBits = uint64_t{1} << 25;
+
+inline bool IsBatched(const BloomShape& shape) {
+  return shape.bit_count >= kSmallestBatchBits;
+}
+
+// Calls `add(digest)` for all keys; of a large array, `prefetch(position)` for
+// the bits of a group of them before.
 template <typename Prefetch, typename Add>
 void AddBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
               const Prefetch& prefetch, const Add& add) {
+  if (!IsBatched(shape)) {
+    for (const KeyDigest digest : digests) add(digest);
+    return;
+  }
   for (size_t begin = 0; begin < digests.size(); begin += kBatchGroup) {
     const auto group = digests.subspan(begin, kBatchGroup);
     for (const KeyDigest digest : group) {
@@ -34,11 +46,18 @@ void AddBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
   }
 }
 
-// Probe by probe over a group, of which only the keys go on whose bits were set
-// so far: absent ones touch as little memory as when they are asked alone.
-template <typename Prefetch, typename Test>
+// The answer of `ask(digest)` for all keys. Of a large array, probe by probe
+// over a group, of which only the keys go on whose `test(position)` was true so
+// far: absent ones touch as little memory as when they are asked alone.
+template <typename Ask, typename Prefetch, typename Test>
 void AskBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
-              const Prefetch& prefetch, const Test& test, bool* may_contain) {
+              const Ask& ask, const Prefetch& prefetch, const Test& test,
+              bool* may_contain) {
+  if (!IsBatched(shape)) {
+    for (size_t i = 0; i < digests.size(); ++i)
+      may_contain[i] = ask(digests[i]);
+    return;
+  }
   BloomProbes probes[kBatchGroup];
   uint64_t positions[kBatchGroup];
   size_t open[kBatchGroup];

@@ -23,7 +23,7 @@ void ConcurrentFilter::Add(absl::Span<const KeyDigest> digests) {
 void ConcurrentFilter::MayContain(absl::Span<const KeyDigest> digests,
                                   bool* may_contain) const {
   memfilter::AskBatch(
-      digests, shape(),
+      digests, shape(), [this](KeyDigest digest) { return MayContain(digest); },
       [this](uint64_t i) { __builtin_prefetch(words_ + i / 64); },
       [this](uint64_t i) { return (Word(i / 64) >> (i % 64) & 1) != 0; },
       may_contain);

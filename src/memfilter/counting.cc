@@ -102,7 +102,9 @@ bool CountingFilter::Remove(KeyDigest digest) {
 void CountingFilter::MayContain(absl::Span<const KeyDigest> digests,
                                 bool* may_contain) const {
   memfilter::AskBatch(
-      digests, options_.shape, [this](uint64_t i) { Prefetch(i); },
+      digests, options_.shape,
+      [this](KeyDigest digest) { return MayContain(digest); },
+      [this](uint64_t i) { Prefetch(i); },
       [this](uint64_t i) { return Counter(i) != 0; }, may_contain);
 }
 

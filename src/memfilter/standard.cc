@@ -22,7 +22,8 @@ void StandardFilter::Add(absl::Span<const KeyDigest> digests) {
 void StandardFilter::MayContain(absl::Span<const KeyDigest> digests,
                                 bool* may_contain) const {
   memfilter::AskBatch(
-      digests, shape_, [this](uint64_t i) { bits_.Prefetch(i); },
+      digests, shape_, [this](KeyDigest digest) { return MayContain(digest); },
+      [this](uint64_t i) { bits_.Prefetch(i); },
       [this](uint64_t i) { return bits_.Test(i); }, may_contain);
 }
 

@@ -111,6 +111,35 @@ TEST_P(MemFilterTest, BatchesAnswerAsSingleKeys) {
   }
 }
 
+// So large that memory is asked for in advance.
+TEST(MemFilterBatches, OfLargeFiltersAnswerAsSingleKeys) {
+  const BloomShape shape = {(uint64_t{1} << 25) + 77, 3};
+  CountingOptions counting;
+  counting.shape = shape;
+  std::vector<std::unique_ptr<MemFilter>> filters;
+  filters.push_back(AnyFilter(*StandardFilter::New(shape)));
+  filters.push_back(AnyFilter(*ConcurrentFilter::New(shape)));
+  filters.push_back(AnyFilter(*CountingFilter::New(counting)));
+  for (const auto& filter : filters) {
+    Random random(12);
+    const auto one_by_one = Loaded(filter->Save());
+    // Rates of a few percent: some absent keys go through several probes.
+    const std::vector<KeyDigest> keys = RandomDigests(&random, 3000001);
+    ASSERT_TRUE(filter->Add(keys).ok());
+    for (const KeyDigest key : keys) {
+      ASSERT_TRUE(one_by_one->Add(key).ok());
+    }
+    EXPECT_TRUE(filter->Save() == one_by_one->Save());
+    std::vector<KeyDigest> asked = RandomDigests(&random, 20001);
+    for (size_t i = 0; i < asked.size(); i += 2) asked[i] = keys[i];
+    const auto answers = std::make_unique<bool[]>(asked.size());
+    filter->MayContain(asked, answers.get());
+    for (size_t i = 0; i < asked.size(); ++i) {
+      ASSERT_EQ(answers[i], filter->MayContain(asked[i])) << i;
+    }
+  }
+}
+
 TEST_P(MemFilterTest, ObservedRateIsTheExpectedOneAtAnyFill) {
   constexpr uint64_t kKeys = 20000;
   constexpr uint64_t kLookups = 300000;
