@@ -664,12 +664,50 @@ class TreeShapes(FilterPlot):
         return str(svg)
 
 
+class MatrixTrial(FilterPlot):
+    """One measure of the matrix filter's trial, by rows or by keys."""
+
+    help = "the matrix filter's trial, from matrix_trial --json"
+
+    # Measure: field, what it is, its unit, factor.
+    MEASURES = {
+        "absent": ("ns_absent", "Lookups of absent keys", "ns", 1),
+        "present": ("ns_present", "Lookups of present keys", "ns", 1),
+        "rate": ("observed_fpr", "False positives", "%", 100),
+    }
+
+    @classmethod
+    def add_arguments(cls, parser):
+        parser.add_argument("--measure", default="absent",
+                            choices=list(cls.MEASURES))
+        parser.add_argument("--by", default="rows", choices=["rows", "keys"])
+
+    @classmethod
+    def draw(cls, results, args):
+        field, what, unit, factor = cls.MEASURES[args.measure]
+        runs = results["by_" + args.by]
+        scale = 1000 if args.by == "keys" else 1
+        lines = {name: sorted((run[args.by] / scale, factor * run[field])
+                              for run in runs if run["filter"] == name)
+                 for name in ("split", "2BDBF", "M-BMBF", "matrix")}
+        points = [point for line in lines.values() for point in line]
+        if not points:
+            raise ValueError("no such runs")
+        return str(cls.draw_lines(
+            what, "Rows of 131,072 bits, 10 probes; M-BMBF of 2 groups. Less "
+            "is better.",
+            ZeroAxis(max(x for x, _ in points), cls.LEFT, cls.RIGHT),
+            ZeroAxis(max(y for _, y in points), cls.BOTTOM, cls.TOP),
+            ("rows, all saturated" if args.by == "rows" else
+             "thousand keys in 8 rows", f"{what.lower()}, {unit}"), lines))
+
+
 PLOTS = {"point_get": PointGet, "db_bench": DbBench,
          "filter_rate": FilterRate, "filter_lookup": FilterLookup,
          "filter_build": FilterBuild,
          "cache_hit_rate": CacheHitRate,
          "reader_precision": ReaderPrecision, "reader_harm": ReaderHarm,
-         "tree_shapes": TreeShapes}
+         "tree_shapes": TreeShapes, "matrix_trial": MatrixTrial}
 
 
 def main():

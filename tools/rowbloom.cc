@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line tool: looks into filter blocks and SSTs, and helps to choose
-// filters and to plan their memory. See rowbloom.1.
+// filters, to plan their memory and to size them. See rowbloom.1.
 
 #include <cstdio>
 #include <exception>
@@ -29,6 +29,7 @@ int Run(int argc, char** argv) {
   tools::AddLookup(&app, &exit_code);
   tools::AddChoose(&app, &exit_code);
   tools::AddPlan(&app, &exit_code);
+  tools::AddSize(&app, &exit_code);
 
   try {
     app.parse(argc, argv);

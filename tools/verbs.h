@@ -16,6 +16,7 @@ void AddVerify(CLI::App* app, int* exit_code);
 void AddLookup(CLI::App* app, int* exit_code);
 void AddChoose(CLI::App* app, int* exit_code);
 void AddPlan(CLI::App* app, int* exit_code);
+void AddSize(CLI::App* app, int* exit_code);
 
 }  // namespace rowbloom::tools
 

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "rowbloom/filter_key.h"
 
 namespace mini_kv {
 
@@ -42,9 +43,17 @@ struct OwnedCellKey {
   operator CellKey() const { return {row, qualifier}; }
 };
 
+// What filters know of a cell: the digests of its row and of itself.
+struct CellDigests {
+  rowbloom::KeyDigest row;
+  rowbloom::KeyDigest cell;
+};
+
 struct Cell {
   CellKey key;
   std::optional<std::string_view> value;  // None: a tombstone.
+  // Of cells from the memtable, which were hashed when they were written.
+  std::optional<CellDigests> digests = std::nullopt;
 };
 
 // Cells in order. It stands at its first cell when it is made.

@@ -3,10 +3,16 @@
 // What was written last, sorted, in memory; the write-ahead log holds the same
 // cells. A deleted cell stays as a tombstone: older values of it may lie in
 // SSTs.
+//
+// A filter over its rows and cells spares the search for those that it does not
+// have. It may be added to and asked by any number of threads, so that an
+// engine with a concurrent memtable has it as it is. The digests stay with the
+// cells, and a flush gives them to the filter of the SST.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -15,6 +21,9 @@
 #include <string>
 
 #include "cell.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/concurrent.h"
+#include "rowbloom/memfilter/sizing.h"
 
 namespace mini_kv {
 
@@ -22,9 +31,19 @@ class Memtable {
  public:
   using Value = std::optional<std::string>;  // None: a tombstone.
 
+  // The filter is made for cells of so many bytes.
+  explicit Memtable(size_t size_bytes) : filter_(NewFilter(size_bytes)) {}
+
   void Set(const Cell& cell) {
-    const auto it = cells_.try_emplace(OwnedCellKey(cell.key)).first;
-    it->second = cell.value ? Value(*cell.value) : Value();
+    const auto [it, is_new] = cells_.try_emplace(OwnedCellKey(cell.key));
+    if (is_new) {
+      const auto key =
+          rowbloom::FilterKey::RowCol(cell.key.row, cell.key.qualifier);
+      it->second.digests = {key.row_digest(), key.digest()};
+      filter_.Add(key.row_digest());
+      filter_.Add(key.digest());
+    }
+    it->second.value = cell.value ? Value(*cell.value) : Value();
     size_bytes_ += kCellOverhead + cell.key.row.size() +
                    cell.key.qualifier.size() +
                    (cell.value ? cell.value->size() : 0);
@@ -33,7 +52,12 @@ class Memtable {
   // nullptr: it knows nothing of the cell.
   const Value* Find(const CellKey& key) const {
     const auto it = cells_.find(key);
-    return it == cells_.end() ? nullptr : &it->second;
+    return it == cells_.end() ? nullptr : &it->second.value;
+  }
+
+  // No: it has no such cell, or no cell of such a row.
+  bool MayContain(const rowbloom::FilterKey& key) const {
+    return filter_.MayContain(key.digest());
   }
 
   // From the first cell that is not less than `from`. Not while cells are set.
@@ -46,8 +70,22 @@ class Memtable {
   size_t size_bytes() const { return size_bytes_; }
 
  private:
-  using Map = std::map<OwnedCellKey, Value, std::less<>>;
+  struct Stored {
+    Value value;
+    CellDigests digests;
+  };
+  using Map = std::map<OwnedCellKey, Stored, std::less<>>;
   static constexpr size_t kCellOverhead = 64;  // About that of a map's node.
+  // Filters of larger memtables grow no further: their rate does.
+  static constexpr size_t kMostFilterKeys = 1 << 20;
+
+  static rowbloom::ConcurrentFilter NewFilter(size_t size_bytes) {
+    constexpr double kFpr = 0.01;
+    const size_t cells = size_bytes / kCellOverhead + 1;
+    const auto shape =
+        rowbloom::ShapeFor(std::min(2 * cells, kMostFilterKeys), kFpr);
+    return *rowbloom::ConcurrentFilter::New(*shape);
+  }
 
   class Iterator : public CellIterator {
    public:
@@ -65,7 +103,8 @@ class Memtable {
 
    private:
     void SetCell() {
-      if (it_ != end_) cell_ = {it_->first, it_->second};
+      if (it_ == end_) return;
+      cell_ = {it_->first, it_->second.value, it_->second.digests};
     }
 
     Map::const_iterator it_;
@@ -74,6 +113,7 @@ class Memtable {
   };
 
   Map cells_;
+  rowbloom::ConcurrentFilter filter_;
   size_t size_bytes_ = 0;
 };
 

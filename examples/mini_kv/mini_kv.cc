@@ -22,7 +22,9 @@ constexpr uint64_t kMaxLevelRatio = 1000;
 }  // namespace
 
 MiniKv::MiniKv(const Options& options, const std::string& directory)
-    : options_(options), directory_(directory) {
+    : options_(options),
+      directory_(directory),
+      memtable_(options.memtable_size_bytes) {
   if (options_.files == nullptr) options_.files = &system_files_;
   if (options_.filter_cache == nullptr) {
     own_cache_ = rowbloom::NewShardedLruCache({});
@@ -222,7 +224,7 @@ absl::Status MiniKv::FlushMemtable() {
   absl::Status status = CommitManifest(levels, *wal_number);
   if (!status.ok()) return status;
   wal_ = *std::move(wal);
-  memtable_ = Memtable();
+  memtable_ = Memtable(options_.memtable_size_bytes);
   return options_.files->Remove(Path(FileKind::kWal, old_wal_number));
 }
 
@@ -327,9 +329,13 @@ absl::Status MiniKv::KeepError(const absl::Status& status) {
 absl::StatusOr<std::optional<std::string>> MiniKv::Get(
     std::string_view row, std::string_view qualifier) {
   const CellKey cell_key = {row, qualifier};
-  if (const Memtable::Value* value = memtable_.Find(cell_key)) return *value;
-  // Hashed once, for all SSTs.
+  // Hashed once, for the memtable and all SSTs.
   const auto filter_key = rowbloom::FilterKey::RowCol(row, qualifier);
+  if (!memtable_.MayContain(filter_key)) {
+    ++stats_.memtable_skips;
+  } else if (const Memtable::Value* value = memtable_.Find(cell_key)) {
+    return *value;
+  }
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
       if (!sst->Covers(cell_key)) continue;
@@ -353,7 +359,11 @@ absl::Status MiniKv::VisitRow(std::string_view row,
   const CellKey from = {row, {}};
   const auto filter_key = rowbloom::FilterKey::Row(row);
   std::vector<std::unique_ptr<CellIterator>> sources;
-  sources.push_back(memtable_.NewIterator(from));
+  if (memtable_.MayContain(filter_key)) {
+    sources.push_back(memtable_.NewIterator(from));
+  } else {
+    ++stats_.memtable_skips;
+  }
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
       if (!sst->CoversRow(row)) continue;

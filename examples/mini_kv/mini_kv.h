@@ -60,8 +60,9 @@ struct Stats {
   // them that the filter ruled out.
   uint64_t ssts_considered = 0;
   uint64_t ssts_skipped = 0;
-  uint64_t flushes = 0;      // Begun.
-  uint64_t compactions = 0;  // Begun.
+  uint64_t memtable_skips = 0;  // Gets for which its filter said "no".
+  uint64_t flushes = 0;         // Begun.
+  uint64_t compactions = 0;     // Begun.
   uint64_t cut_wal_bytes = 0;
   uint64_t unreadable_filters = 0;  // Of live SSTs.
   rowbloom::FilterStatsSnapshot filters;

@@ -20,7 +20,13 @@ absl::Status SstWriter::Add(const Cell& cell) {
   AppendCell(cell, &block_);
   // Tombstones too: a filter that said "no" to one would let the get go on to
   // the older value that the tombstone hides.
-  filter_writer_.Add(cell.key.row, cell.key.qualifier);
+  const auto& [row, qualifier] = cell.key;
+  if (cell.digests) {  // Hashed once, for the memtable and for this filter.
+    filter_writer_.Add(rowbloom::FilterKey::RowCol(
+        row, qualifier, cell.digests->row, cell.digests->cell));
+  } else {
+    filter_writer_.Add(row, qualifier);
+  }
   last_key_ = OwnedCellKey(cell.key);
   ++footer_.cell_count;
   if (block_.size() >= block_size_bytes_) CloseBlock();

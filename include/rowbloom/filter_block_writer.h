@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter.h"
+#include "rowbloom/filter_key.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/io.h"
 
@@ -75,6 +76,10 @@ class FilterBlockWriter {
   // Cells in order of (row, qualifier); versions of a cell may repeat.
   // bloom type NONE accepts and drops them.
   void Add(std::string_view row, std::string_view qualifier);
+  // The same for a key that has its digests, as a memtable with a filter keeps
+  // them: nothing is hashed, but for prefixes. ROWCOL needs keys with a
+  // qualifier (checked).
+  void Add(const FilterKey& cell);
 
   // Ends the block. Without any cell it writes a block that says "no" to all.
   absl::StatusOr<FilterBlockInfo> Finish();

@@ -40,12 +40,17 @@ class FilterKey {
   static FilterKey RowCol(std::string_view row, std::string_view qualifier);
   // Reuses the row's digest: hashes the qualifier only.
   static FilterKey RowCol(const FilterKey& row, std::string_view qualifier);
+  // Hashes nothing: with the digests that Row() and RowCol() gave before.
+  static FilterKey RowCol(std::string_view row, std::string_view qualifier,
+                          KeyDigest row_digest, KeyDigest digest);
 
   std::string_view row() const { return row_; }
   std::string_view qualifier() const { return qualifier_; }
   bool has_qualifier() const { return has_qualifier_; }
   KeyDigest digest() const { return digest_; }
   KeyDigest row_digest() const { return row_digest_; }
+  // The key of the row alone; hashes nothing.
+  FilterKey row_key() const;
 
   // Orders by row, then the row's own key, then its columns by qualifier:
   // bytewise, unsigned. Negative, zero or positive.

@@ -20,6 +20,7 @@ namespace rowbloom {
 // Written by default; readers read every version up to it.
 inline constexpr uint8_t kFilterBlockFormatVersion = 1;
 inline constexpr uint8_t kFilterBlobFormatVersion = 1;
+inline constexpr uint8_t kMemFilterFormatVersion = 1;
 
 }  // namespace rowbloom
 

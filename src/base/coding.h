@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers in persisted bytes: fixed width little-endian, and varints of 7
-// bits a byte, low bits first. Readers take a view, advance it, and return
-// false when it is too short; nothing else in the project decodes integers.
+// Integers in persisted bytes: fixed width little-endian (big-endian where
+// others' bytes are), and varints of 7 bits a byte, low bits first. Readers
+// take a view, advance it, and return false when it is too short; nothing else
+// in the project decodes integers.
 
 #ifndef ROWBLOOM_BASE_CODING_H_
 #define ROWBLOOM_BASE_CODING_H_
@@ -48,6 +49,17 @@ inline uint64_t LoadBigEndian64(const char* bytes) {
   value = __builtin_bswap64(value);
 #endif
   return value;
+}
+
+inline uint32_t LoadBigEndian32(const char* bytes) {
+  return __builtin_bswap32(LoadFixed<uint32_t>(bytes));
+}
+
+template <typename T>
+inline void AppendBigEndian(T value, std::string* out) {
+  for (size_t i = sizeof(T); i-- > 0;) {
+    out->push_back(static_cast<char>(static_cast<uint64_t>(value) >> (8 * i)));
+  }
 }
 
 template <typename T>

@@ -78,7 +78,9 @@ class FilterBlockWriter::Impl {
         max_keys_per_chunk_(MaxKeys(options.policy, options.chunk_size_bytes)) {
   }
 
-  void Add(std::string_view row, std::string_view qualifier);
+  // `known` is the cell's key, or nullptr if it is still to be hashed.
+  void Add(std::string_view row, std::string_view qualifier,
+           const FilterKey* known);
   absl::StatusOr<FilterBlockInfo> Finish();
 
  private:
@@ -123,12 +125,14 @@ absl::Status FilterBlockWriter::Impl::OutOfOrder(
 }
 
 void FilterBlockWriter::Impl::Add(std::string_view row,
-                                  std::string_view qualifier) {
+                                  std::string_view qualifier,
+                                  const FilterKey* known) {
   RB_CHECK(!finished_);
   if (!status_.ok() || options_.bloom_type == BloomType::kNone) return;
   const bool first = cell_count_ == 0;
   // ROW and ROWPREFIX do not look at qualifiers, nor at their order.
   const bool by_column = options_.bloom_type == BloomType::kRowCol;
+  RB_CHECK(!by_column || known == nullptr || known->has_qualifier());
   if (!by_column) qualifier = {};
   // Against the cell before: the row, then (row, qualifier).
   const int row_order = first ? 1 : row.compare(last_row_);
@@ -145,12 +149,13 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
     case BloomType::kNone:
       break;
     case BloomType::kRow:
-      AddKey(FilterKey::Row(row));
+      AddKey(known != nullptr ? known->row_key() : FilterKey::Row(row));
       break;
     case BloomType::kRowCol: {
-      const FilterKey row_key = FilterKey::Row(row);
+      const FilterKey row_key =
+          known != nullptr ? known->row_key() : FilterKey::Row(row);
       if (new_row && AddsRowKeys()) AddKey(row_key);
-      AddKey(FilterKey::RowCol(row_key, qualifier));
+      AddKey(known != nullptr ? *known : FilterKey::RowCol(row_key, qualifier));
       break;
     }
     case BloomType::kRowPrefixFixedLength: {
@@ -274,7 +279,11 @@ FilterBlockWriter::FilterBlockWriter(const FilterOptions& options,
 FilterBlockWriter::~FilterBlockWriter() = default;
 
 void FilterBlockWriter::Add(std::string_view row, std::string_view qualifier) {
-  impl_->Add(row, qualifier);
+  impl_->Add(row, qualifier, nullptr);
+}
+
+void FilterBlockWriter::Add(const FilterKey& cell) {
+  impl_->Add(cell.row(), cell.qualifier(), &cell);
 }
 
 absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Finish() {

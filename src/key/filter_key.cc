@@ -23,10 +23,26 @@ FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier) {
 }
 
 FilterKey FilterKey::RowCol(const FilterKey& row, std::string_view qualifier) {
-  FilterKey key = row;
+  return RowCol(row.row_, qualifier, row.row_digest_,
+                KeyDigest{hash::Hash64(qualifier, row.row_digest_.value)});
+}
+
+FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier,
+                            KeyDigest row_digest, KeyDigest digest) {
+  FilterKey key;
+  key.row_ = row;
   key.qualifier_ = qualifier;
+  key.row_digest_ = row_digest;
+  key.digest_ = digest;
   key.has_qualifier_ = true;
-  key.digest_ = KeyDigest{hash::Hash64(qualifier, row.row_digest_.value)};
+  return key;
+}
+
+FilterKey FilterKey::row_key() const {
+  FilterKey key;
+  key.row_ = row_;
+  key.row_digest_ = row_digest_;
+  key.digest_ = row_digest_;
   return key;
 }
 

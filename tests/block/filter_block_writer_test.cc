@@ -71,6 +71,39 @@ TEST(FilterBlockWriter, RunsOfEqualFilterKeysCollapse) {
   EXPECT_EQ(Write(Exact(BloomType::kNone), cells).info->key_count, 0u);
 }
 
+TEST(FilterBlockWriter, KeysThatHaveTheirDigestsMakeTheSameBlock) {
+  Random random(3);
+  const std::vector<Cell> cells = testing::SortedCells(&random, 500);
+  for (const BloomType type :
+       {BloomType::kNone, BloomType::kRow, BloomType::kRowCol,
+        BloomType::kRowPrefixFixedLength}) {
+    FilterOptions options;
+    options.bloom_type = type;
+    if (type == BloomType::kRowPrefixFixedLength) {
+      options.prefix_length_bytes = 3;
+    }
+    std::string bytes;
+    const auto sink = NewStringSink(&bytes);
+    FilterBlockWriter writer(options, sink.get());
+    for (const Cell& cell : cells) {
+      const FilterKey hashed = FilterKey::RowCol(cell.row, cell.qualifier);
+      writer.Add(FilterKey::RowCol(cell.row, cell.qualifier,
+                                   hashed.row_digest(), hashed.digest()));
+    }
+    ASSERT_TRUE(writer.Finish().ok());
+    EXPECT_EQ(bytes, Write(options, cells).bytes);
+  }
+}
+
+TEST(FilterBlockWriterDeathTest, AKeyWithoutQualifierIsNoCellOfRowCol) {
+  FilterOptions options;
+  options.bloom_type = BloomType::kRowCol;
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(options, sink.get());
+  EXPECT_DEATH(writer.Add(FilterKey::Row("row")), "has_qualifier");
+}
+
 TEST(FilterBlockWriter, RowPrefixesCollapseAndShortRowsAreTheirOwn) {
   FilterOptions options = Exact(BloomType::kRowPrefixFixedLength);
   options.prefix_length_bytes = 2;

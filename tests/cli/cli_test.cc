@@ -115,6 +115,22 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
       {"plan", "--keys", "1000", "--filter", "always_maybe"},
       {"plan", "--runs", "1,2", "--block_miss_shares", "1"},
       {"plan", "--runs", "1,2", "--block_miss_shares", "1,2"},
+      {"size"},
+      {"size", "--keys", "1000"},
+      {"size", "--target_fpr", "0.1", "--probes", "3"},
+      {"size", "--keys", "0", "--target_fpr", "0.1"},
+      {"size", "--keys", "10", "--target_fpr", "1"},
+      {"size", "--keys", "10", "--target_fpr", "nan"},
+      {"size", "--keys", "10", "--bits", "10", "--probes", "256"},
+      {"size", "--keys", "10", "--bits", "10", "--target_fpr", "0.001"},
+      {"size", "--keys", "10", "--bits", "9", "--vary", "keys"},
+      {"size", "--keys", "10", "--bits", "9", "--to", "100"},
+      {"size", "--keys", "10", "--bits", "9", "--plot"},
+      {"size", "--keys", "10", "--bits", "9", "--vary", "x", "--to", "9"},
+      {"size", "--keys", "10", "--bits", "9", "--vary", "keys", "--to", "0"},
+      {"size", "--keys", "10", "--bits", "9", "--vary", "keys", "--to", "1e30"},
+      {"size", "--keys", "9", "--bits", "9", "--vary", "target_fpr", "--to",
+       "0.1"},
   };
   for (const std::vector<std::string>& arguments : wrong) {
     const ToolResult result = Run(arguments);
@@ -171,7 +187,14 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
                            "\\-\\-block_miss_shares",
                            "\\-\\-filter",
                            "\\-\\-bloom_bits",
-                           "\\-\\-strict"}) {
+                           "\\-\\-strict",
+                           "size",
+                           "\\-\\-bits",
+                           "\\-\\-probes",
+                           "\\-\\-vary",
+                           "\\-\\-to",
+                           "\\-\\-steps",
+                           "\\-\\-plot"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
 }
@@ -425,6 +448,29 @@ TEST_F(CliTest, PathsThatAreNotUtf8StillGiveJson) {
 }
 
 // --- Choices ---------------------------------------------------------------
+
+TEST_F(CliTest, SizesAreThoseOfTheUsualTable) {
+  const Json document = RunJson(
+      {"size", "--json", "--keys", "1000000", "--target_fpr", "0.0001"});
+  EXPECT_EQ(document["format"], "rowbloom-size");
+  const Json& size = document["sizes"][0];
+  EXPECT_EQ(size["bit_count"], 19170116);
+  EXPECT_EQ(size["probe_count"], 13);
+  EXPECT_EQ(size["size_bytes"], 2396265);
+}
+
+TEST_F(CliTest, ATableOfSizesGoesFromTheFirstValueToTheLast) {
+  const Json sizes =
+      RunJson({"size", "--json", "--keys", "1000", "--target_fpr", "0.01",
+               "--vary", "keys", "--to", "1000000", "--steps", "4"})["sizes"];
+  ASSERT_EQ(sizes.size(), 4u);
+  uint64_t keys = 1000;
+  for (const Json& size : sizes) {
+    EXPECT_EQ(size["key_count"], keys);
+    EXPECT_NEAR(size["fpr"].get<double>(), 0.01, 0.0002);
+    keys *= 10;
+  }
+}
 
 TEST_F(CliTest, ChooseReachesTheGoalAndMarksTheFirst) {
   for (const char* preference : {"cpu", "balanced", "space"}) {

@@ -11,12 +11,15 @@
 #include "filter/compact.h"
 #include "filter/compact_layout.h"
 #include "filter/family.h"
+#include "golden/cases.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/key_codec.h"
+#include "rowbloom/memfilter/guava.h"
+#include "rowbloom/memfilter/mem_filter.h"
 #include "testing/cut_filter.h"
 #include "testing/faulty_source.h"
 #include "testing/keys.h"
@@ -783,6 +786,51 @@ std::vector<std::string> TextSeeds() {
 
 }  // namespace
 
+namespace {
+
+void LoadAndGoOn(std::string_view bytes) {
+  const auto loaded = LoadMemFilter(bytes);
+  if (!loaded.ok()) {
+    REQUIRE(loaded.status().code() == absl::StatusCode::kDataLoss ||
+            loaded.status().code() == absl::StatusCode::kUnimplemented);
+    return;
+  }
+  MemFilter& filter = **loaded;
+  REQUIRE(filter.Save() == bytes);
+  REQUIRE(filter.fill() >= 0 && filter.fill() <= 1);
+  REQUIRE(filter.expected_fpr() >= 0 && filter.expected_fpr() <= 1);
+  filter.approximate_count();
+  // It may ask for a next layer of any size.
+  if (filter.kind() == MemFilterKind::kScalable &&
+      ScalableFilter::Load(bytes)->options().expansion > 4) {
+    return;
+  }
+  testing::Random random(bytes.size());
+  for (const KeyDigest key : testing::RandomDigests(&random, 40)) {
+    if (filter.Add(key).ok()) REQUIRE(filter.MayContain(key));
+  }
+}
+
+std::vector<std::string> MemFilterSeeds() {
+  std::vector<std::string> seeds;
+  for (const auto& c : golden::MemFilterCases()) {
+    seeds.push_back(c.filter->Save());
+  }
+  return seeds;
+}
+
+}  // namespace
+
+void MemFilterProperty(std::string_view bytes) {
+  LoadAndGoOn(bytes);
+  std::string resealed(bytes);
+  testing::ResealMemFilter(&resealed);
+  LoadAndGoOn(resealed);
+  if (const auto guava = GuavaFilter::ReadFrom(bytes); guava.ok()) {
+    REQUIRE(guava->WriteTo() == bytes);
+  }
+}
+
 const std::vector<Property>& AllProperties() {
   static const std::vector<Property>* const all = new std::vector<Property>{
       {"filter_block", FilterBlockProperty, BlockSeeds},
@@ -792,7 +840,8 @@ const std::vector<Property>& AllProperties() {
       {"kernel", KernelProperty, KernelSeeds},
       {"builder", BuilderProperty, BuilderSeeds},
       {"key_codec", KeyCodecProperty, ByteSeeds},
-      {"options_text", OptionsTextProperty, TextSeeds}};
+      {"options_text", OptionsTextProperty, TextSeeds},
+      {"mem_filter", MemFilterProperty, MemFilterSeeds}};
   return *all;
 }
 

@@ -44,6 +44,10 @@ void KeyCodecProperty(std::string_view bytes);
 // or are refused.
 void OptionsTextProperty(std::string_view bytes);
 
+// Loading any bytes as a filter that changes while it lives does no harm, also
+// under a checksum that is right: it is refused, or goes on and loses no key.
+void MemFilterProperty(std::string_view bytes);
+
 struct Property {
   const char* name;
   void (*check)(std::string_view bytes);

@@ -5,11 +5,15 @@
 #ifndef ROWBLOOM_TESTS_GOLDEN_CASES_H_
 #define ROWBLOOM_TESTS_GOLDEN_CASES_H_
 
+#include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/memfilter/mem_filter.h"
 #include "testing/keys.h"
 
 namespace rowbloom::golden {
@@ -96,6 +100,56 @@ inline std::string Blob() {
     builder->Add(DigestBytes(cell.row));
   }
   return EncodeFilterBlob(builder->Finish(), "metadata");
+}
+
+// Filters that change while they live: memfilter_v1_NAME.bin, each of 300 keys.
+struct MemFilterCase {
+  std::string file;
+  std::unique_ptr<MemFilter> filter;
+};
+
+inline std::vector<KeyDigest> MemFilterKeys() {
+  std::vector<KeyDigest> keys;
+  for (uint64_t i = 0; i < 300; ++i) {
+    keys.push_back(DigestBytes(testing::NumberedRow(2 * i)));
+  }
+  return keys;
+}
+
+inline std::vector<MemFilterCase> MemFilterCases() {
+  constexpr BloomShape kShape = {3001, 7};
+  std::vector<MemFilterCase> cases;
+  const auto add = [&](const char* name, std::unique_ptr<MemFilter> filter) {
+    if (!filter->Add(MemFilterKeys()).ok()) std::abort();
+    cases.push_back(
+        {std::string("memfilter_v1_") + name + ".bin", std::move(filter)});
+  };
+  add("standard", AnyFilter(*StandardFilter::New(kShape)));
+  CountingOptions counting;
+  counting.shape = kShape;
+  add("counting", AnyFilter(*CountingFilter::New(counting)));
+  counting.counter_bits = 2;  // Some are stuck.
+  add("counting_2_bits", AnyFilter(*CountingFilter::New(counting)));
+  ScalableOptions scalable;
+  scalable.capacity = 50;
+  add("scalable", AnyFilter(*ScalableFilter::New(scalable)));
+  DynamicOptions dynamic;
+  dynamic.layer = {1001, 7};
+  dynamic.keys_per_layer = 100;
+  add("dynamic", AnyFilter(*DynamicFilter::New(dynamic)));
+  SplitOptions split;
+  split.row = {1001, 7};
+  split.keys_per_row = 100;
+  split.row_count = 4;
+  add("split", AnyFilter(*SplitFilter::New(split)));
+  BalancedOptions balanced;
+  balanced.layer = {1001, 7};
+  add("balanced", AnyFilter(*BalancedFilter::New(balanced)));
+  MatrixOptions matrix;
+  matrix.row = {1001, 7};
+  matrix.row_count = 8;
+  add("matrix", AnyFilter(*MatrixFilter::New(matrix)));
+  return cases;
 }
 
 }  // namespace rowbloom::golden

@@ -111,5 +111,33 @@ TEST(Golden, TheBlobIsWrittenAsItWas) {
   EXPECT_EQ(golden::Blob(), GoldenFile(golden::kBlobFile));
 }
 
+TEST(Golden, MemFiltersAreReadAndWrittenAsTheyWere) {
+  for (const golden::MemFilterCase& c : golden::MemFilterCases()) {
+    const std::string bytes = GoldenFile(c.file);
+    EXPECT_EQ(c.filter->Save(), bytes) << c.file;
+    const auto loaded = LoadMemFilter(bytes);
+    ASSERT_TRUE(loaded.ok()) << c.file << " " << loaded.status();
+    EXPECT_EQ((*loaded)->kind(), c.filter->kind());
+    for (const KeyDigest key : golden::MemFilterKeys()) {
+      ASSERT_TRUE((*loaded)->MayContain(key)) << c.file;
+    }
+  }
+}
+
+// The same absent keys look present.
+TEST(Golden, AnswersOfMemFiltersForAbsentRowsArePinned) {
+  std::vector<int> counts;
+  for (const golden::MemFilterCase& c : golden::MemFilterCases()) {
+    const auto loaded = LoadMemFilter(GoldenFile(c.file));
+    ASSERT_TRUE(loaded.ok());
+    int positives = 0;
+    for (uint64_t i = 0; i < 1000; ++i) {
+      positives += (*loaded)->MayContain(DigestBytes(NumberedRow(2 * i + 1)));
+    }
+    counts.push_back(positives);
+  }
+  EXPECT_EQ(counts, (std::vector<int>{8, 8, 8, 7, 19, 8, 18, 0}));
+}
+
 }  // namespace
 }  // namespace rowbloom

@@ -38,5 +38,8 @@ int main(int argc, char** argv) {
   }
   WriteIfMissing(directory / rowbloom::golden::kBlobFile,
                  rowbloom::golden::Blob());
+  for (const auto& c : rowbloom::golden::MemFilterCases()) {
+    WriteIfMissing(directory / c.file, c.filter->Save());
+  }
   return 0;
 }

@@ -21,6 +21,19 @@ TEST(FilterKey, ARowsOwnKeyComesBeforeItsColumns) {
   EXPECT_EQ(row.Compare(FilterKey::Row("b")), 0);
 }
 
+TEST(FilterKey, OfKnownDigestsIsTheOneThatWasHashed) {
+  const FilterKey hashed = FilterKey::RowCol("row", "q");
+  const FilterKey known =
+      FilterKey::RowCol("row", "q", hashed.row_digest(), hashed.digest());
+  EXPECT_EQ(known.Compare(hashed), 0);
+  EXPECT_EQ(known.digest(), hashed.digest());
+  EXPECT_EQ(known.row_digest(), hashed.row_digest());
+  EXPECT_TRUE(known.has_qualifier());
+  const FilterKey row = known.row_key();
+  EXPECT_EQ(row.Compare(FilterKey::Row("row")), 0);
+  EXPECT_EQ(row.digest(), FilterKey::Row("row").digest());
+}
+
 TEST(FilterKey, BytesCompareUnsigned) {
   EXPECT_LT(FilterKey::Row("\x7f").Compare(FilterKey::Row("\x80")), 0);
   EXPECT_LT(

@@ -107,7 +107,7 @@ class Checker:
         """The table's name for the room that holds `path`; None in tests/."""
         text = path.as_posix()
         if text.startswith("include/"):
-            owner = self.owners.get(path.name)
+            owner = self.owners.get(text[len(PUBLIC_DIRS[0]):])
             if owner is None:
                 self.report(path, 1, "public header missing from the table")
             return owner

@@ -151,6 +151,11 @@ class CheckLayers(unittest.TestCase):
         self.assert_found(
             {"include/rowbloom/new.h": header("ROWBLOOM_NEW_H_")},
             "include/rowbloom/new.h:1", "missing from the table")
+        # A name in a directory is not the name beside it.
+        self.assert_found(
+            {"include/rowbloom/mem/filter.h": header(
+                "ROWBLOOM_MEM_FILTER_H_")},
+            "include/rowbloom/mem/filter.h:1", "missing from the table")
 
     def test_table_names_a_header_that_is_gone(self):
         table = TABLE.replace("`filter.h`", "`filter.h` `gone.h`")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes to a filter block under checksums that are made right again, for
-// tests of the checks behind the checksums.
+// Changes to a filter block, or to a saved filter, under checksums that are
+// made right again, for tests of the checks behind the checksums.
 
 #ifndef ROWBLOOM_TESTS_TESTING_RESEAL_H_
 #define ROWBLOOM_TESTS_TESTING_RESEAL_H_
@@ -23,6 +23,19 @@ inline void StoreU32(uint32_t value, size_t at, std::string* bytes) {
   std::string encoded;
   base::AppendFixed<uint32_t>(value, &encoded);
   bytes->replace(at, encoded.size(), encoded);
+}
+
+// Recomputes the checksum of a saved filter: section "Saved form" of
+// docs/memfilters.md.
+inline void ResealMemFilter(std::string* saved) {
+  constexpr size_t kChecksum = 24;
+  constexpr size_t kHeaderSize = 32;
+  if (saved->size() < kHeaderSize) return;
+  const std::string_view bytes = *saved;
+  base::StoreFixed<uint64_t>(
+      hash::Hash64(bytes.substr(kHeaderSize),
+                   hash::Hash64(bytes.substr(0, kChecksum))),
+      saved->data() + kChecksum);
 }
 
 // Recomputes the three checksums of the tail where they can be.

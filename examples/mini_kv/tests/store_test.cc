@@ -87,6 +87,25 @@ class Store : public testing::Test {
   std::unique_ptr<MiniKv> store_;
 };
 
+TEST_F(Store, TheMemtablesFilterSparesSearchesForWhatItDoesNotHave) {
+  for (int i = 0; i < 100; ++i) Put("row" + std::to_string(i), "q", "v");
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Get("row" + std::to_string(i), "q"), "v");
+    EXPECT_TRUE(*store_->RowExists("row" + std::to_string(i)));
+  }
+  EXPECT_EQ(store_->stats().memtable_skips, 0u);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Get("row" + std::to_string(i), "absent"), "-");
+    EXPECT_FALSE(*store_->RowExists("absent" + std::to_string(i)));
+  }
+  EXPECT_GT(store_->stats().memtable_skips, 180u);
+  Flush();  // Then it has nothing.
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Get("row" + std::to_string(i), "q"), "v");
+  }
+  EXPECT_GT(store_->stats().memtable_skips, 280u);
+}
+
 TEST_F(Store, CellsSurviveFlushCompactionAndReopen) {
   Put("row", "name", "Ada");
   Put("row", std::string("\0", 1), std::string("\0\xff", 2));

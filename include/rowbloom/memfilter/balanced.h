@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two-way balanced dynamic filter, 2BDBF (Sun and Xu 2014): layers come in
+// groups of two. A layer is full when half of its bits are set, whatever the
+// number of keys; a key goes to the less filled layer of the newest group, and
+// lookups ask all.
+//
+//   BalancedOptions options;
+//   options.layer = {131072, 10};
+//   absl::StatusOr<BalancedFilter> filter = BalancedFilter::New(options);
+//   filter->Add(digest);
+//
+// Grows without a bound, as DynamicFilter does, and at the same cost; repeated
+// keys fill no layer. Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_BALANCED_H_
+#define ROWBLOOM_MEMFILTER_BALANCED_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/filter_rows.h"
+#include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom {
+
+struct BalancedOptions {
+  BloomShape layer;
+  uint32_t group_size = 2;  // Layers in a group: 1 to 64.
+};
+
+class BalancedFilter {
+ public:
+  static constexpr MemFilterKind kKind = MemFilterKind::kBalanced;
+
+  static absl::StatusOr<BalancedFilter> New(const BalancedOptions& options);
+
+  // Other layers are not asked: a key that lies in one may be added once more.
+  bool Add(KeyDigest digest);
+  void Add(absl::Span<const KeyDigest> digests);
+
+  bool MayContain(KeyDigest digest) const {
+    return rows_.AnyCovers({digest, rows_.shape()});
+  }
+  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  // Takes over the other's layers. InvalidArgument unless both have the same
+  // options.
+  absl::Status Union(const BalancedFilter& other);
+
+  double fill() const { return rows_.fill(); }
+  double expected_fpr() const { return rows_.AnyFpr(); }
+  // Keys that changed the filter when they were added.
+  uint64_t approximate_count() const { return rows_.total_key_count(); }
+  uint64_t memory_usage_bytes() const {
+    return sizeof(*this) + rows_.memory_usage_bytes();
+  }
+
+  std::string Save() const;
+  static absl::StatusOr<BalancedFilter> Load(std::string_view saved);
+
+  const BalancedOptions& options() const { return options_; }
+  size_t layer_count() const { return rows_.size(); }
+  // Whether the next Add() makes a new group.
+  bool is_saturated() const { return rows_.IsSaturated(LeastFilled()); }
+
+ private:
+  explicit BalancedFilter(const BalancedOptions& options);
+  size_t LeastFilled() const;  // Of the newest group.
+
+  BalancedOptions options_;
+  FilterRows rows_;  // The newest group last.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_BALANCED_H_

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scalable filters by name, with the semantics of Redis's BF commands, as
+// calls: for programs that move between the two.
+//
+//   BfCommands bf;
+//   absl::Status status = bf.Reserve("seen", {0.001, 1'000'000});
+//   absl::StatusOr<bool> added = bf.Add("seen", "user17");     // Was it new?
+//   bool exists = bf.Exists("seen", "user18");
+//
+// Items are hashed by DigestBytes(); what is dumped is in the saved form of
+// ScalableFilter, not in Redis's own. Threads as a std::map.
+
+#ifndef ROWBLOOM_MEMFILTER_BF_COMMANDS_H_
+#define ROWBLOOM_MEMFILTER_BF_COMMANDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/memfilter/scalable.h"
+
+namespace rowbloom {
+
+// The defaults are those of a filter that no one reserved.
+struct BfReserveOptions {
+  double error_rate = 0.01;
+  uint64_t capacity = 100;
+  std::optional<uint32_t> expansion;  // 2; not together with non_scaling.
+  bool non_scaling = false;
+};
+
+struct BfInsertOptions {
+  BfReserveOptions reserve;  // For a filter that is not there yet.
+  bool no_create = false;    // NotFound instead.
+};
+
+struct BfInfo {
+  uint64_t capacity = 0;
+  uint64_t size_bytes = 0;
+  uint64_t filter_count = 0;  // Layers.
+  uint64_t item_count = 0;
+  std::optional<uint32_t> expansion;  // None if non-scaling.
+};
+
+struct BfChunk {
+  uint64_t iterator = 0;  // 0: there is no more, and `data` is empty.
+  std::string data;
+};
+
+class BfCommands {
+ public:
+  // BF.RESERVE. AlreadyExists, InvalidArgument.
+  absl::Status Reserve(std::string_view key, const BfReserveOptions& options);
+
+  // BF.ADD, BF.MADD: whether each item was new; make the filter if it is not
+  // there. ResourceExhausted for the item that finds a non-scaling filter full,
+  // with which the answers of MAdd and Insert end.
+  absl::StatusOr<bool> Add(std::string_view key, std::string_view item);
+  std::vector<absl::StatusOr<bool>> MAdd(
+      std::string_view key, absl::Span<const std::string_view> items);
+
+  // BF.EXISTS, BF.MEXISTS: false for a filter that is not there.
+  bool Exists(std::string_view key, std::string_view item) const;
+  std::vector<bool> MExists(std::string_view key,
+                            absl::Span<const std::string_view> items) const;
+
+  // BF.INSERT. NotFound, InvalidArgument, or an answer for each item.
+  absl::StatusOr<std::vector<absl::StatusOr<bool>>> Insert(
+      std::string_view key, const BfInsertOptions& options,
+      absl::Span<const std::string_view> items);
+
+  // BF.INFO: NotFound. BF.CARD: 0 for a filter that is not there.
+  absl::StatusOr<BfInfo> Info(std::string_view key) const;
+  uint64_t Card(std::string_view key) const;
+
+  // BF.SCANDUMP: begin with iterator 0, go on with that of the chunk before.
+  // All chunks are of the moment of the first; the copy is kept until the last.
+  // NotFound; InvalidArgument for an iterator that was not given out.
+  absl::StatusOr<BfChunk> ScanDump(std::string_view key, uint64_t iterator,
+                                   size_t max_chunk_bytes = 16 << 20);
+  // BF.LOADCHUNK, with each chunk of a dump in its order. The filter is there,
+  // in place of one that was, when its last chunk has been loaded: never a part
+  // of it. InvalidArgument for a chunk out of order, DataLoss for damage; both
+  // end the load.
+  absl::Status LoadChunk(std::string_view key, uint64_t iterator,
+                         std::string_view data);
+
+ private:
+  template <typename Value>
+  using Map = std::map<std::string, Value, std::less<>>;
+
+  absl::StatusOr<ScalableFilter*> FindOrMake(std::string_view key,
+                                             const BfReserveOptions& options);
+  const ScalableFilter* Find(std::string_view key) const;
+
+  Map<ScalableFilter> filters_;
+  Map<std::string> dumps_;  // Being read.
+  Map<std::string> loads_;  // The chunks so far.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_BF_COMMANDS_H_

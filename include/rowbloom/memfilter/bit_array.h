@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bits of a filter: a fixed number, all clear at first. Bit i is bit
+// i mod 64 of word i div 64; what the last word has beyond them stays clear.
+//
+//   BitArray bits(shape.bit_count);
+//   if (bits.Set(position)) ++bits_set;      // It was clear.
+//
+// Thread-compatible, as a std::vector is. Positions are below bit_count().
+
+#ifndef ROWBLOOM_MEMFILTER_BIT_ARRAY_H_
+#define ROWBLOOM_MEMFILTER_BIT_ARRAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace rowbloom {
+
+class BitArray {
+ public:
+  BitArray() = default;
+  explicit BitArray(uint64_t bit_count)
+      : bit_count_(bit_count), words_(WordCount(bit_count)) {}
+
+  static size_t WordCount(uint64_t bit_count) {
+    return static_cast<size_t>(bit_count / 64 + (bit_count % 64 != 0));
+  }
+
+  uint64_t bit_count() const { return bit_count_; }
+
+  bool Test(uint64_t i) const {
+    return (words_[static_cast<size_t>(i / 64)] >> (i % 64) & 1) != 0;
+  }
+  // Returns whether it was clear.
+  bool Set(uint64_t i) {
+    uint64_t& word = words_[static_cast<size_t>(i / 64)];
+    const uint64_t bit = uint64_t{1} << (i % 64);
+    const bool was_clear = (word & bit) == 0;
+    word |= bit;
+    return was_clear;
+  }
+  void Prefetch(uint64_t i) const {
+    __builtin_prefetch(&words_[static_cast<size_t>(i / 64)]);
+  }
+
+  // Bits that are set: O(bit_count).
+  uint64_t CountSet() const;
+  // Sets what `other`, of as many bits, has set.
+  void SetAll(const BitArray& other);
+  // Whether the last word is clear beyond the bits: of words from outside.
+  bool HasCleanTail() const;
+
+  absl::Span<const uint64_t> words() const { return words_; }
+  absl::Span<uint64_t> mutable_words() { return absl::MakeSpan(words_); }
+  uint64_t memory_usage_bytes() const {
+    return words_.capacity() * sizeof(uint64_t);
+  }
+
+ private:
+  uint64_t bit_count_ = 0;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_BIT_ARRAY_H_

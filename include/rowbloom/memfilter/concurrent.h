@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The standard filter for a memtable: any number of threads add and ask at the
+// same time, without locks. A key whose Add() happened before is always found.
+//
+//   absl::StatusOr<ConcurrentFilter> filter = ConcurrentFilter::New(*shape);
+//   filter->Add(digest);                    // Any thread.
+//   if (!filter->MayContain(digest)) ...    // Any thread.
+//
+// Same bits, rates and saved form as a StandardFilter of that shape. All calls
+// but moving and Load() may run on any number of threads at once; those that
+// look at all bits (Save, Union, fill, expected_fpr, approximate_count) see
+// some moment between their begin and end for each word. They cost O(bits).
+
+#ifndef ROWBLOOM_MEMFILTER_CONCURRENT_H_
+#define ROWBLOOM_MEMFILTER_CONCURRENT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/probes.h"
+#include "rowbloom/memfilter/sizing.h"
+#include "rowbloom/memfilter/standard.h"
+
+namespace rowbloom {
+
+class ConcurrentFilter {
+ public:
+  static constexpr MemFilterKind kKind = MemFilterKind::kStandard;
+
+  static absl::StatusOr<ConcurrentFilter> New(const BloomShape& shape);
+  ConcurrentFilter(ConcurrentFilter&&) = default;
+  ConcurrentFilter& operator=(ConcurrentFilter&&) = default;
+
+  // Of several threads that add a key for the first time, more than one may
+  // hear that it is new.
+  bool Add(KeyDigest digest) {
+    BloomProbes probes(digest, shape().bit_count);
+    bool changed = false;
+    for (uint32_t i = 0; i < shape().probe_count; ++i) {
+      const uint64_t position = probes.Next();
+      const uint64_t bit = uint64_t{1} << (position % 64);
+      uint64_t* word = words_ + position / 64;
+      // Most bits are set already, and reading does not take the line from
+      // other cores.
+      if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0) {
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+  void Add(absl::Span<const KeyDigest> digests);
+
+  bool MayContain(KeyDigest digest) const {
+    BloomProbes probes(digest, shape().bit_count);
+    for (uint32_t i = 0; i < shape().probe_count; ++i) {
+      const uint64_t position = probes.Next();
+      if ((Word(position / 64) >> (position % 64) & 1) == 0) return false;
+    }
+    return true;
+  }
+  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  // Adds what `other` has. InvalidArgument unless both have the same shape.
+  absl::Status Union(const ConcurrentFilter& other);
+
+  double fill() const { return Snapshot().fill(); }
+  double expected_fpr() const { return Snapshot().expected_fpr(); }
+  uint64_t approximate_count() const { return Snapshot().approximate_count(); }
+  uint64_t memory_usage_bytes() const { return filter_.memory_usage_bytes(); }
+
+  std::string Save() const { return Snapshot().Save(); }
+  static absl::StatusOr<ConcurrentFilter> Load(std::string_view saved);
+
+  // A copy, for one thread.
+  StandardFilter Snapshot() const;
+
+  const BloomShape& shape() const { return filter_.shape(); }
+
+ private:
+  explicit ConcurrentFilter(StandardFilter filter)
+      : filter_(std::move(filter)),
+        words_(filter_.bits_.mutable_words().data()) {}
+
+  uint64_t Word(uint64_t i) const {
+    return __atomic_load_n(words_ + i, __ATOMIC_RELAXED);
+  }
+
+  StandardFilter filter_;  // Its count of bits is not kept.
+  uint64_t* words_;        // Its words.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_CONCURRENT_H_

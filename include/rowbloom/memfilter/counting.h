@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The counting filter (Fan, Cao, Almeida, Broder 2000): a counter in place of
+// each bit, so that keys can be removed.
+//
+//   CountingOptions options;
+//   options.shape = *ShapeFor(1'000'000, 0.01);
+//   absl::StatusOr<CountingFilter> filter = CountingFilter::New(options);
+//   filter->Add(digest);
+//   if (!filter->Remove(digest)) ...               // It was never added.
+//
+// A key added twice must be removed twice. Remove only keys that were added:
+// what is refused is refused without harm, but an absent key that looks present
+// (as expected_fpr() of them do) would take others' counts away.
+//
+// A counter that reaches its maximum is stuck: how many keys share it is not
+// known any more, so it never comes down. That costs false positives, and never
+// loses a key. With 4 bits and k n <= m ln 2, a counter is stuck with a chance
+// of less than 1.4e-15 (Fan et al.).
+//
+// Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_COUNTING_H_
+#define ROWBLOOM_MEMFILTER_COUNTING_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/probes.h"
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom {
+
+struct CountingOptions {
+  BloomShape shape;           // Counters in place of bits.
+  uint32_t counter_bits = 4;  // 2, 4, 8 or 16.
+};
+
+class CountingFilter {
+ public:
+  static constexpr MemFilterKind kKind = MemFilterKind::kCounting;
+
+  static absl::StatusOr<CountingFilter> New(const CountingOptions& options);
+
+  // Counts the key in any case; false if it may have been there before.
+  bool Add(KeyDigest digest);
+  void Add(absl::Span<const KeyDigest> digests);
+
+  // False, and nothing is changed, if the key was certainly not there.
+  [[nodiscard]] bool Remove(KeyDigest digest);
+
+  bool MayContain(KeyDigest digest) const {
+    BloomProbes probes(digest, options_.shape.bit_count);
+    for (uint32_t i = 0; i < options_.shape.probe_count; ++i) {
+      if (Counter(probes.Next()) == 0) return false;
+    }
+    return true;
+  }
+  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  // Counts of both, as if all keys had been added to one. InvalidArgument
+  // unless both have the same options.
+  absl::Status Union(const CountingFilter& other);
+
+  double fill() const;  // The share of counters above 0.
+  double expected_fpr() const;
+  uint64_t approximate_count() const;  // Of distinct keys.
+  uint64_t memory_usage_bytes() const;
+
+  // Counters at their maximum, and the additions that found them there.
+  uint64_t stuck_counters() const { return stuck_counters_; }
+  uint64_t overflows() const { return overflows_; }
+  // Calls of Remove() that returned false.
+  uint64_t refused_removals() const { return refused_removals_; }
+
+  std::string Save() const;
+  static absl::StatusOr<CountingFilter> Load(std::string_view saved);
+
+  const CountingOptions& options() const { return options_; }
+
+ private:
+  explicit CountingFilter(const CountingOptions& options);
+
+  uint64_t max_counter() const {
+    return (uint64_t{1} << options_.counter_bits) - 1;
+  }
+  uint64_t Counter(uint64_t i) const {
+    return words_[static_cast<size_t>(i >> per_word_log2_)] >> Shift(i) &
+           max_counter();
+  }
+  // Where counter i begins in its word.
+  uint32_t Shift(uint64_t i) const {
+    return static_cast<uint32_t>(i & ((1u << per_word_log2_) - 1)) *
+           options_.counter_bits;
+  }
+  void Prefetch(uint64_t i) const {
+    __builtin_prefetch(&words_[static_cast<size_t>(i >> per_word_log2_)]);
+  }
+  void Increment(uint64_t i);
+  bool Decrement(uint64_t i);
+  void Recount();
+
+  CountingOptions options_;
+  uint32_t per_word_log2_;
+  std::vector<uint64_t> words_;
+  uint64_t counters_set_ = 0;  // Above 0.
+  uint64_t stuck_counters_ = 0;
+  uint64_t overflows_ = 0;
+  uint64_t refused_removals_ = 0;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_COUNTING_H_

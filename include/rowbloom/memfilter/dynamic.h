@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dynamic filter (Guo, Wu, Chen, Luo 2006): layers of one shape. Keys go to
+// the newest until it has its number; then there is another. Lookups ask all.
+//
+//   DynamicOptions options;
+//   options.layer = *ShapeFor(100'000, 0.001);
+//   options.keys_per_layer = 100'000;
+//   absl::StatusOr<DynamicFilter> filter = DynamicFilter::New(options);
+//   filter->Add(digest);
+//
+// For sets that grow without a bound, in equal steps: memory in proportion, and
+// rate and lookup cost too, 1 - (1 - f)^layers and O(k layers). ScalableFilter
+// keeps its rate instead. Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_DYNAMIC_H_
+#define ROWBLOOM_MEMFILTER_DYNAMIC_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/filter_rows.h"
+#include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom {
+
+struct DynamicOptions {
+  BloomShape layer;
+  uint64_t keys_per_layer = 0;  // At least 1.
+};
+
+class DynamicFilter {
+ public:
+  static constexpr MemFilterKind kKind = MemFilterKind::kDynamic;
+
+  static absl::StatusOr<DynamicFilter> New(const DynamicOptions& options);
+
+  // Older layers are not asked: a key that lies in one is added once more.
+  bool Add(KeyDigest digest);
+  void Add(absl::Span<const KeyDigest> digests);
+
+  bool MayContain(KeyDigest digest) const {
+    return rows_.AnyCovers({digest, rows_.shape()});
+  }
+  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  // Takes over the other's layers. InvalidArgument unless both have the same
+  // options.
+  absl::Status Union(const DynamicFilter& other);
+
+  double fill() const { return rows_.fill(); }
+  double expected_fpr() const { return rows_.AnyFpr(); }
+  // Keys that changed the filter when they were added.
+  uint64_t approximate_count() const { return rows_.total_key_count(); }
+  uint64_t memory_usage_bytes() const {
+    return sizeof(*this) + rows_.memory_usage_bytes();
+  }
+
+  std::string Save() const;
+  static absl::StatusOr<DynamicFilter> Load(std::string_view saved);
+
+  const DynamicOptions& options() const { return options_; }
+  size_t layer_count() const { return rows_.size(); }
+
+ private:
+  explicit DynamicFilter(const DynamicOptions& options);
+
+  DynamicOptions options_;
+  FilterRows rows_;  // The newest last.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_DYNAMIC_H_

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of bits of one shape: what dynamic, split, balanced and matrix filters
+// are made of. They differ in the row that a key goes to and in the rows that
+// are asked for it.
+//
+//   FilterRows::Key key(digest, rows.shape());   // Its positions, once.
+//   rows.Put(i, key);
+//   if (rows.Covers(i, key)) ...
+//
+// Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_FILTER_ROWS_H_
+#define ROWBLOOM_MEMFILTER_FILTER_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/bit_array.h"
+#include "rowbloom/memfilter/probes.h"
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom {
+
+// Of filters whose rows are all there from the start.
+inline constexpr uint32_t kMaxRowCount = 1 << 16;
+absl::Status ValidateRowCount(uint32_t row_count);
+
+class FilterRows {
+ public:
+  // The positions of a key, the same in each row.
+  class Key {
+   public:
+    Key(KeyDigest digest, const BloomShape& shape)
+        : probe_count_(shape.probe_count) {
+      BloomProbes probes(digest, shape.bit_count);
+      for (uint32_t i = 0; i < probe_count_; ++i) positions_[i] = probes.Next();
+    }
+    const uint64_t* begin() const { return positions_; }
+    const uint64_t* end() const { return positions_ + probe_count_; }
+
+   private:
+    uint32_t probe_count_;
+    uint64_t positions_[kMaxProbeCount];
+  };
+
+  explicit FilterRows(const BloomShape& shape) : shape_(shape) {}
+
+  const BloomShape& shape() const { return shape_; }
+  size_t size() const { return rows_.size(); }
+  void Append(size_t count);
+
+  // Whether all bits of the key are set in the row.
+  bool Covers(size_t row, const Key& key) const {
+    const BitArray& bits = rows_[row].bits;
+    for (const uint64_t position : key) {
+      if (!bits.Test(position)) return false;
+    }
+    return true;
+  }
+  bool AnyCovers(const Key& key) const {
+    for (size_t row = 0; row < rows_.size(); ++row) {
+      if (Covers(row, key)) return true;
+    }
+    return false;
+  }
+  // How many of them are.
+  uint32_t Matches(size_t row, const Key& key) const {
+    uint32_t count = 0;
+    for (const uint64_t position : key) {
+      count += rows_[row].bits.Test(position);
+    }
+    return count;
+  }
+  // Sets them. If that changes the row, counts the key and returns true.
+  bool Put(size_t row, const Key& key) {
+    uint64_t changed = 0;
+    for (const uint64_t position : key) {
+      changed += rows_[row].bits.Set(position);
+    }
+    rows_[row].bits_set += changed;
+    rows_[row].key_count += changed != 0;
+    return changed != 0;
+  }
+  // What Covers() reads first: of one row, and of all.
+  void PrefetchFirst(size_t row, KeyDigest digest) const {
+    rows_[row].bits.Prefetch(BloomProbes(digest, shape_.bit_count).Next());
+  }
+  void PrefetchFirst(KeyDigest digest) const {
+    for (size_t row = 0; row < rows_.size(); ++row) PrefetchFirst(row, digest);
+  }
+
+  uint64_t bits_set(size_t row) const { return rows_[row].bits_set; }
+  uint64_t key_count(size_t row) const { return rows_[row].key_count; }
+  // Half of its bits are set: the fill at which a row holds most keys for its
+  // rate.
+  bool IsSaturated(size_t row) const {
+    return rows_[row].bits_set >= shape_.bit_count - shape_.bit_count / 2;
+  }
+
+  // Row by row; both have as many rows of the same shape.
+  void SetAll(const FilterRows& other);
+  // The other's rows, before the row at `at`. Of the same shape.
+  void Insert(size_t at, const FilterRows& other);
+
+  double fill() const;  // Of all rows together; 0 if there are none.
+  // Of one row, and that any row covers a key of none.
+  double RowFpr(size_t row) const;
+  double AnyFpr() const;
+  uint64_t total_key_count() const;
+  uint64_t memory_usage_bytes() const;
+
+ private:
+  friend class FilterRowsForm;  // Saves and loads them.
+
+  struct Row {
+    BitArray bits;
+    uint64_t bits_set = 0;
+    uint64_t key_count = 0;
+  };
+
+  BloomShape shape_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_FILTER_ROWS_H_

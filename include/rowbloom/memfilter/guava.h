@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// com.google.common.hash.BloomFilter: built, asked, read and written so that a
+// filter made in Java answers the same here, and back.
+//
+//   auto filter = GuavaFilter::New(1'000'000, 0.03);
+//   filter->Add(GuavaDigest::Bytes("user17"));      // stringFunnel(UTF_8)
+//   std::string stream = filter->WriteTo();         // For readFrom() in Java.
+//   auto from_java = GuavaFilter::ReadFrom(bytes_of_writeTo);
+//
+// The hash is Guava's, Murmur3 x64 128 with seed 0 over what the funnel puts:
+// its digests are not those of FilterKey, and a key is hashed once for all
+// filters of this kind. Guava's stream has no checksum: its damage is found
+// where its structure breaks, and not otherwise. Keep it under one's own.
+// Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_GUAVA_H_
+#define ROWBLOOM_MEMFILTER_GUAVA_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/memfilter/bit_array.h"
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom {
+
+// The hash of a key, by its funnel.
+struct GuavaDigest {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  // byteArrayFunnel; stringFunnel(UTF_8) of these UTF-8 bytes.
+  static GuavaDigest Bytes(std::string_view bytes);
+  static GuavaDigest UnencodedChars(std::u16string_view chars);
+  static GuavaDigest Integer(int32_t value);
+  static GuavaDigest Long(int64_t value);
+};
+
+// Their persisted ordinals.
+enum class GuavaStrategy : uint8_t {
+  kMurmur128Mitz32 = 0,
+  kMurmur128Mitz64 = 1
+};
+
+// How a release chooses the number of probes. It only matters to New(): the
+// number is in the stream.
+enum class GuavaProbes : uint8_t {
+  kByBits,  // round(m / n ln 2), as 31.1 does.
+  kByRate,  // round(-log2 p), as 33.4.8 does.
+};
+
+class GuavaFilter {
+ public:
+  // Guava's own default for the rate is 0.03. As there, 0 keys are taken for
+  // one. InvalidArgument for a rate that is not above 0 and below 1.
+  static absl::StatusOr<GuavaFilter> New(
+      uint64_t expected_insertions, double fpp = 0.03,
+      GuavaStrategy strategy = GuavaStrategy::kMurmur128Mitz64,
+      GuavaProbes probes = GuavaProbes::kByBits);
+
+  // put(): returns whether a bit changed.
+  bool Add(const GuavaDigest& digest);
+  void Add(absl::Span<const GuavaDigest> digests);
+  // mightContain().
+  bool MayContain(const GuavaDigest& digest) const;
+  void MayContain(absl::Span<const GuavaDigest> digests,
+                  bool* may_contain) const;
+  // putAll(). InvalidArgument unless both have the same shape and strategy.
+  absl::Status Union(const GuavaFilter& other);
+
+  double fill() const;
+  double expected_fpr() const;         // expectedFpp()
+  uint64_t approximate_count() const;  // approximateElementCount()
+  uint64_t memory_usage_bytes() const {
+    return sizeof(*this) + bits_.memory_usage_bytes();
+  }
+
+  // The bytes of writeTo(), and what readFrom() makes of them. DataLoss for
+  // bytes that are none, or more than one.
+  std::string WriteTo() const;
+  static absl::StatusOr<GuavaFilter> ReadFrom(std::string_view stream);
+
+  GuavaStrategy strategy() const { return strategy_; }
+  // Whole words of bits, as Guava has them.
+  BloomShape shape() const { return {bits_.bit_count(), probe_count_}; }
+
+ private:
+  GuavaFilter(GuavaStrategy strategy, uint32_t probe_count, BitArray bits);
+
+  // Calls visit(position) until it returns false.
+  template <typename Visit>
+  void VisitPositions(const GuavaDigest& digest, const Visit& visit) const;
+
+  GuavaStrategy strategy_;
+  uint32_t probe_count_;
+  uint64_t bits_set_;
+  BitArray bits_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_GUAVA_H_

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The matrix filter and the multi-way balanced matrix filter, M-BMBF (Yang and
+// Huang 2018): rows in s groups. A key has one candidate row in each group,
+// named by a hash, so that a lookup asks s rows however many there are.
+//
+//   MatrixOptions options;
+//   options.row = {131072, 10};
+//   options.row_count = 8;
+//   options.group_count = 2;                      // 1: the plain matrix
+//   filter. absl::StatusOr<MatrixFilter> filter = MatrixFilter::New(options);
+//   absl::StatusOr<bool> added = filter->Add(digest);
+//
+// A key that a candidate covers counts as present. Else it goes to the
+// candidate that has most of its bits already, of those of which less than half
+// of the bits are set; of equal ones, to that which is filled less. That rule,
+// which is ours, keeps the rows even, and only among even rows does the choice
+// save bits. If there is none, ResourceExhausted, and nothing is changed: other
+// keys may still find room.
+//
+// Rate 1 - (1 - f)^s, lookups O(k s). Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_MATRIX_H_
+#define ROWBLOOM_MEMFILTER_MATRIX_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/filter_rows.h"
+#include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom {
+
+struct MatrixOptions {
+  BloomShape row;
+  uint32_t row_count = 0;    // 1 to kMaxRowCount.
+  uint32_t group_count = 2;  // Divides row_count; at most 64.
+};
+
+class MatrixFilter {
+ public:
+  static constexpr MemFilterKind kKind = MemFilterKind::kMatrix;
+
+  static absl::StatusOr<MatrixFilter> New(const MatrixOptions& options);
+
+  absl::StatusOr<bool> Add(KeyDigest digest);
+  // Up to the first that finds no room.
+  absl::Status Add(absl::Span<const KeyDigest> digests);
+
+  bool MayContain(KeyDigest digest) const {
+    const FilterRows::Key key(digest, rows_.shape());
+    for (uint32_t group = 0; group < options_.group_count; ++group) {
+      if (rows_.Covers(Candidate(digest, group), key)) return true;
+    }
+    return false;
+  }
+  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  // Row by row. InvalidArgument unless both have the same options.
+  absl::Status Union(const MatrixFilter& other);
+
+  double fill() const { return rows_.fill(); }
+  double expected_fpr() const;
+  // Keys that changed the filter when they were added.
+  uint64_t approximate_count() const { return rows_.total_key_count(); }
+  uint64_t memory_usage_bytes() const {
+    return sizeof(*this) + rows_.memory_usage_bytes();
+  }
+
+  std::string Save() const;
+  static absl::StatusOr<MatrixFilter> Load(std::string_view saved);
+
+  const MatrixOptions& options() const { return options_; }
+
+ private:
+  explicit MatrixFilter(const MatrixOptions& options);
+
+  uint32_t rows_per_group() const {
+    return options_.row_count / options_.group_count;
+  }
+  // The row of a group where a key may be. Persisted, as BloomProbes is.
+  size_t Candidate(KeyDigest digest, uint32_t group) const {
+    constexpr uint64_t kMultiplier = 0x510e527fade682d1u;
+    const unsigned __int128 product =
+        static_cast<unsigned __int128>(digest.value + group) * kMultiplier;
+    const uint64_t mixed =
+        static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    // Its low bits depend on all of the digest.
+    const uint64_t row = (mixed & 0xffffffff) * rows_per_group() >> 32;
+    return size_t{group} * rows_per_group() + static_cast<size_t>(row);
+  }
+
+  MatrixOptions options_;
+  FilterRows rows_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_MATRIX_H_

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Filters that change while they live: the words that all of them share, and
+// one type for any of them, for programs that choose the filter at run time.
+//
+//   std::unique_ptr<MemFilter> filter = AnyFilter(*StandardFilter::New(shape));
+//   absl::StatusOr<bool> added = filter->Add(digest);
+//   absl::StatusOr<std::unique_ptr<MemFilter>> loaded = LoadMemFilter(bytes);
+//
+// The filters themselves (standard.h, concurrent.h, counting.h, scalable.h,
+// dynamic.h, split.h, balanced.h, matrix.h) have no virtual functions. What
+// each of them has:
+//
+//   New(options)         InvalidArgument for options out of their range.
+//   Add(digest)          Returns whether it changed the filter: if not, the key
+//                        may have been there already. StatusOr if the filter
+//                        can be full: ResourceExhausted, nothing changed.
+//   MayContain(digest)   False: certainly not added, or removed since.
+//   both for a Span      The same for many keys, faster beyond the cache.
+//   Remove(digest)       CountingFilter only.
+//   Union(other)         Then it has the keys of both; all but ScalableFilter.
+//   fill()               The share of bits that are set, 0 to 1.
+//   expected_fpr()       The rate at which absent keys look present now.
+//   approximate_count()  Of its keys.
+//   memory_usage_bytes()
+//   Save(), Load(bytes)  A versioned, checksummed byte string. Load: DataLoss
+//                        for damage, Unimplemented for a newer version,
+//                        InvalidArgument for another kind of filter.
+//
+// A digest is that of FilterKey, which filters of SSTs take, too: a key is
+// hashed once. docs/memfilters.md says which filter is for what.
+
+#ifndef ROWBLOOM_MEMFILTER_MEM_FILTER_H_
+#define ROWBLOOM_MEMFILTER_MEM_FILTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/balanced.h"
+#include "rowbloom/memfilter/concurrent.h"
+#include "rowbloom/memfilter/counting.h"
+#include "rowbloom/memfilter/dynamic.h"
+#include "rowbloom/memfilter/matrix.h"
+#include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/scalable.h"
+#include "rowbloom/memfilter/split.h"
+#include "rowbloom/memfilter/standard.h"
+
+namespace rowbloom {
+
+class MemFilter {
+ public:
+  virtual ~MemFilter() = default;
+
+  virtual MemFilterKind kind() const = 0;
+  virtual absl::StatusOr<bool> Add(KeyDigest digest) = 0;
+  // Up to the first that finds no room.
+  virtual absl::Status Add(absl::Span<const KeyDigest> digests) = 0;
+  virtual bool MayContain(KeyDigest digest) const = 0;
+  virtual void MayContain(absl::Span<const KeyDigest> digests,
+                          bool* may_contain) const = 0;
+  // Unimplemented if the filter has no such operation.
+  virtual absl::StatusOr<bool> Remove(KeyDigest digest) = 0;
+  virtual absl::Status Union(const MemFilter& other) = 0;
+  virtual double fill() const = 0;
+  virtual double expected_fpr() const = 0;
+  virtual uint64_t approximate_count() const = 0;
+  virtual uint64_t memory_usage_bytes() const = 0;
+  virtual std::string Save() const = 0;
+
+ protected:
+  // The filter within, if `tag` is that of its type; else nullptr.
+  virtual const void* FilterOf(const void* tag) const = 0;
+  static const void* FilterOf(const MemFilter& other, const void* tag) {
+    return other.FilterOf(tag);
+  }
+};
+
+// Takes the filter over. Threads as the filter.
+std::unique_ptr<MemFilter> AnyFilter(StandardFilter filter);
+std::unique_ptr<MemFilter> AnyFilter(ConcurrentFilter filter);
+std::unique_ptr<MemFilter> AnyFilter(CountingFilter filter);
+std::unique_ptr<MemFilter> AnyFilter(ScalableFilter filter);
+std::unique_ptr<MemFilter> AnyFilter(DynamicFilter filter);
+std::unique_ptr<MemFilter> AnyFilter(SplitFilter filter);
+std::unique_ptr<MemFilter> AnyFilter(BalancedFilter filter);
+std::unique_ptr<MemFilter> AnyFilter(MatrixFilter filter);
+
+// Any saved filter, of the kind that it says.
+absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
+    std::string_view saved);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_MEM_FILTER_H_

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filters that change while they live, by the code that their saved forms
+// carry.
+
+#ifndef ROWBLOOM_MEMFILTER_MEM_FILTER_KIND_H_
+#define ROWBLOOM_MEMFILTER_MEM_FILTER_KIND_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace rowbloom {
+
+// Persisted: never reused, never redefined.
+enum class MemFilterKind : uint8_t {
+  kStandard = 1,  // And the concurrent one.
+  kCounting = 2,
+  kScalable = 3,
+  kDynamic = 4,
+  kSplit = 5,
+  kBalanced = 6,
+  kMatrix = 7,
+};
+
+// "standard", and so on; "unknown" for any other value.
+std::string_view MemFilterKindName(MemFilterKind kind);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_MEM_FILTER_KIND_H_

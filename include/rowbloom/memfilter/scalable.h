@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The scalable filter (Almeida, Baquero, Preguica, Hutchison 2007): layers, of
+// which each next one is larger and has a lower rate, so that the rate of all
+// together stays below the one asked for, however many keys come.
+//
+//   ScalableOptions options;
+//   options.target_fpr = 0.01;
+//   absl::StatusOr<ScalableFilter> filter = ScalableFilter::New(options);
+//   absl::StatusOr<bool> added = filter->Add(digest);
+//
+// The engine behind Redis's BF commands: bf_commands.h has them. A key that may
+// be there already is not added again. Lookups ask all layers, the newest
+// first: O(k log(keys)). Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_SCALABLE_H_
+#define ROWBLOOM_MEMFILTER_SCALABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/standard.h"
+
+namespace rowbloom {
+
+struct ScalableOptions {
+  double target_fpr = 0.01;  // Above 0, below 1.
+  uint64_t capacity = 100;   // Keys of the first layer, at least 1.
+  uint32_t expansion = 2;  // Each layer has so many times the keys: 1 to 2^15.
+  // Each layer has so many times the rate of the one before: above 0, below 1.
+  double tightening = 0.5;
+  bool non_scaling = false;  // One layer; ResourceExhausted when it is full.
+};
+
+class ScalableFilter {
+ public:
+  static constexpr MemFilterKind kKind = MemFilterKind::kScalable;
+
+  static absl::StatusOr<ScalableFilter> New(const ScalableOptions& options);
+
+  // ResourceExhausted, and nothing is changed, if it is full and may not or
+  // cannot grow.
+  absl::StatusOr<bool> Add(KeyDigest digest);
+  // Up to the first that finds no room.
+  absl::Status Add(absl::Span<const KeyDigest> digests);
+
+  bool MayContain(KeyDigest digest) const {
+    for (size_t i = layers_.size(); i-- > 0;) {
+      if (layers_[i].filter.MayContain(digest)) return true;
+    }
+    return false;
+  }
+  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  double fill() const;  // The share of all bits.
+  double expected_fpr() const;
+  uint64_t approximate_count() const;  // Keys that were added as new ones.
+  uint64_t capacity() const;           // Of all layers.
+  uint64_t memory_usage_bytes() const;
+
+  std::string Save() const;
+  static absl::StatusOr<ScalableFilter> Load(std::string_view saved);
+
+  const ScalableOptions& options() const { return options_; }
+  size_t layer_count() const { return layers_.size(); }
+
+ private:
+  struct Layer {
+    StandardFilter filter;
+    uint64_t capacity;
+    uint64_t key_count;
+  };
+
+  explicit ScalableFilter(const ScalableOptions& options) : options_(options) {}
+  double NextLayerFpr() const;
+  absl::Status AppendLayer();
+
+  ScalableOptions options_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_SCALABLE_H_

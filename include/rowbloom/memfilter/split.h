@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The split filter (Xiao, Dai, Li 2004): all rows are there from the start, for
+// the largest set expected. A key goes to a random one of those that have not
+// their number of keys yet; lookups ask all.
+//
+//   SplitOptions options;
+//   options.row = *ShapeFor(100'000, 0.001);
+//   options.keys_per_row = 100'000;
+//   options.row_count = 8;
+//   absl::StatusOr<SplitFilter> filter = SplitFilter::New(options);
+//   absl::StatusOr<bool> added = filter->Add(digest);
+//
+// Rate 1 - (1 - f)^rows, lookups O(k rows). Full: ResourceExhausted, and
+// nothing is changed. Threads as a std::vector.
+
+#ifndef ROWBLOOM_MEMFILTER_SPLIT_H_
+#define ROWBLOOM_MEMFILTER_SPLIT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/filter_rows.h"
+#include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom {
+
+struct SplitOptions {
+  BloomShape row;
+  uint64_t keys_per_row = 0;  // At least 1.
+  uint32_t row_count = 0;     // 1 to kMaxRowCount.
+};
+
+class SplitFilter {
+ public:
+  static constexpr MemFilterKind kKind = MemFilterKind::kSplit;
+
+  static absl::StatusOr<SplitFilter> New(const SplitOptions& options);
+
+  absl::StatusOr<bool> Add(KeyDigest digest);
+  // Up to the first that finds no room.
+  absl::Status Add(absl::Span<const KeyDigest> digests);
+
+  bool MayContain(KeyDigest digest) const {
+    return rows_.AnyCovers({digest, rows_.shape()});
+  }
+  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+
+  // Row by row; rows that then have more keys than theirs are full.
+  // InvalidArgument unless both have the same options.
+  absl::Status Union(const SplitFilter& other);
+
+  double fill() const { return rows_.fill(); }
+  double expected_fpr() const { return rows_.AnyFpr(); }
+  // Keys that changed the filter when they were added.
+  uint64_t approximate_count() const { return rows_.total_key_count(); }
+  uint64_t memory_usage_bytes() const {
+    return sizeof(*this) + rows_.memory_usage_bytes();
+  }
+
+  std::string Save() const;
+  static absl::StatusOr<SplitFilter> Load(std::string_view saved);
+
+  const SplitOptions& options() const { return options_; }
+
+ private:
+  explicit SplitFilter(const SplitOptions& options);
+  void FindOpenRows();
+
+  SplitOptions options_;
+  FilterRows rows_;
+  std::vector<uint32_t> open_rows_;
+  uint64_t random_ = 0;  // The state of the generator that chooses rows.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_MEMFILTER_SPLIT_H_

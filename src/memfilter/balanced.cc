@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/memfilter/balanced.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "memfilter/batch.h"
+#include "memfilter/filter_rows_form.h"
+#include "memfilter/saved_form.h"
+
+namespace rowbloom {
+
+namespace {
+
+absl::Status Validate(const BalancedOptions& options) {
+  if (absl::Status status = ValidateShape(options.layer); !status.ok()) {
+    return status;
+  }
+  if (options.group_size == 0 || options.group_size > 64) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("group_size ", options.group_size, ": must be 1 to 64"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+BalancedFilter::BalancedFilter(const BalancedOptions& options)
+    : options_(options), rows_(options.layer) {}
+
+absl::StatusOr<BalancedFilter> BalancedFilter::New(
+    const BalancedOptions& options) {
+  if (absl::Status status = Validate(options); !status.ok()) return status;
+  BalancedFilter filter(options);
+  filter.rows_.Append(options.group_size);
+  return filter;
+}
+
+size_t BalancedFilter::LeastFilled() const {
+  size_t least = rows_.size() - options_.group_size;
+  for (size_t row = least + 1; row < rows_.size(); ++row) {
+    if (rows_.bits_set(row) < rows_.bits_set(least)) least = row;
+  }
+  return least;
+}
+
+bool BalancedFilter::Add(KeyDigest digest) {
+  const FilterRows::Key key(digest, rows_.shape());
+  size_t row = LeastFilled();
+  if (rows_.IsSaturated(row)) {
+    if (rows_.Covers(row, key)) return false;
+    rows_.Append(options_.group_size);
+    row = LeastFilled();
+  }
+  return rows_.Put(row, key);
+}
+
+void BalancedFilter::Add(absl::Span<const KeyDigest> digests) {
+  for (const KeyDigest digest : digests) Add(digest);
+}
+
+void BalancedFilter::MayContain(absl::Span<const KeyDigest> digests,
+                                bool* may_contain) const {
+  memfilter::AskRows(
+      digests, [this](KeyDigest digest) { rows_.PrefetchFirst(digest); },
+      [this](KeyDigest digest) { return MayContain(digest); }, may_contain);
+}
+
+absl::Status BalancedFilter::Union(const BalancedFilter& other) {
+  if (options_.layer != other.options_.layer ||
+      options_.group_size != other.options_.group_size) {
+    return absl::InvalidArgumentError("union of filters of different options");
+  }
+  rows_.Insert(0, other.rows_);
+  return absl::OkStatus();
+}
+
+std::string BalancedFilter::Save() const {
+  memfilter::SavedFormWriter writer(kKind);
+  writer.AddVarint(options_.group_size);
+  FilterRowsForm::Save(rows_, &writer);
+  return writer.Finish();
+}
+
+absl::StatusOr<BalancedFilter> BalancedFilter::Load(std::string_view saved) {
+  auto reader = memfilter::SavedFormReader::Open(saved, kKind);
+  if (!reader.ok()) return reader.status();
+  BalancedOptions options;
+  options.group_size =
+      static_cast<uint32_t>(std::min<uint64_t>(reader->Varint(), 65));
+  FilterRows rows = FilterRowsForm::Load(&*reader);
+  options.layer = rows.shape();
+  if (!Validate(options).ok() || rows.size() % options.group_size != 0) {
+    reader->Refuse("number of layers");
+  }
+  if (absl::Status status = reader->Finish(); !status.ok()) return status;
+  BalancedFilter filter(options);
+  filter.rows_ = std::move(rows);
+  return filter;
+}
+
+}  // namespace rowbloom

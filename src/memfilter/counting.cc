@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/memfilter/counting.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "memfilter/batch.h"
+#include "memfilter/estimates.h"
+#include "memfilter/saved_form.h"
+
+namespace rowbloom {
+
+namespace {
+
+bool IsCounterWidth(uint64_t bits) {
+  return bits == 2 || bits == 4 || bits == 8 || bits == 16;
+}
+
+// Counters in a word, as a power of two.
+uint32_t PerWordLog2(uint32_t counter_bits) {
+  return static_cast<uint32_t>(__builtin_ctz(64 / counter_bits));
+}
+
+// No overflow: bit_count is at most kMaxFilterBits.
+uint64_t CounterBits(const CountingOptions& options) {
+  return options.shape.bit_count * options.counter_bits;
+}
+
+}  // namespace
+
+CountingFilter::CountingFilter(const CountingOptions& options)
+    : options_(options),
+      per_word_log2_(PerWordLog2(options.counter_bits)),
+      words_(BitArray::WordCount(CounterBits(options))) {}
+
+absl::StatusOr<CountingFilter> CountingFilter::New(
+    const CountingOptions& options) {
+  if (absl::Status status = ValidateShape(options.shape); !status.ok()) {
+    return status;
+  }
+  if (!IsCounterWidth(options.counter_bits)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "counter_bits ", options.counter_bits, ": must be 2, 4, 8 or 16"));
+  }
+  return CountingFilter(options);
+}
+
+void CountingFilter::Increment(uint64_t i) {
+  const uint64_t count = Counter(i);
+  if (count == max_counter()) {
+    ++overflows_;
+    return;
+  }
+  words_[static_cast<size_t>(i >> per_word_log2_)] += uint64_t{1} << Shift(i);
+  counters_set_ += count == 0;
+  stuck_counters_ += count + 1 == max_counter();
+}
+
+// False if it is 0. One that is stuck stays.
+bool CountingFilter::Decrement(uint64_t i) {
+  const uint64_t count = Counter(i);
+  if (count == 0) return false;
+  if (count == max_counter()) return true;
+  words_[static_cast<size_t>(i >> per_word_log2_)] -= uint64_t{1} << Shift(i);
+  counters_set_ -= count == 1;
+  return true;
+}
+
+bool CountingFilter::Add(KeyDigest digest) {
+  const uint64_t set_before = counters_set_;
+  BloomProbes probes(digest, options_.shape.bit_count);
+  for (uint32_t i = 0; i < options_.shape.probe_count; ++i) {
+    Increment(probes.Next());
+  }
+  return counters_set_ != set_before;
+}
+
+void CountingFilter::Add(absl::Span<const KeyDigest> digests) {
+  memfilter::AddBatch(
+      digests, options_.shape, [this](uint64_t i) { Prefetch(i); },
+      [this](KeyDigest digest) { Add(digest); });
+}
+
+bool CountingFilter::Remove(KeyDigest digest) {
+  BloomProbes probes(digest, options_.shape.bit_count);
+  for (uint32_t i = 0; i < options_.shape.probe_count; ++i) {
+    if (Decrement(probes.Next())) continue;
+    // Those before it go back. None of them was stuck and is not now: what
+    // Decrement() took is below the maximum by one at least.
+    BloomProbes again(digest, options_.shape.bit_count);
+    for (uint32_t j = 0; j < i; ++j) {
+      const uint64_t position = again.Next();
+      if (Counter(position) != max_counter()) Increment(position);
+    }
+    ++refused_removals_;
+    return false;
+  }
+  return true;
+}
+
+void CountingFilter::MayContain(absl::Span<const KeyDigest> digests,
+                                bool* may_contain) const {
+  memfilter::AskBatch(
+      digests, options_.shape,
+      [this](KeyDigest digest) { return MayContain(digest); },
+      [this](uint64_t i) { Prefetch(i); },
+      [this](uint64_t i) { return Counter(i) != 0; }, may_contain);
+}
+
+absl::Status CountingFilter::Union(const CountingFilter& other) {
+  if (options_.shape != other.options_.shape ||
+      options_.counter_bits != other.options_.counter_bits) {
+    return absl::InvalidArgumentError("union of filters of different shapes");
+  }
+  overflows_ += other.overflows_;
+  refused_removals_ += other.refused_removals_;
+  for (uint64_t i = 0; i < options_.shape.bit_count; ++i) {
+    const uint64_t theirs = other.Counter(i);
+    const uint64_t ours = Counter(i);
+    const uint64_t sum = std::min(ours + theirs, max_counter());
+    words_[static_cast<size_t>(i >> per_word_log2_)] += (sum - ours)
+                                                        << Shift(i);
+  }
+  Recount();
+  return absl::OkStatus();
+}
+
+void CountingFilter::Recount() {
+  counters_set_ = 0;
+  stuck_counters_ = 0;
+  for (uint64_t i = 0; i < options_.shape.bit_count; ++i) {
+    counters_set_ += Counter(i) != 0;
+    stuck_counters_ += Counter(i) == max_counter();
+  }
+}
+
+double CountingFilter::fill() const {
+  return memfilter::Fill(options_.shape, counters_set_);
+}
+
+double CountingFilter::expected_fpr() const {
+  return memfilter::RateAt(options_.shape, counters_set_);
+}
+
+uint64_t CountingFilter::approximate_count() const {
+  return memfilter::KeysThatSet(options_.shape, counters_set_);
+}
+
+uint64_t CountingFilter::memory_usage_bytes() const {
+  return sizeof(*this) + words_.capacity() * sizeof(uint64_t);
+}
+
+std::string CountingFilter::Save() const {
+  memfilter::SavedFormWriter writer(kKind);
+  writer.AddVarint(options_.shape.bit_count);
+  writer.AddVarint(options_.shape.probe_count);
+  writer.AddVarint(options_.counter_bits);
+  writer.AddVarint(overflows_);
+  writer.AddVarint(refused_removals_);
+  writer.AddWords(words_);
+  return writer.Finish();
+}
+
+absl::StatusOr<CountingFilter> CountingFilter::Load(std::string_view saved) {
+  auto reader = memfilter::SavedFormReader::Open(saved, kKind);
+  if (!reader.ok()) return reader.status();
+  CountingOptions options;
+  options.shape = reader->Shape();
+  const uint64_t counter_bits = reader->Varint();
+  if (!IsCounterWidth(counter_bits)) {
+    reader->Refuse("width of counters");
+  } else {
+    options.counter_bits = static_cast<uint32_t>(counter_bits);
+  }
+  const uint64_t overflows = reader->Varint();
+  const uint64_t refused_removals = reader->Varint();
+  // Counters are bits for their place in words.
+  BitArray words;
+  reader->Bits(CounterBits(options), &words);
+  if (absl::Status status = reader->Finish(); !status.ok()) return status;
+  CountingFilter filter(options);
+  filter.words_.assign(words.words().begin(), words.words().end());
+  filter.overflows_ = overflows;
+  filter.refused_removals_ = refused_removals;
+  filter.Recount();
+  return filter;
+}
+
+}  // namespace rowbloom

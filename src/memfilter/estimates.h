@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the number of set bits says about one array.
+
+#ifndef ROWBLOOM_MEMFILTER_ESTIMATES_H_
+#define ROWBLOOM_MEMFILTER_ESTIMATES_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "rowbloom/memfilter/sizing.h"
+
+namespace rowbloom::memfilter {
+
+inline double Fill(const BloomShape& shape, uint64_t bits_set) {
+  return static_cast<double>(bits_set) / static_cast<double>(shape.bit_count);
+}
+
+// That all bits of an absent key are set.
+inline double RateAt(const BloomShape& shape, uint64_t bits_set) {
+  return std::pow(Fill(shape, bits_set), shape.probe_count);
+}
+
+// The keys that most likely set so many bits, -m/k ln(1 - X/m) (Swamidass and
+// Baldi 2007); where all are set, those that leave half a bit.
+inline uint64_t KeysThatSet(const BloomShape& shape, uint64_t bits_set) {
+  const double bits = static_cast<double>(shape.bit_count);
+  const double clear = std::max(bits - static_cast<double>(bits_set), 0.5);
+  return static_cast<uint64_t>(
+      std::llround(-bits / shape.probe_count * std::log(clear / bits)));
+}
+
+}  // namespace rowbloom::memfilter
+
+#endif  // ROWBLOOM_MEMFILTER_ESTIMATES_H_

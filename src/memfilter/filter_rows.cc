@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/memfilter/filter_rows.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "memfilter/estimates.h"
+#include "memfilter/filter_rows_form.h"
+
+namespace rowbloom {
+
+absl::Status ValidateRowCount(uint32_t row_count) {
+  if (row_count >= 1 && row_count <= kMaxRowCount) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("row_count ", row_count, ": must be 1 to ", kMaxRowCount));
+}
+
+void FilterRows::Append(size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    rows_.emplace_back().bits = BitArray(shape_.bit_count);
+  }
+}
+
+void FilterRows::SetAll(const FilterRows& other) {
+  RB_CHECK(shape_ == other.shape_ && size() == other.size());
+  for (size_t row = 0; row < size(); ++row) {
+    rows_[row].bits.SetAll(other.rows_[row].bits);
+    rows_[row].bits_set = rows_[row].bits.CountSet();
+    rows_[row].key_count += other.rows_[row].key_count;
+  }
+}
+
+void FilterRows::Insert(size_t at, const FilterRows& other) {
+  RB_CHECK(shape_ == other.shape_ && at <= size());
+  const std::vector<Row> copy = other.rows_;  // It may be this.
+  rows_.insert(rows_.begin() + static_cast<ptrdiff_t>(at), copy.begin(),
+               copy.end());
+}
+
+double FilterRows::fill() const {
+  if (rows_.empty()) return 0;
+  double sum = 0;
+  for (const Row& row : rows_) sum += memfilter::Fill(shape_, row.bits_set);
+  return sum / static_cast<double>(size());
+}
+
+double FilterRows::RowFpr(size_t row) const {
+  return memfilter::RateAt(shape_, rows_[row].bits_set);
+}
+
+double FilterRows::AnyFpr() const {
+  double none = 1;
+  for (size_t row = 0; row < size(); ++row) none *= 1 - RowFpr(row);
+  return 1 - none;
+}
+
+uint64_t FilterRows::total_key_count() const {
+  uint64_t sum = 0;
+  for (const Row& row : rows_) sum += row.key_count;
+  return sum;
+}
+
+uint64_t FilterRows::memory_usage_bytes() const {
+  uint64_t sum = rows_.capacity() * sizeof(Row);
+  for (const Row& row : rows_) sum += row.bits.memory_usage_bytes();
+  return sum;
+}
+
+void FilterRowsForm::Save(const FilterRows& rows,
+                          memfilter::SavedFormWriter* writer) {
+  writer->AddVarint(rows.shape_.bit_count);
+  writer->AddVarint(rows.shape_.probe_count);
+  writer->AddVarint(rows.size());
+  for (const FilterRows::Row& row : rows.rows_) {
+    writer->AddVarint(row.key_count);
+    writer->AddWords(row.bits.words());
+  }
+}
+
+FilterRows FilterRowsForm::Load(memfilter::SavedFormReader* reader) {
+  FilterRows rows(reader->Shape());
+  const uint64_t row_count = reader->Varint();
+  if (row_count == 0) reader->Refuse("number of rows");
+  for (uint64_t i = 0; i < row_count; ++i) {
+    FilterRows::Row row;
+    row.key_count = reader->Varint();
+    if (!reader->Bits(rows.shape_.bit_count, &row.bits)) break;
+    row.bits_set = row.bits.CountSet();
+    rows.rows_.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace rowbloom

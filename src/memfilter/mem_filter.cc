@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/memfilter/mem_filter.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "memfilter/saved_form.h"
+
+namespace rowbloom {
+
+namespace {
+
+template <typename Filter, typename = void>
+struct HasUnion : std::false_type {};
+template <typename Filter>
+struct HasUnion<Filter, std::void_t<decltype(std::declval<Filter&>().Union(
+                            std::declval<const Filter&>()))>> : std::true_type {
+};
+
+// Whether Add() of many can fail.
+template <typename Filter>
+constexpr bool kCanBeFull =
+    !std::is_void_v<decltype(std::declval<Filter&>().Add(
+        absl::Span<const KeyDigest>()))>;
+
+absl::Status HasNo(MemFilterKind kind, const char* operation) {
+  return absl::UnimplementedError(absl::StrCat(
+      base::AbslView(MemFilterKindName(kind)), " filters have no ", operation));
+}
+
+template <typename Filter>
+class Erased final : public MemFilter {
+ public:
+  explicit Erased(Filter filter) : filter_(std::move(filter)) {}
+
+  MemFilterKind kind() const override { return Filter::kKind; }
+  absl::StatusOr<bool> Add(KeyDigest digest) override {
+    return filter_.Add(digest);
+  }
+  absl::Status Add(absl::Span<const KeyDigest> digests) override {
+    if constexpr (kCanBeFull<Filter>) {
+      return filter_.Add(digests);
+    } else {
+      filter_.Add(digests);
+      return absl::OkStatus();
+    }
+  }
+  bool MayContain(KeyDigest digest) const override {
+    return filter_.MayContain(digest);
+  }
+  void MayContain(absl::Span<const KeyDigest> digests,
+                  bool* may_contain) const override {
+    filter_.MayContain(digests, may_contain);
+  }
+  absl::StatusOr<bool> Remove(KeyDigest digest) override {
+    if constexpr (std::is_same_v<Filter, CountingFilter>) {
+      return filter_.Remove(digest);
+    } else {
+      return HasNo(kind(), "Remove");
+    }
+  }
+  absl::Status Union(const MemFilter& other) override {
+    if constexpr (HasUnion<Filter>::value) {
+      const void* theirs = MemFilter::FilterOf(other, &kTag);
+      if (theirs == nullptr) {
+        return absl::InvalidArgumentError("union of filters of other types");
+      }
+      return filter_.Union(*static_cast<const Filter*>(theirs));
+    } else {
+      return HasNo(kind(), "Union");
+    }
+  }
+  double fill() const override { return filter_.fill(); }
+  double expected_fpr() const override { return filter_.expected_fpr(); }
+  uint64_t approximate_count() const override {
+    return filter_.approximate_count();
+  }
+  uint64_t memory_usage_bytes() const override {
+    return filter_.memory_usage_bytes();
+  }
+  std::string Save() const override { return filter_.Save(); }
+
+ private:
+  // One for each Filter: its address stands for the type, as there is no RTTI.
+  static constexpr char kTag = 0;
+  const void* FilterOf(const void* tag) const override {
+    return tag == &kTag ? &filter_ : nullptr;
+  }
+
+  Filter filter_;
+};
+
+template <typename Filter>
+std::unique_ptr<MemFilter> Erase(Filter filter) {
+  return std::make_unique<Erased<Filter>>(std::move(filter));
+}
+
+template <typename Filter>
+absl::StatusOr<std::unique_ptr<MemFilter>> LoadAs(std::string_view saved) {
+  auto filter = Filter::Load(saved);
+  if (!filter.ok()) return filter.status();
+  return Erase(*std::move(filter));
+}
+
+}  // namespace
+
+std::unique_ptr<MemFilter> AnyFilter(StandardFilter filter) {
+  return Erase(std::move(filter));
+}
+std::unique_ptr<MemFilter> AnyFilter(ConcurrentFilter filter) {
+  return Erase(std::move(filter));
+}
+std::unique_ptr<MemFilter> AnyFilter(CountingFilter filter) {
+  return Erase(std::move(filter));
+}
+std::unique_ptr<MemFilter> AnyFilter(ScalableFilter filter) {
+  return Erase(std::move(filter));
+}
+std::unique_ptr<MemFilter> AnyFilter(DynamicFilter filter) {
+  return Erase(std::move(filter));
+}
+std::unique_ptr<MemFilter> AnyFilter(SplitFilter filter) {
+  return Erase(std::move(filter));
+}
+std::unique_ptr<MemFilter> AnyFilter(BalancedFilter filter) {
+  return Erase(std::move(filter));
+}
+std::unique_ptr<MemFilter> AnyFilter(MatrixFilter filter) {
+  return Erase(std::move(filter));
+}
+
+absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
+    std::string_view saved) {
+  const auto kind = memfilter::SavedFormKind(saved);
+  if (!kind.ok()) return kind.status();
+  switch (*kind) {
+    case MemFilterKind::kStandard:
+      return LoadAs<StandardFilter>(saved);
+    case MemFilterKind::kCounting:
+      return LoadAs<CountingFilter>(saved);
+    case MemFilterKind::kScalable:
+      return LoadAs<ScalableFilter>(saved);
+    case MemFilterKind::kDynamic:
+      return LoadAs<DynamicFilter>(saved);
+    case MemFilterKind::kSplit:
+      return LoadAs<SplitFilter>(saved);
+    case MemFilterKind::kBalanced:
+      return LoadAs<BalancedFilter>(saved);
+    case MemFilterKind::kMatrix:
+      return LoadAs<MatrixFilter>(saved);
+  }
+  return absl::UnimplementedError("unknown kind");  // Not reached.
+}
+
+}  // namespace rowbloom

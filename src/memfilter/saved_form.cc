@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes: docs/memfilters.md, section "Saved form".
+
+#include "memfilter/saved_form.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/coding.h"
+#include "hash/digest.h"
+#include "rowbloom/version.h"
+
+namespace rowbloom {
+
+std::string_view MemFilterKindName(MemFilterKind kind) {
+  switch (kind) {
+    case MemFilterKind::kStandard:
+      return "standard";
+    case MemFilterKind::kCounting:
+      return "counting";
+    case MemFilterKind::kScalable:
+      return "scalable";
+    case MemFilterKind::kDynamic:
+      return "dynamic";
+    case MemFilterKind::kSplit:
+      return "split";
+    case MemFilterKind::kBalanced:
+      return "balanced";
+    case MemFilterKind::kMatrix:
+      return "matrix";
+  }
+  return "unknown";
+}
+
+namespace memfilter {
+
+namespace {
+
+// The first bytes of a saved filter.
+struct Header {
+  static constexpr size_t kMagic = 0;            // 8 bytes.
+  static constexpr size_t kVersion = 8;          // 1 byte.
+  static constexpr size_t kKind = 9;             // 1 byte.
+  static constexpr size_t kReserved = 10;        // 2 bytes: 0.
+  static constexpr size_t kParametersSize = 12;  // 4 bytes.
+  static constexpr size_t kWordCount = 16;       // 8 bytes.
+  static constexpr size_t kChecksum = 24;        // 8 bytes: of all others.
+  static constexpr size_t kSize = 32;
+};
+static_assert(Header::kChecksum + 8 == Header::kSize);
+constexpr std::string_view kMagic = "rbmemflt";
+static_assert(Header::kMagic + kMagic.size() == Header::kVersion);
+// So that sizes in bytes fit 64 bits.
+constexpr uint64_t kMaxWords = uint64_t{1} << 56;
+
+// Of the header before it, and of what follows it.
+uint64_t Checksum(std::string_view bytes) {
+  return hash::Hash64(bytes.substr(Header::kSize),
+                      hash::Hash64(bytes.substr(0, Header::kChecksum)));
+}
+
+// The magic, the sizes, the checksum, then the version: in this order for every
+// version, so that newer is told from damaged.
+absl::Status CheckEnvelope(std::string_view bytes) {
+  if (bytes.size() < Header::kSize) {
+    return absl::DataLossError(absl::StrCat(
+        "saved filter of ", bytes.size(), " bytes is shorter than its header"));
+  }
+  const absl::StatusOr<uint64_t> size = SavedFormSize(bytes);
+  if (!size.ok()) return size.status();
+  if (*size != bytes.size()) {
+    return absl::DataLossError(absl::StrCat("saved filter of ", bytes.size(),
+                                            " bytes: its header says ", *size));
+  }
+  if (Checksum(bytes) !=
+      base::LoadFixed<uint64_t>(bytes.data() + Header::kChecksum)) {
+    return absl::DataLossError(absl::StrCat("checksum of the saved filter at ",
+                                            Header::kChecksum,
+                                            " does not match"));
+  }
+  const uint8_t version = static_cast<uint8_t>(bytes[Header::kVersion]);
+  if (version > kMemFilterFormatVersion) {
+    return absl::UnimplementedError(absl::StrCat(
+        "saved filter version ", static_cast<int>(version), " is newer than ",
+        static_cast<int>(kMemFilterFormatVersion)));
+  }
+  if (version == 0 ||
+      base::LoadFixed<uint16_t>(bytes.data() + Header::kReserved) != 0) {
+    return absl::DataLossError(
+        "saved filter has version 0 or reserved bytes that are not 0");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void SavedFormWriter::AddVarint(uint64_t value) {
+  base::AppendVarint(value, &parameters_);
+}
+
+void SavedFormWriter::AddDouble(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  base::AppendFixed<uint64_t>(bits, &parameters_);
+}
+
+void SavedFormWriter::AddWords(absl::Span<const uint64_t> words) {
+  const size_t begin = words_.size();
+  words_.resize(begin + words.size() * sizeof(uint64_t));
+  for (size_t i = 0; i < words.size(); ++i) {
+    base::StoreFixed<uint64_t>(words[i], &words_[begin + i * sizeof(uint64_t)]);
+  }
+}
+
+std::string SavedFormWriter::Finish() {
+  RB_CHECK(parameters_.size() <= std::numeric_limits<uint32_t>::max());
+  std::string bytes;
+  bytes.reserve(Header::kSize + parameters_.size() + words_.size());
+  bytes.append(kMagic);
+  bytes.push_back(static_cast<char>(kMemFilterFormatVersion));
+  bytes.push_back(static_cast<char>(kind_));
+  base::AppendFixed<uint16_t>(0, &bytes);
+  base::AppendFixed<uint32_t>(static_cast<uint32_t>(parameters_.size()),
+                              &bytes);
+  base::AppendFixed<uint64_t>(words_.size() / sizeof(uint64_t), &bytes);
+  base::AppendFixed<uint64_t>(0, &bytes);
+  bytes.append(parameters_).append(words_);
+  base::StoreFixed<uint64_t>(Checksum(bytes), &bytes[Header::kChecksum]);
+  return bytes;
+}
+
+absl::StatusOr<uint64_t> SavedFormSize(std::string_view first_bytes) {
+  const size_t compared = std::min(first_bytes.size(), kMagic.size());
+  if (first_bytes.substr(0, compared) != kMagic.substr(0, compared)) {
+    return absl::DataLossError("saved filter does not begin with its magic");
+  }
+  if (first_bytes.size() < Header::kSize) return Header::kSize;
+  const uint64_t parameters =
+      base::LoadFixed<uint32_t>(first_bytes.data() + Header::kParametersSize);
+  const uint64_t words =
+      base::LoadFixed<uint64_t>(first_bytes.data() + Header::kWordCount);
+  if (words > kMaxWords) {
+    return absl::DataLossError(absl::StrCat("saved filter: ", words,
+                                            " words at ", Header::kWordCount));
+  }
+  return Header::kSize + parameters + words * sizeof(uint64_t);
+}
+
+absl::StatusOr<MemFilterKind> SavedFormKind(std::string_view bytes) {
+  if (absl::Status status = CheckEnvelope(bytes); !status.ok()) return status;
+  const auto kind = static_cast<MemFilterKind>(bytes[Header::kKind]);
+  if (MemFilterKindName(kind) == "unknown") {
+    return absl::UnimplementedError(absl::StrCat(
+        "saved filter is of the unknown kind ", static_cast<int>(kind)));
+  }
+  return kind;
+}
+
+absl::StatusOr<SavedFormReader> SavedFormReader::Open(std::string_view bytes,
+                                                      MemFilterKind kind) {
+  const absl::StatusOr<MemFilterKind> found = SavedFormKind(bytes);
+  if (!found.ok()) return found.status();
+  if (*found != kind) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("saved filter is of kind ", static_cast<int>(*found),
+                     ", not ", static_cast<int>(kind)));
+  }
+  SavedFormReader reader;
+  const size_t parameters =
+      base::LoadFixed<uint32_t>(bytes.data() + Header::kParametersSize);
+  reader.parameters_ = bytes.substr(Header::kSize, parameters);
+  reader.words_ = bytes.substr(Header::kSize + parameters);
+  return reader;
+}
+
+uint64_t SavedFormReader::Varint() {
+  uint64_t value = 0;
+  if (!base::ReadVarint(&parameters_, &value)) Refuse("parameter");
+  return value;
+}
+
+double SavedFormReader::Double() {
+  uint64_t bits = 0;
+  if (!base::ReadFixed(&parameters_, &bits)) Refuse("parameter");
+  double value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+BloomShape SavedFormReader::Shape() {
+  BloomShape shape;
+  shape.bit_count = Varint();
+  const uint64_t probes = Varint();
+  shape.probe_count =
+      static_cast<uint32_t>(probes > kMaxProbeCount ? 0 : probes);
+  if (!ValidateShape(shape).ok()) Refuse("shape");
+  return shape;
+}
+
+bool SavedFormReader::Words(absl::Span<uint64_t> words) {
+  if (!status_.ok() || words.size() > words_left()) {
+    Refuse("number of words");
+    return false;
+  }
+  for (uint64_t& word : words) base::ReadFixed(&words_, &word);
+  return true;
+}
+
+bool SavedFormReader::Bits(uint64_t bit_count, BitArray* bits) {
+  if (!status_.ok() || BitArray::WordCount(bit_count) > words_left()) {
+    Refuse("number of words");
+    return false;
+  }
+  *bits = BitArray(bit_count);
+  Words(bits->mutable_words());
+  if (!bits->HasCleanTail()) Refuse("last word");
+  return status_.ok();
+}
+
+void SavedFormReader::Refuse(const char* what) {
+  status_.Update(absl::DataLossError(
+      absl::StrCat("saved filter: its ", what, " is wrong")));
+}
+
+absl::Status SavedFormReader::Finish() {
+  if (!parameters_.empty() || !words_.empty()) Refuse("size");
+  return status_;
+}
+
+}  // namespace memfilter
+
+}  // namespace rowbloom

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/memfilter/scalable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "memfilter/batch.h"
+#include "memfilter/saved_form.h"
+
+namespace rowbloom {
+
+namespace {
+
+absl::Status Validate(const ScalableOptions& options) {
+  const auto is_share = [](double x) { return x > 0 && x < 1; };  // No NaN.
+  if (!is_share(options.target_fpr) || !is_share(options.tightening)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("target_fpr ", options.target_fpr, " and tightening ",
+                     options.tightening, ": must be above 0 and below 1"));
+  }
+  if (options.capacity == 0 || options.expansion == 0 ||
+      options.expansion > 1 << 15) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "capacity ", options.capacity, ": must be at least 1; expansion ",
+        options.expansion, ": must be 1 to 2^15"));
+  }
+  return absl::OkStatus();
+}
+
+// More would cost more to ask than they are worth.
+constexpr size_t kMaxLayers = 1024;
+
+}  // namespace
+
+absl::StatusOr<ScalableFilter> ScalableFilter::New(
+    const ScalableOptions& options) {
+  if (absl::Status status = Validate(options); !status.ok()) return status;
+  ScalableFilter filter(options);
+  if (absl::Status status = filter.AppendLayer(); !status.ok()) return status;
+  return filter;
+}
+
+// A fixed share of what earlier layers left of the target. On average that is
+// the geometric series of the paper; but rates of full layers vary around what
+// they were made for, and so the sum stays below the target all the same.
+double ScalableFilter::NextLayerFpr() const {
+  if (options_.non_scaling) return options_.target_fpr;
+  double left = options_.target_fpr;
+  for (const Layer& layer : layers_) left -= layer.filter.expected_fpr();
+  const double planned =
+      options_.target_fpr *
+      std::pow(options_.tightening, static_cast<double>(layers_.size()));
+  return std::max(left, planned / 2) * (1 - options_.tightening);
+}
+
+// InvalidArgument if a layer of its size or rate cannot be.
+absl::Status ScalableFilter::AppendLayer() {
+  if (layers_.size() >= kMaxLayers) {
+    return absl::InvalidArgumentError("it has the most layers that it may");
+  }
+  uint64_t capacity = options_.capacity;
+  if (!layers_.empty() &&
+      __builtin_mul_overflow(layers_.back().capacity,
+                             uint64_t{options_.expansion}, &capacity)) {
+    return absl::InvalidArgumentError("its next layer is too large");
+  }
+  const auto shape = ShapeFor(capacity, NextLayerFpr());
+  if (!shape.ok()) return shape.status();
+  auto filter = StandardFilter::New(*shape);
+  if (!filter.ok()) return filter.status();
+  layers_.push_back({*std::move(filter), capacity, 0});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> ScalableFilter::Add(KeyDigest digest) {
+  if (MayContain(digest)) return false;
+  if (layers_.back().key_count >= layers_.back().capacity) {
+    if (options_.non_scaling) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("non-scaling filter is full: it has its ",
+                       options_.capacity, " keys"));
+    }
+    if (absl::Status status = AppendLayer(); !status.ok()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("filter cannot grow beyond ", layers_.size(),
+                       " layers: ", status.message()));
+    }
+  }
+  layers_.back().filter.Add(digest);
+  ++layers_.back().key_count;
+  return true;
+}
+
+absl::Status ScalableFilter::Add(absl::Span<const KeyDigest> digests) {
+  for (const KeyDigest digest : digests) {
+    if (const auto added = Add(digest); !added.ok()) return added.status();
+  }
+  return absl::OkStatus();
+}
+
+void ScalableFilter::MayContain(absl::Span<const KeyDigest> digests,
+                                bool* may_contain) const {
+  // Layer by layer: each asks a batch of those that no newer one has.
+  for (size_t begin = 0; begin < digests.size();
+       begin += memfilter::kBatchGroup) {
+    const auto group = digests.subspan(begin, memfilter::kBatchGroup);
+    KeyDigest open[memfilter::kBatchGroup];
+    size_t place[memfilter::kBatchGroup];
+    bool answers[memfilter::kBatchGroup];
+    for (size_t i = 0; i < group.size(); ++i) {
+      open[i] = group[i];
+      place[i] = begin + i;
+      may_contain[begin + i] = false;
+    }
+    size_t open_count = group.size();
+    for (size_t layer = layers_.size(); layer-- > 0 && open_count > 0;) {
+      layers_[layer].filter.MayContain(absl::MakeConstSpan(open, open_count),
+                                       answers);
+      size_t still_open = 0;
+      for (size_t i = 0; i < open_count; ++i) {
+        may_contain[place[i]] = answers[i];
+        open[still_open] = open[i];
+        place[still_open] = place[i];
+        still_open += !answers[i];
+      }
+      open_count = still_open;
+    }
+  }
+}
+
+double ScalableFilter::fill() const {
+  double set = 0;
+  double bits = 0;
+  for (const Layer& layer : layers_) {
+    const double layer_bits =
+        static_cast<double>(layer.filter.shape().bit_count);
+    set += layer.filter.fill() * layer_bits;
+    bits += layer_bits;
+  }
+  return set / bits;
+}
+
+double ScalableFilter::expected_fpr() const {
+  double none = 1;
+  for (const Layer& layer : layers_) none *= 1 - layer.filter.expected_fpr();
+  return 1 - none;
+}
+
+uint64_t ScalableFilter::approximate_count() const {
+  uint64_t sum = 0;
+  for (const Layer& layer : layers_) sum += layer.key_count;
+  return sum;
+}
+
+uint64_t ScalableFilter::capacity() const {
+  uint64_t sum = 0;
+  for (const Layer& layer : layers_) sum += layer.capacity;
+  return sum;
+}
+
+uint64_t ScalableFilter::memory_usage_bytes() const {
+  uint64_t sum = sizeof(*this);
+  for (const Layer& layer : layers_) sum += layer.filter.memory_usage_bytes();
+  return sum + (layers_.capacity() - layers_.size()) * sizeof(Layer);
+}
+
+std::string ScalableFilter::Save() const {
+  memfilter::SavedFormWriter writer(kKind);
+  writer.AddDouble(options_.target_fpr);
+  writer.AddDouble(options_.tightening);
+  writer.AddVarint(options_.capacity);
+  writer.AddVarint(options_.expansion);
+  writer.AddVarint(options_.non_scaling);
+  writer.AddVarint(layers_.size());
+  for (const Layer& layer : layers_) {
+    writer.AddVarint(layer.filter.shape().bit_count);
+    writer.AddVarint(layer.filter.shape().probe_count);
+    writer.AddVarint(layer.capacity);
+    writer.AddVarint(layer.key_count);
+    writer.AddWords(layer.filter.bits_.words());
+  }
+  return writer.Finish();
+}
+
+absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved) {
+  auto reader = memfilter::SavedFormReader::Open(saved, kKind);
+  if (!reader.ok()) return reader.status();
+  ScalableOptions options;
+  options.target_fpr = reader->Double();
+  options.tightening = reader->Double();
+  options.capacity = reader->Varint();
+  const uint64_t expansion = reader->Varint();
+  options.expansion =
+      static_cast<uint32_t>(expansion > 1 << 15 ? 0 : expansion);
+  const uint64_t non_scaling = reader->Varint();
+  options.non_scaling = non_scaling == 1;
+  const uint64_t layer_count = reader->Varint();
+  if (!Validate(options).ok() || non_scaling > 1 || layer_count == 0 ||
+      layer_count > kMaxLayers || (options.non_scaling && layer_count > 1)) {
+    reader->Refuse("options");
+  }
+  ScalableFilter filter(options);
+  uint64_t planned = options.capacity;
+  for (uint64_t i = 0; i < layer_count; ++i) {
+    const BloomShape shape = reader->Shape();
+    const uint64_t capacity = reader->Varint();
+    const uint64_t key_count = reader->Varint();
+    BitArray bits;
+    if (!reader->Bits(shape.bit_count, &bits)) break;
+    // Each key that counts has set a bit.
+    if (capacity != planned || key_count > capacity ||
+        key_count > bits.CountSet()) {
+      reader->Refuse("number of keys");
+      break;
+    }
+    filter.layers_.push_back(
+        {StandardFilter(shape, std::move(bits)), capacity, key_count});
+    if (__builtin_mul_overflow(planned, uint64_t{options.expansion},
+                               &planned)) {
+      planned = 0;  // That of no further layer.
+    }
+  }
+  if (absl::Status status = reader->Finish(); !status.ok()) return status;
+  return filter;
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which row a key goes to: dynamic, split, balanced and matrix filters.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "rowbloom/memfilter/balanced.h"
+#include "rowbloom/memfilter/dynamic.h"
+#include "rowbloom/memfilter/matrix.h"
+#include "rowbloom/memfilter/split.h"
+#include "testing/keys.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::Random;
+using testing::RandomDigests;
+
+constexpr BloomShape kRow = {4096, 8};
+
+DynamicFilter Dynamic(uint64_t keys_per_layer) {
+  DynamicOptions options;
+  options.layer = kRow;
+  options.keys_per_layer = keys_per_layer;
+  return *DynamicFilter::New(options);
+}
+
+TEST(DynamicFilter, ALayerHasItsNumberOfKeys) {
+  Random random(1);
+  DynamicFilter filter = Dynamic(100);
+  uint64_t changed = 0;
+  for (const KeyDigest key : RandomDigests(&random, 1000)) {
+    changed += filter.Add(key);
+    ASSERT_EQ(filter.layer_count(), (changed + 99) / 100);
+  }
+}
+
+TEST(DynamicFilter, RepeatedKeysMakeNoLayers) {
+  Random random(2);
+  DynamicFilter filter = Dynamic(100);
+  const std::vector<KeyDigest> keys = RandomDigests(&random, 100);
+  for (int i = 0; i < 50; ++i) filter.Add(keys);
+  EXPECT_EQ(filter.layer_count(), 1u);
+}
+
+TEST(DynamicFilter, OptionsOutOfRangeAreInvalid) {
+  DynamicOptions options;
+  options.layer = kRow;
+  EXPECT_FALSE(DynamicFilter::New(options).ok());
+  options.keys_per_layer = 1;
+  options.layer.probe_count = 0;
+  EXPECT_FALSE(DynamicFilter::New(options).ok());
+}
+
+SplitFilter Split(uint64_t keys_per_row, uint32_t rows) {
+  SplitOptions options;
+  options.row = kRow;
+  options.keys_per_row = keys_per_row;
+  options.row_count = rows;
+  return *SplitFilter::New(options);
+}
+
+TEST(SplitFilter, IsFullWhenAllRowsHaveTheirKeysAndThenChangesNoMore) {
+  Random random(3);
+  SplitFilter filter = Split(50, 8);
+  uint64_t changed = 0;
+  while (changed < 400) changed += *filter.Add({random()});
+  const std::string full = filter.Save();
+  EXPECT_EQ(filter.Add({random()}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(filter.Add(RandomDigests(&random, 3)).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(filter.Save(), full);
+  EXPECT_EQ(filter.approximate_count(), 400u);
+  const auto loaded = SplitFilter::Load(full);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(SplitFilter(*loaded).Add({1}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST(SplitFilter, RowsAreChosenEvenly) {
+  Random random(4);
+  SplitFilter filter = Split(100000, 8);
+  ASSERT_TRUE(filter.Add(RandomDigests(&random, 1600)).ok());
+  // 200 keys in each of 8 rows: were they in one, the fill would show.
+  const double even = 1 - std::exp(-8.0 * 200 / 4096);
+  EXPECT_NEAR(filter.fill(), even, 0.01);
+}
+
+TEST(SplitFilter, OptionsOutOfRangeAreInvalid) {
+  SplitOptions options;
+  options.row = kRow;
+  options.keys_per_row = 10;
+  EXPECT_FALSE(SplitFilter::New(options).ok());
+  options.row_count = kMaxRowCount + 1;
+  EXPECT_FALSE(SplitFilter::New(options).ok());
+  options.row_count = 2;
+  EXPECT_TRUE(SplitFilter::New(options).ok());
+  options.keys_per_row = 0;
+  EXPECT_FALSE(SplitFilter::New(options).ok());
+}
+
+TEST(BalancedFilter, AGroupEndsWhenHalfOfItsBitsAreSet) {
+  Random random(5);
+  BalancedOptions options;
+  options.layer = kRow;
+  auto filter = BalancedFilter::New(options);
+  EXPECT_EQ(filter->layer_count(), 2u);
+  for (size_t layers = 2; layers <= 8; layers += 2) {
+    while (!filter->is_saturated()) filter->Add({random()});
+    ASSERT_EQ(filter->layer_count(), layers);
+    // No more than one key over the half.
+    EXPECT_GE(filter->fill(), 0.5);
+    EXPECT_LT(filter->fill(), 0.5 + 8.0 / 4096);
+    filter->Add({random()});
+    ASSERT_EQ(filter->layer_count(), layers + 2);
+  }
+}
+
+TEST(BalancedFilter, OptionsOutOfRangeAreInvalid) {
+  BalancedOptions options;
+  EXPECT_FALSE(BalancedFilter::New(options).ok());
+  options.layer = kRow;
+  options.group_size = 0;
+  EXPECT_FALSE(BalancedFilter::New(options).ok());
+  options.group_size = 65;
+  EXPECT_FALSE(BalancedFilter::New(options).ok());
+}
+
+MatrixFilter Matrix(uint32_t rows, uint32_t groups) {
+  MatrixOptions options;
+  options.row = kRow;
+  options.row_count = rows;
+  options.group_count = groups;
+  return *MatrixFilter::New(options);
+}
+
+TEST(MatrixFilter, AKeyThatIsPresentChangesNothing) {
+  Random random(6);
+  MatrixFilter filter = Matrix(8, 2);
+  const std::vector<KeyDigest> keys = RandomDigests(&random, 500);
+  ASSERT_TRUE(filter.Add(keys).ok());
+  const std::string saved = filter.Save();
+  for (const KeyDigest key : keys) ASSERT_FALSE(*filter.Add(key));
+  EXPECT_EQ(filter.Save(), saved);
+}
+
+TEST(MatrixFilter, AKeyWithoutRoomIsRefusedAndOthersMayFindSome) {
+  Random random(7);
+  MatrixFilter filter = Matrix(8, 2);
+  uint64_t refused = 0;
+  uint64_t added_after = 0;
+  for (int i = 0; i < 6000; ++i) {
+    const KeyDigest key{random()};
+    const std::string before = refused == 0 ? filter.Save() : "";
+    const auto added = filter.Add(key);
+    if (added.ok()) {
+      added_after += refused > 0 && *added;
+      ASSERT_TRUE(filter.MayContain(key));
+      continue;
+    }
+    ASSERT_EQ(added.status().code(), absl::StatusCode::kResourceExhausted);
+    if (refused++ == 0) {
+      EXPECT_EQ(filter.Save(), before);
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(added_after, 0u);
+  // Each row stops at half, or up to one key over it.
+  EXPECT_GE(filter.fill(), 0.5);
+  EXPECT_LT(filter.fill(), 0.5 + 8.0 / 4096);
+}
+
+TEST(MatrixFilter, LongestMatchSetsFewerBitsThanAnyRowWould) {
+  Random random(8);
+  const std::vector<KeyDigest> keys = RandomDigests(&random, 1000);
+  MatrixFilter plain = Matrix(8, 1);
+  MatrixFilter balanced = Matrix(8, 2);
+  ASSERT_TRUE(plain.Add(keys).ok());
+  ASSERT_TRUE(balanced.Add(keys).ok());
+  EXPECT_LT(balanced.fill(), plain.fill());
+}
+
+TEST(MatrixFilter, MoreGroupsHoldMoreKeys) {
+  Random random(9);
+  uint64_t fewer = 0;
+  for (const uint32_t groups : {1u, 2u, 4u, 8u}) {
+    MatrixFilter filter = Matrix(8, groups);
+    // Until a key is refused; were rows left out, that came early.
+    uint64_t added = 0;
+    for (auto result = filter.Add({random()}); result.ok();
+         result = filter.Add({random()})) {
+      added += *result;
+    }
+    // One row holds 355. A choice between even rows saves some bits of each.
+    EXPECT_GT(added, 8 * 300u) << groups;
+    EXPECT_GT(added, fewer + fewer / 20) << groups;
+    fewer = added;
+  }
+}
+
+TEST(MatrixFilter, OptionsOutOfRangeAreInvalid) {
+  for (const auto& [rows, groups] : {std::pair<uint32_t, uint32_t>{0, 1},
+                                     {8, 0},
+                                     {8, 3},
+                                     {8, 16},
+                                     {128, 128},
+                                     {kMaxRowCount + 1, 1}}) {
+    MatrixOptions options;
+    options.row = kRow;
+    options.row_count = rows;
+    options.group_count = groups;
+    EXPECT_EQ(MatrixFilter::New(options).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << rows << " " << groups;
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom size: the calculator of Bloom filters, for one filter or as a table
+// and a plot over a range of one value.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "output.h"
+#include "report.h"
+#include "rowbloom/memfilter/sizing.h"
+#include "verbs.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr uint32_t kMostSteps = 1000;
+constexpr int kBarColumns = 40;
+
+struct Arguments {
+  uint64_t key_count = 0;
+  uint64_t bit_count = 0;
+  double target_fpr = 0;
+  uint32_t probe_count = 0;
+  std::string vary;
+  double to = 0;
+  uint32_t steps = 10;
+  bool plot = false;
+  bool json = false;
+};
+
+// Throws what CLI11 reports as wrong usage.
+BloomSize Solve(const BloomSizeRequest& request) {
+  const auto size = SolveBloomSize(request);
+  if (!size.ok()) {
+    throw CLI::ValidationError("size", std::string(size.status().message()));
+  }
+  return *size;
+}
+
+Json Row(const BloomSizeRequest& request) {
+  const BloomSize size = Solve(request);
+  const double bits = static_cast<double>(size.bit_count);
+  return {{"key_count", size.key_count},
+          {"bit_count", size.bit_count},
+          {"probe_count", size.probe_count},
+          {"fpr", size.fpr},
+          {"size_bytes", size.bit_count / 8 + (size.bit_count % 8 != 0)},
+          {"bits_per_key", bits / static_cast<double>(size.key_count)}};
+}
+
+// Of the range's geometric steps the one at `share`, from 0 to 1.
+BloomSizeRequest At(const Arguments& arguments, BloomSizeRequest request,
+                    double share) {
+  const auto between = [&](double from) {
+    return from * std::pow(arguments.to / from, share);
+  };
+  const auto whole = [&](uint64_t from) {
+    // Beyond 2^62 the calculator says what is wrong.
+    return static_cast<uint64_t>(
+        std::llround(std::min(between(static_cast<double>(from)), 0x1.8p+62)));
+  };
+  if (arguments.vary == "keys") {
+    request.key_count = whole(*request.key_count);
+  } else if (arguments.vary == "bits") {
+    request.bit_count = whole(*request.bit_count);
+  } else {
+    request.target_fpr = between(*request.target_fpr);
+  }
+  return request;
+}
+
+// What the others decide: the field that is plotted.
+const char* SolvedField(const BloomSizeRequest& request) {
+  if (!request.bit_count) return "size_bytes";
+  return request.key_count ? "fpr" : "key_count";
+}
+
+// Adds bars to the rows, on a logarithmic scale from the smallest to the
+// largest value.
+void AddBars(const char* field, Json* rows) {
+  std::vector<double> logarithms;
+  for (const Json& row : *rows) {
+    logarithms.push_back(std::log(row[field].get<double>()));
+  }
+  const auto [least, most] =
+      std::minmax_element(logarithms.begin(), logarithms.end());
+  const double span = std::max(*most - *least, 1e-9);
+  for (size_t i = 0; i < logarithms.size(); ++i) {
+    const double share = (logarithms[i] - *least) / span;
+    (*rows)[i][std::string("log ") + field] = std::string(
+        1 + static_cast<size_t>(std::lround(share * (kBarColumns - 1))), '#');
+  }
+}
+
+Json Rows(const Arguments& arguments, const BloomSizeRequest& request) {
+  if (arguments.vary.empty()) return Json::array({Row(request)});
+  Json rows = Json::array();
+  for (uint32_t step = 0; step < arguments.steps; ++step) {
+    rows.push_back(Row(At(arguments, request,
+                          static_cast<double>(step) / (arguments.steps - 1))));
+  }
+  return rows;
+}
+
+void Print(const Arguments& arguments, const BloomSizeRequest& request) {
+  Json rows = Rows(arguments, request);
+  if (arguments.json) {
+    Json document{{"format", "rowbloom-size"}, {"version", kReportVersion}};
+    document["sizes"] = std::move(rows);
+    std::cout << document.dump(2) << "\n";
+  } else if (arguments.vary.empty()) {
+    std::cout << FieldLines(rows[0]);
+  } else {
+    if (arguments.plot) AddBars(SolvedField(request), &rows);
+    std::cout << Table(rows);
+  }
+}
+
+}  // namespace
+
+void AddSize(CLI::App* app, int* exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app->add_subcommand(
+      "size", "Calculate Bloom filters: give two or three, get the rest");
+  CLI::Option* keys =
+      verb->add_option("--keys", arguments->key_count, "Keys of the filter");
+  CLI::Option* rate = verb->add_option("--target_fpr", arguments->target_fpr,
+                                       "Its false positive rate");
+  CLI::Option* bits =
+      verb->add_option("--bits", arguments->bit_count, "Its size in bits");
+  CLI::Option* probes =
+      verb->add_option("--probes", arguments->probe_count, "Bits of each key");
+  CLI::Option* vary =
+      verb->add_option("--vary", arguments->vary,
+                       "Make a table: over keys, target_fpr or bits")
+          ->check(CLI::IsMember({"keys", "target_fpr", "bits"}));
+  CLI::Option* to =
+      verb->add_option("--to", arguments->to, "The last value of what varies")
+          ->check(CLI::PositiveNumber)
+          ->needs(vary);
+  vary->needs(to);
+  verb->add_option("--steps", arguments->steps, "Lines of the table")
+      ->check(CLI::Range(2u, kMostSteps))
+      ->capture_default_str()
+      ->needs(vary);
+  verb->add_flag("--plot", arguments->plot, "Draw what is calculated beside it")
+      ->needs(vary);
+  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-size)");
+  verb->callback([arguments, keys, rate, bits, probes, exit_code] {
+    BloomSizeRequest request;
+    if (keys->count() > 0) request.key_count = arguments->key_count;
+    if (rate->count() > 0) request.target_fpr = arguments->target_fpr;
+    if (bits->count() > 0) request.bit_count = arguments->bit_count;
+    if (probes->count() > 0) request.probe_count = arguments->probe_count;
+    const std::string& varied = arguments->vary;
+    if ((varied == "keys" && !request.key_count) ||
+        (varied == "target_fpr" && !request.target_fpr) ||
+        (varied == "bits" && !request.bit_count)) {
+      throw CLI::ValidationError("--vary",
+                                 "needs --" + varied + ", its first value");
+    }
+    Print(*arguments, request);
+    *exit_code = FlushOutput(kExitOk);
+  });
+}
+
+}  // namespace rowbloom::tools
