@@ -93,6 +93,10 @@ Tree TreeOf(const Arguments& arguments) {
   for (size_t i = 0; i < tree.runs.size(); ++i) {
     if (!shares.empty()) tree.runs[i].block_miss_share = shares[i];
     tree.key_count += tree.runs[i].key_count;
+    if (tree.key_count > kMaxTreeKeys) {
+      throw CLI::ValidationError(
+          "--runs", "have more than " + std::to_string(kMaxTreeKeys) + " keys");
+    }
   }
   return tree;
 }
@@ -239,7 +243,8 @@ void AddPlan(CLI::App* app, int* exit_code) {
   TreeShape& shape = arguments->shape;
   CLI::Option* runs = verb->add_option("--runs", arguments->run_keys,
                                        "Keys of each run, the newest first")
-                          ->delimiter(',');
+                          ->delimiter(',')
+                          ->check(CLI::Range(uint64_t{0}, kMaxTreeKeys));
   CLI::Option* keys = verb->add_option("--keys", shape.key_count,
                                        "Keys of a tree of regular shape")
                           ->excludes(runs);

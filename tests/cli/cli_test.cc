@@ -103,6 +103,8 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
       {"plan", "--keys", "many"},
       {"plan", "--keys", "1000", "--runs", "1,2"},
       {"plan", "--runs", "1,2", "--levels", "3"},
+      {"plan", "--runs", "18446744073709551615"},
+      {"plan", "--runs", "1152921504606846976,1"},
       {"plan", "--keys", "1000", "--levels", "0"},
       {"plan", "--keys", "1000", "--size_ratio", "1"},
       {"plan", "--keys", "1000", "--tree", "flat"},
