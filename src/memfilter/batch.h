@@ -54,13 +54,14 @@ void AskBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
               const Ask& ask, const Prefetch& prefetch, const Test& test,
               bool* may_contain) {
   if (!IsBatched(shape)) {
-    for (size_t i = 0; i < digests.size(); ++i)
+    for (size_t i = 0; i < digests.size(); ++i) {
       may_contain[i] = ask(digests[i]);
+    }
     return;
   }
   BloomProbes probes[kBatchGroup];
-  uint64_t positions[kBatchGroup];
-  size_t open[kBatchGroup];
+  uint64_t positions[kBatchGroup] = {};
+  size_t open[kBatchGroup] = {};
   for (size_t begin = 0; begin < digests.size(); begin += kBatchGroup) {
     const auto group = digests.subspan(begin, kBatchGroup);
     bool* answers = may_contain + begin;

@@ -16,7 +16,7 @@
 //                        may have been there already. StatusOr if the filter
 //                        can be full: ResourceExhausted, nothing changed.
 //   MayContain(digest)   False: certainly not added, or removed since.
-//   both for a Span      The same for many keys, faster beyond the cache.
+//   both for a Span      The same for many keys.
 //   Remove(digest)       CountingFilter only.
 //   Union(other)         Then it has the keys of both; all but ScalableFilter.
 //   fill()               The share of bits that are set, 0 to 1.
