@@ -137,7 +137,8 @@ class TestDb {
   }
   ROCKSDB_NAMESPACE::Status TryOpen(ROCKSDB_NAMESPACE::Options options) {
     Close();
-    options.env = env_.get();  // OPTIONS files name no Env.
+    // OPTIONS files name no Env.
+    if (set_up.directory.empty()) options.env = env_.get();
     ROCKSDB_NAMESPACE::DB* db = nullptr;
     const ROCKSDB_NAMESPACE::Status status =
         ROCKSDB_NAMESPACE::DB::Open(options, directory(), &db);
