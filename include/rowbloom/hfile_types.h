@@ -39,6 +39,7 @@ enum class HFileEncoding : uint16_t {
   kFastDiff = 4,
   kPrefixTree = 6,
   kRowIndexV1 = 7,
+  kUnknown = 0xffff,
 };
 
 // Upper-case, as HBase writes them; "UNKNOWN" for any other value.
@@ -51,6 +52,7 @@ std::string_view HFileEncodingName(HFileEncoding encoding);
 absl::StatusOr<HFileHash> ParseHFileHash(std::string_view name);
 absl::StatusOr<HFileChecksum> ParseHFileChecksum(std::string_view name);
 absl::StatusOr<HFileCompression> ParseHFileCompression(std::string_view name);
+absl::StatusOr<HFileEncoding> ParseHFileEncoding(std::string_view name);
 
 }  // namespace rowbloom
 

@@ -18,6 +18,11 @@ constexpr HFileHash kHashes[] = {HFileHash::kJenkins, HFileHash::kMurmur,
                                  HFileHash::kMurmur3};
 constexpr HFileChecksum kChecksums[] = {
     HFileChecksum::kNull, HFileChecksum::kCrc32, HFileChecksum::kCrc32c};
+constexpr HFileEncoding kEncodings[] = {
+    HFileEncoding::kNone,       HFileEncoding::kPrefix,
+    HFileEncoding::kDiff,       HFileEncoding::kFastDiff,
+    HFileEncoding::kPrefixTree, HFileEncoding::kRowIndexV1,
+};
 constexpr HFileCompression kCompressions[] = {
     HFileCompression::kLzo,    HFileCompression::kGz,
     HFileCompression::kNone,   HFileCompression::kSnappy,
@@ -105,6 +110,8 @@ std::string_view HFileEncodingName(HFileEncoding encoding) {
       return "PREFIX_TREE";
     case HFileEncoding::kRowIndexV1:
       return "ROW_INDEX_V1";
+    case HFileEncoding::kUnknown:
+      break;
   }
   return "UNKNOWN";
 }
@@ -120,6 +127,10 @@ absl::StatusOr<HFileChecksum> ParseHFileChecksum(std::string_view name) {
 absl::StatusOr<HFileCompression> ParseHFileCompression(std::string_view name) {
   return Parse<HFileCompression>("compression", name, kCompressions,
                                  HFileCompressionName);
+}
+
+absl::StatusOr<HFileEncoding> ParseHFileEncoding(std::string_view name) {
+  return Parse<HFileEncoding>("encoding", name, kEncodings, HFileEncodingName);
 }
 
 }  // namespace rowbloom
