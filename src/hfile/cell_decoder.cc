@@ -18,7 +18,6 @@ namespace {
 
 constexpr size_t kTimestampSize = 8;
 constexpr size_t kTimestampAndTypeSize = 9;
-constexpr size_t kRowSizeSize = 2;
 
 bool ReadVarint32(std::string_view* in, uint32_t* value) {
   uint64_t wide;
