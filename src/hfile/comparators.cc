@@ -19,7 +19,7 @@ constexpr std::string_view kCellComparators[] = {
 };
 
 constexpr std::string_view kMetaComparators[] = {
-    "org.apache.hadoop.hbase.KeyValue$MetaComparator",
+    kMetaComparator,
     "org.apache.hadoop.hbase.KeyValue$MetaKeyComparator",
     "org.apache.hadoop.hbase.CellComparator$MetaCellComparator",
     "org.apache.hadoop.hbase.CellComparatorImpl$MetaCellComparator",

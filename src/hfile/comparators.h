@@ -14,6 +14,8 @@ namespace rowbloom::hfile {
 
 inline constexpr std::string_view kKvComparator =
     "org.apache.hadoop.hbase.KeyValue$KVComparator";
+inline constexpr std::string_view kMetaComparator =
+    "org.apache.hadoop.hbase.KeyValue$MetaComparator";
 inline constexpr std::string_view kRawBytesComparator =
     "org.apache.hadoop.hbase.KeyValue$RawBytesComparator";
 inline constexpr std::string_view kCellComparatorImpl =

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -36,16 +35,7 @@ class HFileSamplesTest : public ::testing::TestWithParam<testing::HFileSample> {
 
 INSTANTIATE_TEST_SUITE_P(All, HFileSamplesTest,
                          ::testing::ValuesIn(testing::HFileSamples()),
-                         [](const auto& param) {
-                           std::string name =
-                               param.param.path.filename().string();
-                           for (char& c : name) {
-                             if (std::isalnum(static_cast<unsigned char>(c)) ==
-                                 0)
-                               c = '_';
-                           }
-                           return name;
-                         });
+                         testing::SampleName);
 
 bool Ask(const HFileReader& reader, const testing::HFileQuery& query) {
   if (query.kind == "ROW") return reader.MayContain(query.row);

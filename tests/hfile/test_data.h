@@ -7,13 +7,16 @@
 #ifndef ROWBLOOM_TESTS_HFILE_TEST_DATA_H_
 #define ROWBLOOM_TESTS_HFILE_TEST_DATA_H_
 
+#include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -73,6 +76,19 @@ struct HFileSample {
   std::filesystem::path path;
   std::vector<HFileQuery> queries;
 };
+
+// Its path, as the name of a test and in messages.
+inline std::string SampleName(
+    const ::testing::TestParamInfo<HFileSample>& param) {
+  std::string name = param.param.path.filename().string();
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+}
+inline void PrintTo(const HFileSample& sample, std::ostream* out) {
+  *out << sample.path;
+}
 
 inline std::vector<HFileQuery> ReadQueries(const std::filesystem::path& path) {
   std::vector<HFileQuery> queries;
