@@ -110,7 +110,7 @@ struct HFileRead {
   bool include_start = true;
   bool include_stop = false;
   // The columns that are asked for by name; none: all.
-  absl::Span<const std::string_view> qualifiers;
+  absl::Span<const std::string_view> qualifiers = {};
 
   // One row, named at both ends.
   bool is_get() const {
