@@ -149,7 +149,10 @@ std::string TrailerProto(const Trailer& trailer) {
   writer.add_uint64(kLoadOnOpenOffset, trailer.load_on_open_offset);
   writer.add_uint64(kUncompressedDataIndexSize,
                     trailer.uncompressed_data_index_size);
-  writer.add_uint64(kTotalUncompressedBytes, trailer.total_uncompressed_bytes);
+  if (trailer.total_uncompressed_bytes != 0) {  // Hudi's writer leaves it out.
+    writer.add_uint64(kTotalUncompressedBytes,
+                      trailer.total_uncompressed_bytes);
+  }
   writer.add_uint64(kDataIndexCount, trailer.data_index_count);
   writer.add_uint64(kMetaIndexCount, trailer.meta_index_count);
   writer.add_uint64(kEntryCount, trailer.entry_count);

@@ -130,10 +130,8 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
   }
   tail.remove_prefix(kTrailerMagic.size());
   tail.remove_suffix(kVersionSize);
-  const bool is_proto =
-      trailer.major_version == 3 || trailer.minor_version >= 2;
-  if (!(is_proto ? ParseProtoFields(tail, &trailer)
-                 : ParseFixedFields(tail, &trailer))) {
+  if (!(trailer.is_proto() ? ParseProtoFields(tail, &trailer)
+                           : ParseFixedFields(tail, &trailer))) {
     return DataLossAt(source, trailer.offset, "the trailer cannot be parsed");
   }
   status = CheckPlaces(source, trailer);

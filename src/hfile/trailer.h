@@ -41,6 +41,8 @@ struct Trailer {
   bool blocks_have_checksums() const {
     return major_version > 2 || minor_version > 0;
   }
+  // Whether the fields are a protocol buffer.
+  bool is_proto() const { return major_version > 2 || minor_version >= 2; }
   uint64_t size() const { return major_version == 2 ? 212 : 4096; }
 };
 
@@ -48,7 +50,7 @@ struct Trailer {
 // no HFile. What it returns lies within the file.
 absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source);
 
-// Of version 3: kTrailerMagic to the version.
+// Of version 2.2 and later: from kTrailerMagic to the version.
 std::string SerializeTrailer(const Trailer& trailer);
 
 }  // namespace rowbloom::hfile

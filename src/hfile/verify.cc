@@ -73,6 +73,7 @@ class Verifier {
                        const hfile::BloomFilter::Question& question,
                        const char* which);
   absl::Status CheckTrailer() const;
+  absl::Status CheckTrailerBytes() const;
   absl::Status CheckFileInfo() const;
   absl::Status CheckDataIndex() const;
   // The entries of the level above data blocks.
@@ -322,6 +323,7 @@ absl::Status Verifier::CheckTrailer() const {
       check("as the offset of the last data block",
             static_cast<uint64_t>(trailer_.last_data_block_offset),
             data_blocks_.empty() ? none : data_blocks_.back().offset));
+  if (status.ok()) status = CheckTrailerBytes();
   if (status.ok() && !file_.row_order().has_value()) {
     return hfile::Annotate(
         *format_.source, trailer_.offset,
@@ -330,6 +332,18 @@ absl::Status Verifier::CheckTrailer() const {
             "\" is not known: the order of cells was not checked")));
   }
   return status;
+}
+
+// There is one form of the fields that are known.
+absl::Status Verifier::CheckTrailerBytes() const {
+  if (!trailer_.is_proto()) return absl::OkStatus();
+  const absl::StatusOr<std::string> bytes =
+      ReadPiece(trailer_.offset, trailer_.size());
+  if (!bytes.ok()) return bytes.status();
+  if (*bytes == hfile::SerializeTrailer(trailer_)) return absl::OkStatus();
+  return hfile::Annotate(
+      *format_.source, trailer_.offset,
+      absl::UnimplementedError("the trailer has fields that are not known"));
 }
 
 absl::Status Verifier::CheckFileInfo() const {
@@ -363,6 +377,9 @@ absl::StatusOr<std::vector<IndexEntry>> Verifier::LeafEntries() const {
   if (!entries.ok()) {
     return hfile::Annotate(*format_.source, roots_[0].header.offset,
                            entries.status());
+  }
+  if (trailer_.data_index_levels < 1) {
+    return DataLoss(trailer_.offset, "the trailer has no level of data index");
   }
   size_t visited = 0;
   for (uint64_t level = 1; level < trailer_.data_index_levels; ++level) {
