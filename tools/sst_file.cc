@@ -73,7 +73,7 @@ class SstFile : public FilterFile {
     return first_error;
   }
 
-  absl::Status Verify() const override {
+  absl::Status Verify(bool /*with_cells*/) const override {
     absl::Status status = VerifySstChecksums(path_);
     if (status.ok()) status = CheckPromise();
     for (size_t i = 0; status.ok() && i < sst_.filters.size(); ++i) {
@@ -85,6 +85,10 @@ class SstFile : public FilterFile {
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
+    if (question.family_delete) {
+      answer->reason = "has no delete family filter";
+      return absl::OkStatus();
+    }
     absl::Status promise = CheckPromise();
     if (!promise.ok()) return promise;
     if (sst_.filters.empty()) {

@@ -15,6 +15,8 @@ void AddInspect(CLI::App* app, int* exit_code);
 void AddVerify(CLI::App* app, int* exit_code);
 void AddLookup(CLI::App* app, int* exit_code);
 void AddChoose(CLI::App* app, int* exit_code);
+void AddPlan(CLI::App* app, int* exit_code);
+void AddRebuild(CLI::App* app, int* exit_code);
 
 }  // namespace rowbloom::tools
 

@@ -75,6 +75,20 @@ struct HFileWriterOptions {
 // stays true. Sizes and rates of filters are not stored in files.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
+// What the general filter of a file with these options takes, of so many
+// distinct keys.
+struct HFileFilterPlan {
+  uint64_t chunk_count = 0;
+  uint64_t size_bytes = 0;  // Uncompressed.
+  int32_t hash_count = 0;
+  // Of a lookup of a row or column that is absent: by the usual formula of
+  // Bloom filters, from the keys in each chunk; of ROWCOL for both questions
+  // that a lookup asks.
+  double expected_fpr = 0;
+};
+absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
+    const HFileWriterOptions& options, uint64_t key_count);
+
 class HFileWriter {
  public:
   // InvalidArgument says which option cannot be.

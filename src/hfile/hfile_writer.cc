@@ -3,6 +3,7 @@
 #include "rowbloom/hfile_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -54,6 +55,23 @@ absl::Status CheckCell(const HFileCell& cell) {
         cell.value.size(), " of value, ", cell.tags.size(), " of tags"));
   }
   return absl::OkStatus();
+}
+
+// Of the general filter's chunks.
+absl::StatusOr<hfile::ChunkGeometry> GeometryOf(
+    const HFileWriterOptions& options) {
+  return hfile::SizeChunk(
+      options.chunk_size_bytes,
+      hfile::EffectiveErrorRate(options.error_rate,
+                                options.bloom_type == BloomType::kRowCol),
+      options.max_fold);
+}
+
+double ExpectedFpr(const hfile::ChunkGeometry& geometry, uint64_t key_count) {
+  const double hashes = geometry.hash_count;
+  const double bits = 8 * static_cast<double>(geometry.size_bytes);
+  return std::pow(1 - std::exp(-hashes * static_cast<double>(key_count) / bits),
+                  hashes);
 }
 
 }  // namespace
@@ -344,6 +362,32 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
   return options;
 }
 
+absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
+    const HFileWriterOptions& options, uint64_t key_count) {
+  HFileFilterPlan plan;
+  if (options.bloom_type == BloomType::kNone || key_count == 0) return plan;
+  const absl::StatusOr<hfile::ChunkGeometry> geometry = GeometryOf(options);
+  if (!geometry.ok()) return geometry.status();
+  const auto capacity = static_cast<uint64_t>(geometry->max_keys);
+  plan.hash_count = geometry->hash_count;
+  plan.chunk_count = (key_count + capacity - 1) / capacity;
+  const uint64_t in_last = key_count - (plan.chunk_count - 1) * capacity;
+  hfile::ChunkGeometry last = *geometry;
+  hfile::FoldGeometry(static_cast<int64_t>(in_last), &last);
+  plan.size_bytes =
+      (plan.chunk_count - 1) * static_cast<uint64_t>(geometry->size_bytes) +
+      static_cast<uint64_t>(last.size_bytes);
+  const double positives =
+      static_cast<double>(key_count - in_last) *
+          ExpectedFpr(*geometry, capacity) +
+      static_cast<double>(in_last) * ExpectedFpr(last, in_last);
+  const double rate = positives / static_cast<double>(key_count);
+  plan.expected_fpr = options.bloom_type == BloomType::kRowCol
+                          ? 1 - (1 - rate) * (1 - rate)
+                          : rate;
+  return plan;
+}
+
 HFileWriter::HFileWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HFileWriter::~HFileWriter() = default;
 
@@ -364,15 +408,11 @@ absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
         "prefix_length_bytes is ", options.prefix_length_bytes,
         "; with ROWPREFIX_FIXED_LENGTH 1 to ", hfile::kMaxRowSize));
   }
-  const auto size = [&](bool is_rowcol) {
-    return hfile::SizeChunk(
-        options.chunk_size_bytes,
-        hfile::EffectiveErrorRate(options.error_rate, is_rowcol),
-        options.max_fold);
-  };
-  const auto general = size(options.bloom_type == BloomType::kRowCol);
+  const auto general = GeometryOf(options);
   if (!general.ok()) return general.status();
-  const auto delete_family = size(false);
+  const auto delete_family = hfile::SizeChunk(
+      options.chunk_size_bytes,
+      hfile::EffectiveErrorRate(options.error_rate, false), options.max_fold);
   if (!delete_family.ok()) return delete_family.status();
   // A codec that is not here is not first missed when a block is full.
   const auto probe = hfile::SerializeBlock(

@@ -126,10 +126,32 @@ TEST_F(CliTest, HelpOfEachVerbNamesItsArguments) {
 
 TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
   const std::string page = ReadFile(ROWBLOOM_MAN_PAGE);
-  for (const char* word :
-       {"inspect", "verify", "lookup", "choose", "\\-\\-json", "\\-\\-hex",
-        "\\-\\-version", "\\-\\-help", "\\-\\-keys", "\\-\\-bits_per_key",
-        "\\-\\-target_fpr", "\\-\\-preference", "\\-\\-chart"}) {
+  for (const char* word : {"inspect",
+                           "verify",
+                           "lookup",
+                           "choose",
+                           "\\-\\-json",
+                           "\\-\\-hex",
+                           "\\-\\-version",
+                           "\\-\\-help",
+                           "\\-\\-keys",
+                           "\\-\\-bits_per_key",
+                           "\\-\\-target_fpr",
+                           "\\-\\-preference",
+                           "\\-\\-chart",
+                           "plan",
+                           "rebuild",
+                           "\\-\\-cells",
+                           "\\-\\-family_delete",
+                           "\\-\\-bloom_type",
+                           "\\-\\-prefix_length",
+                           "\\-\\-error_rate",
+                           "\\-\\-chunk_size",
+                           "\\-\\-max_fold",
+                           "\\-\\-hash",
+                           "\\-\\-compression",
+                           "\\-\\-block_size",
+                           "\\-\\-widest"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
 }

@@ -30,7 +30,7 @@ LENT = {("bench", "rocksdb_plugin/filter_bits_abi.h"),
 INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 # <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
 SYSTEM = re.compile(
-    r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|link|malloc|poll|signal"
+    r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|glob|link|malloc|poll|signal"
     r"|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon|[a-z]*intrin)\.h")
 KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")
 KERNEL_HEADER = re.compile(
