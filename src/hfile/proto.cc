@@ -104,7 +104,8 @@ bool ReadEntry(protozero::pbf_reader entry, FileInfo* info) {
       continue;
     }
     if (entry.wire_type() != kBytes) return false;
-    (entry.tag() == kName ? name : value) = View(entry.get_view());
+    std::string& taken = entry.tag() == kName ? name : value;
+    taken = View(entry.get_view());  // Its tag is gone then.
   }
   (*info)[std::move(name)] = std::move(value);
   return true;
