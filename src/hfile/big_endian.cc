@@ -21,7 +21,8 @@ void AppendVlong(int64_t value, std::string* out) {
 
 bool ReadVlong(std::string_view* in, int64_t* value) {
   if (in->empty()) return false;
-  const int first = static_cast<signed char>(in->front());
+  const int byte = static_cast<unsigned char>(in->front());
+  const int first = byte < 128 ? byte : byte - 256;
   if (first >= -112) {
     in->remove_prefix(1);
     *value = first;

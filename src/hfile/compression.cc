@@ -20,7 +20,9 @@ namespace rowbloom::hfile {
 namespace {
 
 constexpr int kGzipWindowBits = 15 + 16;  // zlib: a gzip header, not zlib's.
-constexpr size_t kMaxRatio = 1040;        // Deflate's, the greatest.
+// Deflate's, of the others the greatest; a block of ZSTD is 128 KiB of 4 bytes.
+constexpr size_t kMaxRatio = 1040;
+constexpr size_t kMaxZstdRatio = 1 << 15;
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
 absl::Status Damaged(HFileCompression compression, std::string_view what) {
@@ -135,9 +137,10 @@ absl::StatusOr<std::string> Decompress(HFileCompression compression,
                                             in.size(), " bytes instead of ",
                                             uncompressed_size));
   }
-  // No other codec can make so much of so little.
-  if (compression != HFileCompression::kZstd &&
-      uncompressed_size > (in.size() + 64) * kMaxRatio) {
+  // What no codec can make of so little is not worth the memory.
+  const size_t max_ratio =
+      compression == HFileCompression::kZstd ? kMaxZstdRatio : kMaxRatio;
+  if (uncompressed_size > (in.size() + 64) * max_ratio) {
     return Damaged(compression,
                    absl::StrCat(uncompressed_size, " bytes of ", in.size()));
   }
