@@ -105,6 +105,8 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
       }
     }
   }
+  // The trailer has no checksum, and is not believed alone.
+  impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data;
   impl->TakeFileInfo(*info);
   impl->MakeGeneralFilter(*section);
   impl->MakeDeleteFamilyFilter(*section);
@@ -156,9 +158,11 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
       section.general_meta = payload();
     } else if (header->magic == hfile::kDeleteFamilyBloomMagic) {
       section.delete_family_meta = payload();
-    } else if (header->magic == hfile::kRootIndexMagic && root_count++ == 1) {
+    } else if (header->magic == hfile::kRootIndexMagic) {
       absl::StatusOr<std::string> index = payload();
-      if (index.ok()) section.meta_index = *std::move(index);
+      if (root_count == 0) section.has_no_data = index.ok() && index->empty();
+      if (root_count == 1 && index.ok()) section.meta_index = *index;
+      ++root_count;
     }
   }
   if (section.file_info.has_value()) return section;
@@ -321,11 +325,7 @@ bool HFileReader::Impl::Count(bool may_contain) const {
 }
 
 bool HFileReader::Impl::IsEmpty(HFileExplanation* explanation) const {
-  // The trailer has no checksum: one field alone is not believed.
-  if (trailer_.entry_count != 0 || trailer_.data_index_count != 0 ||
-      trailer_.first_data_block_offset != -1) {
-    return false;
-  }
+  if (!is_empty_) return false;
   Tell(explanation, false, "the file has no cells");
   return true;
 }

@@ -69,6 +69,7 @@ class HFileReader::Impl {
  private:
   // The payloads of the load-on-open section, as far as it could be read.
   struct Section {
+    bool has_no_data = false;  // The data index is there, and empty.
     std::optional<std::string> meta_index;
     std::optional<std::string> file_info;
     std::optional<absl::StatusOr<std::string>> general_meta;
@@ -89,7 +90,6 @@ class HFileReader::Impl {
                                  uint64_t file_digest) const;
 
   static bool IsBehindLast(const Filter& filter, const hfile::CellKey& key);
-  // No cell, and everything says so.
   bool IsEmpty(HFileExplanation* explanation) const;
 
   const RandomAccessSource* const source_;
@@ -101,6 +101,7 @@ class HFileReader::Impl {
   hfile::DataLayout layout_;
   HFileProperties properties_;
   std::map<std::string, hfile::IndexEntry, std::less<>> meta_blocks_;
+  bool is_empty_ = false;
   Filter general_;
   Filter delete_family_;
 };
