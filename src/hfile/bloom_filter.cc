@@ -192,7 +192,7 @@ BloomFilter::Bits BloomFilter::Load(size_t chunk) const {
   }
   Count(FilterCounter::kChunkLoads);
   Count(FilterCounter::kChunkLoadBytes, meta_.chunks[chunk].size);
-  const Bits bits = std::make_shared<const std::string>(*std::move(read));
+  Bits bits = std::make_shared<const std::string>(*std::move(read));
   if (options_.cache == nullptr) return bits;
   std::unique_ptr<FilterCache::Value> value =
       std::make_unique<CachedBits>(bits, place_.file_digest);
