@@ -42,8 +42,9 @@ absl::StatusOr<ChunkGeometry> SizeChunk(int64_t size_bytes, double error_rate,
         absl::StrCat("a chunk of ", geometry.size_bytes,
                      " bytes holds no key at error rate ", error_rate));
   }
+  const int64_t bits_per_key = bits / ideal;  // HBase divides integers.
   geometry.hash_count =
-      static_cast<int32_t>(std::ceil(ln2 * static_cast<double>(bits / ideal)));
+      static_cast<int32_t>(std::ceil(ln2 * static_cast<double>(bits_per_key)));
   if (geometry.hash_count < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("error rate ", error_rate, " is too high for any hash"));
