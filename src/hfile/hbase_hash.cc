@@ -64,8 +64,8 @@ int32_t MurmurHash(std::string_view key, int32_t seed) {
   }
   if (!key.empty()) {
     for (size_t i = 0; i < key.size(); ++i) {
-      const auto extended =
-          static_cast<uint32_t>(static_cast<signed char>(key[i]));
+      const uint32_t byte = static_cast<unsigned char>(key[i]);
+      const uint32_t extended = byte < 0x80 ? byte : byte | 0xffffff00;
       h ^= extended << (8 * i);
     }
     h *= kMultiplier;
