@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What consumers meet: headers, libraries, the CMake package and pkg-config
-# files. rowbloom::rocksdb and rowbloom::leveldb are components of the package.
+# files. rowbloom::rocksdb, rowbloom::leveldb and rowbloom::hfile are components
+# of the package.
 # The rules for the tool are in tools/CMakeLists.txt.
 
 include(CMakePackageConfigHelpers)
@@ -18,7 +19,7 @@ function(install_library target export)
 endfunction()
 
 install_library(rowbloom rowbloom-targets)
-foreach(engine IN ITEMS rocksdb leveldb)
+foreach(engine IN ITEMS rocksdb leveldb hfile)
   if(TARGET rowbloom_${engine})
     install_library(rowbloom_${engine} rowbloom-${engine}-targets)
     list(APPEND pc_names rowbloom-${engine})
@@ -46,9 +47,13 @@ install(FILES ${package_files} DESTINATION ${package_dir})
 set(pc_public "absl_status absl_statusor absl_span")
 set(pc_private "absl_flat_hash_map absl_flat_hash_set absl_strings")
 string(APPEND pc_private " libxxhash")
+set(pc_hfile_public "rowbloom = ${PROJECT_VERSION}")
+set(pc_hfile_private "zlib snappy liblz4 libzstd libisal")
 if(rowbloom_type STREQUAL "STATIC_LIBRARY")
   string(APPEND pc_public " ${pc_private}")
   set(pc_private "")
+  string(APPEND pc_hfile_public " ${pc_hfile_private}")
+  set(pc_hfile_private "")
 endif()
 # Relative to the file, so that an installed tree can be moved.
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR

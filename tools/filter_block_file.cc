@@ -104,10 +104,16 @@ class FilterBlockFile : public FilterFile {
     return first_error;
   }
 
-  absl::Status Verify(Json*) const override { return reader_->Verify(); }
+  absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
+    return reader_->Verify();
+  }
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
+    if (question.family_delete) {
+      answer->reason = "has no delete family filter";
+      return absl::OkStatus();
+    }
     const FilterKey key =
         question.qualifier.has_value()
             ? FilterKey::RowCol(question.row, *question.qualifier)

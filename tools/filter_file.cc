@@ -22,12 +22,17 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
   if (!opened.ok()) return opened.status();
   const std::shared_ptr<const RandomAccessSource> source = *std::move(opened);
 
-  for (auto* open : {OpenSst, OpenFilterBlock}) {
+  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile}) {
     FilterFileOrError file = open(path, source);
     if (!file.ok() || *file != nullptr) return file;
   }
   return absl::InvalidArgumentError(
-      "neither a filter block nor an SST, or one whose end is damaged");
+      "neither a filter block nor an SST nor an HFile, or one whose end is "
+      "damaged");
+}
+
+absl::Status FilterFile::Plan(Json* /*entry*/) const {
+  return absl::InvalidArgumentError("has no cells to plan for: not an HFile");
 }
 
 absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,

@@ -34,6 +34,8 @@ using Json = nlohmann::ordered_json;
 struct LookupQuestion {
   std::string row;
   std::optional<std::string> qualifier;
+  // Instead: whether the row's family may be deleted. HFiles only.
+  bool family_delete = false;
 };
 
 struct LookupAnswer {
@@ -41,6 +43,7 @@ struct LookupAnswer {
   std::string asked;   // "row", "column" or "row prefix"; empty if nothing.
   int64_t chunk = -1;  // The one that decided; -1 if none or all did.
   std::string reason;
+  Json probes = Json::array();  // Of formats that can tell.
 };
 
 class FilterFile {
@@ -52,11 +55,14 @@ class FilterFile {
   // Adds what the filters say about themselves to *entry, on error as far as
   // they could be read.
   virtual absl::Status Inspect(Json* entry) const = 0;
-  // Checks every checksum and invariant. Adds what it measured to *entry.
-  virtual absl::Status Verify(Json* entry) const = 0;
+  // Checks every checksum and invariant; `with_cells` also that each cell's
+  // keys are found, where the file has cells. Adds what it measured to *entry.
+  virtual absl::Status Verify(bool with_cells, Json* entry) const = 0;
   // On error *answer is "maybe".
   virtual absl::Status Lookup(const LookupQuestion& question,
                               LookupAnswer* answer) const = 0;
+  // What filters of the file's cells would take, to *entry.
+  virtual absl::Status Plan(Json* entry) const;
 };
 
 absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
@@ -68,6 +74,9 @@ FilterFileOrError OpenSst(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);
 FilterFileOrError OpenFilterBlock(
+    const std::string& path,
+    const std::shared_ptr<const RandomAccessSource>& source);
+FilterFileOrError OpenHFile(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);
 

@@ -20,6 +20,7 @@ struct Arguments {
   std::string row;
   std::string qualifier;
   bool hex = false;
+  bool family_delete = false;
   bool json = false;
 };
 
@@ -53,6 +54,7 @@ Json AnswerFields(const LookupAnswer& answer) {
   fields["asked"] = answer.asked.empty() ? Json() : Json(answer.asked);
   fields["chunk"] = answer.chunk < 0 ? Json() : Json(answer.chunk);
   fields["reason"] = EscapeControls(answer.reason);
+  if (!answer.probes.empty()) fields["probes"] = answer.probes;
   return fields;
 }
 
@@ -72,12 +74,14 @@ std::string Text(const Json& entry) {
     line += entry["asked"].get<std::string>() + ": ";
   }
   line += entry["reason"].get<std::string>() + ")\n";
+  if (entry.contains("probes")) line += Table(entry["probes"]);
   if (entry["status"] != "ok") line += StatusLine(entry);
   return line;
 }
 
 int Run(const Arguments& arguments, bool has_qualifier) {
   LookupQuestion question;
+  question.family_delete = arguments.family_delete;
   question.row = arguments.hex ? FromHex("ROW", arguments.row) : arguments.row;
   if (has_qualifier) {
     question.qualifier = arguments.hex
@@ -106,13 +110,16 @@ void AddLookup(CLI::App* app, int* exit_code) {
   CLI::App* verb = app->add_subcommand(
       "lookup", "Ask filters for a row, or for one column of it");
   verb->add_option("PATH", arguments->path,
-                   "A filter block, an SST, or a directory of them")
+                   "A filter block, an SST, an HFile, or a directory of them")
       ->required();
   verb->add_option("ROW", arguments->row, "The row")->required();
   CLI::Option* qualifier =
       verb->add_option("QUALIFIER", arguments->qualifier, "The qualifier");
   verb->add_flag("--hex", arguments->hex,
                  "ROW and QUALIFIER are hexadecimal bytes");
+  verb->add_flag("--family_delete", arguments->family_delete,
+                 "Of HFiles: may the row's family be deleted in it?")
+      ->excludes(qualifier);
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-lookup)");
   verb->callback([arguments, qualifier, exit_code] {
     *exit_code = Run(*arguments, qualifier->count() > 0);

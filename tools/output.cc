@@ -126,8 +126,18 @@ ProgressLine::ProgressLine() : on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::Show(size_t done, size_t total, std::string_view name) {
   if (!on_terminal_ || total < 2) return;
-  const std::string line = "file " + std::to_string(done + 1) + " of " +
-                           std::to_string(total) + "  " + EscapeControls(name);
+  Put("file " + std::to_string(done + 1) + " of " + std::to_string(total) +
+      "  " + EscapeControls(name));
+}
+
+void ProgressLine::ShowCount(std::string_view what, uint64_t done,
+                             uint64_t total) {
+  if (!on_terminal_ || total == 0) return;
+  Put(std::string(what) + " " + std::to_string(done) + " of " +
+      std::to_string(total) + "  " + std::to_string(100 * done / total) + "%");
+}
+
+void ProgressLine::Put(const std::string& line) {
   // Erase the line, and cut it so that it cannot wrap.
   std::fprintf(stderr, "\r\x1b[K%.79s", line.c_str());
   std::fflush(stderr);

@@ -6,6 +6,7 @@
 #define ROWBLOOM_TOOLS_OUTPUT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -41,9 +42,13 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void Show(size_t done, size_t total, std::string_view name);
+  // Of things that are too many to name.
+  void ShowCount(std::string_view what, uint64_t done, uint64_t total);
   void Clear();
 
  private:
+  void Put(const std::string& line);
+
   const bool on_terminal_;
   bool shown_ = false;
 };

@@ -2,6 +2,8 @@
 
 #include "paths.h"
 
+#include <glob.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -60,11 +62,34 @@ void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
   }
 }
 
+// A pattern for what it matches, if there is no file of that name.
+std::vector<std::string> ExpandPattern(const std::string& path) {
+  std::error_code ignored;
+  if (path.find_first_of("*?[") == std::string::npos ||
+      fs::exists(path, ignored)) {
+    return {path};
+  }
+  glob_t matches = {};
+  std::vector<std::string> expanded;
+  if (glob(path.c_str(), 0, nullptr, &matches) == 0) {
+    expanded.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  } else {
+    expanded.push_back(path);
+  }
+  globfree(&matches);
+  return expanded;
+}
+
 }  // namespace
 
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
-  std::vector<TargetFile> files;
+  std::vector<std::string> expanded;
   for (const std::string& path : paths) {
+    const std::vector<std::string> matches = ExpandPattern(path);
+    expanded.insert(expanded.end(), matches.begin(), matches.end());
+  }
+  std::vector<TargetFile> files;
+  for (const std::string& path : expanded) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) {

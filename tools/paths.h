@@ -42,7 +42,8 @@ struct TargetFile {
 };
 
 // A file stands for itself; the directory of a RocksDB database for its live
-// SSTs; any other directory for the regular files in it, by name.
+// SSTs; any other directory for the regular files in it, by name; a pattern of
+// the shell, of which there is no file, for what it matches.
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths);
 
 }  // namespace rowbloom::tools

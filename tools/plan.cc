@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "output.h"
+#include "plan_hfiles.h"
 #include "report.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_budget.h"
@@ -30,6 +31,7 @@ constexpr char kRocksDbBloom[] = "rocksdb_bloom";
 constexpr char kRocksDbRibbon[] = "rocksdb_ribbon";
 
 struct Arguments {
+  std::vector<std::string> paths;
   std::vector<uint64_t> run_keys;
   std::string tree = "leveled";
   TreeShape shape;
@@ -239,7 +241,9 @@ void Print(const Arguments& arguments) {
 void AddPlan(CLI::App* app, int* exit_code) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app->add_subcommand(
-      "plan", "Spread a budget of filter memory over the runs of a tree");
+      "plan",
+      "Spread a budget of filter memory over the runs of a tree, or compare "
+      "filters for HFiles");
   TreeShape& shape = arguments->shape;
   CLI::Option* runs = verb->add_option("--runs", arguments->run_keys,
                                        "Keys of each run, the newest first")
@@ -299,9 +303,20 @@ void AddPlan(CLI::App* app, int* exit_code) {
       ->check(CLI::Range(0.0, FilterPolicy::kMaxBitsPerKey))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-plan)");
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+  verb->add_option("PATH", arguments->paths,
+                   "HFiles, or directories of them: counts their keys, shows "
+                   "what other filters would take")
+      ->excludes(runs)
+      ->excludes(keys);
+#endif
   verb->callback([arguments, runs, keys, exit_code] {
+    if (!arguments->paths.empty()) {
+      *exit_code = PlanHFiles(arguments->paths, arguments->json);
+      return;
+    }
     if (runs->count() + keys->count() == 0) {
-      throw CLI::ValidationError("plan", "needs --keys or --runs");
+      throw CLI::ValidationError("plan", "needs --keys, --runs or a PATH");
     }
     Print(*arguments);
     *exit_code = FlushOutput(kExitOk);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line tool: looks into filter blocks and SSTs, and helps to choose
-// filters, to plan their memory and to size them. See rowbloom.1.
+// The command line tool: looks into filter blocks, SSTs and HFiles, gives
+// HFiles another filter, and helps to choose filters, to plan their memory and
+// to size them. See rowbloom.1.
 
 #include <cstdio>
 #include <exception>
@@ -30,6 +31,9 @@ int Run(int argc, char** argv) {
   tools::AddChoose(&app, &exit_code);
   tools::AddPlan(&app, &exit_code);
   tools::AddSize(&app, &exit_code);
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+  tools::AddRebuild(&app, &exit_code);
+#endif
 
   try {
     app.parse(argc, argv);

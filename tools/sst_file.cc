@@ -66,7 +66,7 @@ class SstFile : public FilterFile {
     return first_error;
   }
 
-  absl::Status Verify(Json* entry) const override {
+  absl::Status Verify(bool /*with_cells*/, Json* entry) const override {
     RocksDbVerifyOptions verify;
     verify.read_data_blocks = true;
     const RocksDbFilterFile file =
@@ -77,6 +77,10 @@ class SstFile : public FilterFile {
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
+    if (question.family_delete) {
+      answer->reason = "has no delete family filter";
+      return absl::OkStatus();
+    }
     absl::Status promise = CheckPromise();
     if (!promise.ok()) return promise;
     if (!is_ours()) {

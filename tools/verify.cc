@@ -27,6 +27,7 @@ std::string Text(const Json& entry) {
 void AddVerify(CLI::App* app, int* exit_code) {
   struct Arguments {
     std::vector<std::string> paths;
+    bool cells = false;
     bool json = false;
     bool strict = false;
   };
@@ -35,18 +36,20 @@ void AddVerify(CLI::App* app, int* exit_code) {
       "verify",
       "Check every checksum and invariant, and databases for their filters");
   verb->add_option("PATH", arguments->paths,
-                   "Filter blocks, SSTs, or directories of them")
+                   "Filter blocks, SSTs, HFiles, or directories of them")
       ->required();
+  verb->add_flag("--cells", arguments->cells,
+                 "Of HFiles: the filters also find the keys of every cell");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-verify)");
   verb->add_flag("--strict", arguments->strict,
                  "Exit with 1 if a database gives a warning, too");
   verb->callback([arguments, exit_code] {
     Report report;
     report.format = "rowbloom-verify";
-    report.ask = [](const TargetFile& target, const FilterFile& file,
-                    Json* entry) {
+    report.ask = [arguments](const TargetFile& target, const FilterFile& file,
+                             Json* entry) {
       return target.family != nullptr ? target.family->Verify(target, entry)
-                                      : file.Verify(entry);
+                                      : file.Verify(arguments->cells, entry);
     };
     report.text = Text;
     report.sums_up_families = true;

@@ -196,7 +196,19 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
                            "\\-\\-vary",
                            "\\-\\-to",
                            "\\-\\-steps",
-                           "\\-\\-plot"}) {
+                           "\\-\\-plot",
+                           "rebuild",
+                           "\\-\\-cells",
+                           "\\-\\-family_delete",
+                           "\\-\\-bloom_type",
+                           "\\-\\-prefix_length",
+                           "\\-\\-error_rate",
+                           "\\-\\-chunk_size",
+                           "\\-\\-max_fold",
+                           "\\-\\-hash",
+                           "\\-\\-compression",
+                           "\\-\\-block_size",
+                           "\\-\\-widest"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
 }

@@ -12,6 +12,11 @@
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/io.h"
 
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+#include "rowbloom/hfile.h"
+#include "rowbloom/hfile_writer.h"
+#endif
+
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
@@ -234,6 +239,50 @@ void WriteTroubledDatabases(const std::string& directory) {
 
 #endif  // ROWBLOOM_CLI_TEST_WITH_ROCKSDB
 
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+
+void WriteHFile(const std::string& path,
+                const rowbloom::HFileWriterOptions& options, int row_count) {
+  auto sink = rowbloom::OpenFileSink(path);
+  Check(sink.status());
+  auto writer = rowbloom::HFileWriter::Make(options, sink->get());
+  Check(writer.status());
+  for (int i = 0; i < row_count; ++i) {
+    const std::string row = Numbered("row%05d", i);
+    rowbloom::HFileCell cell;
+    cell.row = row;
+    cell.family = "cf";
+    cell.timestamp = 1'700'000'000'000;
+    if (i % 100 == 0) {
+      cell.type = rowbloom::HFileCell::kDeleteFamily;
+      Check((*writer)->Add(cell));
+      cell.type = rowbloom::HFileCell::kPut;
+    }
+    for (const char* qualifier : {"email", "name"}) {
+      cell.qualifier = qualifier;
+      cell.value = "value";
+      Check((*writer)->Add(cell));
+    }
+  }
+  Check((*writer)->Finish());
+  Check((*sink)->SyncAndClose());
+}
+
+void WriteHFiles(const std::string& directory) {
+  rowbloom::HFileWriterOptions options;
+  options.chunk_size_bytes = 1024;
+  WriteHFile(directory + "/row.hfile", options, 1500);
+  options.bloom_type = rowbloom::BloomType::kRowCol;
+  WriteHFile(directory + "/rowcol.hfile", options, 700);
+  options.bloom_type = rowbloom::BloomType::kRowPrefixFixedLength;
+  options.prefix_length_bytes = 6;
+  WriteHFile(directory + "/prefix.hfile", options, 1500);
+  options.bloom_type = rowbloom::BloomType::kNone;
+  WriteHFile(directory + "/none.hfile", options, 1500);
+}
+
+#endif  // ROWBLOOM_CLI_TEST_WITH_HFILE
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -243,6 +292,9 @@ int main(int argc, char** argv) {
   }
   const std::string directory = argv[1];
   WriteFilterBlocks(directory);
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+  WriteHFiles(directory);
+#endif
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
   WriteSsts(directory);
   WriteDatabase(directory + "/database");

@@ -11,6 +11,7 @@
 #include "filter/compact.h"
 #include "filter/compact_layout.h"
 #include "filter/family.h"
+#include "fuzz/require.h"
 #include "golden/cases.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_blob.h"
@@ -24,15 +25,6 @@
 #include "testing/faulty_source.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
-
-#define REQUIRE(condition)                                                  \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      std::fprintf(stderr, "%s:%d: property does not hold: %s\n", __FILE__, \
-                   __LINE__, #condition);                                   \
-      std::abort();                                                         \
-    }                                                                       \
-  } while (false)
 
 namespace rowbloom::fuzz {
 
@@ -840,8 +832,11 @@ const std::vector<Property>& AllProperties() {
       {"kernel", KernelProperty, KernelSeeds},
       {"builder", BuilderProperty, BuilderSeeds},
       {"key_codec", KeyCodecProperty, ByteSeeds},
-      {"options_text", OptionsTextProperty, TextSeeds},
-      {"mem_filter", MemFilterProperty, MemFilterSeeds}};
+      {"mem_filter", MemFilterProperty, MemFilterSeeds},
+#ifdef ROWBLOOM_FUZZ_WITH_HFILE
+      {"hfile", HFileProperty, HFileSeeds},
+#endif
+      {"options_text", OptionsTextProperty, TextSeeds}};
   return *all;
 }
 

@@ -48,6 +48,14 @@ void OptionsTextProperty(std::string_view bytes);
 // under a checksum that is right: it is refused, or goes on and loses no key.
 void MemFilterProperty(std::string_view bytes);
 
+#ifdef ROWBLOOM_FUZZ_WITH_HFILE
+// Opening, verifying, walking and asking any bytes as an HFile does no harm,
+// also under checksums that are right; a file that is found whole denies none
+// of its cells.
+void HFileProperty(std::string_view bytes);
+std::vector<std::string> HFileSeeds();
+#endif
+
 struct Property {
   const char* name;
   void (*check)(std::string_view bytes);

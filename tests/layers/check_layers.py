@@ -30,8 +30,9 @@ LENT = {("bench", "rocksdb_plugin/filter_bits_abi.h"),
 INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 # <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
 SYSTEM = re.compile(
-    r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|link|malloc|poll|signal"
-    r"|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon|[a-z]*intrin)\.h")
+    r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|glob|link|malloc|poll"
+    r"|signal|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon"
+    r"|[a-z]*intrin)\.h")
 KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")
 KERNEL_HEADER = re.compile(
     r"(.*_(kernel|lookup|solver)|digest_mix|gf2_lanes|filter_state)\.h")

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// HBase's store files (HFile 2.0 to 3.3, of HBase 0.92 to 4) and their Bloom
+// filters.
+//
+//   auto reader = HFileReader::Open(source, options);
+//   if (!reader.ok()) return ReadWithoutFilter();
+//   if (!(*reader)->MayContain("row17")) return NotFound();
+//   if (!(*reader)->MayContain("row17", "email")) return NotFound();
+//
+// Link rowbloom::hfile. Opening takes two reads from the end of the file;
+// chunks are read when they are asked for first and kept in options.cache.
+//
+// What answers: the file decides, by what its file info and Bloom metas say,
+// never a configuration. A filter of another type, version, hash or comparator
+// than rowbloom knows, of an encrypted file, or a damaged one, is none: all
+// lookups are "maybe", and HFileBloomInfo::reason says why. In HFiles 2.0
+// blocks have no checksums: there a damaged filter can go unnoticed.
+//
+// Immutable after Open(); lookups may run on any number of threads. `source`,
+// options.cache and options.stats must outlive the reader. Nothing throws.
+
+#ifndef ROWBLOOM_HFILE_H_
+#define ROWBLOOM_HFILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_stats.h"
+#include "rowbloom/hfile_types.h"
+#include "rowbloom/io.h"
+
+namespace rowbloom {
+
+struct HFileReaderOptions {
+  // Null: each lookup that needs a chunk reads it.
+  FilterCache* cache = nullptr;
+  // Counts lookups, negatives, chunk loads and errors, if given.
+  FilterStats* stats = nullptr;
+  // The file's id in the cache, below 2^63 and used for no other file; 0 takes
+  // a fresh one, whose chunks leave the cache with the reader.
+  uint64_t file_id = 0;
+  FilterCachePriority priority = FilterCachePriority::kLow;
+  bool verify_checksums = true;
+  // Whether Open() loads all chunks into the cache, first to last.
+  bool prefetch = false;
+};
+
+// What the file says about itself.
+struct HFileProperties {
+  int major_version = 0;
+  int minor_version = 0;
+  uint64_t cell_count = 0;
+  HFileCompression compression = HFileCompression::kNone;
+  HFileChecksum checksum = HFileChecksum::kNull;  // Of the file info's block.
+  HFileEncoding encoding = HFileEncoding::kNone;
+  std::string comparator;  // A Java class.
+  bool is_encrypted = false;
+  // Cells that delete a whole family; -1 if the file does not say.
+  int64_t delete_family_count = -1;
+  std::map<std::string, std::string, std::less<>> file_info;
+  std::vector<std::string> meta_blocks;  // Their names.
+};
+
+struct HFileBloomChunkInfo {
+  std::string first_key;    // ROWCOL: a serialized KeyValue key.
+  uint64_t offset = 0;      // Of its block in the file.
+  uint32_t size_bytes = 0;  // Of its block in the file.
+};
+
+// One Bloom filter of a file.
+struct HFileBloomInfo {
+  bool is_usable = false;
+  std::string reason;  // Why not.
+  // The rest is as far as is known. kNone if there is no filter; of the delete
+  // family filter kRow.
+  BloomType bloom_type = BloomType::kNone;
+  uint32_t prefix_length_bytes = 0;
+  std::optional<std::string> last_key;
+  uint64_t size_bytes = 0;  // Of all chunks, uncompressed.
+  uint64_t key_count = 0;
+  uint64_t max_keys = 0;
+  int32_t hash_count = 0;
+  HFileHash hash = HFileHash::kMurmur;
+  std::string comparator;
+  std::vector<HFileBloomChunkInfo> chunks;
+};
+
+// A Get or a Scan.
+struct HFileRead {
+  static HFileRead Get(std::string_view row,
+                       absl::Span<const std::string_view> qualifiers = {}) {
+    return {row, row, true, true, qualifiers};
+  }
+
+  std::string_view start_row;  // Empty: from the first.
+  std::string_view stop_row;   // Empty: to the last.
+  bool include_start = true;
+  bool include_stop = false;
+  // The columns that are asked for by name; none: all.
+  absl::Span<const std::string_view> qualifiers = {};
+
+  // One row, named at both ends.
+  bool is_get() const {
+    return !start_row.empty() && start_row == stop_row && include_start &&
+           include_stop;
+  }
+};
+
+// What a filter can be asked for a read.
+enum class HFileFilterUse : uint8_t {
+  kNone,     // Nothing: the file has to be read.
+  kRow,      // Its row.
+  kColumns,  // Each of its columns: the file is skipped if it has none of them.
+  kPrefix,   // The first bytes of its start row.
+};
+
+// Which use a filter of this type has for a read. Column by column, a ROWCOL
+// filter can also be asked while a scan is in a row: MayContain(row,
+// qualifier). A scan of rows that share the first `prefix_length_bytes` bytes
+// may use a prefix filter; HBase itself does so only if both its ends do.
+HFileFilterUse ClassifyHFileRead(BloomType bloom_type,
+                                 uint32_t prefix_length_bytes,
+                                 const HFileRead& read);
+
+// How a lookup came to its answer.
+struct HFileProbe {
+  std::string key;     // As it is hashed.
+  int64_t chunk = -1;  // -1: before the first one.
+  // Of the chunk, in the order in which they are probed.
+  std::vector<int32_t> bits;
+  std::vector<bool> bits_set;
+  bool may_contain = true;
+};
+struct HFileExplanation {
+  bool may_contain = true;
+  std::string reason;
+  std::vector<HFileProbe> probes;
+  absl::Status status;  // Why a chunk could not be asked.
+};
+
+// A cell; of a cell reader, until it goes on.
+struct HFileCell {
+  static constexpr uint8_t kPut = 4;
+  static constexpr uint8_t kDelete = 8;
+  static constexpr uint8_t kDeleteFamilyVersion = 10;
+  static constexpr uint8_t kDeleteColumn = 12;
+  static constexpr uint8_t kDeleteFamily = 14;
+
+  std::string_view row;
+  std::string_view family;
+  std::string_view qualifier;
+  int64_t timestamp = 0;  // Milliseconds, usually.
+  uint8_t type = kPut;
+  std::string_view value;
+  std::string_view tags;  // As stored: for each a size (2 bytes), type, bytes.
+  int64_t mvcc = 0;       // HBase: the sequence id.
+};
+
+// Walks the cells of a file, in order. Belongs to one thread.
+class HFileCellReader {
+ public:
+  virtual ~HFileCellReader() = default;
+  // False at the end, and if there is an error.
+  virtual bool Next(HFileCell* cell) = 0;
+  virtual const absl::Status& status() const = 0;
+};
+
+class HFileReader {
+ public:
+  // InvalidArgument if it is no HFile, Unimplemented for version 1 and for
+  // versions after 3.3, DataLoss if trailer or file info are damaged.
+  static absl::StatusOr<std::unique_ptr<HFileReader>> Open(
+      const RandomAccessSource* source, const HFileReaderOptions& options = {});
+  ~HFileReader();
+  HFileReader(const HFileReader&) = delete;
+  HFileReader& operator=(const HFileReader&) = delete;
+
+  // "May the file hold a cell of this row?" ROW and ROWPREFIX_FIXED_LENGTH
+  // know; a ROWCOL filter has no rows and always answers "maybe".
+  bool MayContain(std::string_view row) const;
+  // "May it hold this column, or what deletes the whole row?"
+  bool MayContain(std::string_view row, std::string_view qualifier) const;
+  bool MayContain(const HFileRead& read) const;
+  // "May it hold a delete of this row's family?"
+  bool MayContainFamilyDelete(std::string_view row) const;
+
+  // The same answers, with reasons.
+  HFileExplanation Explain(std::string_view row,
+                           std::optional<std::string_view> qualifier) const;
+  HFileExplanation ExplainFamilyDelete(std::string_view row) const;
+
+  const HFileProperties& properties() const;
+  const HFileBloomInfo& general_filter() const;
+  const HFileBloomInfo& delete_family_filter() const;
+
+  // The bits of a chunk of one of these two, which must be usable.
+  absl::StatusOr<std::string> ReadChunk(const HFileBloomInfo& filter,
+                                        size_t chunk) const;
+  // A block that the file's writer named, decompressed. NotFound.
+  absl::StatusOr<std::string> ReadMetaBlock(std::string_view name) const;
+  // Reads from the source; the reader must outlive it.
+  std::unique_ptr<HFileCellReader> NewCellReader() const;
+
+  // Reads everything and checks every checksum and invariant: blocks, indexes,
+  // filters, cells and their order, totals. `with_keys`: also that each cell is
+  // found in the filters. An encrypted file is checked as far as that needs no
+  // key.
+  absl::Status Verify(bool with_keys) const;
+
+  class Impl;  // Opaque.
+
+ private:
+  explicit HFileReader(std::unique_ptr<Impl> impl);
+
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_HFILE_H_

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "hfile/block_index.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "hfile/big_endian.h"
+
+namespace rowbloom::hfile {
+
+namespace {
+constexpr size_t kMidKeySize = 16;
+}  // namespace
+
+absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
+                                                       uint64_t count,
+                                                       bool has_mid_key) {
+  std::vector<IndexEntry> entries;
+  for (uint64_t i = 0; i < count; ++i) {
+    IndexEntry entry;
+    std::string_view key;
+    if (!ReadBig(&payload, &entry.offset) || !ReadBig(&payload, &entry.size) ||
+        !ReadSizedBytes(&payload, &key)) {
+      return absl::DataLossError(
+          absl::StrCat("the index ends in entry ", i, " of ", count));
+    }
+    entry.key = key;
+    entries.push_back(std::move(entry));
+  }
+  // HBase leaves it out where there is nothing in between.
+  if (!payload.empty() && !(has_mid_key && payload.size() == kMidKeySize)) {
+    return absl::DataLossError(
+        absl::StrCat(payload.size(), " bytes behind the index"));
+  }
+  return entries;
+}
+
+absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
+    std::string_view payload) {
+  uint32_t count;
+  if (!ReadBig(&payload, &count) || count > payload.size() / 4) {
+    return absl::DataLossError("an index without its count");
+  }
+  std::vector<uint32_t> ends(count + 1);
+  for (uint32_t& end : ends) {
+    if (!ReadBig(&payload, &end)) {
+      return absl::DataLossError("an index without its offsets");
+    }
+  }
+  std::vector<IndexEntry> entries;
+  for (uint32_t i = 0; i < count; ++i) {
+    IndexEntry entry;
+    std::string_view bytes;
+    const int64_t size = int64_t{ends[i + 1]} - int64_t{ends[i]};
+    if (!ReadBytes(&payload, size, &bytes) || !ReadBig(&bytes, &entry.offset) ||
+        !ReadBig(&bytes, &entry.size)) {
+      return absl::DataLossError(
+          absl::StrCat("entry ", i, " of the index has ", size, " bytes"));
+    }
+    entry.key = bytes;
+    entries.push_back(std::move(entry));
+  }
+  if (ends[0] != 0 || !payload.empty()) {
+    return absl::DataLossError("bytes around the entries of an index");
+  }
+  return entries;
+}
+
+void AppendRootIndexEntry(const IndexEntry& entry, std::string* payload) {
+  AppendBig(entry.offset, payload);
+  AppendBig(entry.size, payload);
+  AppendSizedBytes(entry.key, payload);
+}
+
+}  // namespace rowbloom::hfile

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The family classic_bloom: HBase's Bloom filter of one chunk. Its bytes are
+// bare bits, low bits first; everything else about it is in the meta block.
+//
+//   ChunkBuilder builder(geometry, HFileHash::kMurmur);
+//   builder.Add("row1");
+//   const std::string bits = builder.Finish();      // Folded.
+//   ChunkMayContain(HFileHash::kMurmur, 7, bits, "row1");
+//
+// It is none of the families of src/filter/: those take 64-bit digests, and
+// this one hashes the key itself, twice, with one of three functions.
+
+#ifndef ROWBLOOM_HFILE_BLOOM_CHUNK_H_
+#define ROWBLOOM_HFILE_BLOOM_CHUNK_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hfile/bloom_sizing.h"
+#include "hfile/hbase_hash.h"
+#include "rowbloom/hfile_types.h"
+
+namespace rowbloom::hfile {
+
+// The probes of a key: bits h1 + i * h2 in wrapping int32, by the magnitude
+// of the truncated remainder. Needs bit_count in [1, 2^31).
+class Probes {
+ public:
+  Probes(HFileHash type, std::string_view key)
+      : h1_(HBaseHash(type, key, 0)), h2_(HBaseHash(type, key, h1_)) {}
+
+  int32_t Bit(int32_t i, int32_t bit_count) const {
+    const auto sum = static_cast<uint32_t>(h1_) +
+                     static_cast<uint32_t>(i) * static_cast<uint32_t>(h2_);
+    return std::abs(static_cast<int32_t>(sum) % bit_count);
+  }
+
+ private:
+  int32_t h1_;
+  int32_t h2_;
+};
+
+inline bool BitIsSet(std::string_view bits, int32_t bit) {
+  return (static_cast<unsigned char>(bits[bit >> 3]) >> (bit & 7) & 1) != 0;
+}
+
+// `bits` are 1 to kMaxChunkSizeBytes bytes.
+inline bool ChunkMayContain(HFileHash type, int32_t hash_count,
+                            std::string_view bits, std::string_view key) {
+  const Probes probes(type, key);
+  const auto bit_count = static_cast<int32_t>(bits.size() * 8);
+  for (int32_t i = 0; i < hash_count; ++i) {
+    if (!BitIsSet(bits, probes.Bit(i, bit_count))) return false;
+  }
+  return true;
+}
+
+class ChunkBuilder {
+ public:
+  ChunkBuilder(const ChunkGeometry& geometry, HFileHash type)
+      : geometry_(geometry),
+        type_(type),
+        bits_(static_cast<size_t>(geometry.size_bytes), '\0') {}
+
+  void Add(std::string_view key);
+  int64_t key_count() const { return key_count_; }
+  bool IsFull() const { return key_count_ >= geometry_.max_keys; }
+  // Of the folded chunk once it is finished.
+  const ChunkGeometry& geometry() const { return geometry_; }
+  // Folds the chunk. Nothing is called after it but the getters.
+  std::string Finish();
+
+ private:
+  ChunkGeometry geometry_;
+  HFileHash type_;
+  int64_t key_count_ = 0;
+  std::string bits_;
+};
+
+}  // namespace rowbloom::hfile
+
+#endif  // ROWBLOOM_HFILE_BLOOM_CHUNK_H_

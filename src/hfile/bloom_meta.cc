@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "hfile/bloom_meta.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "hfile/big_endian.h"
+#include "hfile/block.h"
+
+namespace rowbloom::hfile {
+
+namespace {
+
+constexpr size_t kMinChunkEntrySize = 13;
+// HBase's rates need a few dozen at most; a lookup makes as many probes.
+constexpr int32_t kMaxHashCount = 255;
+
+}  // namespace
+
+absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
+                                         uint64_t end) {
+  BloomMeta meta;
+  int32_t version;
+  int32_t hash;
+  int32_t chunk_count;
+  std::string_view comparator;
+  if (!ReadBig(&payload, &version)) {
+    return absl::DataLossError("no version");
+  }
+  if (version != kBloomMetaVersion) {
+    return absl::UnimplementedError(absl::StrCat(
+        "Bloom meta version ", version, "; ", kBloomMetaVersion, " is known"));
+  }
+  if (!ReadBig(&payload, &meta.size_bytes) ||
+      !ReadBig(&payload, &meta.hash_count) || !ReadBig(&payload, &hash) ||
+      !ReadBig(&payload, &meta.key_count) ||
+      !ReadBig(&payload, &meta.max_keys) || !ReadBig(&payload, &chunk_count) ||
+      !ReadSizedBytes(&payload, &comparator)) {
+    return absl::DataLossError("the Bloom meta is cut short");
+  }
+  if (hash < static_cast<int32_t>(HFileHash::kJenkins) ||
+      hash > static_cast<int32_t>(HFileHash::kMurmur3)) {
+    return absl::UnimplementedError(
+        absl::StrCat("hash type ", hash, "; 0, 1 and 2 are known"));
+  }
+  meta.hash = static_cast<HFileHash>(hash);
+  meta.comparator = comparator;
+  if (meta.hash_count < 1 || meta.hash_count > kMaxHashCount ||
+      chunk_count < 1 ||
+      static_cast<size_t>(chunk_count) > payload.size() / kMinChunkEntrySize) {
+    return absl::DataLossError(absl::StrCat("hash count ", meta.hash_count,
+                                            " and ", chunk_count, " chunks in ",
+                                            payload.size(), " bytes"));
+  }
+  uint64_t free_from = 0;
+  meta.chunks.reserve(static_cast<size_t>(chunk_count));
+  for (int32_t i = 0; i < chunk_count; ++i) {
+    ChunkPlace chunk;
+    std::string_view first_key;
+    if (!ReadBig(&payload, &chunk.offset) || !ReadBig(&payload, &chunk.size) ||
+        !ReadSizedBytes(&payload, &first_key)) {
+      return absl::DataLossError(
+          absl::StrCat("the entry of chunk ", i, " is cut short"));
+    }
+    if (chunk.offset < free_from || chunk.offset > end ||
+        chunk.size > end - chunk.offset ||
+        chunk.size <= kHeaderSizeWithoutChecksums) {
+      return absl::DataLossError(
+          absl::StrCat("chunk ", i, " has ", chunk.size, " bytes at ",
+                       chunk.offset, ", of a file whose chunks end at ", end,
+                       " and one that ends at ", free_from));
+    }
+    free_from = chunk.offset + chunk.size;
+    chunk.first_key = first_key;
+    meta.chunks.push_back(std::move(chunk));
+  }
+  if (!payload.empty()) {
+    return absl::DataLossError(
+        absl::StrCat(payload.size(), " bytes behind the Bloom meta"));
+  }
+  return meta;
+}
+
+std::string SerializeBloomMeta(const BloomMeta& meta) {
+  std::string payload;
+  AppendBig(kBloomMetaVersion, &payload);
+  AppendBig(meta.size_bytes, &payload);
+  AppendBig(meta.hash_count, &payload);
+  AppendBig(static_cast<int32_t>(meta.hash), &payload);
+  AppendBig(meta.key_count, &payload);
+  AppendBig(meta.max_keys, &payload);
+  AppendBig(static_cast<uint32_t>(meta.chunks.size()), &payload);
+  AppendSizedBytes(meta.comparator, &payload);
+  for (const ChunkPlace& chunk : meta.chunks) {
+    AppendBig(chunk.offset, &payload);
+    AppendBig(chunk.size, &payload);
+    AppendSizedBytes(chunk.first_key, &payload);
+  }
+  return payload;
+}
+
+}  // namespace rowbloom::hfile

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From cells to the chunks of a Bloom filter: which keys a bloom type takes,
+// and when a chunk is full.
+
+#ifndef ROWBLOOM_HFILE_BLOOM_WRITER_H_
+#define ROWBLOOM_HFILE_BLOOM_WRITER_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hfile/bloom_chunk.h"
+#include "hfile/bloom_meta.h"
+#include "hfile/bloom_sizing.h"
+#include "hfile/cell_key.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/hfile.h"
+
+namespace rowbloom::hfile {
+
+inline bool IsFamilyDelete(const HFileCell& cell) {
+  return cell.type == kTypeDeleteFamily ||
+         cell.type == kTypeDeleteFamilyVersion;
+}
+
+// The keys of a bloom type in cells that come in order. A key that repeats the
+// one before is none.
+class BloomKeys {
+ public:
+  BloomKeys(BloomType type, uint32_t prefix_length_bytes)
+      : type_(type), prefix_length_bytes_(prefix_length_bytes) {}
+
+  // Whether the cell has a key, and another one than the last cell that had.
+  bool Next(const HFileCell& cell);
+  // The last one: as it is hashed and stored, and as it is ordered.
+  std::string_view hashed() const { return hashed_; }
+  CellKey key() const;
+  uint64_t count() const { return count_; }
+
+ private:
+  const BloomType type_;
+  const uint32_t prefix_length_bytes_;
+  std::string hashed_;
+  std::string next_;
+  uint64_t count_ = 0;
+};
+
+class BloomWriter {
+ public:
+  struct ReadyChunk {
+    std::string bits;
+    std::string first_key;
+  };
+
+  BloomWriter(BloomType type, uint32_t prefix_length_bytes, HFileHash hash,
+              const ChunkGeometry& geometry)
+      : keys_(type, prefix_length_bytes), hash_(hash), geometry_(geometry) {}
+
+  // Whether the cell's key was taken; it is keys().key() then.
+  bool Add(const HFileCell& cell);
+  const BloomKeys& keys() const { return keys_; }
+
+  // The next chunk to be written: full ones, and `closing` also the last. The
+  // caller tells where it was written.
+  std::optional<ReadyChunk> NextChunk(bool closing);
+  void ChunkWritten(uint64_t offset, uint32_t size, std::string first_key);
+
+  // Of the chunks that were written, without a comparator.
+  const BloomMeta& meta() const { return meta_; }
+
+ private:
+  void SealChunk();
+
+  BloomKeys keys_;
+  const HFileHash hash_;
+  const ChunkGeometry geometry_;
+  std::optional<ChunkBuilder> open_;
+  std::string first_key_;  // Of the open chunk.
+  std::deque<ReadyChunk> ready_;
+  BloomMeta meta_;
+};
+
+}  // namespace rowbloom::hfile
+
+#endif  // ROWBLOOM_HFILE_BLOOM_WRITER_H_

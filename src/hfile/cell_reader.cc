@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "hfile/cell_reader.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "hfile/errors.h"
+
+namespace rowbloom::hfile {
+
+BlockCellReader::BlockCellReader(const BlockFormat& format,
+                                 const Trailer& trailer,
+                                 const DataLayout& layout)
+    : format_(format), decoder_(layout) {
+  if (trailer.is_encrypted) {
+    status_ = absl::UnimplementedError(absl::StrCat(
+        base::AbslView(format.source->name()), ": the cells are encrypted"));
+  } else if (trailer.first_data_block_offset >= 0) {
+    next_offset_ = static_cast<uint64_t>(trailer.first_data_block_offset);
+    end_ = static_cast<uint64_t>(trailer.last_data_block_offset) + 1;
+  }
+}
+
+bool BlockCellReader::NextBlock() {
+  while (next_offset_ < end_) {
+    // Between data blocks there are leaves of the index and Bloom chunks.
+    const absl::StatusOr<BlockHeader> header =
+        ReadBlockHeader(format_, next_offset_);
+    if (!header.ok()) {
+      status_ = header.status();
+      return false;
+    }
+    next_offset_ += header->size;
+    if (!IsDataMagic(header->magic)) continue;
+    absl::StatusOr<Block> block =
+        ReadBlock(format_, header->offset, header->magic, header->size);
+    status_ = block.status();
+    if (!status_.ok()) return false;
+    block_ = *std::move(block);
+    status_ = Annotate(*format_.source, block_.header.offset,
+                       decoder_.Start(block_.header.magic, block_.payload));
+    if (!status_.ok()) return false;
+    if (!decoder_.AtEnd()) return true;
+  }
+  return false;
+}
+
+bool BlockCellReader::Next(HFileCell* cell) {
+  if (!status_.ok()) return false;
+  if (decoder_.AtEnd() && !NextBlock()) return false;
+  status_ =
+      Annotate(*format_.source, block_.header.offset, decoder_.Next(cell));
+  return status_.ok();
+}
+
+}  // namespace rowbloom::hfile

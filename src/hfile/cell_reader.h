@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cells of a file, data block after data block.
+
+#ifndef ROWBLOOM_HFILE_CELL_READER_H_
+#define ROWBLOOM_HFILE_CELL_READER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "hfile/block.h"
+#include "hfile/cell_decoder.h"
+#include "hfile/trailer.h"
+#include "rowbloom/hfile.h"
+
+namespace rowbloom::hfile {
+
+class BlockCellReader final : public HFileCellReader {
+ public:
+  BlockCellReader(const BlockFormat& format, const Trailer& trailer,
+                  const DataLayout& layout);
+
+  bool Next(HFileCell* cell) override;
+  const absl::Status& status() const override { return status_; }
+
+ private:
+  // The next data block with a cell; false if there is none.
+  bool NextBlock();
+
+  const BlockFormat format_;
+  uint64_t next_offset_ = 0;
+  uint64_t end_ = 0;  // Behind the first byte of the last data block.
+  Block block_;
+  CellDecoder decoder_;
+  absl::Status status_;
+};
+
+}  // namespace rowbloom::hfile
+
+#endif  // ROWBLOOM_HFILE_CELL_READER_H_

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "hfile/compression.h"
+
+#include <lz4.h>
+#include <snappy.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "hfile/big_endian.h"
+
+namespace rowbloom::hfile {
+
+namespace {
+
+constexpr int kGzipWindowBits = 15 + 16;  // zlib: a gzip header, not zlib's.
+// Deflate's, of the others the greatest; a block of ZSTD is 128 KiB of 4 bytes.
+constexpr size_t kMaxRatio = 1040;
+constexpr size_t kMaxZstdRatio = 1 << 15;
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+
+absl::Status Damaged(HFileCompression compression, std::string_view what) {
+  return absl::DataLossError(
+      absl::StrCat(base::AbslView(HFileCompressionName(compression)), ": ",
+                   base::AbslView(what)));
+}
+
+absl::Status NotHere(HFileCompression compression) {
+  return absl::UnimplementedError(
+      absl::StrCat("compression ", static_cast<int>(compression), " (",
+                   base::AbslView(HFileCompressionName(compression)),
+                   ") is none of NONE, GZ, SNAPPY, LZ4 and ZSTD"));
+}
+
+Bytef* AsBytes(const char* bytes) {
+  return reinterpret_cast<Bytef*>(const_cast<char*>(bytes));
+}
+
+absl::Status Gunzip(std::string_view in, std::string* out) {
+  z_stream stream = {};
+  stream.next_in = AsBytes(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  // One byte more, so that a longer stream is seen to be longer.
+  std::string room(out->size() + 1, '\0');
+  stream.next_out = AsBytes(room.data());
+  stream.avail_out = static_cast<uInt>(room.size());
+  if (inflateInit2(&stream, kGzipWindowBits) != Z_OK) {
+    return absl::ResourceExhaustedError("zlib: no memory");
+  }
+  const int result = inflate(&stream, Z_FINISH);
+  const bool whole = result == Z_STREAM_END && stream.avail_in == 0 &&
+                     stream.total_out == out->size();
+  inflateEnd(&stream);
+  if (!whole) {
+    return Damaged(HFileCompression::kGz, "not a stream of the stated size");
+  }
+  room.pop_back();
+  *out = std::move(room);
+  return absl::OkStatus();
+}
+
+// One piece of a framed payload; *size is what it may fill, and what it did.
+bool DecompressPiece(HFileCompression compression, std::string_view in,
+                     char* out, size_t* size) {
+  switch (compression) {
+    case HFileCompression::kSnappy: {
+      size_t stated;
+      if (!snappy::GetUncompressedLength(in.data(), in.size(), &stated) ||
+          stated > *size) {
+        return false;
+      }
+      *size = stated;
+      return snappy::RawUncompress(in.data(), in.size(), out);
+    }
+    case HFileCompression::kLz4: {
+      const int done = LZ4_decompress_safe(
+          in.data(), out, static_cast<int>(in.size()), static_cast<int>(*size));
+      if (done < 0) return false;
+      *size = static_cast<size_t>(done);
+      return true;
+    }
+    case HFileCompression::kZstd: {
+      const size_t done = ZSTD_decompress(out, *size, in.data(), in.size());
+      if (ZSTD_isError(done) != 0) return false;
+      *size = done;
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+absl::Status Unframe(HFileCompression compression, std::string_view in,
+                     std::string* out) {
+  size_t done = 0;
+  while (!in.empty()) {
+    uint32_t total;
+    if (!ReadBig(&in, &total) || total > out->size() - done) {
+      return Damaged(compression, "a frame is longer than the payload");
+    }
+    const size_t end = done + total;
+    while (done < end) {
+      uint32_t size;
+      std::string_view piece;
+      size_t filled = end - done;
+      if (!ReadBig(&in, &size) || !ReadBytes(&in, size, &piece) ||
+          !DecompressPiece(compression, piece, out->data() + done, &filled) ||
+          filled == 0) {
+        return Damaged(compression, "a piece cannot be decompressed");
+      }
+      done += filled;
+    }
+  }
+  if (done == out->size()) return absl::OkStatus();
+  return Damaged(compression,
+                 absl::StrCat("only ", done, " of ", out->size(), " bytes"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Decompress(HFileCompression compression,
+                                       std::string_view in,
+                                       size_t uncompressed_size) {
+  if (in.size() > std::numeric_limits<int32_t>::max() ||
+      uncompressed_size > std::numeric_limits<int32_t>::max()) {
+    return Damaged(compression, "more than 2 GiB");
+  }
+  if (compression == HFileCompression::kNone) {
+    if (in.size() == uncompressed_size) return std::string(in);
+    return absl::DataLossError(absl::StrCat("not compressed, and has ",
+                                            in.size(), " bytes instead of ",
+                                            uncompressed_size));
+  }
+  // What no codec can make of so little is not worth the memory.
+  const size_t max_ratio =
+      compression == HFileCompression::kZstd ? kMaxZstdRatio : kMaxRatio;
+  if (uncompressed_size > (in.size() + 64) * max_ratio) {
+    return Damaged(compression,
+                   absl::StrCat(uncompressed_size, " bytes of ", in.size()));
+  }
+  std::string out(uncompressed_size, '\0');
+  absl::Status status;
+  switch (compression) {
+    case HFileCompression::kGz:
+      status = Gunzip(in, &out);
+      break;
+    case HFileCompression::kZstd:
+      if (in.substr(0, kZstdMagic.size()) == kZstdMagic) {
+        size_t size = out.size();
+        if (!DecompressPiece(compression, in, out.data(), &size) ||
+            size != out.size()) {
+          status = Damaged(compression, "not a frame of the stated size");
+        }
+        break;
+      }
+      [[fallthrough]];
+    case HFileCompression::kSnappy:
+    case HFileCompression::kLz4:
+      status = Unframe(compression, in, &out);
+      break;
+    default:
+      status = NotHere(compression);
+  }
+  if (!status.ok()) return status;
+  return out;
+}
+
+absl::Status Compress(HFileCompression compression, std::string_view in,
+                      std::string* out) {
+  if (in.size() > LZ4_MAX_INPUT_SIZE) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a block of ", in.size(), " bytes"));
+  }
+  if (compression == HFileCompression::kNone) {
+    out->append(in);
+    return absl::OkStatus();
+  }
+  std::string piece;
+  switch (compression) {
+    case HFileCompression::kGz: {
+      z_stream stream = {};
+      if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+                       kGzipWindowBits, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        return absl::ResourceExhaustedError("zlib: no memory");
+      }
+      piece.resize(deflateBound(&stream, in.size()));
+      stream.next_in = AsBytes(in.data());
+      stream.avail_in = static_cast<uInt>(in.size());
+      stream.next_out = AsBytes(piece.data());
+      stream.avail_out = static_cast<uInt>(piece.size());
+      const int result = deflate(&stream, Z_FINISH);
+      piece.resize(stream.total_out);
+      deflateEnd(&stream);
+      if (result != Z_STREAM_END) return absl::InternalError("zlib: deflate");
+      out->append(piece);
+      return absl::OkStatus();
+    }
+    case HFileCompression::kSnappy:
+      snappy::Compress(in.data(), in.size(), &piece);
+      break;
+    case HFileCompression::kLz4: {
+      const int size = static_cast<int>(in.size());
+      piece.resize(static_cast<size_t>(LZ4_compressBound(size)));
+      piece.resize(static_cast<size_t>(LZ4_compress_default(
+          in.data(), piece.data(), size, static_cast<int>(piece.size()))));
+      break;
+    }
+    case HFileCompression::kZstd: {
+      piece.resize(ZSTD_compressBound(in.size()));
+      const size_t size = ZSTD_compress(piece.data(), piece.size(), in.data(),
+                                        in.size(), ZSTD_CLEVEL_DEFAULT);
+      if (ZSTD_isError(size) != 0) {
+        return absl::InternalError(ZSTD_getErrorName(size));
+      }
+      piece.resize(size);
+      break;
+    }
+    default:
+      return NotHere(compression);
+  }
+  AppendBig(static_cast<uint32_t>(in.size()), out);
+  if (in.empty()) return absl::OkStatus();
+  AppendBig(static_cast<uint32_t>(piece.size()), out);
+  out->append(piece);
+  return absl::OkStatus();
+}
+
+}  // namespace rowbloom::hfile

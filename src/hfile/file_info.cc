@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "hfile/file_info.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/coding.h"
+
+namespace rowbloom::hfile {
+
+namespace {
+
+constexpr std::string_view kProtoMagic = "PBUF";
+
+bool ParsePlainFileInfo(std::string_view payload, FileInfo* info) {
+  int32_t count;
+  if (!ReadBig(&payload, &count) || count < 0) return false;
+  for (int32_t i = 0; i < count; ++i) {
+    std::string_view name;
+    std::string_view value;
+    int8_t type;  // Of the value, always bytes.
+    if (!ReadSizedBytes(&payload, &name) || !ReadBig(&payload, &type) ||
+        !ReadSizedBytes(&payload, &value)) {
+      return false;
+    }
+    info->insert_or_assign(std::string(name), std::string(value));
+  }
+  return payload.empty();
+}
+
+}  // namespace
+
+absl::StatusOr<FileInfo> ParseFileInfo(std::string_view payload) {
+  FileInfo info;
+  bool parsed;
+  if (payload.substr(0, kProtoMagic.size()) == kProtoMagic) {
+    payload.remove_prefix(kProtoMagic.size());
+    std::string_view message;
+    parsed = base::ReadSized(&payload, &message) && payload.empty() &&
+             ParseFileInfoProto(message, &info);
+  } else {
+    parsed = ParsePlainFileInfo(payload, &info);
+  }
+  if (!parsed) return absl::DataLossError("file info cannot be parsed");
+  return info;
+}
+
+std::string SerializeFileInfo(const FileInfo& info) {
+  std::string payload(kProtoMagic);
+  base::AppendSized(FileInfoProto(info), &payload);
+  return payload;
+}
+
+const std::string* FindInfo(const FileInfo& info, std::string_view name) {
+  const auto found = info.find(name);
+  return found == info.end() ? nullptr : &found->second;
+}
+
+}  // namespace rowbloom::hfile

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which read may use which filter.
+
+#include <cstddef>
+#include <string_view>
+
+#include "rowbloom/hfile.h"
+
+namespace rowbloom {
+
+namespace {
+
+// Whether every row from `start` on, before `stop`, begins with `prefix`, as
+// `start` does.
+bool EndsWithinPrefix(std::string_view prefix, std::string_view stop,
+                      bool include_stop) {
+  if (stop.substr(0, prefix.size()) == prefix) return true;
+  // The first row that does not: the prefix with its last byte raised.
+  const size_t raised = prefix.find_last_not_of('\xff');
+  if (raised == std::string_view::npos || include_stop || stop.empty()) {
+    return false;
+  }
+  return stop.size() == raised + 1 &&
+         stop.substr(0, raised) == prefix.substr(0, raised) &&
+         static_cast<unsigned char>(stop[raised]) ==
+             static_cast<unsigned char>(prefix[raised]) + 1;
+}
+
+}  // namespace
+
+HFileFilterUse ClassifyHFileRead(BloomType bloom_type,
+                                 uint32_t prefix_length_bytes,
+                                 const HFileRead& read) {
+  switch (bloom_type) {
+    case BloomType::kNone:
+      break;
+    case BloomType::kRow:
+      if (read.is_get()) return HFileFilterUse::kRow;
+      break;
+    case BloomType::kRowCol:
+      if (read.is_get() && !read.qualifiers.empty()) {
+        return HFileFilterUse::kColumns;
+      }
+      break;
+    case BloomType::kRowPrefixFixedLength:
+      if (read.is_get()) return HFileFilterUse::kPrefix;
+      if (prefix_length_bytes > 0 &&
+          read.start_row.size() >= prefix_length_bytes &&
+          EndsWithinPrefix(read.start_row.substr(0, prefix_length_bytes),
+                           read.stop_row, read.include_stop)) {
+        return HFileFilterUse::kPrefix;
+      }
+      break;
+  }
+  return HFileFilterUse::kNone;
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "base/check.h"
+#include "hfile/bloom_meta.h"
+#include "hfile/cell_reader.h"
+#include "hfile/comparators.h"
+#include "hfile/errors.h"
+#include "hfile/hfile_reader_impl.h"
+#include "reader/chunk_loader.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/hfile.h"
+
+namespace rowbloom {
+
+using hfile::BloomFilter;
+using hfile::CellKey;
+
+namespace {
+
+// Roots, file info and Bloom metas; of real files some megabytes at most.
+constexpr uint64_t kMaxSectionSize = 1u << 28;
+// In the cache the delete family filter's chunks follow those of the other.
+constexpr uint64_t kDeleteFamilyChunks = uint64_t{1} << 32;
+constexpr char kHudiFilterName[] = "bloomFilter";
+constexpr char kBehindLast[] = "behind the last key of the filter";
+
+absl::StatusOr<HFileCompression> KnownCompression(uint64_t code) {
+  if (code <= static_cast<uint64_t>(HFileCompression::kBrotli)) {
+    return static_cast<HFileCompression>(code);
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("compression ", code, "; 0 to 8 are known"));
+}
+
+bool Tell(HFileExplanation* explanation, bool may_contain,
+          std::string_view reason) {
+  if (explanation != nullptr) {
+    explanation->may_contain = may_contain;
+    explanation->reason = reason;
+  }
+  return may_contain;
+}
+
+}  // namespace
+
+HFileReader::Impl::Impl(const RandomAccessSource* source,
+                        const HFileReaderOptions& options,
+                        const hfile::Trailer& trailer)
+    : source_(source),
+      options_(options),
+      trailer_(trailer),
+      file_id_(options.file_id != 0 ? options.file_id
+                                    : FilterCache::NewFileId()),
+      row_order_(hfile::OrderOfFile(trailer.comparator)) {
+  format_.source = source;
+  format_.has_checksums = trailer.blocks_have_checksums();
+  format_.verify_checksums = options.verify_checksums;
+  format_.end = trailer.offset;
+  properties_.major_version = trailer.major_version;
+  properties_.minor_version = trailer.minor_version;
+  properties_.cell_count = trailer.entry_count;
+  properties_.comparator = trailer.comparator;
+  properties_.is_encrypted = trailer.is_encrypted;
+}
+
+absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
+    const RandomAccessSource* source, const HFileReaderOptions& options) {
+  const absl::StatusOr<hfile::Trailer> trailer = hfile::ReadTrailer(*source);
+  if (!trailer.ok()) return trailer.status();
+  auto impl = std::make_unique<Impl>(source, options, *trailer);
+  const absl::StatusOr<HFileCompression> compression =
+      KnownCompression(trailer->compression);
+  if (!compression.ok()) {
+    return hfile::Annotate(*source, trailer->offset, compression.status());
+  }
+  impl->format_.compression = *compression;
+  impl->properties_.compression = *compression;
+  if (trailer->is_encrypted) {
+    impl->general_.info.reason = "the file is encrypted";
+    impl->delete_family_.info.reason = impl->general_.info.reason;
+    return impl;
+  }
+  absl::StatusOr<Section> section = impl->ReadSection();
+  if (!section.ok()) return section.status();
+  const absl::StatusOr<hfile::FileInfo> info =
+      hfile::ParseFileInfo(*section->file_info);
+  if (!info.ok()) {
+    return hfile::Annotate(*source, trailer->file_info_offset, info.status());
+  }
+  impl->properties_.checksum = section->checksum;
+  if (section->meta_index.has_value()) {
+    const auto blocks = hfile::ParseRootIndex(*section->meta_index,
+                                              trailer->meta_index_count, false);
+    if (blocks.ok()) {
+      for (const hfile::IndexEntry& entry : *blocks) {
+        impl->meta_blocks_[entry.key] = entry;
+        impl->properties_.meta_blocks.push_back(entry.key);
+      }
+    }
+  }
+  // The trailer has no checksum, and is not believed alone.
+  impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data;
+  impl->TakeFileInfo(*info);
+  impl->MakeGeneralFilter(*section);
+  impl->MakeDeleteFamilyFilter(*section);
+  return impl;
+}
+
+absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
+    const {
+  const uint64_t begin = trailer_.load_on_open_offset;
+  const uint64_t size = trailer_.offset - begin;
+  if (size > kMaxSectionSize) {
+    return hfile::DataLossAt(
+        *source_, begin,
+        absl::StrCat(size, " bytes to load when the file is opened"));
+  }
+  const std::unique_ptr<char[]> scratch(new char[static_cast<size_t>(size)]);
+  std::string_view bytes;
+  absl::Status status = reader::ReadExactly(
+      *source_, begin, static_cast<size_t>(size), scratch.get(), &bytes);
+  if (!status.ok()) return status;
+
+  Section section;
+  section.digest = DigestBytes(bytes).value;
+  int root_count = 0;
+  while (!bytes.empty()) {
+    const uint64_t offset = trailer_.offset - bytes.size();
+    absl::StatusOr<hfile::BlockHeader> header =
+        hfile::ParseBlockHeader(format_, offset, bytes);
+    if (!header.ok()) {
+      section.error = header.status();
+      break;
+    }
+    const std::string_view block_bytes =
+        bytes.substr(0, static_cast<size_t>(header->size));
+    bytes.remove_prefix(block_bytes.size());
+    const auto payload = [&]() -> absl::StatusOr<std::string> {
+      absl::StatusOr<hfile::Block> block =
+          hfile::ParseBlock(format_, *header, block_bytes);
+      if (!block.ok()) return block.status();
+      return std::move(block->payload);
+    };
+    if (offset == trailer_.file_info_offset &&
+        header->magic == hfile::kFileInfoMagic) {
+      absl::StatusOr<std::string> info = payload();
+      if (!info.ok()) return info.status();
+      section.file_info = *std::move(info);
+      section.checksum = header->checksum;
+    } else if (header->magic == hfile::kGeneralBloomMagic) {
+      section.general_meta = payload();
+    } else if (header->magic == hfile::kDeleteFamilyBloomMagic) {
+      section.delete_family_meta = payload();
+    } else if (header->magic == hfile::kRootIndexMagic) {
+      absl::StatusOr<std::string> index = payload();
+      if (root_count == 0) section.has_no_data = index.ok() && index->empty();
+      if (root_count == 1 && index.ok()) section.meta_index = *index;
+      ++root_count;
+    }
+  }
+  if (section.file_info.has_value()) return section;
+  if (!section.error.ok()) return section.error;
+  return hfile::DataLossAt(*source_, trailer_.file_info_offset,
+                           "no file info where the trailer has it");
+}
+
+void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {
+  layout_.has_tags = hfile::FindInfo(info, hfile::kMaxTagsLenName) != nullptr;
+  layout_.has_compressed_tags =
+      hfile::FindNumber<uint8_t>(info, hfile::kTagsCompressedName)
+          .value_or(0) != 0;
+  layout_.has_mvcc =
+      hfile::FindNumber<int32_t>(info, hfile::kKeyValueVersionName) == 1;
+  properties_.delete_family_count =
+      hfile::FindNumber<int64_t>(info, hfile::kDeleteFamilyCountName)
+          .value_or(-1);
+  const std::string* encoding =
+      hfile::FindInfo(info, hfile::kDataBlockEncodingName);
+  if (encoding != nullptr) {
+    const absl::StatusOr<HFileEncoding> parsed = ParseHFileEncoding(*encoding);
+    properties_.encoding = parsed.ok() ? *parsed : HFileEncoding::kUnknown;
+  }
+  properties_.file_info = std::move(info);
+}
+
+hfile::CachePlace HFileReader::Impl::PlaceInCache(uint64_t first_chunk,
+                                                  uint64_t file_digest) const {
+  return {file_id_, options_.file_id == 0, first_chunk, file_digest};
+}
+
+void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
+  HFileBloomInfo& info = general_.info;
+  const std::string* type =
+      hfile::FindInfo(properties_.file_info, hfile::kBloomTypeName);
+  if (type == nullptr && !section.general_meta.has_value()) {
+    info.reason = meta_blocks_.count(kHudiFilterName) > 0
+                      ? "no HBase filter; a filter of Hudi's is in the meta "
+                        "block bloomFilter"
+                      : "no HBase filter";
+    general_.error = section.error;
+    return;
+  }
+  if (type == nullptr) {
+    info.reason = "a general Bloom meta, but file info has no bloom type";
+    return;
+  }
+  const absl::StatusOr<BloomType> parsed = ParseBloomType(*type);
+  if (!parsed.ok()) {
+    info.reason = absl::StrCat("bloom type \"", absl::CHexEscape(*type),
+                               "\" is not known");
+    return;
+  }
+  if (*parsed == BloomType::kNone) {
+    info.reason = "bloom type NONE";
+    return;
+  }
+  info.bloom_type = *parsed;
+  const std::string* last_key =
+      hfile::FindInfo(properties_.file_info, hfile::kLastBloomKeyName);
+  if (last_key != nullptr) info.last_key = *last_key;
+  if (*parsed == BloomType::kRowPrefixFixedLength) {
+    const auto length = hfile::FindNumber<int32_t>(properties_.file_info,
+                                                   hfile::kBloomParamName);
+    if (!length.has_value() || *length < 1 ||
+        *length > static_cast<int32_t>(hfile::kMaxRowSize)) {
+      info.reason = "bloom type ROWPREFIX_FIXED_LENGTH without its length";
+      return;
+    }
+    info.prefix_length_bytes = static_cast<uint32_t>(*length);
+  }
+  if (!section.general_meta.has_value()) {
+    info.reason = absl::StrCat("bloom type ", *type,
+                               ", but there is no general Bloom meta");
+    general_.error = section.error;
+    return;
+  }
+  MakeFilter(*section.general_meta, PlaceInCache(0, section.digest), &general_);
+}
+
+void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
+  if (!section.delete_family_meta.has_value()) {
+    delete_family_.info.reason = "no delete family filter";
+    return;
+  }
+  delete_family_.info.bloom_type = BloomType::kRow;
+  MakeFilter(*section.delete_family_meta,
+             PlaceInCache(kDeleteFamilyChunks, section.digest),
+             &delete_family_);
+}
+
+void HFileReader::Impl::MakeFilter(const absl::StatusOr<std::string>& payload,
+                                   const hfile::CachePlace& place,
+                                   Filter* filter) const {
+  HFileBloomInfo& info = filter->info;
+  const auto fail = [&](const absl::Status& status) {
+    info.reason = std::string(status.message());
+    filter->error = status;
+  };
+  if (!payload.ok()) return fail(payload.status());
+  absl::StatusOr<hfile::BloomMeta> meta =
+      hfile::ParseBloomMeta(*payload, trailer_.load_on_open_offset);
+  if (!meta.ok()) return fail(meta.status());
+  info.size_bytes = meta->size_bytes;
+  info.key_count = meta->key_count;
+  info.max_keys = meta->max_keys;
+  info.hash_count = meta->hash_count;
+  info.hash = meta->hash;
+  info.comparator = meta->comparator;
+  for (const hfile::ChunkPlace& chunk : meta->chunks) {
+    info.chunks.push_back({chunk.first_key, chunk.offset, chunk.size});
+  }
+  const bool is_rowcol = info.bloom_type == BloomType::kRowCol;
+  if (!row_order_.has_value()) {
+    return fail(absl::UnimplementedError(absl::StrCat(
+        "the file's comparator \"", absl::CHexEscape(trailer_.comparator),
+        "\" is not known")));
+  }
+  if (!hfile::IsBloomComparator(meta->comparator, is_rowcol)) {
+    return fail(absl::UnimplementedError(absl::StrCat(
+        "the filter's comparator \"", absl::CHexEscape(meta->comparator),
+        "\" is not one of a filter of type ",
+        base::AbslView(BloomTypeName(info.bloom_type)))));
+  }
+  auto bloom = BloomFilter::Make(format_, *std::move(meta), is_rowcol,
+                                 *row_order_, place, options_);
+  if (!bloom.ok()) return fail(bloom.status());
+  if (info.last_key.has_value()) {
+    CellKey last;
+    CellKey last_chunk;
+    if ((*bloom)->ParseKey(*info.last_key, &last) &&
+        (*bloom)->ParseKey(info.chunks.back().first_key, &last_chunk)) {
+      if ((*bloom)->Compare(last, last_chunk) < 0) {
+        return fail(absl::DataLossError(
+            "the last key is before the first one of the last chunk"));
+      }
+      filter->last_key = last;
+    }
+  }
+  filter->bloom = *std::move(bloom);
+  info.is_usable = true;
+  if (options_.prefetch && options_.cache != nullptr) {
+    filter->bloom->Prefetch();
+  }
+}
+
+const HFileReader::Impl::Filter& HFileReader::Impl::FilterOf(
+    const HFileBloomInfo& info) const {
+  RB_CHECK(&info == &general_.info || &info == &delete_family_.info);
+  return &info == &general_.info ? general_ : delete_family_;
+}
+
+bool HFileReader::Impl::Count(bool may_contain) const {
+  if (options_.stats != nullptr) {
+    options_.stats->Add(FilterCounter::kLookups);
+    if (!may_contain) options_.stats->Add(FilterCounter::kNegatives);
+  }
+  return may_contain;
+}
+
+bool HFileReader::Impl::IsEmpty(HFileExplanation* explanation) const {
+  if (!is_empty_) return false;
+  Tell(explanation, false, "the file has no cells");
+  return true;
+}
+
+bool HFileReader::Impl::Probe(const Filter& filter,
+                              const BloomFilter::Question& question,
+                              HFileExplanation* explanation) const {
+  if (explanation == nullptr) return filter.bloom->MayContain(question);
+  HFileProbe probe;
+  const bool may_contain =
+      filter.bloom->Explain(question, &probe, &explanation->status);
+  std::string reason = probe.chunk < 0
+                           ? "before the first key of the filter"
+                           : absl::StrCat("chunk ", probe.chunk, " of ",
+                                          filter.info.chunks.size());
+  if (!explanation->reason.empty()) {
+    reason = absl::StrCat(explanation->reason, "; ", reason);
+  }
+  explanation->probes.push_back(std::move(probe));
+  return Tell(explanation, may_contain, reason);
+}
+
+bool HFileReader::Impl::IsBehindLast(const Filter& filter, const CellKey& key) {
+  return filter.last_key.has_value() &&
+         filter.bloom->Compare(key, *filter.last_key) > 0;
+}
+
+bool HFileReader::Impl::MayContainRow(std::string_view row,
+                                      HFileExplanation* explanation) const {
+  if (IsEmpty(explanation)) return false;
+  const HFileBloomInfo& info = general_.info;
+  if (!info.is_usable) return Tell(explanation, true, info.reason);
+  if (info.bloom_type == BloomType::kRowCol) {
+    return Tell(explanation, true, "a ROWCOL filter has no rows");
+  }
+  BloomFilter::Question question;
+  question.hashed = info.bloom_type == BloomType::kRow
+                        ? row
+                        : row.substr(0, info.prefix_length_bytes);
+  question.key.row = question.hashed;
+  if (IsBehindLast(general_, question.key)) {
+    return Tell(explanation, false, kBehindLast);
+  }
+  return Probe(general_, question, explanation);
+}
+
+bool HFileReader::Impl::MayContainColumn(std::string_view row,
+                                         std::string_view qualifier,
+                                         HFileExplanation* explanation) const {
+  const HFileBloomInfo& info = general_.info;
+  if (!info.is_usable || info.bloom_type != BloomType::kRowCol) {
+    return MayContainRow(row, explanation);
+  }
+  if (IsEmpty(explanation)) return false;
+  if (row.size() > hfile::kMaxRowSize) {
+    return Tell(explanation, true, "longer than any row");
+  }
+  std::string bytes;
+  const auto question = [&](std::string_view asked_qualifier) {
+    BloomFilter::Question q;
+    q.key = hfile::RowColKey(row, asked_qualifier);
+    bytes.clear();
+    hfile::AppendCellKey(q.key, &bytes);
+    q.hashed = bytes;
+    return q;
+  };
+  // What deletes a whole row is stored under the empty qualifier.
+  if (IsBehindLast(general_, hfile::RowColKey(row, qualifier)) &&
+      IsBehindLast(general_, hfile::RowColKey(row, {}))) {
+    return Tell(explanation, false, kBehindLast);
+  }
+  return Probe(general_, question(qualifier), explanation) ||
+         (!qualifier.empty() && Probe(general_, question({}), explanation));
+}
+
+bool HFileReader::Impl::MayContainFamilyDelete(
+    std::string_view row, HFileExplanation* explanation) const {
+  if (IsEmpty(explanation)) return false;
+  if (properties_.delete_family_count == 0) {
+    return Tell(explanation, false, "the file deletes no family");
+  }
+  const HFileBloomInfo& info = delete_family_.info;
+  if (!info.is_usable) return Tell(explanation, true, info.reason);
+  BloomFilter::Question question;
+  question.hashed = row;
+  question.key.row = row;
+  return Probe(delete_family_, question, explanation);
+}
+
+bool HFileReader::Impl::MayContain(const HFileRead& read) const {
+  const HFileBloomInfo& info = general_.info;
+  // The rows between two of hbase:meta do not share what these do.
+  const bool is_ordered =
+      read.is_get() || row_order_ == hfile::RowOrder::kBytes;
+  const HFileFilterUse use =
+      is_ordered
+          ? ClassifyHFileRead(info.bloom_type, info.prefix_length_bytes, read)
+          : HFileFilterUse::kNone;
+  switch (use) {
+    case HFileFilterUse::kNone:
+      break;
+    case HFileFilterUse::kRow:
+    case HFileFilterUse::kPrefix:
+      return MayContainRow(read.start_row, nullptr);
+    case HFileFilterUse::kColumns:
+      return std::any_of(read.qualifiers.begin(), read.qualifiers.end(),
+                         [&](std::string_view qualifier) {
+                           return MayContainColumn(read.start_row, qualifier,
+                                                   nullptr);
+                         });
+  }
+  return true;
+}
+
+absl::StatusOr<std::string> HFileReader::Impl::ReadMetaBlock(
+    std::string_view name) const {
+  const auto found = meta_blocks_.find(name);
+  if (found == meta_blocks_.end()) {
+    return absl::NotFoundError(
+        absl::StrCat(base::AbslView(source_->name()), ": no meta block \"",
+                     absl::CHexEscape(base::AbslView(name)), "\""));
+  }
+  absl::StatusOr<hfile::Block> block = hfile::ReadBlock(
+      format_, found->second.offset, hfile::kMetaMagic, found->second.size);
+  if (!block.ok()) return block.status();
+  return std::move(block->payload);
+}
+
+HFileReader::HFileReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HFileReader::~HFileReader() = default;
+
+absl::StatusOr<std::unique_ptr<HFileReader>> HFileReader::Open(
+    const RandomAccessSource* source, const HFileReaderOptions& options) {
+  absl::StatusOr<std::unique_ptr<Impl>> impl = Impl::Open(source, options);
+  if (!impl.ok()) return impl.status();
+  return std::unique_ptr<HFileReader>(new HFileReader(*std::move(impl)));
+}
+
+bool HFileReader::MayContain(std::string_view row) const {
+  return impl_->Count(impl_->MayContainRow(row, nullptr));
+}
+
+bool HFileReader::MayContain(std::string_view row,
+                             std::string_view qualifier) const {
+  return impl_->Count(impl_->MayContainColumn(row, qualifier, nullptr));
+}
+
+bool HFileReader::MayContain(const HFileRead& read) const {
+  return impl_->Count(impl_->MayContain(read));
+}
+
+bool HFileReader::MayContainFamilyDelete(std::string_view row) const {
+  return impl_->Count(impl_->MayContainFamilyDelete(row, nullptr));
+}
+
+HFileExplanation HFileReader::Explain(
+    std::string_view row, std::optional<std::string_view> qualifier) const {
+  HFileExplanation explanation;
+  if (qualifier.has_value()) {
+    impl_->MayContainColumn(row, *qualifier, &explanation);
+  } else {
+    impl_->MayContainRow(row, &explanation);
+  }
+  return explanation;
+}
+
+HFileExplanation HFileReader::ExplainFamilyDelete(std::string_view row) const {
+  HFileExplanation explanation;
+  impl_->MayContainFamilyDelete(row, &explanation);
+  return explanation;
+}
+
+const HFileProperties& HFileReader::properties() const {
+  return impl_->properties();
+}
+
+const HFileBloomInfo& HFileReader::general_filter() const {
+  return impl_->general().info;
+}
+
+const HFileBloomInfo& HFileReader::delete_family_filter() const {
+  return impl_->delete_family().info;
+}
+
+absl::StatusOr<std::string> HFileReader::ReadChunk(const HFileBloomInfo& filter,
+                                                   size_t chunk) const {
+  RB_CHECK(filter.is_usable && chunk < filter.chunks.size());
+  return impl_->FilterOf(filter).bloom->ReadChunk(chunk);
+}
+
+absl::StatusOr<std::string> HFileReader::ReadMetaBlock(
+    std::string_view name) const {
+  return impl_->ReadMetaBlock(name);
+}
+
+std::unique_ptr<HFileCellReader> HFileReader::NewCellReader() const {
+  return std::make_unique<hfile::BlockCellReader>(
+      impl_->format(), impl_->trailer(), impl_->layout());
+}
+
+absl::Status HFileReader::Verify(bool with_keys) const {
+  return impl_->Verify(with_keys);
+}
+
+}  // namespace rowbloom

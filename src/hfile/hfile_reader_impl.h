@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an HFileReader is made of: the trailer, the section that is loaded when
+// a file is opened, and its two filters. hfile_reader.cc opens and answers,
+// verify.cc reads the rest.
+
+#ifndef ROWBLOOM_HFILE_HFILE_READER_IMPL_H_
+#define ROWBLOOM_HFILE_HFILE_READER_IMPL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hfile/block.h"
+#include "hfile/block_index.h"
+#include "hfile/bloom_filter.h"
+#include "hfile/cell_decoder.h"
+#include "hfile/cell_key.h"
+#include "hfile/file_info.h"
+#include "hfile/trailer.h"
+#include "rowbloom/hfile.h"
+
+namespace rowbloom {
+
+class HFileReader::Impl {
+ public:
+  // One of the file's filters: what is known, and what answers if it can.
+  struct Filter {
+    HFileBloomInfo info;
+    absl::Status error;  // Of damaged bytes; reason has it as text.
+    std::unique_ptr<hfile::BloomFilter> bloom;
+    std::optional<hfile::CellKey> last_key;  // Views into info.
+  };
+
+  Impl(const RandomAccessSource* source, const HFileReaderOptions& options,
+       const hfile::Trailer& trailer);
+  static absl::StatusOr<std::unique_ptr<Impl>> Open(
+      const RandomAccessSource* source, const HFileReaderOptions& options);
+
+  // `explanation`, if not null, is told how; it then is not counted.
+  bool MayContainRow(std::string_view row, HFileExplanation* explanation) const;
+  bool MayContainColumn(std::string_view row, std::string_view qualifier,
+                        HFileExplanation* explanation) const;
+  bool MayContainFamilyDelete(std::string_view row,
+                              HFileExplanation* explanation) const;
+  bool MayContain(const HFileRead& read) const;
+  // Asks the filter, which must be usable, for one key.
+  bool Probe(const Filter& filter, const hfile::BloomFilter::Question& question,
+             HFileExplanation* explanation) const;
+
+  absl::StatusOr<std::string> ReadMetaBlock(std::string_view name) const;
+  absl::Status Verify(bool with_keys) const;
+
+  const hfile::BlockFormat& format() const { return format_; }
+  const hfile::Trailer& trailer() const { return trailer_; }
+  const hfile::DataLayout& layout() const { return layout_; }
+  const HFileProperties& properties() const { return properties_; }
+  const Filter& general() const { return general_; }
+  const Filter& delete_family() const { return delete_family_; }
+  // Which of the two has this info.
+  const Filter& FilterOf(const HFileBloomInfo& info) const;
+  // Nothing if the comparator is not known.
+  std::optional<hfile::RowOrder> row_order() const { return row_order_; }
+  bool Count(bool may_contain) const;
+
+ private:
+  // The payloads of the load-on-open section, as far as it could be read.
+  struct Section {
+    bool has_no_data = false;  // The data index is there, and empty.
+    std::optional<std::string> meta_index;
+    std::optional<std::string> file_info;
+    std::optional<absl::StatusOr<std::string>> general_meta;
+    std::optional<absl::StatusOr<std::string>> delete_family_meta;
+    HFileChecksum checksum = HFileChecksum::kNull;
+    uint64_t digest = 0;
+    absl::Status error;  // Why it could not be read to its end.
+  };
+
+  absl::StatusOr<Section> ReadSection() const;
+  void TakeFileInfo(hfile::FileInfo info);
+  void MakeGeneralFilter(const Section& section);
+  void MakeDeleteFamilyFilter(const Section& section);
+  // Of info.bloom_type, from a meta block; on failure filter->info.reason.
+  void MakeFilter(const absl::StatusOr<std::string>& payload,
+                  const hfile::CachePlace& place, Filter* filter) const;
+  hfile::CachePlace PlaceInCache(uint64_t first_chunk,
+                                 uint64_t file_digest) const;
+
+  static bool IsBehindLast(const Filter& filter, const hfile::CellKey& key);
+  bool IsEmpty(HFileExplanation* explanation) const;
+
+  const RandomAccessSource* const source_;
+  const HFileReaderOptions options_;
+  const hfile::Trailer trailer_;
+  const uint64_t file_id_;
+  hfile::BlockFormat format_;
+  std::optional<hfile::RowOrder> row_order_;
+  hfile::DataLayout layout_;
+  HFileProperties properties_;
+  std::map<std::string, hfile::IndexEntry, std::less<>> meta_blocks_;
+  bool is_empty_ = false;
+  Filter general_;
+  Filter delete_family_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_HFILE_HFILE_READER_IMPL_H_

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/hfile_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "base/check.h"
+#include "hfile/big_endian.h"
+#include "hfile/block.h"
+#include "hfile/block_index.h"
+#include "hfile/bloom_meta.h"
+#include "hfile/bloom_writer.h"
+#include "hfile/cell_key.h"
+#include "hfile/comparators.h"
+#include "hfile/file_info.h"
+#include "hfile/trailer.h"
+
+namespace rowbloom {
+
+using hfile::BloomWriter;
+using hfile::CellKey;
+
+namespace {
+
+// What a writer says itself, or what is no longer so in a file that it writes.
+constexpr const char* kOwnNames[] = {
+    hfile::kBloomTypeName,         hfile::kBloomParamName,
+    hfile::kLastBloomKeyName,      hfile::kDeleteFamilyCountName,
+    hfile::kDataBlockEncodingName, hfile::kIndexBlockEncodingName,
+    hfile::kKeyValueVersionName,   hfile::kMaxMemstoreTsName,
+    hfile::kMaxTagsLenName,        hfile::kTagsCompressedName,
+    hfile::kLastKeyName,           hfile::kAvgKeyLenName,
+    hfile::kAvgValueLenName,       hfile::kCreateTimeName,
+};
+
+constexpr int32_t kKeyValueVersionWithMvcc = 1;
+
+absl::Status CheckCell(const HFileCell& cell) {
+  if (cell.row.empty() || cell.row.size() > hfile::kMaxRowSize ||
+      cell.family.size() > hfile::kMaxFamilySize ||
+      cell.qualifier.size() > hfile::kMaxBlockSize ||
+      cell.value.size() > hfile::kMaxBlockSize ||
+      cell.tags.size() > std::numeric_limits<int16_t>::max()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no cell has ", cell.row.size(), " bytes of row, ", cell.family.size(),
+        " of family, ", cell.qualifier.size(), " of qualifier, ",
+        cell.value.size(), " of value, ", cell.tags.size(), " of tags"));
+  }
+  return absl::OkStatus();
+}
+
+// Of the general filter's chunks.
+absl::StatusOr<hfile::ChunkGeometry> GeometryOf(
+    const HFileWriterOptions& options) {
+  return hfile::SizeChunk(
+      options.chunk_size_bytes,
+      hfile::EffectiveErrorRate(options.error_rate,
+                                options.bloom_type == BloomType::kRowCol),
+      options.max_fold);
+}
+
+double ExpectedFpr(const hfile::ChunkGeometry& geometry, uint64_t key_count) {
+  const double hashes = geometry.hash_count;
+  const double bits = 8 * static_cast<double>(geometry.size_bytes);
+  return std::pow(1 - std::exp(-hashes * static_cast<double>(key_count) / bits),
+                  hashes);
+}
+
+}  // namespace
+
+class HFileWriter::Impl {
+ public:
+  Impl(const HFileWriterOptions& options, ByteSink* sink,
+       const hfile::ChunkGeometry& general,
+       const hfile::ChunkGeometry& delete_family);
+
+  absl::Status Add(const HFileCell& cell);
+  absl::Status Finish();
+
+ private:
+  absl::Status AddCell(const HFileCell& cell);
+  // Appends a block and counts it; *place, if given, is told where.
+  absl::Status WriteBlock(std::string_view magic, std::string_view payload,
+                          hfile::IndexEntry* place = nullptr);
+  absl::Status FinishDataBlock();
+  absl::Status WriteChunks(BloomWriter* bloom, bool closing);
+  absl::Status WriteInlineBlocks(bool closing);
+  hfile::FileInfo MakeFileInfo() const;
+  absl::Status WriteBloomMeta(const BloomWriter& bloom, bool is_rowcol,
+                              std::string_view magic);
+
+  const HFileWriterOptions options_;
+  ByteSink* const sink_;
+  const hfile::RowOrder row_order_;
+  hfile::BlockStyle style_;
+  std::optional<BloomWriter> general_;
+  std::optional<BloomWriter> delete_family_;
+  hfile::Trailer trailer_;
+  uint64_t offset_ = 0;
+  std::map<std::string, int64_t, std::less<>> last_of_type_;
+  std::string block_;  // The open data block.
+  std::string block_first_key_;
+  std::string root_index_;
+  std::string last_key_;  // Of the cell before.
+  uint64_t key_bytes_ = 0;
+  uint64_t value_bytes_ = 0;
+  int64_t max_mvcc_ = 0;
+  int32_t max_tags_size_ = 0;
+  int64_t delete_family_count_ = 0;
+  absl::Status status_;
+  bool is_finished_ = false;
+};
+
+HFileWriter::Impl::Impl(const HFileWriterOptions& options, ByteSink* sink,
+                        const hfile::ChunkGeometry& general,
+                        const hfile::ChunkGeometry& delete_family)
+    : options_(options),
+      sink_(sink),
+      row_order_(options.is_meta_table ? hfile::RowOrder::kMeta
+                                       : hfile::RowOrder::kBytes) {
+  style_.compression = options.compression;
+  style_.checksum = options.checksum;
+  style_.bytes_per_checksum = options.bytes_per_checksum;
+  if (options.bloom_type != BloomType::kNone) {
+    general_.emplace(options.bloom_type, options.prefix_length_bytes,
+                     options.hash, general);
+  }
+  if (options.delete_family_filter &&
+      options.bloom_type != BloomType::kRowCol) {
+    delete_family_.emplace(BloomType::kRow, 0, options.hash, delete_family);
+  }
+}
+
+absl::Status HFileWriter::Impl::WriteBlock(std::string_view magic,
+                                           std::string_view payload,
+                                           hfile::IndexEntry* place) {
+  const auto last = last_of_type_.find(magic);
+  const absl::StatusOr<std::string> block = hfile::SerializeBlock(
+      style_, magic, last == last_of_type_.end() ? -1 : last->second, payload);
+  if (!block.ok()) return block.status();
+  absl::Status status = sink_->Append(*block);
+  if (!status.ok()) return status;
+  last_of_type_[std::string(magic)] = static_cast<int64_t>(offset_);
+  trailer_.total_uncompressed_bytes += hfile::kHeaderSize + payload.size();
+  if (place != nullptr) {
+    place->offset = offset_;
+    place->size = static_cast<uint32_t>(block->size());
+  }
+  offset_ += block->size();
+  return absl::OkStatus();
+}
+
+absl::Status HFileWriter::Impl::FinishDataBlock() {
+  if (block_.empty()) return absl::OkStatus();
+  hfile::IndexEntry entry;
+  absl::Status status = WriteBlock(hfile::kDataMagic, block_, &entry);
+  if (!status.ok()) return status;
+  const auto offset = static_cast<int64_t>(entry.offset);
+  if (trailer_.first_data_block_offset < 0) {
+    trailer_.first_data_block_offset = offset;
+  }
+  trailer_.last_data_block_offset = offset;
+  entry.key = block_first_key_;
+  hfile::AppendRootIndexEntry(entry, &root_index_);
+  ++trailer_.data_index_count;
+  block_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status HFileWriter::Impl::WriteChunks(BloomWriter* bloom, bool closing) {
+  while (std::optional<BloomWriter::ReadyChunk> chunk =
+             bloom->NextChunk(closing)) {
+    hfile::IndexEntry place;
+    absl::Status status =
+        WriteBlock(hfile::kBloomChunkMagic, chunk->bits, &place);
+    if (!status.ok()) return status;
+    bloom->ChunkWritten(place.offset, place.size, std::move(chunk->first_key));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HFileWriter::Impl::WriteInlineBlocks(bool closing) {
+  absl::Status status;
+  if (general_.has_value()) status = WriteChunks(&*general_, closing);
+  if (status.ok() && delete_family_.has_value()) {
+    status = WriteChunks(&*delete_family_, closing);
+  }
+  return status;
+}
+
+absl::Status HFileWriter::Impl::Add(const HFileCell& cell) {
+  RB_CHECK(!is_finished_);
+  if (status_.ok()) status_ = AddCell(cell);
+  return status_;
+}
+
+absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
+  absl::Status status = CheckCell(cell);
+  if (!status.ok()) return status;
+  const CellKey key = {cell.row, cell.family, cell.qualifier, cell.timestamp,
+                       cell.type};
+  CellKey before;
+  bool repeats = false;
+  if (trailer_.entry_count > 0 && hfile::ParseCellKey(last_key_, &before)) {
+    const int order = hfile::CompareCellKeys(row_order_, before, key);
+    if (order > 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cell ", trailer_.entry_count, ", of row \"",
+                       absl::CHexEscape(base::AbslView(cell.row)),
+                       "\", is before the one before it, of row \"",
+                       absl::CHexEscape(base::AbslView(before.row)), "\""));
+    }
+    repeats = order == 0;
+  }
+  // HBase's order of things, which decides where chunks lie: filters, then the
+  // end of the block before, then the cell.
+  if (general_.has_value()) general_->Add(cell);
+  if (hfile::IsFamilyDelete(cell)) {
+    ++delete_family_count_;
+    if (delete_family_.has_value()) delete_family_->Add(cell);
+  }
+  if (!repeats && block_.size() >= options_.block_size_bytes) {
+    status = FinishDataBlock();
+    if (status.ok()) status = WriteInlineBlocks(/*closing=*/false);
+    if (!status.ok()) return status;
+  }
+  last_key_.clear();
+  hfile::AppendCellKey(key, &last_key_);
+  if (block_.empty()) block_first_key_ = last_key_;
+  hfile::AppendBig(static_cast<uint32_t>(last_key_.size()), &block_);
+  hfile::AppendBig(static_cast<uint32_t>(cell.value.size()), &block_);
+  block_ += last_key_;
+  block_ += cell.value;
+  if (options_.has_tags) {
+    hfile::AppendBig(static_cast<uint16_t>(cell.tags.size()), &block_);
+    block_ += cell.tags;
+    max_tags_size_ =
+        std::max(max_tags_size_, static_cast<int32_t>(cell.tags.size()));
+  }
+  if (options_.has_mvcc) {
+    hfile::AppendVlong(cell.mvcc, &block_);
+    max_mvcc_ = std::max(max_mvcc_, cell.mvcc);
+  }
+  key_bytes_ += last_key_.size();
+  value_bytes_ += cell.value.size();
+  ++trailer_.entry_count;
+  return absl::OkStatus();
+}
+
+hfile::FileInfo HFileWriter::Impl::MakeFileInfo() const {
+  hfile::FileInfo info = options_.file_info;
+  for (const char* name : kOwnNames) info.erase(name);
+  const uint64_t cells = std::max<uint64_t>(trailer_.entry_count, 1);
+  if (trailer_.entry_count > 0) info[hfile::kLastKeyName] = last_key_;
+  info[hfile::kAvgKeyLenName] =
+      hfile::NumberBytes(static_cast<int32_t>(key_bytes_ / cells));
+  info[hfile::kAvgValueLenName] =
+      hfile::NumberBytes(static_cast<int32_t>(value_bytes_ / cells));
+  if (options_.create_time_ms != 0) {
+    info[hfile::kCreateTimeName] = hfile::NumberBytes(options_.create_time_ms);
+  }
+  if (options_.has_tags) {
+    info[hfile::kMaxTagsLenName] = hfile::NumberBytes(max_tags_size_);
+    info[hfile::kTagsCompressedName] = std::string(1, '\0');
+  }
+  if (options_.has_mvcc) {
+    info[hfile::kKeyValueVersionName] =
+        hfile::NumberBytes(kKeyValueVersionWithMvcc);
+    info[hfile::kMaxMemstoreTsName] = hfile::NumberBytes(max_mvcc_);
+  }
+  info[hfile::kDeleteFamilyCountName] =
+      hfile::NumberBytes(delete_family_count_);
+  if (general_.has_value() && general_->meta().key_count > 0) {
+    info[hfile::kBloomTypeName] =
+        std::string(BloomTypeName(options_.bloom_type));
+    info[hfile::kLastBloomKeyName] = std::string(general_->keys().hashed());
+    if (options_.bloom_type == BloomType::kRowPrefixFixedLength) {
+      info[hfile::kBloomParamName] = hfile::NumberBytes(
+          static_cast<int32_t>(options_.prefix_length_bytes));
+    }
+  }
+  return info;
+}
+
+absl::Status HFileWriter::Impl::WriteBloomMeta(const BloomWriter& bloom,
+                                               bool is_rowcol,
+                                               std::string_view magic) {
+  if (bloom.meta().key_count == 0) return absl::OkStatus();
+  hfile::BloomMeta meta = bloom.meta();
+  if (options_.profile == HFileProfile::kWidest) {
+    meta.comparator =
+        is_rowcol ? hfile::kKvComparator : hfile::kRawBytesComparator;
+  } else if (is_rowcol) {
+    meta.comparator = hfile::kCellComparatorImpl;
+  }
+  return WriteBlock(magic, hfile::SerializeBloomMeta(meta));
+}
+
+absl::Status HFileWriter::Impl::Finish() {
+  RB_CHECK(!is_finished_);
+  is_finished_ = true;
+  absl::Status status = status_;
+  if (status.ok()) status = FinishDataBlock();
+  if (status.ok()) status = WriteInlineBlocks(/*closing=*/true);
+  trailer_.load_on_open_offset = offset_;
+  trailer_.uncompressed_data_index_size = root_index_.size();
+  const uint64_t without_root = trailer_.total_uncompressed_bytes;
+  if (status.ok()) status = WriteBlock(hfile::kRootIndexMagic, root_index_);
+  trailer_.total_uncompressed_bytes = without_root;  // As HBase counts.
+  if (status.ok()) status = WriteBlock(hfile::kRootIndexMagic, {});
+  trailer_.file_info_offset = offset_;
+  if (status.ok()) {
+    status = WriteBlock(hfile::kFileInfoMagic,
+                        hfile::SerializeFileInfo(MakeFileInfo()));
+  }
+  if (status.ok() && general_.has_value()) {
+    status =
+        WriteBloomMeta(*general_, options_.bloom_type == BloomType::kRowCol,
+                       hfile::kGeneralBloomMagic);
+  }
+  if (status.ok() && delete_family_.has_value()) {
+    status =
+        WriteBloomMeta(*delete_family_, false, hfile::kDeleteFamilyBloomMagic);
+  }
+  if (!status.ok()) return status;
+  trailer_.comparator =
+      options_.is_meta_table ? hfile::kMetaComparator : hfile::kKvComparator;
+  trailer_.compression = static_cast<uint64_t>(options_.compression);
+  trailer_.total_uncompressed_bytes += trailer_.size();
+  return sink_->Append(hfile::SerializeTrailer(trailer_));
+}
+
+HFileWriterOptions OptionsOf(const HFileReader& reader) {
+  const HFileProperties& properties = reader.properties();
+  const HFileBloomInfo& filter = reader.general_filter();
+  HFileWriterOptions options;
+  options.bloom_type = filter.bloom_type;
+  options.prefix_length_bytes = filter.prefix_length_bytes;
+  options.hash =
+      filter.is_usable ? filter.hash : reader.delete_family_filter().hash;
+  options.compression = properties.compression;
+  options.checksum = properties.checksum;
+  options.has_tags = properties.file_info.count(hfile::kMaxTagsLenName) > 0;
+  options.has_mvcc = hfile::FindNumber<int32_t>(properties.file_info,
+                                                hfile::kKeyValueVersionName) ==
+                     kKeyValueVersionWithMvcc;
+  options.is_meta_table =
+      hfile::OrderOfFile(properties.comparator) == hfile::RowOrder::kMeta;
+  options.create_time_ms =
+      hfile::FindNumber<int64_t>(properties.file_info, hfile::kCreateTimeName)
+          .value_or(0);
+  options.file_info = properties.file_info;
+  for (const char* name : kOwnNames) options.file_info.erase(name);
+  return options;
+}
+
+absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
+    const HFileWriterOptions& options, uint64_t key_count) {
+  HFileFilterPlan plan;
+  if (options.bloom_type == BloomType::kNone || key_count == 0) return plan;
+  const absl::StatusOr<hfile::ChunkGeometry> geometry = GeometryOf(options);
+  if (!geometry.ok()) return geometry.status();
+  const auto capacity = static_cast<uint64_t>(geometry->max_keys);
+  plan.hash_count = geometry->hash_count;
+  plan.chunk_count = (key_count + capacity - 1) / capacity;
+  const uint64_t in_last = key_count - (plan.chunk_count - 1) * capacity;
+  hfile::ChunkGeometry last = *geometry;
+  hfile::FoldGeometry(static_cast<int64_t>(in_last), &last);
+  plan.size_bytes =
+      (plan.chunk_count - 1) * static_cast<uint64_t>(geometry->size_bytes) +
+      static_cast<uint64_t>(last.size_bytes);
+  const double positives =
+      static_cast<double>(key_count - in_last) *
+          ExpectedFpr(*geometry, capacity) +
+      static_cast<double>(in_last) * ExpectedFpr(last, in_last);
+  const double rate = positives / static_cast<double>(key_count);
+  plan.expected_fpr = options.bloom_type == BloomType::kRowCol
+                          ? 1 - (1 - rate) * (1 - rate)
+                          : rate;
+  return plan;
+}
+
+HFileWriter::HFileWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HFileWriter::~HFileWriter() = default;
+
+absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
+    const HFileWriterOptions& options, ByteSink* sink) {
+  if (options.bytes_per_checksum < hfile::kHeaderSize ||
+      options.block_size_bytes == 0 ||
+      options.block_size_bytes > hfile::kMaxBlockSize / 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "bytes_per_checksum is ", options.bytes_per_checksum, ", at least ",
+        hfile::kHeaderSize, "; block_size_bytes is ", options.block_size_bytes,
+        ", 1 to ", hfile::kMaxBlockSize / 2));
+  }
+  if (options.bloom_type == BloomType::kRowPrefixFixedLength &&
+      (options.prefix_length_bytes < 1 ||
+       options.prefix_length_bytes > hfile::kMaxRowSize)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "prefix_length_bytes is ", options.prefix_length_bytes,
+        "; with ROWPREFIX_FIXED_LENGTH 1 to ", hfile::kMaxRowSize));
+  }
+  const auto general = GeometryOf(options);
+  if (!general.ok()) return general.status();
+  const auto delete_family = hfile::SizeChunk(
+      options.chunk_size_bytes,
+      hfile::EffectiveErrorRate(options.error_rate, false), options.max_fold);
+  if (!delete_family.ok()) return delete_family.status();
+  // A codec that is not here is not first missed when a block is full.
+  const auto probe = hfile::SerializeBlock(
+      {options.compression, options.checksum, options.bytes_per_checksum},
+      hfile::kDataMagic, -1, {});
+  if (!probe.ok()) return probe.status();
+  return std::unique_ptr<HFileWriter>(new HFileWriter(
+      std::make_unique<Impl>(options, sink, *general, *delete_family)));
+}
+
+absl::Status HFileWriter::Add(const HFileCell& cell) {
+  return impl_->Add(cell);
+}
+
+absl::Status HFileWriter::Finish() { return impl_->Finish(); }
+
+}  // namespace rowbloom

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of an HFile, from which everything else is found. Versions 2.0 to
+// 3.3; 1 is refused. 212 bytes in version 2, 4096 in version 3: a magic number,
+// fields, zeros, and the version in the last four bytes.
+
+#ifndef ROWBLOOM_HFILE_TRAILER_H_
+#define ROWBLOOM_HFILE_TRAILER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rowbloom/io.h"
+
+namespace rowbloom::hfile {
+
+inline constexpr std::string_view kTrailerMagic = "TRABLK\"$";
+
+struct Trailer {
+  int major_version = 3;
+  int minor_version = 3;
+  uint64_t offset = 0;  // Where it begins.
+  uint64_t file_info_offset = 0;
+  uint64_t load_on_open_offset = 0;
+  uint64_t uncompressed_data_index_size = 0;
+  uint64_t total_uncompressed_bytes = 0;
+  uint64_t data_index_count = 0;  // Entries of the root index.
+  uint64_t meta_index_count = 0;
+  uint64_t entry_count = 0;  // Cells.
+  uint64_t data_index_levels = 1;
+  int64_t first_data_block_offset = -1;  // -1: there is none.
+  int64_t last_data_block_offset = -1;
+  std::string comparator;    // A Java class.
+  uint64_t compression = 2;  // HFileCompression, if it is known.
+  bool is_encrypted = false;
+
+  // Blocks had none in version 2.0.
+  bool blocks_have_checksums() const {
+    return major_version > 2 || minor_version > 0;
+  }
+  // Whether the fields are a protocol buffer.
+  bool is_proto() const { return major_version > 2 || minor_version >= 2; }
+  uint64_t size() const { return major_version == 2 ? 212 : 4096; }
+};
+
+// Unimplemented for versions it does not know, InvalidArgument if the file is
+// no HFile. What it returns lies within the file.
+absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source);
+
+// Of version 2.2 and later: from kTrailerMagic to the version.
+std::string SerializeTrailer(const Trailer& trailer);
+
+}  // namespace rowbloom::hfile
+
+#endif  // ROWBLOOM_HFILE_TRAILER_H_

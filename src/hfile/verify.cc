@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a whole file and checks all that can be checked. The trailer has no
+// checksum: each of its fields is held against what it speaks of.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "hfile/bloom_writer.h"
+#include "hfile/comparators.h"
+#include "hfile/errors.h"
+#include "hfile/hfile_reader_impl.h"
+#include "reader/chunk_loader.h"
+
+namespace rowbloom {
+
+using hfile::Block;
+using hfile::BlockHeader;
+using hfile::CellKey;
+using hfile::IndexEntry;
+
+namespace {
+
+constexpr size_t kVerifyCacheBytes = 64 << 20;
+
+// A data block as it was met, for comparison with the index.
+struct DataBlock {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  std::string first_key;
+  std::string last_key;
+};
+
+// Hudi's writer cuts the keys of the index behind the row: then it is the
+// first key that a row can have.
+bool ParseIndexKey(std::string_view bytes, CellKey* key) {
+  if (hfile::ParseCellKey(bytes, key)) return true;
+  *key = CellKey();
+  int16_t row_size;
+  return hfile::ReadBig(&bytes, &row_size) &&
+         hfile::ReadBytes(&bytes, row_size, &key->row) && bytes.empty();
+}
+
+class Verifier {
+ public:
+  Verifier(const HFileReader::Impl& file, bool with_keys);
+
+  absl::Status Run();
+
+ private:
+  using Filter = HFileReader::Impl::Filter;
+
+  absl::Status DataLoss(uint64_t offset, const std::string& what) const {
+    return hfile::DataLossAt(*format_.source, offset, what);
+  }
+  absl::StatusOr<std::string> ReadPiece(uint64_t offset, uint64_t size) const;
+  // Of all blocks up to `end`, which behind load_on_open_offset are others.
+  absl::Status WalkBlocks();
+  absl::Status VisitBlock(const Block& block);
+  absl::Status VisitLoadedBlock(const Block& block);
+  absl::Status VisitData(const Block& block);
+  absl::Status VisitCell(const HFileCell& cell, DataBlock* data);
+  absl::Status FindKeys(const HFileCell& cell);
+  absl::Status FindKey(const Filter& filter,
+                       const hfile::BloomFilter::Question& question,
+                       const char* which);
+  absl::Status CheckTrailer() const;
+  absl::Status CheckTrailerBytes() const;
+  absl::Status CheckFileInfo() const;
+  absl::Status CheckDataIndex() const;
+  // The entries of the level above data blocks.
+  absl::StatusOr<std::vector<IndexEntry>> LeafEntries() const;
+  absl::Status CheckMetaIndex() const;
+  absl::Status CheckFilter(const Filter& filter, uint64_t seen_keys,
+                           const char* which);
+  absl::Status CheckChunks() const;
+
+  const HFileReader::Impl& file_;
+  const hfile::Trailer& trailer_;
+  const hfile::BlockFormat& format_;
+  const bool with_keys_;
+  hfile::CellDecoder decoder_;
+  hfile::RowOrder row_order_;
+
+  std::map<std::string, uint64_t, std::less<>> last_of_type_;
+  uint64_t uncompressed_bytes_ = 0;
+  uint64_t uncompressed_index_size_ = 0;
+  std::vector<DataBlock> data_blocks_;
+  std::map<uint64_t, Block> inner_indexes_;
+  // Offset to size, in the file and of the payload.
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> chunks_;
+  std::map<uint64_t, uint64_t> meta_blocks_;
+  std::vector<Block> roots_;
+  uint64_t cell_count_ = 0;
+  uint64_t delete_family_count_ = 0;
+  std::string last_key_;  // Of the cell before.
+  hfile::BloomKeys general_keys_;
+  hfile::BloomKeys delete_family_keys_;
+};
+
+Verifier::Verifier(const HFileReader::Impl& file, bool with_keys)
+    : file_(file),
+      trailer_(file.trailer()),
+      format_(file.format()),
+      with_keys_(with_keys),
+      decoder_(file.layout()),
+      row_order_(file.row_order().value_or(hfile::RowOrder::kBytes)),
+      general_keys_(file.general().info.bloom_type,
+                    file.general().info.prefix_length_bytes),
+      delete_family_keys_(BloomType::kRow, 0) {}
+
+absl::StatusOr<std::string> Verifier::ReadPiece(uint64_t offset,
+                                                uint64_t size) const {
+  std::string scratch(static_cast<size_t>(size), '\0');
+  std::string_view bytes;
+  absl::Status status = reader::ReadExactly(
+      *format_.source, offset, scratch.size(), scratch.data(), &bytes);
+  if (!status.ok()) return status;
+  return std::string(bytes);
+}
+
+absl::Status Verifier::WalkBlocks() {
+  for (uint64_t offset = 0; offset < trailer_.offset;) {
+    const absl::StatusOr<BlockHeader> header =
+        hfile::ReadBlockHeader(format_, offset);
+    if (!header.ok()) return header.status();
+    const uint64_t end = offset + header->size;
+    if (offset < trailer_.load_on_open_offset &&
+        end > trailer_.load_on_open_offset) {
+      return DataLoss(offset,
+                      absl::StrCat("a block ends at ", end,
+                                   ", and the trailer has one begin at ",
+                                   trailer_.load_on_open_offset));
+    }
+    if (!hfile::IsKnownMagic(header->magic)) {
+      return hfile::Annotate(
+          *format_.source, offset,
+          absl::UnimplementedError(absl::StrCat("block type \"",
+                                                absl::CHexEscape(header->magic),
+                                                "\" is not known")));
+    }
+    // The previous block of the type, if the writer tells.
+    const std::string type(hfile::IsDataMagic(header->magic)
+                               ? std::string(hfile::kDataMagic)
+                               : header->magic);
+    const auto previous = last_of_type_.find(type);
+    const int64_t expected = previous == last_of_type_.end()
+                                 ? -1
+                                 : static_cast<int64_t>(previous->second);
+    if (header->previous_offset != -1 && header->previous_offset != expected) {
+      return DataLoss(offset, absl::StrCat("the block before has offset ",
+                                           expected, ", and the header says ",
+                                           header->previous_offset));
+    }
+    last_of_type_[type] = offset;
+    const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
+    if (!bytes.ok()) return bytes.status();
+    absl::Status status;
+    if (trailer_.is_encrypted) {
+      status = hfile::VerifyBlock(format_, *header, *bytes);
+    } else {
+      const absl::StatusOr<Block> block =
+          hfile::ParseBlock(format_, *header, *bytes);
+      if (!block.ok()) return block.status();
+      // HBase does not count the upper levels of the data index.
+      if (header->magic != hfile::kIntermediateIndexMagic &&
+          offset != trailer_.load_on_open_offset) {
+        uncompressed_bytes_ += format_.header_size() + block->payload.size();
+      }
+      status = VisitBlock(*block);
+    }
+    if (!status.ok()) return status;
+    offset = end;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::VisitBlock(const Block& block) {
+  const BlockHeader& header = block.header;
+  if (header.offset >= trailer_.load_on_open_offset) {
+    return VisitLoadedBlock(block);
+  }
+  if (hfile::IsDataMagic(header.magic)) return VisitData(block);
+  if (header.magic == hfile::kLeafIndexMagic ||
+      header.magic == hfile::kIntermediateIndexMagic) {
+    uncompressed_index_size_ += block.payload.size();
+    inner_indexes_.emplace(header.offset, block);
+  } else if (header.magic == hfile::kBloomChunkMagic) {
+    chunks_[header.offset] = {header.size, block.payload.size()};
+  } else if (header.magic == hfile::kMetaMagic) {
+    meta_blocks_[header.offset] = header.size;
+  } else {
+    return DataLoss(header.offset,
+                    absl::StrCat("a block \"", header.magic,
+                                 "\" among data, not behind it"));
+  }
+  return absl::OkStatus();
+}
+
+// Roots, file info, Bloom metas, in this order.
+absl::Status Verifier::VisitLoadedBlock(const Block& block) {
+  const BlockHeader& header = block.header;
+  const bool is_root = header.magic == hfile::kRootIndexMagic;
+  const bool is_info = header.magic == hfile::kFileInfoMagic;
+  if (is_root && roots_.size() < 2) {
+    if (roots_.empty()) uncompressed_index_size_ += block.payload.size();
+    roots_.push_back(block);
+    return absl::OkStatus();
+  }
+  if (roots_.size() == 2 &&
+      (is_info ? header.offset == trailer_.file_info_offset
+               : header.offset > trailer_.file_info_offset &&
+                     (header.magic == hfile::kGeneralBloomMagic ||
+                      header.magic == hfile::kDeleteFamilyBloomMagic))) {
+    return absl::OkStatus();
+  }
+  return DataLoss(header.offset,
+                  absl::StrCat("a block \"", header.magic,
+                               "\" where none is when a file is opened"));
+}
+
+absl::Status Verifier::VisitData(const Block& block) {
+  const BlockHeader& header = block.header;
+  absl::Status status = decoder_.Start(header.magic, block.payload);
+  DataBlock data;
+  data.offset = header.offset;
+  data.size = header.size;
+  while (status.ok() && !decoder_.AtEnd()) {
+    HFileCell cell;
+    status = decoder_.Next(&cell);
+    if (status.ok()) status = VisitCell(cell, &data);
+  }
+  if (status.ok() && data.first_key.empty()) {
+    status = absl::DataLossError("a data block without cells");
+  }
+  data_blocks_.push_back(std::move(data));
+  return hfile::Annotate(*format_.source, header.offset, status);
+}
+
+absl::Status Verifier::VisitCell(const HFileCell& cell, DataBlock* data) {
+  const CellKey key = {cell.row, cell.family, cell.qualifier, cell.timestamp,
+                       cell.type};
+  CellKey before;
+  if (cell_count_ > 0 && file_.row_order().has_value() &&
+      hfile::ParseCellKey(last_key_, &before) &&
+      hfile::CompareCellKeys(row_order_, before, key) > 0) {
+    return absl::DataLossError(
+        absl::StrCat("cell ", cell_count_, " of the file, of row \"",
+                     absl::CHexEscape(base::AbslView(cell.row)),
+                     "\", is before the one before it"));
+  }
+  ++cell_count_;
+  if (hfile::IsFamilyDelete(cell)) ++delete_family_count_;
+  last_key_.clear();
+  hfile::AppendCellKey(key, &last_key_);
+  if (data->first_key.empty()) data->first_key = last_key_;
+  data->last_key = last_key_;
+  return with_keys_ ? FindKeys(cell) : absl::OkStatus();
+}
+
+absl::Status Verifier::FindKeys(const HFileCell& cell) {
+  absl::Status status;
+  if (file_.general().info.is_usable && general_keys_.Next(cell)) {
+    status = FindKey(file_.general(),
+                     {general_keys_.key(), general_keys_.hashed()}, "general");
+  }
+  if (status.ok() && file_.delete_family().info.is_usable &&
+      hfile::IsFamilyDelete(cell) && delete_family_keys_.Next(cell)) {
+    status = FindKey(file_.delete_family(),
+                     {delete_family_keys_.key(), delete_family_keys_.hashed()},
+                     "delete family");
+  }
+  return status;
+}
+
+absl::Status Verifier::FindKey(const Filter& filter,
+                               const hfile::BloomFilter::Question& question,
+                               const char* which) {
+  if (filter.last_key.has_value() &&
+      filter.bloom->Compare(question.key, *filter.last_key) > 0) {
+    return absl::DataLossError(
+        absl::StrCat("the last key of the ", which, " filter is before row \"",
+                     absl::CHexEscape(base::AbslView(question.key.row)), "\""));
+  }
+  if (file_.Probe(filter, question, nullptr)) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      "the ", which, " filter says no to a key that is there: row \"",
+      absl::CHexEscape(base::AbslView(question.key.row)), "\", qualifier \"",
+      absl::CHexEscape(base::AbslView(question.key.qualifier)), "\""));
+}
+
+absl::Status Verifier::CheckTrailer() const {
+  const auto check = [&](const char* what, uint64_t stated,
+                         uint64_t counted) -> absl::Status {
+    if (stated == counted) return absl::OkStatus();
+    return DataLoss(trailer_.offset,
+                    absl::StrCat("the trailer has ", stated, " ", what,
+                                 ", there are ", counted));
+  };
+  absl::Status status = check("cells", trailer_.entry_count, cell_count_);
+  // Hudi's writer leaves out the first, and counts the second otherwise.
+  if (trailer_.total_uncompressed_bytes != 0) {
+    status.Update(check("uncompressed bytes", trailer_.total_uncompressed_bytes,
+                        uncompressed_bytes_ + trailer_.size()));
+    status.Update(check("bytes of data index",
+                        trailer_.uncompressed_data_index_size,
+                        uncompressed_index_size_));
+  }
+  const uint64_t none = static_cast<uint64_t>(int64_t{-1});
+  status.Update(
+      check("as the offset of the first data block",
+            static_cast<uint64_t>(trailer_.first_data_block_offset),
+            data_blocks_.empty() ? none : data_blocks_.front().offset));
+  status.Update(
+      check("as the offset of the last data block",
+            static_cast<uint64_t>(trailer_.last_data_block_offset),
+            data_blocks_.empty() ? none : data_blocks_.back().offset));
+  if (status.ok()) status = CheckTrailerBytes();
+  if (status.ok() && !file_.row_order().has_value()) {
+    return hfile::Annotate(
+        *format_.source, trailer_.offset,
+        absl::UnimplementedError(absl::StrCat(
+            "comparator \"", absl::CHexEscape(trailer_.comparator),
+            "\" is not known: the order of cells was not checked")));
+  }
+  return status;
+}
+
+// There is one form of the fields that are known.
+absl::Status Verifier::CheckTrailerBytes() const {
+  if (!trailer_.is_proto()) return absl::OkStatus();
+  const absl::StatusOr<std::string> bytes =
+      ReadPiece(trailer_.offset, trailer_.size());
+  if (!bytes.ok()) return bytes.status();
+  if (*bytes == hfile::SerializeTrailer(trailer_)) return absl::OkStatus();
+  return hfile::Annotate(
+      *format_.source, trailer_.offset,
+      absl::UnimplementedError("the trailer has fields that are not known"));
+}
+
+absl::Status Verifier::CheckFileInfo() const {
+  const HFileProperties& properties = file_.properties();
+  const std::string* last_key =
+      hfile::FindInfo(properties.file_info, hfile::kLastKeyName);
+  // Hudi's writer cuts it behind the row.
+  CellKey last;
+  if (last_key != nullptr &&
+      (last_key_.compare(0, last_key->size(), *last_key) != 0 ||
+       (hfile::ParseCellKey(last_key_, &last) &&
+        last_key->size() < hfile::kRowSizeSize + last.row.size()))) {
+    return DataLoss(trailer_.file_info_offset,
+                    "file info has another last key than the last cell");
+  }
+  if (properties.delete_family_count >= 0 &&
+      static_cast<uint64_t>(properties.delete_family_count) !=
+          delete_family_count_) {
+    return DataLoss(
+        trailer_.file_info_offset,
+        absl::StrCat("file info has ", properties.delete_family_count,
+                     " deletes of families, there are ", delete_family_count_));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<IndexEntry>> Verifier::LeafEntries() const {
+  absl::StatusOr<std::vector<IndexEntry>> entries =
+      hfile::ParseRootIndex(roots_[0].payload, trailer_.data_index_count,
+                            trailer_.data_index_levels > 1);
+  if (!entries.ok()) {
+    return hfile::Annotate(*format_.source, roots_[0].header.offset,
+                           entries.status());
+  }
+  if (trailer_.data_index_levels < 1) {
+    return DataLoss(trailer_.offset, "the trailer has no level of data index");
+  }
+  size_t visited = 0;
+  for (uint64_t level = 1; level < trailer_.data_index_levels; ++level) {
+    std::vector<IndexEntry> below;
+    for (const IndexEntry& entry : *entries) {
+      const auto found = inner_indexes_.find(entry.offset);
+      if (found == inner_indexes_.end() ||
+          found->second.header.size != entry.size) {
+        return DataLoss(entry.offset,
+                        "the data index has a block here that is not there");
+      }
+      ++visited;
+      absl::StatusOr<std::vector<IndexEntry>> part =
+          hfile::ParseInnerIndex(found->second.payload);
+      if (!part.ok()) {
+        return hfile::Annotate(*format_.source, entry.offset, part.status());
+      }
+      std::move(part->begin(), part->end(), std::back_inserter(below));
+    }
+    // Each block is met once; also ends what levels that are not there begin.
+    if (visited > inner_indexes_.size() || entries->empty()) break;
+    *entries = std::move(below);
+  }
+  if (visited != inner_indexes_.size()) {
+    return DataLoss(trailer_.load_on_open_offset,
+                    absl::StrCat("the data index has ", visited, " of ",
+                                 inner_indexes_.size(), " inner blocks in ",
+                                 trailer_.data_index_levels, " levels"));
+  }
+  return entries;
+}
+
+absl::Status Verifier::CheckDataIndex() const {
+  const std::string* encoding = hfile::FindInfo(file_.properties().file_info,
+                                                hfile::kIndexBlockEncodingName);
+  if (encoding != nullptr && *encoding != "NONE") return absl::OkStatus();
+  const absl::StatusOr<std::vector<IndexEntry>> entries = LeafEntries();
+  if (!entries.ok()) return entries.status();
+  if (entries->size() != data_blocks_.size()) {
+    return DataLoss(
+        trailer_.load_on_open_offset,
+        absl::StrCat("the data index has ", entries->size(),
+                     " data blocks, there are ", data_blocks_.size()));
+  }
+  for (size_t i = 0; i < entries->size(); ++i) {
+    const IndexEntry& entry = (*entries)[i];
+    const DataBlock& data = data_blocks_[i];
+    CellKey key;
+    CellKey first;
+    CellKey before;
+    const bool in_place = entry.offset == data.offset &&
+                          entry.size == data.size &&
+                          ParseIndexKey(entry.key, &key) &&
+                          hfile::ParseCellKey(data.first_key, &first);
+    const bool in_order =
+        in_place &&
+        (!file_.row_order().has_value() ||
+         (hfile::CompareCellKeys(row_order_, key, first) <= 0 &&
+          (i == 0 ||
+           (hfile::ParseCellKey(data_blocks_[i - 1].last_key, &before) &&
+            hfile::CompareCellKeys(row_order_, before, key) < 0))));
+    if (!in_order) {
+      return DataLoss(
+          data.offset,
+          absl::StrCat("entry ", i, " of the data index, of ", entry.size,
+                       " bytes at ", entry.offset, ", is not of this block"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::CheckMetaIndex() const {
+  const absl::StatusOr<std::vector<IndexEntry>> entries = hfile::ParseRootIndex(
+      roots_[1].payload, trailer_.meta_index_count, false);
+  if (!entries.ok()) {
+    return hfile::Annotate(*format_.source, roots_[1].header.offset,
+                           entries.status());
+  }
+  for (const IndexEntry& entry : *entries) {
+    const auto found = meta_blocks_.find(entry.offset);
+    if (found == meta_blocks_.end() || found->second != entry.size) {
+      return DataLoss(entry.offset,
+                      absl::StrCat("no meta block \"",
+                                   absl::CHexEscape(entry.key), "\" here"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
+                                   const char* which) {
+  const HFileBloomInfo& info = filter.info;
+  if (!filter.error.ok()) {
+    return hfile::Annotate(
+        *format_.source, trailer_.file_info_offset,
+        absl::Status(
+            filter.error.code(),
+            absl::StrCat("the ", which, " filter: ", filter.error.message())));
+  }
+  if (info.bloom_type == BloomType::kNone) return absl::OkStatus();
+  if (!info.is_usable) {
+    return DataLoss(trailer_.file_info_offset,
+                    absl::StrCat("the ", which, " filter: ", info.reason));
+  }
+  uint64_t size = 0;
+  for (const HFileBloomChunkInfo& chunk : info.chunks) {
+    const auto found = chunks_.find(chunk.offset);
+    if (found == chunks_.end() || found->second.first != chunk.size_bytes) {
+      return DataLoss(chunk.offset,
+                      absl::StrCat("no chunk of the ", which, " filter here"));
+    }
+    size += found->second.second;
+    chunks_.erase(found);
+  }
+  if (size != info.size_bytes || info.key_count == 0 ||
+      info.key_count > info.max_keys ||
+      (with_keys_ && info.key_count != seen_keys)) {
+    return DataLoss(
+        trailer_.file_info_offset,
+        absl::StrCat(
+            "the ", which, " filter says that it has ", info.size_bytes,
+            " bytes, ", info.key_count, " keys and room for ", info.max_keys,
+            "; it has ", size, " bytes",
+            with_keys_ ? absl::StrCat(" and ", seen_keys, " keys") : ""));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::Run() {
+  absl::Status status = WalkBlocks();
+  if (!status.ok() || trailer_.is_encrypted) return status;
+  if (roots_.size() < 2) {
+    return DataLoss(trailer_.load_on_open_offset,
+                    "no data index and meta index");
+  }
+  status = CheckTrailer();
+  if (status.ok()) status = CheckFileInfo();
+  if (status.ok()) status = CheckDataIndex();
+  if (status.ok()) status = CheckMetaIndex();
+  if (status.ok()) {
+    status = CheckFilter(file_.general(), general_keys_.count(), "general");
+  }
+  if (status.ok()) {
+    status = CheckFilter(file_.delete_family(), delete_family_keys_.count(),
+                         "delete family");
+  }
+  if (status.ok() && !chunks_.empty()) {
+    return DataLoss(chunks_.begin()->first, "a Bloom chunk of no filter");
+  }
+  return status;
+}
+
+}  // namespace
+
+absl::Status HFileReader::Impl::Verify(bool with_keys) const {
+  // Once more, from the source: it may have been damaged since.
+  const std::unique_ptr<FilterCache> cache =
+      NewShardedLruCache({kVerifyCacheBytes});
+  HFileReaderOptions options;
+  options.cache = cache.get();
+  const absl::StatusOr<std::unique_ptr<Impl>> reopened = Open(source_, options);
+  if (!reopened.ok()) return reopened.status();
+  return Verifier(**reopened, with_keys).Run();
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tool over HFiles.
+
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tool_runner.h"
+
+namespace rowbloom {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+class HFileCliTest : public ToolTest {
+ protected:
+  static ToolResult Run(const std::vector<std::string>& arguments) {
+    return RunTool(inputs(), arguments);
+  }
+};
+
+TEST_F(HFileCliTest, ADirectoryAndAPatternStandForTheirFiles) {
+  const ToolResult result = Run({"verify", "--cells", "*.hfile"});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("4 files: 4 ok"));
+  EXPECT_EQ(Run({"verify", "*.nothing"}).exit_code, 2);
+}
+
+TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
+  std::string bytes = ReadFile(InputPath("row.hfile"));
+  const Json before = Json::parse(Run({"inspect", "--json", "row.hfile"}).out);
+  const auto& chunk = before["files"][0]["chunks"][0];
+  bytes[chunk["offset"].get<size_t>() + 40] ^= 1;
+  WriteFile(InputPath("damaged"), bytes);
+  const ToolResult verified = Run({"verify", "damaged"});
+  EXPECT_EQ(verified.exit_code, 1);
+  EXPECT_THAT(verified.out,
+              HasSubstr("offset " + chunk["offset"].dump() + ": checksum"));
+  const ToolResult looked = Run({"lookup", "damaged", "row00000x"});
+  EXPECT_EQ(looked.exit_code, 1);
+  EXPECT_THAT(looked.out, HasSubstr("maybe"));
+  EXPECT_EQ(Run({"inspect", "damaged"}).exit_code, 1);
+  EXPECT_EQ(Run({"rebuild", "damaged", "repaired"}).exit_code, 0);
+  EXPECT_EQ(Run({"verify", "--cells", "repaired"}).exit_code, 0);
+}
+
+TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
+  for (const char* type : {"NONE", "ROW", "rowcol", "ROWPREFIX_FIXED_LENGTH"}) {
+    const std::string out = std::string("as_") + type;
+    const ToolResult result =
+        Run({"rebuild", "rowcol.hfile", out, "--bloom_type", type,
+             "--prefix_length", "5", "--error_rate", "0.001", "--chunk_size",
+             "2048", "--hash", "murmur3", "--compression", "ZSTD", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json document = Json::parse(result.out);
+    EXPECT_EQ(document["format"], "rowbloom-rebuild");
+    EXPECT_EQ(document["before"]["bloom_type"], "ROWCOL");
+    const ToolResult verified = Run({"verify", "--cells", out});
+    EXPECT_EQ(verified.exit_code, 0) << verified.out;
+    const ToolResult there = Run({"lookup", out, "row00017", "name"});
+    EXPECT_THAT(there.out, HasSubstr("maybe"));
+  }
+}
+
+TEST_F(HFileCliTest, RebuildWithoutArgumentsGivesTheSameFilter) {
+  ASSERT_EQ(Run({"rebuild", "row.hfile", "again.hfile", "--chunk_size", "1024"})
+                .exit_code,
+            0);
+  EXPECT_TRUE(ReadFile(InputPath("again.hfile")) ==
+              ReadFile(InputPath("row.hfile")));
+}
+
+TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
+  EXPECT_EQ(Run({"rebuild", "row.hfile", "rowcol.hfile"}).exit_code, 2);
+  std::string bytes = ReadFile(InputPath("row.hfile"));
+  bytes[100] ^= 1;  // In its first data block.
+  WriteFile(InputPath("lost"), bytes);
+  const ToolResult result = Run({"rebuild", "lost", "half"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("offset 0: checksum"));
+  for (const auto& entry : std::filesystem::directory_iterator(inputs())) {
+    EXPECT_EQ(entry.path().string().find("half"), std::string::npos)
+        << entry.path();
+  }
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{
+           {"--bloom_type", "RIBBON"},
+           {"--error_rate", "2"},
+           {"--compression", "LZO"},
+           {"--chunk_size", "0"},
+           {"--bloom_type", "ROWPREFIX_FIXED_LENGTH"}}) {
+    std::vector<std::string> arguments = {"rebuild", "row.hfile", "half"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(Run(arguments).exit_code, 2) << wrong[1];
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_CLI_TEST_WITH_HFILE

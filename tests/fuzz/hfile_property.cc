@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fuzz/properties.h"
+#include "fuzz/require.h"
+#include "hfile/block.h"
+#include "hfile/checksum.h"
+#include "hfile/trailer.h"
+#include "rowbloom/hfile.h"
+#include "rowbloom/hfile_writer.h"
+
+namespace rowbloom::fuzz {
+
+namespace {
+
+constexpr int kMostCells = 1000;
+
+// Asks whatever it is, and keeps it to what it found whole.
+void CheckFile(std::string_view bytes) {
+  const auto source = NewMemorySource(bytes);
+  const auto cache = NewShardedLruCache({1 << 20});
+  HFileReaderOptions options;
+  options.cache = cache.get();
+  const auto opened = HFileReader::Open(source.get(), options);
+  if (!opened.ok()) return;
+  const HFileReader& reader = **opened;
+  const bool is_whole = reader.Verify(/*with_keys=*/true).ok();
+  for (const std::string& name : reader.properties().meta_blocks) {
+    reader.ReadMetaBlock(name).IgnoreError();
+  }
+  reader.MayContain("");
+  reader.MayContain(std::string(70000, 'x'), "q");
+  reader.MayContain(HFileRead{"row0", "row1"});
+  const auto cells = reader.NewCellReader();
+  HFileCell cell;
+  for (int i = 0; i < kMostCells && cells->Next(&cell); ++i) {
+    const bool may_contain = reader.MayContain(cell.row) &&
+                             reader.MayContain(cell.row, cell.qualifier) &&
+                             reader.MayContain(HFileRead::Get(cell.row));
+    const bool deletes = cell.type == HFileCell::kDeleteFamily;
+    const bool may_delete = !deletes || reader.MayContainFamilyDelete(cell.row);
+    REQUIRE(!is_whole || (may_contain && may_delete));
+    const HFileExplanation why = reader.Explain(cell.row, cell.qualifier);
+    REQUIRE(why.may_contain == reader.MayContain(cell.row, cell.qualifier) ||
+            !why.status.ok());
+  }
+}
+
+// With checksums that are right, as far as blocks follow each other.
+std::string Resealed(std::string_view bytes) {
+  std::string resealed(bytes);
+  const auto source = NewMemorySource(bytes);
+  const auto trailer = hfile::ReadTrailer(*source);
+  if (!trailer.ok() || !trailer->blocks_have_checksums()) return resealed;
+  hfile::BlockFormat format;
+  format.source = source.get();
+  format.end = trailer->offset;
+  for (uint64_t offset = 0; offset < trailer->offset;) {
+    const auto header = hfile::ReadBlockHeader(format, offset);
+    if (!header.ok()) break;
+    const size_t data_size = hfile::kHeaderSize + header->payload_size;
+    std::string checksums;
+    hfile::AppendChecksums(header->checksum, header->bytes_per_checksum,
+                           std::string_view(resealed).substr(
+                               static_cast<size_t>(offset), data_size),
+                           &checksums);
+    resealed.replace(static_cast<size_t>(offset) + data_size, checksums.size(),
+                     checksums);
+    offset += header->size;
+  }
+  return resealed;
+}
+
+// The trailer of version 2 is shorter: more of an input is something else.
+std::string AsVersion2(const std::string& bytes) {
+  const auto source = NewMemorySource(bytes);
+  auto trailer = hfile::ReadTrailer(*source);
+  REQUIRE(trailer.ok());
+  const std::string blocks =
+      bytes.substr(0, static_cast<size_t>(trailer->offset));
+  trailer->total_uncompressed_bytes -= trailer->size();
+  trailer->major_version = 2;
+  trailer->total_uncompressed_bytes += trailer->size();
+  return blocks + hfile::SerializeTrailer(*trailer);
+}
+
+}  // namespace
+
+void HFileProperty(std::string_view bytes) {
+  CheckFile(bytes);
+  CheckFile(Resealed(bytes));
+}
+
+std::vector<std::string> HFileSeeds() {
+  std::vector<std::string> seeds;
+  const auto write = [&](const HFileWriterOptions& options, int rows) {
+    std::string bytes;
+    const auto sink = NewStringSink(&bytes);
+    const auto writer = HFileWriter::Make(options, sink.get());
+    REQUIRE(writer.ok());
+    for (int i = 0; i < rows; ++i) {
+      const std::string row = "row" + std::to_string(10 + i);
+      HFileCell cell;
+      cell.row = row;
+      cell.family = "f";
+      cell.timestamp = 1000;
+      cell.type = HFileCell::kDeleteFamily;
+      if (i % 3 == 0) REQUIRE((*writer)->Add(cell).ok());
+      cell.type = HFileCell::kPut;
+      cell.qualifier = "q";
+      cell.value = "v";
+      REQUIRE((*writer)->Add(cell).ok());
+    }
+    REQUIRE((*writer)->Finish().ok());
+    seeds.push_back(AsVersion2(bytes));
+  };
+  HFileWriterOptions options;
+  options.block_size_bytes = 64;
+  options.chunk_size_bytes = 4;
+  options.max_fold = 0;
+  write(options, 0);
+  write(options, 7);
+  options.bloom_type = BloomType::kRowCol;
+  options.has_mvcc = true;
+  write(options, 7);
+  options.bloom_type = BloomType::kRowPrefixFixedLength;
+  options.prefix_length_bytes = 4;
+  options.has_tags = true;
+  for (const auto compression :
+       {HFileCompression::kGz, HFileCompression::kSnappy,
+        HFileCompression::kLz4, HFileCompression::kZstd}) {
+    options.compression = compression;
+    write(options, 4);
+  }
+  return seeds;
+}
+
+}  // namespace rowbloom::fuzz

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hfile/bloom_meta.h"
+#include "hfile/cell_key.h"
+#include "hfile/file_info.h"
+#include "hfile/test_hfile.h"
+#include "rowbloom/hfile.h"
+#include "testing/counting_source.h"
+#include "testing/faulty_source.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::EditHFile;
+using ::testing::HasSubstr;
+using testing::LoadedBlock;
+using testing::OpenHFile;
+using testing::Put;
+using testing::SmallHFile;
+using testing::WriteHFile;
+
+constexpr const char* kAbsent[] = {"row01", "row03", "row05", "row07",
+                                   "row09", "row11", "row13"};
+
+// Chunks for a few keys each, and a rate at which few of kAbsent are "maybe".
+HFileWriterOptions ManyChunks(BloomType type) {
+  HFileWriterOptions options;
+  options.bloom_type = type;
+  options.chunk_size_bytes = 8;
+  options.error_rate = 0.01F;
+  options.max_fold = 0;
+  return options;
+}
+
+int CountMaybe(const HFileReader& reader) {
+  int maybe = 0;
+  for (const char* row : kAbsent) maybe += reader.MayContain(row, "a") ? 1 : 0;
+  return maybe;
+}
+
+// Changes file info in place.
+std::string WithInfo(const std::string& bytes,
+                     const std::function<void(hfile::FileInfo*)>& edit) {
+  return EditHFile(bytes, [&](std::vector<LoadedBlock>* blocks) {
+    for (LoadedBlock& block : *blocks) {
+      if (block.magic != hfile::kFileInfoMagic) continue;
+      hfile::FileInfo info = *hfile::ParseFileInfo(block.payload);
+      edit(&info);
+      block.payload = hfile::SerializeFileInfo(info);
+    }
+  });
+}
+
+std::string WithMeta(const std::string& bytes,
+                     const std::function<void(std::string*)>& edit) {
+  return EditHFile(bytes, [&](std::vector<LoadedBlock>* blocks) {
+    for (LoadedBlock& block : *blocks) {
+      if (block.magic == hfile::kGeneralBloomMagic) edit(&block.payload);
+    }
+  });
+}
+
+// Neither a row nor a column is lost, and none is denied.
+void ExpectNoFilter(const std::string& bytes, const char* reason) {
+  const OpenHFile file(bytes);
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_FALSE(file.reader->general_filter().is_usable);
+  EXPECT_THAT(file.reader->general_filter().reason, HasSubstr(reason));
+  EXPECT_EQ(CountMaybe(*file.reader), static_cast<int>(std::size(kAbsent)));
+  EXPECT_TRUE(file.reader->MayContain("row00", "a"));
+}
+
+TEST(HFileReader, RowFilterAnswersForRowsAndTheirColumns) {
+  const OpenHFile file(SmallHFile(ManyChunks(BloomType::kRow)));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_GT(file.reader->general_filter().chunks.size(), 2);
+  EXPECT_TRUE(file.reader->MayContain("row04"));
+  EXPECT_TRUE(file.reader->MayContain("row04", "no such column"));
+  EXPECT_LT(CountMaybe(*file.reader), 3);
+  EXPECT_FALSE(file.reader->MayContain("ro"));    // Before the first key.
+  EXPECT_FALSE(file.reader->MayContain("row9"));  // Behind the last one.
+}
+
+TEST(HFileReader, RowColFilterKnowsColumnsAndNoRows) {
+  const OpenHFile file(SmallHFile(ManyChunks(BloomType::kRowCol)));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->MayContain("row04", "a"));
+  EXPECT_TRUE(file.reader->MayContain("row01"));
+  EXPECT_LT(CountMaybe(*file.reader), 3);
+  // Its family is deleted: any column of it may be asked for.
+  EXPECT_TRUE(file.reader->MayContain("row00", "no such column"));
+  const HFileExplanation why = file.reader->Explain("row00", "no such column");
+  ASSERT_EQ(why.probes.size(), 2);
+  EXPECT_FALSE(why.probes[0].may_contain);
+  EXPECT_TRUE(why.probes[1].may_contain);
+}
+
+TEST(HFileReader, PrefixFilterAnswersForRowsAndScans) {
+  HFileWriterOptions options = ManyChunks(BloomType::kRowPrefixFixedLength);
+  options.prefix_length_bytes = 4;
+  const OpenHFile file(
+      WriteHFile(options, {Put("aaab1", "q"), Put("ab", "q"), Put("dddd1", "q"),
+                           Put("dddd2", "q")}));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  const HFileReader& reader = *file.reader;
+  EXPECT_EQ(reader.general_filter().prefix_length_bytes, 4);
+  EXPECT_EQ(reader.general_filter().key_count, 3);
+  EXPECT_EQ(reader.general_filter().last_key, "dddd");
+  EXPECT_TRUE(reader.MayContain("dddd9"));  // Has the prefix of another.
+  EXPECT_TRUE(reader.MayContain("ab"));     // Shorter than a prefix.
+  EXPECT_FALSE(reader.MayContain("dddc"));
+  EXPECT_FALSE(reader.MayContain(HFileRead{"dddc1", "dddc7"}));
+  EXPECT_FALSE(reader.MayContain(HFileRead{"dddc", "dddd"}));
+  EXPECT_TRUE(reader.MayContain(HFileRead{"dddd", "dddd7"}));
+  EXPECT_TRUE(reader.MayContain(HFileRead{"dddc", "dddd1"}));
+}
+
+TEST(HFileReader, FamilyDeletesHaveAFilterOfTheirOwn) {
+  const OpenHFile file(SmallHFile(ManyChunks(BloomType::kRow), 200));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->MayContainFamilyDelete("row00"));
+  int maybe = 0;
+  for (const char* row : kAbsent) {
+    maybe += file.reader->MayContainFamilyDelete(row) ? 1 : 0;
+  }
+  EXPECT_LT(maybe, 3);
+  const OpenHFile none(WriteHFile({}, {Put("row", "a")}));
+  EXPECT_FALSE(none.reader->MayContainFamilyDelete("row"));
+  HFileWriterOptions options;
+  options.bloom_type = BloomType::kRowCol;
+  const OpenHFile without(SmallHFile(options));
+  EXPECT_FALSE(without.reader->delete_family_filter().is_usable);
+  EXPECT_TRUE(without.reader->MayContainFamilyDelete("row02"));
+}
+
+TEST(HFileReader, AFileWithoutCellsHasNothing) {
+  const OpenHFile file(WriteHFile({}, {}));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  EXPECT_FALSE(file.reader->MayContain("row"));
+  EXPECT_FALSE(file.reader->MayContain("row", "a"));
+  EXPECT_FALSE(file.reader->MayContainFamilyDelete("row"));
+}
+
+TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  ASSERT_LT(CountMaybe(*OpenHFile(bytes).reader), 3);
+  ExpectNoFilter(WithInfo(bytes,
+                          [](hfile::FileInfo* info) {
+                            (*info)[hfile::kBloomTypeName] = "RIBBON_ROW";
+                          }),
+                 "RIBBON_ROW");
+  ExpectNoFilter(WithInfo(bytes,
+                          [](hfile::FileInfo* info) {
+                            info->erase(hfile::kBloomTypeName);
+                          }),
+                 "no bloom type");
+  ExpectNoFilter(WithInfo(bytes,
+                          [](hfile::FileInfo* info) {
+                            (*info)[hfile::kBloomTypeName] =
+                                "ROWPREFIX_FIXED_LENGTH";
+                          }),
+                 "without its length");
+  ExpectNoFilter(WithInfo(bytes,
+                          [](hfile::FileInfo* info) {
+                            (*info)[hfile::kBloomTypeName] = "ROWCOL";
+                          }),
+                 "comparator");
+  ExpectNoFilter(
+      WithMeta(bytes, [](std::string* payload) { (*payload)[3] = 101; }),
+      "version 101");
+  ExpectNoFilter(
+      WithMeta(bytes, [](std::string* payload) { (*payload)[19] = 3; }),
+      "hash type 3");
+  ExpectNoFilter(
+      WithMeta(bytes, [](std::string* payload) { payload->pop_back(); }),
+      "cut short");
+  ExpectNoFilter(WithMeta(bytes,
+                          [](std::string* payload) {
+                            auto meta =
+                                *hfile::ParseBloomMeta(*payload, 1 << 30);
+                            meta.comparator = "com.example.Own";
+                            *payload = hfile::SerializeBloomMeta(meta);
+                          }),
+                 "com.example.Own");
+  ExpectNoFilter(WithMeta(bytes,
+                          [](std::string* payload) {
+                            auto meta =
+                                *hfile::ParseBloomMeta(*payload, 1 << 30);
+                            meta.chunks[1].first_key = "a";
+                            *payload = hfile::SerializeBloomMeta(meta);
+                          }),
+                 "not behind");
+  const auto nothing = [](std::vector<LoadedBlock>*) {};
+  ExpectNoFilter(EditHFile(bytes, nothing,
+                           [](hfile::Trailer* trailer) {
+                             trailer->comparator = "com.example.Own";
+                           }),
+                 "com.example.Own");
+  ExpectNoFilter(EditHFile(bytes,
+                           [](std::vector<LoadedBlock>* blocks) {
+                             blocks->erase(blocks->begin() + 3);
+                           }),
+                 "no general Bloom meta");
+}
+
+TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
+  const std::string bytes = EditHFile(
+      SmallHFile(ManyChunks(BloomType::kRow)),
+      [](std::vector<LoadedBlock>* blocks) {
+        blocks->insert(blocks->begin() + 3, {"NEWBLOCK", "something"});
+      });
+  const OpenHFile file(bytes);
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->general_filter().is_usable);
+  EXPECT_EQ(file.reader->Verify(false).code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(HFileReader, AMissingLastKeyCostsOnlyItsCheck) {
+  const std::string bytes = WithInfo(
+      SmallHFile(ManyChunks(BloomType::kRowCol)),
+      [](hfile::FileInfo* info) { info->erase(hfile::kLastBloomKeyName); });
+  const OpenHFile file(bytes);
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->general_filter().is_usable);
+  EXPECT_TRUE(file.reader->MayContain("row04", "a"));
+  EXPECT_LT(CountMaybe(*file.reader), 3);
+}
+
+TEST(HFileReader, AnEncryptedFileIsOpenedWithoutAFilter) {
+  // Field 13 of the trailer, and nothing that is encrypted.
+  std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const size_t trailer = bytes.size() - 4096;
+  const size_t size = static_cast<unsigned char>(bytes[trailer + 8]);
+  ASSERT_LT(size, 120);
+  bytes[trailer + 8] = static_cast<char>(size + 3);
+  bytes[trailer + 9 + size] = 13 << 3 | 2;
+  bytes[trailer + 9 + size + 1] = 1;
+  bytes[trailer + 9 + size + 2] = 'k';
+  ExpectNoFilter(bytes, "encrypted");
+  const OpenHFile file(bytes);
+  EXPECT_TRUE(file.reader->properties().is_encrypted);
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  const auto cells = file.reader->NewCellReader();
+  HFileCell cell;
+  EXPECT_FALSE(cells->Next(&cell));
+  EXPECT_EQ(cells->status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST(HFileReader, OpensWithTwoReadsAndLoadsEachChunkOnce) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const auto memory = NewMemorySource(bytes);
+  const testing::CountingSource source(memory.get());
+  const auto cache = NewShardedLruCache({1 << 20});
+  HFileReaderOptions options;
+  options.cache = cache.get();
+  {
+    const auto reader = HFileReader::Open(&source, options);
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ(source.read_count(), 2);
+    EXPECT_TRUE((*reader)->MayContain("row00"));
+    EXPECT_EQ(source.read_count(), 3);
+    EXPECT_TRUE((*reader)->MayContain("row00"));
+    EXPECT_EQ(source.read_count(), 3);
+    EXPECT_EQ(cache->GetUsage().entry_count, 1);
+  }
+  EXPECT_EQ(cache->GetUsage().entry_count, 0);
+  options.prefetch = true;
+  const auto reader = HFileReader::Open(&source, options);
+  const uint64_t reads = source.read_count();
+  CountMaybe(**reader);
+  EXPECT_EQ(source.read_count(), reads);
+}
+
+TEST(HFileReader, ReadersOfOneIdShareChunksAndThoseOfAnotherFileDoNot) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const std::string other = SmallHFile(ManyChunks(BloomType::kRow), 10);
+  const auto memory = NewMemorySource(bytes);
+  const testing::CountingSource source(memory.get());
+  const auto cache = NewShardedLruCache({1 << 20});
+  HFileReaderOptions options;
+  options.cache = cache.get();
+  options.file_id = 7;
+  const auto first = HFileReader::Open(&source, options);
+  const auto second = HFileReader::Open(&source, options);
+  EXPECT_TRUE((*first)->MayContain("row00"));
+  EXPECT_EQ(source.read_count(), 5);
+  EXPECT_TRUE((*second)->MayContain("row00"));
+  EXPECT_EQ(source.read_count(), 5);
+  const OpenHFile third(other, options);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(third.reader->MayContain("row" + std::string(i < 5, '0') +
+                                         std::to_string(2 * i)));
+  }
+}
+
+TEST(HFileReader, BrokenReadsAnswerMaybeAndAreTriedAgain) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const auto memory = NewMemorySource(bytes);
+  testing::FaultySource source(memory.get());
+  FilterStats stats;
+  HFileReaderOptions options;
+  options.stats = &stats;
+  const auto reader = HFileReader::Open(&source, options);
+  ASSERT_TRUE(reader.ok());
+  source.FailAllReads();
+  EXPECT_EQ(CountMaybe(**reader), static_cast<int>(std::size(kAbsent)));
+  EXPECT_EQ(stats.Snapshot()[FilterCounter::kLoadErrors], std::size(kAbsent));
+  source.Heal();
+  EXPECT_LT(CountMaybe(**reader), 3);
+}
+
+TEST(HFileReader, DamagedChunksAnswerMaybeForGood) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const auto memory = NewMemorySource(bytes);
+  testing::FaultySource source(memory.get());
+  FilterStats stats;
+  HFileReaderOptions options;
+  options.stats = &stats;
+  const auto reader = HFileReader::Open(&source, options);
+  ASSERT_TRUE(reader.ok());
+  for (const HFileBloomChunkInfo& chunk : (*reader)->general_filter().chunks) {
+    source.FlipBit(chunk.offset + 33, 3);
+  }
+  EXPECT_EQ(CountMaybe(**reader), static_cast<int>(std::size(kAbsent)));
+  source.Heal();
+  EXPECT_EQ(CountMaybe(**reader), static_cast<int>(std::size(kAbsent)));
+}
+
+TEST(HFileReaderThreads, AgreeWhileTheCacheIsTooSmall) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow), 400);
+  const auto cache = NewShardedLruCache({2048});
+  HFileReaderOptions options;
+  options.cache = cache.get();
+  const OpenHFile file(bytes, options);
+  ASSERT_TRUE(file.status.ok());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&file, t] {
+      for (int i = 0; i < 2000; ++i) {
+        const int row = (i * 7 + t) % 400;
+        const std::string digits = std::to_string(2 * row);
+        EXPECT_TRUE(file.reader->MayContain(
+            "row" + std::string(digits.size() < 2, '0') + digits));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(HFileReader, MetaTablesAreOrderedByTheirOwnComparator) {
+  // Bytewise "t!x" is before "t,y"; by tables, "t" is before "t!x".
+  HFileWriterOptions options = ManyChunks(BloomType::kRow);
+  options.is_meta_table = true;
+  std::vector<std::string> rows;
+  for (int i = 100; i < 140; ++i)
+    rows.push_back("t," + std::to_string(i) + ",1");
+  for (int i = 100; i < 140; ++i) {
+    rows.push_back("t!x," + std::to_string(i) + ",1");
+  }
+  std::vector<HFileCell> cells;
+  for (const std::string& row : rows) cells.push_back(Put(row, "q"));
+  const OpenHFile file(WriteHFile(options, cells));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_GT(file.reader->general_filter().chunks.size(), 2);
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  for (const std::string& row : rows) {
+    EXPECT_TRUE(file.reader->MayContain(row)) << row;
+  }
+}
+
+TEST(HFileReader, NamesTheMetaBlockThatIsNotThere) {
+  const OpenHFile file(SmallHFile({}));
+  EXPECT_EQ(file.reader->ReadMetaBlock("bloomFilter").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(HFileReader, RefusesWhatIsNoHFile) {
+  EXPECT_EQ(OpenHFile("").status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(OpenHFile(std::string(5000, 'x')).status.code(),
+            absl::StatusCode::kInvalidArgument);
+  std::string newer = SmallHFile({});
+  newer[newer.size() - 4] = 4;  // 3.4
+  EXPECT_EQ(OpenHFile(newer).status.code(), absl::StatusCode::kUnimplemented);
+  std::string oldest(60, '\0');
+  oldest.replace(0, 8, "TRABLK\"$");
+  oldest.back() = 1;
+  EXPECT_EQ(OpenHFile(oldest).status.code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST(ClassifyHFileRead, EachTypeServesItsReads) {
+  const std::string_view qualifiers[] = {"a", "b"};
+  const HFileRead get = HFileRead::Get("row");
+  const HFileRead columns = HFileRead::Get("row", qualifiers);
+  const HFileRead scan = {"row1", "row2"};
+  const auto use = [](BloomType type, const HFileRead& read) {
+    return ClassifyHFileRead(type, 3, read);
+  };
+  for (const HFileRead& read : {get, columns, scan, HFileRead{}}) {
+    EXPECT_EQ(use(BloomType::kNone, read), HFileFilterUse::kNone);
+  }
+  EXPECT_EQ(use(BloomType::kRow, get), HFileFilterUse::kRow);
+  EXPECT_EQ(use(BloomType::kRow, columns), HFileFilterUse::kRow);
+  EXPECT_EQ(use(BloomType::kRow, scan), HFileFilterUse::kNone);
+  EXPECT_EQ(use(BloomType::kRowCol, get), HFileFilterUse::kNone);
+  EXPECT_EQ(use(BloomType::kRowCol, columns), HFileFilterUse::kColumns);
+  EXPECT_EQ(use(BloomType::kRowCol, scan), HFileFilterUse::kNone);
+  const BloomType prefix = BloomType::kRowPrefixFixedLength;
+  EXPECT_EQ(use(prefix, get), HFileFilterUse::kPrefix);
+  EXPECT_EQ(use(prefix, HFileRead::Get("r")), HFileFilterUse::kPrefix);
+  EXPECT_EQ(use(prefix, scan), HFileFilterUse::kPrefix);
+  EXPECT_EQ(use(prefix, HFileRead{}), HFileFilterUse::kNone);
+  // Up to the first row without the prefix, that row left out.
+  EXPECT_EQ(use(prefix, {"row", "rox"}), HFileFilterUse::kPrefix);
+  EXPECT_EQ(use(prefix, {"row5", "rox"}), HFileFilterUse::kPrefix);
+  EXPECT_EQ(use(prefix, {"row", "rox", true, true}), HFileFilterUse::kNone);
+  EXPECT_EQ(use(prefix, {"row", "rox\1"}), HFileFilterUse::kNone);
+  EXPECT_EQ(use(prefix, {"row", "roy"}), HFileFilterUse::kNone);
+  EXPECT_EQ(use(prefix, {"row", ""}), HFileFilterUse::kNone);
+  EXPECT_EQ(use(prefix, {"ro", "ro"}), HFileFilterUse::kNone);
+  EXPECT_EQ(use(prefix, {"ro\xff", "rp"}), HFileFilterUse::kPrefix);
+  EXPECT_EQ(use(prefix, {"\xff\xff\xff", ""}), HFileFilterUse::kNone);
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/hfile_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "hfile/test_hfile.h"
+
+namespace rowbloom {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::OpenHFile;
+using testing::Put;
+using testing::SmallHFile;
+
+TEST(HFileWriter, ProfilesNameComparatorsAsHBaseDoes) {
+  struct Case {
+    HFileProfile profile;
+    BloomType type;
+    const char* comparator;
+  };
+  for (const Case& c : {
+           Case{HFileProfile::kHBase2, BloomType::kRow, ""},
+           Case{HFileProfile::kHBase2, BloomType::kRowCol,
+                "org.apache.hadoop.hbase.CellComparatorImpl"},
+           Case{HFileProfile::kWidest, BloomType::kRow,
+                "org.apache.hadoop.hbase.KeyValue$RawBytesComparator"},
+           Case{HFileProfile::kWidest, BloomType::kRowCol,
+                "org.apache.hadoop.hbase.KeyValue$KVComparator"},
+       }) {
+    HFileWriterOptions options;
+    options.profile = c.profile;
+    options.bloom_type = c.type;
+    const OpenHFile file(SmallHFile(options));
+    ASSERT_TRUE(file.status.ok()) << file.status;
+    EXPECT_EQ(file.reader->general_filter().comparator, c.comparator);
+    EXPECT_EQ(file.reader->properties().comparator,
+              "org.apache.hadoop.hbase.KeyValue$KVComparator");
+    EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  }
+}
+
+TEST(HFileWriter, RefusesCellsOutOfOrderAndStaysRefusing) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  auto writer = HFileWriter::Make({}, sink.get());
+  ASSERT_TRUE(writer.ok());
+  EXPECT_EQ((*writer)->Add(Put("b", "q")), absl::OkStatus());
+  EXPECT_EQ((*writer)->Add(Put("b", "q")), absl::OkStatus());  // A repetition.
+  const absl::Status status = (*writer)->Add(Put("a", "q"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("row \"a\""));
+  EXPECT_EQ((*writer)->Add(Put("c", "q")), status);
+  EXPECT_EQ((*writer)->Finish(), status);
+}
+
+TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
+  const std::string too_long(32768, 'r');
+  for (const HFileCell& cell : {Put("", "q"), Put(too_long, "q")}) {
+    std::string bytes;
+    const auto sink = NewStringSink(&bytes);
+    auto writer = HFileWriter::Make({}, sink.get());
+    EXPECT_EQ((*writer)->Add(cell).code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(HFileWriter, RefusesOptionsThatCannotBe) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  const auto code = [&](auto set) {
+    HFileWriterOptions options;
+    set(&options);
+    return HFileWriter::Make(options, sink.get()).status().code();
+  };
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  EXPECT_EQ(code([](auto* o) { o->error_rate = 0; }), kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->error_rate = 1; }), kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->chunk_size_bytes = 0; }), kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->max_fold = -1; }), kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 32; }), kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->block_size_bytes = 0; }), kInvalid);
+  EXPECT_EQ(
+      code([](auto* o) { o->bloom_type = BloomType::kRowPrefixFixedLength; }),
+      kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->compression = HFileCompression::kLzo; }),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(HFileWriter, PassesOnWhatTheSinkSays) {
+  class FullSink : public ByteSink {
+   public:
+    absl::Status Append(std::string_view) override {
+      return absl::ResourceExhaustedError("full");
+    }
+  } sink;
+  auto writer = HFileWriter::Make({}, &sink);
+  ASSERT_TRUE(writer.ok());
+  EXPECT_EQ((*writer)->Add(Put("a", "q")), absl::OkStatus());
+  EXPECT_EQ((*writer)->Finish().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(HFileWriter, KeepsFileInfoButWhatItSaysItself) {
+  HFileWriterOptions options;
+  options.file_info["MAX_SEQ_ID_KEY"] = "12345678";
+  options.file_info["BLOOM_FILTER_TYPE"] = "ROWCOL";
+  options.file_info["BLOOM_FILTER_PARAM"] = "1234";
+  const OpenHFile file(SmallHFile(options));
+  const auto& info = file.reader->properties().file_info;
+  EXPECT_EQ(info.at("MAX_SEQ_ID_KEY"), "12345678");
+  EXPECT_EQ(info.at("BLOOM_FILTER_TYPE"), "ROW");
+  EXPECT_EQ(info.count("BLOOM_FILTER_PARAM"), 0);
+}
+
+TEST(PlanHFileFilter, IsWhatIsWritten) {
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    for (const int rows : {0, 1, 12, 100, 700}) {
+      HFileWriterOptions options;
+      options.bloom_type = type;
+      options.chunk_size_bytes = 256;
+      options.max_fold = 3;
+      const OpenHFile file(SmallHFile(options, rows));
+      const HFileBloomInfo& written = file.reader->general_filter();
+      const auto plan = PlanHFileFilter(options, written.key_count);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      EXPECT_EQ(plan->chunk_count, written.chunks.size());
+      EXPECT_EQ(plan->size_bytes, written.size_bytes);
+      EXPECT_EQ(plan->hash_count, written.hash_count);
+      EXPECT_LT(plan->expected_fpr, 0.013);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

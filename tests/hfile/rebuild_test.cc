@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that HBase wrote, written again from their cells.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <regex>
+#include <string>
+
+#include "hfile/test_data.h"
+#include "rowbloom/hfile.h"
+#include "rowbloom/hfile_writer.h"
+
+namespace rowbloom {
+namespace {
+
+std::string DescribedValue(const std::string& description, const char* name) {
+  std::smatch match;
+  const std::regex pattern("\\b" + std::string(name) + "=([^ \n]*)");
+  return std::regex_search(description, match, pattern) ? match[1].str() : "";
+}
+
+// What the file was written with, as far as it does not say itself.
+HFileWriterOptions OptionsFor(const std::filesystem::path& path,
+                              const HFileReader& reader) {
+  HFileWriterOptions options = OptionsOf(reader);
+  options.profile = HFileProfile::kWidest;
+  const std::string description = testing::ReadFile(
+      std::filesystem::path(path).replace_extension(".desc.txt"));
+  if (description.empty()) return options;
+  const int chunk_size = std::stoi(DescribedValue(description, "bloomBlock"));
+  if (chunk_size > 0) options.chunk_size_bytes = chunk_size;
+  const float rate = std::stof(DescribedValue(description, "err"));
+  if (rate > 0) options.error_rate = rate;
+  const int fold = std::stoi(DescribedValue(description, "fold"));
+  if (fold >= 0) options.max_fold = fold;
+  options.bytes_per_checksum =
+      static_cast<uint32_t>(std::stoul(DescribedValue(description, "bpc")));
+  options.block_size_bytes =
+      static_cast<uint32_t>(std::stoul(DescribedValue(description, "blk")));
+  return options;
+}
+
+std::string WriteAgain(const HFileReader& reader,
+                       const HFileWriterOptions& options) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  auto writer = HFileWriter::Make(options, sink.get());
+  EXPECT_TRUE(writer.ok()) << writer.status();
+  const auto cells = reader.NewCellReader();
+  HFileCell cell;
+  while (cells->Next(&cell)) {
+    EXPECT_EQ((*writer)->Add(cell), absl::OkStatus());
+  }
+  EXPECT_EQ(cells->status(), absl::OkStatus());
+  EXPECT_EQ((*writer)->Finish(), absl::OkStatus());
+  return bytes;
+}
+
+void ExpectSameFilter(const HFileReader& expected,
+                      const HFileBloomInfo& expected_info,
+                      const HFileReader& actual,
+                      const HFileBloomInfo& actual_info) {
+  EXPECT_EQ(actual_info.is_usable, expected_info.is_usable);
+  EXPECT_EQ(actual_info.bloom_type, expected_info.bloom_type);
+  EXPECT_EQ(actual_info.last_key, expected_info.last_key);
+  EXPECT_EQ(actual_info.size_bytes, expected_info.size_bytes);
+  EXPECT_EQ(actual_info.key_count, expected_info.key_count);
+  EXPECT_EQ(actual_info.max_keys, expected_info.max_keys);
+  EXPECT_EQ(actual_info.hash_count, expected_info.hash_count);
+  EXPECT_EQ(actual_info.hash, expected_info.hash);
+  ASSERT_EQ(actual_info.chunks.size(), expected_info.chunks.size());
+  for (size_t i = 0; i < expected_info.chunks.size(); ++i) {
+    EXPECT_EQ(actual_info.chunks[i].first_key,
+              expected_info.chunks[i].first_key);
+    const auto expected_bits = expected.ReadChunk(expected_info, i);
+    const auto actual_bits = actual.ReadChunk(actual_info, i);
+    ASSERT_TRUE(expected_bits.ok()) << expected_bits.status();
+    ASSERT_TRUE(actual_bits.ok()) << actual_bits.status();
+    EXPECT_TRUE(*actual_bits == *expected_bits) << "chunk " << i;
+  }
+}
+
+// From the block's magic to its end, without the trailer.
+std::string BlocksFrom(const std::string& file, const std::string& magic,
+                       size_t trailer_size) {
+  const size_t at = file.rfind(magic);
+  if (at == std::string::npos) return "";
+  return file.substr(at, file.size() - trailer_size - at);
+}
+
+class RebuildTest : public ::testing::TestWithParam<testing::HFileSample> {};
+
+INSTANTIATE_TEST_SUITE_P(All, RebuildTest,
+                         ::testing::ValuesIn(testing::HFileSamples()),
+                         testing::SampleName);
+
+TEST_P(RebuildTest, HasTheSameFilters) {
+  const std::string original = testing::ReadFile(GetParam().path);
+  const auto source = NewMemorySource(original, "original");
+  const auto reader = HFileReader::Open(source.get());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const HFileProperties& properties = (*reader)->properties();
+  const HFileWriterOptions options = OptionsFor(GetParam().path, **reader);
+  const std::string rebuilt = WriteAgain(**reader, options);
+  const auto rebuilt_source = NewMemorySource(rebuilt, "rebuilt");
+  const auto rebuilt_reader = HFileReader::Open(rebuilt_source.get());
+  ASSERT_TRUE(rebuilt_reader.ok()) << rebuilt_reader.status();
+  EXPECT_EQ((*rebuilt_reader)->Verify(true), absl::OkStatus());
+  EXPECT_EQ((*rebuilt_reader)->properties().delete_family_count,
+            std::max<int64_t>(0, properties.delete_family_count));
+  ExpectSameFilter(**reader, (*reader)->general_filter(), **rebuilt_reader,
+                   (*rebuilt_reader)->general_filter());
+  ExpectSameFilter(**reader, (*reader)->delete_family_filter(),
+                   **rebuilt_reader, (*rebuilt_reader)->delete_family_filter());
+
+  const bool has_described_layout =
+      std::filesystem::exists(std::filesystem::path(GetParam().path)
+                                  .replace_extension(".desc.txt")) &&
+      properties.compression == HFileCompression::kNone &&
+      properties.encoding == HFileEncoding::kNone;
+  if (!has_described_layout) return;
+  // Where nothing is encoded, all data blocks and chunks are the same bytes at
+  // the same offsets, and so are the Bloom metas, which have the offsets.
+  const size_t data_size =
+      original.rfind("IDXROOT2", original.rfind("IDXROOT2") - 1);
+  ASSERT_NE(data_size, std::string::npos);
+  EXPECT_TRUE(rebuilt.substr(0, data_size) == original.substr(0, data_size));
+  EXPECT_EQ(rebuilt.substr(data_size, 8), "IDXROOT2");
+  const size_t trailer_size = properties.major_version == 2 ? 212 : 4096;
+  for (const char* magic : {"BLMFMET2", "DFBLMET2"}) {
+    EXPECT_EQ(BlocksFrom(rebuilt, magic, 4096),
+              BlocksFrom(original, magic, trailer_size))
+        << magic;
+  }
+}
+
+TEST_P(RebuildTest, HasTheSameCells) {
+  const std::string original = testing::ReadFile(GetParam().path);
+  const auto source = NewMemorySource(original, "original");
+  const auto reader = HFileReader::Open(source.get());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  for (const auto compression :
+       {HFileCompression::kNone, HFileCompression::kGz,
+        HFileCompression::kSnappy, HFileCompression::kLz4,
+        HFileCompression::kZstd}) {
+    HFileWriterOptions options = OptionsFor(GetParam().path, **reader);
+    options.compression = compression;
+    const std::string rebuilt = WriteAgain(**reader, options);
+    const auto rebuilt_source = NewMemorySource(rebuilt, "rebuilt");
+    const auto rebuilt_reader = HFileReader::Open(rebuilt_source.get());
+    ASSERT_TRUE(rebuilt_reader.ok()) << rebuilt_reader.status();
+    const auto expected = (*reader)->NewCellReader();
+    const auto actual = (*rebuilt_reader)->NewCellReader();
+    HFileCell a;
+    HFileCell b;
+    while (expected->Next(&a)) {
+      ASSERT_TRUE(actual->Next(&b));
+      ASSERT_EQ(a.row, b.row);
+      ASSERT_EQ(a.family, b.family);
+      ASSERT_EQ(a.qualifier, b.qualifier);
+      ASSERT_EQ(a.timestamp, b.timestamp);
+      ASSERT_EQ(a.type, b.type);
+      ASSERT_EQ(a.value, b.value);
+      ASSERT_EQ(a.tags, b.tags);
+      ASSERT_EQ(a.mvcc, b.mvcc);
+    }
+    EXPECT_FALSE(actual->Next(&b));
+    EXPECT_EQ(actual->status(), absl::OkStatus());
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One of HBase's store files.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "filter_file.h"
+#include "output.h"
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+#include "rowbloom/hfile.h"
+#include "rowbloom/hfile_writer.h"
+#endif
+
+namespace rowbloom::tools {
+namespace {
+
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+
+constexpr float kPlannedRates[] = {0.05F, 0.01F, 0.001F};
+
+double FillOf(std::string_view bits) {
+  uint64_t set = 0;
+  for (const char byte : bits) {
+    set += static_cast<uint64_t>(
+        __builtin_popcount(static_cast<unsigned char>(byte)));
+  }
+  return static_cast<double>(set) / (8 * static_cast<double>(bits.size()));
+}
+
+// Distinct keys, of cells that come in order.
+struct KeyCounts {
+  uint64_t cells = 0;
+  uint64_t rows = 0;
+  uint64_t columns = 0;
+  uint64_t prefixes = 0;
+  uint64_t family_deletes = 0;
+};
+
+class HFileFile : public FilterFile {
+ public:
+  HFileFile(std::shared_ptr<const RandomAccessSource> source,
+            std::unique_ptr<HFileReader> reader)
+      : source_(std::move(source)), reader_(std::move(reader)) {}
+
+  std::string_view kind() const override { return "hfile"; }
+
+  absl::Status Inspect(Json* entry) const override {
+    const HFileProperties& properties = reader_->properties();
+    (*entry)["hfile_version"] = std::to_string(properties.major_version) + "." +
+                                std::to_string(properties.minor_version);
+    (*entry)["cell_count"] = properties.cell_count;
+    (*entry)["compression"] =
+        std::string(HFileCompressionName(properties.compression));
+    (*entry)["encoding"] = std::string(HFileEncodingName(properties.encoding));
+    (*entry)["checksum"] = std::string(HFileChecksumName(properties.checksum));
+    (*entry)["comparator"] = EscapeBytes(properties.comparator);
+    (*entry)["encrypted"] = properties.is_encrypted;
+    (*entry)["delete_family_count"] =
+        properties.delete_family_count < 0
+            ? Json()
+            : Json(properties.delete_family_count);
+    const HFileBloomInfo& general = reader_->general_filter();
+    (*entry)["bloom_type"] = std::string(BloomTypeName(general.bloom_type));
+    if (general.prefix_length_bytes > 0) {
+      (*entry)["prefix_length_bytes"] = general.prefix_length_bytes;
+    }
+    Json chunks = Json::array();
+    absl::Status status;
+    AddFilter(general, "", entry, &chunks, &status);
+    (*entry)["last_key"] = general.last_key.has_value()
+                               ? Json(EscapeBytes(*general.last_key))
+                               : Json();
+    AddFilter(reader_->delete_family_filter(), "delete_family_", entry, &chunks,
+              &status);
+    if (!chunks.empty()) (*entry)["chunks"] = std::move(chunks);
+    return status;
+  }
+
+  absl::Status Verify(bool with_cells, Json* /*entry*/) const override {
+    return reader_->Verify(with_cells);
+  }
+
+  absl::Status Lookup(const LookupQuestion& question,
+                      LookupAnswer* answer) const override {
+    const bool is_delete = question.family_delete;
+    const HFileExplanation explanation =
+        is_delete ? reader_->ExplainFamilyDelete(question.row)
+                  : reader_->Explain(question.row, question.qualifier);
+    answer->may_contain = explanation.may_contain;
+    answer->reason = explanation.reason;
+    if (!explanation.probes.empty()) {
+      answer->asked = is_delete ? "delete of the family" : Asked();
+      answer->chunk = explanation.probes.back().chunk;
+    }
+    for (const HFileProbe& probe : explanation.probes) {
+      Json set = Json::array();
+      Json unset = Json::array();
+      for (size_t i = 0; i < probe.bits.size(); ++i) {
+        (probe.bits_set[i] ? set : unset).push_back(probe.bits[i]);
+      }
+      answer->probes.push_back({{"chunk", probe.chunk},
+                                {"key", EscapeBytes(probe.key)},
+                                {"answer", probe.may_contain ? "maybe" : "no"},
+                                {"bits_set", std::move(set)},
+                                {"bits_unset", std::move(unset)}});
+    }
+    return explanation.status;
+  }
+
+  absl::Status Plan(Json* entry) const override {
+    KeyCounts counts;
+    absl::Status status = CountKeys(&counts);
+    if (!status.ok()) return status;
+    const HFileBloomInfo& now = reader_->general_filter();
+    (*entry)["cell_count"] = counts.cells;
+    (*entry)["row_count"] = counts.rows;
+    (*entry)["column_count"] = counts.columns;
+    (*entry)["family_delete_count"] = counts.family_deletes;
+    (*entry)["bloom_type"] = std::string(BloomTypeName(now.bloom_type));
+    (*entry)["filter_size_bytes"] = now.size_bytes;
+    Json plans = Json::array();
+    for (const BloomType type : {BloomType::kRow, BloomType::kRowCol,
+                                 BloomType::kRowPrefixFixedLength}) {
+      const uint64_t keys = type == BloomType::kRow      ? counts.rows
+                            : type == BloomType::kRowCol ? counts.columns
+                                                         : counts.prefixes;
+      // Prefixes of what length, the file does not say unless it has them.
+      if (keys == 0) continue;
+      for (const float rate : kPlannedRates) {
+        HFileWriterOptions options;
+        options.bloom_type = type;
+        options.error_rate = rate;
+        const absl::StatusOr<HFileFilterPlan> plan =
+            PlanHFileFilter(options, keys);
+        if (!plan.ok()) return plan.status();
+        plans.push_back(
+            {{"bloom_type", std::string(BloomTypeName(type))},
+             {"error_rate", std::round(rate * 1e6) / 1e6},
+             {"key_count", keys},
+             {"chunk_count", plan->chunk_count},
+             {"size_bytes", plan->size_bytes},
+             {"bits_per_key", 8 * static_cast<double>(plan->size_bytes) /
+                                  static_cast<double>(keys)},
+             {"hash_count", plan->hash_count},
+             {"expected_fpr", plan->expected_fpr}});
+      }
+    }
+    (*entry)["plans"] = std::move(plans);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Its lines of the report, under names that begin with `prefix`, and a line
+  // for each chunk.
+  void AddFilter(const HFileBloomInfo& info, const std::string& prefix,
+                 Json* entry, Json* chunks, absl::Status* status) const {
+    (*entry)[prefix + "filter"] =
+        info.is_usable ? "usable" : "none: " + EscapeControls(info.reason);
+    if (info.chunks.empty()) return;
+    (*entry)[prefix + "hash"] = std::string(HFileHashName(info.hash));
+    (*entry)[prefix + "hash_count"] = info.hash_count;
+    (*entry)[prefix + "key_count"] = info.key_count;
+    (*entry)[prefix + "max_keys"] = info.max_keys;
+    (*entry)[prefix + "filter_size_bytes"] = info.size_bytes;
+    (*entry)[prefix + "chunk_count"] = info.chunks.size();
+    (*entry)[prefix + "bloom_comparator"] = EscapeBytes(info.comparator);
+    double positives = 0;
+    double bits = 0;
+    for (size_t i = 0; i < info.chunks.size(); ++i) {
+      const HFileBloomChunkInfo& place = info.chunks[i];
+      Json chunk{{"filter", prefix.empty() ? "general" : "delete_family"},
+                 {"chunk", i},
+                 {"offset", place.offset},
+                 {"block_size_bytes", place.size_bytes}};
+      absl::StatusOr<std::string> loaded =
+          info.is_usable ? reader_->ReadChunk(info, i)
+                         : absl::StatusOr<std::string>(std::string());
+      if (!loaded.ok()) {
+        status->Update(loaded.status());
+      } else if (!loaded->empty()) {
+        const double fill = FillOf(*loaded);
+        const double rate = Rate(info, std::pow(fill, info.hash_count));
+        const double size = static_cast<double>(loaded->size());
+        positives += rate * size;
+        bits += size;
+        chunk["size_bytes"] = loaded->size();
+        chunk["fill"] = fill;
+        chunk["expected_fpr"] = rate;
+      }
+      chunk["first_key"] = EscapeBytes(place.first_key);
+      chunks->push_back(std::move(chunk));
+    }
+    // Chunks have keys in proportion to their size.
+    (*entry)[prefix + "expected_fpr"] =
+        bits > 0 ? Json(positives / bits) : Json();
+  }
+
+  // A lookup of a column asks twice.
+  static double Rate(const HFileBloomInfo& info, double rate) {
+    if (info.bloom_type != BloomType::kRowCol) return rate;
+    return 1 - (1 - rate) * (1 - rate);
+  }
+
+  std::string Asked() const {
+    switch (reader_->general_filter().bloom_type) {
+      case BloomType::kRow:
+        return "row";
+      case BloomType::kRowCol:
+        return "column";
+      case BloomType::kRowPrefixFixedLength:
+        return "row prefix";
+      case BloomType::kNone:
+        break;
+    }
+    return "";
+  }
+
+  absl::Status CountKeys(KeyCounts* counts) const {
+    const uint32_t prefix_length =
+        reader_->general_filter().prefix_length_bytes;
+    const std::unique_ptr<HFileCellReader> cells = reader_->NewCellReader();
+    HFileCell cell;
+    std::string row;
+    std::string qualifier;
+    while (cells->Next(&cell)) {
+      const bool new_row = counts->cells == 0 || cell.row != row;
+      if (new_row) ++counts->rows;
+      if (new_row || cell.qualifier != qualifier) ++counts->columns;
+      if (prefix_length > 0 &&
+          (counts->cells == 0 ||
+           cell.row.substr(0, prefix_length) != row.substr(0, prefix_length))) {
+        ++counts->prefixes;
+      }
+      if (cell.type == HFileCell::kDeleteFamily ||
+          cell.type == HFileCell::kDeleteFamilyVersion) {
+        ++counts->family_deletes;
+      }
+      ++counts->cells;
+      row = cell.row;
+      qualifier = cell.qualifier;
+    }
+    return cells->status();
+  }
+
+  const std::shared_ptr<const RandomAccessSource> source_;
+  const std::unique_ptr<HFileReader> reader_;
+};
+
+#endif  // ROWBLOOM_TOOL_WITH_HFILE
+
+}  // namespace
+
+FilterFileOrError OpenHFile(
+    const std::string& /*path*/,
+    const std::shared_ptr<const RandomAccessSource>& source) {
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+  absl::StatusOr<std::unique_ptr<HFileReader>> reader =
+      HFileReader::Open(source.get());
+  if (absl::IsInvalidArgument(reader.status())) return nullptr;
+  if (!reader.ok()) return reader.status();
+  return std::make_unique<HFileFile>(source, *std::move(reader));
+#else
+  (void)source;
+  return nullptr;
+#endif
+}
+
+}  // namespace rowbloom::tools
