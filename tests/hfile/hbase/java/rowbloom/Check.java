@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a file whole with HBase's reader: every cell is in order, can be
-// sought, and is found in the filters.
+// Reads a file whole with HBase's reader: every checksum is right, every cell
+// is in order, can be sought, and is found in the filters. HBase itself goes on
+// after a wrong checksum if the file system reports no error.
 
 package rowbloom;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.zip.CRC32;
+import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellComparator;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.KeyValue;
@@ -36,12 +38,12 @@ final class Check {
     try (FilterAnswers filters = StoreFiles.open(file)) {
       Check check = new Check(filters);
       check.readCells();
-      return check.report();
+      return check.report(file);
     }
   }
 
   private HFileScanner scanner() {
-    return reader.getScanner(StoreFiles.configuration(), false, true);
+    return reader.getScanner(StoreFiles.conf(), false, true);
   }
 
   private void readCells() throws IOException {
@@ -57,7 +59,7 @@ final class Check {
           isRepeated = order == 0;
           if (order > 0) ++disordered;
         }
-        if (!isRepeated && seek.seekTo(cell) != 0) ++unsought;
+        if (!isRepeated && seek.seekTo(key(cell)) != 0) ++unsought;
         if (!isFound(cell)) ++lost;
         Cells.digest(cell, crc);
         ++cells;
@@ -66,33 +68,35 @@ final class Check {
     }
   }
 
+  // Without the sequence id: the data index has none.
+  private static Cell key(KeyValue cell) {
+    return new KeyValue.KeyOnlyKeyValue(
+        PrivateCellUtil.getCellKeySerializedAsKeyValueKey(cell));
+  }
+
   private boolean isFound(KeyValue cell) {
     byte[] row = CellUtil.cloneRow(cell);
-    return filters.row(row) && filters.column(row, CellUtil.cloneQualifier(cell))
+    return filters.row(row)
+        && filters.column(row, CellUtil.cloneQualifier(cell))
         && (!Questions.deletesFamily(cell) || filters.familyDelete(row));
   }
 
-  private boolean report() {
-    boolean isGood = disordered == 0 && unsought == 0 && lost == 0
-        && cells == reader.getEntries() && !filters.hasLostFilter();
+  private boolean report(Path file) {
+    long unchecked = HFile.getAndResetChecksumFailuresCount();
+    boolean isGood = unchecked == 0 && disordered == 0 && unsought == 0
+        && lost == 0 && cells == reader.getEntries()
+        && !filters.hasLostFilter();
     System.out.printf("""
-        {
-          "good": %b,
-          "cells": %d,
-          "cells_of_trailer": %d,
-          "cells_out_of_order": %d,
-          "cells_not_sought": %d,
-          "cells_not_in_filters": %d,
-          "crc32": "%08x",
-          "bloom_type": "%s",
-          "has_general_filter": %b,
-          "has_delete_family_filter": %b,
-          "filters_readable": %b
-        }
-        """, isGood, cells, reader.getEntries(), disordered, unsought, lost,
-        crc.getValue(), filters.reader().getBloomFilterType(),
-        filters.general() != null, filters.deleteFamily() != null,
-        !filters.hasLostFilter());
+        {"file": "%s", "good": %b, "cells": %d, "cells_of_trailer": %d, \
+        "checksum_failures": %d, "cells_out_of_order": %d, \
+        "cells_not_sought": %d, \
+        "cells_not_in_filters": %d, "crc32": "%08x", "bloom_type": "%s", \
+        "general_filter": %b, "delete_family_filter": %b, \
+        "filters_readable": %b}
+        """, file.getFileName(), isGood, cells, reader.getEntries(), unchecked,
+        disordered, unsought, lost, crc.getValue(),
+        filters.reader().getBloomFilterType(), filters.general() != null,
+        filters.deleteFamily() != null, !filters.hasLostFilter());
     return isGood;
   }
 }

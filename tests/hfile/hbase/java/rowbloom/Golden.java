@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a file and what HBase says of it: NAME.hfile, NAME.desc.txt,
-// NAME.queries.tsv.gz, NAME.reads.tsv.gz. The README beside them describes
-// them.
+// Writes a file and what HBase says of it. The README of the golden data
+// describes them.
 
 package rowbloom;
 
@@ -23,23 +22,25 @@ final class Golden {
   private static final String ANSWERED =
       " -- answers of HBase " + VersionInfo.getVersion() + "\n";
 
+  private static final String HOLDS = "\tholds(1=has such cells)";
+
   private Golden() {}
 
   static void write(Spec spec, Path directory) throws IOException {
     List<KeyValue> cells = Cells.of(spec);
     Questions questions = new Questions(spec, cells);
-    Path file = directory.resolve(spec.get("name") + ".hfile");
+    Path path = directory.resolve(spec.get("name"));
+    Path file = Path.of(path + ".hfile");
     Files.deleteIfExists(file);
-    StoreFiles.write(spec, cells,
-        new org.apache.hadoop.fs.Path(file.toUri()));
+    StoreFiles.write(spec, cells, file);
     try (FilterAnswers filters = StoreFiles.open(file)) {
-      describe(spec, cells, filters,
-          directory.resolve(spec.get("name") + ".desc.txt"));
-      if (spec.getBoolean("encrypted") || spec.get("comp").equals("LZO")) {
-        return;  // Only HBase can answer.
+      describe(spec, cells, filters, Path.of(path + ".desc.txt"));
+      if (!spec.getBoolean("asked")) return;
+      answer(spec, questions, filters, path);
+      // Read.wants() compares bytes, hbase:meta does not.
+      if (!spec.getBoolean("meta")) {
+        answerReads(questions, cells, filters, path);
       }
-      answer(spec, questions, filters, directory);
-      answerReads(spec, questions, cells, filters, directory);
       if (filters.hasLostFilter()) {
         throw new IOException(file + ": HBase cannot read its filter");
       }
@@ -62,42 +63,39 @@ final class Golden {
     return filter == null ? "null" : filter.toString().replace('\n', ' ');
   }
 
-  // What HBase wrongly calls absent goes to a table of its own.
   private static void answer(Spec spec, Questions questions,
-      FilterAnswers filters, Path directory) throws IOException {
-    String header =
-        "# kind\trow_hex\tqual_hex\texpected(1=may contain)" + ANSWERED;
-    StringBuilder table = new StringBuilder(header);
-    StringBuilder lost = new StringBuilder();
+      FilterAnswers filters, Path path) throws IOException {
+    boolean isOrdered = !spec.get("keys").equals("binaryRegions");
+    StringBuilder table = new StringBuilder("# kind\trow_hex\tqual_hex"
+        + "\texpected(1=may contain)" + (isOrdered ? "" : HOLDS) + ANSWERED);
     for (Question question : questions.points()) {
       boolean answer = question.answer(filters);
-      boolean isLost = !answer && questions.isPresent(question);
-      (isLost ? lost : table).append(question)
-          .append(answer ? "\t1\n" : "\t0\n");
+      boolean holds = questions.isPresent(question);
+      if (isOrdered && holds && !answer) {
+        throw new IOException(path + ": HBase does not find " + question);
+      }
+      table.append(question).append(answer ? "\t1" : "\t0")
+          .append(isOrdered ? "" : holds ? "\t1" : "\t0").append('\n');
     }
-    Path path = directory.resolve(spec.get("name"));
-    writeGz(path + ".queries.tsv.gz", table);
-    if (lost.length() > 0) writeGz(path + ".lost.tsv.gz", header + lost);
+    writeGz(path + (isOrdered ? ".queries.tsv.gz" : ".unordered.tsv.gz"),
+        table);
   }
 
-  private static void answerReads(Spec spec, Questions questions,
-      List<KeyValue> cells, FilterAnswers filters, Path directory)
-      throws IOException {
-    if (spec.getBoolean("meta")) return;  // Read.wants() compares bytes.
+  private static void answerReads(Questions questions, List<KeyValue> cells,
+      FilterAnswers filters, Path path) throws IOException {
     StringBuilder table = new StringBuilder("# start_hex\tincluded\tstop_hex"
-        + "\tincluded\tquals_hex\texpected(1=may contain)"
-        + "\tholds(1=has such cells)" + ANSWERED);
+        + "\tincluded\tquals_hex\texpected(1=may contain)" + HOLDS
+        + ANSWERED);
     for (Read read : questions.reads()) {
       boolean answer = filters.read(read.scan());
       boolean holds = cells.stream().anyMatch(read::wants);
       if (holds && !answer) {
-        throw new IOException(spec.get("name") + ": HBase skips the file for "
-            + read);
+        throw new IOException(path + ": HBase skips it for " + read);
       }
       table.append(read).append(answer ? "\t1" : "\t0")
           .append(holds ? "\t1\n" : "\t0\n");
     }
-    writeGz(directory.resolve(spec.get("name")) + ".reads.tsv.gz", table);
+    writeGz(path + ".reads.tsv.gz", table);
   }
 
   private static void writeGz(String path, CharSequence text)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A question to the filters of a file, and its line in a table: kind, row and
-// qualifier in hexadecimal, "-" where there are no bytes.
+// qualifier in hexadecimal, "-" where there are no bytes, and the answer that
+// is expected, if there is one.
 
 package rowbloom;
 
@@ -18,19 +19,23 @@ import java.util.List;
 import java.util.zip.GZIPInputStream;
 import org.apache.hadoop.hbase.regionserver.FilterAnswers;
 
-record Question(Kind kind, byte[] row, byte[] qualifier) {
+record Question(Kind kind, byte[] row, byte[] qualifier, boolean expected) {
   enum Kind { ROW, ROWCOL, DELFAM }
 
-  static Question parse(String line) {
+  Question(Kind kind, byte[] row, byte[] qualifier) {
+    this(kind, row, qualifier, true);
+  }
+
+  private static Question parse(String line) {
     String[] fields = line.split("\t");
     if (fields.length < 3) {
       throw new IllegalArgumentException("three fields expected: " + line);
     }
     return new Question(Kind.valueOf(fields[0]), fromHex(fields[1]),
-        fromHex(fields[2]));
+        fromHex(fields[2]), fields.length > 3 && fields[3].equals("1"));
   }
 
-  // Of a table that may be compressed; its further columns are skipped.
+  // Of a table that may be compressed.
   static List<Question> read(Path path) throws IOException {
     List<Question> questions = new ArrayList<>();
     try (InputStream file = Files.newInputStream(path);

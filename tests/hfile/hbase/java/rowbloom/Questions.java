@@ -20,8 +20,8 @@ import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.util.Bytes;
 
 final class Questions {
-  private static final int MOST_ROWS = 150;
-  private static final int MOST_READ_ROWS = 25;
+  private static final int MOST_ROWS = 60;
+  private static final int MOST_READ_ROWS = 8;
   private static final byte[] EMPTY = new byte[0];
   private static final Comparator<byte[]> BYTES = Bytes.BYTES_COMPARATOR;
 
@@ -143,5 +143,17 @@ final class Questions {
       reads.add(new Read(EMPTY, true, row, false, qualifiers));
       reads.add(new Read(stem, true, row, true, qualifiers));
     }
+  }
+
+  // Every second one is for a row of these cells, the others lie near.
+  static void printRows(List<KeyValue> cells, int count) {
+    Random random = new Random(count);
+    StringBuilder table = new StringBuilder();
+    for (int i = 0; i < count; ++i) {
+      byte[] row = CellUtil.cloneRow(cells.get(random.nextInt(cells.size())));
+      if (i % 2 == 1) row = Arrays.copyOf(row, row.length + 1);
+      table.append(new Question(Question.Kind.ROW, row, EMPTY)).append('\n');
+    }
+    System.out.print(table);
   }
 }

@@ -8,14 +8,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 final class Spec {
-  // All keys, with what holds where a line does not name them. The defaults
-  // that HBase has are HBase's.
+  // All keys, with what holds where a line does not name them: HBase's own
+  // defaults, where it has one. asked=false: no questions.
   private static final String DEFAULTS =
       "name= type=ROW prefix=0 bloomBlock=131072 err=0.01 fold=7 hash=murmur"
           + " bloom=true delfam=true comp=NONE enc=NONE ck=CRC32C bpc=16384"
-          + " blk=65536 indexEnc=NONE indexMax=131072 indexMin=16 meta=false"
+          + " blk=65536 indexMax=131072 indexMin=16 meta=false"
           + " encrypted=false keys=text rows=300 quals=1 emptyQual=false"
-          + " versions=1 value=8 delEvery=0 tags=none mvcc=false";
+          + " versions=1 value=8 delEvery=0 tags=none mvcc=false"
+          + " asked=true";
 
   private final Map<String, String> values = new LinkedHashMap<>();
 

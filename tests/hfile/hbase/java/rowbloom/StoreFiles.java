@@ -5,22 +5,22 @@
 package rowbloom;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.security.Key;
 import java.util.List;
 import java.util.Locale;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.fs.HFileSystem;
 import org.apache.hadoop.hbase.io.compress.Compression;
 import org.apache.hadoop.hbase.io.crypto.Encryption;
 import org.apache.hadoop.hbase.io.crypto.KeyProvider;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
-import org.apache.hadoop.hbase.io.encoding.IndexBlockEncoding;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFileBlockIndex;
@@ -38,6 +38,12 @@ import org.apache.hadoop.hbase.util.Hash;
 final class StoreFiles {
   private static final String CODECS =
       "org.apache.hadoop.hbase.io.compress.aircompressor.";
+
+  private static final Configuration CONF = configuration();
+  private static final FileSystem FILES = fileSystem();
+  // As a region server has one, for all files.
+  private static final CacheConfig CACHE =
+      new CacheConfig(CONF, BlockCacheFactory.createBlockCache(CONF));
 
   private StoreFiles() {}
 
@@ -59,33 +65,43 @@ final class StoreFiles {
     }
   }
 
-  static Configuration configuration() {
+  private static Configuration configuration() {
     Configuration conf = HBaseConfiguration.create();
-    conf.set("fs.file.impl", LocalFileSystem.class.getName());
     conf.set(Compression.SNAPPY_CODEC_CLASS_KEY, CODECS + "SnappyCodec");
     conf.set(Compression.LZ4_CODEC_CLASS_KEY, CODECS + "Lz4Codec");
     conf.set(Compression.ZSTD_CODEC_CLASS_KEY, CODECS + "ZstdCodec");
     conf.set(Compression.LZO_CODEC_CLASS_KEY, CODECS + "LzoCodec");
+    for (Compression.Algorithm codec : List.of(Compression.Algorithm.SNAPPY,
+        Compression.Algorithm.LZ4, Compression.Algorithm.ZSTD,
+        Compression.Algorithm.LZO)) {
+      codec.reload(conf);  // They have read HBase's defaults.
+    }
     conf.set(HConstants.CRYPTO_KEYPROVIDER_CONF_KEY, FixedKey.class.getName());
     conf.set(HConstants.CRYPTO_MASTERKEY_NAME_CONF_KEY, "master");
     return conf;
   }
 
-  // Without the .crc files that Hadoop puts beside local files.
-  static FileSystem fileSystem(Configuration conf) throws IOException {
-    return FileSystem.getLocal(conf).getRawFileSystem();
+  static Configuration conf() {
+    return CONF;
+  }
+
+  // Verifies HBase's checksums, and has none of its own.
+  private static FileSystem fileSystem() {
+    try {
+      return new HFileSystem(CONF, true);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   static FilterAnswers open(java.nio.file.Path file) throws IOException {
-    Configuration conf = configuration();
-    return new FilterAnswers(conf, fileSystem(conf), new Path(file.toUri()),
-        new CacheConfig(conf, BlockCacheFactory.createBlockCache(conf)),
+    return new FilterAnswers(CONF, FILES, new Path(file.toUri()), CACHE,
         Cells.FAMILY);
   }
 
-  static void write(Spec spec, List<KeyValue> cells, Path path)
+  static void write(Spec spec, List<KeyValue> cells, java.nio.file.Path file)
       throws IOException {
-    Configuration conf = configuration();
+    Configuration conf = new Configuration(CONF);
     conf.set(BloomFilterFactory.IO_STOREFILE_BLOOM_BLOCK_SIZE,
         spec.get("bloomBlock"));
     conf.set(BloomFilterFactory.IO_STOREFILE_BLOOM_ERROR_RATE, spec.get("err"));
@@ -102,9 +118,8 @@ final class StoreFiles {
     conf.set(HFileBlockIndex.MIN_INDEX_NUM_ENTRIES_KEY, spec.get("indexMin"));
 
     StoreFileWriter writer =
-        new StoreFileWriter.Builder(conf, new CacheConfig(conf),
-            fileSystem(conf))
-            .withFilePath(path)
+        new StoreFileWriter.Builder(conf, new CacheConfig(conf), FILES)
+            .withFilePath(new Path(file.toUri()))
             .withBloomType(BloomType.valueOf(spec.get("type")))
             .withMaxKeyCount(cells.size())
             .withFileContext(context(spec, conf))
@@ -121,8 +136,6 @@ final class StoreFiles {
         .withCompression(Compression.getCompressionAlgorithmByName(
             spec.get("comp").toLowerCase(Locale.ROOT)))
         .withDataBlockEncoding(DataBlockEncoding.valueOf(spec.get("enc")))
-        .withIndexBlockEncoding(
-            IndexBlockEncoding.valueOf(spec.get("indexEnc")))
         .withChecksumType(ChecksumType.nameToType(spec.get("ck")))
         .withBytesPerCheckSum(spec.getInt("bpc"))
         .withBlockSize(spec.getInt("blk"))
