@@ -21,7 +21,6 @@ import org.apache.hadoop.hbase.util.VersionInfo;
 final class Golden {
   private static final String ANSWERED =
       " -- answers of HBase " + VersionInfo.getVersion() + "\n";
-
   private static final String HOLDS = "\tholds(1=has such cells)";
 
   private Golden() {}
