@@ -415,6 +415,49 @@ TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
 
 // --- Other column families, errors -------------------------------------------
 
+// RocksDB asks each file by the extractor that it was written with.
+TEST(DbRows, ColumnsAreFoundInFilesThatWereWrittenWithAnotherExtractor) {
+  RegisterRocksDb();
+  TestDb db;
+  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.Open();
+  FillVersions(&db);
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  const RocksDbRows rows = RowsOf(db);
+  PinnableSlice value;
+  int scans_that_find = 0;
+  for (int row = 0; row < 250; ++row) {
+    const std::string name = "row" + std::to_string(row);
+    EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
+    scans_that_find += ScanFindsColumn(&db, name, "q");
+  }
+  EXPECT_LT(scans_that_find, 250) << "nothing hides columns any more";
+}
+
+// The pair is refused; its files may be there all the same.
+TEST(DbRows, ColumnsAreFoundInFilesWhoseFilterHasAnotherCodec) {
+  RegisterRocksDb();
+  for (const KeyCodec& codec :
+       {KeyCodec::FixedRow(4), KeyCodec::Delimiter(';')}) {
+    TestDb db;
+    RocksDbOptions other;
+    other.key_codec = codec;
+    db.set_up.other_policy = NewRocksDbFilterPolicy(other);
+    db.Open();
+    FillVersions(&db);
+    db.set_up.other_policy.reset();
+    db.Open();
+    const RocksDbRows rows = RowsOf(db);
+    PinnableSlice value;
+    for (int row = 0; row < 250; ++row) {
+      const std::string name = "row" + std::to_string(row);
+      EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
+      EXPECT_TRUE(ScanFindsColumn(&db, name, "q")) << name;
+    }
+  }
+}
+
 TEST(DbRows, EachColumnFamilyIsReadUnderItsOwnOptions) {
   TestDb db;
   db.Open();
