@@ -82,10 +82,13 @@ class Differential {
       default:
         break;  // Ours.
     }
+    has_timestamps_ = Chance(30);
     if (options.prefix_extractor != nullptr) {
       name_ += std::string(" ") + options.prefix_extractor->Name();
       if (Chance(30)) options.memtable_prefix_bloom_size_ratio = 0.1;
-      if (!set_up.partitioned && Chance(30)) {
+      // A hash index of RocksDB 7.8 takes timestamps for a part of the prefix,
+      // and loses keys with any filter and with none.
+      if (!set_up.partitioned && !has_timestamps_ && Chance(30)) {
         table.index_type =
             ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
         name_ += " hash index";
@@ -94,7 +97,6 @@ class Differential {
     if (Chance(10)) table.filter_policy = nullptr;
     options.table_factory.reset(
         ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-    has_timestamps_ = Chance(30);
     if (has_timestamps_) {
       EXPECT_TRUE(
           ROCKSDB_NAMESPACE::Comparator::CreateFromString(
