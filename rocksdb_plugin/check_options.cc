@@ -115,8 +115,8 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
       table_options->filter_policy != nullptr &&
       table_options->filter_policy->CheckedCast<ComposedPolicy>() != nullptr;
   if (policy == nullptr && !is_composed) return Status::OK();
-  const std::string name = absl::StrCat(
-      "filter_policy ", is_composed ? "rowbloom.Composed" : "rowbloom");
+  const std::string name =
+      absl::StrCat("filter_policy ", table_options->filter_policy->Name());
 
   if (table_options->checksum == ROCKSDB_NAMESPACE::kNoChecksum) {
     return Status::InvalidArgument(
