@@ -3,11 +3,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "composed_policy.h"
 #include "native_policy.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
+#include "rocksdb/version.h"
 #include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
 
@@ -108,20 +110,37 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
     Status status = CheckNothingElseUsesPrefixes(options, table_options);
     if (!status.ok()) return status;
   }
-  if (policy == nullptr) return Status::OK();
+  const bool is_composed =
+      policy == nullptr && table_options != nullptr &&
+      table_options->filter_policy != nullptr &&
+      table_options->filter_policy->CheckedCast<ComposedPolicy>() != nullptr;
+  if (policy == nullptr && !is_composed) return Status::OK();
+  const std::string name =
+      absl::StrCat("filter_policy ", table_options->filter_policy->Name());
 
   if (table_options->checksum == ROCKSDB_NAMESPACE::kNoChecksum) {
     return Status::InvalidArgument(
-        "checksum kNoChecksum with filter_policy rowbloom: a damaged filter "
-        "would lose rows unnoticed; choose any other checksum");
+        absl::StrCat("checksum kNoChecksum with ", name,
+                     ": a damaged filter would lose rows unnoticed; choose any "
+                     "other checksum"));
   }
   if (!table_options->whole_key_filtering) {
     if (options.prefix_extractor == nullptr) {
       return Status::InvalidArgument(
-          "filter_policy rowbloom is never fed: whole_key_filtering is off "
-          "and there is no prefix_extractor; set either");
+          absl::StrCat(name,
+                       " is never fed: whole_key_filtering is off and there is "
+                       "no prefix_extractor; set either"));
     }
-    if (policy->options().bloom_type == BloomType::kRowCol) {
+    // Mended in RocksDB 9.5, and by our builder.
+    if (is_composed && table_options->partition_filters &&
+        ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR < 905) {
+      return Status::InvalidArgument(absl::StrCat(
+          name,
+          " with partition_filters and without whole_key_filtering: "
+          "SeekForPrev loses rows in this RocksDB; set "
+          "whole_key_filtering, or partition_filters=false"));
+    }
+    if (!is_composed && policy->options().bloom_type == BloomType::kRowCol) {
       return Status::InvalidArgument(
           "filter_policy rowbloom with bloom_type=ROWCOL is fed no columns: "
           "set whole_key_filtering, or bloom_type=ROW");
@@ -135,7 +154,7 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
         "them: use a bytewise comparator, let it override "
         "CanKeysWithDifferentByteContentsBeEqual(), or set no filter_policy"));
   }
-  if (extractor == nullptr) return Status::OK();
+  if (extractor == nullptr || is_composed) return Status::OK();
   return CheckPair(policy->options(), *extractor);
 }
 

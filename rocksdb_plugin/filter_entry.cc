@@ -29,6 +29,14 @@ EntryParts SplitEntry(BloomType bloom_type, const KeyCodec& codec,
   return parts;
 }
 
+bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry) {
+  if (codec.kind() == KeyCodec::Kind::kOrdered) return false;
+  size_t row_size = 0;
+  const size_t column_size =
+      KeyCodec::Ordered().ColumnPartSize(entry, &row_size);
+  return column_size > 0 && column_size == entry.size();
+}
+
 absl::Status CheckBloomType(BloomType bloom_type) {
   if (bloom_type == BloomType::kRow || bloom_type == BloomType::kRowCol) {
     return absl::OkStatus();

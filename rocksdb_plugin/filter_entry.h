@@ -38,6 +38,11 @@ struct EntryParts {
 EntryParts SplitEntry(BloomType bloom_type, const KeyCodec& codec,
                       std::string_view entry);
 
+// Whether the entry may be the bound of a column that an extractor for
+// "ordered" keys made, while the filter was built with another codec: nobody
+// added it, so a filter cannot deny it.
+bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry);
+
 // InvalidArgument unless ROW or ROWCOL: RocksDB knows no row prefix of ours
 // that both a cell and a shorter row could be asked by, and for no filter
 // there is filter_policy=nullptr.

@@ -77,6 +77,7 @@ absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes) {
 
 bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
                              std::string_view entry) {
+  if (IsBoundOfOtherCodec(filter.key_codec, entry)) return true;
   const EntryParts parts =
       SplitEntry(filter.bloom_type, filter.key_codec, entry);
   return filter.blob.view.MayContain(DigestBytes(parts.asked));

@@ -26,7 +26,8 @@ KeyDigest RowFilterReader::DigestOf(const Slice& entry) const {
 }
 
 bool RowFilterReader::MayMatch(const Slice& entry) noexcept {
-  return view_.MayContain(DigestOf(entry));
+  return IsBoundOfOtherCodec(key_codec_, ViewOf(entry)) ||
+         view_.MayContain(DigestOf(entry));
 }
 
 void RowFilterReader::MayMatch(int count, Slice** entries,
@@ -38,6 +39,10 @@ void RowFilterReader::MayMatch(int count, Slice** entries,
     for (int i = 0; i < size; ++i) digests[i] = DigestOf(*entries[begin + i]);
     view_.MayContain(absl::MakeConstSpan(digests.data(), size),
                      may_match + begin);
+    for (int i = begin; i < begin + size; ++i) {
+      may_match[i] =
+          may_match[i] || IsBoundOfOtherCodec(key_codec_, ViewOf(*entries[i]));
+    }
     begin += size;
   }
 }

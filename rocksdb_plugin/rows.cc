@@ -11,7 +11,6 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/iterator.h"
 #include "rocksdb/table.h"
-#include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_rows.h"
 #include "status.h"
@@ -41,14 +40,12 @@ Status CheckScannable(const ROCKSDB_NAMESPACE::Comparator* comparator) {
       comparator->Name());
 }
 
-// The extractor maps the bounds of a column to that column, and filters are
-// read that are not ours: ours hold columns, or say that they do not.
+// Filters are read that are not ours: ours hold columns, or say that they do
+// not. Of others, those written with an extractor that maps the bounds of a
+// column to that column would deny it; RocksDB asks each file by the extractor
+// that it was written with, whatever is configured by now.
 bool ColumnsHide(const Options& options) {
-  const RowPrefixExtractor* extractor =
-      options.prefix_extractor == nullptr
-          ? nullptr
-          : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
-  if (extractor == nullptr || !extractor->maps_columns()) return false;
+  if (options.prefix_extractor == nullptr) return false;
   const auto* table =
       options.table_factory->GetOptions<BlockBasedTableOptions>();
   return table == nullptr ||

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
 #include "bench/machine.h"
 #include "bench/point_get/policies.h"
 #include "bench/point_get/progress.h"
@@ -167,6 +167,7 @@ void Print(const nlohmann::ordered_json& runs) {
 }
 
 int Run(const Options& options) {
+  const bench::JsonFile json(options.json);
   const std::vector<Series> all = Measure(options);
   nlohmann::ordered_json results = {
       {"format_version", 1},
@@ -188,14 +189,7 @@ int Run(const Options& options) {
     results["runs"].push_back(RunJson(all, series));
   }
   Print(results["runs"]);
-  if (options.json.empty()) return 0;
-  std::ofstream file(options.json);
-  file << results.dump(1) << "\n" << std::flush;
-  if (!file) {
-    std::fprintf(stderr, "compaction_bench: cannot write %s\n",
-                 options.json.c_str());
-    return kExitFailure;
-  }
+  json.Write(results);
   return 0;
 }
 

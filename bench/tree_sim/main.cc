@@ -10,15 +10,14 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
 #include "bench/machine.h"
 #include "bench/point_get/progress.h"
 #include "nlohmann/json.hpp"
@@ -37,12 +36,6 @@ struct Options {
   ShapesOptions shapes;
   SimulateOptions simulate;
 };
-
-std::ofstream OpenJson(const std::string& path, std::ios::openmode mode) {
-  std::ofstream file(path, mode);
-  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
-  return file;
-}
 
 void AddGrow(SimulateOptions* o, CLI::App* app) {
   const SimulateOptions all;
@@ -98,8 +91,7 @@ void AddShapes(ShapesOptions* o, CLI::App* app) {
 }
 
 int Run(const Options& o, const CLI::App& app) {
-  // A mistyped path should not cost a whole run.
-  if (!o.json.empty()) OpenJson(o.json, std::ios::app);
+  const bench::JsonFile json(o.json);
   const bool all = app.get_subcommands().empty();
   nlohmann::ordered_json results = {{"format_version", 1},
                                     {"machine", bench::MachineJson()}};
@@ -111,10 +103,7 @@ int Run(const Options& o, const CLI::App& app) {
     point_get::Progress progress;
     results["grow"] = Simulate(o.simulate, &progress);
   }
-  if (o.json.empty()) return 0;
-  std::ofstream file = OpenJson(o.json, std::ios::trunc);
-  file << results.dump(1) << "\n" << std::flush;
-  if (!file) throw std::runtime_error(o.json + ": cannot write");
+  json.Write(results);
   return 0;
 }
 

@@ -108,8 +108,8 @@ void ScalableFilter::MayContain(absl::Span<const KeyDigest> digests,
        begin += memfilter::kBatchGroup) {
     const auto group = digests.subspan(begin, memfilter::kBatchGroup);
     KeyDigest open[memfilter::kBatchGroup];
-    size_t place[memfilter::kBatchGroup];
-    bool answers[memfilter::kBatchGroup];
+    size_t place[memfilter::kBatchGroup] = {};
+    bool answers[memfilter::kBatchGroup] = {};
     for (size_t i = 0; i < group.size(); ++i) {
       open[i] = group[i];
       place[i] = begin + i;

@@ -151,6 +151,28 @@ TEST(CheckOptions, AdmitsComposedModeWithTheRowExtractorOnly) {
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
 }
 
+TEST(CheckOptions, RefusesComposedModeWhereRocksDbsFiltersLoseRows) {
+  Case composed;
+  composed.table.filter_policy = NewRocksDbComposedPolicy({});
+  composed.extractor.bloom_type = BloomType::kRow;
+  composed.options.prefix_extractor = NewRowPrefixExtractor(composed.extractor);
+
+  Case c = composed;
+  c.table.checksum = ROCKSDB_NAMESPACE::kNoChecksum;
+  EXPECT_REFUSED(c.Check(), HasSubstr("kNoChecksum"),
+                 HasSubstr("rowbloom.Composed"));
+  c = composed;
+  c.table.whole_key_filtering = false;
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  c.table.partition_filters = true;
+  c.table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+  EXPECT_REFUSED(c.Check(), HasSubstr("SeekForPrev"),
+                 HasSubstr("partition_filters=false"));
+  c.table.partition_filters = false;
+  c.options.prefix_extractor.reset();
+  EXPECT_REFUSED(c.Check(), HasSubstr("rowbloom.Composed is never fed"));
+}
+
 TEST(CheckOptions, RefusesAnotherFilterPolicyWithTheRowColExtractor) {
   Case c;
   c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));

@@ -82,10 +82,13 @@ class Differential {
       default:
         break;  // Ours.
     }
+    has_timestamps_ = Chance(30);
     if (options.prefix_extractor != nullptr) {
       name_ += std::string(" ") + options.prefix_extractor->Name();
       if (Chance(30)) options.memtable_prefix_bloom_size_ratio = 0.1;
-      if (!set_up.partitioned && Chance(30)) {
+      // A hash index of RocksDB 7.8 takes timestamps for a part of the prefix,
+      // and loses keys with any filter and with none.
+      if (!set_up.partitioned && !has_timestamps_ && Chance(30)) {
         table.index_type =
             ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
         name_ += " hash index";
@@ -94,7 +97,6 @@ class Differential {
     if (Chance(10)) table.filter_policy = nullptr;
     options.table_factory.reset(
         ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-    has_timestamps_ = Chance(30);
     if (has_timestamps_) {
       EXPECT_TRUE(
           ROCKSDB_NAMESPACE::Comparator::CreateFromString(
@@ -414,6 +416,49 @@ TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
 }
 
 // --- Other column families, errors -------------------------------------------
+
+// RocksDB asks each file by the extractor that it was written with.
+TEST(DbRows, ColumnsAreFoundInFilesThatWereWrittenWithAnotherExtractor) {
+  RegisterRocksDb();
+  TestDb db;
+  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.Open();
+  FillVersions(&db);
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  const RocksDbRows rows = RowsOf(db);
+  PinnableSlice value;
+  int scans_that_find = 0;
+  for (int row = 0; row < 250; ++row) {
+    const std::string name = "row" + std::to_string(row);
+    EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
+    scans_that_find += ScanFindsColumn(&db, name, "q");
+  }
+  EXPECT_LT(scans_that_find, 250) << "nothing hides columns any more";
+}
+
+// The pair is refused; its files may be there all the same.
+TEST(DbRows, ColumnsAreFoundInFilesWhoseFilterHasAnotherCodec) {
+  RegisterRocksDb();
+  for (const KeyCodec& codec :
+       {KeyCodec::FixedRow(4), KeyCodec::Delimiter(';')}) {
+    TestDb db;
+    RocksDbOptions other;
+    other.key_codec = codec;
+    db.set_up.other_policy = NewRocksDbFilterPolicy(other);
+    db.Open();
+    FillVersions(&db);
+    db.set_up.other_policy.reset();
+    db.Open();
+    const RocksDbRows rows = RowsOf(db);
+    PinnableSlice value;
+    for (int row = 0; row < 250; ++row) {
+      const std::string name = "row" + std::to_string(row);
+      EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
+      EXPECT_TRUE(ScanFindsColumn(&db, name, "q")) << name;
+    }
+  }
+}
 
 TEST(DbRows, EachColumnFamilyIsReadUnderItsOwnOptions) {
   TestDb db;
