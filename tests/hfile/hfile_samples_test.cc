@@ -82,14 +82,14 @@ TEST_P(HFileSamplesTest, HasAsManyCellsAsItSays) {
   EXPECT_EQ(count, reader->properties().cell_count);
 }
 
-// Of a directory below ROWBLOOM_HFILES, the files without questions.
+// Of the directories of this name below ROWBLOOM_HFILES.
 std::vector<std::filesystem::path> FoundIn(const char* directory) {
   std::vector<std::filesystem::path> files;
   const char* root = std::getenv("ROWBLOOM_HFILES");
   if (root == nullptr) return files;
-  const auto path = std::filesystem::path(root) / directory;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().string().find(".queries.") == std::string::npos) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(root)) {
+    if (entry.path().parent_path().filename() == directory) {
       files.push_back(entry.path());
     }
   }

@@ -77,10 +77,11 @@ struct HFileSample {
   std::vector<HFileQuery> queries;
 };
 
-// Its path, as the name of a test and in messages.
+// Its directory and name, as the name of a test; and its path in messages.
 inline std::string SampleName(
     const ::testing::TestParamInfo<HFileSample>& param) {
-  std::string name = param.param.path.filename().string();
+  const std::filesystem::path& path = param.param.path;
+  std::string name = path.parent_path().filename() / path.filename();
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
