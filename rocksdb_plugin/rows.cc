@@ -43,9 +43,9 @@ Status CheckScannable(const ROCKSDB_NAMESPACE::Comparator* comparator) {
 // Filters are read that are not ours: ours hold columns, or say that they do
 // not. Of others, those written with an extractor that maps the bounds of a
 // column to that column would deny it; RocksDB asks each file by the extractor
-// that it was written with, whatever is configured by now.
+// that it was written with. Whatever is configured by now, and by SetOptions()
+// later, may be that extractor's.
 bool ColumnsHide(const Options& options) {
-  if (options.prefix_extractor == nullptr) return false;
   const auto* table =
       options.table_factory->GetOptions<BlockBasedTableOptions>();
   return table == nullptr ||
