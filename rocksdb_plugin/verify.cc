@@ -20,6 +20,8 @@
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb_verify.h"
 
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_file_reader.h"
 namespace rowbloom {
 
 namespace rdb = ROCKSDB_NAMESPACE;
@@ -40,10 +42,14 @@ bool IsKnownPolicy(std::string_view name) {
          StartsWith(name, "rocksdb.");
 }
 
-RocksDbFilterState StateOfError(const absl::Status& status) {
-  return absl::IsDataLoss(status) || absl::IsUnimplemented(status)
-             ? RocksDbFilterState::kUnusable
-             : RocksDbFilterState::kUnreadable;
+// Whether all is there that RocksDB needs to open an SST: footer, index and
+// properties.
+bool OpensWithoutFilter(const std::string& path, const rdb::Options& options) {
+  rdb::Options without;  // No filter policy.
+  without.env = options.env;
+  without.comparator = options.comparator;
+  rdb::SstFileReader reader(without);
+  return reader.Open(path).ok() && reader.GetTableProperties() != nullptr;
 }
 
 // "mixed" if they differ.
@@ -130,13 +136,20 @@ absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
 absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
                          RocksDbFilterFile* file) {
   absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(file->path, options);
-  if (!sst.ok()) return sst.status();
+  if (!sst.ok()) {
+    if (OpensWithoutFilter(file->path, options)) {
+      file->state = RocksDbFilterState::kUnusable;
+    }
+    return sst.status();
+  }
   file->filter_policy = sst->filter_policy_name;
   file->prefix_extractor = sst->prefix_extractor_name;
   file->owner = sst->owner;
   file->entry_count = sst->entry_count;
+// Sets file->state on error.
   file->range_tombstone_count = sst->range_tombstone_count;
   file->is_partitioned = sst->is_partitioned();
+  file->state = RocksDbFilterState::kUnreadable;
   file->filter_count = sst->filters.size();
   file->filter_key_count = sst->filter_key_count;
   for (const std::string& filter : sst->filters) {
@@ -146,7 +159,8 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   }
 
   if (sst->owner == RocksDbFilterOwner::kUnknown) {
-    // RocksDB drops a damaged filter in silence; the checksums know.
+    // RocksDB drops a damaged filter in silence; the checksums know. The
+    // filter's comes before those of data.
     absl::Status status = VerifyRocksDbSstChecksums(file->path, options);
     if (!status.ok()) return status;
     if (IsKnownPolicy(sst->filter_policy_name)) {
@@ -156,6 +170,9 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
           ", and there is none"));
     }
   }
+    if (status.ok() || absl::IsDataLoss(status)) {
+      file->state = RocksDbFilterState::kUnusable;
+    }
   if (sst->owner == RocksDbFilterOwner::kRocksDb) {
     for (const std::string& filter : sst->filters) {
       MergeFamily(Word(BuiltinFamily(filter)), &file->family);
@@ -170,6 +187,7 @@ std::string WhyNone(const RocksDbFilterFile& file) {
   if (file.filter_policy.empty()) return "written without a filter policy";
   return absl::StrCat("policy ", file.filter_policy, " made none");
 }
+  file->state = RocksDbFilterState::kUnusable;
 
 std::string Percent(const std::optional<double>& share) {
   return share.has_value() ? absl::StrFormat("%.4f%%", 100 * *share) : "-";
@@ -295,12 +313,10 @@ RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
   RocksDbFilterFile file;
   file.path = path;
   file.status = CheckFilter(options, verify.probes_per_file, &file);
-  if (!file.status.ok()) {
-    file.state = StateOfError(file.status);
-  } else if (file.owner == RocksDbFilterOwner::kNobody) {
-    file.state = RocksDbFilterState::kNone;
-  } else {
-    file.state = RocksDbFilterState::kExpected;
+  if (file.status.ok()) {
+    file.state = file.owner == RocksDbFilterOwner::kNobody
+                     ? RocksDbFilterState::kNone
+                     : RocksDbFilterState::kExpected;
   }
   if (file.status.ok() && verify.read_data_blocks) {
     file.status = VerifyRocksDbSstChecksums(path, options);

@@ -551,3 +551,43 @@ TEST(DbVerify, ADatabaseOpenForReadingCanBeVerified) {
 
 }  // namespace
 }  // namespace rowbloom::testing
+// Of the index, the properties and the footer, but for bytes that nobody reads.
+TEST(DbVerify, DamageBehindTheFilterIsNotTheFilters) {
+  TestDb db;
+  const auto policy = std::make_shared<TamperingPolicy>();
+  std::string filter;
+  policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
+  db.set_up.other_policy = policy;
+  db.Open();
+  Fill(&db);
+  const std::string path = Verify(db).files.at(0).path;
+  const ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  db.Close();
+  std::string whole;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  const size_t at = whole.find(filter);
+  ASSERT_NE(at, std::string::npos);
+  const auto state_of = [&](const std::string& bytes) {
+    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
+                                                     /*should_sync=*/true)
+                    .ok());
+    return VerifyRocksDbSst(path, options).state;
+  };
+  EXPECT_EQ(state_of(whole), State::kExpected);
+  constexpr size_t kTrailerBytes = 5;
+  int damages = 0;
+  int found = 0;
+  for (size_t i = at + filter.size() + kTrailerBytes; i < whole.size();
+       i += 3) {
+    std::string damaged = whole;
+    damaged[i] ^= 0x40;
+    const State state = state_of(damaged);
+    EXPECT_NE(state, State::kUnusable) << i << " of " << whole.size();
+    ++damages;
+    found += state == State::kUnreadable;
+  }
+  EXPECT_GT(found, damages * 9 / 10);
+  EXPECT_EQ(state_of(whole.substr(0, whole.size() - 1)), State::kUnreadable);
+  EXPECT_EQ(state_of(""), State::kUnreadable);
+}
+

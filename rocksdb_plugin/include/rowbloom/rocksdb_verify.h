@@ -109,8 +109,8 @@ enum class RocksDbFilterState : uint8_t {
                   // codec or policy, so it may say "maybe" more often.
   kAnothers,      // The configured policy does not read it.
   kNone,          // There is no filter.
-  kUnusable,      // Damaged or of a newer format: `status` says what.
-  kUnreadable,    // The SST, or a block of it other than the filter.
+  kUnusable,      // The filter is damaged or of a newer format: see `status`.
+  kUnreadable,    // The SST, or a block of it other than the filter: the same.
   kCount,
 };
 // As in "other options".
