@@ -30,6 +30,22 @@ bool EqualMeansSameBytes(const ROCKSDB_NAMESPACE::Comparator& comparator) {
          name == "rocksdb.ReverseBytewiseComparator.u64ts";
 }
 
+// RocksDB 7.8 takes timestamps for a part of the prefix in a hash index.
+Status CheckHashIndex(const ColumnFamilyOptions& options,
+                      const BlockBasedTableOptions* table_options) {
+  if (table_options == nullptr ||
+      table_options->index_type != BlockBasedTableOptions::kHashSearch ||
+      options.comparator == nullptr ||
+      options.comparator->timestamp_size() == 0) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(absl::StrCat(
+      "index_type kHashSearch with the timestamps of comparator ",
+      options.comparator->Name(),
+      ": SeekForPrev loses keys, with any filter and with none; use "
+      "kBinarySearch or kTwoLevelIndexSearch"));
+}
+
 // The bounds of a column map to a prefix that no key of the column maps to.
 // Our builder adds it; whatever else RocksDB keys by prefix does not.
 Status CheckNothingElseUsesPrefixes(
@@ -106,14 +122,20 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
           ? nullptr
           : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
 
-  if (extractor != nullptr && extractor->maps_columns()) {
-    Status status = CheckNothingElseUsesPrefixes(options, table_options);
-    if (!status.ok()) return status;
-  }
   const bool is_composed =
       policy == nullptr && table_options != nullptr &&
       table_options->filter_policy != nullptr &&
       table_options->filter_policy->CheckedCast<ComposedPolicy>() != nullptr;
+  if (extractor == nullptr && policy == nullptr && !is_composed) {
+    return Status::OK();
+  }
+
+  Status status = CheckHashIndex(options, table_options);
+  if (!status.ok()) return status;
+  if (extractor != nullptr && extractor->maps_columns()) {
+    status = CheckNothingElseUsesPrefixes(options, table_options);
+    if (!status.ok()) return status;
+  }
   if (policy == nullptr && !is_composed) return Status::OK();
   const std::string name =
       absl::StrCat("filter_policy ", table_options->filter_policy->Name());

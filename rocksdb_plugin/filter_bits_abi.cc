@@ -6,16 +6,38 @@
 
 namespace rowbloom {
 
-std::string RunningRocksDbVersion() {
-  return ROCKSDB_NAMESPACE::GetRocksVersionAsString(/*with_patch=*/false);
+namespace {
+
+// As "7.8" of "7.8.3".
+std::string_view MinorRelease(std::string_view version) {
+  return version.substr(0, version.rfind('.'));
 }
 
-absl::Status CheckRocksDbVersion(std::string_view running) {
-  const std::string compiled = absl::StrCat(ROCKSDB_MAJOR, ".", ROCKSDB_MINOR);
-  if (running == compiled) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "rowbloom was compiled for RocksDB ", compiled, " but RocksDB ",
-      std::string(running), " is loaded; compile it for that release"));
+// As the compiler refuses them: FilterPolicy lacks CompatibilityName().
+bool HasOlderInterface(std::string_view version) {
+  return version == "7.0.0" || version == "7.0.1" || version == "7.0.2";
+}
+
+}  // namespace
+
+std::string RunningRocksDbVersion() {
+  return ROCKSDB_NAMESPACE::GetRocksVersionAsString(/*with_patch=*/true);
+}
+
+std::string CompiledRocksDbVersion() {
+  return absl::StrCat(ROCKSDB_MAJOR, ".", ROCKSDB_MINOR, ".", ROCKSDB_PATCH);
+}
+
+absl::Status CheckRocksDbVersion(std::string_view running,
+                                 std::string_view compiled) {
+  if (MinorRelease(running) == MinorRelease(compiled) &&
+      !HasOlderInterface(running)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("rowbloom was compiled for RocksDB ", std::string(compiled),
+                   " but RocksDB ", std::string(running),
+                   " is loaded; compile it for that release"));
 }
 
 }  // namespace rowbloom

@@ -96,13 +96,17 @@ class FilterBitsReader {
 
 namespace rowbloom {
 
-// "7.8": of the library that is loaded, which need not be the one whose
+// "7.8.3": of the library that is loaded, which need not be the one whose
 // headers were compiled.
 std::string RunningRocksDbVersion();
+std::string CompiledRocksDbVersion();
 
-// FailedPrecondition names both releases if they differ. Patch releases do
-// not change the layout.
-absl::Status CheckRocksDbVersion(std::string_view running);
+// FailedPrecondition names both releases if they are not of one minor release.
+// Patch releases do not change the layout, but for those of 7.0 before 7.0.3,
+// which are refused here as they are by the compiler.
+absl::Status CheckRocksDbVersion(
+    std::string_view running,
+    std::string_view compiled = CompiledRocksDbVersion());
 
 }  // namespace rowbloom
 

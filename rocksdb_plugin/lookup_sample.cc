@@ -99,6 +99,7 @@ void RocksDbLookupSample::Stop() {
     ROCKSDB_NAMESPACE::get_perf_context()->DisablePerLevelPerfContext();
   }
   current.active = false;
+  if (is_discarded_) return;
 
   const auto add = [this](FilterCounter counter, uint64_t count, int level) {
     if (count > 0) stats_->Add(counter, count * interval_, level);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,15 +44,20 @@ Status CheckScannable(const ROCKSDB_NAMESPACE::Comparator* comparator) {
 // Filters are read that are not ours: ours hold columns, or say that they do
 // not. Of others, those written with an extractor that maps the bounds of a
 // column to that column would deny it; RocksDB asks each file by the extractor
-// that it was written with, whatever is configured by now.
+// that it was written with. Whatever is configured by now, and by SetOptions()
+// later, may be that extractor's.
 bool ColumnsHide(const Options& options) {
-  if (options.prefix_extractor == nullptr) return false;
   const auto* table =
       options.table_factory->GetOptions<BlockBasedTableOptions>();
   return table == nullptr ||
          (table->filter_policy != nullptr &&
           std::string_view(table->filter_policy->CompatibilityName()) !=
               kRocksDbCompatibilityName);
+}
+
+// Whether the key is there is then not known, nor whether a filter was right.
+bool IsFailure(const Status& status) {
+  return !status.ok() && !status.IsNotFound();
 }
 
 Status NotOfCodec(const Slice& key, absl::string_view why) {
@@ -78,6 +84,11 @@ class OneScan {
   }
 
   Iterator* operator->() const { return it_.get(); }
+
+  // Says to `sample` what it may count.
+  void Tell(RocksDbLookupSample* sample) const {
+    if (!it_->Valid() && it_->status().ok()) sample->TellScanFoundNothing();
+  }
 
  private:
   RocksDbScan scan_;
@@ -106,8 +117,8 @@ Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
   RocksDbLookupSample sample(sampling_);
   const OneScan scan(db_, column_family_, read, /*total_order=*/false,
                      *std::move(bounds));
+  scan.Tell(&sample);
   *exists = scan->Valid();
-  if (!*exists) sample.TellScanFoundNothing();
   return scan->status();
 }
 
@@ -120,7 +131,7 @@ Status RocksDbRows::GetRow(const ReadOptions& read, std::string_view row,
   RocksDbLookupSample sample(sampling_);
   const OneScan scan(db_, column_family_, read, /*total_order=*/false,
                      *std::move(bounds));
-  if (!scan->Valid()) sample.TellScanFoundNothing();
+  scan.Tell(&sample);
   std::string decoded_row;
   for (; scan->Valid(); scan->Next()) {
     RocksDbCell cell;
@@ -144,8 +155,10 @@ Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
   std::string key;
   const absl::Status encoded = key_codec_.Encode(row, qualifier, &key);
   if (!encoded.ok()) return ToRocksDbStatus(encoded);
-  const RocksDbLookupSample sample(sampling_);
-  return db_->Get(read, column_family_, key, value);
+  RocksDbLookupSample sample(sampling_);
+  Status status = db_->Get(read, column_family_, key, value);
+  if (IsFailure(status)) sample.Discard();
+  return status;
 }
 
 void RocksDbRows::MultiGetCells(const ReadOptions& read,
@@ -172,9 +185,12 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
   std::vector<PinnableSlice> found(places.size());
   std::vector<Status> found_statuses(places.size());
   {
-    const RocksDbLookupSample sample(sampling_);
+    RocksDbLookupSample sample(sampling_);
     db_->MultiGet(read, column_family_, slices.size(), slices.data(),
                   found.data(), found_statuses.data());
+    if (std::any_of(found_statuses.begin(), found_statuses.end(), IsFailure)) {
+      sample.Discard();
+    }
   }
   for (size_t i = 0; i < places.size(); ++i) {
     (*values)[places[i]] = std::move(found[i]);
@@ -200,8 +216,8 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
   RocksDbLookupSample sample(sampling_);
   const OneScan scan(db_, column_family_, read, columns_hide_,
                      *std::move(bounds));
+  scan.Tell(&sample);
   if (!scan->Valid()) {
-    sample.TellScanFoundNothing();
     return scan->status().ok() ? Status::NotFound() : scan->status();
   }
   const std::string_view key = ViewOf(scan->key());

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <random>
 #include <set>
@@ -13,11 +15,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "builtin_filter.h"
+#include "composed_policy.h"
 #include "native_policy.h"
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/metadata.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
+#include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_verify.h"
 
 namespace rowbloom {
@@ -40,10 +46,14 @@ bool IsKnownPolicy(std::string_view name) {
          StartsWith(name, "rocksdb.");
 }
 
-RocksDbFilterState StateOfError(const absl::Status& status) {
-  return absl::IsDataLoss(status) || absl::IsUnimplemented(status)
-             ? RocksDbFilterState::kUnusable
-             : RocksDbFilterState::kUnreadable;
+// Whether all is there that RocksDB needs to open an SST: footer, index and
+// properties.
+bool OpensWithoutFilter(const std::string& path, const rdb::Options& options) {
+  rdb::Options without;  // No filter policy.
+  without.env = options.env;
+  without.comparator = options.comparator;
+  rdb::SstFileReader reader(without);
+  return reader.Open(path).ok() && reader.GetTableProperties() != nullptr;
 }
 
 // "mixed" if they differ.
@@ -104,10 +114,14 @@ absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
                           absl::StrCat(file->path, ": filter chunk ", i, ": ",
                                        std::string(status.message())));
     }
-    MergeFamily(Word(info->blob.descriptor.family_name()), &file->family);
     const uint64_t keys = info->blob.descriptor.key_count;
     key_count += keys;
+    // A filter of no keys is of no family that was asked for.
+    if (keys > 0 || sst.filters.size() == 1) {
+      MergeFamily(Word(info->blob.descriptor.family_name()), &file->family);
+    }
     expected += info->blob.view.expected_fpr() * static_cast<double>(keys);
+    file->unit_size_bytes += info->blob.units.size();
     infos.push_back(*info);
   }
   file->bloom_type = infos[0].bloom_type;
@@ -127,10 +141,17 @@ absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
   return absl::OkStatus();
 }
 
+// Sets file->state on error.
 absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
                          RocksDbFilterFile* file) {
+  file->state = RocksDbFilterState::kUnreadable;
   absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(file->path, options);
-  if (!sst.ok()) return sst.status();
+  if (!sst.ok()) {
+    if (OpensWithoutFilter(file->path, options)) {
+      file->state = RocksDbFilterState::kUnusable;
+    }
+    return sst.status();
+  }
   file->filter_policy = sst->filter_policy_name;
   file->prefix_extractor = sst->prefix_extractor_name;
   file->owner = sst->owner;
@@ -146,8 +167,12 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   }
 
   if (sst->owner == RocksDbFilterOwner::kUnknown) {
-    // RocksDB drops a damaged filter in silence; the checksums know.
+    // RocksDB drops a damaged filter in silence; the checksums know. The
+    // filter's comes before those of data.
     absl::Status status = VerifyRocksDbSstChecksums(file->path, options);
+    if (status.ok() || absl::IsDataLoss(status)) {
+      file->state = RocksDbFilterState::kUnusable;
+    }
     if (!status.ok()) return status;
     if (IsKnownPolicy(sst->filter_policy_name)) {
       return absl::DataLossError(absl::StrCat(
@@ -162,7 +187,108 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
     }
   }
   if (sst->owner != RocksDbFilterOwner::kRowbloom) return absl::OkStatus();
+  file->state = RocksDbFilterState::kUnusable;
   return CheckOurs(*sst, probe_count, file);
+}
+
+// --- What the options ask for ----------------------------------------------
+
+// Of fewer keys a filter's size is more rounding, and luck, than bits per key.
+constexpr uint64_t kFewestKeysToJudge = 1000;
+
+// The family that a policy builds: of few bits, "fast" builds another.
+std::string FamilyOf(const FilterPolicy& policy) {
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
+  builder->Add(KeyDigest{});
+  return Word(builder->Finish().descriptor.family_name());
+}
+
+// Why a filter of ours was built by another policy, or empty.
+std::string WhyOtherPolicy(const FilterPolicy& policy,
+                           const RocksDbFilterFile& file) {
+  if (file.filter_key_count == 0) return "";
+  const std::string family = FamilyOf(policy);
+  if (file.family != family) {
+    return absl::StrCat("built as ", file.family, ", not ", family);
+  }
+  const uint64_t keys = file.filter_key_count / file.filter_count;
+  if (keys < kFewestKeysToJudge) return "";
+  const double asked = static_cast<double>(FilterSizeBytes(policy, keys)) *
+                       static_cast<double>(file.filter_count);
+  const double found = static_cast<double>(file.unit_size_bytes);
+  constexpr double kTolerance = 0.1;
+  if (std::abs(found - asked) <= kTolerance * asked) return "";
+  const double bits = 8 / static_cast<double>(file.filter_key_count);
+  return absl::StrFormat("built with %.2f bits per key, not %.2f", bits * found,
+                         bits * asked);
+}
+
+// Bits per key that composed mode may give an SST.
+struct BitsRange {
+  double low = 0;
+  double high = 0;
+};
+
+BitsRange BitsOf(const RocksDbComposedOptions& options) {
+  const double bits = options.bits_per_key;
+  const FileBudgetOptions budget;
+  switch (options.mode) {
+    case BudgetMode::kBalanced:
+      break;
+    case BudgetMode::kHitsOnly:
+      return {0, std::numeric_limits<double>::infinity()};
+    case BudgetMode::kFixed:
+      // RocksDB rounds, by optimize_filters_for_memory more than otherwise.
+      return {0.75 * bits, 1.25 * bits};
+  }
+  return {std::max(0.0, bits - budget.max_extra_bits),
+          bits + budget.max_extra_bits};
+}
+
+// The same for composed mode.
+std::string WhyOtherBudget(const RocksDbComposedOptions& options,
+                           const RocksDbFilterFile& file) {
+  if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
+  // Ribbon falls back on Bloom, here and there.
+  const char* other = options.filter == RocksDbFilter::kBloom ? "rocksdb_ribbon"
+                      : options.filter == RocksDbFilter::kRibbon
+                          ? "rocksdb_bloom"
+                          : "";
+  if (file.family == other) return absl::StrCat("built as ", file.family);
+  const BitsRange range = BitsOf(options);
+  const double bits = file.bits_per_key();
+  if (bits >= range.low && bits <= range.high) return "";
+  return absl::StrFormat("built with %.2f bits per key, not %g to %g", bits,
+                         range.low, range.high);
+}
+
+// Why a filter that the policy reads is not the one that is asked for, or
+// empty.
+std::string WhyOther(const RocksDbExpectedFilter& expected,
+                     const RocksDbFilterFile& file) {
+  if (expected.rowbloom.has_value() &&
+      (file.bloom_type != expected.rowbloom->bloom_type ||
+       !(file.key_codec == expected.rowbloom->key_codec))) {
+    return absl::StrCat("built for ", Word(BloomTypeName(*file.bloom_type)),
+                        " ", file.key_codec->ToString());
+  }
+  if (file.owner == RocksDbFilterOwner::kRocksDb &&
+      file.filter_policy != expected.filter_policy) {
+    return absl::StrCat("written with policy ", file.filter_policy);
+  }
+  // Without an extractor nothing is asked of which another file would say less.
+  if (!expected.prefix_extractor.empty() &&
+      file.prefix_extractor != expected.prefix_extractor) {
+    return absl::StrCat("written with prefix_extractor ",
+                        file.prefix_extractor);
+  }
+  if (expected.rowbloom.has_value()) {
+    return WhyOtherPolicy(expected.rowbloom->policy, file);
+  }
+  if (expected.composed.has_value()) {
+    return WhyOtherBudget(*expected.composed, file);
+  }
+  return "";
 }
 
 // Why a file that should have a filter has none.
@@ -272,6 +398,9 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
   const rdb::FilterPolicy& policy = *table->filter_policy;
   const std::string_view reads = policy.CompatibilityName();
   expected.filter_policy = policy.Name();
+  if (options.prefix_extractor != nullptr) {
+    expected.prefix_extractor = options.prefix_extractor->AsString();
+  }
   expected.is_partitioned = table->partition_filters;
   expected.metadata_block_size_bytes = table->metadata_block_size;
   expected.none_at_bottom = options.optimize_filters_for_hits;
@@ -285,6 +414,8 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
     if (!table->whole_key_filtering) {
       expected.rowbloom->bloom_type = BloomType::kRow;
     }
+  } else if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
+    expected.composed = composed->options();
   }
   return expected;
 }
@@ -295,12 +426,10 @@ RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
   RocksDbFilterFile file;
   file.path = path;
   file.status = CheckFilter(options, verify.probes_per_file, &file);
-  if (!file.status.ok()) {
-    file.state = StateOfError(file.status);
-  } else if (file.owner == RocksDbFilterOwner::kNobody) {
-    file.state = RocksDbFilterState::kNone;
-  } else {
-    file.state = RocksDbFilterState::kExpected;
+  if (file.status.ok()) {
+    file.state = file.owner == RocksDbFilterOwner::kNobody
+                     ? RocksDbFilterState::kNone
+                     : RocksDbFilterState::kExpected;
   }
   if (file.status.ok() && verify.read_data_blocks) {
     file.status = VerifyRocksDbSstChecksums(path, options);
@@ -325,26 +454,22 @@ void CompareWithExpected(const RocksDbExpectedFilter& expected,
     } else if (expected.none_at_bottom && !file->filter_policy.empty()) {
       // A file keeps its lack of a filter if others come to lie below it.
       set(RocksDbFilterState::kExpected, "optimize_filters_for_hits");
+    } else if (expected.composed.has_value() &&
+               file->filter_policy == expected.filter_policy &&
+               BitsOf(*expected.composed).low == 0) {
+      set(RocksDbFilterState::kExpected, "no filter by the budget");
     } else {
       set(RocksDbFilterState::kNone, WhyNone(*file));
     }
     return;
   }
-  const std::string written =
-      absl::StrCat("written with policy ", file->filter_policy);
   if (file->owner != expected.owner ||
       (file->owner == RocksDbFilterOwner::kUnknown &&
        file->filter_policy != expected.filter_policy)) {
-    set(RocksDbFilterState::kAnothers, written);
-  } else if (expected.rowbloom.has_value() &&
-             (file->bloom_type != expected.rowbloom->bloom_type ||
-              !(file->key_codec == expected.rowbloom->key_codec))) {
-    set(RocksDbFilterState::kOtherOptions,
-        absl::StrCat("built for ", Word(BloomTypeName(*file->bloom_type)), " ",
-                     file->key_codec->ToString()));
-  } else if (file->owner == RocksDbFilterOwner::kRocksDb &&
-             file->filter_policy != expected.filter_policy) {
-    set(RocksDbFilterState::kOtherOptions, written);
+    set(RocksDbFilterState::kAnothers,
+        absl::StrCat("written with policy ", file->filter_policy));
+  } else if (std::string why = WhyOther(expected, *file); !why.empty()) {
+    set(RocksDbFilterState::kOtherOptions, std::move(why));
   } else {
     set(RocksDbFilterState::kExpected);
   }

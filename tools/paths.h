@@ -24,10 +24,14 @@ class ColumnFamily {
   virtual ~ColumnFamily() = default;
 
   // As FilterFile::Verify(), and whether the filter is the expected one.
+  // NotFound if the database has dropped the file since it was listed; it does
+  // not count then.
   virtual absl::Status Verify(const TargetFile& file, Json* entry) = 0;
-  // In place of Verify(), for a file that could not be opened.
-  virtual void AddUnopened(const TargetFile& file,
-                           const absl::Status& status) = 0;
+  // In place of Verify(), for a file that could not be opened. Returns what is
+  // to be said of it: NotFound as above, DataLoss if it is missing and should
+  // not be, or `status`.
+  virtual absl::Status AddUnopened(const TargetFile& file,
+                                   const absl::Status& status) = 0;
   // Of the files verified so far: {"column_family", "expected", "warnings"}
   // and the sums, as JSON and as lines.
   virtual Json Summary() const = 0;

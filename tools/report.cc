@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "output.h"
@@ -44,7 +45,8 @@ void SetStatus(const absl::Status& status, Json* entry) {
   (*entry)["error"] = EscapeControls(message);
 }
 
-Json AskFile(const Report& report, const TargetFile& target) {
+// Nothing if the file's database has dropped it meanwhile.
+std::optional<Json> AskFile(const Report& report, const TargetFile& target) {
   Json entry{{"path", EscapeControls(target.path)}};
   absl::Status status = target.error;
   std::unique_ptr<FilterFile> file;
@@ -56,14 +58,18 @@ Json AskFile(const Report& report, const TargetFile& target) {
   }
   entry["kind"] = file == nullptr ? Json() : Json(std::string(file->kind()));
   if (target.level.has_value()) entry["level"] = *target.level;
-  SetStatus(status, &entry);
   if (file == nullptr) {
+    if (target.family != nullptr) {
+      status = target.family->AddUnopened(target, status);
+    }
+    SetStatus(status, &entry);
     entry.update(report.unasked);
-    if (target.family != nullptr) target.family->AddUnopened(target, status);
   } else {
+    SetStatus(status, &entry);
     status = report.ask(target, *file, &entry);
     SetStatus(status, &entry);
   }
+  if (target.family != nullptr && absl::IsNotFound(status)) return std::nullopt;
   return entry;
 }
 
@@ -97,20 +103,16 @@ int FlushOutput(int exit_code) {
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               bool as_json) {
   const std::vector<TargetFile> targets = ExpandPaths(paths);
-  Json summary{{"files", targets.size()}};
+  Json summary{{"files", 0}};
   for (const char* word : kStatusWords) summary[word] = 0;
   Json files = Json::array();
   Json families = Json::array();
   bool any_damaged = false;
   bool any_unreadable = false;
 
-  ProgressLine progress;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    progress.Show(i, targets.size(), targets[i].path);
-    Json entry = AskFile(report, targets[i]);
-    progress.Clear();
-
+  const auto count = [&](Json entry) {
     const std::string status = entry["status"];
+    summary["files"] = summary["files"].get<uint64_t>() + 1;
     summary[status] = summary[status].get<uint64_t>() + 1;
     if (status == "unreadable") {
       any_unreadable = true;
@@ -124,6 +126,19 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
       std::cout << StatusLine(entry);
     } else if (status != "unreadable") {
       std::cout << report.text(entry) << std::flush;
+    }
+  };
+
+  ProgressLine progress;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    progress.Show(i, targets.size(), targets[i].path);
+    std::optional<Json> entry = AskFile(report, targets[i]);
+    progress.Clear();
+    if (entry.has_value()) {
+      count(*std::move(entry));
+    } else {
+      std::cerr << "rowbloom: " << EscapeControls(targets[i].path)
+                << ": gone since it was listed, and no longer needed\n";
     }
 
     const ColumnFamily* family = targets[i].family.get();

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cstdarg>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -41,9 +44,13 @@ class NullLogger : public rdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
+class Manifest;
+
 class RocksDbColumnFamily : public ColumnFamily {
  public:
-  explicit RocksDbColumnFamily(const std::string& name) {
+  RocksDbColumnFamily(const std::string& name,
+                      std::shared_ptr<Manifest> manifest)
+      : manifest_(std::move(manifest)) {
     report_.column_family = name;
   }
 
@@ -59,7 +66,11 @@ class RocksDbColumnFamily : public ColumnFamily {
   absl::Status Verify(const TargetFile& target, Json* entry) override {
     RocksDbVerifyOptions verify;
     verify.read_data_blocks = true;
-    Add(target, VerifyRocksDbSst(target.path, options_, verify));
+    RocksDbFilterFile verified =
+        VerifyRocksDbSst(target.path, options_, verify);
+    verified.status = ExplainMissing(target, verified.status);
+    if (absl::IsNotFound(verified.status)) return verified.status;
+    Add(target, std::move(verified));
     const RocksDbFilterFile& file = report_.files.back();
     DescribeFilter(file, entry);
     if (file.status.ok() && unknown_.empty()) {
@@ -69,13 +80,17 @@ class RocksDbColumnFamily : public ColumnFamily {
     return file.status;
   }
 
-  void AddUnopened(const TargetFile& target,
-                   const absl::Status& status) override {
-    RocksDbFilterFile file;
-    file.path = target.path;
-    file.status = status;
+  absl::Status AddUnopened(const TargetFile& target,
+                           const absl::Status& status) override {
+    absl::Status explained = ExplainMissing(target, status);
+    if (absl::IsNotFound(explained)) return explained;
+    // Which block is damaged decides the state.
+    RocksDbFilterFile file = VerifyRocksDbSst(target.path, options_);
+    if (file.status.ok()) file.state = RocksDbFilterState::kUnreadable;
+    file.status = explained;
     file.note = "see above";
     Add(target, std::move(file));
+    return explained;
   }
 
   Json Summary() const override {
@@ -113,6 +128,12 @@ class RocksDbColumnFamily : public ColumnFamily {
     report_.files.push_back(std::move(file));
   }
 
+  // `status`, but NotFound for a file that has gone since it was listed, and
+  // DataLoss for one that is missing and should be there.
+  absl::Status ExplainMissing(const TargetFile& target,
+                              const absl::Status& status) const;
+
+  const std::shared_ptr<Manifest> manifest_;
   rdb::Options options_;
   std::string unknown_;  // Why nothing is known to be expected, or empty.
   RocksDbFilterReport report_;
@@ -163,9 +184,8 @@ class OptionsFile {
     return nullptr;
   }
 
-  std::shared_ptr<RocksDbColumnFamily> MakeFamily(
-      const std::string& name) const {
-    auto family = std::make_shared<RocksDbColumnFamily>(name);
+  // Says what `name` is expected to have.
+  void Configure(const std::string& name, RocksDbColumnFamily* family) const {
     const rdb::ColumnFamilyOptions* options = Find(name);
     const std::string policy =
         OptionText(text_, "TableOptions/BlockBasedTable \"" + name + "\"",
@@ -183,7 +203,6 @@ class OptionsFile {
                               " of the OPTIONS file is not known to this tool");
       }
     }
-    return family;
   }
 
  private:
@@ -191,6 +210,89 @@ class OptionsFile {
   std::string text_;
   std::string error_;
 };
+
+std::string PathOf(const rdb::LiveFileMetaData& file) {
+  return file.directory + "/" + file.relative_filename;
+}
+
+// Which SSTs of a database are live, as of the latest look at its manifest.
+class Manifest {
+ public:
+  explicit Manifest(std::string directory) : directory_(std::move(directory)) {}
+
+  absl::Status Read() {
+    rdb::Options options;
+    options.info_log = std::make_shared<NullLogger>();
+    // The list is in the manifest: open as few tables as RocksDB allows.
+    options.max_open_files = 16;
+    options.skip_stats_update_on_db_open = true;
+    // Damaged and missing SSTs are for the verbs to report, each by name.
+    options.paranoid_checks = false;
+    std::vector<std::string> names;
+    rdb::Status status =
+        rdb::DB::ListColumnFamilies(options, directory_, &names);
+    if (!status.ok()) return FromRocksDb(status);
+
+    options_file_.emplace(directory_);
+    std::vector<rdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : names) {
+      const rdb::ColumnFamilyOptions* written = options_file_->Find(name);
+      rdb::ColumnFamilyOptions family_options(options);
+      if (written != nullptr) family_options.comparator = written->comparator;
+      descriptors.emplace_back(name, family_options);
+    }
+    std::vector<rdb::ColumnFamilyHandle*> handles;
+    rdb::DB* raw_db = nullptr;
+    status = rdb::DB::OpenForReadOnly(options, directory_, descriptors,
+                                      &handles, &raw_db);
+    if (!status.ok()) return FromRocksDb(status);
+    const std::unique_ptr<rdb::DB> db(raw_db);
+    for (rdb::ColumnFamilyHandle* handle : handles) {
+      db->DestroyColumnFamilyHandle(handle);
+    }
+    files_.clear();
+    db->GetLiveFilesMetaData(&files_);
+    return absl::OkStatus();
+  }
+
+  const std::vector<rdb::LiveFileMetaData>& files() const { return files_; }
+  const OptionsFile& options_file() const { return *options_file_; }
+
+  // Looks anew, unless the file was gone before: none comes back.
+  absl::StatusOr<bool> StillLists(const std::string& path) {
+    if (!Lists(path)) return false;
+    if (absl::Status status = Read(); !status.ok()) return status;
+    return Lists(path);
+  }
+
+ private:
+  bool Lists(const std::string& path) const {
+    return std::any_of(files_.begin(), files_.end(),
+                       [&path](const rdb::LiveFileMetaData& file) {
+                         return PathOf(file) == path;
+                       });
+  }
+
+  const std::string directory_;
+  std::optional<OptionsFile> options_file_;
+  std::vector<rdb::LiveFileMetaData> files_;
+};
+
+absl::Status RocksDbColumnFamily::ExplainMissing(
+    const TargetFile& target, const absl::Status& status) const {
+  std::error_code error;
+  if (status.ok() || std::filesystem::exists(target.path, error) || error) {
+    return status;
+  }
+  const absl::StatusOr<bool> is_live = manifest_->StillLists(target.path);
+  if (!is_live.ok()) return status;
+  if (*is_live) {
+    return absl::DataLossError(target.path +
+                               ": missing, and the database needs it");
+  }
+  return absl::NotFoundError(target.path +
+                             ": gone, as the database no longer needs it");
+}
 
 }  // namespace
 
@@ -214,49 +316,25 @@ void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     const std::string& directory) {
-  rdb::Options options;
-  options.info_log = std::make_shared<NullLogger>();
-  // The list is in the manifest: open as few tables as RocksDB allows.
-  options.max_open_files = 16;
-  options.skip_stats_update_on_db_open = true;
-  // Damaged and missing SSTs are for the verbs to report, each by name.
-  options.paranoid_checks = false;
-  std::vector<std::string> names;
-  rdb::Status status = rdb::DB::ListColumnFamilies(options, directory, &names);
-  if (!status.ok()) return FromRocksDb(status);
-
-  const OptionsFile options_file(directory);
-  std::vector<rdb::ColumnFamilyDescriptor> descriptors;
-  std::map<std::string, std::shared_ptr<RocksDbColumnFamily>> families;
-  for (const std::string& name : names) {
-    families[name] = options_file.MakeFamily(name);
-    const rdb::ColumnFamilyOptions* written = options_file.Find(name);
-    rdb::ColumnFamilyOptions family_options(options);
-    if (written != nullptr) family_options.comparator = written->comparator;
-    descriptors.emplace_back(name, family_options);
-  }
-  std::vector<rdb::ColumnFamilyHandle*> handles;
-  rdb::DB* raw_db = nullptr;
-  status = rdb::DB::OpenForReadOnly(options, directory, descriptors, &handles,
-                                    &raw_db);
-  if (!status.ok()) return FromRocksDb(status);
-  const std::unique_ptr<rdb::DB> db(raw_db);
-
-  std::vector<rdb::LiveFileMetaData> files;
-  db->GetLiveFilesMetaData(&files);
-  for (rdb::ColumnFamilyHandle* handle : handles) {
-    db->DestroyColumnFamilyHandle(handle);
-  }
+  const auto manifest = std::make_shared<Manifest>(directory);
+  if (absl::Status status = manifest->Read(); !status.ok()) return status;
+  std::vector<rdb::LiveFileMetaData> files = manifest->files();
   std::sort(files.begin(), files.end(),
             [](const rdb::LiveFileMetaData& a, const rdb::LiveFileMetaData& b) {
               return std::tie(a.column_family_name, a.level, a.file_number) <
                      std::tie(b.column_family_name, b.level, b.file_number);
             });
+  std::map<std::string, std::shared_ptr<RocksDbColumnFamily>> families;
   std::vector<TargetFile> result;
   result.reserve(files.size());
   for (const rdb::LiveFileMetaData& file : files) {
-    result.push_back({file.directory + "/" + file.relative_filename, file.level,
-                      absl::OkStatus(), families.at(file.column_family_name)});
+    const std::string& name = file.column_family_name;
+    std::shared_ptr<RocksDbColumnFamily>& family = families[name];
+    if (family == nullptr) {
+      family = std::make_shared<RocksDbColumnFamily>(name, manifest);
+      manifest->options_file().Configure(name, family.get());
+    }
+    result.push_back({PathOf(file), file.level, absl::OkStatus(), family});
   }
   return result;
 }

@@ -8,8 +8,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -828,10 +831,64 @@ TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr(no_magic + ": unknown"));
   EXPECT_THAT(result.out, HasSubstr(damaged + ": damaged"));
-  EXPECT_THAT(result.err, HasSubstr(missing + ": unreadable"));
+  EXPECT_THAT(result.out, HasSubstr(missing + ": damaged: missing, and the "
+                                              "database needs it\n"));
   EXPECT_THAT(result.out, HasSubstr("2 files, 0 entries: 2 unreadable\n"));
   EXPECT_THAT(result.out, HasSubstr("1 file, 100 entries: 1 unreadable\n"));
-  EXPECT_THAT(result.err, HasSubstr("No such file or directory"));
+}
+
+TEST_F(CliTest, ADamagedFilterIsToldFromADamagedSst) {
+  // At level 0 RocksDB opens no table with a damaged partition.
+  std::filesystem::copy(InputPath("oversized"), InputPath("bad_partition"));
+  const std::string sst =
+      RunJson({"inspect", "--json", "bad_partition"})["files"][0]["path"];
+  std::string bytes = ReadFile(InputPath(sst));
+  bytes[EndOfLastFilter(bytes) - 40] ^= 1;
+  WriteFile(InputPath(sst), bytes);
+  Json document = RunJson({"verify", "--json", "bad_partition"});
+  EXPECT_EQ(document["files"][0]["status"], "damaged");
+  EXPECT_EQ(document["column_families"][0]["states"]["unusable"], 1);
+  EXPECT_EQ(document["column_families"][0]["states"]["unreadable"], 0);
+
+  bytes[bytes.size() - 4] ^= 1;  // The footer.
+  WriteFile(InputPath(sst), bytes);
+  document = RunJson({"verify", "--json", "bad_partition"});
+  EXPECT_EQ(document["column_families"][0]["states"]["unusable"], 0);
+  EXPECT_EQ(document["column_families"][0]["states"]["unreadable"], 1);
+}
+
+// The tool lists all files before it reads one, and what it prints of those in
+// front of the database's is more than a pipe holds.
+TEST_F(CliTest, SstsThatACompactionRemovesMeanwhileAreLeftOut) {
+  for (const std::string verb : {"verify", "inspect"}) {
+    const std::string database = "live_" + verb;
+    std::filesystem::copy(InputPath("mixed"), InputPath(database));
+    const std::string pipe = InputPath(database + ".pipe");
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::vector<std::string> arguments = {verb};
+    const std::string long_path =
+        InputPath("") + std::string(200, '/') + "small.filter";
+    arguments.insert(arguments.end(), 1000, long_path);
+    arguments.push_back(database);
+    ToolResult result;
+    std::thread tool([&] { result = RunTool(inputs(), arguments, pipe); });
+    std::ifstream out(pipe);
+    std::string line;
+    ASSERT_TRUE(std::getline(out, line));
+    const ToolResult compacted =
+        RunProgram(ROWBLOOM_MAKE_INPUTS, InputPath(database),
+                   {"--compact", InputPath(database)});
+    EXPECT_EQ(compacted.exit_code, 0) << compacted.err;
+    const std::string rest(std::istreambuf_iterator<char>(out), {});
+    tool.join();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(rest, HasSubstr("\n1000 files: 1000 ok\n"));
+    EXPECT_THAT(rest,
+                HasSubstr(verb == "verify" ? "\n0 files, 0 entries" : ""));
+    EXPECT_THAT(rest, Not(HasSubstr(".sst")));
+    EXPECT_THAT(result.err, HasSubstr(".sst: gone since it was listed"));
+    EXPECT_THAT(result.err, Not(HasSubstr("unreadable")));
+  }
 }
 
 TEST_F(CliTest, ADirectoryThatOnlyClaimsToBeADatabaseIsAnError) {

@@ -2,6 +2,7 @@
 //
 // Writes the files that the golden tests of the tool look into, the same
 // bytes each time as far as the tool shows them:  make_inputs DIRECTORY
+// Or rewrites all SSTs of a database:  make_inputs --compact DIRECTORY
 
 #include <cstdio>
 #include <cstdlib>
@@ -237,6 +238,15 @@ void WriteTroubledDatabases(const std::string& directory) {
   WriteRows(directory + "/timestamps", timestamps, 0);
 }
 
+void Compact(const std::string& directory) {
+  rdb::DB* raw_db = nullptr;
+  Check(rdb::DB::Open(rdb::Options(), directory, &raw_db));
+  const std::unique_ptr<rdb::DB> db(raw_db);
+  rdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rdb::BottommostLevelCompaction::kForce;
+  Check(db->CompactRange(options, nullptr, nullptr));
+}
+
 #endif  // ROWBLOOM_CLI_TEST_WITH_ROCKSDB
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
@@ -286,6 +296,12 @@ void WriteHFiles(const std::string& directory) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+  if (argc == 3 && std::string(argv[1]) == "--compact") {
+    Compact(argv[2]);
+    return 0;
+  }
+#endif
   if (argc != 2) {
     std::fputs("usage: make_inputs DIRECTORY\n", stderr);
     return 2;

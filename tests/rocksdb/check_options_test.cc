@@ -141,6 +141,32 @@ TEST(CheckOptions, RefusesOtherPrefixHashesWithTheRowColExtractor) {
   EXPECT_REFUSED(CheckRocksDbOptions(c.options), HasSubstr("table_factory"));
 }
 
+TEST(CheckOptions, RefusesHashIndexesWithTimestamps) {
+  Case c;
+  c.SetType(BloomType::kRow);
+  c.table.index_type = BlockBasedTableOptions::kHashSearch;
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::Comparator::CreateFromString(
+                  ROCKSDB_NAMESPACE::ConfigOptions(),
+                  "leveldb.BytewiseComparator.u64ts", &c.options.comparator)
+                  .ok());
+  EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch with the timestamps of"),
+                 HasSubstr("leveldb.BytewiseComparator.u64ts"),
+                 HasSubstr("use kBinarySearch"));
+  // With the extractor alone, or the policy alone.
+  Case other = c;
+  other.table.filter_policy.reset();
+  EXPECT_REFUSED(other.Check(), HasSubstr("kHashSearch"));
+  other = c;
+  other.options.prefix_extractor.reset(
+      ROCKSDB_NAMESPACE::NewFixedPrefixTransform(4));
+  EXPECT_REFUSED(other.Check(), HasSubstr("kHashSearch"));
+  other.table.filter_policy = NewRocksDbComposedPolicy({});
+  EXPECT_REFUSED(other.Check(), HasSubstr("kHashSearch"));
+  other.table.filter_policy.reset();
+  EXPECT_TRUE(other.Check().ok()) << "does not concern us";
+}
+
 TEST(CheckOptions, AdmitsComposedModeWithTheRowExtractorOnly) {
   Case c;
   c.table.filter_policy = NewRocksDbComposedPolicy({});

@@ -437,6 +437,27 @@ TEST(DbRows, ColumnsAreFoundInFilesThatWereWrittenWithAnotherExtractor) {
   EXPECT_LT(scans_that_find, 250) << "nothing hides columns any more";
 }
 
+TEST(DbRows, ColumnsAreFoundThoughTheExtractorComesLater) {
+  RegisterRocksDb();
+  TestDb db;
+  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.extractor = false;
+  db.Open();
+  const RocksDbRows rows = RowsOf(db);
+  const Status status = db->SetOptions(
+      {{"prefix_extractor", "rowbloom.RowPrefix:ROWCOL:ordered"}});
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  FillVersions(&db);
+  PinnableSlice value;
+  int scans_that_find = 0;
+  for (int row = 0; row < 250; ++row) {
+    const std::string name = "row" + std::to_string(row);
+    EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
+    scans_that_find += ScanFindsColumn(&db, name, "q");
+  }
+  EXPECT_LT(scans_that_find, 250) << "nothing hides columns any more";
+}
+
 // The pair is refused; its files may be there all the same.
 TEST(DbRows, ColumnsAreFoundInFilesWhoseFilterHasAnotherCodec) {
   RegisterRocksDb();

@@ -303,6 +303,42 @@ TEST(DbStats, ScansThatFindNothingAreCountedWithoutALevel) {
   EXPECT_GT(s[C::kFalsePositives], 0);
 }
 
+// Data blocks are not in memory, filters are: a "maybe" leads to a failure.
+TEST(DbStats, LookupsThatFailAreNotCounted) {
+  TestDb db;
+  OpenWithThreeLevels(&db, 24);
+  FilterStats stats;
+  const RocksDbRows rows = RowsOf(db, {&stats, 1});
+  ROCKSDB_NAMESPACE::ReadOptions memory_only;
+  memory_only.read_tier = ROCKSDB_NAMESPACE::kBlockCacheTier;
+  bool exists = true;
+  std::vector<RocksDbCell> cells;
+  PinnableSlice value;
+  EXPECT_TRUE(rows.RowExists(memory_only, Row(2), &exists).IsIncomplete());
+  EXPECT_TRUE(rows.GetRow(memory_only, Row(2), &cells).IsIncomplete());
+  EXPECT_TRUE(
+      rows.GetNewestCell(memory_only, Row(2), "b", &value).IsIncomplete());
+  EXPECT_TRUE(rows.GetCell(memory_only, Row(2), "b", &value).IsIncomplete());
+  EXPECT_GT(db.Ticker(BLOOM_FILTER_FULL_POSITIVE), 0);
+  EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_CHECKED), 0);
+
+  ROCKSDB_NAMESPACE::ReadOptions few_bytes;
+  few_bytes.value_size_soft_limit = 1;
+  std::vector<RocksDbCellName> names;
+  for (const char* qualifier : {"a", "b", "c", "d"}) {
+    names.push_back({"row1002", qualifier});
+  }
+  std::vector<PinnableSlice> values;
+  std::vector<Status> statuses;
+  rows.MultiGetCells(few_bytes, names, &values, &statuses);
+  EXPECT_TRUE(statuses[1].IsAborted()) << statuses[1].ToString();
+  EXPECT_TRUE(stats.Levels().empty()) << stats.ToString();
+
+  // A lookup that needs no data block does not fail.
+  EXPECT_TRUE(rows.GetCell(memory_only, Row(2), "none", &value).IsNotFound());
+  EXPECT_EQ(Sum(stats, C::kNegatives), 4);
+}
+
 TEST(DbStats, SamplesAroundTheEnginesOwnCallsCountOnce) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);

@@ -18,6 +18,7 @@
 #include "rocksdb/test_db.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rocksdb/utilities/options_util.h"
+#include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
 
 namespace rowbloom::testing {
@@ -281,6 +282,156 @@ TEST(DbVerify, AnotherBloomTypeOrCodecIsOtherOptions) {
   EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kOtherOptions));
 }
 
+void FillKeys(TestDb* db, int key_count) {
+  for (int row = 0; row < key_count; ++row) {
+    db->Put(db->Key("row" + std::to_string(row), "q"), "value");
+  }
+  db->Flush();
+}
+
+TEST(DbVerify, AnotherFamilyOrOtherBitsAreOtherOptions) {
+  TestDb db;
+  db.set_up.filter.policy = FilterPolicy::BitsPerKey("fast", 10);
+  db.Open();
+  FillKeys(&db, 3000);
+  const auto note_under = [&db](const FilterPolicy& policy) {
+    db.set_up.filter.policy = policy;
+    db.Open();
+    const RocksDbFilterReport report = Verify(db);
+    EXPECT_EQ(StatesOf(report)[0] == State::kOtherOptions,
+              !report.files[0].note.empty());
+    return report.files[0].note;
+  };
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("compact", 10)),
+            "built as fast, not compact");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)),
+            "built with 10.07 bits per key, not 12.03");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 8)),
+            "built with 10.07 bits per key, not 8.02");
+  EXPECT_EQ(note_under(FilterPolicy::TargetFpr("fast", 0.0001)).substr(0, 30),
+            "built with 10.07 bits per key,");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 10)), "");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 10.5)), "");
+  db.Compact();
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)).empty(), false);
+  db.Compact();
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)), "");
+}
+
+// However few the keys, the bits or those of a partition are.
+TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
+  std::vector<FilterPolicy> policies;
+  for (const FilterPolicy& any : PoliciesOfEachFamily()) {
+    for (const double bits : {1.0, 4.0, 10.0, 24.0}) {
+      policies.push_back(FilterPolicy::BitsPerKey(any.family(), bits));
+    }
+    policies.push_back(FilterPolicy::TargetFpr(any.family(), 0.01));
+  }
+  policies.push_back(FilterPolicy().WithFamily("always_maybe"));
+  for (const FilterPolicy& policy : policies) {
+    for (const uint64_t partition_bytes : {0, 100, 2000}) {
+      TestDb db;
+      db.set_up.filter.policy = policy;
+      db.set_up.partitioned = partition_bytes > 0;
+      db.set_up.metadata_block_size_bytes = partition_bytes;
+      db.Open();
+      for (const int key_count : {1, 30, 55, 501, 2000}) {
+        FillKeys(&db, key_count);
+      }
+      for (const RocksDbFilterFile& file : Verify(db).files) {
+        EXPECT_EQ(file.state, State::kExpected)
+            << policy.ToString() << ": " << file.filter_key_count << " keys, "
+            << file.filter_count << " filters, " << file.note;
+      }
+    }
+  }
+}
+
+TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.Open();
+  Fill(&db);
+  db.set_up.extractor = true;
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  Fill(&db);
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kExpected), 1);
+  EXPECT_EQ(report.files[0].note, "written with prefix_extractor nullptr");
+  db.set_up.extractor_type = BloomType::kRowCol;
+  db.Open();
+  report = Verify(db);
+  EXPECT_THAT(StatesOf(report),
+              ElementsAre(State::kOtherOptions, State::kOtherOptions));
+  EXPECT_EQ(report.files[1].note,
+            "written with prefix_extractor rowbloom.RowPrefix:ROW:ordered");
+  // Nothing is asked by prefixes, whatever files were written with.
+  db.set_up.extractor = false;
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)),
+              ElementsAre(State::kExpected, State::kExpected));
+}
+
+// A flush of few keys, one of many, and the oldest run.
+void FillComposed(TestDb* db, const RocksDbComposedOptions& options) {
+  db->set_up.extractor = false;
+  db->set_up.other_policy = NewRocksDbComposedPolicy(options);
+  db->Open();
+  FillKeys(db, 5000);
+  db->Compact();
+  FillKeys(db, 2000);
+  FillKeys(db, 10);
+}
+
+TEST(DbVerify, WhateverComposedModeGivesIsExpected) {
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
+    for (const BudgetMode mode :
+         {BudgetMode::kBalanced, BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
+      for (const double bits : {2.0, 10.0, 20.0}) {
+        RocksDbComposedOptions options;
+        options.filter = filter;
+        options.mode = mode;
+        options.bits_per_key = bits;
+        TestDb db;
+        FillComposed(&db, options);
+        const RocksDbFilterReport report = Verify(db);
+        EXPECT_EQ(report.CountOf(State::kExpected), 3) << report.ToString();
+      }
+    }
+  }
+}
+
+TEST(DbVerify, ComposedModeKnowsFilesOfAnotherBudget) {
+  RocksDbComposedOptions options;
+  options.filter = RocksDbFilter::kBloom;
+  TestDb db;
+  FillComposed(&db, options);
+  const auto notes_under = [&db](const RocksDbComposedOptions& other) {
+    db.set_up.other_policy = NewRocksDbComposedPolicy(other);
+    db.Open();
+    std::string notes;
+    for (const RocksDbFilterFile& file : Verify(db).files) {
+      if (file.state == State::kOtherOptions) notes += file.note + "; ";
+    }
+    return notes;
+  };
+  EXPECT_EQ(notes_under(options), "");
+  options.bits_per_key = 24;
+  EXPECT_THAT(notes_under(options),
+              ::testing::MatchesRegex("(built with [0-9.]+ bits per key, not "
+                                      "18 to 30; ){2}"));
+  options.mode = BudgetMode::kFixed;
+  options.bits_per_key = 4;
+  EXPECT_THAT(notes_under(options), HasSubstr("not 3 to 5; "));
+  options = RocksDbComposedOptions();
+  options.filter = RocksDbFilter::kRibbon;
+  EXPECT_EQ(notes_under(options),
+            "built as rocksdb_bloom; built as rocksdb_bloom; ");
+}
+
 TEST(DbVerify, PrefixesAloneAreExpectedToMakeRowFilters) {
   TestDb db;
   db.set_up.whole_key_filtering = false;
@@ -430,6 +581,46 @@ TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
     EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
     EXPECT_TRUE(db.Has(db.Key("row1000", "q")));
   }
+}
+
+// Of the index, the properties and the footer, but for bytes that nobody reads.
+TEST(DbVerify, DamageBehindTheFilterIsNotTheFilters) {
+  TestDb db;
+  const auto policy = std::make_shared<TamperingPolicy>();
+  std::string filter;
+  policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
+  db.set_up.other_policy = policy;
+  db.Open();
+  Fill(&db);
+  const std::string path = Verify(db).files.at(0).path;
+  const ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  db.Close();
+  std::string whole;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  const size_t at = whole.find(filter);
+  ASSERT_NE(at, std::string::npos);
+  const auto state_of = [&](const std::string& bytes) {
+    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
+                                                     /*should_sync=*/true)
+                    .ok());
+    return VerifyRocksDbSst(path, options).state;
+  };
+  EXPECT_EQ(state_of(whole), State::kExpected);
+  constexpr size_t kTrailerBytes = 5;
+  int damages = 0;
+  int found = 0;
+  for (size_t i = at + filter.size() + kTrailerBytes; i < whole.size();
+       i += 3) {
+    std::string damaged = whole;
+    damaged[i] ^= 0x40;
+    const State state = state_of(damaged);
+    EXPECT_NE(state, State::kUnusable) << i << " of " << whole.size();
+    ++damages;
+    found += state == State::kUnreadable;
+  }
+  EXPECT_GT(found, damages * 9 / 10);
+  EXPECT_EQ(state_of(whole.substr(0, whole.size() - 1)), State::kUnreadable);
+  EXPECT_EQ(state_of(""), State::kUnreadable);
 }
 
 TEST(DbVerify, DamageInMemoryBeforeTheChecksumIsFound) {

@@ -55,16 +55,26 @@ TEST(FilterBitsAbi, AdmitsTheReleaseItWasCompiledFor) {
 }
 
 TEST(FilterBitsAbi, RefusesAnotherReleaseAndNamesBoth) {
-  const absl::Status status = CheckRocksDbVersion("9.6");
+  const absl::Status status = CheckRocksDbVersion("9.6.1");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("RocksDB 9.6"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("RocksDB 9.6.1 is"));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("RocksDB " + RunningRocksDbVersion()));
+              HasSubstr("RocksDB " + CompiledRocksDbVersion() + " but"));
 }
 
 TEST(FilterBitsAbi, ComparesMinorReleasesWhole) {
-  EXPECT_FALSE(CheckRocksDbVersion(RunningRocksDbVersion() + "0").ok());
+  EXPECT_FALSE(CheckRocksDbVersion("7.80.3", "7.8.3").ok());
+  EXPECT_FALSE(CheckRocksDbVersion("7.8.3", "7.80.3").ok());
+  EXPECT_FALSE(CheckRocksDbVersion("7.8", "7.8.3").ok());
   EXPECT_FALSE(CheckRocksDbVersion("").ok());
+}
+
+TEST(FilterBitsAbi, PatchReleasesMatterBefore703Only) {
+  EXPECT_TRUE(CheckRocksDbVersion("7.8.30", "7.8.3").ok());
+  EXPECT_TRUE(CheckRocksDbVersion("7.0.4", "7.0.3").ok());
+  for (const char* older : {"7.0.0", "7.0.1", "7.0.2"}) {
+    EXPECT_FALSE(CheckRocksDbVersion(older, "7.0.3").ok()) << older;
+  }
 }
 
 }  // namespace

@@ -32,8 +32,14 @@
 // comparator other than RocksDB's bytewise ones. RocksDB's own pass through.
 //
 // Immutable; any number of threads. Database, column family and statistics must
-// outlive it. It looks at the column family's options when it is made: after
-// SetOptions({{"prefix_extractor", ...}}) make a new one.
+// outlive it. It looks at the filter policy when it is made, which holds for as
+// long as the database is open: SetOptions() may change the prefix extractor at
+// any time, and up to RocksDB 9.7 not the policy. Newer ones can: do not go
+// from one that is rowbloom's to one that is not, or back, without opening the
+// database anew, if any file was written with the ROWCOL extractor. Filters of
+// the old policy stay in use for files that are open, and those that are not
+// rowbloom's hide columns from GetNewestCell (CheckRocksDbOptions refuses them
+// with that extractor).
 
 #ifndef ROWBLOOM_ROCKSDB_ROWS_H_
 #define ROWBLOOM_ROCKSDB_ROWS_H_

@@ -19,10 +19,10 @@
 // - Get and MultiGet are counted at the level where RocksDB opened the file: a
 //   file that was moved down, and not rewritten, counts at its old level until
 //   it is opened anew. A MultiGet that asks by prefix is not counted.
-// - Of scans RocksDB tells neither the level nor which file held what was
-// found.
+// - Of scans RocksDB tells neither the level nor which file held what it found.
 //   A scan that found nothing is counted at kUnknownLevel, each "maybe" a false
 //   positive; one that found something is not counted.
+// - A lookup that failed is not counted: Discard() its sample.
 //
 // A sample covers one lookup of one thread; one within another does nothing.
 // While it lasts, the thread's perf level is at least kEnableCount; what
@@ -52,8 +52,11 @@ class RocksDbLookupSample {
   RocksDbLookupSample(const RocksDbLookupSample&) = delete;
   RocksDbLookupSample& operator=(const RocksDbLookupSample&) = delete;
 
-  // The lookup was a scan, and met no key.
+  // The lookup was a scan, and met no key. Not for one that failed.
   void TellScanFoundNothing() { scan_found_nothing_ = true; }
+  // Counts nothing: the lookup failed, so that nobody knows what a "maybe" was
+  // worth.
+  void Discard() { is_discarded_ = true; }
 
  private:
   void Stop();
@@ -61,6 +64,7 @@ class RocksDbLookupSample {
   FilterStats* stats_ = nullptr;  // Null: not drawn.
   uint32_t interval_ = 1;
   bool scan_found_nothing_ = false;
+  bool is_discarded_ = false;
 };
 
 }  // namespace rowbloom

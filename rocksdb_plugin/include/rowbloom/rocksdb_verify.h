@@ -35,6 +35,7 @@
 #include "absl/status/statusor.h"
 #include "rocksdb/options.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_composed.h"
 
 namespace ROCKSDB_NAMESPACE {
 class ColumnFamilyHandle;
@@ -93,6 +94,8 @@ struct RocksDbExpectedFilter {
       RocksDbFilterOwner::kNobody;  // Those that it reads.
   // Of rowbloom's own filters, with the bloom type that is in effect.
   std::optional<RocksDbOptions> rowbloom;
+  std::optional<RocksDbComposedOptions> composed;  // Of composed mode.
+  std::string prefix_extractor;                    // Empty if there is none.
   bool is_partitioned = false;
   uint64_t metadata_block_size_bytes = 0;
   bool none_at_bottom = false;  // RocksDB's optimize_filters_for_hits.
@@ -103,14 +106,26 @@ struct RocksDbExpectedFilter {
 RocksDbExpectedFilter ExpectedRocksDbFilter(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
 
+// Other options are
+// - another bloom type or key codec, or another of RocksDB's own policies,
+// - another prefix extractor than the options name: scans do not ask the filter
+//   then (none in the options asks nothing, and is not compared),
+// - another family than the policy builds, or, if filters have 1000 keys or
+//   more on average, a size that differs by more than a tenth from that which
+//   the policy gives for as many keys: of fewer, sizes tell too little,
+// - in composed mode Ribbon for Bloom, or the reverse, or, again for 1000 keys
+//   or more, bits per key that are further from the budget than
+//   FileBudgetOptions::max_extra_bits (kFixed: than a quarter of it; kHitsOnly:
+//   any are right). If that range begins at 0, no filter is one of its choices.
+// Bits per key of RocksDB's own policies are not compared.
 enum class RocksDbFilterState : uint8_t {
   kExpected,
-  kOtherOptions,  // It is read, but was written under another bloom type, key
-                  // codec or policy, so it may say "maybe" more often.
+  kOtherOptions,  // It is read, but was written under other options, so it may
+                  // say "maybe" more often, or take more memory.
   kAnothers,      // The configured policy does not read it.
   kNone,          // There is no filter.
-  kUnusable,      // Damaged or of a newer format: `status` says what.
-  kUnreadable,    // The SST, or a block of it other than the filter.
+  kUnusable,      // The filter is damaged or of a newer format: see `status`.
+  kUnreadable,    // The SST, or a block of it other than the filter: the same.
   kCount,
 };
 // As in "other options".
@@ -123,8 +138,8 @@ struct RocksDbFilterFile {
   absl::Status status;  // What is damaged, newer or cannot be read.
   std::string note;     // Why the state is not kExpected.
 
-  std::string filter_policy;  // That it was written with; empty if none.
-  std::string prefix_extractor;
+  std::string filter_policy;     // That it was written with; empty if none.
+  std::string prefix_extractor;  // "nullptr" if none: RocksDB's word.
   RocksDbFilterOwner owner = RocksDbFilterOwner::kNobody;
   std::string family;  // RocksDB's as rocksdb_bloom, rocksdb_ribbon.
   std::optional<BloomType> bloom_type;  // Of rowbloom's.
@@ -136,6 +151,8 @@ struct RocksDbFilterFile {
   uint64_t filter_count = 0;  // Partitions, or 1.
   uint64_t filter_size_bytes = 0;
   uint64_t largest_filter_bytes = 0;
+  // Of rowbloom's filters: without what describes them.
+  uint64_t unit_size_bytes = 0;
   uint64_t filter_key_count = 0;
   // Of rowbloom's filters: false positives to expect of a lookup, and those
   // of `probe_count` random digests.
