@@ -62,6 +62,13 @@ class HFileFile : public FilterFile {
     (*entry)["checksum"] = std::string(HFileChecksumName(properties.checksum));
     (*entry)["comparator"] = EscapeBytes(properties.comparator);
     (*entry)["encrypted"] = properties.is_encrypted;
+    if (!properties.meta_blocks.empty()) {
+      Json names = Json::array();
+      for (const std::string& name : properties.meta_blocks) {
+        names.push_back(EscapeBytes(name));
+      }
+      (*entry)["meta_blocks"] = std::move(names);
+    }
     (*entry)["delete_family_count"] =
         properties.delete_family_count < 0
             ? Json()

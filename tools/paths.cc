@@ -43,17 +43,27 @@ void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
 #endif
 }
 
+// Its files, as a shell's * has them: without hidden ones.
 void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
   std::vector<std::string> found;
+  bool has_directories = false;
   std::error_code error;
   fs::directory_iterator it(path, error);
   for (; !error && it != fs::directory_iterator(); it.increment(error)) {
     std::error_code ignored;
+    if (it->path().filename().string()[0] == '.') continue;
     if (it->is_regular_file(ignored)) found.push_back(it->path().string());
+    if (it->is_directory(ignored)) has_directories = true;
   }
   if (error) {
     files->push_back(Failed(path, IoError(path, error)));
     return;
+  }
+  if (found.empty() && has_directories) {
+    files->push_back(Failed(
+        path, absl::UnavailableError(
+                  path + ": holds directories and no files; name theirs, as '" +
+                  (fs::path(path) / "*").string() + "'")));
   }
   std::sort(found.begin(), found.end());
   for (std::string& file : found) {

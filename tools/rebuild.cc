@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "output.h"
@@ -113,8 +114,13 @@ absl::Status Write(const Arguments& arguments, const std::string& path) {
   if (!source.ok()) return source.status();
   const auto reader = HFileReader::Open(source->get());
   if (!reader.ok()) return reader.status();
-  const auto options = OptionsFor(arguments, **reader);
+  auto options = OptionsFor(arguments, **reader);
   if (!options.ok()) return options.status();
+  for (const std::string& name : (*reader)->properties().meta_blocks) {
+    absl::StatusOr<std::string> block = (*reader)->ReadMetaBlock(name);
+    if (!block.ok()) return block.status();
+    options->meta_blocks[name] = *std::move(block);
+  }
   const auto sink = OpenFileSink(path);
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());

@@ -68,11 +68,14 @@ struct HFileWriterOptions {
   // Further entries of file info. What the writer itself says takes the place
   // of entries of that name.
   std::map<std::string, std::string, std::less<>> file_info;
+  // Blocks by name, for others than HBase: HFileReader::ReadMetaBlock().
+  std::map<std::string, std::string, std::less<>> meta_blocks;
 };
 
 // The options that write cells as the file of this reader has them: layout,
 // compression, checksums, bloom type and hash, and of its file info what
-// stays true. Sizes and rates of filters are not stored in files.
+// stays true; without its meta blocks. Sizes and rates of filters are not
+// stored in files.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
 // What the general filter of a file with these options takes, of so many

@@ -93,6 +93,7 @@ class HFileWriter::Impl {
   absl::Status FinishDataBlock();
   absl::Status WriteChunks(BloomWriter* bloom, bool closing);
   absl::Status WriteInlineBlocks(bool closing);
+  absl::Status WriteMetaBlocks();
   hfile::FileInfo MakeFileInfo() const;
   absl::Status WriteBloomMeta(const BloomWriter& bloom, bool is_rowcol,
                               std::string_view magic);
@@ -109,6 +110,7 @@ class HFileWriter::Impl {
   std::string block_;  // The open data block.
   std::string block_first_key_;
   std::string root_index_;
+  std::string meta_index_;
   std::string last_key_;  // Of the cell before.
   uint64_t key_bytes_ = 0;
   uint64_t value_bytes_ = 0;
@@ -194,6 +196,18 @@ absl::Status HFileWriter::Impl::WriteInlineBlocks(bool closing) {
     status = WriteChunks(&*delete_family_, closing);
   }
   return status;
+}
+
+absl::Status HFileWriter::Impl::WriteMetaBlocks() {
+  for (const auto& [name, payload] : options_.meta_blocks) {
+    hfile::IndexEntry entry;
+    absl::Status status = WriteBlock(hfile::kMetaMagic, payload, &entry);
+    if (!status.ok()) return status;
+    entry.key = name;
+    hfile::AppendRootIndexEntry(entry, &meta_index_);
+    ++trailer_.meta_index_count;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status HFileWriter::Impl::Add(const HFileCell& cell) {
@@ -310,12 +324,13 @@ absl::Status HFileWriter::Impl::Finish() {
   absl::Status status = status_;
   if (status.ok()) status = FinishDataBlock();
   if (status.ok()) status = WriteInlineBlocks(/*closing=*/true);
+  if (status.ok()) status = WriteMetaBlocks();
   trailer_.load_on_open_offset = offset_;
   trailer_.uncompressed_data_index_size = root_index_.size();
   const uint64_t without_root = trailer_.total_uncompressed_bytes;
   if (status.ok()) status = WriteBlock(hfile::kRootIndexMagic, root_index_);
   trailer_.total_uncompressed_bytes = without_root;  // As HBase counts.
-  if (status.ok()) status = WriteBlock(hfile::kRootIndexMagic, {});
+  if (status.ok()) status = WriteBlock(hfile::kRootIndexMagic, meta_index_);
   trailer_.file_info_offset = offset_;
   if (status.ok()) {
     status = WriteBlock(hfile::kFileInfoMagic,

@@ -34,6 +34,20 @@ TEST_F(HFileCliTest, ADirectoryAndAPatternStandForTheirFiles) {
   EXPECT_EQ(Run({"verify", "*.nothing"}).exit_code, 2);
 }
 
+TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
+  const std::string family = InputPath("store/region/cf");
+  std::filesystem::create_directories(family);
+  WriteFile(InputPath("store/region/.regioninfo"), "hidden");
+  WriteFile(family + "/.file.crc", "hidden");
+  WriteFile(family + "/file", ReadFile(InputPath("row.hfile")));
+  const ToolResult result = Run({"verify", "store/*/cf"});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.out, "store/region/cf/file: ok\n");
+  const ToolResult region = Run({"verify", "store/region"});
+  EXPECT_EQ(region.exit_code, 2);
+  EXPECT_THAT(region.err, HasSubstr("name theirs, as 'store/region/*'"));
+}
+
 TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
   std::string bytes = ReadFile(InputPath("row.hfile"));
   const Json before = Json::parse(Run({"inspect", "--json", "row.hfile"}).out);
@@ -70,12 +84,14 @@ TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
   }
 }
 
-TEST_F(HFileCliTest, RebuildWithoutArgumentsGivesTheSameFilter) {
-  ASSERT_EQ(Run({"rebuild", "row.hfile", "again.hfile", "--chunk_size", "1024"})
-                .exit_code,
-            0);
-  EXPECT_TRUE(ReadFile(InputPath("again.hfile")) ==
-              ReadFile(InputPath("row.hfile")));
+TEST_F(HFileCliTest, RebuildWithoutAnotherFilterGivesTheSameFile) {
+  for (const std::string name : {"row.hfile", "none.hfile"}) {
+    const std::string again = "again." + name;
+    ASSERT_EQ(Run({"rebuild", name, again, "--chunk_size", "1024"}).exit_code,
+              0);
+    EXPECT_TRUE(ReadFile(InputPath(again)) == ReadFile(InputPath(name)))
+        << name;
+  }
 }
 
 TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {

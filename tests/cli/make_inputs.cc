@@ -288,6 +288,7 @@ void WriteHFiles(const std::string& directory) {
   options.prefix_length_bytes = 6;
   WriteHFile(directory + "/prefix.hfile", options, 1500);
   options.bloom_type = rowbloom::BloomType::kNone;
+  options.meta_blocks["notes"] = "Of others.";
   WriteHFile(directory + "/none.hfile", options, 1500);
 }
 

@@ -34,9 +34,9 @@ DamageCase Written(const char* name, BloomType type,
   return {name, testing::SmallHFile(options, 12)};
 }
 
-DamageCase Golden(const char* name) {
+DamageCase Golden(const char* name, const std::string& directory = "") {
   return {name,
-          testing::ReadFile(testing::HFileData(std::string(name) + ".hfile"))};
+          testing::ReadFile(testing::HFileData(directory + name + ".hfile"))};
 }
 
 std::vector<DamageCase> Cases() {
@@ -44,7 +44,10 @@ std::vector<DamageCase> Cases() {
           Written("rowcol_gz", BloomType::kRowCol, HFileCompression::kGz),
           Written("prefix_snappy", BloomType::kRowPrefixFixedLength,
                   HFileCompression::kSnappy),
-          Golden("rowcol_v2_nodelbloom_single"), Golden("row_v3_single_row")};
+          Golden("rowcol_v2_nodelbloom_single"),
+          Golden("row_v3_single_row"),
+          Golden("rowcol_one_cell", "hbase_2.6/"),
+          Golden("row_only_a_delete", "hbase_2.6/")};
 }
 
 // What is in the undamaged file.

@@ -384,6 +384,17 @@ TEST(HFileReader, NamesTheMetaBlockThatIsNotThere) {
             absl::StatusCode::kNotFound);
 }
 
+TEST(HFileReader, TellsAFilterOfHudisFromOneOfHBase) {
+  HFileWriterOptions options;
+  options.bloom_type = BloomType::kNone;
+  options.meta_blocks["bloomFilter"] = "Hudi's own";
+  const OpenHFile file(SmallHFile(options));
+  EXPECT_EQ(file.reader->general_filter().reason,
+            "no HBase filter; a filter of Hudi's is in the meta block "
+            "bloomFilter");
+  EXPECT_TRUE(file.reader->MayContain("any"));
+}
+
 TEST(HFileReader, RefusesWhatIsNoHFile) {
   EXPECT_EQ(OpenHFile("").status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(OpenHFile(std::string(5000, 'x')).status.code(),

@@ -116,6 +116,25 @@ TEST(HFileWriter, KeepsFileInfoButWhatItSaysItself) {
   EXPECT_EQ(info.count("BLOOM_FILTER_PARAM"), 0);
 }
 
+TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
+  for (const auto compression :
+       {HFileCompression::kNone, HFileCompression::kGz}) {
+    HFileWriterOptions options;
+    options.compression = compression;
+    options.meta_blocks["second"] = std::string(1000, 'x');
+    options.meta_blocks["first"] = "";
+    const OpenHFile file(SmallHFile(options));
+    EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+    EXPECT_EQ(file.reader->properties().meta_blocks,
+              (std::vector<std::string>{"first", "second"}));
+    for (const auto& [name, payload] : options.meta_blocks) {
+      const auto read = file.reader->ReadMetaBlock(name);
+      ASSERT_TRUE(read.ok()) << read.status();
+      EXPECT_EQ(*read, payload);
+    }
+  }
+}
+
 TEST(PlanHFileFilter, IsWhatIsWritten) {
   for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     for (const int rows : {0, 1, 12, 100, 700}) {
