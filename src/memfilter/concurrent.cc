@@ -15,8 +15,7 @@ absl::StatusOr<ConcurrentFilter> ConcurrentFilter::New(
 
 void ConcurrentFilter::Add(absl::Span<const KeyDigest> digests) {
   memfilter::AddBatch(
-      digests, shape(),
-      [this](uint64_t i) { __builtin_prefetch(words_ + i / 64, 1); },
+      digests, shape(), [this](uint64_t i) { PrefetchWord(i / 64); },
       [this](KeyDigest digest) { Add(digest); });
 }
 

@@ -151,8 +151,8 @@ TEST_P(MemFilterTest, ObservedRateIsTheExpectedOneAtAnyFill) {
     for (uint64_t i = 0; i < kLookups; ++i) {
       positives += filter->MayContain(KeyDigest{random()});
     }
-    EXPECT_TRUE(testing::WithinBinomialBound(positives, kLookups,
-                                             filter->expected_fpr(), 0))
+    EXPECT_TRUE(testing::WithinBinomialBound(
+        positives, kLookups, filter->expected_fpr(), 0, testing::k999))
         << "at a fill of " << filter->fill();
   }
   EXPECT_LT(filter->expected_fpr(), 0.05);
@@ -291,8 +291,8 @@ TEST_P(MemFilterTest, UnionHasTheKeysOfBoth) {
   for (int i = 0; i < 200000; ++i) {
     positives += a->MayContain(KeyDigest{random()});
   }
-  EXPECT_TRUE(
-      testing::WithinBinomialBound(positives, 200000, a->expected_fpr(), 0));
+  EXPECT_TRUE(testing::WithinBinomialBound(positives, 200000, a->expected_fpr(),
+                                           0, testing::k999));
   for (const KeyDigest key : RandomDigests(&random, 100)) {
     if (a->Add(key).ok()) {
       ASSERT_TRUE(a->MayContain(key));
