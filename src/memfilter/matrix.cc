@@ -23,6 +23,10 @@ absl::Status Validate(const MatrixOptions& options) {
         "group_count ", options.group_count,
         ": must be 1 to 64 and divide row_count ", options.row_count));
   }
+  if (options.tie > MatrixTie::kLessFilled) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tie ", static_cast<int>(options.tie), ": must be 0 or 1"));
+  }
   return ValidateRowCount(options.row_count);
 }
 
@@ -47,10 +51,8 @@ absl::StatusOr<bool> MatrixFilter::Add(KeyDigest digest) {
     const uint32_t matches = rows_.Matches(row, key);
     if (matches == rows_.shape().probe_count) return false;
     if (rows_.IsSaturated(row)) continue;
-    // Of equal matches the row that is filled less: without it the first row to
-    // be ahead gets ever more keys, since a fuller row matches better.
     if (chosen == rows_.size() || matches > most_matches ||
-        (matches == most_matches &&
+        (matches == most_matches && options_.tie == MatrixTie::kLessFilled &&
          rows_.bits_set(row) < rows_.bits_set(chosen))) {
       chosen = row;
       most_matches = matches;
@@ -86,7 +88,8 @@ void MatrixFilter::MayContain(absl::Span<const KeyDigest> digests,
 absl::Status MatrixFilter::Union(const MatrixFilter& other) {
   if (options_.row != other.options_.row ||
       options_.row_count != other.options_.row_count ||
-      options_.group_count != other.options_.group_count) {
+      options_.group_count != other.options_.group_count ||
+      options_.tie != other.options_.tie) {
     return absl::InvalidArgumentError("union of filters of different options");
   }
   rows_.SetAll(other.rows_);
@@ -109,6 +112,7 @@ double MatrixFilter::expected_fpr() const {
 std::string MatrixFilter::Save() const {
   memfilter::SavedFormWriter writer(kKind);
   writer.AddVarint(options_.group_count);
+  writer.AddVarint(static_cast<uint64_t>(options_.tie));
   FilterRowsForm::Save(rows_, &writer);
   return writer.Finish();
 }
@@ -119,11 +123,14 @@ absl::StatusOr<MatrixFilter> MatrixFilter::Load(std::string_view saved) {
   MatrixOptions options;
   options.group_count =
       static_cast<uint32_t>(std::min<uint64_t>(reader->Varint(), 65));
+  options.tie =
+      static_cast<MatrixTie>(std::min<uint64_t>(reader->Varint(), 255));
   FilterRows rows = FilterRowsForm::Load(&*reader);
   options.row = rows.shape();
   options.row_count =
       static_cast<uint32_t>(std::min<size_t>(rows.size(), kMaxRowCount + 1));
-  if (!Validate(options).ok()) reader->Refuse("number of rows or groups");
+  if (!Validate(options).ok())
+    reader->Refuse("number of rows or groups, or tie,");
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   MatrixFilter filter(options);
   filter.rows_ = std::move(rows);

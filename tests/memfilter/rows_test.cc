@@ -10,6 +10,7 @@
 #include "rowbloom/memfilter/dynamic.h"
 #include "rowbloom/memfilter/matrix.h"
 #include "rowbloom/memfilter/split.h"
+#include "testing/fpr.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
@@ -199,6 +200,101 @@ TEST(MatrixFilter, MoreGroupsHoldMoreKeys) {
     EXPECT_GT(added, fewer + fewer / 20) << groups;
     fewer = added;
   }
+}
+
+TEST(MatrixFilter, CandidatesInDifferentGroupsAreIndependent) {
+  constexpr uint32_t kGroups = 4;
+  constexpr size_t kRows = 4;  // Of a group.
+  constexpr uint64_t kKeys = 160000;
+  const MatrixFilter filter = Matrix(kGroups * kRows, kGroups);
+  Random random(10);
+  // Hashes, and digests that are none.
+  for (const uint64_t stride : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 40}) {
+    uint64_t pairs[kGroups][kGroups][kRows][kRows] = {};
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      const KeyDigest key{stride == 0 ? random() : i * stride};
+      size_t row[kGroups];
+      for (uint32_t group = 0; group < kGroups; ++group) {
+        row[group] = filter.Candidate(key, group) - group * kRows;
+        ASSERT_LT(row[group], kRows);
+      }
+      for (uint32_t a = 0; a < kGroups; ++a) {
+        for (uint32_t b = 0; b < a; ++b) ++pairs[a][b][row[a]][row[b]];
+      }
+    }
+    for (uint32_t a = 0; a < kGroups; ++a) {
+      for (uint32_t b = 0; b < a; ++b) {
+        const double expected = 1.0 * kKeys / (kRows * kRows);
+        double chi_square = 0;
+        for (const auto& counts : pairs[a][b]) {
+          for (const uint64_t count : counts) {
+            const double off = static_cast<double>(count) - expected;
+            chi_square += off * off / expected;
+          }
+        }
+        // 15 degrees of freedom: 99.99% are below.
+        EXPECT_LT(chi_square, 44.27) << a << " " << b << " " << stride;
+      }
+    }
+  }
+}
+
+TEST(MatrixFilter, RateOfUnevenRowsIsTheExpectedOne) {
+  constexpr uint64_t kLookups = 100000;
+  MatrixOptions options;
+  options.row = {512, 2};  // A full row has a rate of a quarter.
+  options.row_count = 8;
+  Random random(11);
+  for (size_t first = 0; first < 4; ++first) {
+    for (size_t second = 4; second < 8; ++second) {
+      auto filter = MatrixFilter::New(options);
+      // One row of each group gets most of the keys.
+      for (int i = 0; i < 1000; ++i) {
+        const KeyDigest key{random()};
+        if (filter->Candidate(key, 0) != first &&
+            filter->Candidate(key, 1) != second) {
+          continue;
+        }
+        const auto added = filter->Add(key);
+        ASSERT_TRUE(added.ok() || added.status().code() ==
+                                      absl::StatusCode::kResourceExhausted);
+      }
+      uint64_t positives = 0;
+      for (uint64_t i = 0; i < kLookups; ++i) {
+        positives += filter->MayContain({random()});
+      }
+      EXPECT_TRUE(testing::WithinBinomialBound(
+          positives, kLookups, filter->expected_fpr(), 0, testing::k9999));
+    }
+  }
+}
+
+TEST(MatrixFilter, ThePapersTieFillsRowsInTurnAndHoldsNoMoreKeys) {
+  Random random(12);
+  MatrixOptions options;
+  options.row = kRow;
+  options.row_count = 8;
+  const std::vector<KeyDigest> keys = RandomDigests(&random, 20000);
+  uint64_t held[2] = {};
+  for (const MatrixTie tie : {MatrixTie::kFirst, MatrixTie::kLessFilled}) {
+    options.tie = tie;
+    auto filter = MatrixFilter::New(options);
+    for (const KeyDigest key : keys) {
+      const auto added = filter->Add(key);
+      held[static_cast<int>(tie)] += added.ok() && *added;
+    }
+    const auto loaded = MatrixFilter::Load(filter->Save());
+    ASSERT_TRUE(loaded.ok());
+    EXPECT_EQ(loaded->options().tie, tie);
+  }
+  EXPECT_LT(held[0], 8 * 355 * 1.04);  // One row holds 355.
+  EXPECT_GT(held[1], 8 * 355 * 1.08);
+  auto first = MatrixFilter::New(options);
+  options.tie = MatrixTie::kFirst;
+  EXPECT_FALSE(first->Union(*MatrixFilter::New(options)).ok());
+  options.tie = static_cast<MatrixTie>(2);
+  EXPECT_EQ(MatrixFilter::New(options).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(MatrixFilter, OptionsOutOfRangeAreInvalid) {
