@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
+#include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -38,7 +39,10 @@ MatrixFilter::MatrixFilter(const MatrixOptions& options)
 absl::StatusOr<MatrixFilter> MatrixFilter::New(const MatrixOptions& options) {
   if (absl::Status status = Validate(options); !status.ok()) return status;
   MatrixFilter filter(options);
-  filter.rows_.Append(options.row_count);
+  if (absl::Status status = filter.rows_.Append(options.row_count);
+      !status.ok()) {
+    return status;
+  }
   return filter;
 }
 
@@ -86,11 +90,10 @@ void MatrixFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status MatrixFilter::Union(const MatrixFilter& other) {
-  if (options_.row != other.options_.row ||
-      options_.row_count != other.options_.row_count ||
-      options_.group_count != other.options_.group_count ||
-      options_.tie != other.options_.tie) {
-    return absl::InvalidArgumentError("union of filters of different options");
+  if (absl::Status status =
+          memfilter::CheckSameOptions(options_, other.options_);
+      !status.ok()) {
+    return status;
   }
   rows_.SetAll(other.rows_);
   return absl::OkStatus();

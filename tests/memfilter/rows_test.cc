@@ -12,6 +12,7 @@
 #include "rowbloom/memfilter/split.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
+#include "testing/reseal.h"
 
 namespace rowbloom {
 namespace {
@@ -46,6 +47,22 @@ TEST(DynamicFilter, RepeatedKeysMakeNoLayers) {
   EXPECT_EQ(filter.layer_count(), 1u);
 }
 
+// More keys than set bits are no filter's: each key that counts has set one.
+TEST(FilterRows, MoreKeysThanBitsAreDamage) {
+  DynamicFilter filter = Dynamic(100);
+  filter.Add({1});
+  std::string saved = filter.Save();
+  // keys_per_layer, bits (2 bytes), probes, layers, then the keys of the first.
+  ASSERT_EQ(saved[32 + 5], 1);
+  saved[32 + 5] = 8;
+  testing::ResealMemFilter(&saved);
+  EXPECT_TRUE(DynamicFilter::Load(saved).ok());
+  saved[32 + 5] = 9;
+  testing::ResealMemFilter(&saved);
+  EXPECT_EQ(DynamicFilter::Load(saved).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
 TEST(DynamicFilter, OptionsOutOfRangeAreInvalid) {
   DynamicOptions options;
   options.layer = kRow;
@@ -61,6 +78,16 @@ SplitFilter Split(uint64_t keys_per_row, uint32_t rows) {
   options.keys_per_row = keys_per_row;
   options.row_count = rows;
   return *SplitFilter::New(options);
+}
+
+TEST(FilterRows, UnionsOfTheSameKeysCanBeLoaded) {
+  Random random(13);
+  SplitFilter filter = Split(50, 1);
+  ASSERT_TRUE(filter.Add(RandomDigests(&random, 40)).ok());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(filter.Union(SplitFilter(filter)).ok());
+  }
+  EXPECT_TRUE(SplitFilter::Load(filter.Save()).ok());
 }
 
 TEST(SplitFilter, IsFullWhenAllRowsHaveTheirKeysAndThenChangesNoMore) {

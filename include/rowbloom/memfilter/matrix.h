@@ -19,7 +19,7 @@
 // is none, ResourceExhausted, and nothing is changed: other keys may still find
 // room.
 //
-// Rate 1 - (1 - f)^s, lookups O(k s). Threads as a std::vector.
+// Rate 1 - (1 - f)^s, lookups O(k s). Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_MATRIX_H_
 #define ROWBLOOM_MEMFILTER_MATRIX_H_
@@ -54,6 +54,10 @@ struct MatrixOptions {
   uint32_t group_count = 2;  // Divides row_count; at most 64.
   MatrixTie tie = MatrixTie::kLessFilled;
 };
+inline bool operator==(const MatrixOptions& a, const MatrixOptions& b) {
+  return a.row == b.row && a.row_count == b.row_count &&
+         a.group_count == b.group_count && a.tie == b.tie;
+}
 
 class MatrixFilter {
  public:
