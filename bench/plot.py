@@ -689,7 +689,8 @@ class MatrixTrial(FilterPlot):
         scale = 1000 if args.by == "keys" else 1
         lines = {name: sorted((run[args.by] / scale, factor * run[field])
                               for run in runs if run["filter"] == name)
-                 for name in ("split", "2BDBF", "M-BMBF", "matrix")}
+                 for name in ("split", "2BDBF", "M-BMBF", "even M-BMBF",
+                              "matrix")}
         points = [point for line in lines.values() for point in line]
         if not points:
             raise ValueError("no such runs")

@@ -5,9 +5,12 @@
 // SSTs.
 //
 // A filter over its rows and cells spares the search for those that it does not
-// have. It may be added to and asked by any number of threads, so that an
-// engine with a concurrent memtable has it as it is. The digests stay with the
-// cells, and a flush gives them to the filter of the SST.
+// have. It may be added to and asked by any number of threads; the map beside
+// it is for one that sets. Each Set() adds to the filter, and before the cell
+// is there: in an engine whose map is concurrent too, a cell that a reader may
+// know of is in the filter, whichever of several writers put it into the map.
+// The digests stay with the cells, and a flush gives them to the filter of the
+// SST.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
@@ -35,15 +38,13 @@ class Memtable {
   explicit Memtable(size_t size_bytes) : filter_(NewFilter(size_bytes)) {}
 
   void Set(const Cell& cell) {
-    const auto [it, is_new] = cells_.try_emplace(OwnedCellKey(cell.key));
-    if (is_new) {
-      const auto key =
-          rowbloom::FilterKey::RowCol(cell.key.row, cell.key.qualifier);
-      it->second.digests = {key.row_digest(), key.digest()};
-      filter_.Add(key.row_digest());
-      filter_.Add(key.digest());
-    }
-    it->second.value = cell.value ? Value(*cell.value) : Value();
+    const auto key =
+        rowbloom::FilterKey::RowCol(cell.key.row, cell.key.qualifier);
+    filter_.Add(key.row_digest());
+    filter_.Add(key.digest());
+    Stored& stored = cells_[OwnedCellKey(cell.key)];
+    stored.digests = {key.row_digest(), key.digest()};
+    stored.value = cell.value ? Value(*cell.value) : Value();
     size_bytes_ += kCellOverhead + cell.key.row.size() +
                    cell.key.qualifier.size() +
                    (cell.value ? cell.value->size() : 0);

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
+#include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -33,7 +35,10 @@ absl::StatusOr<BalancedFilter> BalancedFilter::New(
     const BalancedOptions& options) {
   if (absl::Status status = Validate(options); !status.ok()) return status;
   BalancedFilter filter(options);
-  filter.rows_.Append(options.group_size);
+  if (absl::Status status = filter.rows_.Append(options.group_size);
+      !status.ok()) {
+    return status;
+  }
   return filter;
 }
 
@@ -50,7 +55,7 @@ bool BalancedFilter::Add(KeyDigest digest) {
   size_t row = LeastFilled();
   if (rows_.IsSaturated(row)) {
     if (rows_.Covers(row, key)) return false;
-    rows_.Append(options_.group_size);
+    RB_CHECK(rows_.Append(options_.group_size).ok());
     row = LeastFilled();
   }
   return rows_.Put(row, key);
@@ -68,9 +73,10 @@ void BalancedFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status BalancedFilter::Union(const BalancedFilter& other) {
-  if (options_.layer != other.options_.layer ||
-      options_.group_size != other.options_.group_size) {
-    return absl::InvalidArgumentError("union of filters of different options");
+  if (absl::Status status =
+          memfilter::CheckSameOptions(options_, other.options_);
+      !status.ok()) {
+    return status;
   }
   rows_.Insert(0, other.rows_);
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include "rowbloom/memfilter/bf_commands.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,17 +19,9 @@ absl::Status NotFound(std::string_view key) {
       absl::StrCat("there is no filter \"", base::AbslView(key), "\""));
 }
 
-absl::StatusOr<ScalableFilter> Make(const BfReserveOptions& options) {
-  if (options.non_scaling && options.expansion) {
-    return absl::InvalidArgumentError("a non-scaling filter has no expansion");
-  }
-  ScalableOptions made;
-  made.target_fpr = options.error_rate;
-  made.capacity = options.capacity;
-  made.expansion = options.expansion.value_or(made.expansion);
-  made.non_scaling = options.non_scaling;
-  return ScalableFilter::New(made);
-}
+constexpr int kOffsetBits = 48;
+constexpr uint64_t kOffsetMask = (uint64_t{1} << kOffsetBits) - 1;
+constexpr uint64_t kMaxDump = (uint64_t{1} << (64 - kOffsetBits)) - 1;
 
 // Up to the first error, which is the last answer.
 std::vector<absl::StatusOr<bool>> AddItems(
@@ -46,6 +39,20 @@ std::vector<absl::StatusOr<bool>> AddItems(
 const ScalableFilter* BfCommands::Find(std::string_view key) const {
   const auto it = filters_.find(key);
   return it == filters_.end() ? nullptr : &it->second;
+}
+
+absl::StatusOr<ScalableFilter> BfCommands::Make(
+    const BfReserveOptions& options) const {
+  if (options.non_scaling && options.expansion) {
+    return absl::InvalidArgumentError("a non-scaling filter has no expansion");
+  }
+  ScalableOptions made;
+  made.target_fpr = options.error_rate;
+  made.capacity = options.capacity;
+  made.expansion = options.expansion.value_or(made.expansion);
+  made.non_scaling = options.non_scaling;
+  made.max_memory_bytes = limits_.max_filter_bytes;
+  return ScalableFilter::New(made);
 }
 
 absl::StatusOr<ScalableFilter*> BfCommands::FindOrMake(
@@ -122,64 +129,110 @@ uint64_t BfCommands::Card(std::string_view key) const {
   return filter == nullptr ? 0 : filter->approximate_count();
 }
 
-// An iterator is where the next chunk begins.
+BfCommands::Transfers::iterator BfCommands::FindTransfer(Transfers* transfers,
+                                                         std::string_view key,
+                                                         uint64_t dump) {
+  return std::find_if(transfers->begin(), transfers->end(),
+                      [&](const Transfer& transfer) {
+                        return transfer.key == key && transfer.dump == dump;
+                      });
+}
+
+// The newest, of `most`.
+BfCommands::Transfers::iterator BfCommands::Begin(Transfer transfer,
+                                                  size_t most,
+                                                  Transfers* transfers) {
+  transfers->push_back(std::move(transfer));
+  if (transfers->size() > std::max<size_t>(most, 1)) transfers->pop_front();
+  return std::prev(transfers->end());
+}
+
 absl::StatusOr<BfChunk> BfCommands::ScanDump(std::string_view key,
                                              uint64_t iterator,
                                              size_t max_chunk_bytes) {
   if (max_chunk_bytes == 0) {
     return absl::InvalidArgumentError("chunks of 0 bytes");
   }
+  auto dump = FindTransfer(&dumps_, key, iterator >> kOffsetBits);
   if (iterator == 0) {
     const ScalableFilter* filter = Find(key);
     if (filter == nullptr) return NotFound(key);
-    dumps_.insert_or_assign(std::string(key), filter->Save());
+    last_dump_ = last_dump_ % kMaxDump + 1;
+    dump = Begin({std::string(key), last_dump_, filter->Save()},
+                 limits_.max_dumps, &dumps_);
   }
-  const auto dump = dumps_.find(key);
-  if (dump == dumps_.end() || iterator > dump->second.size()) {
+  if (dump == dumps_.end() || (iterator & kOffsetMask) != dump->next) {
     return absl::InvalidArgumentError(
-        absl::StrCat("dump of filter \"", base::AbslView(key), "\": iterator ",
-                     iterator, " was not given out"));
+        absl::StrCat("filter \"", base::AbslView(key), "\" has no dump at ",
+                     "iterator ", iterator));
   }
   BfChunk chunk;
-  chunk.data =
-      dump->second.substr(static_cast<size_t>(iterator), max_chunk_bytes);
+  chunk.data = dump->bytes.substr(dump->next, max_chunk_bytes);
   if (chunk.data.empty()) {
     dumps_.erase(dump);
   } else {
-    chunk.iterator = iterator + chunk.data.size();
+    dump->next += chunk.data.size();
+    chunk.iterator = dump->dump << kOffsetBits | dump->next;
   }
   return chunk;
 }
 
+absl::StatusOr<bool> BfCommands::AppendChunk(Transfer* load, uint64_t begin,
+                                             std::string_view data) const {
+  if (data.empty() || load->bytes.size() != begin) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("chunk of ", data.size(), " bytes that begins at ", begin,
+                     ": ", load->bytes.size(), " have been loaded"));
+  }
+  load->bytes.append(data);
+  const auto size = memfilter::SavedFormSize(load->bytes);
+  if (!size.ok()) return size.status();
+  if (*size > limits_.max_filter_bytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("dump of ", *size, " bytes: a filter has at most ",
+                     limits_.max_filter_bytes));
+  }
+  return load->bytes.size() >= *size;
+}
+
 absl::Status BfCommands::LoadChunk(std::string_view key, uint64_t iterator,
                                    std::string_view data) {
-  if (data.empty() || iterator < data.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "chunk of ", data.size(), " bytes with iterator ", iterator));
-  }
-  const uint64_t begin = iterator - data.size();
-  auto load = loads_.find(key);
-  if (begin == 0) {
-    load = loads_.insert_or_assign(std::string(key), std::string()).first;
-  } else if (load == loads_.end() || load->second.size() != begin) {
+  const uint64_t dump = iterator >> kOffsetBits;
+  // Wraps around if the chunk is longer than that; then none begins there.
+  const uint64_t begin = (iterator & kOffsetMask) - data.size();
+  auto load = FindTransfer(&loads_, key, dump);
+  if (begin == 0 && !data.empty()) {
     if (load != loads_.end()) loads_.erase(load);
+    load = Begin({std::string(key), dump, ""}, limits_.max_loads, &loads_);
+  } else if (load == loads_.end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("chunk that begins at ", begin, " is out of order"));
+        absl::StrCat("chunk of ", data.size(), " bytes with iterator ",
+                     iterator, " continues no load"));
   }
-  std::string& bytes = load->second;
-  bytes.append(data);
-  const auto size = memfilter::SavedFormSize(bytes);
-  if (size.ok() && bytes.size() < *size) return absl::OkStatus();
-  absl::Status status = size.status();
+  const auto is_whole = AppendChunk(&*load, begin, data);
+  if (is_whole.ok() && !*is_whole) return absl::OkStatus();
+  absl::Status status = is_whole.status();
   if (status.ok()) {
-    auto filter = ScalableFilter::Load(bytes);
+    auto filter = ScalableFilter::Load(load->bytes, limits_.max_filter_bytes);
     status = filter.status();
     if (status.ok()) {
-      filters_.insert_or_assign(std::string(key), *std::move(filter));
+      filters_.insert_or_assign(load->key, *std::move(filter));
     }
   }
   loads_.erase(load);
   return status;
+}
+
+bool BfCommands::Delete(std::string_view key) {
+  const auto is_of_key = [key](const Transfer& transfer) {
+    return transfer.key == key;
+  };
+  dumps_.remove_if(is_of_key);
+  loads_.remove_if(is_of_key);
+  const auto it = filters_.find(key);
+  if (it == filters_.end()) return false;
+  filters_.erase(it);
+  return true;
 }
 
 }  // namespace rowbloom

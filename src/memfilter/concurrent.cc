@@ -2,7 +2,11 @@
 
 #include "rowbloom/memfilter/concurrent.h"
 
+#include <vector>
+
 #include "memfilter/batch.h"
+#include "memfilter/estimates.h"
+#include "memfilter/same_options.h"
 
 namespace rowbloom {
 
@@ -14,37 +18,60 @@ absl::StatusOr<ConcurrentFilter> ConcurrentFilter::New(
 }
 
 void ConcurrentFilter::Add(absl::Span<const KeyDigest> digests) {
+  // A batch has its own prefetches.
+  const bool is_batched = memfilter::IsBatched(shape());
   memfilter::AddBatch(
-      digests, shape(),
-      [this](uint64_t i) { __builtin_prefetch(words_ + i / 64, 1); },
-      [this](KeyDigest digest) { Add(digest); });
+      digests, shape(), [this](uint64_t i) { PrefetchWord(i / 64); },
+      [this, is_batched](KeyDigest digest) {
+        is_batched ? SetBits(digest) : Add(digest);
+      });
 }
 
 void ConcurrentFilter::MayContain(absl::Span<const KeyDigest> digests,
                                   bool* may_contain) const {
   memfilter::AskBatch(
       digests, shape(), [this](KeyDigest digest) { return MayContain(digest); },
-      [this](uint64_t i) { __builtin_prefetch(words_ + i / 64); },
+      [this](uint64_t i) { __builtin_prefetch(AddressOf(i / 64)); },
       [this](uint64_t i) { return (Word(i / 64) >> (i % 64) & 1) != 0; },
       may_contain);
 }
 
 absl::Status ConcurrentFilter::Union(const ConcurrentFilter& other) {
-  if (shape() != other.shape()) {
-    return absl::InvalidArgumentError("union of filters of different shapes");
+  if (absl::Status status = memfilter::CheckSameOptions(shape(), other.shape());
+      !status.ok()) {
+    return status;
   }
-  const size_t word_count = BitArray::WordCount(shape().bit_count);
-  for (size_t i = 0; i < word_count; ++i) {
-    __atomic_fetch_or(words_ + i, other.Word(i), __ATOMIC_RELAXED);
+  const absl::Span<uint64_t> words = filter_.bits_.mutable_words();
+  for (size_t i = 0; i < words.size(); ++i) {
+    __atomic_fetch_or(&words[i], other.Word(i), __ATOMIC_RELAXED);
   }
   return absl::OkStatus();
 }
 
-StandardFilter ConcurrentFilter::Snapshot() const {
-  BitArray bits(shape().bit_count);
-  const absl::Span<uint64_t> words = bits.mutable_words();
+uint64_t ConcurrentFilter::CountSet() const {
+  uint64_t count = 0;
+  for (size_t i = 0; i < filter_.bits_.words().size(); ++i) {
+    count += static_cast<uint64_t>(__builtin_popcountll(Word(i)));
+  }
+  return count;
+}
+
+double ConcurrentFilter::fill() const {
+  return memfilter::Fill(shape(), CountSet());
+}
+
+double ConcurrentFilter::expected_fpr() const {
+  return memfilter::RateAt(shape(), CountSet());
+}
+
+uint64_t ConcurrentFilter::approximate_count() const {
+  return memfilter::KeysThatSet(shape(), CountSet());
+}
+
+std::string ConcurrentFilter::Save() const {
+  std::vector<uint64_t> words(filter_.bits_.words().size());
   for (size_t i = 0; i < words.size(); ++i) words[i] = Word(i);
-  return StandardFilter(shape(), std::move(bits));
+  return StandardFilter::SaveBits(shape(), words);
 }
 
 absl::StatusOr<ConcurrentFilter> ConcurrentFilter::Load(

@@ -3,10 +3,12 @@
 #include "rowbloom/memfilter/counting.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "memfilter/batch.h"
 #include "memfilter/estimates.h"
+#include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -29,10 +31,13 @@ uint64_t CounterBits(const CountingOptions& options) {
 
 }  // namespace
 
-CountingFilter::CountingFilter(const CountingOptions& options)
+CountingFilter::CountingFilter(const CountingOptions& options,
+                               BitArray counters)
     : options_(options),
       per_word_log2_(PerWordLog2(options.counter_bits)),
-      words_(BitArray::WordCount(CounterBits(options))) {}
+      counters_(std::move(counters)) {
+  Recount();
+}
 
 absl::StatusOr<CountingFilter> CountingFilter::New(
     const CountingOptions& options) {
@@ -43,7 +48,9 @@ absl::StatusOr<CountingFilter> CountingFilter::New(
     return absl::InvalidArgumentError(absl::StrCat(
         "counter_bits ", options.counter_bits, ": must be 2, 4, 8 or 16"));
   }
-  return CountingFilter(options);
+  auto counters = BitArray::New(CounterBits(options));
+  if (!counters.ok()) return counters.status();
+  return CountingFilter(options, *std::move(counters));
 }
 
 void CountingFilter::Increment(uint64_t i) {
@@ -52,7 +59,7 @@ void CountingFilter::Increment(uint64_t i) {
     ++overflows_;
     return;
   }
-  words_[static_cast<size_t>(i >> per_word_log2_)] += uint64_t{1} << Shift(i);
+  counters_.mutable_words()[WordOf(i)] += uint64_t{1} << Shift(i);
   counters_set_ += count == 0;
   stuck_counters_ += count + 1 == max_counter();
 }
@@ -62,7 +69,7 @@ bool CountingFilter::Decrement(uint64_t i) {
   const uint64_t count = Counter(i);
   if (count == 0) return false;
   if (count == max_counter()) return true;
-  words_[static_cast<size_t>(i >> per_word_log2_)] -= uint64_t{1} << Shift(i);
+  counters_.mutable_words()[WordOf(i)] -= uint64_t{1} << Shift(i);
   counters_set_ -= count == 1;
   return true;
 }
@@ -109,9 +116,10 @@ void CountingFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status CountingFilter::Union(const CountingFilter& other) {
-  if (options_.shape != other.options_.shape ||
-      options_.counter_bits != other.options_.counter_bits) {
-    return absl::InvalidArgumentError("union of filters of different shapes");
+  if (absl::Status status =
+          memfilter::CheckSameOptions(options_, other.options_);
+      !status.ok()) {
+    return status;
   }
   overflows_ += other.overflows_;
   refused_removals_ += other.refused_removals_;
@@ -119,8 +127,8 @@ absl::Status CountingFilter::Union(const CountingFilter& other) {
     const uint64_t theirs = other.Counter(i);
     const uint64_t ours = Counter(i);
     const uint64_t sum = std::min(ours + theirs, max_counter());
-    words_[static_cast<size_t>(i >> per_word_log2_)] += (sum - ours)
-                                                        << Shift(i);
+    overflows_ += ours + theirs - sum;
+    counters_.mutable_words()[WordOf(i)] += (sum - ours) << Shift(i);
   }
   Recount();
   return absl::OkStatus();
@@ -148,7 +156,7 @@ uint64_t CountingFilter::approximate_count() const {
 }
 
 uint64_t CountingFilter::memory_usage_bytes() const {
-  return sizeof(*this) + words_.capacity() * sizeof(uint64_t);
+  return sizeof(*this) + counters_.memory_usage_bytes();
 }
 
 std::string CountingFilter::Save() const {
@@ -158,7 +166,7 @@ std::string CountingFilter::Save() const {
   writer.AddVarint(options_.counter_bits);
   writer.AddVarint(overflows_);
   writer.AddVarint(refused_removals_);
-  writer.AddWords(words_);
+  writer.AddWords(counters_.words());
   return writer.Finish();
 }
 
@@ -175,15 +183,12 @@ absl::StatusOr<CountingFilter> CountingFilter::Load(std::string_view saved) {
   }
   const uint64_t overflows = reader->Varint();
   const uint64_t refused_removals = reader->Varint();
-  // Counters are bits for their place in words.
-  BitArray words;
-  reader->Bits(CounterBits(options), &words);
+  BitArray counters;
+  reader->Bits(CounterBits(options), &counters);
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
-  CountingFilter filter(options);
-  filter.words_.assign(words.words().begin(), words.words().end());
+  CountingFilter filter(options, std::move(counters));
   filter.overflows_ = overflows;
   filter.refused_removals_ = refused_removals;
-  filter.Recount();
   return filter;
 }
 

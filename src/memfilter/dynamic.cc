@@ -3,8 +3,10 @@
 #include "rowbloom/memfilter/dynamic.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
+#include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -21,7 +23,9 @@ absl::StatusOr<DynamicFilter> DynamicFilter::New(
     return absl::InvalidArgumentError("keys_per_layer 0: must be at least 1");
   }
   DynamicFilter filter(options);
-  filter.rows_.Append(1);
+  if (absl::Status status = filter.rows_.Append(1); !status.ok()) {
+    return status;
+  }
   return filter;
 }
 
@@ -32,7 +36,7 @@ bool DynamicFilter::Add(KeyDigest digest) {
     return rows_.Put(newest, key);
   }
   if (rows_.Covers(newest, key)) return false;
-  rows_.Append(1);
+  RB_CHECK(rows_.Append(1).ok());
   return rows_.Put(newest + 1, key);
 }
 
@@ -48,9 +52,10 @@ void DynamicFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status DynamicFilter::Union(const DynamicFilter& other) {
-  if (options_.layer != other.options_.layer ||
-      options_.keys_per_layer != other.options_.keys_per_layer) {
-    return absl::InvalidArgumentError("union of filters of different options");
+  if (absl::Status status =
+          memfilter::CheckSameOptions(options_, other.options_);
+      !status.ok()) {
+    return status;
   }
   rows_.Insert(0, other.rows_);
   return absl::OkStatus();

@@ -2,6 +2,7 @@
 
 #include "rowbloom/memfilter/filter_rows.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,10 +18,17 @@ absl::Status ValidateRowCount(uint32_t row_count) {
       absl::StrCat("row_count ", row_count, ": must be 1 to ", kMaxRowCount));
 }
 
-void FilterRows::Append(size_t count) {
+absl::Status FilterRows::Append(size_t count) {
+  const size_t size_before = size();
   for (size_t i = 0; i < count; ++i) {
-    rows_.emplace_back().bits = BitArray(shape_.bit_count);
+    auto bits = BitArray::New(shape_.bit_count);
+    if (!bits.ok()) {
+      rows_.resize(size_before);
+      return bits.status();
+    }
+    rows_.emplace_back().bits = *std::move(bits);
   }
+  return absl::OkStatus();
 }
 
 void FilterRows::SetAll(const FilterRows& other) {
@@ -28,7 +36,9 @@ void FilterRows::SetAll(const FilterRows& other) {
   for (size_t row = 0; row < size(); ++row) {
     rows_[row].bits.SetAll(other.rows_[row].bits);
     rows_[row].bits_set = rows_[row].bits.CountSet();
-    rows_[row].key_count += other.rows_[row].key_count;
+    // As each key that counts has set a bit; fewer if both had some of them.
+    rows_[row].key_count = std::min(
+        rows_[row].key_count + other.rows_[row].key_count, rows_[row].bits_set);
   }
 }
 
@@ -88,6 +98,7 @@ FilterRows FilterRowsForm::Load(memfilter::SavedFormReader* reader) {
     row.key_count = reader->Varint();
     if (!reader->Bits(rows.shape_.bit_count, &row.bits)) break;
     row.bits_set = row.bits.CountSet();
+    if (row.key_count > row.bits_set) reader->Refuse("number of keys");
     rows.rows_.push_back(std::move(row));
   }
   return rows;

@@ -15,6 +15,7 @@
 #include "base/coding.h"
 #include "hash/murmur3.h"
 #include "memfilter/estimates.h"
+#include "memfilter/same_options.h"
 
 namespace rowbloom {
 
@@ -90,8 +91,10 @@ absl::StatusOr<GuavaFilter> GuavaFilter::New(uint64_t expected_insertions,
     return absl::InvalidArgumentError(
         absl::StrCat("fpp ", fpp, " needs less than one bit"));
   }
+  auto made = BitArray::New(64 * words);
+  if (!made.ok()) return made.status();
   return GuavaFilter(strategy, static_cast<uint32_t>(probe_count),
-                     BitArray(64 * words));
+                     *std::move(made));
 }
 
 template <typename Visit>
@@ -146,8 +149,11 @@ void GuavaFilter::MayContain(absl::Span<const GuavaDigest> digests,
 }
 
 absl::Status GuavaFilter::Union(const GuavaFilter& other) {
-  if (shape() != other.shape() || strategy_ != other.strategy_) {
-    return absl::InvalidArgumentError("union of filters of different shapes");
+  if (absl::Status status = memfilter::CheckSameOptions(
+          std::pair(shape(), strategy_),
+          std::pair(other.shape(), other.strategy_));
+      !status.ok()) {
+    return status;
   }
   bits_.SetAll(other.bits_);
   bits_set_ = bits_.CountSet();
@@ -198,14 +204,15 @@ absl::StatusOr<GuavaFilter> GuavaFilter::ReadFrom(std::string_view stream) {
         "Guava filter of ", stream.size(), " bytes: its header says ",
         static_cast<int>(probes), " probes and ", words, " words"));
   }
-  BitArray bits(64 * words);
-  const absl::Span<uint64_t> read = bits.mutable_words();
+  auto bits = BitArray::New(64 * words);
+  if (!bits.ok()) return bits.status();
+  const absl::Span<uint64_t> read = bits->mutable_words();
   for (size_t i = 0; i < read.size(); ++i) {
     read[i] = base::LoadBigEndian64(stream.data() + Stream::kWords +
                                     i * sizeof(uint64_t));
   }
   return GuavaFilter(static_cast<GuavaStrategy>(strategy), probes,
-                     std::move(bits));
+                     *std::move(bits));
 }
 
 }  // namespace rowbloom

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
+#include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -23,6 +24,10 @@ absl::Status Validate(const MatrixOptions& options) {
         "group_count ", options.group_count,
         ": must be 1 to 64 and divide row_count ", options.row_count));
   }
+  if (options.tie > MatrixTie::kLessFilled) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tie ", static_cast<int>(options.tie), ": must be 0 or 1"));
+  }
   return ValidateRowCount(options.row_count);
 }
 
@@ -34,7 +39,10 @@ MatrixFilter::MatrixFilter(const MatrixOptions& options)
 absl::StatusOr<MatrixFilter> MatrixFilter::New(const MatrixOptions& options) {
   if (absl::Status status = Validate(options); !status.ok()) return status;
   MatrixFilter filter(options);
-  filter.rows_.Append(options.row_count);
+  if (absl::Status status = filter.rows_.Append(options.row_count);
+      !status.ok()) {
+    return status;
+  }
   return filter;
 }
 
@@ -47,10 +55,8 @@ absl::StatusOr<bool> MatrixFilter::Add(KeyDigest digest) {
     const uint32_t matches = rows_.Matches(row, key);
     if (matches == rows_.shape().probe_count) return false;
     if (rows_.IsSaturated(row)) continue;
-    // Of equal matches the row that is filled less: without it the first row to
-    // be ahead gets ever more keys, since a fuller row matches better.
     if (chosen == rows_.size() || matches > most_matches ||
-        (matches == most_matches &&
+        (matches == most_matches && options_.tie == MatrixTie::kLessFilled &&
          rows_.bits_set(row) < rows_.bits_set(chosen))) {
       chosen = row;
       most_matches = matches;
@@ -84,10 +90,10 @@ void MatrixFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status MatrixFilter::Union(const MatrixFilter& other) {
-  if (options_.row != other.options_.row ||
-      options_.row_count != other.options_.row_count ||
-      options_.group_count != other.options_.group_count) {
-    return absl::InvalidArgumentError("union of filters of different options");
+  if (absl::Status status =
+          memfilter::CheckSameOptions(options_, other.options_);
+      !status.ok()) {
+    return status;
   }
   rows_.SetAll(other.rows_);
   return absl::OkStatus();
@@ -109,6 +115,7 @@ double MatrixFilter::expected_fpr() const {
 std::string MatrixFilter::Save() const {
   memfilter::SavedFormWriter writer(kKind);
   writer.AddVarint(options_.group_count);
+  writer.AddVarint(static_cast<uint64_t>(options_.tie));
   FilterRowsForm::Save(rows_, &writer);
   return writer.Finish();
 }
@@ -119,11 +126,14 @@ absl::StatusOr<MatrixFilter> MatrixFilter::Load(std::string_view saved) {
   MatrixOptions options;
   options.group_count =
       static_cast<uint32_t>(std::min<uint64_t>(reader->Varint(), 65));
+  options.tie =
+      static_cast<MatrixTie>(std::min<uint64_t>(reader->Varint(), 255));
   FilterRows rows = FilterRowsForm::Load(&*reader);
   options.row = rows.shape();
   options.row_count =
       static_cast<uint32_t>(std::min<size_t>(rows.size(), kMaxRowCount + 1));
-  if (!Validate(options).ok()) reader->Refuse("number of rows or groups");
+  if (!Validate(options).ok())
+    reader->Refuse("number of rows or groups, or tie,");
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   MatrixFilter filter(options);
   filter.rows_ = std::move(rows);

@@ -108,27 +108,30 @@ void SavedFormWriter::AddDouble(double value) {
   base::AppendFixed<uint64_t>(bits, &parameters_);
 }
 
-void SavedFormWriter::AddWords(absl::Span<const uint64_t> words) {
-  const size_t begin = words_.size();
-  words_.resize(begin + words.size() * sizeof(uint64_t));
-  for (size_t i = 0; i < words.size(); ++i) {
-    base::StoreFixed<uint64_t>(words[i], &words_[begin + i * sizeof(uint64_t)]);
-  }
-}
-
-std::string SavedFormWriter::Finish() {
+std::string SavedFormWriter::Finish() const {
   RB_CHECK(parameters_.size() <= std::numeric_limits<uint32_t>::max());
+  uint64_t word_count = 0;
+  for (const auto words : words_) word_count += words.size();
   std::string bytes;
-  bytes.reserve(Header::kSize + parameters_.size() + words_.size());
+  bytes.reserve(Header::kSize + parameters_.size() +
+                static_cast<size_t>(word_count) * sizeof(uint64_t));
   bytes.append(kMagic);
   bytes.push_back(static_cast<char>(kMemFilterFormatVersion));
   bytes.push_back(static_cast<char>(kind_));
   base::AppendFixed<uint16_t>(0, &bytes);
   base::AppendFixed<uint32_t>(static_cast<uint32_t>(parameters_.size()),
                               &bytes);
-  base::AppendFixed<uint64_t>(words_.size() / sizeof(uint64_t), &bytes);
+  base::AppendFixed<uint64_t>(word_count, &bytes);
   base::AppendFixed<uint64_t>(0, &bytes);
-  bytes.append(parameters_).append(words_);
+  bytes.append(parameters_);
+  size_t at = bytes.size();
+  bytes.resize(at + static_cast<size_t>(word_count) * sizeof(uint64_t));
+  for (const auto words : words_) {
+    for (const uint64_t word : words) {
+      base::StoreFixed<uint64_t>(word, &bytes[at]);
+      at += sizeof(uint64_t);
+    }
+  }
   base::StoreFixed<uint64_t>(Checksum(bytes), &bytes[Header::kChecksum]);
   return bytes;
 }
@@ -201,22 +204,19 @@ BloomShape SavedFormReader::Shape() {
   return shape;
 }
 
-bool SavedFormReader::Words(absl::Span<uint64_t> words) {
-  if (!status_.ok() || words.size() > words_left()) {
-    Refuse("number of words");
-    return false;
-  }
-  for (uint64_t& word : words) base::ReadFixed(&words_, &word);
-  return true;
-}
-
 bool SavedFormReader::Bits(uint64_t bit_count, BitArray* bits) {
-  if (!status_.ok() || BitArray::WordCount(bit_count) > words_left()) {
+  if (!status_.ok() ||
+      BitArray::WordCount(bit_count) > words_.size() / sizeof(uint64_t)) {
     Refuse("number of words");
     return false;
   }
-  *bits = BitArray(bit_count);
-  Words(bits->mutable_words());
+  auto made = BitArray::New(bit_count);
+  if (!made.ok()) {
+    status_.Update(made.status());
+    return false;
+  }
+  *bits = *std::move(made);
+  for (uint64_t& word : bits->mutable_words()) base::ReadFixed(&words_, &word);
   if (!bits->HasCleanTail()) Refuse("last word");
   return status_.ok();
 }

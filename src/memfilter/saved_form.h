@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,13 +35,14 @@ class SavedFormWriter {
 
   void AddVarint(uint64_t value);
   void AddDouble(double value);
-  void AddWords(absl::Span<const uint64_t> words);
-  std::string Finish();
+  // They must stay until Finish().
+  void AddWords(absl::Span<const uint64_t> words) { words_.push_back(words); }
+  std::string Finish() const;
 
  private:
   const MemFilterKind kind_;
   std::string parameters_;
-  std::string words_;
+  std::vector<absl::Span<const uint64_t>> words_;
 };
 
 // Reads in the order of writing. A read that fails is remembered: ask Finish()
@@ -57,11 +59,10 @@ class SavedFormReader {
   BloomShape Shape();
   // False, and nothing allocated, if there are not so many words left.
   bool Bits(uint64_t bit_count, BitArray* bits);
-  bool Words(absl::Span<uint64_t> words);
-  uint64_t words_left() const { return words_.size() / sizeof(uint64_t); }
   // A value that was read makes no sense.
   void Refuse(const char* what);
-  // DataLoss for a read that failed, or if something is left.
+  // DataLoss for a read that failed, or if something is left;
+  // ResourceExhausted if there was no memory.
   absl::Status Finish();
 
  private:

@@ -56,7 +56,8 @@ double ScalableFilter::NextLayerFpr() const {
   return std::max(left, planned / 2) * (1 - options_.tightening);
 }
 
-// InvalidArgument if a layer of its size or rate cannot be.
+// InvalidArgument if a layer of its size or rate cannot be, ResourceExhausted
+// if there is no memory for it.
 absl::Status ScalableFilter::AppendLayer() {
   if (layers_.size() >= kMaxLayers) {
     return absl::InvalidArgumentError("it has the most layers that it may");
@@ -69,6 +70,13 @@ absl::Status ScalableFilter::AppendLayer() {
   }
   const auto shape = ShapeFor(capacity, NextLayerFpr());
   if (!shape.ok()) return shape.status();
+  const uint64_t bytes =
+      BitArray::WordCount(shape->bit_count) * sizeof(uint64_t);
+  if (memory_usage_bytes() + bytes > options_.max_memory_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "layer of ", bytes, " bytes, beside ", memory_usage_bytes(),
+        ": max_memory_bytes is ", options_.max_memory_bytes));
+  }
   auto filter = StandardFilter::New(*shape);
   if (!filter.ok()) return filter.status();
   layers_.push_back({*std::move(filter), capacity, 0});
@@ -185,7 +193,8 @@ std::string ScalableFilter::Save() const {
   return writer.Finish();
 }
 
-absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved) {
+absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
+                                                    uint64_t max_memory_bytes) {
   auto reader = memfilter::SavedFormReader::Open(saved, kKind);
   if (!reader.ok()) return reader.status();
   ScalableOptions options;
@@ -202,6 +211,7 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved) {
       layer_count > kMaxLayers || (options.non_scaling && layer_count > 1)) {
     reader->Refuse("options");
   }
+  options.max_memory_bytes = max_memory_bytes;
   ScalableFilter filter(options);
   uint64_t planned = options.capacity;
   for (uint64_t i = 0; i < layer_count; ++i) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
+#include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -31,7 +32,10 @@ SplitFilter::SplitFilter(const SplitOptions& options)
 absl::StatusOr<SplitFilter> SplitFilter::New(const SplitOptions& options) {
   if (absl::Status status = Validate(options); !status.ok()) return status;
   SplitFilter filter(options);
-  filter.rows_.Append(options.row_count);
+  if (absl::Status status = filter.rows_.Append(options.row_count);
+      !status.ok()) {
+    return status;
+  }
   filter.FindOpenRows();
   return filter;
 }
@@ -77,10 +81,10 @@ void SplitFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status SplitFilter::Union(const SplitFilter& other) {
-  if (options_.row != other.options_.row ||
-      options_.keys_per_row != other.options_.keys_per_row ||
-      options_.row_count != other.options_.row_count) {
-    return absl::InvalidArgumentError("union of filters of different options");
+  if (absl::Status status =
+          memfilter::CheckSameOptions(options_, other.options_);
+      !status.ok()) {
+    return status;
   }
   rows_.SetAll(other.rows_);
   FindOpenRows();

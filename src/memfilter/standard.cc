@@ -4,13 +4,16 @@
 
 #include "memfilter/batch.h"
 #include "memfilter/estimates.h"
+#include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
 
 absl::StatusOr<StandardFilter> StandardFilter::New(const BloomShape& shape) {
   if (absl::Status status = ValidateShape(shape); !status.ok()) return status;
-  return StandardFilter(shape, BitArray(shape.bit_count));
+  auto bits = BitArray::New(shape.bit_count);
+  if (!bits.ok()) return bits.status();
+  return StandardFilter(shape, *std::move(bits));
 }
 
 void StandardFilter::Add(absl::Span<const KeyDigest> digests) {
@@ -28,8 +31,9 @@ void StandardFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status StandardFilter::Union(const StandardFilter& other) {
-  if (shape_ != other.shape_) {
-    return absl::InvalidArgumentError("union of filters of different shapes");
+  if (absl::Status status = memfilter::CheckSameOptions(shape_, other.shape_);
+      !status.ok()) {
+    return status;
   }
   bits_.SetAll(other.bits_);
   bits_set_ = bits_.CountSet();
@@ -49,10 +53,15 @@ uint64_t StandardFilter::approximate_count() const {
 }
 
 std::string StandardFilter::Save() const {
+  return SaveBits(shape_, bits_.words());
+}
+
+std::string StandardFilter::SaveBits(const BloomShape& shape,
+                                     absl::Span<const uint64_t> words) {
   memfilter::SavedFormWriter writer(kKind);
-  writer.AddVarint(shape_.bit_count);
-  writer.AddVarint(shape_.probe_count);
-  writer.AddWords(bits_.words());
+  writer.AddVarint(shape.bit_count);
+  writer.AddVarint(shape.probe_count);
+  writer.AddWords(words);
   return writer.Finish();
 }
 

@@ -8,6 +8,7 @@
 #define ROWBLOOM_TESTS_MEMFILTER_ANY_FILTER_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,7 +23,19 @@ struct MemFilterMaker {
   std::string name;
   // With room for `keys` keys, at a rate of some percent when it has them.
   std::function<std::unique_ptr<MemFilter>(uint64_t keys)> make;
+  // As the same type.
+  std::function<absl::StatusOr<std::unique_ptr<MemFilter>>(
+      const std::string& saved)>
+      load = LoadMemFilter;
 };
+
+// ROWBLOOM_MEMFILTER_OPERATIONS: how many random operations there are against
+// exact sets, of all kinds together, and of several threads. At least 10
+// million for a full run.
+inline uint64_t MemFilterOperations() {
+  const char* text = std::getenv("ROWBLOOM_MEMFILTER_OPERATIONS");
+  return text == nullptr ? 600000 : std::strtoull(text, nullptr, 10);
+}
 
 // Of eight layers or rows, where a filter has such; those of fixed size have
 // some room to spare, since keys do not fall evenly.
@@ -35,9 +48,16 @@ inline std::vector<MemFilterMaker> AllMakers() {
                       return AnyFilter(
                           *StandardFilter::New(*ShapeFor(keys, kFpr)));
                     }});
-  makers.push_back({"concurrent", [](uint64_t keys) {
+  makers.push_back({"concurrent",
+                    [](uint64_t keys) {
                       return AnyFilter(
                           *ConcurrentFilter::New(*ShapeFor(keys, kFpr)));
+                    },
+                    [](const std::string& saved)
+                        -> absl::StatusOr<std::unique_ptr<MemFilter>> {
+                      auto filter = ConcurrentFilter::Load(saved);
+                      if (!filter.ok()) return filter.status();
+                      return AnyFilter(*std::move(filter));
                     }});
   for (const uint32_t bits : {2, 4, 8, 16}) {
     makers.push_back(

@@ -124,6 +124,7 @@ TEST(CountingFilter, UnionAddsTheCounts) {
   for (int i = 0; i < 5; ++i) b.Add(key);
   ASSERT_TRUE(a.Union(b).ok());  // 18 do not fit in 4 bits.
   EXPECT_EQ(a.stuck_counters(), 3u);
+  EXPECT_EQ(a.overflows(), 3u * 3);
 }
 
 TEST(CountingFilter, WhatItCountedIsSavedToo) {

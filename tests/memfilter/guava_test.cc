@@ -159,8 +159,8 @@ TEST(GuavaFilter, ObservedRateIsTheExpectedOne) {
     for (int i = 0; i < 300000; ++i) {
       positives += filter->MayContain(GuavaDigest::Long(-1 - i));
     }
-    EXPECT_TRUE(testing::WithinBinomialBound(positives, 300000,
-                                             filter->expected_fpr(), 0));
+    EXPECT_TRUE(testing::WithinBinomialBound(
+        positives, 300000, filter->expected_fpr(), 0, testing::k999));
     EXPECT_NEAR(filter->approximate_count(), 20000, 300);
     EXPECT_NEAR(filter->fill(), 0.5, 0.02);
     EXPECT_GT(filter->memory_usage_bytes(), 18000u);

@@ -10,7 +10,9 @@
 #include "rowbloom/memfilter/dynamic.h"
 #include "rowbloom/memfilter/matrix.h"
 #include "rowbloom/memfilter/split.h"
+#include "testing/fpr.h"
 #include "testing/keys.h"
+#include "testing/reseal.h"
 
 namespace rowbloom {
 namespace {
@@ -45,6 +47,22 @@ TEST(DynamicFilter, RepeatedKeysMakeNoLayers) {
   EXPECT_EQ(filter.layer_count(), 1u);
 }
 
+// More keys than set bits are no filter's: each key that counts has set one.
+TEST(FilterRows, MoreKeysThanBitsAreDamage) {
+  DynamicFilter filter = Dynamic(100);
+  filter.Add({1});
+  std::string saved = filter.Save();
+  // keys_per_layer, bits (2 bytes), probes, layers, then the keys of the first.
+  ASSERT_EQ(saved[32 + 5], 1);
+  saved[32 + 5] = 8;
+  testing::ResealMemFilter(&saved);
+  EXPECT_TRUE(DynamicFilter::Load(saved).ok());
+  saved[32 + 5] = 9;
+  testing::ResealMemFilter(&saved);
+  EXPECT_EQ(DynamicFilter::Load(saved).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
 TEST(DynamicFilter, OptionsOutOfRangeAreInvalid) {
   DynamicOptions options;
   options.layer = kRow;
@@ -60,6 +78,16 @@ SplitFilter Split(uint64_t keys_per_row, uint32_t rows) {
   options.keys_per_row = keys_per_row;
   options.row_count = rows;
   return *SplitFilter::New(options);
+}
+
+TEST(FilterRows, UnionsOfTheSameKeysCanBeLoaded) {
+  Random random(13);
+  SplitFilter filter = Split(50, 1);
+  ASSERT_TRUE(filter.Add(RandomDigests(&random, 40)).ok());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(filter.Union(SplitFilter(filter)).ok());
+  }
+  EXPECT_TRUE(SplitFilter::Load(filter.Save()).ok());
 }
 
 TEST(SplitFilter, IsFullWhenAllRowsHaveTheirKeysAndThenChangesNoMore) {
@@ -199,6 +227,101 @@ TEST(MatrixFilter, MoreGroupsHoldMoreKeys) {
     EXPECT_GT(added, fewer + fewer / 20) << groups;
     fewer = added;
   }
+}
+
+TEST(MatrixFilter, CandidatesInDifferentGroupsAreIndependent) {
+  constexpr uint32_t kGroups = 4;
+  constexpr size_t kRows = 4;  // Of a group.
+  constexpr uint64_t kKeys = 160000;
+  const MatrixFilter filter = Matrix(kGroups * kRows, kGroups);
+  Random random(10);
+  // Hashes, and digests that are none.
+  for (const uint64_t stride : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 40}) {
+    uint64_t pairs[kGroups][kGroups][kRows][kRows] = {};
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      const KeyDigest key{stride == 0 ? random() : i * stride};
+      size_t row[kGroups];
+      for (uint32_t group = 0; group < kGroups; ++group) {
+        row[group] = filter.Candidate(key, group) - group * kRows;
+        ASSERT_LT(row[group], kRows);
+      }
+      for (uint32_t a = 0; a < kGroups; ++a) {
+        for (uint32_t b = 0; b < a; ++b) ++pairs[a][b][row[a]][row[b]];
+      }
+    }
+    for (uint32_t a = 0; a < kGroups; ++a) {
+      for (uint32_t b = 0; b < a; ++b) {
+        const double expected = 1.0 * kKeys / (kRows * kRows);
+        double chi_square = 0;
+        for (const auto& counts : pairs[a][b]) {
+          for (const uint64_t count : counts) {
+            const double off = static_cast<double>(count) - expected;
+            chi_square += off * off / expected;
+          }
+        }
+        // 15 degrees of freedom: 99.99% are below.
+        EXPECT_LT(chi_square, 44.27) << a << " " << b << " " << stride;
+      }
+    }
+  }
+}
+
+TEST(MatrixFilter, RateOfUnevenRowsIsTheExpectedOne) {
+  constexpr uint64_t kLookups = 100000;
+  MatrixOptions options;
+  options.row = {512, 2};  // A full row has a rate of a quarter.
+  options.row_count = 8;
+  Random random(11);
+  for (size_t first = 0; first < 4; ++first) {
+    for (size_t second = 4; second < 8; ++second) {
+      auto filter = MatrixFilter::New(options);
+      // One row of each group gets most of the keys.
+      for (int i = 0; i < 1000; ++i) {
+        const KeyDigest key{random()};
+        if (filter->Candidate(key, 0) != first &&
+            filter->Candidate(key, 1) != second) {
+          continue;
+        }
+        const auto added = filter->Add(key);
+        ASSERT_TRUE(added.ok() || added.status().code() ==
+                                      absl::StatusCode::kResourceExhausted);
+      }
+      uint64_t positives = 0;
+      for (uint64_t i = 0; i < kLookups; ++i) {
+        positives += filter->MayContain({random()});
+      }
+      EXPECT_TRUE(testing::WithinBinomialBound(
+          positives, kLookups, filter->expected_fpr(), 0, testing::k9999));
+    }
+  }
+}
+
+TEST(MatrixFilter, ThePapersTieFillsRowsInTurnAndHoldsNoMoreKeys) {
+  Random random(12);
+  MatrixOptions options;
+  options.row = kRow;
+  options.row_count = 8;
+  const std::vector<KeyDigest> keys = RandomDigests(&random, 20000);
+  uint64_t held[2] = {};
+  for (const MatrixTie tie : {MatrixTie::kFirst, MatrixTie::kLessFilled}) {
+    options.tie = tie;
+    auto filter = MatrixFilter::New(options);
+    for (const KeyDigest key : keys) {
+      const auto added = filter->Add(key);
+      held[static_cast<int>(tie)] += added.ok() && *added;
+    }
+    const auto loaded = MatrixFilter::Load(filter->Save());
+    ASSERT_TRUE(loaded.ok());
+    EXPECT_EQ(loaded->options().tie, tie);
+  }
+  EXPECT_LT(held[0], 8 * 355 * 1.04);  // One row holds 355.
+  EXPECT_GT(held[1], 8 * 355 * 1.08);
+  auto first = MatrixFilter::New(options);
+  options.tie = MatrixTie::kFirst;
+  EXPECT_FALSE(first->Union(*MatrixFilter::New(options)).ok());
+  options.tie = static_cast<MatrixTie>(2);
+  EXPECT_EQ(MatrixFilter::New(options).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(MatrixFilter, OptionsOutOfRangeAreInvalid) {

@@ -14,17 +14,22 @@
 
 namespace rowbloom::testing {
 
+// Of a binomial distribution, so many standard deviations on either side.
+struct Confidence {
+  double deviations;
+  const char* name;
+};
+inline constexpr Confidence k999{3.291, "99.9%"};
+inline constexpr Confidence k9999{3.891, "99.99%"};
+
 // Whether a true rate within `model_error` (relative) of `expected_rate`
-// explains the count at 99.99% confidence: 3.9 standard deviations of the
-// binomial distribution on either side, and one count for its discreteness.
-inline ::testing::AssertionResult WithinBinomialBound(uint64_t count,
-                                                      uint64_t trials,
-                                                      double expected_rate,
-                                                      double model_error) {
-  constexpr double kDeviations = 3.9;
+// explains the count; one count more, either way, for its discreteness.
+inline ::testing::AssertionResult WithinBinomialBound(
+    uint64_t count, uint64_t trials, double expected_rate, double model_error,
+    Confidence confidence = k9999) {
   const double n = static_cast<double>(trials);
-  const auto deviation = [n](double rate) {
-    return kDeviations * std::sqrt(n * rate * (1 - rate)) + 1;
+  const auto deviation = [n, confidence](double rate) {
+    return confidence.deviations * std::sqrt(n * rate * (1 - rate)) + 1;
   };
   const double low_rate = expected_rate * (1 - model_error);
   const double high_rate = std::fmin(1, expected_rate * (1 + model_error));
@@ -36,7 +41,8 @@ inline ::testing::AssertionResult WithinBinomialBound(uint64_t count,
   }
   return ::testing::AssertionFailure()
          << count << " of " << trials << " is outside " << low << " to " << high
-         << ", 99.99% around the expected rate " << expected_rate;
+         << ", " << confidence.name << " around the expected rate "
+         << expected_rate;
 }
 
 }  // namespace rowbloom::testing

@@ -11,7 +11,7 @@
 //   filter->Add(digest);
 //
 // Grows without a bound, as DynamicFilter does, and at the same cost; repeated
-// keys fill no layer. Threads as a std::vector.
+// keys fill no layer. Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_BALANCED_H_
 #define ROWBLOOM_MEMFILTER_BALANCED_H_
@@ -34,6 +34,9 @@ struct BalancedOptions {
   BloomShape layer;
   uint32_t group_size = 2;  // Layers in a group: 1 to 64.
 };
+inline bool operator==(const BalancedOptions& a, const BalancedOptions& b) {
+  return a.layer == b.layer && a.group_size == b.group_size;
+}
 
 class BalancedFilter {
  public:

@@ -16,6 +16,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -55,14 +57,25 @@ struct BfChunk {
   std::string data;
 };
 
+// Of one BfCommands. Unfinished dumps and loads beyond these numbers are
+// dropped, those begun first first.
+struct BfLimits {
+  uint64_t max_filter_bytes = ScalableOptions().max_memory_bytes;
+  size_t max_dumps = 8;
+  size_t max_loads = 8;
+};
+
 class BfCommands {
  public:
-  // BF.RESERVE. AlreadyExists, InvalidArgument.
+  explicit BfCommands(const BfLimits& limits = {}) : limits_(limits) {}
+
+  // BF.RESERVE. AlreadyExists, InvalidArgument; ResourceExhausted for more
+  // memory than a filter may have.
   absl::Status Reserve(std::string_view key, const BfReserveOptions& options);
 
   // BF.ADD, BF.MADD: whether each item was new; make the filter if it is not
-  // there. ResourceExhausted for the item that finds a non-scaling filter full,
-  // with which the answers of MAdd and Insert end.
+  // there. ResourceExhausted for the item that finds a filter full that may not
+  // or cannot grow, with which the answers of MAdd and Insert end.
   absl::StatusOr<bool> Add(std::string_view key, std::string_view item);
   std::vector<absl::StatusOr<bool>> MAdd(
       std::string_view key, absl::Span<const std::string_view> items);
@@ -82,28 +95,53 @@ class BfCommands {
   uint64_t Card(std::string_view key) const;
 
   // BF.SCANDUMP: begin with iterator 0, go on with that of the chunk before.
-  // All chunks are of the moment of the first; the copy is kept until the last.
-  // NotFound; InvalidArgument for an iterator that was not given out.
+  // All chunks are of the moment of the first, of which a copy is kept until
+  // the last; any number of dumps of a filter run side by side. NotFound;
+  // InvalidArgument for an iterator that is not the last one of a dump of this
+  // filter that is kept.
   absl::StatusOr<BfChunk> ScanDump(std::string_view key, uint64_t iterator,
                                    size_t max_chunk_bytes = 16 << 20);
-  // BF.LOADCHUNK, with each chunk of a dump in its order. The filter is there,
-  // in place of one that was, when its last chunk has been loaded: never a part
-  // of it. InvalidArgument for a chunk out of order, DataLoss for damage; both
-  // end the load.
+  // BF.LOADCHUNK, with each chunk of a dump in its order, from its first one.
+  // The filter is there, in place of one that was, when its last chunk has been
+  // loaded: never a part of it. Each error ends the load of this dump, and none
+  // other: InvalidArgument for a chunk that does not follow the one before or
+  // is of no scalable filter, DataLoss for damage, Unimplemented for a newer
+  // version, ResourceExhausted for more bytes than a filter may have.
   absl::Status LoadChunk(std::string_view key, uint64_t iterator,
                          std::string_view data);
 
+  // DEL: the filter, and its dumps and loads that have not ended. False if
+  // there is no such filter.
+  bool Delete(std::string_view key);
+
  private:
-  template <typename Value>
-  using Map = std::map<std::string, Value, std::less<>>;
+  // An iterator names its dump, in its high bits, and where the next chunk
+  // begins.
+  struct Transfer {
+    std::string key;
+    uint64_t dump;
+    std::string bytes;
+    size_t next = 0;  // Of a dump.
+  };
+  using Transfers = std::list<Transfer>;  // Those begun first first.
 
   absl::StatusOr<ScalableFilter*> FindOrMake(std::string_view key,
                                              const BfReserveOptions& options);
   const ScalableFilter* Find(std::string_view key) const;
+  absl::StatusOr<ScalableFilter> Make(const BfReserveOptions& options) const;
+  static Transfers::iterator FindTransfer(Transfers* transfers,
+                                          std::string_view key, uint64_t dump);
+  static Transfers::iterator Begin(Transfer transfer, size_t most,
+                                   Transfers* transfers);
+  // Whether the dump is whole now.
+  absl::StatusOr<bool> AppendChunk(Transfer* load, uint64_t begin,
+                                   std::string_view data) const;
 
-  Map<ScalableFilter> filters_;
-  Map<std::string> dumps_;  // Being read.
-  Map<std::string> loads_;  // The chunks so far.
+  BfLimits limits_;
+  std::map<std::string, ScalableFilter, std::less<>> filters_;
+  Transfers dumps_;
+  Transfers loads_;  // The chunks so far.
+  uint64_t last_dump_ = 0;
 };
 
 }  // namespace rowbloom

@@ -3,18 +3,22 @@
 // The bits of a filter: a fixed number, all clear at first. Bit i is bit
 // i mod 64 of word i div 64; what the last word has beyond them stays clear.
 //
-//   BitArray bits(shape.bit_count);
-//   if (bits.Set(position)) ++bits_set;      // It was clear.
+//   absl::StatusOr<BitArray> bits = BitArray::New(shape.bit_count);
+//   if (bits->Set(position)) ++bits_set;     // It was clear.
 //
-// Thread-compatible, as a std::vector is. Positions are below bit_count().
+// Thread-compatible, as a std::vector is; copies end the program where memory
+// ends, as its copies do. Positions are below bit_count(). One that was moved
+// from may only be destroyed or assigned to.
 
 #ifndef ROWBLOOM_MEMFILTER_BIT_ARRAY_H_
 #define ROWBLOOM_MEMFILTER_BIT_ARRAY_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
 namespace rowbloom {
@@ -22,8 +26,13 @@ namespace rowbloom {
 class BitArray {
  public:
   BitArray() = default;
-  explicit BitArray(uint64_t bit_count)
-      : bit_count_(bit_count), words_(WordCount(bit_count)) {}
+  // ResourceExhausted if there is no memory for them.
+  static absl::StatusOr<BitArray> New(uint64_t bit_count);
+  BitArray(const BitArray& other);
+  BitArray& operator=(const BitArray& other);
+  BitArray(BitArray&&) = default;
+  BitArray& operator=(BitArray&&) = default;
+  ~BitArray() = default;
 
   static size_t WordCount(uint64_t bit_count) {
     return static_cast<size_t>(bit_count / 64 + (bit_count % 64 != 0));
@@ -53,15 +62,22 @@ class BitArray {
   // Whether the last word is clear beyond the bits: of words from outside.
   bool HasCleanTail() const;
 
-  absl::Span<const uint64_t> words() const { return words_; }
-  absl::Span<uint64_t> mutable_words() { return absl::MakeSpan(words_); }
+  absl::Span<const uint64_t> words() const {
+    return {words_.get(), WordCount(bit_count_)};
+  }
+  absl::Span<uint64_t> mutable_words() {
+    return {words_.get(), WordCount(bit_count_)};
+  }
   uint64_t memory_usage_bytes() const {
-    return words_.capacity() * sizeof(uint64_t);
+    return WordCount(bit_count_) * sizeof(uint64_t);
   }
 
  private:
+  BitArray(uint64_t bit_count, std::unique_ptr<uint64_t[]> words)
+      : bit_count_(bit_count), words_(std::move(words)) {}
+
   uint64_t bit_count_ = 0;
-  std::vector<uint64_t> words_;
+  std::unique_ptr<uint64_t[]> words_;
 };
 
 }  // namespace rowbloom

@@ -11,6 +11,7 @@
 // but moving and Load() may run on any number of threads at once; those that
 // look at all bits (Save, Union, fill, expected_fpr, approximate_count) see
 // some moment between their begin and end for each word. They cost O(bits).
+// Moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_CONCURRENT_H_
 #define ROWBLOOM_MEMFILTER_CONCURRENT_H_
@@ -41,20 +42,8 @@ class ConcurrentFilter {
   // Of several threads that add a key for the first time, more than one may
   // hear that it is new.
   bool Add(KeyDigest digest) {
-    BloomProbes probes(digest, shape().bit_count);
-    bool changed = false;
-    for (uint32_t i = 0; i < shape().probe_count; ++i) {
-      const uint64_t position = probes.Next();
-      const uint64_t bit = uint64_t{1} << (position % 64);
-      uint64_t* word = words_ + position / 64;
-      // Most bits are set already, and reading does not take the line from
-      // other cores.
-      if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0) {
-        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-        changed = true;
-      }
-    }
-    return changed;
+    PrefetchToAdd(digest);  // Lines are taken from other cores all at once.
+    return SetBits(digest);
   }
   void Add(absl::Span<const KeyDigest> digests);
 
@@ -71,30 +60,59 @@ class ConcurrentFilter {
   // Adds what `other` has. InvalidArgument unless both have the same shape.
   absl::Status Union(const ConcurrentFilter& other);
 
-  double fill() const { return Snapshot().fill(); }
-  double expected_fpr() const { return Snapshot().expected_fpr(); }
-  uint64_t approximate_count() const { return Snapshot().approximate_count(); }
+  double fill() const;
+  double expected_fpr() const;
+  uint64_t approximate_count() const;
   uint64_t memory_usage_bytes() const { return filter_.memory_usage_bytes(); }
 
-  std::string Save() const { return Snapshot().Save(); }
+  std::string Save() const;
   static absl::StatusOr<ConcurrentFilter> Load(std::string_view saved);
-
-  // A copy, for one thread.
-  StandardFilter Snapshot() const;
 
   const BloomShape& shape() const { return filter_.shape(); }
 
  private:
   explicit ConcurrentFilter(StandardFilter filter)
-      : filter_(std::move(filter)),
-        words_(filter_.bits_.mutable_words().data()) {}
+      : filter_(std::move(filter)) {}
 
-  uint64_t Word(uint64_t i) const {
-    return __atomic_load_n(words_ + i, __ATOMIC_RELAXED);
+  // A bit is set whether it was or not: a guess at random bits would often be
+  // wrong.
+  bool SetBits(KeyDigest digest) {
+    const absl::Span<uint64_t> words = filter_.bits_.mutable_words();
+    BloomProbes probes(digest, shape().bit_count);
+    bool changed = false;
+    for (uint32_t i = 0; i < shape().probe_count; ++i) {
+      const uint64_t position = probes.Next();
+      const uint64_t bit = uint64_t{1} << (position % 64);
+      uint64_t* word = &words[static_cast<size_t>(position / 64)];
+      changed |= (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0;
+      __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    }
+    return changed;
   }
+  void PrefetchToAdd(KeyDigest digest) const {
+    BloomProbes probes(digest, shape().bit_count);
+    for (uint32_t i = 0; i < shape().probe_count; ++i) {
+      PrefetchWord(probes.Next() / 64);
+    }
+  }
+  // To write it. Compilers ask for a copy to read unless they may assume an
+  // instruction that all 64-bit x86 processors have, or ignore.
+  void PrefetchWord(uint64_t i) const {
+#if defined(__x86_64__)
+    asm("prefetchw %0" : : "m"(*AddressOf(i)));
+#else
+    __builtin_prefetch(AddressOf(i), 1);
+#endif
+  }
+  uint64_t Word(uint64_t i) const {
+    return __atomic_load_n(AddressOf(i), __ATOMIC_RELAXED);
+  }
+  const uint64_t* AddressOf(uint64_t i) const {
+    return &filter_.bits_.words()[static_cast<size_t>(i)];
+  }
+  uint64_t CountSet() const;
 
   StandardFilter filter_;  // Its count of bits is not kept.
-  uint64_t* words_;        // Its words.
 };
 
 }  // namespace rowbloom

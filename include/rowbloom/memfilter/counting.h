@@ -15,10 +15,12 @@
 //
 // A counter that reaches its maximum is stuck: how many keys share it is not
 // known any more, so it never comes down. That costs false positives, and never
-// loses a key. With 4 bits and k n <= m ln 2, a counter is stuck with a chance
-// of less than 1.4e-15 (Fan et al.).
+// loses a key. With 4 bits and k n <= m ln 2 (half of the counters are 0), the
+// counts have a Poisson distribution of mean ln 2, so that a counter is stuck
+// with a chance of the sum over j >= 15 of (ln 2)^j / (2 j!), 1.64e-15. (The
+// known 1.37e-15, (e ln 2 / 16)^16, bounds that of a count of 16.)
 //
-// Threads as a std::vector.
+// Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_COUNTING_H_
 #define ROWBLOOM_MEMFILTER_COUNTING_H_
@@ -26,12 +28,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
 #include "rowbloom/memfilter/probes.h"
 #include "rowbloom/memfilter/sizing.h"
@@ -42,6 +44,9 @@ struct CountingOptions {
   BloomShape shape;           // Counters in place of bits.
   uint32_t counter_bits = 4;  // 2, 4, 8 or 16.
 };
+inline bool operator==(const CountingOptions& a, const CountingOptions& b) {
+  return a.shape == b.shape && a.counter_bits == b.counter_bits;
+}
 
 class CountingFilter {
  public:
@@ -74,7 +79,8 @@ class CountingFilter {
   uint64_t approximate_count() const;  // Of distinct keys.
   uint64_t memory_usage_bytes() const;
 
-  // Counters at their maximum, and the additions that found them there.
+  // Counters at their maximum, and the additions that found them there, those
+  // of Union() included.
   uint64_t stuck_counters() const { return stuck_counters_; }
   uint64_t overflows() const { return overflows_; }
   // Calls of Remove() that returned false.
@@ -86,14 +92,16 @@ class CountingFilter {
   const CountingOptions& options() const { return options_; }
 
  private:
-  explicit CountingFilter(const CountingOptions& options);
+  CountingFilter(const CountingOptions& options, BitArray counters);
 
   uint64_t max_counter() const {
     return (uint64_t{1} << options_.counter_bits) - 1;
   }
   uint64_t Counter(uint64_t i) const {
-    return words_[static_cast<size_t>(i >> per_word_log2_)] >> Shift(i) &
-           max_counter();
+    return counters_.words()[WordOf(i)] >> Shift(i) & max_counter();
+  }
+  size_t WordOf(uint64_t i) const {
+    return static_cast<size_t>(i >> per_word_log2_);
   }
   // Where counter i begins in its word.
   uint32_t Shift(uint64_t i) const {
@@ -101,7 +109,7 @@ class CountingFilter {
            options_.counter_bits;
   }
   void Prefetch(uint64_t i) const {
-    __builtin_prefetch(&words_[static_cast<size_t>(i >> per_word_log2_)]);
+    __builtin_prefetch(&counters_.words()[WordOf(i)]);
   }
   void Increment(uint64_t i);
   bool Decrement(uint64_t i);
@@ -109,7 +117,7 @@ class CountingFilter {
 
   CountingOptions options_;
   uint32_t per_word_log2_;
-  std::vector<uint64_t> words_;
+  BitArray counters_;          // Counters are bits for their place in words.
   uint64_t counters_set_ = 0;  // Above 0.
   uint64_t stuck_counters_ = 0;
   uint64_t overflows_ = 0;

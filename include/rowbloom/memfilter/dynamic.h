@@ -11,7 +11,7 @@
 //
 // For sets that grow without a bound, in equal steps: memory in proportion, and
 // rate and lookup cost too, 1 - (1 - f)^layers and O(k layers). ScalableFilter
-// keeps its rate instead. Threads as a std::vector.
+// keeps its rate instead. Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_DYNAMIC_H_
 #define ROWBLOOM_MEMFILTER_DYNAMIC_H_
@@ -34,6 +34,9 @@ struct DynamicOptions {
   BloomShape layer;
   uint64_t keys_per_layer = 0;  // At least 1.
 };
+inline bool operator==(const DynamicOptions& a, const DynamicOptions& b) {
+  return a.layer == b.layer && a.keys_per_layer == b.keys_per_layer;
+}
 
 class DynamicFilter {
  public:

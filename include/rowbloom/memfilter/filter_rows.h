@@ -8,7 +8,7 @@
 //   rows.Put(i, key);
 //   if (rows.Covers(i, key)) ...
 //
-// Threads as a std::vector.
+// Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_FILTER_ROWS_H_
 #define ROWBLOOM_MEMFILTER_FILTER_ROWS_H_
@@ -51,7 +51,8 @@ class FilterRows {
 
   const BloomShape& shape() const { return shape_; }
   size_t size() const { return rows_.size(); }
-  void Append(size_t count);
+  // ResourceExhausted, and nothing is changed, if there is no memory for them.
+  absl::Status Append(size_t count);
 
   // Whether all bits of the key are set in the row.
   bool Covers(size_t row, const Key& key) const {

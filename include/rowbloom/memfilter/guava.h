@@ -12,7 +12,7 @@
 // its digests are not those of FilterKey, and a key is hashed once for all
 // filters of this kind. Guava's stream has no checksum: its damage is found
 // where its structure breaks, and not otherwise. Keep it under one's own.
-// Threads as a std::vector.
+// Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_GUAVA_H_
 #define ROWBLOOM_MEMFILTER_GUAVA_H_
@@ -81,7 +81,8 @@ class GuavaFilter {
   }
 
   // The bytes of writeTo(), and what readFrom() makes of them. DataLoss for
-  // bytes that are none, or more than one.
+  // bytes that are no such filter, or more; Unimplemented for a strategy other
+  // than these two, as a newer Guava may have.
   std::string WriteTo() const;
   static absl::StatusOr<GuavaFilter> ReadFrom(std::string_view stream);
 

@@ -7,18 +7,19 @@
 //   MatrixOptions options;
 //   options.row = {131072, 10};
 //   options.row_count = 8;
-//   options.group_count = 2;                      // 1: the plain matrix
-//   filter. absl::StatusOr<MatrixFilter> filter = MatrixFilter::New(options);
+//   options.group_count = 2;
+//   absl::StatusOr<MatrixFilter> filter = MatrixFilter::New(options);
 //   absl::StatusOr<bool> added = filter->Add(digest);
+//
+// One group makes the plain matrix filter.
 //
 // A key that a candidate covers counts as present. Else it goes to the
 // candidate that has most of its bits already, of those of which less than half
-// of the bits are set; of equal ones, to that which is filled less. That rule,
-// which is ours, keeps the rows even, and only among even rows does the choice
-// save bits. If there is none, ResourceExhausted, and nothing is changed: other
-// keys may still find room.
+// of the bits are set; of equal ones, to that which MatrixTie names. If there
+// is none, ResourceExhausted, and nothing is changed: other keys may still find
+// room.
 //
-// Rate 1 - (1 - f)^s, lookups O(k s). Threads as a std::vector.
+// Rate 1 - (1 - f)^s, lookups O(k s). Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_MATRIX_H_
 #define ROWBLOOM_MEMFILTER_MATRIX_H_
@@ -37,11 +38,26 @@
 
 namespace rowbloom {
 
+// Of candidates that match a key equally, the one that takes it. Persisted.
+enum class MatrixTie : uint8_t {
+  // The first: the paper's rule. A fuller row matches better, so that rows fill
+  // one after the other, and s groups hold no more keys than one.
+  kFirst = 0,
+  // The one of which fewer bits are set. That keeps the rows even, and only
+  // among even rows does the choice save bits.
+  kLessFilled = 1,
+};
+
 struct MatrixOptions {
   BloomShape row;
   uint32_t row_count = 0;    // 1 to kMaxRowCount.
   uint32_t group_count = 2;  // Divides row_count; at most 64.
+  MatrixTie tie = MatrixTie::kLessFilled;
 };
+inline bool operator==(const MatrixOptions& a, const MatrixOptions& b) {
+  return a.row == b.row && a.row_count == b.row_count &&
+         a.group_count == b.group_count && a.tie == b.tie;
+}
 
 class MatrixFilter {
  public:
@@ -78,24 +94,24 @@ class MatrixFilter {
 
   const MatrixOptions& options() const { return options_; }
 
+  // The row of a group where a key may be: independent of those of the other
+  // groups, by the mixer of SplitMix64 (Steele, Lea, Flood 2014). Persisted, as
+  // BloomProbes is.
+  size_t Candidate(KeyDigest digest, uint32_t group) const {
+    uint64_t mixed = digest.value + (group + 1) * 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    mixed ^= mixed >> 31;
+    const uint64_t row = (mixed >> 32) * rows_per_group() >> 32;
+    return size_t{group} * rows_per_group() + static_cast<size_t>(row);
+  }
+
  private:
   explicit MatrixFilter(const MatrixOptions& options);
 
   uint32_t rows_per_group() const {
     return options_.row_count / options_.group_count;
   }
-  // The row of a group where a key may be. Persisted, as BloomProbes is.
-  size_t Candidate(KeyDigest digest, uint32_t group) const {
-    constexpr uint64_t kMultiplier = 0x510e527fade682d1u;
-    const unsigned __int128 product =
-        static_cast<unsigned __int128>(digest.value + group) * kMultiplier;
-    const uint64_t mixed =
-        static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-    // Its low bits depend on all of the digest.
-    const uint64_t row = (mixed & 0xffffffff) * rows_per_group() >> 32;
-    return size_t{group} * rows_per_group() + static_cast<size_t>(row);
-  }
-
   MatrixOptions options_;
   FilterRows rows_;
 };

@@ -11,7 +11,8 @@
 // dynamic.h, split.h, balanced.h, matrix.h) have no virtual functions. What
 // each of them has:
 //
-//   New(options)         InvalidArgument for options out of their range.
+//   New(options)         InvalidArgument for options out of their range,
+//                        ResourceExhausted if there is no memory for its bits.
 //   Add(digest)          Returns whether it changed the filter: if not, the key
 //                        may have been there already. StatusOr if the filter
 //                        can be full: ResourceExhausted, nothing changed.
@@ -26,6 +27,11 @@
 //   Save(), Load(bytes)  A versioned, checksummed byte string. Load: DataLoss
 //                        for damage, Unimplemented for a newer version,
 //                        InvalidArgument for another kind of filter.
+//
+// Threads: as a std::vector, many may ask or one may change it;
+// ConcurrentFilter is for both at once. A filter that was moved from may only
+// be destroyed or assigned to. One that grows without a bound ends the program
+// where memory ends, as a container does.
 //
 // A digest is that of FilterKey, which filters of SSTs take, too: a key is
 // hashed once. docs/memfilters.md says which filter is for what.
@@ -92,7 +98,9 @@ std::unique_ptr<MemFilter> AnyFilter(SplitFilter filter);
 std::unique_ptr<MemFilter> AnyFilter(BalancedFilter filter);
 std::unique_ptr<MemFilter> AnyFilter(MatrixFilter filter);
 
-// Any saved filter, of the kind that it says.
+// Any saved filter, of the kind that it says. A ConcurrentFilter comes back as
+// a StandardFilter, which is not for several threads: ConcurrentFilter::Load()
+// makes one that is.
 absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
     std::string_view saved);
 

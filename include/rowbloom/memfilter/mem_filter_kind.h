@@ -13,7 +13,7 @@ namespace rowbloom {
 
 // Persisted: never reused, never redefined.
 enum class MemFilterKind : uint8_t {
-  kStandard = 1,  // And the concurrent one.
+  kStandard = 1,  // And the concurrent one: they are saved alike.
   kCounting = 2,
   kScalable = 3,
   kDynamic = 4,

@@ -11,7 +11,7 @@
 //
 // The engine behind Redis's BF commands: bf_commands.h has them. A key that may
 // be there already is not added again. Lookups ask all layers, the newest
-// first: O(k log(keys)). Threads as a std::vector.
+// first: O(k log(keys)). Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_SCALABLE_H_
 #define ROWBLOOM_MEMFILTER_SCALABLE_H_
@@ -35,19 +35,25 @@ struct ScalableOptions {
   double target_fpr = 0.01;  // Above 0, below 1.
   uint64_t capacity = 100;   // Keys of the first layer, at least 1.
   uint32_t expansion = 2;  // Each layer has so many times the keys: 1 to 2^15.
-  // Each layer has so many times the rate of the one before: above 0, below 1.
+  // What a layer leaves to those after it, of the rate that those before left:
+  // on average each has so many times the rate of the one before. Above 0,
+  // below 1.
   double tightening = 0.5;
   bool non_scaling = false;  // One layer; ResourceExhausted when it is full.
+  // It grows up to this, and is not made if its first layer needs more. Not
+  // saved.
+  uint64_t max_memory_bytes = uint64_t{1} << 30;
 };
 
 class ScalableFilter {
  public:
   static constexpr MemFilterKind kKind = MemFilterKind::kScalable;
 
+  // ResourceExhausted for more memory than it may have, or than there is.
   static absl::StatusOr<ScalableFilter> New(const ScalableOptions& options);
 
   // ResourceExhausted, and nothing is changed, if it is full and may not or
-  // cannot grow.
+  // cannot grow: 1,024 layers are the most.
   absl::StatusOr<bool> Add(KeyDigest digest);
   // Up to the first that finds no room.
   absl::Status Add(absl::Span<const KeyDigest> digests);
@@ -67,7 +73,10 @@ class ScalableFilter {
   uint64_t memory_usage_bytes() const;
 
   std::string Save() const;
-  static absl::StatusOr<ScalableFilter> Load(std::string_view saved);
+  // One that has more than `max_memory_bytes` is loaded, and grows no more.
+  static absl::StatusOr<ScalableFilter> Load(
+      std::string_view saved,
+      uint64_t max_memory_bytes = ScalableOptions().max_memory_bytes);
 
   const ScalableOptions& options() const { return options_; }
   size_t layer_count() const { return layers_.size(); }

@@ -11,8 +11,11 @@
 //   absl::StatusOr<SplitFilter> filter = SplitFilter::New(options);
 //   absl::StatusOr<bool> added = filter->Add(digest);
 //
+// Rows are not asked before: a key that is added again goes to some row again,
+// and may fill it as a new one does. Where keys repeat, ask first.
+//
 // Rate 1 - (1 - f)^rows, lookups O(k rows). Full: ResourceExhausted, and
-// nothing is changed. Threads as a std::vector.
+// nothing is changed. Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_SPLIT_H_
 #define ROWBLOOM_MEMFILTER_SPLIT_H_
@@ -37,6 +40,10 @@ struct SplitOptions {
   uint64_t keys_per_row = 0;  // At least 1.
   uint32_t row_count = 0;     // 1 to kMaxRowCount.
 };
+inline bool operator==(const SplitOptions& a, const SplitOptions& b) {
+  return a.row == b.row && a.keys_per_row == b.keys_per_row &&
+         a.row_count == b.row_count;
+}
 
 class SplitFilter {
  public:

@@ -9,9 +9,8 @@
 //   if (!filter->MayContain(digest)) return;       // Certainly not there.
 //   std::string saved = filter->Save();            // And Load(saved).
 //
-// mem_filter.h says what the words mean in all filters of this directory.
-// Copied, moved and shared between threads as a std::vector is: many may ask,
-// or one may add; ConcurrentFilter is for both at once.
+// mem_filter.h says what the words mean in all filters of this directory, and
+// what holds for threads and moves.
 
 #ifndef ROWBLOOM_MEMFILTER_STANDARD_H_
 #define ROWBLOOM_MEMFILTER_STANDARD_H_
@@ -80,6 +79,8 @@ class StandardFilter {
 
   StandardFilter(const BloomShape& shape, BitArray bits)
       : shape_(shape), bits_set_(bits.CountSet()), bits_(std::move(bits)) {}
+  static std::string SaveBits(const BloomShape& shape,
+                              absl::Span<const uint64_t> words);
 
   BloomShape shape_;
   uint64_t bits_set_;
