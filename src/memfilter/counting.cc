@@ -59,7 +59,7 @@ void CountingFilter::Increment(uint64_t i) {
     ++overflows_;
     return;
   }
-  counters_.mutable_words()[WordOf(i)] += uint64_t{1} << Shift(i);
+  counters_.data()[WordOf(i)] += uint64_t{1} << Shift(i);
   counters_set_ += count == 0;
   stuck_counters_ += count + 1 == max_counter();
 }
@@ -69,7 +69,7 @@ bool CountingFilter::Decrement(uint64_t i) {
   const uint64_t count = Counter(i);
   if (count == 0) return false;
   if (count == max_counter()) return true;
-  counters_.mutable_words()[WordOf(i)] -= uint64_t{1} << Shift(i);
+  counters_.data()[WordOf(i)] -= uint64_t{1} << Shift(i);
   counters_set_ -= count == 1;
   return true;
 }
@@ -128,7 +128,7 @@ absl::Status CountingFilter::Union(const CountingFilter& other) {
     const uint64_t ours = Counter(i);
     const uint64_t sum = std::min(ours + theirs, max_counter());
     overflows_ += ours + theirs - sum;
-    counters_.mutable_words()[WordOf(i)] += (sum - ours) << Shift(i);
+    counters_.data()[WordOf(i)] += (sum - ours) << Shift(i);
   }
   Recount();
   return absl::OkStatus();

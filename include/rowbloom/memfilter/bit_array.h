@@ -68,6 +68,9 @@ class BitArray {
   absl::Span<uint64_t> mutable_words() {
     return {words_.get(), WordCount(bit_count_)};
   }
+  // The same words, where a span's check of each index would cost.
+  const uint64_t* data() const { return words_.get(); }
+  uint64_t* data() { return words_.get(); }
   uint64_t memory_usage_bytes() const {
     return WordCount(bit_count_) * sizeof(uint64_t);
   }

@@ -77,13 +77,13 @@ class ConcurrentFilter {
   // A bit is set whether it was or not: a guess at random bits would often be
   // wrong.
   bool SetBits(KeyDigest digest) {
-    const absl::Span<uint64_t> words = filter_.bits_.mutable_words();
+    uint64_t* const words = filter_.bits_.data();
     BloomProbes probes(digest, shape().bit_count);
     bool changed = false;
     for (uint32_t i = 0; i < shape().probe_count; ++i) {
       const uint64_t position = probes.Next();
       const uint64_t bit = uint64_t{1} << (position % 64);
-      uint64_t* word = &words[static_cast<size_t>(position / 64)];
+      uint64_t* word = words + position / 64;
       changed |= (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0;
       __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
     }
@@ -108,7 +108,7 @@ class ConcurrentFilter {
     return __atomic_load_n(AddressOf(i), __ATOMIC_RELAXED);
   }
   const uint64_t* AddressOf(uint64_t i) const {
-    return &filter_.bits_.words()[static_cast<size_t>(i)];
+    return filter_.bits_.data() + i;
   }
   uint64_t CountSet() const;
 

@@ -98,7 +98,7 @@ class CountingFilter {
     return (uint64_t{1} << options_.counter_bits) - 1;
   }
   uint64_t Counter(uint64_t i) const {
-    return counters_.words()[WordOf(i)] >> Shift(i) & max_counter();
+    return counters_.data()[WordOf(i)] >> Shift(i) & max_counter();
   }
   size_t WordOf(uint64_t i) const {
     return static_cast<size_t>(i >> per_word_log2_);
@@ -109,7 +109,7 @@ class CountingFilter {
            options_.counter_bits;
   }
   void Prefetch(uint64_t i) const {
-    __builtin_prefetch(&counters_.words()[WordOf(i)]);
+    __builtin_prefetch(counters_.data() + WordOf(i));
   }
   void Increment(uint64_t i);
   bool Decrement(uint64_t i);
