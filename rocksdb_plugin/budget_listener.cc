@@ -24,20 +24,6 @@ namespace {
 
 constexpr size_t kReadsPerEvent = 16;
 
-LiveFiles FilesOf(const rdb::ColumnFamilyMetaData& column_family) {
-  LiveFiles files;
-  for (const rdb::LevelMetaData& level : column_family.levels) {
-    for (const rdb::SstFileMetaData& sst : level.files) {
-      LiveFile& file = files[sst.file_number];
-      file.level = level.level;
-      file.order = sst.largest_seqno;
-      file.size_bytes = sst.size;
-      file.path = sst.directory + "/" + sst.relative_filename;
-    }
-  }
-  return files;
-}
-
 // Of all column families, since that is how RocksDB lists SSTs without a
 // handle.
 void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {

@@ -8,9 +8,12 @@
 #include <utility>
 
 #include "rocksdb/env.h"
+#include "rocksdb/metadata.h"
 #include "rocksdb/table_properties.h"
 
 namespace rowbloom {
+
+namespace rdb = ROCKSDB_NAMESPACE;
 
 using ROCKSDB_NAMESPACE::Logger;
 using ROCKSDB_NAMESPACE::TableProperties;
@@ -37,59 +40,58 @@ FileFilter FileFilter::Of(const TableProperties& properties) {
   return filter;
 }
 
-// Keys and filter bytes of SSTs, where they are not known by what is known of
-// others.
-class LiveTree::Estimator {
- public:
-  explicit Estimator(const LiveFiles& files) {
-    double known_bytes = 0;
-    double entries = 0;
-    double entries_with_keys = 0;
-    double keys_with_keys = 0;
-    double filter_bytes = 0;
-    for (const auto& [number, file] : files) {
-      if (!file.filter.has_value()) continue;
-      is_known_ = true;
-      known_bytes += static_cast<double>(file.size_bytes);
-      entries += static_cast<double>(file.filter->entry_count);
-      filter_bytes += static_cast<double>(file.filter->size_bytes);
-      if (file.filter->key_count == 0) continue;
-      entries_with_keys += static_cast<double>(file.filter->entry_count);
-      keys_with_keys += static_cast<double>(file.filter->key_count);
-    }
-    if (entries_with_keys > 0) {
-      keys_per_entry_ = keys_with_keys / entries_with_keys;
-    }
-    if (known_bytes > 0) {
-      keys_per_byte_ = keys_per_entry_ * entries / known_bytes;
-      filter_bytes_per_byte_ = filter_bytes / known_bytes;
+LiveFiles FilesOf(const rdb::ColumnFamilyMetaData& column_family) {
+  LiveFiles files;
+  for (const rdb::LevelMetaData& level : column_family.levels) {
+    for (const rdb::SstFileMetaData& sst : level.files) {
+      LiveFile& file = files[sst.file_number];
+      file.level = level.level;
+      file.order = sst.largest_seqno;
+      file.size_bytes = sst.size;
+      file.path = sst.directory + "/" + sst.relative_filename;
     }
   }
+  return files;
+}
 
-  bool is_known() const { return is_known_; }
-
-  Estimate Of(const LiveFile& file) const {
-    if (!file.filter.has_value()) {
-      const auto size = static_cast<double>(file.size_bytes);
-      return {keys_per_byte_ * size, filter_bytes_per_byte_ * size};
-    }
-    const FileFilter& filter = *file.filter;
-    return {filter.key_count > 0
-                ? static_cast<double>(filter.key_count)
-                : keys_per_entry_ * static_cast<double>(filter.entry_count),
-            static_cast<double>(filter.size_bytes)};
+FilterEstimator::FilterEstimator(const LiveFiles& files) {
+  double known_bytes = 0;
+  double entries = 0;
+  double entries_with_keys = 0;
+  double keys = 0;
+  double filter_bytes = 0;
+  for (const auto& [number, file] : files) {
+    if (!file.filter.has_value()) continue;
+    is_known_ = true;
+    known_bytes += static_cast<double>(file.size_bytes);
+    entries += static_cast<double>(file.filter->entry_count);
+    filter_bytes += static_cast<double>(file.filter->size_bytes);
+    if (file.filter->key_count == 0) continue;
+    entries_with_keys += static_cast<double>(file.filter->entry_count);
+    keys += static_cast<double>(file.filter->key_count);
   }
+  if (entries_with_keys > 0) keys_per_entry_ = keys / entries_with_keys;
+  if (known_bytes > 0) {
+    keys_per_byte_ = keys_per_entry_ * entries / known_bytes;
+    filter_bytes_per_byte_ = filter_bytes / known_bytes;
+  }
+}
 
- private:
-  bool is_known_ = false;
-  double keys_per_entry_ = 1;
-  double keys_per_byte_ = 0;
-  double filter_bytes_per_byte_ = 0;
-};
+FilterEstimator::Estimate FilterEstimator::Of(const LiveFile& file) const {
+  if (!file.filter.has_value()) {
+    const auto size = static_cast<double>(file.size_bytes);
+    return {keys_per_byte_ * size, filter_bytes_per_byte_ * size};
+  }
+  const FileFilter& filter = *file.filter;
+  return {filter.key_count > 0
+              ? static_cast<double>(filter.key_count)
+              : keys_per_entry_ * static_cast<double>(filter.entry_count),
+          static_cast<double>(filter.size_bytes)};
+}
 
 std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Estimator estimator(files_);
+  const FilterEstimator estimator(files_);
   if (!estimator.is_known()) return std::nullopt;
   // The newest first: SSTs of level 0, each a run, and then levels.
   std::map<std::pair<int, uint64_t>, double> run_keys;
@@ -97,7 +99,7 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   double all_bytes = 0;
   int deepest = 0;
   for (const auto& [number, file] : files_) {
-    const Estimate estimate = estimator.Of(file);
+    const FilterEstimator::Estimate estimate = estimator.Of(file);
     const uint64_t place = file.level > 0 ? 0 : ~file.order;
     run_keys[{file.level, place}] += estimate.keys;
     all_keys += estimate.keys;
@@ -120,8 +122,8 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   return view;
 }
 
-std::optional<double> LiveTree::OutputKeys(const Output& output,
-                                           const Estimator& estimator) const {
+std::optional<double> LiveTree::OutputKeys(
+    const Output& output, const FilterEstimator& estimator) const {
   if (output.is_flush) {
     // As many as the last had.
     const auto last =

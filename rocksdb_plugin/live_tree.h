@@ -31,6 +31,7 @@
 
 namespace ROCKSDB_NAMESPACE {
 class Logger;
+struct ColumnFamilyMetaData;
 struct TableProperties;
 }  // namespace ROCKSDB_NAMESPACE
 
@@ -53,6 +54,30 @@ struct LiveFile {
   std::string path;                  // Where to look for it; may be empty.
 };
 using LiveFiles = std::map<uint64_t, LiveFile>;  // By file number.
+
+// As listed; filters are not known.
+LiveFiles FilesOf(const ROCKSDB_NAMESPACE::ColumnFamilyMetaData& column_family);
+
+// Keys and filter bytes of SSTs; where they are not known, by what is known of
+// others.
+class FilterEstimator {
+ public:
+  struct Estimate {
+    double keys = 0;
+    double bytes = 0;
+  };
+
+  explicit FilterEstimator(const LiveFiles& files);
+
+  bool is_known() const { return is_known_; }  // Anything.
+  Estimate Of(const LiveFile& file) const;
+
+ private:
+  bool is_known_ = false;
+  double keys_per_entry_ = 1;
+  double keys_per_byte_ = 0;
+  double filter_bytes_per_byte_ = 0;
+};
 
 class LiveTree {
  public:
@@ -102,15 +127,8 @@ class LiveTree {
     std::set<uint64_t> inputs;
     std::thread::id thread;
   };
-  // Of one SST, in keys and bytes of filters.
-  struct Estimate {
-    double keys = 0;
-    double bytes = 0;
-  };
-  class Estimator;
-
   std::optional<double> OutputKeys(const Output& output,
-                                   const Estimator& estimator) const;
+                                   const FilterEstimator& estimator) const;
 
   mutable std::mutex mutex_;
   LiveFiles files_;

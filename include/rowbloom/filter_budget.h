@@ -134,6 +134,38 @@ absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
 std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,
                                double missing_share);
 
+// Filters that are there, of one run.
+struct RunFilters {
+  TreeRun run;
+  double bits_per_key = 0;
+  double fpr = 1;  // Mean over the keys of its SSTs; 1 without filters.
+};
+
+// What gets waste with them, beside the least of the same memory.
+struct TreeWaste {
+  struct Run {
+    double key_share = 0;
+    double absent_asks = 0;
+    double wasted_reads = 0;  // Of a get, expected.
+  };
+  std::vector<Run> runs;  // As given.
+  double bits_per_key = 0;
+  double wasted_reads = 0;
+  // With filters of `cost`, spread by PlanFilterBudget().
+  double least_wasted_reads = 0;
+
+  // 100 where nothing is wasted, and where the plan is the worse by a little.
+  double percent_of_optimum() const;
+};
+
+// `runs`: the newest first. InvalidArgument for values out of range.
+//
+//   auto waste = MeasureWaste(cost, {{{1000}, 17, 0.00001}, ...}, 0.5);
+//   waste->percent_of_optimum();
+absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
+                                       absl::Span<const RunFilters> runs,
+                                       double missing_share);
+
 // What the builder's host knows of an SST before it is written. What it does
 // not know it leaves as it is here.
 struct FileFacts {
