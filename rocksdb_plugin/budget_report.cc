@@ -241,19 +241,32 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
 }
 
 std::string RocksDbBudgetReport::ToString() const {
-  std::string out = absl::StrFormat(
-      "%5s %6s %5s %12s %12s %9s %10s %12s %12s %12s %10s\n", "level", "files",
-      "runs", "keys", "bytes", "bits/key", "expected", "wasted/1000", "lookups",
-      "false pos.", "observed");
+  const bool any_observed = std::any_of(
+      levels.begin(), levels.end(), [](const RocksDbBudgetLevel& level) {
+        return level.observed[FilterCounter::kLookups] > 0;
+      });
+  std::string out = absl::StrFormat("%5s %6s %5s %12s %12s %9s %10s %12s",
+                                    "level", "files", "runs", "keys", "bytes",
+                                    "bits/key", "expected", "wasted/1000");
+  if (any_observed) {
+    absl::StrAppendFormat(&out, " %12s %12s %10s", "lookups", "false pos.",
+                          "observed");
+  }
+  absl::StrAppend(&out, "\n");
   for (const RocksDbBudgetLevel& level : levels) {
-    const FilterStatsSnapshot& observed = level.observed;
-    absl::StrAppendFormat(
-        &out, "%5d %6d %5d %12d %12d %9.2f %9.4f%% %12.4f %12d %12d %9.4f%%\n",
-        level.level, level.file_count, level.run_count, level.key_count,
-        level.filter_bytes, level.bits_per_key, 100 * level.expected_fpr,
-        1000 * level.expected_wasted_reads, observed[FilterCounter::kLookups],
-        observed[FilterCounter::kFalsePositives],
-        100 * observed.observed_fpr());
+    absl::StrAppendFormat(&out, "%5d %6d %5d %12d %12d %9.2f %9.4f%% %12.4f",
+                          level.level, level.file_count, level.run_count,
+                          level.key_count, level.filter_bytes,
+                          level.bits_per_key, 100 * level.expected_fpr,
+                          1000 * level.expected_wasted_reads);
+    if (any_observed) {
+      const FilterStatsSnapshot& observed = level.observed;
+      absl::StrAppendFormat(&out, " %12d %12d %9.4f%%",
+                            observed[FilterCounter::kLookups],
+                            observed[FilterCounter::kFalsePositives],
+                            100 * observed.observed_fpr());
+    }
+    absl::StrAppend(&out, "\n");
   }
   absl::StrAppendFormat(
       &out,
@@ -302,8 +315,9 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
           std::llround(static_cast<double>(from.entry_count) * keys / entries));
     }
     file.filter_bytes = from.filter_size_bytes;
-    const bool is_read = from.status.ok() && from.filter_key_count > 0;
-    if (!is_read) continue;
+    const bool is_asked = from.state == RocksDbFilterState::kExpected ||
+                          from.state == RocksDbFilterState::kOtherOptions;
+    if (!is_asked || from.filter_key_count == 0) continue;
     file.expected_fpr =
         from.expected_fpr.value_or(cost->ForBits(file.bits_per_key()).fpr);
   }

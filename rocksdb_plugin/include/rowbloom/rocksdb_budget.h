@@ -105,7 +105,9 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,
     const FilterStats* stats = nullptr);
 
-// Of filters that were read, with the rates that they say.
+// Of filters that were read, with the rates that they say. Those that the
+// configured policy does not read deny nothing. FailedPrecondition if no SST
+// has a filter.
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     const RocksDbFilterReport& verified);
 
