@@ -203,14 +203,70 @@ std::string FamilyOf(const FilterPolicy& policy) {
   return Word(builder->Finish().descriptor.family_name());
 }
 
+// Bits per key that an SST may have by its budget.
+struct BitsRange {
+  double low = 0;
+  double high = 0;
+};
+
+BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
+  const FileBudgetOptions budget;
+  BitsRange range;
+  switch (mode) {
+    case BudgetMode::kBalanced:
+      range = {bits - budget.max_extra_bits, bits + budget.max_extra_bits};
+      break;
+    case BudgetMode::kHitsOnly:
+      return {0, std::numeric_limits<double>::infinity()};
+    case BudgetMode::kFixed:
+      // RocksDB rounds, by optimize_filters_for_memory more than otherwise.
+      range = {0.75 * bits, 1.25 * bits};
+      break;
+  }
+  // A limit in bytes may be below the bits.
+  range.low = max_bytes > 0 ? 0 : std::max(0.0, range.low);
+  return range;
+}
+
+// Nothing if each SST gets the same.
+std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
+  if (expected.composed.has_value()) {
+    const RocksDbComposedOptions& composed = *expected.composed;
+    return RangeOf(composed.mode, composed.bits_per_key, composed.budget_bytes);
+  }
+  if (expected.rowbloom.has_value() && expected.rowbloom->budget.has_value()) {
+    const RocksDbOptions& native = *expected.rowbloom;
+    return RangeOf(*native.budget, BudgetBitsPerKey(native),
+                   native.budget_bytes);
+  }
+  return std::nullopt;
+}
+
+// Why a filter is not what the budget could have given, or empty.
+std::string WhyOtherBits(const BitsRange& range,
+                         const RocksDbFilterFile& file) {
+  if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
+  const double bits = file.bits_per_key();
+  if (bits >= range.low && bits <= range.high) return "";
+  return absl::StrFormat("built with %.2f bits per key, not %g to %g", bits,
+                         range.low, range.high);
+}
+
 // Why a filter of ours was built by another policy, or empty.
-std::string WhyOtherPolicy(const FilterPolicy& policy,
+std::string WhyOtherPolicy(const RocksDbExpectedFilter& expected,
                            const RocksDbFilterFile& file) {
   if (file.filter_key_count == 0) return "";
+  const FilterPolicy& policy = expected.rowbloom->policy;
+  const std::optional<BitsRange> range = BudgetRange(expected);
   const std::string family = FamilyOf(policy);
-  if (file.family != family) {
+  if (file.family != family &&
+      !(range.has_value() &&
+        (file.family == policy.family() ||
+         file.family == FamilyOf(FilterPolicy::BitsPerKey(
+                            policy.family(), FilterPolicy::kMinBitsPerKey))))) {
     return absl::StrCat("built as ", file.family, ", not ", family);
   }
+  if (range.has_value()) return WhyOtherBits(*range, file);
   const uint64_t keys = file.filter_key_count / file.filter_count;
   if (keys < kFewestKeysToJudge) return "";
   const double asked = static_cast<double>(FilterSizeBytes(policy, keys)) *
@@ -223,43 +279,17 @@ std::string WhyOtherPolicy(const FilterPolicy& policy,
                          bits * asked);
 }
 
-// Bits per key that composed mode may give an SST.
-struct BitsRange {
-  double low = 0;
-  double high = 0;
-};
-
-BitsRange BitsOf(const RocksDbComposedOptions& options) {
-  const double bits = options.bits_per_key;
-  const FileBudgetOptions budget;
-  switch (options.mode) {
-    case BudgetMode::kBalanced:
-      break;
-    case BudgetMode::kHitsOnly:
-      return {0, std::numeric_limits<double>::infinity()};
-    case BudgetMode::kFixed:
-      // RocksDB rounds, by optimize_filters_for_memory more than otherwise.
-      return {0.75 * bits, 1.25 * bits};
-  }
-  return {std::max(0.0, bits - budget.max_extra_bits),
-          bits + budget.max_extra_bits};
-}
-
 // The same for composed mode.
-std::string WhyOtherBudget(const RocksDbComposedOptions& options,
-                           const RocksDbFilterFile& file) {
+std::string WhyOtherComposed(const RocksDbExpectedFilter& expected,
+                             const RocksDbFilterFile& file) {
   if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
   // Ribbon falls back on Bloom, here and there.
-  const char* other = options.filter == RocksDbFilter::kBloom ? "rocksdb_ribbon"
-                      : options.filter == RocksDbFilter::kRibbon
-                          ? "rocksdb_bloom"
-                          : "";
+  const RocksDbFilter filter = expected.composed->filter;
+  const char* other = filter == RocksDbFilter::kBloom    ? "rocksdb_ribbon"
+                      : filter == RocksDbFilter::kRibbon ? "rocksdb_bloom"
+                                                         : "";
   if (file.family == other) return absl::StrCat("built as ", file.family);
-  const BitsRange range = BitsOf(options);
-  const double bits = file.bits_per_key();
-  if (bits >= range.low && bits <= range.high) return "";
-  return absl::StrFormat("built with %.2f bits per key, not %g to %g", bits,
-                         range.low, range.high);
+  return WhyOtherBits(*BudgetRange(expected), file);
 }
 
 // Why a filter that the policy reads is not the one that is asked for, or
@@ -283,10 +313,10 @@ std::string WhyOther(const RocksDbExpectedFilter& expected,
                         file.prefix_extractor);
   }
   if (expected.rowbloom.has_value()) {
-    return WhyOtherPolicy(expected.rowbloom->policy, file);
+    return WhyOtherPolicy(expected, file);
   }
   if (expected.composed.has_value()) {
-    return WhyOtherBudget(*expected.composed, file);
+    return WhyOtherComposed(expected, file);
   }
   return "";
 }
@@ -370,7 +400,8 @@ std::string RocksDbExpectedFilter::ToString() const {
   if (!rowbloom.has_value()) return filter_policy;
   return absl::StrCat(
       filter_policy, " ", Word(BloomTypeName(rowbloom->bloom_type)), " ",
-      rowbloom->key_codec.ToString(), " ", rowbloom->policy.ToString());
+      rowbloom->key_codec.ToString(), " ", rowbloom->policy.ToString(),
+      rowbloom->budget.has_value() ? " by a budget" : "");
 }
 
 double RocksDbFilterFile::bits_per_key() const {
@@ -454,9 +485,9 @@ void CompareWithExpected(const RocksDbExpectedFilter& expected,
     } else if (expected.none_at_bottom && !file->filter_policy.empty()) {
       // A file keeps its lack of a filter if others come to lie below it.
       set(RocksDbFilterState::kExpected, "optimize_filters_for_hits");
-    } else if (expected.composed.has_value() &&
-               file->filter_policy == expected.filter_policy &&
-               BitsOf(*expected.composed).low == 0) {
+    } else if (const std::optional<BitsRange> range = BudgetRange(expected);
+               range.has_value() && range->low == 0 &&
+               file->filter_policy == expected.filter_policy) {
       set(RocksDbFilterState::kExpected, "no filter by the budget");
     } else {
       set(RocksDbFilterState::kNone, WhyNone(*file));

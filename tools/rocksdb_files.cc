@@ -23,6 +23,7 @@
 #include "rocksdb/options.h"
 #include "rocksdb/utilities/options_util.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_budget.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -45,6 +46,28 @@ class NullLogger : public rdb::Logger {
 };
 
 class Manifest;
+
+// By level what filters take, and how far that is from the best.
+Json BudgetJson(const RocksDbBudgetReport& report) {
+  Json levels = Json::array();
+  for (const RocksDbBudgetLevel& level : report.levels) {
+    levels.push_back({{"level", level.level},
+                      {"files", level.file_count},
+                      {"runs", level.run_count},
+                      {"key_count", level.key_count},
+                      {"filter_size_bytes", level.filter_bytes},
+                      {"bits_per_key", level.bits_per_key},
+                      {"expected_fpr", level.expected_fpr},
+                      {"wasted_reads", level.expected_wasted_reads}});
+  }
+  return {{"filter", report.filter},
+          {"missing_share", report.missing_share},
+          {"levels", std::move(levels)},
+          {"bits_per_key", report.waste.bits_per_key},
+          {"wasted_reads", report.waste.wasted_reads},
+          {"least_wasted_reads", report.waste.least_wasted_reads},
+          {"percent_of_optimum", report.waste.percent_of_optimum()}};
+}
 
 class RocksDbColumnFamily : public ColumnFamily {
  public:
@@ -112,11 +135,16 @@ class RocksDbColumnFamily : public ColumnFamily {
       }
     }
     summary["warnings"] = std::move(warnings);
+    const auto budget = ReportRocksDbBudget(report_);
+    summary["budget"] = budget.ok() ? BudgetJson(*budget) : Json();
     return summary;
   }
 
   std::string SummaryText() const override {
-    if (unknown_.empty()) return report_.Summary();
+    if (unknown_.empty()) {
+      const auto budget = ReportRocksDbBudget(report_);
+      return report_.Summary() + (budget.ok() ? budget->ToString() : "");
+    }
     return "column family " + EscapeBytes(report_.column_family) +
            "\nwarning: " + unknown_ + "\n";
   }

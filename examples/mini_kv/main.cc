@@ -113,6 +113,11 @@ int PrintStats(const MiniKv& store) {
   std::printf("unreadable filters %llu\ncut off the log    %llu bytes\n",
               Printable(stats.unreadable_filters),
               Printable(stats.cut_wal_bytes));
+  const auto waste = store.FilterWaste();
+  if (waste.ok()) {
+    std::printf("filters           %.2f bits per key, %.0f%% of the optimum\n",
+                waste->bits_per_key, waste->percent_of_optimum());
+  }
   return 0;
 }
 

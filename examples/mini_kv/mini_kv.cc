@@ -454,6 +454,35 @@ Stats MiniKv::stats() const {
   return stats;
 }
 
+absl::StatusOr<rowbloom::TreeWaste> MiniKv::FilterWaste() const {
+  const auto cost =
+      rowbloom::FilterCost::OfFamily(options_.filter.policy.family());
+  if (!cost.ok()) return cost.status();
+  std::vector<rowbloom::RunFilters> runs;
+  const auto add = [&](uint64_t keys, uint64_t bytes) {
+    if (keys == 0) return;
+    rowbloom::RunFilters& run = runs.emplace_back();
+    run.run.key_count = keys;
+    run.bits_per_key =
+        8 * static_cast<double>(bytes) / static_cast<double>(keys);
+    run.fpr = cost->ForBits(run.bits_per_key).fpr;
+  };
+  for (const auto& sst : levels_[0]) {
+    add(sst->filter_keys(), sst->filter_bytes());
+  }
+  for (size_t level = 1; level < kLevelCount; ++level) {
+    uint64_t keys = 0;
+    uint64_t bytes = 0;
+    for (const auto& sst : levels_[level]) {
+      keys += sst->filter_keys();
+      bytes += sst->filter_bytes();
+    }
+    add(keys, bytes);
+  }
+  constexpr double kMissingShare = 0.5;
+  return rowbloom::MeasureWaste(*cost, runs, kMissingShare);
+}
+
 std::vector<LevelStats> MiniKv::levels() const {
   std::vector<LevelStats> levels;
   for (const Level& level : levels_) {

@@ -109,6 +109,9 @@ class MiniKv {
 
   Stats stats() const;
   std::vector<LevelStats> levels() const;
+  // What gets waste with the filters that there are, half of them of absent
+  // keys, and how far that is from the best of the same memory.
+  absl::StatusOr<rowbloom::TreeWaste> FilterWaste() const;
 
  private:
   MiniKv(const Options& options, const std::string& directory);

@@ -28,7 +28,9 @@
 #ifndef ROWBLOOM_FILTER_BUDGET_H_
 #define ROWBLOOM_FILTER_BUDGET_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -43,21 +45,27 @@ namespace rowbloom {
 class FilterMemory {
  public:
   static FilterMemory BitsPerKey(double bits_per_key) {
-    return FilterMemory(bits_per_key, false);
+    return FilterMemory(bits_per_key, std::numeric_limits<double>::infinity());
   }
   static FilterMemory Bytes(uint64_t bytes) {
-    return FilterMemory(static_cast<double>(bytes), true);
+    return BitsPerKey(std::numeric_limits<double>::infinity())
+        .AtMostBytes(bytes);
+  }
+  // The lesser of this and so many bytes.
+  FilterMemory AtMostBytes(uint64_t bytes) const {
+    return FilterMemory(bits_per_key_,
+                        std::min(bytes_, static_cast<double>(bytes)));
   }
 
   // With so many keys in the tree. Bytes for no keys are infinitely many.
   double BitsPerKeyOf(double key_count) const;
 
  private:
-  FilterMemory(double amount, bool in_bytes)
-      : amount_(amount), in_bytes_(in_bytes) {}
+  FilterMemory(double bits_per_key, double bytes)
+      : bits_per_key_(bits_per_key), bytes_(bytes) {}
 
-  double amount_;
-  bool in_bytes_;
+  double bits_per_key_;
+  double bytes_;
 };
 
 enum class BudgetMode : uint8_t {
@@ -126,6 +134,38 @@ absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
 std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,
                                double missing_share);
 
+// Filters that are there, of one run.
+struct RunFilters {
+  TreeRun run;
+  double bits_per_key = 0;
+  double fpr = 1;  // Mean over the keys of its SSTs; 1 without filters.
+};
+
+// What gets waste with them, beside the least of the same memory.
+struct TreeWaste {
+  struct Run {
+    double key_share = 0;
+    double absent_asks = 0;
+    double wasted_reads = 0;  // Of a get, expected.
+  };
+  std::vector<Run> runs;  // As given.
+  double bits_per_key = 0;
+  double wasted_reads = 0;
+  // With filters of `cost`, spread by PlanFilterBudget().
+  double least_wasted_reads = 0;
+
+  // 100 where nothing is wasted, and where the plan is the worse by a little.
+  double percent_of_optimum() const;
+};
+
+// `runs`: the newest first. InvalidArgument for values out of range.
+//
+//   auto waste = MeasureWaste(cost, {{{1000}, 17, 0.00001}, ...}, 0.5);
+//   waste->percent_of_optimum();
+absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
+                                       absl::Span<const RunFilters> runs,
+                                       double missing_share);
+
 // What the builder's host knows of an SST before it is written. What it does
 // not know it leaves as it is here.
 struct FileFacts {
@@ -187,6 +227,8 @@ class FileBudget {
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;
+  // No SST of a flush, or of another kind, gets more now.
+  double MaxBitsPerKey(bool is_flush) const;
 
   // The formula's, corrected by control.
   double precision() const { return precision_; }
@@ -196,7 +238,6 @@ class FileBudget {
       : cost_(cost), options_(options) {}
 
   double NewerRunShare(const FileFacts& facts) const;
-  double MaxBitsPerKey(bool is_flush) const;
 
   FilterCost cost_;
   FileBudgetOptions options_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -212,9 +211,8 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
 }  // namespace
 
 double FilterMemory::BitsPerKeyOf(double key_count) const {
-  if (!in_bytes_) return amount_;
-  return key_count > 0 ? 8 * amount_ / key_count
-                       : std::numeric_limits<double>::infinity();
+  if (!(key_count > 0)) return bits_per_key_;
+  return std::min(bits_per_key_, 8 * bytes_ / key_count);
 }
 
 std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,
@@ -301,6 +299,55 @@ absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
   return best;
 }
 
+double TreeWaste::percent_of_optimum() const {
+  if (wasted_reads <= least_wasted_reads) return 100;
+  return 100 * least_wasted_reads / wasted_reads;
+}
+
+absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
+                                       absl::Span<const RunFilters> runs,
+                                       double missing_share) {
+  if (absl::Status status = CheckShare("missing_share", missing_share, 0);
+      !status.ok()) {
+    return status;
+  }
+  std::vector<TreeRun> tree;
+  for (const RunFilters& filters : runs) {
+    if (absl::Status status = CheckShare("fpr", filters.fpr, 0); !status.ok()) {
+      return status;
+    }
+    if (!(filters.bits_per_key >= 0 && std::isfinite(filters.bits_per_key))) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "bits_per_key ", filters.bits_per_key, " is not 0 or more"));
+    }
+    tree.push_back(filters.run);
+  }
+  if (absl::Status status = CheckRuns(tree); !status.ok()) return status;
+  const std::vector<double> asks = AbsentAsks(tree, missing_share);
+  const double key_count = KeyCount(tree);
+  TreeWaste waste;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    TreeWaste::Run& run = waste.runs.emplace_back();
+    run.absent_asks = asks[i];
+    if (tree[i].key_count == 0) continue;
+    run.key_share = static_cast<double>(tree[i].key_count) / key_count;
+    run.wasted_reads = asks[i] * tree[i].block_miss_share * runs[i].fpr;
+    waste.bits_per_key += run.key_share * runs[i].bits_per_key;
+    waste.wasted_reads += run.wasted_reads;
+  }
+  FilterBudgetOptions options;
+  options.memory = FilterMemory::BitsPerKey(waste.bits_per_key);
+  options.missing_share = missing_share;
+  if (missing_share < FilterBudgetOptions::kMinMissingShare) {
+    options.mode = BudgetMode::kHitsOnly;
+  }
+  const absl::StatusOr<FilterBudgetPlan> plan =
+      PlanFilterBudget(cost, tree, options);
+  if (!plan.ok()) return plan.status();
+  waste.least_wasted_reads = plan->wasted_reads;
+  return waste;
+}
+
 absl::StatusOr<FileBudget> FileBudget::Create(
     const FilterCost& cost, const FileBudgetOptions& options) {
   if (absl::Status status = CheckFileOptions(options); !status.ok()) {
@@ -337,7 +384,8 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
 
 double FileBudget::MaxBitsPerKey(bool is_flush) const {
   const double max_bits = options_.budget.max_bits_per_key;
-  if (options_.budget.mode != BudgetMode::kBalanced) return max_bits;
+  if (options_.budget.mode == BudgetMode::kFixed) return bits_per_key_;
+  if (options_.budget.mode == BudgetMode::kHitsOnly) return max_bits;
   const double of_others =
       std::min(max_bits, bits_per_key_ + options_.max_extra_bits);
   if (!is_flush) return of_others;

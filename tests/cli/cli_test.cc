@@ -729,6 +729,8 @@ TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
   }
   EXPECT_EQ(Run({"verify", "--strict", "mixed"}).exit_code, 1);
 
+  EXPECT_THAT(mixed.out, HasSubstr("% of the optimum of this tree"));
+
   const Json document = RunJson({"verify", "--json", "mixed"});
   EXPECT_EQ(document["files"][0]["filter"], "none");
   EXPECT_EQ(document["files"][0]["note"], "written without a filter policy");
@@ -745,6 +747,16 @@ TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
   EXPECT_EQ(family["states"]["none"], 1);
   EXPECT_EQ(family["states"]["expected"], 1);
   EXPECT_EQ(family["warnings"].size(), 2U);
+  // One filter of three is asked: the SSTs of the others are always read.
+  const Json& budget = family["budget"];
+  EXPECT_EQ(budget["filter"], "blocked_bloom");
+  uint64_t files = 0;
+  for (const Json& level : budget["levels"]) {
+    files += level["files"].get<uint64_t>();
+  }
+  EXPECT_EQ(files, 3U);
+  EXPECT_GT(budget["wasted_reads"].get<double>(), 0.3);
+  EXPECT_LT(budget["percent_of_optimum"].get<double>(), 50);
 }
 
 TEST_F(CliTest, VerifySaysThatAProgramWithoutThePluginWasHere) {

@@ -113,10 +113,11 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
 // - another family than the policy builds, or, if filters have 1000 keys or
 //   more on average, a size that differs by more than a tenth from that which
 //   the policy gives for as many keys: of fewer, sizes tell too little,
-// - in composed mode Ribbon for Bloom, or the reverse, or, again for 1000 keys
-//   or more, bits per key that are further from the budget than
-//   FileBudgetOptions::max_extra_bits (kFixed: than a quarter of it; kHitsOnly:
-//   any are right). If that range begins at 0, no filter is one of its choices.
+// - with a budget instead, again for 1000 keys or more, bits per key that are
+//   further from its average than FileBudgetOptions::max_extra_bits (kFixed:
+//   than a quarter of it; kHitsOnly: any are right). If that range begins at 0,
+//   as with a limit in bytes, no filter is one of its choices,
+// - in composed mode Ribbon for Bloom, or the reverse.
 // Bits per key of RocksDB's own policies are not compared.
 enum class RocksDbFilterState : uint8_t {
   kExpected,

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A budget for the filters of a column family, by the live tree: a listener
+// that tells filter policies what is live.
+//
+//   rowbloom::RocksDbOptions rows;
+//   rows.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
+//   rows.budget = rowbloom::BudgetMode::kBalanced;
+//   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(rows);
+//   options.listeners.push_back(rowbloom::NewRocksDbBudgetListener());
+//
+// Without a listener a policy knows of an SST what RocksDB tells of it: level,
+// bottommost or not. That holds the budget in leveled trees. With one it knows
+// the share of keys in the run that the SST will be part of, and what filters
+// take in all: universal trees and budgets in bytes need it, and leveled trees
+// come nearer to the optimum (docs/memory_budget.md).
+
+#ifndef ROWBLOOM_ROCKSDB_BUDGET_H_
+#define ROWBLOOM_ROCKSDB_BUDGET_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rocksdb/rocksdb_namespace.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_stats.h"
+#include "rowbloom/rocksdb_verify.h"
+
+namespace ROCKSDB_NAMESPACE {
+class ColumnFamilyHandle;
+class DB;
+class EventListener;
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace rowbloom {
+
+// Serves all column families whose policy has a budget, native or composed; any
+// number of databases may share it, and column families a policy: each has the
+// whole budget for itself. In an OPTIONS file, "rowbloom.BudgetListener".
+//
+// It learns of flushes, compactions and ingested files as they happen, and
+// reads the list of live SSTs when a database is opened, after ingestion, and
+// once a minute, with at most a thousandth of the time spent on that; table
+// properties of SSTs from before the open, 16 at each event. What it is not
+// told of in time costs reads, never rows.
+//
+// Databases are told apart by their DBOptions::info_log: RocksDB makes one for
+// each. Of databases that are given the same, filters may get the bits of one
+// another's.
+std::shared_ptr<ROCKSDB_NAMESPACE::EventListener> NewRocksDbBudgetListener();
+
+// --- What filters take, and what gets waste ---------------------------------
+
+struct RocksDbBudgetFile {
+  std::string path;
+  int level = 0;
+  // Filter keys; without a filter, as many for each entry as other SSTs have.
+  uint64_t key_count = 0;
+  uint64_t filter_bytes = 0;
+  double expected_fpr = 1;
+
+  double bits_per_key() const;  // 0 without keys.
+};
+
+struct RocksDbBudgetLevel {
+  int level = 0;
+  uint64_t file_count = 0;
+  uint64_t run_count = 0;  // Of level 0, each SST is one.
+  uint64_t key_count = 0;
+  uint64_t filter_bytes = 0;
+  double bits_per_key = 0;
+  double expected_fpr = 1;           // Mean over the keys.
+  double expected_wasted_reads = 0;  // Of a get, by all of its runs.
+  FilterStatsSnapshot observed;      // All 0 without FilterStats.
+};
+
+struct RocksDbBudgetReport {
+  std::string column_family;
+  std::string filter;  // FilterCost::name(): what is compared with.
+  double missing_share = 0.5;
+  std::vector<RocksDbBudgetFile> files;    // By level; in 0, newest first.
+  std::vector<RocksDbBudgetLevel> levels;  // Those that have SSTs.
+  uint64_t key_count = 0;
+  uint64_t filter_bytes = 0;
+  TreeWaste waste;  // Its runs: SSTs of level 0, newest first, and levels.
+
+  // A line for each level, and what all is, and is of the optimum.
+  std::string ToString() const;
+};
+
+// Of the live SSTs, by their properties: no filter is read. Rates are those of
+// the policy's filters at the size that they have; of a policy that is neither
+// ours nor RocksDB's own, FailedPrecondition. Gets are uniform and nothing is
+// cached; missing_share is that of the policy, 0.5 if it has none. `stats`, if
+// given, is what a RocksDbLookupSample counts into (rocksdb_stats.h).
+//
+//   const auto report =
+//       rowbloom::ReportRocksDbBudget(db, db->DefaultColumnFamily(), &stats);
+//   if (report.ok()) std::puts(report->ToString().c_str());
+absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
+    ROCKSDB_NAMESPACE::DB* db,
+    ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,
+    const FilterStats* stats = nullptr);
+
+// Of filters that were read, with the rates that they say. Those that the
+// configured policy does not read deny nothing. FailedPrecondition if no SST
+// has a filter.
+absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
+    const RocksDbFilterReport& verified);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_BUDGET_H_
