@@ -9,6 +9,15 @@
 
 namespace rowbloom::point_get {
 
+namespace {
+
+uint64_t MetadataReads(const rocksdb::PerfContext& perf) {
+  return perf.index_block_read_count + perf.filter_block_read_count +
+         perf.compression_dict_block_read_count;
+}
+
+}  // namespace
+
 void StartCounting() {
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
   rocksdb::get_perf_context()->EnablePerLevelPerfContext();
@@ -19,10 +28,8 @@ ReadCounts StopCounting(int level_count) {
   const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
   ReadCounts counts;
-  counts.metadata_reads = perf.index_block_read_count +
-                          perf.filter_block_read_count +
-                          perf.compression_dict_block_read_count;
-  counts.data_reads = perf.block_read_count - counts.metadata_reads;
+  counts.metadata_reads = MetadataReads(perf);
+  counts.data_reads = DataReads();
   counts.bytes_read = perf.block_read_byte;
   counts.filter_maybes = perf.bloom_sst_hit_count;
   counts.filter_lookups = perf.bloom_sst_hit_count + perf.bloom_sst_miss_count;
@@ -36,6 +43,11 @@ ReadCounts StopCounting(int level_count) {
         of_level.bloom_filter_full_true_positive;
   }
   return counts;
+}
+
+uint64_t DataReads() {
+  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  return perf.block_read_count - MetadataReads(perf);
 }
 
 uint64_t DataReadsOfLevel(uint32_t level) {

@@ -37,6 +37,7 @@ void StartCounting();
 ReadCounts StopCounting(int level_count);
 
 // Since StartCounting().
+uint64_t DataReads();
 uint64_t DataReadsOfLevel(uint32_t level);
 
 // Reorders them. 0 if there are none.
