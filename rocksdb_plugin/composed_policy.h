@@ -5,7 +5,7 @@
 // from an options string:
 //
 //   rowbloom.Composed        rowbloom.Composed:8      (bits per key)
-//   {id=rowbloom.Composed;bits_per_key=8;filter=bloom;mode=fixed;size_ratio=6}
+//   {id=rowbloom.Composed;bits_per_key=8;filter=bloom;mode=fixed}
 //
 // RocksDB's public API only: no file of composed mode may include
 // filter_bits_abi.h.
@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_composed.h"
+#include "tree_budget.h"
 
 namespace rowbloom {
 
@@ -73,9 +73,8 @@ class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
   RocksDbComposedOptions options_;  // Registered with Configurable.
   const BuiltIn any_;               // Reads what any of them has built.
 
+  mutable TreeBudget tree_;
   mutable std::mutex mutex_;
-  // Made when the options are complete: when the first SST is.
-  mutable std::optional<FileBudget> budget_;
   // By filter and thousandths of bits. Builders point into them, so they stay;
   // they are as few as the levels.
   mutable std::map<std::pair<RocksDbFilter, long>, BuiltIn> built_ins_;

@@ -2,6 +2,7 @@
 
 #include "native_policy.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/numbers.h"
@@ -39,6 +40,32 @@ absl::Status ParsePolicyOption(std::string_view text, RocksDbOptions* options) {
   return policy.status();
 }
 
+using Budget = std::optional<BudgetMode>;
+constexpr Named<Budget> kBudgets[] = {{"none", std::nullopt},
+                                      {"balanced", BudgetMode::kBalanced},
+                                      {"hits_only", BudgetMode::kHitsOnly},
+                                      {"fixed", BudgetMode::kFixed}};
+
+absl::Status ValidateBudgetBitsOrNone(double bits_per_key) {
+  if (bits_per_key == 0) return absl::OkStatus();
+  return ValidateBudgetBits("budget_bits_per_key", bits_per_key);
+}
+
+double BudgetBits(const RocksDbOptions& options) {
+  return options.budget_bits_per_key > 0 ? options.budget_bits_per_key
+                                         : options.policy.bits_per_key();
+}
+
+// Of a filter as large as a partition is to be; whole SSTs are large.
+uint64_t KeysPerFilter(const ROCKSDB_NAMESPACE::BlockBasedTableOptions& table,
+                       double bits_per_key) {
+  if (!table.partition_filters) return FilterCost::kLargeFilter;
+  return std::clamp<uint64_t>(
+      static_cast<uint64_t>(8 * static_cast<double>(table.metadata_block_size) /
+                            bits_per_key),
+      1, FilterCost::kLargeFilter);
+}
+
 const OptionTypeTable& OptionTable() {
   using Options = RocksDbOptions;
   const auto option = [](const OptionText<Options>& text) {
@@ -49,12 +76,42 @@ const OptionTypeTable& OptionTable() {
                              [](const Options& o) {
                                return std::string(BloomTypeName(o.bloom_type));
                              }})},
+      {"budget", option({[](std::string_view text, Options* o) {
+                           return ParseName(kBudgets, text, &o->budget);
+                         },
+                         [](const Options& o) {
+                           return PrintName(kBudgets, o.budget);
+                         }})},
+      {"budget_bits_per_key",
+       option({[](std::string_view text, Options* o) {
+                 return ParseNumber(text, ValidateBudgetBitsOrNone,
+                                    &o->budget_bits_per_key);
+               },
+               [](const Options& o) {
+                 return absl::StrCat(o.budget_bits_per_key);
+               }})},
+      {"budget_bytes",
+       option({[](std::string_view text, Options* o) {
+                 return ParseBytes(text, &o->budget_bytes);
+               },
+               [](const Options& o) { return absl::StrCat(o.budget_bytes); }})},
       {"key_codec",
        option({ParseKeyCodecOption,
                [](const Options& o) { return o.key_codec.ToString(); }})},
       {"policy",
        option({ParsePolicyOption,
                [](const Options& o) { return o.policy.ToString(); }})},
+      {"missing_share",
+       option(
+           {[](std::string_view text, Options* o) {
+              return ParseNumber(text, ValidateMissingShare, &o->missing_share);
+            },
+            [](const Options& o) { return absl::StrCat(o.missing_share); }})},
+      {"size_ratio",
+       option({[](std::string_view text, Options* o) {
+                 return ParseNumber(text, ValidateSizeRatio, &o->size_ratio);
+               },
+               [](const Options& o) { return absl::StrCat(o.size_ratio); }})},
   };
   return *table;
 }
@@ -62,8 +119,14 @@ const OptionTypeTable& OptionTable() {
 }  // namespace
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
-  if (absl::Status s = CheckBloomType(options.bloom_type); !s.ok()) return s;
-  return options.policy.Validate();
+  absl::Status status = CheckBloomType(options.bloom_type);
+  if (status.ok()) status = options.policy.Validate();
+  if (status.ok()) {
+    status = ValidateBudgetBitsOrNone(options.budget_bits_per_key);
+  }
+  if (status.ok()) status = ValidateSizeRatio(options.size_ratio);
+  if (status.ok()) status = ValidateMissingShare(options.missing_share);
+  return status;
 }
 
 absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
@@ -78,7 +141,7 @@ absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
       return absl::InvalidArgumentError(absl::StrCat(
           "filter_policy \"", std::string(id), "\" is neither ", kClassName(),
           " nor ", kClassName(), ":BITS_PER_KEY nor {id=", kClassName(),
-          ";bloom_type=...;key_codec=...;policy=...}"));
+          ";OPTION=VALUE;...}"));
     }
     options.policy = rowbloom::FilterPolicy::BitsPerKey(options.policy.family(),
                                                         bits_per_key);
@@ -91,6 +154,33 @@ NativePolicy::NativePolicy(const RocksDbOptions& options) : options_(options) {
   RegisterOptions("RowbloomOptions", &options_, &OptionTable());
 }
 
+absl::StatusOr<FilterCost> NativePolicy::CostOf(
+    uint64_t keys_per_filter) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto known = costs_.find(keys_per_filter);
+  if (known != costs_.end()) return known->second;
+  absl::StatusOr<FilterCost> cost =
+      FilterCost::OfFamily(options_.policy.family(), keys_per_filter);
+  if (cost.ok()) costs_.emplace(keys_per_filter, *cost);
+  return cost;
+}
+
+FilterSetting NativePolicy::SettingFor(
+    const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const {
+  const double bits_per_key = BudgetBits(options_);
+  const absl::StatusOr<FilterCost> cost =
+      CostOf(KeysPerFilter(context.table_options, bits_per_key));
+  // Valid options have a cost and a share. An SST without a filter is slow
+  // only.
+  if (!cost.ok()) return {};
+  const absl::StatusOr<FileShare> share = tree_.ShareOf(
+      context, *cost,
+      MakeFileBudgetOptions(bits_per_key, options_.budget_bytes,
+                            options_.budget.value_or(BudgetMode::kFixed),
+                            options_.size_ratio, options_.missing_share));
+  return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();
+}
+
 ROCKSDB_NAMESPACE::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
     const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const noexcept {
   RocksDbOptions options = options_;
@@ -98,6 +188,12 @@ ROCKSDB_NAMESPACE::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
   // the columns that it was never given.
   if (!context.table_options.whole_key_filtering) {
     options.bloom_type = BloomType::kRow;
+  }
+  if (options.budget.has_value()) {
+    const double bits = SettingFor(context).policy_bits;
+    if (bits == 0) return nullptr;  // No filter.
+    options.policy =
+        rowbloom::FilterPolicy::BitsPerKey(options.policy.family(), bits);
   }
   return new RowFilterBuilder(
       options, context.table_options.detect_filter_construct_corruption);

@@ -5,20 +5,26 @@
 //
 //   rowbloom                 rowbloom:12.5            (bits per filter key)
 //   {id=rowbloom;bloom_type=ROW;key_codec=fixed:8;policy=FAMILY:target_fpr=R}
+//   {id=rowbloom;policy=compact;budget=balanced}
 //
 // Immutable once configured, thread-safe; its readers do not point to it.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_NATIVE_POLICY_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_NATIVE_POLICY_H_
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rocksdb/filter_policy.h"
+#include "rowbloom/filter_cost.h"
 #include "rowbloom/rocksdb.h"
+#include "tree_budget.h"
 
 namespace rowbloom {
 
@@ -46,8 +52,17 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
   ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
       const ROCKSDB_NAMESPACE::Slice& contents) const noexcept override;
 
+  // With a budget, what it gives the SST; 0 policy_bits: no filter.
+  FilterSetting SettingFor(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const;
+
  private:
+  absl::StatusOr<FilterCost> CostOf(uint64_t keys_per_filter) const;
+
   RocksDbOptions options_;  // Registered with Configurable.
+  mutable TreeBudget tree_;
+  mutable std::mutex mutex_;
+  mutable std::map<uint64_t, FilterCost> costs_;  // By keys of a filter.
 };
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);

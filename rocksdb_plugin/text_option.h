@@ -9,11 +9,14 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_TEXT_OPTION_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_TEXT_OPTION_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "rocksdb/status.h"
 #include "rocksdb/utilities/options_type.h"
@@ -57,6 +60,60 @@ ROCKSDB_NAMESPACE::OptionTypeInfo TextOption(const char* policy,
         if (!equal) *mismatch = name;
         return equal;
       });
+}
+
+// A table of names, of which text is one.
+template <typename Value>
+struct Named {
+  const char* name;
+  Value value;
+};
+
+template <typename Value, size_t kSize>
+absl::Status ParseName(const Named<Value> (&all)[kSize], std::string_view text,
+                       Value* value) {
+  std::string allowed;
+  for (const Named<Value>& named : all) {
+    if (text == named.name) {
+      *value = named.value;
+      return absl::OkStatus();
+    }
+    absl::StrAppend(&allowed, allowed.empty() ? "" : ", ", named.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", std::string(text), "\" is unknown; allowed: ", allowed));
+}
+
+template <typename Value, size_t kSize>
+std::string PrintName(const Named<Value> (&all)[kSize], Value value) {
+  for (const Named<Value>& named : all) {
+    if (named.value == value) return named.name;
+  }
+  return "";
+}
+
+// *value stays as it is if `validate` refuses the new one.
+template <typename Validate>
+absl::Status ParseNumber(std::string_view text, const Validate& validate,
+                         double* value) {
+  double parsed = 0;
+  if (!absl::SimpleAtod(std::string(text), &parsed)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", std::string(text), "\" is not a number"));
+  }
+  absl::Status status = validate(parsed);
+  if (status.ok()) *value = parsed;
+  return status;
+}
+
+inline absl::Status ParseBytes(std::string_view text, uint64_t* value) {
+  uint64_t parsed = 0;
+  if (!absl::SimpleAtoi(std::string(text), &parsed)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", std::string(text), "\" is not a number of bytes"));
+  }
+  *value = parsed;
+  return absl::OkStatus();
 }
 
 using OptionTypeTable =

@@ -28,7 +28,9 @@
 #ifndef ROWBLOOM_FILTER_BUDGET_H_
 #define ROWBLOOM_FILTER_BUDGET_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -43,21 +45,27 @@ namespace rowbloom {
 class FilterMemory {
  public:
   static FilterMemory BitsPerKey(double bits_per_key) {
-    return FilterMemory(bits_per_key, false);
+    return FilterMemory(bits_per_key, std::numeric_limits<double>::infinity());
   }
   static FilterMemory Bytes(uint64_t bytes) {
-    return FilterMemory(static_cast<double>(bytes), true);
+    return BitsPerKey(std::numeric_limits<double>::infinity())
+        .AtMostBytes(bytes);
+  }
+  // The lesser of this and so many bytes.
+  FilterMemory AtMostBytes(uint64_t bytes) const {
+    return FilterMemory(bits_per_key_,
+                        std::min(bytes_, static_cast<double>(bytes)));
   }
 
   // With so many keys in the tree. Bytes for no keys are infinitely many.
   double BitsPerKeyOf(double key_count) const;
 
  private:
-  FilterMemory(double amount, bool in_bytes)
-      : amount_(amount), in_bytes_(in_bytes) {}
+  FilterMemory(double bits_per_key, double bytes)
+      : bits_per_key_(bits_per_key), bytes_(bytes) {}
 
-  double amount_;
-  bool in_bytes_;
+  double bits_per_key_;
+  double bytes_;
 };
 
 enum class BudgetMode : uint8_t {
@@ -187,6 +195,8 @@ class FileBudget {
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;
+  // No SST of a flush, or of another kind, gets more now.
+  double MaxBitsPerKey(bool is_flush) const;
 
   // The formula's, corrected by control.
   double precision() const { return precision_; }
@@ -196,7 +206,6 @@ class FileBudget {
       : cost_(cost), options_(options) {}
 
   double NewerRunShare(const FileFacts& facts) const;
-  double MaxBitsPerKey(bool is_flush) const;
 
   FilterCost cost_;
   FileBudgetOptions options_;

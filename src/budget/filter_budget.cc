@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -212,9 +211,8 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
 }  // namespace
 
 double FilterMemory::BitsPerKeyOf(double key_count) const {
-  if (!in_bytes_) return amount_;
-  return key_count > 0 ? 8 * amount_ / key_count
-                       : std::numeric_limits<double>::infinity();
+  if (!(key_count > 0)) return bits_per_key_;
+  return std::min(bits_per_key_, 8 * bytes_ / key_count);
 }
 
 std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,
@@ -337,7 +335,8 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
 
 double FileBudget::MaxBitsPerKey(bool is_flush) const {
   const double max_bits = options_.budget.max_bits_per_key;
-  if (options_.budget.mode != BudgetMode::kBalanced) return max_bits;
+  if (options_.budget.mode == BudgetMode::kFixed) return bits_per_key_;
+  if (options_.budget.mode == BudgetMode::kHitsOnly) return max_bits;
   const double of_others =
       std::min(max_bits, bits_per_key_ + options_.max_extra_bits);
   if (!is_flush) return of_others;

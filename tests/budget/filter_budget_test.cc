@@ -517,6 +517,14 @@ TEST(FileBudget, AByteBudgetIsSharedByWhatIsThere) {
   EXPECT_NEAR(budget->ForFile(Bottommost()).bits_per_key, 3.5, 0.5);
 }
 
+TEST(FilterMemory, IsTheLesserOfBitsAndBytes) {
+  const FilterMemory memory = FilterMemory::BitsPerKey(10).AtMostBytes(1000);
+  EXPECT_EQ(memory.BitsPerKeyOf(0), 10);
+  EXPECT_EQ(memory.BitsPerKeyOf(800), 10);
+  EXPECT_EQ(memory.BitsPerKeyOf(1600), 5);
+  EXPECT_EQ(FilterMemory::Bytes(1000).AtMostBytes(500).BitsPerKeyOf(1000), 4);
+}
+
 TEST(FileBudget, HitsOnlyWritesNoFilterForTheBottommost) {
   FileBudgetOptions options;
   options.budget.memory = FilterMemory::BitsPerKey(0.6);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "building_context.h"
 #include "filter_bits_abi.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,58 +18,17 @@ namespace rowbloom {
 namespace {
 
 using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::FilterBuildingContext;
 using ROCKSDB_NAMESPACE::Status;
-using ROCKSDB_NAMESPACE::TableFileCreationReason;
 using ::testing::HasSubstr;
+using Context = testing::BuildingContext;
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
-// What RocksDB says of an SST that it is about to write.
-class Context {
- public:
-  static Context Flush() {
-    return Context(TableFileCreationReason::kFlush, 0, false);
-  }
-  static Context Compaction(int level) {
-    return Context(TableFileCreationReason::kCompaction, level, false);
-  }
-  static Context Bottommost(int level) {
-    return Context(TableFileCreationReason::kCompaction, level, true);
-  }
-  // Of an SstFileWriter.
-  static Context Unknown() {
-    Context result(TableFileCreationReason::kMisc, -1, false);
-    result.context_.num_levels = -1;
-    return result;
-  }
-  Context Of(ROCKSDB_NAMESPACE::CompactionStyle style) const {
-    Context result = *this;
-    result.context_.compaction_style = style;
-    return result;
-  }
-
-  const FilterBuildingContext& get() const { return context_; }
-
- private:
-  Context(TableFileCreationReason reason, int level, bool is_bottommost)
-      : context_(TableOptions()) {
-    context_.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleLevel;
-    context_.num_levels = 7;
-    context_.level_at_creation = level;
-    context_.is_bottommost = is_bottommost;
-    context_.reason = reason;
-  }
-  static const ROCKSDB_NAMESPACE::BlockBasedTableOptions& TableOptions() {
-    static const auto* const options =
-        new ROCKSDB_NAMESPACE::BlockBasedTableOptions();
-    return *options;
-  }
-
-  FilterBuildingContext context_;
-};
+double BitsOf(const ComposedPolicy& policy, const Context& context) {
+  return policy.SettingFor(context.get()).setting.bits_per_key;
+}
 
 double BitsOf(const RocksDbComposedOptions& options, const Context& context) {
-  return ComposedPolicy(options).SettingFor(context.get()).setting.bits_per_key;
+  return BitsOf(ComposedPolicy(options), context);
 }
 
 struct Built {
@@ -112,15 +72,30 @@ TEST(ComposedPolicy, NewerRunsGetMoreBits) {
        {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
     RocksDbComposedOptions options;
     options.filter = filter;
-    const double bottom = BitsOf(options, Context::Bottommost(6));
-    const double above = BitsOf(options, Context::Compaction(5));
+    const ComposedPolicy policy(options);
+    const double bottom = BitsOf(policy, Context::Bottommost(6));
+    const double above = BitsOf(policy, Context::Compaction(5));
     EXPECT_LT(bottom, options.bits_per_key);
     EXPECT_GT(bottom, options.bits_per_key - 2);
     EXPECT_GT(above, options.bits_per_key);
-    EXPECT_GE(BitsOf(options, Context::Compaction(4)), above);
-    EXPECT_NEAR(BitsOf(options, Context::Compaction(1)),
+    EXPECT_GE(BitsOf(policy, Context::Compaction(4)), above);
+    EXPECT_NEAR(BitsOf(policy, Context::Compaction(1)),
                 options.bits_per_key + FileBudgetOptions().max_extra_bits, 0.1);
   }
+}
+
+// The number of levels there could be says nothing: most are empty.
+TEST(ComposedPolicy, LevelsCountFromTheDeepestThatIsKnown) {
+  const ComposedPolicy policy({});
+  // There is a level 2 at least, so this is like level 5 above level 6.
+  const double of_level_1 = BitsOf(policy, Context::Compaction(1));
+  EXPECT_EQ(of_level_1,
+            BitsOf(RocksDbComposedOptions(), Context::Compaction(5)));
+  BitsOf(policy, Context::Bottommost(3));
+  EXPECT_GT(BitsOf(policy, Context::Compaction(1)), of_level_1 + 1);
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(2)), of_level_1);
+  // Another column family is another tree.
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(1).In("other")), of_level_1);
 }
 
 // A move to another level leaves the filter as it is.
@@ -255,11 +230,13 @@ TEST(ComposedPolicy, TextSetsEachOption) {
             RocksDbFilter::kBloom);
   const RocksDbComposedOptions options = OptionsOf(
       "{id=rowbloom.Composed;bits_per_key=0.6;filter=bloom;mode=hits_only;"
-      "size_ratio=6}");
+      "size_ratio=6;missing_share=0.9;budget_bytes=5000000000}");
   EXPECT_EQ(options.bits_per_key, 0.6);
   EXPECT_EQ(options.filter, RocksDbFilter::kBloom);
   EXPECT_EQ(options.mode, BudgetMode::kHitsOnly);
   EXPECT_EQ(options.size_ratio, 6);
+  EXPECT_EQ(options.missing_share, 0.9);
+  EXPECT_EQ(options.budget_bytes, 5000000000);
 }
 
 TEST(ComposedPolicy, OptionsOfTextDecideTheBits) {
@@ -272,7 +249,8 @@ TEST(ComposedPolicy, OptionsOfTextDecideTheBits) {
 TEST(ComposedPolicy, TextOfAPolicyMakesAnEqualPolicy) {
   for (const char* text :
        {"rowbloom.Composed", "rowbloom.Composed:6.5",
-        "{id=rowbloom.Composed;filter=bloom;mode=hits_only;size_ratio=6}"}) {
+        "{id=rowbloom.Composed;filter=bloom;mode=hits_only;size_ratio=6}",
+        "{id=rowbloom.Composed;missing_share=1;budget_bytes=123456789}"}) {
     std::shared_ptr<const RocksDbFilterPolicy> first, second, other;
     ASSERT_TRUE(Create(text, &first).ok()) << text;
     const std::string printed = first->ToString(Strict());
@@ -301,6 +279,9 @@ TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
   EXPECT_THAT(ErrorOf(id + "bits_per_key=25}"), HasSubstr("at most 24"));
   EXPECT_THAT(ErrorOf(id + "size_ratio=1}"), HasSubstr("not above 1"));
   EXPECT_THAT(ErrorOf(id + "size_ratio=inf}"), HasSubstr("not above 1"));
+  EXPECT_THAT(ErrorOf(id + "missing_share=0}"), HasSubstr("hits_only"));
+  EXPECT_THAT(ErrorOf(id + "budget_bytes=-1}"),
+              HasSubstr("not a number of bytes"));
   EXPECT_THAT(ErrorOf(id + "filter=xor}"),
               HasSubstr("allowed: bloom, ribbon, hybrid"));
   EXPECT_THAT(ErrorOf(id + "mode=best}"),

@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 
+#include "building_context.h"
 #include "filter_bits_abi.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/table.h"
+#include "test_db.h"
 
 namespace rowbloom {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::Status;
 using ::testing::HasSubstr;
+using Context = testing::BuildingContext;
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 ConfigOptions Strict() {
@@ -104,12 +107,30 @@ TEST(NativePolicy, LongTextSetsEachOption) {
   EXPECT_NEAR(options.policy.expected_fpr(), 0.0001, 0.000001);
 }
 
+TEST(NativePolicy, TextSetsTheBudget) {
+  EXPECT_FALSE(OptionsOf("rowbloom").budget.has_value());
+  EXPECT_FALSE(OptionsOf("{id=rowbloom;budget=none}").budget.has_value());
+  EXPECT_EQ(OptionsOf("{id=rowbloom:8;budget=fixed}").budget,
+            BudgetMode::kFixed);
+  const RocksDbOptions options = OptionsOf(
+      "{id=rowbloom;policy=compact;budget=hits_only;budget_bits_per_key=0.6;"
+      "budget_bytes=5000000000;size_ratio=6;missing_share=0.9}");
+  EXPECT_EQ(options.budget, BudgetMode::kHitsOnly);
+  EXPECT_EQ(options.budget_bits_per_key, 0.6);
+  EXPECT_EQ(options.budget_bytes, 5000000000);
+  EXPECT_EQ(options.size_ratio, 6);
+  EXPECT_EQ(options.missing_share, 0.9);
+}
+
 TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
   for (const char* text :
        {"rowbloom", "rowbloom:12.5", "{id=rowbloom;bloom_type=ROW}",
         "{id=rowbloom;key_codec=delimiter:0x3b}",
         "{id=rowbloom;policy=compact:target_fpr=1.52587890625e-05}",
         "{id=rowbloom;policy=fast:bits_per_key=9.5}",
+        "{id=rowbloom;policy=compact;budget=balanced;size_ratio=4}",
+        "{id=rowbloom;budget=hits_only;budget_bits_per_key=0.45;"
+        "budget_bytes=123456789;missing_share=0.25}",
         "{id=rowbloom;key_codec=fixed:20;policy=blocked_bloom:target_fpr="
         "0.02}"}) {
     std::shared_ptr<const RocksDbFilterPolicy> first, second;
@@ -154,6 +175,15 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
   EXPECT_THAT(ErrorOf("{id=rowbloom;policy=blocked_bloom:bits=3}"),
               HasSubstr("FAMILY:bits_per_key=B"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;bits=10}"), HasSubstr("bits"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;budget=best}"),
+              HasSubstr("allowed: none, balanced, hits_only, fixed"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;budget_bits_per_key=25}"),
+              HasSubstr("above 0 and at most 24"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;budget_bytes=some}"),
+              HasSubstr("not a number of bytes"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;size_ratio=1}"), HasSubstr("not above 1"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;missing_share=nan}"),
+              HasSubstr("0.01 to 1"));
 }
 
 // By default ConfigOptions takes strings for escaped, and RocksDB then drops
@@ -191,6 +221,103 @@ TEST(NativePolicy, WithoutWholeKeysTheFilterSaysThatItHoldsRowsOnly) {
     ASSERT_TRUE(info.ok());
     EXPECT_EQ(info->bloom_type, whole ? BloomType::kRowCol : BloomType::kRow);
   }
+}
+
+// Bits per key of a filter that the policy builds; 0 if it builds none.
+double BuiltBits(const RocksDbFilterPolicy& policy, const Context& context) {
+  constexpr int kKeys = 20000;
+  const auto key = [](int i) { return std::to_string(100000 + i); };
+  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
+      policy.GetBuilderWithContext(context.get()));
+  if (builder == nullptr) return 0;
+  for (int i = 0; i < kKeys; ++i) builder->AddKey(key(i));
+  std::unique_ptr<const char[]> bytes;
+  const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
+  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsReader> reader(
+      policy.GetFilterBitsReader(filter));
+  for (int i = 0; i < kKeys; ++i) {
+    EXPECT_TRUE(reader->MayMatch(key(i)));
+  }
+  return 8.0 * static_cast<double>(filter.size()) / kKeys;
+}
+
+RocksDbOptions WithBudget(const std::string& family, BudgetMode mode) {
+  RocksDbOptions options;
+  options.bloom_type = BloomType::kRow;
+  options.key_codec = KeyCodec::FixedRow(6);
+  options.policy = FilterPolicy::BitsPerKey(family, 10);
+  options.budget = mode;
+  return options;
+}
+
+TEST(NativePolicy, ABudgetGivesNewerRunsMoreBits) {
+  for (const FilterPolicy& family : testing::PoliciesOfEachFamily()) {
+    const NativePolicy policy(
+        WithBudget(family.family(), BudgetMode::kBalanced));
+    const double bottom = BuiltBits(policy, Context::Bottommost(6));
+    EXPECT_LT(bottom, 10) << family.family();
+    EXPECT_GT(bottom, 7) << family.family();
+    EXPECT_GT(BuiltBits(policy, Context::Compaction(5)), 10);
+    EXPECT_GT(BuiltBits(policy, Context::Compaction(1)), 14);
+    EXPECT_EQ(BuiltBits(policy, Context::Unknown()), bottom);
+    EXPECT_LE(BuiltBits(policy, Context::Flush()), 13.2);
+  }
+}
+
+TEST(NativePolicy, WithoutABudgetBitsAreTheSameEverywhere) {
+  RocksDbOptions options = WithBudget("compact", BudgetMode::kBalanced);
+  options.budget.reset();
+  const NativePolicy policy(options);
+  for (const Context& context :
+       {Context::Flush(), Context::Compaction(1), Context::Bottommost(6)}) {
+    EXPECT_NEAR(BuiltBits(policy, context), 10, 0.2);
+  }
+}
+
+TEST(NativePolicy, AFixedBudgetIsTheSameEverywhere) {
+  const NativePolicy policy(WithBudget("compact", BudgetMode::kFixed));
+  for (const Context& context :
+       {Context::Flush(), Context::Compaction(1), Context::Bottommost(6)}) {
+    EXPECT_NEAR(BuiltBits(policy, context), 10, 0.2);
+  }
+}
+
+TEST(NativePolicy, HitsOnlyWritesNoFilterAtTheBottom) {
+  RocksDbOptions options = WithBudget("compact", BudgetMode::kHitsOnly);
+  options.budget_bits_per_key = 0.6;
+  const NativePolicy policy(options);
+  EXPECT_EQ(BuiltBits(policy, Context::Bottommost(6)), 0);
+  EXPECT_GT(BuiltBits(policy, Context::Compaction(5)), 2);
+}
+
+// A partition of few keys has its overhead within the budget.
+TEST(NativePolicy, PartitionsAreCountedWithTheirSize) {
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+  table.partition_filters = true;
+  table.metadata_block_size = 128;
+  ROCKSDB_NAMESPACE::FilterBuildingContext context(table);
+  context.is_bottommost = true;
+  const NativePolicy policy(WithBudget("compact", BudgetMode::kBalanced));
+  const FilterSetting small = policy.SettingFor(context);
+  const FilterSetting large = policy.SettingFor(Context::Bottommost(6).get());
+  EXPECT_LT(small.policy_bits, large.policy_bits - 0.5);
+  EXPECT_NEAR(small.bits_per_key, large.bits_per_key, 1);
+}
+
+TEST(NativePolicy, WrongBudgetsMakeNoPolicyAndSayWhy) {
+  Status error;
+  RocksDbOptions options;
+  options.size_ratio = 1;
+  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("size_ratio 1"));
+  options = RocksDbOptions();
+  options.missing_share = 0;
+  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("missing_share 0"));
+  options = RocksDbOptions();
+  options.budget_bits_per_key = -1;
+  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("budget_bits_per_key -1"));
 }
 
 }  // namespace

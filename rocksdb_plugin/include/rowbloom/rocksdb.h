@@ -31,7 +31,9 @@
 #ifndef ROWBLOOM_ROCKSDB_H_
 #define ROWBLOOM_ROCKSDB_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +43,7 @@
 #include "rocksdb/status.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_blob.h"
+#include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/key_codec.h"
 
@@ -62,6 +65,23 @@ struct RocksDbOptions {
   KeyCodec key_codec = KeyCodec::Ordered();
   // Family and size goal, in bits per filter key.
   FilterPolicy policy;
+
+  // Bits by SST, from one budget for the tree: fewer for the oldest run, which
+  // has most keys, more for newer ones (filter_budget.h: FileBudget). The bits
+  // per filter key of `policy` are then the average. Unset: the same bits
+  // everywhere. Better with a listener: rocksdb_budget.h.
+  std::optional<BudgetMode> budget;
+  // In place of the bits of `policy`, for averages below 1. Above 0, at most
+  // 24; 0: those of `policy`.
+  double budget_bits_per_key = 0;
+  // All filters of a column family in at most so many bytes, which takes a
+  // listener. 0: no limit.
+  uint64_t budget_bytes = 0;
+  // RocksDB's max_bytes_for_level_multiplier; of universal compaction 2. Above
+  // 1. Not looked at where a listener knows the tree.
+  double size_ratio = 10;
+  // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
+  double missing_share = 0.5;
 };
 
 // Frozen: which filters a policy can read. Never RocksDB's own.

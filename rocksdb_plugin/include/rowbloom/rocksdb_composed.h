@@ -12,9 +12,10 @@
 //
 // SSTs of the oldest run, which hold most keys, get somewhat less than the
 // budget, and newer ones more, since each run costs a get the same read
-// (filter_budget.h: FileBudget, by the level, and bottommost first). What
-// RocksDB says nothing of, as an SST to be ingested, counts as oldest; so does
-// every SST under FIFO compaction.
+// (filter_budget.h: FileBudget, by the level, and bottommost first; with the
+// listener of rocksdb_budget.h, by the live tree). What RocksDB says nothing
+// of, as an SST to be ingested, counts as oldest; so does every SST under FIFO
+// compaction.
 //
 // The filters are RocksDB's, under its own CompatibilityName: RocksDB without
 // rowbloom reads them, and this reads RocksDB's. Immutable and thread-safe.
@@ -53,8 +54,14 @@ struct RocksDbComposedOptions {
   // kHitsOnly: none at the bottom, for gets that never miss. kFixed: the same
   // bits everywhere.
   BudgetMode mode = BudgetMode::kBalanced;
-  // RocksDB's max_bytes_for_level_multiplier. Above 1.
+  // All filters of a column family in at most so many bytes, which takes a
+  // listener (rocksdb_budget.h). 0: no limit.
+  uint64_t budget_bytes = 0;
+  // RocksDB's max_bytes_for_level_multiplier; of universal compaction 2. Above
+  // 1. Not looked at where a listener knows the tree.
   double size_ratio = 10;
+  // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
+  double missing_share = 0.5;
 };
 
 // nullptr if the options are invalid; *error, if given, says why.

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tree_budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rocksdb/table.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::FilterBuildingContext;
+using ROCKSDB_NAMESPACE::TableFileCreationReason;
+
+// The comparisons are written so that NaN fails, too.
+
+absl::Status ValidateBudgetBits(const char* option, double bits_per_key) {
+  if (bits_per_key > 0 && bits_per_key <= kMaxBudgetBitsPerKey) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(option, " ", bits_per_key,
+                                                 " is not above 0 and at most ",
+                                                 kMaxBudgetBitsPerKey));
+}
+
+absl::Status ValidateSizeRatio(double size_ratio) {
+  if (size_ratio > 1 && std::isfinite(size_ratio)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("size_ratio ", size_ratio, " is not above 1"));
+}
+
+absl::Status ValidateMissingShare(double missing_share) {
+  constexpr double kMin = FilterBudgetOptions::kMinMissingShare;
+  if (missing_share >= kMin && missing_share <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("missing_share ", missing_share, " is not within ", kMin,
+                   " to 1; for gets that never miss there is hits_only"));
+}
+
+FileBudgetOptions MakeFileBudgetOptions(double bits_per_key, uint64_t max_bytes,
+                                        BudgetMode mode, double size_ratio,
+                                        double missing_share) {
+  FileBudgetOptions options;
+  options.budget.memory = FilterMemory::BitsPerKey(bits_per_key);
+  if (max_bytes > 0) {
+    options.budget.memory = options.budget.memory.AtMostBytes(max_bytes);
+  }
+  options.budget.mode = mode;
+  options.budget.missing_share = missing_share;
+  options.size_ratio = size_ratio;
+  return options;
+}
+
+FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
+  FileFacts facts;
+  // FIFO keeps SSTs as they were flushed: none is the oldest for long.
+  if (context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO) {
+    return facts;
+  }
+  facts.is_flush = context.reason == TableFileCreationReason::kFlush ||
+                   context.reason == TableFileCreationReason::kRecovery;
+  facts.is_bottommost = context.is_bottommost;
+  if (context.level_at_creation < 0) return facts;
+  facts.level = context.level_at_creation;
+  // One that is not bottommost has another level below. RocksDB says that of
+  // each flush.
+  const uint32_t level_count =
+      *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint32_t& most = level_counts_[context.column_family_name];
+  most = std::max(most, level_count);
+  facts.level_count = most;
+  return facts;
+}
+
+absl::StatusOr<FileShare> TreeBudget::ShareOf(
+    const FilterBuildingContext& context, const FilterCost& cost,
+    const FileBudgetOptions& options) {
+  absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
+  if (!budget.ok()) return budget.status();
+  return FileShare{FactsOf(context), *std::move(budget)};
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the budget of a column family gives the SST that RocksDB is about to
+// write: from RocksDB's FilterBuildingContext to FileFacts and a FileBudget,
+// for native and composed mode.
+//
+//   absl::StatusOr<FileShare> share = tree_.ShareOf(context, cost, options);
+//   if (share.ok()) setting = share->budget.ForFile(share->facts);
+//
+// RocksDB's public API only. Thread-safe.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_TREE_BUDGET_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_TREE_BUDGET_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rocksdb/filter_policy.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
+
+namespace rowbloom {
+
+// Filters take at most so much for each key of a tree, on average.
+inline constexpr double kMaxBudgetBitsPerKey = 24;
+
+// Each of these says what is allowed.
+absl::Status ValidateBudgetBits(const char* option, double bits_per_key);
+absl::Status ValidateSizeRatio(double size_ratio);
+absl::Status ValidateMissingShare(double missing_share);
+
+// The options that both modes have. `max_bytes` 0: no limit.
+FileBudgetOptions MakeFileBudgetOptions(double bits_per_key, uint64_t max_bytes,
+                                        BudgetMode mode, double size_ratio,
+                                        double missing_share);
+
+struct FileShare {
+  FileFacts facts;
+  FileBudget budget;
+};
+
+class TreeBudget {
+ public:
+  // `options` may differ from call to call. An error only if they are invalid.
+  absl::StatusOr<FileShare> ShareOf(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context,
+      const FilterCost& cost, const FileBudgetOptions& options);
+
+ private:
+  FileFacts FactsOf(const ROCKSDB_NAMESPACE::FilterBuildingContext& context);
+
+  std::mutex mutex_;
+  // By the name of the column family, how many levels it has for sure.
+  std::map<std::string, uint32_t> level_counts_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_TREE_BUDGET_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What RocksDB says to a filter policy of an SST that it is about to write.
+
+#ifndef ROWBLOOM_TESTS_ROCKSDB_BUILDING_CONTEXT_H_
+#define ROWBLOOM_TESTS_ROCKSDB_BUILDING_CONTEXT_H_
+
+#include <string>
+
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/table.h"
+
+namespace rowbloom::testing {
+
+class BuildingContext {
+ public:
+  static BuildingContext Flush() {
+    return BuildingContext(Reason::kFlush, 0, false);
+  }
+  static BuildingContext Compaction(int level) {
+    return BuildingContext(Reason::kCompaction, level, false);
+  }
+  static BuildingContext Bottommost(int level) {
+    return BuildingContext(Reason::kCompaction, level, true);
+  }
+  // Of an SstFileWriter.
+  static BuildingContext Unknown() {
+    BuildingContext result(Reason::kMisc, -1, false);
+    result.context_.num_levels = -1;
+    return result;
+  }
+  BuildingContext Of(ROCKSDB_NAMESPACE::CompactionStyle style) const {
+    BuildingContext result = *this;
+    result.context_.compaction_style = style;
+    return result;
+  }
+  BuildingContext In(const std::string& column_family_name) const {
+    BuildingContext result = *this;
+    result.context_.column_family_name = column_family_name;
+    return result;
+  }
+
+  const ROCKSDB_NAMESPACE::FilterBuildingContext& get() const {
+    return context_;
+  }
+
+ private:
+  using Reason = ROCKSDB_NAMESPACE::TableFileCreationReason;
+
+  BuildingContext(Reason reason, int level, bool is_bottommost)
+      : context_(TableOptions()) {
+    context_.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleLevel;
+    context_.num_levels = 7;
+    context_.column_family_name = "default";
+    context_.level_at_creation = level;
+    context_.is_bottommost = is_bottommost;
+    context_.reason = reason;
+  }
+  static const ROCKSDB_NAMESPACE::BlockBasedTableOptions& TableOptions() {
+    static const auto* const options =
+        new ROCKSDB_NAMESPACE::BlockBasedTableOptions();
+    return *options;
+  }
+
+  ROCKSDB_NAMESPACE::FilterBuildingContext context_;
+};
+
+}  // namespace rowbloom::testing
+
+#endif  // ROWBLOOM_TESTS_ROCKSDB_BUILDING_CONTEXT_H_
