@@ -134,7 +134,7 @@ PolicyResult FixedTree::MeasureWith(const std::string& policy,
       nearest_asked = asked;
     }
     const bool is_last = trial == kMostTrials && asked == nearest_asked;
-    if (policy == PolicyNames().front() || std::abs(off) <= kBitsTolerance ||
+    if (policy == kNone || std::abs(off) <= kBitsTolerance ||
         is_last || trial > kMostTrials) {
       return Measure(*tree, policy, asked, conditions);
     }

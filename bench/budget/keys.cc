@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "bench/point_get/dataset.h"
@@ -18,6 +19,11 @@ constexpr uint64_t kAbsentKeys = uint64_t{1} << 40;
 constexpr uint64_t kMissSeed = 1;
 constexpr uint64_t kKeySeed = 2;
 constexpr uint64_t kEpochSeed = 3;
+
+std::vector<uint64_t> Sums(std::vector<uint64_t> numbers) {
+  std::partial_sum(numbers.begin(), numbers.end(), numbers.begin());
+  return numbers;
+}
 
 }  // namespace
 
@@ -37,9 +43,8 @@ uint64_t Mixed(uint64_t number) {
   return number ^ (number >> 31);
 }
 
-Keys::Keys(std::vector<uint64_t> run_sizes) : ends_(std::move(run_sizes)) {
-  for (size_t i = 1; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
-}
+Keys::Keys(std::vector<uint64_t> run_sizes)
+    : ends_(Sums(std::move(run_sizes))), zipf_(ends_.back()) {}
 
 std::vector<uint64_t> Keys::SortedRun(int level) const {
   const uint64_t begin = level == 1 ? 0 : ends_[level - 2];
@@ -58,9 +63,7 @@ int Keys::LevelOf(uint64_t index) const {
 }
 
 GetStream::GetStream(const Keys* keys, const GetMix& mix, uint64_t seed)
-    : keys_(keys), mix_(mix), seed_(Scramble(seed, 0)) {
-  if (mix.popularity == point_get::Mix::kZipf) zipf_.emplace(keys->size());
-}
+    : keys_(keys), mix_(mix), seed_(Scramble(seed, 0)) {}
 
 Get GetStream::Next() {
   const uint64_t number = seed_ + count_++;
@@ -75,8 +78,8 @@ Get GetStream::Next() {
 }
 
 uint64_t GetStream::Draw(uint64_t random) const {
-  if (!zipf_.has_value()) return random;
-  return Scramble(zipf_->Rank(random),
+  if (mix_.popularity == point_get::Mix::kUniform) return random;
+  return Scramble(keys_->zipf().Rank(random),
                   Scramble(seed_ + count_ / kGetsPerEpoch, kEpochSeed));
 }
 

@@ -14,7 +14,6 @@
 #define ROWBLOOM_BENCH_BUDGET_KEYS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +41,11 @@ class Keys {
   // For any number below 2^40.
   uint64_t AbsentNumber(uint64_t index) const { return Mixed(size() + index); }
 
+  const point_get::ZipfSampler& zipf() const { return zipf_; }
+
  private:
   std::vector<uint64_t> ends_;  // Of the runs' indices.
+  point_get::ZipfSampler zipf_;
 };
 
 struct GetMix {
@@ -71,7 +73,6 @@ class GetStream {
   const Keys* const keys_;
   const GetMix mix_;
   const uint64_t seed_;
-  std::optional<point_get::ZipfSampler> zipf_;
   uint64_t count_ = 0;
 };
 

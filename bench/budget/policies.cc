@@ -22,9 +22,9 @@ namespace {
 using RocksDbFilterPolicy = rocksdb::FilterPolicy;
 using PolicyPointer = std::shared_ptr<const RocksDbFilterPolicy>;
 
-constexpr std::string_view kNone = "none";
 constexpr std::string_view kByLevel = "_by_level";
 constexpr std::string_view kBudget = "_budget";
+constexpr double kAnyBits = 10;
 
 bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
@@ -77,6 +77,21 @@ FilterBudgetPlan Plan(const FilterCost& cost, const TreeShape& shape,
   return *std::move(plan);
 }
 
+RocksDbOptions RowbloomOptions(const std::string& family, double bits) {
+  RocksDbOptions options;
+  options.bloom_type = BloomType::kRow;  // Each key is a row.
+  options.key_codec = KeyCodec::FixedRow(sizeof(uint64_t));
+  options.policy = FilterPolicy::BitsPerKey(family, bits);
+  return options;
+}
+
+PolicyPointer NewRowbloom(const RocksDbOptions& options) {
+  rocksdb::Status error;
+  PolicyPointer policy = NewRocksDbFilterPolicy(options, &error);
+  if (policy == nullptr) throw std::runtime_error(error.ToString());
+  return policy;
+}
+
 // `policy_bits` as FilterSetting has them.
 PolicyPointer NewPolicy(const std::string& filter, double policy_bits) {
   if (filter == "rocksdb_bloom") {
@@ -85,16 +100,7 @@ PolicyPointer NewPolicy(const std::string& filter, double policy_bits) {
   if (filter == "rocksdb_ribbon") {
     return PolicyPointer(rocksdb::NewRibbonFilterPolicy(policy_bits, -1));
   }
-  RocksDbOptions options;
-  options.bloom_type = BloomType::kRow;  // Each key is a row.
-  options.key_codec = KeyCodec::FixedRow(sizeof(uint64_t));
-  options.policy = FilterPolicy::BitsPerKey(filter, policy_bits);
-  rocksdb::Status error;
-  PolicyPointer policy = NewRocksDbFilterPolicy(options, &error);
-  if (policy == nullptr) {
-    throw std::runtime_error(filter + ": " + error.ToString());
-  }
-  return policy;
+  return NewRowbloom(RowbloomOptions(filter, policy_bits));
 }
 
 PolicyPointer NewPolicyByLevel(const std::string& filter, double bits_per_key,
@@ -107,9 +113,18 @@ PolicyPointer NewPolicyByLevel(const std::string& filter, double bits_per_key,
     const double bits = run.setting.policy_bits;
     levels.push_back(bits == 0 ? nullptr : NewPolicy(filter, bits));
   }
-  constexpr double kAnyBits = 10;
   return std::make_shared<PolicyByLevel>(NewPolicy(filter, kAnyBits),
                                          std::move(levels));
+}
+
+// One budget for the tree, by rowbloom's native mode.
+PolicyPointer NewBudget(const std::string& family, BudgetMode mode,
+                        double bits_per_key, const TreeShape& shape) {
+  RocksDbOptions options = RowbloomOptions(family, kAnyBits);
+  options.budget = mode;
+  options.budget_bits_per_key = bits_per_key;
+  options.size_ratio = shape.size_ratio;
+  return NewRowbloom(options);
 }
 
 PolicyPointer NewComposed(double bits_per_key, const TreeShape& shape) {
@@ -139,8 +154,8 @@ std::string FilterOf(const std::string& name) {
 
 const std::vector<std::string>& PolicyNames() {
   static const std::vector<std::string> names = {
-      "none",
-      "rocksdb_bloom",
+      kNone,
+      kBaseline,
       "rocksdb_ribbon",
       "rocksdb_bloom_by_level",
       "rocksdb_ribbon_by_level",
@@ -148,7 +163,10 @@ const std::vector<std::string>& PolicyNames() {
       "blocked_bloom",
       "fast",
       "compact",
-      "compact_by_level",
+      "blocked_bloom_budget",
+      "fast_budget",
+      "compact_budget",
+      kHitsOnly,
   };
   return names;
 }
@@ -179,6 +197,12 @@ point_get::Policy MakePolicy(const std::string& name, double bits_per_key,
     policy.filter = NewComposed(bits_per_key, shape);
   } else if (EndsWith(name, kByLevel)) {
     policy.filter = NewPolicyByLevel(filter, bits_per_key, shape);
+  } else if (name == kHitsOnly) {
+    policy.filter =
+        NewBudget(filter, BudgetMode::kHitsOnly, bits_per_key, shape);
+  } else if (EndsWith(name, kBudget)) {
+    policy.filter =
+        NewBudget(filter, BudgetMode::kBalanced, bits_per_key, shape);
   } else if (name == "rocksdb_ribbon") {
     policy.filter =
         NewPolicy(filter, CostOf(name)->ForBits(bits_per_key).policy_bits);

@@ -11,8 +11,7 @@
 // | ..._by_level | the same, with bits for each level of this very tree |
 // | composed_ribbon | rowbloom's composed mode: RocksDB's, of one budget |
 // | blocked_bloom, fast, compact | rowbloom's, the same bits everywhere |
-// | ..._budget | the same, of one budget; no listener |
-// | ..._listener | with the listener that tells which runs are live |
+// | ..._budget | the same, of one budget |
 // | compact_hits_only | a budget for gets that never miss |
 //
 // Errors are thrown as std::runtime_error.
@@ -33,6 +32,7 @@ namespace rowbloom::budget_bench {
 
 // In the order of the tables.
 const std::vector<std::string>& PolicyNames();
+inline constexpr char kNone[] = "none";
 inline constexpr char kBaseline[] = "rocksdb_bloom";
 inline constexpr char kHitsOnly[] = "compact_hits_only";
 
