@@ -228,8 +228,9 @@ Run FixedTree::MeasureRun(const point_get::Tree& tree,
   }
   for (uint32_t i = 0; i < options_.repetitions; ++i) {
     GetStream gets(&keys_, condition.mix, kGetSeed + i);
-    run.repetitions.push_back(CountWasted(tree.db(), keys_.run_count(), &gets,
-                                          options_.limits, cached, progress_));
+    run.repetitions.push_back(
+        CountWasted(tree.db(), keys_.run_count(), [&] { return gets.Next(); },
+                    options_.limits, cached, progress_));
     answers_checked_ += run.repetitions.back().gets;
     wrong_answers_ += run.repetitions.back().wrong_answers;
   }

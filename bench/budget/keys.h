@@ -54,6 +54,8 @@ struct GetMix {
 };
 
 struct Get {
+  static constexpr int kSomewhere = -1;
+
   std::string key;
   int level = 0;  // Where it is; 0 if nowhere.
 };

@@ -49,6 +49,8 @@ struct Options {
   // memory
   std::vector<double> axis = {1, 2, 4, 6, 8, 10, 12, 14};
   std::vector<double> hits_only_axis = {0.2, 0.4, 0.6, 0.8, 1, 1.5};
+  // grow
+  GrowOptions grow;
   // cpu
   uint32_t rounds = 5;
 };
@@ -103,6 +105,31 @@ class Benchmark {
     return json;
   }
 
+  // Trees as RocksDB makes them.
+  Json Growth() {
+    std::vector<GrowResult> grown;
+    for (const Inserts inserts : kAllInserts) {
+      for (const bool dynamic : {false, true}) {
+        for (const std::string& policy : options_.policies) {
+          if (!IsGrown(policy)) continue;
+          const GrowTree tree{inserts, dynamic};
+          progress_.Begin(
+              "grow " + InsertsName(inserts) + ", " + policy,
+              uint64_t{options_.grow.flushes} * options_.grow.keys_per_flush);
+          grown.push_back(Grow(
+              policy, tree, options_.grow,
+              directory_.path() + "/grow" + std::to_string(grown.size()),
+              &progress_));
+          progress_.End();
+          answers_checked_ += grown.back().answers_checked;
+          wrong_answers_ += grown.back().wrong_answers;
+        }
+      }
+    }
+    PrintGrown(grown);
+    return ToJson(grown);
+  }
+
   // Processor time of building the filters, in that of flushes and compactions.
   Json Cpu() {
     FixedTree tree(Shape("leveled"), options_.tree, &directory_, &progress_);
@@ -129,6 +156,12 @@ class Benchmark {
       shape.level_count = 8;
     }
     return shape;
+  }
+
+  // What is fixed by hand does not know a tree that grows.
+  static bool IsGrown(const std::string& policy) {
+    return policy == kBaseline || policy == "composed_ribbon" ||
+           policy == "compact" || policy == "compact_budget";
   }
 
   void Finish(const FixedTree& tree, TreeResults* results) {
@@ -210,6 +243,16 @@ void AddFlags(Options* o, CLI::App* app) {
   memory->add_option("--hits_only_bits", o->hits_only_axis)
       ->delimiter(',')
       ->check(CLI::Range(0.01, 24.0));
+  CLI::App* grow = app->add_subcommand(
+      "grow", "Memory and wasted reads of trees that grow");
+  grow->add_option("--flushes", o->grow.flushes)->check(CLI::Range(10, 100000));
+  grow->add_option("--keys_per_flush", o->grow.keys_per_flush)
+      ->check(CLI::Range(10, 1000000));
+  grow->add_option("--flushes_per_ingestion", o->grow.flushes_per_ingestion)
+      ->check(CLI::Range(1, 100000));
+  grow->add_option("--grow_bits_per_key", o->grow.bits_per_key, "The budget")
+      ->check(CLI::Range(1.0, 24.0));
+  grow->add_option("--grow_gets", o->grow.gets, "Of each kind");
   CLI::App* cpu = app->add_subcommand(
       "cpu", "Processor time of building filters, in that of all building");
   cpu->add_option("--rounds", o->rounds)->check(CLI::Range(1, 1000));
@@ -228,6 +271,7 @@ int Run(const Options& options, const CLI::App& app) {
   };
   run("reads", &Benchmark::Reads);
   run("memory", &Benchmark::Memory);
+  run("grow", &Benchmark::Growth);
   run("cpu", &Benchmark::Cpu);
   std::printf("\n%zu answers checked, %zu wrong.\n",
               static_cast<size_t>(benchmark.answers_checked()),

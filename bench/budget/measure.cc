@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -57,12 +56,8 @@ class Asker {
 
 }  // namespace
 
-uint64_t Wasted::reads() const {
-  return std::accumulate(reads_by_level.begin(), reads_by_level.end(),
-                         uint64_t{0});
-}
-
-Wasted CountWasted(rocksdb::DB* db, int level_count, GetStream* gets,
+Wasted CountWasted(rocksdb::DB* db, int level_count,
+                   const std::function<Get()>& next_get,
                    const AskLimits& limits, bool fill_cache,
                    point_get::Progress* progress) {
   Wasted result;
@@ -70,20 +65,25 @@ Wasted CountWasted(rocksdb::DB* db, int level_count, GetStream* gets,
   std::vector<uint64_t> necessary(level_count + 1);
   point_get::StartCounting();
   while (result.gets < limits.gets) {
-    const Get get = gets->Next();
+    const Get get = next_get();
     const uint64_t before =
-        get.level == 0 ? 0 : point_get::DataReadsOfLevel(get.level);
+        get.level > 0 ? point_get::DataReadsOfLevel(get.level) : 0;
     asker.Ask(get);
-    // A get ends with the run that has its key, after one block of it.
-    if (get.level != 0) {
-      necessary[get.level] +=
-          point_get::DataReadsOfLevel(get.level) - before;
+    if (get.level > 0) {
+      // A get ends with the run that has its key, after one block of it, which
+      // may be cached.
+      const uint64_t needed = point_get::DataReadsOfLevel(get.level) - before;
+      necessary[get.level] += needed;
+      result.necessary_reads += needed;
+    } else if (get.level == Get::kSomewhere) {
+      ++result.necessary_reads;
     }
     if (++result.gets % kStep != 0) continue;
     progress->Add(kStep);
-    const uint64_t needed =
-        std::accumulate(necessary.begin(), necessary.end(), uint64_t{0});
-    if (point_get::DataReads() - needed >= limits.wasted_reads) break;
+    if (point_get::DataReads() - result.necessary_reads >=
+        limits.wasted_reads) {
+      break;
+    }
   }
   result.counts = point_get::StopCounting(level_count);
   result.wrong_answers = asker.wrong_answers();

@@ -3,7 +3,8 @@
 // Asks a tree point gets and counts the data blocks that they read for nothing.
 //
 //   GetStream gets(&keys, {1, Mix::kUniform}, seed);
-//   Wasted w = CountWasted(tree.db(), levels, &gets, {200000, 1000}, &p);
+//   Wasted w = CountWasted(tree.db(), levels, [&] { return gets.Next(); },
+//                          AskLimits(), /*fill_cache=*/false, &progress);
 //   w.reads() / w.gets
 //
 // Counts are exact and the same on every machine. Each answer is checked.
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bench/point_get/counts.h"
@@ -34,17 +36,21 @@ struct Wasted {
   uint64_t gets = 0;
   uint64_t wrong_answers = 0;
   point_get::ReadCounts counts;
-  // Data blocks read where the key was not, by level, index 0 being L0.
+  uint64_t necessary_reads = 0;  // Data blocks that hold what was found.
+  // Data blocks read where the key was not, by level, index 0 being L0. Only if
+  // it is known where keys are.
   std::vector<uint64_t> reads_by_level;
 
-  uint64_t reads() const;
+  uint64_t reads() const { return counts.data_reads - necessary_reads; }
   double PerThousand() const {
     return 1000.0 * static_cast<double>(reads()) / static_cast<double>(gets);
   }
 };
 
-// `fill_cache`: data blocks that are read go to the block cache.
-Wasted CountWasted(rocksdb::DB* db, int level_count, GetStream* gets,
+// `fill_cache`: data blocks that are read go to the block cache; if it is
+// empty, a hit needs one read.
+Wasted CountWasted(rocksdb::DB* db, int level_count,
+                   const std::function<Get()>& next_get,
                    const AskLimits& limits, bool fill_cache,
                    point_get::Progress* progress);
 

@@ -45,7 +45,10 @@ std::optional<double> TimesFewer(const TreeResults& tree, const Run& run) {
 // a cache of data blocks takes from it is not known.
 std::optional<double> Optimum(const TreeResults& tree,
                               const PolicyResult& result, const Run& run) {
-  if (result.bits_per_key == 0 || run.condition.cache_share != 0) {
+  // Where no get misses, the optimum is that of hits-only mode.
+  const bool all_hit = run.condition.mix.missing_share == 0;
+  if (result.bits_per_key == 0 || run.condition.cache_share != 0 ||
+      all_hit != (result.policy == kHitsOnly)) {
     return std::nullopt;
   }
   return 1000 * LeastWastedReads(result.policy, tree.shape, result.bits_per_key,
@@ -86,6 +89,21 @@ std::string Times(std::optional<double> times) {
 
 Json JsonOf(std::optional<double> value) {
   return value.has_value() ? Json(*value) : Json();
+}
+
+Json GrowJson(const GrowResult& r) {
+  return {{"policy", r.policy},
+          {"inserts", InsertsName(r.tree.inserts)},
+          {"dynamic_level_bytes", r.tree.dynamic_level_bytes},
+          {"keys", r.keys},
+          {"files_by_level", r.files_by_level},
+          {"moved_bytes", r.moved_bytes},
+          {"ingested_files", r.ingested_files},
+          {"last_bits_per_key", r.last_bits_per_key},
+          {"most_bits_per_key", r.most_bits_per_key},
+          {"wasted_reads_per_1000_absent", r.wasted_absent},
+          {"wasted_reads_per_1000_present", r.wasted_present},
+          {"wrong_answers", r.wrong_answers}};
 }
 
 void PrintCondition(const TreeResults& tree, const Condition& condition) {
@@ -240,6 +258,14 @@ Json PolicyJson(const PolicyResult& result) {
           {"timed", std::move(timed)}};
 }
 
+std::string Join(const std::vector<uint64_t>& numbers) {
+  std::string text;
+  for (const uint64_t number : numbers) {
+    text += (text.empty() ? "" : " ") + std::to_string(number);
+  }
+  return text;
+}
+
 }  // namespace
 
 void PrintTree(const TreeResults& tree) {
@@ -286,6 +312,28 @@ void PrintMemory(const TreeResults& tree) {
     }
     std::printf("\n");
   }
+}
+
+void PrintGrown(const std::vector<GrowResult>& grown) {
+  std::printf("\nTrees that grew\n"
+              "| inserts | level bytes | policy | bits per key | most | "
+              "wasted / 1000 absent | present | files by level | MB moved |\n"
+              "|---|---|---|---|---|---|---|---|---|\n");
+  for (const GrowResult& r : grown) {
+    std::printf("| %s | %s | %s | %.2f | %.2f | %.3g | %.3g | %s | %.1f |\n",
+                InsertsName(r.tree.inserts).c_str(),
+                r.tree.dynamic_level_bytes ? "dynamic" : "static",
+                r.policy.c_str(), r.last_bits_per_key, r.most_bits_per_key,
+                r.wasted_absent, r.wasted_present,
+                Join(r.files_by_level).c_str(),
+                static_cast<double>(r.moved_bytes) / 1e6);
+  }
+}
+
+Json ToJson(const std::vector<GrowResult>& grown) {
+  Json rows = Json::array();
+  for (const GrowResult& result : grown) rows.push_back(GrowJson(result));
+  return rows;
 }
 
 Json ToJson(const TreeResults& tree) {
