@@ -30,11 +30,11 @@ using point_get::Scramble;
 
 constexpr uint64_t kInsertSeed = 10;
 constexpr uint64_t kAskSeed = 11;
-// Keys are even, so that the one behind a key is none. Those that are drawn lie
-// below those that are appended.
-constexpr uint64_t kFirstAppended = uint64_t{1} << 62;
-constexpr uint64_t kAppendStep = 16;
-constexpr uint32_t kAppendedOfFive = 4;  // Of kMixed.
+// Keys are even, so that the one behind a key is none.
+constexpr uint64_t kFirstAppended = uint64_t{1} << 40;
+constexpr uint64_t kFirstBehindDrawn = uint64_t{1} << 62;
+constexpr uint64_t kAppendStep = uint64_t{1} << 32;
+constexpr uint32_t kAppendedOfFive = 4;
 constexpr int kLevelRatio = 10;
 constexpr int kLevel0Files = 4;
 
@@ -46,30 +46,34 @@ void Check(const rocksdb::Status& status, const std::string& doing) {
 
 class NewKeys {
  public:
-  explicit NewKeys(Inserts inserts) : inserts_(inserts) {}
+  explicit NewKeys(Inserts inserts)
+      : inserts_(inserts),
+        last_appended_(inserts == Inserts::kMixed ||
+                               inserts == Inserts::kAppend
+                           ? kFirstAppended
+                           : kFirstBehindDrawn) {}
 
   uint64_t Next() {
     const uint64_t number = all_.size();
     const bool appended =
         inserts_ == Inserts::kAppend ||
-        (inserts_ == Inserts::kMixed && number % 5 < kAppendedOfFive);
-    return appended ? NextAppended()
-                    : Keep(Scramble(number, kInsertSeed) % kFirstAppended / 2 *
-                           2);
+        (inserts_ != Inserts::kRandom && number % 5 < kAppendedOfFive);
+    if (appended) return NextAppended();
+    const uint64_t end =
+        inserts_ == Inserts::kMixed ? last_appended_ : kFirstBehindDrawn;
+    all_.push_back(Scramble(number, kInsertSeed) % end / 2 * 2);
+    return all_.back();
   }
+  // Behind all others.
   uint64_t NextAppended() {
-    return Keep(kFirstAppended + kAppendStep * appended_++);
+    all_.push_back(last_appended_ += kAppendStep);
+    return all_.back();
   }
   const std::vector<uint64_t>& all() const { return all_; }
 
  private:
-  uint64_t Keep(uint64_t key) {
-    all_.push_back(key);
-    return key;
-  }
-
   const Inserts inserts_;
-  uint64_t appended_ = 0;
+  uint64_t last_appended_;
   std::vector<uint64_t> all_;
 };
 
@@ -224,6 +228,8 @@ std::string InsertsName(Inserts inserts) {
       return "append";
     case Inserts::kMixed:
       return "mixed";
+    case Inserts::kTwoRanges:
+      return "two_ranges";
   }
   return "?";
 }

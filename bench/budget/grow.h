@@ -27,9 +27,12 @@ enum class Inserts : uint8_t {
   kRandom,  // Keys everywhere.
   kAppend,  // Each key behind all others.
   kMixed,   // Of each flush 80% behind all others, 20% everywhere.
+  // The same, but those 20% have a range of their own, below. The others are
+  // then never written again, only moved.
+  kTwoRanges,
 };
 inline constexpr Inserts kAllInserts[] = {Inserts::kRandom, Inserts::kAppend,
-                                          Inserts::kMixed};
+                                          Inserts::kMixed, Inserts::kTwoRanges};
 std::string InsertsName(Inserts inserts);
 
 struct GrowTree {
