@@ -134,8 +134,8 @@ PolicyResult FixedTree::MeasureWith(const std::string& policy,
       nearest_asked = asked;
     }
     const bool is_last = trial == kMostTrials && asked == nearest_asked;
-    if (policy == kNone || std::abs(off) <= kBitsTolerance ||
-        is_last || trial > kMostTrials) {
+    if (policy == kNone || std::abs(off) <= kBitsTolerance || is_last ||
+        trial > kMostTrials) {
       return Measure(*tree, policy, asked, conditions);
     }
     asked = trial == kMostTrials ? nearest_asked : asked + off;
@@ -228,9 +228,9 @@ Run FixedTree::MeasureRun(const point_get::Tree& tree,
   }
   for (uint32_t i = 0; i < options_.repetitions; ++i) {
     GetStream gets(&keys_, condition.mix, kGetSeed + i);
-    run.repetitions.push_back(
-        CountWasted(tree.db(), keys_.run_count(), [&] { return gets.Next(); },
-                    options_.limits, cached, progress_));
+    run.repetitions.push_back(CountWasted(
+        tree.db(), keys_.run_count(), [&] { return gets.Next(); },
+        options_.limits, cached, progress_));
     answers_checked_ += run.repetitions.back().gets;
     wrong_answers_ += run.repetitions.back().wrong_answers;
   }

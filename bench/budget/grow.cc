@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -30,6 +31,9 @@ using point_get::Scramble;
 
 constexpr uint64_t kInsertSeed = 10;
 constexpr uint64_t kAskSeed = 11;
+// In the order of Inserts.
+constexpr const char* kInsertNames[] = {"random", "append", "mixed",
+                                        "two_ranges"};
 // Keys are even, so that the one behind a key is none.
 constexpr uint64_t kFirstAppended = uint64_t{1} << 40;
 constexpr uint64_t kFirstBehindDrawn = uint64_t{1} << 62;
@@ -48,8 +52,7 @@ class NewKeys {
  public:
   explicit NewKeys(Inserts inserts)
       : inserts_(inserts),
-        last_appended_(inserts == Inserts::kMixed ||
-                               inserts == Inserts::kAppend
+        last_appended_(inserts == Inserts::kMixed || inserts == Inserts::kAppend
                            ? kFirstAppended
                            : kFirstBehindDrawn) {}
 
@@ -211,8 +214,8 @@ double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
     const uint64_t key = keys[Scramble(asked++, kAskSeed) % keys.size()];
     return absent ? Get{KeyOf(key + 1), 0} : Get{KeyOf(key), Get::kSomewhere};
   };
-  const Wasted wasted = CountWasted(
-      db, db->NumberLevels() - 1, next, {gets, UINT64_MAX}, false, progress);
+  const Wasted wasted = CountWasted(db, db->NumberLevels() - 1, next,
+                                    {gets, UINT64_MAX}, false, progress);
   result->answers_checked += wasted.gets;
   result->wrong_answers += wasted.wrong_answers;
   return wasted.PerThousand();
@@ -220,18 +223,18 @@ double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
 
 }  // namespace
 
+std::vector<std::string> AllInserts() {
+  return {std::begin(kInsertNames), std::end(kInsertNames)};
+}
+
 std::string InsertsName(Inserts inserts) {
-  switch (inserts) {
-    case Inserts::kRandom:
-      return "random";
-    case Inserts::kAppend:
-      return "append";
-    case Inserts::kMixed:
-      return "mixed";
-    case Inserts::kTwoRanges:
-      return "two_ranges";
-  }
-  return "?";
+  return kInsertNames[static_cast<size_t>(inserts)];
+}
+
+Inserts InsertsOf(const std::string& name) {
+  const auto* it =
+      std::find(std::begin(kInsertNames), std::end(kInsertNames), name);
+  return static_cast<Inserts>(it - std::begin(kInsertNames));
 }
 
 GrowResult Grow(const std::string& policy, const GrowTree& tree,
@@ -263,12 +266,10 @@ GrowResult Grow(const std::string& policy, const GrowTree& tree,
   result.files_by_level = database.FilesByLevel();
   result.keys = keys.all().size();
   result.moved_bytes = database.MovedBytes();
-  result.wasted_absent =
-      WastedPerThousand(database.db(), keys.all(), true, options.gets, &result,
-                        progress);
-  result.wasted_present =
-      WastedPerThousand(database.db(), keys.all(), false, options.gets,
-                        &result, progress);
+  result.wasted_absent = WastedPerThousand(database.db(), keys.all(), true,
+                                           options.gets, &result, progress);
+  result.wasted_present = WastedPerThousand(database.db(), keys.all(), false,
+                                            options.gets, &result, progress);
   return result;
 }
 

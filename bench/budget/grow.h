@@ -31,9 +31,9 @@ enum class Inserts : uint8_t {
   // then never written again, only moved.
   kTwoRanges,
 };
-inline constexpr Inserts kAllInserts[] = {Inserts::kRandom, Inserts::kAppend,
-                                          Inserts::kMixed, Inserts::kTwoRanges};
+std::vector<std::string> AllInserts();
 std::string InsertsName(Inserts inserts);
+Inserts InsertsOf(const std::string& name);  // One of AllInserts().
 
 struct GrowTree {
   Inserts inserts = Inserts::kRandom;

@@ -50,6 +50,7 @@ struct Options {
   std::vector<double> axis = {1, 2, 4, 6, 8, 10, 12, 14};
   std::vector<double> hits_only_axis = {0.2, 0.4, 0.6, 0.8, 1, 1.5};
   // grow
+  std::vector<std::string> inserts = AllInserts();
   GrowOptions grow;
   // cpu
   uint32_t rounds = 5;
@@ -58,7 +59,8 @@ struct Options {
 class Benchmark {
  public:
   explicit Benchmark(const Options& options)
-      : options_(options), directory_(options.directory, "budget_bench", false) {}
+      : options_(options),
+        directory_(options.directory, "budget_bench", false) {}
 
   // At equal memory.
   Json Reads() {
@@ -93,8 +95,8 @@ class Benchmark {
     TreeResults results{tree.shape(), {}, {}};
     for (const std::string& policy : options_.policies) {
       if (policy == kNone) continue;
-      for (const double bits : policy == kHitsOnly ? options_.hits_only_axis
-                                                   : options_.axis) {
+      for (const double bits :
+           policy == kHitsOnly ? options_.hits_only_axis : options_.axis) {
         results.results.push_back(tree.MeasureAt(policy, bits, ColdUniform()));
       }
     }
@@ -108,18 +110,18 @@ class Benchmark {
   // Trees as RocksDB makes them.
   Json Growth() {
     std::vector<GrowResult> grown;
-    for (const Inserts inserts : kAllInserts) {
+    for (const std::string& name : options_.inserts) {
       for (const bool dynamic : {false, true}) {
         for (const std::string& policy : options_.policies) {
           if (!IsGrown(policy)) continue;
-          const GrowTree tree{inserts, dynamic};
+          const GrowTree tree{InsertsOf(name), dynamic};
           progress_.Begin(
-              "grow " + InsertsName(inserts) + ", " + policy,
+              "grow " + name + ", " + policy,
               uint64_t{options_.grow.flushes} * options_.grow.keys_per_flush);
-          grown.push_back(Grow(
-              policy, tree, options_.grow,
-              directory_.path() + "/grow" + std::to_string(grown.size()),
-              &progress_));
+          grown.push_back(
+              Grow(policy, tree, options_.grow,
+                   directory_.path() + "/grow" + std::to_string(grown.size()),
+                   &progress_));
           progress_.End();
           answers_checked_ += grown.back().answers_checked;
           wrong_answers_ += grown.back().wrong_answers;
@@ -136,8 +138,8 @@ class Benchmark {
     std::vector<std::vector<double>> seconds(options_.policies.size());
     for (uint32_t round = 0; round < options_.rounds; ++round) {
       for (size_t i = 0; i < options_.policies.size(); ++i) {
-        seconds[i].push_back(tree.BuildCpuSeconds(options_.policies[i],
-                                                  options_.bits_per_key));
+        seconds[i].push_back(
+            tree.BuildCpuSeconds(options_.policies[i], options_.bits_per_key));
       }
     }
     return CpuJson(&seconds);
@@ -173,9 +175,10 @@ class Benchmark {
   Json CpuJson(std::vector<std::vector<double>>* seconds) const {
     Json rows = Json::array();
     double none = 0;
-    std::printf("\nProcessor time of flushes and compactions\n"
-                "| policy | seconds | least, most | share of filters |\n"
-                "|---|---|---|---|\n");
+    std::printf(
+        "\nProcessor time of flushes and compactions\n"
+        "| policy | seconds | least, most | share of filters |\n"
+        "|---|---|---|---|\n");
     for (size_t i = 0; i < seconds->size(); ++i) {
       std::vector<double>& rounds = (*seconds)[i];
       std::sort(rounds.begin(), rounds.end());
@@ -210,8 +213,7 @@ void AddFlags(Options* o, CLI::App* app) {
   app->add_option("--policies", o->policies, "Only these")
       ->delimiter(',')
       ->check(CLI::IsMember(PolicyNames()));
-  app->add_option("--gets", o->tree.limits.gets,
-                  "At most, of each repetition");
+  app->add_option("--gets", o->tree.limits.gets, "At most, of each repetition");
   app->add_option("--wasted_reads", o->tree.limits.wasted_reads,
                   "A repetition ends with so many");
   app->add_option("--repetitions", o->tree.repetitions)
@@ -223,8 +225,9 @@ void AddFlags(Options* o, CLI::App* app) {
       app->add_subcommand("reads", "Wasted reads at equal memory");
   reads->add_option("--bits_per_key", o->bits_per_key, "Of all live files")
       ->check(CLI::Range(1.0, 24.0));
-  reads->add_option("--cache_shares", o->cache_shares,
-                    "Of the data, in the block cache")
+  reads
+      ->add_option("--cache_shares", o->cache_shares,
+                   "Of the data, in the block cache")
       ->delimiter(',')
       ->check(CLI::Range(0.0001, 1.0));
   reads->add_option("--trees", o->trees)
@@ -243,8 +246,11 @@ void AddFlags(Options* o, CLI::App* app) {
   memory->add_option("--hits_only_bits", o->hits_only_axis)
       ->delimiter(',')
       ->check(CLI::Range(0.01, 24.0));
-  CLI::App* grow = app->add_subcommand(
-      "grow", "Memory and wasted reads of trees that grow");
+  CLI::App* grow =
+      app->add_subcommand("grow", "Memory and wasted reads of trees that grow");
+  grow->add_option("--inserts", o->inserts)
+      ->delimiter(',')
+      ->check(CLI::IsMember(AllInserts()));
   grow->add_option("--flushes", o->grow.flushes)->check(CLI::Range(10, 100000));
   grow->add_option("--keys_per_flush", o->grow.keys_per_flush)
       ->check(CLI::Range(10, 1000000));
@@ -258,6 +264,23 @@ void AddFlags(Options* o, CLI::App* app) {
   cpu->add_option("--rounds", o->rounds)->check(CLI::Range(1, 1000));
 }
 
+Json OptionsJson(const Options& o) {
+  return {{"keys", o.keys},
+          {"value_size_bytes", kValueSize},
+          {"file_size_bytes", o.tree.file_size_bytes},
+          {"block_size_bytes", o.tree.block_size_bytes},
+          {"gets", o.tree.limits.gets},
+          {"wasted_reads", o.tree.limits.wasted_reads},
+          {"repetitions", o.tree.repetitions},
+          {"warm_up_gets", o.tree.warm_up_gets},
+          {"timed_gets", o.tree.timed_gets},
+          {"delay_us", o.tree.delay_us},
+          {"flushes", o.grow.flushes},
+          {"keys_per_flush", o.grow.keys_per_flush},
+          {"flushes_per_ingestion", o.grow.flushes_per_ingestion},
+          {"rounds", o.rounds}};
+}
+
 int Run(const Options& options, const CLI::App& app) {
   const bench::JsonFile json(options.json);
   Benchmark benchmark(options);
@@ -265,6 +288,7 @@ int Run(const Options& options, const CLI::App& app) {
                   {"format_version", 1},
                   {"machine", bench::MachineJson()}};
   results["machine"]["rocksdb_version"] = rocksdb::GetRocksVersionAsString();
+  results["options"] = OptionsJson(options);
   const auto run = [&](const char* command, Json (Benchmark::*measure)()) {
     if (!app.get_subcommands().empty() && !app.got_subcommand(command)) return;
     results[command] = (benchmark.*measure)();

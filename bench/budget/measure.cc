@@ -24,10 +24,10 @@ class Asker {
 
   void Ask(const Get& get) {
     if (!IsRight(get) && ++wrong_answers_ <= kWrongAnswersTold) {
-      std::fprintf(stderr, "\nWRONG ANSWER: %s: %s\n",
-                   rocksdb::Slice(get.key).ToString(/*hex=*/true).c_str(),
-                   get.level == 0 ? "found"
-                                  : "not found, or with another value");
+      std::fprintf(
+          stderr, "\nWRONG ANSWER: %s: %s\n",
+          rocksdb::Slice(get.key).ToString(/*hex=*/true).c_str(),
+          get.level == 0 ? "found" : "not found, or with another value");
     }
   }
 
@@ -100,7 +100,8 @@ uint64_t WarmUp(rocksdb::DB* db, uint64_t cache_blocks, GetStream* present,
   Asker asker(db, /*fill_cache=*/true);
   point_get::StartCounting();
   const auto ask = [&](GetStream* stream, uint64_t most, uint64_t reads) {
-    for (uint64_t asked = 0; asked < most && point_get::DataReads() < reads; ++asked) {
+    for (uint64_t asked = 0; asked < most && point_get::DataReads() < reads;
+         ++asked) {
       asker.Ask(stream->Next());
       if (asked % kStep == 0) progress->Add(0);
     }

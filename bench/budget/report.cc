@@ -65,10 +65,10 @@ std::optional<double> PercentOfOptimum(const TreeResults& tree,
 
 std::string ConditionName(const Condition& condition) {
   char text[80];
-  std::snprintf(text, sizeof(text), "%g%% of gets absent, %s",
-                100 * condition.mix.missing_share,
-                std::string(point_get::MixName(condition.mix.popularity))
-                    .c_str());
+  std::snprintf(
+      text, sizeof(text), "%g%% of gets absent, %s",
+      100 * condition.mix.missing_share,
+      std::string(point_get::MixName(condition.mix.popularity)).c_str());
   std::string name = text;
   if (condition.cache_share == 0) return name + ", no data cached";
   std::snprintf(text, sizeof(text), ", %g%% of data cached",
@@ -108,9 +108,10 @@ Json GrowJson(const GrowResult& r) {
 
 void PrintCondition(const TreeResults& tree, const Condition& condition) {
   std::printf("\n%s\n", ConditionName(condition).c_str());
-  std::printf("| policy | bits per key | wasted / 1000 | least, most | "
-              "times fewer | of the optimum | by level |\n"
-              "|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| policy | bits per key | wasted / 1000 | least, most | "
+      "times fewer | of the optimum | by level |\n"
+      "|---|---|---|---|---|---|---|\n");
   for (const PolicyResult& result : tree.results) {
     const Run* run = FindRun(result, condition);
     if (run == nullptr) continue;
@@ -271,8 +272,9 @@ std::string Join(const std::vector<uint64_t>& numbers) {
 void PrintTree(const TreeResults& tree) {
   std::printf("\n%s tree, the same for every policy\n",
               std::string(TreeKindName(tree.shape.kind)).c_str());
-  std::printf("| level | files | keys | data blocks | data MB |\n"
-              "|---|---|---|---|---|\n");
+  std::printf(
+      "| level | files | keys | data blocks | data MB |\n"
+      "|---|---|---|---|---|\n");
   for (const point_get::LevelShape& level : tree.levels) {
     std::printf("| L%d | %zu | %zu | %zu | %.2f |\n", level.level,
                 static_cast<size_t>(level.file_count),
@@ -297,9 +299,10 @@ void PrintMemory(const TreeResults& tree) {
   for (const double missing : kMissingShares) {
     PrintCondition(tree, {{missing, Mix::kUniform}, 0});
   }
-  std::printf("\nBits per key to waste as few reads as %s of %g\n"
-              "| policy | absent | half absent | present |\n|---|---|---|---|\n",
-              kBaseline, kBaselineBits);
+  std::printf(
+      "\nBits per key to waste as few reads as %s of %g\n"
+      "| policy | absent | half absent | present |\n|---|---|---|---|\n",
+      kBaseline, kBaselineBits);
   const Json equal = EqualReadsJson(tree);
   for (const Json& row : equal) {
     std::printf("| %s |", row["policy"].get<std::string>().c_str());
@@ -315,10 +318,11 @@ void PrintMemory(const TreeResults& tree) {
 }
 
 void PrintGrown(const std::vector<GrowResult>& grown) {
-  std::printf("\nTrees that grew\n"
-              "| inserts | level bytes | policy | bits per key | most | "
-              "wasted / 1000 absent | present | files by level | MB moved |\n"
-              "|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "\nTrees that grew\n"
+      "| inserts | level bytes | policy | bits per key | most | "
+      "wasted / 1000 absent | present | files by level | MB moved |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
   for (const GrowResult& r : grown) {
     std::printf("| %s | %s | %s | %.2f | %.2f | %.3g | %.3g | %s | %.1f |\n",
                 InsertsName(r.tree.inserts).c_str(),
@@ -368,8 +372,8 @@ Json EqualReadsJson(const TreeResults& tree) {
     for (const double missing : kMissingShares) {
       const Condition condition{{missing, Mix::kUniform}, 0};
       const Run* run = FindRun(*baseline, condition);
-      bits.push_back(JsonOf(
-          BitsFor(tree, policy, condition, run->WastedPerThousand())));
+      bits.push_back(
+          JsonOf(BitsFor(tree, policy, condition, run->WastedPerThousand())));
     }
     rows.push_back({{"policy", policy},
                     {"missing_shares", kMissingShares},
