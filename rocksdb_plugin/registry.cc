@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "budget_listener.h"
 #include "composed_policy.h"
 #include "native_policy.h"
 #include "rocksdb/utilities/object_registry.h"
@@ -14,6 +15,7 @@ namespace rowbloom {
 
 namespace {
 
+using ROCKSDB_NAMESPACE::EventListener;
 using ROCKSDB_NAMESPACE::ObjectLibrary;
 using ROCKSDB_NAMESPACE::SliceTransform;
 // Not rowbloom::FilterPolicy.
@@ -42,6 +44,13 @@ const SliceTransform* MakeExtractor(
     return nullptr;
   }
   *guard = *std::move(extractor);
+  return guard->get();
+}
+
+EventListener* MakeListener(const std::string&,
+                            std::unique_ptr<EventListener>* guard,
+                            std::string*) {
+  *guard = std::make_unique<BudgetListener>();
   return guard->get();
 }
 
@@ -74,6 +83,11 @@ int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
           RowPrefixExtractor::kClassName())) {
     library.AddFactory<const SliceTransform>(
         Pattern(RowPrefixExtractor::kClassName()), MakeExtractor);
+    ++added;
+  }
+  if (!library.FindFactory<EventListener>(BudgetListener::kClassName())) {
+    library.AddFactory<EventListener>(BudgetListener::kClassName(),
+                                      MakeListener);
     ++added;
   }
   return added;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "live_tree.h"
 #include "rocksdb/table.h"
 
 namespace rowbloom {
@@ -80,7 +83,18 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
     const FileBudgetOptions& options) {
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
   if (!budget.ok()) return budget.status();
-  return FileShare{FactsOf(context), *std::move(budget)};
+  FileShare share = {FactsOf(context), *std::move(budget)};
+  // FIFO's SSTs are all alike, and have no level here.
+  if (!share.facts.level.has_value()) return share;
+  const std::shared_ptr<const LiveTree> tree =
+      LiveTrees::Find(context.info_log, context.column_family_name);
+  if (tree == nullptr) return share;
+  const std::optional<LiveTree::View> view =
+      tree->ViewFor({*share.facts.level, share.facts.is_flush});
+  if (!view.has_value() || !share.budget.SetLive(view->live).ok()) return share;
+  share.facts.level_count = view->level_count;
+  share.facts.run_share = view->run_share;
+  return share;
 }
 
 }  // namespace rowbloom

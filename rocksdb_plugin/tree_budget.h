@@ -2,7 +2,7 @@
 //
 // What the budget of a column family gives the SST that RocksDB is about to
 // write: from RocksDB's FilterBuildingContext to FileFacts and a FileBudget,
-// for native and composed mode.
+// for native and composed mode. Where a listener knows the live tree, by that.
 //
 //   absl::StatusOr<FileShare> share = tree_.ShareOf(context, cost, options);
 //   if (share.ok()) setting = share->budget.ForFile(share->facts);

@@ -29,17 +29,17 @@ using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 TEST(Registry, AddsEachFactoryOnce) {
   ObjectLibrary library("ours");
-  EXPECT_EQ(RegisterRocksDb(library, ""), 3);
+  EXPECT_EQ(RegisterRocksDb(library, ""), 4);
   EXPECT_EQ(RegisterRocksDb(library, ""), 0);
   size_t types = 0;
-  EXPECT_EQ(library.GetFactoryCount(&types), 3);
+  EXPECT_EQ(library.GetFactoryCount(&types), 4);
   RegisterRocksDb();
   EXPECT_EQ(RegisterRocksDb(), 0);
 }
 
 TEST(Registry, IsCallableAsRocksDbCallsAPluginOfItsOwnTree) {
   ObjectLibrary library("ours");
-  EXPECT_EQ(rowbloom_register(library, ""), 3);
+  EXPECT_EQ(rowbloom_register(library, ""), 4);
 }
 
 TEST(Registry, MakesPolicyAndExtractorFromOptionsStrings) {

@@ -98,8 +98,9 @@ std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options);
 
-// Makes "rowbloom", "rowbloom.Composed" (rocksdb_composed.h) and
-// "rowbloom.RowPrefix" known to options strings and OPTIONS files. Call it
+// Makes "rowbloom", "rowbloom.Composed" (rocksdb_composed.h),
+// "rowbloom.RowPrefix" and "rowbloom.BudgetListener" (rocksdb_budget.h) known
+// to options strings and OPTIONS files. Call it
 // before opening a database by either; any number of times. Returns how many
 // factories were added.
 int RegisterRocksDb();

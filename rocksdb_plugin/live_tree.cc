@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "live_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "rocksdb/env.h"
+#include "rocksdb/table_properties.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::Logger;
+using ROCKSDB_NAMESPACE::TableProperties;
+
+namespace {
+
+// The list of live SSTs is copied under the mutex of the database.
+constexpr int kPauseForEachCopy = 1000;
+constexpr std::chrono::seconds kLongestPause(60);
+
+uint64_t Rounded(double value) {
+  return static_cast<uint64_t>(std::llround(value));
+}
+
+}  // namespace
+
+FileFilter FileFilter::Of(const TableProperties& properties) {
+  FileFilter filter;
+  filter.entry_count =
+      properties.num_entries -
+      std::min(properties.num_entries, properties.num_range_deletions);
+  filter.size_bytes = properties.filter_size;
+  if (filter.size_bytes > 0) filter.key_count = properties.num_filter_entries;
+  return filter;
+}
+
+// Keys and filter bytes of SSTs, where they are not known by what is known of
+// others.
+class LiveTree::Estimator {
+ public:
+  explicit Estimator(const LiveFiles& files) {
+    double known_bytes = 0;
+    double entries = 0;
+    double entries_with_keys = 0;
+    double keys_with_keys = 0;
+    double filter_bytes = 0;
+    for (const auto& [number, file] : files) {
+      if (!file.filter.has_value()) continue;
+      is_known_ = true;
+      known_bytes += static_cast<double>(file.size_bytes);
+      entries += static_cast<double>(file.filter->entry_count);
+      filter_bytes += static_cast<double>(file.filter->size_bytes);
+      if (file.filter->key_count == 0) continue;
+      entries_with_keys += static_cast<double>(file.filter->entry_count);
+      keys_with_keys += static_cast<double>(file.filter->key_count);
+    }
+    if (entries_with_keys > 0) {
+      keys_per_entry_ = keys_with_keys / entries_with_keys;
+    }
+    if (known_bytes > 0) {
+      keys_per_byte_ = keys_per_entry_ * entries / known_bytes;
+      filter_bytes_per_byte_ = filter_bytes / known_bytes;
+    }
+  }
+
+  bool is_known() const { return is_known_; }
+
+  Estimate Of(const LiveFile& file) const {
+    if (!file.filter.has_value()) {
+      const auto size = static_cast<double>(file.size_bytes);
+      return {keys_per_byte_ * size, filter_bytes_per_byte_ * size};
+    }
+    const FileFilter& filter = *file.filter;
+    return {filter.key_count > 0
+                ? static_cast<double>(filter.key_count)
+                : keys_per_entry_ * static_cast<double>(filter.entry_count),
+            static_cast<double>(filter.size_bytes)};
+  }
+
+ private:
+  bool is_known_ = false;
+  double keys_per_entry_ = 1;
+  double keys_per_byte_ = 0;
+  double filter_bytes_per_byte_ = 0;
+};
+
+std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Estimator estimator(files_);
+  if (!estimator.is_known()) return std::nullopt;
+  // The newest first: SSTs of level 0, each a run, and then levels.
+  std::map<std::pair<int, uint64_t>, double> run_keys;
+  double all_keys = 0;
+  double all_bytes = 0;
+  int deepest = 0;
+  for (const auto& [number, file] : files_) {
+    const Estimate estimate = estimator.Of(file);
+    const uint64_t place = file.level > 0 ? 0 : ~file.order;
+    run_keys[{file.level, place}] += estimate.keys;
+    all_keys += estimate.keys;
+    all_bytes += estimate.bytes;
+    deepest = std::max(deepest, file.level);
+  }
+  View view;
+  for (const auto& [place, keys] : run_keys) {
+    view.live.runs.push_back({Rounded(keys)});
+  }
+  view.live.key_count = Rounded(all_keys);
+  view.live.filter_bytes = Rounded(all_bytes);
+  view.level_count =
+      std::max<uint32_t>(output.level, static_cast<uint32_t>(deepest)) + 1;
+  const std::optional<double> keys = OutputKeys(output, estimator);
+  if (keys.has_value()) {
+    const double sum = all_keys + (output.is_flush ? *keys : 0);
+    if (sum > 0) view.run_share = std::min(1.0, *keys / sum);
+  }
+  return view;
+}
+
+std::optional<double> LiveTree::OutputKeys(const Output& output,
+                                           const Estimator& estimator) const {
+  if (output.is_flush) {
+    // As many as the last had.
+    const auto last =
+        last_flush_.has_value() ? files_.find(*last_flush_) : files_.end();
+    if (last == files_.end()) return std::nullopt;
+    return estimator.Of(last->second).keys;
+  }
+  // The level as it is when the compactions into it are done. One that writes
+  // to level 0 has one run for itself, and one thread.
+  std::set<uint64_t> numbers;
+  bool any_job = false;
+  for (const auto& [id, job] : jobs_) {
+    if (job.output_level != output.level) continue;
+    if (output.level == 0 && job.thread != std::this_thread::get_id()) continue;
+    any_job = true;
+    numbers.insert(job.inputs.begin(), job.inputs.end());
+  }
+  if (!any_job) return std::nullopt;
+  if (output.level > 0) {
+    for (const auto& [number, file] : files_) {
+      if (file.level == static_cast<int>(output.level)) numbers.insert(number);
+    }
+  }
+  double keys = 0;
+  for (const uint64_t number : numbers) {
+    const auto file = files_.find(number);
+    if (file != files_.end()) keys += estimator.Of(file->second).keys;
+  }
+  return keys;
+}
+
+void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++changes_;
+  if (gone_.erase(number) > 0) return;
+  last_flush_ = number;
+  files_[number] = std::move(file);
+}
+
+void LiveTree::CompactionBegan(int job, uint32_t output_level,
+                               const std::vector<uint64_t>& inputs) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  jobs_[job] = {
+      output_level, {inputs.begin(), inputs.end()}, std::this_thread::get_id()};
+}
+
+void LiveTree::CompactionCompleted(int job, bool is_ok,
+                                   const std::vector<uint64_t>& inputs,
+                                   LiveFiles outputs) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  jobs_.erase(job);
+  if (!is_ok) return;
+  ++changes_;
+  uint64_t order = 0;
+  for (const uint64_t number : inputs) {
+    const auto file = files_.find(number);
+    if (file == files_.end()) {
+      gone_.insert(number);
+      is_stale_ = true;
+      continue;
+    }
+    order = std::max(order, file->second.order);
+    const auto moved = outputs.find(number);
+    if (moved != outputs.end()) {
+      const int level = moved->second.level;
+      moved->second = std::move(file->second);
+      moved->second.level = level;
+    }
+    files_.erase(file);
+  }
+  for (auto& [number, file] : outputs) {
+    file.order = order;
+    if (gone_.erase(number) == 0) files_[number] = std::move(file);
+  }
+}
+
+void LiveTree::LearnFilter(uint64_t number, const FileFilter& filter) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto file = files_.find(number);
+  if (file != files_.end()) file->second.filter = filter;
+}
+
+bool LiveTree::WantsFiles(Clock::time_point now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (now < not_before_ || (!is_stale_ && now < at_latest_)) return false;
+  not_before_ = now + kLongestPause;  // Until SetFiles() says better.
+  return true;
+}
+
+void LiveTree::SetFiles(uint64_t changes, LiveFiles files,
+                        Clock::duration took) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  not_before_ = now + kPauseForEachCopy * took;
+  at_latest_ = std::max(not_before_, now + kLongestPause);
+  if (changes != changes_) return;
+  for (auto& [number, file] : files) {
+    const auto known = files_.find(number);
+    if (known != files_.end()) file.filter = known->second.filter;
+  }
+  files_ = std::move(files);
+  gone_.clear();
+  is_stale_ = false;
+}
+
+void LiveTree::SetStale() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_stale_ = true;
+}
+
+uint64_t LiveTree::changes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return changes_;
+}
+
+LiveFiles LiveTree::TakeUnknown(size_t count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  LiveFiles unknown;
+  for (auto& [number, file] : files_) {
+    if (unknown.size() == count) break;
+    if (file.filter.has_value() || file.path.empty()) continue;
+    unknown.emplace(number, file);
+    file.path.clear();  // Not again.
+  }
+  return unknown;
+}
+
+namespace {
+
+struct KnownTree {
+  std::weak_ptr<Logger> logger;
+  std::shared_ptr<LiveTree> tree;
+};
+
+struct AllTrees {
+  std::mutex mutex;
+  std::map<std::pair<const Logger*, std::string>, KnownTree> trees;
+};
+
+AllTrees& Trees() {
+  static auto* const trees = new AllTrees();  // Policies may outlive statics.
+  return *trees;
+}
+
+}  // namespace
+
+std::shared_ptr<LiveTree> LiveTrees::Find(
+    const Logger* logger, const std::string& column_family_name) {
+  AllTrees& all = Trees();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto found = all.trees.find({logger, column_family_name});
+  // Another logger may have come to be at the same address.
+  if (found == all.trees.end() || found->second.logger.expired()) {
+    return nullptr;
+  }
+  return found->second.tree;
+}
+
+std::shared_ptr<LiveTree> LiveTrees::FindOrAdd(
+    const std::shared_ptr<Logger>& logger,
+    const std::string& column_family_name) {
+  AllTrees& all = Trees();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::pair<const Logger*, std::string> key(logger.get(),
+                                                  column_family_name);
+  const auto found = all.trees.find(key);
+  if (found != all.trees.end() && !found->second.logger.expired()) {
+    return found->second.tree;
+  }
+  for (auto it = all.trees.begin(); it != all.trees.end();) {
+    it = it->second.logger.expired() ? all.trees.erase(it) : std::next(it);
+  }
+  KnownTree& added = all.trees[key];
+  added = {logger, std::make_shared<LiveTree>()};
+  return added.tree;
+}
+
+std::map<std::string, uint64_t> LiveTrees::Changes(const Logger& logger) {
+  AllTrees& all = Trees();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  std::map<std::string, uint64_t> changes;
+  for (const auto& [key, known] : all.trees) {
+    if (key.first == &logger) changes[key.second] = known.tree->changes();
+  }
+  return changes;
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The live SSTs of a column family, as a listener has learned of them, and what
+// follows for the filter of an SST that is about to be written. The listener
+// and the filter policy find each other in LiveTrees: RocksDB tells a policy
+// the logger of the database and the name of the column family, and nothing
+// that leads from there to a listener.
+//
+//   std::shared_ptr<LiveTree> tree = LiveTrees::Find(context.info_log, name);
+//   if (tree != nullptr) view = tree->View(LiveTree::Output{level, is_flush});
+//
+// Thread-safe. No lock is held while RocksDB is called, so RocksDB may call
+// with any of its own held.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_LIVE_TREE_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_LIVE_TREE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rocksdb/rocksdb_namespace.h"
+#include "rowbloom/filter_budget.h"
+
+namespace ROCKSDB_NAMESPACE {
+class Logger;
+struct TableProperties;
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace rowbloom {
+
+// From the table properties.
+struct FileFilter {
+  static FileFilter Of(const ROCKSDB_NAMESPACE::TableProperties& properties);
+
+  uint64_t entry_count = 0;
+  uint64_t key_count = 0;  // Filter keys; 0 without a filter.
+  uint64_t size_bytes = 0;
+};
+
+struct LiveFile {
+  int level = 0;
+  uint64_t order = 0;  // Of two in level 0, the larger is the newer.
+  uint64_t size_bytes = 0;
+  std::optional<FileFilter> filter;  // Unset: not known.
+  std::string path;                  // Where to look for it; may be empty.
+};
+using LiveFiles = std::map<uint64_t, LiveFile>;  // By file number.
+
+class LiveTree {
+ public:
+  // The SST that a policy is asked for, by the thread that writes it.
+  struct Output {
+    uint32_t level = 0;
+    bool is_flush = false;
+  };
+  struct View {
+    LiveFilters live;
+    uint32_t level_count = 0;         // One more than the deepest with SSTs.
+    std::optional<double> run_share;  // Of the output's run.
+  };
+  // Nothing if nothing is known. Keys are filter keys; of SSTs without a
+  // filter, as many for each entry as the others have.
+  std::optional<View> ViewFor(const Output& output) const;
+
+  // In whatever order threads come to say so.
+  void FlushCompleted(uint64_t number, LiveFile file);
+  void CompactionBegan(int job, uint32_t output_level,
+                       const std::vector<uint64_t>& inputs);
+  // `outputs` without filters and order; those of inputs that were moved, and
+  // `filters`, are taken.
+  void CompactionCompleted(int job, bool is_ok,
+                           const std::vector<uint64_t>& inputs,
+                           LiveFiles outputs);
+  void LearnFilter(uint64_t number, const FileFilter& filter);
+
+  using Clock = std::chrono::steady_clock;
+
+  // Whether to read the list of live SSTs now: because some came or went that
+  // it was not told of, or to be sure. Once true, false for a while.
+  bool WantsFiles(Clock::time_point now);
+  // All live SSTs, as they were when changes() was `changes`, and how long it
+  // took to list them. Nothing is done if there has been a change since.
+  // Filters that are known stay known.
+  void SetFiles(uint64_t changes, LiveFiles files, Clock::duration took);
+  uint64_t changes() const;
+  void SetStale();
+
+  // Up to `count` SSTs of unknown filters, each only once.
+  LiveFiles TakeUnknown(size_t count);
+
+ private:
+  struct Job {
+    uint32_t output_level = 0;
+    std::set<uint64_t> inputs;
+    std::thread::id thread;
+  };
+  // Of one SST, in keys and bytes of filters.
+  struct Estimate {
+    double keys = 0;
+    double bytes = 0;
+  };
+  class Estimator;
+
+  std::optional<double> OutputKeys(const Output& output,
+                                   const Estimator& estimator) const;
+
+  mutable std::mutex mutex_;
+  LiveFiles files_;
+  std::map<int, Job> jobs_;
+  std::set<uint64_t> gone_;             // Before they were known to be there.
+  std::optional<uint64_t> last_flush_;  // Its file number.
+  uint64_t changes_ = 0;
+  bool is_stale_ = true;
+  Clock::time_point not_before_;  // When it may want files again,
+  Clock::time_point at_latest_;   // and when it will.
+};
+
+// Those of all open databases with a listener. A database is known by its
+// logger, which it has from when it is opened until it is closed.
+class LiveTrees {
+ public:
+  // nullptr if no listener has told of it.
+  static std::shared_ptr<LiveTree> Find(const ROCKSDB_NAMESPACE::Logger* logger,
+                                        const std::string& column_family_name);
+  // Makes one if there is none, and forgets those of closed databases.
+  static std::shared_ptr<LiveTree> FindOrAdd(
+      const std::shared_ptr<ROCKSDB_NAMESPACE::Logger>& logger,
+      const std::string& column_family_name);
+  // Of the trees of a database, LiveTree::changes().
+  static std::map<std::string, uint64_t> Changes(
+      const ROCKSDB_NAMESPACE::Logger& logger);
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_LIVE_TREE_H_

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A RocksDB in memory that grows by flushes to several levels, the same ones
+// each time, and what its filters take.
+//
+//   BudgetDb db;
+//   db.options.num_levels = 4;
+//   db.Open(policy, /*with_listener=*/true);
+//   for (...) db.Write(keys);
+//   EXPECT_NEAR(db.Measure().bits_per_key, 10, 1);
+
+#ifndef ROWBLOOM_TESTS_ROCKSDB_BUDGET_DB_H_
+#define ROWBLOOM_TESTS_ROCKSDB_BUDGET_DB_H_
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/options.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_budget.h"
+
+namespace rowbloom::testing {
+
+class BudgetDb {
+ public:
+  BudgetDb()
+      : env_(ROCKSDB_NAMESPACE::NewMemEnv(ROCKSDB_NAMESPACE::Env::Default())) {
+    options.env = env_.get();
+    options.create_if_missing = true;
+    options.compression = ROCKSDB_NAMESPACE::kNoCompression;
+    // Levels of about one, ten and a hundred SSTs of flushes.
+    options.write_buffer_size = 64 << 20;
+    options.target_file_size_base = 64 << 10;
+    options.max_bytes_for_level_base = 64 << 10;
+    options.max_bytes_for_level_multiplier = 10;
+    options.level0_file_num_compaction_trigger = 2;
+    table_options.block_size = 1024;
+    table_options.no_block_cache = true;
+  }
+
+  ROCKSDB_NAMESPACE::Options options;
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table_options;
+
+  void Open(std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy,
+            bool with_listener) {
+    Close();
+    table_options.filter_policy = std::move(policy);
+    options.table_factory.reset(
+        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table_options));
+    if (!with_listener) options.listeners.clear();
+    if (with_listener && options.listeners.empty()) {
+      options.listeners.push_back(NewRocksDbBudgetListener());
+    }
+    ROCKSDB_NAMESPACE::DB* db = nullptr;
+    const auto status = ROCKSDB_NAMESPACE::DB::Open(options, "/budget", &db);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    db_.reset(db);
+  }
+  void Close() { db_.reset(); }
+
+  ROCKSDB_NAMESPACE::DB* operator->() const { return db_.get(); }
+  ROCKSDB_NAMESPACE::DB* get() const { return db_.get(); }
+
+  static std::string Key(uint64_t number) {
+    char key[17];
+    std::snprintf(key, sizeof(key), "%016llx",
+                  static_cast<unsigned long long>(number));
+    return key;
+  }
+  // Of keys by these numbers one SST in level 0, and what follows from it.
+  void Write(const std::vector<uint64_t>& numbers) {
+    ROCKSDB_NAMESPACE::WriteOptions write;
+    write.disableWAL = true;
+    for (const uint64_t number : numbers) {
+      ASSERT_TRUE(db_->Put(write, Key(number), "value").ok());
+    }
+    ASSERT_TRUE(db_->Flush({}).ok());
+    WaitForCompactions();
+  }
+  // Rising numbers.
+  void Ingest(const std::vector<uint64_t>& numbers) {
+    ROCKSDB_NAMESPACE::SstFileWriter writer({}, options);
+    const std::string path = "/ingest.sst";
+    ASSERT_TRUE(writer.Open(path).ok());
+    for (const uint64_t number : numbers) {
+      ASSERT_TRUE(writer.Put(Key(number), "value").ok());
+    }
+    ASSERT_TRUE(writer.Finish().ok());
+    ROCKSDB_NAMESPACE::IngestExternalFileOptions ingest;
+    ingest.move_files = true;
+    ASSERT_TRUE(db_->IngestExternalFile({path}, ingest).ok());
+    WaitForCompactions();
+  }
+  void WaitForCompactions() {
+    // A compaction may be between the queue and its start.
+    int idle = 0;
+    while (idle < 3) {
+      uint64_t running = 0;
+      db_->GetIntProperty("rocksdb.num-running-compactions", &running);
+      const bool is_idle =
+          running == 0 && env_->GetThreadPoolQueueLen(
+                              ROCKSDB_NAMESPACE::Env::Priority::LOW) == 0;
+      idle = is_idle ? idle + 1 : 0;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  struct Filters {
+    double bits_per_key = 0;
+    uint64_t key_count = 0;
+  };
+  // Of all live SSTs.
+  Filters Measure(
+      ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr) const {
+    ROCKSDB_NAMESPACE::TablePropertiesCollection all;
+    EXPECT_TRUE(
+        db_->GetPropertiesOfAllTables(
+               handle == nullptr ? db_->DefaultColumnFamily() : handle, &all)
+            .ok());
+    Filters filters;
+    uint64_t bytes = 0;
+    for (const auto& [path, properties] : all) {
+      filters.key_count += properties->num_entries;
+      bytes += properties->filter_size;
+    }
+    if (filters.key_count > 0) {
+      filters.bits_per_key = 8.0 * static_cast<double>(bytes) /
+                             static_cast<double>(filters.key_count);
+    }
+    return filters;
+  }
+
+ private:
+  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
+  std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
+};
+
+}  // namespace rowbloom::testing
+
+#endif  // ROWBLOOM_TESTS_ROCKSDB_BUDGET_DB_H_
