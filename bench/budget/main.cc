@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,8 +163,11 @@ class Benchmark {
 
   // What is fixed by hand does not know a tree that grows.
   static bool IsGrown(const std::string& policy) {
-    return policy == kBaseline || policy == "composed_ribbon" ||
-           policy == "compact" || policy == "compact_budget";
+    static constexpr const char* kGrown[] = {
+        kBaseline,        "composed_ribbon",   "compact",
+        "compact_budget", "composed_listener", "compact_listener"};
+    return std::find(std::begin(kGrown), std::end(kGrown), policy) !=
+           std::end(kGrown);
   }
 
   void Finish(const FixedTree& tree, TreeResults* results) {

@@ -14,6 +14,7 @@
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 
 namespace rowbloom::budget_bench {
@@ -24,6 +25,7 @@ using PolicyPointer = std::shared_ptr<const RocksDbFilterPolicy>;
 
 constexpr std::string_view kByLevel = "_by_level";
 constexpr std::string_view kBudget = "_budget";
+constexpr std::string_view kListener = "_listener";
 constexpr double kAnyBits = 10;
 
 bool EndsWith(std::string_view text, std::string_view end) {
@@ -143,7 +145,7 @@ PolicyPointer NewComposed(double bits_per_key, const TreeShape& shape) {
 std::string FilterOf(const std::string& name) {
   static constexpr const char* kFilters[] = {
       "rocksdb_bloom", "rocksdb_ribbon", "blocked_bloom", "fast", "compact"};
-  if (name == "composed_ribbon") return "rocksdb_ribbon";
+  if (name.compare(0, 8, "composed") == 0) return "rocksdb_ribbon";
   for (const std::string filter : kFilters) {
     if (name.compare(0, filter.size(), filter) == 0) return filter;
   }
@@ -160,12 +162,14 @@ const std::vector<std::string>& PolicyNames() {
       "rocksdb_bloom_by_level",
       "rocksdb_ribbon_by_level",
       "composed_ribbon",
+      "composed_listener",
       "blocked_bloom",
       "fast",
       "compact",
       "blocked_bloom_budget",
       "fast_budget",
       "compact_budget",
+      "compact_listener",
       kHitsOnly,
   };
   return names;
@@ -193,14 +197,17 @@ point_get::Policy MakePolicy(const std::string& name, double bits_per_key,
   policy.bits_per_key = bits_per_key;
   const std::string filter = FilterOf(name);
   policy.is_rowbloom = filter.compare(0, 7, "rocksdb") != 0;
-  if (name == "composed_ribbon") {
+  if (EndsWith(name, kListener)) {
+    policy.listeners.push_back(NewRocksDbBudgetListener());
+  }
+  if (name.compare(0, 8, "composed") == 0) {
     policy.filter = NewComposed(bits_per_key, shape);
   } else if (EndsWith(name, kByLevel)) {
     policy.filter = NewPolicyByLevel(filter, bits_per_key, shape);
   } else if (name == kHitsOnly) {
     policy.filter =
         NewBudget(filter, BudgetMode::kHitsOnly, bits_per_key, shape);
-  } else if (EndsWith(name, kBudget)) {
+  } else if (EndsWith(name, kBudget) || EndsWith(name, kListener)) {
     policy.filter =
         NewBudget(filter, BudgetMode::kBalanced, bits_per_key, shape);
   } else if (name == "rocksdb_ribbon") {

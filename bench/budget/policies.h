@@ -10,8 +10,10 @@
 // | rocksdb_bloom, rocksdb_ribbon | RocksDB's own, the same bits everywhere |
 // | ..._by_level | the same, with bits for each level of this very tree |
 // | composed_ribbon | rowbloom's composed mode: RocksDB's, of one budget |
+// | composed_listener | with the listener that tells which runs are live |
 // | blocked_bloom, fast, compact | rowbloom's, the same bits everywhere |
 // | ..._budget | the same, of one budget |
+// | compact_listener | with the listener |
 // | compact_hits_only | a budget for gets that never miss |
 //
 // Errors are thrown as std::runtime_error.
