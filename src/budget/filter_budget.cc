@@ -378,6 +378,8 @@ FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
     share = NewerRunShare(facts);
     // Newer runs are smaller by the size ratio, each.
     found = std::min(1.0, share / (1 - 1 / options_.size_ratio));
+  } else if (facts.run_share.has_value()) {
+    share = std::max(share, *facts.run_share);
   }
   const double missing_share = MissingShare(options_.budget);
   const double asks = missing_share + (1 - missing_share) * (1 - found);
