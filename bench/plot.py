@@ -696,7 +696,8 @@ class BudgetMemory(FilterPlot):
             f"RocksDB {results['machine']['rocksdb_version']}, {keys:,} keys "
             f"in {len(memory['levels'])} levels; {absent}, no data cached. "
             "Left and low is better.",
-            LinearAxis([bits for bits, _ in points], cls.LEFT, cls.RIGHT),
+            ZeroAxis(5 * math.ceil(max(bits for bits, _ in points) / 5),
+                     cls.LEFT, cls.RIGHT),
             LogAxis([reads for _, reads in points], cls.BOTTOM, cls.TOP),
             ("bits per key, of all live files",
              "wasted data-block reads of 1,000 gets, log scale"),
