@@ -38,6 +38,18 @@ double BitsPerKey(const point_get::FilterSize& size) {
          static_cast<double>(size.cell_count);
 }
 
+// `reads` of each repetition, for 1,000 gets.
+template <typename Reads>
+double PerThousand(const Run& run, Reads reads) {
+  uint64_t gets = 0;
+  uint64_t sum = 0;
+  for (const Wasted& wasted : run.repetitions) {
+    gets += wasted.gets;
+    sum += reads(wasted);
+  }
+  return 1000.0 * static_cast<double>(sum) / static_cast<double>(gets);
+}
+
 std::vector<double> Sorted(const Run& run) {
   std::vector<double> rates;
   for (const Wasted& wasted : run.repetitions) {
@@ -71,19 +83,16 @@ std::vector<Condition> ColdUniform() {
 }
 
 double Run::WastedPerThousand() const {
-  return Sorted(*this)[repetitions.size() / 2];
+  return PerThousand(*this,
+                     [](const Wasted& wasted) { return wasted.reads(); });
 }
 double Run::Least() const { return Sorted(*this).front(); }
 double Run::Most() const { return Sorted(*this).back(); }
 
 double Run::PerThousandOfLevel(int level) const {
-  uint64_t gets = 0;
-  uint64_t reads = 0;
-  for (const Wasted& wasted : repetitions) {
-    gets += wasted.gets;
-    reads += wasted.reads_by_level.at(level);
-  }
-  return 1000.0 * static_cast<double>(reads) / static_cast<double>(gets);
+  return PerThousand(*this, [level](const Wasted& wasted) {
+    return wasted.reads_by_level.at(level);
+  });
 }
 
 const Run* FindRun(const PolicyResult& result, const Condition& condition) {

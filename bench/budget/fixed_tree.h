@@ -55,12 +55,12 @@ struct Run {
   Condition condition;
   std::vector<Wasted> repetitions;
 
-  // Medians of the repetitions.
+  // Wasted reads of 1,000 gets: of all repetitions, and of the repetitions with
+  // the fewest and the most.
   double WastedPerThousand() const;
   double Least() const;
   double Most() const;
-  // Over all repetitions.
-  double PerThousandOfLevel(int level) const;
+  double PerThousandOfLevel(int level) const;  // Of all repetitions.
 };
 
 struct TimedGets {

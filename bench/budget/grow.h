@@ -42,7 +42,7 @@ struct GrowTree {
 
 struct GrowOptions {
   uint32_t flushes = 300;
-  uint32_t keys_per_flush = 1000;
+  uint32_t keys_per_flush = 2000;
   // A file is ingested after so many flushes, of as many keys as a flush,
   // behind all others.
   uint32_t flushes_per_ingestion = 30;

@@ -76,7 +76,7 @@ class Benchmark {
       TreeResults results{tree.shape(), {}, {}};
       for (const std::string& policy : options_.policies) {
         // Most keys have no filter then: it cannot take as much.
-        if (policy == kHitsOnly) continue;
+        if (policy == kHitsOnly || HasListener(policy)) continue;
         results.results.push_back(
             tree.MeasureWith(policy, options_.bits_per_key, conditions));
       }
@@ -95,7 +95,7 @@ class Benchmark {
     FixedTree tree(Shape("leveled"), tree_options, &directory_, &progress_);
     TreeResults results{tree.shape(), {}, {}};
     for (const std::string& policy : options_.policies) {
-      if (policy == kNone) continue;
+      if (policy == kNone || HasListener(policy)) continue;
       for (const double bits :
            policy == kHitsOnly ? options_.hits_only_axis : options_.axis) {
         results.results.push_back(tree.MeasureAt(policy, bits, ColdUniform()));

@@ -27,7 +27,7 @@ namespace rowbloom::budget_bench {
 inline constexpr size_t kValueSize = 8;
 
 struct AskLimits {
-  uint64_t gets = 200000;
+  uint64_t gets = 100000;
   // Ends sooner with so many wasted reads: they are then known well enough.
   uint64_t wasted_reads = 2000;
 };

@@ -175,6 +175,8 @@ const std::vector<std::string>& PolicyNames() {
   return names;
 }
 
+bool HasListener(const std::string& name) { return EndsWith(name, kListener); }
+
 std::optional<FilterCost> CostOf(const std::string& name) {
   const std::string filter = FilterOf(name);
   if (filter.empty()) return std::nullopt;
@@ -197,7 +199,7 @@ point_get::Policy MakePolicy(const std::string& name, double bits_per_key,
   policy.bits_per_key = bits_per_key;
   const std::string filter = FilterOf(name);
   policy.is_rowbloom = filter.compare(0, 7, "rocksdb") != 0;
-  if (EndsWith(name, kListener)) {
+  if (HasListener(name)) {
     policy.listeners.push_back(NewRocksDbBudgetListener());
   }
   if (name.compare(0, 8, "composed") == 0) {
@@ -207,7 +209,7 @@ point_get::Policy MakePolicy(const std::string& name, double bits_per_key,
   } else if (name == kHitsOnly) {
     policy.filter =
         NewBudget(filter, BudgetMode::kHitsOnly, bits_per_key, shape);
-  } else if (EndsWith(name, kBudget) || EndsWith(name, kListener)) {
+  } else if (EndsWith(name, kBudget) || HasListener(name)) {
     policy.filter =
         NewBudget(filter, BudgetMode::kBalanced, bits_per_key, shape);
   } else if (name == "rocksdb_ribbon") {

@@ -38,6 +38,10 @@ inline constexpr char kNone[] = "none";
 inline constexpr char kBaseline[] = "rocksdb_bloom";
 inline constexpr char kHitsOnly[] = "compact_hits_only";
 
+// RocksDB 7.8 tells listeners nothing of CompactFiles(), which makes the fixed
+// trees: those policies are for trees that grow.
+bool HasListener(const std::string& name);
+
 // `bits_per_key`: what its filters are to take on average. Ribbon filters are
 // asked for what takes about as much.
 point_get::Policy MakePolicy(const std::string& name, double bits_per_key,
