@@ -2,7 +2,10 @@
 
 #include "slow_reads.h"
 
+#include <sys/prctl.h>
+
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "rocksdb/file_system.h"
@@ -11,12 +14,6 @@ namespace rowbloom::budget_bench {
 namespace {
 
 using Delay = std::shared_ptr<std::atomic<int64_t>>;
-
-// Sleeps are longer than asked for, by more than what is measured here.
-void WaitUntil(std::chrono::steady_clock::time_point end) {
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
 
 class SlowFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
  public:
@@ -30,8 +27,7 @@ class SlowFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
                          rocksdb::IODebugContext* debug) const override {
     const int64_t delay_ns = delay_ns_->load(std::memory_order_relaxed);
     if (delay_ns != 0) {
-      WaitUntil(std::chrono::steady_clock::now() +
-                std::chrono::nanoseconds(delay_ns));
+      std::this_thread::sleep_for(std::chrono::nanoseconds(delay_ns));
     }
     return FSRandomAccessFileOwnerWrapper::Read(offset, size, options, result,
                                                 scratch, debug);
@@ -72,5 +68,11 @@ SlowReads::SlowReads()
     : delay_ns_(std::make_shared<std::atomic<int64_t>>(0)),
       env_(rocksdb::NewCompositeEnv(
           std::make_shared<SlowFileSystem>(delay_ns_))) {}
+
+void SlowReads::set_delay(std::chrono::nanoseconds delay) {
+  // Else Linux may sleep 50 us longer.
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  *delay_ns_ = delay.count();
+}
 
 }  // namespace rowbloom::budget_bench

@@ -7,8 +7,6 @@
 //   options.env = slow.env();
 //   slow.set_delay(std::chrono::microseconds(100));   // From now on.
 //
-// Any thread.
-
 #ifndef ROWBLOOM_BENCH_BUDGET_SLOW_READS_H_
 #define ROWBLOOM_BENCH_BUDGET_SLOW_READS_H_
 
@@ -27,7 +25,8 @@ class SlowReads {
 
   // Must not outlive this.
   rocksdb::Env* env() const { return env_.get(); }
-  void set_delay(std::chrono::nanoseconds delay) { *delay_ns_ = delay.count(); }
+  // By the thread that reads: its sleeps become exact.
+  void set_delay(std::chrono::nanoseconds delay);
 
  private:
   std::shared_ptr<std::atomic<int64_t>> delay_ns_;
