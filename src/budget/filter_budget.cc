@@ -181,12 +181,12 @@ std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
   return runs;
 }
 
-// Of the last that has keys.
+// Of the largest: the oldest, unless files were ingested far below it, or the
+// oldest is new and will be the largest.
 double OldestShare(const std::vector<RunBudget>& runs) {
-  const auto oldest =
-      std::find_if(runs.rbegin(), runs.rend(),
-                   [](const RunBudget& run) { return run.key_share > 0; });
-  return oldest == runs.rend() ? 1 : oldest->key_share;
+  double share = 0;
+  for (const RunBudget& run : runs) share = std::max(share, run.key_share);
+  return share == 0 ? 1 : share;
 }
 
 absl::Status CheckFileOptions(const FileBudgetOptions& options) {
@@ -378,8 +378,6 @@ FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
     share = NewerRunShare(facts);
     // Newer runs are smaller by the size ratio, each.
     found = std::min(1.0, share / (1 - 1 / options_.size_ratio));
-  } else if (facts.run_share.has_value()) {
-    share = std::max(share, *facts.run_share);
   }
   const double missing_share = MissingShare(options_.budget);
   const double asks = missing_share + (1 - missing_share) * (1 - found);
