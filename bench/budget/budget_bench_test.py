@@ -128,9 +128,9 @@ class Results(unittest.TestCase):
             self.run_of("none", 0)["wasted_reads_per_1000_gets"], 2900,
             delta=200)
 
-    # Three times 10,000 gets see some 51 wasted reads of a policy that wastes 1.7
-    # of 1,000, with a standard deviation of 7: the bounds below are more than
-    # four of them off.
+    # Three times 10,000 gets see some 51 wasted reads of a policy that wastes
+    # 1.7 of 1,000, with a standard deviation of 7: the bounds below are more
+    # than four of them off.
     def test_a_budget_wastes_fewer_reads_at_equal_memory(self):
         self.assertGreater(self.times_fewer("compact_budget", 1), 12)
         self.assertGreater(self.times_fewer("compact_budget", 0.5), 16)
