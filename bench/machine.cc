@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -44,6 +45,13 @@ nlohmann::ordered_json MachineJson() {
       {"build_type", ROWBLOOM_BUILD_TYPE},
       {"rowbloom_version", ROWBLOOM_VERSION_STRING},
   };
+}
+
+double ProcessCpuSeconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) +
+         1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace rowbloom::bench

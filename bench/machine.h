@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where and by what a result was measured: the `machine` of the JSON files.
+// Where and by what a result was measured: the `machine` of the JSON files, and
+// the processor time it took.
 
 #ifndef ROWBLOOM_BENCH_MACHINE_H_
 #define ROWBLOOM_BENCH_MACHINE_H_
@@ -10,6 +11,9 @@
 namespace rowbloom::bench {
 
 nlohmann::ordered_json MachineJson();
+
+// Of all threads of this process.
+double ProcessCpuSeconds();
 
 }  // namespace rowbloom::bench
 

@@ -664,6 +664,110 @@ class TreeShapes(FilterPlot):
         return str(svg)
 
 
+class BudgetMemory(FilterPlot):
+    """Wasted reads by bits per key, a line for each policy."""
+
+    help = "wasted reads by bits per key, from budget_bench --json"
+
+    @staticmethod
+    def add_arguments(parser):
+        parser.add_argument("--missing_share", type=float, default=1,
+                            choices=[0, 0.5, 1])
+
+    @classmethod
+    def draw(cls, results, args):
+        memory = results["memory"]
+        lines = {}
+        for run in memory["runs"]:
+            # Where gets miss it reads a block of the oldest run for each.
+            hits_only = run["policy"].endswith("hits_only")
+            if (run["missing_share"] == args.missing_share
+                    and run["wasted_reads_per_1000_gets"] > 0
+                    and not (hits_only and args.missing_share > 0)):
+                lines.setdefault(run["policy"], []).append(
+                    (run["bits_per_key"], run["wasted_reads_per_1000_gets"]))
+        points = [point for line in lines.values() for point in line]
+        if not points:
+            raise ValueError("no such runs")
+        keys = sum(level["keys"] for level in memory["levels"])
+        absent = f"{100 * args.missing_share:g}% of gets are of absent keys"
+        return str(cls.draw_lines(
+            "Data blocks read for nothing, by the memory of filters",
+            f"RocksDB {results['machine']['rocksdb_version']}, {keys:,} keys "
+            f"in {len(memory['levels'])} levels; {absent}, no data cached. "
+            "Left and low is better.",
+            ZeroAxis(5 * math.ceil(max(bits for bits, _ in points) / 5),
+                     cls.LEFT, cls.RIGHT),
+            LogAxis([reads for _, reads in points], cls.BOTTOM, cls.TOP),
+            ("bits per key, of all live files",
+             "wasted data-block reads of 1,000 gets, log scale"),
+            {name: sorted(line) for name, line in lines.items()}))
+
+
+class BudgetLevels(PointGet):
+    """Wasted reads of each level, a group of bars for each policy."""
+
+    help = "wasted reads by level, from budget_bench --json"
+
+    COLORS = ["#7fb2e5", "#2f6fb0", "#f2a65a", "#7d2a0c", "#8a6fb3", "#4f9d69",
+              "#a33b6a", "#6b705c"]
+    POLICIES = ["rocksdb_bloom", "rocksdb_ribbon", "composed_ribbon",
+                "compact", "fast_budget", "compact_budget"]
+
+    @staticmethod
+    def add_arguments(parser):
+        parser.add_argument("--tree", default="leveled",
+                            choices=["leveled", "universal"])
+        parser.add_argument("--missing_share", type=float, default=1,
+                            choices=[0, 0.5, 1])
+
+    @classmethod
+    def draw(cls, results, args):
+        tree = next((tree for tree in results["reads"]["trees"]
+                     if tree["tree"] == args.tree), None)
+        if tree is None:
+            raise ValueError("no such tree")
+        groups = {
+            run["policy"]: run for run in tree["runs"]
+            if (run["missing_share"], run["mix"], run["cache_share"]) ==
+            (args.missing_share, "uniform", 0)
+            and run["policy"] in cls.POLICIES}
+        if not groups:
+            raise ValueError("no such runs")
+        field = "wasted_reads_per_1000_gets_by_level"
+        axis = LogAxis([reads for run in groups.values()
+                        for reads in run[field].values()], cls.BOTTOM, cls.TOP)
+        title = "Data blocks read for nothing of 1,000 gets, by level"
+        svg = Svg(1000, 510, title)
+        svg.text(cls.LEFT, 32, title, size=18, weight="bold")
+        svg.text(cls.LEFT, 53, f"{args.tree} tree; "
+                 f"{100 * args.missing_share:g}% of gets are of absent keys, "
+                 "no data cached. Log scale, less is better.", color=FAINT)
+        for place, level in enumerate(tree["levels"]):
+            x = cls.LEFT + place % 4 * 230
+            y = 78 + place // 4 * 22
+            svg.rect(x, y - 10, 12, 12, cls.COLORS[place % len(cls.COLORS)])
+            svg.text(x + 18, y, f"L{level['level']}: {level['keys']:,} keys",
+                     size=11.5)
+        for tick in axis.ticks():
+            y = axis.at(tick)
+            svg.line(cls.LEFT, y, cls.RIGHT, y, GRID)
+            svg.text(cls.LEFT - 8, y + 4, f"{tick:g}", color=FAINT,
+                     anchor="end")
+        svg.line(cls.LEFT, cls.BOTTOM, cls.RIGHT, cls.BOTTOM, INK)
+        width = (cls.RIGHT - cls.LEFT) / len(groups)
+        for place, (policy, run) in enumerate(groups.items()):
+            start = cls.LEFT + place * width
+            cls.draw_group(svg, axis, start, width, [
+                (cls.COLORS[number % len(cls.COLORS)], reads)
+                for number, reads in enumerate(run[field].values())])
+            cls.draw_caption(
+                svg, start + width / 2, policy,
+                f"{run['bits_per_key']:.1f} bits; all levels: "
+                f"{short_number(run['wasted_reads_per_1000_gets'])}")
+        return str(svg)
+
+
 class MatrixTrial(FilterPlot):
     """One measure of the matrix filter's trial, by rows or by keys."""
 
@@ -708,7 +812,9 @@ PLOTS = {"point_get": PointGet, "db_bench": DbBench,
          "filter_build": FilterBuild,
          "cache_hit_rate": CacheHitRate,
          "reader_precision": ReaderPrecision, "reader_harm": ReaderHarm,
-         "tree_shapes": TreeShapes, "matrix_trial": MatrixTrial}
+         "tree_shapes": TreeShapes,
+         "budget_memory": BudgetMemory, "budget_levels": BudgetLevels,
+         "matrix_trial": MatrixTrial}
 
 
 def main():

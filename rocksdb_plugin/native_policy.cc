@@ -113,11 +113,6 @@ const OptionTypeTable& OptionTable() {
 
 }  // namespace
 
-double BudgetBitsPerKey(const RocksDbOptions& options) {
-  return options.budget_bits_per_key > 0 ? options.budget_bits_per_key
-                                         : options.policy.bits_per_key();
-}
-
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
   absl::Status status = CheckBloomType(options.bloom_type);
   if (status.ok()) status = options.policy.Validate();

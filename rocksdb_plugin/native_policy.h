@@ -66,7 +66,10 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
 };
 
 // What a budget, if there is one, has on average.
-double BudgetBitsPerKey(const RocksDbOptions& options);
+inline double BudgetBitsPerKey(const RocksDbOptions& options) {
+  return options.budget_bits_per_key > 0 ? options.budget_bits_per_key
+                                         : options.policy.bits_per_key();
+}
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
 

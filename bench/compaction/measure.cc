@@ -3,11 +3,11 @@
 #include "measure.h"
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <random>
 #include <stdexcept>
 
+#include "bench/machine.h"
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
@@ -23,14 +23,6 @@ void Check(const rocksdb::Status& status, const std::string& doing) {
   if (!status.ok()) {
     throw std::runtime_error(doing + ": " + status.ToString());
   }
-}
-
-// Of all threads of this process.
-double CpuSeconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         static_cast<double>(now.tv_nsec) / 1e9;
 }
 
 rocksdb::Options MakeOptions(const Shape& shape,
@@ -113,13 +105,13 @@ Costs MeasureWrites(const Shape& shape, const std::vector<std::string>& keys,
     for (size_t i = keys.size() * flush / shape.flushes; i < end; ++i) {
       Check(db->Put(write, keys[i], values.Next()), "put");
     }
-    const double start = CpuSeconds();
+    const double start = bench::ProcessCpuSeconds();
     Check(db->Flush({}), "flush");
-    costs.flush_seconds += CpuSeconds() - start;
+    costs.flush_seconds += bench::ProcessCpuSeconds() - start;
   }
-  const double start = CpuSeconds();
+  const double start = bench::ProcessCpuSeconds();
   Check(db->CompactRange({}, nullptr, nullptr), "compact");
-  costs.compaction_seconds = CpuSeconds() - start;
+  costs.compaction_seconds = bench::ProcessCpuSeconds() - start;
 
   rocksdb::TablePropertiesCollection files;
   Check(db->GetPropertiesOfAllTables(&files), "properties");

@@ -232,8 +232,8 @@ class Benchmark {
     uint64_t lookups = 0;
     for (const auto& run : result.runs) {
       false_positives += run.measurement.false_positives;
-      lookups +=
-          run.measurement.filter_lookups - run.measurement.necessary_reads;
+      lookups += run.measurement.reads.filter_lookups -
+                 run.measurement.necessary_reads;
     }
     return static_cast<double>(false_positives) / static_cast<double>(lookups);
   }
@@ -257,9 +257,16 @@ class Benchmark {
     std::snprintf(label, sizeof(label), bits == 0 ? "%s" : "%s at %.4g bits",
                   name.c_str(), bits);
     progress_->Begin(std::string("load ") + label, data_.cell_count());
-    const Tree tree(options_, data_, MakePolicy(name, bits, options_.family),
-                    NewDatabasePath(name, bits), progress_);
+    const Policy policy = MakePolicy(name, bits, options_.family);
+    const Tree tree(
+        TreeOptionsOf(options_),
+        [this](int level, const PutCell& put) { PutLevel(level, put); }, policy,
+        NewDatabasePath(name, bits), progress_);
     progress_->End();
+    if (policy.filter != nullptr && tree.filter_size().files_without != 0) {
+      throw std::runtime_error("files were written without the filter of " +
+                               name);
+    }
     if (better_bits) {
       const double better = better_bits(tree.filter_size());
       if (better != bits) return BuildAndMeasure(name, better, {});
@@ -279,6 +286,29 @@ class Benchmark {
     Ask(tree, Query::kPresentRow, present_rows_);
     progress_->End();
     return result;
+  }
+
+  static TreeOptions TreeOptionsOf(const Options& options) {
+    TreeOptions tree;
+    tree.level_count = options.level_count;
+    tree.file_size_bytes = options.file_size_bytes;
+    tree.block_size_bytes = options.block_size_bytes;
+    tree.direct_reads = options.direct_reads;
+    tree.keep_database = options.keep_databases;
+    return tree;
+  }
+
+  void PutLevel(int level, const PutCell& put) const {
+    const LevelChooser chooser(options_.level_count, options_.level_ratio);
+    std::string value;
+    for (size_t i = 0; i < data_.row_count(); ++i) {
+      for (const uint32_t q : data_.columns(i)) {
+        if (chooser.Level(data_.row(i), q) != level) continue;
+        const std::string key = EncodeKey(data_.row(i), data_.qualifier(q));
+        MakeValue(key, options_.value_size_bytes, &value);
+        put(key, value);
+      }
+    }
   }
 
   std::string NewDatabasePath(const std::string& policy, double bits) {

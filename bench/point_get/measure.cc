@@ -8,8 +8,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "rocksdb/perf_context.h"
-#include "rocksdb/perf_level.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb_rows.h"
 
@@ -52,47 +50,9 @@ class Asker {
   rocksdb::PinnableSlice value_;
 };
 
-void StartCounting() {
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
-  rocksdb::get_perf_context()->EnablePerLevelPerfContext();
-  rocksdb::get_perf_context()->Reset();
-}
-
-void StopCounting(Query query, int level_count, Measurement* m) {
-  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
-  m->metadata_reads = perf.index_block_read_count +
-                      perf.filter_block_read_count +
-                      perf.compression_dict_block_read_count;
-  m->data_reads = perf.block_read_count - m->metadata_reads;
-  m->bytes_read = perf.block_read_byte;
-  m->filter_maybes = perf.bloom_sst_hit_count;
-  m->filter_lookups = perf.bloom_sst_hit_count + perf.bloom_sst_miss_count;
-
-  m->data_reads_by_level.assign(level_count + 1, 0);
-  m->false_positives_by_level.assign(level_count + 1, 0);
-  for (const auto& [level, counts] : *perf.level_to_perf_context) {
-    if (level > static_cast<uint32_t>(level_count)) continue;
-    // The block cache is asked for data blocks alone, and never has them.
-    m->data_reads_by_level[level] = counts.block_cache_miss_count;
-    if (m->filter_lookups == 0) continue;
-    // RocksDB counts Gets by level, but not Seeks. A Seek for a row reads one
-    // data block in each file whose filter says "maybe".
-    m->false_positives_by_level[level] =
-        IsRowQuery(query) ? counts.block_cache_miss_count
-                          : counts.bloom_filter_full_positive -
-                                counts.bloom_filter_full_true_positive;
-  }
-}
-
-double Microseconds(std::vector<uint32_t>* nanoseconds, double quantile) {
-  if (nanoseconds->empty()) return 0;
-  const size_t at = std::min(
-      nanoseconds->size() - 1,
-      static_cast<size_t>(quantile * static_cast<double>(nanoseconds->size())));
-  std::nth_element(nanoseconds->begin(), nanoseconds->begin() + at,
-                   nanoseconds->end());
-  return (*nanoseconds)[at] / 1000.0;
+// A Seek for a row reads one data block in each file whose filter says "maybe".
+void CountFalsePositivesOfSeeks(ReadCounts* counts) {
+  counts->false_positives_by_level = counts->data_reads_by_level;
 }
 
 }  // namespace
@@ -132,19 +92,20 @@ Measurement Measure(rocksdb::DB* db, Query query,
     }
     if (nanoseconds.size() % kProgressStep == 0) progress->Add(kProgressStep);
   }
-  StopCounting(query, level_count, &m);
+  m.reads = StopCounting(level_count);
   if (query == Query::kPresentCell) {
     // Each cell is in one file, and that file's filter said "maybe" rightly.
     m.necessary_reads = m.found;
   }
-  if (m.filter_lookups != 0) {
-    m.false_positives = m.filter_maybes - m.necessary_reads;
+  if (m.reads.filter_lookups != 0) {
+    if (IsRowQuery(query)) CountFalsePositivesOfSeeks(&m.reads);
+    m.false_positives = m.reads.filter_maybes - m.necessary_reads;
     m.false_positive_rate =
         static_cast<double>(m.false_positives) /
-        static_cast<double>(m.filter_lookups - m.necessary_reads);
+        static_cast<double>(m.reads.filter_lookups - m.necessary_reads);
   }
-  m.p50_us = Microseconds(&nanoseconds, 0.50);
-  m.p99_us = Microseconds(&nanoseconds, 0.99);
+  m.p50_us = QuantileMicroseconds(&nanoseconds, 0.50);
+  m.p99_us = QuantileMicroseconds(&nanoseconds, 0.99);
   return m;
 }
 

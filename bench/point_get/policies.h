@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "rocksdb/filter_policy.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/slice_transform.h"
 
 namespace rowbloom::point_get {
@@ -37,6 +38,7 @@ struct Policy {
   bool is_rowbloom = false;
   std::shared_ptr<const rocksdb::FilterPolicy> filter;  // Null for kNone.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
+  std::vector<std::shared_ptr<rocksdb::EventListener>> listeners;
 };
 
 // `family` is for those of rowbloom whose names have none; the others ignore

@@ -68,8 +68,8 @@ double TimesFewer(const Comparison& comparison, Query query, Mix mix,
                   const Measurement& m) {
   const PolicyResult* none = FindPolicy(comparison, kNone);
   if (none == nullptr) return 0;
-  return static_cast<double>(FindRun(*none, query, mix)->data_reads) /
-         static_cast<double>(m.data_reads);
+  return static_cast<double>(FindRun(*none, query, mix)->reads.data_reads) /
+         static_cast<double>(m.reads.data_reads);
 }
 
 const char* Question(Query query) {
@@ -91,7 +91,7 @@ void PrintRun(const Comparison& comparison, const PolicyResult& result,
   const Measurement& m = run.measurement;
   Print(out, "  %-*s %-*s %9.4f", kPolicyWidth, result.policy.c_str(),
         kMixWidth, std::string(MixName(run.mix)).c_str(),
-        PerGet(m.data_reads, m));
+        PerGet(m.reads.data_reads, m));
   const double fewer = TimesFewer(comparison, run.query, run.mix, m);
   if (fewer == 0) {
     Print(out, " %9s", "-");
@@ -101,26 +101,29 @@ void PrintRun(const Comparison& comparison, const PolicyResult& result,
     Print(out, " %8.1fx", fewer);
   }
   Print(out, " %11.1f", WastedPer1000(m));
-  if (m.filter_lookups == 0) {
+  if (m.reads.filter_lookups == 0) {
     Print(out, " %8s", "-");
   } else {
     Print(out, " %7.3f%%", 100 * m.false_positive_rate);
   }
-  for (size_t level = 1; level < m.false_positives_by_level.size(); ++level) {
-    if (m.filter_lookups == 0) {
+  for (size_t level = 1; level < m.reads.false_positives_by_level.size();
+       ++level) {
+    if (m.reads.filter_lookups == 0) {
       Print(out, " %6s", "-");
     } else {
-      Print(out, " %6.1f", 1000 * PerGet(m.false_positives_by_level[level], m));
+      Print(out, " %6.1f",
+            1000 * PerGet(m.reads.false_positives_by_level[level], m));
     }
   }
-  Print(out, " %9.0f %7.1f %7.1f\n", PerGet(m.bytes_read, m), m.p50_us,
+  Print(out, " %9.0f %7.1f %7.1f\n", PerGet(m.reads.bytes_read, m), m.p50_us,
         m.p99_us);
 }
 
 void PrintQuery(const Comparison& comparison, Query query, std::ostream& out) {
-  const size_t level_count = comparison.results.front()
-                                 .runs.front()
-                                 .measurement.false_positives_by_level.size();
+  const size_t level_count =
+      comparison.results.front()
+          .runs.front()
+          .measurement.reads.false_positives_by_level.size();
   Print(out, "\n%s: %s\n", std::string(QueryName(query)).c_str(),
         Question(query));
   Print(out, "  %-*s %-*s %9s %9s %11s %8s", kPolicyWidth, "", kMixWidth, "",
@@ -235,17 +238,17 @@ Json RunJson(const Comparison& comparison, const PolicyResult& result,
       {"gets", m.gets},
       {"found", m.found},
       {"wrong_answers", m.wrong_answers},
-      {"data_reads_per_get", PerGet(m.data_reads, m)},
+      {"data_reads_per_get", PerGet(m.reads.data_reads, m)},
       {"times_fewer_reads_than_none",
        std::isfinite(fewer) && fewer != 0 ? Json(fewer) : Json()},
       {"wasted_reads_per_1000_gets", WastedPer1000(m)},
-      {"filter_lookups", m.filter_lookups},
+      {"filter_lookups", m.reads.filter_lookups},
       {"false_positives", m.false_positives},
       {"fpr", m.false_positive_rate},
-      {"false_positives_by_level", m.false_positives_by_level},
-      {"data_reads_by_level", m.data_reads_by_level},
-      {"bytes_read_per_get", PerGet(m.bytes_read, m)},
-      {"index_and_filter_reads", m.metadata_reads},
+      {"false_positives_by_level", m.reads.false_positives_by_level},
+      {"data_reads_by_level", m.reads.data_reads_by_level},
+      {"bytes_read_per_get", PerGet(m.reads.bytes_read, m)},
+      {"index_and_filter_reads", m.reads.metadata_reads},
       {"p50_us", m.p50_us},
       {"p99_us", m.p99_us},
   };
@@ -312,7 +315,7 @@ void PrintChart(const Comparison& comparison, std::ostream& out) {
   for (const Query query : kReportedQueries) {
     for (const PolicyResult& result : comparison.results) {
       const Measurement* m = FindRun(result, query, Mix::kUniform);
-      const double reads = PerGet(m->data_reads, *m);
+      const double reads = PerGet(m->reads.data_reads, *m);
       const double decades = std::log10(std::max(reads, kLeast) / kLeast);
       const std::string bar(
           static_cast<size_t>(std::lround(decades * kCharactersPerDecade)),

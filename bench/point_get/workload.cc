@@ -17,6 +17,7 @@ constexpr uint64_t kGetsPerEpoch = 1000;
 constexpr uint64_t kValueSeed = 100;
 constexpr uint64_t kColumnChoiceSeed = 101;
 constexpr uint64_t kGetSeed = 200;  // Plus query and mix.
+constexpr uint64_t kLevelSeed = 300;
 
 void Check(const absl::Status& status) {
   if (!status.ok()) throw std::runtime_error(std::string(status.message()));
@@ -101,6 +102,22 @@ std::vector<PointGet> MakePointGets(const Dataset& data, Query query, Mix mix,
     }
   }
   return gets;
+}
+
+LevelChooser::LevelChooser(int level_count, double level_ratio) {
+  double sum = 0;
+  for (int level = 1; level <= level_count; ++level) {
+    sum += std::pow(level_ratio, level);
+    limits_.push_back(sum);
+  }
+}
+
+int LevelChooser::Level(std::string_view row, uint32_t qualifier) const {
+  const uint64_t hash = Scramble(row, kLevelSeed + qualifier);
+  const double at = std::ldexp(static_cast<double>(hash), -64);
+  size_t i = 0;
+  while (i + 1 < limits_.size() && at * limits_.back() >= limits_[i]) ++i;
+  return static_cast<int>(i) + 1;
 }
 
 std::string EncodeKey(std::string_view row, std::string_view qualifier) {

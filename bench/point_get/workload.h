@@ -60,6 +60,17 @@ class ZipfSampler {
 std::vector<PointGet> MakePointGets(const Dataset& data, Query query, Mix mix,
                                     const ZipfSampler& zipf, uint64_t count);
 
+// The level of a cell, from 1 on: a fair draw, by hash, with odds as the
+// levels' sizes.
+class LevelChooser {
+ public:
+  LevelChooser(int level_count, double level_ratio);
+  int Level(std::string_view row, uint32_t qualifier) const;
+
+ private:
+  std::vector<double> limits_;
+};
+
 // The flat key of a cell, and the value it is stored with.
 std::string EncodeKey(std::string_view row, std::string_view qualifier);
 void MakeValue(std::string_view key, size_t size_bytes, std::string* value);

@@ -213,7 +213,8 @@ struct LiveFilters {
 // The same for SSTs one by one, when they are written. An SST counts for the
 // run that it will be part of: the oldest if it is bottommost or nothing is
 // known of it, else by run_share, else by its level. Bottommost comes first
-// since a move changes levels, and leaves that as it is.
+// since a move changes levels, and leaves that as it is. The oldest run is
+// taken to be as large as the largest that is live.
 //
 //   auto budget = FileBudget::Create(cost, options);
 //   budget->SetLive(live);                     // Whenever the tree changed.

@@ -181,12 +181,12 @@ std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
   return runs;
 }
 
-// Of the last that has keys.
+// Of the largest: the oldest, unless files were ingested far below it, or the
+// oldest is new and will be the largest.
 double OldestShare(const std::vector<RunBudget>& runs) {
-  const auto oldest =
-      std::find_if(runs.rbegin(), runs.rend(),
-                   [](const RunBudget& run) { return run.key_share > 0; });
-  return oldest == runs.rend() ? 1 : oldest->key_share;
+  double share = 0;
+  for (const RunBudget& run : runs) share = std::max(share, run.key_share);
+  return share == 0 ? 1 : share;
 }
 
 absl::Status CheckFileOptions(const FileBudgetOptions& options) {

@@ -499,6 +499,20 @@ TEST(FileBudget, LiveRunsReplaceTheAssumedTree) {
   EXPECT_NEAR(budget->precision(), plan->precision, 1e-9);
 }
 
+// As when a file is ingested into the last of RocksDB's levels, and the others
+// end four levels above.
+TEST(FileBudget, TheOldestRunIsTakenToBeAsLargeAsTheLargest) {
+  auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), {});
+  ASSERT_TRUE(budget.ok());
+  LiveFilters live;
+  live.runs = {{97000}, {3000}};
+  ASSERT_TRUE(budget->SetLive(live).ok());
+  FileFacts newer;
+  newer.run_share = 0.03;
+  EXPECT_LT(budget->ForFile(Bottommost()).bits_per_key,
+            budget->ForFile(newer).bits_per_key - 4);
+}
+
 TEST(FileBudget, AByteBudgetIsSharedByWhatIsThere) {
   const FilterCost cost = *FilterCost::OfFamily("compact");
   FileBudgetOptions options;

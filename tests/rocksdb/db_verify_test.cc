@@ -374,14 +374,49 @@ TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
 }
 
 // A flush of few keys, one of many, and the oldest run.
-void FillComposed(TestDb* db, const RocksDbComposedOptions& options) {
+void FillThreeRuns(TestDb* db) {
   db->set_up.extractor = false;
-  db->set_up.other_policy = NewRocksDbComposedPolicy(options);
   db->Open();
   FillKeys(db, 5000);
   db->Compact();
   FillKeys(db, 2000);
   FillKeys(db, 10);
+}
+
+void FillComposed(TestDb* db, const RocksDbComposedOptions& options) {
+  db->set_up.other_policy = NewRocksDbComposedPolicy(options);
+  FillThreeRuns(db);
+}
+
+TEST(DbVerify, WhateverABudgetGivesIsExpected) {
+  for (const char* family : {"blocked_bloom", "fast", "compact"}) {
+    for (const BudgetMode mode :
+         {BudgetMode::kBalanced, BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
+      for (const double bits : {0.5, 2.0, 10.0, 20.0}) {
+        TestDb db;
+        db.set_up.filter.policy = FilterPolicy::BitsPerKey(family, 10);
+        db.set_up.filter.budget = mode;
+        db.set_up.filter.budget_bits_per_key = bits;
+        FillThreeRuns(&db);
+        const RocksDbFilterReport report = Verify(db);
+        EXPECT_EQ(report.CountOf(State::kExpected), 3) << report.ToString();
+        EXPECT_THAT(report.expected.ToString(), HasSubstr("by a budget"));
+      }
+    }
+  }
+}
+
+TEST(DbVerify, BitsThatTheBudgetCannotHaveGivenAreOther) {
+  TestDb db;
+  db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 3);
+  FillThreeRuns(&db);
+  db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 10);
+  db.set_up.filter.budget = BudgetMode::kBalanced;
+  db.Open();
+  EXPECT_EQ(Verify(db).CountOf(State::kOtherOptions), 2);
+  db.set_up.filter.budget_bytes = 5000;  // Which may take any down.
+  db.Open();
+  EXPECT_EQ(Verify(db).CountOf(State::kOtherOptions), 0);
 }
 
 TEST(DbVerify, WhateverComposedModeGivesIsExpected) {

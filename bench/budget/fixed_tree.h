@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One tree of fixed shape, built with the filters of one policy after another
+// and asked the same gets.
+//
+//   FixedTree bench(shape, options, &work_directory, &progress);
+//   PolicyResult r = bench.MeasureAt("compact", 10, Conditions(...));
+//   r.bits_per_key;                                // Over the live files.
+//   r.runs[0].WastedPerThousand();
+//
+// Errors are thrown as std::runtime_error.
+
+#ifndef ROWBLOOM_BENCH_BUDGET_FIXED_TREE_H_
+#define ROWBLOOM_BENCH_BUDGET_FIXED_TREE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/point_get/progress.h"
+#include "bench/point_get/tree.h"
+#include "bench/point_get/work_directory.h"
+#include "keys.h"
+#include "measure.h"
+#include "policies.h"
+#include "rocksdb/cache.h"
+#include "rowbloom/tree_shape.h"
+#include "slow_reads.h"
+
+namespace rowbloom::budget_bench {
+
+struct FixedTreeOptions {
+  AskLimits limits;  // Of each repetition.
+  uint32_t repetitions = 3;
+  uint64_t warm_up_gets = 1000000;  // At most.
+  uint64_t timed_gets = 0;          // 0: no times.
+  uint64_t delay_us = 100;          // Of a read from storage, while timed.
+  uint64_t file_size_bytes = 8 << 20;
+  uint64_t block_size_bytes = 4096;
+};
+
+// What gets are asked, and how much of the data is cached.
+struct Condition {
+  GetMix mix;
+  double cache_share = 0;  // Of the bytes of data.
+};
+// Uniform gets at each share of missing gets and each cache; Zipf without one.
+std::vector<Condition> AllConditions(const std::vector<double>& cache_shares);
+std::vector<Condition> ColdUniform();
+
+struct Run {
+  Condition condition;
+  std::vector<Wasted> repetitions;
+
+  // Wasted reads of 1,000 gets: of all repetitions, and of the repetitions with
+  // the fewest and the most.
+  double WastedPerThousand() const;
+  double Least() const;
+  double Most() const;
+  double PerThousandOfLevel(int level) const;  // Of all repetitions.
+};
+
+struct TimedGets {
+  double missing_share = 1;
+  Latency latency;
+};
+
+struct PolicyResult {
+  std::string policy;
+  double bits_asked = 0;
+  double bits_per_key = 0;  // Of all live files.
+  std::map<int, double> bits_per_key_by_level;
+  double build_cpu_seconds = 0;  // Of flushes and compactions.
+  std::vector<Run> runs;
+  std::vector<TimedGets> timed;
+};
+
+const Run* FindRun(const PolicyResult& result, const Condition& condition);
+
+class FixedTree {
+ public:
+  // Both pointers must outlive it.
+  FixedTree(const TreeShape& shape, const FixedTreeOptions& options,
+            const point_get::WorkDirectory* directory,
+            point_get::Progress* progress);
+
+  // Asks the policy for so many bits per key.
+  PolicyResult MeasureAt(const std::string& policy, double bits_asked,
+                         const std::vector<Condition>& conditions);
+  // Asks it for what makes its filters take so many bits per key, as near as
+  // it can in a few trials.
+  PolicyResult MeasureWith(const std::string& policy, double bits_per_key,
+                           const std::vector<Condition>& conditions);
+  // Only builds it.
+  double BuildCpuSeconds(const std::string& policy, double bits_asked);
+
+  const TreeShape& shape() const { return shape_; }
+  // Of the first tree that was built; all others have the same.
+  const std::vector<point_get::LevelShape>& levels() const { return levels_; }
+  uint64_t data_bytes() const;
+  uint64_t answers_checked() const { return answers_checked_; }
+  uint64_t wrong_answers() const { return wrong_answers_; }
+
+ private:
+  std::unique_ptr<point_get::Tree> Build(const std::string& policy,
+                                         double bits_asked);
+  PolicyResult Measure(const point_get::Tree& tree, const std::string& policy,
+                       double bits_asked,
+                       const std::vector<Condition>& conditions);
+  Run MeasureRun(const point_get::Tree& tree, const Condition& condition);
+  TimedGets Time(const point_get::Tree& tree, double missing_share);
+
+  const TreeShape shape_;
+  const FixedTreeOptions options_;
+  const point_get::WorkDirectory* const directory_;
+  point_get::Progress* const progress_;
+  const Keys keys_;
+  SlowReads slow_reads_;
+  std::shared_ptr<rocksdb::Cache> cache_;
+  std::vector<point_get::LevelShape> levels_;
+  int tree_count_ = 0;
+  uint64_t answers_checked_ = 0;
+  uint64_t wrong_answers_ = 0;
+};
+
+}  // namespace rowbloom::budget_bench
+
+#endif  // ROWBLOOM_BENCH_BUDGET_FIXED_TREE_H_
