@@ -122,12 +122,9 @@ class BlockCacheBridge final : public FilterCache {
         entry->charge_bytes;
     static_cast<void>(entry.release());  // The cache's.
 
-    Unpin(bridge_key);
-    if (options.priority == FilterCachePriority::kPinned) {
-      cache_->Ref(handle);
-      std::lock_guard<std::mutex> lock(mutex_);
-      pinned_[bridge_key] = handle;
-    }
+    const bool is_pinned = options.priority == FilterCachePriority::kPinned;
+    if (is_pinned) cache_->Ref(handle);
+    Pin(bridge_key, is_pinned ? handle : nullptr);
     return HandleOf(handle);
   }
 
@@ -178,20 +175,23 @@ class BlockCacheBridge final : public FilterCache {
     return *static_cast<BridgeEntry*>(cache_->Value(handle));
   }
 
-  void Unpin(const BridgeKey& key) {
-    RocksDbCache::Handle* handle = nullptr;
+  // Takes a reference, or nullptr for none, in place of the one that it had.
+  void Pin(const BridgeKey& key, RocksDbCache::Handle* handle) {
+    RocksDbCache::Handle* before = handle;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      auto it = pinned_.find(key);
-      if (it == pinned_.end()) return;
-      handle = it->second;
-      pinned_.erase(it);
+      if (handle != nullptr) {
+        std::swap(pinned_[key], before);
+      } else if (const auto it = pinned_.find(key); it != pinned_.end()) {
+        before = it->second;
+        pinned_.erase(it);
+      }
     }
-    cache_->Release(handle);
+    if (before != nullptr) cache_->Release(before);
   }
 
   void Erase(const BridgeKey& key) {
-    Unpin(key);
+    Pin(key, nullptr);
     cache_->Erase(SliceOf(key));
   }
 
@@ -208,6 +208,13 @@ class BlockCacheBridge final : public FilterCache {
           if (key[0] == id_ && condition(key)) keys.push_back(key);
         },
         {});
+    {
+      // An entry may have been pinned after it was erased.
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (const auto& [key, handle] : pinned_) {
+        if (condition(key)) keys.push_back(key);
+      }
+    }
     for (const BridgeKey& key : keys) Erase(key);
   }
 

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,7 +25,7 @@ namespace rdb = ROCKSDB_NAMESPACE;
 
 namespace {
 
-constexpr size_t kReadsPerEvent = 16;
+constexpr size_t kReadsPerEvent = 8;
 
 // Of all column families, since that is how RocksDB lists SSTs without a
 // handle.
@@ -32,12 +35,15 @@ void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
   std::vector<rdb::ColumnFamilyMetaData> column_families;
   db->GetAllColumnFamilyMetaData(&column_families);
   const auto took = LiveTree::Clock::now() - start;
+  std::set<std::string> names;
   for (const rdb::ColumnFamilyMetaData& column_family : column_families) {
     const auto before = changes.find(column_family.name);
     LiveTrees::FindOrAdd(logger, column_family.name)
         ->SetFiles(before == changes.end() ? 0 : before->second,
                    FilesOf(column_family), took);
+    names.insert(column_family.name);
   }
+  LiveTrees::KeepOnly(*logger, names);
 }
 
 // From before the database was opened, or ingested.
@@ -60,10 +66,11 @@ void ReadUnknownFilters(rdb::DB* db, LiveTree* tree) {
 }
 
 // As it is, as far as can be known.
-std::shared_ptr<LiveTree> TreeOf(rdb::DB* db, const std::string& name) {
+std::shared_ptr<LiveTree> TreeOf(rdb::DB* db, const std::string& name,
+                                 std::optional<uint32_t> id = std::nullopt) {
   const std::shared_ptr<rdb::Logger> logger = db->GetDBOptions().info_log;
   if (logger == nullptr) return nullptr;
-  std::shared_ptr<LiveTree> tree = LiveTrees::FindOrAdd(logger, name);
+  std::shared_ptr<LiveTree> tree = LiveTrees::FindOrAdd(logger, name, id);
   if (tree->WantsFiles(LiveTree::Clock::now())) ListFiles(db, logger);
   ReadUnknownFilters(db, tree.get());
   return tree;
@@ -94,14 +101,14 @@ uint64_t SizeOf(const rdb::TableProperties& properties) {
 
 void BudgetListener::OnFlushBegin(rdb::DB* db,
                                   const rdb::FlushJobInfo& info) noexcept {
-  TreeOf(db, info.cf_name);
+  TreeOf(db, info.cf_name, info.cf_id);
 }
 
 void BudgetListener::OnFlushCompleted(rdb::DB* db,
                                       const rdb::FlushJobInfo& info) noexcept {
   const rdb::TableProperties& properties = info.table_properties;
   if (properties.num_entries == 0) return;  // Nothing was written.
-  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name);
+  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
   if (tree == nullptr) return;
   LiveFile file;
   file.order = info.largest_seqno;
@@ -112,7 +119,7 @@ void BudgetListener::OnFlushCompleted(rdb::DB* db,
 
 void BudgetListener::OnCompactionBegin(
     rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept {
-  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name);
+  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
   if (tree == nullptr) return;
   const std::vector<uint64_t> inputs = NumbersOf(info.input_file_infos);
   for (size_t i = 0; i < inputs.size() && i < info.input_files.size(); ++i) {
@@ -128,7 +135,7 @@ void BudgetListener::OnCompactionBegin(
 
 void BudgetListener::OnCompactionCompleted(
     rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept {
-  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name);
+  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
   if (tree == nullptr) return;
   LiveFiles outputs;
   for (size_t i = 0; i < info.output_file_infos.size(); ++i) {

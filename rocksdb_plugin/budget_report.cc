@@ -85,7 +85,14 @@ class Rates {
 struct Asked {
   std::string filter;
   double missing_share = 0.5;
+  bool is_bloom_in_level_0 = false;
 };
+
+// Of filters in an SST that another wrote, by the name of its policy.
+bool Reads(const rdb::FilterPolicy& policy, const std::string& written_with) {
+  const bool is_ours = written_with == NativePolicy::kClassName();
+  return policy.IsInstanceOf(NativePolicy::kClassName()) == is_ours;
+}
 
 absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
   if (policy == nullptr) {
@@ -99,7 +106,8 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
   if (const auto* composed = policy->CheckedCast<ComposedPolicy>()) {
     return Asked{
         composed->options().filter == RocksDbFilter::kBloom ? kBloom : kRibbon,
-        composed->options().missing_share};
+        composed->options().missing_share,
+        composed->options().filter == RocksDbFilter::kHybrid};
   }
   const std::string_view name = policy->Name();
   for (const auto& [prefix, filter] :
@@ -126,6 +134,7 @@ absl::Status SumUp(const FilterCost& cost, const FilterStats* stats,
   if (stats != nullptr) observed = stats->Levels();
   std::vector<RunFilters> runs;
   std::vector<size_t> level_of_run;
+  std::vector<size_t> run_of_file;
   std::optional<int> last_level;
   for (const RocksDbBudgetFile& file : report->files) {
     if (last_level != file.level) {
@@ -140,6 +149,7 @@ absl::Status SumUp(const FilterCost& cost, const FilterStats* stats,
       runs.push_back({{0}, 0, 0});
       level_of_run.push_back(report->levels.size() - 1);
     }
+    run_of_file.push_back(runs.size() - 1);
     last_level = file.level;
     ++level.file_count;
     level.key_count += file.key_count;
@@ -173,6 +183,17 @@ absl::Status SumUp(const FilterCost& cost, const FilterStats* stats,
     report->levels[level_of_run[i]].expected_wasted_reads +=
         report->waste.runs[i].wasted_reads;
   }
+  // A get asks one SST of a run, each in proportion to its keys.
+  for (size_t i = 0; i < report->files.size(); ++i) {
+    RocksDbBudgetFile& file = report->files[i];
+    const auto keys = static_cast<double>(file.key_count);
+    const RunFilters& run = runs[run_of_file[i]];
+    const double all = static_cast<double>(run.run.key_count) * run.fpr;
+    if (all == 0) continue;
+    file.expected_wasted_reads =
+        report->waste.runs[run_of_file[i]].wasted_reads *
+        (keys * file.expected_fpr / all);
+  }
   return absl::OkStatus();
 }
 
@@ -188,8 +209,9 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   const rdb::Options options = db->GetOptions(column_family);
   const auto* table_options =
       options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
-  const absl::StatusOr<Asked> asked = AskedBy(
-      table_options == nullptr ? nullptr : table_options->filter_policy.get());
+  const rdb::FilterPolicy* policy =
+      table_options == nullptr ? nullptr : table_options->filter_policy.get();
+  const absl::StatusOr<Asked> asked = AskedBy(policy);
   if (!asked.ok()) return asked.status();
   const absl::StatusOr<FilterCost> cost = CostOf(asked->filter);
   if (!cost.ok()) return cost.status();
@@ -202,11 +224,15 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   if (!status.ok()) return FromRocksDb(status);
   LiveFiles live = FilesOf(listed);
   std::vector<const LiveFile*> in_order;
+  std::set<std::string> unread;
   for (auto& [number, file] : live) {
     // One that has come or gone in between stays unknown, or out.
     const auto of_file = properties.find(file.path);
     if (of_file != properties.end()) {
       file.filter = FileFilter::Of(*of_file->second);
+      if (!Reads(*policy, of_file->second->filter_policy_name)) {
+        unread.insert(file.path);
+      }
     }
     in_order.push_back(&file);
   }
@@ -226,6 +252,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
               table_options->partition_filters
                   ? table_options->metadata_block_size
                   : 0);
+  Rates bloom_rates(kBloom, FilterCost::OfRocksDbBloom(), 0);
   const FilterEstimator estimator(live);
   for (const LiveFile* live_file : in_order) {
     const FilterEstimator::Estimate estimate = estimator.Of(*live_file);
@@ -234,7 +261,10 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     file.level = live_file->level;
     file.key_count = static_cast<uint64_t>(std::llround(estimate.keys));
     file.filter_bytes = static_cast<uint64_t>(std::llround(estimate.bytes));
-    file.expected_fpr = rates.Of(file);
+    file.expected_fpr = unread.count(file.path) > 0 ? 1
+                        : file.level == 0 && asked->is_bloom_in_level_0
+                            ? bloom_rates.Of(file)
+                            : rates.Of(file);
   }
   if (absl::Status s = SumUp(*cost, stats, &report); !s.ok()) return s;
   return report;
@@ -293,11 +323,16 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     keys += static_cast<double>(file.filter_key_count);
     keys_of_family[file.family] += file.filter_key_count;
   }
+  // Of those that have a cost: not "mixed", nor another's.
+  for (auto it = keys_of_family.begin(); it != keys_of_family.end();) {
+    it = CostOf(it->first).ok() ? std::next(it) : keys_of_family.erase(it);
+  }
   const auto most = std::max_element(
       keys_of_family.begin(), keys_of_family.end(),
       [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == keys_of_family.end()) {
-    return absl::FailedPreconditionError("no SST has a filter");
+    return absl::FailedPreconditionError(
+        "no SST has a filter of a family with a known cost");
   }
   const absl::StatusOr<FilterCost> cost = CostOf(most->first);
   if (!cost.ok()) return cost.status();
@@ -327,7 +362,10 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
                    [](const auto& a, const auto& b) {
                      // Of level 0 by number, which is the end of the path.
                      if (a.level != b.level) return a.level < b.level;
-                     return a.level == 0 && a.path > b.path;
+                     if (a.level != 0) return false;
+                     return a.path.size() != b.path.size()
+                                ? a.path.size() > b.path.size()
+                                : a.path > b.path;
                    });
   if (absl::Status s = SumUp(*cost, nullptr, &report); !s.ok()) return s;
   return report;

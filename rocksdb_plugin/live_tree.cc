@@ -24,6 +24,11 @@ namespace {
 constexpr int kPauseForEachCopy = 1000;
 constexpr std::chrono::seconds kLongestPause(60);
 
+// Sums over very many SSTs take longer than this, and are then taken again for
+// at most a hundredth of the time.
+constexpr std::chrono::milliseconds kLongSum(1);
+constexpr int kPauseForEachSum = 100;
+
 uint64_t Rounded(double value) {
   return static_cast<uint64_t>(std::llround(value));
 }
@@ -89,68 +94,80 @@ FilterEstimator::Estimate FilterEstimator::Of(const LiveFile& file) const {
           static_cast<double>(filter.size_bytes)};
 }
 
+const LiveTree::Sums& LiveTree::UpToDateSums() const {
+  const Clock::time_point start = Clock::now();
+  const uint64_t changes = changes_ + learned_;
+  if (sums_.has_value() &&
+      (sums_->changes == changes || start < sums_->good_until)) {
+    return *sums_;
+  }
+  Sums& sums = sums_.emplace();
+  sums.changes = changes;
+  sums.estimator = FilterEstimator(files_);
+  for (const auto& [number, file] : files_) {
+    const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
+    const uint64_t place = file.level > 0 ? 0 : ~file.order;
+    sums.run_keys[{file.level, place}] += estimate.keys;
+    sums.keys += estimate.keys;
+    sums.bytes += estimate.bytes;
+    sums.deepest_level = std::max(sums.deepest_level, file.level);
+  }
+  const Clock::time_point end = Clock::now();
+  if (end - start >= kLongSum) {
+    sums.good_until = end + kPauseForEachSum * (end - start);
+  }
+  return sums;
+}
+
 std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const FilterEstimator estimator(files_);
-  if (!estimator.is_known()) return std::nullopt;
-  // The newest first: SSTs of level 0, each a run, and then levels.
-  std::map<std::pair<int, uint64_t>, double> run_keys;
-  double all_keys = 0;
-  double all_bytes = 0;
-  int deepest = 0;
-  for (const auto& [number, file] : files_) {
-    const FilterEstimator::Estimate estimate = estimator.Of(file);
-    const uint64_t place = file.level > 0 ? 0 : ~file.order;
-    run_keys[{file.level, place}] += estimate.keys;
-    all_keys += estimate.keys;
-    all_bytes += estimate.bytes;
-    deepest = std::max(deepest, file.level);
-  }
+  const Sums& sums = UpToDateSums();
+  if (!sums.estimator.is_known()) return std::nullopt;
   View view;
-  for (const auto& [place, keys] : run_keys) {
+  for (const auto& [place, keys] : sums.run_keys) {
     view.live.runs.push_back({Rounded(keys)});
   }
-  view.live.key_count = Rounded(all_keys);
-  view.live.filter_bytes = Rounded(all_bytes);
+  view.live.key_count = Rounded(sums.keys);
+  view.live.filter_bytes = Rounded(sums.bytes);
   view.level_count =
-      std::max<uint32_t>(output.level, static_cast<uint32_t>(deepest)) + 1;
-  const std::optional<double> keys = OutputKeys(output, estimator);
+      std::max<uint32_t>(output.level,
+                         static_cast<uint32_t>(sums.deepest_level)) +
+      1;
+  const std::optional<double> keys = OutputKeys(output, sums);
   if (keys.has_value()) {
-    const double sum = all_keys + (output.is_flush ? *keys : 0);
+    const double sum = sums.keys + (output.is_flush ? *keys : 0);
     if (sum > 0) view.run_share = std::min(1.0, *keys / sum);
   }
   return view;
 }
 
-std::optional<double> LiveTree::OutputKeys(
-    const Output& output, const FilterEstimator& estimator) const {
+std::optional<double> LiveTree::OutputKeys(const Output& output,
+                                           const Sums& sums) const {
   if (output.is_flush) {
     // As many as the last had.
-    const auto last =
-        last_flush_.has_value() ? files_.find(*last_flush_) : files_.end();
-    if (last == files_.end()) return std::nullopt;
-    return estimator.Of(last->second).keys;
+    if (!last_flush_.has_value()) return std::nullopt;
+    return sums.estimator.Of(*last_flush_).keys;
   }
   // The level as it is when the compactions into it are done. One that writes
   // to level 0 has one run for itself, and one thread.
-  std::set<uint64_t> numbers;
+  const int level = static_cast<int>(output.level);
+  double keys = 0;
   bool any_job = false;
   for (const auto& [id, job] : jobs_) {
     if (job.output_level != output.level) continue;
-    if (output.level == 0 && job.thread != std::this_thread::get_id()) continue;
+    if (level == 0 && job.thread != std::this_thread::get_id()) continue;
     any_job = true;
-    numbers.insert(job.inputs.begin(), job.inputs.end());
-  }
-  if (!any_job) return std::nullopt;
-  if (output.level > 0) {
-    for (const auto& [number, file] : files_) {
-      if (file.level == static_cast<int>(output.level)) numbers.insert(number);
+    for (const uint64_t number : job.inputs) {
+      const auto file = files_.find(number);
+      if (file == files_.end()) continue;
+      if (level > 0 && file->second.level == level) continue;  // Below.
+      keys += sums.estimator.Of(file->second).keys;
     }
   }
-  double keys = 0;
-  for (const uint64_t number : numbers) {
-    const auto file = files_.find(number);
-    if (file != files_.end()) keys += estimator.Of(file->second).keys;
+  if (!any_job) return std::nullopt;
+  if (level > 0) {
+    const auto run = sums.run_keys.find({level, 0});
+    if (run != sums.run_keys.end()) keys += run->second;
   }
   return keys;
 }
@@ -158,8 +175,8 @@ std::optional<double> LiveTree::OutputKeys(
 void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++changes_;
+  last_flush_ = file;
   if (gone_.erase(number) > 0) return;
-  last_flush_ = number;
   files_[number] = std::move(file);
 }
 
@@ -181,7 +198,7 @@ void LiveTree::CompactionCompleted(int job, bool is_ok,
   for (const uint64_t number : inputs) {
     const auto file = files_.find(number);
     if (file == files_.end()) {
-      gone_.insert(number);
+      if (outputs.count(number) == 0) gone_.insert(number);  // Else moved.
       is_stale_ = true;
       continue;
     }
@@ -203,7 +220,9 @@ void LiveTree::CompactionCompleted(int job, bool is_ok,
 void LiveTree::LearnFilter(uint64_t number, const FileFilter& filter) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto file = files_.find(number);
-  if (file != files_.end()) file->second.filter = filter;
+  if (file == files_.end()) return;
+  file->second.filter = filter;
+  ++learned_;
 }
 
 bool LiveTree::WantsFiles(Clock::time_point now) {
@@ -222,8 +241,12 @@ void LiveTree::SetFiles(uint64_t changes, LiveFiles files,
   if (changes != changes_) return;
   for (auto& [number, file] : files) {
     const auto known = files_.find(number);
-    if (known != files_.end()) file.filter = known->second.filter;
+    if (known == files_.end()) continue;
+    file.filter = known->second.filter;
+    file.was_taken = known->second.was_taken;
   }
+  ++learned_;
+  may_have_unknown_ = true;
   files_ = std::move(files);
   gone_.clear();
   is_stale_ = false;
@@ -231,6 +254,7 @@ void LiveTree::SetFiles(uint64_t changes, LiveFiles files,
 
 void LiveTree::SetStale() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  ++changes_;  // A list that is on its way does not have it.
   is_stale_ = true;
 }
 
@@ -242,12 +266,20 @@ uint64_t LiveTree::changes() const {
 LiveFiles LiveTree::TakeUnknown(size_t count) {
   const std::lock_guard<std::mutex> lock(mutex_);
   LiveFiles unknown;
-  for (auto& [number, file] : files_) {
-    if (unknown.size() == count) break;
-    if (file.filter.has_value() || file.path.empty()) continue;
-    unknown.emplace(number, file);
-    file.path.clear();  // Not again.
+  if (!may_have_unknown_) return unknown;
+  std::map<int, size_t> sampled;
+  for (const auto& [number, file] : files_) {
+    if (file.filter.has_value() || file.was_taken) ++sampled[file.level];
   }
+  for (auto& [number, file] : files_) {
+    if (unknown.size() == count) return unknown;
+    if (file.filter.has_value() || file.was_taken || file.path.empty())
+      continue;
+    if (sampled[file.level]++ >= kSampledFiles) continue;
+    file.was_taken = true;
+    unknown.emplace(number, file);
+  }
+  may_have_unknown_ = false;
   return unknown;
 }
 
@@ -255,6 +287,7 @@ namespace {
 
 struct KnownTree {
   std::weak_ptr<Logger> logger;
+  std::optional<uint32_t> id;
   std::shared_ptr<LiveTree> tree;
 };
 
@@ -284,21 +317,37 @@ std::shared_ptr<LiveTree> LiveTrees::Find(
 
 std::shared_ptr<LiveTree> LiveTrees::FindOrAdd(
     const std::shared_ptr<Logger>& logger,
-    const std::string& column_family_name) {
+    const std::string& column_family_name,
+    std::optional<uint32_t> column_family_id) {
   AllTrees& all = Trees();
   const std::lock_guard<std::mutex> lock(all.mutex);
   const std::pair<const Logger*, std::string> key(logger.get(),
                                                   column_family_name);
   const auto found = all.trees.find(key);
   if (found != all.trees.end() && !found->second.logger.expired()) {
-    return found->second.tree;
+    KnownTree& known = found->second;
+    if (!known.id.has_value()) known.id = column_family_id;
+    if (!column_family_id.has_value() || known.id == column_family_id) {
+      return known.tree;
+    }
   }
   for (auto it = all.trees.begin(); it != all.trees.end();) {
     it = it->second.logger.expired() ? all.trees.erase(it) : std::next(it);
   }
   KnownTree& added = all.trees[key];
-  added = {logger, std::make_shared<LiveTree>()};
+  added = {logger, column_family_id, std::make_shared<LiveTree>()};
   return added.tree;
+}
+
+void LiveTrees::KeepOnly(const Logger& logger,
+                         const std::set<std::string>& column_family_names) {
+  AllTrees& all = Trees();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (auto it = all.trees.begin(); it != all.trees.end();) {
+    const bool is_gone = it->first.first == &logger &&
+                         column_family_names.count(it->first.second) == 0;
+    it = is_gone ? all.trees.erase(it) : std::next(it);
+  }
 }
 
 std::map<std::string, uint64_t> LiveTrees::Changes(const Logger& logger) {

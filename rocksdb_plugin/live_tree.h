@@ -24,6 +24,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "rocksdb/rocksdb_namespace.h"
@@ -52,6 +53,7 @@ struct LiveFile {
   uint64_t size_bytes = 0;
   std::optional<FileFilter> filter;  // Unset: not known.
   std::string path;                  // Where to look for it; may be empty.
+  bool was_taken = false;            // By LiveTree::TakeUnknown().
 };
 using LiveFiles = std::map<uint64_t, LiveFile>;  // By file number.
 
@@ -67,6 +69,7 @@ class FilterEstimator {
     double bytes = 0;
   };
 
+  FilterEstimator() = default;  // Knows nothing.
   explicit FilterEstimator(const LiveFiles& files);
 
   bool is_known() const { return is_known_; }  // Anything.
@@ -92,7 +95,8 @@ class LiveTree {
     std::optional<double> run_share;  // Of the output's run.
   };
   // Nothing if nothing is known. Keys are filter keys; of SSTs without a
-  // filter, as many for each entry as the others have.
+  // filter, as many for each entry as the others have. Of very many SSTs a
+  // moment ago.
   std::optional<View> ViewFor(const Output& output) const;
 
   // In whatever order threads come to say so.
@@ -118,8 +122,10 @@ class LiveTree {
   uint64_t changes() const;
   void SetStale();
 
-  // Up to `count` SSTs of unknown filters, each only once.
+  // Up to `count` SSTs of unknown filters, each only once, and none of levels
+  // of which kSampledFiles are known: the others will be like them.
   LiveFiles TakeUnknown(size_t count);
+  static constexpr size_t kSampledFiles = 64;
 
  private:
   struct Job {
@@ -127,15 +133,29 @@ class LiveTree {
     std::set<uint64_t> inputs;
     std::thread::id thread;
   };
+  // Of all files. The newest run first: SSTs of level 0, and then levels.
+  struct Sums {
+    uint64_t changes = 0;          // And learned.
+    Clock::time_point good_until;  // Whatever changes.
+    FilterEstimator estimator;
+    std::map<std::pair<int, uint64_t>, double> run_keys;
+    double keys = 0;
+    double bytes = 0;
+    int deepest_level = 0;
+  };
+  const Sums& UpToDateSums() const;
   std::optional<double> OutputKeys(const Output& output,
-                                   const FilterEstimator& estimator) const;
+                                   const Sums& sums) const;
 
   mutable std::mutex mutex_;
+  mutable std::optional<Sums> sums_;
   LiveFiles files_;
   std::map<int, Job> jobs_;
-  std::set<uint64_t> gone_;             // Before they were known to be there.
-  std::optional<uint64_t> last_flush_;  // Its file number.
+  std::set<uint64_t> gone_;  // Before they were known to be there.
+  std::optional<LiveFile> last_flush_;
   uint64_t changes_ = 0;
+  uint64_t learned_ = 0;  // Calls of LearnFilter().
+  bool may_have_unknown_ = true;
   bool is_stale_ = true;
   Clock::time_point not_before_;  // When it may want files again,
   Clock::time_point at_latest_;   // and when it will.
@@ -148,10 +168,15 @@ class LiveTrees {
   // nullptr if no listener has told of it.
   static std::shared_ptr<LiveTree> Find(const ROCKSDB_NAMESPACE::Logger* logger,
                                         const std::string& column_family_name);
-  // Makes one if there is none, and forgets those of closed databases.
+  // Makes one if there is none, or that which is there is of a dropped column
+  // family: of another id, if that is known. Forgets those of closed databases.
   static std::shared_ptr<LiveTree> FindOrAdd(
       const std::shared_ptr<ROCKSDB_NAMESPACE::Logger>& logger,
-      const std::string& column_family_name);
+      const std::string& column_family_name,
+      std::optional<uint32_t> column_family_id = std::nullopt);
+  // Forgets the column families of a database that have none of these names.
+  static void KeepOnly(const ROCKSDB_NAMESPACE::Logger& logger,
+                       const std::set<std::string>& column_family_names);
   // Of the trees of a database, LiveTree::changes().
   static std::map<std::string, uint64_t> Changes(
       const ROCKSDB_NAMESPACE::Logger& logger);

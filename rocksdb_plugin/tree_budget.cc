@@ -58,7 +58,6 @@ FileBudgetOptions MakeFileBudgetOptions(double bits_per_key, uint64_t max_bytes,
 
 FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
   FileFacts facts;
-  // FIFO keeps SSTs as they were flushed: none is the oldest for long.
   if (context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO) {
     return facts;
   }
@@ -72,7 +71,8 @@ FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
   const uint32_t level_count =
       *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
   const std::lock_guard<std::mutex> lock(mutex_);
-  uint32_t& most = level_counts_[context.column_family_name];
+  uint32_t& most =
+      level_counts_[{context.info_log, context.column_family_name}];
   most = std::max(most, level_count);
   facts.level_count = most;
   return facts;
@@ -80,11 +80,14 @@ FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
 
 absl::StatusOr<FileShare> TreeBudget::ShareOf(
     const FilterBuildingContext& context, const FilterCost& cost,
-    const FileBudgetOptions& options) {
+    FileBudgetOptions options) {
+  // FIFO's SSTs are all alike.
+  if (context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO) {
+    options.budget.mode = BudgetMode::kFixed;
+  }
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
   if (!budget.ok()) return budget.status();
   FileShare share = {FactsOf(context), *std::move(budget)};
-  // FIFO's SSTs are all alike, and have no level here.
   if (!share.facts.level.has_value()) return share;
   const std::shared_ptr<const LiveTree> tree =
       LiveTrees::Find(context.info_log, context.column_family_name);

@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,14 +49,14 @@ class TreeBudget {
   // `options` may differ from call to call. An error only if they are invalid.
   absl::StatusOr<FileShare> ShareOf(
       const ROCKSDB_NAMESPACE::FilterBuildingContext& context,
-      const FilterCost& cost, const FileBudgetOptions& options);
+      const FilterCost& cost, FileBudgetOptions options);
 
  private:
   FileFacts FactsOf(const ROCKSDB_NAMESPACE::FilterBuildingContext& context);
 
   std::mutex mutex_;
-  // By the name of the column family, how many levels it has for sure.
-  std::map<std::string, uint32_t> level_counts_;
+  // By database and column family, how many levels it has for sure.
+  std::map<std::pair<const void*, std::string>, uint32_t> level_counts_;
 };
 
 }  // namespace rowbloom

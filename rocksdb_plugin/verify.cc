@@ -209,22 +209,24 @@ struct BitsRange {
   double high = 0;
 };
 
+// Filters are rounded, by optimize_filters_for_memory more than otherwise.
 BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
   const FileBudgetOptions budget;
   BitsRange range;
   switch (mode) {
     case BudgetMode::kBalanced:
-      range = {bits - budget.max_extra_bits, bits + budget.max_extra_bits};
+      range = {0.9 * (bits - budget.max_extra_bits),
+               1.25 * (bits + budget.max_extra_bits)};
       break;
     case BudgetMode::kHitsOnly:
       return {0, std::numeric_limits<double>::infinity()};
     case BudgetMode::kFixed:
-      // RocksDB rounds, by optimize_filters_for_memory more than otherwise.
       range = {0.75 * bits, 1.25 * bits};
       break;
   }
-  // A limit in bytes may be below the bits.
-  range.low = max_bytes > 0 ? 0 : std::max(0.0, range.low);
+  // A limit in bytes may be below the bits, and no filter is the nearest to
+  // what is less than the least.
+  if (max_bytes > 0 || range.low < FilterPolicy::kMinBitsPerKey) range.low = 0;
   return range;
 }
 
@@ -248,7 +250,7 @@ std::string WhyOtherBits(const BitsRange& range,
   if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
   const double bits = file.bits_per_key();
   if (bits >= range.low && bits <= range.high) return "";
-  return absl::StrFormat("built with %.2f bits per key, not %g to %g", bits,
+  return absl::StrFormat("built with %.2f bits per key, not %.3g to %.3g", bits,
                          range.low, range.high);
 }
 

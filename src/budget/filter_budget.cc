@@ -33,7 +33,9 @@ absl::Status CheckOptions(const FilterBudgetOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat(
         "max_bits_per_key ", options.max_bits_per_key, " is not above 0"));
   }
-  if (options.mode != BudgetMode::kBalanced) return absl::OkStatus();
+  if (options.mode != BudgetMode::kBalanced) {
+    return CheckShare("missing_share", options.missing_share, 0);
+  }
   absl::Status status = CheckShare("missing_share", options.missing_share,
                                    FilterBudgetOptions::kMinMissingShare);
   if (status.ok() ||
@@ -364,11 +366,13 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   const double bits_per_key = std::min(options.memory.BitsPerKeyOf(key_count),
                                        options.max_bits_per_key);
   options.memory = FilterMemory::BitsPerKey(bits_per_key);
-  const absl::StatusOr<FilterBudgetPlan> plan = PlanFilterBudget(
-      cost_,
-      live.runs.empty() ? LeveledRuns(options_.size_ratio, options_.level_count)
-                        : live.runs,
-      options);
+  absl::StatusOr<FilterBudgetPlan> plan =
+      PlanFilterBudget(cost_, live.runs, options);
+  // No run, or none that may have a filter, says nothing of those to come.
+  if (plan.ok() && plan->bits_per_key == 0) {
+    plan = PlanFilterBudget(
+        cost_, LeveledRuns(options_.size_ratio, options_.level_count), options);
+  }
   if (!plan.ok()) return plan.status();
   bits_per_key_ = bits_per_key;
   precision_ = plan->precision;

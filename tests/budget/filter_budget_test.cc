@@ -640,5 +640,33 @@ TEST(FileBudget, OptionsOutOfRangeAreRefused) {
   EXPECT_TRUE(refuses([](auto* o) { o->budget.missing_share = 0; }));
 }
 
+TEST(FileBudget, ATreeThatMayHaveNoFiltersSaysNothingOfNewerRuns) {
+  FileBudgetOptions options;
+  options.budget.mode = BudgetMode::kHitsOnly;
+  options.budget.memory = FilterMemory::BitsPerKey(0.6);
+  auto budget = FileBudget::Create(FilterCost::OfRocksDbRibbon(), options);
+  ASSERT_TRUE(budget.ok());
+  FileFacts flush;
+  flush.is_flush = true;
+  flush.level = 0;
+  flush.run_share = 0.25;
+  const double assumed = budget->ForFile(flush).bits_per_key;
+  // One run, without a filter as it should be.
+  ASSERT_TRUE(budget->SetLive({1000000, 0, {{1000000}}}).ok());
+  EXPECT_LT(budget->ForFile(flush).bits_per_key, assumed + 2);
+}
+
+TEST(FilterBudget, MissingSharesAreSharesInAllModes) {
+  for (const BudgetMode mode : {BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
+    FilterBudgetOptions options;
+    options.mode = mode;
+    options.missing_share = 7;
+    EXPECT_EQ(PlanFilterBudget(FilterCost::OfRocksDbBloom(), {{100}}, options)
+                  .status()
+                  .code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
 }  // namespace
 }  // namespace rowbloom

@@ -457,7 +457,7 @@ TEST(DbVerify, ComposedModeKnowsFilesOfAnotherBudget) {
   options.bits_per_key = 24;
   EXPECT_THAT(notes_under(options),
               ::testing::MatchesRegex("(built with [0-9.]+ bits per key, not "
-                                      "18 to 30; ){2}"));
+                                      "16.2 to 37.5; ){2}"));
   options.mode = BudgetMode::kFixed;
   options.bits_per_key = 4;
   EXPECT_THAT(notes_under(options), HasSubstr("not 3 to 5; "));

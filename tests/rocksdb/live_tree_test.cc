@@ -170,6 +170,42 @@ TEST(LiveTree, FilesWithoutFiltersHaveAsManyKeysForEachEntry) {
   EXPECT_EQ(KeysOfRuns(tree), Numbers({150, 1500}));
 }
 
+TEST(LiveTree, OfALevelSomeFilesAreSampledAndEachOnce) {
+  LiveTree tree;
+  LiveFiles files;
+  constexpr size_t kFiles = LiveTree::kSampledFiles + 10;
+  for (uint64_t i = 0; i < kFiles; ++i) {
+    LiveFile& file = files[i];
+    file.level = 1;
+    file.path = "f";
+    files[kFiles + i] = file;
+    files[kFiles + i].level = 2;
+  }
+  tree.SetFiles(tree.changes(), files, milliseconds(1));
+  EXPECT_EQ(tree.TakeUnknown(10).size(), 10u);
+  // Not those again of which the list says nothing new.
+  tree.SetFiles(tree.changes(), files, milliseconds(1));
+  EXPECT_EQ(tree.TakeUnknown(1000).size(), 2 * LiveTree::kSampledFiles - 10);
+  EXPECT_TRUE(tree.TakeUnknown(1000).empty());
+  tree.SetFiles(tree.changes(), files, milliseconds(1));
+  EXPECT_TRUE(tree.TakeUnknown(1000).empty());
+}
+
+TEST(LiveTree, AnUnknownFileThatIsMovedIsThere) {
+  LiveTree tree;
+  LiveFile output = File(3, 40);
+  tree.CompactionCompleted(1, true, {5}, {{5, output}});
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({40}));
+}
+
+TEST(LiveTree, AListFromBeforeAnIngestionIsNotTaken) {
+  LiveTree tree;
+  const uint64_t before = tree.changes();
+  tree.SetStale();
+  tree.SetFiles(before, {{1, File(0, 10)}}, milliseconds(1));
+  EXPECT_TRUE(KeysOfRuns(tree).empty());
+}
+
 TEST(LiveTree, AListThatIsOutOfDateIsNotTaken) {
   LiveTree tree;
   const uint64_t changes = tree.changes();
@@ -227,6 +263,19 @@ TEST(LiveTrees, AreKnownByLoggerAndColumnFamily) {
   EXPECT_EQ(LiveTrees::Find(other.get(), "default"), nullptr);
   tree->FlushCompleted(1, File(0, 10));
   EXPECT_EQ(LiveTrees::Changes(*logger).at("default"), 1);
+}
+
+TEST(LiveTrees, ColumnFamiliesThatWereDroppedAreForgotten) {
+  const auto logger = std::make_shared<NoLogger>();
+  const auto one = LiveTrees::FindOrAdd(logger, "one", 1);
+  EXPECT_EQ(LiveTrees::FindOrAdd(logger, "one"), one);
+  EXPECT_EQ(LiveTrees::FindOrAdd(logger, "one", 1), one);
+  const auto again = LiveTrees::FindOrAdd(logger, "one", 2);
+  EXPECT_NE(again, one);
+  const auto other = LiveTrees::FindOrAdd(logger, "other");
+  LiveTrees::KeepOnly(*logger, {"one"});
+  EXPECT_EQ(LiveTrees::Find(logger.get(), "one"), again);
+  EXPECT_EQ(LiveTrees::Find(logger.get(), "other"), nullptr);
 }
 
 TEST(LiveTrees, AreForgottenWithTheLogger) {

@@ -74,11 +74,13 @@ struct RocksDbOptions {
   // In place of the bits of `policy`, for averages below 1. Above 0, at most
   // 24; 0: those of `policy`.
   double budget_bits_per_key = 0;
-  // All filters of a column family in at most so many bytes, which takes a
-  // listener. 0: no limit.
+  // What all filters of a column family are to take at most, which takes a
+  // listener: the bits of what is written are as if all had that average. SSTs
+  // that are only moved or ingested keep theirs, so that a tree that is only
+  // appended to goes beyond it. 0: no limit.
   uint64_t budget_bytes = 0;
   // RocksDB's max_bytes_for_level_multiplier; of universal compaction 2. Above
-  // 1. Not looked at where a listener knows the tree.
+  // 1. Less depends on it where a listener knows the tree.
   double size_ratio = 10;
   // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
   double missing_share = 0.5;

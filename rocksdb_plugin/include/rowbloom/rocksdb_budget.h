@@ -41,11 +41,12 @@ namespace rowbloom {
 // number of databases may share it, and column families a policy: each has the
 // whole budget for itself. In an OPTIONS file, "rowbloom.BudgetListener".
 //
-// It learns of flushes, compactions and ingested files as they happen, and
-// reads the list of live SSTs when a database is opened, after ingestion, and
-// once a minute, with at most a thousandth of the time spent on that; table
-// properties of SSTs from before the open, 16 at each event. What it is not
-// told of in time costs reads, never rows.
+// It learns of flushes, compactions and ingested files as they happen. The list
+// of live SSTs it reads at the first of these, after ingestion, and once a
+// minute, which is when it learns of CompactFiles() and DeleteFilesInRange():
+// at most a thousandth of the time is spent on that. Of SSTs from before the
+// open it reads table properties, 8 at each event and some 64 for each level.
+// What it is not told of in time costs reads, never rows.
 //
 // Databases are told apart by their DBOptions::info_log: RocksDB makes one for
 // each. Of databases that are given the same, filters may get the bits of one
@@ -61,6 +62,8 @@ struct RocksDbBudgetFile {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
   double expected_fpr = 1;
+  // Of a get of the whole tree. RocksDB counts what happens by level only.
+  double expected_wasted_reads = 0;
 
   double bits_per_key() const;  // 0 without keys.
 };
@@ -107,7 +110,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
 
 // Of filters that were read, with the rates that they say. Those that the
 // configured policy does not read deny nothing. FailedPrecondition if no SST
-// has a filter.
+// has a filter whose cost is known.
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     const RocksDbFilterReport& verified);
 

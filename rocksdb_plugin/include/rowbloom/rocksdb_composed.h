@@ -54,11 +54,11 @@ struct RocksDbComposedOptions {
   // kHitsOnly: none at the bottom, for gets that never miss. kFixed: the same
   // bits everywhere.
   BudgetMode mode = BudgetMode::kBalanced;
-  // All filters of a column family in at most so many bytes, which takes a
-  // listener (rocksdb_budget.h). 0: no limit.
+  // What all filters of a column family are to take at most, which takes a
+  // listener (rocksdb_budget.h); as in RocksDbOptions. 0: no limit.
   uint64_t budget_bytes = 0;
   // RocksDB's max_bytes_for_level_multiplier; of universal compaction 2. Above
-  // 1. Not looked at where a listener knows the tree.
+  // 1. Less depends on it where a listener knows the tree.
   double size_ratio = 10;
   // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
   double missing_share = 0.5;
