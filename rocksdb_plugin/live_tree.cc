@@ -97,11 +97,12 @@ FilterEstimator::Estimate FilterEstimator::Of(const LiveFile& file) const {
 const LiveTree::Sums& LiveTree::UpToDateSums() const {
   const Clock::time_point start = Clock::now();
   const uint64_t changes = changes_ + learned_;
-  if (sums_.has_value() &&
+  if (sums_ != nullptr &&
       (sums_->changes == changes || start < sums_->good_until)) {
     return *sums_;
   }
-  Sums& sums = sums_.emplace();
+  sums_ = std::make_unique<Sums>();
+  Sums& sums = *sums_;
   sums.changes = changes;
   sums.estimator = FilterEstimator(files_);
   for (const auto& [number, file] : files_) {

@@ -148,7 +148,7 @@ class LiveTree {
                                    const Sums& sums) const;
 
   mutable std::mutex mutex_;
-  mutable std::optional<Sums> sums_;
+  mutable std::unique_ptr<Sums> sums_;  // Once they were asked for.
   LiveFiles files_;
   std::map<int, Job> jobs_;
   std::set<uint64_t> gone_;  // Before they were known to be there.
