@@ -109,9 +109,17 @@ TEST(ComposedPolicy, BottommostComesBeforeTheLevel) {
 TEST(ComposedPolicy, WhatIsUnknownCountsAsOldest) {
   const double oldest = BitsOf({}, Context::Bottommost(6));
   EXPECT_EQ(BitsOf({}, Context::Unknown()), oldest);
-  EXPECT_EQ(
-      BitsOf({}, Context::Flush().Of(ROCKSDB_NAMESPACE::kCompactionStyleFIFO)),
-      oldest);
+}
+
+TEST(ComposedPolicy, UnderFifoCompactionAllHaveTheSame) {
+  const Context flush =
+      Context::Flush().Of(ROCKSDB_NAMESPACE::kCompactionStyleFIFO);
+  EXPECT_EQ(BitsOf({}, flush), 10);
+  // Of budgets whose oldest run would have none, too.
+  RocksDbComposedOptions hits_only;
+  hits_only.mode = BudgetMode::kHitsOnly;
+  hits_only.bits_per_key = 3;
+  EXPECT_GT(BitsOf(hits_only, flush), 2);
 }
 
 TEST(ComposedPolicy, FlushesAreCapped) {
