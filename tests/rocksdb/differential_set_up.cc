@@ -3,12 +3,14 @@
 #include "rocksdb/differential_set_up.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/merge_operator.h"
+#include "rowbloom/rocksdb_budget.h"
 
 namespace rowbloom::testing {
 namespace {
@@ -154,6 +156,7 @@ std::string RandomSetUp::Name() const {
   name += comparator == nullptr ? "" : std::string(" ") + comparator->Name();
   name += mmap_reads ? " mmap" : "";
   name += universal_compaction ? " universal" : "";
+  name += db.filter.budget.has_value() ? " budget" : "";
   name += other_policy ? " (opened with another policy)" : "";
   name += " choices " + std::to_string(table_choices);
   return name;
@@ -182,6 +185,10 @@ void Redraw(Random* random, RandomSetUp* set_up) {
   const double bits_per_key[] = {2, 5, 10, 16.5};
   db.filter.policy =
       FilterPolicy::BitsPerKey(family, bits_per_key[random->Below(4)]);
+  // By a budget SSTs have other bits each, and some no filter.
+  constexpr std::optional<BudgetMode> kBudgets[] = {
+      std::nullopt, std::nullopt, BudgetMode::kBalanced, BudgetMode::kHitsOnly};
+  db.filter.budget = kBudgets[random->Below(4)];
   db.filter.bloom_type = DrawBloomType(random);
   db.extractor = !random->OneIn(5);
   db.extractor_type = DrawBloomType(random);
@@ -197,6 +204,7 @@ void MakeProneToLoseBackwards(RandomSetUp* set_up) {
   set_up->comparator = nullptr;
   set_up->timestamps = false;
   set_up->db.filter.policy = FilterPolicy::BitsPerKey("blocked_bloom", 24);
+  set_up->db.filter.budget.reset();
   set_up->rows = 1000;
   set_up->db.extractor = true;
   set_up->db.extractor_type = BloomType::kRow;
@@ -209,6 +217,7 @@ void MakeProneToLoseBackwards(RandomSetUp* set_up) {
 
 void MakeProneToLoseColumns(RandomSetUp* set_up) {
   set_up->db.filter.key_codec = KeyCodec::Ordered();
+  set_up->db.filter.budget.reset();
   set_up->comparator = nullptr;
   set_up->timestamps = false;
   set_up->db.extractor = true;
@@ -249,6 +258,9 @@ ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up) {
   options.merge_operator = std::make_shared<AppendOperator>();
   if (set_up.comparator != nullptr) {
     options.comparator = set_up.comparator.get();
+  }
+  if (choices.OneIn(2)) {
+    options.listeners.push_back(NewRocksDbBudgetListener());
   }
   options.allow_mmap_reads = set_up.mmap_reads;
   options.optimize_filters_for_hits = choices.OneIn(4);
