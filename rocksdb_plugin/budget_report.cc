@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -28,14 +30,6 @@ namespace {
 
 constexpr char kBloom[] = "rocksdb_bloom";
 constexpr char kRibbon[] = "rocksdb_ribbon";
-
-absl::StatusOr<FilterCost> CostOf(
-    const std::string& filter,
-    uint64_t keys_per_filter = FilterCost::kLargeFilter) {
-  if (filter == kBloom) return FilterCost::OfRocksDbBloom();
-  if (filter == kRibbon) return FilterCost::OfRocksDbRibbon();
-  return FilterCost::OfFamily(filter, keys_per_filter);
-}
 
 // Expected rates of filters by their size.
 class Rates {
@@ -71,7 +65,8 @@ class Rates {
         std::exp2(std::round(std::log2(std::max(keys, 1.0)))));
     const auto known = costs_.find(rounded);
     if (known != costs_.end()) return known->second;
-    const absl::StatusOr<FilterCost> cost = CostOf(filter_, rounded);
+    const absl::StatusOr<FilterCost> cost =
+        FilterCost::OfFamily(filter_, rounded);
     return costs_.emplace(rounded, cost.ok() ? *cost : large_).first->second;
   }
 
@@ -213,7 +208,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
       table_options == nullptr ? nullptr : table_options->filter_policy.get();
   const absl::StatusOr<Asked> asked = AskedBy(policy);
   if (!asked.ok()) return asked.status();
-  const absl::StatusOr<FilterCost> cost = CostOf(asked->filter);
+  const absl::StatusOr<FilterCost> cost = FilterCost::OfName(asked->filter);
   if (!cost.ok()) return cost.status();
 
   rdb::ColumnFamilyMetaData listed;
@@ -325,7 +320,8 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   }
   // Of those that have a cost: not "mixed", nor another's.
   for (auto it = keys_of_family.begin(); it != keys_of_family.end();) {
-    it = CostOf(it->first).ok() ? std::next(it) : keys_of_family.erase(it);
+    it = FilterCost::OfName(it->first).ok() ? std::next(it)
+                                            : keys_of_family.erase(it);
   }
   const auto most = std::max_element(
       keys_of_family.begin(), keys_of_family.end(),
@@ -334,7 +330,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     return absl::FailedPreconditionError(
         "no SST has a filter of a family with a known cost");
   }
-  const absl::StatusOr<FilterCost> cost = CostOf(most->first);
+  const absl::StatusOr<FilterCost> cost = FilterCost::OfName(most->first);
   if (!cost.ok()) return cost.status();
   report.filter = cost->name();
   if (verified.expected.rowbloom.has_value()) {

@@ -62,9 +62,7 @@ std::vector<std::string> FilterNames() {
 }
 
 FilterCost CostOf(const std::string& name) {
-  if (name == kRocksDbBloom) return FilterCost::OfRocksDbBloom();
-  if (name == kRocksDbRibbon) return FilterCost::OfRocksDbRibbon();
-  return ValueOf(FilterCost::OfFamily(name));
+  return ValueOf(FilterCost::OfName(name));
 }
 
 struct Tree {

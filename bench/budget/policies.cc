@@ -180,13 +180,11 @@ bool HasListener(const std::string& name) { return EndsWith(name, kListener); }
 std::optional<FilterCost> CostOf(const std::string& name) {
   const std::string filter = FilterOf(name);
   if (filter.empty()) return std::nullopt;
-  if (filter == "rocksdb_bloom") return FilterCost::OfRocksDbBloom();
-  if (filter == "rocksdb_ribbon") return FilterCost::OfRocksDbRibbon();
   // Making one takes milliseconds.
   static std::map<std::string, FilterCost> costs;
   const auto known = costs.find(filter);
   if (known != costs.end()) return known->second;
-  absl::StatusOr<FilterCost> cost = FilterCost::OfFamily(filter);
+  absl::StatusOr<FilterCost> cost = FilterCost::OfName(filter);
   if (!cost.ok()) throw std::runtime_error(cost.status().ToString());
   return costs.emplace(filter, *std::move(cost)).first->second;
 }

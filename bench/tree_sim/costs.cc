@@ -12,9 +12,7 @@ namespace rowbloom::tree_sim {
 namespace {
 
 FilterCost NewCost(const std::string& name) {
-  if (name == "rocksdb_bloom") return FilterCost::OfRocksDbBloom();
-  if (name == "rocksdb_ribbon") return FilterCost::OfRocksDbRibbon();
-  auto cost = FilterCost::OfFamily(name);
+  auto cost = FilterCost::OfName(name);
   if (!cost.ok()) throw std::runtime_error(cost.status().ToString());
   return *std::move(cost);
 }

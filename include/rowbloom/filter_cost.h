@@ -59,6 +59,9 @@ class FilterCost {
   // (columns for a rate). More than 950 million keys are not Ribbon filters.
   static FilterCost OfRocksDbRibbon(uint64_t keys_per_filter = 1000000);
 
+  // Whichever has that name(), of large filters.
+  static absl::StatusOr<FilterCost> OfName(std::string_view name);
+
   // A curve of the caller's own: of finite settings with bits_per_key above 0,
   // and rates from 0, exclusive, to 1, in any order.
   static absl::StatusOr<FilterCost> FromSettings(

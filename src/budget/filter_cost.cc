@@ -16,6 +16,9 @@ namespace rowbloom {
 
 namespace {
 
+constexpr char kRocksDbBloom[] = "rocksdb_bloom";
+constexpr char kRocksDbRibbon[] = "rocksdb_ribbon";
+
 // Of the grid on which a curve is sampled, in bits per key.
 constexpr double kGrid = 1.0 / 64;
 // Between neighbours whose rates differ by more than this factor is a gap.
@@ -180,12 +183,18 @@ absl::StatusOr<FilterCost> FilterCost::OfFamily(std::string_view family,
   return FilterCost({std::string(family), Worthwhile(std::move(settings))});
 }
 
+absl::StatusOr<FilterCost> FilterCost::OfName(std::string_view name) {
+  if (name == kRocksDbBloom) return OfRocksDbBloom();
+  if (name == kRocksDbRibbon) return OfRocksDbRibbon();
+  return OfFamily(name);
+}
+
 FilterCost FilterCost::OfRocksDbBloom() {
   std::vector<FilterSetting> settings;
   for (double bits = 1; bits <= FilterPolicy::kMaxBitsPerKey; bits += kGrid) {
     settings.push_back({bits, bits, RocksDbBloomFpr(bits)});
   }
-  return FilterCost({"rocksdb_bloom", Worthwhile(std::move(settings))});
+  return FilterCost({kRocksDbBloom, Worthwhile(std::move(settings))});
 }
 
 FilterCost FilterCost::OfRocksDbRibbon(uint64_t keys_per_filter) {
@@ -199,7 +208,7 @@ FilterCost FilterCost::OfRocksDbRibbon(uint64_t keys_per_filter) {
     if (bits > FilterPolicy::kMaxBitsPerKey) break;
     settings.push_back({bloom_bits, bits, fpr});
   }
-  return FilterCost({"rocksdb_ribbon", Worthwhile(std::move(settings))});
+  return FilterCost({kRocksDbRibbon, Worthwhile(std::move(settings))});
 }
 
 absl::StatusOr<FilterCost> FilterCost::FromSettings(
