@@ -7,7 +7,7 @@
 // that leads from there to a listener.
 //
 //   std::shared_ptr<LiveTree> tree = LiveTrees::Find(context.info_log, name);
-//   if (tree != nullptr) view = tree->View(LiveTree::Output{level, is_flush});
+//   if (tree != nullptr) view = tree->ViewFor({level, is_flush});
 //
 // Thread-safe. No lock is held while RocksDB is called, so RocksDB may call
 // with any of its own held.

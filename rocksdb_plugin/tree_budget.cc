@@ -58,9 +58,6 @@ FileBudgetOptions MakeFileBudgetOptions(double bits_per_key, uint64_t max_bytes,
 
 FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
   FileFacts facts;
-  if (context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO) {
-    return facts;
-  }
   facts.is_flush = context.reason == TableFileCreationReason::kFlush ||
                    context.reason == TableFileCreationReason::kRecovery;
   facts.is_bottommost = context.is_bottommost;
@@ -81,13 +78,14 @@ FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
 absl::StatusOr<FileShare> TreeBudget::ShareOf(
     const FilterBuildingContext& context, const FilterCost& cost,
     FileBudgetOptions options) {
-  // FIFO's SSTs are all alike.
-  if (context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO) {
-    options.budget.mode = BudgetMode::kFixed;
-  }
+  // FIFO's SSTs are all alike, flushes or not.
+  const bool is_fifo =
+      context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+  if (is_fifo) options.budget.mode = BudgetMode::kFixed;
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
   if (!budget.ok()) return budget.status();
-  FileShare share = {FactsOf(context), *std::move(budget)};
+  FileShare share = {is_fifo ? FileFacts() : FactsOf(context),
+                     *std::move(budget)};
   if (!share.facts.level.has_value()) return share;
   const std::shared_ptr<const LiveTree> tree =
       LiveTrees::Find(context.info_log, context.column_family_name);
