@@ -6,26 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "output.h"
 #include "report.h"
 #include "verbs.h"
 
 namespace rowbloom::tools {
-namespace {
-
-std::string Text(const Json& entry) {
-  Json fields = entry;
-  fields.erase("path");
-  fields.erase("error");  // Below, in full.
-  std::string text = entry["path"].get<std::string>() + "\n";
-  text += FieldLines(fields);
-  if (entry.contains("chunks")) text += Table(entry["chunks"]);
-  if (entry.contains("error")) text += StatusLine(entry);
-  return text;
-}
-
-}  // namespace
-
 void AddInspect(CLI::App* app, int* exit_code) {
   struct Arguments {
     std::vector<std::string> paths;
@@ -44,7 +28,9 @@ void AddInspect(CLI::App* app, int* exit_code) {
     report.ask = [](const TargetFile&, const FilterFile& file, Json* entry) {
       return file.Inspect(entry);
     };
-    report.text = Text;
+    report.text = [](const Json& entry) {
+      return FieldsAndTable(entry, "chunks");
+    };
     *exit_code = RunReport(report, arguments->paths, arguments->json);
   });
 }

@@ -86,6 +86,17 @@ std::string SummaryLine(const Json& summary) {
 
 }  // namespace
 
+std::string FieldsAndTable(const Json& entry, const char* table) {
+  Json fields = entry;
+  fields.erase("path");
+  fields.erase("error");  // Below, in full.
+  std::string text = entry["path"].get<std::string>() + "\n";
+  text += FieldLines(fields);
+  if (entry.contains(table)) text += Table(entry[table]);
+  if (entry.contains("error")) text += StatusLine(entry);
+  return text;
+}
+
 std::string StatusLine(const Json& entry) {
   std::string line = entry["path"].get<std::string>() + ": " +
                      entry["status"].get<std::string>();

@@ -53,6 +53,10 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
 // Flushes standard output: kExitUsage if it cannot be written.
 int FlushOutput(int exit_code);
 
+// The path, a line for each scalar field, the array `table`, the error; of the
+// last two, what there is.
+std::string FieldsAndTable(const Json& entry, const char* table);
+
 // "path: status: error" or "path: status".
 std::string StatusLine(const Json& entry);
 
