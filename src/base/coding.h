@@ -2,8 +2,8 @@
 //
 // Integers in persisted bytes: fixed width little-endian (big-endian where
 // others' bytes are), and varints of 7 bits a byte, low bits first. Readers
-// take a view, advance it, and return false when it is too short; nothing else
-// in the project decodes integers.
+// take a view, advance it, and return false when it is too short; but for
+// Hadoop's vlong, nothing else in the project decodes integers.
 
 #ifndef ROWBLOOM_BASE_CODING_H_
 #define ROWBLOOM_BASE_CODING_H_
@@ -51,8 +51,13 @@ inline uint64_t LoadBigEndian64(const char* bytes) {
   return value;
 }
 
-inline uint32_t LoadBigEndian32(const char* bytes) {
-  return __builtin_bswap32(LoadFixed<uint32_t>(bytes));
+template <typename T>
+inline T LoadBigEndian(const char* bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return static_cast<T>(value);
 }
 
 template <typename T>
@@ -66,6 +71,14 @@ template <typename T>
 inline bool ReadFixed(std::string_view* in, T* value) {
   if (in->size() < sizeof(T)) return false;
   *value = LoadFixed<T>(in->data());
+  in->remove_prefix(sizeof(T));
+  return true;
+}
+
+template <typename T>
+inline bool ReadBigEndian(std::string_view* in, T* value) {
+  if (in->size() < sizeof(T)) return false;
+  *value = LoadBigEndian<T>(in->data());
   in->remove_prefix(sizeof(T));
   return true;
 }

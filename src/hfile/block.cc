@@ -8,10 +8,11 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
 #include "hfile/checksum.h"
 #include "hfile/compression.h"
 #include "hfile/errors.h"
+#include "hfile/vlong.h"
 #include "reader/chunk_loader.h"
 
 namespace rowbloom::hfile {
@@ -40,9 +41,9 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
   std::string_view magic;
   uint32_t size_without_header;
   if (!ReadBytes(&bytes, kMagicSize, &magic) ||
-      !ReadBig(&bytes, &size_without_header) ||
-      !ReadBig(&bytes, &header.uncompressed_size) ||
-      !ReadBig(&bytes, &header.previous_offset)) {
+      !base::ReadBigEndian(&bytes, &size_without_header) ||
+      !base::ReadBigEndian(&bytes, &header.uncompressed_size) ||
+      !base::ReadBigEndian(&bytes, &header.previous_offset)) {
     return DataLossAt(*format.source, offset, "no room for a block header");
   }
   header.magic = magic;
@@ -61,8 +62,9 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
 
   uint8_t type;
   uint32_t data_size;  // With the header, without the checksums.
-  if (!ReadBig(&bytes, &type) || !ReadBig(&bytes, &header.bytes_per_checksum) ||
-      !ReadBig(&bytes, &data_size)) {
+  if (!base::ReadBigEndian(&bytes, &type) ||
+      !base::ReadBigEndian(&bytes, &header.bytes_per_checksum) ||
+      !base::ReadBigEndian(&bytes, &data_size)) {
     return DataLossAt(*format.source, offset, "no room for a block header");
   }
   header.checksum = static_cast<HFileChecksum>(type);
@@ -170,12 +172,12 @@ absl::StatusOr<std::string> SerializeBlock(const BlockStyle& style,
   }
   std::string block(magic);
   block.reserve(static_cast<size_t>(size));
-  AppendBig(static_cast<uint32_t>(size - kHeaderSize), &block);
-  AppendBig(static_cast<uint32_t>(payload.size()), &block);
-  AppendBig(previous_offset, &block);
-  AppendBig(static_cast<uint8_t>(style.checksum), &block);
-  AppendBig(style.bytes_per_checksum, &block);
-  AppendBig(static_cast<uint32_t>(data_size), &block);
+  base::AppendBigEndian(static_cast<uint32_t>(size - kHeaderSize), &block);
+  base::AppendBigEndian(static_cast<uint32_t>(payload.size()), &block);
+  base::AppendBigEndian(previous_offset, &block);
+  base::AppendBigEndian(static_cast<uint8_t>(style.checksum), &block);
+  base::AppendBigEndian(style.bytes_per_checksum, &block);
+  base::AppendBigEndian(static_cast<uint32_t>(data_size), &block);
   block += compressed;
   std::string checksums;
   AppendChecksums(style.checksum, style.bytes_per_checksum, block, &checksums);

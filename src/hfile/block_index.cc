@@ -7,7 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
+#include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
 
@@ -22,7 +23,8 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
   for (uint64_t i = 0; i < count; ++i) {
     IndexEntry entry;
     std::string_view key;
-    if (!ReadBig(&payload, &entry.offset) || !ReadBig(&payload, &entry.size) ||
+    if (!base::ReadBigEndian(&payload, &entry.offset) ||
+        !base::ReadBigEndian(&payload, &entry.size) ||
         !ReadSizedBytes(&payload, &key)) {
       return absl::DataLossError(
           absl::StrCat("the index ends in entry ", i, " of ", count));
@@ -41,12 +43,12 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
 absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
     std::string_view payload) {
   uint32_t count;
-  if (!ReadBig(&payload, &count) || count > payload.size() / 4) {
+  if (!base::ReadBigEndian(&payload, &count) || count > payload.size() / 4) {
     return absl::DataLossError("an index without its count");
   }
   std::vector<uint32_t> ends(count + 1);
   for (uint32_t& end : ends) {
-    if (!ReadBig(&payload, &end)) {
+    if (!base::ReadBigEndian(&payload, &end)) {
       return absl::DataLossError("an index without its offsets");
     }
   }
@@ -55,8 +57,9 @@ absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
     IndexEntry entry;
     std::string_view bytes;
     const int64_t size = int64_t{ends[i + 1]} - int64_t{ends[i]};
-    if (!ReadBytes(&payload, size, &bytes) || !ReadBig(&bytes, &entry.offset) ||
-        !ReadBig(&bytes, &entry.size)) {
+    if (!ReadBytes(&payload, size, &bytes) ||
+        !base::ReadBigEndian(&bytes, &entry.offset) ||
+        !base::ReadBigEndian(&bytes, &entry.size)) {
       return absl::DataLossError(
           absl::StrCat("entry ", i, " of the index has ", size, " bytes"));
     }
@@ -70,8 +73,8 @@ absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
 }
 
 void AppendRootIndexEntry(const IndexEntry& entry, std::string* payload) {
-  AppendBig(entry.offset, payload);
-  AppendBig(entry.size, payload);
+  base::AppendBigEndian(entry.offset, payload);
+  base::AppendBigEndian(entry.size, payload);
   AppendSizedBytes(entry.key, payload);
 }
 

@@ -6,8 +6,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
 #include "hfile/block.h"
+#include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
 
@@ -26,17 +27,19 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   int32_t hash;
   int32_t chunk_count;
   std::string_view comparator;
-  if (!ReadBig(&payload, &version)) {
+  if (!base::ReadBigEndian(&payload, &version)) {
     return absl::DataLossError("no version");
   }
   if (version != kBloomMetaVersion) {
     return absl::UnimplementedError(absl::StrCat(
         "Bloom meta version ", version, "; ", kBloomMetaVersion, " is known"));
   }
-  if (!ReadBig(&payload, &meta.size_bytes) ||
-      !ReadBig(&payload, &meta.hash_count) || !ReadBig(&payload, &hash) ||
-      !ReadBig(&payload, &meta.key_count) ||
-      !ReadBig(&payload, &meta.max_keys) || !ReadBig(&payload, &chunk_count) ||
+  if (!base::ReadBigEndian(&payload, &meta.size_bytes) ||
+      !base::ReadBigEndian(&payload, &meta.hash_count) ||
+      !base::ReadBigEndian(&payload, &hash) ||
+      !base::ReadBigEndian(&payload, &meta.key_count) ||
+      !base::ReadBigEndian(&payload, &meta.max_keys) ||
+      !base::ReadBigEndian(&payload, &chunk_count) ||
       !ReadSizedBytes(&payload, &comparator)) {
     return absl::DataLossError("the Bloom meta is cut short");
   }
@@ -59,7 +62,8 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   for (int32_t i = 0; i < chunk_count; ++i) {
     ChunkPlace chunk;
     std::string_view first_key;
-    if (!ReadBig(&payload, &chunk.offset) || !ReadBig(&payload, &chunk.size) ||
+    if (!base::ReadBigEndian(&payload, &chunk.offset) ||
+        !base::ReadBigEndian(&payload, &chunk.size) ||
         !ReadSizedBytes(&payload, &first_key)) {
       return absl::DataLossError(
           absl::StrCat("the entry of chunk ", i, " is cut short"));
@@ -85,17 +89,17 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
 
 std::string SerializeBloomMeta(const BloomMeta& meta) {
   std::string payload;
-  AppendBig(kBloomMetaVersion, &payload);
-  AppendBig(meta.size_bytes, &payload);
-  AppendBig(meta.hash_count, &payload);
-  AppendBig(static_cast<int32_t>(meta.hash), &payload);
-  AppendBig(meta.key_count, &payload);
-  AppendBig(meta.max_keys, &payload);
-  AppendBig(static_cast<uint32_t>(meta.chunks.size()), &payload);
+  base::AppendBigEndian(kBloomMetaVersion, &payload);
+  base::AppendBigEndian(meta.size_bytes, &payload);
+  base::AppendBigEndian(meta.hash_count, &payload);
+  base::AppendBigEndian(static_cast<int32_t>(meta.hash), &payload);
+  base::AppendBigEndian(meta.key_count, &payload);
+  base::AppendBigEndian(meta.max_keys, &payload);
+  base::AppendBigEndian(static_cast<uint32_t>(meta.chunks.size()), &payload);
   AppendSizedBytes(meta.comparator, &payload);
   for (const ChunkPlace& chunk : meta.chunks) {
-    AppendBig(chunk.offset, &payload);
-    AppendBig(chunk.size, &payload);
+    base::AppendBigEndian(chunk.offset, &payload);
+    base::AppendBigEndian(chunk.size, &payload);
     AppendSizedBytes(chunk.first_key, &payload);
   }
   return payload;

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/check.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -41,7 +41,7 @@ void AppendChecksums(HFileChecksum type, uint32_t bytes_per_checksum,
                      std::string_view data, std::string* out) {
   while (!data.empty()) {
     const std::string_view piece = data.substr(0, bytes_per_checksum);
-    AppendBig(Checksum(type, piece), out);
+    base::AppendBigEndian(Checksum(type, piece), out);
     data.remove_prefix(piece.size());
   }
 }
@@ -53,7 +53,7 @@ absl::Status VerifyChecksums(HFileChecksum type, uint32_t bytes_per_checksum,
     const std::string_view piece = data.substr(0, bytes_per_checksum);
     data.remove_prefix(piece.size());
     uint32_t stored;
-    if (!ReadBig(&checksums, &stored)) {
+    if (!base::ReadBigEndian(&checksums, &stored)) {
       return absl::DataLossError("fewer checksums than data");
     }
     const uint32_t computed = Checksum(type, piece);

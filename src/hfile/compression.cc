@@ -13,7 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
+#include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
 
@@ -101,7 +102,7 @@ absl::Status Unframe(HFileCompression compression, std::string_view in,
   size_t done = 0;
   while (!in.empty()) {
     uint32_t total;
-    if (!ReadBig(&in, &total) || total > out->size() - done) {
+    if (!base::ReadBigEndian(&in, &total) || total > out->size() - done) {
       return Damaged(compression, "a frame is longer than the payload");
     }
     const size_t end = done + total;
@@ -109,7 +110,7 @@ absl::Status Unframe(HFileCompression compression, std::string_view in,
       uint32_t size;
       std::string_view piece;
       size_t filled = end - done;
-      if (!ReadBig(&in, &size) || !ReadBytes(&in, size, &piece) ||
+      if (!base::ReadBigEndian(&in, &size) || !ReadBytes(&in, size, &piece) ||
           !DecompressPiece(compression, piece, out->data() + done, &filled) ||
           filled == 0) {
         return Damaged(compression, "a piece cannot be decompressed");
@@ -224,9 +225,9 @@ absl::Status Compress(HFileCompression compression, std::string_view in,
     default:
       return NotHere(compression);
   }
-  AppendBig(static_cast<uint32_t>(in.size()), out);
+  base::AppendBigEndian(static_cast<uint32_t>(in.size()), out);
   if (in.empty()) return absl::OkStatus();
-  AppendBig(static_cast<uint32_t>(piece.size()), out);
+  base::AppendBigEndian(static_cast<uint32_t>(piece.size()), out);
   out->append(piece);
   return absl::OkStatus();
 }

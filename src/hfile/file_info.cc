@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/coding.h"
+#include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
 
@@ -14,12 +15,13 @@ constexpr std::string_view kProtoMagic = "PBUF";
 
 bool ParsePlainFileInfo(std::string_view payload, FileInfo* info) {
   int32_t count;
-  if (!ReadBig(&payload, &count) || count < 0) return false;
+  if (!base::ReadBigEndian(&payload, &count) || count < 0) return false;
   for (int32_t i = 0; i < count; ++i) {
     std::string_view name;
     std::string_view value;
     int8_t type;  // Of the value, always bytes.
-    if (!ReadSizedBytes(&payload, &name) || !ReadBig(&payload, &type) ||
+    if (!ReadSizedBytes(&payload, &name) ||
+        !base::ReadBigEndian(&payload, &type) ||
         !ReadSizedBytes(&payload, &value)) {
       return false;
     }

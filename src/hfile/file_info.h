@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
 #include "hfile/proto.h"
 
 namespace rowbloom::hfile {
@@ -44,13 +44,13 @@ template <typename T>
 std::optional<T> FindNumber(const FileInfo& info, std::string_view name) {
   const std::string* bytes = FindInfo(info, name);
   if (bytes == nullptr || bytes->size() != sizeof(T)) return std::nullopt;
-  return LoadBig<T>(bytes->data());
+  return base::LoadBigEndian<T>(bytes->data());
 }
 
 template <typename T>
 std::string NumberBytes(T value) {
   std::string bytes;
-  AppendBig(value, &bytes);
+  base::AppendBigEndian(value, &bytes);
   return bytes;
 }
 

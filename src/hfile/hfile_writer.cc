@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/check.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
 #include "hfile/block.h"
 #include "hfile/block_index.h"
 #include "hfile/bloom_meta.h"
@@ -22,6 +22,7 @@
 #include "hfile/comparators.h"
 #include "hfile/file_info.h"
 #include "hfile/trailer.h"
+#include "hfile/vlong.h"
 
 namespace rowbloom {
 
@@ -249,12 +250,12 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
   last_key_.clear();
   hfile::AppendCellKey(key, &last_key_);
   if (block_.empty()) block_first_key_ = last_key_;
-  hfile::AppendBig(static_cast<uint32_t>(last_key_.size()), &block_);
-  hfile::AppendBig(static_cast<uint32_t>(cell.value.size()), &block_);
+  base::AppendBigEndian(static_cast<uint32_t>(last_key_.size()), &block_);
+  base::AppendBigEndian(static_cast<uint32_t>(cell.value.size()), &block_);
   block_ += last_key_;
   block_ += cell.value;
   if (options_.has_tags) {
-    hfile::AppendBig(static_cast<uint16_t>(cell.tags.size()), &block_);
+    base::AppendBigEndian(static_cast<uint16_t>(cell.tags.size()), &block_);
     block_ += cell.tags;
     max_tags_size_ =
         std::max(max_tags_size_, static_cast<int32_t>(cell.tags.size()));

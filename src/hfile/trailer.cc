@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/coding.h"
-#include "hfile/big_endian.h"
 #include "hfile/errors.h"
 #include "hfile/proto.h"
+#include "hfile/vlong.h"
 #include "reader/chunk_loader.h"
 
 namespace rowbloom::hfile {
@@ -29,16 +29,17 @@ bool ParseFixedFields(std::string_view fields, Trailer* trailer) {
   uint32_t compression;
   uint32_t levels;
   std::string_view comparator;
-  if (!ReadBig(&fields, &trailer->file_info_offset) ||
-      !ReadBig(&fields, &trailer->load_on_open_offset) ||
-      !ReadBig(&fields, &data_index_count) ||
-      !ReadBig(&fields, &trailer->uncompressed_data_index_size) ||
-      !ReadBig(&fields, &meta_index_count) ||
-      !ReadBig(&fields, &trailer->total_uncompressed_bytes) ||
-      !ReadBig(&fields, &trailer->entry_count) ||
-      !ReadBig(&fields, &compression) || !ReadBig(&fields, &levels) ||
-      !ReadBig(&fields, &trailer->first_data_block_offset) ||
-      !ReadBig(&fields, &trailer->last_data_block_offset) ||
+  if (!base::ReadBigEndian(&fields, &trailer->file_info_offset) ||
+      !base::ReadBigEndian(&fields, &trailer->load_on_open_offset) ||
+      !base::ReadBigEndian(&fields, &data_index_count) ||
+      !base::ReadBigEndian(&fields, &trailer->uncompressed_data_index_size) ||
+      !base::ReadBigEndian(&fields, &meta_index_count) ||
+      !base::ReadBigEndian(&fields, &trailer->total_uncompressed_bytes) ||
+      !base::ReadBigEndian(&fields, &trailer->entry_count) ||
+      !base::ReadBigEndian(&fields, &compression) ||
+      !base::ReadBigEndian(&fields, &levels) ||
+      !base::ReadBigEndian(&fields, &trailer->first_data_block_offset) ||
+      !base::ReadBigEndian(&fields, &trailer->last_data_block_offset) ||
       !ReadBytes(&fields, kComparatorSize, &comparator)) {
     return false;
   }
@@ -101,7 +102,7 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
 
   Trailer trailer;
   const auto version =
-      LoadBig<uint32_t>(tail.data() + tail.size() - kVersionSize);
+      base::LoadBigEndian<uint32_t>(tail.data() + tail.size() - kVersionSize);
   trailer.major_version = static_cast<int>(version & 0xffffff);
   trailer.minor_version = static_cast<int>(version >> 24);
   if (trailer.major_version == 1 && trailer.minor_version == 0 &&
@@ -143,9 +144,9 @@ std::string SerializeTrailer(const Trailer& trailer) {
   std::string bytes(kTrailerMagic);
   base::AppendSized(TrailerProto(trailer), &bytes);
   bytes.resize(trailer.size() - kVersionSize, '\0');
-  AppendBig(static_cast<uint32_t>(trailer.minor_version) << 24 |
-                static_cast<uint32_t>(trailer.major_version),
-            &bytes);
+  base::AppendBigEndian(static_cast<uint32_t>(trailer.minor_version) << 24 |
+                            static_cast<uint32_t>(trailer.major_version),
+                        &bytes);
   return bytes;
 }
 

@@ -14,10 +14,12 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/coding.h"
 #include "hfile/bloom_writer.h"
 #include "hfile/comparators.h"
 #include "hfile/errors.h"
 #include "hfile/hfile_reader_impl.h"
+#include "hfile/vlong.h"
 #include "reader/chunk_loader.h"
 
 namespace rowbloom {
@@ -45,7 +47,7 @@ bool ParseIndexKey(std::string_view bytes, CellKey* key) {
   if (hfile::ParseCellKey(bytes, key)) return true;
   *key = CellKey();
   int16_t row_size;
-  return hfile::ReadBig(&bytes, &row_size) &&
+  return base::ReadBigEndian(&bytes, &row_size) &&
          hfile::ReadBytes(&bytes, row_size, &key->row) && bytes.empty();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "hfile/big_endian.h"
+#include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
 

@@ -192,7 +192,7 @@ absl::StatusOr<GuavaFilter> GuavaFilter::ReadFrom(std::string_view stream) {
   const uint8_t strategy = static_cast<uint8_t>(stream[Stream::kStrategy]);
   const uint8_t probes = static_cast<uint8_t>(stream[Stream::kProbeCount]);
   const uint64_t words =
-      base::LoadBigEndian32(stream.data() + Stream::kWordCount);
+      base::LoadBigEndian<uint32_t>(stream.data() + Stream::kWordCount);
   if (strategy > static_cast<uint8_t>(GuavaStrategy::kMurmur128Mitz64)) {
     return absl::UnimplementedError(absl::StrCat("Guava filter has strategy ",
                                                  static_cast<int>(strategy),

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/coding.h"
 #include "hfile/block.h"
 #include "hfile/encoders.h"
 #include "testing/keys.h"
@@ -29,7 +30,7 @@ struct Owned {
 
 std::string Tag(const std::string& bytes) {
   std::string tag;
-  AppendBig(static_cast<uint16_t>(bytes.size()), &tag);
+  base::AppendBigEndian(static_cast<uint16_t>(bytes.size()), &tag);
   return tag + bytes;
 }
 

@@ -7,10 +7,11 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
 #include "hfile/cell_key.h"
 #include "hfile/checksum.h"
 #include "hfile/compression.h"
+#include "hfile/vlong.h"
 #include "testing/keys.h"
 
 namespace rowbloom::hfile {
@@ -77,7 +78,7 @@ TEST_P(CompressionTest, GivesBackWhatItTook) {
 
 TEST(Compression, ReadsFramesOfSeveralPieces) {
   std::string framed;
-  AppendBig(uint32_t{6}, &framed);
+  base::AppendBigEndian(uint32_t{6}, &framed);
   for (const char* piece : {"abc", "def"}) {
     std::string one;
     ASSERT_EQ(Compress(HFileCompression::kSnappy, piece, &one),

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/coding.h"
-#include "hfile/big_endian.h"
 #include "hfile/cell_decoder.h"
 #include "hfile/cell_key.h"
+#include "hfile/vlong.h"
 
 namespace rowbloom::testing {
 
@@ -58,22 +58,25 @@ class BlockEncoder {
   std::string Finish() {
     if (encoding_ == HFileEncoding::kNone) return cells_;
     std::string payload;
-    hfile::AppendBig(static_cast<uint16_t>(encoding_), &payload);
+    base::AppendBigEndian(static_cast<uint16_t>(encoding_), &payload);
     if (encoding_ != HFileEncoding::kRowIndexV1) {
-      hfile::AppendBig(uint32_t{0}, &payload);  // Unencoded; nobody needs it.
+      base::AppendBigEndian(uint32_t{0},
+                            &payload);  // Unencoded; nobody needs it.
       return payload + cells_;
     }
     payload += cells_;
-    hfile::AppendBig(static_cast<uint32_t>(row_offsets_.size()), &payload);
+    base::AppendBigEndian(static_cast<uint32_t>(row_offsets_.size()), &payload);
     for (const uint32_t offset : row_offsets_) {
-      hfile::AppendBig(offset, &payload);
+      base::AppendBigEndian(offset, &payload);
     }
-    hfile::AppendBig(static_cast<uint32_t>(cells_.size()), &payload);
+    base::AppendBigEndian(static_cast<uint32_t>(cells_.size()), &payload);
     return payload;
   }
 
  private:
-  size_t RowEnd() const { return 2 + hfile::LoadBig<uint16_t>(key_.data()); }
+  size_t RowEnd() const {
+    return 2 + base::LoadBigEndian<uint16_t>(key_.data());
+  }
   // Without timestamp and type.
   std::string_view KeyFront(const std::string& key) const {
     return std::string_view(key).substr(0, key.size() - 9);
@@ -83,8 +86,8 @@ class BlockEncoder {
   void AddWhole(const HFileCell& cell) {
     if (is_first_ || key_.compare(0, RowEnd(), previous_key_, 0, RowEnd()) != 0)
       row_offsets_.push_back(static_cast<uint32_t>(cells_.size()));
-    hfile::AppendBig(static_cast<uint32_t>(key_.size()), &cells_);
-    hfile::AppendBig(static_cast<uint32_t>(cell.value.size()), &cells_);
+    base::AppendBigEndian(static_cast<uint32_t>(key_.size()), &cells_);
+    base::AppendBigEndian(static_cast<uint32_t>(cell.value.size()), &cells_);
     cells_ += key_;
     cells_ += cell.value;
   }
@@ -175,7 +178,7 @@ class BlockEncoder {
       const bool is_whole = encoding_ == HFileEncoding::kNone ||
                             encoding_ == HFileEncoding::kRowIndexV1;
       if (is_whole) {
-        hfile::AppendBig(static_cast<uint16_t>(cell.tags.size()), &cells_);
+        base::AppendBigEndian(static_cast<uint16_t>(cell.tags.size()), &cells_);
         cells_ += cell.tags;
       } else {
         Varint(cell.tags.size());
@@ -193,11 +196,12 @@ class BlockEncoder {
     while (!tags.empty()) {
       uint16_t size = 0;
       std::string_view tag;
-      hfile::ReadBig(&tags, &size);
+      base::ReadBigEndian(&tags, &size);
       hfile::ReadBytes(&tags, size, &tag);
       const auto found = std::find(tags_.begin(), tags_.end(), tag);
       if (found != tags_.end()) {
-        hfile::AppendBig(static_cast<uint16_t>(found - tags_.begin()), &cells_);
+        base::AppendBigEndian(static_cast<uint16_t>(found - tags_.begin()),
+                              &cells_);
       } else {
         cells_.push_back('\xff');
         base::AppendSized(tag, &cells_);

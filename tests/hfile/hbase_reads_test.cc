@@ -15,7 +15,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_split.h"
-#include "hfile/big_endian.h"
+#include "base/coding.h"
 #include "hfile/test_data.h"
 #include "rowbloom/hfile.h"
 
@@ -124,19 +124,19 @@ TEST(HBaseReads, RowsThatHBaseLosesAreFound) {
 // As the README of the golden data says.
 std::string BytesOf(const HFileCell& cell) {
   std::string key;
-  hfile::AppendBig(static_cast<uint16_t>(cell.row.size()), &key);
+  base::AppendBigEndian(static_cast<uint16_t>(cell.row.size()), &key);
   key.append(cell.row);
-  hfile::AppendBig(static_cast<uint8_t>(cell.family.size()), &key);
+  base::AppendBigEndian(static_cast<uint8_t>(cell.family.size()), &key);
   key.append(cell.family).append(cell.qualifier);
-  hfile::AppendBig(cell.timestamp, &key);
-  hfile::AppendBig(cell.type, &key);
+  base::AppendBigEndian(cell.timestamp, &key);
+  base::AppendBigEndian(cell.type, &key);
   std::string bytes;
   for (const std::string_view part :
        {std::string_view(key), cell.value, cell.tags}) {
-    hfile::AppendBig(static_cast<uint32_t>(part.size()), &bytes);
+    base::AppendBigEndian(static_cast<uint32_t>(part.size()), &bytes);
     bytes.append(part);
   }
-  hfile::AppendBig(cell.mvcc, &bytes);
+  base::AppendBigEndian(cell.mvcc, &bytes);
   return bytes;
 }
 
@@ -155,7 +155,7 @@ TEST(HBaseCells, AreThoseThatHBaseWrote) {
     }
     EXPECT_EQ(cells->status(), absl::OkStatus());
     std::string digits;
-    hfile::AppendBig(static_cast<uint32_t>(crc), &digits);
+    base::AppendBigEndian(static_cast<uint32_t>(crc), &digits);
     EXPECT_NE(description.find("crc32=" + absl::BytesToHexString(digits)),
               std::string::npos)
         << table;
