@@ -97,6 +97,11 @@ BloomType DrawBloomType(Random* random) {
   return random->OneIn(2) ? BloomType::kRow : BloomType::kRowCol;
 }
 
+// Before RocksDB 9.5, to SeekForPrev.
+bool StockLosesRowsBackwards(const DbSetUp& db) {
+  return db.extractor && !db.whole_key_filtering && db.partitioned;
+}
+
 // Picks from `count` by the lowest bits that nobody has used yet.
 class Choices {
  public:
@@ -196,7 +201,8 @@ void Redraw(Random* random, RandomSetUp* set_up) {
   db.partitioned = random->OneIn(2);
   db.metadata_block_size_bytes = random->OneIn(2) ? 150 : 600;
   db.shorten_separators = random->OneIn(2);
-  set_up->other_policy = random->OneIn(6) && !set_up->maps_columns();
+  set_up->other_policy = random->OneIn(6) && !set_up->maps_columns() &&
+                         !StockLosesRowsBackwards(db);
   set_up->table_choices = random->Next();
 }
 
