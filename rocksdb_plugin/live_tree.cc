@@ -24,10 +24,8 @@ namespace {
 constexpr int kPauseForEachCopy = 1000;
 constexpr std::chrono::seconds kLongestPause(60);
 
-// Sums over very many SSTs take longer than this, and are then taken again for
-// at most a hundredth of the time.
-constexpr std::chrono::milliseconds kLongSum(1);
-constexpr int kPauseForEachSum = 100;
+// Sums over so many SSTs may lack one change.
+constexpr size_t kFilesForEachChange = 1000;
 
 uint64_t Rounded(double value) {
   return static_cast<uint64_t>(std::llround(value));
@@ -95,10 +93,9 @@ FilterEstimator::Estimate FilterEstimator::Of(const LiveFile& file) const {
 }
 
 const LiveTree::Sums& LiveTree::UpToDateSums() const {
-  const Clock::time_point start = Clock::now();
   const uint64_t changes = changes_ + learned_;
   if (sums_ != nullptr &&
-      (sums_->changes == changes || start < sums_->good_until)) {
+      changes - sums_->changes <= files_.size() / kFilesForEachChange) {
     return *sums_;
   }
   sums_ = std::make_unique<Sums>();
@@ -112,10 +109,6 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
     sums.keys += estimate.keys;
     sums.bytes += estimate.bytes;
     sums.deepest_level = std::max(sums.deepest_level, file.level);
-  }
-  const Clock::time_point end = Clock::now();
-  if (end - start >= kLongSum) {
-    sums.good_until = end + kPauseForEachSum * (end - start);
   }
   return sums;
 }
@@ -246,7 +239,7 @@ void LiveTree::SetFiles(uint64_t changes, LiveFiles files,
     file.filter = known->second.filter;
     file.was_taken = known->second.was_taken;
   }
-  ++learned_;
+  sums_.reset();
   may_have_unknown_ = true;
   files_ = std::move(files);
   gone_.clear();

@@ -95,8 +95,8 @@ class LiveTree {
     std::optional<double> run_share;  // Of the output's run.
   };
   // Nothing if nothing is known. Keys are filter keys; of SSTs without a
-  // filter, as many for each entry as the others have. Of very many SSTs a
-  // moment ago.
+  // filter, as many for each entry as the others have. Of very many SSTs
+  // without the last few changes.
   std::optional<View> ViewFor(const Output& output) const;
 
   // In whatever order threads come to say so.
@@ -135,8 +135,7 @@ class LiveTree {
   };
   // Of all files. The newest run first: SSTs of level 0, and then levels.
   struct Sums {
-    uint64_t changes = 0;          // And learned.
-    Clock::time_point good_until;  // Whatever changes.
+    uint64_t changes = 0;  // And learned.
     FilterEstimator estimator;
     std::map<std::pair<int, uint64_t>, double> run_keys;
     double keys = 0;

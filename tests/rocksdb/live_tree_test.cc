@@ -86,6 +86,22 @@ TEST(LiveTree, FlushesAndCompactionsAreFollowed) {
   EXPECT_EQ(KeysOfRuns(tree), Numbers({25}));
 }
 
+// Summing up each time would make many files quadratic.
+TEST(LiveTree, ManyFilesAreSummedUpOnceInAThousandthAsManyChanges) {
+  LiveTree tree;
+  LiveFiles files;
+  for (uint64_t i = 1; i <= 2000; ++i) files[i] = File(1, 10);
+  tree.SetFiles(0, files, milliseconds(0));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({20000}));
+  tree.FlushCompleted(3001, File(0, 5, 1));
+  tree.FlushCompleted(3002, File(0, 5, 2));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({20000}));
+  tree.FlushCompleted(3003, File(0, 5, 3));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({5, 5, 5, 20000}));
+  tree.SetFiles(tree.changes(), {{1, File(1, 10)}}, milliseconds(0));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({10}));
+}
+
 // Outputs in level 0 take the place of their inputs.
 TEST(LiveTree, OutputsInLevel0AreAsOldAsTheirInputs) {
   LiveTree tree;
@@ -302,7 +318,7 @@ TEST(LiveTree, ThreadsMayTellAndAskAtOnce) {
         tree.ViewFor({1, false});
         tree.CompactionCompleted(static_cast<int>(number), true, {number},
                                  {{number + 1, File(1, 10)}});
-        tree.SetFiles(tree.changes() + 1, {}, milliseconds(0));
+        tree.SetFiles(0, {}, milliseconds(0));  // Of before: not taken.
         tree.LearnFilter(number + 1, {10, 10, 20});
         tree.TakeUnknown(1);
       }
