@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
 #include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
@@ -63,13 +62,6 @@ bool BalancedFilter::Add(KeyDigest digest) {
 
 void BalancedFilter::Add(absl::Span<const KeyDigest> digests) {
   for (const KeyDigest digest : digests) Add(digest);
-}
-
-void BalancedFilter::MayContain(absl::Span<const KeyDigest> digests,
-                                bool* may_contain) const {
-  memfilter::AskRows(
-      digests, [this](KeyDigest digest) { rows_.PrefetchFirst(digest); },
-      [this](KeyDigest digest) { return MayContain(digest); }, may_contain);
 }
 
 absl::Status BalancedFilter::Union(const BalancedFilter& other) {

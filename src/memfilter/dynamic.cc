@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
 #include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
@@ -42,13 +41,6 @@ bool DynamicFilter::Add(KeyDigest digest) {
 
 void DynamicFilter::Add(absl::Span<const KeyDigest> digests) {
   for (const KeyDigest digest : digests) Add(digest);
-}
-
-void DynamicFilter::MayContain(absl::Span<const KeyDigest> digests,
-                               bool* may_contain) const {
-  memfilter::AskRows(
-      digests, [this](KeyDigest digest) { rows_.PrefetchFirst(digest); },
-      [this](KeyDigest digest) { return MayContain(digest); }, may_contain);
 }
 
 absl::Status DynamicFilter::Union(const DynamicFilter& other) {

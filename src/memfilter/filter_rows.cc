@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "memfilter/batch.h"
 #include "memfilter/estimates.h"
 #include "memfilter/filter_rows_form.h"
 
@@ -29,6 +30,17 @@ absl::Status FilterRows::Append(size_t count) {
     rows_.emplace_back().bits = *std::move(bits);
   }
   return absl::OkStatus();
+}
+
+void FilterRows::AnyCovers(absl::Span<const KeyDigest> digests,
+                           bool* answers) const {
+  memfilter::AskRows(
+      digests,
+      [this](KeyDigest digest) {
+        for (size_t row = 0; row < size(); ++row) PrefetchFirst(row, digest);
+      },
+      [this](KeyDigest digest) { return AnyCovers(Key(digest, shape_)); },
+      answers);
 }
 
 void FilterRows::SetAll(const FilterRows& other) {

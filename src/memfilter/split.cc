@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
 #include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
@@ -71,13 +70,6 @@ absl::Status SplitFilter::Add(absl::Span<const KeyDigest> digests) {
     if (const auto added = Add(digest); !added.ok()) return added.status();
   }
   return absl::OkStatus();
-}
-
-void SplitFilter::MayContain(absl::Span<const KeyDigest> digests,
-                             bool* may_contain) const {
-  memfilter::AskRows(
-      digests, [this](KeyDigest digest) { rows_.PrefetchFirst(digest); },
-      [this](KeyDigest digest) { return MayContain(digest); }, may_contain);
 }
 
 absl::Status SplitFilter::Union(const SplitFilter& other) {

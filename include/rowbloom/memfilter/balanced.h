@@ -51,7 +51,10 @@ class BalancedFilter {
   bool MayContain(KeyDigest digest) const {
     return rows_.AnyCovers({digest, rows_.shape()});
   }
-  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+  void MayContain(absl::Span<const KeyDigest> digests,
+                  bool* may_contain) const {
+    rows_.AnyCovers(digests, may_contain);
+  }
 
   // Takes over the other's layers. InvalidArgument unless both have the same
   // options.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/probes.h"
@@ -68,6 +69,8 @@ class FilterRows {
     }
     return false;
   }
+  // The same for many, into as many answers.
+  void AnyCovers(absl::Span<const KeyDigest> digests, bool* answers) const;
   // How many of them are.
   uint32_t Matches(size_t row, const Key& key) const {
     uint32_t count = 0;
@@ -86,12 +89,9 @@ class FilterRows {
     rows_[row].key_count += changed != 0;
     return changed != 0;
   }
-  // What Covers() reads first: of one row, and of all.
+  // What Covers() reads first.
   void PrefetchFirst(size_t row, KeyDigest digest) const {
     rows_[row].bits.Prefetch(BloomProbes(digest, shape_.bit_count).Next());
-  }
-  void PrefetchFirst(KeyDigest digest) const {
-    for (size_t row = 0; row < rows_.size(); ++row) PrefetchFirst(row, digest);
   }
 
   uint64_t bits_set(size_t row) const { return rows_[row].bits_set; }

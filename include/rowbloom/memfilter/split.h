@@ -58,7 +58,10 @@ class SplitFilter {
   bool MayContain(KeyDigest digest) const {
     return rows_.AnyCovers({digest, rows_.shape()});
   }
-  void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
+  void MayContain(absl::Span<const KeyDigest> digests,
+                  bool* may_contain) const {
+    rows_.AnyCovers(digests, may_contain);
+  }
 
   // Row by row; rows that then have more keys than theirs are full.
   // InvalidArgument unless both have the same options.
