@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "budget_option.h"
 #include "rowbloom/filter_cost.h"
 #include "status.h"
 #include "text_option.h"
@@ -34,40 +33,25 @@ const OptionTypeTable& OptionTable() {
   const auto option = [](const OptionText<Options>& text) {
     return TextOption<Options>(ComposedPolicy::kClassName(), text);
   };
-  static const auto* const table = new OptionTypeTable{
-      {"bits_per_key",
-       option({[](std::string_view text, Options* o) {
-                 return ParseNumber(text, ValidateBits, &o->bits_per_key);
-               },
-               [](const Options& o) { return absl::StrCat(o.bits_per_key); }})},
-      {"budget_bytes",
-       option({[](std::string_view text, Options* o) {
-                 return ParseBytes(text, &o->budget_bytes);
-               },
-               [](const Options& o) { return absl::StrCat(o.budget_bytes); }})},
-      {"filter", option({[](std::string_view text, Options* o) {
-                           return ParseName(kFilters, text, &o->filter);
-                         },
-                         [](const Options& o) {
-                           return PrintName(kFilters, o.filter);
-                         }})},
-      {"missing_share",
-       option(
-           {[](std::string_view text, Options* o) {
-              return ParseNumber(text, ValidateMissingShare, &o->missing_share);
-            },
-            [](const Options& o) { return absl::StrCat(o.missing_share); }})},
-      {"mode",
-       option({[](std::string_view text, Options* o) {
-                 return ParseName(kModes, text, &o->mode);
-               },
-               [](const Options& o) { return PrintName(kModes, o.mode); }})},
-      {"size_ratio",
-       option({[](std::string_view text, Options* o) {
-                 return ParseNumber(text, ValidateSizeRatio, &o->size_ratio);
-               },
-               [](const Options& o) { return absl::StrCat(o.size_ratio); }})},
-  };
+  static const auto* const table = [&] {
+    auto* const built = new OptionTypeTable{
+        {"bits_per_key",
+         option(NumberText<Options, &Options::bits_per_key, ValidateBits>())},
+        {"filter", option({[](std::string_view text, Options* o) {
+                             return ParseName(kFilters, text, &o->filter);
+                           },
+                           [](const Options& o) {
+                             return PrintName(kFilters, o.filter);
+                           }})},
+        {"mode",
+         option({[](std::string_view text, Options* o) {
+                   return ParseName(kModes, text, &o->mode);
+                 },
+                 [](const Options& o) { return PrintName(kModes, o.mode); }})},
+    };
+    AddBudgetOptions<Options>(ComposedPolicy::kClassName(), built);
+    return built;
+  }();
   return *table;
 }
 
@@ -90,19 +74,9 @@ absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options) {
 absl::StatusOr<std::unique_ptr<ComposedPolicy>> ComposedPolicy::Parse(
     std::string_view id) {
   RocksDbComposedOptions options;
-  const std::string_view name = kClassName();
-  if (id != name) {
-    if (id.substr(0, name.size() + 1) != absl::StrCat(kClassName(), ":") ||
-        !absl::SimpleAtod(std::string(id.substr(name.size() + 1)),
-                          &options.bits_per_key)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "filter_policy \"", std::string(id), "\" is neither ", kClassName(),
-          " nor ", kClassName(), ":BITS_PER_KEY nor {id=", kClassName(),
-          ";OPTION=VALUE;...}"));
-    }
-    absl::Status status = ValidateComposedOptions(options);
-    if (!status.ok()) return status;
-  }
+  absl::Status status = ParsePolicyId(id, kClassName(), &options.bits_per_key);
+  if (status.ok()) status = ValidateComposedOptions(options);
+  if (!status.ok()) return status;
   return std::make_unique<ComposedPolicy>(options);
 }
 
@@ -119,9 +93,7 @@ ComposedSetting ComposedPolicy::SettingFor(
                       : RocksDbFilter::kRibbon;
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
       context, CostOf(result.filter),
-      MakeFileBudgetOptions(options_.bits_per_key, options_.budget_bytes,
-                            options_.mode, options_.size_ratio,
-                            options_.missing_share));
+      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.mode));
   // Valid options always have one. An SST without a filter is slow only.
   if (!share.ok()) return result;
   result.setting = share->budget.ForFile(share->facts);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "budget_option.h"
 #include "filter_bits_abi.h"
 #include "filter_entry.h"
 #include "rocksdb/table.h"
@@ -66,48 +66,32 @@ const OptionTypeTable& OptionTable() {
   const auto option = [](const OptionText<Options>& text) {
     return TextOption<Options>(NativePolicy::kClassName(), text);
   };
-  static const auto* const table = new OptionTypeTable{
-      {"bloom_type", option({ParseBloomTypeOption,
-                             [](const Options& o) {
-                               return std::string(BloomTypeName(o.bloom_type));
-                             }})},
-      {"budget", option({[](std::string_view text, Options* o) {
-                           return ParseName(kBudgets, text, &o->budget);
-                         },
-                         [](const Options& o) {
-                           return PrintName(kBudgets, o.budget);
-                         }})},
-      {"budget_bits_per_key",
-       option({[](std::string_view text, Options* o) {
-                 return ParseNumber(text, ValidateBudgetBitsOrNone,
-                                    &o->budget_bits_per_key);
-               },
-               [](const Options& o) {
-                 return absl::StrCat(o.budget_bits_per_key);
-               }})},
-      {"budget_bytes",
-       option({[](std::string_view text, Options* o) {
-                 return ParseBytes(text, &o->budget_bytes);
-               },
-               [](const Options& o) { return absl::StrCat(o.budget_bytes); }})},
-      {"key_codec",
-       option({ParseKeyCodecOption,
-               [](const Options& o) { return o.key_codec.ToString(); }})},
-      {"policy",
-       option({ParsePolicyOption,
-               [](const Options& o) { return o.policy.ToString(); }})},
-      {"missing_share",
-       option(
-           {[](std::string_view text, Options* o) {
-              return ParseNumber(text, ValidateMissingShare, &o->missing_share);
-            },
-            [](const Options& o) { return absl::StrCat(o.missing_share); }})},
-      {"size_ratio",
-       option({[](std::string_view text, Options* o) {
-                 return ParseNumber(text, ValidateSizeRatio, &o->size_ratio);
-               },
-               [](const Options& o) { return absl::StrCat(o.size_ratio); }})},
-  };
+  static const auto* const table = [&] {
+    auto* const built = new OptionTypeTable{
+        {"bloom_type", option({ParseBloomTypeOption,
+                               [](const Options& o) {
+                                 return std::string(
+                                     BloomTypeName(o.bloom_type));
+                               }})},
+        {"budget", option({[](std::string_view text, Options* o) {
+                             return ParseName(kBudgets, text, &o->budget);
+                           },
+                           [](const Options& o) {
+                             return PrintName(kBudgets, o.budget);
+                           }})},
+        {"budget_bits_per_key",
+         option(NumberText<Options, &Options::budget_bits_per_key,
+                           ValidateBudgetBitsOrNone>())},
+        {"key_codec",
+         option({ParseKeyCodecOption,
+                 [](const Options& o) { return o.key_codec.ToString(); }})},
+        {"policy",
+         option({ParsePolicyOption,
+                 [](const Options& o) { return o.policy.ToString(); }})},
+    };
+    AddBudgetOptions<Options>(NativePolicy::kClassName(), built);
+    return built;
+  }();
   return *table;
 }
 
@@ -127,20 +111,14 @@ absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
 absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
     std::string_view id) {
   RocksDbOptions options;
-  const std::string_view name = kClassName();
-  if (id != name) {
-    double bits_per_key = 0;
-    if (id.substr(0, name.size() + 1) != absl::StrCat(kClassName(), ":") ||
-        !absl::SimpleAtod(std::string(id.substr(name.size() + 1)),
-                          &bits_per_key)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "filter_policy \"", std::string(id), "\" is neither ", kClassName(),
-          " nor ", kClassName(), ":BITS_PER_KEY nor {id=", kClassName(),
-          ";OPTION=VALUE;...}"));
-    }
+  double bits_per_key = 0;
+  absl::Status status = ParsePolicyId(id, kClassName(), &bits_per_key);
+  if (!status.ok()) return status;
+  if (id != kClassName()) {
     options.policy = rowbloom::FilterPolicy::BitsPerKey(options.policy.family(),
                                                         bits_per_key);
-    if (absl::Status s = options.policy.Validate(); !s.ok()) return s;
+    status = options.policy.Validate();
+    if (!status.ok()) return status;
   }
   return std::make_unique<NativePolicy>(options);
 }
@@ -170,9 +148,8 @@ FilterSetting NativePolicy::SettingFor(
   if (!cost.ok()) return {};
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
       context, *cost,
-      MakeFileBudgetOptions(bits_per_key, options_.budget_bytes,
-                            options_.budget.value_or(BudgetMode::kFixed),
-                            options_.size_ratio, options_.missing_share));
+      MakeFileBudgetOptions(options_, bits_per_key,
+                            options_.budget.value_or(BudgetMode::kFixed)));
   return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();
 }
 

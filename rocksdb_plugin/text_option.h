@@ -116,6 +116,17 @@ inline absl::Status ParseBytes(std::string_view text, uint64_t* value) {
   return absl::OkStatus();
 }
 
+// Of a member that is a number.
+template <typename Options, double Options::*kMember,
+          absl::Status (*kValidate)(double)>
+OptionText<Options> NumberText() {
+  return {
+      [](std::string_view text, Options* options) {
+        return ParseNumber(text, kValidate, &(options->*kMember));
+      },
+      [](const Options& options) { return absl::StrCat(options.*kMember); }};
+}
+
 using OptionTypeTable =
     std::unordered_map<std::string, ROCKSDB_NAMESPACE::OptionTypeInfo>;
 

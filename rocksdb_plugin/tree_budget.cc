@@ -42,20 +42,6 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
-FileBudgetOptions MakeFileBudgetOptions(double bits_per_key, uint64_t max_bytes,
-                                        BudgetMode mode, double size_ratio,
-                                        double missing_share) {
-  FileBudgetOptions options;
-  options.budget.memory = FilterMemory::BitsPerKey(bits_per_key);
-  if (max_bytes > 0) {
-    options.budget.memory = options.budget.memory.AtMostBytes(max_bytes);
-  }
-  options.budget.mode = mode;
-  options.budget.missing_share = missing_share;
-  options.size_ratio = size_ratio;
-  return options;
-}
-
 FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
   FileFacts facts;
   facts.is_flush = context.reason == TableFileCreationReason::kFlush ||

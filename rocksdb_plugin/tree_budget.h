@@ -34,11 +34,6 @@ absl::Status ValidateBudgetBits(const char* option, double bits_per_key);
 absl::Status ValidateSizeRatio(double size_ratio);
 absl::Status ValidateMissingShare(double missing_share);
 
-// The options that both modes have. `max_bytes` 0: no limit.
-FileBudgetOptions MakeFileBudgetOptions(double bits_per_key, uint64_t max_bytes,
-                                        BudgetMode mode, double size_ratio,
-                                        double missing_share);
-
 struct FileShare {
   FileFacts facts;
   FileBudget budget;
