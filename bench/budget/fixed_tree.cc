@@ -108,8 +108,8 @@ const Run* FindRun(const PolicyResult& result, const Condition& condition) {
 }
 
 FixedTree::FixedTree(const TreeShape& shape, const FixedTreeOptions& options,
-                     const point_get::WorkDirectory* directory,
-                     point_get::Progress* progress)
+                     const bench::WorkDirectory* directory,
+                     bench::Progress* progress)
     : shape_(shape),
       options_(options),
       directory_(directory),

@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/point_get/progress.h"
 #include "bench/point_get/tree.h"
-#include "bench/point_get/work_directory.h"
+#include "bench/progress.h"
+#include "bench/work_directory.h"
 #include "keys.h"
 #include "measure.h"
 #include "policies.h"
@@ -84,8 +84,7 @@ class FixedTree {
  public:
   // Both pointers must outlive it.
   FixedTree(const TreeShape& shape, const FixedTreeOptions& options,
-            const point_get::WorkDirectory* directory,
-            point_get::Progress* progress);
+            const bench::WorkDirectory* directory, bench::Progress* progress);
 
   // Asks the policy for so many bits per key.
   PolicyResult MeasureAt(const std::string& policy, double bits_asked,
@@ -115,8 +114,8 @@ class FixedTree {
 
   const TreeShape shape_;
   const FixedTreeOptions options_;
-  const point_get::WorkDirectory* const directory_;
-  point_get::Progress* const progress_;
+  const bench::WorkDirectory* const directory_;
+  bench::Progress* const progress_;
   const Keys keys_;
   SlowReads slow_reads_;
   std::shared_ptr<rocksdb::Cache> cache_;

@@ -209,7 +209,7 @@ class Database {
 // Of 1,000 gets, none of whose data blocks is cached.
 double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
                          bool absent, uint64_t gets, GrowResult* result,
-                         point_get::Progress* progress) {
+                         bench::Progress* progress) {
   const auto next = [&, asked = uint64_t{0}]() mutable {
     const uint64_t key = keys[Scramble(asked++, kAskSeed) % keys.size()];
     return absent ? Get{KeyOf(key + 1), 0} : Get{KeyOf(key), Get::kSomewhere};
@@ -239,7 +239,7 @@ Inserts InsertsOf(const std::string& name) {
 
 GrowResult Grow(const std::string& policy, const GrowTree& tree,
                 const GrowOptions& options, const std::string& directory,
-                point_get::Progress* progress) {
+                bench::Progress* progress) {
   TreeShape shape;  // What a user knows of it.
   shape.size_ratio = kLevelRatio;
   Database database(

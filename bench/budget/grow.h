@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/point_get/progress.h"
+#include "bench/progress.h"
 #include "measure.h"
 
 namespace rowbloom::budget_bench {
@@ -71,7 +71,7 @@ struct GrowResult {
 // In a new database in `directory`, which is removed.
 GrowResult Grow(const std::string& policy, const GrowTree& tree,
                 const GrowOptions& options, const std::string& directory,
-                point_get::Progress* progress);
+                bench::Progress* progress);
 
 }  // namespace rowbloom::budget_bench
 

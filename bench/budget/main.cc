@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -19,8 +18,9 @@
 #include "CLI/CLI.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
-#include "bench/point_get/progress.h"
-#include "bench/point_get/work_directory.h"
+#include "bench/program.h"
+#include "bench/progress.h"
+#include "bench/work_directory.h"
 #include "fixed_tree.h"
 #include "nlohmann/json.hpp"
 #include "policies.h"
@@ -31,10 +31,6 @@ namespace rowbloom::budget_bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitInterrupted = 130;
 
 struct Options {
   std::string json;  // Empty: none.
@@ -202,8 +198,8 @@ class Benchmark {
   }
 
   const Options& options_;
-  point_get::Progress progress_;
-  const point_get::WorkDirectory directory_;
+  bench::Progress progress_;
+  const bench::WorkDirectory directory_;
   uint64_t answers_checked_ = 0;
   uint64_t wrong_answers_ = 0;
 };
@@ -307,7 +303,7 @@ int Run(const Options& options, const CLI::App& app) {
   results["answers_checked"] = benchmark.answers_checked();
   results["wrong_answers"] = benchmark.wrong_answers();
   json.Write(results);
-  return benchmark.wrong_answers() == 0 ? 0 : kExitFailure;
+  return benchmark.wrong_answers() == 0 ? 0 : bench::kExitFailure;
 }
 
 int Main(int argc, char** argv) {
@@ -319,25 +315,13 @@ int Main(int argc, char** argv) {
   app.require_subcommand(0, 0);
   app.option_defaults()->always_capture_default();
   AddFlags(&options, &app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  return Run(options, app);
+  return bench::RunProgram("budget_bench", &app, argc, argv,
+                           [&] { return Run(options, app); });
 }
 
 }  // namespace
 }  // namespace rowbloom::budget_bench
 
 int main(int argc, char** argv) {
-  try {
-    return rowbloom::budget_bench::Main(argc, argv);
-  } catch (const rowbloom::point_get::Interrupted&) {
-    std::fprintf(stderr, "\ninterrupted\n");
-    return rowbloom::budget_bench::kExitInterrupted;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "\nbudget_bench: %s\n", error.what());
-    return rowbloom::budget_bench::kExitFailure;
-  }
+  return rowbloom::budget_bench::Main(argc, argv);
 }

@@ -59,7 +59,7 @@ class Asker {
 Wasted CountWasted(rocksdb::DB* db, int level_count,
                    const std::function<Get()>& next_get,
                    const AskLimits& limits, bool fill_cache,
-                   point_get::Progress* progress) {
+                   bench::Progress* progress) {
   Wasted result;
   Asker asker(db, fill_cache);
   std::vector<uint64_t> necessary(level_count + 1);
@@ -96,7 +96,7 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
 
 uint64_t WarmUp(rocksdb::DB* db, uint64_t cache_blocks, GetStream* present,
                 GetStream* gets, uint64_t most_gets,
-                point_get::Progress* progress) {
+                bench::Progress* progress) {
   Asker asker(db, /*fill_cache=*/true);
   point_get::StartCounting();
   const auto ask = [&](GetStream* stream, uint64_t most, uint64_t reads) {
@@ -114,7 +114,7 @@ uint64_t WarmUp(rocksdb::DB* db, uint64_t cache_blocks, GetStream* present,
 }
 
 Latency TimeGets(rocksdb::DB* db, GetStream* gets, uint64_t count,
-                 point_get::Progress* progress) {
+                 bench::Progress* progress) {
   using Clock = std::chrono::steady_clock;
   Asker asker(db, /*fill_cache=*/false);
   std::vector<uint32_t> nanoseconds;

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "bench/point_get/counts.h"
-#include "bench/point_get/progress.h"
+#include "bench/progress.h"
 #include "keys.h"
 #include "rocksdb/db.h"
 
@@ -52,14 +52,13 @@ struct Wasted {
 Wasted CountWasted(rocksdb::DB* db, int level_count,
                    const std::function<Get()>& next_get,
                    const AskLimits& limits, bool fill_cache,
-                   point_get::Progress* progress);
+                   bench::Progress* progress);
 
 // Gets until the block cache holds what gets of this kind leave in it: first
 // those of `present` until it is full, then of `gets` until as many blocks were
 // read as it holds, or `most_gets`. Returns how many answers were wrong.
 uint64_t WarmUp(rocksdb::DB* db, uint64_t cache_blocks, GetStream* present,
-                GetStream* gets, uint64_t most_gets,
-                point_get::Progress* progress);
+                GetStream* gets, uint64_t most_gets, bench::Progress* progress);
 
 struct Latency {
   uint64_t wrong_answers = 0;
@@ -70,7 +69,7 @@ struct Latency {
 
 // No block is cached.
 Latency TimeGets(rocksdb::DB* db, GetStream* gets, uint64_t count,
-                 point_get::Progress* progress);
+                 bench::Progress* progress);
 
 }  // namespace rowbloom::budget_bench
 

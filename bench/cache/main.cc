@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
+#include "bench/program.h"
 #include "cost.h"
 #include "hit_rate.h"
 #include "nlohmann/json.hpp"
@@ -27,9 +27,6 @@ namespace rowbloom::cache_bench {
 namespace {
 
 using Policy = ShardedLruCacheOptions::Policy;
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
 
 struct Options {
   uint64_t hot_chunks = 10000;
@@ -201,22 +198,13 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   app.add_option("--json", options.json, "Also write the results to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  return Run(options);
+  return bench::RunProgram("cache_bench", &app, argc, argv,
+                           [&] { return Run(options); });
 }
 
 }  // namespace
 }  // namespace rowbloom::cache_bench
 
 int main(int argc, char** argv) {
-  try {
-    return rowbloom::cache_bench::Main(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "cache_bench: %s\n", error.what());
-    return rowbloom::cache_bench::kExitFailure;
-  }
+  return rowbloom::cache_bench::Main(argc, argv);
 }

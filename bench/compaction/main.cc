@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +21,9 @@
 #include "bench/json_file.h"
 #include "bench/machine.h"
 #include "bench/point_get/policies.h"
-#include "bench/point_get/progress.h"
-#include "bench/point_get/work_directory.h"
+#include "bench/program.h"
+#include "bench/progress.h"
+#include "bench/work_directory.h"
 #include "measure.h"
 #include "nlohmann/json.hpp"
 #include "rocksdb/version.h"
@@ -31,8 +31,6 @@
 namespace rowbloom::compaction_bench {
 namespace {
 
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
 // Of the policies of rowbloom whose names have none.
 constexpr char kFamily[] = "blocked_bloom";
 
@@ -77,14 +75,14 @@ double BitsPerKey(const Options& options, const std::string& policy) {
 
 std::vector<Series> Measure(const Options& options) {
   const std::vector<std::string> keys = MakeKeys(options.shape);
-  const point_get::WorkDirectory work(options.directory, "compaction_bench",
-                                      /*keep=*/false);
+  const bench::WorkDirectory work(options.directory, "compaction_bench",
+                                  /*keep=*/false);
   std::vector<Series> all;
   for (const std::string& name : options.policies) {
     all.emplace_back();
     all.back().policy = name;
   }
-  point_get::Progress progress;
+  bench::Progress progress;
   progress.Begin("rounds", options.rounds * all.size());
   for (int round = 0; round < options.rounds; ++round) {
     // Each policy is first in its turn.
@@ -228,22 +226,13 @@ int Main(int argc, char** argv) {
   app.add_option("--directory", options.directory,
                  "For the databases; it is not removed");
   app.add_option("--json", options.json, "Also write the results to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  return Run(options);
+  return bench::RunProgram("compaction_bench", &app, argc, argv,
+                           [&] { return Run(options); });
 }
 
 }  // namespace
 }  // namespace rowbloom::compaction_bench
 
 int main(int argc, char** argv) {
-  try {
-    return rowbloom::compaction_bench::Main(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "compaction_bench: %s\n", error.what());
-    return rowbloom::compaction_bench::kExitFailure;
-  }
+  return rowbloom::compaction_bench::Main(argc, argv);
 }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "bench/program.h"
 #include "rocksdb_contender.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_policy.h"
@@ -57,8 +58,8 @@ std::vector<NamedPolicy> DefaultPolicies() {
 std::unique_ptr<Contender> MakeRowbloom(const NamedPolicy& named) {
   absl::StatusOr<FilterPolicy> policy = FilterPolicy::Parse(named.policy);
   if (!policy.ok()) {
-    throw UsageError(named.name + ": " +
-                     std::string(policy.status().message()));
+    throw bench::UsageError(named.name + ": " +
+                            std::string(policy.status().message()));
   }
   return NewRowbloomContender(named.name, *std::move(policy));
 }
@@ -97,9 +98,10 @@ std::unique_ptr<Contender> MakeNamed(const std::string& name,
   for (const std::string& default_name : DefaultNames()) {
     known += " " + default_name;
   }
-  throw UsageError("--filters: \"" + name + "\" is none of" + known +
-                   ", nor rocksdb_bloomX or rocksdb_ribbonX with 1 to 100 "
-                   "bits; add others with --policy NAME=POLICY");
+  throw bench::UsageError(
+      "--filters: \"" + name + "\" is none of" + known +
+      ", nor rocksdb_bloomX or rocksdb_ribbonX with 1 to 100 "
+      "bits; add others with --policy NAME=POLICY");
 }
 
 }  // namespace
@@ -119,7 +121,7 @@ std::vector<std::unique_ptr<Contender>> ChooseContenders(
   const auto add = [&](std::unique_ptr<Contender> contender) {
     for (const auto& other : contenders) {
       if (other->name() == contender->name()) {
-        throw UsageError("two filters are named " + other->name());
+        throw bench::UsageError("two filters are named " + other->name());
       }
     }
     contenders.push_back(std::move(contender));
@@ -130,7 +132,7 @@ std::vector<std::unique_ptr<Contender>> ChooseContenders(
   for (const std::string& text : policies) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw UsageError("--policy: \"" + text + "\" is not NAME=POLICY");
+      throw bench::UsageError("--policy: \"" + text + "\" is not NAME=POLICY");
     }
     add(MakeRowbloom({text.substr(0, equals), text.substr(equals + 1)}));
   }

@@ -8,7 +8,6 @@
 #define ROWBLOOM_BENCH_FILTER_BENCH_CONTENDERS_H_
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,16 +20,12 @@ namespace rowbloom::filter_bench {
 inline constexpr char kBloomReference[] = "rocksdb_bloom10";
 inline constexpr char kRibbonReference[] = "rocksdb_ribbon10";
 
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 // The default list: RocksDB's and some of each family that this build knows.
 std::vector<std::string> DefaultNames();
 
 // `names`: of the default list, or rocksdb_bloomX and rocksdb_ribbonX with
 // any bits per key X; none means the default list. `policies`: NAME=POLICY, as
-// FilterPolicy::Parse takes them, added behind. Throws UsageError.
+// FilterPolicy::Parse takes them, added behind. Throws bench::UsageError.
 std::vector<std::unique_ptr<Contender>> ChooseContenders(
     const std::vector<std::string>& names,
     const std::vector<std::string>& policies, const RocksDbLibrary& library);

@@ -7,17 +7,15 @@
 // Exit codes: 0 fine; 1 a false negative or a failure; 2 usage; 130
 // interrupted.
 
-#include <cerrno>
-#include <cstdio>
 #include <iostream>
 #include <map>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "bench/json_file.h"
+#include "bench/program.h"
 #include "contenders.h"
 #include "measure.h"
 #include "options.h"
@@ -26,10 +24,6 @@
 
 namespace rowbloom::filter_bench {
 namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitInterrupted = 130;
 
 std::string Joined(const std::vector<std::string>& names) {
   std::string joined;
@@ -119,7 +113,7 @@ int Run(const Options& options) {
             << report.false_negatives() << " false negatives in "
             << report.present_lookups() << " lookups of present keys.\n";
   json.Write(ToJson(options, library, report));
-  return report.false_negatives() == 0 ? 0 : kExitFailure;
+  return report.false_negatives() == 0 ? 0 : bench::kExitFailure;
 }
 
 int Main(int argc, char** argv) {
@@ -131,34 +125,16 @@ int Main(int argc, char** argv) {
       "key, rates,\nlookups and builds. The default run takes some ten "
       "minutes and 4 GB of memory.");
   DefineFlags(&app, &options, &quick, &no_block_cache);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kExitUsage;
-  }
-  if (quick) MakeQuick(app, &options);
-  if (no_block_cache) options.block_cache.clear();
-  return Run(options);
+  return bench::RunProgram("filter_bench", &app, argc, argv, [&] {
+    if (quick) MakeQuick(app, &options);
+    if (no_block_cache) options.block_cache.clear();
+    return Run(options);
+  });
 }
 
 }  // namespace
 }  // namespace rowbloom::filter_bench
 
 int main(int argc, char** argv) {
-  using namespace rowbloom::filter_bench;
-  try {
-    return Main(argc, argv);
-  } catch (const rowbloom::point_get::Interrupted&) {
-    std::fprintf(stderr, "\ninterrupted\n");
-    return kExitInterrupted;
-  } catch (const UsageError& e) {
-    std::fprintf(stderr, "filter_bench: %s\n", e.what());
-    return kExitUsage;
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "\nfilter_bench: out of memory; give fewer --keys\n");
-    return kExitFailure;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "\nfilter_bench: %s\n", e.what());
-    return kExitFailure;
-  }
+  return rowbloom::filter_bench::Main(argc, argv);
 }

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/point_get/progress.h"
+#include "bench/progress.h"
 #include "contender.h"
 #include "keys.h"
 #include "options.h"
@@ -25,7 +25,7 @@
 namespace rowbloom::filter_bench {
 
 using Contenders = std::vector<std::unique_ptr<Contender>>;
-using point_get::Progress;
+using bench::Progress;
 
 // Nanoseconds for each lookup.
 struct LookupTimes {

@@ -13,10 +13,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,9 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/types/span.h"
+#include "bench/json_file.h"
+#include "bench/machine.h"
+#include "bench/program.h"
 #include "nlohmann/json.hpp"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
@@ -309,8 +311,8 @@ void PrintAgreement(const std::vector<Row>& rows) {
   }
 }
 
-bool WriteJson(const std::string& path, const std::vector<Row>& rows) {
-  nlohmann::json runs = nlohmann::json::array();
+nlohmann::ordered_json ToJson(const std::vector<Row>& rows) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
     runs.push_back({{"filter", row.filter},
                     {"chunk_size_bytes", row.chunk_size_bytes},
@@ -323,10 +325,40 @@ bool WriteJson(const std::string& path, const std::vector<Row>& rows) {
                     {"present_lookups", row.present_lookups},
                     {"false_negatives", row.false_negatives}});
   }
-  std::ofstream file(path);
-  file << nlohmann::json{{"runs", runs}}.dump(1) << "\n";
-  file.close();
-  return file.good();
+  return {{"format_version", 1},
+          {"machine", rowbloom::bench::MachineJson()},
+          {"runs", runs}};
+}
+
+int Run(const Options& options) {
+  const absl::Status status =
+      rowbloom::CheckRocksDbVersion(rowbloom::RunningRocksDbVersion());
+  if (!status.ok()) throw std::runtime_error(status.ToString());
+  const rowbloom::bench::JsonFile json(options.json);
+  std::printf(
+      "| chunk size | asked | filter                 | bits/key | rate       | "
+      "+-    | expected | vs rocksdb_bloom |\n"
+      "|---|---|---|---|---|---|---|---|\n");
+  std::vector<Row> all;
+  uint64_t present_lookups = 0;
+  uint64_t false_negatives = 0;
+  for (const double bits : options.bits_per_key) {
+    for (const uint64_t chunk_size : options.chunk_size_bytes) {
+      const std::vector<Row> rows = Measure(options, bits, chunk_size);
+      Print(rows);
+      for (const Row& row : rows) {
+        present_lookups += row.present_lookups;
+        false_negatives += row.false_negatives;
+      }
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+  }
+  PrintAgreement(all);
+  std::printf("\n%llu false negatives in %llu lookups of present keys\n",
+              static_cast<unsigned long long>(false_negatives),
+              static_cast<unsigned long long>(present_lookups));
+  json.Write(ToJson(all));
+  return false_negatives == 0 ? 0 : rowbloom::bench::kExitFailure;
 }
 
 }  // namespace
@@ -350,42 +382,6 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the keys")->capture_default_str();
   app.add_option("--json", options.json, "Also write the results to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  if (const absl::Status status =
-          rowbloom::CheckRocksDbVersion(rowbloom::RunningRocksDbVersion());
-      !status.ok()) {
-    std::cerr << "fpr_bench: " << status << "\n";
-    return 1;
-  }
-  std::printf(
-      "| chunk size | asked | filter                 | bits/key | rate       | "
-      "+-    | expected | vs rocksdb_bloom |\n"
-      "|---|---|---|---|---|---|---|---|\n");
-  std::vector<Row> all;
-  uint64_t present_lookups = 0;
-  uint64_t false_negatives = 0;
-  for (const double bits : options.bits_per_key) {
-    for (const uint64_t chunk_size : options.chunk_size_bytes) {
-      const std::vector<Row> rows = Measure(options, bits, chunk_size);
-      Print(rows);
-      for (const Row& row : rows) {
-        present_lookups += row.present_lookups;
-        false_negatives += row.false_negatives;
-      }
-      all.insert(all.end(), rows.begin(), rows.end());
-    }
-  }
-  PrintAgreement(all);
-  std::printf("\n%llu false negatives in %llu lookups of present keys\n",
-              static_cast<unsigned long long>(false_negatives),
-              static_cast<unsigned long long>(present_lookups));
-  if (!options.json.empty() && !WriteJson(options.json, all)) {
-    std::cerr << "fpr_bench: cannot write " << options.json << "\n";
-    return 1;
-  }
-  return false_negatives == 0 ? 0 : 1;
+  return rowbloom::bench::RunProgram("fpr_bench", &app, argc, argv,
+                                     [&] { return Run(options); });
 }

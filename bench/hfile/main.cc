@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -31,6 +30,7 @@
 #include "absl/strings/escaping.h"
 #include "bench/json_file.h"
 #include "bench/machine.h"
+#include "bench/program.h"
 #include "nlohmann/json.hpp"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_stats.h"
@@ -39,9 +39,6 @@
 
 namespace rowbloom::bench {
 namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
 
 struct Options {
   std::string file;
@@ -185,17 +182,8 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--json", options.json, "Also write the results to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  try {
-    return Run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hfile_bench: %s\n", error.what());
-    return kExitFailure;
-  }
+  return RunProgram("hfile_bench", &app, argc, argv,
+                    [&] { return Run(options); });
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <iostream>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +22,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/program.h"
 #include "leveldb/filter_policy.h"
 #include "leveldb/slice.h"
 #include "rowbloom/filter.h"
@@ -109,10 +110,7 @@ uint64_t Compare(const Options& options, int keys) {
     if (family == "always_maybe") continue;
     const auto policy = rowbloom::NewLevelDbFilterPolicy(
         rowbloom::FilterPolicy::BitsPerKey(family, options.bits_per_key));
-    if (!policy.ok()) {
-      std::cerr << "leveldb_filter_bench: " << policy.status() << "\n";
-      return 1;
-    }
+    if (!policy.ok()) throw std::runtime_error(policy.status().ToString());
     const Result result = Measure(**policy, keys, options.lookups);
     // But for its last byte, the number of probes.
     const int equal_bits =
@@ -121,6 +119,17 @@ uint64_t Compare(const Options& options, int keys) {
     false_negatives += result.false_negatives;
   }
   return false_negatives;
+}
+
+int Run(const Options& options) {
+  std::printf(
+      "| keys | filter | bytes | bits/key | false positives "
+      "| those of leveldb bloom in as many bytes | ns a lookup "
+      "|\n|---|---|---|---|---|---|---|"
+      "\n");
+  uint64_t false_negatives = 0;
+  for (const int keys : options.keys) false_negatives += Compare(options, keys);
+  return false_negatives == 0 ? 0 : rowbloom::bench::kExitFailure;
 }
 
 }  // namespace
@@ -141,17 +150,6 @@ int main(int argc, char** argv) {
   app.add_option("--lookups", options.lookups, "Absent keys for each line")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  std::printf(
-      "| keys | filter | bytes | bits/key | false positives "
-      "| those of leveldb bloom in as many bytes | ns a lookup "
-      "|\n|---|---|---|---|---|---|---|"
-      "\n");
-  uint64_t false_negatives = 0;
-  for (const int keys : options.keys) false_negatives += Compare(options, keys);
-  return false_negatives == 0 ? 0 : 1;
+  return rowbloom::bench::RunProgram("leveldb_filter_bench", &app, argc, argv,
+                                     [&] { return Run(options); });
 }

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -28,6 +27,7 @@
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
+#include "bench/program.h"
 #include "nlohmann/json.hpp"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/mem_filter.h"
@@ -437,19 +437,14 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
   app.add_option("--json", options.json, "Write the results to this file");
-  try {
-    app.parse(argc, argv);
+  return rowbloom::bench::RunProgram("matrix_trial", &app, argc, argv, [&] {
     for (const uint32_t rows : options.rows) {
-      if (rows % 2 != 0) throw CLI::ValidationError("--rows", "must be even");
+      if (rows % 2 != 0) {
+        throw rowbloom::bench::UsageError("--rows " + std::to_string(rows) +
+                                          ": must be even");
+      }
     }
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  try {
     Run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "matrix_trial: " << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

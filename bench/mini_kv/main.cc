@@ -6,22 +6,20 @@
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "../point_get/dataset.h"
-#include "../point_get/progress.h"
-#include "../point_get/work_directory.h"
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
+#include "bench/point_get/dataset.h"
+#include "bench/program.h"
+#include "bench/progress.h"
+#include "bench/work_directory.h"
 #include "measure.h"
 #include "options.h"
 #include "report.h"
@@ -31,10 +29,6 @@
 
 namespace rowbloom::mini_kv_bench {
 namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitInterrupted = 130;
 
 void DefineFlags(CLI::App* app, Options* o) {
   app->add_option("--words", o->words,
@@ -149,8 +143,8 @@ Report Run(const Options& options) {
   progress.Begin("read the input", 0);
   const Dataset data = Dataset::FromWords(options.words, options.row_count);
   progress.End();
-  const point_get::WorkDirectory directory(options.directory, "mini_kv_bench",
-                                           /*keep=*/false);
+  const bench::WorkDirectory directory(options.directory, "mini_kv_bench",
+                                       /*keep=*/false);
   Report report;
   report.row_count = data.row_count();
   report.cell_count = data.cell_count();
@@ -168,30 +162,19 @@ int Main(int argc, char** argv) {
       "Point gets in mini_kv, the example store: how many data blocks and "
       "bytes are read\nwithout filters, and with filters of each family.");
   DefineFlags(&app, &options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kExitUsage;
-  }
-  const bench::JsonFile json(options.json);
+  return bench::RunProgram("mini_kv_bench", &app, argc, argv, [&] {
+    const bench::JsonFile json(options.json);
 
-  const Report report = Run(options);
-  Print(report);
-  json.Write(ToJson(options, report));
-  return report.wrong_answers() == 0 ? 0 : kExitFailure;
+    const Report report = Run(options);
+    Print(report);
+    json.Write(ToJson(options, report));
+    return report.wrong_answers() == 0 ? 0 : bench::kExitFailure;
+  });
 }
 
 }  // namespace
 }  // namespace rowbloom::mini_kv_bench
 
 int main(int argc, char** argv) {
-  try {
-    return rowbloom::mini_kv_bench::Main(argc, argv);
-  } catch (const rowbloom::point_get::Interrupted&) {
-    std::fprintf(stderr, "\ninterrupted\n");
-    return rowbloom::mini_kv_bench::kExitInterrupted;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "\nmini_kv_bench: %s\n", e.what());
-    return rowbloom::mini_kv_bench::kExitFailure;
-  }
+  return rowbloom::mini_kv_bench::Main(argc, argv);
 }

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "../point_get/workload.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_stats.h"
 
@@ -78,20 +77,6 @@ bool AskOne(const Options& options, const Dataset& data, Query query,
 }
 
 }  // namespace
-
-std::string_view QueryName(Query query) {
-  switch (query) {
-    case Query::kAbsentRow:
-      return "absent_row";
-    case Query::kAbsentColumn:
-      return "absent_column";
-    case Query::kPresentCell:
-      return "present_cell";
-    case Query::kPresentRow:
-      return "present_row";
-  }
-  return "?";
-}
 
 std::vector<LevelStats> Load(const Options& options, const Dataset& data,
                              const Filters& filters, const std::string& path,

@@ -20,8 +20,9 @@
 #include <string_view>
 #include <vector>
 
-#include "../point_get/dataset.h"
-#include "../point_get/progress.h"
+#include "bench/point_get/dataset.h"
+#include "bench/point_get/workload.h"
+#include "bench/progress.h"
 #include "examples/mini_kv/mini_kv.h"
 #include "options.h"
 #include "rowbloom/filter_block_writer.h"
@@ -29,19 +30,13 @@
 
 namespace rowbloom::mini_kv_bench {
 
+using bench::Progress;
 using ::mini_kv::LevelStats;
 using point_get::Dataset;
-using point_get::Progress;
+using point_get::Query;
 
-enum class Query {
-  kAbsentRow,     // RowExists() of a row that does not.
-  kAbsentColumn,  // Get() of a column that an existing row lacks.
-  kPresentCell,   // Get() of a cell.
-  kPresentRow,    // RowExists() of a row that does.
-};
 inline constexpr Query kQueries[] = {Query::kAbsentRow, Query::kAbsentColumn,
                                      Query::kPresentCell, Query::kPresentRow};
-std::string_view QueryName(Query query);
 
 struct Measurement {
   Query query = Query::kAbsentRow;

@@ -7,7 +7,6 @@
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -19,22 +18,19 @@
 
 #include "CLI/CLI.hpp"
 #include "bench/json_file.h"
+#include "bench/program.h"
+#include "bench/progress.h"
+#include "bench/work_directory.h"
 #include "dataset.h"
 #include "measure.h"
 #include "options.h"
 #include "policies.h"
-#include "progress.h"
 #include "report.h"
 #include "tree.h"
-#include "work_directory.h"
 #include "workload.h"
 
 namespace rowbloom::point_get {
 namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitInterrupted = 130;
 
 // Filters within this of the wanted bytes or bits count as equal.
 constexpr double kTolerance = 0.02;
@@ -96,7 +92,7 @@ void DefineFlags(CLI::App* app, Options* o) {
 
 class Benchmark {
  public:
-  Benchmark(const Options& options, Progress* progress)
+  Benchmark(const Options& options, bench::Progress* progress)
       : options_(options),
         progress_(progress),
         data_(Load()),
@@ -338,9 +334,9 @@ class Benchmark {
   static constexpr uint64_t kPresentRowChecks = 50000;
 
   const Options& options_;
-  Progress* const progress_;
+  bench::Progress* const progress_;
   const Dataset data_;
-  const WorkDirectory directory_;
+  const bench::WorkDirectory directory_;
   std::vector<GetList> gets_;
   std::vector<PointGet> present_rows_;
   PolicyResult none_;
@@ -383,32 +379,21 @@ int Main(int argc, char** argv) {
       "data blocks\nare read with no filter, RocksDB's Bloom and Ribbon, and "
       "rowbloom's ROW and ROWCOL.");
   DefineFlags(&app, &options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kExitUsage;
-  }
-  const bench::JsonFile json(options.json);
+  return bench::RunProgram("point_get_bench", &app, argc, argv, [&] {
+    const bench::JsonFile json(options.json);
 
-  Progress progress;
-  Benchmark benchmark(options, &progress);
-  const Report& report = benchmark.Run();
-  PrintReport(options, report);
-  json.Write(ToJson(options, report));
-  return report.wrong_answers == 0 ? 0 : kExitFailure;
+    bench::Progress progress;
+    Benchmark benchmark(options, &progress);
+    const Report& report = benchmark.Run();
+    PrintReport(options, report);
+    json.Write(ToJson(options, report));
+    return report.wrong_answers == 0 ? 0 : bench::kExitFailure;
+  });
 }
 
 }  // namespace
 }  // namespace rowbloom::point_get
 
 int main(int argc, char** argv) {
-  try {
-    return rowbloom::point_get::Main(argc, argv);
-  } catch (const rowbloom::point_get::Interrupted&) {
-    std::fprintf(stderr, "\ninterrupted\n");
-    return rowbloom::point_get::kExitInterrupted;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "\npoint_get_bench: %s\n", e.what());
-    return rowbloom::point_get::kExitFailure;
-  }
+  return rowbloom::point_get::Main(argc, argv);
 }

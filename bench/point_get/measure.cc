@@ -59,7 +59,7 @@ void CountFalsePositivesOfSeeks(ReadCounts* counts) {
 
 Measurement Measure(rocksdb::DB* db, Query query,
                     const std::vector<PointGet>& gets, size_t value_size_bytes,
-                    int level_count, Progress* progress) {
+                    int level_count, bench::Progress* progress) {
   using Clock = std::chrono::steady_clock;
   Measurement m;
   m.gets = gets.size();

@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/progress.h"
 #include "counts.h"
-#include "progress.h"
 #include "rocksdb/db.h"
 #include "workload.h"
 
@@ -48,7 +48,7 @@ struct Measurement {
 // Wrong answers are counted, and the first few told on stderr.
 Measurement Measure(rocksdb::DB* db, Query query,
                     const std::vector<PointGet>& gets, size_t value_size_bytes,
-                    int level_count, Progress* progress);
+                    int level_count, bench::Progress* progress);
 
 }  // namespace rowbloom::point_get
 

@@ -58,7 +58,8 @@ rocksdb::Options MakeRocksDbOptions(const TreeOptions& options,
 }  // namespace
 
 Tree::Tree(const TreeOptions& options, const FillLevel& fill,
-           const Policy& policy, const std::string& path, Progress* progress)
+           const Policy& policy, const std::string& path,
+           bench::Progress* progress)
     : path_(path),
       options_(options),
       rocksdb_options_(MakeRocksDbOptions(options, policy)) {
@@ -107,7 +108,7 @@ void Tree::Open() {
   db_.reset(db);
 }
 
-void Tree::Write(const FillLevel& fill, int level, Progress* progress) {
+void Tree::Write(const FillLevel& fill, int level, bench::Progress* progress) {
   rocksdb::WriteOptions write_options;
   write_options.disableWAL = true;
   rocksdb::WriteBatch batch;

@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/progress.h"
 #include "policies.h"
-#include "progress.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 
@@ -71,7 +71,7 @@ struct FilterSize {
 class Tree {
  public:
   Tree(const TreeOptions& options, const FillLevel& fill, const Policy& policy,
-       const std::string& path, Progress* progress);
+       const std::string& path, bench::Progress* progress);
   ~Tree();
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -87,7 +87,7 @@ class Tree {
 
  private:
   void Open();
-  void Write(const FillLevel& fill, int level, Progress* progress);
+  void Write(const FillLevel& fill, int level, bench::Progress* progress);
   void CompactLevel0Into(int level);
   void ReadProperties();
 

@@ -238,7 +238,7 @@ constexpr size_t kWayCount = std::size(kWays);
 
 // Nanoseconds of a lookup, medians of the rounds, in which the ways take turns.
 std::array<double, kWayCount> TimeWays(const Contest& contest, int rounds,
-                                       point_get::Progress* progress) {
+                                       bench::Progress* progress) {
   std::array<std::vector<double>, kWayCount> times;
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < kWayCount; ++i) {
@@ -307,7 +307,7 @@ using ThreadScales = std::array<ThreadScale, std::size(kThreadedWays)>;
 
 // The ways take turns, so that both meet what else the machine does.
 ThreadScales ScaleThreads(const Contest& contest, int rounds,
-                          point_get::Progress* progress) {
+                          bench::Progress* progress) {
   struct Times {
     std::array<std::vector<double>, 2> wall;  // Of one thread, of two.
     std::array<std::vector<double>, 2> cpu;
@@ -335,7 +335,7 @@ ThreadScales ScaleThreads(const Contest& contest, int rounds,
 }  // namespace
 
 nlohmann::ordered_json MeasureCost(const CostOptions& options,
-                                   point_get::Progress* progress) {
+                                   bench::Progress* progress) {
   std::printf(
       "\nCost: ns of processor time of a lookup of an absent row in a random "
       "one of %d files.\n\n| policy | filter bytes |",

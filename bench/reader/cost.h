@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../point_get/progress.h"
+#include "bench/progress.h"
 #include "nlohmann/json.hpp"
 
 namespace rowbloom::reader_bench {
@@ -28,7 +28,7 @@ struct CostOptions {
 
 // Prints a table.
 nlohmann::ordered_json MeasureCost(const CostOptions& options,
-                                   point_get::Progress* progress);
+                                   bench::Progress* progress);
 
 }  // namespace rowbloom::reader_bench
 

@@ -111,7 +111,7 @@ double RatioOf(const Reads& reads) {
 
 Result Measure(const Tree& tree, const Workload& workload,
                FilterLoading loading, size_t cache_bytes, uint64_t gets,
-               uint64_t seed, point_get::Progress* progress) {
+               uint64_t seed, bench::Progress* progress) {
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes = cache_bytes;
   cache_options.shard_bits = 0;
@@ -141,8 +141,7 @@ Result Measure(const Tree& tree, const Workload& workload,
 }
 
 void MeasurePolicy(const HarmOptions& options, const std::string& text,
-                   point_get::Progress* progress,
-                   nlohmann::ordered_json* runs) {
+                   bench::Progress* progress, nlohmann::ordered_json* runs) {
   const auto policy = FilterPolicy::Parse(text);
   if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
   TreeShape shape;
@@ -216,7 +215,7 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
 }  // namespace
 
 nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
-                                   point_get::Progress* progress) {
+                                   bench::Progress* progress) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const std::string& policy : options.policies) {
     MeasurePolicy(options, policy, progress, &runs);

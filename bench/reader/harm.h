@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../point_get/progress.h"
+#include "bench/progress.h"
 #include "nlohmann/json.hpp"
 
 namespace rowbloom::reader_bench {
@@ -29,7 +29,7 @@ struct HarmOptions {
 
 // Prints a table for each policy.
 nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
-                                   point_get::Progress* progress);
+                                   bench::Progress* progress);
 
 }  // namespace rowbloom::reader_bench
 

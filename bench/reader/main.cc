@@ -8,18 +8,16 @@
 //
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage; 130 interrupted.
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <exception>
 #include <string>
 
-#include "../point_get/progress.h"
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
+#include "bench/program.h"
+#include "bench/progress.h"
 #include "cost.h"
 #include "harm.h"
 #include "memo.h"
@@ -29,10 +27,6 @@
 
 namespace rowbloom::reader_bench {
 namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitInterrupted = 130;
 
 struct Options {
   uint64_t seed = 1;
@@ -159,7 +153,7 @@ int Run(const Options& o, const CLI::App& app) {
   };
   nlohmann::ordered_json results = {{"format_version", 1},
                                     {"machine", bench::MachineJson()}};
-  point_get::Progress progress;
+  bench::Progress progress;
   if (wanted("precision")) {
     results["precision"] = MeasurePrecision(o.precision, &progress);
   }
@@ -189,26 +183,15 @@ int Main(int argc, char** argv) {
   AddHarm(&o.harm, &app);
   AddMemo(&o.memo, &app);
   AddCost(&o.cost, &app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  o.precision.seed = o.harm.seed = o.memo.seed = o.cost.seed = o.seed;
-  return Run(o, app);
+  return bench::RunProgram("reader_bench", &app, argc, argv, [&] {
+    o.precision.seed = o.harm.seed = o.memo.seed = o.cost.seed = o.seed;
+    return Run(o, app);
+  });
 }
 
 }  // namespace
 }  // namespace rowbloom::reader_bench
 
 int main(int argc, char** argv) {
-  try {
-    return rowbloom::reader_bench::Main(argc, argv);
-  } catch (const rowbloom::point_get::Interrupted&) {
-    std::fprintf(stderr, "\ninterrupted\n");
-    return rowbloom::reader_bench::kExitInterrupted;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "\nreader_bench: %s\n", error.what());
-    return rowbloom::reader_bench::kExitFailure;
-  }
+  return rowbloom::reader_bench::Main(argc, argv);
 }

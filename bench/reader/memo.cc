@@ -73,7 +73,7 @@ struct FalsePositive {
 
 std::vector<FalsePositive> FindFalsePositives(const Tree& tree,
                                               uint64_t row_count, uint64_t seed,
-                                              point_get::Progress* progress) {
+                                              bench::Progress* progress) {
   const auto cache = NewCache(64 << 20);
   OpenTree open(&tree, AllInMemory(cache.get()));
   std::vector<FalsePositive> found;
@@ -138,7 +138,7 @@ double Wasted(const Tree& tree, const MemoOptions& options,
 }  // namespace
 
 nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
-                                   point_get::Progress* progress) {
+                                   bench::Progress* progress) {
   TreeShape shape;
   shape.level_keys = kLevelKeys;
   const auto policy = FilterPolicy::Parse(options.policy);

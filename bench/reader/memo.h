@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../point_get/progress.h"
+#include "bench/progress.h"
 #include "nlohmann/json.hpp"
 
 namespace rowbloom::reader_bench {
@@ -30,7 +30,7 @@ struct MemoOptions {
 
 // Prints a table.
 nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
-                                   point_get::Progress* progress);
+                                   bench::Progress* progress);
 
 }  // namespace rowbloom::reader_bench
 

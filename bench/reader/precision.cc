@@ -98,7 +98,7 @@ struct Result {
 
 // Over the last quarter of the gets.
 Result Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
-               uint64_t gets, uint64_t seed, point_get::Progress* progress) {
+               uint64_t gets, uint64_t seed, bench::Progress* progress) {
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes = cache_bytes;
   cache_options.shard_bits = 0;
@@ -153,7 +153,7 @@ Result Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
 }  // namespace
 
 nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
-                                        point_get::Progress* progress) {
+                                        bench::Progress* progress) {
   TreeShape shape;
   for (int level = options.level_count - 1; level >= 0; --level) {
     shape.level_keys.push_back(std::max<uint64_t>(

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../point_get/progress.h"
+#include "bench/progress.h"
 #include "nlohmann/json.hpp"
 
 namespace rowbloom::reader_bench {
@@ -29,7 +29,7 @@ struct PrecisionOptions {
 
 // Prints a table.
 nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
-                                        point_get::Progress* progress);
+                                        bench::Progress* progress);
 
 }  // namespace rowbloom::reader_bench
 

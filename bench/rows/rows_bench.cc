@@ -14,16 +14,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
 #include "bench/machine.h"
+#include "bench/program.h"
 #include "nlohmann/json.hpp"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
@@ -46,9 +48,7 @@ struct Options {
 };
 
 void Check(const rocksdb::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "rows_bench: %s\n", status.ToString().c_str());
-  std::exit(1);
+  if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 
 std::string Row(int n) { return "row" + std::to_string(10000000 + n); }
@@ -161,27 +161,8 @@ nlohmann::ordered_json Measure(const Kind& kind, const Options& options) {
   return result;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Options options;
-  CLI::App app("What RocksDbRows and its samples add to a lookup.");
-  app.add_option("--rows", options.rows, "Rows, of which half are present")
-      ->check(CLI::Range(100, 10000000))
-      ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Rounds")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  app.add_option("--lookups", options.lookups, "Lookups of each way a round")
-      ->check(CLI::Range(1, 10000000))
-      ->capture_default_str();
-  app.add_option("--json", options.json, "Write the results to this file too");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-
+int Run(const Options& options) {
+  const rowbloom::bench::JsonFile json(options.json);
   const std::unique_ptr<rocksdb::Env> env(
       rocksdb::NewMemEnv(rocksdb::Env::Default()));
   const std::unique_ptr<rocksdb::DB> db = Fill(env.get(), options.rows);
@@ -249,19 +230,31 @@ int main(int argc, char** argv) {
         row_exists("counted", counted)}}};
   for (const Kind& kind : kinds) results.push_back(Measure(kind, options));
 
-  if (options.json.empty()) return 0;
-  const nlohmann::ordered_json document{
-      {"format", "rowbloom-rows_bench"},
-      {"version", 1},
-      {"machine", rowbloom::bench::MachineJson()},
-      {"rows", options.rows},
-      {"files", kFiles},
-      {"rounds", options.rounds},
-      {"lookups", options.lookups},
-      {"results", results}};
-  std::ofstream file(options.json);
-  file << document.dump(2) << "\n";
-  if (file.flush()) return 0;
-  std::fprintf(stderr, "rows_bench: cannot write %s\n", options.json.c_str());
-  return 1;
+  json.Write({{"format_version", 1},
+              {"machine", rowbloom::bench::MachineJson()},
+              {"rows", options.rows},
+              {"files", kFiles},
+              {"rounds", options.rounds},
+              {"lookups", options.lookups},
+              {"results", results}});
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("What RocksDbRows and its samples add to a lookup.");
+  app.add_option("--rows", options.rows, "Rows, of which half are present")
+      ->check(CLI::Range(100, 10000000))
+      ->capture_default_str();
+  app.add_option("--rounds", options.rounds, "Rounds")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app.add_option("--lookups", options.lookups, "Lookups of each way a round")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  app.add_option("--json", options.json, "Write the results to this file too");
+  return rowbloom::bench::RunProgram("rows_bench", &app, argc, argv,
+                                     [&] { return Run(options); });
 }

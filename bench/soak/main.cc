@@ -15,27 +15,23 @@
 
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <map>
 #include <random>
 #include <string>
 #include <utility>
 
-#include "../point_get/progress.h"
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
+#include "bench/program.h"
+#include "bench/progress.h"
 #include "nlohmann/json.hpp"
 #include "one_filter.h"
 
 namespace rowbloom::soak {
 namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitInterrupted = 130;
 
 struct Options {
   double lookups = 1e8;
@@ -54,7 +50,7 @@ void Soak(const Options& options, Results* results) {
   using Clock = std::chrono::steady_clock;
   const auto end =
       Clock::now() + std::chrono::duration<double>(options.seconds);
-  point_get::Progress progress;
+  bench::Progress progress;
   progress.Begin("lookups of keys", static_cast<uint64_t>(options.lookups));
   double lookups = 0;
   for (uint64_t seed = options.seed;
@@ -147,14 +143,14 @@ int Run(const Options& options) {
   bool interrupted = false;
   try {
     Soak(options, &results);
-  } catch (const point_get::Interrupted&) {
+  } catch (const bench::Interrupted&) {
     std::fprintf(stderr, "\ninterrupted\n");
     interrupted = true;
   }
   const Counts all = Print(results);
   json.Write(ToJson(options, results));
-  if (!all.ok()) return kExitFailure;
-  return interrupted ? kExitInterrupted : 0;
+  if (!all.ok()) return bench::kExitFailure;
+  return interrupted ? bench::kExitInterrupted : 0;
 }
 
 int Main(int argc, char** argv) {
@@ -174,22 +170,11 @@ int Main(int argc, char** argv) {
   app.add_option("--seed", options.seed,
                  "Of the first filter (default: random). Each has the next");
   app.add_option("--json", options.json, "Also write the counts to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  return Run(options);
+  return bench::RunProgram("filter_soak", &app, argc, argv,
+                           [&] { return Run(options); });
 }
 
 }  // namespace
 }  // namespace rowbloom::soak
 
-int main(int argc, char** argv) {
-  try {
-    return rowbloom::soak::Main(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "\nfilter_soak: %s\n", error.what());
-    return rowbloom::soak::kExitFailure;
-  }
-}
+int main(int argc, char** argv) { return rowbloom::soak::Main(argc, argv); }

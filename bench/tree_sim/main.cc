@@ -8,10 +8,7 @@
 //
 // Exit codes: 0 fine; 1 a failure; 2 usage; 130 interrupted.
 
-#include <cerrno>
 #include <cstdio>
-#include <exception>
-#include <stdexcept>
 #include <string>
 
 #include "CLI/App.hpp"
@@ -19,17 +16,14 @@
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
-#include "bench/point_get/progress.h"
+#include "bench/program.h"
+#include "bench/progress.h"
 #include "nlohmann/json.hpp"
 #include "shapes.h"
 #include "simulate.h"
 
 namespace rowbloom::tree_sim {
 namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitInterrupted = 130;
 
 struct Options {
   std::string json;  // Empty: none.
@@ -100,7 +94,7 @@ int Run(const Options& o, const CLI::App& app) {
   }
   if (all) std::printf("\n");
   if (all || app.got_subcommand("grow")) {
-    point_get::Progress progress;
+    bench::Progress progress;
     results["grow"] = Simulate(o.simulate, &progress);
   }
   json.Write(results);
@@ -119,25 +113,11 @@ int Main(int argc, char** argv) {
   app.add_option("--json", o.json, "Also write the results to this file");
   AddShapes(&o.shapes, &app);
   AddGrow(&o.simulate, &app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  return Run(o, app);
+  return bench::RunProgram("tree_sim", &app, argc, argv,
+                           [&] { return Run(o, app); });
 }
 
 }  // namespace
 }  // namespace rowbloom::tree_sim
 
-int main(int argc, char** argv) {
-  try {
-    return rowbloom::tree_sim::Main(argc, argv);
-  } catch (const rowbloom::point_get::Interrupted&) {
-    std::fprintf(stderr, "\ninterrupted\n");
-    return rowbloom::tree_sim::kExitInterrupted;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "\ntree_sim: %s\n", error.what());
-    return rowbloom::tree_sim::kExitFailure;
-  }
-}
+int main(int argc, char** argv) { return rowbloom::tree_sim::Main(argc, argv); }

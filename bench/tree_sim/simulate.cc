@@ -116,7 +116,7 @@ Json ToJson(const Totals& totals, const Tree& tree) {
 
 Json SimulateOne(const SimulateOptions& options, const std::string& tree_name,
                  const std::string& inserts, const std::string& knowledge,
-                 point_get::Progress* progress) {
+                 bench::Progress* progress) {
   const FilterCost cost = CostOf(options.filter);
   FileBudgetOptions budget_options;
   budget_options.budget.memory = FilterMemory::BitsPerKey(options.bits_per_key);
@@ -169,7 +169,7 @@ void PrintRow(const Json& row) {
 
 }  // namespace
 
-Json Simulate(const SimulateOptions& options, point_get::Progress* progress) {
+Json Simulate(const SimulateOptions& options, bench::Progress* progress) {
   std::printf(
       "Filters \"%s\" of %g bits per key, %zu flushes; wasted reads of 1,000 "
       "gets, and how\nmany times fewer than RocksDB's Bloom filter of 10 "

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/point_get/progress.h"
+#include "bench/progress.h"
 #include "nlohmann/json.hpp"
 
 namespace rowbloom::tree_sim {
@@ -38,7 +38,7 @@ struct SimulateOptions {
 
 // Prints a table; throws std::runtime_error for names not among the defaults.
 nlohmann::ordered_json Simulate(const SimulateOptions& options,
-                                point_get::Progress* progress);
+                                bench::Progress* progress);
 
 }  // namespace rowbloom::tree_sim
 

@@ -10,15 +10,15 @@
 //
 // One thread.
 
-#ifndef ROWBLOOM_BENCH_POINT_GET_PROGRESS_H_
-#define ROWBLOOM_BENCH_POINT_GET_PROGRESS_H_
+#ifndef ROWBLOOM_BENCH_PROGRESS_H_
+#define ROWBLOOM_BENCH_PROGRESS_H_
 
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 
-namespace rowbloom::point_get {
+namespace rowbloom::bench {
 
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
@@ -47,6 +47,6 @@ class Progress {
   Clock::time_point drawn_;
 };
 
-}  // namespace rowbloom::point_get
+}  // namespace rowbloom::bench
 
-#endif  // ROWBLOOM_BENCH_POINT_GET_PROGRESS_H_
+#endif  // ROWBLOOM_BENCH_PROGRESS_H_

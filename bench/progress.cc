@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "progress.h"
+#include "bench/progress.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdio>
 
-namespace rowbloom::point_get {
+namespace rowbloom::bench {
 namespace {
 
 constexpr int kBarWidth = 30;
@@ -59,4 +59,4 @@ void Progress::Draw() {
   std::fflush(stderr);
 }
 
-}  // namespace rowbloom::point_get
+}  // namespace rowbloom::bench

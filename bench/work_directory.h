@@ -5,12 +5,12 @@
 // removed at the end unless it is to be kept. Errors are thrown as
 // std::runtime_error.
 
-#ifndef ROWBLOOM_BENCH_POINT_GET_WORK_DIRECTORY_H_
-#define ROWBLOOM_BENCH_POINT_GET_WORK_DIRECTORY_H_
+#ifndef ROWBLOOM_BENCH_WORK_DIRECTORY_H_
+#define ROWBLOOM_BENCH_WORK_DIRECTORY_H_
 
 #include <string>
 
-namespace rowbloom::point_get {
+namespace rowbloom::bench {
 
 class WorkDirectory {
  public:
@@ -28,6 +28,6 @@ class WorkDirectory {
   bool remove_ = false;
 };
 
-}  // namespace rowbloom::point_get
+}  // namespace rowbloom::bench
 
-#endif  // ROWBLOOM_BENCH_POINT_GET_WORK_DIRECTORY_H_
+#endif  // ROWBLOOM_BENCH_WORK_DIRECTORY_H_

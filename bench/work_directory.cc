@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "work_directory.h"
+#include "bench/work_directory.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-namespace rowbloom::point_get {
+namespace rowbloom::bench {
 
 WorkDirectory::WorkDirectory(const std::string& named,
                              const std::string& program, bool keep)
@@ -31,4 +31,4 @@ WorkDirectory::~WorkDirectory() {
   if (remove_) std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace rowbloom::point_get
+}  // namespace rowbloom::bench
