@@ -45,3 +45,12 @@ endif()
 function(rowbloom_target name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:rowbloom_build_flags>)
 endfunction()
+
+# rowbloom_quick(NAME): sanitizer builds compile it quickly rather than to run
+# quickly; the optimiser takes longer there than all else. For code around the
+# library that does little of its own.
+function(rowbloom_quick name)
+  if(ROWBLOOM_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
+endfunction()
