@@ -33,6 +33,19 @@ absl::Status Validate(const ScalableOptions& options) {
 // More would cost more to ask than they are worth.
 constexpr size_t kMaxLayers = 1024;
 
+// The keys for which the smallest layers are made, though they take fewer. The
+// rates of full layers vary around what they were made for, about log-normally
+// with a deviation of 0.46 sqrt(probes / keys); one that is made for 1 -
+// tightening of what is left of the target stays within it up to 3.7
+// deviations. For less tightening than 0.25 that would be many keys.
+uint64_t LeastKeys(const ScalableOptions& options) {
+  const double tightening = std::clamp(options.tightening, 0.25, 0.5);
+  const double probes =
+      -std::log2(options.target_fpr * (1 - options.tightening));
+  const double ratio = 3.7 * 0.46 / std::log1p(-tightening);
+  return static_cast<uint64_t>(std::ceil(probes * ratio * ratio));
+}
+
 }  // namespace
 
 absl::StatusOr<ScalableFilter> ScalableFilter::New(
@@ -45,7 +58,8 @@ absl::StatusOr<ScalableFilter> ScalableFilter::New(
 
 // A fixed share of what earlier layers left of the target. On average that is
 // the geometric series of the paper; but rates of full layers vary around what
-// they were made for, and so the sum stays below the target all the same.
+// they were made for, and so the sum stays below the target all the same. If
+// they leave almost nothing, a small part of what the series would have.
 double ScalableFilter::NextLayerFpr() const {
   if (options_.non_scaling) return options_.target_fpr;
   double left = options_.target_fpr;
@@ -53,7 +67,7 @@ double ScalableFilter::NextLayerFpr() const {
   const double planned =
       options_.target_fpr *
       std::pow(options_.tightening, static_cast<double>(layers_.size()));
-  return std::max(left, planned / 2) * (1 - options_.tightening);
+  return std::max(left, planned / 64) * (1 - options_.tightening);
 }
 
 // InvalidArgument if a layer of its size or rate cannot be, ResourceExhausted
@@ -68,7 +82,8 @@ absl::Status ScalableFilter::AppendLayer() {
                              uint64_t{options_.expansion}, &capacity)) {
     return absl::InvalidArgumentError("its next layer is too large");
   }
-  const auto shape = ShapeFor(capacity, NextLayerFpr());
+  const auto shape =
+      ShapeFor(std::max(capacity, LeastKeys(options_)), NextLayerFpr());
   if (!shape.ok()) return shape.status();
   const uint64_t bytes =
       BitArray::WordCount(shape->bit_count) * sizeof(uint64_t);

@@ -39,6 +39,31 @@ TEST(ScalableFilter, RateStaysBelowTheTargetHoweverManyKeysCome) {
   }
 }
 
+TEST(ScalableFilter, RateStaysBelowTheTargetHoweverSmallTheFirstLayer) {
+  Random random(4);
+  ScalableOptions options;
+  for (const double tightening : {0.25, 0.5, 0.9}) {
+    for (const double target_fpr : {0.1, 0.01, 0.001}) {
+      for (const uint64_t capacity : {1, 2, 3, 5, 10, 100}) {
+        for (const uint32_t expansion : {1u, 2u, 4u}) {
+          options.tightening = tightening;
+          options.target_fpr = target_fpr;
+          options.capacity = capacity;
+          options.expansion = expansion;
+          for (int round = 0; round < 10; ++round) {
+            auto filter = ScalableFilter::New(options);
+            while (filter->layer_count() < 6) {
+              ASSERT_TRUE(filter->Add({random()}).ok());
+            }
+            ASSERT_LE(filter->expected_fpr(), target_fpr)
+                << tightening << " " << capacity << " " << expansion;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(ScalableFilter, OptionsOutOfRangeAreInvalid) {
   const ScalableOptions good;
   const auto refused = [](const ScalableOptions& options) {
