@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,22 +14,6 @@
 namespace rowbloom {
 
 namespace {
-
-absl::Status Validate(const ScalableOptions& options) {
-  const auto is_share = [](double x) { return x > 0 && x < 1; };  // No NaN.
-  if (!is_share(options.target_fpr) || !is_share(options.tightening)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("target_fpr ", options.target_fpr, " and tightening ",
-                     options.tightening, ": must be above 0 and below 1"));
-  }
-  if (options.capacity == 0 || options.expansion == 0 ||
-      options.expansion > 1 << 15) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "capacity ", options.capacity, ": must be at least 1; expansion ",
-        options.expansion, ": must be 1 to 2^15"));
-  }
-  return absl::OkStatus();
-}
 
 // More would cost more to ask than they are worth.
 constexpr size_t kMaxLayers = 1024;
@@ -40,17 +25,39 @@ constexpr size_t kMaxLayers = 1024;
 // deviations. For less tightening than 0.25 that would be many keys.
 uint64_t LeastKeys(const ScalableOptions& options) {
   const double tightening = std::clamp(options.tightening, 0.25, 0.5);
-  const double probes =
-      -std::log2(options.target_fpr * (1 - options.tightening));
+  const double probes = std::min<double>(
+      -std::log2(options.target_fpr * (1 - options.tightening)),
+      kMaxProbeCount);
   const double ratio = 3.7 * 0.46 / std::log1p(-tightening);
   return static_cast<uint64_t>(std::ceil(probes * ratio * ratio));
 }
 
 }  // namespace
 
+absl::Status ValidateOptions(const ScalableOptions& options) {
+  const auto is_share = [](double x) { return x > 0 && x < 1; };  // No NaN.
+  if (!is_share(options.target_fpr)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "target_fpr ", options.target_fpr, ": must be above 0 and below 1"));
+  }
+  if (!is_share(options.tightening)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tightening ", options.tightening, ": must be above 0 and below 1"));
+  }
+  if (options.capacity == 0) {
+    return absl::InvalidArgumentError("capacity 0: must be at least 1");
+  }
+  if (options.expansion == 0 || options.expansion > 1 << 15) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expansion ", options.expansion, ": must be 1 to 2^15"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ScalableFilter> ScalableFilter::New(
     const ScalableOptions& options) {
-  if (absl::Status status = Validate(options); !status.ok()) return status;
+  if (absl::Status status = ValidateOptions(options); !status.ok())
+    return status;
   ScalableFilter filter(options);
   if (absl::Status status = filter.AppendLayer(); !status.ok()) return status;
   return filter;
@@ -67,7 +74,8 @@ double ScalableFilter::NextLayerFpr() const {
   const double planned =
       options_.target_fpr *
       std::pow(options_.tightening, static_cast<double>(layers_.size()));
-  return std::max(left, planned / 64) * (1 - options_.tightening);
+  return std::max(std::max(left, planned / 64) * (1 - options_.tightening),
+                  std::numeric_limits<double>::min());
 }
 
 // InvalidArgument if a layer of its size or rate cannot be, ResourceExhausted
@@ -185,9 +193,11 @@ uint64_t ScalableFilter::capacity() const {
 }
 
 uint64_t ScalableFilter::memory_usage_bytes() const {
-  uint64_t sum = sizeof(*this);
-  for (const Layer& layer : layers_) sum += layer.filter.memory_usage_bytes();
-  return sum + (layers_.capacity() - layers_.size()) * sizeof(Layer);
+  uint64_t sum = sizeof(*this) + layers_.capacity() * sizeof(Layer);
+  for (const Layer& layer : layers_) {
+    sum += layer.filter.memory_usage_bytes() - sizeof(layer.filter);
+  }
+  return sum;
 }
 
 std::string ScalableFilter::Save() const {
@@ -222,7 +232,7 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
   const uint64_t non_scaling = reader->Varint();
   options.non_scaling = non_scaling == 1;
   const uint64_t layer_count = reader->Varint();
-  if (!Validate(options).ok() || non_scaling > 1 || layer_count == 0 ||
+  if (!ValidateOptions(options).ok() || non_scaling > 1 || layer_count == 0 ||
       layer_count > kMaxLayers || (options.non_scaling && layer_count > 1)) {
     reader->Refuse("options");
   }

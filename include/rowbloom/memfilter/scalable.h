@@ -47,6 +47,8 @@ struct ScalableOptions {
   uint64_t max_memory_bytes = uint64_t{1} << 30;
 };
 
+absl::Status ValidateOptions(const ScalableOptions& options);
+
 class ScalableFilter {
  public:
   static constexpr MemFilterKind kKind = MemFilterKind::kScalable;
