@@ -59,8 +59,8 @@ absl::StatusOr<bool> SplitFilter::Add(KeyDigest digest) {
   const uint32_t row = open_rows_[static_cast<size_t>(choice)];
   const bool changed = rows_.Put(row, {digest, rows_.shape()});
   if (rows_.key_count(row) >= options_.keys_per_row) {
-    open_rows_[static_cast<size_t>(choice)] = open_rows_.back();
-    open_rows_.pop_back();
+    // In order, as a filter that is loaded has them.
+    open_rows_.erase(open_rows_.begin() + static_cast<ptrdiff_t>(choice));
   }
   return changed;
 }

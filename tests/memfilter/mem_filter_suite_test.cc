@@ -266,7 +266,8 @@ TEST_P(MemFilterTest, MemoryIsThatOfTheBits) {
 
 TEST_P(MemFilterTest, ALoadedFilterGoesOnAsTheSavedOne) {
   Random random(6);
-  for (const size_t count : {0, 1, 700, 3000}) {
+  // With the last of them, some rows of a split filter are full.
+  for (const size_t count : {0, 1, 700, 3000, 4900}) {
     const auto filter = Make(5000);
     ASSERT_TRUE(filter->Add(RandomDigests(&random, count)).ok());
     const std::string saved = filter->Save();
@@ -279,9 +280,10 @@ TEST_P(MemFilterTest, ALoadedFilterGoesOnAsTheSavedOne) {
     EXPECT_EQ(loaded->approximate_count(), filter->approximate_count());
     for (const KeyDigest digest : RandomDigests(&random, 1000)) {
       ASSERT_EQ(loaded->MayContain(digest), filter->MayContain(digest));
-      ASSERT_EQ(*loaded->Add(digest), *filter->Add(digest));
+      const auto added = filter->Add(digest);
+      ASSERT_EQ(loaded->Add(digest), added);
     }
-    EXPECT_EQ(loaded->approximate_count(), filter->approximate_count());
+    EXPECT_EQ(loaded->Save(), filter->Save());
   }
 }
 

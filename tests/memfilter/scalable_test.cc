@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "base/coding.h"
 #include "rowbloom/memfilter/bf_commands.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
@@ -167,6 +168,20 @@ TEST(ScalableFilter, MoreMemoryThanItMayHaveIsRefusedAndNothingChanges) {
   EXPECT_EQ(grow(&*bounded).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_GT(bounded->memory_usage_bytes(), 5000u);
   EXPECT_LE(bounded->memory_usage_bytes(), 20500u);
+}
+
+TEST(ScalableFilter, MemoryIsThatOfItsLayers) {
+  Random random(5);
+  ScalableOptions options;
+  options.expansion = 1;
+  auto filter = ScalableFilter::New(options);
+  while (filter->layer_count() < 64) {
+    ASSERT_TRUE(filter->Add({random()}).ok());
+  }
+  const std::string saved = filter->Save();
+  EXPECT_GE(filter->memory_usage_bytes(),
+            8 * base::LoadFixed<uint64_t>(&saved[16]) +
+                64 * (sizeof(StandardFilter) + 2 * sizeof(uint64_t)));
 }
 
 // --- BF commands -----------------------------------------------------------
