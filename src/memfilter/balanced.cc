@@ -70,7 +70,7 @@ absl::Status BalancedFilter::Union(const BalancedFilter& other) {
       !status.ok()) {
     return status;
   }
-  rows_.Insert(0, other.rows_);
+  rows_.Prepend(other.rows_, options_.group_size);
   return absl::OkStatus();
 }
 

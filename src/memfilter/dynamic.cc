@@ -49,7 +49,7 @@ absl::Status DynamicFilter::Union(const DynamicFilter& other) {
       !status.ok()) {
     return status;
   }
-  rows_.Insert(0, other.rows_);
+  rows_.Prepend(other.rows_, 1);
   return absl::OkStatus();
 }
 

@@ -104,8 +104,9 @@ class FilterRows {
 
   // Row by row; both have as many rows of the same shape.
   void SetAll(const FilterRows& other);
-  // The other's rows, before the row at `at`. Of the same shape.
-  void Insert(size_t at, const FilterRows& other);
+  // Takes over the other's rows, of the same shape, before all of these; but no
+  // group of so many rows in which no bit is set.
+  void Prepend(const FilterRows& other, size_t group_size);
 
   double fill() const;  // Of all rows together; 0 if there are none.
   // Of one row, and that any row covers a key of none.
