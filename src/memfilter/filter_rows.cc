@@ -113,13 +113,16 @@ void FilterRowsForm::Save(const FilterRows& rows,
 FilterRows FilterRowsForm::Load(memfilter::SavedFormReader* reader) {
   FilterRows rows(reader->Shape());
   const uint64_t row_count = reader->Varint();
-  if (row_count == 0) reader->Refuse("number of rows");
+  if (row_count == 0) reader->Refuse("0 rows");
   for (uint64_t i = 0; i < row_count; ++i) {
     FilterRows::Row row;
     row.key_count = reader->Varint();
     if (!reader->Bits(rows.shape_.bit_count, &row.bits)) break;
     row.bits_set = row.bits.CountSet();
-    if (row.key_count > row.bits_set) reader->Refuse("number of keys");
+    if (row.key_count > row.bits_set) {
+      reader->Refuse(absl::StrCat("row ", i, " of ", row.key_count,
+                                  " keys has ", row.bits_set, " bits set"));
+    }
     rows.rows_.push_back(std::move(row));
   }
   return rows;

@@ -226,15 +226,17 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
   options.target_fpr = reader->Double();
   options.tightening = reader->Double();
   options.capacity = reader->Varint();
-  const uint64_t expansion = reader->Varint();
   options.expansion =
-      static_cast<uint32_t>(expansion > 1 << 15 ? 0 : expansion);
+      static_cast<uint32_t>(std::min<uint64_t>(reader->Varint(), 1 << 16));
   const uint64_t non_scaling = reader->Varint();
   options.non_scaling = non_scaling == 1;
   const uint64_t layer_count = reader->Varint();
-  if (!ValidateOptions(options).ok() || non_scaling > 1 || layer_count == 0 ||
-      layer_count > kMaxLayers || (options.non_scaling && layer_count > 1)) {
-    reader->Refuse("options");
+  if (const absl::Status status = ValidateOptions(options); !status.ok()) {
+    reader->Refuse(status.message());
+  } else if (non_scaling > 1 || layer_count == 0 || layer_count > kMaxLayers ||
+             (options.non_scaling && layer_count > 1)) {
+    reader->Refuse(absl::StrCat("non-scaling ", non_scaling, ", ", layer_count,
+                                " layers"));
   }
   options.max_memory_bytes = max_memory_bytes;
   ScalableFilter filter(options);
@@ -246,9 +248,11 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
     BitArray bits;
     if (!reader->Bits(shape.bit_count, &bits)) break;
     // Each key that counts has set a bit.
-    if (capacity != planned || key_count > capacity ||
-        key_count > bits.CountSet()) {
-      reader->Refuse("number of keys");
+    const uint64_t bits_set = bits.CountSet();
+    if (capacity != planned || key_count > capacity || key_count > bits_set) {
+      reader->Refuse(absl::StrCat("layer ", i, " of ", key_count, " keys has ",
+                                  bits_set, " bits set and room for ", capacity,
+                                  ", planned for ", planned));
       break;
     }
     filter.layers_.push_back(

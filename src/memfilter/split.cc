@@ -101,7 +101,9 @@ absl::StatusOr<SplitFilter> SplitFilter::Load(std::string_view saved) {
   options.row = rows.shape();
   options.row_count =
       static_cast<uint32_t>(std::min<size_t>(rows.size(), kMaxRowCount + 1));
-  if (!Validate(options).ok()) reader->Refuse("number of keys or rows");
+  if (const absl::Status status = Validate(options); !status.ok()) {
+    reader->Refuse(status.message());
+  }
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   SplitFilter filter(options);
   filter.rows_ = std::move(rows);

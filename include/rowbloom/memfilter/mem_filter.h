@@ -65,6 +65,8 @@ class MemFilter {
   virtual ~MemFilter() = default;
 
   virtual MemFilterKind kind() const = 0;
+  // For people, as "4096 bits, 8 probes".
+  virtual std::string OptionsText() const = 0;
   virtual absl::StatusOr<bool> Add(KeyDigest digest) = 0;
   // Up to the first that finds no room.
   virtual absl::Status Add(absl::Span<const KeyDigest> digests) = 0;
