@@ -364,6 +364,22 @@ TEST_F(CliTest, VerifyFindsEveryTruncationOfAFilterBlock) {
   }
 }
 
+TEST_F(CliTest, VerifyFindsDamageOfASavedMemFilter) {
+  const std::string whole = ReadFile(InputPath("standard.mem"));
+  std::vector<std::string> variants;
+  for (size_t offset = 0; offset < whole.size(); ++offset) {
+    variants.push_back(whole);
+    variants.back()[offset] ^= 0x10;
+  }
+  for (size_t size = 8; size < whole.size(); ++size) {
+    variants.push_back(whole.substr(0, size));
+  }
+  const Json files = VerifyVariants(variants);
+  for (size_t i = 0; i < files.size(); ++i) {
+    ASSERT_EQ(files[i]["status"], i < 8 ? "unknown" : "damaged") << i;
+  }
+}
+
 TEST_F(CliTest, VerifyNamesTheDamagedChunksOffset) {
   const Json whole = RunJson({"inspect", "--json", "row.filter"});
   const uint64_t offset = whole["files"][0]["chunks"][1]["offset"];
