@@ -71,10 +71,7 @@ absl::StatusOr<bool> MatrixFilter::Add(KeyDigest digest) {
 }
 
 absl::Status MatrixFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) {
-    if (const auto added = Add(digest); !added.ok()) return added.status();
-  }
-  return absl::OkStatus();
+  return memfilter::AddUntilFull(digests, this);
 }
 
 void MatrixFilter::MayContain(absl::Span<const KeyDigest> digests,

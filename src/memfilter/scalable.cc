@@ -126,10 +126,7 @@ absl::StatusOr<bool> ScalableFilter::Add(KeyDigest digest) {
 }
 
 absl::Status ScalableFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) {
-    if (const auto added = Add(digest); !added.ok()) return added.status();
-  }
-  return absl::OkStatus();
+  return memfilter::AddUntilFull(digests, this);
 }
 
 void ScalableFilter::MayContain(absl::Span<const KeyDigest> digests,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
 #include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
@@ -66,10 +67,7 @@ absl::StatusOr<bool> SplitFilter::Add(KeyDigest digest) {
 }
 
 absl::Status SplitFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) {
-    if (const auto added = Add(digest); !added.ok()) return added.status();
-  }
-  return absl::OkStatus();
+  return memfilter::AddUntilFull(digests, this);
 }
 
 absl::Status SplitFilter::Union(const SplitFilter& other) {
