@@ -59,7 +59,8 @@ struct BloomSize {
   uint32_t probe_count = 0;
   // Of these whole numbers. It is the rate that was asked for or less, but for
   // the last digits of a double, if that is above 0.5, if the probes were
-  // given, or found for keys, bits and rate; else within 5% of it.
+  // given, or found for keys, bits and rate; else within 5% of it, unless
+  // rounding to whole bits or keys is more than that.
   double fpr = 0;
 };
 
