@@ -96,9 +96,10 @@ if ! $quick; then
   step "asan: build" build asan
   step "asan: tests" run_tests asan
   step "tsan: build" build tsan base_test cache_test hfile_test memfilter_test \
-    reader_test stats_test
+    mini_kv_store_test reader_test stats_test
   step "tsan: tests" env GTEST_FILTER='*Threads.*:FilterStats.*' \
-    ctest --preset tsan -R '^(base|cache|hfile|memfilter|reader|stats)_test$'
+    ctest --preset tsan \
+    -R '^(base|cache|hfile|memfilter|mini_kv_store|reader|stats)_test$'
   # shellcheck disable=SC2046 # One word for each target.
   step "fuzz: build" build fuzz $(fuzz_targets)
   step "fuzz: corpus and $fuzz_seconds s for each target" fuzz

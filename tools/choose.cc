@@ -16,6 +16,7 @@
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_chooser.h"
 #include "verbs.h"
+#include "whole_number.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -153,6 +154,7 @@ void AddChoose(CLI::App* app, int* exit_code) {
   }
   CLI::Option* keys =
       verb->add_option("--keys", arguments->key_count, "Keys of the filter")
+          ->transform(WholeNumber())
           ->check(CLI::Range(uint64_t{0}, kMostKeys));
   CLI::Option* bits =
       verb->add_option("--bits_per_key", arguments->bits_per_key,

@@ -22,13 +22,13 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
   if (!opened.ok()) return opened.status();
   const std::shared_ptr<const RandomAccessSource> source = *std::move(opened);
 
-  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile}) {
+  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenMemFilter}) {
     FilterFileOrError file = open(path, source);
     if (!file.ok() || *file != nullptr) return file;
   }
   return absl::InvalidArgumentError(
       "neither a filter block nor an SST nor an HFile, or one whose end is "
-      "damaged");
+      "damaged, nor a saved mem filter");
 }
 
 absl::Status FilterFile::Plan(Json* /*entry*/) const {

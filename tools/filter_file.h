@@ -79,6 +79,9 @@ FilterFileOrError OpenFilterBlock(
 FilterFileOrError OpenHFile(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);
+FilterFileOrError OpenMemFilter(
+    const std::string& path,
+    const std::shared_ptr<const RandomAccessSource>& source);
 
 // Whether the last bytes of the file are `magic`.
 absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,

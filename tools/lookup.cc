@@ -110,7 +110,8 @@ void AddLookup(CLI::App* app, int* exit_code) {
   CLI::App* verb = app->add_subcommand(
       "lookup", "Ask filters for a row, or for one column of it");
   verb->add_option("PATH", arguments->path,
-                   "A filter block, an SST, an HFile, or a directory of them")
+                   "A filter block, an SST, an HFile, a saved mem filter, or a "
+                   "directory of them")
       ->required();
   verb->add_option("ROW", arguments->row, "The row")->required();
   CLI::Option* qualifier =

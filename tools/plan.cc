@@ -23,6 +23,7 @@
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/tree_shape.h"
 #include "verbs.h"
+#include "whole_number.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -246,15 +247,18 @@ void AddPlan(CLI::App* app, int* exit_code) {
   CLI::Option* runs = verb->add_option("--runs", arguments->run_keys,
                                        "Keys of each run, the newest first")
                           ->delimiter(',')
+                          ->transform(WholeNumber())
                           ->check(CLI::Range(uint64_t{0}, kMaxTreeKeys));
   CLI::Option* keys = verb->add_option("--keys", shape.key_count,
                                        "Keys of a tree of regular shape")
+                          ->transform(WholeNumber())
                           ->excludes(runs);
   verb->add_option("--tree", arguments->tree, "Its shape")
       ->check(CLI::IsMember({"leveled", "tiered", "lazy_leveled", "universal"}))
       ->excludes(runs)
       ->capture_default_str();
   verb->add_option("--levels", shape.level_count, "Its levels")
+      ->transform(WholeNumber())
       ->excludes(runs)
       ->capture_default_str();
   verb->add_option("--size_ratio", shape.size_ratio,
@@ -263,10 +267,12 @@ void AddPlan(CLI::App* app, int* exit_code) {
       ->capture_default_str();
   verb->add_option("--runs_per_level", shape.runs_per_level,
                    "Runs of a tiered level")
+      ->transform(WholeNumber())
       ->excludes(runs)
       ->capture_default_str();
   verb->add_option("--flush_runs", shape.flush_runs,
                    "Flushed files above the levels, each a run")
+      ->transform(WholeNumber())
       ->excludes(runs)
       ->capture_default_str();
   CLI::Option* bits =
@@ -275,6 +281,7 @@ void AddPlan(CLI::App* app, int* exit_code) {
           ->capture_default_str();
   verb->add_option("--budget_bytes", arguments->budget_bytes,
                    "The budget, in bytes for all filters")
+      ->transform(WholeNumber())
       ->check(CLI::PositiveNumber)
       ->excludes(bits);
   verb->add_option("--mode", arguments->mode,

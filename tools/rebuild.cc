@@ -21,6 +21,7 @@
 #include "rowbloom/hfile_writer.h"
 #include "rowbloom/io.h"
 #include "verbs.h"
+#include "whole_number.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -196,6 +197,7 @@ void AddRebuild(CLI::App* app, int* exit_code) {
                             CLI::ignore_case));
   verb->add_option("--prefix_length", arguments->prefix_length,
                    "Of ROWPREFIX_FIXED_LENGTH, in bytes")
+      ->transform(WholeNumber())
       ->check(CLI::Range(1, 32767));
   verb->add_option("--error_rate", arguments->error_rate,
                    "Of a lookup, as io.storefile.bloom.error.rate")
@@ -215,6 +217,7 @@ void AddRebuild(CLI::App* app, int* exit_code) {
                             CLI::ignore_case));
   verb->add_option("--block_size", arguments->block_size,
                    "Of data blocks, in bytes")
+      ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_flag("--widest", arguments->widest,
                  "Name comparators as HBase 0.98 to 4 all know them");

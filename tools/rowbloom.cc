@@ -4,8 +4,12 @@
 // HFiles another filter, and helps to choose filters, to plan their memory and
 // to size them. See rowbloom.1.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "report.h"
@@ -38,6 +42,16 @@ int Run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // CLI11 names arguments that it does not know backwards, and not at all if
+    // one stands in place of a verb.
+    std::vector<std::string> extras = app.remaining(/*recurse=*/true);
+    const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+    if (!extras.empty() && (code == CLI::ExitCodes::ExtrasError ||
+                            code == CLI::ExitCodes::RequiredError)) {
+      std::reverse(extras.begin(), extras.end());
+      app.exit(CLI::ExtrasError(std::move(extras)));
+      return tools::kExitUsage;
+    }
     // CLI11 has codes of its own for usage errors; 0 is --help.
     return app.exit(error) == 0 ? tools::kExitOk : tools::kExitUsage;
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "report.h"
 #include "rowbloom/memfilter/sizing.h"
 #include "verbs.h"
+#include "whole_number.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -47,12 +49,20 @@ BloomSize Solve(const BloomSizeRequest& request) {
 Json Row(const BloomSizeRequest& request) {
   const BloomSize size = Solve(request);
   const double bits = static_cast<double>(size.bit_count);
-  return {{"key_count", size.key_count},
-          {"bit_count", size.bit_count},
-          {"probe_count", size.probe_count},
-          {"fpr", size.fpr},
-          {"size_bytes", size.bit_count / 8 + (size.bit_count % 8 != 0)},
-          {"bits_per_key", bits / static_cast<double>(size.key_count)}};
+  Json row{{"key_count", size.key_count},
+           {"bit_count", size.bit_count},
+           {"probe_count", size.probe_count},
+           {"fpr", size.fpr},
+           {"size_bytes", size.bit_count / 8 + (size.bit_count % 8 != 0)},
+           {"bits_per_key", bits / static_cast<double>(size.key_count)}};
+  if (request.key_count && request.target_fpr && !request.bit_count &&
+      !request.probe_count) {
+    // The usual formula comes close to the rate; filters stay within it.
+    const auto shape = ShapeFor(*request.key_count, *request.target_fpr);
+    row["shape_bit_count"] = shape.ok() ? Json(shape->bit_count) : Json();
+    row["shape_probe_count"] = shape.ok() ? Json(shape->probe_count) : Json();
+  }
+  return row;
 }
 
 // Of the range's geometric steps the one at `share`, from 0 to 1.
@@ -70,6 +80,9 @@ BloomSizeRequest At(const Arguments& arguments, BloomSizeRequest request,
     request.key_count = whole(*request.key_count);
   } else if (arguments.vary == "bits") {
     request.bit_count = whole(*request.bit_count);
+  } else if (arguments.vary == "probes") {
+    request.probe_count = static_cast<uint32_t>(
+        std::min<uint64_t>(whole(*request.probe_count), kMaxProbeCount + 1));
   } else {
     request.target_fpr = between(*request.target_fpr);
   }
@@ -87,7 +100,9 @@ const char* SolvedField(const BloomSizeRequest& request) {
 void AddBars(const char* field, Json* rows) {
   std::vector<double> logarithms;
   for (const Json& row : *rows) {
-    logarithms.push_back(std::log(row[field].get<double>()));
+    // A rate may be less than a double can be.
+    logarithms.push_back(std::log(std::max(
+        row[field].get<double>(), std::numeric_limits<double>::min())));
   }
   const auto [least, most] =
       std::minmax_element(logarithms.begin(), logarithms.end());
@@ -103,8 +118,10 @@ Json Rows(const Arguments& arguments, const BloomSizeRequest& request) {
   if (arguments.vary.empty()) return Json::array({Row(request)});
   Json rows = Json::array();
   for (uint32_t step = 0; step < arguments.steps; ++step) {
-    rows.push_back(Row(At(arguments, request,
-                          static_cast<double>(step) / (arguments.steps - 1))));
+    Json row = Row(At(arguments, request,
+                      static_cast<double>(step) / (arguments.steps - 1)));
+    // Steps between whole numbers may come to the same.
+    if (rows.empty() || row != rows.back()) rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -130,29 +147,35 @@ void AddSize(CLI::App* app, int* exit_code) {
   CLI::App* verb = app->add_subcommand(
       "size", "Calculate Bloom filters: give two or three, get the rest");
   CLI::Option* keys =
-      verb->add_option("--keys", arguments->key_count, "Keys of the filter");
+      verb->add_option("--keys", arguments->key_count, "Keys of the filter")
+          ->transform(WholeNumber());
   CLI::Option* rate = verb->add_option("--target_fpr", arguments->target_fpr,
                                        "Its false positive rate");
   CLI::Option* bits =
-      verb->add_option("--bits", arguments->bit_count, "Its size in bits");
+      verb->add_option("--bits", arguments->bit_count, "Its size in bits")
+          ->transform(WholeNumber());
   CLI::Option* probes =
-      verb->add_option("--probes", arguments->probe_count, "Bits of each key");
+      verb->add_option("--probes", arguments->probe_count, "Bits of each key")
+          ->transform(WholeNumber());
   CLI::Option* vary =
       verb->add_option("--vary", arguments->vary,
-                       "Make a table: over keys, target_fpr or bits")
-          ->check(CLI::IsMember({"keys", "target_fpr", "bits"}));
+                       "Make a table: over keys, target_fpr, bits or probes")
+          ->check(CLI::IsMember({"keys", "target_fpr", "bits", "probes"}));
   CLI::Option* to =
       verb->add_option("--to", arguments->to, "The last value of what varies")
           ->check(CLI::PositiveNumber)
           ->needs(vary);
   vary->needs(to);
   verb->add_option("--steps", arguments->steps, "Lines of the table")
+      ->transform(WholeNumber())
       ->check(CLI::Range(2u, kMostSteps))
       ->capture_default_str()
       ->needs(vary);
-  verb->add_flag("--plot", arguments->plot, "Draw what is calculated beside it")
-      ->needs(vary);
-  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-size)");
+  CLI::Option* plot = verb->add_flag("--plot", arguments->plot,
+                                     "Draw what is calculated beside it")
+                          ->needs(vary);
+  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-size)")
+      ->excludes(plot);
   verb->callback([arguments, keys, rate, bits, probes, exit_code] {
     BloomSizeRequest request;
     if (keys->count() > 0) request.key_count = arguments->key_count;
@@ -162,7 +185,8 @@ void AddSize(CLI::App* app, int* exit_code) {
     const std::string& varied = arguments->vary;
     if ((varied == "keys" && !request.key_count) ||
         (varied == "target_fpr" && !request.target_fpr) ||
-        (varied == "bits" && !request.bit_count)) {
+        (varied == "bits" && !request.bit_count) ||
+        (varied == "probes" && !request.probe_count)) {
       throw CLI::ValidationError("--vary",
                                  "needs --" + varied + ", its first value");
     }

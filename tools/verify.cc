@@ -36,7 +36,8 @@ void AddVerify(CLI::App* app, int* exit_code) {
       "verify",
       "Check every checksum and invariant, and databases for their filters");
   verb->add_option("PATH", arguments->paths,
-                   "Filter blocks, SSTs, HFiles, or directories of them")
+                   "Filter blocks, SSTs, HFiles, saved mem filters, or "
+                   "directories of them")
       ->required();
   verb->add_flag("--cells", arguments->cells,
                  "Of HFiles: the filters also find the keys of every cell");

@@ -70,7 +70,7 @@ absl::Status BalancedFilter::Union(const BalancedFilter& other) {
       !status.ok()) {
     return status;
   }
-  rows_.Insert(0, other.rows_);
+  rows_.Prepend(other.rows_, options_.group_size);
   return absl::OkStatus();
 }
 
@@ -89,8 +89,11 @@ absl::StatusOr<BalancedFilter> BalancedFilter::Load(std::string_view saved) {
       static_cast<uint32_t>(std::min<uint64_t>(reader->Varint(), 65));
   FilterRows rows = FilterRowsForm::Load(&*reader);
   options.layer = rows.shape();
-  if (!Validate(options).ok() || rows.size() % options.group_size != 0) {
-    reader->Refuse("number of layers");
+  if (const absl::Status status = Validate(options); !status.ok()) {
+    reader->Refuse(status.message());
+  } else if (rows.size() % options.group_size != 0) {
+    reader->Refuse(
+        absl::StrCat(rows.size(), " layers in groups of ", options.group_size));
   }
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   BalancedFilter filter(options);

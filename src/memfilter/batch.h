@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/probes.h"
@@ -44,6 +46,16 @@ void AddBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
     }
     for (const KeyDigest digest : group) add(digest);
   }
+}
+
+// One by one, up to the first that finds no room.
+template <typename Filter>
+absl::Status AddUntilFull(absl::Span<const KeyDigest> digests, Filter* filter) {
+  for (const KeyDigest digest : digests) {
+    const absl::StatusOr<bool> added = filter->Add(digest);
+    if (!added.ok()) return added.status();
+  }
+  return absl::OkStatus();
 }
 
 // The answer of `ask(digest)` for all keys. Of a large array, probe by probe

@@ -41,25 +41,29 @@ const ScalableFilter* BfCommands::Find(std::string_view key) const {
   return it == filters_.end() ? nullptr : &it->second;
 }
 
-absl::StatusOr<ScalableFilter> BfCommands::Make(
+absl::StatusOr<ScalableOptions> BfCommands::OptionsOf(
     const BfReserveOptions& options) const {
   if (options.non_scaling && options.expansion) {
-    return absl::InvalidArgumentError("a non-scaling filter has no expansion");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expansion ", *options.expansion, ": a non-scaling filter has none"));
   }
   ScalableOptions made;
   made.target_fpr = options.error_rate;
   made.capacity = options.capacity;
-  made.expansion = options.expansion.value_or(made.expansion);
-  made.non_scaling = options.non_scaling;
+  made.non_scaling = options.non_scaling || options.expansion == 0;
+  if (!made.non_scaling) {
+    made.expansion = options.expansion.value_or(made.expansion);
+  }
   made.max_memory_bytes = limits_.max_filter_bytes;
-  return ScalableFilter::New(made);
+  if (absl::Status status = ValidateOptions(made); !status.ok()) return status;
+  return made;
 }
 
 absl::StatusOr<ScalableFilter*> BfCommands::FindOrMake(
-    std::string_view key, const BfReserveOptions& options) {
+    std::string_view key, const ScalableOptions& options) {
   auto it = filters_.find(key);
   if (it == filters_.end()) {
-    auto filter = Make(options);
+    auto filter = ScalableFilter::New(options);
     if (!filter.ok()) return filter.status();
     it = filters_.emplace(key, *std::move(filter)).first;
   }
@@ -68,11 +72,13 @@ absl::StatusOr<ScalableFilter*> BfCommands::FindOrMake(
 
 absl::Status BfCommands::Reserve(std::string_view key,
                                  const BfReserveOptions& options) {
+  const auto made = OptionsOf(options);
+  if (!made.ok()) return made.status();
   if (Find(key) != nullptr) {
     return absl::AlreadyExistsError(
         absl::StrCat("there is a filter \"", base::AbslView(key), "\""));
   }
-  return FindOrMake(key, options).status();
+  return FindOrMake(key, *made).status();
 }
 
 absl::StatusOr<bool> BfCommands::Add(std::string_view key,
@@ -82,7 +88,8 @@ absl::StatusOr<bool> BfCommands::Add(std::string_view key,
 
 std::vector<absl::StatusOr<bool>> BfCommands::MAdd(
     std::string_view key, absl::Span<const std::string_view> items) {
-  const auto filter = FindOrMake(key, {});
+  if (items.empty()) return {};
+  const auto filter = FindOrMake(key, *OptionsOf({}));
   if (!filter.ok()) return {filter.status()};
   return AddItems(*filter, items);
 }
@@ -104,8 +111,11 @@ std::vector<bool> BfCommands::MExists(
 absl::StatusOr<std::vector<absl::StatusOr<bool>>> BfCommands::Insert(
     std::string_view key, const BfInsertOptions& options,
     absl::Span<const std::string_view> items) {
+  const auto made = OptionsOf(options.reserve);
+  if (!made.ok()) return made.status();
   if (options.no_create && Find(key) == nullptr) return NotFound(key);
-  const auto filter = FindOrMake(key, options.reserve);
+  if (items.empty()) return std::vector<absl::StatusOr<bool>>();
+  const auto filter = FindOrMake(key, *made);
   if (!filter.ok()) return filter.status();
   return AddItems(*filter, items);
 }
@@ -153,10 +163,10 @@ absl::StatusOr<BfChunk> BfCommands::ScanDump(std::string_view key,
   if (max_chunk_bytes == 0) {
     return absl::InvalidArgumentError("chunks of 0 bytes");
   }
+  const ScalableFilter* filter = Find(key);
+  if (filter == nullptr) return NotFound(key);
   auto dump = FindTransfer(&dumps_, key, iterator >> kOffsetBits);
   if (iterator == 0) {
-    const ScalableFilter* filter = Find(key);
-    if (filter == nullptr) return NotFound(key);
     last_dump_ = last_dump_ % kMaxDump + 1;
     dump = Begin({std::string(key), last_dump_, filter->Save()},
                  limits_.max_dumps, &dumps_);

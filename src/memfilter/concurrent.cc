@@ -23,7 +23,11 @@ void ConcurrentFilter::Add(absl::Span<const KeyDigest> digests) {
   memfilter::AddBatch(
       digests, shape(), [this](uint64_t i) { PrefetchWord(i / 64); },
       [this, is_batched](KeyDigest digest) {
-        is_batched ? SetBits(digest) : Add(digest);
+        if (is_batched) {
+          SetBits(digest);
+        } else {
+          Add(digest);
+        }
       });
 }
 

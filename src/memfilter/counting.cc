@@ -177,7 +177,7 @@ absl::StatusOr<CountingFilter> CountingFilter::Load(std::string_view saved) {
   options.shape = reader->Shape();
   const uint64_t counter_bits = reader->Varint();
   if (!IsCounterWidth(counter_bits)) {
-    reader->Refuse("width of counters");
+    reader->Refuse(absl::StrCat("counters of ", counter_bits, " bits"));
   } else {
     options.counter_bits = static_cast<uint32_t>(counter_bits);
   }

@@ -49,7 +49,7 @@ absl::Status DynamicFilter::Union(const DynamicFilter& other) {
       !status.ok()) {
     return status;
   }
-  rows_.Insert(0, other.rows_);
+  rows_.Prepend(other.rows_, 1);
   return absl::OkStatus();
 }
 
@@ -65,7 +65,7 @@ absl::StatusOr<DynamicFilter> DynamicFilter::Load(std::string_view saved) {
   if (!reader.ok()) return reader.status();
   DynamicOptions options;
   options.keys_per_layer = reader->Varint();
-  if (options.keys_per_layer == 0) reader->Refuse("number of keys");
+  if (options.keys_per_layer == 0) reader->Refuse("0 keys per layer");
   FilterRows rows = FilterRowsForm::Load(&*reader);
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   options.layer = rows.shape();

@@ -3,6 +3,7 @@
 #include "rowbloom/memfilter/filter_rows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,11 +55,19 @@ void FilterRows::SetAll(const FilterRows& other) {
   }
 }
 
-void FilterRows::Insert(size_t at, const FilterRows& other) {
-  RB_CHECK(shape_ == other.shape_ && at <= size());
-  const std::vector<Row> copy = other.rows_;  // It may be this.
-  rows_.insert(rows_.begin() + static_cast<ptrdiff_t>(at), copy.begin(),
-               copy.end());
+void FilterRows::Prepend(const FilterRows& other, size_t group_size) {
+  RB_CHECK(shape_ == other.shape_ && other.size() % group_size == 0);
+  std::vector<Row> taken;  // First: `other` may be this.
+  const auto has_bits = [](const Row& row) { return row.bits_set > 0; };
+  for (auto group = other.rows_.begin(); group != other.rows_.end();) {
+    const auto end = group + static_cast<ptrdiff_t>(group_size);
+    if (std::any_of(group, end, has_bits)) {
+      taken.insert(taken.end(), group, end);
+    }
+    group = end;
+  }
+  rows_.insert(rows_.begin(), std::make_move_iterator(taken.begin()),
+               std::make_move_iterator(taken.end()));
 }
 
 double FilterRows::fill() const {
@@ -104,13 +113,16 @@ void FilterRowsForm::Save(const FilterRows& rows,
 FilterRows FilterRowsForm::Load(memfilter::SavedFormReader* reader) {
   FilterRows rows(reader->Shape());
   const uint64_t row_count = reader->Varint();
-  if (row_count == 0) reader->Refuse("number of rows");
+  if (row_count == 0) reader->Refuse("0 rows");
   for (uint64_t i = 0; i < row_count; ++i) {
     FilterRows::Row row;
     row.key_count = reader->Varint();
     if (!reader->Bits(rows.shape_.bit_count, &row.bits)) break;
     row.bits_set = row.bits.CountSet();
-    if (row.key_count > row.bits_set) reader->Refuse("number of keys");
+    if (row.key_count > row.bits_set) {
+      reader->Refuse(absl::StrCat("row ", i, " of ", row.key_count,
+                                  " keys has ", row.bits_set, " bits set"));
+    }
     rows.rows_.push_back(std::move(row));
   }
   return rows;

@@ -71,10 +71,7 @@ absl::StatusOr<bool> MatrixFilter::Add(KeyDigest digest) {
 }
 
 absl::Status MatrixFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) {
-    if (const auto added = Add(digest); !added.ok()) return added.status();
-  }
-  return absl::OkStatus();
+  return memfilter::AddUntilFull(digests, this);
 }
 
 void MatrixFilter::MayContain(absl::Span<const KeyDigest> digests,
@@ -132,8 +129,9 @@ absl::StatusOr<MatrixFilter> MatrixFilter::Load(std::string_view saved) {
   options.row = rows.shape();
   options.row_count =
       static_cast<uint32_t>(std::min<size_t>(rows.size(), kMaxRowCount + 1));
-  if (!Validate(options).ok())
-    reader->Refuse("number of rows or groups, or tie,");
+  if (const absl::Status status = Validate(options); !status.ok()) {
+    reader->Refuse(status.message());
+  }
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   MatrixFilter filter(options);
   filter.rows_ = std::move(rows);

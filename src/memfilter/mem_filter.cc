@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
+#include "memfilter/options_text.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -37,6 +38,14 @@ class Erased final : public MemFilter {
   explicit Erased(Filter filter) : filter_(std::move(filter)) {}
 
   MemFilterKind kind() const override { return Filter::kKind; }
+  std::string OptionsText() const override {
+    if constexpr (std::is_same_v<Filter, StandardFilter> ||
+                  std::is_same_v<Filter, ConcurrentFilter>) {
+      return memfilter::OptionsText(filter_.shape());
+    } else {
+      return memfilter::OptionsText(filter_.options());
+    }
+  }
   absl::StatusOr<bool> Add(KeyDigest digest) override {
     return filter_.Add(digest);
   }
@@ -66,7 +75,10 @@ class Erased final : public MemFilter {
     if constexpr (HasUnion<Filter>::value) {
       const void* theirs = MemFilter::FilterOf(other, &kTag);
       if (theirs == nullptr) {
-        return absl::InvalidArgumentError("union of filters of other types");
+        return absl::InvalidArgumentError(absl::StrCat(
+            "union of a ", base::AbslView(MemFilterKindName(kind())),
+            " filter with a ", base::AbslView(MemFilterKindName(other.kind())),
+            " filter of another type"));
       }
       return filter_.Union(*static_cast<const Filter*>(theirs));
     } else {

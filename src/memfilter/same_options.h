@@ -6,6 +6,8 @@
 #define ROWBLOOM_MEMFILTER_SAME_OPTIONS_H_
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "memfilter/options_text.h"
 
 namespace rowbloom::memfilter {
 
@@ -13,7 +15,8 @@ template <typename Options>
 absl::Status CheckSameOptions(const Options& ours, const Options& theirs) {
   if (ours == theirs) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "union of filters of different shapes or options");
+      absl::StrCat("union of filters of different options: ", OptionsText(ours),
+                   "; ", OptionsText(theirs)));
 }
 
 }  // namespace rowbloom::memfilter

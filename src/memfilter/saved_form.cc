@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
 #include "base/check.h"
 #include "base/coding.h"
 #include "hash/digest.h"
@@ -90,8 +91,10 @@ absl::Status CheckEnvelope(std::string_view bytes) {
   }
   if (version == 0 ||
       base::LoadFixed<uint16_t>(bytes.data() + Header::kReserved) != 0) {
-    return absl::DataLossError(
-        "saved filter has version 0 or reserved bytes that are not 0");
+    return absl::DataLossError(absl::StrCat(
+        "saved filter has version ", static_cast<int>(version),
+        " and the reserved bytes at ", Header::kReserved, " are ",
+        base::LoadFixed<uint16_t>(bytes.data() + Header::kReserved)));
   }
   return absl::OkStatus();
 }
@@ -168,27 +171,28 @@ absl::StatusOr<SavedFormReader> SavedFormReader::Open(std::string_view bytes,
   const absl::StatusOr<MemFilterKind> found = SavedFormKind(bytes);
   if (!found.ok()) return found.status();
   if (*found != kind) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("saved filter is of kind ", static_cast<int>(*found),
-                     ", not ", static_cast<int>(kind)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "saved filter is a ", base::AbslView(MemFilterKindName(*found)),
+        " filter, not a ", base::AbslView(MemFilterKindName(kind)), " one"));
   }
   SavedFormReader reader;
   const size_t parameters =
       base::LoadFixed<uint32_t>(bytes.data() + Header::kParametersSize);
   reader.parameters_ = bytes.substr(Header::kSize, parameters);
+  reader.parameters_end_ = Header::kSize + parameters;
   reader.words_ = bytes.substr(Header::kSize + parameters);
   return reader;
 }
 
 uint64_t SavedFormReader::Varint() {
   uint64_t value = 0;
-  if (!base::ReadVarint(&parameters_, &value)) Refuse("parameter");
+  if (!base::ReadVarint(&parameters_, &value)) Refuse("a varint is cut");
   return value;
 }
 
 double SavedFormReader::Double() {
   uint64_t bits = 0;
-  if (!base::ReadFixed(&parameters_, &bits)) Refuse("parameter");
+  if (!base::ReadFixed(&parameters_, &bits)) Refuse("a double is cut");
   double value;
   std::memcpy(&value, &bits, sizeof(value));
   return value;
@@ -197,17 +201,19 @@ double SavedFormReader::Double() {
 BloomShape SavedFormReader::Shape() {
   BloomShape shape;
   shape.bit_count = Varint();
-  const uint64_t probes = Varint();
   shape.probe_count =
-      static_cast<uint32_t>(probes > kMaxProbeCount ? 0 : probes);
-  if (!ValidateShape(shape).ok()) Refuse("shape");
+      static_cast<uint32_t>(std::min<uint64_t>(Varint(), kMaxProbeCount + 1));
+  if (const absl::Status status = ValidateShape(shape); !status.ok()) {
+    Refuse(status.message());
+  }
   return shape;
 }
 
 bool SavedFormReader::Bits(uint64_t bit_count, BitArray* bits) {
   if (!status_.ok() ||
       BitArray::WordCount(bit_count) > words_.size() / sizeof(uint64_t)) {
-    Refuse("number of words");
+    Refuse(absl::StrCat(bit_count, " bits, and ", words_.size(),
+                        " bytes of words are left"));
     return false;
   }
   auto made = BitArray::New(bit_count);
@@ -217,17 +223,24 @@ bool SavedFormReader::Bits(uint64_t bit_count, BitArray* bits) {
   }
   *bits = *std::move(made);
   for (uint64_t& word : bits->mutable_words()) base::ReadFixed(&words_, &word);
-  if (!bits->HasCleanTail()) Refuse("last word");
+  if (!bits->HasCleanTail()) {
+    Refuse(absl::StrCat("the last of the words has more than ", bit_count,
+                        " bits"));
+  }
   return status_.ok();
 }
 
-void SavedFormReader::Refuse(const char* what) {
+void SavedFormReader::Refuse(absl::string_view what) {
   status_.Update(absl::DataLossError(
-      absl::StrCat("saved filter: its ", what, " is wrong")));
+      absl::StrCat("saved filter, read to offset ",
+                   parameters_end_ - parameters_.size(), ": ", what)));
 }
 
 absl::Status SavedFormReader::Finish() {
-  if (!parameters_.empty() || !words_.empty()) Refuse("size");
+  if (!parameters_.empty() || !words_.empty()) {
+    Refuse(absl::StrCat(parameters_.size(), " bytes of parameters and ",
+                        words_.size(), " of words are left"));
+  }
   return status_;
 }
 

@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
@@ -59,14 +60,15 @@ class SavedFormReader {
   BloomShape Shape();
   // False, and nothing allocated, if there are not so many words left.
   bool Bits(uint64_t bit_count, BitArray* bits);
-  // A value that was read makes no sense.
-  void Refuse(const char* what);
+  // What was read last makes no sense: says so, with its offset.
+  void Refuse(absl::string_view what);
   // DataLoss for a read that failed, or if something is left;
   // ResourceExhausted if there was no memory.
   absl::Status Finish();
 
  private:
   std::string_view parameters_;
+  size_t parameters_end_ = 0;  // Offset.
   std::string_view words_;
   absl::Status status_;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,30 +15,49 @@ namespace rowbloom {
 
 namespace {
 
-absl::Status Validate(const ScalableOptions& options) {
+// More would cost more to ask than they are worth.
+constexpr size_t kMaxLayers = 1024;
+
+// The keys for which the smallest layers are made, though they take fewer. The
+// rates of full layers vary around what they were made for, about log-normally
+// with a deviation of 0.46 sqrt(probes / keys); one that is made for 1 -
+// tightening of what is left of the target stays within it up to 3.7
+// deviations. For less tightening than 0.25 that would be many keys.
+uint64_t LeastKeys(const ScalableOptions& options) {
+  const double tightening = std::clamp(options.tightening, 0.25, 0.5);
+  const double probes = std::min<double>(
+      -std::log2(options.target_fpr * (1 - options.tightening)),
+      kMaxProbeCount);
+  const double ratio = 3.7 * 0.46 / std::log1p(-tightening);
+  return static_cast<uint64_t>(std::ceil(probes * ratio * ratio));
+}
+
+}  // namespace
+
+absl::Status ValidateOptions(const ScalableOptions& options) {
   const auto is_share = [](double x) { return x > 0 && x < 1; };  // No NaN.
-  if (!is_share(options.target_fpr) || !is_share(options.tightening)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("target_fpr ", options.target_fpr, " and tightening ",
-                     options.tightening, ": must be above 0 and below 1"));
-  }
-  if (options.capacity == 0 || options.expansion == 0 ||
-      options.expansion > 1 << 15) {
+  if (!is_share(options.target_fpr)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "capacity ", options.capacity, ": must be at least 1; expansion ",
-        options.expansion, ": must be 1 to 2^15"));
+        "target_fpr ", options.target_fpr, ": must be above 0 and below 1"));
+  }
+  if (!is_share(options.tightening)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tightening ", options.tightening, ": must be above 0 and below 1"));
+  }
+  if (options.capacity == 0) {
+    return absl::InvalidArgumentError("capacity 0: must be at least 1");
+  }
+  if (options.expansion == 0 || options.expansion > 1 << 15) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expansion ", options.expansion, ": must be 1 to 2^15"));
   }
   return absl::OkStatus();
 }
 
-// More would cost more to ask than they are worth.
-constexpr size_t kMaxLayers = 1024;
-
-}  // namespace
-
 absl::StatusOr<ScalableFilter> ScalableFilter::New(
     const ScalableOptions& options) {
-  if (absl::Status status = Validate(options); !status.ok()) return status;
+  if (absl::Status status = ValidateOptions(options); !status.ok())
+    return status;
   ScalableFilter filter(options);
   if (absl::Status status = filter.AppendLayer(); !status.ok()) return status;
   return filter;
@@ -45,7 +65,8 @@ absl::StatusOr<ScalableFilter> ScalableFilter::New(
 
 // A fixed share of what earlier layers left of the target. On average that is
 // the geometric series of the paper; but rates of full layers vary around what
-// they were made for, and so the sum stays below the target all the same.
+// they were made for, and so the sum stays below the target all the same. If
+// they leave almost nothing, a small part of what the series would have.
 double ScalableFilter::NextLayerFpr() const {
   if (options_.non_scaling) return options_.target_fpr;
   double left = options_.target_fpr;
@@ -53,7 +74,8 @@ double ScalableFilter::NextLayerFpr() const {
   const double planned =
       options_.target_fpr *
       std::pow(options_.tightening, static_cast<double>(layers_.size()));
-  return std::max(left, planned / 2) * (1 - options_.tightening);
+  return std::max(std::max(left, planned / 64) * (1 - options_.tightening),
+                  std::numeric_limits<double>::min());
 }
 
 // InvalidArgument if a layer of its size or rate cannot be, ResourceExhausted
@@ -68,7 +90,8 @@ absl::Status ScalableFilter::AppendLayer() {
                              uint64_t{options_.expansion}, &capacity)) {
     return absl::InvalidArgumentError("its next layer is too large");
   }
-  const auto shape = ShapeFor(capacity, NextLayerFpr());
+  const auto shape =
+      ShapeFor(std::max(capacity, LeastKeys(options_)), NextLayerFpr());
   if (!shape.ok()) return shape.status();
   const uint64_t bytes =
       BitArray::WordCount(shape->bit_count) * sizeof(uint64_t);
@@ -103,10 +126,7 @@ absl::StatusOr<bool> ScalableFilter::Add(KeyDigest digest) {
 }
 
 absl::Status ScalableFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) {
-    if (const auto added = Add(digest); !added.ok()) return added.status();
-  }
-  return absl::OkStatus();
+  return memfilter::AddUntilFull(digests, this);
 }
 
 void ScalableFilter::MayContain(absl::Span<const KeyDigest> digests,
@@ -170,9 +190,11 @@ uint64_t ScalableFilter::capacity() const {
 }
 
 uint64_t ScalableFilter::memory_usage_bytes() const {
-  uint64_t sum = sizeof(*this);
-  for (const Layer& layer : layers_) sum += layer.filter.memory_usage_bytes();
-  return sum + (layers_.capacity() - layers_.size()) * sizeof(Layer);
+  uint64_t sum = sizeof(*this) + layers_.capacity() * sizeof(Layer);
+  for (const Layer& layer : layers_) {
+    sum += layer.filter.memory_usage_bytes() - sizeof(layer.filter);
+  }
+  return sum;
 }
 
 std::string ScalableFilter::Save() const {
@@ -201,15 +223,17 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
   options.target_fpr = reader->Double();
   options.tightening = reader->Double();
   options.capacity = reader->Varint();
-  const uint64_t expansion = reader->Varint();
   options.expansion =
-      static_cast<uint32_t>(expansion > 1 << 15 ? 0 : expansion);
+      static_cast<uint32_t>(std::min<uint64_t>(reader->Varint(), 1 << 16));
   const uint64_t non_scaling = reader->Varint();
   options.non_scaling = non_scaling == 1;
   const uint64_t layer_count = reader->Varint();
-  if (!Validate(options).ok() || non_scaling > 1 || layer_count == 0 ||
-      layer_count > kMaxLayers || (options.non_scaling && layer_count > 1)) {
-    reader->Refuse("options");
+  if (const absl::Status status = ValidateOptions(options); !status.ok()) {
+    reader->Refuse(status.message());
+  } else if (non_scaling > 1 || layer_count == 0 || layer_count > kMaxLayers ||
+             (options.non_scaling && layer_count > 1)) {
+    reader->Refuse(absl::StrCat("non-scaling ", non_scaling, ", ", layer_count,
+                                " layers"));
   }
   options.max_memory_bytes = max_memory_bytes;
   ScalableFilter filter(options);
@@ -221,9 +245,11 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
     BitArray bits;
     if (!reader->Bits(shape.bit_count, &bits)) break;
     // Each key that counts has set a bit.
-    if (capacity != planned || key_count > capacity ||
-        key_count > bits.CountSet()) {
-      reader->Refuse("number of keys");
+    const uint64_t bits_set = bits.CountSet();
+    if (capacity != planned || key_count > capacity || key_count > bits_set) {
+      reader->Refuse(absl::StrCat("layer ", i, " of ", key_count, " keys has ",
+                                  bits_set, " bits set and room for ", capacity,
+                                  ", planned for ", planned));
       break;
     }
     filter.layers_.push_back(

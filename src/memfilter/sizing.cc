@@ -13,9 +13,12 @@ namespace {
 
 constexpr double kLn2 = 0.69314718055994530942;
 
-// For whole probes: -ln(1 - p^(1/k)), which is k n / m.
+// For whole probes: -ln(1 - p^(1/k)), which is k n / m. In two ways, for small
+// powers and for those next to 1.
 double LoadFor(double fpr, uint32_t probe_count) {
-  return -std::log1p(-std::pow(fpr, 1.0 / probe_count));
+  const double log_fill = std::log(fpr) / probe_count;
+  return log_fill < -kLn2 ? -std::log1p(-std::exp(log_fill))
+                          : -std::log(-std::expm1(log_fill));
 }
 
 absl::Status CheckRange(const BloomSizeRequest& request) {
@@ -135,7 +138,8 @@ double BestProbeCount(double key_count, double bit_count) {
   return bit_count / key_count * kLn2;
 }
 
-absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& request) {
+absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& asked) {
+  BloomSizeRequest request = asked;
   if (absl::Status status = CheckRange(request); !status.ok()) return status;
   const int given =
       request.key_count.has_value() + request.bit_count.has_value() +
@@ -144,6 +148,10 @@ absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& request) {
     return absl::InvalidArgumentError(
         "two or three of keys, bits, false positive rate and probes must be "
         "given, keys or bits among them");
+  }
+  // The best would be less than one.
+  if (given == 2 && request.target_fpr && *request.target_fpr > 0.5) {
+    request.probe_count = 1;
   }
   BloomSize size;
   if (!request.bit_count) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
 #include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
@@ -59,17 +60,14 @@ absl::StatusOr<bool> SplitFilter::Add(KeyDigest digest) {
   const uint32_t row = open_rows_[static_cast<size_t>(choice)];
   const bool changed = rows_.Put(row, {digest, rows_.shape()});
   if (rows_.key_count(row) >= options_.keys_per_row) {
-    open_rows_[static_cast<size_t>(choice)] = open_rows_.back();
-    open_rows_.pop_back();
+    // In order, as a filter that is loaded has them.
+    open_rows_.erase(open_rows_.begin() + static_cast<ptrdiff_t>(choice));
   }
   return changed;
 }
 
 absl::Status SplitFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) {
-    if (const auto added = Add(digest); !added.ok()) return added.status();
-  }
-  return absl::OkStatus();
+  return memfilter::AddUntilFull(digests, this);
 }
 
 absl::Status SplitFilter::Union(const SplitFilter& other) {
@@ -101,7 +99,9 @@ absl::StatusOr<SplitFilter> SplitFilter::Load(std::string_view saved) {
   options.row = rows.shape();
   options.row_count =
       static_cast<uint32_t>(std::min<size_t>(rows.size(), kMaxRowCount + 1));
-  if (!Validate(options).ok()) reader->Refuse("number of keys or rows");
+  if (const absl::Status status = Validate(options); !status.ok()) {
+    reader->Refuse(status.message());
+  }
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   SplitFilter filter(options);
   filter.rows_ = std::move(rows);

@@ -131,6 +131,11 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
       {"size", "--keys", "10", "--bits", "9", "--vary", "keys"},
       {"size", "--keys", "10", "--bits", "9", "--to", "100"},
       {"size", "--keys", "10", "--bits", "9", "--plot"},
+      {"size", "--keys", "10", "--bits", "9", "--vary", "probes", "--to", "9"},
+      {"size", "--keys", "9", "--bits", "9", "--probes", "1", "--vary",
+       "probes", "--to", "300"},
+      {"size", "--keys", "9", "--bits", "9", "--vary", "keys", "--to", "20",
+       "--plot", "--json"},
       {"size", "--keys", "10", "--bits", "9", "--vary", "x", "--to", "9"},
       {"size", "--keys", "10", "--bits", "9", "--vary", "keys", "--to", "0"},
       {"size", "--keys", "10", "--bits", "9", "--vary", "keys", "--to", "1e30"},
@@ -144,6 +149,59 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
     EXPECT_THAT(result.err, Not(IsEmpty()))
         << testing::PrintToString(arguments);
   }
+}
+
+TEST_F(CliTest, WhatIsNotUnderstoodIsNamedInItsOrder) {
+  EXPECT_THAT(Run({"frobnicate"}).err, HasSubstr("expected: frobnicate"));
+  EXPECT_THAT(Run({"size", "--kees", "10"}).err,
+              HasSubstr("expected: --kees 10"));
+  EXPECT_THAT(Run({"verify", "--frobnicate"}).err, HasSubstr("--frobnicate"));
+  EXPECT_THAT(Run({}).err, HasSubstr("A subcommand is required"));
+}
+
+TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
+  const std::vector<std::vector<std::string>> options = {
+      {"size", "--target_fpr", "0.1", "--keys"},
+      {"size", "--target_fpr", "0.1", "--bits"},
+      {"size", "--keys", "10", "--probes"},
+      {"size", "--keys", "9", "--bits", "9", "--vary", "keys", "--to", "20",
+       "--steps"},
+      {"choose", "--target_fpr", "0.1", "--keys"},
+      {"plan", "--keys"},
+      {"plan", "--runs"},
+      {"plan", "--keys", "1000", "--levels"},
+      {"plan", "--keys", "1000", "--runs_per_level"},
+      {"plan", "--keys", "1000", "--flush_runs"},
+      {"plan", "--keys", "1000", "--budget_bytes"},
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+      {"rebuild", "in", "out", "--prefix_length"},
+      {"rebuild", "in", "out", "--block_size"},
+#endif
+  };
+  for (const std::vector<std::string>& option : options) {
+    for (const std::string wrong :
+         {"-5", "99999999999999999999", "1e30", "1.5", "nan", "many"}) {
+      std::vector<std::string> arguments = option;
+      arguments.back() += "=" + wrong;
+      const ToolResult result = Run(arguments);
+      EXPECT_EQ(result.exit_code, 2) << testing::PrintToString(arguments);
+      EXPECT_THAT(result.err, HasSubstr(option.back() + ":"));
+      EXPECT_THAT(result.err, HasSubstr("'" + wrong + "' is not a whole"));
+    }
+  }
+  EXPECT_EQ(RunJson({"size", "--json", "--keys", "1e6", "--bits",
+                     "9.6e6"})["sizes"][0]["bit_count"],
+            9600000);
+  EXPECT_THAT(Run({"choose", "--keys", "1e14", "--target_fpr", "0.1"}).err,
+              HasSubstr("100000000000000 not in range"));
+}
+
+TEST_F(CliTest, RatesTooSmallForADoubleArePlotted) {
+  const ToolResult result =
+      Run({"size", "--keys", "1000", "--probes", "255", "--bits", "1000000",
+           "--vary", "bits", "--to", "1e18", "--plot"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("  0  "));
 }
 
 TEST_F(CliTest, HelpOfEachVerbNamesItsArguments) {
@@ -303,6 +361,22 @@ TEST_F(CliTest, VerifyFindsEveryTruncationOfAFilterBlock) {
   }
   for (const Json& file : VerifyVariants(variants)) {
     ASSERT_NE(file["status"], "ok") << file["path"];
+  }
+}
+
+TEST_F(CliTest, VerifyFindsDamageOfASavedMemFilter) {
+  const std::string whole = ReadFile(InputPath("standard.mem"));
+  std::vector<std::string> variants;
+  for (size_t offset = 0; offset < whole.size(); ++offset) {
+    variants.push_back(whole);
+    variants.back()[offset] ^= 0x10;
+  }
+  for (size_t size = 8; size < whole.size(); ++size) {
+    variants.push_back(whole.substr(0, size));
+  }
+  const Json files = VerifyVariants(variants);
+  for (size_t i = 0; i < files.size(); ++i) {
+    ASSERT_EQ(files[i]["status"], i < 8 ? "unknown" : "damaged") << i;
   }
 }
 

@@ -11,7 +11,9 @@
 #include <string>
 
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_key.h"
 #include "rowbloom/io.h"
+#include "rowbloom/memfilter/mem_filter.h"
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
 #include "rowbloom/hfile.h"
@@ -90,6 +92,37 @@ void WriteFilterBlocks(const std::string& directory) {
   WriteFilterBlock(directory + "/none.filter", options, 10);
 
   std::ofstream(directory + "/notes.txt") << "Neither this nor that.\n";
+}
+
+void WriteMemFilter(const std::string& path,
+                    std::unique_ptr<rowbloom::MemFilter> filter) {
+  for (int i = 0; i < 300; ++i) {
+    const std::string row = Numbered("row%05d", i);
+    Check(filter->Add(rowbloom::FilterKey::Row(row).digest()).status());
+    Check(filter->Add(rowbloom::FilterKey::RowCol(row, "name").digest())
+              .status());
+  }
+  std::ofstream(path, std::ios::binary) << filter->Save();
+}
+
+void WriteMemFilters(const std::string& directory) {
+  using rowbloom::AnyFilter;
+  const rowbloom::BloomShape shape = {4096, 5};
+  const std::string path = directory + "/";
+  WriteMemFilter(path + "standard.mem",
+                 AnyFilter(*rowbloom::StandardFilter::New(shape)));
+  WriteMemFilter(path + "counting.mem",
+                 AnyFilter(*rowbloom::CountingFilter::New({shape})));
+  WriteMemFilter(path + "scalable.mem",
+                 AnyFilter(*rowbloom::ScalableFilter::New({})));
+  WriteMemFilter(path + "dynamic.mem",
+                 AnyFilter(*rowbloom::DynamicFilter::New({shape, 300})));
+  WriteMemFilter(path + "split.mem",
+                 AnyFilter(*rowbloom::SplitFilter::New({shape, 300, 4})));
+  WriteMemFilter(path + "balanced.mem",
+                 AnyFilter(*rowbloom::BalancedFilter::New({shape})));
+  WriteMemFilter(path + "matrix.mem",
+                 AnyFilter(*rowbloom::MatrixFilter::New({shape, 8})));
 }
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
@@ -309,6 +342,7 @@ int main(int argc, char** argv) {
   }
   const std::string directory = argv[1];
   WriteFilterBlocks(directory);
+  WriteMemFilters(directory);
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
   WriteHFiles(directory);
 #endif

@@ -147,6 +147,39 @@ TEST(BalancedFilter, AGroupEndsWhenHalfOfItsBitsAreSet) {
   }
 }
 
+// The least, without what an allocator adds.
+uint64_t BytesOfRows(uint64_t rows, uint64_t bits) {
+  return rows * (sizeof(BitArray) + 2 * sizeof(uint64_t) +
+                 BitArray::WordCount(bits) * sizeof(uint64_t));
+}
+
+TEST(SplitFilter, MemoryIsThatOfItsRowsAndOfTheirList) {
+  EXPECT_GE(Split(10, 1000).memory_usage_bytes(),
+            BytesOfRows(1000, kRow.bit_count) + 1000 * sizeof(uint32_t));
+}
+
+TEST(FilterRows, UnionsWithEmptyFiltersAddNoLayers) {
+  Random random(14);
+  BalancedOptions options;
+  options.layer = kRow;
+  auto balanced = BalancedFilter::New(options);
+  DynamicFilter dynamic = Dynamic(100);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(balanced->Union(*BalancedFilter::New(options)).ok());
+    ASSERT_TRUE(dynamic.Union(Dynamic(100)).ok());
+  }
+  EXPECT_EQ(balanced->layer_count(), 2u);
+  EXPECT_EQ(dynamic.layer_count(), 1u);
+  // A group stays together if one of its layers has a key.
+  auto other = BalancedFilter::New(options);
+  other->Add({1});
+  ASSERT_TRUE(balanced->Union(*other).ok());
+  EXPECT_EQ(balanced->layer_count(), 4u);
+  EXPECT_TRUE(balanced->MayContain({1}));
+  EXPECT_TRUE(BalancedFilter::Load(balanced->Save()).ok());
+  EXPECT_EQ(balanced->approximate_count(), 1u);
+}
+
 TEST(BalancedFilter, OptionsOutOfRangeAreInvalid) {
   BalancedOptions options;
   EXPECT_FALSE(BalancedFilter::New(options).ok());

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "base/coding.h"
 #include "rowbloom/memfilter/bf_commands.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
@@ -39,6 +40,31 @@ TEST(ScalableFilter, RateStaysBelowTheTargetHoweverManyKeysCome) {
   }
 }
 
+TEST(ScalableFilter, RateStaysBelowTheTargetHoweverSmallTheFirstLayer) {
+  Random random(4);
+  ScalableOptions options;
+  for (const double tightening : {0.25, 0.5, 0.9}) {
+    for (const double target_fpr : {0.1, 0.01, 0.001}) {
+      for (const uint64_t capacity : {1, 2, 3, 5, 10, 100}) {
+        for (const uint32_t expansion : {1u, 2u, 4u}) {
+          options.tightening = tightening;
+          options.target_fpr = target_fpr;
+          options.capacity = capacity;
+          options.expansion = expansion;
+          for (int round = 0; round < 10; ++round) {
+            auto filter = ScalableFilter::New(options);
+            while (filter->layer_count() < 6) {
+              ASSERT_TRUE(filter->Add({random()}).ok());
+            }
+            ASSERT_LE(filter->expected_fpr(), target_fpr)
+                << tightening << " " << capacity << " " << expansion;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(ScalableFilter, OptionsOutOfRangeAreInvalid) {
   const ScalableOptions good;
   const auto refused = [](const ScalableOptions& options) {
@@ -63,6 +89,20 @@ TEST(ScalableFilter, OptionsOutOfRangeAreInvalid) {
   options = good;
   options.expansion = 0;
   EXPECT_TRUE(refused(options));
+  // It alone is named.
+  EXPECT_EQ(ScalableFilter::New(options).status().message(),
+            "expansion 0: must be 1 to 2^15");
+}
+
+TEST(ScalableFilter, TheLowestRateThereIsCanBeAskedFor) {
+  ScalableOptions options;
+  options.target_fpr = std::numeric_limits<double>::denorm_min();
+  auto filter = ScalableFilter::New(options);
+  ASSERT_TRUE(filter.ok()) << filter.status();
+  for (uint64_t i = 0; i < 5 * options.capacity; ++i) {
+    ASSERT_TRUE(*filter->Add(DigestBytes(std::to_string(i))));
+  }
+  EXPECT_EQ(filter->layer_count(), 3u);
 }
 
 TEST(ScalableFilter, OneThatCannotGrowSaysSo) {
@@ -128,6 +168,20 @@ TEST(ScalableFilter, MoreMemoryThanItMayHaveIsRefusedAndNothingChanges) {
   EXPECT_EQ(grow(&*bounded).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_GT(bounded->memory_usage_bytes(), 5000u);
   EXPECT_LE(bounded->memory_usage_bytes(), 20500u);
+}
+
+TEST(ScalableFilter, MemoryIsThatOfItsLayers) {
+  Random random(5);
+  ScalableOptions options;
+  options.expansion = 1;
+  auto filter = ScalableFilter::New(options);
+  while (filter->layer_count() < 64) {
+    ASSERT_TRUE(filter->Add({random()}).ok());
+  }
+  const std::string saved = filter->Save();
+  EXPECT_GE(filter->memory_usage_bytes(),
+            8 * base::LoadFixed<uint64_t>(&saved[16]) +
+                64 * (sizeof(StandardFilter) + 2 * sizeof(uint64_t)));
 }
 
 // --- BF commands -----------------------------------------------------------
@@ -203,6 +257,44 @@ TEST(BfCommands, InsertMakesTheFilterUnlessToldNotTo) {
   options.reserve.capacity = 9;  // Not for one that is there.
   ASSERT_TRUE(bf.Insert("a", options, {"z"}).ok());
   EXPECT_EQ(bf.Info("a")->capacity, 500u);
+}
+
+TEST(BfCommands, WrongOptionsAreRefusedForAFilterThatIsThereToo) {
+  BfCommands bf;
+  ASSERT_TRUE(bf.Add("a", "x").ok());
+  std::vector<BfReserveOptions> wrong = {Reserve(5, 10), Reserve(0.1, 0),
+                                         Reserve(0.1, 10), Reserve(0.1, 10)};
+  wrong[2].non_scaling = true;
+  wrong[2].expansion = 2;
+  wrong[3].expansion = (1 << 15) + 1;
+  for (const BfReserveOptions& reserve : wrong) {
+    BfInsertOptions options;
+    options.reserve = reserve;
+    for (const bool no_create : {true, false}) {
+      options.no_create = no_create;
+      EXPECT_EQ(bf.Insert("a", options, {"y"}).status().code(),
+                absl::StatusCode::kInvalidArgument);
+    }
+    EXPECT_EQ(bf.Reserve("a", reserve).code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(bf.Exists("a", "y"));
+}
+
+TEST(BfCommands, AnExpansionOf0IsNonScaling) {
+  BfCommands bf;
+  BfReserveOptions options = Reserve(0.01, 2);
+  options.expansion = 0;
+  ASSERT_TRUE(bf.Reserve("a", options).ok());
+  EXPECT_EQ(bf.Info("a")->expansion, std::nullopt);
+  EXPECT_FALSE(bf.MAdd("a", {"1", "2", "3"}).back().ok());
+}
+
+TEST(BfCommands, NoItemsMakeNoFilter) {
+  BfCommands bf;
+  EXPECT_TRUE(bf.MAdd("a", {}).empty());
+  EXPECT_TRUE(bf.Insert("a", {}, {})->empty());
+  EXPECT_EQ(bf.Info("a").status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(BfCommands, AFullNonScalingFilterRefusesWhatIsNewAndOnlyThat) {
@@ -459,8 +551,7 @@ TEST(BfCommands, ADeletedFilterLeavesNothing) {
 TEST(BfCommands, DumpsOfNothingAreRefused) {
   BfCommands bf;
   EXPECT_EQ(bf.ScanDump("a", 0).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(bf.ScanDump("a", 5).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(bf.ScanDump("a", 5).status().code(), absl::StatusCode::kNotFound);
   ASSERT_TRUE(bf.Add("a", "x").ok());
   EXPECT_EQ(bf.ScanDump("a", 5).status().code(),
             absl::StatusCode::kInvalidArgument);

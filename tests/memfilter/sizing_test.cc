@@ -165,6 +165,33 @@ TEST(BloomSizing, ShapesMeetTheirRateWithFewerBitsThanOtherProbesNeed) {
   }
 }
 
+TEST(BloomSizing, ARateIsMissedByFivePercentAtMostAndAboveAHalfNotAtAll) {
+  for (double fpr = 0.999; fpr > 1e-6; fpr *= 0.99) {
+    EXPECT_NEAR(Solve(KeysAndRate(1'000'000, fpr)).fpr / fpr, 1, 0.05) << fpr;
+    BloomSizeRequest bits;
+    bits.bit_count = 10'000'000;
+    bits.target_fpr = fpr;
+    EXPECT_NEAR(Solve(bits).fpr / fpr, 1, 0.05) << fpr;
+    if (fpr <= 0.5) continue;
+    EXPECT_LE(Solve(KeysAndRate(1'000'000, fpr)).fpr, fpr * (1 + 1e-9));
+    EXPECT_LE(Solve(bits).fpr, fpr * (1 + 1e-9));
+  }
+  EXPECT_EQ(Solve(KeysAndRate(1'000'000, 0.9)).bit_count, 434'295u);
+}
+
+TEST(BloomSizing, RatesNextToOneHaveShapes) {
+  const double fpr = 1 - std::numeric_limits<double>::epsilon() / 2;
+  for (const uint64_t keys : {1, 1000}) {
+    const auto shape = ShapeFor(keys, fpr);
+    ASSERT_TRUE(shape.ok()) << shape.status();
+    EXPECT_EQ(shape->bit_count, keys / 36 + 1);
+    EXPECT_EQ(shape->probe_count, 1u);
+    BloomSizeRequest request = KeysAndRate(keys, fpr);
+    request.probe_count = 2;
+    EXPECT_GT(Solve(request).bit_count, keys / 36);
+  }
+}
+
 TEST(BloomSizing, ValuesOutOfRangeAreInvalidAndNamed) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();

@@ -35,7 +35,8 @@ namespace rowbloom {
 struct BfReserveOptions {
   double error_rate = 0.01;
   uint64_t capacity = 100;
-  std::optional<uint32_t> expansion;  // 2; not together with non_scaling.
+  // 2 if not given; 0 is non-scaling. Not together with non_scaling.
+  std::optional<uint32_t> expansion;
   bool non_scaling = false;
 };
 
@@ -75,7 +76,8 @@ class BfCommands {
 
   // BF.ADD, BF.MADD: whether each item was new; make the filter if it is not
   // there. ResourceExhausted for the item that finds a filter full that may not
-  // or cannot grow, with which the answers of MAdd and Insert end.
+  // or cannot grow, with which the answers of MAdd and Insert end. No items
+  // make no filter: Redis calls that an error.
   absl::StatusOr<bool> Add(std::string_view key, std::string_view item);
   std::vector<absl::StatusOr<bool>> MAdd(
       std::string_view key, absl::Span<const std::string_view> items);
@@ -85,7 +87,8 @@ class BfCommands {
   std::vector<bool> MExists(std::string_view key,
                             absl::Span<const std::string_view> items) const;
 
-  // BF.INSERT. NotFound, InvalidArgument, or an answer for each item.
+  // BF.INSERT. InvalidArgument for options that Reserve() refuses, whether the
+  // filter is there or not; NotFound, or an answer for each item.
   absl::StatusOr<std::vector<absl::StatusOr<bool>>> Insert(
       std::string_view key, const BfInsertOptions& options,
       absl::Span<const std::string_view> items);
@@ -126,9 +129,11 @@ class BfCommands {
   using Transfers = std::list<Transfer>;  // Those begun first first.
 
   absl::StatusOr<ScalableFilter*> FindOrMake(std::string_view key,
-                                             const BfReserveOptions& options);
+                                             const ScalableOptions& options);
   const ScalableFilter* Find(std::string_view key) const;
-  absl::StatusOr<ScalableFilter> Make(const BfReserveOptions& options) const;
+  // Of a filter that can be made, but for its memory.
+  absl::StatusOr<ScalableOptions> OptionsOf(
+      const BfReserveOptions& options) const;
   static Transfers::iterator FindTransfer(Transfers* transfers,
                                           std::string_view key, uint64_t dump);
   static Transfers::iterator Begin(Transfer transfer, size_t most,

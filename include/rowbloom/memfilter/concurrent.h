@@ -10,8 +10,9 @@
 // Same bits, rates and saved form as a StandardFilter of that shape. All calls
 // but moving and Load() may run on any number of threads at once; those that
 // look at all bits (Save, Union, fill, expected_fpr, approximate_count) see
-// some moment between their begin and end for each word. They cost O(bits).
-// Moves: mem_filter.h.
+// some moment between their begin and end for each word. They cost O(bits), and
+// Save() twice the memory of the filter besides. A StandardFilter's keys come
+// in by Union(*Load(standard.Save())). Moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_CONCURRENT_H_
 #define ROWBLOOM_MEMFILTER_CONCURRENT_H_

@@ -56,8 +56,8 @@ class DynamicFilter {
     rows_.AnyCovers(digests, may_contain);
   }
 
-  // Takes over the other's layers. InvalidArgument unless both have the same
-  // options.
+  // Takes over the other's layers, those with few keys as they are; not those
+  // without any. InvalidArgument unless both have the same options.
   absl::Status Union(const DynamicFilter& other);
 
   double fill() const { return rows_.fill(); }

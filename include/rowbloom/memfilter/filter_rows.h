@@ -32,20 +32,22 @@ absl::Status ValidateRowCount(uint32_t row_count);
 
 class FilterRows {
  public:
-  // The positions of a key, the same in each row.
+  // The positions of a key, the same in each row: made when a row is first
+  // asked for them, since most rows are asked for one or two.
   class Key {
    public:
     Key(KeyDigest digest, const BloomShape& shape)
-        : probe_count_(shape.probe_count) {
-      BloomProbes probes(digest, shape.bit_count);
-      for (uint32_t i = 0; i < probe_count_; ++i) positions_[i] = probes.Next();
+        : probes_(digest, shape.bit_count) {}
+    // i is at most one more than the largest that was asked for.
+    uint64_t Position(uint32_t i) const {
+      if (i == made_) positions_[made_++] = probes_.Next();
+      return positions_[i];
     }
-    const uint64_t* begin() const { return positions_; }
-    const uint64_t* end() const { return positions_ + probe_count_; }
 
    private:
-    uint32_t probe_count_;
-    uint64_t positions_[kMaxProbeCount];
+    mutable BloomProbes probes_;
+    mutable uint32_t made_ = 0;
+    mutable uint64_t positions_[kMaxProbeCount];
   };
 
   explicit FilterRows(const BloomShape& shape) : shape_(shape) {}
@@ -58,8 +60,8 @@ class FilterRows {
   // Whether all bits of the key are set in the row.
   bool Covers(size_t row, const Key& key) const {
     const BitArray& bits = rows_[row].bits;
-    for (const uint64_t position : key) {
-      if (!bits.Test(position)) return false;
+    for (uint32_t i = 0; i < shape_.probe_count; ++i) {
+      if (!bits.Test(key.Position(i))) return false;
     }
     return true;
   }
@@ -74,16 +76,16 @@ class FilterRows {
   // How many of them are.
   uint32_t Matches(size_t row, const Key& key) const {
     uint32_t count = 0;
-    for (const uint64_t position : key) {
-      count += rows_[row].bits.Test(position);
+    for (uint32_t i = 0; i < shape_.probe_count; ++i) {
+      count += rows_[row].bits.Test(key.Position(i));
     }
     return count;
   }
   // Sets them. If that changes the row, counts the key and returns true.
   bool Put(size_t row, const Key& key) {
     uint64_t changed = 0;
-    for (const uint64_t position : key) {
-      changed += rows_[row].bits.Set(position);
+    for (uint32_t i = 0; i < shape_.probe_count; ++i) {
+      changed += rows_[row].bits.Set(key.Position(i));
     }
     rows_[row].bits_set += changed;
     rows_[row].key_count += changed != 0;
@@ -104,8 +106,9 @@ class FilterRows {
 
   // Row by row; both have as many rows of the same shape.
   void SetAll(const FilterRows& other);
-  // The other's rows, before the row at `at`. Of the same shape.
-  void Insert(size_t at, const FilterRows& other);
+  // Takes over the other's rows, of the same shape, before all of these; but no
+  // group of so many rows in which no bit is set.
+  void Prepend(const FilterRows& other, size_t group_size);
 
   double fill() const;  // Of all rows together; 0 if there are none.
   // Of one row, and that any row covers a key of none.

@@ -13,7 +13,8 @@
 //
 //   New(options)         InvalidArgument for options out of their range,
 //                        ResourceExhausted if there is no memory for its bits.
-//   Add(digest)          Returns whether it changed the filter: if not, the key
+//   Add(digest)          Returns whether it set a bit that was clear, of
+//                        CountingFilter a counter that was 0: if not, the key
 //                        may have been there already. StatusOr if the filter
 //                        can be full: ResourceExhausted, nothing changed.
 //   MayContain(digest)   False: certainly not added, or removed since.
@@ -30,8 +31,8 @@
 //
 // Threads: as a std::vector, many may ask or one may change it;
 // ConcurrentFilter is for both at once. A filter that was moved from may only
-// be destroyed or assigned to. One that grows without a bound ends the program
-// where memory ends, as a container does.
+// be destroyed or assigned to. Copies, Save() and what grows without a bound
+// end the program where memory ends, as containers do.
 //
 // A digest is that of FilterKey, which filters of SSTs take, too: a key is
 // hashed once. docs/memfilters.md says which filter is for what.
@@ -65,6 +66,8 @@ class MemFilter {
   virtual ~MemFilter() = default;
 
   virtual MemFilterKind kind() const = 0;
+  // For people, as "4096 bits, 8 probes".
+  virtual std::string OptionsText() const = 0;
   virtual absl::StatusOr<bool> Add(KeyDigest digest) = 0;
   // Up to the first that finds no room.
   virtual absl::Status Add(absl::Span<const KeyDigest> digests) = 0;

@@ -2,7 +2,9 @@
 //
 // The scalable filter (Almeida, Baquero, Preguica, Hutchison 2007): layers, of
 // which each next one is larger and has a lower rate, so that the rate of all
-// together stays below the one asked for, however many keys come.
+// together stays below the one asked for, however many keys come. (For a rate
+// above 0.1, or a tightening below 0.25, it may pass it by some percent.
+// Non-scaling filters have their rate on average.)
 //
 //   ScalableOptions options;
 //   options.target_fpr = 0.01;
@@ -44,6 +46,8 @@ struct ScalableOptions {
   // saved.
   uint64_t max_memory_bytes = uint64_t{1} << 30;
 };
+
+absl::Status ValidateOptions(const ScalableOptions& options);
 
 class ScalableFilter {
  public:

@@ -57,15 +57,18 @@ struct BloomSize {
   uint64_t key_count = 0;
   uint64_t bit_count = 0;
   uint32_t probe_count = 0;
-  // Of these whole numbers: next to the rate that was asked for. It is that
-  // rate or less if the probes were given, or found for keys, bits and rate.
+  // Of these whole numbers. It is the rate that was asked for or less, but for
+  // the last digits of a double, if that is above 0.5, if the probes were
+  // given, or found for keys, bits and rate; else within 5% of it, unless
+  // rounding to whole bits or keys is more than that.
   double fpr = 0;
 };
 
 // Bits and keys are rounded down if the probes are not given, as the usual
-// tables do. InvalidArgument for a value outside its range, for too few values
-// or too many, and for values that contradict each other.
-absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& request);
+// tables do: ShapeFor() has the bits that hold a rate. InvalidArgument for a
+// value outside its range, for too few values or too many, and for values that
+// contradict each other.
+absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& asked);
 
 // One array of bits: what filters are made of.
 struct BloomShape {
@@ -80,7 +83,8 @@ inline bool operator!=(const BloomShape& a, const BloomShape& b) {
 }
 
 absl::Status ValidateShape(const BloomShape& shape);
-// The fewest bits in which so many keys have the rate, or less.
+// The fewest bits in which so many keys have the rate, or less. (Rates are
+// those of many bits: of less than a hundred they are higher and vary.)
 absl::StatusOr<BloomShape> ShapeFor(uint64_t key_count, double target_fpr);
 
 }  // namespace rowbloom

@@ -72,7 +72,8 @@ class SplitFilter {
   // Keys that changed the filter when they were added.
   uint64_t approximate_count() const { return rows_.total_key_count(); }
   uint64_t memory_usage_bytes() const {
-    return sizeof(*this) + rows_.memory_usage_bytes();
+    return sizeof(*this) + rows_.memory_usage_bytes() +
+           open_rows_.capacity() * sizeof(open_rows_[0]);
   }
 
   std::string Save() const;
@@ -86,7 +87,7 @@ class SplitFilter {
 
   SplitOptions options_;
   FilterRows rows_;
-  std::vector<uint32_t> open_rows_;
+  std::vector<uint32_t> open_rows_;  // In order.
   uint64_t random_ = 0;  // The state of the generator that chooses rows.
 };
 

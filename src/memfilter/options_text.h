@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options as people read them: "4096 bits, 8 probes".
+
+#ifndef ROWBLOOM_MEMFILTER_OPTIONS_TEXT_H_
+#define ROWBLOOM_MEMFILTER_OPTIONS_TEXT_H_
+
+#include <string>
+#include <utility>
+
+#include "rowbloom/memfilter/guava.h"
+#include "rowbloom/memfilter/mem_filter.h"
+
+namespace rowbloom::memfilter {
+
+std::string OptionsText(const BloomShape& shape);
+std::string OptionsText(const CountingOptions& options);
+std::string OptionsText(const ScalableOptions& options);
+std::string OptionsText(const DynamicOptions& options);
+std::string OptionsText(const SplitOptions& options);
+std::string OptionsText(const BalancedOptions& options);
+std::string OptionsText(const MatrixOptions& options);
+std::string OptionsText(const std::pair<BloomShape, GuavaStrategy>& options);
+
+}  // namespace rowbloom::memfilter
+
+#endif  // ROWBLOOM_MEMFILTER_OPTIONS_TEXT_H_

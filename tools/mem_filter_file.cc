@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A saved filter of those that change while they live, in a file of its own.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "filter_file.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/memfilter/mem_filter.h"
+
+namespace rowbloom::tools {
+namespace {
+
+// As docs/memfilters.md has it.
+constexpr std::string_view kMagic = "rbmemflt";
+
+class MemFilterFile : public FilterFile {
+ public:
+  MemFilterFile(uint64_t size_bytes, std::unique_ptr<MemFilter> filter)
+      : size_bytes_(size_bytes), filter_(std::move(filter)) {}
+
+  std::string_view kind() const override { return "mem_filter"; }
+
+  absl::Status Inspect(Json* entry) const override {
+    (*entry)["filter_kind"] = std::string(MemFilterKindName(filter_->kind()));
+    (*entry)["options"] = filter_->OptionsText();
+    (*entry)["approximate_count"] = filter_->approximate_count();
+    (*entry)["size_bytes"] = size_bytes_;
+    (*entry)["memory_usage_bytes"] = filter_->memory_usage_bytes();
+    (*entry)["fill"] = filter_->fill();
+    (*entry)["expected_fpr"] = filter_->expected_fpr();
+    return absl::OkStatus();
+  }
+
+  // What is damaged was not opened.
+  absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
+    return absl::OkStatus();
+  }
+
+  absl::Status Lookup(const LookupQuestion& question,
+                      LookupAnswer* answer) const override {
+    if (question.family_delete) {
+      answer->reason = "has no delete family filter";
+      return absl::OkStatus();
+    }
+    const FilterKey key =
+        question.qualifier.has_value()
+            ? FilterKey::RowCol(question.row, *question.qualifier)
+            : FilterKey::Row(question.row);
+    answer->may_contain = filter_->MayContain(key.digest());
+    answer->asked = key.has_qualifier() ? "column" : "row";
+    answer->reason = "if it holds digests of such keys";
+    return absl::OkStatus();
+  }
+
+ private:
+  const uint64_t size_bytes_;
+  const std::unique_ptr<MemFilter> filter_;
+};
+
+}  // namespace
+
+FilterFileOrError OpenMemFilter(
+    const std::string& /*path*/,
+    const std::shared_ptr<const RandomAccessSource>& source) {
+  const uint64_t size = source->size_bytes();
+  if (size < kMagic.size()) return nullptr;
+  std::string scratch(kMagic.size(), '\0');
+  std::string_view bytes;
+  absl::Status status = source->Read(0, scratch.size(), scratch.data(), &bytes);
+  if (!status.ok()) return status;
+  if (bytes != kMagic) return nullptr;
+
+  scratch.resize(static_cast<size_t>(size));
+  status = source->Read(0, scratch.size(), scratch.data(), &bytes);
+  if (!status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<MemFilter>> filter = LoadMemFilter(bytes);
+  if (!filter.ok()) return filter.status();
+  return std::make_unique<MemFilterFile>(size, *std::move(filter));
+}
+
+}  // namespace rowbloom::tools
