@@ -71,7 +71,15 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
   return options;
 }
 
-absl::Status CopyCells(const HFileReader& reader, HFileWriter* writer) {
+// What the writer says of a cell has no path.
+absl::Status InFile(const std::string& path, const absl::Status& status) {
+  if (!absl::IsInvalidArgument(status)) return status;
+  return absl::InvalidArgumentError(path + ": " +
+                                    std::string(status.message()));
+}
+
+absl::Status CopyCells(const std::string& path, const HFileReader& reader,
+                       HFileWriter* writer) {
   constexpr uint64_t kCellsBetweenReports = 1 << 16;
   ProgressLine progress;
   const std::unique_ptr<HFileCellReader> cells = reader.NewCellReader();
@@ -81,7 +89,7 @@ absl::Status CopyCells(const HFileReader& reader, HFileWriter* writer) {
       progress.ShowCount("cells", done, reader.properties().cell_count);
     }
     absl::Status status = writer->Add(cell);
-    if (!status.ok()) return status;
+    if (!status.ok()) return InFile(path, status);
   }
   if (!cells->status().ok()) return cells->status();
   return writer->Finish();
@@ -125,7 +133,7 @@ absl::Status Write(const Arguments& arguments, const std::string& path) {
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());
   if (!writer.ok()) return writer.status();
-  absl::Status status = CopyCells(**reader, writer->get());
+  absl::Status status = CopyCells(arguments.in, **reader, writer->get());
   if (!status.ok()) return status;
   return (*sink)->SyncAndClose();
 }
