@@ -106,7 +106,8 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
     }
   }
   // The trailer has no checksum, and is not believed alone.
-  impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data;
+  impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data &&
+                    section->root_count == 2;
   impl->TakeFileInfo(*info);
   impl->MakeGeneralFilter(*section);
   impl->MakeDeleteFamilyFilter(*section);
@@ -130,7 +131,6 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
 
   Section section;
   section.digest = DigestBytes(bytes).value;
-  int root_count = 0;
   while (!bytes.empty()) {
     const uint64_t offset = trailer_.offset - bytes.size();
     absl::StatusOr<hfile::BlockHeader> header =
@@ -160,9 +160,11 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
       section.delete_family_meta = payload();
     } else if (header->magic == hfile::kRootIndexMagic) {
       absl::StatusOr<std::string> index = payload();
-      if (root_count == 0) section.has_no_data = index.ok() && index->empty();
-      if (root_count == 1 && index.ok()) section.meta_index = *index;
-      ++root_count;
+      if (section.root_count == 0) {
+        section.has_no_data = index.ok() && index->empty();
+      }
+      if (section.root_count == 1 && index.ok()) section.meta_index = *index;
+      ++section.root_count;
     }
   }
   if (section.file_info.has_value()) return section;

@@ -69,7 +69,8 @@ class HFileReader::Impl {
  private:
   // The payloads of the load-on-open section, as far as it could be read.
   struct Section {
-    bool has_no_data = false;  // The data index is there, and empty.
+    int root_count = 0;        // The data index, then the meta index.
+    bool has_no_data = false;  // The first of them is empty.
     std::optional<std::string> meta_index;
     std::optional<std::string> file_info;
     std::optional<absl::StatusOr<std::string>> general_meta;

@@ -150,6 +150,17 @@ TEST(HFileReader, AFileWithoutCellsHasNothing) {
   EXPECT_FALSE(file.reader->MayContainFamilyDelete("row"));
 }
 
+TEST(HFileReader, AnEmptyMetaIndexIsNoEmptyDataIndex) {
+  const std::string bytes = EditHFile(
+      WriteHFile({}, {Put("row", "a")}),
+      [](std::vector<LoadedBlock>* blocks) { blocks->erase(blocks->begin()); },
+      [](hfile::Trailer* trailer) { trailer->entry_count = 0; });
+  const OpenHFile file(bytes);
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->MayContain("row"));
+  EXPECT_FALSE(file.reader->Verify(false).ok());
+}
+
 TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   ASSERT_LT(CountMaybe(*OpenHFile(bytes).reader), 3);
