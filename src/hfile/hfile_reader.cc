@@ -67,7 +67,7 @@ HFileReader::Impl::Impl(const RandomAccessSource* source,
   properties_.minor_version = trailer.minor_version;
   properties_.cell_count = trailer.entry_count;
   properties_.comparator = trailer.comparator;
-  properties_.is_encrypted = trailer.is_encrypted;
+  properties_.is_encrypted = trailer.is_encrypted();
 }
 
 absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   }
   impl->format_.compression = *compression;
   impl->properties_.compression = *compression;
-  if (trailer->is_encrypted) {
+  if (trailer->is_encrypted()) {
     impl->general_.info.reason = "the file is encrypted";
     impl->delete_family_.info.reason = impl->general_.info.reason;
     return impl;

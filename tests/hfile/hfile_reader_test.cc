@@ -161,6 +161,16 @@ TEST(HFileReader, AnEmptyMetaIndexIsNoEmptyDataIndex) {
   EXPECT_FALSE(file.reader->Verify(false).ok());
 }
 
+TEST(HFileReader, VerifySeesLevelsOfDataIndexThatAreNotThere) {
+  for (const uint64_t levels : {0, 2, 3, 5, 33}) {
+    const OpenHFile file(EditHFile(
+        WriteHFile({}, {}), [](std::vector<LoadedBlock>*) {},
+        [&](hfile::Trailer* trailer) { trailer->data_index_levels = levels; }));
+    EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss)
+        << levels;
+  }
+}
+
 TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   ASSERT_LT(CountMaybe(*OpenHFile(bytes).reader), 3);
