@@ -48,6 +48,11 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
     const absl::StatusOr<BloomType> type = ParseBloomType(arguments.bloom_type);
     if (!type.ok()) return type.status();
     options.bloom_type = *type;
+  } else if (absl::IsUnimplemented(reader.general_filter().error) &&
+             options.bloom_type == BloomType::kNone) {
+    return absl::FailedPreconditionError(
+        std::string(reader.general_filter().error.message()) +
+        ": name another by --bloom_type");
   }
   if (!arguments.hash.empty()) {
     const absl::StatusOr<HFileHash> hash = ParseHFileHash(arguments.hash);

@@ -491,18 +491,8 @@ absl::Status Verifier::CheckMetaIndex() const {
 absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
                                    const char* which) {
   const HFileBloomInfo& info = filter.info;
-  if (!filter.error.ok()) {
-    return hfile::Annotate(
-        *format_.source, trailer_.file_info_offset,
-        absl::Status(
-            filter.error.code(),
-            absl::StrCat("the ", which, " filter: ", filter.error.message())));
-  }
+  if (!info.error.ok()) return info.error;
   if (info.bloom_type == BloomType::kNone) return absl::OkStatus();
-  if (!info.is_usable) {
-    return DataLoss(trailer_.file_info_offset,
-                    absl::StrCat("the ", which, " filter: ", info.reason));
-  }
   uint64_t size = 0;
   for (const HFileBloomChunkInfo& chunk : info.chunks) {
     const auto found = chunks_.find(chunk.offset);
@@ -517,7 +507,7 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
       info.key_count > info.max_keys ||
       (with_keys_ && info.key_count != seen_keys)) {
     return DataLoss(
-        trailer_.file_info_offset,
+        filter.meta_offset,
         absl::StrCat(
             "the ", which, " filter says that it has ", info.size_bytes,
             " bytes, ", info.key_count, " keys and room for ", info.max_keys,

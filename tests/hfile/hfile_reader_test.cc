@@ -233,6 +233,36 @@ TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
                  "no general Bloom meta");
 }
 
+TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const auto offset = [](const std::string& file, const char* magic) {
+    return "file: offset " + std::to_string(file.rfind(magic)) + ": ";
+  };
+  const auto expect = [&](const std::string& edited, const char* magic,
+                          absl::StatusCode code) {
+    const OpenHFile file(edited);
+    const HFileBloomInfo& info = file.reader->general_filter();
+    EXPECT_EQ(info.error.code(), code);
+    EXPECT_THAT(std::string(info.error.message()),
+                HasSubstr(offset(edited, magic)));
+    EXPECT_EQ(info.reason.find("file: "), std::string::npos) << info.reason;
+    EXPECT_EQ(file.reader->Explain("row00", std::nullopt).status, info.error);
+    EXPECT_EQ(file.reader->Verify(false), info.error);
+  };
+  expect(WithMeta(bytes, [](std::string* payload) { (*payload)[19] = 9; }),
+         "BLMFMET2", absl::StatusCode::kUnimplemented);
+  expect(WithMeta(bytes, [](std::string* payload) { (*payload)[36] = 1; }),
+         "BLMFMET2", absl::StatusCode::kDataLoss);
+  expect(WithInfo(bytes,
+                  [](hfile::FileInfo* info) {
+                    (*info)[hfile::kBloomTypeName] = "RIB";
+                  }),
+         "FILEINF2", absl::StatusCode::kUnimplemented);
+  std::string damaged = bytes;
+  damaged[damaged.rfind("BLMFMET2") + 40] ^= 1;
+  expect(damaged, "BLMFMET2", absl::StatusCode::kDataLoss);
+}
+
 TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
   const std::string bytes = EditHFile(
       SmallHFile(ManyChunks(BloomType::kRow)),
