@@ -170,6 +170,7 @@ class HFileFile : public FilterFile {
                  Json* entry, Json* chunks, absl::Status* status) const {
     (*entry)[prefix + "filter"] =
         info.is_usable ? "usable" : "none: " + EscapeControls(info.reason);
+    status->Update(info.error);
     if (info.chunks.empty()) return;
     (*entry)[prefix + "hash"] = std::string(HFileHashName(info.hash));
     (*entry)[prefix + "hash_count"] = info.hash_count;

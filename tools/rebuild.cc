@@ -49,6 +49,11 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
     const absl::StatusOr<BloomType> type = ParseBloomType(arguments.bloom_type);
     if (!type.ok()) return type.status();
     options.bloom_type = *type;
+  } else if (absl::IsUnimplemented(reader.general_filter().error) &&
+             options.bloom_type == BloomType::kNone) {
+    return absl::FailedPreconditionError(
+        std::string(reader.general_filter().error.message()) +
+        ": name another by --bloom_type");
   }
   if (!arguments.hash.empty()) {
     const absl::StatusOr<HFileHash> hash = ParseHFileHash(arguments.hash);
@@ -72,7 +77,15 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
   return options;
 }
 
-absl::Status CopyCells(const HFileReader& reader, HFileWriter* writer) {
+// What the writer says of a cell has no path.
+absl::Status InFile(const std::string& path, const absl::Status& status) {
+  if (!absl::IsInvalidArgument(status)) return status;
+  return absl::InvalidArgumentError(path + ": " +
+                                    std::string(status.message()));
+}
+
+absl::Status CopyCells(const std::string& path, const HFileReader& reader,
+                       HFileWriter* writer) {
   constexpr uint64_t kCellsBetweenReports = 1 << 16;
   ProgressLine progress;
   const std::unique_ptr<HFileCellReader> cells = reader.NewCellReader();
@@ -82,7 +95,7 @@ absl::Status CopyCells(const HFileReader& reader, HFileWriter* writer) {
       progress.ShowCount("cells", done, reader.properties().cell_count);
     }
     absl::Status status = writer->Add(cell);
-    if (!status.ok()) return status;
+    if (!status.ok()) return InFile(path, status);
   }
   if (!cells->status().ok()) return cells->status();
   return writer->Finish();
@@ -126,7 +139,7 @@ absl::Status Write(const Arguments& arguments, const std::string& path) {
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());
   if (!writer.ok()) return writer.status();
-  absl::Status status = CopyCells(**reader, writer->get());
+  absl::Status status = CopyCells(arguments.in, **reader, writer->get());
   if (!status.ok()) return status;
   return (*sink)->SyncAndClose();
 }

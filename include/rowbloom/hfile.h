@@ -84,6 +84,9 @@ struct HFileBloomChunkInfo {
 struct HFileBloomInfo {
   bool is_usable = false;
   std::string reason;  // Why not.
+  // The same with path and offset, if it should be: DataLoss of damaged bytes,
+  // Unimplemented of what is not known.
+  absl::Status error;
   // The rest is as far as is known. kNone if there is no filter; of the delete
   // family filter kRow.
   BloomType bloom_type = BloomType::kNone;
@@ -148,7 +151,7 @@ struct HFileExplanation {
   bool may_contain = true;
   std::string reason;
   std::vector<HFileProbe> probes;
-  absl::Status status;  // Why a chunk could not be asked.
+  absl::Status status;  // Why the filter or a chunk could not be asked.
 };
 
 // A cell; of a cell reader, until it goes on.

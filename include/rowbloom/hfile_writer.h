@@ -103,7 +103,8 @@ class HFileWriter {
 
   // Calls match  Add* Finish . Cells come in HBase's order: row, family,
   // qualifier, newest timestamp and highest type first; InvalidArgument if one
-  // does not. The first error stays.
+  // does not, or if its key in the filter does not: columns of a second family
+  // in a ROWCOL filter. The first error stays.
   absl::Status Add(const HFileCell& cell);
   absl::Status Finish();
 

@@ -4,41 +4,57 @@
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+
 namespace rowbloom::hfile {
 
 bool BloomKeys::Next(const HFileCell& cell) {
-  next_.clear();
+  if (type_ == BloomType::kNone) return false;
+  std::swap(before_, hashed_);
+  hashed_.clear();
   switch (type_) {
     case BloomType::kNone:
-      return false;
     case BloomType::kRow:
-      next_ = cell.row;
+      hashed_ = cell.row;
       break;
     case BloomType::kRowCol:
-      AppendCellKey(RowColKey(cell.row, cell.qualifier), &next_);
+      AppendCellKey(RowColKey(cell.row, cell.qualifier), &hashed_);
       break;
     case BloomType::kRowPrefixFixedLength:
-      next_ = cell.row.substr(0, prefix_length_bytes_);
+      hashed_ = cell.row.substr(0, prefix_length_bytes_);
       break;
   }
-  if (count_ > 0 && next_ == hashed_) return false;
-  std::swap(hashed_, next_);
+  if (count_ > 0 && hashed_ == before_) return false;
   ++count_;
   return true;
 }
 
-CellKey BloomKeys::key() const {
+bool BloomKeys::InOrder(RowOrder row_order) const {
+  return count_ < 2 ||
+         CompareCellKeys(row_order, Parse(before_), Parse(hashed_)) < 0;
+}
+
+CellKey BloomKeys::Parse(std::string_view hashed) const {
   CellKey key;
   if (type_ == BloomType::kRowCol) {
-    ParseCellKey(hashed_, &key);
+    ParseCellKey(hashed, &key);
   } else {
-    key.row = hashed_;
+    key.row = hashed;
   }
   return key;
 }
 
-bool BloomWriter::Add(const HFileCell& cell) {
-  if (!keys_.Next(cell)) return false;
+absl::Status BloomWriter::Add(const HFileCell& cell) {
+  if (!keys_.Next(cell)) return absl::OkStatus();
+  if (!keys_.InOrder(row_order_)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the filter's key of row \"",
+        absl::CHexEscape(base::AbslView(cell.row)), "\", qualifier \"",
+        absl::CHexEscape(base::AbslView(cell.qualifier)),
+        "\", is before one that it already has"));
+  }
   // A full chunk is sealed by the key that no longer fits.
   if (open_.has_value() && open_->IsFull()) SealChunk();
   if (!open_.has_value()) {
@@ -46,7 +62,7 @@ bool BloomWriter::Add(const HFileCell& cell) {
     first_key_ = keys_.hashed();
   }
   open_->Add(keys_.hashed());
-  return true;
+  return absl::OkStatus();
 }
 
 void BloomWriter::SealChunk() {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/bloom_meta.h"
 #include "hfile/bloom_sizing.h"
@@ -37,14 +38,18 @@ class BloomKeys {
   bool Next(const HFileCell& cell);
   // The last one: as it is hashed and stored, and as it is ordered.
   std::string_view hashed() const { return hashed_; }
-  CellKey key() const;
+  CellKey key() const { return Parse(hashed_); }
+  // Whether it is behind the one before, as lookups need it to be.
+  bool InOrder(RowOrder row_order) const;
   uint64_t count() const { return count_; }
 
  private:
+  CellKey Parse(std::string_view hashed) const;
+
   const BloomType type_;
   const uint32_t prefix_length_bytes_;
   std::string hashed_;
-  std::string next_;
+  std::string before_;
   uint64_t count_ = 0;
 };
 
@@ -55,12 +60,16 @@ class BloomWriter {
     std::string first_key;
   };
 
-  BloomWriter(BloomType type, uint32_t prefix_length_bytes, HFileHash hash,
-              const ChunkGeometry& geometry)
-      : keys_(type, prefix_length_bytes), hash_(hash), geometry_(geometry) {}
+  BloomWriter(BloomType type, uint32_t prefix_length_bytes, RowOrder row_order,
+              HFileHash hash, const ChunkGeometry& geometry)
+      : keys_(type, prefix_length_bytes),
+        row_order_(row_order),
+        hash_(hash),
+        geometry_(geometry) {}
 
-  // Whether the cell's key was taken; it is keys().key() then.
-  bool Add(const HFileCell& cell);
+  // InvalidArgument if the cell's key is before that of another cell: cells
+  // that are in order may have keys that are not.
+  absl::Status Add(const HFileCell& cell);
   const BloomKeys& keys() const { return keys_; }
 
   // The next chunk to be written: full ones, and `closing` also the last. The
@@ -75,6 +84,7 @@ class BloomWriter {
   void SealChunk();
 
   BloomKeys keys_;
+  const RowOrder row_order_;
   const HFileHash hash_;
   const ChunkGeometry geometry_;
   std::optional<ChunkBuilder> open_;

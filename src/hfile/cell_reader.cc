@@ -14,7 +14,7 @@ BlockCellReader::BlockCellReader(const BlockFormat& format,
                                  const Trailer& trailer,
                                  const DataLayout& layout)
     : format_(format), decoder_(layout) {
-  if (trailer.is_encrypted) {
+  if (trailer.is_encrypted()) {
     status_ = absl::UnimplementedError(absl::StrCat(
         base::AbslView(format.source->name()), ": the cells are encrypted"));
   } else if (trailer.first_data_block_offset >= 0) {

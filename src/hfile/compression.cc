@@ -123,6 +123,71 @@ absl::Status Unframe(HFileCompression compression, std::string_view in,
                  absl::StrCat("only ", done, " of ", out->size(), " bytes"));
 }
 
+absl::Status Gzip(std::string_view in, std::string* out) {
+  z_stream stream = {};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindowBits,
+                   8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    return absl::ResourceExhaustedError("zlib: no memory");
+  }
+  out->resize(deflateBound(&stream, in.size()));
+  stream.next_in = AsBytes(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = AsBytes(out->data());
+  stream.avail_out = static_cast<uInt>(out->size());
+  const int result = deflate(&stream, Z_FINISH);
+  out->resize(stream.total_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) return absl::InternalError("zlib: deflate");
+  return absl::OkStatus();
+}
+
+absl::Status CompressPiece(HFileCompression compression, std::string_view in,
+                           std::string* out) {
+  switch (compression) {
+    case HFileCompression::kSnappy:
+      snappy::Compress(in.data(), in.size(), out);
+      return absl::OkStatus();
+    case HFileCompression::kLz4: {
+      const int size = static_cast<int>(in.size());
+      out->resize(static_cast<size_t>(LZ4_compressBound(size)));
+      out->resize(static_cast<size_t>(LZ4_compress_default(
+          in.data(), out->data(), size, static_cast<int>(out->size()))));
+      return absl::OkStatus();
+    }
+    case HFileCompression::kZstd: {
+      out->resize(ZSTD_compressBound(in.size()));
+      const size_t size = ZSTD_compress(out->data(), out->size(), in.data(),
+                                        in.size(), ZSTD_CLEVEL_DEFAULT);
+      if (ZSTD_isError(size) != 0) {
+        return absl::InternalError(ZSTD_getErrorName(size));
+      }
+      out->resize(size);
+      return absl::OkStatus();
+    }
+    default:
+      return NotHere(compression);
+  }
+}
+
+absl::Status Frame(HFileCompression compression, std::string_view in,
+                   std::string* out) {
+  const bool is_cut = in.size() > kMaxPieceSize;
+  out->clear();
+  base::AppendBigEndian(static_cast<uint32_t>(in.size()), out);
+  std::string piece;
+  do {
+    absl::Status status =
+        CompressPiece(compression, in.substr(0, kMaxPieceSize), &piece);
+    if (!status.ok()) return status;
+    if (in.empty()) break;
+    base::AppendBigEndian(static_cast<uint32_t>(piece.size()), out);
+    out->append(piece);
+    in.remove_prefix(std::min(in.size(), kMaxPieceSize));
+  } while (!in.empty());
+  if (is_cut) base::AppendBigEndian(uint32_t{0}, out);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> Decompress(HFileCompression compression,
@@ -174,62 +239,19 @@ absl::StatusOr<std::string> Decompress(HFileCompression compression,
 
 absl::Status Compress(HFileCompression compression, std::string_view in,
                       std::string* out) {
-  if (in.size() > LZ4_MAX_INPUT_SIZE) {
+  if (in.size() > std::numeric_limits<int32_t>::max()) {
     return absl::InvalidArgumentError(
         absl::StrCat("a block of ", in.size(), " bytes"));
   }
-  if (compression == HFileCompression::kNone) {
-    out->append(in);
-    return absl::OkStatus();
-  }
-  std::string piece;
   switch (compression) {
-    case HFileCompression::kGz: {
-      z_stream stream = {};
-      if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-                       kGzipWindowBits, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        return absl::ResourceExhaustedError("zlib: no memory");
-      }
-      piece.resize(deflateBound(&stream, in.size()));
-      stream.next_in = AsBytes(in.data());
-      stream.avail_in = static_cast<uInt>(in.size());
-      stream.next_out = AsBytes(piece.data());
-      stream.avail_out = static_cast<uInt>(piece.size());
-      const int result = deflate(&stream, Z_FINISH);
-      piece.resize(stream.total_out);
-      deflateEnd(&stream);
-      if (result != Z_STREAM_END) return absl::InternalError("zlib: deflate");
-      out->append(piece);
+    case HFileCompression::kNone:
+      *out = in;
       return absl::OkStatus();
-    }
-    case HFileCompression::kSnappy:
-      snappy::Compress(in.data(), in.size(), &piece);
-      break;
-    case HFileCompression::kLz4: {
-      const int size = static_cast<int>(in.size());
-      piece.resize(static_cast<size_t>(LZ4_compressBound(size)));
-      piece.resize(static_cast<size_t>(LZ4_compress_default(
-          in.data(), piece.data(), size, static_cast<int>(piece.size()))));
-      break;
-    }
-    case HFileCompression::kZstd: {
-      piece.resize(ZSTD_compressBound(in.size()));
-      const size_t size = ZSTD_compress(piece.data(), piece.size(), in.data(),
-                                        in.size(), ZSTD_CLEVEL_DEFAULT);
-      if (ZSTD_isError(size) != 0) {
-        return absl::InternalError(ZSTD_getErrorName(size));
-      }
-      piece.resize(size);
-      break;
-    }
+    case HFileCompression::kGz:
+      return Gzip(in, out);
     default:
-      return NotHere(compression);
+      return Frame(compression, in, out);
   }
-  base::AppendBigEndian(static_cast<uint32_t>(in.size()), out);
-  if (in.empty()) return absl::OkStatus();
-  base::AppendBigEndian(static_cast<uint32_t>(piece.size()), out);
-  out->append(piece);
-  return absl::OkStatus();
 }
 
 }  // namespace rowbloom::hfile

@@ -48,6 +48,12 @@ bool Tell(HFileExplanation* explanation, bool may_contain,
   return may_contain;
 }
 
+// Of a filter that is not usable.
+bool TellMaybe(HFileExplanation* explanation, const HFileBloomInfo& info) {
+  if (explanation != nullptr) explanation->status = info.error;
+  return Tell(explanation, true, info.reason);
+}
+
 }  // namespace
 
 HFileReader::Impl::Impl(const RandomAccessSource* source,
@@ -67,7 +73,7 @@ HFileReader::Impl::Impl(const RandomAccessSource* source,
   properties_.minor_version = trailer.minor_version;
   properties_.cell_count = trailer.entry_count;
   properties_.comparator = trailer.comparator;
-  properties_.is_encrypted = trailer.is_encrypted;
+  properties_.is_encrypted = trailer.is_encrypted();
 }
 
 absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
@@ -82,7 +88,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   }
   impl->format_.compression = *compression;
   impl->properties_.compression = *compression;
-  if (trailer->is_encrypted) {
+  if (trailer->is_encrypted()) {
     impl->general_.info.reason = "the file is encrypted";
     impl->delete_family_.info.reason = impl->general_.info.reason;
     return impl;
@@ -106,7 +112,8 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
     }
   }
   // The trailer has no checksum, and is not believed alone.
-  impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data;
+  impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data &&
+                    section->root_count == 2;
   impl->TakeFileInfo(*info);
   impl->MakeGeneralFilter(*section);
   impl->MakeDeleteFamilyFilter(*section);
@@ -130,7 +137,6 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
 
   Section section;
   section.digest = DigestBytes(bytes).value;
-  int root_count = 0;
   while (!bytes.empty()) {
     const uint64_t offset = trailer_.offset - bytes.size();
     absl::StatusOr<hfile::BlockHeader> header =
@@ -155,14 +161,16 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
       section.file_info = *std::move(info);
       section.checksum = header->checksum;
     } else if (header->magic == hfile::kGeneralBloomMagic) {
-      section.general_meta = payload();
+      section.general_meta = BloomMetaBlock{offset, payload()};
     } else if (header->magic == hfile::kDeleteFamilyBloomMagic) {
-      section.delete_family_meta = payload();
+      section.delete_family_meta = BloomMetaBlock{offset, payload()};
     } else if (header->magic == hfile::kRootIndexMagic) {
       absl::StatusOr<std::string> index = payload();
-      if (root_count == 0) section.has_no_data = index.ok() && index->empty();
-      if (root_count == 1 && index.ok()) section.meta_index = *index;
-      ++root_count;
+      if (section.root_count == 0) {
+        section.has_no_data = index.ok() && index->empty();
+      }
+      if (section.root_count == 1 && index.ok()) section.meta_index = *index;
+      ++section.root_count;
     }
   }
   if (section.file_info.has_value()) return section;
@@ -204,18 +212,23 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
                       ? "no HBase filter; a filter of Hudi's is in the meta "
                         "block bloomFilter"
                       : "no HBase filter";
-    general_.error = section.error;
+    info.error = section.error;
     return;
   }
+  const uint64_t info_offset = trailer_.file_info_offset;
   if (type == nullptr) {
-    info.reason = "a general Bloom meta, but file info has no bloom type";
-    return;
+    return Refuse(info_offset,
+                  absl::DataLossError(
+                      "a general Bloom meta, but file info has no bloom type"),
+                  &info);
   }
   const absl::StatusOr<BloomType> parsed = ParseBloomType(*type);
   if (!parsed.ok()) {
-    info.reason = absl::StrCat("bloom type \"", absl::CHexEscape(*type),
-                               "\" is not known");
-    return;
+    return Refuse(
+        info_offset,
+        absl::UnimplementedError(absl::StrCat(
+            "bloom type \"", absl::CHexEscape(*type), "\" is not known")),
+        &info);
   }
   if (*parsed == BloomType::kNone) {
     info.reason = "bloom type NONE";
@@ -230,15 +243,19 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
                                                    hfile::kBloomParamName);
     if (!length.has_value() || *length < 1 ||
         *length > static_cast<int32_t>(hfile::kMaxRowSize)) {
-      info.reason = "bloom type ROWPREFIX_FIXED_LENGTH without its length";
-      return;
+      return Refuse(info_offset,
+                    absl::DataLossError("bloom type ROWPREFIX_FIXED_LENGTH "
+                                        "without its length"),
+                    &info);
     }
     info.prefix_length_bytes = static_cast<uint32_t>(*length);
   }
   if (!section.general_meta.has_value()) {
-    info.reason = absl::StrCat("bloom type ", *type,
-                               ", but there is no general Bloom meta");
-    general_.error = section.error;
+    Refuse(info_offset,
+           absl::DataLossError(absl::StrCat(
+               "bloom type ", *type, ", but there is no general Bloom meta")),
+           &info);
+    if (!section.error.ok()) info.error = section.error;
     return;
   }
   MakeFilter(*section.general_meta, PlaceInCache(0, section.digest), &general_);
@@ -247,6 +264,7 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
 void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
   if (!section.delete_family_meta.has_value()) {
     delete_family_.info.reason = "no delete family filter";
+    delete_family_.info.error = section.error;
     return;
   }
   delete_family_.info.bloom_type = BloomType::kRow;
@@ -255,17 +273,27 @@ void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
              &delete_family_);
 }
 
-void HFileReader::Impl::MakeFilter(const absl::StatusOr<std::string>& payload,
+void HFileReader::Impl::Refuse(uint64_t offset, const absl::Status& status,
+                               HFileBloomInfo* info) const {
+  info->reason = std::string(status.message());
+  info->error = hfile::Annotate(*source_, offset, status);
+}
+
+void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
                                    const hfile::CachePlace& place,
                                    Filter* filter) const {
   HFileBloomInfo& info = filter->info;
   const auto fail = [&](const absl::Status& status) {
-    info.reason = std::string(status.message());
-    filter->error = status;
+    Refuse(block.offset, status, &info);
   };
-  if (!payload.ok()) return fail(payload.status());
+  filter->meta_offset = block.offset;
+  if (!block.payload.ok()) {
+    info.reason = "its Bloom meta cannot be read";
+    info.error = block.payload.status();
+    return;
+  }
   absl::StatusOr<hfile::BloomMeta> meta =
-      hfile::ParseBloomMeta(*payload, trailer_.load_on_open_offset);
+      hfile::ParseBloomMeta(*block.payload, trailer_.load_on_open_offset);
   if (!meta.ok()) return fail(meta.status());
   info.size_bytes = meta->size_bytes;
   info.key_count = meta->key_count;
@@ -357,7 +385,7 @@ bool HFileReader::Impl::MayContainRow(std::string_view row,
                                       HFileExplanation* explanation) const {
   if (IsEmpty(explanation)) return false;
   const HFileBloomInfo& info = general_.info;
-  if (!info.is_usable) return Tell(explanation, true, info.reason);
+  if (!info.is_usable) return TellMaybe(explanation, info);
   if (info.bloom_type == BloomType::kRowCol) {
     return Tell(explanation, true, "a ROWCOL filter has no rows");
   }
@@ -408,7 +436,7 @@ bool HFileReader::Impl::MayContainFamilyDelete(
     return Tell(explanation, false, "the file deletes no family");
   }
   const HFileBloomInfo& info = delete_family_.info;
-  if (!info.is_usable) return Tell(explanation, true, info.reason);
+  if (!info.is_usable) return TellMaybe(explanation, info);
   BloomFilter::Question question;
   question.hashed = row;
   question.key.row = row;

@@ -30,7 +30,7 @@ class HFileReader::Impl {
   // One of the file's filters: what is known, and what answers if it can.
   struct Filter {
     HFileBloomInfo info;
-    absl::Status error;  // Of damaged bytes; reason has it as text.
+    uint64_t meta_offset = 0;
     std::unique_ptr<hfile::BloomFilter> bloom;
     std::optional<hfile::CellKey> last_key;  // Views into info.
   };
@@ -67,13 +67,18 @@ class HFileReader::Impl {
   bool Count(bool may_contain) const;
 
  private:
+  struct BloomMetaBlock {
+    uint64_t offset = 0;
+    absl::StatusOr<std::string> payload;
+  };
   // The payloads of the load-on-open section, as far as it could be read.
   struct Section {
-    bool has_no_data = false;  // The data index is there, and empty.
+    int root_count = 0;        // The data index, then the meta index.
+    bool has_no_data = false;  // The first of them is empty.
     std::optional<std::string> meta_index;
     std::optional<std::string> file_info;
-    std::optional<absl::StatusOr<std::string>> general_meta;
-    std::optional<absl::StatusOr<std::string>> delete_family_meta;
+    std::optional<BloomMetaBlock> general_meta;
+    std::optional<BloomMetaBlock> delete_family_meta;
     HFileChecksum checksum = HFileChecksum::kNull;
     uint64_t digest = 0;
     absl::Status error;  // Why it could not be read to its end.
@@ -83,9 +88,11 @@ class HFileReader::Impl {
   void TakeFileInfo(hfile::FileInfo info);
   void MakeGeneralFilter(const Section& section);
   void MakeDeleteFamilyFilter(const Section& section);
-  // Of info.bloom_type, from a meta block; on failure filter->info.reason.
-  void MakeFilter(const absl::StatusOr<std::string>& payload,
-                  const hfile::CachePlace& place, Filter* filter) const;
+  // Of info.bloom_type, from a meta block; on failure with info.error.
+  void MakeFilter(const BloomMetaBlock& block, const hfile::CachePlace& place,
+                  Filter* filter) const;
+  void Refuse(uint64_t offset, const absl::Status& status,
+              HFileBloomInfo* info) const;
   hfile::CachePlace PlaceInCache(uint64_t first_chunk,
                                  uint64_t file_digest) const;
 

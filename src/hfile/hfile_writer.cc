@@ -134,11 +134,12 @@ HFileWriter::Impl::Impl(const HFileWriterOptions& options, ByteSink* sink,
   style_.bytes_per_checksum = options.bytes_per_checksum;
   if (options.bloom_type != BloomType::kNone) {
     general_.emplace(options.bloom_type, options.prefix_length_bytes,
-                     options.hash, general);
+                     row_order_, options.hash, general);
   }
   if (options.delete_family_filter &&
       options.bloom_type != BloomType::kRowCol) {
-    delete_family_.emplace(BloomType::kRow, 0, options.hash, delete_family);
+    delete_family_.emplace(BloomType::kRow, 0, row_order_, options.hash,
+                           delete_family);
   }
 }
 
@@ -237,11 +238,12 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
   }
   // HBase's order of things, which decides where chunks lie: filters, then the
   // end of the block before, then the cell.
-  if (general_.has_value()) general_->Add(cell);
+  if (general_.has_value()) status = general_->Add(cell);
   if (hfile::IsFamilyDelete(cell)) {
     ++delete_family_count_;
-    if (delete_family_.has_value()) delete_family_->Add(cell);
+    if (delete_family_.has_value()) status.Update(delete_family_->Add(cell));
   }
+  if (!status.ok()) return status;
   if (!repeats && block_.size() >= options_.block_size_bytes) {
     status = FinishDataBlock();
     if (status.ok()) status = WriteInlineBlocks(/*closing=*/false);

@@ -53,8 +53,7 @@ bool ReadTrailerField(protozero::pbf_reader* reader, Trailer* trailer) {
     return true;
   }
   if (tag == kEncryptionKey) {
-    trailer->is_encrypted = true;
-    reader->skip();
+    trailer->encryption_key = View(reader->get_view());
     return true;
   }
   const uint64_t value = reader->get_uint64();
@@ -164,6 +163,9 @@ std::string TrailerProto(const Trailer& trailer) {
                     static_cast<uint64_t>(trailer.last_data_block_offset));
   writer.add_string(kComparator, trailer.comparator);
   writer.add_uint64(kCompression, trailer.compression);
+  if (trailer.encryption_key.has_value()) {
+    writer.add_bytes(kEncryptionKey, *trailer.encryption_key);
+  }
   return message;
 }
 

@@ -8,6 +8,7 @@
 #define ROWBLOOM_HFILE_TRAILER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,8 +36,9 @@ struct Trailer {
   int64_t last_data_block_offset = -1;
   std::string comparator;    // A Java class.
   uint64_t compression = 2;  // HFileCompression, if it is known.
-  bool is_encrypted = false;
+  std::optional<std::string> encryption_key;  // As it is stored.
 
+  bool is_encrypted() const { return encryption_key.has_value(); }
   // Blocks had none in version 2.0.
   bool blocks_have_checksums() const {
     return major_version > 2 || minor_version > 0;

@@ -32,6 +32,8 @@ using hfile::IndexEntry;
 namespace {
 
 constexpr size_t kVerifyCacheBytes = 64 << 20;
+// Three are enough for all that HBase writes; each takes memory.
+constexpr uint64_t kMaxIndexLevels = 12;
 
 // A data block as it was met, for comparison with the index.
 struct DataBlock {
@@ -78,12 +80,16 @@ class Verifier {
   absl::Status CheckTrailerBytes() const;
   absl::Status CheckFileInfo() const;
   absl::Status CheckDataIndex() const;
-  // The entries of the level above data blocks.
-  absl::StatusOr<std::vector<IndexEntry>> LeafEntries() const;
+  // Entries of the data index, whose blocks are `levels_below` levels above
+  // the data. Both counts go on.
+  absl::Status CheckEntries(const std::vector<IndexEntry>& entries,
+                            uint64_t levels_below, size_t* data_count,
+                            size_t* inner_count) const;
+  // One of them is of the data block of this number.
+  absl::Status CheckEntry(const IndexEntry& entry, size_t i) const;
   absl::Status CheckMetaIndex() const;
   absl::Status CheckFilter(const Filter& filter, uint64_t seen_keys,
                            const char* which);
-  absl::Status CheckChunks() const;
 
   const HFileReader::Impl& file_;
   const hfile::Trailer& trailer_;
@@ -96,7 +102,7 @@ class Verifier {
   uint64_t uncompressed_bytes_ = 0;
   uint64_t uncompressed_index_size_ = 0;
   std::vector<DataBlock> data_blocks_;
-  std::map<uint64_t, Block> inner_indexes_;
+  std::map<uint64_t, uint64_t> inner_indexes_;  // Offset to size.
   // Offset to size, in the file and of the payload.
   std::map<uint64_t, std::pair<uint64_t, uint64_t>> chunks_;
   std::map<uint64_t, uint64_t> meta_blocks_;
@@ -166,7 +172,7 @@ absl::Status Verifier::WalkBlocks() {
     const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
     if (!bytes.ok()) return bytes.status();
     absl::Status status;
-    if (trailer_.is_encrypted) {
+    if (trailer_.is_encrypted()) {
       status = hfile::VerifyBlock(format_, *header, *bytes);
     } else {
       const absl::StatusOr<Block> block =
@@ -194,7 +200,7 @@ absl::Status Verifier::VisitBlock(const Block& block) {
   if (header.magic == hfile::kLeafIndexMagic ||
       header.magic == hfile::kIntermediateIndexMagic) {
     uncompressed_index_size_ += block.payload.size();
-    inner_indexes_.emplace(header.offset, block);
+    inner_indexes_[header.offset] = header.size;
   } else if (header.magic == hfile::kBloomChunkMagic) {
     chunks_[header.offset] = {header.size, block.payload.size()};
   } else if (header.magic == hfile::kMetaMagic) {
@@ -372,83 +378,94 @@ absl::Status Verifier::CheckFileInfo() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<IndexEntry>> Verifier::LeafEntries() const {
-  absl::StatusOr<std::vector<IndexEntry>> entries =
-      hfile::ParseRootIndex(roots_[0].payload, trailer_.data_index_count,
-                            trailer_.data_index_levels > 1);
-  if (!entries.ok()) {
-    return hfile::Annotate(*format_.source, roots_[0].header.offset,
-                           entries.status());
+absl::Status Verifier::CheckEntry(const IndexEntry& entry, size_t i) const {
+  if (i >= data_blocks_.size()) {
+    return DataLoss(entry.offset,
+                    absl::StrCat("the data index has a block here, there are ",
+                                 data_blocks_.size(), " before it"));
   }
-  if (trailer_.data_index_levels < 1) {
-    return DataLoss(trailer_.offset, "the trailer has no level of data index");
-  }
-  size_t visited = 0;
-  for (uint64_t level = 1; level < trailer_.data_index_levels; ++level) {
-    std::vector<IndexEntry> below;
-    for (const IndexEntry& entry : *entries) {
+  const DataBlock& data = data_blocks_[i];
+  CellKey key;
+  CellKey first;
+  CellKey before;
+  const bool in_place = entry.offset == data.offset &&
+                        entry.size == data.size &&
+                        ParseIndexKey(entry.key, &key) &&
+                        hfile::ParseCellKey(data.first_key, &first);
+  const bool in_order =
+      in_place &&
+      (!file_.row_order().has_value() ||
+       (hfile::CompareCellKeys(row_order_, key, first) <= 0 &&
+        (i == 0 ||
+         (hfile::ParseCellKey(data_blocks_[i - 1].last_key, &before) &&
+          hfile::CompareCellKeys(row_order_, before, key) < 0))));
+  if (in_order) return absl::OkStatus();
+  return DataLoss(
+      data.offset,
+      absl::StrCat("entry ", i, " of the data index, of ", entry.size,
+                   " bytes at ", entry.offset, ", is not of this block"));
+}
+
+absl::Status Verifier::CheckEntries(const std::vector<IndexEntry>& entries,
+                                    uint64_t levels_below, size_t* data_count,
+                                    size_t* inner_count) const {
+  for (const IndexEntry& entry : entries) {
+    absl::Status status;
+    if (levels_below == 0) {
+      status = CheckEntry(entry, (*data_count)++);
+    } else {
       const auto found = inner_indexes_.find(entry.offset);
-      if (found == inner_indexes_.end() ||
-          found->second.header.size != entry.size) {
+      // Each block is met once.
+      if (found == inner_indexes_.end() || found->second != entry.size ||
+          ++*inner_count > inner_indexes_.size()) {
         return DataLoss(entry.offset,
                         "the data index has a block here that is not there");
       }
-      ++visited;
-      absl::StatusOr<std::vector<IndexEntry>> part =
-          hfile::ParseInnerIndex(found->second.payload);
-      if (!part.ok()) {
-        return hfile::Annotate(*format_.source, entry.offset, part.status());
+      const absl::StatusOr<Block> block =
+          hfile::ReadBlock(format_, entry.offset, "", entry.size);
+      if (!block.ok()) return block.status();
+      const absl::StatusOr<std::vector<IndexEntry>> below =
+          hfile::ParseInnerIndex(block->payload);
+      if (!below.ok()) {
+        return hfile::Annotate(*format_.source, entry.offset, below.status());
       }
-      std::move(part->begin(), part->end(), std::back_inserter(below));
+      status = CheckEntries(*below, levels_below - 1, data_count, inner_count);
     }
-    // Each block is met once; also ends what levels that are not there begin.
-    if (visited > inner_indexes_.size() || entries->empty()) break;
-    *entries = std::move(below);
+    if (!status.ok()) return status;
   }
-  if (visited != inner_indexes_.size()) {
-    return DataLoss(trailer_.load_on_open_offset,
-                    absl::StrCat("the data index has ", visited, " of ",
-                                 inner_indexes_.size(), " inner blocks in ",
-                                 trailer_.data_index_levels, " levels"));
-  }
-  return entries;
+  return absl::OkStatus();
 }
 
 absl::Status Verifier::CheckDataIndex() const {
   const std::string* encoding = hfile::FindInfo(file_.properties().file_info,
                                                 hfile::kIndexBlockEncodingName);
   if (encoding != nullptr && *encoding != "NONE") return absl::OkStatus();
-  const absl::StatusOr<std::vector<IndexEntry>> entries = LeafEntries();
-  if (!entries.ok()) return entries.status();
-  if (entries->size() != data_blocks_.size()) {
+  const uint64_t levels = trailer_.data_index_levels;
+  if (levels < 1 || levels > kMaxIndexLevels ||
+      levels > 1 + inner_indexes_.size()) {
+    return DataLoss(
+        trailer_.offset,
+        absl::StrCat("the trailer has ", levels, " levels of data index, of ",
+                     inner_indexes_.size(), " inner blocks"));
+  }
+  const absl::StatusOr<std::vector<IndexEntry>> root = hfile::ParseRootIndex(
+      roots_[0].payload, trailer_.data_index_count, levels > 1);
+  if (!root.ok()) {
+    return hfile::Annotate(*format_.source, roots_[0].header.offset,
+                           root.status());
+  }
+  size_t data_count = 0;
+  size_t inner_count = 0;
+  absl::Status status =
+      CheckEntries(*root, levels - 1, &data_count, &inner_count);
+  if (!status.ok()) return status;
+  if (data_count != data_blocks_.size() ||
+      inner_count != inner_indexes_.size()) {
     return DataLoss(
         trailer_.load_on_open_offset,
-        absl::StrCat("the data index has ", entries->size(),
-                     " data blocks, there are ", data_blocks_.size()));
-  }
-  for (size_t i = 0; i < entries->size(); ++i) {
-    const IndexEntry& entry = (*entries)[i];
-    const DataBlock& data = data_blocks_[i];
-    CellKey key;
-    CellKey first;
-    CellKey before;
-    const bool in_place = entry.offset == data.offset &&
-                          entry.size == data.size &&
-                          ParseIndexKey(entry.key, &key) &&
-                          hfile::ParseCellKey(data.first_key, &first);
-    const bool in_order =
-        in_place &&
-        (!file_.row_order().has_value() ||
-         (hfile::CompareCellKeys(row_order_, key, first) <= 0 &&
-          (i == 0 ||
-           (hfile::ParseCellKey(data_blocks_[i - 1].last_key, &before) &&
-            hfile::CompareCellKeys(row_order_, before, key) < 0))));
-    if (!in_order) {
-      return DataLoss(
-          data.offset,
-          absl::StrCat("entry ", i, " of the data index, of ", entry.size,
-                       " bytes at ", entry.offset, ", is not of this block"));
-    }
+        absl::StrCat("the data index has ", data_count, " data blocks and ",
+                     inner_count, " inner blocks, there are ",
+                     data_blocks_.size(), " and ", inner_indexes_.size()));
   }
   return absl::OkStatus();
 }
@@ -474,18 +491,8 @@ absl::Status Verifier::CheckMetaIndex() const {
 absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
                                    const char* which) {
   const HFileBloomInfo& info = filter.info;
-  if (!filter.error.ok()) {
-    return hfile::Annotate(
-        *format_.source, trailer_.file_info_offset,
-        absl::Status(
-            filter.error.code(),
-            absl::StrCat("the ", which, " filter: ", filter.error.message())));
-  }
+  if (!info.error.ok()) return info.error;
   if (info.bloom_type == BloomType::kNone) return absl::OkStatus();
-  if (!info.is_usable) {
-    return DataLoss(trailer_.file_info_offset,
-                    absl::StrCat("the ", which, " filter: ", info.reason));
-  }
   uint64_t size = 0;
   for (const HFileBloomChunkInfo& chunk : info.chunks) {
     const auto found = chunks_.find(chunk.offset);
@@ -500,7 +507,7 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
       info.key_count > info.max_keys ||
       (with_keys_ && info.key_count != seen_keys)) {
     return DataLoss(
-        trailer_.file_info_offset,
+        filter.meta_offset,
         absl::StrCat(
             "the ", which, " filter says that it has ", info.size_bytes,
             " bytes, ", info.key_count, " keys and room for ", info.max_keys,
@@ -512,7 +519,8 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
 
 absl::Status Verifier::Run() {
   absl::Status status = WalkBlocks();
-  if (!status.ok() || trailer_.is_encrypted) return status;
+  if (!status.ok()) return status;
+  if (trailer_.is_encrypted()) return CheckTrailerBytes();
   if (roots_.size() < 2) {
     return DataLoss(trailer_.load_on_open_offset,
                     "no data index and meta index");

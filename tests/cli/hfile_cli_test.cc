@@ -25,6 +25,10 @@ class HFileCliTest : public ToolTest {
   static ToolResult Run(const std::vector<std::string>& arguments) {
     return RunTool(inputs(), arguments);
   }
+  // One of the golden files.
+  static std::string HBaseFile(const std::string& name) {
+    return ReadFile(ROWBLOOM_SOURCE_DIR "/tests/hfile/data/hbase_2.6/" + name);
+  }
 };
 
 TEST_F(HFileCliTest, ADirectoryAndAPatternStandForTheirFiles) {
@@ -64,6 +68,37 @@ TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
   EXPECT_EQ(Run({"inspect", "damaged"}).exit_code, 1);
   EXPECT_EQ(Run({"rebuild", "damaged", "repaired"}).exit_code, 0);
   EXPECT_EQ(Run({"verify", "--cells", "repaired"}).exit_code, 0);
+}
+
+TEST_F(HFileCliTest, ADamagedBloomMetaExitsWith1) {
+  std::string bytes = ReadFile(InputPath("row.hfile"));
+  bytes[bytes.rfind("BLMFMET2") + 40] ^= 1;
+  WriteFile(InputPath("meta"), bytes);
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{"inspect", "meta"},
+                                             {"lookup", "meta", "row"},
+                                             {"verify", "meta"}}) {
+    const ToolResult result = Run(arguments);
+    EXPECT_EQ(result.exit_code, 1) << arguments[0];
+    EXPECT_THAT(result.out, HasSubstr("offset "));
+  }
+}
+
+TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
+  // Without checksums.
+  std::string bytes = HBaseFile("row_checksum_null.hfile");
+  const size_t name = bytes.rfind("BLOOM_FILTER_TYPE");
+  bytes.replace(bytes.find("ROW", name), 3, "RIB");
+  WriteFile(InputPath("ribbon"), bytes);
+  for (const char* verb : {"inspect", "verify"}) {
+    const Json document = Json::parse(Run({verb, "--json", "ribbon"}).out);
+    EXPECT_EQ(document["files"][0]["status"], "newer") << verb;
+  }
+  const ToolResult refused = Run({"rebuild", "ribbon", "dropped"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--bloom_type"));
+  EXPECT_EQ(Run({"rebuild", "ribbon", "row", "--bloom_type", "ROW"}).exit_code,
+            0);
 }
 
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {

@@ -2,16 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "base/coding.h"
+#include "hfile/block.h"
 #include "hfile/cell_key.h"
 #include "hfile/checksum.h"
 #include "hfile/compression.h"
+#include "hfile/test_data.h"
 #include "hfile/vlong.h"
+#include "rowbloom/io.h"
 #include "testing/keys.h"
 
 namespace rowbloom::hfile {
@@ -62,7 +68,7 @@ TEST_P(CompressionTest, GivesBackWhatItTook) {
   testing::Random random(1);
   for (const std::string& bytes :
        {std::string(), std::string("x"), std::string(100000, 'x'),
-        random.Bytes(70000)}) {
+        random.Bytes(70000), random.Bytes(600000)}) {
     std::string compressed;
     ASSERT_EQ(Compress(GetParam(), bytes, &compressed), absl::OkStatus());
     const auto again = Decompress(GetParam(), compressed, bytes.size());
@@ -88,6 +94,55 @@ TEST(Compression, ReadsFramesOfSeveralPieces) {
   const auto bytes = Decompress(HFileCompression::kSnappy, framed, 6);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   EXPECT_EQ(*bytes, "abcdef");
+}
+
+// One frame of pieces as large as HBase's buffer allows, and an empty one.
+void ExpectCutAsHBaseCuts(HFileCompression compression, std::string_view framed,
+                          std::string_view payload) {
+  constexpr size_t kMaxPiece = 218422;
+  uint32_t total = 0;
+  ASSERT_TRUE(base::ReadBigEndian(&framed, &total));
+  EXPECT_EQ(total, payload.size());
+  int pieces = 0;
+  for (; !payload.empty(); ++pieces) {
+    const std::string_view expected = payload.substr(0, kMaxPiece);
+    payload.remove_prefix(expected.size());
+    std::string frame;
+    base::AppendBigEndian(static_cast<uint32_t>(expected.size()), &frame);
+    ASSERT_GE(framed.size(), 4);
+    const size_t end = 4 + base::LoadBigEndian<uint32_t>(framed.data());
+    frame += framed.substr(0, end);
+    framed.remove_prefix(std::min(end, framed.size()));
+    const auto piece = Decompress(compression, frame, expected.size());
+    ASSERT_TRUE(piece.ok()) << piece.status();
+    EXPECT_TRUE(*piece == expected);
+  }
+  EXPECT_GT(pieces, 1);
+  EXPECT_EQ(framed, std::string_view("\0\0\0\0", 4));
+}
+
+TEST(Compression, CutsLargePayloadsAsHBaseDoes) {
+  for (const auto& [name, compression] :
+       {std::pair("snappy", HFileCompression::kSnappy),
+        std::pair("lz4", HFileCompression::kLz4),
+        std::pair("zstd", HFileCompression::kZstd)}) {
+    const std::string file = testing::ReadFile(testing::HFileData(
+        "hbase_2.6/row_" + std::string(name) + "_pieces.hfile"));
+    const auto source = NewMemorySource(file, name);
+    BlockFormat format;
+    format.source = source.get();
+    format.compression = compression;
+    format.end = file.size();
+    const auto block = ReadBlock(format, 0, kDataMagic, 0);
+    ASSERT_TRUE(block.ok()) << block.status();
+    ExpectCutAsHBaseCuts(
+        compression,
+        std::string_view(file).substr(kHeaderSize, block->header.payload_size),
+        block->payload);
+    std::string ours;
+    ASSERT_EQ(Compress(compression, block->payload, &ours), absl::OkStatus());
+    ExpectCutAsHBaseCuts(compression, ours, block->payload);
+  }
 }
 
 TEST(Compression, ReadsPlainZstdFramesToo) {

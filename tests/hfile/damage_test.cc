@@ -114,6 +114,22 @@ TEST_P(DamageTest, AnyChangedByteIsSeenAndLosesNoRow) {
   }
 }
 
+TEST_P(DamageTest, AnyOtherByteInTheTrailerIsSeenAndLosesNoRow) {
+  const std::string& whole = GetParam().bytes;
+  const Contents contents = ContentsOf(whole);
+  const size_t trailer = whole.rfind("TRABLK\"$");
+  // The fields; behind them are zeros.
+  for (size_t i = trailer; i < trailer + 200; ++i) {
+    for (int value = 0; value < 256; ++value) {
+      std::string damaged = whole;
+      damaged[i] = static_cast<char>(value);
+      if (damaged == whole) continue;
+      ASSERT_TRUE(IsSeen(damaged, contents))
+          << "byte " << i << " of " << whole.size() << " is " << value;
+    }
+  }
+}
+
 TEST_P(DamageTest, AnyEndThatIsMissingIsSeenAndLosesNoRow) {
   const std::string& whole = GetParam().bytes;
   const Contents contents = ContentsOf(whole);

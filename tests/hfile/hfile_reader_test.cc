@@ -150,6 +150,27 @@ TEST(HFileReader, AFileWithoutCellsHasNothing) {
   EXPECT_FALSE(file.reader->MayContainFamilyDelete("row"));
 }
 
+TEST(HFileReader, AnEmptyMetaIndexIsNoEmptyDataIndex) {
+  const std::string bytes = EditHFile(
+      WriteHFile({}, {Put("row", "a")}),
+      [](std::vector<LoadedBlock>* blocks) { blocks->erase(blocks->begin()); },
+      [](hfile::Trailer* trailer) { trailer->entry_count = 0; });
+  const OpenHFile file(bytes);
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->MayContain("row"));
+  EXPECT_FALSE(file.reader->Verify(false).ok());
+}
+
+TEST(HFileReader, VerifySeesLevelsOfDataIndexThatAreNotThere) {
+  for (const uint64_t levels : {0, 2, 3, 5, 33}) {
+    const OpenHFile file(EditHFile(
+        WriteHFile({}, {}), [](std::vector<LoadedBlock>*) {},
+        [&](hfile::Trailer* trailer) { trailer->data_index_levels = levels; }));
+    EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss)
+        << levels;
+  }
+}
+
 TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   ASSERT_LT(CountMaybe(*OpenHFile(bytes).reader), 3);
@@ -210,6 +231,36 @@ TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
                              blocks->erase(blocks->begin() + 3);
                            }),
                  "no general Bloom meta");
+}
+
+TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const auto offset = [](const std::string& file, const char* magic) {
+    return "file: offset " + std::to_string(file.rfind(magic)) + ": ";
+  };
+  const auto expect = [&](const std::string& edited, const char* magic,
+                          absl::StatusCode code) {
+    const OpenHFile file(edited);
+    const HFileBloomInfo& info = file.reader->general_filter();
+    EXPECT_EQ(info.error.code(), code);
+    EXPECT_THAT(std::string(info.error.message()),
+                HasSubstr(offset(edited, magic)));
+    EXPECT_EQ(info.reason.find("file: "), std::string::npos) << info.reason;
+    EXPECT_EQ(file.reader->Explain("row00", std::nullopt).status, info.error);
+    EXPECT_EQ(file.reader->Verify(false), info.error);
+  };
+  expect(WithMeta(bytes, [](std::string* payload) { (*payload)[19] = 9; }),
+         "BLMFMET2", absl::StatusCode::kUnimplemented);
+  expect(WithMeta(bytes, [](std::string* payload) { (*payload)[36] = 1; }),
+         "BLMFMET2", absl::StatusCode::kDataLoss);
+  expect(WithInfo(bytes,
+                  [](hfile::FileInfo* info) {
+                    (*info)[hfile::kBloomTypeName] = "RIB";
+                  }),
+         "FILEINF2", absl::StatusCode::kUnimplemented);
+  std::string damaged = bytes;
+  damaged[damaged.rfind("BLMFMET2") + 40] ^= 1;
+  expect(damaged, "BLMFMET2", absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {

@@ -69,6 +69,36 @@ TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
   }
 }
 
+TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
+  const auto add_all = [](const HFileWriterOptions& options,
+                          const std::vector<HFileCell>& cells) {
+    std::string bytes;
+    const auto sink = NewStringSink(&bytes);
+    auto writer = HFileWriter::Make(options, sink.get());
+    absl::Status status;
+    for (const HFileCell& cell : cells) status.Update((*writer)->Add(cell));
+    return status.code();
+  };
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  HFileWriterOptions columns;
+  columns.bloom_type = BloomType::kRowCol;
+  HFileCell other_family = Put("r", "q1");
+  other_family.family = "d";
+  EXPECT_EQ(add_all(columns, {Put("r", "q5"), other_family}), kInvalid);
+  // The last cell of its row, though its column is the first.
+  HFileCell last = Put("r", "");
+  last.family = "";
+  last.type = 0;
+  EXPECT_EQ(add_all(columns, {Put("r", "q"), last}), kInvalid);
+  EXPECT_EQ(add_all({}, {Put("r", "q"), last}), absl::StatusCode::kOk);
+  HFileWriterOptions prefixes;
+  prefixes.bloom_type = BloomType::kRowPrefixFixedLength;
+  prefixes.prefix_length_bytes = 4;
+  prefixes.is_meta_table = true;
+  EXPECT_EQ(add_all(prefixes, {Put("t,a!,1", "q"), Put("t,a,z,1", "q")}),
+            kInvalid);
+}
+
 TEST(HFileWriter, RefusesOptionsThatCannotBe) {
   std::string bytes;
   const auto sink = NewStringSink(&bytes);
