@@ -125,6 +125,14 @@ class Rates {
   std::vector<size_t> overhead_bytes_;  // For 1 bit per key, for 2, ...
 };
 
+// In hits-only mode no get misses.
+double MissingShare(const RocksDbOptions& options) {
+  return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+}
+double MissingShare(const RocksDbComposedOptions& options) {
+  return options.mode == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+}
+
 // Of filters in an SST that another wrote, by the name of its policy.
 bool Reads(const rdb::FilterPolicy& policy, const std::string& written_with) {
   const bool is_ours = written_with == NativePolicy::kClassName();
@@ -139,12 +147,12 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
   if (const auto* native = policy->CheckedCast<NativePolicy>()) {
     const RocksDbOptions& options = native->options();
     return Asked{options.policy.family(), BudgetBitsPerKey(options),
-                 options.missing_share};
+                 MissingShare(options)};
   }
   if (const auto* composed = policy->CheckedCast<ComposedPolicy>()) {
     return Asked{
         composed->options().filter == RocksDbFilter::kBloom ? kBloom : kRibbon,
-        composed->options().bits_per_key, composed->options().missing_share,
+        composed->options().bits_per_key, MissingShare(composed->options()),
         composed->options().filter == RocksDbFilter::kHybrid};
   }
   const std::string_view name = policy->Name();
@@ -377,9 +385,9 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   if (!cost.ok()) return cost.status();
   report.filter = cost->name();
   if (verified.expected.rowbloom.has_value()) {
-    report.missing_share = verified.expected.rowbloom->missing_share;
+    report.missing_share = MissingShare(*verified.expected.rowbloom);
   } else if (verified.expected.composed.has_value()) {
-    report.missing_share = verified.expected.composed->missing_share;
+    report.missing_share = MissingShare(*verified.expected.composed);
   }
   for (const RocksDbFilterFile& from : verified.files) {
     RocksDbBudgetFile& file = report.files.emplace_back();

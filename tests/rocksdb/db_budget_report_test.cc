@@ -154,6 +154,25 @@ TEST(DbBudgetReport, SmallFiltersHaveARate) {
   }
 }
 
+TEST(DbBudgetReport, InHitsOnlyModeNoGetMisses) {
+  RocksDbOptions native = Options(BudgetMode::kHitsOnly, 10);
+  RocksDbComposedOptions composed;
+  composed.mode = BudgetMode::kHitsOnly;
+  for (const auto& policy :
+       {NewRocksDbFilterPolicy(native), NewRocksDbComposedPolicy(composed)}) {
+    BudgetDb db;
+    db.Open(policy, /*with_listener=*/false);
+    Grow(&db, 5);
+    EXPECT_EQ(ReportOf(db).missing_share, 0);
+    const auto verified =
+        VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+    ASSERT_TRUE(verified.ok());
+    const auto read = ReportRocksDbBudget(*verified);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->missing_share, 0);
+  }
+}
+
 TEST(DbBudgetReport, KnowsRocksDbsOwnPoliciesAndRefusesOthers) {
   BudgetDb db;
   db.Open(std::shared_ptr<const RocksDbFilterPolicy>(
