@@ -17,6 +17,14 @@ namespace rowbloom {
 using ROCKSDB_NAMESPACE::FilterBuildingContext;
 using ROCKSDB_NAMESPACE::TableFileCreationReason;
 
+namespace {
+
+// In a tree whose levels grow tenfold some files of a hundred are of the last.
+constexpr size_t kFilesOfEach = 1000;
+constexpr size_t kMostTrees = 1000;
+
+}  // namespace
+
 // The comparisons are written so that NaN fails, too.
 
 absl::Status ValidateBudgetBits(const char* option, double bits_per_key) {
@@ -54,10 +62,21 @@ FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
   const uint32_t level_count =
       *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
   const std::lock_guard<std::mutex> lock(mutex_);
-  uint32_t& most =
-      level_counts_[{context.info_log, context.column_family_name}];
+  if (files_ > kFilesOfEach * level_counts_.size() ||
+      level_counts_.size() >= kMostTrees) {
+    level_counts_before_ = std::move(level_counts_);
+    level_counts_.clear();
+    files_ = 0;
+  }
+  ++files_;
+  const std::pair<const void*, std::string> key(context.info_log,
+                                                context.column_family_name);
+  uint32_t& most = level_counts_[key];
   most = std::max(most, level_count);
-  facts.level_count = most;
+  const auto before = level_counts_before_.find(key);
+  facts.level_count = before == level_counts_before_.end()
+                          ? most
+                          : std::max(most, before->second);
   return facts;
 }
 
