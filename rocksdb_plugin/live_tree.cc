@@ -178,6 +178,14 @@ void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
 void LiveTree::CompactionBegan(int job, uint32_t output_level,
                                const std::vector<uint64_t>& inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  // A file is in one compaction at a time. RocksDB does not tell of the end of
+  // one that the database was closed in.
+  for (auto it = jobs_.begin(); it != jobs_.end();) {
+    const bool is_over = std::any_of(
+        inputs.begin(), inputs.end(),
+        [&](uint64_t number) { return it->second.inputs.count(number) > 0; });
+    it = is_over ? jobs_.erase(it) : std::next(it);
+  }
   jobs_[job] = {
       output_level, {inputs.begin(), inputs.end()}, std::this_thread::get_id()};
 }

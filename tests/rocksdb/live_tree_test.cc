@@ -145,6 +145,18 @@ TEST(LiveTree, AFileThatIsGoneStaysGone) {
   EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
 }
 
+// As of a database that was closed meanwhile and opened again with its logger.
+TEST(LiveTree, ACompactionThatWasGivenUpCountsNoMore) {
+  LiveTree tree;
+  tree.SetFiles(0,
+                {{1, File(0, 100, 1)}, {2, File(0, 100, 2)}, {3, File(1, 200)}},
+                milliseconds(0));
+  tree.CompactionBegan(7, 1, {1, 2});
+  EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 1);
+  tree.CompactionBegan(1, 1, {1});
+  EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 0.75);
+}
+
 TEST(LiveTree, SharesAreOfTheRunAsItWillBe) {
   LiveTree tree;
   tree.SetFiles(0,
