@@ -321,6 +321,27 @@ TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
   EXPECT_LT(found, kRows) << "it loses none any more";
 }
 
+// Without any filter, and with any prefix extractor: RocksDB does not support
+// it, and says nothing.
+TEST(DbSeekTrap, HashMemtablesLoseKeysBackwards) {
+  TestDb db;
+  db.set_up.extractor_type = BloomType::kRow;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.allow_concurrent_memtable_write = false;
+  options.memtable_factory.reset(
+      ROCKSDB_NAMESPACE::NewHashLinkListRepFactory());
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  table.filter_policy = nullptr;
+  options.table_factory.reset(
+      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  EXPECT_FALSE(CheckRocksDbOptions(options).ok());
+  db.Open(options);
+  db.Put(db.Key("row", "a"), "value");
+  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+  it->SeekForPrev(db.Key("row", "b"));
+  EXPECT_FALSE(it->Valid()) << "it loses none any more";
+}
+
 TEST(DbSeekTrap, AnotherPolicyHidesColumnsFromScans) {
   TestDb db;
   db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));

@@ -110,7 +110,8 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
                     const std::string& arg);
 
 // InvalidArgument, naming the option and its remedy, for combinations in
-// which RocksDB would lose rows or silently ignore the filter.
+// which RocksDB would lose rows or silently ignore the filter, or filters would
+// exceed their budget.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
 
