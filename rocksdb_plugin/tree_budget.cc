@@ -3,7 +3,6 @@
 #include "tree_budget.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "live_tree.h"
 #include "rocksdb/table.h"
+#include "rowbloom/tree_shape.h"
 
 namespace rowbloom {
 
@@ -37,9 +37,9 @@ absl::Status ValidateBudgetBits(const char* option, double bits_per_key) {
 }
 
 absl::Status ValidateSizeRatio(double size_ratio) {
-  if (size_ratio > 1 && std::isfinite(size_ratio)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("size_ratio ", size_ratio, " is not above 1"));
+  if (size_ratio > 1 && size_ratio <= kMaxSizeRatio) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "size_ratio ", size_ratio, " is not above 1, at most ", kMaxSizeRatio));
 }
 
 absl::Status ValidateMissingShare(double missing_share) {
