@@ -13,11 +13,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "composed_policy.h"
+#include "filter_info.h"
 #include "live_tree.h"
 #include "native_policy.h"
 #include "rocksdb/db.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/table.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "status.h"
@@ -31,57 +34,104 @@ namespace {
 constexpr char kBloom[] = "rocksdb_bloom";
 constexpr char kRibbon[] = "rocksdb_ribbon";
 
+// The filters that a policy writes, and the share of gets that miss.
+struct Asked {
+  std::string filter;
+  double bits_per_key = rowbloom::FilterPolicy::kDefaultBitsPerKey;  // Of ours.
+  double missing_share = 0.5;
+  bool is_bloom_in_level_0 = false;
+};
+
 // Expected rates of filters by their size.
 class Rates {
  public:
   // `partition_bytes`: 0 without partitions.
-  Rates(std::string filter, FilterCost cost, uint64_t partition_bytes)
-      : filter_(std::move(filter)),
+  Rates(const Asked& asked, FilterCost cost, uint64_t partition_bytes)
+      : asked_(asked),
         large_(std::move(cost)),
-        partition_bytes_(partition_bytes) {}
-
-  double Of(const RocksDbBudgetFile& file) {
-    if (file.key_count == 0 || file.filter_bytes == 0) return 1;
-    if (filter_ == kBloom || filter_ == kRibbon) {
-      return large_.ForBits(file.bits_per_key()).fpr;
+        partition_bytes_(partition_bytes) {
+    if (IsRocksDbs()) return;
+    // What a blob has beside its units, which are more for more bits.
+    for (int bits = 1; bits <= rowbloom::FilterPolicy::kMaxBitsPerKey; ++bits) {
+      const auto builder = NewFilterBuilder(PolicyOf(bits));
+      builder->Add(KeyDigest{});
+      const EncodedFilter filter = builder->Finish();
+      overhead_bytes_.push_back(
+          EncodeFilterBlob(filter, std::string(kMetadataSize, '\0')).size() -
+          filter.units.size());
     }
+  }
+
+  double Of(const RocksDbBudgetFile& file) const {
+    if (file.key_count == 0 || file.filter_bytes == 0) return 1;
     const double filters =
         partition_bytes_ == 0
             ? 1
             : std::max(1.0, static_cast<double>(file.filter_bytes) /
                                 static_cast<double>(partition_bytes_));
     const double keys = static_cast<double>(file.key_count) / filters;
-    // What our filters take beside their units, about.
-    constexpr double kBlobBits = 8 * 32;
-    return CostOfKeys(keys).ForBits(file.bits_per_key() - kBlobBits / keys).fpr;
+    constexpr double kManyKeys = 1 << 20;
+    if (IsRocksDbs() || keys >= kManyKeys) {
+      return large_.ForBits(file.bits_per_key()).fpr;
+    }
+    return OfSmall(static_cast<uint64_t>(std::ceil(keys)),
+                   static_cast<double>(file.filter_bytes) / filters);
   }
 
  private:
-  // Few keys take more for the same rate.
-  const FilterCost& CostOfKeys(double keys) {
-    constexpr double kManyKeys = 1 << 20;
-    if (keys >= kManyKeys) return large_;
-    const auto rounded = static_cast<uint64_t>(
-        std::exp2(std::round(std::log2(std::max(keys, 1.0)))));
-    const auto known = costs_.find(rounded);
-    if (known != costs_.end()) return known->second;
-    const absl::StatusOr<FilterCost> cost =
-        FilterCost::OfFamily(filter_, rounded);
-    return costs_.emplace(rounded, cost.ok() ? *cost : large_).first->second;
+  bool IsRocksDbs() const {
+    return asked_.filter == kBloom || asked_.filter == kRibbon;
+  }
+  rowbloom::FilterPolicy PolicyOf(double bits) const {
+    return rowbloom::FilterPolicy::BitsPerKey(asked_.filter, bits);
   }
 
-  const std::string filter_;
+  // Between the most bits per key of which `holds` is true, and the least of
+  // which it is not.
+  template <typename Holds>
+  static std::pair<double, double> WhereEnds(const Holds& holds) {
+    double low = rowbloom::FilterPolicy::kMinBitsPerKey;
+    double high = rowbloom::FilterPolicy::kMaxBitsPerKey;
+    constexpr int kHalvings = 20;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (low + high) / 2;
+      (holds(middle) ? low : high) = middle;
+    }
+    return {low, high};
+  }
+
+  // Few keys take the same bytes for many bits per key: those next to what the
+  // policy has on average.
+  double OfSmall(uint64_t keys, double bytes) const {
+    const auto size = [&](double bits) {
+      return FilterSizeBytes(PolicyOf(bits), keys);
+    };
+    const double most =
+        WhereEnds([&](double bits) {
+          const auto step = static_cast<size_t>(bits - 1);
+          return static_cast<double>(size(bits) + overhead_bytes_[step]) <=
+                 bytes;
+        }).first;
+    const double least =
+        WhereEnds([&](double bits) { return size(bits) < size(most); }).second;
+    return PolicyOf(
+               std::clamp(asked_.bits_per_key, std::min(least, most), most))
+        .expected_fpr();
+  }
+
+  const Asked asked_;
   const FilterCost large_;
   const uint64_t partition_bytes_;
-  std::map<uint64_t, FilterCost> costs_;
+  std::vector<size_t> overhead_bytes_;  // For 1 bit per key, for 2, ...
 };
 
-// The filters that a policy writes, and the share of gets that miss.
-struct Asked {
-  std::string filter;
-  double missing_share = 0.5;
-  bool is_bloom_in_level_0 = false;
-};
+// In hits-only mode no get misses.
+double MissingShare(const RocksDbOptions& options) {
+  return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+}
+double MissingShare(const RocksDbComposedOptions& options) {
+  return options.mode == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+}
 
 // Of filters in an SST that another wrote, by the name of its policy.
 bool Reads(const rdb::FilterPolicy& policy, const std::string& written_with) {
@@ -95,13 +145,14 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
         "there is no filter_policy: nothing to compare filters with");
   }
   if (const auto* native = policy->CheckedCast<NativePolicy>()) {
-    return Asked{native->options().policy.family(),
-                 native->options().missing_share};
+    const RocksDbOptions& options = native->options();
+    return Asked{options.policy.family(), BudgetBitsPerKey(options),
+                 MissingShare(options)};
   }
   if (const auto* composed = policy->CheckedCast<ComposedPolicy>()) {
     return Asked{
         composed->options().filter == RocksDbFilter::kBloom ? kBloom : kRibbon,
-        composed->options().missing_share,
+        composed->options().bits_per_key, MissingShare(composed->options()),
         composed->options().filter == RocksDbFilter::kHybrid};
   }
   const std::string_view name = policy->Name();
@@ -243,11 +294,11 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   report.column_family = column_family->GetName();
   report.filter = cost->name();
   report.missing_share = asked->missing_share;
-  Rates rates(asked->filter, *cost,
-              table_options->partition_filters
-                  ? table_options->metadata_block_size
-                  : 0);
-  Rates bloom_rates(kBloom, FilterCost::OfRocksDbBloom(), 0);
+  const Rates rates(*asked, *cost,
+                    table_options->partition_filters
+                        ? table_options->metadata_block_size
+                        : 0);
+  const Rates bloom_rates({kBloom}, FilterCost::OfRocksDbBloom(), 0);
   const FilterEstimator estimator(live);
   for (const LiveFile* live_file : in_order) {
     const FilterEstimator::Estimate estimate = estimator.Of(*live_file);
@@ -334,9 +385,9 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   if (!cost.ok()) return cost.status();
   report.filter = cost->name();
   if (verified.expected.rowbloom.has_value()) {
-    report.missing_share = verified.expected.rowbloom->missing_share;
+    report.missing_share = MissingShare(*verified.expected.rowbloom);
   } else if (verified.expected.composed.has_value()) {
-    report.missing_share = verified.expected.composed->missing_share;
+    report.missing_share = MissingShare(*verified.expected.composed);
   }
   for (const RocksDbFilterFile& from : verified.files) {
     RocksDbBudgetFile& file = report.files.emplace_back();

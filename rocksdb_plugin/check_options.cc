@@ -46,6 +46,21 @@ Status CheckHashIndex(const ColumnFamilyOptions& options,
       "kBinarySearch or kTwoLevelIndexSearch"));
 }
 
+// RocksDB's memtables by prefix do not go backwards.
+Status CheckMemtable(const ColumnFamilyOptions& options) {
+  const std::string memtable = options.memtable_factory == nullptr
+                                   ? ""
+                                   : options.memtable_factory->Name();
+  if (memtable != "HashSkipListRepFactory" &&
+      memtable != "HashLinkListRepFactory") {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(
+      absl::StrCat("memtable_factory ", memtable,
+                   ": SeekForPrev loses keys, with any filter and with none; "
+                   "use SkipListFactory"));
+}
+
 // The bounds of a column map to a prefix that no key of the column maps to.
 // Our builder adds it; whatever else RocksDB keys by prefix does not.
 Status CheckNothingElseUsesPrefixes(
@@ -57,15 +72,6 @@ Status CheckNothingElseUsesPrefixes(
     return Status::InvalidArgument(
         absl::StrCat("memtable_prefix_bloom_size_ratio > 0", why,
                      "set it to 0, or use rowbloom.RowPrefix:ROW"));
-  }
-  if (options.memtable_factory != nullptr) {
-    const std::string memtable = options.memtable_factory->Name();
-    if (memtable == "HashSkipListRepFactory" ||
-        memtable == "HashLinkListRepFactory") {
-      return Status::InvalidArgument(
-          absl::StrCat("memtable_factory ", memtable, why,
-                       "use SkipListFactory, or rowbloom.RowPrefix:ROW"));
-    }
   }
   if (table_options == nullptr) {
     return Status::InvalidArgument(
@@ -85,6 +91,22 @@ Status CheckNothingElseUsesPrefixes(
                      why, "use rowbloom, or rowbloom.RowPrefix:ROW"));
   }
   return Status::OK();
+}
+
+// By it the budget is spread over levels that are not known.
+Status CheckSizeRatio(const ColumnFamilyOptions& options, BudgetMode mode,
+                      double size_ratio) {
+  if (mode == BudgetMode::kFixed ||
+      options.compaction_style != ROCKSDB_NAMESPACE::kCompactionStyleLevel ||
+      options.max_bytes_for_level_multiplier == size_ratio) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(
+      absl::StrCat("size_ratio ", size_ratio,
+                   " of filter_policy is not max_bytes_for_level_multiplier ",
+                   options.max_bytes_for_level_multiplier,
+                   ": filters would exceed their budget; set size_ratio=",
+                   options.max_bytes_for_level_multiplier));
 }
 
 Status CheckPair(const RocksDbOptions& policy,
@@ -122,21 +144,22 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
           ? nullptr
           : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
 
-  const bool is_composed =
-      policy == nullptr && table_options != nullptr &&
-      table_options->filter_policy != nullptr &&
-      table_options->filter_policy->CheckedCast<ComposedPolicy>() != nullptr;
-  if (extractor == nullptr && policy == nullptr && !is_composed) {
+  const ComposedPolicy* composed =
+      table_options == nullptr || table_options->filter_policy == nullptr
+          ? nullptr
+          : table_options->filter_policy->CheckedCast<ComposedPolicy>();
+  if (extractor == nullptr && policy == nullptr && composed == nullptr) {
     return Status::OK();
   }
 
-  Status status = CheckHashIndex(options, table_options);
+  Status status = CheckMemtable(options);
+  if (status.ok()) status = CheckHashIndex(options, table_options);
   if (!status.ok()) return status;
   if (extractor != nullptr && extractor->maps_columns()) {
     status = CheckNothingElseUsesPrefixes(options, table_options);
     if (!status.ok()) return status;
   }
-  if (policy == nullptr && !is_composed) return Status::OK();
+  if (policy == nullptr && composed == nullptr) return Status::OK();
   const std::string name =
       absl::StrCat("filter_policy ", table_options->filter_policy->Name());
 
@@ -154,7 +177,7 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
                        "no prefix_extractor; set either"));
     }
     // Mended in RocksDB 9.5, and by our builder.
-    if (is_composed && table_options->partition_filters &&
+    if (composed != nullptr && table_options->partition_filters &&
         ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR < 905) {
       return Status::InvalidArgument(absl::StrCat(
           name,
@@ -162,7 +185,8 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
           "SeekForPrev loses rows in this RocksDB; set "
           "whole_key_filtering, or partition_filters=false"));
     }
-    if (!is_composed && policy->options().bloom_type == BloomType::kRowCol) {
+    if (composed == nullptr &&
+        policy->options().bloom_type == BloomType::kRowCol) {
       return Status::InvalidArgument(
           "filter_policy rowbloom with bloom_type=ROWCOL is fed no columns: "
           "set whole_key_filtering, or bloom_type=ROW");
@@ -176,7 +200,14 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
         "them: use a bytewise comparator, let it override "
         "CanKeysWithDifferentByteContentsBeEqual(), or set no filter_policy"));
   }
-  if (extractor == nullptr || is_composed) return Status::OK();
+  if (composed != nullptr) {
+    return CheckSizeRatio(options, composed->options().mode,
+                          composed->options().size_ratio);
+  }
+  status = CheckSizeRatio(options,
+                          policy->options().budget.value_or(BudgetMode::kFixed),
+                          policy->options().size_ratio);
+  if (!status.ok() || extractor == nullptr) return status;
   return CheckPair(policy->options(), *extractor);
 }
 

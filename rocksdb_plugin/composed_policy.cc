@@ -113,10 +113,10 @@ ComposedSetting ComposedPolicy::SettingFor(
 
 const RocksDbFilterPolicy* ComposedPolicy::BuiltInFor(
     const ComposedSetting& setting) const {
-  const long thousandths = std::lround(1000 * setting.setting.policy_bits);
-  const double bits = static_cast<double>(thousandths) / 1000;
+  const long hundredths = std::lround(100 * setting.setting.policy_bits);
+  const double bits = static_cast<double>(hundredths) / 100;
   const std::lock_guard<std::mutex> lock(mutex_);
-  BuiltIn& built_in = built_ins_[{setting.filter, thousandths}];
+  BuiltIn& built_in = built_ins_[{setting.filter, hundredths}];
   if (built_in == nullptr) {
     constexpr int kRibbonAtEachLevel = -1;
     built_in.reset(setting.filter == RocksDbFilter::kBloom

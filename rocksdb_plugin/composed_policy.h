@@ -75,8 +75,8 @@ class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
 
   mutable TreeBudget tree_;
   mutable std::mutex mutex_;
-  // By filter and thousandths of bits. Builders point into them, so they stay;
-  // they are as few as the levels.
+  // By filter and hundredths of bits, so some thousands at most. Builders point
+  // into them, so they stay.
   mutable std::map<std::pair<RocksDbFilter, long>, BuiltIn> built_ins_;
 };
 

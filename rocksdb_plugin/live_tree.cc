@@ -27,6 +27,8 @@ constexpr std::chrono::seconds kLongestPause(60);
 // Sums over so many SSTs may lack one change.
 constexpr size_t kFilesForEachChange = 1000;
 
+constexpr size_t kRememberedGone = 1000;
+
 uint64_t Rounded(double value) {
   return static_cast<uint64_t>(std::llround(value));
 }
@@ -170,13 +172,20 @@ void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++changes_;
   last_flush_ = file;
-  if (gone_.erase(number) > 0) return;
-  files_[number] = std::move(file);
+  if (gone_.count(number) == 0) files_[number] = std::move(file);
 }
 
 void LiveTree::CompactionBegan(int job, uint32_t output_level,
                                const std::vector<uint64_t>& inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  // A file is in one compaction at a time. RocksDB does not tell of the end of
+  // one that the database was closed in.
+  for (auto it = jobs_.begin(); it != jobs_.end();) {
+    const bool is_over = std::any_of(
+        inputs.begin(), inputs.end(),
+        [&](uint64_t number) { return it->second.inputs.count(number) > 0; });
+    it = is_over ? jobs_.erase(it) : std::next(it);
+  }
   jobs_[job] = {
       output_level, {inputs.begin(), inputs.end()}, std::this_thread::get_id()};
 }
@@ -190,9 +199,9 @@ void LiveTree::CompactionCompleted(int job, bool is_ok,
   ++changes_;
   uint64_t order = 0;
   for (const uint64_t number : inputs) {
+    if (outputs.count(number) == 0) gone_.insert(number);  // Else moved.
     const auto file = files_.find(number);
     if (file == files_.end()) {
-      if (outputs.count(number) == 0) gone_.insert(number);  // Else moved.
       is_stale_ = true;
       continue;
     }
@@ -207,8 +216,10 @@ void LiveTree::CompactionCompleted(int job, bool is_ok,
   }
   for (auto& [number, file] : outputs) {
     file.order = order;
-    if (gone_.erase(number) == 0) files_[number] = std::move(file);
+    if (gone_.count(number) == 0) files_[number] = std::move(file);
   }
+  // Numbers rise, so those that are left are the newest.
+  while (gone_.size() > kRememberedGone) gone_.erase(gone_.begin());
 }
 
 void LiveTree::LearnFilter(uint64_t number, const FileFilter& filter) {
@@ -242,7 +253,6 @@ void LiveTree::SetFiles(uint64_t changes, LiveFiles files,
   sums_.reset();
   may_have_unknown_ = true;
   files_ = std::move(files);
-  gone_.clear();
   is_stale_ = false;
 }
 

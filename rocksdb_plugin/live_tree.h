@@ -150,7 +150,9 @@ class LiveTree {
   mutable std::unique_ptr<Sums> sums_;  // Once they were asked for.
   LiveFiles files_;
   std::map<int, Job> jobs_;
-  std::set<uint64_t> gone_;  // Before they were known to be there.
+  // The last that compactions took. Threads may tell of them only later, and
+  // a list may have named them before that.
+  std::set<uint64_t> gone_;
   std::optional<LiveFile> last_flush_;
   uint64_t changes_ = 0;
   uint64_t learned_ = 0;  // Calls of LearnFilter().

@@ -34,10 +34,23 @@ absl::Status ParseKeyCodecOption(std::string_view text,
   return codec.status();
 }
 
+absl::Status ValidatePolicy(const FilterPolicy& policy) {
+  absl::Status status = policy.Validate();
+  if (!status.ok() || policy.family() != "always_maybe") return status;
+  return absl::InvalidArgumentError(
+      "policy always_maybe is no filter: set no filter_policy");
+}
+
 absl::Status ParsePolicyOption(std::string_view text, RocksDbOptions* options) {
   absl::StatusOr<FilterPolicy> policy = FilterPolicy::Parse(text);
-  if (policy.ok()) options->policy = *policy;
-  return policy.status();
+  if (!policy.ok()) return policy.status();
+  // A family alone has the bits that the id named.
+  if (text == policy->family()) {
+    policy = FilterPolicy::BitsPerKey(text, options->policy.bits_per_key());
+  }
+  absl::Status status = ValidatePolicy(*policy);
+  if (status.ok()) options->policy = *policy;
+  return status;
 }
 
 using Budget = std::optional<BudgetMode>;
@@ -99,7 +112,7 @@ const OptionTypeTable& OptionTable() {
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
   absl::Status status = CheckBloomType(options.bloom_type);
-  if (status.ok()) status = options.policy.Validate();
+  if (status.ok()) status = ValidatePolicy(options.policy);
   if (status.ok()) {
     status = ValidateBudgetBitsOrNone(options.budget_bits_per_key);
   }

@@ -12,7 +12,8 @@
 // any other seek asks for the row. Stored keys must all map to their row:
 // RocksDB seeks anew, to the key it stands on, behind many versions of a key
 // or a range tombstone, and were that key mapped to its column, the files
-// without the column would drop out in the middle of a row scan. The other
+// without the column would drop out in the middle of a row scan. The same goes
+// for keys that tombstones end at (rocksdb.h: RocksDbDeletion). The other
 // codecs cannot tell a column's bound from a stored key and map to rows only.
 //
 // Name and id are "rowbloom.RowPrefix:ROWCOL:ordered". RocksDB stores it with

@@ -76,11 +76,10 @@ class OneScan {
       read_.auto_prefix_mode = false;
       read_.total_order_seek = true;
     }
-    read_.iterate_lower_bound = nullptr;
     read_.iter_start_ts = nullptr;
     read_.tailing = false;
     it_.reset(db->NewIterator(read_, column_family));
-    it_->Seek(scan_.lower());
+    it_->SeekToFirst();
   }
 
   Iterator* operator->() const { return it_.get(); }
@@ -211,8 +210,6 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
   absl::StatusOr<RocksDbScan> bounds =
       RocksDbScan::OfColumn(key_codec_, row, qualifier);
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
-  // The column part, and behind it the terminator's last byte.
-  const size_t version_begin = bounds->lower().size() + 1;
   RocksDbLookupSample sample(sampling_);
   const OneScan scan(db_, column_family_, read, columns_hide_,
                      *std::move(bounds));
@@ -221,6 +218,9 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
     return scan->status().ok() ? Status::NotFound() : scan->status();
   }
   const std::string_view key = ViewOf(scan->key());
+  // The column part, and behind it the terminator's last byte.
+  size_t row_size = 0;
+  const size_t version_begin = key_codec_.ColumnPartSize(key, &row_size) + 1;
   if (key.size() < version_begin || key[version_begin - 1] != '\1') {
     return NotOfCodec(scan->key(), "no cell, though it begins as one");
   }

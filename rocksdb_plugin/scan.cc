@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "rocksdb/options.h"
 #include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
@@ -39,13 +41,45 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
 }
 
 void RocksDbScan::Configure(ROCKSDB_NAMESPACE::ReadOptions* read) {
+  lower_slice_ = ROCKSDB_NAMESPACE::Slice(lower_);
   upper_slice_ = ROCKSDB_NAMESPACE::Slice(upper_);
+  read->iterate_lower_bound = &lower_slice_;
   read->iterate_upper_bound = upper_.empty() ? nullptr : &upper_slice_;
   // Asks the filter only if both bounds have one prefix, and never while the
   // scan is under way, so it cannot lose a key whatever the extractor is.
   read->auto_prefix_mode = true;
   read->prefix_same_as_start = false;
   read->total_order_seek = false;
+}
+
+absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfRow(
+    const KeyCodec& key_codec, std::string_view row) {
+  RocksDbDeletion range;
+  absl::Status status = key_codec.RowLowerBound(row, &range.begin);
+  if (status.ok()) status = key_codec.RowUpperBound(row, &range.end);
+  if (!status.ok()) return status;
+  if (range.end.empty()) {
+    return absl::OutOfRangeError(
+        absl::StrCat("row \"", absl::CHexEscape(std::string(row)),
+                     "\" is the last: no key ends it"));
+  }
+  return range;
+}
+
+absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfColumn(
+    const KeyCodec& key_codec, std::string_view row,
+    std::string_view qualifier) {
+  RocksDbDeletion range;
+  absl::Status status = key_codec.Encode(row, qualifier, &range.begin);
+  if (!status.ok()) return status;
+  range.end = range.begin;
+  if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
+    // Behind all versions, and no bound of the column: it maps to the row.
+    range.end.back() = kColumnUpperBound + 1;
+  } else {
+    range.end.push_back('\0');
+  }
+  return range;
 }
 
 }  // namespace rowbloom

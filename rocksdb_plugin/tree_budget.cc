@@ -3,7 +3,6 @@
 #include "tree_budget.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,11 +10,20 @@
 #include "absl/strings/str_cat.h"
 #include "live_tree.h"
 #include "rocksdb/table.h"
+#include "rowbloom/tree_shape.h"
 
 namespace rowbloom {
 
 using ROCKSDB_NAMESPACE::FilterBuildingContext;
 using ROCKSDB_NAMESPACE::TableFileCreationReason;
+
+namespace {
+
+// In a tree whose levels grow tenfold some files of a hundred are of the last.
+constexpr size_t kFilesOfEach = 1000;
+constexpr size_t kMostTrees = 1000;
+
+}  // namespace
 
 // The comparisons are written so that NaN fails, too.
 
@@ -29,9 +37,9 @@ absl::Status ValidateBudgetBits(const char* option, double bits_per_key) {
 }
 
 absl::Status ValidateSizeRatio(double size_ratio) {
-  if (size_ratio > 1 && std::isfinite(size_ratio)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("size_ratio ", size_ratio, " is not above 1"));
+  if (size_ratio > 1 && size_ratio <= kMaxSizeRatio) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "size_ratio ", size_ratio, " is not above 1, at most ", kMaxSizeRatio));
 }
 
 absl::Status ValidateMissingShare(double missing_share) {
@@ -54,10 +62,21 @@ FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
   const uint32_t level_count =
       *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
   const std::lock_guard<std::mutex> lock(mutex_);
-  uint32_t& most =
-      level_counts_[{context.info_log, context.column_family_name}];
+  if (files_ > kFilesOfEach * level_counts_.size() ||
+      level_counts_.size() >= kMostTrees) {
+    level_counts_before_ = std::move(level_counts_);
+    level_counts_.clear();
+    files_ = 0;
+  }
+  ++files_;
+  const std::pair<const void*, std::string> key(context.info_log,
+                                                context.column_family_name);
+  uint32_t& most = level_counts_[key];
   most = std::max(most, level_count);
-  facts.level_count = most;
+  const auto before = level_counts_before_.find(key);
+  facts.level_count = before == level_counts_before_.end()
+                          ? most
+                          : std::max(most, before->second);
   return facts;
 }
 

@@ -12,6 +12,7 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_TREE_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_TREE_BUDGET_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -50,8 +51,13 @@ class TreeBudget {
   FileFacts FactsOf(const ROCKSDB_NAMESPACE::FilterBuildingContext& context);
 
   std::mutex mutex_;
-  // By database and column family, how many levels it has for sure.
-  std::map<std::pair<const void*, std::string>, uint32_t> level_counts_;
+  // By database and column family, how many levels it has for sure: of late,
+  // and before that. Older ones are forgotten, since nothing tells that a
+  // database was closed, and another may come to have its logger's address.
+  using LevelCounts = std::map<std::pair<const void*, std::string>, uint32_t>;
+  LevelCounts level_counts_;
+  LevelCounts level_counts_before_;
+  size_t files_ = 0;  // That level_counts_ has seen.
 };
 
 }  // namespace rowbloom

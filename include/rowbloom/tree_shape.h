@@ -43,6 +43,7 @@ struct TreeShape {
   uint32_t flush_runs = 0;
 };
 
+inline constexpr double kMaxSizeRatio = 1e6;
 inline constexpr uint64_t kMaxTreeKeys = uint64_t{1} << 60;
 inline constexpr uint32_t kMaxTreeRuns = 10000;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "rowbloom/tree_shape.h"
 
 namespace rowbloom {
 
@@ -196,15 +197,16 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
     return status;
   }
   const bool is_valid =
-      options.size_ratio > 1 && std::isfinite(options.size_ratio) &&
+      options.size_ratio > 1 && options.size_ratio <= kMaxSizeRatio &&
       options.level_count > 0 && options.max_extra_bits >= 0 &&
       options.flush_ratio > 1 && options.control_gain >= 0 &&
       options.control_limit >= 0 && std::isfinite(options.control_gain) &&
       std::isfinite(options.control_limit);
   if (is_valid) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "size_ratio ", options.size_ratio, " must be above 1; level_count ",
-      options.level_count, " above 0; flush_ratio ", options.flush_ratio,
+      "size_ratio ", options.size_ratio, " must be above 1, at most ",
+      kMaxSizeRatio, "; level_count ", options.level_count,
+      " above 0; flush_ratio ", options.flush_ratio,
       " above 1; max_extra_bits ", options.max_extra_bits, ", control_gain ",
       options.control_gain, " and control_limit ", options.control_limit,
       " 0 or more"));

@@ -50,9 +50,10 @@ absl::StatusOr<TreeKind> ParseTreeKind(std::string_view name) {
 
 absl::StatusOr<std::vector<TreeRun>> RunsOf(const TreeShape& shape) {
   // Written so that NaN fails, too.
-  if (!(shape.size_ratio > 1 && shape.size_ratio <= 1e6)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "size_ratio ", shape.size_ratio, " is not above 1, at most 1000000"));
+  if (!(shape.size_ratio > 1 && shape.size_ratio <= kMaxSizeRatio)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("size_ratio ", shape.size_ratio,
+                     " is not above 1, at most ", kMaxSizeRatio));
   }
   if (shape.key_count > kMaxTreeKeys) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -632,6 +632,7 @@ TEST(FileBudget, OptionsOutOfRangeAreRefused) {
            absl::StatusCode::kInvalidArgument;
   };
   EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1e300; }));
   EXPECT_TRUE(refuses([](auto* o) { o->level_count = 0; }));
   EXPECT_TRUE(refuses([](auto* o) { o->flush_ratio = 1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->max_extra_bits = -1; }));

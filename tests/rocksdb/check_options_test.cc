@@ -124,15 +124,45 @@ TEST(CheckOptions, RefusesMemtablePrefixBloomWithTheRowColExtractor) {
   EXPECT_TRUE(c.Check().ok());
 }
 
+TEST(CheckOptions, RefusesHashMemtables) {
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    Case c;
+    c.SetType(type);
+    c.options.memtable_factory.reset(
+        ROCKSDB_NAMESPACE::NewHashSkipListRepFactory());
+    EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory HashSkipList"),
+                   HasSubstr("use SkipListFactory"));
+    c.options.memtable_factory.reset(
+        ROCKSDB_NAMESPACE::NewHashLinkListRepFactory());
+    EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory HashLinkList"));
+  }
+}
+
+TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
+  Case c;
+  c.options.max_bytes_for_level_multiplier = 4;
+  EXPECT_TRUE(c.Check().ok()) << "without a budget";
+  c.filter.budget = BudgetMode::kBalanced;
+  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
+  EXPECT_REFUSED(c.Check(), HasSubstr("size_ratio 10"),
+                 HasSubstr("set size_ratio=4"));
+  c.filter.size_ratio = 4;
+  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  c.options.prefix_extractor.reset();
+  RocksDbComposedOptions composed;
+  c.table.filter_policy = NewRocksDbComposedPolicy(composed);
+  EXPECT_REFUSED(c.Check(), HasSubstr("set size_ratio=4"));
+  c.options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
+  EXPECT_TRUE(c.Check().ok()) << "has no such ratio";
+  c.options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleLevel;
+  composed.mode = BudgetMode::kFixed;
+  c.table.filter_policy = NewRocksDbComposedPolicy(composed);
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+}
+
 TEST(CheckOptions, RefusesOtherPrefixHashesWithTheRowColExtractor) {
   Case c;
-  c.options.memtable_factory.reset(
-      ROCKSDB_NAMESPACE::NewHashSkipListRepFactory());
-  EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory"));
-  c.options.memtable_factory.reset(
-      ROCKSDB_NAMESPACE::NewHashLinkListRepFactory());
-  EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory"));
-  c = Case();
   c.table.index_type = BlockBasedTableOptions::kHashSearch;
   EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch"));
   c = Case();

@@ -98,6 +98,29 @@ TEST(ComposedPolicy, LevelsCountFromTheDeepestThatIsKnown) {
   EXPECT_EQ(BitsOf(policy, Context::Compaction(1).In("other")), of_level_1);
 }
 
+// Another database's logger may come to be at the address of one that was
+// closed.
+TEST(ComposedPolicy, LevelsOfLongAgoAreForgotten) {
+  const double of_level_1 =
+      BitsOf(RocksDbComposedOptions(), Context::Compaction(1));
+  const ComposedPolicy policy({});
+  BitsOf(policy, Context::Bottommost(6));
+  for (int i = 0; i < 900; ++i) BitsOf(policy, Context::Compaction(1));
+  EXPECT_GT(BitsOf(policy, Context::Compaction(1)), of_level_1 + 1);
+  for (int i = 0; i < 1200; ++i) BitsOf(policy, Context::Compaction(1));
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(1)), of_level_1);
+}
+
+TEST(ComposedPolicy, TreesOfLongAgoAreForgotten) {
+  const ComposedPolicy policy({});
+  const double of_level_1 = BitsOf(policy, Context::Compaction(1));
+  BitsOf(policy, Context::Bottommost(6));
+  for (int i = 0; i < 2100; ++i) {
+    BitsOf(policy, Context::Flush().In(std::to_string(i)));
+  }
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(1)), of_level_1);
+}
+
 // A move to another level leaves the filter as it is.
 TEST(ComposedPolicy, BottommostComesBeforeTheLevel) {
   for (const int level : {1, 3, 6}) {

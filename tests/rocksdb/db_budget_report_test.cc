@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_stats.h"
+#include "test_db.h"
 
 namespace rowbloom {
 namespace {
@@ -123,6 +125,52 @@ TEST(DbBudgetReport, FiltersThatWereReadSayTheSame) {
   EXPECT_NEAR(read->waste.bits_per_key, live.waste.bits_per_key, 0.01);
   EXPECT_NEAR(read->waste.wasted_reads, live.waste.wasted_reads,
               0.1 * live.waste.wasted_reads);
+}
+
+// One SST of few keys, of which the filter has a line or a segment at least.
+TEST(DbBudgetReport, SmallFiltersHaveARate) {
+  for (const FilterPolicy& family : testing::PoliciesOfEachFamily()) {
+    for (const uint64_t key_count : {1, 5, 20, 50, 200}) {
+      for (const double bits : {5, 10, 16}) {
+        RocksDbOptions options = Options(BudgetMode::kFixed, 10);
+        options.policy = FilterPolicy::BitsPerKey(family.family(), bits);
+        options.budget.reset();
+        BudgetDb db;
+        db.Open(NewRocksDbFilterPolicy(options), /*with_listener=*/false);
+        std::vector<uint64_t> keys(key_count);
+        std::iota(keys.begin(), keys.end(), 0);
+        db.Write(keys);
+        const auto verified =
+            VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+        ASSERT_TRUE(verified.ok());
+        const double own = *verified->files.at(0).expected_fpr;
+        const double reported = ReportOf(db).files.at(0).expected_fpr;
+        EXPECT_GE(reported, 0.5 * own)
+            << family.family() << " of " << key_count << ", " << bits;
+        EXPECT_LE(reported, 1.7 * options.policy.expected_fpr())
+            << family.family() << " of " << key_count << ", " << bits;
+      }
+    }
+  }
+}
+
+TEST(DbBudgetReport, InHitsOnlyModeNoGetMisses) {
+  RocksDbOptions native = Options(BudgetMode::kHitsOnly, 10);
+  RocksDbComposedOptions composed;
+  composed.mode = BudgetMode::kHitsOnly;
+  for (const auto& policy :
+       {NewRocksDbFilterPolicy(native), NewRocksDbComposedPolicy(composed)}) {
+    BudgetDb db;
+    db.Open(policy, /*with_listener=*/false);
+    Grow(&db, 5);
+    EXPECT_EQ(ReportOf(db).missing_share, 0);
+    const auto verified =
+        VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+    ASSERT_TRUE(verified.ok());
+    const auto read = ReportRocksDbBudget(*verified);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->missing_share, 0);
+  }
 }
 
 TEST(DbBudgetReport, KnowsRocksDbsOwnPoliciesAndRefusesOthers) {

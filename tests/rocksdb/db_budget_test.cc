@@ -171,6 +171,28 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(param.param.name);
     });
 
+// The run above the oldest has most of these filters. Without a listener it is
+// taken to be smaller than it may be.
+TEST(DbBudget, HitsOnlyHoldsItsBudgetWithAListener) {
+  constexpr double kHitsOnlyBits = 0.6;
+  RocksDbOptions options = NativeOptions();
+  options.budget = BudgetMode::kHitsOnly;
+  options.budget_bits_per_key = kHitsOnlyBits;
+  const auto held = [&](bool is_dynamic, bool with_listener) {
+    BudgetDb db;
+    db.options.level_compaction_dynamic_level_bytes = is_dynamic;
+    db.Open(NewRocksDbFilterPolicy(options), with_listener);
+    return Grow(&db, Inserts::kRandom, 80).mean / kHitsOnlyBits;
+  };
+  for (const bool is_dynamic : {false, true}) {
+    const double with_listener = held(is_dynamic, true);
+    EXPECT_LE(with_listener, 1);
+    EXPECT_GE(with_listener, 0.7);
+  }
+  EXPECT_LE(held(/*is_dynamic=*/false, /*with_listener=*/false), 2.6);
+  EXPECT_LE(held(/*is_dynamic=*/true, /*with_listener=*/false), 1.5);
+}
+
 std::vector<uint64_t> Sequence(uint64_t first, size_t count, uint64_t step) {
   std::vector<uint64_t> keys;
   for (size_t i = 0; i < count; ++i) keys.push_back(first + i * step);

@@ -327,7 +327,6 @@ TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
     }
     policies.push_back(FilterPolicy::TargetFpr(any.family(), 0.01));
   }
-  policies.push_back(FilterPolicy().WithFamily("always_maybe"));
   for (const FilterPolicy& policy : policies) {
     for (const uint64_t partition_bytes : {0, 100, 2000}) {
       TestDb db;

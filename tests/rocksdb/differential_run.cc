@@ -112,6 +112,10 @@ std::string DifferentialRun::AnyRow() {
   return rows_[random_.Below(static_cast<uint32_t>(rows_.size()))];
 }
 
+std::string DifferentialRun::AnyQualifier() {
+  return qualifiers_[random_.Below(static_cast<uint32_t>(qualifiers_.size()))];
+}
+
 // Rows with an even number are never written; nor is the last qualifier.
 std::string DifferentialRun::AnyKey(bool written) {
   if (random_.OneIn(200)) return kNoRow;
@@ -233,12 +237,24 @@ void DifferentialRun::PutOrSingleDelete() {
 
 // Over a few keys: the rest must stay to be asked for.
 void DifferentialRun::DeleteRange() {
-  const std::string begin = AnyKey(false);
-  Entries next = model_.From(begin, model_.now(), 1 + random_.Below(8),
-                             [](const std::string&) { return true; });
-  if (next.empty() || !Before(begin, next.back().first)) return;
-  const std::string end = next.back().first;
-  next.pop_back();
+  std::string begin = AnyKey(false);
+  std::string end;
+  Entries next;
+  if (set_up_.bytewise() && random_.OneIn(3)) {
+    const auto column = RocksDbDeletion::OfColumn(set_up_.db.filter.key_codec,
+                                                  AnyRow(), AnyQualifier());
+    ASSERT_TRUE(column.ok());
+    begin = column->begin;
+    end = column->end;
+    next = model_.From(begin, model_.now(), 100,
+                       [&](const auto& key) { return key < end; });
+  } else {
+    next = model_.From(begin, model_.now(), 1 + random_.Below(8),
+                       [](const std::string&) { return true; });
+    if (next.empty() || !Before(begin, next.back().first)) return;
+    end = next.back().first;
+    next.pop_back();
+  }
   auto* family = db_->DefaultColumnFamily();
   ExpectOk(set_up_.timestamps
                ? db_->DeleteRange({}, family, begin, end, NextTimestamp())
@@ -398,7 +414,8 @@ DifferentialRun::Entries DifferentialRun::Read(const ReadOptions& read,
                                                const std::string& row) {
   const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db_->NewIterator(read));
   Entries entries;
-  for (it->Seek(target); it->Valid() && entries.size() < limit; it->Next()) {
+  target.empty() ? it->SeekToFirst() : it->Seek(target);
+  for (; it->Valid() && entries.size() < limit; it->Next()) {
     const std::string key = it->key().ToString();
     if (!row.empty() && RowPart(key) != row) break;
     entries.emplace_back(key, it->value().ToString());
@@ -491,7 +508,7 @@ void DifferentialRun::AskRow() {
           model_.From(
               lower, as_of.time, 100,
               [&](const auto& key) { return RowPart(key) == RowPart(lower); }),
-          Read(as_of.read, scan->lower(), 100));
+          Read(as_of.read, /*target=*/"", 100));
 }
 
 void DifferentialRun::AskColumn() {
@@ -499,10 +516,7 @@ void DifferentialRun::AskColumn() {
   AsOf as_of = DrawTime();
   const KeyCodec& codec = set_up_.db.filter.key_codec;
   const std::string row = AnyRow();
-  const std::string qualifier =
-      random_.OneIn(8) ? "single"
-                       : qualifiers_[random_.Below(
-                             static_cast<uint32_t>(qualifiers_.size()))];
+  const std::string qualifier = random_.OneIn(8) ? "single" : AnyQualifier();
   auto scan = RocksDbScan::OfColumn(codec, row, qualifier);
   ASSERT_TRUE(scan.ok());
   scan->Configure(&as_of.read);
@@ -514,7 +528,7 @@ void DifferentialRun::AskColumn() {
                         return has_versions ? StartsWith(key, first)
                                             : key == first;
                       }),
-          Read(as_of.read, scan->lower(), 100));
+          Read(as_of.read, /*target=*/"", 100));
 }
 
 void DifferentialRun::Compare(const std::string& kind, const std::string& asked,

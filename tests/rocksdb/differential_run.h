@@ -56,6 +56,7 @@ class DifferentialRun {
   void Open();
   void MakeNames();
   std::string AnyRow();
+  std::string AnyQualifier();
   std::string AnyKey(bool written);
 
   void Change();

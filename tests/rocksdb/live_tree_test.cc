@@ -125,6 +125,38 @@ TEST(LiveTree, EventsMayComeInAnyOrder) {
   EXPECT_EQ(KeysOfRuns(tree), Numbers({95}));
 }
 
+TEST(LiveTree, AFileThatIsGoneStaysGone) {
+  LiveTree tree;
+  // A list had the flush's file before the flush was told of.
+  tree.SetFiles(0, {{1, File(0, 10, 100)}, {9, File(2, 90)}}, milliseconds(0));
+  tree.CompactionCompleted(1, true, {1}, {{2, File(1, 10)}});
+  tree.FlushCompleted(1, File(0, 10, 100));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
+  // And another came in between.
+  tree.CompactionCompleted(2, true, {2}, {{3, File(1, 10)}});
+  tree.SetFiles(tree.changes(), {{3, File(1, 10)}, {9, File(2, 90)}},
+                milliseconds(0));
+  tree.FlushCompleted(2, File(0, 10, 200));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
+  // Told of twice: it was also moved.
+  tree.CompactionCompleted(5, true, {4}, {});
+  tree.FlushCompleted(4, File(0, 10, 300));
+  tree.CompactionCompleted(4, true, {4}, {{4, File(1, 10)}});
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
+}
+
+// As of a database that was closed meanwhile and opened again with its logger.
+TEST(LiveTree, ACompactionThatWasGivenUpCountsNoMore) {
+  LiveTree tree;
+  tree.SetFiles(0,
+                {{1, File(0, 100, 1)}, {2, File(0, 100, 2)}, {3, File(1, 200)}},
+                milliseconds(0));
+  tree.CompactionBegan(7, 1, {1, 2});
+  EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 1);
+  tree.CompactionBegan(1, 1, {1});
+  EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 0.75);
+}
+
 TEST(LiveTree, SharesAreOfTheRunAsItWillBe) {
   LiveTree tree;
   tree.SetFiles(0,

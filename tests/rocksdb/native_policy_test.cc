@@ -83,6 +83,11 @@ TEST(NativePolicy, ShortTextMayEndInBitsPerKey) {
   EXPECT_EQ(OptionsOf("rowbloom:8").policy.bits_per_key(), 8);
   EXPECT_EQ(OptionsOf("{id=rowbloom:8;bloom_type=ROW}").bloom_type,
             BloomType::kRow);
+  EXPECT_EQ(OptionsOf("{id=rowbloom:8;policy=compact}").policy.ToString(),
+            FilterPolicy::BitsPerKey("compact", 8).ToString());
+  EXPECT_EQ(OptionsOf("{id=rowbloom:8;policy=compact:bits_per_key=9}")
+                .policy.bits_per_key(),
+            9);
 }
 
 TEST(NativePolicy, LongTextSetsEachOption) {
@@ -181,7 +186,11 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
               HasSubstr("above 0 and at most 24"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;budget_bytes=some}"),
               HasSubstr("not a number of bytes"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;policy=always_maybe;budget=balanced}"),
+              HasSubstr("set no filter_policy"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;size_ratio=1}"), HasSubstr("not above 1"));
+  EXPECT_THAT(ErrorOf("{id=rowbloom;size_ratio=1e300}"),
+              HasSubstr("at most 1e+06"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;missing_share=nan}"),
               HasSubstr("0.01 to 1"));
 }
@@ -310,6 +319,10 @@ TEST(NativePolicy, WrongBudgetsMakeNoPolicyAndSayWhy) {
   options.size_ratio = 1;
   EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("size_ratio 1"));
+  options = RocksDbOptions();
+  options.policy = options.policy.WithFamily("always_maybe");
+  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("always_maybe"));
   options = RocksDbOptions();
   options.missing_share = 0;
   EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);

@@ -7,12 +7,19 @@
 
 #include "gtest/gtest.h"
 #include "rocksdb/options.h"
+#include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {
 namespace {
 
 using std::string_view_literals::operator""sv;
+
+std::string Lower(RocksDbScan* scan) {
+  ROCKSDB_NAMESPACE::ReadOptions read;
+  scan->Configure(&read);
+  return read.iterate_lower_bound->ToString();
+}
 
 std::string Upper(RocksDbScan* scan) {
   ROCKSDB_NAMESPACE::ReadOptions read;
@@ -30,21 +37,21 @@ std::string Upper(RocksDbScan* scan) {
 TEST(RocksDbScan, BoundsOfARowHaveTheRowPart) {
   auto scan = RocksDbScan::OfRow(KeyCodec::Ordered(), "row");
   ASSERT_TRUE(scan.ok());
-  EXPECT_EQ(scan->lower(), "row\0\1"sv);
+  EXPECT_EQ(Lower(&*scan), "row\0\1"sv);
   EXPECT_EQ(Upper(&*scan), "row\0\2"sv);
 }
 
 TEST(RocksDbScan, BoundsOfAColumnHaveTheColumnPart) {
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
   ASSERT_TRUE(scan.ok());
-  EXPECT_EQ(scan->lower(), "row\0\1q\0"sv);
+  EXPECT_EQ(Lower(&*scan), "row\0\1q\0"sv);
   EXPECT_EQ(Upper(&*scan), "row\0\1q\0\2"sv);
 }
 
 TEST(RocksDbScan, AColumnOfOtherCodecsIsOneKey) {
   auto scan = RocksDbScan::OfColumn(KeyCodec::FixedRow(3), "row", "q");
   ASSERT_TRUE(scan.ok());
-  EXPECT_EQ(scan->lower(), "rowq");
+  EXPECT_EQ(Lower(&*scan), "rowq");
   EXPECT_EQ(Upper(&*scan), "rowq\0"sv);
 }
 
@@ -61,6 +68,54 @@ TEST(RocksDbScan, RowsThatTheCodecCannotHoldAreAnError) {
                 .status()
                 .code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST(RocksDbDeletion, BoundsMapToTheRow) {
+  const RowPrefixExtractor extractor(BloomType::kRowCol, KeyCodec::Ordered());
+  for (const auto& range :
+       {RocksDbDeletion::OfRow(KeyCodec::Ordered(), "row"),
+        RocksDbDeletion::OfColumn(KeyCodec::Ordered(), "row", "q")}) {
+    ASSERT_TRUE(range.ok());
+    for (const std::string& key : {range->begin, range->end}) {
+      EXPECT_EQ(extractor.Transform(key).ToString(), "row\0"sv);
+    }
+  }
+}
+
+TEST(RocksDbDeletion, AColumnIsAllItsVersionsAndNoOther) {
+  const KeyCodec codec = KeyCodec::Ordered();
+  const auto range = RocksDbDeletion::OfColumn(codec, "row", "q");
+  ASSERT_TRUE(range.ok());
+  const auto is_deleted = [&](std::string_view qualifier,
+                              std::string_view version) {
+    std::string key;
+    EXPECT_TRUE(codec.Encode("row", qualifier, &key).ok());
+    key += version;
+    return key >= range->begin && key < range->end;
+  };
+  EXPECT_TRUE(is_deleted("q", ""));
+  EXPECT_TRUE(is_deleted("q", "\xff\xff"));
+  EXPECT_FALSE(is_deleted("p\xff", "\xff"));
+  EXPECT_FALSE(is_deleted("q\0"sv, ""));
+  EXPECT_FALSE(is_deleted("q\0\xff"sv, ""));
+  EXPECT_FALSE(is_deleted("qa", ""));
+}
+
+TEST(RocksDbDeletion, AColumnOfOtherCodecsIsOneKey) {
+  const auto range =
+      RocksDbDeletion::OfColumn(KeyCodec::FixedRow(3), "row", "q");
+  ASSERT_TRUE(range.ok());
+  EXPECT_EQ(range->begin, "rowq");
+  EXPECT_EQ(range->end, "rowq\0"sv);
+}
+
+TEST(RocksDbDeletion, RowsThatHaveNoEndAreAnError) {
+  EXPECT_EQ(
+      RocksDbDeletion::OfRow(KeyCodec::FixedRow(2), "\xff\xff").status().code(),
+      absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(
+      RocksDbDeletion::OfRow(KeyCodec::FixedRow(2), "row").status().code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(RocksDbScan, CopiesHaveBoundsOfTheirOwn) {

@@ -110,7 +110,8 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
                     const std::string& arg);
 
 // InvalidArgument, naming the option and its remedy, for combinations in
-// which RocksDB would lose rows or silently ignore the filter.
+// which RocksDB would lose rows or silently ignore the filter, or filters would
+// exceed their budget.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
 
@@ -121,10 +122,11 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 //   if (!scan.ok()) return scan.status();  // No such key can be stored.
 //   scan->Configure(&read_options);
 //   std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read_options));
-//   for (it->Seek(scan->lower()); it->Valid(); it->Next()) Use(it->key());
+//   for (it->SeekToFirst(); it->Valid(); it->Next()) Use(it->key());
 //
 // Must outlive the iterator, at the place where Configure() was called. Filters
-// are asked for "ordered" keys only, and forwards only.
+// are asked for "ordered" keys only, and forwards only. Its bounds are not for
+// DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
  public:
   // Errors as KeyCodec::Encode().
@@ -134,9 +136,7 @@ class RocksDbScan {
                                               std::string_view row,
                                               std::string_view qualifier);
 
-  // Where to Seek().
-  const std::string& lower() const { return lower_; }
-  // Sets the upper bound and the seek mode of *read.
+  // Sets the bounds and the seek mode of *read.
   void Configure(ROCKSDB_NAMESPACE::ReadOptions* read);
 
  private:
@@ -144,7 +144,32 @@ class RocksDbScan {
 
   std::string lower_;
   std::string upper_;  // Empty: to the end.
+  ROCKSDB_NAMESPACE::Slice lower_slice_;
   ROCKSDB_NAMESPACE::Slice upper_slice_;
+};
+
+// What to delete by DeleteRange(): a row, or a column with all its versions.
+//
+//   auto range = RocksDbDeletion::OfColumn(codec, "user17", "email");
+//   if (!range.ok()) return range.status();  // No such key can be stored.
+//   db->DeleteRange(write_options, cf, range->begin, range->end);
+//
+// Keys by KeyCodec::Encode() are as safe, as for columns from one up to
+// another. A tombstone that begins or ends at a bound of a column, as
+// RocksDbScan sets it, hides the rest of the row from plain seeks and
+// prefix_same_as_start: behind a tombstone RocksDB seeks anew, to its end, and
+// would ask filters for that column.
+struct RocksDbDeletion {
+  // Errors as KeyCodec::Encode(). OutOfRange for the last of "fixed" rows,
+  // which no key is behind.
+  static absl::StatusOr<RocksDbDeletion> OfRow(const KeyCodec& key_codec,
+                                               std::string_view row);
+  static absl::StatusOr<RocksDbDeletion> OfColumn(const KeyCodec& key_codec,
+                                                  std::string_view row,
+                                                  std::string_view qualifier);
+
+  std::string begin;
+  std::string end;  // Not deleted.
 };
 
 // What one of our filters says about itself, from the bytes that RocksDB
