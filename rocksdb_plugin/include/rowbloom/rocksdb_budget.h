@@ -10,10 +10,10 @@
 //   options.listeners.push_back(rowbloom::NewRocksDbBudgetListener());
 //
 // Without a listener a policy knows of an SST what RocksDB tells of it: level,
-// bottommost or not. That holds the budget in leveled trees. With one it knows
-// the share of keys in the run that the SST will be part of, and what filters
-// take in all: universal trees and budgets in bytes need it, and leveled trees
-// come nearer to the optimum (docs/memory_budget.md).
+// bottommost or not. That holds a balanced budget in leveled trees. With one it
+// knows the share of keys in the run that the SST will be part of, and what
+// filters take in all: universal trees, kHitsOnly and budgets in bytes need it,
+// and leveled trees come nearer to the optimum (docs/memory_budget.md).
 
 #ifndef ROWBLOOM_ROCKSDB_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_BUDGET_H_
