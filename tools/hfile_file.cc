@@ -90,7 +90,12 @@ class HFileFile : public FilterFile {
     return status;
   }
 
-  absl::Status Verify(bool with_cells, Json* /*entry*/) const override {
+  absl::Status Verify(bool with_cells, Json* entry) const override {
+    if (reader_->properties().is_encrypted) {
+      (*entry)["note"] =
+          "encrypted: only checksums and trailer were checked, no cell and no "
+          "filter";
+    }
     return reader_->Verify(with_cells);
   }
 

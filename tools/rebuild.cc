@@ -66,6 +66,12 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
     options.compression = *compression;
   }
   if (arguments.prefix_length > 0) {
+    if (options.bloom_type != BloomType::kRowPrefixFixedLength) {
+      return absl::FailedPreconditionError(
+          "--prefix_length is of bloom type ROWPREFIX_FIXED_LENGTH, and this "
+          "is " +
+          std::string(BloomTypeName(options.bloom_type)));
+    }
     options.prefix_length_bytes = arguments.prefix_length;
   }
   options.error_rate = arguments.error_rate;

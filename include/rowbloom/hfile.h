@@ -64,7 +64,9 @@ struct HFileProperties {
   int minor_version = 0;
   uint64_t cell_count = 0;
   HFileCompression compression = HFileCompression::kNone;
-  HFileChecksum checksum = HFileChecksum::kNull;  // Of the file info's block.
+  // Of the file info's block.
+  HFileChecksum checksum = HFileChecksum::kNull;
+  uint32_t bytes_per_checksum = 0;  // 0 in HFiles 2.0, which have none.
   HFileEncoding encoding = HFileEncoding::kNone;
   std::string comparator;  // A Java class.
   bool is_encrypted = false;

@@ -84,6 +84,16 @@ TEST_F(HFileCliTest, ADamagedBloomMetaExitsWith1) {
   }
 }
 
+TEST_F(HFileCliTest, InspectSaysInFullWhyThereIsNoFilter) {
+  std::string bytes = HBaseFile("row_checksum_null.hfile");
+  const std::string known = "KeyValue$KVComparator";
+  const size_t name = bytes.rfind(known);
+  bytes.replace(name, known.size(), "KeyValue$MyComparator");
+  WriteFile(InputPath("own"), bytes);
+  EXPECT_THAT(Run({"inspect", "own"}).out,
+              HasSubstr("KeyValue$MyComparator\" is not known"));
+}
+
 TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
   // Without checksums.
   std::string bytes = HBaseFile("row_checksum_null.hfile");
@@ -101,13 +111,27 @@ TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
             0);
 }
 
+TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
+  WriteFile(InputPath("secret"), HBaseFile("row_encrypted.hfile"));
+  const ToolResult verified = Run({"verify", "--cells", "secret"});
+  EXPECT_EQ(verified.exit_code, 0);
+  EXPECT_THAT(verified.out, HasSubstr("ok, encrypted: only checksums"));
+  const Json document = Json::parse(Run({"inspect", "--json", "secret"}).out);
+  EXPECT_EQ(document["files"][0]["checksum"], "CRC32C");
+}
+
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
   for (const char* type : {"NONE", "ROW", "rowcol", "ROWPREFIX_FIXED_LENGTH"}) {
     const std::string out = std::string("as_") + type;
-    const ToolResult result =
-        Run({"rebuild", "rowcol.hfile", out, "--bloom_type", type,
-             "--prefix_length", "5", "--error_rate", "0.001", "--chunk_size",
-             "2048", "--hash", "murmur3", "--compression", "ZSTD", "--json"});
+    std::vector<std::string> arguments = {
+        "rebuild", "rowcol.hfile", out,       "--bloom_type",
+        type,      "--error_rate", "0.001",   "--chunk_size",
+        "2048",    "--hash",       "murmur3", "--compression",
+        "ZSTD",    "--json"};
+    if (std::string(type) == "ROWPREFIX_FIXED_LENGTH") {
+      arguments.insert(arguments.end(), {"--prefix_length", "5"});
+    }
+    const ToolResult result = Run(arguments);
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const Json document = Json::parse(result.out);
     EXPECT_EQ(document["format"], "rowbloom-rebuild");
@@ -147,6 +171,7 @@ TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
            {"--error_rate", "2"},
            {"--compression", "LZO"},
            {"--chunk_size", "0"},
+           {"--prefix_length", "4"},
            {"--bloom_type", "ROWPREFIX_FIXED_LENGTH"}}) {
     std::vector<std::string> arguments = {"rebuild", "row.hfile", "half"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());

@@ -141,6 +141,16 @@ TEST(HFileReader, FamilyDeletesHaveAFilterOfTheirOwn) {
   EXPECT_TRUE(without.reader->MayContainFamilyDelete("row02"));
 }
 
+TEST(HFileReader, AFilterOfFamilyDeletesOutweighsACountOfNone) {
+  const std::string bytes = WithInfo(
+      SmallHFile(ManyChunks(BloomType::kRow)), [](hfile::FileInfo* info) {
+        (*info)[hfile::kDeleteFamilyCountName] = hfile::NumberBytes(int64_t{0});
+      });
+  const OpenHFile file(bytes);
+  EXPECT_EQ(file.reader->properties().delete_family_count, 0);
+  EXPECT_TRUE(file.reader->MayContainFamilyDelete("row00"));
+}
+
 TEST(HFileReader, AFileWithoutCellsHasNothing) {
   const OpenHFile file(WriteHFile({}, {}));
   ASSERT_TRUE(file.status.ok()) << file.status;
