@@ -174,6 +174,15 @@ int Run(const Arguments& arguments) {
   Json fields{{"path", EscapeControls(arguments.in)},
               {"out", EscapeControls(arguments.out)}};
   const absl::Status status = Rebuild(arguments, &fields);
+  if (arguments.json) {
+    Json document{{"format", "rowbloom-rebuild"}, {"version", kReportVersion}};
+    document.update(fields);
+    if (!status.ok()) {
+      document["error"] = EscapeControls(std::string(status.message()));
+    }
+    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+  }
   if (!status.ok()) {
     std::cerr << "rowbloom: " << EscapeControls(std::string(status.message()))
               << "\n";
@@ -182,12 +191,7 @@ int Run(const Arguments& arguments) {
                            absl::IsUnimplemented(status);
     return is_damage ? kExitDamaged : kExitUsage;
   }
-  if (arguments.json) {
-    Json document{{"format", "rowbloom-rebuild"}, {"version", kReportVersion}};
-    document.update(fields);
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
-  } else {
+  if (!arguments.json) {
     Json rows = Json::array();
     for (const char* which : {"before", "after"}) {
       Json row{{"filter", which}};
