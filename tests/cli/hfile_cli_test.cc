@@ -52,6 +52,27 @@ TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
   EXPECT_THAT(region.err, HasSubstr("name theirs, as 'store/region/*'"));
 }
 
+TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
+  const std::string region = "0123456789abcdef0123456789abcdef";
+  const std::string reference = "cafe." + region;
+  const std::string link = "table=" + region + "-cafe";
+  WriteFile(InputPath(reference),
+            std::string("PBUF\x07\x0a\x03row\x10\x00", 12));
+  WriteFile(InputPath(link), "");
+  for (const std::string& name : {reference, link}) {
+    for (const char* verb : {"verify", "inspect", "plan"}) {
+      const ToolResult result = Run({verb, name});
+      EXPECT_EQ(result.exit_code, 0) << verb;
+      EXPECT_THAT(result.out, HasSubstr("a reference to an HFile elsewhere"));
+    }
+    const ToolResult looked = Run({"lookup", name, "row"});
+    EXPECT_EQ(looked.exit_code, 0);
+    EXPECT_THAT(looked.out, HasSubstr("maybe"));
+  }
+  WriteFile(InputPath("empty"), "");
+  EXPECT_EQ(Run({"verify", "empty"}).exit_code, 1);
+}
+
 TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
   std::string bytes = ReadFile(InputPath("row.hfile"));
   const Json before = Json::parse(Run({"inspect", "--json", "row.hfile"}).out);
@@ -154,7 +175,10 @@ TEST_F(HFileCliTest, RebuildWithoutAnotherFilterGivesTheSameFile) {
 }
 
 TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
-  EXPECT_EQ(Run({"rebuild", "row.hfile", "rowcol.hfile"}).exit_code, 2);
+  const ToolResult exists =
+      Run({"rebuild", "--json", "row.hfile", "rowcol.hfile"});
+  EXPECT_EQ(exists.exit_code, 2);
+  EXPECT_EQ(Json::parse(exists.out)["error"], "rowcol.hfile: exists");
   std::string bytes = ReadFile(InputPath("row.hfile"));
   bytes[100] ^= 1;  // In its first data block.
   WriteFile(InputPath("lost"), bytes);
