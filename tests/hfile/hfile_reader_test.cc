@@ -243,6 +243,19 @@ TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
                  "no general Bloom meta");
 }
 
+TEST(HFileReader, AFilterWithoutHashesIsMaybe) {
+  // As HBase writes it for an error rate of 0.9, with room for no key.
+  const OpenHFile file(WithMeta(SmallHFile(ManyChunks(BloomType::kRow)),
+                                [](std::string* payload) {
+                                  payload->replace(12, 4, 4, '\0');
+                                  payload->replace(28, 8, 8, '\0');
+                                }));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->general_filter().is_usable);
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  EXPECT_EQ(CountMaybe(*file.reader), static_cast<int>(std::size(kAbsent)));
+}
+
 TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   const auto offset = [](const std::string& file, const char* magic) {
