@@ -90,7 +90,12 @@ class HFileFile : public FilterFile {
     return status;
   }
 
-  absl::Status Verify(bool with_cells, Json* /*entry*/) const override {
+  absl::Status Verify(bool with_cells, Json* entry) const override {
+    if (reader_->properties().is_encrypted) {
+      (*entry)["note"] =
+          "encrypted: only checksums and trailer were checked, no cell and no "
+          "filter";
+    }
     return reader_->Verify(with_cells);
   }
 
@@ -261,17 +266,62 @@ class HFileFile : public FilterFile {
   const std::unique_ptr<HFileReader> reader_;
 };
 
+// What the split of a region leaves in the place of an HFile: a message with
+// the row where it was cut. Or a link: an empty file with the HFile's name.
+class HFileReference : public FilterFile {
+ public:
+  std::string_view kind() const override { return "hfile_reference"; }
+  absl::Status Inspect(Json* entry) const override {
+    (*entry)["note"] = "a reference to an HFile elsewhere";
+    return absl::OkStatus();
+  }
+  absl::Status Verify(bool /*with_cells*/, Json* entry) const override {
+    return Inspect(entry);
+  }
+  absl::Status Lookup(const LookupQuestion& /*question*/,
+                      LookupAnswer* answer) const override {
+    answer->reason = "a reference to an HFile elsewhere";
+    return absl::OkStatus();
+  }
+  absl::Status Plan(Json* entry) const override { return Inspect(entry); }
+};
+
+absl::StatusOr<bool> IsReference(const std::string& path,
+                                 const RandomAccessSource& source) {
+  constexpr std::string_view kMagic = "PBUF";
+  constexpr uint64_t kMaxSize = 1 << 16;  // A row has half as much.
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const uint64_t size = source.size_bytes();
+  // table=region-hfile; hfile.region
+  if (size == 0) {
+    return name.find('-', std::min(name.find('='), name.size())) !=
+           std::string::npos;
+  }
+  if (size > kMaxSize || name.find('.') == std::string::npos) return false;
+  char scratch[kMagic.size()];
+  std::string_view begin;
+  const absl::Status status =
+      source.Read(0, std::min<size_t>(kMagic.size(), size), scratch, &begin);
+  if (!status.ok()) return status;
+  return begin == kMagic;
+}
+
 #endif  // ROWBLOOM_TOOL_WITH_HFILE
 
 }  // namespace
 
 FilterFileOrError OpenHFile(
-    const std::string& /*path*/,
+    [[maybe_unused]] const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source) {
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
   absl::StatusOr<std::unique_ptr<HFileReader>> reader =
       HFileReader::Open(source.get());
-  if (absl::IsInvalidArgument(reader.status())) return nullptr;
+  if (absl::IsInvalidArgument(reader.status())) {
+    const absl::StatusOr<bool> is_reference = IsReference(path, *source);
+    if (!is_reference.ok()) return is_reference.status();
+    if (*is_reference) return std::make_unique<HFileReference>();
+    return nullptr;
+  }
   if (!reader.ok()) return reader.status();
   return std::make_unique<HFileFile>(source, *std::move(reader));
 #else

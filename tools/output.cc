@@ -65,7 +65,7 @@ std::string EscapeControls(std::string_view text) {
   return escaped;
 }
 
-std::string FieldText(const Json& value) {
+std::string FieldText(const Json& value, size_t max_width) {
   if (value.is_null()) return "-";
   if (value.is_number_float()) {
     char text[32];
@@ -75,8 +75,8 @@ std::string FieldText(const Json& value) {
   if (!value.is_string()) return value.dump();
   const auto& text = value.get_ref<const std::string&>();
   if (text.empty()) return "\"\"";
-  if (text.size() <= kMaxFieldWidth) return text;
-  return text.substr(0, kMaxFieldWidth - 3) + "...";
+  if (text.size() <= max_width) return text;
+  return text.substr(0, max_width - 3) + "...";
 }
 
 std::string FieldLines(const Json& entry) {
@@ -88,7 +88,9 @@ std::string FieldLines(const Json& entry) {
   for (const auto& [name, value] : entry.items()) {
     if (!value.is_primitive()) continue;
     AppendPadded(name, width, false, &lines);
-    AppendPadded(FieldText(value), 0, false, &lines);
+    const bool is_key = name == "last_key";
+    AppendPadded(FieldText(value, is_key ? kMaxFieldWidth : std::string::npos),
+                 0, false, &lines);
     EndLine(&lines);
   }
   return lines;
@@ -104,7 +106,8 @@ std::string Table(const Json& rows) {
   for (const auto& [name, example] : longest.items()) {
     std::vector<std::string> column = {name};
     for (const Json& row : rows) {
-      column.push_back(row.contains(name) ? FieldText(row[name]) : "?");
+      column.push_back(row.contains(name) ? FieldText(row[name], kMaxFieldWidth)
+                                          : "?");
     }
     size_t width = 0;
     for (const std::string& text : column) {

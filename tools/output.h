@@ -21,11 +21,12 @@ std::string EscapeBytes(std::string_view bytes);
 // A path or message for the terminal: control characters as \xHH.
 std::string EscapeControls(std::string_view text);
 
-// A field as one word: null as "-", a number of its natural precision, a long
-// string cut.
-std::string FieldText(const Json& value);
+// A field as one word: null as "-", a number of its natural precision, a string
+// cut if it has more than `max_width` bytes.
+std::string FieldText(const Json& value, size_t max_width);
 
-// "  name  value" lines, one for each scalar field of `entry`, aligned.
+// "  name  value" lines, one for each scalar field of `entry`, aligned. Keys,
+// which can be long, are cut; nothing else is.
 std::string FieldLines(const Json& entry);
 
 // An array of objects with the same fields: a header and a line for each,

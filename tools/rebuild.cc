@@ -67,6 +67,12 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
     options.compression = *compression;
   }
   if (arguments.prefix_length > 0) {
+    if (options.bloom_type != BloomType::kRowPrefixFixedLength) {
+      return absl::FailedPreconditionError(
+          "--prefix_length is of bloom type ROWPREFIX_FIXED_LENGTH, and this "
+          "is " +
+          std::string(BloomTypeName(options.bloom_type)));
+    }
     options.prefix_length_bytes = arguments.prefix_length;
   }
   options.error_rate = arguments.error_rate;
@@ -169,6 +175,15 @@ int Run(const Arguments& arguments) {
   Json fields{{"path", EscapeControls(arguments.in)},
               {"out", EscapeControls(arguments.out)}};
   const absl::Status status = Rebuild(arguments, &fields);
+  if (arguments.json) {
+    Json document{{"format", "rowbloom-rebuild"}, {"version", kReportVersion}};
+    document.update(fields);
+    if (!status.ok()) {
+      document["error"] = EscapeControls(std::string(status.message()));
+    }
+    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+  }
   if (!status.ok()) {
     std::cerr << "rowbloom: " << EscapeControls(std::string(status.message()))
               << "\n";
@@ -177,12 +192,7 @@ int Run(const Arguments& arguments) {
                            absl::IsUnimplemented(status);
     return is_damage ? kExitDamaged : kExitUsage;
   }
-  if (arguments.json) {
-    Json document{{"format", "rowbloom-rebuild"}, {"version", kReportVersion}};
-    document.update(fields);
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
-  } else {
+  if (!arguments.json) {
     Json rows = Json::array();
     for (const char* which : {"before", "after"}) {
       Json row{{"filter", which}};

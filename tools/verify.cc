@@ -13,13 +13,16 @@
 namespace rowbloom::tools {
 namespace {
 
-// A filter that is not the expected one is told behind "ok".
+// What is not an error is told behind "ok".
 std::string Text(const Json& entry) {
   std::string line = StatusLine(entry);
   if (!entry.contains("note")) return line;
   line.pop_back();
-  return line + ", filter " + entry["filter"].get<std::string>() + ": " +
-         entry["note"].get<std::string>() + "\n";
+  line += ", ";
+  if (entry.contains("filter")) {
+    line += "filter " + entry["filter"].get<std::string>() + ": ";
+  }
+  return line + entry["note"].get<std::string>() + "\n";
 }
 
 }  // namespace

@@ -12,7 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "bench/program.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/scalable.h"
 #include "rowbloom/memfilter/sizing.h"
@@ -63,11 +66,7 @@ void PrintRow(const char* name, const ScalableOptions& options) {
   std::printf(" %zu | %.4f |\n", layers, filter.expected_fpr());
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("Memory of scalable filters at 1%, in times a standard's.");
-  CLI11_PARSE(app, argc, argv);
+int Run() {
   std::printf(
       "| options | 1,000 keys | 10,000 | 100,000 | 1,000,000 |"
       " just grown, at most | layers | rate |\n"
@@ -89,4 +88,11 @@ int main(int argc, char** argv) {
   options.expansion = 1;
   PrintRow("expansion 1", options);
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Memory of scalable filters at 1%, in times a standard's.");
+  return rowbloom::bench::RunProgram("scalable_memory", &app, argc, argv, Run);
 }

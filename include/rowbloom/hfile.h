@@ -53,6 +53,7 @@ struct HFileReaderOptions {
   // a fresh one, whose chunks leave the cache with the reader.
   uint64_t file_id = 0;
   FilterCachePriority priority = FilterCachePriority::kLow;
+  // Without, damage to a filter can go unnoticed, and then lose rows.
   bool verify_checksums = true;
   // Whether Open() loads all chunks into the cache, first to last.
   bool prefetch = false;
@@ -64,7 +65,9 @@ struct HFileProperties {
   int minor_version = 0;
   uint64_t cell_count = 0;
   HFileCompression compression = HFileCompression::kNone;
-  HFileChecksum checksum = HFileChecksum::kNull;  // Of the file info's block.
+  // Of the file info's block.
+  HFileChecksum checksum = HFileChecksum::kNull;
+  uint32_t bytes_per_checksum = 0;  // 0 in HFiles 2.0, which have none.
   HFileEncoding encoding = HFileEncoding::kNone;
   std::string comparator;  // A Java class.
   bool is_encrypted = false;
@@ -133,7 +136,10 @@ enum class HFileFilterUse : uint8_t {
 // Which use a filter of this type has for a read. Column by column, a ROWCOL
 // filter can also be asked while a scan is in a row: MayContain(row,
 // qualifier). A scan of rows that share the first `prefix_length_bytes` bytes
-// may use a prefix filter; HBase itself does so only if both its ends do.
+// may use a prefix filter; HBase itself does so only if both its ends do. Not
+// so in files of hbase:meta, whose rows have another order: use kPrefix for
+// Gets only there. What delete family filters are for is no read of this kind:
+// see MayContainFamilyDelete().
 HFileFilterUse ClassifyHFileRead(BloomType bloom_type,
                                  uint32_t prefix_length_bytes,
                                  const HFileRead& read);
@@ -183,8 +189,10 @@ class HFileCellReader {
 
 class HFileReader {
  public:
-  // InvalidArgument if it is no HFile, Unimplemented for version 1 and for
-  // versions after 3.3, DataLoss if trailer or file info are damaged.
+  // InvalidArgument if it is no HFile; Unimplemented for version 1, versions
+  // after 3.3, and compression by LZO, BZIP2 and others that are not here;
+  // DataLoss if trailer or file info are damaged, or what is loaded at open has
+  // more than 256 MiB.
   static absl::StatusOr<std::unique_ptr<HFileReader>> Open(
       const RandomAccessSource* source, const HFileReaderOptions& options = {});
   ~HFileReader();

@@ -73,9 +73,9 @@ struct HFileWriterOptions {
 };
 
 // The options that write cells as the file of this reader has them: layout,
-// compression, checksums, bloom type and hash, and of its file info what
-// stays true; without its meta blocks. Sizes and rates of filters are not
-// stored in files.
+// compression, checksums, bloom type, hash and whether there is a delete family
+// filter, and of its file info what stays true; without its meta blocks. The
+// size of data blocks, and sizes and rates of filters, are not stored in files.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
 // What the general filter of a file with these options takes, of so many

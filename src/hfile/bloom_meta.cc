@@ -50,7 +50,8 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   }
   meta.hash = static_cast<HFileHash>(hash);
   meta.comparator = comparator;
-  if (meta.hash_count < 1 || meta.hash_count > kMaxHashCount ||
+  // HBase writes 0 for rates close to 1: then all is "maybe".
+  if (meta.hash_count < 0 || meta.hash_count > kMaxHashCount ||
       chunk_count < 1 ||
       static_cast<size_t>(chunk_count) > payload.size() / kMinChunkEntrySize) {
     return absl::DataLossError(absl::StrCat("hash count ", meta.hash_count,

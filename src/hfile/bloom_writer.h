@@ -23,8 +23,8 @@
 namespace rowbloom::hfile {
 
 inline bool IsFamilyDelete(const HFileCell& cell) {
-  return cell.type == kTypeDeleteFamily ||
-         cell.type == kTypeDeleteFamilyVersion;
+  return cell.type == HFileCell::kDeleteFamily ||
+         cell.type == HFileCell::kDeleteFamilyVersion;
 }
 
 // The keys of a bloom type in cells that come in order. A key that repeats the

@@ -27,8 +27,6 @@ inline constexpr size_t kRowSizeSize = 2;
 inline constexpr size_t kCellKeyOverhead = 3 + 9;
 
 inline constexpr uint8_t kTypeMinimum = 0;
-inline constexpr uint8_t kTypeDeleteFamilyVersion = 10;
-inline constexpr uint8_t kTypeDeleteFamily = 14;
 inline constexpr uint8_t kTypeMaximum = 255;
 inline constexpr int64_t kLatestTimestamp = std::numeric_limits<int64_t>::max();
 

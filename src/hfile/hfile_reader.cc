@@ -91,16 +91,20 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   if (trailer->is_encrypted()) {
     impl->general_.info.reason = "the file is encrypted";
     impl->delete_family_.info.reason = impl->general_.info.reason;
+    // Headers are not encrypted.
+    const auto header =
+        hfile::ReadBlockHeader(impl->format_, trailer->file_info_offset);
+    if (header.ok()) impl->TakeChecksum(*header);
     return impl;
   }
   absl::StatusOr<Section> section = impl->ReadSection();
   if (!section.ok()) return section.status();
+  impl->TakeChecksum(section->file_info_header);
   const absl::StatusOr<hfile::FileInfo> info =
       hfile::ParseFileInfo(*section->file_info);
   if (!info.ok()) {
     return hfile::Annotate(*source, trailer->file_info_offset, info.status());
   }
-  impl->properties_.checksum = section->checksum;
   if (section->meta_index.has_value()) {
     const auto blocks = hfile::ParseRootIndex(*section->meta_index,
                                               trailer->meta_index_count, false);
@@ -118,6 +122,11 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   impl->MakeGeneralFilter(*section);
   impl->MakeDeleteFamilyFilter(*section);
   return impl;
+}
+
+void HFileReader::Impl::TakeChecksum(const hfile::BlockHeader& header) {
+  properties_.checksum = header.checksum;
+  properties_.bytes_per_checksum = header.bytes_per_checksum;
 }
 
 absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
@@ -159,7 +168,7 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
       absl::StatusOr<std::string> info = payload();
       if (!info.ok()) return info.status();
       section.file_info = *std::move(info);
-      section.checksum = header->checksum;
+      section.file_info_header = *header;
     } else if (header->magic == hfile::kGeneralBloomMagic) {
       section.general_meta = BloomMetaBlock{offset, payload()};
     } else if (header->magic == hfile::kDeleteFamilyBloomMagic) {
@@ -432,7 +441,9 @@ bool HFileReader::Impl::MayContainColumn(std::string_view row,
 bool HFileReader::Impl::MayContainFamilyDelete(
     std::string_view row, HFileExplanation* explanation) const {
   if (IsEmpty(explanation)) return false;
-  if (properties_.delete_family_count == 0) {
+  // A filter contradicts it: there are deletes, then.
+  if (properties_.delete_family_count == 0 &&
+      delete_family_.info.bloom_type == BloomType::kNone) {
     return Tell(explanation, false, "the file deletes no family");
   }
   const HFileBloomInfo& info = delete_family_.info;

@@ -79,12 +79,13 @@ class HFileReader::Impl {
     std::optional<std::string> file_info;
     std::optional<BloomMetaBlock> general_meta;
     std::optional<BloomMetaBlock> delete_family_meta;
-    HFileChecksum checksum = HFileChecksum::kNull;
+    hfile::BlockHeader file_info_header;
     uint64_t digest = 0;
     absl::Status error;  // Why it could not be read to its end.
   };
 
   absl::StatusOr<Section> ReadSection() const;
+  void TakeChecksum(const hfile::BlockHeader& header);
   void TakeFileInfo(hfile::FileInfo info);
   void MakeGeneralFilter(const Section& section);
   void MakeDeleteFamilyFilter(const Section& section);

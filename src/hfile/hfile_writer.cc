@@ -55,7 +55,33 @@ absl::Status CheckCell(const HFileCell& cell) {
         " of family, ", cell.qualifier.size(), " of qualifier, ",
         cell.value.size(), " of value, ", cell.tags.size(), " of tags"));
   }
+  constexpr uint8_t kTypes[] = {
+      hfile::kTypeMinimum,      HFileCell::kPut,
+      HFileCell::kDelete,       HFileCell::kDeleteFamilyVersion,
+      HFileCell::kDeleteColumn, HFileCell::kDeleteFamily,
+      hfile::kTypeMaximum};
+  if (cell.timestamp < 0 || std::find(std::begin(kTypes), std::end(kTypes),
+                                      cell.type) == std::end(kTypes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no cell has timestamp ", cell.timestamp, " and type ",
+                     static_cast<int>(cell.type)));
+  }
   return absl::OkStatus();
+}
+
+// Each is one of those that have names.
+absl::Status CheckEnumerations(const HFileWriterOptions& options) {
+  if (BloomTypeName(options.bloom_type) != "UNKNOWN" &&
+      HFileHashName(options.hash) != "UNKNOWN" &&
+      HFileChecksumName(options.checksum) != "UNKNOWN" &&
+      options.profile <= HFileProfile::kWidest) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("bloom_type ", static_cast<int>(options.bloom_type),
+                   ", hash ", static_cast<int>(options.hash), ", checksum ",
+                   static_cast<int>(options.checksum), " or profile ",
+                   static_cast<int>(options.profile), " is not known"));
 }
 
 // Of the general filter's chunks.
@@ -366,6 +392,14 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
       filter.is_usable ? filter.hash : reader.delete_family_filter().hash;
   options.compression = properties.compression;
   options.checksum = properties.checksum;
+  if (properties.bytes_per_checksum > 0) {
+    options.bytes_per_checksum = properties.bytes_per_checksum;
+  }
+  // Files of type ROWCOL have no such filter, and those without deletes.
+  options.delete_family_filter =
+      filter.bloom_type == BloomType::kRowCol ||
+      properties.delete_family_count <= 0 ||
+      reader.delete_family_filter().bloom_type != BloomType::kNone;
   options.has_tags = properties.file_info.count(hfile::kMaxTagsLenName) > 0;
   options.has_mvcc = hfile::FindNumber<int32_t>(properties.file_info,
                                                 hfile::kKeyValueVersionName) ==
@@ -411,6 +445,8 @@ HFileWriter::~HFileWriter() = default;
 
 absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
     const HFileWriterOptions& options, ByteSink* sink) {
+  absl::Status status = CheckEnumerations(options);
+  if (!status.ok()) return status;
   if (options.bytes_per_checksum < hfile::kHeaderSize ||
       options.block_size_bytes == 0 ||
       options.block_size_bytes > hfile::kMaxBlockSize / 2) {

@@ -52,6 +52,27 @@ TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
   EXPECT_THAT(region.err, HasSubstr("name theirs, as 'store/region/*'"));
 }
 
+TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
+  const std::string region = "0123456789abcdef0123456789abcdef";
+  const std::string reference = "cafe." + region;
+  const std::string link = "table=" + region + "-cafe";
+  WriteFile(InputPath(reference),
+            std::string("PBUF\x07\x0a\x03row\x10\x00", 12));
+  WriteFile(InputPath(link), "");
+  for (const std::string& name : {reference, link}) {
+    for (const char* verb : {"verify", "inspect", "plan"}) {
+      const ToolResult result = Run({verb, name});
+      EXPECT_EQ(result.exit_code, 0) << verb;
+      EXPECT_THAT(result.out, HasSubstr("a reference to an HFile elsewhere"));
+    }
+    const ToolResult looked = Run({"lookup", name, "row"});
+    EXPECT_EQ(looked.exit_code, 0);
+    EXPECT_THAT(looked.out, HasSubstr("maybe"));
+  }
+  WriteFile(InputPath("empty"), "");
+  EXPECT_EQ(Run({"verify", "empty"}).exit_code, 1);
+}
+
 TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
   std::string bytes = ReadFile(InputPath("row.hfile"));
   const Json before = Json::parse(Run({"inspect", "--json", "row.hfile"}).out);
@@ -84,6 +105,16 @@ TEST_F(HFileCliTest, ADamagedBloomMetaExitsWith1) {
   }
 }
 
+TEST_F(HFileCliTest, InspectSaysInFullWhyThereIsNoFilter) {
+  std::string bytes = HBaseFile("row_checksum_null.hfile");
+  const std::string known = "KeyValue$KVComparator";
+  const size_t name = bytes.rfind(known);
+  bytes.replace(name, known.size(), "KeyValue$MyComparator");
+  WriteFile(InputPath("own"), bytes);
+  EXPECT_THAT(Run({"inspect", "own"}).out,
+              HasSubstr("KeyValue$MyComparator\" is not known"));
+}
+
 TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
   // Without checksums.
   std::string bytes = HBaseFile("row_checksum_null.hfile");
@@ -101,13 +132,27 @@ TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
             0);
 }
 
+TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
+  WriteFile(InputPath("secret"), HBaseFile("row_encrypted.hfile"));
+  const ToolResult verified = Run({"verify", "--cells", "secret"});
+  EXPECT_EQ(verified.exit_code, 0);
+  EXPECT_THAT(verified.out, HasSubstr("ok, encrypted: only checksums"));
+  const Json document = Json::parse(Run({"inspect", "--json", "secret"}).out);
+  EXPECT_EQ(document["files"][0]["checksum"], "CRC32C");
+}
+
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
   for (const char* type : {"NONE", "ROW", "rowcol", "ROWPREFIX_FIXED_LENGTH"}) {
     const std::string out = std::string("as_") + type;
-    const ToolResult result =
-        Run({"rebuild", "rowcol.hfile", out, "--bloom_type", type,
-             "--prefix_length", "5", "--error_rate", "0.001", "--chunk_size",
-             "2048", "--hash", "murmur3", "--compression", "ZSTD", "--json"});
+    std::vector<std::string> arguments = {
+        "rebuild", "rowcol.hfile", out,       "--bloom_type",
+        type,      "--error_rate", "0.001",   "--chunk_size",
+        "2048",    "--hash",       "murmur3", "--compression",
+        "ZSTD",    "--json"};
+    if (std::string(type) == "ROWPREFIX_FIXED_LENGTH") {
+      arguments.insert(arguments.end(), {"--prefix_length", "5"});
+    }
+    const ToolResult result = Run(arguments);
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const Json document = Json::parse(result.out);
     EXPECT_EQ(document["format"], "rowbloom-rebuild");
@@ -130,7 +175,10 @@ TEST_F(HFileCliTest, RebuildWithoutAnotherFilterGivesTheSameFile) {
 }
 
 TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
-  EXPECT_EQ(Run({"rebuild", "row.hfile", "rowcol.hfile"}).exit_code, 2);
+  const ToolResult exists =
+      Run({"rebuild", "--json", "row.hfile", "rowcol.hfile"});
+  EXPECT_EQ(exists.exit_code, 2);
+  EXPECT_EQ(Json::parse(exists.out)["error"], "rowcol.hfile: exists");
   std::string bytes = ReadFile(InputPath("row.hfile"));
   bytes[100] ^= 1;  // In its first data block.
   WriteFile(InputPath("lost"), bytes);
@@ -147,6 +195,7 @@ TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
            {"--error_rate", "2"},
            {"--compression", "LZO"},
            {"--chunk_size", "0"},
+           {"--prefix_length", "4"},
            {"--bloom_type", "ROWPREFIX_FIXED_LENGTH"}}) {
     std::vector<std::string> arguments = {"rebuild", "row.hfile", "half"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());

@@ -141,6 +141,16 @@ TEST(HFileReader, FamilyDeletesHaveAFilterOfTheirOwn) {
   EXPECT_TRUE(without.reader->MayContainFamilyDelete("row02"));
 }
 
+TEST(HFileReader, AFilterOfFamilyDeletesOutweighsACountOfNone) {
+  const std::string bytes = WithInfo(
+      SmallHFile(ManyChunks(BloomType::kRow)), [](hfile::FileInfo* info) {
+        (*info)[hfile::kDeleteFamilyCountName] = hfile::NumberBytes(int64_t{0});
+      });
+  const OpenHFile file(bytes);
+  EXPECT_EQ(file.reader->properties().delete_family_count, 0);
+  EXPECT_TRUE(file.reader->MayContainFamilyDelete("row00"));
+}
+
 TEST(HFileReader, AFileWithoutCellsHasNothing) {
   const OpenHFile file(WriteHFile({}, {}));
   ASSERT_TRUE(file.status.ok()) << file.status;
@@ -231,6 +241,19 @@ TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
                              blocks->erase(blocks->begin() + 3);
                            }),
                  "no general Bloom meta");
+}
+
+TEST(HFileReader, AFilterWithoutHashesIsMaybe) {
+  // As HBase writes it for an error rate of 0.9, with room for no key.
+  const OpenHFile file(WithMeta(SmallHFile(ManyChunks(BloomType::kRow)),
+                                [](std::string* payload) {
+                                  payload->replace(12, 4, 4, '\0');
+                                  payload->replace(28, 8, 8, '\0');
+                                }));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_TRUE(file.reader->general_filter().is_usable);
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  EXPECT_EQ(CountMaybe(*file.reader), static_cast<int>(std::size(kAbsent)));
 }
 
 TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {

@@ -61,7 +61,12 @@ TEST(HFileWriter, RefusesCellsOutOfOrderAndStaysRefusing) {
 
 TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
   const std::string too_long(32768, 'r');
-  for (const HFileCell& cell : {Put("", "q"), Put(too_long, "q")}) {
+  HFileCell before_time = Put("r", "q");
+  before_time.timestamp = -1;
+  HFileCell of_no_type = Put("r", "q");
+  of_no_type.type = 77;
+  for (const HFileCell& cell :
+       {Put("", "q"), Put(too_long, "q"), before_time, of_no_type}) {
     std::string bytes;
     const auto sink = NewStringSink(&bytes);
     auto writer = HFileWriter::Make({}, sink.get());
@@ -117,6 +122,16 @@ TEST(HFileWriter, RefusesOptionsThatCannotBe) {
   EXPECT_EQ(
       code([](auto* o) { o->bloom_type = BloomType::kRowPrefixFixedLength; }),
       kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->bloom_type = static_cast<BloomType>(0); }),
+            kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->bloom_type = static_cast<BloomType>(9); }),
+            kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->hash = static_cast<HFileHash>(7); }),
+            kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->checksum = static_cast<HFileChecksum>(9); }),
+            kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->profile = static_cast<HFileProfile>(2); }),
+            kInvalid);
   EXPECT_EQ(code([](auto* o) { o->compression = HFileCompression::kLzo; }),
             absl::StatusCode::kUnimplemented);
 }

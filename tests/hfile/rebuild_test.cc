@@ -42,10 +42,13 @@ HFileWriterOptions OptionsFor(const std::filesystem::path& path,
   if (rate > 0) options.error_rate = rate;
   const int fold = std::stoi(DescribedValue(description, "fold"));
   if (fold >= 0) options.max_fold = fold;
-  options.delete_family_filter =
-      DescribedValue(description, "delfam") != "false";
-  options.bytes_per_checksum =
-      static_cast<uint32_t>(std::stoul(DescribedValue(description, "bpc")));
+  if (DescribedValue(description, "delfam") == "false" &&
+      options.bloom_type != BloomType::kRowCol &&
+      reader.properties().delete_family_count > 0) {
+    EXPECT_FALSE(options.delete_family_filter);
+  }
+  EXPECT_EQ(std::to_string(options.bytes_per_checksum),
+            DescribedValue(description, "bpc"));
   options.block_size_bytes =
       static_cast<uint32_t>(std::stoul(DescribedValue(description, "blk")));
   return options;
