@@ -86,15 +86,24 @@ std::vector<uint64_t> NumbersOf(
   return numbers;
 }
 
-// By path.
-const rdb::TableProperties* Find(const rdb::TablePropertiesCollection& all,
-                                 const std::string& path) {
-  const auto found = all.find(path);
-  return found == all.end() ? nullptr : found->second.get();
-}
-
 uint64_t SizeOf(const rdb::TableProperties& properties) {
   return properties.data_size + properties.index_size + properties.filter_size;
+}
+
+// Properties are found by path.
+LiveFiles FilesOf(const std::vector<rdb::CompactionFileInfo>& infos,
+                  const std::vector<std::string>& paths,
+                  const rdb::TablePropertiesCollection& all_properties) {
+  LiveFiles files;
+  for (size_t i = 0; i < infos.size() && i < paths.size(); ++i) {
+    LiveFile& file = files[infos[i].file_number];
+    file.level = infos[i].level;
+    const auto properties = all_properties.find(paths[i]);
+    if (properties == all_properties.end()) continue;
+    file.filter = FileFilter::Of(*properties->second);
+    file.size_bytes = SizeOf(*properties->second);
+  }
+  return files;
 }
 
 }  // namespace
@@ -121,35 +130,19 @@ void BudgetListener::OnCompactionBegin(
     rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept {
   const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
   if (tree == nullptr) return;
-  const std::vector<uint64_t> inputs = NumbersOf(info.input_file_infos);
-  for (size_t i = 0; i < inputs.size() && i < info.input_files.size(); ++i) {
-    const rdb::TableProperties* properties =
-        Find(info.table_properties, info.input_files[i]);
-    if (properties != nullptr) {
-      tree->LearnFilter(inputs[i], FileFilter::Of(*properties));
-    }
-  }
-  tree->CompactionBegan(info.job_id, static_cast<uint32_t>(info.output_level),
-                        inputs);
+  tree->CompactionBegan(
+      info.job_id, static_cast<uint32_t>(info.output_level),
+      FilesOf(info.input_file_infos, info.input_files, info.table_properties));
 }
 
 void BudgetListener::OnCompactionCompleted(
     rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept {
   const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
   if (tree == nullptr) return;
-  LiveFiles outputs;
-  for (size_t i = 0; i < info.output_file_infos.size(); ++i) {
-    LiveFile& file = outputs[info.output_file_infos[i].file_number];
-    file.level = info.output_file_infos[i].level;
-    const rdb::TableProperties* properties =
-        Find(info.table_properties, info.output_files[i]);
-    if (properties == nullptr) continue;
-    file.filter = FileFilter::Of(*properties);
-    file.size_bytes = SizeOf(*properties);
-  }
   tree->CompactionCompleted(info.job_id, info.status.ok(),
                             NumbersOf(info.input_file_infos),
-                            std::move(outputs));
+                            FilesOf(info.output_file_infos, info.output_files,
+                                    info.table_properties));
 }
 
 void BudgetListener::OnExternalFileIngested(

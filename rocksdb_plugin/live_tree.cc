@@ -29,6 +29,10 @@ constexpr size_t kFilesForEachChange = 1000;
 
 constexpr size_t kRememberedGone = 1000;
 
+// Of files whose own threads have yet to tell: above all of RocksDB's sequence
+// numbers.
+constexpr uint64_t kNoOrderYet = uint64_t{1} << 56;
+
 uint64_t Rounded(double value) {
   return static_cast<uint64_t>(std::llround(value));
 }
@@ -172,22 +176,39 @@ void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++changes_;
   last_flush_ = file;
-  if (gone_.count(number) == 0) files_[number] = std::move(file);
+  if (gone_.count(number) > 0) return;
+  const auto known = files_.find(number);
+  if (known != files_.end()) file.level = known->second.level;  // Moved since.
+  files_[number] = std::move(file);
 }
 
 void LiveTree::CompactionBegan(int job, uint32_t output_level,
-                               const std::vector<uint64_t>& inputs) {
+                               LiveFiles inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // A file is in one compaction at a time. RocksDB does not tell of the end of
   // one that the database was closed in.
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     const bool is_over = std::any_of(
-        inputs.begin(), inputs.end(),
-        [&](uint64_t number) { return it->second.inputs.count(number) > 0; });
+        inputs.begin(), inputs.end(), [&](const auto& number_and_file) {
+          return it->second.inputs.count(number_and_file.first) > 0;
+        });
     it = is_over ? jobs_.erase(it) : std::next(it);
   }
-  jobs_[job] = {
-      output_level, {inputs.begin(), inputs.end()}, std::this_thread::get_id()};
+  Job& began = jobs_[job];
+  began = {output_level, {}, std::this_thread::get_id()};
+  for (auto& [number, file] : inputs) {
+    began.inputs.insert(number);
+    if (!file.filter.has_value()) continue;
+    const auto known = files_.find(number);
+    if (known != files_.end()) {
+      known->second.filter = file.filter;
+      ++learned_;
+    } else {
+      file.order = kNoOrderYet + number;
+      files_.emplace(number, std::move(file));
+      ++changes_;
+    }
+  }
 }
 
 void LiveTree::CompactionCompleted(int job, bool is_ok,
@@ -205,7 +226,11 @@ void LiveTree::CompactionCompleted(int job, bool is_ok,
       is_stale_ = true;
       continue;
     }
-    order = std::max(order, file->second.order);
+    if (file->second.order < kNoOrderYet) {
+      order = std::max(order, file->second.order);
+    } else {
+      is_stale_ = true;
+    }
     const auto moved = outputs.find(number);
     if (moved != outputs.end()) {
       const int level = moved->second.level;

@@ -99,10 +99,10 @@ class LiveTree {
   // without the last few changes.
   std::optional<View> ViewFor(const Output& output) const;
 
-  // In whatever order threads come to say so.
+  // In whatever order threads come to say so: an input of a compaction may be
+  // a file that was not told of yet.
   void FlushCompleted(uint64_t number, LiveFile file);
-  void CompactionBegan(int job, uint32_t output_level,
-                       const std::vector<uint64_t>& inputs);
+  void CompactionBegan(int job, uint32_t output_level, LiveFiles inputs);
   // `outputs` without filters and order; those of inputs that were moved, and
   // `filters`, are taken.
   void CompactionCompleted(int job, bool is_ok,

@@ -40,6 +40,13 @@ std::vector<uint64_t> KeysOfRuns(const LiveTree& tree) {
 
 using Numbers = std::vector<uint64_t>;
 
+// Of unknown properties.
+LiveFiles Unread(const Numbers& numbers) {
+  LiveFiles files;
+  for (const uint64_t number : numbers) files[number];
+  return files;
+}
+
 TEST(LiveTree, KnowsNothingAtFirst) {
   const LiveTree tree;
   EXPECT_FALSE(tree.ViewFor({0, true}).has_value());
@@ -70,7 +77,7 @@ TEST(LiveTree, FlushesAndCompactionsAreFollowed) {
   tree.FlushCompleted(1, File(0, 10, 100));
   tree.FlushCompleted(2, File(0, 20, 200));
   EXPECT_EQ(KeysOfRuns(tree), Numbers({20, 10}));
-  tree.CompactionBegan(7, 1, {1, 2});
+  tree.CompactionBegan(7, 1, Unread({1, 2}));
   LiveFile output = File(1, 25);
   tree.CompactionCompleted(7, true, {1, 2}, {{3, output}});
   EXPECT_EQ(KeysOfRuns(tree), Numbers({25}));
@@ -125,6 +132,29 @@ TEST(LiveTree, EventsMayComeInAnyOrder) {
   EXPECT_EQ(KeysOfRuns(tree), Numbers({95}));
 }
 
+// RocksDB starts a compaction before it has told of the flush that made it due.
+TEST(LiveTree, ACompactionTellsOfItsInputs) {
+  LiveTree tree;
+  tree.SetFiles(0, {{1, File(0, 20, 100)}, {9, File(1, 70)}}, milliseconds(0));
+  tree.CompactionBegan(1, 1, {{1, File(0, 20)}, {2, File(0, 10)}});
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 20, 70}));
+  EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 1);
+  tree.FlushCompleted(2, File(0, 10, 50));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({20, 10, 70}));
+  // One that was moved before it was told of stays where it is.
+  tree.CompactionBegan(2, 2, {{3, File(0, 5)}});
+  LiveFile moved;
+  moved.level = 2;
+  tree.CompactionCompleted(2, true, {3}, {{3, moved}});
+  tree.FlushCompleted(3, File(0, 5, 200));
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({20, 10, 70, 5}));
+  // The place of a run that is made of such files is to be found out.
+  EXPECT_FALSE(tree.WantsFiles({}));
+  tree.CompactionBegan(3, 0, {{4, File(0, 1)}});
+  tree.CompactionCompleted(3, true, {4}, {{5, File(0, 1)}});
+  EXPECT_TRUE(tree.WantsFiles(LiveTree::Clock::now() + milliseconds(1)));
+}
+
 TEST(LiveTree, AFileThatIsGoneStaysGone) {
   LiveTree tree;
   // A list had the flush's file before the flush was told of.
@@ -151,9 +181,9 @@ TEST(LiveTree, ACompactionThatWasGivenUpCountsNoMore) {
   tree.SetFiles(0,
                 {{1, File(0, 100, 1)}, {2, File(0, 100, 2)}, {3, File(1, 200)}},
                 milliseconds(0));
-  tree.CompactionBegan(7, 1, {1, 2});
+  tree.CompactionBegan(7, 1, Unread({1, 2}));
   EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 1);
-  tree.CompactionBegan(1, 1, {1});
+  tree.CompactionBegan(1, 1, Unread({1}));
   EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 0.75);
 }
 
@@ -165,10 +195,10 @@ TEST(LiveTree, SharesAreOfTheRunAsItWillBe) {
                  {3, File(1, 300)},
                  {4, File(2, 400)}},
                 milliseconds(1));
-  tree.CompactionBegan(1, 1, {1, 2});
+  tree.CompactionBegan(1, 1, Unread({1, 2}));
   // 2 and 3 are there, 1 comes.
   EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 0.6);
-  tree.CompactionBegan(2, 2, {3});
+  tree.CompactionBegan(2, 2, Unread({3}));
   EXPECT_DOUBLE_EQ(*tree.ViewFor({2, false})->run_share, 0.7);
   // As many as the last flush had, which are more.
   tree.FlushCompleted(5, File(0, 250, 2));
@@ -181,9 +211,9 @@ TEST(LiveTree, ARunInLevel0IsThatOfTheThread) {
   for (uint64_t i = 1; i <= 4; ++i) {
     tree.FlushCompleted(i, File(0, 100 * i, i));
   }
-  tree.CompactionBegan(1, 0, {1, 2});
+  tree.CompactionBegan(1, 0, Unread({1, 2}));
   std::thread([&] {
-    tree.CompactionBegan(2, 0, {3, 4});
+    tree.CompactionBegan(2, 0, Unread({3, 4}));
     EXPECT_DOUBLE_EQ(*tree.ViewFor({0, false})->run_share, 0.7);
   }).join();
   EXPECT_DOUBLE_EQ(*tree.ViewFor({0, false})->run_share, 0.3);
@@ -346,7 +376,7 @@ TEST(LiveTree, ThreadsMayTellAndAskAtOnce) {
       for (uint64_t i = 0; i < 200; ++i) {
         const uint64_t number = 1000 * t + 2 * i;
         tree.FlushCompleted(number, File(0, 10, number));
-        tree.CompactionBegan(static_cast<int>(number), 1, {number});
+        tree.CompactionBegan(static_cast<int>(number), 1, Unread({number}));
         tree.ViewFor({1, false});
         tree.CompactionCompleted(static_cast<int>(number), true, {number},
                                  {{number + 1, File(1, 10)}});
