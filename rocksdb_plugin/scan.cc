@@ -75,7 +75,7 @@ absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfColumn(
   range.end = range.begin;
   if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
     // Behind all versions, and no bound of the column: it maps to the row.
-    range.end.back() = kColumnUpperBound + 1;
+    range.end.back() = kColumnUpperBound - 1;
   } else {
     range.end.push_back('\0');
   }

@@ -235,6 +235,53 @@ TEST(DbSeekTrap, CellsAroundDeletionsAndTombstonesAtKeysAreFound) {
   }
 }
 
+void CompactFrom0To(int level, TestDb* db) {
+  ROCKSDB_NAMESPACE::ColumnFamilyMetaData meta;
+  (*db)->GetColumnFamilyMetaData(&meta);
+  std::vector<std::string> names;
+  for (const auto& file : meta.levels[0].files) names.push_back(file.name);
+  ROCKSDB_NAMESPACE::CompactionOptions options;
+  options.output_file_size_limit = 1 << 10;
+  ASSERT_TRUE((*db)->CompactFiles(options, names, level).ok());
+}
+
+// RocksDB cuts a tombstone where subcompactions meet: at separators of blocks,
+// of which the one between columns q and q\0... is q's part and a byte.
+TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
+  TestDb db;
+  db.set_up.target_file_size_bytes = 1 << 10;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  table.block_size = 64;
+  options.table_factory.reset(
+      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  options.max_subcompactions = 8;
+  EXPECT_TRUE(CheckRocksDbOptions(options).ok());
+  db.Open(options);
+  for (const char* qualifier : {"A", "b", "l", "z", "zz"}) {
+    db.Put(db.Key("row", qualifier), "b and l are deleted later");
+  }
+  db.Flush();
+  CompactFrom0To(3, &db);
+  for (int i = 100; i < 160; ++i) {
+    const std::string qualifier = "c" + std::to_string(i);
+    db.Put(db.Key("row", qualifier), std::string(60, 'v'));
+    db.Put(db.Key("row", qualifier + std::string("\0x", 2)),
+           std::string(60, 'v'));
+  }
+  db.Flush();
+  const ROCKSDB_NAMESPACE::Snapshot* before = db->GetSnapshot();
+  ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), db.Key("row", "a"),
+                              db.Key("row", "m"))
+                  .ok());
+  db.Flush();
+  CompactFrom0To(1, &db);
+  ASSERT_GT(db.Properties().size(), 3);
+  for (Scan scan : kAllScans) EXPECT_EQ(ScanRow(db, scan, "row").size(), 3);
+  EXPECT_EQ(CellsBackwards(db), 1);
+  db->ReleaseSnapshot(before);
+}
+
 // Whatever CheckRocksDbOptions() refuses of prefix hashes: columns are lost to
 // a plain seek to the bound of a column, which a RocksDbScan never is.
 int ColumnsFound(const TestDb& db, bool plain) {

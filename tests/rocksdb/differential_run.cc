@@ -102,7 +102,8 @@ void DifferentialRun::MakeNames() {
         codec.kind() == KeyCodec::Kind::kFixedRow ? 6 : random_.Below(9)));
   }
   rows_.assign(rows.begin(), rows.end());
-  qualifiers_ = {"", "q", RandomBytes(&random_, kBytes, 2),
+  qualifiers_ = {"", "q", std::string("q\0x", 3),
+                 RandomBytes(&random_, kBytes, 2),
                  RandomBytes(&random_, kBytes, 5)};
   versions_ = {""};
   if (ordered) versions_.insert(versions_.end(), {"\1", "v1", "v2\xff"});

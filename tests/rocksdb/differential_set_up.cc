@@ -274,6 +274,7 @@ ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up) {
   if (set_up.universal_compaction) {
     options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
   }
+  options.max_subcompactions = 1 + choices.Below(4);
   if (!set_up.maps_columns() && choices.OneIn(3)) {
     options.memtable_prefix_bloom_size_ratio = 0.1;
     options.memtable_whole_key_filtering = choices.OneIn(2);

@@ -45,7 +45,7 @@ TEST(RocksDbScan, BoundsOfAColumnHaveTheColumnPart) {
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
   ASSERT_TRUE(scan.ok());
   EXPECT_EQ(Lower(&*scan), "row\0\1q\0"sv);
-  EXPECT_EQ(Upper(&*scan), "row\0\1q\0\2"sv);
+  EXPECT_EQ(Upper(&*scan), "row\0\1q\0\3"sv);
 }
 
 TEST(RocksDbScan, AColumnOfOtherCodecsIsOneKey) {
