@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "rocksdb/version.h"
 #include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
+#include "tree_budget.h"
 
 namespace rowbloom {
 
@@ -96,17 +98,20 @@ Status CheckNothingElseUsesPrefixes(
 // By it the budget is spread over levels that are not known.
 Status CheckSizeRatio(const ColumnFamilyOptions& options, BudgetMode mode,
                       double size_ratio) {
+  const double multiplier = options.max_bytes_for_level_multiplier;
   if (mode == BudgetMode::kFixed ||
       options.compaction_style != ROCKSDB_NAMESPACE::kCompactionStyleLevel ||
-      options.max_bytes_for_level_multiplier == size_ratio) {
+      // Text has fewer digits, and no budget can be had by one of at most 1.
+      std::abs(multiplier - size_ratio) <= 1e-3 * size_ratio ||
+      !ValidateSizeRatio(multiplier).ok()) {
     return Status::OK();
   }
   return Status::InvalidArgument(
       absl::StrCat("size_ratio ", size_ratio,
                    " of filter_policy is not max_bytes_for_level_multiplier ",
-                   options.max_bytes_for_level_multiplier,
-                   ": filters would exceed their budget; set size_ratio=",
-                   options.max_bytes_for_level_multiplier));
+                   multiplier, ": without a listener filters would ",
+                   size_ratio > multiplier ? "exceed" : "fall short of",
+                   " their budget; set size_ratio=", multiplier));
 }
 
 Status CheckPair(const RocksDbOptions& policy,

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "rocksdb/status.h"
 #include "rocksdb/utilities/options_type.h"
 
@@ -120,11 +121,12 @@ inline absl::Status ParseBytes(std::string_view text, uint64_t* value) {
 template <typename Options, double Options::*kMember,
           absl::Status (*kValidate)(double)>
 OptionText<Options> NumberText() {
-  return {
-      [](std::string_view text, Options* options) {
-        return ParseNumber(text, kValidate, &(options->*kMember));
-      },
-      [](const Options& options) { return absl::StrCat(options.*kMember); }};
+  return {[](std::string_view text, Options* options) {
+            return ParseNumber(text, kValidate, &(options->*kMember));
+          },
+          [](const Options& options) {
+            return absl::StrFormat("%.15g", options.*kMember);
+          }};
 }
 
 using OptionTypeTable =

@@ -149,6 +149,11 @@ TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
   c.filter.size_ratio = 4;
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  c.options.max_bytes_for_level_multiplier = 10.0 / 3;
+  c.filter.size_ratio = 3.33333;  // As text has it.
+  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  c.options.max_bytes_for_level_multiplier = 4;
   c.options.prefix_extractor.reset();
   RocksDbComposedOptions composed;
   c.table.filter_policy = NewRocksDbComposedPolicy(composed);

@@ -134,6 +134,7 @@ TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
         "{id=rowbloom;policy=compact:target_fpr=1.52587890625e-05}",
         "{id=rowbloom;policy=fast:bits_per_key=9.5}",
         "{id=rowbloom;policy=compact;budget=balanced;size_ratio=4}",
+        "{id=rowbloom;policy=compact;budget=balanced;size_ratio=1.0000001}",
         "{id=rowbloom;budget=hits_only;budget_bits_per_key=0.45;"
         "budget_bytes=123456789;missing_share=0.25}",
         "{id=rowbloom;key_codec=fixed:20;policy=blocked_bloom:target_fpr="
