@@ -246,7 +246,8 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
     if (!reader->Bits(shape.bit_count, &bits)) break;
     // Each key that counts has set a bit.
     const uint64_t bits_set = bits.CountSet();
-    if (capacity != planned || key_count > capacity || key_count > bits_set) {
+    if (capacity == 0 || capacity != planned || key_count > capacity ||
+        key_count > bits_set) {
       reader->Refuse(absl::StrCat("layer ", i, " of ", key_count, " keys has ",
                                   bits_set, " bits set and room for ", capacity,
                                   ", planned for ", planned));

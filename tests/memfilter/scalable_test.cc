@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/coding.h"
+#include "memfilter/saved_form.h"
 #include "rowbloom/memfilter/bf_commands.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
@@ -473,6 +474,28 @@ TEST(BfCommands, AbandonedDumpsAndLoadsAreBounded) {
   EXPECT_TRUE(bf.LoadChunk("c", whole, rest).ok());
   EXPECT_TRUE(bf.LoadChunk("e", whole, rest).ok());
   EXPECT_TRUE(bf.Exists("c", "x") && bf.Exists("e", "x"));
+}
+
+// Behind a layer of so many keys that no number holds the next one's.
+TEST(ScalableFilter, ASavedLayerHasRoomForKeys) {
+  constexpr uint64_t kCapacity = uint64_t{1} << 60;
+  memfilter::SavedFormWriter writer(MemFilterKind::kScalable);
+  writer.AddDouble(0.01);
+  writer.AddDouble(0.5);
+  writer.AddVarint(kCapacity);
+  writer.AddVarint(1 << 15);
+  writer.AddVarint(0);  // Scaling.
+  writer.AddVarint(2);  // Layers.
+  for (const uint64_t capacity : {kCapacity, uint64_t{0}}) {
+    writer.AddVarint(64);  // Bits.
+    writer.AddVarint(3);   // Probes.
+    writer.AddVarint(capacity);
+    writer.AddVarint(0);  // Keys.
+    writer.AddWords(std::vector<uint64_t>{0});
+  }
+  const absl::Status status = ScalableFilter::Load(writer.Finish()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_NE(status.message().find("room for 0"), std::string::npos) << status;
 }
 
 TEST(BfCommands, EachErrorEndsItsLoad) {
