@@ -65,9 +65,9 @@ struct BloomSize {
 };
 
 // Bits and keys are rounded down if the probes are not given, as the usual
-// tables do: ShapeFor() has the bits that hold a rate. InvalidArgument for a
-// value outside its range, for too few values or too many, and for values that
-// contradict each other.
+// tables do, but bits up for a rate above 0.5: ShapeFor() has the bits that
+// hold a rate. InvalidArgument for a value outside its range, for too few
+// values or too many, and for values that contradict each other.
 absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& asked);
 
 // One array of bits: what filters are made of.

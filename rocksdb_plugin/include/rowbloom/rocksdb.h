@@ -111,7 +111,7 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 
 // InvalidArgument, naming the option and its remedy, for combinations in
 // which RocksDB would lose rows or silently ignore the filter, or filters would
-// exceed their budget.
+// miss their budget.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
 
@@ -124,7 +124,8 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 //   std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read_options));
 //   for (it->SeekToFirst(); it->Valid(); it->Next()) Use(it->key());
 //
-// Must outlive the iterator, at the place where Configure() was called. Filters
+// Must outlive, at the place where Configure() was called, every iterator made
+// with these ReadOptions, until their bounds are set anew. Filters
 // are asked for "ordered" keys only, and forwards only. Its bounds are not for
 // DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
@@ -160,8 +161,8 @@ class RocksDbScan {
 // prefix_same_as_start: behind a tombstone RocksDB seeks anew, to its end, and
 // would ask filters for that column.
 struct RocksDbDeletion {
-  // Errors as KeyCodec::Encode(). OutOfRange for the last of "fixed" rows,
-  // which no key is behind.
+  // Errors as KeyCodec::Encode(). OutOfRange for a row that no key is behind,
+  // as the last of "fixed" rows.
   static absl::StatusOr<RocksDbDeletion> OfRow(const KeyCodec& key_codec,
                                                std::string_view row);
   static absl::StatusOr<RocksDbDeletion> OfColumn(const KeyCodec& key_codec,
