@@ -6,7 +6,7 @@
 // exceptions, the bounds of a column, which no stored key equals:
 //
 //   esc(row) 00 01 esc(qual) 00       lower  ->  the column part
-//   esc(row) 00 01 esc(qual) 00 03    upper  ->  the column part
+//   esc(row) 00 01 esc(qual) 00 04    upper  ->  the column part
 //
 // So a scan between these two asks for the column, of the same filter that
 // any other seek asks for the row. Stored keys must all map to their row:
@@ -38,8 +38,11 @@ namespace rowbloom {
 // Behind a column part: greater than 01, which each key of the column has
 // there, and not FF, which would continue the qualifier. Not 02: RocksDB's
 // separator between the columns q and q\0... ends so, and it cuts range
-// tombstones at separators.
-inline constexpr char kColumnUpperBound = '\x03';
+// tombstones at separators. Nor kColumnEnd.
+inline constexpr char kColumnUpperBound = '\x04';
+
+// Behind a column part, too, but it maps to the row: range tombstones end so.
+inline constexpr char kColumnEnd = '\x03';
 
 class RowPrefixExtractor final : public ROCKSDB_NAMESPACE::SliceTransform {
  public:

@@ -19,30 +19,31 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfRow(const KeyCodec& key_codec,
   if (absl::Status s = key_codec.RowUpperBound(row, &scan.upper_); !s.ok()) {
     return s;
   }
+  scan.tailing_lower_ = scan.lower_;
+  scan.tailing_upper_ = scan.upper_;
   return scan;
 }
 
 absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
                                                   std::string_view row,
                                                   std::string_view qualifier) {
+  auto keys = RocksDbDeletion::OfColumn(key_codec, row, qualifier);
+  if (!keys.ok()) return keys.status();
   RocksDbScan scan;
-  if (absl::Status s = key_codec.Encode(row, qualifier, &scan.lower_);
-      !s.ok()) {
-    return s;
-  }
-  scan.upper_ = scan.lower_;
+  scan.lower_ = keys->begin;
+  scan.upper_ = keys->end;
   if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
     scan.lower_.pop_back();  // Up to the column part: see RowPrefixExtractor.
     scan.upper_.back() = kColumnUpperBound;
-  } else {
-    scan.upper_.push_back('\0');  // The column is one key.
   }
+  scan.tailing_lower_ = std::move(keys->begin);
+  scan.tailing_upper_ = std::move(keys->end);
   return scan;
 }
 
 void RocksDbScan::Configure(ROCKSDB_NAMESPACE::ReadOptions* read) {
-  lower_slice_ = ROCKSDB_NAMESPACE::Slice(lower_);
-  upper_slice_ = ROCKSDB_NAMESPACE::Slice(upper_);
+  lower_slice_ = read->tailing ? tailing_lower_ : lower_;
+  upper_slice_ = read->tailing ? tailing_upper_ : upper_;
   read->iterate_lower_bound = &lower_slice_;
   read->iterate_upper_bound = upper_.empty() ? nullptr : &upper_slice_;
   // Asks the filter only if both bounds have one prefix, and never while the
@@ -74,10 +75,9 @@ absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfColumn(
   if (!status.ok()) return status;
   range.end = range.begin;
   if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
-    // Behind all versions, and no bound of the column: it maps to the row.
-    range.end.back() = kColumnUpperBound - 1;
+    range.end.back() = kColumnEnd;  // Behind all versions.
   } else {
-    range.end.push_back('\0');
+    range.end.push_back('\0');  // The column is one key.
   }
   return range;
 }

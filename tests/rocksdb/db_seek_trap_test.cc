@@ -282,6 +282,50 @@ TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
   db->ReleaseSnapshot(before);
 }
 
+// RocksDB's tailing iterator forgets a file that a filter ruled out.
+TEST(DbSeekTrap, TailingIteratorsLoseRowsToPlainSeeks) {
+  TestDb db;
+  db.Open();
+  db.Put(db.Key("row5", "q"), "value");
+  db.Flush();
+  const auto finds = [&db](bool auto_prefix_mode) {
+    ROCKSDB_NAMESPACE::ReadOptions read;
+    read.tailing = true;
+    read.auto_prefix_mode = auto_prefix_mode;
+    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
+        db->NewIterator(read));
+    it->Seek(db.Key("row1", "q"));
+    it->Seek(db.Key("row5", "q"));
+    return it->Valid();
+  };
+  EXPECT_FALSE(finds(/*auto_prefix_mode=*/false)) << "it loses none any more";
+  EXPECT_TRUE(finds(/*auto_prefix_mode=*/true));
+}
+
+TEST(DbSeekTrap, TailingScansOfAColumnFindAllVersions) {
+  TestDb db;
+  db.Open();
+  for (const char* version : {"1", "2", "3"}) {
+    db.Put(db.Key("row", "q", version), "value");
+  }
+  db.Flush();
+  auto scan = RocksDbScan::OfColumn(db.set_up.filter.key_codec, "row", "q");
+  ASSERT_TRUE(scan.ok());
+  ROCKSDB_NAMESPACE::ReadOptions read;
+  read.tailing = true;
+  scan->Configure(&read);
+  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator(read));
+  for (int turn = 0; turn < 2; ++turn) {
+    it->SeekToFirst();
+    for (const char* version : {"1", "2", "3"}) {
+      ASSERT_TRUE(it->Valid());
+      EXPECT_EQ(it->key(), Slice(db.Key("row", "q", version)));
+      it->Next();
+    }
+    EXPECT_FALSE(it->Valid());
+  }
+}
+
 // Whatever CheckRocksDbOptions() refuses of prefix hashes: columns are lost to
 // a plain seek to the bound of a column, which a RocksDbScan never is.
 int ColumnsFound(const TestDb& db, bool plain) {

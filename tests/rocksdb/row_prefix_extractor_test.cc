@@ -51,8 +51,8 @@ TEST(RowPrefixExtractor, MapsBoundsOfARowToItsRowPart) {
 TEST(RowPrefixExtractor, MapsBoundsOfAColumnToItsColumnPartIfRowCol) {
   const RowPrefixExtractor row_col(BloomType::kRowCol, KeyCodec::Ordered());
   EXPECT_EQ(Prefix(row_col, "row\0\1q\0"sv), "row\0\1q\0"sv);
-  EXPECT_EQ(Prefix(row_col, "row\0\1q\0\3"sv), "row\0\1q\0"sv);
-  EXPECT_EQ(Prefix(row_col, "row\0\1q\0\3more"sv), "row\0"sv);
+  EXPECT_EQ(Prefix(row_col, "row\0\1q\0\4"sv), "row\0\1q\0"sv);
+  EXPECT_EQ(Prefix(row_col, "row\0\1q\0\4more"sv), "row\0"sv);
   const RowPrefixExtractor row(BloomType::kRow, KeyCodec::Ordered());
   EXPECT_EQ(Prefix(row, "row\0\1q\0"sv), "row\0"sv);
 }
@@ -74,7 +74,7 @@ TEST(RowPrefixExtractor, APrefixIsItsOwnPrefix) {
     for (const KeyCodec& codec : kCodecs) {
       const RowPrefixExtractor extractor(type, codec);
       for (std::string_view key :
-           {"row\0\1q|\0\1v"sv, "row\0\1q|\0"sv, "row|\0\1q\0\3"sv}) {
+           {"row\0\1q|\0\1v"sv, "row\0\1q|\0"sv, "row|\0\1q\0\4"sv}) {
         const std::string prefix = Prefix(extractor, key);
         EXPECT_EQ(Prefix(extractor, prefix), prefix);
       }
@@ -84,7 +84,7 @@ TEST(RowPrefixExtractor, APrefixIsItsOwnPrefix) {
 
 // Checked against the definition: append every pair of bytes that matters.
 TEST(RowPrefixExtractor, SameResultWhenAppendedIsNeverWronglyTrue) {
-  const std::string bytes("\0\1\3\xff|a", 6);
+  const std::string bytes("\0\1\4\xff|a", 6);
   int stays = 0;
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     for (const KeyCodec& codec : kCodecs) {

@@ -13,6 +13,7 @@
 namespace rowbloom {
 namespace {
 
+using ROCKSDB_NAMESPACE::Slice;
 using std::string_view_literals::operator""sv;
 
 std::string Lower(RocksDbScan* scan) {
@@ -45,7 +46,21 @@ TEST(RocksDbScan, BoundsOfAColumnHaveTheColumnPart) {
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
   ASSERT_TRUE(scan.ok());
   EXPECT_EQ(Lower(&*scan), "row\0\1q\0"sv);
-  EXPECT_EQ(Upper(&*scan), "row\0\1q\0\3"sv);
+  EXPECT_EQ(Upper(&*scan), "row\0\1q\0\4"sv);
+}
+
+TEST(RocksDbScan, BoundsOfATailingScanMapToTheRow) {
+  const RowPrefixExtractor extractor(BloomType::kRowCol, KeyCodec::Ordered());
+  auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
+  ASSERT_TRUE(scan.ok());
+  ROCKSDB_NAMESPACE::ReadOptions read;
+  read.tailing = true;
+  scan->Configure(&read);
+  EXPECT_EQ(*read.iterate_lower_bound, Slice("row\0\1q\0\1", 8));
+  EXPECT_EQ(*read.iterate_upper_bound, Slice("row\0\1q\0\3", 8));
+  EXPECT_EQ(extractor.Transform(*read.iterate_lower_bound), Slice("row\0", 4));
+  EXPECT_EQ(extractor.Transform(*read.iterate_upper_bound), Slice("row\0", 4));
+  EXPECT_EQ(Upper(&*scan), "row\0\1q\0\4"sv);
 }
 
 TEST(RocksDbScan, AColumnOfOtherCodecsIsOneKey) {

@@ -125,9 +125,9 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 //   for (it->SeekToFirst(); it->Valid(); it->Next()) Use(it->key());
 //
 // Must outlive, at the place where Configure() was called, every iterator made
-// with these ReadOptions, until their bounds are set anew. Filters
-// are asked for "ordered" keys only, and forwards only. Its bounds are not for
-// DeleteRange(): see RocksDbDeletion.
+// with these ReadOptions, until their bounds are set anew; for one ReadOptions
+// at a time. Filters are asked for "ordered" keys only, and forwards only. Its
+// bounds are not for DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
  public:
   // Errors as KeyCodec::Encode().
@@ -137,7 +137,8 @@ class RocksDbScan {
                                               std::string_view row,
                                               std::string_view qualifier);
 
-  // Sets the bounds and the seek mode of *read.
+  // Sets the bounds and the seek mode of *read. If `tailing` is set, which has
+  // to be before, a scan over a column asks for its row.
   void Configure(ROCKSDB_NAMESPACE::ReadOptions* read);
 
  private:
@@ -145,6 +146,10 @@ class RocksDbScan {
 
   std::string lower_;
   std::string upper_;  // Empty: to the end.
+  // The same, of keys that map to the row: a tailing iterator takes its bounds
+  // for stored keys.
+  std::string tailing_lower_;
+  std::string tailing_upper_;
   ROCKSDB_NAMESPACE::Slice lower_slice_;
   ROCKSDB_NAMESPACE::Slice upper_slice_;
 };
