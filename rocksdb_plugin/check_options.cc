@@ -63,6 +63,17 @@ Status CheckMemtable(const ColumnFamilyOptions& options) {
                    "use SkipListFactory"));
 }
 
+// Of RocksDB 11.2 and later: whether reading writes range tombstones.
+template <typename Options>
+auto ReadsWriteTombstones(const Options& options, int /*preferred*/)
+    -> decltype(options.min_tombstones_for_range_conversion > 0) {
+  return options.min_tombstones_for_range_conversion > 0;
+}
+template <typename Options>
+bool ReadsWriteTombstones(const Options& /*options*/, long /*otherwise*/) {
+  return false;
+}
+
 // The bounds of a column map to a prefix that no key of the column maps to.
 // Our builder adds it; whatever else RocksDB keys by prefix does not.
 Status CheckNothingElseUsesPrefixes(
@@ -74,6 +85,12 @@ Status CheckNothingElseUsesPrefixes(
     return Status::InvalidArgument(
         absl::StrCat("memtable_prefix_bloom_size_ratio > 0", why,
                      "set it to 0, or use rowbloom.RowPrefix:ROW"));
+  }
+  if (ReadsWriteTombstones(options, 0)) {
+    return Status::InvalidArgument(
+        absl::StrCat("min_tombstones_for_range_conversion > 0", why,
+                     "tombstones would end at bounds of columns; set it to 0, "
+                     "or use rowbloom.RowPrefix:ROW"));
   }
   if (table_options == nullptr) {
     return Status::InvalidArgument(

@@ -65,6 +65,15 @@ Status NotOfCodec(const Slice& key, absl::string_view why) {
                             std::string(why));
 }
 
+// Where RocksDB has it: values may wait in blobs until they are asked for.
+template <typename Read>
+auto PrepareValues(Read* read, int /*preferred*/)
+    -> decltype(read->allow_unprepared_value, void()) {
+  read->allow_unprepared_value = false;
+}
+template <typename Read>
+void PrepareValues(Read* /*read*/, long /*otherwise*/) {}
+
 // An iterator over the keys of a RocksDbScan, with all that it points to.
 class OneScan {
  public:
@@ -78,6 +87,7 @@ class OneScan {
     }
     read_.iter_start_ts = nullptr;
     read_.tailing = false;
+    PrepareValues(&read_, 0);
     it_.reset(db->NewIterator(read_, column_family));
     it_->SeekToFirst();
   }

@@ -24,7 +24,8 @@
 // | RowExists, GetRow      | the row ("ordered" keys, with an extractor)     |
 //
 // `read` gives snapshot, timestamp, cache, checksums, deadline and the rest;
-// its bounds, seek modes, `tailing` and `iter_start_ts` are not used.
+// its bounds, seek modes, `tailing`, `iter_start_ts` and
+// `allow_unprepared_value` are not used.
 //
 // Errors: NotFound for a cell that is not there. InvalidArgument for a row that
 // the codec cannot hold. Corruption for keys within a row that are not the
