@@ -182,7 +182,8 @@ struct HFileCell {
 class HFileCellReader {
  public:
   virtual ~HFileCellReader() = default;
-  // False at the end, and if there is an error.
+  // False at the end, and if there is an error: DataLoss also if there are not
+  // as many cells as the file says.
   virtual bool Next(HFileCell* cell) = 0;
   virtual const absl::Status& status() const = 0;
 };

@@ -562,7 +562,7 @@ absl::StatusOr<std::string> HFileReader::ReadMetaBlock(
 
 std::unique_ptr<HFileCellReader> HFileReader::NewCellReader() const {
   return std::make_unique<hfile::BlockCellReader>(
-      impl_->format(), impl_->trailer(), impl_->layout());
+      impl_->format(), impl_->trailer(), impl_->layout(), impl_->is_empty());
 }
 
 absl::Status HFileReader::Verify(bool with_keys) const {

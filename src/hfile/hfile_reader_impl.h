@@ -57,6 +57,8 @@ class HFileReader::Impl {
   const hfile::BlockFormat& format() const { return format_; }
   const hfile::Trailer& trailer() const { return trailer_; }
   const hfile::DataLayout& layout() const { return layout_; }
+  // Trailer and data index agree that there are no cells.
+  bool is_empty() const { return is_empty_; }
   const HFileProperties& properties() const { return properties_; }
   const Filter& general() const { return general_; }
   const Filter& delete_family() const { return delete_family_; }

@@ -141,6 +141,20 @@ TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
   EXPECT_EQ(document["files"][0]["checksum"], "CRC32C");
 }
 
+TEST_F(HFileCliTest, RebuildAndPlanMissNoDataBlock) {
+  const std::string whole = HBaseFile("row_index_2_levels.hfile");
+  std::string last_offset = whole;
+  last_offset[12032] ^= 0x40;  // The trailer's last data block.
+  std::string magic = whole;
+  magic[5041] ^= 0x01;  // Of a data block.
+  for (const std::string& damaged : {last_offset, magic}) {
+    WriteFile(InputPath("fewer"), damaged);
+    EXPECT_EQ(Run({"rebuild", "fewer", "lost"}).exit_code, 1);
+    EXPECT_FALSE(std::filesystem::exists(InputPath("lost")));
+    EXPECT_EQ(Run({"plan", "fewer"}).exit_code, 1);
+  }
+}
+
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
   for (const char* type : {"NONE", "ROW", "rowcol", "ROWPREFIX_FIXED_LENGTH"}) {
     const std::string out = std::string("as_") + type;
