@@ -83,6 +83,24 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
   return options;
 }
 
+// They are held until they are written.
+absl::Status ReadMetaBlocks(const std::string& path, const HFileReader& reader,
+                            HFileWriterOptions* options) {
+  constexpr uint64_t kMaxBytes = 64 << 20;
+  uint64_t bytes = 0;
+  for (const std::string& name : reader.properties().meta_blocks) {
+    absl::StatusOr<std::string> block = reader.ReadMetaBlock(name);
+    if (!block.ok()) return block.status();
+    bytes += block->size();
+    if (bytes > kMaxBytes) {
+      return absl::ResourceExhaustedError(path +
+                                          ": meta blocks of more than 64 MiB");
+    }
+    options->meta_blocks[name] = *std::move(block);
+  }
+  return absl::OkStatus();
+}
+
 // What the writer says of a cell has no path.
 absl::Status InFile(const std::string& path, const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return status;
@@ -136,16 +154,13 @@ absl::Status Write(const Arguments& arguments, const std::string& path) {
   if (!reader.ok()) return reader.status();
   auto options = OptionsFor(arguments, **reader);
   if (!options.ok()) return options.status();
-  for (const std::string& name : (*reader)->properties().meta_blocks) {
-    absl::StatusOr<std::string> block = (*reader)->ReadMetaBlock(name);
-    if (!block.ok()) return block.status();
-    options->meta_blocks[name] = *std::move(block);
-  }
+  absl::Status status = ReadMetaBlocks(arguments.in, **reader, &*options);
+  if (!status.ok()) return status;
   const auto sink = OpenFileSink(path);
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());
   if (!writer.ok()) return writer.status();
-  absl::Status status = CopyCells(arguments.in, **reader, writer->get());
+  status = CopyCells(arguments.in, **reader, writer->get());
   if (!status.ok()) return status;
   return (*sink)->SyncAndClose();
 }

@@ -229,7 +229,8 @@ class HFileReader {
   // Reads everything and checks every checksum and invariant: blocks, indexes,
   // filters, cells and their order, totals. `with_keys`: also that each cell is
   // found in the filters. An encrypted file is checked as far as that needs no
-  // key.
+  // key. ResourceExhausted if first and last keys of data blocks, which are
+  // kept, have 64 MiB more than the file has bytes.
   absl::Status Verify(bool with_keys) const;
 
   class Impl;  // Opaque.

@@ -24,7 +24,8 @@ using hfile::CellKey;
 
 namespace {
 
-// Roots, file info and Bloom metas; of real files some megabytes at most.
+// Roots, file info and Bloom metas, decompressed; of real files some megabytes
+// at most.
 constexpr uint64_t kMaxSectionSize = 1u << 28;
 // In the cache the delete family filter's chunks follow those of the other.
 constexpr uint64_t kDeleteFamilyChunks = uint64_t{1} << 32;
@@ -105,7 +106,10 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   if (!info.ok()) {
     return hfile::Annotate(*source, trailer->file_info_offset, info.status());
   }
-  if (section->meta_index.has_value()) {
+  // Each meta block has at least a header, before what is loaded.
+  if (section->meta_index.has_value() &&
+      trailer->meta_index_count <=
+          trailer->load_on_open_offset / impl->format_.header_size()) {
     const auto blocks = hfile::ParseRootIndex(*section->meta_index,
                                               trailer->meta_index_count, false);
     if (blocks.ok()) {
@@ -145,6 +149,7 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
   if (!status.ok()) return status;
 
   Section section;
+  uint64_t uncompressed_size = 0;
   section.digest = DigestBytes(bytes).value;
   while (!bytes.empty()) {
     const uint64_t offset = trailer_.offset - bytes.size();
@@ -157,6 +162,13 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
     const std::string_view block_bytes =
         bytes.substr(0, static_cast<size_t>(header->size));
     bytes.remove_prefix(block_bytes.size());
+    uncompressed_size += header->uncompressed_size;
+    if (uncompressed_size > kMaxSectionSize) {
+      return hfile::DataLossAt(
+          *source_, offset,
+          absl::StrCat(uncompressed_size, " bytes, decompressed, to load when ",
+                       "the file is opened"));
+    }
     const auto payload = [&]() -> absl::StatusOr<std::string> {
       absl::StatusOr<hfile::Block> block =
           hfile::ParseBlock(format_, *header, block_bytes);
@@ -173,13 +185,14 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
       section.general_meta = BloomMetaBlock{offset, payload()};
     } else if (header->magic == hfile::kDeleteFamilyBloomMagic) {
       section.delete_family_meta = BloomMetaBlock{offset, payload()};
-    } else if (header->magic == hfile::kRootIndexMagic) {
+    } else if (header->magic == hfile::kRootIndexMagic &&
+               ++section.root_count <= 2) {
       absl::StatusOr<std::string> index = payload();
-      if (section.root_count == 0) {
+      if (section.root_count == 1) {
         section.has_no_data = index.ok() && index->empty();
+      } else if (index.ok()) {
+        section.meta_index = *std::move(index);
       }
-      if (section.root_count == 1 && index.ok()) section.meta_index = *index;
-      ++section.root_count;
     }
   }
   if (section.file_info.has_value()) return section;

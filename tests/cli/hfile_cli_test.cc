@@ -155,6 +155,16 @@ TEST_F(HFileCliTest, RebuildAndPlanMissNoDataBlock) {
   }
 }
 
+TEST_F(HFileCliTest, RebuildHoldsNoMoreMetaBlocksThanItSays) {
+  const ToolResult made = RunProgram(ROWBLOOM_MAKE_INPUTS, inputs(),
+                                     {"--zeros", InputPath("zeros")});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_LT(std::filesystem::file_size(InputPath("zeros")), 50000);
+  const ToolResult result = Run({"rebuild", "zeros", "more_zeros"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("zeros: meta blocks of more than 64 MiB"));
+}
+
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
   for (const char* type : {"NONE", "ROW", "rowcol", "ROWPREFIX_FIXED_LENGTH"}) {
     const std::string out = std::string("as_") + type;
