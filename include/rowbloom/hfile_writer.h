@@ -73,9 +73,11 @@ struct HFileWriterOptions {
 };
 
 // The options that write cells as the file of this reader has them: layout,
-// compression, checksums, bloom type, hash and whether there is a delete family
-// filter, and of its file info what stays true; without its meta blocks. The
-// size of data blocks, and sizes and rates of filters, are not stored in files.
+// compression, checksums (CRC32C if it has none, as HFiles 2.0), bloom type,
+// hash and whether there is a delete family filter, which a file gets that
+// cannot tell, and of its file info what stays true; without its meta blocks.
+// The size of data blocks, and sizes and rates of filters, are not stored in
+// files.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
 // What the general filter of a file with these options takes, of so many

@@ -230,11 +230,11 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
   const std::string* type =
       hfile::FindInfo(properties_.file_info, hfile::kBloomTypeName);
   if (type == nullptr && !section.general_meta.has_value()) {
+    if (!section.error.ok()) return RefuseUnread(section, &info);
     info.reason = meta_blocks_.count(kHudiFilterName) > 0
                       ? "no HBase filter; a filter of Hudi's is in the meta "
                         "block bloomFilter"
                       : "no HBase filter";
-    info.error = section.error;
     return;
   }
   const uint64_t info_offset = trailer_.file_info_offset;
@@ -273,20 +273,22 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
     info.prefix_length_bytes = static_cast<uint32_t>(*length);
   }
   if (!section.general_meta.has_value()) {
-    Refuse(info_offset,
-           absl::DataLossError(absl::StrCat(
-               "bloom type ", *type, ", but there is no general Bloom meta")),
-           &info);
-    if (!section.error.ok()) info.error = section.error;
-    return;
+    if (!section.error.ok()) return RefuseUnread(section, &info);
+    return Refuse(
+        info_offset,
+        absl::DataLossError(absl::StrCat(
+            "bloom type ", *type, ", but there is no general Bloom meta")),
+        &info);
   }
   MakeFilter(*section.general_meta, PlaceInCache(0, section.digest), &general_);
 }
 
 void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
   if (!section.delete_family_meta.has_value()) {
+    if (!section.error.ok()) {
+      return RefuseUnread(section, &delete_family_.info);
+    }
     delete_family_.info.reason = "no delete family filter";
-    delete_family_.info.error = section.error;
     return;
   }
   delete_family_.info.bloom_type = BloomType::kRow;
@@ -299,6 +301,12 @@ void HFileReader::Impl::Refuse(uint64_t offset, const absl::Status& status,
                                HFileBloomInfo* info) const {
   info->reason = std::string(status.message());
   info->error = hfile::Annotate(*source_, offset, status);
+}
+
+void HFileReader::Impl::RefuseUnread(const Section& section,
+                                     HFileBloomInfo* info) {
+  info->reason = "what is loaded at open cannot be read to its end";
+  info->error = section.error;
 }
 
 void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
@@ -454,9 +462,11 @@ bool HFileReader::Impl::MayContainColumn(std::string_view row,
 bool HFileReader::Impl::MayContainFamilyDelete(
     std::string_view row, HFileExplanation* explanation) const {
   if (IsEmpty(explanation)) return false;
-  // A filter contradicts it: there are deletes, then.
+  // A filter contradicts it: there are deletes, then. So may one that was not
+  // found for damage.
   if (properties_.delete_family_count == 0 &&
-      delete_family_.info.bloom_type == BloomType::kNone) {
+      delete_family_.info.bloom_type == BloomType::kNone &&
+      delete_family_.info.error.ok()) {
     return Tell(explanation, false, "the file deletes no family");
   }
   const HFileBloomInfo& info = delete_family_.info;

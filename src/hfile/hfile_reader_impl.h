@@ -96,6 +96,8 @@ class HFileReader::Impl {
                   Filter* filter) const;
   void Refuse(uint64_t offset, const absl::Status& status,
               HFileBloomInfo* info) const;
+  // Of a filter that may be behind what could be read.
+  static void RefuseUnread(const Section& section, HFileBloomInfo* info);
   hfile::CachePlace PlaceInCache(uint64_t first_chunk,
                                  uint64_t file_digest) const;
 

@@ -388,18 +388,20 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
   HFileWriterOptions options;
   options.bloom_type = filter.bloom_type;
   options.prefix_length_bytes = filter.prefix_length_bytes;
+  // One that was refused has its hash, too.
   options.hash =
-      filter.is_usable ? filter.hash : reader.delete_family_filter().hash;
+      filter.chunks.empty() ? reader.delete_family_filter().hash : filter.hash;
   options.compression = properties.compression;
-  options.checksum = properties.checksum;
   if (properties.bytes_per_checksum > 0) {
+    options.checksum = properties.checksum;
     options.bytes_per_checksum = properties.bytes_per_checksum;
   }
   // Files of type ROWCOL have no such filter, and those without deletes.
   options.delete_family_filter =
       filter.bloom_type == BloomType::kRowCol ||
       properties.delete_family_count <= 0 ||
-      reader.delete_family_filter().bloom_type != BloomType::kNone;
+      reader.delete_family_filter().bloom_type != BloomType::kNone ||
+      !reader.delete_family_filter().error.ok();
   options.has_tags = properties.file_info.count(hfile::kMaxTagsLenName) > 0;
   options.has_mvcc = hfile::FindNumber<int32_t>(properties.file_info,
                                                 hfile::kKeyValueVersionName) ==

@@ -286,6 +286,27 @@ TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {
   expect(damaged, "BLMFMET2", absl::StatusCode::kDataLoss);
 }
 
+TEST(HFileReader, AFilterBehindDamageIsNotSaidToBeMissing) {
+  for (const bool has_deletes : {true, false}) {
+    std::string bytes = has_deletes ? SmallHFile(ManyChunks(BloomType::kRow))
+                                    : WriteHFile({}, {Put("row", "q")});
+    // The size of the last block, behind which another might be.
+    bytes[bytes.rfind(has_deletes ? "DFBLMET2" : "BLMFMET2") + 8] ^= 0x40;
+    const OpenHFile file(bytes);
+    ASSERT_TRUE(file.status.ok()) << file.status;
+    const HFileBloomInfo& info = file.reader->delete_family_filter();
+    EXPECT_EQ(info.error.code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(info.reason, "what is loaded at open cannot be read to its end");
+    EXPECT_EQ(file.reader->general_filter().is_usable, has_deletes);
+    if (!has_deletes) {
+      EXPECT_EQ(file.reader->general_filter().reason, info.reason);
+    }
+    EXPECT_TRUE(file.reader->MayContainFamilyDelete("row01"));
+    EXPECT_EQ(file.reader->ExplainFamilyDelete("row01").status, info.error);
+    EXPECT_TRUE(OptionsOf(*file.reader).delete_family_filter);
+  }
+}
+
 TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
   const std::string bytes = EditHFile(
       SmallHFile(ManyChunks(BloomType::kRow)),
