@@ -422,7 +422,9 @@ absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
   if (options.bloom_type == BloomType::kNone || key_count == 0) return plan;
   const absl::StatusOr<hfile::ChunkGeometry> geometry = GeometryOf(options);
   if (!geometry.ok()) return geometry.status();
-  const auto capacity = static_cast<uint64_t>(geometry->max_keys);
+  // A chunk that is full before its first key takes one.
+  const auto capacity =
+      static_cast<uint64_t>(std::max<int64_t>(1, geometry->max_keys));
   plan.hash_count = geometry->hash_count;
   plan.chunk_count = (key_count + capacity - 1) / capacity;
   const uint64_t in_last = key_count - (plan.chunk_count - 1) * capacity;

@@ -557,7 +557,7 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
     chunks_.erase(found);
   }
   if (size != info.size_bytes || info.key_count == 0 ||
-      (info.hash_count > 0 && info.key_count > info.max_keys) ||
+      (info.max_keys > 0 && info.key_count > info.max_keys) ||
       (with_keys_ && info.key_count != seen_keys)) {
     return DataLoss(
         filter.meta_offset,
