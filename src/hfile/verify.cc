@@ -161,12 +161,16 @@ absl::Status Verifier::WalkBlocks() {
                                    ", and the trailer has one begin at ",
                                    trailer_.load_on_open_offset));
     }
+    const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
+    if (!bytes.ok()) return bytes.status();
     if (!hfile::IsKnownMagic(header->magic)) {
-      return hfile::Annotate(
+      absl::Status status = hfile::VerifyBlock(format_, *header, *bytes);
+      status.Update(hfile::Annotate(
           *format_.source, offset,
           absl::UnimplementedError(absl::StrCat("block type \"",
                                                 absl::CHexEscape(header->magic),
-                                                "\" is not known")));
+                                                "\" is not known"))));
+      return status;
     }
     // The previous block of the type, if the writer tells.
     const std::string type(hfile::IsDataMagic(header->magic)
@@ -182,8 +186,6 @@ absl::Status Verifier::WalkBlocks() {
                                            header->previous_offset));
     }
     last_of_type_[type] = offset;
-    const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
-    if (!bytes.ok()) return bytes.status();
     absl::Status status;
     if (trailer_.is_encrypted()) {
       status = hfile::VerifyBlock(format_, *header, *bytes);

@@ -320,6 +320,18 @@ TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
             absl::StatusCode::kUnimplemented);
 }
 
+TEST(HFileReader, ADamagedTypeOfBlockIsNotANewOne) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  for (const char* magic : {"DATABLK*", "BLMFBLK2", "IDXROOT2", "BLMFMET2"}) {
+    std::string damaged = bytes;
+    damaged[damaged.rfind(magic) + 3] ^= 1;
+    const OpenHFile file(damaged);
+    ASSERT_TRUE(file.status.ok()) << file.status;
+    EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss)
+        << magic;
+  }
+}
+
 TEST(HFileReader, AMissingLastKeyCostsOnlyItsCheck) {
   const std::string bytes = WithInfo(
       SmallHFile(ManyChunks(BloomType::kRowCol)),
