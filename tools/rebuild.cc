@@ -101,9 +101,13 @@ absl::Status ReadMetaBlocks(const std::string& path, const HFileReader& reader,
   return absl::OkStatus();
 }
 
-// What the writer says of a cell has no path.
-absl::Status InFile(const std::string& path, const absl::Status& status) {
+// What the writer says of a cell has no path. Either the file is damaged, and
+// Verify() says where, or its cells do not suit the options.
+absl::Status Refusal(const std::string& path, const HFileReader& reader,
+                     const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return status;
+  absl::Status verified = reader.Verify(/*with_keys=*/false);
+  if (!verified.ok()) return verified;
   return absl::InvalidArgumentError(path + ": " +
                                     std::string(status.message()));
 }
@@ -119,10 +123,10 @@ absl::Status CopyCells(const std::string& path, const HFileReader& reader,
       progress.ShowCount("cells", done, reader.properties().cell_count);
     }
     absl::Status status = writer->Add(cell);
-    if (!status.ok()) return InFile(path, status);
+    if (!status.ok()) return Refusal(path, reader, status);
   }
   if (!cells->status().ok()) return cells->status();
-  return writer->Finish();
+  return Refusal(path, reader, writer->Finish());
 }
 
 // Adds what the file's filters are to *fields.
@@ -151,6 +155,9 @@ absl::Status Write(const Arguments& arguments, const std::string& path) {
   const auto source = OpenFileSource(arguments.in);
   if (!source.ok()) return source.status();
   const auto reader = HFileReader::Open(source->get());
+  if (absl::IsInvalidArgument(reader.status())) {  // No HFile, or cut off.
+    return absl::DataLossError(std::string(reader.status().message()));
+  }
   if (!reader.ok()) return reader.status();
   auto options = OptionsFor(arguments, **reader);
   if (!options.ok()) return options.status();
@@ -242,9 +249,11 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       ->capture_default_str();
   verb->add_option("--chunk_size", arguments->chunk_size,
                    "In bytes, as io.storefile.bloom.block.size")
+      ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_option("--max_fold", arguments->max_fold,
                    "As io.storefile.bloom.max.fold")
+      ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_option("--hash", arguments->hash, "JENKINS, MURMUR or MURMUR3")
       ->check(

@@ -165,6 +165,36 @@ TEST_F(HFileCliTest, RebuildHoldsNoMoreMetaBlocksThanItSays) {
   EXPECT_THAT(result.err, HasSubstr("zeros: meta blocks of more than 64 MiB"));
 }
 
+TEST_F(HFileCliTest, RebuildOfWhatIsNoWholeHFileExitsAsVerify) {
+  std::string bytes = HBaseFile("row_deletes.hfile");
+  WriteFile(InputPath("cut"), bytes.substr(0, bytes.size() - 1));
+  // Without checksums: the second cell, before the first one.
+  bytes = HBaseFile("row_checksum_null.hfile");
+  const size_t key_size_at = 33;
+  const auto byte_at = [&](size_t i) {
+    return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
+  };
+  const size_t second_cell = key_size_at + 8 + byte_at(key_size_at + 3) +
+                             byte_at(key_size_at + 7) + 1;  // And its mvcc.
+  bytes[second_cell + 10] = 1;  // The first byte of its row.
+  WriteFile(InputPath("unordered"), bytes);
+  for (const char* name : {"cut", "unordered", "notes.txt"}) {
+    EXPECT_EQ(Run({"verify", name}).exit_code, 1) << name;
+    const ToolResult rebuilt = Run({"rebuild", name, "whole"});
+    EXPECT_EQ(rebuilt.exit_code, 1) << rebuilt.err;
+    EXPECT_THAT(rebuilt.err, HasSubstr(std::string(name) + ": offset "));
+  }
+  EXPECT_THAT(Run({"rebuild", "unordered", "whole"}).err,
+              HasSubstr("is before the one before it"));
+}
+
+TEST_F(HFileCliTest, RebuildTakesWholeNumbersInAnyForm) {
+  EXPECT_EQ(Run({"rebuild", "row.hfile", "numbers", "--chunk_size", "1e3",
+                 "--max_fold", "1e0", "--block_size", "1e4"})
+                .exit_code,
+            0);
+}
+
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
   for (const char* type : {"NONE", "ROW", "rowcol", "ROWPREFIX_FIXED_LENGTH"}) {
     const std::string out = std::string("as_") + type;
