@@ -52,25 +52,55 @@ TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
   EXPECT_THAT(region.err, HasSubstr("name theirs, as 'store/region/*'"));
 }
 
+// As HBase writes it: where the row was cut, and which half it is of.
+std::string Reference() { return {"PBUF\x0a\x03row\x10\x00", 11}; }
+
 TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
   const std::string region = "0123456789abcdef0123456789abcdef";
-  const std::string reference = "cafe." + region;
-  const std::string link = "table=" + region + "-cafe";
-  WriteFile(InputPath(reference),
-            std::string("PBUF\x07\x0a\x03row\x10\x00", 12));
+  const std::string link = "name-space=table.1=" + region + "-cafe_SeqId_4_";
+  std::string upper_half = Reference();
+  upper_half.back() = 1;
+  std::string long_row = Reference();
+  long_row.replace(5, 4, "\xac\x02" + std::string(300, 'r'));
+  WriteFile(InputPath("cafe." + region), Reference());
+  WriteFile(InputPath(link + "." + region), upper_half);
+  WriteFile(InputPath("beef." + region), long_row);
   WriteFile(InputPath(link), "");
-  for (const std::string& name : {reference, link}) {
+  for (const std::string& name :
+       {"cafe." + region, link + "." + region, "beef." + region, link}) {
     for (const char* verb : {"verify", "inspect", "plan"}) {
       const ToolResult result = Run({verb, name});
-      EXPECT_EQ(result.exit_code, 0) << verb;
+      EXPECT_EQ(result.exit_code, 0) << verb << " " << name;
       EXPECT_THAT(result.out, HasSubstr("a reference to an HFile elsewhere"));
     }
     const ToolResult looked = Run({"lookup", name, "row"});
     EXPECT_EQ(looked.exit_code, 0);
     EXPECT_THAT(looked.out, HasSubstr("maybe"));
   }
-  WriteFile(InputPath("empty"), "");
-  EXPECT_EQ(Run({"verify", "empty"}).exit_code, 1);
+}
+
+TEST_F(HFileCliTest, WhatIsAlmostAReferenceOrALinkIsUnknown) {
+  for (const char* name : {"empty", "k=a-b.filter", "t=cafe", "=cafe-cafe",
+                           "t=cafe-cafe_SeqId_"}) {
+    WriteFile(InputPath(name), "");
+    EXPECT_EQ(Run({"verify", name}).exit_code, 1) << name;
+  }
+  const std::string whole = Reference();
+  std::vector<std::string> others = {"PBUF garbage \xff\xff", whole + '\0'};
+  for (size_t size = 1; size < whole.size(); ++size) {
+    others.push_back(whole.substr(0, size));
+  }
+  for (const size_t i : {0, 4, 5, 9, 10}) {
+    others.push_back(whole);
+    others.back()[i] ^= 0x42;
+  }
+  for (const std::string& bytes : others) {
+    WriteFile(InputPath("a.b"), bytes);
+    EXPECT_EQ(Run({"verify", "a.b"}).exit_code, 1)
+        << ::testing::PrintToString(bytes);
+  }
+  WriteFile(InputPath("x.b"), whole);  // No name of HBase.
+  EXPECT_EQ(Run({"verify", "x.b"}).exit_code, 1);
 }
 
 TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
