@@ -44,12 +44,18 @@ struct Arguments {
 // What the arguments name; the others are as in the file.
 absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
                                               const HFileReader& reader) {
+  if (!reader.properties().comparator_is_known) {
+    return absl::UnimplementedError(
+        arguments.in + ": comparator \"" +
+        EscapeBytes(reader.properties().comparator) +
+        "\" is not known, nor what order its cells are to have");
+  }
   HFileWriterOptions options = OptionsOf(reader);
   if (!arguments.bloom_type.empty()) {
     const absl::StatusOr<BloomType> type = ParseBloomType(arguments.bloom_type);
     if (!type.ok()) return type.status();
     options.bloom_type = *type;
-  } else if (absl::IsUnimplemented(reader.general_filter().error) &&
+  } else if (!reader.general_filter().error.ok() &&
              options.bloom_type == BloomType::kNone) {
     return absl::FailedPreconditionError(
         std::string(reader.general_filter().error.message()) +

@@ -70,6 +70,7 @@ struct HFileProperties {
   uint32_t bytes_per_checksum = 0;  // 0 in HFiles 2.0, which have none.
   HFileEncoding encoding = HFileEncoding::kNone;
   std::string comparator;  // A Java class.
+  bool comparator_is_known = false;
   bool is_encrypted = false;
   // Cells that delete a whole family; -1 if the file does not say.
   int64_t delete_family_count = -1;

@@ -74,6 +74,7 @@ HFileReader::Impl::Impl(const RandomAccessSource* source,
   properties_.minor_version = trailer.minor_version;
   properties_.cell_count = trailer.entry_count;
   properties_.comparator = trailer.comparator;
+  properties_.comparator_is_known = row_order_.has_value();
   properties_.is_encrypted = trailer.is_encrypted();
 }
 

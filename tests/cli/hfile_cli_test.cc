@@ -135,7 +135,7 @@ TEST_F(HFileCliTest, ADamagedBloomMetaExitsWith1) {
   }
 }
 
-TEST_F(HFileCliTest, InspectSaysInFullWhyThereIsNoFilter) {
+TEST_F(HFileCliTest, AnUnknownComparatorIsNamedInFull) {
   std::string bytes = HBaseFile("row_checksum_null.hfile");
   const std::string known = "KeyValue$KVComparator";
   const size_t name = bytes.rfind(known);
@@ -143,6 +143,9 @@ TEST_F(HFileCliTest, InspectSaysInFullWhyThereIsNoFilter) {
   WriteFile(InputPath("own"), bytes);
   EXPECT_THAT(Run({"inspect", "own"}).out,
               HasSubstr("KeyValue$MyComparator\" is not known"));
+  const ToolResult rebuilt = Run({"rebuild", "own", "in_another_order"});
+  EXPECT_EQ(rebuilt.exit_code, 1);
+  EXPECT_THAT(rebuilt.err, HasSubstr("KeyValue$MyComparator"));
 }
 
 TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
@@ -160,6 +163,18 @@ TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
   EXPECT_THAT(refused.err, HasSubstr("--bloom_type"));
   EXPECT_EQ(Run({"rebuild", "ribbon", "row", "--bloom_type", "ROW"}).exit_code,
             0);
+}
+
+TEST_F(HFileCliTest, AFilterWithoutItsTypeIsNotDroppedByRebuild) {
+  std::string bytes = HBaseFile("row_checksum_null.hfile");
+  bytes[bytes.rfind("BLOOM_FILTER_TYPE")] = 'A';
+  WriteFile(InputPath("typeless"), bytes);
+  const ToolResult refused = Run({"rebuild", "typeless", "dropped"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--bloom_type"));
+  EXPECT_EQ(
+      Run({"rebuild", "typeless", "given", "--bloom_type", "ROW"}).exit_code,
+      0);
 }
 
 TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
