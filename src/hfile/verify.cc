@@ -71,7 +71,7 @@ class Verifier {
     return hfile::DataLossAt(*format_.source, offset, what);
   }
   absl::StatusOr<std::string> ReadPiece(uint64_t offset, uint64_t size) const;
-  // Of all blocks up to `end`, which behind load_on_open_offset are others.
+  // Of all blocks; those behind load_on_open_offset are others.
   absl::Status WalkBlocks();
   absl::Status VisitBlock(const Block& block);
   absl::Status VisitLoadedBlock(const Block& block);
@@ -374,7 +374,8 @@ absl::Status Verifier::CheckTrailerBytes() const {
   if (*bytes == hfile::SerializeTrailer(trailer_)) return absl::OkStatus();
   return hfile::Annotate(
       *format_.source, trailer_.offset,
-      absl::UnimplementedError("the trailer has fields that are not known"));
+      absl::UnimplementedError(
+          "the trailer has fields that are not known, or lacks one"));
 }
 
 absl::Status Verifier::CheckFileInfo() const {
@@ -403,9 +404,11 @@ absl::Status Verifier::CheckFileInfo() const {
 
 absl::Status Verifier::CheckEntry(const IndexEntry& entry, size_t i) const {
   if (i >= data_blocks_.size()) {
-    return DataLoss(entry.offset,
-                    absl::StrCat("the data index has a block here, there are ",
-                                 data_blocks_.size(), " before it"));
+    return DataLoss(
+        trailer_.load_on_open_offset,
+        absl::StrCat("entry ", i, " of the data index, of ", entry.size,
+                     " bytes at ", entry.offset, "; there are ",
+                     data_blocks_.size(), " data blocks"));
   }
   const DataBlock& data = data_blocks_[i];
   CellKey key;
@@ -548,6 +551,11 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
   const HFileBloomInfo& info = filter.info;
   if (!info.error.ok()) return info.error;
   if (info.bloom_type == BloomType::kNone) return absl::OkStatus();
+  if (info.bloom_type == BloomType::kRowCol && !filter.last_key.has_value()) {
+    return DataLoss(trailer_.file_info_offset,
+                    "no last key of a ROWCOL filter, without which HBase does "
+                    "not open the file");
+  }
   uint64_t size = 0;
   for (const HFileBloomChunkInfo& chunk : info.chunks) {
     const auto found = chunks_.find(chunk.offset);
