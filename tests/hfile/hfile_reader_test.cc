@@ -332,15 +332,41 @@ TEST(HFileReader, ADamagedTypeOfBlockIsNotANewOne) {
   }
 }
 
-TEST(HFileReader, AMissingLastKeyCostsOnlyItsCheck) {
-  const std::string bytes = WithInfo(
-      SmallHFile(ManyChunks(BloomType::kRowCol)),
-      [](hfile::FileInfo* info) { info->erase(hfile::kLastBloomKeyName); });
-  const OpenHFile file(bytes);
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->general_filter().is_usable);
-  EXPECT_TRUE(file.reader->MayContain("row04", "a"));
-  EXPECT_LT(CountMaybe(*file.reader), 3);
+TEST(HFileReader, ALastKeyThatIsNoneCostsOnlyItsCheck) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRowCol));
+  for (const std::string& without :
+       {WithInfo(bytes,
+                 [](hfile::FileInfo* info) {
+                   info->erase(hfile::kLastBloomKeyName);
+                 }),
+        WithInfo(bytes, [](hfile::FileInfo* info) {
+          (*info)[hfile::kLastBloomKeyName] = "no key";
+        })}) {
+    const OpenHFile file(without);
+    ASSERT_TRUE(file.status.ok()) << file.status;
+    EXPECT_TRUE(file.reader->general_filter().is_usable);
+    EXPECT_TRUE(file.reader->MayContain("row04", "a"));
+    EXPECT_LT(CountMaybe(*file.reader), 3);
+    // HBase does not open it.
+    const OpenHFile without_totals(EditHFile(
+        without, [](std::vector<LoadedBlock>*) {},
+        [](hfile::Trailer* trailer) {
+          trailer->total_uncompressed_bytes = 0;
+        }));
+    const absl::Status status = without_totals.reader->Verify(false);
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("no last key"));
+  }
+}
+
+TEST(HFileReader, BytesPerChecksumAreASignedInteger) {
+  HFileWriterOptions options = ManyChunks(BloomType::kRow);
+  options.checksum = HFileChecksum::kNull;
+  std::string bytes = SmallHFile(options);
+  ASSERT_EQ(OpenHFile(bytes).reader->Verify(true), absl::OkStatus());
+  bytes[25] ^= '\x80';  // Of the first data block.
+  EXPECT_EQ(OpenHFile(bytes).reader->Verify(true).code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileReader, AnEncryptedFileIsOpenedWithoutAFilter) {

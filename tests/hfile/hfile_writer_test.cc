@@ -72,8 +72,31 @@ TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
     std::string bytes;
     const auto sink = NewStringSink(&bytes);
     auto writer = HFileWriter::Make({}, sink.get());
-    EXPECT_EQ((*writer)->Add(cell).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ((*writer)->Add(Put("a", "q")), absl::OkStatus());
+    const absl::Status status = (*writer)->Add(cell);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("cell 1"));
   }
+}
+
+TEST(HFileWriter, WritesTheLongestTagsThatHBaseHas) {
+  HFileWriterOptions options;
+  options.has_tags = true;
+  const std::string tags(65536, 't');
+  HFileCell cell = Put("r", "q");
+  cell.tags = std::string_view(tags).substr(1);
+  const OpenHFile file(testing::WriteHFile(options, {cell}));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  const auto cells = file.reader->NewCellReader();
+  HFileCell read;
+  ASSERT_TRUE(cells->Next(&read)) << cells->status();
+  EXPECT_EQ(read.tags, cell.tags);
+  cell.tags = tags;
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  EXPECT_EQ((*HFileWriter::Make(options, sink.get()))->Add(cell).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
@@ -120,6 +143,7 @@ TEST(HFileWriter, RefusesOptionsThatCannotBe) {
   EXPECT_EQ(code([](auto* o) { o->chunk_size_bytes = 0; }), kInvalid);
   EXPECT_EQ(code([](auto* o) { o->max_fold = -1; }), kInvalid);
   EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 32; }), kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 1U << 31; }), kInvalid);
   EXPECT_EQ(code([](auto* o) { o->block_size_bytes = 0; }), kInvalid);
   EXPECT_EQ(
       code([](auto* o) { o->bloom_type = BloomType::kRowPrefixFixedLength; }),
