@@ -93,6 +93,8 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
 absl::Status ReadMetaBlocks(const std::string& path, const HFileReader& reader,
                             HFileWriterOptions* options) {
   constexpr uint64_t kMaxBytes = 64 << 20;
+  const absl::Status& error = reader.properties().meta_blocks_error;
+  if (!error.ok()) return error;
   uint64_t bytes = 0;
   for (const std::string& name : reader.properties().meta_blocks) {
     absl::StatusOr<std::string> block = reader.ReadMetaBlock(name);

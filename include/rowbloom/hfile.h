@@ -76,6 +76,7 @@ struct HFileProperties {
   int64_t delete_family_count = -1;
   std::map<std::string, std::string, std::less<>> file_info;
   std::vector<std::string> meta_blocks;  // Their names.
+  absl::Status meta_blocks_error;        // Why they cannot be told.
 };
 
 struct HFileBloomChunkInfo {

@@ -107,19 +107,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   if (!info.ok()) {
     return hfile::Annotate(*source, trailer->file_info_offset, info.status());
   }
-  // Each meta block has at least a header, before what is loaded.
-  if (section->meta_index.has_value() &&
-      trailer->meta_index_count <=
-          trailer->load_on_open_offset / impl->format_.header_size()) {
-    const auto blocks = hfile::ParseRootIndex(*section->meta_index,
-                                              trailer->meta_index_count, false);
-    if (blocks.ok()) {
-      for (const hfile::IndexEntry& entry : *blocks) {
-        impl->meta_blocks_[entry.key] = entry;
-        impl->properties_.meta_blocks.push_back(entry.key);
-      }
-    }
-  }
+  impl->properties_.meta_blocks_error = impl->TakeMetaIndex(*section);
   // The trailer has no checksum, and is not believed alone.
   impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data &&
                     section->root_count == 2;
@@ -191,8 +179,8 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
       absl::StatusOr<std::string> index = payload();
       if (section.root_count == 1) {
         section.has_no_data = index.ok() && index->empty();
-      } else if (index.ok()) {
-        section.meta_index = *std::move(index);
+      } else {
+        section.meta_index = std::move(index);
       }
     }
   }
@@ -200,6 +188,29 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
   if (!section.error.ok()) return section.error;
   return hfile::DataLossAt(*source_, trailer_.file_info_offset,
                            "no file info where the trailer has it");
+}
+
+absl::Status HFileReader::Impl::TakeMetaIndex(const Section& section) {
+  const uint64_t offset = trailer_.load_on_open_offset;
+  if (section.root_count < 2) {
+    return hfile::DataLossAt(*source_, offset, "no meta index");
+  }
+  if (!section.meta_index.ok()) return section.meta_index.status();
+  // Each meta block has at least a header, before what is loaded.
+  if (trailer_.meta_index_count > offset / format_.header_size()) {
+    return hfile::DataLossAt(
+        *source_, offset,
+        absl::StrCat("no room for ", trailer_.meta_index_count,
+                     " meta blocks before this"));
+  }
+  const auto blocks = hfile::ParseRootIndex(*section.meta_index,
+                                            trailer_.meta_index_count, false);
+  if (!blocks.ok()) return hfile::Annotate(*source_, offset, blocks.status());
+  for (const hfile::IndexEntry& entry : *blocks) {
+    meta_blocks_[entry.key] = entry;
+    properties_.meta_blocks.push_back(entry.key);
+  }
+  return absl::OkStatus();
 }
 
 void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {

@@ -77,7 +77,7 @@ class HFileReader::Impl {
   struct Section {
     int root_count = 0;        // The data index, then the meta index.
     bool has_no_data = false;  // The first of them is empty.
-    std::optional<std::string> meta_index;
+    absl::StatusOr<std::string> meta_index;
     std::optional<std::string> file_info;
     std::optional<BloomMetaBlock> general_meta;
     std::optional<BloomMetaBlock> delete_family_meta;
@@ -89,6 +89,7 @@ class HFileReader::Impl {
   absl::StatusOr<Section> ReadSection() const;
   void TakeChecksum(const hfile::BlockHeader& header);
   void TakeFileInfo(hfile::FileInfo info);
+  absl::Status TakeMetaIndex(const Section& section);
   void MakeGeneralFilter(const Section& section);
   void MakeDeleteFamilyFilter(const Section& section);
   // Of info.bloom_type, from a meta block; on failure with info.error.

@@ -511,6 +511,20 @@ TEST(HFileReader, MetaTablesAreOrderedByTheirOwnComparator) {
   }
 }
 
+TEST(HFileReader, SaysWhyMetaBlocksCannotBeTold) {
+  HFileWriterOptions options;
+  options.meta_blocks["name"] = "meta";
+  const std::string bytes = SmallHFile(options);
+  EXPECT_EQ(OpenHFile(bytes).reader->properties().meta_blocks_error,
+            absl::OkStatus());
+  const OpenHFile file(EditHFile(
+      bytes, [](std::vector<LoadedBlock>*) {},
+      [](hfile::Trailer* trailer) { trailer->meta_index_count = 0; }));
+  EXPECT_TRUE(file.reader->properties().meta_blocks.empty());
+  EXPECT_EQ(file.reader->properties().meta_blocks_error.code(),
+            absl::StatusCode::kDataLoss);
+}
+
 TEST(HFileReader, NamesTheMetaBlockThatIsNotThere) {
   const OpenHFile file(SmallHFile({}));
   EXPECT_EQ(file.reader->ReadMetaBlock("bloomFilter").status().code(),

@@ -91,6 +91,8 @@ TEST(HFileSizeLimits, NoMoreMetaBlocksAreNamedThanThereIsRoomFor) {
       [](hfile::Trailer* trailer) { trailer->meta_index_count = 1; }));
   ASSERT_TRUE(file.status.ok()) << file.status;
   EXPECT_TRUE(file.reader->properties().meta_blocks.empty());
+  EXPECT_EQ(file.reader->properties().meta_blocks_error.code(),
+            absl::StatusCode::kDataLoss);
   EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss);
 }
 
