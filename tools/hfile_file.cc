@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -268,6 +269,7 @@ class HFileFile : public FilterFile {
 
 // What the split of a region leaves in the place of an HFile: a message with
 // the row where it was cut. Or a link: an empty file with the HFile's name.
+// Both are known by their names, too.
 class HFileReference : public FilterFile {
  public:
   std::string_view kind() const override { return "hfile_reference"; }
@@ -286,24 +288,47 @@ class HFileReference : public FilterFile {
   absl::Status Plan(Json* entry) const override { return Inspect(entry); }
 };
 
+// Of HBase's protocol buffer: field 1, the row where it was cut, and field 2,
+// which half.
+bool IsReferenceMessage(std::string_view bytes) {
+  constexpr std::string_view kMagic = "PBUF";
+  constexpr char kRowTag = 1 << 3 | 2;
+  constexpr char kHalfTag = 2 << 3;
+  if (bytes.substr(0, kMagic.size() + 1) != std::string(kMagic) + kRowTag) {
+    return false;
+  }
+  bytes.remove_prefix(kMagic.size() + 1);
+  uint64_t row_size = 0;
+  bool goes_on = true;
+  for (int shift = 0; goes_on && !bytes.empty() && shift < 28; shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    row_size |= uint64_t{byte & 0x7fU} << shift;
+    goes_on = byte >= 0x80;
+    bytes.remove_prefix(1);
+  }
+  return !goes_on && bytes.size() == row_size + 2 &&
+         bytes[row_size] == kHalfTag &&
+         (bytes.back() == 0 || bytes.back() == 1);
+}
+
 absl::StatusOr<bool> IsReference(const std::string& path,
                                  const RandomAccessSource& source) {
-  constexpr std::string_view kMagic = "PBUF";
+  // The names that HBase gives them.
+  const std::string hfile = "[0-9a-f]+(_SeqId_[0-9]+_|_del)?";
+  const std::string link = "[^=]+(=[^=]+)?=[0-9a-f]+-" + hfile;
+  const std::regex link_name(link);
+  const std::regex reference_name("(" + hfile + "|" + link + ")\\..+");
   constexpr uint64_t kMaxSize = 1 << 16;  // A row has half as much.
   const std::string name = path.substr(path.rfind('/') + 1);
   const uint64_t size = source.size_bytes();
-  // table=region-hfile; hfile.region
-  if (size == 0) {
-    return name.find('-', std::min(name.find('='), name.size())) !=
-           std::string::npos;
-  }
-  if (size > kMaxSize || name.find('.') == std::string::npos) return false;
-  char scratch[kMagic.size()];
-  std::string_view begin;
+  if (size == 0) return std::regex_match(name, link_name);
+  if (size > kMaxSize || !std::regex_match(name, reference_name)) return false;
+  std::string scratch(static_cast<size_t>(size), '\0');
+  std::string_view bytes;
   const absl::Status status =
-      source.Read(0, std::min<size_t>(kMagic.size(), size), scratch, &begin);
+      source.Read(0, scratch.size(), scratch.data(), &bytes);
   if (!status.ok()) return status;
-  return begin == kMagic;
+  return IsReferenceMessage(bytes);
 }
 
 #endif  // ROWBLOOM_TOOL_WITH_HFILE

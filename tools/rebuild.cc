@@ -44,12 +44,18 @@ struct Arguments {
 // What the arguments name; the others are as in the file.
 absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
                                               const HFileReader& reader) {
+  if (!reader.properties().comparator_is_known) {
+    return absl::UnimplementedError(
+        arguments.in + ": comparator \"" +
+        EscapeBytes(reader.properties().comparator) +
+        "\" is not known, nor what order its cells are to have");
+  }
   HFileWriterOptions options = OptionsOf(reader);
   if (!arguments.bloom_type.empty()) {
     const absl::StatusOr<BloomType> type = ParseBloomType(arguments.bloom_type);
     if (!type.ok()) return type.status();
     options.bloom_type = *type;
-  } else if (absl::IsUnimplemented(reader.general_filter().error) &&
+  } else if (!reader.general_filter().error.ok() &&
              options.bloom_type == BloomType::kNone) {
     return absl::FailedPreconditionError(
         std::string(reader.general_filter().error.message()) +
@@ -83,9 +89,33 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
   return options;
 }
 
-// What the writer says of a cell has no path.
-absl::Status InFile(const std::string& path, const absl::Status& status) {
+// They are held until they are written.
+absl::Status ReadMetaBlocks(const std::string& path, const HFileReader& reader,
+                            HFileWriterOptions* options) {
+  constexpr uint64_t kMaxBytes = 64 << 20;
+  const absl::Status& error = reader.properties().meta_blocks_error;
+  if (!error.ok()) return error;
+  uint64_t bytes = 0;
+  for (const std::string& name : reader.properties().meta_blocks) {
+    absl::StatusOr<std::string> block = reader.ReadMetaBlock(name);
+    if (!block.ok()) return block.status();
+    bytes += block->size();
+    if (bytes > kMaxBytes) {
+      return absl::ResourceExhaustedError(path +
+                                          ": meta blocks of more than 64 MiB");
+    }
+    options->meta_blocks[name] = *std::move(block);
+  }
+  return absl::OkStatus();
+}
+
+// What the writer says of a cell has no path. Either the file is damaged, and
+// Verify() says where, or its cells do not suit the options.
+absl::Status Refusal(const std::string& path, const HFileReader& reader,
+                     const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return status;
+  absl::Status verified = reader.Verify(/*with_keys=*/false);
+  if (!verified.ok()) return verified;
   return absl::InvalidArgumentError(path + ": " +
                                     std::string(status.message()));
 }
@@ -101,10 +131,10 @@ absl::Status CopyCells(const std::string& path, const HFileReader& reader,
       progress.ShowCount("cells", done, reader.properties().cell_count);
     }
     absl::Status status = writer->Add(cell);
-    if (!status.ok()) return InFile(path, status);
+    if (!status.ok()) return Refusal(path, reader, status);
   }
   if (!cells->status().ok()) return cells->status();
-  return writer->Finish();
+  return Refusal(path, reader, writer->Finish());
 }
 
 // Adds what the file's filters are to *fields.
@@ -133,19 +163,19 @@ absl::Status Write(const Arguments& arguments, const std::string& path) {
   const auto source = OpenFileSource(arguments.in);
   if (!source.ok()) return source.status();
   const auto reader = HFileReader::Open(source->get());
+  if (absl::IsInvalidArgument(reader.status())) {  // No HFile, or cut off.
+    return absl::DataLossError(std::string(reader.status().message()));
+  }
   if (!reader.ok()) return reader.status();
   auto options = OptionsFor(arguments, **reader);
   if (!options.ok()) return options.status();
-  for (const std::string& name : (*reader)->properties().meta_blocks) {
-    absl::StatusOr<std::string> block = (*reader)->ReadMetaBlock(name);
-    if (!block.ok()) return block.status();
-    options->meta_blocks[name] = *std::move(block);
-  }
+  absl::Status status = ReadMetaBlocks(arguments.in, **reader, &*options);
+  if (!status.ok()) return status;
   const auto sink = OpenFileSink(path);
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());
   if (!writer.ok()) return writer.status();
-  absl::Status status = CopyCells(arguments.in, **reader, writer->get());
+  status = CopyCells(arguments.in, **reader, writer->get());
   if (!status.ok()) return status;
   return (*sink)->SyncAndClose();
 }
@@ -227,9 +257,11 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       ->capture_default_str();
   verb->add_option("--chunk_size", arguments->chunk_size,
                    "In bytes, as io.storefile.bloom.block.size")
+      ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_option("--max_fold", arguments->max_fold,
                    "As io.storefile.bloom.max.fold")
+      ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_option("--hash", arguments->hash, "JENKINS, MURMUR or MURMUR3")
       ->check(

@@ -70,11 +70,13 @@ struct HFileProperties {
   uint32_t bytes_per_checksum = 0;  // 0 in HFiles 2.0, which have none.
   HFileEncoding encoding = HFileEncoding::kNone;
   std::string comparator;  // A Java class.
+  bool comparator_is_known = false;
   bool is_encrypted = false;
   // Cells that delete a whole family; -1 if the file does not say.
   int64_t delete_family_count = -1;
   std::map<std::string, std::string, std::less<>> file_info;
   std::vector<std::string> meta_blocks;  // Their names.
+  absl::Status meta_blocks_error;        // Why they cannot be told.
 };
 
 struct HFileBloomChunkInfo {
@@ -182,7 +184,8 @@ struct HFileCell {
 class HFileCellReader {
  public:
   virtual ~HFileCellReader() = default;
-  // False at the end, and if there is an error.
+  // False at the end, and if there is an error: DataLoss also if there are not
+  // as many cells as the file says.
   virtual bool Next(HFileCell* cell) = 0;
   virtual const absl::Status& status() const = 0;
 };
@@ -228,7 +231,8 @@ class HFileReader {
   // Reads everything and checks every checksum and invariant: blocks, indexes,
   // filters, cells and their order, totals. `with_keys`: also that each cell is
   // found in the filters. An encrypted file is checked as far as that needs no
-  // key.
+  // key. ResourceExhausted if first and last keys of data blocks, which are
+  // kept, have 64 MiB more than the file has bytes.
   absl::Status Verify(bool with_keys) const;
 
   class Impl;  // Opaque.

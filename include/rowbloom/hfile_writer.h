@@ -56,7 +56,7 @@ struct HFileWriterOptions {
   int max_fold = 7;                      // io.storefile.bloom.max.fold
   HFileCompression compression = HFileCompression::kNone;
   HFileChecksum checksum = HFileChecksum::kCrc32c;
-  uint32_t bytes_per_checksum = 16384;   // At least 33.
+  uint32_t bytes_per_checksum = 16384;   // 33 to 2^31 - 1.
   uint32_t block_size_bytes = 64 << 10;  // Of data blocks: as soon as.
   HFileProfile profile = HFileProfile::kHBase2;
   // Whether cells are written with tags, and with mvcc.
@@ -73,9 +73,12 @@ struct HFileWriterOptions {
 };
 
 // The options that write cells as the file of this reader has them: layout,
-// compression, checksums, bloom type, hash and whether there is a delete family
-// filter, and of its file info what stays true; without its meta blocks. The
-// size of data blocks, and sizes and rates of filters, are not stored in files.
+// compression, checksums (CRC32C if it has none, as HFiles 2.0), bloom type,
+// hash and whether there is a delete family filter, which a file gets that
+// cannot tell, and of its file info what stays true; without its meta blocks.
+// The size of data blocks, and sizes and rates of filters, are not stored in
+// files. The order of a comparator that is not known is taken for the usual
+// one.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
 // What the general filter of a file with these options takes, of so many
@@ -104,7 +107,9 @@ class HFileWriter {
   // Calls match  Add* Finish . Cells come in HBase's order: row, family,
   // qualifier, newest timestamp and highest type first; InvalidArgument if one
   // does not, or if its key in the filter does not: columns of a second family
-  // in a ROWCOL filter. The first error stays.
+  // in a ROWCOL filter. So is a cell that HBase cannot have: a row that is
+  // empty or longer than 32767 bytes, a family longer than 127, tags longer
+  // than 65535, a negative timestamp or an unknown type. The first error stays.
   absl::Status Add(const HFileCell& cell);
   absl::Status Finish();
 

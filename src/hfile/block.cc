@@ -69,7 +69,9 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
   }
   header.checksum = static_cast<HFileChecksum>(type);
   if (type > static_cast<uint8_t>(HFileChecksum::kCrc32c) ||
-      header.bytes_per_checksum < kHeaderSize || data_size < kHeaderSize ||
+      header.bytes_per_checksum < kHeaderSize ||
+      header.bytes_per_checksum > kMaxBytesPerChecksum ||
+      data_size < kHeaderSize ||
       data_size +
               uint64_t{ChecksumsSize(data_size, header.bytes_per_checksum)} !=
           header.size) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,10 @@ struct BlockFormat {
     return has_checksums ? kHeaderSize : kHeaderSizeWithoutChecksums;
   }
 };
+
+// HBase reads it as a signed integer.
+inline constexpr uint32_t kMaxBytesPerChecksum =
+    std::numeric_limits<int32_t>::max();
 
 struct BlockHeader {
   std::string magic;

@@ -41,10 +41,14 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
 }
 
 absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
-    std::string_view payload) {
+    std::string_view payload, uint64_t max_count) {
   uint32_t count;
   if (!base::ReadBigEndian(&payload, &count) || count > payload.size() / 4) {
     return absl::DataLossError("an index without its count");
+  }
+  if (count > max_count) {
+    return absl::DataLossError(absl::StrCat(
+        "an index of ", count, " entries, of a file of ", max_count));
   }
   std::vector<uint32_t> ends(count + 1);
   for (uint32_t& end : ends) {

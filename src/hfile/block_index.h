@@ -27,8 +27,9 @@ struct IndexEntry {
 absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
                                                        uint64_t count,
                                                        bool has_mid_key);
+// Of at most `max_count` entries.
 absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
-    std::string_view payload);
+    std::string_view payload, uint64_t max_count);
 
 void AppendRootIndexEntry(const IndexEntry& entry, std::string* payload);
 

@@ -12,8 +12,12 @@ namespace rowbloom::hfile {
 
 BlockCellReader::BlockCellReader(const BlockFormat& format,
                                  const Trailer& trailer,
-                                 const DataLayout& layout)
-    : format_(format), decoder_(layout) {
+                                 const DataLayout& layout, bool is_empty)
+    : format_(format),
+      trailer_offset_(trailer.offset),
+      stated_count_(trailer.entry_count),
+      is_empty_(is_empty),
+      decoder_(layout) {
   if (trailer.is_encrypted()) {
     status_ = absl::UnimplementedError(absl::StrCat(
         base::AbslView(format.source->name()), ": the cells are encrypted"));
@@ -33,11 +37,15 @@ bool BlockCellReader::NextBlock() {
       return false;
     }
     next_offset_ += header->size;
-    if (!IsDataMagic(header->magic)) continue;
+    // Damage to these costs no cell. Any other block may be one of data whose
+    // magic is damaged.
+    const bool has_cells = IsDataMagic(header->magic);
+    if (!has_cells && IsKnownMagic(header->magic)) continue;
     absl::StatusOr<Block> block =
         ReadBlock(format_, header->offset, header->magic, header->size);
     status_ = block.status();
     if (!status_.ok()) return false;
+    if (!has_cells) continue;
     block_ = *std::move(block);
     status_ = Annotate(*format_.source, block_.header.offset,
                        decoder_.Start(block_.header.magic, block_.payload));
@@ -47,11 +55,28 @@ bool BlockCellReader::NextBlock() {
   return false;
 }
 
+// The trailer has no checksum: it may name too few of the blocks.
+absl::Status BlockCellReader::CheckCount() const {
+  if (count_ != stated_count_) {
+    return DataLossAt(
+        *format_.source, trailer_offset_,
+        absl::StrCat("the trailer has ", stated_count_,
+                     " cells, the data blocks that it names have ", count_));
+  }
+  if (count_ > 0 || is_empty_) return absl::OkStatus();
+  return DataLossAt(*format_.source, trailer_offset_,
+                    "the trailer has no cells, the data index has");
+}
+
 bool BlockCellReader::Next(HFileCell* cell) {
   if (!status_.ok()) return false;
-  if (decoder_.AtEnd() && !NextBlock()) return false;
+  if (decoder_.AtEnd() && !NextBlock()) {
+    if (status_.ok()) status_ = CheckCount();
+    return false;
+  }
   status_ =
       Annotate(*format_.source, block_.header.offset, decoder_.Next(cell));
+  if (status_.ok()) ++count_;
   return status_.ok();
 }
 

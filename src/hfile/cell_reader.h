@@ -17,8 +17,9 @@ namespace rowbloom::hfile {
 
 class BlockCellReader final : public HFileCellReader {
  public:
+  // `is_empty`: more than the trailer says so.
   BlockCellReader(const BlockFormat& format, const Trailer& trailer,
-                  const DataLayout& layout);
+                  const DataLayout& layout, bool is_empty);
 
   bool Next(HFileCell* cell) override;
   const absl::Status& status() const override { return status_; }
@@ -26,8 +27,14 @@ class BlockCellReader final : public HFileCellReader {
  private:
   // The next data block with a cell; false if there is none.
   bool NextBlock();
+  // Whether there were as many as there are to be.
+  absl::Status CheckCount() const;
 
   const BlockFormat format_;
+  const uint64_t trailer_offset_;
+  const uint64_t stated_count_;  // Of cells, by the trailer.
+  const bool is_empty_;
+  uint64_t count_ = 0;
   uint64_t next_offset_ = 0;
   uint64_t end_ = 0;  // Behind the first byte of the last data block.
   Block block_;

@@ -15,7 +15,10 @@ constexpr std::string_view kProtoMagic = "PBUF";
 
 bool ParsePlainFileInfo(std::string_view payload, FileInfo* info) {
   int32_t count;
-  if (!base::ReadBigEndian(&payload, &count) || count < 0) return false;
+  if (!base::ReadBigEndian(&payload, &count) || count < 0 ||
+      static_cast<uint32_t>(count) > kMaxFileInfoEntries) {
+    return false;
+  }
   for (int32_t i = 0; i < count; ++i) {
     std::string_view name;
     std::string_view value;

@@ -24,7 +24,8 @@ using hfile::CellKey;
 
 namespace {
 
-// Roots, file info and Bloom metas; of real files some megabytes at most.
+// Roots, file info and Bloom metas, decompressed; of real files some megabytes
+// at most.
 constexpr uint64_t kMaxSectionSize = 1u << 28;
 // In the cache the delete family filter's chunks follow those of the other.
 constexpr uint64_t kDeleteFamilyChunks = uint64_t{1} << 32;
@@ -73,6 +74,7 @@ HFileReader::Impl::Impl(const RandomAccessSource* source,
   properties_.minor_version = trailer.minor_version;
   properties_.cell_count = trailer.entry_count;
   properties_.comparator = trailer.comparator;
+  properties_.comparator_is_known = row_order_.has_value();
   properties_.is_encrypted = trailer.is_encrypted();
 }
 
@@ -105,16 +107,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   if (!info.ok()) {
     return hfile::Annotate(*source, trailer->file_info_offset, info.status());
   }
-  if (section->meta_index.has_value()) {
-    const auto blocks = hfile::ParseRootIndex(*section->meta_index,
-                                              trailer->meta_index_count, false);
-    if (blocks.ok()) {
-      for (const hfile::IndexEntry& entry : *blocks) {
-        impl->meta_blocks_[entry.key] = entry;
-        impl->properties_.meta_blocks.push_back(entry.key);
-      }
-    }
-  }
+  impl->properties_.meta_blocks_error = impl->TakeMetaIndex(*section);
   // The trailer has no checksum, and is not believed alone.
   impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data &&
                     section->root_count == 2;
@@ -145,6 +138,7 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
   if (!status.ok()) return status;
 
   Section section;
+  uint64_t uncompressed_size = 0;
   section.digest = DigestBytes(bytes).value;
   while (!bytes.empty()) {
     const uint64_t offset = trailer_.offset - bytes.size();
@@ -157,6 +151,13 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
     const std::string_view block_bytes =
         bytes.substr(0, static_cast<size_t>(header->size));
     bytes.remove_prefix(block_bytes.size());
+    uncompressed_size += header->uncompressed_size;
+    if (uncompressed_size > kMaxSectionSize) {
+      return hfile::DataLossAt(
+          *source_, offset,
+          absl::StrCat(uncompressed_size, " bytes, decompressed, to load when ",
+                       "the file is opened"));
+    }
     const auto payload = [&]() -> absl::StatusOr<std::string> {
       absl::StatusOr<hfile::Block> block =
           hfile::ParseBlock(format_, *header, block_bytes);
@@ -173,19 +174,43 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
       section.general_meta = BloomMetaBlock{offset, payload()};
     } else if (header->magic == hfile::kDeleteFamilyBloomMagic) {
       section.delete_family_meta = BloomMetaBlock{offset, payload()};
-    } else if (header->magic == hfile::kRootIndexMagic) {
+    } else if (header->magic == hfile::kRootIndexMagic &&
+               ++section.root_count <= 2) {
       absl::StatusOr<std::string> index = payload();
-      if (section.root_count == 0) {
+      if (section.root_count == 1) {
         section.has_no_data = index.ok() && index->empty();
+      } else {
+        section.meta_index = std::move(index);
       }
-      if (section.root_count == 1 && index.ok()) section.meta_index = *index;
-      ++section.root_count;
     }
   }
   if (section.file_info.has_value()) return section;
   if (!section.error.ok()) return section.error;
   return hfile::DataLossAt(*source_, trailer_.file_info_offset,
                            "no file info where the trailer has it");
+}
+
+absl::Status HFileReader::Impl::TakeMetaIndex(const Section& section) {
+  const uint64_t offset = trailer_.load_on_open_offset;
+  if (section.root_count < 2) {
+    return hfile::DataLossAt(*source_, offset, "no meta index");
+  }
+  if (!section.meta_index.ok()) return section.meta_index.status();
+  // Each meta block has at least a header, before what is loaded.
+  if (trailer_.meta_index_count > offset / format_.header_size()) {
+    return hfile::DataLossAt(
+        *source_, offset,
+        absl::StrCat("no room for ", trailer_.meta_index_count,
+                     " meta blocks before this"));
+  }
+  const auto blocks = hfile::ParseRootIndex(*section.meta_index,
+                                            trailer_.meta_index_count, false);
+  if (!blocks.ok()) return hfile::Annotate(*source_, offset, blocks.status());
+  for (const hfile::IndexEntry& entry : *blocks) {
+    meta_blocks_[entry.key] = entry;
+    properties_.meta_blocks.push_back(entry.key);
+  }
+  return absl::OkStatus();
 }
 
 void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {
@@ -217,11 +242,11 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
   const std::string* type =
       hfile::FindInfo(properties_.file_info, hfile::kBloomTypeName);
   if (type == nullptr && !section.general_meta.has_value()) {
+    if (!section.error.ok()) return RefuseUnread(section, &info);
     info.reason = meta_blocks_.count(kHudiFilterName) > 0
                       ? "no HBase filter; a filter of Hudi's is in the meta "
                         "block bloomFilter"
                       : "no HBase filter";
-    info.error = section.error;
     return;
   }
   const uint64_t info_offset = trailer_.file_info_offset;
@@ -260,20 +285,22 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
     info.prefix_length_bytes = static_cast<uint32_t>(*length);
   }
   if (!section.general_meta.has_value()) {
-    Refuse(info_offset,
-           absl::DataLossError(absl::StrCat(
-               "bloom type ", *type, ", but there is no general Bloom meta")),
-           &info);
-    if (!section.error.ok()) info.error = section.error;
-    return;
+    if (!section.error.ok()) return RefuseUnread(section, &info);
+    return Refuse(
+        info_offset,
+        absl::DataLossError(absl::StrCat(
+            "bloom type ", *type, ", but there is no general Bloom meta")),
+        &info);
   }
   MakeFilter(*section.general_meta, PlaceInCache(0, section.digest), &general_);
 }
 
 void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
   if (!section.delete_family_meta.has_value()) {
+    if (!section.error.ok()) {
+      return RefuseUnread(section, &delete_family_.info);
+    }
     delete_family_.info.reason = "no delete family filter";
-    delete_family_.info.error = section.error;
     return;
   }
   delete_family_.info.bloom_type = BloomType::kRow;
@@ -286,6 +313,12 @@ void HFileReader::Impl::Refuse(uint64_t offset, const absl::Status& status,
                                HFileBloomInfo* info) const {
   info->reason = std::string(status.message());
   info->error = hfile::Annotate(*source_, offset, status);
+}
+
+void HFileReader::Impl::RefuseUnread(const Section& section,
+                                     HFileBloomInfo* info) {
+  info->reason = "what is loaded at open cannot be read to its end";
+  info->error = section.error;
 }
 
 void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
@@ -441,9 +474,11 @@ bool HFileReader::Impl::MayContainColumn(std::string_view row,
 bool HFileReader::Impl::MayContainFamilyDelete(
     std::string_view row, HFileExplanation* explanation) const {
   if (IsEmpty(explanation)) return false;
-  // A filter contradicts it: there are deletes, then.
+  // A filter contradicts it: there are deletes, then. So may one that was not
+  // found for damage.
   if (properties_.delete_family_count == 0 &&
-      delete_family_.info.bloom_type == BloomType::kNone) {
+      delete_family_.info.bloom_type == BloomType::kNone &&
+      delete_family_.info.error.ok()) {
     return Tell(explanation, false, "the file deletes no family");
   }
   const HFileBloomInfo& info = delete_family_.info;
@@ -562,7 +597,7 @@ absl::StatusOr<std::string> HFileReader::ReadMetaBlock(
 
 std::unique_ptr<HFileCellReader> HFileReader::NewCellReader() const {
   return std::make_unique<hfile::BlockCellReader>(
-      impl_->format(), impl_->trailer(), impl_->layout());
+      impl_->format(), impl_->trailer(), impl_->layout(), impl_->is_empty());
 }
 
 absl::Status HFileReader::Verify(bool with_keys) const {

@@ -57,6 +57,8 @@ class HFileReader::Impl {
   const hfile::BlockFormat& format() const { return format_; }
   const hfile::Trailer& trailer() const { return trailer_; }
   const hfile::DataLayout& layout() const { return layout_; }
+  // Trailer and data index agree that there are no cells.
+  bool is_empty() const { return is_empty_; }
   const HFileProperties& properties() const { return properties_; }
   const Filter& general() const { return general_; }
   const Filter& delete_family() const { return delete_family_; }
@@ -75,7 +77,7 @@ class HFileReader::Impl {
   struct Section {
     int root_count = 0;        // The data index, then the meta index.
     bool has_no_data = false;  // The first of them is empty.
-    std::optional<std::string> meta_index;
+    absl::StatusOr<std::string> meta_index;
     std::optional<std::string> file_info;
     std::optional<BloomMetaBlock> general_meta;
     std::optional<BloomMetaBlock> delete_family_meta;
@@ -87,6 +89,7 @@ class HFileReader::Impl {
   absl::StatusOr<Section> ReadSection() const;
   void TakeChecksum(const hfile::BlockHeader& header);
   void TakeFileInfo(hfile::FileInfo info);
+  absl::Status TakeMetaIndex(const Section& section);
   void MakeGeneralFilter(const Section& section);
   void MakeDeleteFamilyFilter(const Section& section);
   // Of info.bloom_type, from a meta block; on failure with info.error.
@@ -94,6 +97,8 @@ class HFileReader::Impl {
                   Filter* filter) const;
   void Refuse(uint64_t offset, const absl::Status& status,
               HFileBloomInfo* info) const;
+  // Of a filter that may be behind what could be read.
+  static void RefuseUnread(const Section& section, HFileBloomInfo* info);
   hfile::CachePlace PlaceInCache(uint64_t first_chunk,
                                  uint64_t file_digest) const;
 

@@ -44,16 +44,18 @@ constexpr const char* kOwnNames[] = {
 
 constexpr int32_t kKeyValueVersionWithMvcc = 1;
 
-absl::Status CheckCell(const HFileCell& cell) {
+// Of cell `number`.
+absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
   if (cell.row.empty() || cell.row.size() > hfile::kMaxRowSize ||
       cell.family.size() > hfile::kMaxFamilySize ||
       cell.qualifier.size() > hfile::kMaxBlockSize ||
       cell.value.size() > hfile::kMaxBlockSize ||
-      cell.tags.size() > std::numeric_limits<int16_t>::max()) {
+      cell.tags.size() > std::numeric_limits<uint16_t>::max()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "no cell has ", cell.row.size(), " bytes of row, ", cell.family.size(),
-        " of family, ", cell.qualifier.size(), " of qualifier, ",
-        cell.value.size(), " of value, ", cell.tags.size(), " of tags"));
+        "cell ", number, ": none has ", cell.row.size(), " bytes of row, ",
+        cell.family.size(), " of family, ", cell.qualifier.size(),
+        " of qualifier, ", cell.value.size(), " of value, ", cell.tags.size(),
+        " of tags"));
   }
   constexpr uint8_t kTypes[] = {
       hfile::kTypeMinimum,      HFileCell::kPut,
@@ -62,9 +64,10 @@ absl::Status CheckCell(const HFileCell& cell) {
       hfile::kTypeMaximum};
   if (cell.timestamp < 0 || std::find(std::begin(kTypes), std::end(kTypes),
                                       cell.type) == std::end(kTypes)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no cell has timestamp ", cell.timestamp, " and type ",
-                     static_cast<int>(cell.type)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cell ", number, ", of row \"",
+        absl::CHexEscape(base::AbslView(cell.row)), "\": none has timestamp ",
+        cell.timestamp, " and type ", static_cast<int>(cell.type)));
   }
   return absl::OkStatus();
 }
@@ -245,7 +248,7 @@ absl::Status HFileWriter::Impl::Add(const HFileCell& cell) {
 }
 
 absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
-  absl::Status status = CheckCell(cell);
+  absl::Status status = CheckCell(cell, trailer_.entry_count);
   if (!status.ok()) return status;
   const CellKey key = {cell.row, cell.family, cell.qualifier, cell.timestamp,
                        cell.type};
@@ -388,18 +391,20 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
   HFileWriterOptions options;
   options.bloom_type = filter.bloom_type;
   options.prefix_length_bytes = filter.prefix_length_bytes;
+  // One that was refused has its hash, too.
   options.hash =
-      filter.is_usable ? filter.hash : reader.delete_family_filter().hash;
+      filter.chunks.empty() ? reader.delete_family_filter().hash : filter.hash;
   options.compression = properties.compression;
-  options.checksum = properties.checksum;
   if (properties.bytes_per_checksum > 0) {
+    options.checksum = properties.checksum;
     options.bytes_per_checksum = properties.bytes_per_checksum;
   }
   // Files of type ROWCOL have no such filter, and those without deletes.
   options.delete_family_filter =
       filter.bloom_type == BloomType::kRowCol ||
       properties.delete_family_count <= 0 ||
-      reader.delete_family_filter().bloom_type != BloomType::kNone;
+      reader.delete_family_filter().bloom_type != BloomType::kNone ||
+      !reader.delete_family_filter().error.ok();
   options.has_tags = properties.file_info.count(hfile::kMaxTagsLenName) > 0;
   options.has_mvcc = hfile::FindNumber<int32_t>(properties.file_info,
                                                 hfile::kKeyValueVersionName) ==
@@ -420,7 +425,9 @@ absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
   if (options.bloom_type == BloomType::kNone || key_count == 0) return plan;
   const absl::StatusOr<hfile::ChunkGeometry> geometry = GeometryOf(options);
   if (!geometry.ok()) return geometry.status();
-  const auto capacity = static_cast<uint64_t>(geometry->max_keys);
+  // A chunk that is full before its first key takes one.
+  const auto capacity =
+      static_cast<uint64_t>(std::max<int64_t>(1, geometry->max_keys));
   plan.hash_count = geometry->hash_count;
   plan.chunk_count = (key_count + capacity - 1) / capacity;
   const uint64_t in_last = key_count - (plan.chunk_count - 1) * capacity;
@@ -448,12 +455,14 @@ absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
   absl::Status status = CheckEnumerations(options);
   if (!status.ok()) return status;
   if (options.bytes_per_checksum < hfile::kHeaderSize ||
+      options.bytes_per_checksum > hfile::kMaxBytesPerChecksum ||
       options.block_size_bytes == 0 ||
       options.block_size_bytes > hfile::kMaxBlockSize / 2) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "bytes_per_checksum is ", options.bytes_per_checksum, ", at least ",
-        hfile::kHeaderSize, "; block_size_bytes is ", options.block_size_bytes,
-        ", 1 to ", hfile::kMaxBlockSize / 2));
+    return absl::InvalidArgumentError(
+        absl::StrCat("bytes_per_checksum is ", options.bytes_per_checksum, ", ",
+                     hfile::kHeaderSize, " to ", hfile::kMaxBytesPerChecksum,
+                     "; block_size_bytes is ", options.block_size_bytes,
+                     ", 1 to ", hfile::kMaxBlockSize / 2));
   }
   if (options.bloom_type == BloomType::kRowPrefixFixedLength &&
       (options.prefix_length_bytes < 1 ||

@@ -133,8 +133,10 @@ bool ParseFileInfoProto(std::string_view message, FileInfo* info) {
         continue;
       }
       if (reader.wire_type() != kBytes ||
-          !ReadEntry(reader.get_message(), info))
+          !ReadEntry(reader.get_message(), info) ||
+          info->size() > kMaxFileInfoEntries) {
         return false;
+      }
     }
     return true;
   } catch (const std::exception&) {

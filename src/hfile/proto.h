@@ -20,6 +20,8 @@ using FileInfo = std::map<std::string, std::string, std::less<>>;
 
 // False if `message` is none. Fields that are not in it keep their values.
 bool ParseTrailerProto(std::string_view message, Trailer* trailer);
+// False also if it has more than these, which take more memory than bytes.
+inline constexpr size_t kMaxFileInfoEntries = 1 << 20;
 bool ParseFileInfoProto(std::string_view message, FileInfo* info);
 
 std::string TrailerProto(const Trailer& trailer);

@@ -34,6 +34,11 @@ namespace {
 constexpr size_t kVerifyCacheBytes = 64 << 20;
 // Three are enough for all that HBase writes; each takes memory.
 constexpr uint64_t kMaxIndexLevels = 12;
+// Of the index blocks from the root to a leaf.
+constexpr uint64_t kMaxIndexBytes = hfile::kMaxBlockSize;
+// Two keys are kept of each data block, of which they are a small part: as
+// many bytes as the file has, and this more.
+constexpr uint64_t kMaxExtraKeyBytes = 64 << 20;
 
 // A data block as it was met, for comparison with the index.
 struct DataBlock {
@@ -66,7 +71,7 @@ class Verifier {
     return hfile::DataLossAt(*format_.source, offset, what);
   }
   absl::StatusOr<std::string> ReadPiece(uint64_t offset, uint64_t size) const;
-  // Of all blocks up to `end`, which behind load_on_open_offset are others.
+  // Of all blocks; those behind load_on_open_offset are others.
   absl::Status WalkBlocks();
   absl::Status VisitBlock(const Block& block);
   absl::Status VisitLoadedBlock(const Block& block);
@@ -80,11 +85,18 @@ class Verifier {
   absl::Status CheckTrailerBytes() const;
   absl::Status CheckFileInfo() const;
   absl::Status CheckDataIndex() const;
+  // How far the data index was walked.
+  struct IndexWalk {
+    size_t data_count = 0;
+    size_t inner_count = 0;
+    uint64_t held_bytes = 0;  // Of the blocks from the root to here.
+  };
   // Entries of the data index, whose blocks are `levels_below` levels above
-  // the data. Both counts go on.
+  // the data.
   absl::Status CheckEntries(const std::vector<IndexEntry>& entries,
-                            uint64_t levels_below, size_t* data_count,
-                            size_t* inner_count) const;
+                            uint64_t levels_below, IndexWalk* walk) const;
+  absl::Status CheckInnerIndex(const IndexEntry& entry, uint64_t levels_below,
+                               IndexWalk* walk) const;
   // One of them is of the data block of this number.
   absl::Status CheckEntry(const IndexEntry& entry, size_t i) const;
   absl::Status CheckMetaIndex() const;
@@ -102,8 +114,9 @@ class Verifier {
   uint64_t uncompressed_bytes_ = 0;
   uint64_t uncompressed_index_size_ = 0;
   std::vector<DataBlock> data_blocks_;
-  std::map<uint64_t, uint64_t> inner_indexes_;  // Offset to size.
+  uint64_t kept_key_bytes_ = 0;  // Theirs.
   // Offset to size, in the file and of the payload.
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> inner_indexes_;
   std::map<uint64_t, std::pair<uint64_t, uint64_t>> chunks_;
   std::map<uint64_t, uint64_t> meta_blocks_;
   std::vector<Block> roots_;
@@ -148,12 +161,16 @@ absl::Status Verifier::WalkBlocks() {
                                    ", and the trailer has one begin at ",
                                    trailer_.load_on_open_offset));
     }
+    const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
+    if (!bytes.ok()) return bytes.status();
     if (!hfile::IsKnownMagic(header->magic)) {
-      return hfile::Annotate(
+      absl::Status status = hfile::VerifyBlock(format_, *header, *bytes);
+      status.Update(hfile::Annotate(
           *format_.source, offset,
           absl::UnimplementedError(absl::StrCat("block type \"",
                                                 absl::CHexEscape(header->magic),
-                                                "\" is not known")));
+                                                "\" is not known"))));
+      return status;
     }
     // The previous block of the type, if the writer tells.
     const std::string type(hfile::IsDataMagic(header->magic)
@@ -169,8 +186,6 @@ absl::Status Verifier::WalkBlocks() {
                                            header->previous_offset));
     }
     last_of_type_[type] = offset;
-    const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
-    if (!bytes.ok()) return bytes.status();
     absl::Status status;
     if (trailer_.is_encrypted()) {
       status = hfile::VerifyBlock(format_, *header, *bytes);
@@ -200,7 +215,7 @@ absl::Status Verifier::VisitBlock(const Block& block) {
   if (header.magic == hfile::kLeafIndexMagic ||
       header.magic == hfile::kIntermediateIndexMagic) {
     uncompressed_index_size_ += block.payload.size();
-    inner_indexes_[header.offset] = header.size;
+    inner_indexes_[header.offset] = {header.size, block.payload.size()};
   } else if (header.magic == hfile::kBloomChunkMagic) {
     chunks_[header.offset] = {header.size, block.payload.size()};
   } else if (header.magic == hfile::kMetaMagic) {
@@ -248,6 +263,14 @@ absl::Status Verifier::VisitData(const Block& block) {
   }
   if (status.ok() && data.first_key.empty()) {
     status = absl::DataLossError("a data block without cells");
+  }
+  kept_key_bytes_ += data.first_key.size() + data.last_key.size();
+  if (status.ok() &&
+      kept_key_bytes_ > format_.source->size_bytes() + kMaxExtraKeyBytes) {
+    status = absl::ResourceExhaustedError(absl::StrCat(
+        "the first and last keys of data blocks, which are kept, have ",
+        kept_key_bytes_, " bytes up to here, of a file of ",
+        format_.source->size_bytes()));
   }
   data_blocks_.push_back(std::move(data));
   return hfile::Annotate(*format_.source, header.offset, status);
@@ -351,7 +374,8 @@ absl::Status Verifier::CheckTrailerBytes() const {
   if (*bytes == hfile::SerializeTrailer(trailer_)) return absl::OkStatus();
   return hfile::Annotate(
       *format_.source, trailer_.offset,
-      absl::UnimplementedError("the trailer has fields that are not known"));
+      absl::UnimplementedError(
+          "the trailer has fields that are not known, or lacks one"));
 }
 
 absl::Status Verifier::CheckFileInfo() const {
@@ -380,9 +404,11 @@ absl::Status Verifier::CheckFileInfo() const {
 
 absl::Status Verifier::CheckEntry(const IndexEntry& entry, size_t i) const {
   if (i >= data_blocks_.size()) {
-    return DataLoss(entry.offset,
-                    absl::StrCat("the data index has a block here, there are ",
-                                 data_blocks_.size(), " before it"));
+    return DataLoss(
+        trailer_.load_on_open_offset,
+        absl::StrCat("entry ", i, " of the data index, of ", entry.size,
+                     " bytes at ", entry.offset, "; there are ",
+                     data_blocks_.size(), " data blocks"));
   }
   const DataBlock& data = data_blocks_[i];
   CellKey key;
@@ -406,31 +432,50 @@ absl::Status Verifier::CheckEntry(const IndexEntry& entry, size_t i) const {
                    " bytes at ", entry.offset, ", is not of this block"));
 }
 
-absl::Status Verifier::CheckEntries(const std::vector<IndexEntry>& entries,
-                                    uint64_t levels_below, size_t* data_count,
-                                    size_t* inner_count) const {
-  for (const IndexEntry& entry : entries) {
-    absl::Status status;
-    if (levels_below == 0) {
-      status = CheckEntry(entry, (*data_count)++);
-    } else {
-      const auto found = inner_indexes_.find(entry.offset);
-      // Each block is met once.
-      if (found == inner_indexes_.end() || found->second != entry.size ||
-          ++*inner_count > inner_indexes_.size()) {
-        return DataLoss(entry.offset,
-                        "the data index has a block here that is not there");
-      }
-      const absl::StatusOr<Block> block =
-          hfile::ReadBlock(format_, entry.offset, "", entry.size);
-      if (!block.ok()) return block.status();
-      const absl::StatusOr<std::vector<IndexEntry>> below =
-          hfile::ParseInnerIndex(block->payload);
-      if (!below.ok()) {
-        return hfile::Annotate(*format_.source, entry.offset, below.status());
-      }
-      status = CheckEntries(*below, levels_below - 1, data_count, inner_count);
+absl::Status Verifier::CheckInnerIndex(const IndexEntry& entry,
+                                       uint64_t levels_below,
+                                       IndexWalk* walk) const {
+  const auto found = inner_indexes_.find(entry.offset);
+  // Each block is met once.
+  if (found == inner_indexes_.end() || found->second.first != entry.size ||
+      ++walk->inner_count > inner_indexes_.size()) {
+    return DataLoss(entry.offset,
+                    absl::StrCat("the data index has a block of ", entry.size,
+                                 " bytes here that is not there"));
+  }
+  const uint64_t payload_size = found->second.second;
+  if (payload_size > kMaxIndexBytes - walk->held_bytes) {
+    return DataLoss(
+        entry.offset,
+        absl::StrCat("a block of the data index of ", payload_size,
+                     " bytes below others of ", walk->held_bytes,
+                     "; together they have at most ", kMaxIndexBytes));
+  }
+  std::vector<IndexEntry> below;
+  {
+    const absl::StatusOr<Block> block =
+        hfile::ReadBlock(format_, entry.offset, "", entry.size);
+    if (!block.ok()) return block.status();
+    absl::StatusOr<std::vector<IndexEntry>> parsed = hfile::ParseInnerIndex(
+        block->payload, data_blocks_.size() + inner_indexes_.size());
+    if (!parsed.ok()) {
+      return hfile::Annotate(*format_.source, entry.offset, parsed.status());
     }
+    below = *std::move(parsed);
+  }
+  walk->held_bytes += payload_size;
+  absl::Status status = CheckEntries(below, levels_below, walk);
+  walk->held_bytes -= payload_size;
+  return status;
+}
+
+absl::Status Verifier::CheckEntries(const std::vector<IndexEntry>& entries,
+                                    uint64_t levels_below,
+                                    IndexWalk* walk) const {
+  for (const IndexEntry& entry : entries) {
+    absl::Status status = levels_below == 0
+                              ? CheckEntry(entry, walk->data_count++)
+                              : CheckInnerIndex(entry, levels_below - 1, walk);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -448,29 +493,42 @@ absl::Status Verifier::CheckDataIndex() const {
         absl::StrCat("the trailer has ", levels, " levels of data index, of ",
                      inner_indexes_.size(), " inner blocks"));
   }
+  const size_t block_count = data_blocks_.size() + inner_indexes_.size();
+  if (trailer_.data_index_count > block_count) {
+    return DataLoss(trailer_.offset,
+                    absl::StrCat("the trailer has ", trailer_.data_index_count,
+                                 " entries of data index, of ", block_count,
+                                 " blocks of data and index"));
+  }
   const absl::StatusOr<std::vector<IndexEntry>> root = hfile::ParseRootIndex(
       roots_[0].payload, trailer_.data_index_count, levels > 1);
   if (!root.ok()) {
     return hfile::Annotate(*format_.source, roots_[0].header.offset,
                            root.status());
   }
-  size_t data_count = 0;
-  size_t inner_count = 0;
-  absl::Status status =
-      CheckEntries(*root, levels - 1, &data_count, &inner_count);
+  IndexWalk walk;
+  walk.held_bytes = roots_[0].payload.size();
+  absl::Status status = CheckEntries(*root, levels - 1, &walk);
   if (!status.ok()) return status;
-  if (data_count != data_blocks_.size() ||
-      inner_count != inner_indexes_.size()) {
+  if (walk.data_count != data_blocks_.size() ||
+      walk.inner_count != inner_indexes_.size()) {
     return DataLoss(
         trailer_.load_on_open_offset,
-        absl::StrCat("the data index has ", data_count, " data blocks and ",
-                     inner_count, " inner blocks, there are ",
-                     data_blocks_.size(), " and ", inner_indexes_.size()));
+        absl::StrCat("the data index has ", walk.data_count,
+                     " data blocks and ", walk.inner_count,
+                     " inner blocks, there are ", data_blocks_.size(), " and ",
+                     inner_indexes_.size()));
   }
   return absl::OkStatus();
 }
 
 absl::Status Verifier::CheckMetaIndex() const {
+  if (trailer_.meta_index_count > meta_blocks_.size()) {
+    return DataLoss(
+        trailer_.offset,
+        absl::StrCat("the trailer has ", trailer_.meta_index_count,
+                     " meta blocks, there are ", meta_blocks_.size()));
+  }
   const absl::StatusOr<std::vector<IndexEntry>> entries = hfile::ParseRootIndex(
       roots_[1].payload, trailer_.meta_index_count, false);
   if (!entries.ok()) {
@@ -493,6 +551,11 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
   const HFileBloomInfo& info = filter.info;
   if (!info.error.ok()) return info.error;
   if (info.bloom_type == BloomType::kNone) return absl::OkStatus();
+  if (info.bloom_type == BloomType::kRowCol && !filter.last_key.has_value()) {
+    return DataLoss(trailer_.file_info_offset,
+                    "no last key of a ROWCOL filter, without which HBase does "
+                    "not open the file");
+  }
   uint64_t size = 0;
   for (const HFileBloomChunkInfo& chunk : info.chunks) {
     const auto found = chunks_.find(chunk.offset);
@@ -504,7 +567,7 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
     chunks_.erase(found);
   }
   if (size != info.size_bytes || info.key_count == 0 ||
-      (info.hash_count > 0 && info.key_count > info.max_keys) ||
+      (info.max_keys > 0 && info.key_count > info.max_keys) ||
       (with_keys_ && info.key_count != seen_keys)) {
     return DataLoss(
         filter.meta_offset,

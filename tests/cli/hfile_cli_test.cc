@@ -52,25 +52,55 @@ TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
   EXPECT_THAT(region.err, HasSubstr("name theirs, as 'store/region/*'"));
 }
 
+// As HBase writes it: where the row was cut, and which half it is of.
+std::string Reference() { return {"PBUF\x0a\x03row\x10\x00", 11}; }
+
 TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
   const std::string region = "0123456789abcdef0123456789abcdef";
-  const std::string reference = "cafe." + region;
-  const std::string link = "table=" + region + "-cafe";
-  WriteFile(InputPath(reference),
-            std::string("PBUF\x07\x0a\x03row\x10\x00", 12));
+  const std::string link = "name-space=table.1=" + region + "-cafe_SeqId_4_";
+  std::string upper_half = Reference();
+  upper_half.back() = 1;
+  std::string long_row = Reference();
+  long_row.replace(5, 4, "\xac\x02" + std::string(300, 'r'));
+  WriteFile(InputPath("cafe." + region), Reference());
+  WriteFile(InputPath(link + "." + region), upper_half);
+  WriteFile(InputPath("beef." + region), long_row);
   WriteFile(InputPath(link), "");
-  for (const std::string& name : {reference, link}) {
+  for (const std::string& name :
+       {"cafe." + region, link + "." + region, "beef." + region, link}) {
     for (const char* verb : {"verify", "inspect", "plan"}) {
       const ToolResult result = Run({verb, name});
-      EXPECT_EQ(result.exit_code, 0) << verb;
+      EXPECT_EQ(result.exit_code, 0) << verb << " " << name;
       EXPECT_THAT(result.out, HasSubstr("a reference to an HFile elsewhere"));
     }
     const ToolResult looked = Run({"lookup", name, "row"});
     EXPECT_EQ(looked.exit_code, 0);
     EXPECT_THAT(looked.out, HasSubstr("maybe"));
   }
-  WriteFile(InputPath("empty"), "");
-  EXPECT_EQ(Run({"verify", "empty"}).exit_code, 1);
+}
+
+TEST_F(HFileCliTest, WhatIsAlmostAReferenceOrALinkIsUnknown) {
+  for (const char* name : {"empty", "k=a-b.filter", "t=cafe", "=cafe-cafe",
+                           "t=cafe-cafe_SeqId_"}) {
+    WriteFile(InputPath(name), "");
+    EXPECT_EQ(Run({"verify", name}).exit_code, 1) << name;
+  }
+  const std::string whole = Reference();
+  std::vector<std::string> others = {"PBUF garbage \xff\xff", whole + '\0'};
+  for (size_t size = 1; size < whole.size(); ++size) {
+    others.push_back(whole.substr(0, size));
+  }
+  for (const size_t i : {0, 4, 5, 9, 10}) {
+    others.push_back(whole);
+    others.back()[i] ^= 0x42;
+  }
+  for (const std::string& bytes : others) {
+    WriteFile(InputPath("a.b"), bytes);
+    EXPECT_EQ(Run({"verify", "a.b"}).exit_code, 1)
+        << ::testing::PrintToString(bytes);
+  }
+  WriteFile(InputPath("x.b"), whole);  // No name of HBase.
+  EXPECT_EQ(Run({"verify", "x.b"}).exit_code, 1);
 }
 
 TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
@@ -105,7 +135,7 @@ TEST_F(HFileCliTest, ADamagedBloomMetaExitsWith1) {
   }
 }
 
-TEST_F(HFileCliTest, InspectSaysInFullWhyThereIsNoFilter) {
+TEST_F(HFileCliTest, AnUnknownComparatorIsNamedInFull) {
   std::string bytes = HBaseFile("row_checksum_null.hfile");
   const std::string known = "KeyValue$KVComparator";
   const size_t name = bytes.rfind(known);
@@ -113,6 +143,9 @@ TEST_F(HFileCliTest, InspectSaysInFullWhyThereIsNoFilter) {
   WriteFile(InputPath("own"), bytes);
   EXPECT_THAT(Run({"inspect", "own"}).out,
               HasSubstr("KeyValue$MyComparator\" is not known"));
+  const ToolResult rebuilt = Run({"rebuild", "own", "in_another_order"});
+  EXPECT_EQ(rebuilt.exit_code, 1);
+  EXPECT_THAT(rebuilt.err, HasSubstr("KeyValue$MyComparator"));
 }
 
 TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
@@ -132,6 +165,18 @@ TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
             0);
 }
 
+TEST_F(HFileCliTest, AFilterWithoutItsTypeIsNotDroppedByRebuild) {
+  std::string bytes = HBaseFile("row_checksum_null.hfile");
+  bytes[bytes.rfind("BLOOM_FILTER_TYPE")] = 'A';
+  WriteFile(InputPath("typeless"), bytes);
+  const ToolResult refused = Run({"rebuild", "typeless", "dropped"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--bloom_type"));
+  EXPECT_EQ(
+      Run({"rebuild", "typeless", "given", "--bloom_type", "ROW"}).exit_code,
+      0);
+}
+
 TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
   WriteFile(InputPath("secret"), HBaseFile("row_encrypted.hfile"));
   const ToolResult verified = Run({"verify", "--cells", "secret"});
@@ -139,6 +184,60 @@ TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
   EXPECT_THAT(verified.out, HasSubstr("ok, encrypted: only checksums"));
   const Json document = Json::parse(Run({"inspect", "--json", "secret"}).out);
   EXPECT_EQ(document["files"][0]["checksum"], "CRC32C");
+}
+
+TEST_F(HFileCliTest, RebuildAndPlanMissNoDataBlock) {
+  const std::string whole = HBaseFile("row_index_2_levels.hfile");
+  std::string last_offset = whole;
+  last_offset[12032] ^= 0x40;  // The trailer's last data block.
+  std::string magic = whole;
+  magic[5041] ^= 0x01;  // Of a data block.
+  for (const std::string& damaged : {last_offset, magic}) {
+    WriteFile(InputPath("fewer"), damaged);
+    EXPECT_EQ(Run({"rebuild", "fewer", "lost"}).exit_code, 1);
+    EXPECT_FALSE(std::filesystem::exists(InputPath("lost")));
+    EXPECT_EQ(Run({"plan", "fewer"}).exit_code, 1);
+  }
+}
+
+TEST_F(HFileCliTest, RebuildHoldsNoMoreMetaBlocksThanItSays) {
+  const ToolResult made = RunProgram(ROWBLOOM_MAKE_INPUTS, inputs(),
+                                     {"--zeros", InputPath("zeros")});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_LT(std::filesystem::file_size(InputPath("zeros")), 50000);
+  const ToolResult result = Run({"rebuild", "zeros", "more_zeros"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("zeros: meta blocks of more than 64 MiB"));
+}
+
+TEST_F(HFileCliTest, RebuildOfWhatIsNoWholeHFileExitsAsVerify) {
+  std::string bytes = HBaseFile("row_deletes.hfile");
+  WriteFile(InputPath("cut"), bytes.substr(0, bytes.size() - 1));
+  // Without checksums: the second cell, before the first one.
+  bytes = HBaseFile("row_checksum_null.hfile");
+  const size_t key_size_at = 33;
+  const auto byte_at = [&](size_t i) {
+    return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
+  };
+  const size_t second_cell = key_size_at + 8 + byte_at(key_size_at + 3) +
+                             byte_at(key_size_at + 7) + 1;  // And its mvcc.
+  bytes[second_cell + 10] = 1;  // The first byte of its row.
+  WriteFile(InputPath("unordered"), bytes);
+  for (const char* name : {"cut", "unordered", "notes.txt"}) {
+    EXPECT_EQ(Run({"verify", name}).exit_code, 1) << name;
+    const ToolResult rebuilt = Run({"rebuild", name, "whole"});
+    EXPECT_EQ(rebuilt.exit_code, 1) << rebuilt.err;
+    EXPECT_THAT(rebuilt.err, HasSubstr(std::string(name) + ": offset "));
+  }
+  EXPECT_THAT(Run({"rebuild", "unordered", "whole"}).err,
+              HasSubstr("is before the one before it"));
+}
+
+TEST_F(HFileCliTest, RebuildTakesWholeNumbersInAnyForm) {
+  EXPECT_EQ(Run({"rebuild", "row.hfile", "numbers", "--chunk_size", "1e3",
+                 "--max_fold", "1e0", "--block_size", "1e4"})
+                .exit_code,
+            0);
 }
 
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {

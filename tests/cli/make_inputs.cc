@@ -3,6 +3,7 @@
 // Writes the files that the golden tests of the tool look into, the same
 // bytes each time as far as the tool shows them:  make_inputs DIRECTORY
 // Or rewrites all SSTs of a database:  make_inputs --compact DIRECTORY
+// Or writes a small HFile of large blocks:  make_inputs --zeros PATH
 
 #include <cstdio>
 #include <cstdlib>
@@ -325,6 +326,16 @@ void WriteHFiles(const std::string& directory) {
   WriteHFile(directory + "/none.hfile", options, 1500);
 }
 
+// Three meta blocks of 32 MiB.
+void WriteZeros(const std::string& path) {
+  rowbloom::HFileWriterOptions options;
+  options.compression = rowbloom::HFileCompression::kZstd;
+  for (const char* name : {"a", "b", "c"}) {
+    options.meta_blocks[name] = std::string(32 << 20, '\0');
+  }
+  WriteHFile(path, options, 1);
+}
+
 #endif  // ROWBLOOM_CLI_TEST_WITH_HFILE
 
 }  // namespace
@@ -333,6 +344,12 @@ int main(int argc, char** argv) {
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
   if (argc == 3 && std::string(argv[1]) == "--compact") {
     Compact(argv[2]);
+    return 0;
+  }
+#endif
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+  if (argc == 3 && std::string(argv[1]) == "--zeros") {
+    WriteZeros(argv[2]);
     return 0;
   }
 #endif

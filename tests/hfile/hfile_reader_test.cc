@@ -286,6 +286,27 @@ TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {
   expect(damaged, "BLMFMET2", absl::StatusCode::kDataLoss);
 }
 
+TEST(HFileReader, AFilterBehindDamageIsNotSaidToBeMissing) {
+  for (const bool has_deletes : {true, false}) {
+    std::string bytes = has_deletes ? SmallHFile(ManyChunks(BloomType::kRow))
+                                    : WriteHFile({}, {Put("row", "q")});
+    // The size of the last block, behind which another might be.
+    bytes[bytes.rfind(has_deletes ? "DFBLMET2" : "BLMFMET2") + 8] ^= 0x40;
+    const OpenHFile file(bytes);
+    ASSERT_TRUE(file.status.ok()) << file.status;
+    const HFileBloomInfo& info = file.reader->delete_family_filter();
+    EXPECT_EQ(info.error.code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(info.reason, "what is loaded at open cannot be read to its end");
+    EXPECT_EQ(file.reader->general_filter().is_usable, has_deletes);
+    if (!has_deletes) {
+      EXPECT_EQ(file.reader->general_filter().reason, info.reason);
+    }
+    EXPECT_TRUE(file.reader->MayContainFamilyDelete("row01"));
+    EXPECT_EQ(file.reader->ExplainFamilyDelete("row01").status, info.error);
+    EXPECT_TRUE(OptionsOf(*file.reader).delete_family_filter);
+  }
+}
+
 TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
   const std::string bytes = EditHFile(
       SmallHFile(ManyChunks(BloomType::kRow)),
@@ -299,15 +320,53 @@ TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
             absl::StatusCode::kUnimplemented);
 }
 
-TEST(HFileReader, AMissingLastKeyCostsOnlyItsCheck) {
-  const std::string bytes = WithInfo(
-      SmallHFile(ManyChunks(BloomType::kRowCol)),
-      [](hfile::FileInfo* info) { info->erase(hfile::kLastBloomKeyName); });
-  const OpenHFile file(bytes);
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->general_filter().is_usable);
-  EXPECT_TRUE(file.reader->MayContain("row04", "a"));
-  EXPECT_LT(CountMaybe(*file.reader), 3);
+TEST(HFileReader, ADamagedTypeOfBlockIsNotANewOne) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  for (const char* magic : {"DATABLK*", "BLMFBLK2", "IDXROOT2", "BLMFMET2"}) {
+    std::string damaged = bytes;
+    damaged[damaged.rfind(magic) + 3] ^= 1;
+    const OpenHFile file(damaged);
+    ASSERT_TRUE(file.status.ok()) << file.status;
+    EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss)
+        << magic;
+  }
+}
+
+TEST(HFileReader, ALastKeyThatIsNoneCostsOnlyItsCheck) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRowCol));
+  for (const std::string& without :
+       {WithInfo(bytes,
+                 [](hfile::FileInfo* info) {
+                   info->erase(hfile::kLastBloomKeyName);
+                 }),
+        WithInfo(bytes, [](hfile::FileInfo* info) {
+          (*info)[hfile::kLastBloomKeyName] = "no key";
+        })}) {
+    const OpenHFile file(without);
+    ASSERT_TRUE(file.status.ok()) << file.status;
+    EXPECT_TRUE(file.reader->general_filter().is_usable);
+    EXPECT_TRUE(file.reader->MayContain("row04", "a"));
+    EXPECT_LT(CountMaybe(*file.reader), 3);
+    // HBase does not open it.
+    const OpenHFile without_totals(EditHFile(
+        without, [](std::vector<LoadedBlock>*) {},
+        [](hfile::Trailer* trailer) {
+          trailer->total_uncompressed_bytes = 0;
+        }));
+    const absl::Status status = without_totals.reader->Verify(false);
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("no last key"));
+  }
+}
+
+TEST(HFileReader, BytesPerChecksumAreASignedInteger) {
+  HFileWriterOptions options = ManyChunks(BloomType::kRow);
+  options.checksum = HFileChecksum::kNull;
+  std::string bytes = SmallHFile(options);
+  ASSERT_EQ(OpenHFile(bytes).reader->Verify(true), absl::OkStatus());
+  bytes[25] ^= '\x80';  // Of the first data block.
+  EXPECT_EQ(OpenHFile(bytes).reader->Verify(true).code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileReader, AnEncryptedFileIsOpenedWithoutAFilter) {
@@ -450,6 +509,20 @@ TEST(HFileReader, MetaTablesAreOrderedByTheirOwnComparator) {
   for (const std::string& row : rows) {
     EXPECT_TRUE(file.reader->MayContain(row)) << row;
   }
+}
+
+TEST(HFileReader, SaysWhyMetaBlocksCannotBeTold) {
+  HFileWriterOptions options;
+  options.meta_blocks["name"] = "meta";
+  const std::string bytes = SmallHFile(options);
+  EXPECT_EQ(OpenHFile(bytes).reader->properties().meta_blocks_error,
+            absl::OkStatus());
+  const OpenHFile file(EditHFile(
+      bytes, [](std::vector<LoadedBlock>*) {},
+      [](hfile::Trailer* trailer) { trailer->meta_index_count = 0; }));
+  EXPECT_TRUE(file.reader->properties().meta_blocks.empty());
+  EXPECT_EQ(file.reader->properties().meta_blocks_error.code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileReader, NamesTheMetaBlockThatIsNotThere) {

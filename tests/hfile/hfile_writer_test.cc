@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/coding.h"
+#include "hfile/file_info.h"
 #include "hfile/test_hfile.h"
 
 namespace rowbloom {
@@ -70,8 +72,31 @@ TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
     std::string bytes;
     const auto sink = NewStringSink(&bytes);
     auto writer = HFileWriter::Make({}, sink.get());
-    EXPECT_EQ((*writer)->Add(cell).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ((*writer)->Add(Put("a", "q")), absl::OkStatus());
+    const absl::Status status = (*writer)->Add(cell);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("cell 1"));
   }
+}
+
+TEST(HFileWriter, WritesTheLongestTagsThatHBaseHas) {
+  HFileWriterOptions options;
+  options.has_tags = true;
+  const std::string tags(65536, 't');
+  HFileCell cell = Put("r", "q");
+  cell.tags = std::string_view(tags).substr(1);
+  const OpenHFile file(testing::WriteHFile(options, {cell}));
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  const auto cells = file.reader->NewCellReader();
+  HFileCell read;
+  ASSERT_TRUE(cells->Next(&read)) << cells->status();
+  EXPECT_EQ(read.tags, cell.tags);
+  cell.tags = tags;
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  EXPECT_EQ((*HFileWriter::Make(options, sink.get()))->Add(cell).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
@@ -118,6 +143,7 @@ TEST(HFileWriter, RefusesOptionsThatCannotBe) {
   EXPECT_EQ(code([](auto* o) { o->chunk_size_bytes = 0; }), kInvalid);
   EXPECT_EQ(code([](auto* o) { o->max_fold = -1; }), kInvalid);
   EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 32; }), kInvalid);
+  EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 1U << 31; }), kInvalid);
   EXPECT_EQ(code([](auto* o) { o->block_size_bytes = 0; }), kInvalid);
   EXPECT_EQ(
       code([](auto* o) { o->bloom_type = BloomType::kRowPrefixFixedLength; }),
@@ -178,6 +204,64 @@ TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
       EXPECT_EQ(*read, payload);
     }
   }
+}
+
+// Of version 2.0, whose blocks have no checksums: file info and trailer.
+std::string HFile20() {
+  std::string bytes = "FILEINF2";
+  const std::string payload = hfile::SerializeFileInfo({});
+  base::AppendBigEndian(static_cast<uint32_t>(payload.size()), &bytes);
+  base::AppendBigEndian(static_cast<uint32_t>(payload.size()), &bytes);
+  base::AppendBigEndian(int64_t{-1}, &bytes);
+  bytes += payload;
+  const size_t trailer = bytes.size();
+  bytes += hfile::kTrailerMagic;
+  bytes.append(16, '\0');  // Both offsets.
+  bytes.append(32, '\0');
+  base::AppendBigEndian(uint32_t{2}, &bytes);  // No compression.
+  base::AppendBigEndian(uint32_t{1}, &bytes);
+  bytes.append(16, '\xff');  // No data block.
+  bytes.resize(trailer + 208);
+  base::AppendBigEndian(uint32_t{2}, &bytes);
+  return bytes;
+}
+
+TEST(OptionsOf, GiveChecksumsToAFileThatHasNone) {
+  const OpenHFile file(HFile20());
+  ASSERT_TRUE(file.status.ok()) << file.status;
+  EXPECT_EQ(file.reader->properties().checksum, HFileChecksum::kNull);
+  EXPECT_EQ(OptionsOf(*file.reader).checksum, HFileChecksum::kCrc32c);
+  HFileWriterOptions options;
+  options.checksum = HFileChecksum::kNull;
+  const OpenHFile null(SmallHFile(options));
+  EXPECT_EQ(OptionsOf(*null.reader).checksum, HFileChecksum::kNull);
+}
+
+TEST(OptionsOf, HaveTheHashOfAFilterThatIsRefused) {
+  HFileWriterOptions options;
+  options.hash = HFileHash::kMurmur3;
+  options.delete_family_filter = false;
+  const OpenHFile file(testing::EditHFile(
+      SmallHFile(options), [](auto*) {},
+      [](hfile::Trailer* trailer) { trailer->comparator = "own"; }));
+  ASSERT_FALSE(file.reader->general_filter().is_usable);
+  EXPECT_EQ(OptionsOf(*file.reader).hash, HFileHash::kMurmur3);
+}
+
+TEST(PlanHFileFilter, HasAChunkForEachKeyWhereNoneHasRoom) {
+  HFileWriterOptions options;
+  options.chunk_size_bytes = 2;
+  options.max_fold = 0;
+  options.error_rate = 4.62e-4F;
+  const OpenHFile file(SmallHFile(options, 3));
+  const HFileBloomInfo& written = file.reader->general_filter();
+  EXPECT_EQ(written.max_keys, 0);
+  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  const auto plan = PlanHFileFilter(options, 3);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->chunk_count, 3);
+  EXPECT_EQ(plan->chunk_count, written.chunks.size());
+  EXPECT_EQ(plan->size_bytes, written.size_bytes);
 }
 
 TEST(PlanHFileFilter, IsWhatIsWritten) {
