@@ -144,6 +144,9 @@ class FilterReader {
                          bool* may_contain);
 
   // What the engine found after a "maybe", and how many bytes it read for it.
+  // `key_was_there`: the file has a cell of the key, any cell: one that is
+  // deleted, too new or too old to be returned counts, and so does a tombstone.
+  // With a memo of false positives a wrong "false" loses the row.
   // Feeds the statistics, the choice of what to keep in memory and, if there is
   // one, the memo of false positives.
   static constexpr uint64_t kUnknownBytes = ~uint64_t{0};
