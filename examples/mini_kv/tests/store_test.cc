@@ -268,6 +268,22 @@ TEST_F(Store, DamagedLastRecordIsATornTail) {
   EXPECT_EQ(Get("row", "year"), "-");
 }
 
+TEST_F(Store, LogTailOfZerosIsDataLossUnlessShorterThanAHeader) {
+  constexpr size_t kHeaderSize = 12;
+  Put("row", "name", "Ada");
+  store_.reset();
+  const std::string wal = OnlyPath(".wal");
+  const std::string log = ReadFile(wal);
+  for (const size_t zeros : {kHeaderSize, size_t{100}, size_t{4096}}) {
+    WriteFile(wal, log + std::string(zeros, '\0'));
+    EXPECT_EQ(OpenError().code(), absl::StatusCode::kDataLoss) << zeros;
+  }
+  WriteFile(wal, log + std::string(kHeaderSize - 1, '\0'));
+  Reopen();
+  EXPECT_EQ(ReadFile(wal), log);
+  EXPECT_EQ(Get("row", "name"), "Ada");
+}
+
 TEST_F(Store, DamagedRecordBeforeOthersIsDataLoss) {
   Put("row", "name", "Ada");
   const size_t first = ReadFile(OnlyPath(".wal")).size();
