@@ -83,6 +83,11 @@ absl::Status MiniKv::Recover() {
     manifest = ReadManifest(directory_);
   }
   if (!manifest.ok()) return manifest.status();
+  // The process that renamed the manifest may have died before that was
+  // durable. The manifest before it, should it come back, names another log
+  // than the one that is now written to.
+  absl::Status status = options_.files->SyncDirectory(directory_);
+  if (!status.ok()) return status;
   next_file_number_ = manifest->next_file_number;
   wal_number_ = manifest->wal_number;
   for (size_t level = 0; level < kLevelCount; ++level) {
@@ -90,7 +95,7 @@ absl::Status MiniKv::Recover() {
     if (!ssts.ok()) return ssts.status();
     levels_[level] = *std::move(ssts);
   }
-  absl::Status status = TellBudget();
+  status = TellBudget();
   if (!status.ok()) return status;
   auto wal = Wal::Open(Path(FileKind::kWal, wal_number_),
                        [this](const Cell& cell) { memtable_.Set(cell); });

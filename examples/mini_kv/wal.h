@@ -16,7 +16,9 @@
 // leaves a last record that is short: that torn tail was never acknowledged,
 // and is cut off; so is a last record that fails its checksum, as a machine
 // that died may leave it. Any other damage is DataLoss: to cut there would lose
-// acknowledged writes.
+// acknowledged writes. So is a tail of zeros, as long as a header or longer,
+// which some file systems leave when the size of a file was durable before its
+// bytes: nothing tells it from records that were there.
 //
 // Append() has written, when it returns, what survives the end of the process;
 // Sync(), what survives the end of the machine. The first error stays: nothing

@@ -58,11 +58,11 @@ struct FilterReaderOptions {
   // positive costs one read only. Not the cache that has the chunks: one of
   // its own, whose capacity bounds what is remembered.
   FilterCache* false_positive_memo = nullptr;
-  // The file's id in the cache, below 2^63; 0 takes a fresh one, whose chunks
-  // leave the cache with the reader. Two readers of the same immutable block
-  // may share an id, and then share chunks. Under an id that two different
-  // blocks use they displace each other's chunks, but never answer for each
-  // other.
+  // The file's id in the cache, below 2^63: of another one Open() says
+  // InvalidArgument. 0 takes a fresh one, whose chunks leave the cache with the
+  // reader. Two readers of the same immutable block may share an id, and then
+  // share chunks. Under an id that two different blocks use they displace each
+  // other's chunks, but never answer for each other.
   uint64_t file_id = 0;
   // Where the file is in the tree, for statistics.
   int level = FilterStats::kUnknownLevel;
@@ -144,6 +144,9 @@ class FilterReader {
                          bool* may_contain);
 
   // What the engine found after a "maybe", and how many bytes it read for it.
+  // `key_was_there`: the file has a cell of the key, any cell: one that is
+  // deleted, too new or too old to be returned counts, and so does a tombstone.
+  // With a memo of false positives a wrong "false" loses the row.
   // Feeds the statistics, the choice of what to keep in memory and, if there is
   // one, the memo of false positives.
   static constexpr uint64_t kUnknownBytes = ~uint64_t{0};

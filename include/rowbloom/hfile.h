@@ -192,10 +192,10 @@ class HFileCellReader {
 
 class HFileReader {
  public:
-  // InvalidArgument if it is no HFile; Unimplemented for version 1, versions
-  // after 3.3, and compression by LZO, BZIP2 and others that are not here;
-  // DataLoss if trailer or file info are damaged, or what is loaded at open has
-  // more than 256 MiB.
+  // InvalidArgument if it is no HFile, or for a file_id of 2^63 or more;
+  // Unimplemented for version 1, versions after 3.3, and compression by LZO,
+  // BZIP2 and others that are not here; DataLoss if trailer or file info are
+  // damaged, or what is loaded at open has more than 256 MiB.
   static absl::StatusOr<std::unique_ptr<HFileReader>> Open(
       const RandomAccessSource* source, const HFileReaderOptions& options = {});
   ~HFileReader();

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
+#include "cache/file_id.h"
 
 namespace rowbloom {
 
@@ -42,7 +43,7 @@ std::string FilterCache::Usage::ToString() const {
 
 uint64_t FilterCache::NewFileId() {
   // Above those that engines give, which are file numbers.
-  static std::atomic<uint64_t> next{uint64_t{1} << 63};
+  static std::atomic<uint64_t> next{cache::kFirstNewFileId};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 

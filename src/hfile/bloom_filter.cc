@@ -169,8 +169,7 @@ BloomFilter::Bits BloomFilter::GetBits(size_t chunk) const {
 
 BloomFilter::Bits BloomFilter::LookUp(size_t chunk) const {
   // What has to be looked at first must not be had through a hint.
-  FilterCache::Handle* handle = options_.cache->Lookup(
-      CacheKey(chunk), place_.is_private ? &slots_[chunk].hint : nullptr);
+  FilterCache::Handle* handle = options_.cache->Lookup(CacheKey(chunk));
   if (handle == nullptr) return nullptr;
   const auto* cached =
       static_cast<const CachedBits*>(options_.cache->ValueOf(handle));

@@ -30,7 +30,9 @@ struct CachePlace {
   uint64_t file_id = 0;
   bool is_private = true;  // No other reader uses the id.
   uint64_t first_chunk = 0;
-  // Chunks of a file that says something else about itself are not ours.
+  // Chunks of a file that says something else about itself are not ours. It is
+  // of what is loaded when the file is opened: two files that differ only in
+  // their cells may have one digest. Hence the rule about ids in hfile.h.
   uint64_t file_digest = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/check.h"
+#include "cache/file_id.h"
 #include "hfile/bloom_meta.h"
 #include "hfile/cell_reader.h"
 #include "hfile/comparators.h"
@@ -533,6 +534,8 @@ HFileReader::~HFileReader() = default;
 
 absl::StatusOr<std::unique_ptr<HFileReader>> HFileReader::Open(
     const RandomAccessSource* source, const HFileReaderOptions& options) {
+  const absl::Status status = cache::CheckFileId(options.file_id);
+  if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Impl>> impl = Impl::Open(source, options);
   if (!impl.ok()) return impl.status();
   return std::unique_ptr<HFileReader>(new HFileReader(*std::move(impl)));

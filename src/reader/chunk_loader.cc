@@ -18,6 +18,13 @@ namespace {
 constexpr uint64_t kMaxGapBytes = 4096;
 constexpr uint64_t kMaxReadBytes = 4 << 20;
 
+// Units that are as stored in a filter of so many steps. Its last unit is not
+// if the next step adds to it; its size does not tell.
+size_t WholeUnits(const FilterDescriptor& stored, uint32_t steps) {
+  if (steps == FilterSteps(stored)) return stored.unit_count;
+  return FilterAtStep(stored, steps + 1).unit_count - 1u;
+}
+
 }  // namespace
 
 absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
@@ -38,12 +45,10 @@ ChunkLoader::Range ChunkLoader::RangeOf(const ChunkLoad& load) const {
   Range range;
   range.unit_count = FilterAtStep(stored, load.steps).unit_count;
   range.begin = range.end = origin.offset;
+  const size_t whole_units =
+      load.base == nullptr ? 0 : WholeUnits(stored, load.base->steps());
   for (size_t i = 0; i < range.unit_count; ++i) {
-    const bool kept =
-        load.base != nullptr && i == range.first_unit &&
-        load.base->units()[i] != nullptr &&
-        load.base->units()[i]->view().size() == stored.unit_size_bytes[i];
-    if (kept) {
+    if (i < whole_units) {
       range.first_unit = i + 1;
       range.begin += stored.unit_size_bytes[i];
     }

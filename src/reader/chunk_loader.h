@@ -30,8 +30,8 @@ absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
 struct ChunkLoad {
   size_t chunk = 0;
   uint32_t steps = 0;  // Wanted: 1 to FilterSteps(), 0 for always_maybe.
-  // A version of the chunk whose whole units need not be read again. Its
-  // units must not change meanwhile: a handle holds it.
+  // A version of fewer steps, whose whole units need not be read again. They
+  // must not change meanwhile: a handle holds it.
   const ResidentChunk* base = nullptr;
 };
 

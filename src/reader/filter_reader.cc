@@ -10,6 +10,7 @@
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
+#include "cache/file_id.h"
 #include "reader/filter_reader_impl.h"
 #include "stats/filter_stats_impl.h"
 
@@ -216,6 +217,8 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
         absl::StrCat("kernel ", base::AbslView(KernelName(options.kernel)),
                      " is not available here"));
   }
+  const absl::Status status = cache::CheckFileId(options.file_id);
+  if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Impl>> impl =
       Impl::Open(source, range, options);
   if (!impl.ok()) return impl.status();

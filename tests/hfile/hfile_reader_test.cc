@@ -436,6 +436,18 @@ TEST(HFileReader, ReadersOfOneIdShareChunksAndThoseOfAnotherFileDoNot) {
   }
 }
 
+TEST(HFileReader, GivenIdsAreBelow2To63) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  HFileReaderOptions options;
+  options.file_id = (uint64_t{1} << 63) - 1;
+  EXPECT_EQ(OpenHFile(bytes, options).status, absl::OkStatus());
+  ++options.file_id;
+  const absl::Status status = OpenHFile(bytes, options).status;
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(std::string(status.message()),
+            "file_id 9223372036854775808 is not below 2^63");
+}
+
 TEST(HFileReader, BrokenReadsAnswerMaybeAndAreTriedAgain) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   const auto memory = NewMemorySource(bytes);

@@ -121,6 +121,123 @@ TEST_F(ChunkLoaderTest, GrowthReadsOnlyUnitsThatAreNotWhole) {
   }
 }
 
+// A chunk of few keys that is a source of its own.
+class SmallChunk {
+ public:
+  SmallChunk(uint64_t key_count, double bits_per_key) {
+    const auto builder =
+        NewFilterBuilder(FilterPolicy::BitsPerKey("compact", bits_per_key));
+    for (uint64_t i = 0; i < key_count; ++i) {
+      digests_.push_back(DigestBytes(testing::NumberedRow(key_count + i)));
+      builder->Add(digests_.back());
+    }
+    filter_ = builder->Finish();
+    source_ = NewMemorySource(filter_.units);
+    chunks_.resize(1);
+    chunks_[0].descriptor = filter_.descriptor;
+  }
+
+  const FilterDescriptor& descriptor() const { return filter_.descriptor; }
+  ChunkLoader Loader() const {
+    return {source_.get(),
+            {"f.sst", 0, filter_.units.size()},
+            &chunks_,
+            Kernel::kBest,
+            nullptr};
+  }
+  // One behind the other, cut from what is stored.
+  std::string UnitsAtStep(uint32_t steps) const {
+    const FilterDescriptor cut = FilterAtStep(descriptor(), steps);
+    std::string units(cut.total_size_bytes(), 'x');
+    std::string_view stored = filter_.units;
+    char* out = units.data();
+    for (uint32_t u = 0; u < cut.unit_count; ++u) {
+      const uint64_t size = descriptor().unit_size_bytes[u];
+      CopyUnitAtStep(descriptor(), steps, u, stored.substr(0, size), out);
+      stored.remove_prefix(size);
+      out += cut.unit_size_bytes[u];
+    }
+    return units;
+  }
+  uint64_t DeniedKeys(const ResidentChunk& chunk) const {
+    uint64_t denied = 0;
+    for (const KeyDigest& digest : digests_) {
+      denied += !chunk.view().MayContain(digest);
+    }
+    return denied;
+  }
+
+ private:
+  std::vector<KeyDigest> digests_;
+  EncodedFilter filter_;
+  std::unique_ptr<RandomAccessSource> source_;
+  std::vector<block::ChunkEntry> chunks_;
+};
+
+std::string UnitsOf(const ResidentChunk& chunk, size_t unit_count) {
+  std::string units;
+  for (size_t u = 0; u < unit_count; ++u) units += chunk.units()[u]->view();
+  return units;
+}
+
+TEST(ChunkLoaderOfSmallChunks, ACutUnitOfTheSizeOfAWholeOneIsReadAgain) {
+  const SmallChunk chunk(70, 14);
+  const FilterDescriptor& stored = chunk.descriptor();
+  ASSERT_EQ(FilterAtStep(stored, 3).unit_size_bytes[0],
+            stored.unit_size_bytes[0]);
+  ASSERT_EQ(FilterAtStep(stored, 7).unit_size_bytes[1],
+            stored.unit_size_bytes[1]);
+  const ChunkLoader loader = chunk.Loader();
+  struct Case {
+    uint32_t from, to;
+    size_t first_unit;
+  };
+  for (const Case& c :
+       std::vector<Case>{{3, 4, 0}, {3, FilterSteps(stored), 0}, {7, 8, 1}}) {
+    const LoadResult base = loader.Load({0, c.from});
+    ASSERT_TRUE(base.chunk.ok()) << base.chunk.status();
+    const LoadResult grown = loader.Load({0, c.to, base.chunk->get()});
+    ASSERT_TRUE(grown.chunk.ok()) << grown.chunk.status();
+    uint64_t unread = 0;
+    for (size_t u = 0; u < c.first_unit; ++u) {
+      unread += stored.unit_size_bytes[u];
+    }
+    uint64_t needed = 0;
+    for (size_t u = 0; u < FilterAtStep(stored, c.to).unit_count; ++u) {
+      needed += stored.unit_size_bytes[u];
+    }
+    EXPECT_EQ(grown.read_bytes, needed - unread) << c.from << " to " << c.to;
+    EXPECT_EQ(chunk.DeniedKeys(**grown.chunk), 0u) << c.from << " to " << c.to;
+  }
+}
+
+TEST(ChunkLoaderOfSmallChunks, AGrownChunkIsTheOneCutFromWhatIsStored) {
+  for (uint64_t keys = 1; keys <= 400; ++keys) {
+    for (const double bits : {8.0, 9.5, 11.0, 14.0}) {
+      const SmallChunk chunk(keys, bits);
+      const ChunkLoader loader = chunk.Loader();
+      const uint32_t all = FilterSteps(chunk.descriptor());
+      ASSERT_GT(all, 4u);
+      for (uint32_t to = 2; to <= all; ++to) {
+        const std::string expected = chunk.UnitsAtStep(to);
+        const size_t units = FilterAtStep(chunk.descriptor(), to).unit_count;
+        for (uint32_t from = 1; from < to; ++from) {
+          const LoadResult base = loader.Load({0, from});
+          ASSERT_TRUE(base.chunk.ok()) << base.chunk.status();
+          const LoadResult grown = loader.Load({0, to, base.chunk->get()});
+          const std::string where = std::to_string(keys) + " keys, " +
+                                    std::to_string(bits) + " bits, from " +
+                                    std::to_string(from) + " to " +
+                                    std::to_string(to) + " steps";
+          ASSERT_TRUE(grown.chunk.ok()) << grown.chunk.status() << where;
+          ASSERT_TRUE(UnitsOf(**grown.chunk, units) == expected) << where;
+          ASSERT_EQ(chunk.DeniedKeys(**grown.chunk), 0u) << where;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(ChunkLoaderTest, ChunksThatLieTogetherAreOneRead) {
   std::vector<ChunkLoad> loads;
   size_t size = 0;

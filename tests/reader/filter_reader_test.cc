@@ -263,6 +263,20 @@ TEST(FilterReader, TwoBlocksUnderOneIdNeverAnswerForEachOther) {
   }
 }
 
+TEST(FilterReader, GivenIdsAreBelow2To63) {
+  const std::string block = WriteBlock(Options(BloomType::kRow), EvenRows(10));
+  const auto memory = NewMemorySource(block);
+  FilterReaderOptions options;
+  options.file_id = (uint64_t{1} << 63) - 1;
+  EXPECT_TRUE(FilterReader::Open(memory.get(), {}, options).ok());
+  ++options.file_id;
+  const absl::Status status =
+      FilterReader::Open(memory.get(), {}, options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(std::string(status.message()),
+            "file_id 9223372036854775808 is not below 2^63");
+}
+
 TEST(FilterReader, OwnIdsAreNoFileNumbersAndTheirChunksLeaveWithTheReader) {
   const auto cache = NewShardedLruCache({8 << 20});
   FilterReaderOptions options;

@@ -40,8 +40,8 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
   options.cache = cache.get();
   options.loading = FilterLoading::kAlways;
   options.stats = &stats;
+  options.file_id = 3;
   const auto first = testing::OpenOrDie(memory.get(), options);
-  options.file_id = first->file_id();
   const auto second = testing::OpenOrDie(memory.get(), options);
   // What one thread answers is what each must.
   std::vector<char> expected;

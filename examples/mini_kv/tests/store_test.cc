@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../manifest.h"
@@ -264,6 +266,22 @@ TEST_F(Store, DamagedLastRecordIsATornTail) {
   Reopen();
   EXPECT_EQ(Get("row", "name"), "Ada");
   EXPECT_EQ(Get("row", "year"), "-");
+}
+
+TEST_F(Store, LogTailOfZerosIsDataLossUnlessShorterThanAHeader) {
+  constexpr size_t kHeaderSize = 12;
+  Put("row", "name", "Ada");
+  store_.reset();
+  const std::string wal = OnlyPath(".wal");
+  const std::string log = ReadFile(wal);
+  for (const size_t zeros : {kHeaderSize, size_t{100}, size_t{4096}}) {
+    WriteFile(wal, log + std::string(zeros, '\0'));
+    EXPECT_EQ(OpenError().code(), absl::StatusCode::kDataLoss) << zeros;
+  }
+  WriteFile(wal, log + std::string(kHeaderSize - 1, '\0'));
+  Reopen();
+  EXPECT_EQ(ReadFile(wal), log);
+  EXPECT_EQ(Get("row", "name"), "Ada");
 }
 
 TEST_F(Store, DamagedRecordBeforeOthersIsDataLoss) {
@@ -525,6 +543,70 @@ TEST_F(Store, SyncedLogHoldsTheSame) {
   PutRows(20);
   Reopen();
   EXPECT_EQ(Get("row19", "year"), "y19");
+}
+
+// Files whose names are durable once their directory is synced.
+class LaggingFiles : public Files {
+ public:
+  // As if the process died behind its next rename.
+  void FailAfterRename() { fails_after_rename_ = true; }
+  void LosePower() {
+    for (const auto& [path, bytes] : lost_) WriteFile(path, bytes);
+    lost_.clear();
+  }
+
+  absl::Status Rename(const std::string& from, const std::string& to) override {
+    Lose(to);
+    const absl::Status status = Files::Rename(from, to);
+    return std::exchange(fails_after_rename_, false)
+               ? absl::AbortedError("stopped")
+               : status;
+  }
+  absl::Status Remove(const std::string& path) override {
+    Lose(path);
+    return Files::Remove(path);
+  }
+  absl::Status SyncDirectory(const std::string& path) override {
+    lost_.clear();
+    return Files::SyncDirectory(path);
+  }
+
+ private:
+  void Lose(const std::string& path) {
+    if (std::filesystem::exists(path)) lost_.emplace(path, ReadFile(path));
+  }
+
+  bool fails_after_rename_ = false;
+  std::map<std::string, std::string>
+      lost_;  // What a loss of power brings back.
+};
+
+TEST(StoreThatStops, BeforeItsManifestIsDurableLosesNoSyncedWriteOfTheNext) {
+  const TempDirectory directory;
+  LaggingFiles files;
+  Options options;
+  options.files = &files;
+  options.sync_wal = true;
+  auto store = MiniKv::Open(options, directory.path());
+  ASSERT_TRUE(store.ok()) << store.status();
+  ASSERT_TRUE((*store)->Put("row1", "name", "n1").ok());
+  files.FailAfterRename();
+  ASSERT_FALSE((*store)->Flush().ok());
+  for (const char* row : {"row2", "row3"}) {
+    store->reset();
+    store = MiniKv::Open(options, directory.path());
+    ASSERT_TRUE(store.ok()) << store.status();
+    ASSERT_TRUE((*store)->Put(row, "name", "n").ok());
+  }
+  store->reset();
+  files.LosePower();
+  store = MiniKv::Open(options, directory.path());
+  ASSERT_TRUE(store.ok()) << store.status();
+  for (const char* row : {"row1", "row2", "row3"}) {
+    const auto value = (*store)->Get(row, "name");
+    ASSERT_TRUE(value.ok()) << value.status();
+    EXPECT_TRUE(value->has_value()) << row;
+  }
 }
 
 // Each operation on files that flushes and compactions make is the last one,
