@@ -486,12 +486,13 @@ TEST(ScalableFilter, ASavedLayerHasRoomForKeys) {
   writer.AddVarint(1 << 15);
   writer.AddVarint(0);  // Scaling.
   writer.AddVarint(2);  // Layers.
+  const std::vector<uint64_t> words = {0};
   for (const uint64_t capacity : {kCapacity, uint64_t{0}}) {
     writer.AddVarint(64);  // Bits.
     writer.AddVarint(3);   // Probes.
     writer.AddVarint(capacity);
     writer.AddVarint(0);  // Keys.
-    writer.AddWords(std::vector<uint64_t>{0});
+    writer.AddWords(words);
   }
   const absl::Status status = ScalableFilter::Load(writer.Finish()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
