@@ -80,13 +80,13 @@ class OneScan {
   OneScan(DB* db, ColumnFamilyHandle* column_family, const ReadOptions& read,
           bool total_order, RocksDbScan scan)
       : scan_(std::move(scan)), read_(read) {
+    read_.tailing = false;
     scan_.Configure(&read_);
     if (total_order) {
       read_.auto_prefix_mode = false;
       read_.total_order_seek = true;
     }
     read_.iter_start_ts = nullptr;
-    read_.tailing = false;
     PrepareValues(&read_, 0);
     it_.reset(db->NewIterator(read_, column_family));
     it_->SeekToFirst();
