@@ -80,7 +80,7 @@ class HFileFile : public FilterFile {
       (*entry)["prefix_length_bytes"] = general.prefix_length_bytes;
     }
     Json chunks = Json::array();
-    absl::Status status;
+    absl::Status status = properties.meta_blocks_error;
     AddFilter(general, "", entry, &chunks, &status);
     (*entry)["last_key"] = general.last_key.has_value()
                                ? Json(EscapeBytes(*general.last_key))
@@ -314,7 +314,7 @@ bool IsReferenceMessage(std::string_view bytes) {
 absl::StatusOr<bool> IsReference(const std::string& path,
                                  const RandomAccessSource& source) {
   // The names that HBase gives them.
-  const std::string hfile = "[0-9a-f]+(_SeqId_[0-9]+_|_del)?";
+  const std::string hfile = "[0-9a-f]+(_SeqId_[0-9]+_|_del|_[0-9a-f]+)?";
   const std::string link = "[^=]+(=[^=]+)?=[0-9a-f]+-" + hfile;
   const std::regex link_name(link);
   const std::regex reference_name("(" + hfile + "|" + link + ")\\..+");

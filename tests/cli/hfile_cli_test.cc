@@ -65,9 +65,11 @@ TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
   WriteFile(InputPath("cafe." + region), Reference());
   WriteFile(InputPath(link + "." + region), upper_half);
   WriteFile(InputPath("beef." + region), long_row);
+  const std::string mob_link = "table=" + region + "-cafe_" + region;
   WriteFile(InputPath(link), "");
-  for (const std::string& name :
-       {"cafe." + region, link + "." + region, "beef." + region, link}) {
+  WriteFile(InputPath(mob_link), "");
+  for (const std::string& name : {"cafe." + region, link + "." + region,
+                                  "beef." + region, link, mob_link}) {
     for (const char* verb : {"verify", "inspect", "plan"}) {
       const ToolResult result = Run({verb, name});
       EXPECT_EQ(result.exit_code, 0) << verb << " " << name;
