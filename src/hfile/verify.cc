@@ -36,9 +36,9 @@ constexpr size_t kVerifyCacheBytes = 64 << 20;
 constexpr uint64_t kMaxIndexLevels = 12;
 // Of the index blocks from the root to a leaf.
 constexpr uint64_t kMaxIndexBytes = hfile::kMaxBlockSize;
-// Two keys are kept of each data block, of which they are a small part: as
-// many bytes as the file has, and this more.
-constexpr uint64_t kMaxExtraKeyBytes = 64 << 20;
+// Two keys are kept of each data block. They are a small part of it, or the
+// same one: each may add up to as many bytes as the file has, and this more.
+constexpr uint64_t kMaxExtraKeyBytes = 32 << 20;
 
 // A data block as it was met, for comparison with the index.
 struct DataBlock {
@@ -266,7 +266,7 @@ absl::Status Verifier::VisitData(const Block& block) {
   }
   kept_key_bytes_ += data.first_key.size() + data.last_key.size();
   if (status.ok() &&
-      kept_key_bytes_ > format_.source->size_bytes() + kMaxExtraKeyBytes) {
+      kept_key_bytes_ / 2 > format_.source->size_bytes() + kMaxExtraKeyBytes) {
     status = absl::ResourceExhaustedError(absl::StrCat(
         "the first and last keys of data blocks, which are kept, have ",
         kept_key_bytes_, " bytes up to here, of a file of ",
