@@ -178,7 +178,8 @@ class FilterCache {
   // The account of the chunks that readers keep in this cache.
   FilterLedger& ledger() { return ledger_; }
 
-  // A process-wide unique file id, of 2^63 or more.
+  // A process-wide unique file id, of 2^63 or more: for entries of one's own.
+  // Readers take those of engines, which are below, or make one.
   static uint64_t NewFileId();
 
  private:

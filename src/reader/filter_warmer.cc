@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cache/file_id.h"
 #include "reader/resident_chunk.h"
 
 namespace rowbloom {
@@ -16,6 +17,7 @@ class FilterWarmer final : public FilterChunkObserver {
   FilterWarmer(FilterCache* cache, const FilterWarmerOptions& options)
       : cache_(cache), options_(options) {
     RB_CHECK(options.file_id != 0);
+    RB_CHECK(cache::CheckFileId(options.file_id).ok());
   }
 
   void OnChunk(uint64_t chunk, uint64_t offset,
