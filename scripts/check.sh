@@ -134,7 +134,7 @@ fuzz() {
 
 tidy() {
   packages
-  cmake --preset release >/dev/null
+  cmake --preset tidy >/dev/null
   scripts/tidy.sh
 }
 
