@@ -77,7 +77,8 @@ rocksdb() {
 
 install() {
   packages
-  tests/install/install_every_way.sh build/install
+  build release
+  tests/install/install_every_way.sh build/install build/release
   tests/install/documents_test.sh build/documents
 }
 
@@ -171,7 +172,7 @@ done
 # shellcheck disable=SC2086 # One word for each step.
 [ $# -gt 0 ] || set -- $known
 
-# The same file, compiled with the same flags by several steps, is compiled once.
+# Steps that compile a file with the same flags share its object.
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1

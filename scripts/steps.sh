@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # Functions of test.sh and check.sh, which source this file.
 
 jobs=$(nproc)

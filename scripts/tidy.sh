@@ -14,6 +14,6 @@ suffix=${2:-.c[cx]*}
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' \
   "$build_dir/compile_commands.json" |
   grep -E "^$PWD/($build_dir/)?(src|rocksdb_plugin)/.*$suffix\$" |
-  grep -v /rowbloom_.*verify_interface_header_sets/ |
+  grep -v '/rowbloom_.*verify_interface_header_sets/' |
   xargs -r -n 1 -P "$(nproc)" clang-tidy -p "$build_dir" --quiet 2>&1 |
   sed '/ warnings\{0,1\} generated\.$/d'

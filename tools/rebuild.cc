@@ -277,7 +277,8 @@ void AddRebuild(CLI::App* app, int* exit_code) {
   verb->add_flag("--widest", arguments->widest,
                  "Name comparators as HBase 0.98 to 4 all know them");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-rebuild)");
-  verb->callback([arguments, exit_code] { *exit_code = RunRebuild(*arguments); });
+  verb->callback(
+      [arguments, exit_code] { *exit_code = RunRebuild(*arguments); });
 }
 
 }  // namespace rowbloom::tools
