@@ -203,9 +203,10 @@ for dependency in port["dependencies"]:
 for name in names:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name), name
 END
-  # vcpkg's own flags have -fPIC; those that Conan adds make the objects equal.
-  cmake -DCURRENT_PORT_DIR="$tree/packaging/vcpkg" \
-    -DCURRENT_BUILDTREES_DIR="$top/buildtrees" \
+  # With the directories and flags of Conan's build, ccache has the objects.
+  cp -a "$tree" "$top/source"
+  cmake -DCURRENT_PORT_DIR="$top/source/packaging/vcpkg" \
+    -DCURRENT_BUILDTREES_DIR="$top/source/build" \
     -DCURRENT_PACKAGES_DIR="$top/packages" \
     "-DCMAKE_OPTIONS=-DCMAKE_CXX_FLAGS=-m64;-DCMAKE_CXX_FLAGS_RELEASE=$quick" \
     -P "$tree/packaging/check/vcpkg_stand_ins.cmake"

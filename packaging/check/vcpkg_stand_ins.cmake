@@ -4,7 +4,7 @@
 # and CURRENT_PACKAGES_DIR; CMAKE_OPTIONS go to CMake beside the port's.
 cmake_minimum_required(VERSION 3.24)
 set(PORT rowbloom)
-set(build_dir ${CURRENT_BUILDTREES_DIR}/release)
+set(build_dir ${CURRENT_BUILDTREES_DIR}/Release)
 
 macro(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
