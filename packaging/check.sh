@@ -7,7 +7,7 @@ usage() {
   cat <<'END'
 usage: check.sh WORK_DIR [debian|conan|vcpkg|bazel]...
 
-Checks that the recipes agree with CMakeLists.txt, then builds each recipe
+Checks that versions and sources of the recipes are CMake's, then builds each recipe
 below WORK_DIR and runs a program with what it made. Prints a line for each
 with its seconds: ok, skipped with the reason, or FAILED with the log's path.
 Exit code 1 if one failed.
@@ -41,7 +41,6 @@ mkdir -p "$1"
 work=$(cd "$1" && pwd)
 tree=$work/tree
 jobs=${JOBS:-$(nproc)}
-version=$(sed -n 's/^ *VERSION \([0-9.]*\)$/\1/p' "$source/CMakeLists.txt")
 core_only=(-DROWBLOOM_WITH_ROCKSDB=OFF -DROWBLOOM_WITH_LEVELDB=OFF
   -DROWBLOOM_WITH_HFILE=OFF -DROWBLOOM_BUILD_TESTS=OFF
   -DROWBLOOM_BUILD_BENCHMARKS=OFF -DROWBLOOM_BUILD_TOOLS=OFF
@@ -74,12 +73,17 @@ export_tree() {
     xargs -0 ls -d 2>/dev/null | tar -cT -) | tar -xC "$tree"
 }
 
+project_version() {
+  sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$work/configured/CMakeCache.txt"
+}
+
 check_versions() {
-  local soname file found
+  local version soname file found
+  version=$(project_version)
   soname=$(cut -d. -f1-2 <<<"$version")
   while read -r file found; do
     if [ "$found" != "$version" ]; then
-      echo "packaging/$file: version is '$found', CMakeLists.txt has $version"
+      echo "packaging/$file: version is '$found', the project has $version"
       return 1
     fi
   done <<END
@@ -100,13 +104,14 @@ END
 }
 
 check_sources() {
-  cmake -S "$tree" -B "$work/configured" -G Ninja "${core_only[@]}" >/dev/null
   cp "$tree"/packaging/bazel/* "$tree"
   python3 "$tree/packaging/check/bazel_sources.py" "$tree" "$work/configured"
 }
 
 recipes_agree() {
   export_tree
+  rm -rf "$work/configured"
+  cmake -S "$tree" -B "$work/configured" -G Ninja "${core_only[@]}"
   check_versions
   check_sources
 }
@@ -114,7 +119,9 @@ recipes_agree() {
 build_debian() {
   need dh debhelper
   need lintian lintian
-  local top=$work/debian package=$work/debian/rowbloom-$version
+  local version top=$work/debian package
+  version=$(project_version)
+  package=$top/rowbloom-$version
   rm -rf "$top"
   mkdir -p "$top"
   cp -a "$tree" "$package"
@@ -164,15 +171,14 @@ build_conan() {
   for recipe in abseil xxhash; do
     "$conan" export "$tree/packaging/check/conan/$recipe.py"
   done
-  # CMake and pkg-config are those of the system, too.
-  cat >"$work/conan/profile" <<'END'
+  # CMake is the system's, too.
+  cat >"$work/conan/profile" <<END
 include(default)
 [settings]
 compiler.cppstd=17
 build_type=Release
 [platform_tool_requires]
-cmake/3.25
-pkgconf/1.8
+cmake/$(cmake --version | sed -n "1s/.* //p")
 END
   "$conan" create "$tree/packaging/conan" --no-remote --build=missing \
     -pr:a "$work/conan/profile" -c tools.cmake.cmaketoolchain:generator=Ninja \

@@ -10,10 +10,6 @@ macro(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endmacro()
 
-function(vcpkg_find_acquire_program name)
-  find_program(${name} NAMES pkgconf pkg-config REQUIRED)
-endfunction()
-
 function(vcpkg_cmake_configure)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" SOURCE_PATH OPTIONS)
   if(arg_UNPARSED_ARGUMENTS)

@@ -7,7 +7,6 @@ from conan import ConanFile
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, rmdir
-from conan.tools.gnu import PkgConfigDeps
 
 required_conan_version = ">=2.0"
 
@@ -40,7 +39,6 @@ class RowbloomConan(ConanFile):
 
     def build_requirements(self):
         self.tool_requires("cmake/[>=3.24]")
-        self.tool_requires("pkgconf/[>=1.8]")
 
     def validate(self):
         check_min_cppstd(self, 17)
@@ -54,7 +52,6 @@ class RowbloomConan(ConanFile):
         toolchain.cache_variables["ROWBLOOM_INSTALL"] = True
         toolchain.generate()
         CMakeDeps(self).generate()
-        PkgConfigDeps(self).generate()
 
     def build(self):
         cmake = CMake(self)

@@ -13,4 +13,5 @@ class XxhashSystem(ConanFile):
 
     def package_info(self):
         PkgConfig(self, "libxxhash").fill_cpp_info(self.cpp_info)
-        self.cpp_info.set_property("pkg_config_name", "libxxhash")
+        self.cpp_info.set_property("cmake_file_name", "xxHash")
+        self.cpp_info.set_property("cmake_target_name", "xxHash::xxhash")
