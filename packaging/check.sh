@@ -70,7 +70,7 @@ export_tree() {
   rm -rf "$tree"
   mkdir -p "$tree"
   (cd "$source" && git ls-files -z --cached --others --exclude-standard |
-    xargs -0 ls -d 2>/dev/null | tar -cT -) | tar -xC "$tree"
+    tar --null -cT -) | tar -xC "$tree"
 }
 
 project_version() {
