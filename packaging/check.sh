@@ -7,8 +7,8 @@ usage() {
   cat <<'END'
 usage: check.sh WORK_DIR [debian|conan|vcpkg|bazel]...
 
-Checks that versions and sources of the recipes are CMake's, then builds each recipe
-below WORK_DIR and runs a program with what it made. Prints a line for each
+Checks that the recipes have CMake's version and sources, then builds each of
+them below WORK_DIR and runs a program with what it made. Prints a line for each
 with its seconds: ok, skipped with the reason, or FAILED with the log's path.
 Exit code 1 if one failed.
 
@@ -146,9 +146,15 @@ build_debian() {
     skip "packages built, lintian ok; only root can install them"
   fi
   local packages
-  packages=$(for deb in "$top"/*.deb; do dpkg-deb -f "$deb" Package; done)
-  # shellcheck disable=SC2064,SC2086 # The names as they are now, as words.
-  trap "dpkg --purge $(tr '\n' ' ' <<<"$packages")" EXIT
+  packages=$(for deb in "$top"/*.deb; do dpkg-deb -f "$deb" Package; done |
+    tr '\n' ' ')
+  # shellcheck disable=SC2086 # One word for each package.
+  if (dpkg-query -W -f='${db:Status-Status}\n' $packages || true) 2>&1 |
+    grep -x installed; then
+    skip "packages built, lintian ok; installed ones are left alone"
+  fi
+  # shellcheck disable=SC2064 # The names as they are now.
+  trap "dpkg --purge $packages" EXIT
   dpkg -i "$top"/*.deb
   mkdir -p "$top/programs"
   (cd "$package" && AUTOPKGTEST_TMP=$top/programs sh debian/tests/consumers)
@@ -177,12 +183,14 @@ include(default)
 [settings]
 compiler.cppstd=17
 build_type=Release
+[conf]
+tools.cmake.cmaketoolchain:generator=Ninja
+tools.cmake.cmaketoolchain:extra_variables={"CMAKE_CXX_FLAGS_RELEASE": "$quick"}
 [platform_tool_requires]
 cmake/$(cmake --version | sed -n "1s/.* //p")
 END
   "$conan" create "$tree/packaging/conan" --no-remote --build=missing \
-    -pr:a "$work/conan/profile" -c tools.cmake.cmaketoolchain:generator=Ninja \
-    -c "tools.cmake.cmaketoolchain:extra_variables={'CMAKE_CXX_FLAGS_RELEASE': '$quick'}"
+    -pr:a "$work/conan/profile"
 }
 
 build_vcpkg() {
@@ -234,7 +242,7 @@ stand_in() {
   cat >>"$1/BUILD" <<END
 cc_library(
     name = "$2",
-    linkopts = "$(pkg-config --libs "$3")".split(),
+    linkopts = ["$(pkg-config --libs "$3")"],
     visibility = ["//visibility:public"],
 )
 END
@@ -242,25 +250,26 @@ END
 
 build_bazel() {
   need bazel bazel-bootstrap
-  local rules=/usr/share/bazel
-  [ -d $rules/rules/java ] || skip "bazel-rules-java is not installed"
-  [ -d $rules/tools/platforms ] || skip "bazel-platforms is not installed"
+  local share=/usr/share/bazel
+  [ -d "$share/rules/java" ] || skip "bazel-rules-java is not installed"
+  [ -d "$share/tools/platforms" ] || skip "bazel-platforms is not installed"
   local top=$work/bazel name
   rm -rf "$top/trees"
   mkdir -p "$top/trees/rules_cc/cc"
   cp -a "$tree" "$top/trees/rowbloom"
   for name in flat_hash_map flat_hash_set; do
-    stand_in "$top/trees/abseil-cpp/absl/container" $name absl_$name
+    stand_in "$top/trees/abseil-cpp/absl/container" "$name" "absl_$name"
   done
   for name in status statusor; do
-    stand_in "$top/trees/abseil-cpp/absl/status" $name absl_$name
+    stand_in "$top/trees/abseil-cpp/absl/status" "$name" "absl_$name"
   done
   for name in strings str_format; do
-    stand_in "$top/trees/abseil-cpp/absl/strings" $name absl_$name
+    stand_in "$top/trees/abseil-cpp/absl/strings" "$name" "absl_$name"
   done
   stand_in "$top/trees/abseil-cpp/absl/types" span absl_span
   stand_in "$top/trees/xxhash" xxhash libxxhash
-  cp "$tree/packaging/check/bazel/rules_cc.bzl" "$top/trees/rules_cc/cc/defs.bzl"
+  cp "$tree/packaging/check/bazel/rules_cc.bzl" \
+    "$top/trees/rules_cc/cc/defs.bzl"
   touch "$top/trees/rules_cc/cc/BUILD"
   for name in rowbloom abseil-cpp xxhash rules_cc; do
     touch "$top/trees/$name/WORKSPACE"
@@ -272,19 +281,29 @@ build_bazel() {
   cp "$tree/tests/install/consumer.cc" .
   bazel --batch --output_user_root="$top/root" build --jobs="$jobs" \
     --disk_cache="$top/cache" --nosandbox_debug \
-    --override_repository=rules_java=$rules/rules/java \
-    --override_repository=platforms=$rules/tools/platforms //:consumer
+    --override_repository=rules_java="$share/rules/java" \
+    --override_repository=platforms="$share/tools/platforms" //:consumer
   bazel-bin/consumer
 }
 
 failed=0
-# step NAME FUNCTION: runs the function, with its output in a log.
+run() {
+  case "$1" in
+    agree) recipes_agree ;;
+    debian) build_debian ;;
+    conan) build_conan ;;
+    vcpkg) build_vcpkg ;;
+    bazel) build_bazel ;;
+  esac
+}
+
+# step NAME: runs it, with its output in a log.
 step() {
   local name=$1 log=$work/$1.log status=0 start=$SECONDS
   rm -f "$work/reason"
   # Not in a condition, where `set -e` would be off.
   set +e
-  (set -e; "$2") >"$log" 2>&1 </dev/null
+  (set -e; run "$name") >"$log" 2>&1 </dev/null
   status=$?
   set -e
   case $status in
@@ -295,8 +314,8 @@ step() {
   echo "packaging: $name: $status ($((SECONDS - start)) s)"
 }
 
-step agree recipes_agree
+step agree
 for recipe in "${recipes[@]}"; do
-  step "$recipe" "build_$recipe"
+  step "$recipe"
 done
 exit $failed

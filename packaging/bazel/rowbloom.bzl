@@ -3,12 +3,12 @@
 
 # The path of this repository, also when it is a dependency of another. It is
 # an option rather than `includes`, because no dependent should see src/.
-_SRC = "/".join([d for d in [Label("//:BUILD.bazel").workspace_root, "src"] if d])
+_ROOT = Label("//:BUILD.bazel").workspace_root
 
 ROWBLOOM_COPTS = [
     "-std=c++17",
     "-fno-exceptions",
     "-fno-rtti",
     "-iquote",
-    _SRC,
+    _ROOT + "/src" if _ROOT else "src",
 ]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs a port without vcpkg: its functions as far as the port needs them, for
-# one release build. By `cmake -P`, with CURRENT_PORT_DIR, CURRENT_BUILDTREES_DIR
-# and CURRENT_PACKAGES_DIR; CMAKE_OPTIONS go to CMake beside the port's.
+# one release build. Run by `cmake -P` with CURRENT_PORT_DIR,
+# CURRENT_BUILDTREES_DIR and CURRENT_PACKAGES_DIR set; CMake gets CMAKE_OPTIONS
+# beside the port's own.
 cmake_minimum_required(VERSION 3.24)
 set(PORT rowbloom)
 set(build_dir ${CURRENT_BUILDTREES_DIR}/Release)
