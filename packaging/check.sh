@@ -130,6 +130,8 @@ build_debian() {
   cp -a "$package/packaging/debian" "$package"
   (
     cd "$package"
+    # With it, other paths than in a package would get into error messages.
+    unset CCACHE_BASEDIR
     # debhelper hides the home directory, with ccache's configuration.
     if command -v ccache >/dev/null; then
       CCACHE_DIR=$(ccache --get-config cache_dir)
