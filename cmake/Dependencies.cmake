@@ -1,29 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-# All of these are Debian packages; README.md lists them.
+# All of these are Debian packages; README.md lists them. A parent project that
+# has built one itself has the targets, and a package beside them would clash.
 
-find_package(PkgConfig REQUIRED)
+# find_unless(TARGET PACKAGE): the package, unless there is that target of it.
+macro(find_unless target package)
+  if(NOT TARGET ${target})
+    find_package(${package} REQUIRED CONFIG)
+  endif()
+endmacro()
+
 find_package(Threads REQUIRED)
-find_package(absl REQUIRED CONFIG)
-pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+find_unless(absl::status absl)
+# Not by find_package(), which would take another project's module.
+include(${CMAKE_CURRENT_LIST_DIR}/FindxxHash.cmake)
+if(NOT xxHash_FOUND)
+  message(FATAL_ERROR "xxHash was not found: no CMake package, no "
+                      "libxxhash.pc, no xxhash.h with its library. Debian has "
+                      "it as libxxhash-dev.")
+endif()
 
 if(ROWBLOOM_WITH_ROCKSDB)
-  find_package(RocksDB REQUIRED CONFIG)
+  find_unless(RocksDB::rocksdb-shared RocksDB)
 endif()
 if(ROWBLOOM_WITH_LEVELDB)
-  find_package(leveldb REQUIRED CONFIG)
+  find_unless(leveldb::leveldb leveldb)
 endif()
 if(ROWBLOOM_WITH_HFILE)
+  find_package(PkgConfig REQUIRED)
   pkg_check_modules(hfile_codecs REQUIRED IMPORTED_TARGET
                     zlib snappy liblz4 libzstd libisal)
   find_path(protozero_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
 endif()
 if(ROWBLOOM_BUILD_TESTS)
-  find_package(GTest REQUIRED CONFIG)
+  find_unless(GTest::gmock GTest)
 endif()
 if(ROWBLOOM_BUILD_TOOLS OR ROWBLOOM_BUILD_BENCHMARKS)
-  find_package(CLI11 REQUIRED CONFIG)
-  find_package(nlohmann_json REQUIRED CONFIG)
-endif()
-if(ROWBLOOM_BUILD_BENCHMARKS)
-  find_package(benchmark REQUIRED CONFIG)
+  find_unless(CLI11::CLI11 CLI11)
+  find_unless(nlohmann_json::nlohmann_json nlohmann_json)
 endif()

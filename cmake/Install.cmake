@@ -9,7 +9,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rowbloom)
 set(package_files
     ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config.cmake
-    ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config-version.cmake)
+    ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config-version.cmake
+    ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindxxHash.cmake)
 set(pc_names rowbloom)
 
 # install_library(TARGET EXPORT): also its headers and its exported targets.

@@ -9,10 +9,6 @@ if(NOT CMAKE_CXX_STANDARD)
   set(CMAKE_CXX_STANDARD_REQUIRED ON)
 endif()
 
-if(BUILD_SHARED_LIBS) # Installed programs find it beside them.
-  set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-endif()
-
 add_library(rowbloom_build_flags INTERFACE)
 target_compile_options(rowbloom_build_flags INTERFACE -Wall -Wextra -Wshadow)
 if(ROWBLOOM_DEVELOPER)
@@ -44,6 +40,33 @@ endif()
 # rowbloom_target(NAME): the flags above, privately.
 function(rowbloom_target name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:rowbloom_build_flags>)
+endfunction()
+
+# rowbloom_library(NAME): what a library shows: its headers, and of its symbols
+# those that they declare (include/rowbloom/export.h).
+function(rowbloom_library name)
+  set(soversion ${PROJECT_VERSION_MAJOR})
+  if(soversion EQUAL 0) # Before 1.0 a minor version may break the ABI.
+    string(APPEND soversion .${PROJECT_VERSION_MINOR})
+  endif()
+  set_target_properties(${name} PROPERTIES
+    VERIFY_INTERFACE_HEADER_SETS ON
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${soversion}
+    DEFINE_SYMBOL "") # The same objects for an archive: a compiler cache helps.
+  rowbloom_hidden(${name})
+  if(NOT APPLE)
+    set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    target_link_options(${name} PRIVATE LINKER:--version-script=${script})
+    set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${script})
+  endif()
+endfunction()
+
+# rowbloom_hidden(NAME): only what is marked is visible outside the library.
+function(rowbloom_hidden name)
+  set_target_properties(${name} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
 # rowbloom_quick(NAME): sanitizer builds compile it quickly rather than to run

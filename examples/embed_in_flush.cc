@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A filter block written into an SST at flush and asked at get. README.md and
-// docs/embedding.md show the part between the lines of dashes; the test
+// docs/embedding.md show the program from its first #include on; the test
 // `readme` keeps them equal.
 
 #include <cstdio>
@@ -11,23 +11,19 @@
 #include <vector>
 
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_reader.h"
-
-namespace {
 
 struct Cell {
   std::string row, qualifier, value;
 };
-
-}  // namespace
 
 int main() {
   const std::vector<Cell> memtable = {{"user17", "email", "u17@example.org"},
                                       {"user17", "name", "Ada"},
                                       {"user42", "name", "Grace"}};
   std::string sst;  // An engine's file.
-  const auto cache = rowbloom::NewShardedLruCache({32 << 20});
-  // --------------------------------------------------------------------------
+
   // At flush: cells in key order. The filter block grows beside the data.
   std::string block;
   const auto sink = rowbloom::NewStringSink(&block);
@@ -43,7 +39,8 @@ int main() {
   const rowbloom::FilterBlockRange range = {sst.size(), block.size()};
   sst += block;  // The range goes into the SST's footer.
 
-  // At open: a reader for each SST, one cache for all.
+  // At open: a reader for each SST, one cache for all, which outlives them.
+  const auto cache = rowbloom::NewShardedLruCache({64 << 20});
   const auto source = rowbloom::NewMemorySource(sst, "000012.sst");
   rowbloom::FilterReaderOptions reader_options;
   reader_options.cache = cache.get();
@@ -57,7 +54,10 @@ int main() {
   // At get: the key is hashed once, for all SSTs. No phone here: skip this one.
   const auto key = rowbloom::FilterKey::RowCol("user17", "phone");
   const bool must_read = reader == nullptr || reader->MayContain(key);
-  // --------------------------------------------------------------------------
+  if (must_read && reader != nullptr) {
+    // After the read: the reader learns whether it was worth it.
+    reader->TellOutcome(key, sst.find("user17phone") != std::string::npos);
+  }
   std::printf("%s\n", must_read ? "maybe" : "no");
   return 0;
 }

@@ -28,7 +28,7 @@ absl::Status ValidateBits(double bits_per_key) {
   return ValidateBudgetBits("bits_per_key", bits_per_key);
 }
 
-const OptionTypeTable& OptionTable() {
+const OptionTypeTable& ComposedOptionTable() {
   using Options = RocksDbComposedOptions;
   const auto option = [](const OptionText<Options>& text) {
     return TextOption<Options>(ComposedPolicy::kClassName(), text);
@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<ComposedPolicy>> ComposedPolicy::Parse(
 
 ComposedPolicy::ComposedPolicy(const RocksDbComposedOptions& options)
     : options_(options), any_(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10)) {
-  RegisterOptions("RowbloomComposedOptions", &options_, &OptionTable());
+  RegisterOptions("RowbloomComposedOptions", &options_, &ComposedOptionTable());
 }
 
 ComposedSetting ComposedPolicy::SettingFor(

@@ -74,7 +74,7 @@ uint64_t KeysPerFilter(const ROCKSDB_NAMESPACE::BlockBasedTableOptions& table,
       1, FilterCost::kLargeFilter);
 }
 
-const OptionTypeTable& OptionTable() {
+const OptionTypeTable& NativeOptionTable() {
   using Options = RocksDbOptions;
   const auto option = [](const OptionText<Options>& text) {
     return TextOption<Options>(NativePolicy::kClassName(), text);
@@ -137,7 +137,7 @@ absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
 }
 
 NativePolicy::NativePolicy(const RocksDbOptions& options) : options_(options) {
-  RegisterOptions("RowbloomOptions", &options_, &OptionTable());
+  RegisterOptions("RowbloomOptions", &options_, &NativeOptionTable());
 }
 
 absl::StatusOr<FilterCost> NativePolicy::CostOf(

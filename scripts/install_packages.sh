@@ -1,19 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# install_packages.sh [--cross]: installs what scripts/packages.txt lists and
-# this machine lacks. --cross: packages_cross.txt too, and adds to dpkg the
-# architectures that it names.
+# install_packages.sh LIST...: installs the Debian packages that the files
+# scripts/packages/LIST.txt name and this machine lacks. A package of another
+# architecture, NAME:ARCHITECTURE, has its architecture added to dpkg.
 set -eu
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/packages"
 
-case "${1:-}" in
-  "") lists=packages.txt ;;
-  --cross) lists="packages.txt packages_cross.txt" ;;
-  *) echo "usage: install_packages.sh [--cross]" >&2; exit 2 ;;
-esac
+usage() {
+  echo "usage: install_packages.sh LIST..., of: $(ls | sed 's/\.txt$//' |
+    paste -sd' ')" >&2
+  exit 2
+}
 
-# installed PACKAGE[:ARCHITECTURE]: of this machine's architecture if none is
-# named, whatever others it is installed for.
+# installed PACKAGE[:ARCHITECTURE]: this machine's architecture is the default.
 installed() {
   case "$1" in
     *:*) architecture=${1#*:} ;;
@@ -23,10 +22,14 @@ installed() {
     grep -qxE "installed (all|$architecture)"
 }
 
+[ $# -gt 0 ] || usage
 missing=
-# shellcheck disable=SC2013,SC2086 # Words, not lines; two files.
-for package in $(sed 's/#.*//' $lists); do
-  installed "$package" || missing="$missing $package"
+for list; do
+  [ -f "$list.txt" ] || usage
+  # shellcheck disable=SC2013 # Words, not lines.
+  for package in $(sed 's/#.*//' "$list.txt"); do
+    installed "$package" || missing="$missing $package"
+  done
 done
 if [ -z "$missing" ]; then
   echo "All packages are installed."

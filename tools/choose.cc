@@ -33,7 +33,7 @@ constexpr FilterPreference kPreferences[] = {FilterPreference::kCpu,
                                              FilterPreference::kBalanced,
                                              FilterPreference::kSpace};
 
-struct Arguments {
+struct ChooseArguments {
   uint64_t key_count = 0;
   double bits_per_key = 0;
   double target_fpr = 0;
@@ -111,7 +111,7 @@ void PrintChart(bool as_json) {
   }
 }
 
-void PrintCandidates(const Arguments& arguments, bool by_rate) {
+void PrintCandidates(const ChooseArguments& arguments, bool by_rate) {
   FilterRequest request;
   request.key_count = arguments.key_count;
   const std::string family = request.goal.family();
@@ -145,7 +145,7 @@ void PrintCandidates(const Arguments& arguments, bool by_rate) {
 }  // namespace
 
 void AddChoose(CLI::App* app, int* exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ChooseArguments>();
   CLI::App* verb = app->add_subcommand(
       "choose", "Rank the filter families for a number of keys");
   std::vector<std::string> preferences;

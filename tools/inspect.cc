@@ -11,11 +11,11 @@
 
 namespace rowbloom::tools {
 void AddInspect(CLI::App* app, int* exit_code) {
-  struct Arguments {
+  struct InspectArguments {
     std::vector<std::string> paths;
     bool json = false;
   };
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InspectArguments>();
   CLI::App* verb = app->add_subcommand(
       "inspect", "Show properties, chunks and expected false positive rates");
   verb->add_option("PATH", arguments->paths,

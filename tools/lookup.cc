@@ -15,7 +15,7 @@
 namespace rowbloom::tools {
 namespace {
 
-struct Arguments {
+struct LookupArguments {
   std::string path;
   std::string row;
   std::string qualifier;
@@ -79,7 +79,7 @@ std::string Text(const Json& entry) {
   return line;
 }
 
-int Run(const Arguments& arguments, bool has_qualifier) {
+int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
   LookupQuestion question;
   question.family_delete = arguments.family_delete;
   question.row = arguments.hex ? FromHex("ROW", arguments.row) : arguments.row;
@@ -106,7 +106,7 @@ int Run(const Arguments& arguments, bool has_qualifier) {
 }  // namespace
 
 void AddLookup(CLI::App* app, int* exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<LookupArguments>();
   CLI::App* verb = app->add_subcommand(
       "lookup", "Ask filters for a row, or for one column of it");
   verb->add_option("PATH", arguments->path,
@@ -123,7 +123,7 @@ void AddLookup(CLI::App* app, int* exit_code) {
       ->excludes(qualifier);
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-lookup)");
   verb->callback([arguments, qualifier, exit_code] {
-    *exit_code = Run(*arguments, qualifier->count() > 0);
+    *exit_code = RunLookup(*arguments, qualifier->count() > 0);
   });
 }
 

@@ -31,7 +31,7 @@ namespace {
 constexpr char kRocksDbBloom[] = "rocksdb_bloom";
 constexpr char kRocksDbRibbon[] = "rocksdb_ribbon";
 
-struct Arguments {
+struct PlanArguments {
   std::vector<std::string> paths;
   std::vector<uint64_t> run_keys;
   std::string tree = "leveled";
@@ -72,7 +72,7 @@ struct Tree {
   uint64_t key_count = 0;
 };
 
-Tree TreeOf(const Arguments& arguments) {
+Tree TreeOf(const PlanArguments& arguments) {
   Tree tree;
   if (arguments.run_keys.empty()) {
     TreeShape shape = arguments.shape;
@@ -102,7 +102,7 @@ Tree TreeOf(const Arguments& arguments) {
   return tree;
 }
 
-FilterBudgetOptions OptionsOf(const Arguments& arguments) {
+FilterBudgetOptions OptionsOf(const PlanArguments& arguments) {
   FilterBudgetOptions options = arguments.options;
   options.memory = arguments.budget_bytes > 0
                        ? FilterMemory::Bytes(arguments.budget_bytes)
@@ -165,7 +165,7 @@ Json BitsForWastedReads(const FilterCost& cost, const Tree& tree,
 }
 
 // The reads that RocksDB's Bloom filter of the same bits in all runs wastes.
-double BloomWastedReads(const Arguments& arguments, const Tree& tree,
+double BloomWastedReads(const PlanArguments& arguments, const Tree& tree,
                         const FilterBudgetOptions& options) {
   FilterBudgetOptions uniform = Uniform(options);
   uniform.memory = FilterMemory::BitsPerKey(arguments.bloom_bits);
@@ -200,7 +200,7 @@ Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
   return rows;
 }
 
-void Print(const Arguments& arguments) {
+void Print(const PlanArguments& arguments) {
   const Tree tree = TreeOf(arguments);
   const FilterBudgetOptions options = OptionsOf(arguments);
   const FilterBudgetPlan plan =
@@ -238,7 +238,7 @@ void Print(const Arguments& arguments) {
 }  // namespace
 
 void AddPlan(CLI::App* app, int* exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PlanArguments>();
   CLI::App* verb = app->add_subcommand(
       "plan",
       "Spread a budget of filter memory over the runs of a tree, or compare "

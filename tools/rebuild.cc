@@ -26,7 +26,7 @@
 namespace rowbloom::tools {
 namespace {
 
-struct Arguments {
+struct RebuildArguments {
   std::string in;
   std::string out;
   std::string bloom_type;
@@ -42,7 +42,7 @@ struct Arguments {
 };
 
 // What the arguments name; the others are as in the file.
-absl::StatusOr<HFileWriterOptions> OptionsFor(const Arguments& arguments,
+absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
                                               const HFileReader& reader) {
   if (!reader.properties().comparator_is_known) {
     return absl::UnimplementedError(
@@ -159,7 +159,7 @@ absl::Status Describe(const std::string& path, const char* which, bool verify,
   return absl::OkStatus();
 }
 
-absl::Status Write(const Arguments& arguments, const std::string& path) {
+absl::Status Write(const RebuildArguments& arguments, const std::string& path) {
   const auto source = OpenFileSource(arguments.in);
   if (!source.ok()) return source.status();
   const auto reader = HFileReader::Open(source->get());
@@ -180,7 +180,7 @@ absl::Status Write(const Arguments& arguments, const std::string& path) {
   return (*sink)->SyncAndClose();
 }
 
-absl::Status Rebuild(const Arguments& arguments, Json* fields) {
+absl::Status Rebuild(const RebuildArguments& arguments, Json* fields) {
   std::error_code error;
   if (std::filesystem::exists(arguments.out, error)) {
     return absl::AlreadyExistsError(arguments.out + ": exists");
@@ -201,7 +201,7 @@ absl::Status Rebuild(const Arguments& arguments, Json* fields) {
   return status;
 }
 
-int Run(const Arguments& arguments) {
+int RunRebuild(const RebuildArguments& arguments) {
   Json fields{{"path", EscapeControls(arguments.in)},
               {"out", EscapeControls(arguments.out)}};
   const absl::Status status = Rebuild(arguments, &fields);
@@ -238,7 +238,7 @@ int Run(const Arguments& arguments) {
 }  // namespace
 
 void AddRebuild(CLI::App* app, int* exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RebuildArguments>();
   CLI::App* verb = app->add_subcommand(
       "rebuild", "Write an HFile again, with a new filter from its cells");
   verb->add_option("IN", arguments->in, "The HFile")->required();
@@ -277,7 +277,7 @@ void AddRebuild(CLI::App* app, int* exit_code) {
   verb->add_flag("--widest", arguments->widest,
                  "Name comparators as HBase 0.98 to 4 all know them");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-rebuild)");
-  verb->callback([arguments, exit_code] { *exit_code = Run(*arguments); });
+  verb->callback([arguments, exit_code] { *exit_code = RunRebuild(*arguments); });
 }
 
 }  // namespace rowbloom::tools

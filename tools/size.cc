@@ -25,7 +25,7 @@ namespace {
 constexpr uint32_t kMostSteps = 1000;
 constexpr int kBarColumns = 40;
 
-struct Arguments {
+struct SizeArguments {
   uint64_t key_count = 0;
   uint64_t bit_count = 0;
   double target_fpr = 0;
@@ -66,7 +66,7 @@ Json Row(const BloomSizeRequest& request) {
 }
 
 // Of the range's geometric steps the one at `share`, from 0 to 1.
-BloomSizeRequest At(const Arguments& arguments, BloomSizeRequest request,
+BloomSizeRequest At(const SizeArguments& arguments, BloomSizeRequest request,
                     double share) {
   const auto between = [&](double from) {
     return from * std::pow(arguments.to / from, share);
@@ -114,7 +114,7 @@ void AddBars(const char* field, Json* rows) {
   }
 }
 
-Json Rows(const Arguments& arguments, const BloomSizeRequest& request) {
+Json Rows(const SizeArguments& arguments, const BloomSizeRequest& request) {
   if (arguments.vary.empty()) return Json::array({Row(request)});
   Json rows = Json::array();
   for (uint32_t step = 0; step < arguments.steps; ++step) {
@@ -126,7 +126,7 @@ Json Rows(const Arguments& arguments, const BloomSizeRequest& request) {
   return rows;
 }
 
-void Print(const Arguments& arguments, const BloomSizeRequest& request) {
+void Print(const SizeArguments& arguments, const BloomSizeRequest& request) {
   Json rows = Rows(arguments, request);
   if (arguments.json) {
     Json document{{"format", "rowbloom-size"}, {"version", kReportVersion}};
@@ -143,7 +143,7 @@ void Print(const Arguments& arguments, const BloomSizeRequest& request) {
 }  // namespace
 
 void AddSize(CLI::App* app, int* exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SizeArguments>();
   CLI::App* verb = app->add_subcommand(
       "size", "Calculate Bloom filters: give two or three, get the rest");
   CLI::Option* keys =

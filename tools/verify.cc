@@ -28,13 +28,13 @@ std::string Text(const Json& entry) {
 }  // namespace
 
 void AddVerify(CLI::App* app, int* exit_code) {
-  struct Arguments {
+  struct VerifyArguments {
     std::vector<std::string> paths;
     bool cells = false;
     bool json = false;
     bool strict = false;
   };
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* verb = app->add_subcommand(
       "verify",
       "Check every checksum and invariant, and databases for their filters");

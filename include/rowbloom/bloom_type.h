@@ -25,8 +25,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class BloomType : uint8_t {
   kNone = 1,

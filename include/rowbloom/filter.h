@@ -34,11 +34,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/filter_state.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Names that a FilterPolicy may carry, in order of their persisted codes.
 std::vector<std::string_view> FilterFamilyNames();

@@ -26,9 +26,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 inline constexpr size_t kMaxBlobMetadataSize = 255;
 

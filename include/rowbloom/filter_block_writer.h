@@ -24,12 +24,13 @@
 
 #include "absl/status/statusor.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/io.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct FilterOptions {
   BloomType bloom_type = BloomType::kRow;

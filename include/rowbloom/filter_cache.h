@@ -29,9 +29,10 @@
 #include <string>
 #include <string_view>
 
+#include "rowbloom/export.h"
 #include "rowbloom/filter_ledger.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Names one chunk: the file's id (unique among the users of a cache; a reader
 // takes one from NewFileId() unless the engine gives it) and its number.

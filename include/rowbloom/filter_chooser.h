@@ -23,9 +23,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_policy.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class FilterPreference : uint8_t {
   // Least time to build and to ask, whatever it takes in bytes: flushes.

@@ -25,8 +25,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // The default is no filter.
 struct FilterSetting {

@@ -20,7 +20,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace rowbloom {
+#include "rowbloom/export.h"
+
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // The hash of a filter key. A strong type, so that no other integer is asked.
 struct KeyDigest {

@@ -24,7 +24,9 @@
 #include <atomic>
 #include <cstdint>
 
-namespace rowbloom {
+#include "rowbloom/export.h"
+
+namespace ROWBLOOM_EXPORT rowbloom {
 
 class FilterLedger {
  public:

@@ -18,8 +18,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 class FilterPolicy {
  public:

@@ -36,13 +36,14 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/io.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class FilterLoading : uint8_t {
   kWhenItPays,

@@ -24,11 +24,13 @@
 #include <string_view>
 #include <vector>
 
-namespace rowbloom {
+#include "rowbloom/export.h"
 
-namespace stats {
+namespace rowbloom::stats {
 class FileCounters;
 }
+
+namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class FilterCounter : uint8_t {
   kLookups,         // Questions asked.

@@ -19,10 +19,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "rowbloom/export.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct FilterWarmerOptions {
   uint64_t file_id = 0;       // As in FilterReaderOptions; not 0.

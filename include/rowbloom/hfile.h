@@ -37,12 +37,13 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/hfile_types.h"
 #include "rowbloom/io.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct HFileReaderOptions {
   // Null: each lookup that needs a chunk reads it.

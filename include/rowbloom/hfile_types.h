@@ -10,8 +10,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // HBase: hbase.hash.type.
 enum class HFileHash : int32_t { kJenkins = 0, kMurmur = 1, kMurmur3 = 2 };

@@ -30,11 +30,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/export.h"
 #include "rowbloom/hfile.h"
 #include "rowbloom/hfile_types.h"
 #include "rowbloom/io.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Which names of comparators are written.
 enum class HFileProfile : uint8_t {

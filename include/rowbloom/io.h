@@ -24,8 +24,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Bytes that do not change while the source lives: an SST, or a file of its
 // own. Any number of threads may be in its methods at once. What it returns is

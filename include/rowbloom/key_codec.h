@@ -44,8 +44,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 class KeyCodec {
  public:

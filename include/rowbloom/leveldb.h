@@ -33,10 +33,11 @@
 
 #include "absl/status/statusor.h"
 #include "leveldb/filter_policy.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/filter_stats.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Frozen: LevelDB finds an SST's filters by it. Filter blobs over the digests
 // (DigestBytes) of user keys.

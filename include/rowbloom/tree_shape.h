@@ -18,9 +18,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class TreeKind : uint8_t {
   kLeveled,      // Each level one run.

@@ -3,19 +3,28 @@
 // Versions of the library and, apart from it, of the bytes it writes.
 //
 //   static_assert(ROWBLOOM_VERSION_MAJOR == 0);
-//   puts(ROWBLOOM_VERSION_STRING);
+//   puts(ROWBLOOM_VERSION_STRING);  // Of the headers that were compiled.
+//   puts(rowbloom::Version());      // Of the library that was linked.
 
 #ifndef ROWBLOOM_VERSION_H_
 #define ROWBLOOM_VERSION_H_
 
 #include <cstdint>
 
+#include "rowbloom/export.h"
+
+// CMakeLists.txt and the packages take the version from here.
 #define ROWBLOOM_VERSION_MAJOR 0
 #define ROWBLOOM_VERSION_MINOR 1
 #define ROWBLOOM_VERSION_PATCH 0
 #define ROWBLOOM_VERSION_STRING "0.1.0"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
+
+// The version of the library that the program runs with, as in
+// ROWBLOOM_VERSION_STRING. With a shared library it may be newer than the
+// headers.
+const char* Version();
 
 // Written by default; readers read every version up to it.
 inline constexpr uint8_t kFilterBlockFormatVersion = 1;

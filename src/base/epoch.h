@@ -27,6 +27,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rowbloom/export.h"
+
 namespace rowbloom::base {
 
 // Counters of one thread, for many objects: see thread_counters.h.
@@ -51,16 +53,18 @@ struct alignas(64) ThreadRecord {
 };
 
 namespace internal {
+// The shared library exports what the inline functions below use, since
+// rowbloom::hfile uses them.
 // Defined here, so that compilers see that it needs no initialization.
-inline thread_local ThreadRecord* thread_record = nullptr;
+ROWBLOOM_EXPORT inline thread_local ThreadRecord* thread_record = nullptr;
 struct alignas(64) GlobalEpoch {  // Alone on its cache line.
   std::atomic<uint64_t> value{1};
 };
-extern GlobalEpoch global_epoch;
+ROWBLOOM_EXPORT extern GlobalEpoch global_epoch;
 // Whether guards may leave the ordering to those who ask. Set before main().
-extern std::atomic<bool> guards_are_light;
+ROWBLOOM_EXPORT extern std::atomic<bool> guards_are_light;
 extern std::atomic<ThreadRecord*> all_records;
-ThreadRecord* AcquireThreadRecord();
+ROWBLOOM_EXPORT ThreadRecord* AcquireThreadRecord();
 }  // namespace internal
 
 inline ThreadRecord& ThisThread() {

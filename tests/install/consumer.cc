@@ -111,7 +111,8 @@ int main() {
   const auto refused =
       rowbloom::FilterReader::Open(&half, {block_offset, 0}, {});
   if (refused.ok()) return 9;
-  std::printf("rowbloom %s, C++%ld: %s\n", ROWBLOOM_VERSION_STRING,
+  if (std::strcmp(rowbloom::Version(), ROWBLOOM_VERSION_STRING) != 0) return 10;
+  std::printf("rowbloom %s, C++%ld: %s\n", rowbloom::Version(),
               __cplusplus / 100 % 100, refused.status().ToString().c_str());
   return 0;
 }

@@ -4,10 +4,12 @@
 
     check_readme.py ROOT [EXAMPLE]
 
-Each part of an example between two lines of dashes must stand in the pages of
-QUOTED_IN as a code block of its own, unindented; so must what the program
-EXAMPLE, rocksdb_rows, prints in docs/rocksdb.md, and the list of packages in
-README.md. The numbers of its table of reads must be in the plot above it.
+Each part of an example between two lines of dashes, or all of one without such
+lines from its first #include on, must stand in the pages of QUOTED_IN as a code
+block of its own, unindented; so must what the program EXAMPLE, rocksdb_rows,
+prints in docs/rocksdb.md. The pages of PACKAGES_IN must name the packages of
+those lists in scripts/packages/. The numbers of README.md's table of reads must
+be in the plot above it.
 Exit code 0 when all is so, 1 with what is not.
 """
 
@@ -24,14 +26,18 @@ QUOTED_IN = {
     "embed_in_flush.cc": {"README.md": [0], "docs/embedding.md": [0]},
     "rocksdb_rows.cc": {"README.md": [1, 2], "docs/rocksdb.md": [0, 1, 2, 3]},
 }
+PACKAGES_IN = {"README.md": ["core"], "docs/embedding.md": ["core", "engines"]}
 DASHES = "  // " + "-" * 74
 
 
 def parts(path):
     """The text between the first line of dashes and the second, and so on."""
-    lines = path.read_text().splitlines()
+    text = path.read_text()
+    lines = text.splitlines()
     dashes = [i for i, line in enumerate(lines) if line == DASHES]
-    assert dashes and len(dashes) % 2 == 0, path
+    if not dashes:
+        return [text[text.index("\n#include"):].strip("\n")]
+    assert len(dashes) % 2 == 0, path
     return [textwrap.dedent("\n".join(lines[first + 1:last]))
             for first, last in zip(dashes[::2], dashes[1::2])]
 
@@ -78,9 +84,12 @@ def main():
                 root / "docs/rocksdb.md").read_text():
             problems.append("docs/rocksdb.md does not quote what "
                             f"{sys.argv[2]} prints:\n{printed}")
-    words = set(readme.split())
-    for package in sorted(packages(root / "scripts/packages.txt") - words):
-        problems.append(f"README.md does not list the package {package}")
+    for page, lists in PACKAGES_IN.items():
+        words = set((root / page).read_text().replace("`", " ").split())
+        for name in lists:
+            for package in sorted(
+                    packages(root / f"scripts/packages/{name}.txt") - words):
+                problems.append(f"{page} does not name the package {package}")
     in_plot = plotted(root / "docs/images/point_get.svg")
     numbers = numbers_of_reads(readme)
     for number in numbers:

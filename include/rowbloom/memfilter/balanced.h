@@ -23,12 +23,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/filter_rows.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
 #include "rowbloom/memfilter/sizing.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct BalancedOptions {
   BloomShape layer;

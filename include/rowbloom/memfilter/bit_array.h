@@ -20,8 +20,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 class BitArray {
  public:

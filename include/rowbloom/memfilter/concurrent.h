@@ -25,12 +25,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/probes.h"
 #include "rowbloom/memfilter/sizing.h"
 #include "rowbloom/memfilter/standard.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 class ConcurrentFilter {
  public:

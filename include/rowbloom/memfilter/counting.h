@@ -32,13 +32,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
 #include "rowbloom/memfilter/probes.h"
 #include "rowbloom/memfilter/sizing.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct CountingOptions {
   BloomShape shape;           // Counters in place of bits.

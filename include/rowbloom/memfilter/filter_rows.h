@@ -19,12 +19,13 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/probes.h"
 #include "rowbloom/memfilter/sizing.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Of filters whose rows are all there from the start.
 inline constexpr uint32_t kMaxRowCount = 1 << 16;

@@ -24,10 +24,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/sizing.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // The hash of a key, by its funnel.
 struct GuavaDigest {

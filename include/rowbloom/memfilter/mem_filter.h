@@ -48,6 +48,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/balanced.h"
 #include "rowbloom/memfilter/concurrent.h"
@@ -59,7 +60,7 @@
 #include "rowbloom/memfilter/split.h"
 #include "rowbloom/memfilter/standard.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 class MemFilter {
  public:

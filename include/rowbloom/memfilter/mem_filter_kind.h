@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace rowbloom {
+#include "rowbloom/export.h"
+
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Persisted: never reused, never redefined.
 enum class MemFilterKind : uint8_t {

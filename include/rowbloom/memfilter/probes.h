@@ -19,9 +19,10 @@
 
 #include <cstdint>
 
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 class BloomProbes {
  public:

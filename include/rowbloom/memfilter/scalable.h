@@ -27,11 +27,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
 #include "rowbloom/memfilter/standard.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct ScalableOptions {
   double target_fpr = 0.01;  // Above 0, below 1.

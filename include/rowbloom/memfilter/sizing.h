@@ -24,8 +24,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 inline constexpr uint32_t kMaxProbeCount = 255;
 // Of what is solved for; filters in memory end at kMaxFilterBits.

@@ -42,6 +42,7 @@
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_policy.h"
@@ -55,7 +56,7 @@ struct ColumnFamilyOptions;
 struct ReadOptions;
 }  // namespace ROCKSDB_NAMESPACE
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct RocksDbOptions {
   // ROW: one filter key per row; Gets of a cell ask for its row.

@@ -25,6 +25,7 @@
 
 #include "absl/status/statusor.h"
 #include "rocksdb/rocksdb_namespace.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/rocksdb_verify.h"
@@ -35,7 +36,7 @@ class DB;
 class EventListener;
 }  // namespace ROCKSDB_NAMESPACE
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Serves all column families whose policy has a budget, native or composed; any
 // number of databases may share it, and column families a policy: each has the

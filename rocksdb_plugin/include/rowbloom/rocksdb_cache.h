@@ -25,9 +25,10 @@
 #include <memory>
 
 #include "rocksdb/cache.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // Several bridges may share a cache: each sees its own entries only. Keys have
 // 24 bytes, which NewLRUCache()'s accepts and RocksDB's own blocks never have.

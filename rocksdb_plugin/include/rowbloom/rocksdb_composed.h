@@ -28,13 +28,14 @@
 
 #include "rocksdb/rocksdb_namespace.h"
 #include "rocksdb/status.h"
+#include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
 
 namespace ROCKSDB_NAMESPACE {
 class FilterPolicy;
 }  // namespace ROCKSDB_NAMESPACE
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class RocksDbFilter : uint8_t {
   kBloom,

@@ -54,10 +54,11 @@
 #include "rocksdb/options.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
+#include "rowbloom/export.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb_stats.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct RocksDbCellName {
   std::string_view row;

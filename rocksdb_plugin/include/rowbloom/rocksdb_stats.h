@@ -33,9 +33,10 @@
 
 #include <cstdint>
 
+#include "rowbloom/export.h"
 #include "rowbloom/filter_stats.h"
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 struct RocksDbSampling {
   FilterStats* stats = nullptr;  // Null: nothing is counted.

@@ -34,6 +34,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rocksdb/options.h"
+#include "rowbloom/export.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_composed.h"
 
@@ -42,7 +43,7 @@ class ColumnFamilyHandle;
 class DB;
 }  // namespace ROCKSDB_NAMESPACE
 
-namespace rowbloom {
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // --- One SST ----------------------------------------------------------------
 

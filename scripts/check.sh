@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Everything deeper than test.sh, in steps; see usage().
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/steps.sh
+. scripts/steps.sh
+
+steps=(
+  "format     clang-format and shellcheck find nothing to change"
+  "release    optimised build of everything, its tests, headers by themselves"
+  "older_cpus the tests of kernels and golden files, on older x86-64 CPUs"
+  "rocksdb    the plugin's sources compile against the installed RocksDB"
+  "install    installed, linked and run in every way that the documents name"
+  "packaging  Debian, Conan, vcpkg and Bazel packages"
+  "asan       all tests under AddressSanitizer and UBSan"
+  "tsan       the tests with threads under ThreadSanitizer"
+  "fuzz       each fuzz target: its corpus, then new inputs for a while"
+  "tidy       clang-tidy finds nothing"
+  "aarch64    cross build for 64-bit ARM, its tests in emulation, clang-tidy"
+  "s390x      cross build for a big-endian machine, its tests in emulation"
+  "hbase      HBase reads and answers from files that rowbloom rebuilt"
+)
+
+usage() {
+  cat <<'END'
+usage: check.sh [--list] [STEP...]
+
+Runs the steps, or all of them, after installing the Debian packages that they
+need. A step that fails does not stop the others; the summary at the end names
+it, and the exit code is 1. Exit code 2: wrong arguments.
+
+  --list  print the steps
+
+FUZZ_SECONDS (15) is how long each fuzz target looks for new inputs.
+END
+}
+
+list() { printf '%s\n' "${steps[@]}"; }
+
+packages() {
+  scripts/install_packages.sh core engines test check "$@"
+}
+
+format() {
+  packages
+  scripts/format.sh check
+  shellcheck -x -S warning scripts/*.sh
+}
+
+release() {
+  packages
+  build release all all_verify_interface_header_sets
+  run_tests release
+}
+
+# Code for newer instructions must run where there are none: a kernel that is
+# chosen wrongly, or a function that was compiled with a kernel's flags and is
+# used elsewhere, is an illegal instruction there.
+older_cpus() {
+  local cpu name
+  packages
+  build release filter_test golden_test
+  for cpu in qemu64 Nehalem; do
+    for name in filter_test golden_test; do
+      GTEST_FILTER='-*ObservedRate*' GTEST_BRIEF=1 \
+        qemu-x86_64 -cpu "$cpu" "build/release/tests/$name"
+    done
+  done
+}
+
+rocksdb() {
+  packages
+  tests/rocksdb/check_rocksdb_tree_test.sh scripts/check_rocksdb_tree.sh \
+    /usr/include build/rocksdb_versions
+}
+
+install() {
+  packages
+  tests/install/install_every_way.sh build/install
+  tests/install/documents_test.sh build/documents
+}
+
+packaging() {
+  packages packaging
+  packaging/check.sh build/packaging
+}
+
+asan() {
+  packages
+  build asan
+  run_tests asan
+}
+
+tsan() {
+  local tests=(base cache hfile memfilter mini_kv_store reader stats)
+  packages
+  build tsan "${tests[@]/%/_test}"
+  GTEST_FILTER='*Threads.*:FilterStats.*' \
+    run_tests tsan -R "^($(IFS='|' && echo "${tests[*]}"))_test$"
+}
+
+# Each directory of the corpus belongs to the target of that name.
+fuzz_targets() {
+  local directory
+  for directory in tests/fuzz/corpus/*/; do
+    echo "$(basename "$directory")_fuzz"
+  done
+}
+
+# The corpus runs first; inputs that add to it go to the build directory.
+fuzz_one() {
+  local target=$1 found=build/fuzz/found/$1
+  mkdir -p "$found"
+  if ! "build/fuzz/tests/fuzz/$target" \
+    -max_total_time="${FUZZ_SECONDS:-15}" \
+    -print_final_stats=1 -artifact_prefix="$found-" \
+    "$found" "tests/fuzz/corpus/${target%_fuzz}" >"$found.log" 2>&1; then
+    tail -n 50 "$found.log"
+    return 1
+  fi
+  echo "$target:" \
+    "$(sed -n 's/^stat::number_of_exec.*: *//p' "$found.log") inputs"
+}
+
+fuzz() {
+  packages
+  # shellcheck disable=SC2046 # One word for each target.
+  build fuzz $(fuzz_targets)
+  export -f fuzz_one
+  # shellcheck disable=SC2016 # $0 is the target.
+  fuzz_targets | xargs -n 1 -P "$jobs" bash -c 'fuzz_one "$0"'
+}
+
+tidy() {
+  packages
+  cmake --preset tidy >/dev/null
+  scripts/tidy.sh
+}
+
+cross() {
+  packages cross
+  build "$1"
+  run_tests "$1"
+}
+
+aarch64() {
+  cross aarch64
+  scripts/tidy.sh build/aarch64 _neon.cc
+}
+
+s390x() { cross s390x; }
+
+hbase() {
+  packages hbase
+  build release rowbloom_tool
+  tests/hfile/hbase/compare_rebuilt.sh build/release/tools/rowbloom
+}
+
+case "${1:-}" in
+  --list) list; exit 0 ;;
+  -h | --help) usage; printf '\n%s\n' "Steps:"; list | sed 's/^/  /'; exit 0 ;;
+esac
+known=" $(list | cut -d' ' -f1 | paste -sd' ') "
+for name; do
+  [[ $known == *" $name "* ]] || {
+    echo "check.sh: unknown step \"$name\"; known:$known" >&2
+    exit 2
+  }
+done
+# shellcheck disable=SC2086 # One word for each step.
+[ $# -gt 0 ] || set -- $known
+
+# The same file, compiled with the same flags by several steps, is compiled once.
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+for name; do
+  step "$name" "$name" || true
+done
+finish

@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Does what README.md and docs/embedding.md say; see usage().
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: documents_test.sh WORK_DIR
+
+Makes below WORK_DIR a Debian with nothing but the packages that README.md's
+"Install" names, from this machine's apt sources, and follows the pages in it:
+installs the core, then builds and runs the program of README.md by
+find_package, pkg-config, add_subdirectory, and FetchContent in a parent with
+its own Abseil. The commands, the program and the CMake lines are taken from the
+pages.
+
+The Debian needs root and mmdebstrap. Without them the same is done on this
+machine, with an installation below WORK_DIR.
+
+Prints a line for each step; ends at the first that fails, with exit code 1.
+END
+}
+
+case "${1:-}" in
+  -h | --help) usage; exit 0 ;;
+  "" | -*) usage >&2; exit 2 ;;
+esac
+source=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1"
+work=$(cd "$1" && pwd)
+root=$work/root
+export LC_ALL=C
+
+# section PAGE TITLE: the lines below that heading, up to the next of level 2.
+section() {
+  awk -v title="## $2" '
+    /^## / { inside = $0 == title; next }
+    inside' "$source/$1"
+}
+
+# code LANGUAGE NUMBER: of the fenced blocks of that language on standard input,
+# the one of that number, from 1.
+code() {
+  awk -v fence="\`\`\`$1" -v number="$2" '
+    /^```/ { inside = !inside && $0 == fence && ++count == number; next }
+    inside { print; found = 1 }
+    END { exit !found }'
+}
+
+install_commands=$(section README.md Install | code sh 1)
+program=$(section README.md "Embed it" | code cpp 1)
+build_and_link=$(section docs/embedding.md "Build and link")
+[ "$(code sh 1 <<<"$build_and_link")" = "$install_commands" ] || {
+  echo "README.md and docs/embedding.md install in different ways" >&2
+  exit 1
+}
+pkg_config_command=$(code sh 2 <<<"$build_and_link")
+project=$(code cmake 1 <<<"$build_and_link")
+find_package='find_package(rowbloom 0.1 REQUIRED)'
+apt='sudo apt-get install '
+packages=$(sed -n "s/^$apt//p" <<<"$install_commands")
+[ -n "$packages" ] && grep -qxF "$find_package" <<<"$project" || {
+  echo "README.md has no line '$apt', or docs/embedding.md no" \
+    "'$find_package'" >&2
+  exit 1
+}
+
+# step NAME COMMAND...
+step() {
+  local name=$1 start=$SECONDS log=$work/${1//[ \/,]/_}.log status
+  shift
+  set +e
+  (set -e; "$@") >"$log" 2>&1
+  status=$?
+  set -e
+  if [ "$status" -eq 0 ]; then
+    printf 'ok     %4d s  %s\n' $((SECONDS - start)) "$name"
+  else
+    printf 'FAILED %4d s  %s\n' $((SECONDS - start)) "$name"
+    tail -n 40 "$log"
+    exit 1
+  fi
+}
+
+# What runs in the Debian has no other environment than this.
+make_debian() {
+  local sources=() file
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
+    /etc/apt/sources.list.d/*.sources; do
+    [ ! -e "$file" ] || sources+=("$file")
+  done
+  rm -rf "$root"
+  mmdebstrap --variant=apt --include="$packages" "" "$root" "${sources[@]}"
+}
+in_debian() {
+  chroot "$root" env -i LC_ALL=C HOME=/root \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    sh -euxc "sudo() { \"\$@\"; }
+              cd '$1'
+              $2"
+}
+
+# The fallback: DESTDIR moves the installation below the root.
+in_prefix() {
+  env -u CMAKE_GENERATOR DESTDIR="$root" \
+    CMAKE_PREFIX_PATH="$root/usr/local" \
+    PKG_CONFIG_PATH="$root/usr/local/lib/pkgconfig" \
+    sh -euxc "sudo() { \"\$@\"; }
+              cd '$root$1'
+              $2"
+}
+
+# The files of the project as a clone has them, below the root.
+copy_source() {
+  mkdir -p "$root/rowbloom"
+  git -C "$source" ls-files -z --cached --others --exclude-standard |
+    tar -C "$source" --null -T - -c | tar -C "$root/rowbloom" -x
+}
+
+# project DIRECTORY LINES: one that has LINES instead of find_package.
+new_project() {
+  local directory=$root/$1 line
+  mkdir -p "$directory"
+  printf '%s\n' "$program" >"$directory/main.cc"
+  while IFS= read -r line; do
+    [ "$line" != "$find_package" ] || line=$2
+    printf '%s\n' "$line"
+  done <<<"$project" >"$directory/CMakeLists.txt"
+}
+
+# The library, too, has to be below such a project.
+new_parent() {
+  new_project "$@"
+  mkdir -p "$root/$1/third_party"
+  cp -r "$root/rowbloom" "$root/$1/third_party/rowbloom"
+  rm -rf "$root/$1/third_party/rowbloom/build"
+}
+
+build_and_run() {
+  inside "/$1" "cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
+                cmake --build build
+                build/engine >answer
+                grep -x no answer"
+}
+
+install_core() {
+  inside /rowbloom "$(grep -vF "$apt" <<<"$install_commands")"
+}
+
+by_find_package() {
+  new_project find_package "$find_package"
+  build_and_run find_package
+}
+
+by_pkg_config() {
+  new_project pkg_config ""
+  inside /pkg_config "$pkg_config_command
+                      ./engine >answer
+                      grep -x no answer"
+}
+
+by_add_subdirectory() {
+  new_parent add_subdirectory "$(code cmake 2 <<<"$build_and_link")"
+  build_and_run add_subdirectory
+}
+
+by_fetch_content() {
+  new_parent fetch_content "include(own_abseil.cmake)
+$(code cmake 3 <<<"$build_and_link")"
+  cp "$source/tests/install/own_abseil.cmake" "$root/fetch_content"
+  build_and_run fetch_content
+}
+
+if [ "$(id -u)" -eq 0 ] && command -v mmdebstrap >/dev/null; then
+  inside() { in_debian "$@"; }
+  step "Debian with nothing but $packages" make_debian
+else
+  inside() { in_prefix "$@"; }
+  rm -rf "$root"
+  echo "No root or no mmdebstrap: on this machine, with all its packages."
+fi
+step "source" copy_source
+step "core, installed" install_core
+step "find_package" by_find_package
+step "pkg-config" by_pkg_config
+# The other ways must not find what is installed.
+step "core, removed" rm -r "$root/usr/local/include/rowbloom" \
+  "$root/usr/local/lib/cmake/rowbloom" "$root/usr/local/lib/librowbloom.a"
+step "add_subdirectory" by_add_subdirectory
+step "FetchContent, own Abseil" by_fetch_content

@@ -1,0 +1,290 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs rowbloom in every way and uses it as strangers do; see usage().
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: install_every_way.sh WORK_DIR [BUILD_DIR]
+
+Builds below WORK_DIR a static and a shared rowbloom with all components,
+installs them, and builds and runs programs against them:
+
+  find_package, pkg-config   g++ and clang++, C++17 and C++20, with and without
+                             exceptions and RTTI
+  add_subdirectory           all of the core as C++20, with link-time
+                             optimisation, without a warning
+  FetchContent               by clang++, in a parent with its own Abseil
+  shared libraries           exported symbols, SONAME, RUNPATH
+  examples/mini_kv           as a project of its own, with its tests
+
+BUILD_DIR is a finished static build with all components, of the preset release
+say; it is then installed, and no other static one is built. What is in WORK_DIR
+is not compiled again. JOBS (the number of cores) compilers run at once.
+Prints a line for each way. Exit code 0 if all are ok, 1 if one failed.
+END
+}
+
+case "${1:-}" in
+  -h | --help) usage; exit 0 ;;
+  "" | -*) usage >&2; exit 2 ;;
+esac
+source=$(cd "$(dirname "$0")/../.." && pwd)
+tests=$source/tests/install
+mkdir -p "$1"
+work=$(cd "$1" && pwd)
+static_build=${2:+$(cd "$2" && pwd)}
+jobs=${JOBS:-$(nproc)}
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+fi
+if command -v ninja >/dev/null; then
+  export CMAKE_GENERATOR=${CMAKE_GENERATOR-Ninja}
+fi
+no_frills="-fno-exceptions -fno-rtti"
+failed=()
+
+# way NAME COMMAND...: one line of the report.
+way() {
+  local name=$1 start=$SECONDS log=$work/${1//[ \/]/_}.log verdict=ok
+  shift
+  # Not in a condition: there the shell would ignore failures inside.
+  set +e
+  (set -e; "$@") >"$log" 2>&1
+  [ $? -eq 0 ] || verdict=FAILED
+  set -e
+  printf '%-6s %4d s  %s\n' "$verdict" $((SECONDS - start)) "$name"
+  if [ "$verdict" = FAILED ]; then
+    failed+=("$name")
+    tail -n 40 "$log"
+  fi
+}
+
+fail() {
+  echo "$@" >&2
+  return 1
+}
+
+# configure BUILD OPTIONS...: with the flags of the preset release, so that a
+# compiler cache has the objects. The build type is the default.
+configure() {
+  local build=$1
+  shift
+  cmake -S "$source" -B "$build" -DROWBLOOM_DEVELOPER=ON \
+    -DROWBLOOM_WITH_ROCKSDB=ON -DROWBLOOM_WITH_LEVELDB=ON \
+    -DROWBLOOM_WITH_HFILE=ON -DROWBLOOM_BUILD_TESTS=OFF \
+    -DROWBLOOM_BUILD_BENCHMARKS=OFF -DROWBLOOM_BUILD_EXAMPLES=OFF "$@"
+}
+
+compile() {
+  cmake --build "$1" -j "$jobs"
+}
+
+# The tree is moved after its installation, as packages are.
+install_to() {
+  rm -rf "$2" "$2.at_first"
+  cmake --install "$1" --prefix "$2.at_first"
+  mv "$2.at_first" "$2"
+}
+
+# libraries PREFIX: the directory of the libraries.
+libraries() {
+  dirname "$(dirname "$(find "$1" -name rowbloom.pc)")"
+}
+
+# consumer PROJECT BUILD OPTIONS...: building it runs its program.
+consumer() {
+  local project=$1 build=$2
+  shift 2
+  rm -rf "$build"
+  cmake -S "$project" -B "$build" "$@"
+  compile "$build"
+}
+
+by_find_package() {
+  local prefix=$1 compiler=$2
+  LD_LIBRARY_PATH=$(libraries "$prefix") \
+    consumer "$tests/find_package" "$prefix.find_package.$compiler" \
+    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DALL_HEADERS="$work/all_headers.cc" -DEVERY_WAY=ON
+}
+
+# by_pkg_config PREFIX COMPILER PACKAGE SOURCE FLAGS...
+by_pkg_config() {
+  local prefix=$1 compiler=$2 package=$3 program=$4 lib
+  shift 4
+  lib=$(libraries "$prefix")
+  CXX=$compiler PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib \
+    sh "$tests/pkg_config.sh" "$package" "$tests/$program.cc" \
+    "$prefix.$package.$compiler" "$@"
+}
+
+consumers() {
+  local prefix=$1 kind=$2 compiler
+  for compiler in g++ clang++; do
+    way "$kind: find_package, $compiler" by_find_package "$prefix" "$compiler"
+    way "$kind: pkg-config, $compiler" \
+      by_pkg_config "$prefix" "$compiler" rowbloom consumer \
+      "-std=c++17 -Wall -Wextra -Wpedantic -Werror $work/all_headers.cc" \
+      -std=c++17 "-std=c++17 $no_frills" -std=c++20 "-std=c++20 $no_frills"
+  done
+}
+
+components() {
+  local prefix=$1 kind=$2 engine
+  for engine in rocksdb leveldb hfile; do
+    way "$kind: find_package, $engine" env \
+      LD_LIBRARY_PATH="$(libraries "$prefix")" \
+      ctest --build-and-test "$tests/$engine" "$prefix.$engine" \
+      --build-generator "${CMAKE_GENERATOR:-Unix Makefiles}" \
+      --build-options -DCMAKE_PREFIX_PATH="$prefix"
+  done
+  way "$kind: pkg-config, rocksdb" by_pkg_config "$prefix" g++ \
+    rowbloom-rocksdb rocksdb_consumer -std=c++17
+  for engine in leveldb hfile; do
+    way "$kind: pkg-config, $engine" by_pkg_config "$prefix" g++ \
+      "rowbloom-$engine" "${engine}_consumer" \
+      -std=c++17 "-std=c++20 $no_frills"
+  done
+}
+
+release_by_default() {
+  grep '^CMAKE_BUILD_TYPE:STRING=Release$' "$work/shared/CMakeCache.txt"
+}
+
+tests_are_refused() {
+  ! cmake -S "$source" -B "$work/refused" -DBUILD_SHARED_LIBS=ON \
+    -DROWBLOOM_BUILD_TESTS=ON >"$work/refused.txt" 2>&1 ||
+    fail "a shared build with tests was configured"
+  grep "Tests and benchmarks use internal functions" "$work/refused.txt"
+}
+
+# Names of the namespace rowbloom, but of no namespace inside: these begin in
+# lower case. The others are what src/base/epoch.h and src/reader/chunk_loader.h
+# export for rowbloom::hfile.
+exports_only_the_api() {
+  local library others
+  for library in "$(libraries "$work/prefix.shared")"/*.so; do
+    nm -D --defined-only "$library" | sed 's/.* //' >"$work/symbols"
+    wc -l "$library" "$work/symbols"
+    others=$(grep -Ev "^_Z(T[A-Z]|Z|GVZ)?NK?8rowbloom([0-9]+k?[A-Z]|[a-z]{2})" \
+      "$work/symbols" | grep -Ev "^_ZN8rowbloom4base8internal(12global_epoch|\
+13thread_record|16guards_are_light|19AcquireThreadRecord)E|\
+^_ZN8rowbloom6reader11ReadExactlyE" || true)
+    [ -z "$others" ] || fail "$library exports" "$(c++filt <<<"$others")"
+  done
+  nm -D --defined-only "$(libraries "$work/prefix.shared")/librowbloom.so" |
+    grep ' _ZN8rowbloom7VersionEv$'
+}
+
+# filter_state.h has nothing to export, and kernels include it.
+headers_export() {
+  local others
+  others=$(cd "$source" &&
+    grep -rL '^namespace ROWBLOOM_EXPORT rowbloom {$' include \
+      rocksdb_plugin/include | grep -v '/\(export\|filter_state\)\.h$' || true)
+  [ -z "$others" ] || fail "not marked with ROWBLOOM_EXPORT:" "$others"
+}
+
+# dynamic FIELD FILE: its values in the file's dynamic section.
+dynamic() {
+  readelf -d "$2" | sed -En "s/.*\(($1)\).*\[(.*)\]/\2/p"
+}
+
+sonames() {
+  local library base
+  for library in "$(libraries "$work/prefix.shared")"/*.so; do
+    base=$(basename "$library")
+    case "$base" in
+      *_preload.so) continue ;; # A module, not to be linked.
+    esac
+    [ "$(dynamic SONAME "$library")" = "$base.0.1" ] ||
+      fail "$base has the SONAME '$(dynamic SONAME "$library")'"
+    [ -e "$library.0.1" ] || fail "there is no $base.0.1"
+  done
+}
+
+run_paths() {
+  local prefix=$work/prefix.shared library
+  for library in "$(libraries "$prefix")"/*.so; do
+    [ -z "$(dynamic 'RUNPATH|RPATH' "$library")" ] ||
+      fail "$library has a RUNPATH"
+  done
+  # shellcheck disable=SC2016 # $ORIGIN is a word of the dynamic linker.
+  [ "$(dynamic RUNPATH "$prefix/bin/rowbloom")" = '$ORIGIN/../lib' ] ||
+    fail "the tool's RUNPATH is '$(dynamic RUNPATH "$prefix/bin/rowbloom")'"
+  env -u LD_LIBRARY_PATH "$prefix/bin/rowbloom" choose --keys 1000 \
+    --target_fpr 0.01
+}
+
+# What a packager sets is what is installed.
+run_paths_of_a_packager() {
+  local prefix=$work/prefix.packager file
+  cmake -B "$work/shared" -DCMAKE_INSTALL_RPATH=/opt/lib
+  compile "$work/shared" # Links again, with room for the path.
+  install_to "$work/shared" "$prefix"
+  for file in "$prefix/bin/rowbloom" "$(libraries "$prefix")/librowbloom.so"; do
+    [ "$(dynamic RUNPATH "$file")" = /opt/lib ] ||
+      fail "$file has the RUNPATH '$(dynamic RUNPATH "$file")'"
+  done
+}
+
+by_add_subdirectory() {
+  local build=$work/add_subdirectory
+  consumer "$tests/add_subdirectory" "$build" \
+    -DCMAKE_CXX_COMPILER=g++ -DROWBLOOM_SOURCE_DIR="$source" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20 \
+    -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON 2>&1 | tee "$build.txt"
+  # Without these flags nothing would have been tested.
+  grep -q -e -flto "$build/compile_commands.json" || fail "no -flto"
+  grep -q -e -std=c++20 "$build/compile_commands.json" || fail "no C++20"
+  ! grep -i warning "$build.txt" || fail "there are warnings"
+}
+
+by_fetch_content() {
+  consumer "$tests/fetch_content" "$work/fetch_content" \
+    -DCMAKE_CXX_COMPILER=clang++ -DROWBLOOM_SOURCE_DIR="$source" \
+    -DCMAKE_BUILD_TYPE=Release
+}
+
+mini_kv() {
+  cmake -S "$source/examples/mini_kv" -B "$work/mini_kv" \
+    -DCMAKE_PREFIX_PATH="$work/prefix.static"
+  compile "$work/mini_kv"
+  ctest --test-dir "$work/mini_kv" --output-on-failure --no-tests=error
+}
+
+# Each public header of the core must have been installed.
+(cd "$source/include" &&
+  find rowbloom -name '*.h' ! -name leveldb.h ! -name 'hfile*.h') |
+  sort | sed 's/.*/#include "&"/' >"$work/all_headers.cc"
+
+if [ -z "$static_build" ]; then
+  static_build=$work/static
+  way "static: configure" configure "$static_build"
+  way "static: build" compile "$static_build"
+fi
+way "static: install" install_to "$static_build" "$work/prefix.static"
+consumers "$work/prefix.static" static
+components "$work/prefix.static" static
+way "static: mini_kv" mini_kv
+
+way "shared: configure" configure "$work/shared" -DBUILD_SHARED_LIBS=ON \
+  -UCMAKE_INSTALL_RPATH # An earlier run has set it, below.
+way "shared: build type Release by default" release_by_default
+way "shared: build" compile "$work/shared"
+way "shared: install" install_to "$work/shared" "$work/prefix.shared"
+way "shared: exports only the API" exports_only_the_api
+way "shared: all public headers export" headers_export
+way "shared: SONAME" sonames
+way "shared: RUNPATH" run_paths
+way "shared: RUNPATH of a packager" run_paths_of_a_packager
+way "shared: tests are refused" tests_are_refused
+consumers "$work/prefix.shared" shared
+components "$work/prefix.shared" shared
+
+way "add_subdirectory, C++20, link-time optimisation" by_add_subdirectory
+way "FetchContent, clang++, own Abseil" by_fetch_content
+
+printf '%11d s  %s\n' "$SECONDS" "all ways, ${#failed[@]} failed"
+[ ${#failed[@]} -eq 0 ]
