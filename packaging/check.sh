@@ -19,8 +19,8 @@ conan   runs `conan create` with stand-ins for abseil and xxhash that name the
 vcpkg   runs the port with stand-ins for vcpkg's functions
 bazel   builds the core and a program with the system's abseil and xxhash
 
-The packages needed are those of scripts/packages.txt and packages.txt. JOBS
-(the number of cores) compilers run at once; ccache is used if it is there.
+scripts/install_packages.sh core engines test packaging installs what it needs.
+JOBS (the number of cores) compilers run at once; ccache is used if it is there.
 END
 }
 
