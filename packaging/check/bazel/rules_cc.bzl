@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands in for rules_cc: Bazel 4 has its rules built in.
+
+Debian's bazel-rules-cc is too new for Debian's Bazel.
+"""
+
+cc_binary = native.cc_binary
+cc_library = native.cc_library
+cc_proto_library = native.cc_proto_library
+cc_test = native.cc_test
+cc_toolchain = native.cc_toolchain
+cc_toolchain_suite = native.cc_toolchain_suite
+objc_library = native.objc_library
