@@ -177,14 +177,17 @@ class FilterCache {
   virtual bool KeepsHints() const { return false; }
 
   // The account of the chunks that readers keep in this cache.
-  FilterLedger& ledger() { return ledger_; }
+  FilterLedger& ledger() { return *ledger_; }
+  // For values that may outlive the cache.
+  const std::shared_ptr<FilterLedger>& shared_ledger() const { return ledger_; }
 
   // A process-wide unique file id, of 2^63 or more: for entries of one's own.
   // Readers take those of engines, which are below, or make one.
   static uint64_t NewFileId();
 
  private:
-  FilterLedger ledger_;
+  const std::shared_ptr<FilterLedger> ledger_ =
+      std::make_shared<FilterLedger>();
 };
 
 struct ShardedLruCacheOptions {

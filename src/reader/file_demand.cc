@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "stats/file_counters.h"
 
@@ -27,10 +28,10 @@ uint32_t CountIn(uint64_t word, uint32_t era) {
 
 }  // namespace
 
-FileDemand::FileDemand(FilterLedger* ledger, size_t chunk_count,
+FileDemand::FileDemand(std::shared_ptr<FilterLedger> ledger, size_t chunk_count,
                        uint64_t cost_bytes)
-    : ledger_(ledger),
-      opened_(ledger->Now()),
+    : ledger_(std::move(ledger)),
+      opened_(ledger_->Now()),
       cost_bytes_(cost_bytes),
       counts_(chunk_count) {
   ledger_->AddChunks(static_cast<int64_t>(chunk_count));

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "rowbloom/filter_ledger.h"
@@ -21,8 +22,9 @@ namespace rowbloom::reader {
 
 class FileDemand {
  public:
-  // `ledger` must outlive it. `cost_bytes` are those of a data read.
-  FileDemand(FilterLedger* ledger, size_t chunk_count, uint64_t cost_bytes);
+  // `cost_bytes` are those of a data read.
+  FileDemand(std::shared_ptr<FilterLedger> ledger, size_t chunk_count,
+             uint64_t cost_bytes);
   ~FileDemand();
   FileDemand(const FileDemand&) = delete;
   FileDemand& operator=(const FileDemand&) = delete;
@@ -51,7 +53,9 @@ class FileDemand {
   double AbsentShare() const;
   void CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta);
 
-  FilterLedger* const ledger_;
+  // Shared, because chunks may outlive the cache: an engine's block cache may
+  // still be freeing evicted ones when the bridge to it goes.
+  const std::shared_ptr<FilterLedger> ledger_;
   const FilterLedger::Mark opened_;
   std::atomic<bool> closed_{false};
   std::atomic<uint64_t> cost_bytes_;

@@ -28,7 +28,7 @@ std::shared_ptr<reader::FileDemand> MakeDemand(
     const FilterReaderOptions& options,
     const block::ParsedFilterBlock& parsed) {
   if (options.cache == nullptr) return nullptr;
-  return std::make_shared<reader::FileDemand>(&options.cache->ledger(),
+  return std::make_shared<reader::FileDemand>(options.cache->shared_ledger(),
                                               parsed.chunks.size(),
                                               options.data_block_size_bytes);
 }

@@ -3,6 +3,7 @@
 #include "reader/file_demand.h"
 
 #include <cstdint>
+#include <memory>
 
 #include "base/epoch.h"
 #include "gtest/gtest.h"
@@ -18,23 +19,31 @@ constexpr double kSample = stats::kSampleInterval;
 
 class FileDemandTest : public ::testing::Test {
  protected:
-  void EndEra() { ledger_.CountLookups(ledger_.era_length(), 0, 0); }
+  void EndEra() { ledger_->CountLookups(ledger_->era_length(), 0, 0); }
 
-  FilterLedger ledger_;
-  FileDemand demand_{&ledger_, 4, 4096};
+  std::shared_ptr<FilterLedger> ledger_ = std::make_shared<FilterLedger>();
+  FileDemand demand_{ledger_, 4, 4096};
 };
 
+TEST_F(FileDemandTest, KeepsItsLedgerAlive) {
+  const std::weak_ptr<FilterLedger> ledger = ledger_;
+  ledger_.reset();  // The cache has gone.
+  demand_.CountSample(1, Answer::kNo);
+  ASSERT_FALSE(ledger.expired());
+  EXPECT_EQ(ledger.lock()->chunk_count(), 4);
+}
+
 TEST_F(FileDemandTest, ItsChunksAreTheLedgersAsLongAsItLives) {
-  EXPECT_EQ(ledger_.chunk_count(), 4);
+  EXPECT_EQ(ledger_->chunk_count(), 4);
   {
-    const FileDemand other(&ledger_, 10, 4096);
-    EXPECT_EQ(ledger_.chunk_count(), 14);
+    const FileDemand other(ledger_, 10, 4096);
+    EXPECT_EQ(ledger_->chunk_count(), 14);
   }
-  EXPECT_EQ(ledger_.chunk_count(), 4);
+  EXPECT_EQ(ledger_->chunk_count(), 4);
   EXPECT_FALSE(demand_.closed());
   demand_.Close();
   EXPECT_TRUE(demand_.closed());
-  EXPECT_EQ(ledger_.chunk_count(), 4);
+  EXPECT_EQ(ledger_->chunk_count(), 4);
 }
 
 TEST_F(FileDemandTest, ASampleCountsForItsIntervalByChunk) {
@@ -44,7 +53,7 @@ TEST_F(FileDemandTest, ASampleCountsForItsIntervalByChunk) {
   EXPECT_EQ(demand_.AbsentLookups(0), 0);
   EXPECT_EQ(demand_.AbsentLookups(1), 2 * kSample);
   EXPECT_EQ(demand_.AbsentLookups(2), 0);
-  const FilterLedger::Totals totals = ledger_.GetTotals();
+  const FilterLedger::Totals totals = ledger_->GetTotals();
   EXPECT_EQ(totals.lookups, 3 * kSample);
   EXPECT_EQ(totals.unfiltered_bytes, 3 * kSample * 4096);
   EXPECT_EQ(totals.saved_bytes, 2 * kSample * 4096);
@@ -77,7 +86,7 @@ TEST_F(FileDemandTest, ARateIsOfAllLookupsAndDoubtedAtFirst) {
   const double doubt = 32 * 4;
   demand_.CountSample(0, Answer::kNo);
   EXPECT_DOUBLE_EQ(demand_.AbsentRate(0), kSample / (kSample + doubt));
-  ledger_.CountLookups(1000, 0, 4096);  // Of another file.
+  ledger_->CountLookups(1000, 0, 4096);  // Of another file.
   EXPECT_DOUBLE_EQ(demand_.AbsentRate(0), kSample / (1000 + kSample + doubt));
   EXPECT_EQ(demand_.AbsentRate(1), 0);
 }
@@ -94,7 +103,7 @@ TEST_F(FileDemandTest, TheCostIsAMovingAverage) {
   demand_.TellCost(~uint64_t{0});
   EXPECT_GT(demand_.cost_bytes(), 1e18);
   demand_.CountSample(0, Answer::kNo);  // Overflows no balance.
-  EXPECT_EQ(ledger_.GetTotals().balance_bytes, FilterLedger::kSlackBytes);
+  EXPECT_EQ(ledger_->GetTotals().balance_bytes, FilterLedger::kSlackBytes);
 }
 
 // Both kinds, however they were learnt.

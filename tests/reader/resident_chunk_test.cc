@@ -59,9 +59,8 @@ class ResidentChunkTest : public ::testing::Test {
   std::vector<KeyDigest> digests_;
   EncodedFilter compact_;
   uint32_t all_ = 0;
-  FilterLedger ledger_;
   std::shared_ptr<FileDemand> demand_ =
-      std::make_shared<FileDemand>(&ledger_, 1, 4096);
+      std::make_shared<FileDemand>(std::make_shared<FilterLedger>(), 1, 4096);
 };
 
 TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {

@@ -15,8 +15,12 @@
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
 #include "rocksdb/cache.h"
+#include "rocksdb/version.h"
 #include "rowbloom/rocksdb_cache.h"
 #include "testing/counting_source.h"
+#if ROCKSDB_MAJOR >= 8
+#include "rocksdb/advanced_cache.h"
+#endif
 
 namespace rowbloom {
 namespace {
@@ -224,6 +228,58 @@ TEST_F(BlockCacheBridge, ReaderAnswersThroughItAndSurvivesEviction) {
   EXPECT_EQ(left.role_bytes[static_cast<size_t>(FilterCacheRole::kChunk)], 0);
   EXPECT_EQ(left.entry_count, 1);  // The reader's index.
   EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
+}
+
+// An entry of the engine's whose deletion begins, then waits.
+struct SlowEntry {
+  std::atomic<bool> dying{false};
+  std::atomic<bool> may_die{false};
+
+  void Die() {
+    dying = true;
+    while (!may_die) std::this_thread::yield();
+  }
+};
+
+void InsertSlow(rocksdb::Cache* cache, SlowEntry* entry) {
+  const std::string key(16, 's');
+#if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
+  static const rocksdb::Cache::CacheItemHelper helper(
+      rocksdb::CacheEntryRole::kMisc,
+      [](void* value, rocksdb::MemoryAllocator*) {
+        static_cast<SlowEntry*>(value)->Die();
+      });
+  ASSERT_TRUE(cache->Insert(key, entry, &helper, 1).ok());
+#else
+  ASSERT_TRUE(cache
+                  ->Insert(key, entry, 1,
+                           [](const rocksdb::Slice&, void* value) {
+                             static_cast<SlowEntry*>(value)->Die();
+                           })
+                  .ok());
+#endif
+}
+
+// Evicted chunks are freed outside the engine's lock, by when the bridge, which
+// no longer finds them, may have gone.
+TEST_F(BlockCacheBridge, ChunksThatOutliveItTouchNothingOfIt) {
+  SlowEntry slow;
+  InsertSlow(engine_.get(), &slow);  // First, so that it is freed first.
+  const std::string block = WriteBlock({}, EvenRows(2000));
+  const auto source = NewMemorySource(block);
+  FilterReaderOptions options;
+  options.cache = cache_.get();
+  options.file_id = 7;  // Chunks stay when the reader goes.
+  options.loading = FilterLoading::kAlways;
+  auto reader = OpenOrDie(source.get(), options);
+  EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
+  EXPECT_GT(cache_->GetUsage().entry_count, 1u);
+  reader.reset();
+  std::thread evicts([this] { engine_->SetCapacity(0); });
+  while (!slow.dying) std::this_thread::yield();
+  cache_.reset();
+  slow.may_die = true;
+  evicts.join();
 }
 
 TEST_F(BlockCacheBridge, ManyThreadsSeeTheirOwnValues) {
