@@ -56,8 +56,8 @@ struct FilterReaderOptions {
   // Optional.
   FilterStats* stats = nullptr;
   // Optional. Remembers the keys of TellOutcome(key, false), so that a false
-  // positive costs one read only. Not the cache that has the chunks: one of
-  // its own, whose capacity bounds what is remembered.
+  // positive costs one read only. Its capacity bounds what is remembered. If
+  // it is `cache`, Open() returns InvalidArgument.
   FilterCache* false_positive_memo = nullptr;
   // The file's id in the cache, below 2^63: of another one Open() says
   // InvalidArgument. 0 takes a fresh one, whose chunks leave the cache with the

@@ -105,6 +105,13 @@ size_t FilterReader::Impl::IndexSizeBytes() const {
 absl::StatusOr<std::unique_ptr<FilterReader::Impl>> FilterReader::Impl::Open(
     const RandomAccessSource* source, const FilterBlockRange& range,
     const FilterReaderOptions& options) {
+  if (options.false_positive_memo != nullptr &&
+      options.false_positive_memo == options.cache) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        base::AbslView(source->name()),
+        ": false_positive_memo is the cache of the chunks; give the memo a "
+        "cache of its own"));
+  }
   FilterBlockRange actual = range;
   const uint64_t source_size = source->size_bytes();
   if (actual.size_bytes == 0 && actual.offset <= source_size) {

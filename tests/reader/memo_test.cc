@@ -70,6 +70,14 @@ INSTANTIATE_TEST_SUITE_P(All, MemoTest, ::testing::Bool(),
                            return std::string(param.param ? "Batch" : "Single");
                          });
 
+TEST_P(MemoTest, TheCacheOfTheChunksIsRefused) {
+  FilterReaderOptions options;
+  options.cache = cache_.get();
+  options.false_positive_memo = cache_.get();
+  const auto reader = FilterReader::Open(memory_.get(), {}, options);
+  EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_P(MemoTest, TheSecondLookupOfAFalsePositiveIsNo) {
   const auto reader = Open();
   const std::vector<std::string> rows = FalsePositives(*reader);
