@@ -6,8 +6,9 @@
 //
 // Lives in the block cache beside `contents`, which outlive it; may itself
 // outlive the policy and the database, and so points to neither. RocksDB makes
-// one at each cache miss: construction is O(1) and allocates nothing. Bytes
-// that it does not understand answer "maybe". Any number of threads.
+// one at each cache miss: construction compares the checksums of all bytes and
+// allocates nothing. Bytes that are damaged or not understood answer "maybe".
+// Any number of threads.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_READER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_READER_H_

@@ -63,10 +63,11 @@ TEST(RowFilterReader, EachShorterBlobAnswersMaybe) {
   }
 }
 
-TEST(RowFilterReader, EachDamagedTailByteAnswersMaybe) {
+// RocksDB 8 and newer do not compare a block's checksum if
+// ReadOptions::verify_checksums is false.
+TEST(RowFilterReader, EachDamagedByteAnswersMaybe) {
   const std::string blob = GoodBlob();
-  const size_t units = ParseRocksDbFilter(blob)->blob.units.size();
-  for (size_t i = units; i < blob.size(); ++i) {
+  for (size_t i = 0; i < blob.size(); ++i) {
     for (int flip : {0x01, 0x80, 0xff}) {
       std::string damaged = blob;
       damaged[i] = static_cast<char>(damaged[i] ^ flip);

@@ -25,8 +25,9 @@
 //
 // All keys of the column family must be written by the codec if the extractor
 // is ROWCOL over "ordered" keys: one that ends as a RocksDbScan's bound does
-// would be sought in its column alone. Damage to a filter's bits is found by
-// RocksDB's block checksums: never turn those off.
+// would be sought in its column alone. A filter's own checksums are compared
+// whenever RocksDB has read it from a file, whatever RocksDB's block checksums
+// are set to.
 
 #ifndef ROWBLOOM_ROCKSDB_H_
 #define ROWBLOOM_ROCKSDB_H_

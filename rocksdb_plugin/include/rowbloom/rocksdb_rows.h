@@ -34,13 +34,14 @@
 //
 // Immutable; any number of threads. Database, column family and statistics must
 // outlive it. It looks at the filter policy when it is made, which holds for as
-// long as the database is open: SetOptions() may change the prefix extractor at
-// any time, and up to RocksDB 9.7 not the policy. Newer ones can: do not go
-// from one that is rowbloom's to one that is not, or back, without opening the
-// database anew, if any file was written with the ROWCOL extractor. Filters of
-// the old policy stay in use for files that are open, and those that are not
-// rowbloom's hide columns from GetNewestCell (CheckRocksDbOptions refuses them
-// with that extractor).
+// long as the database is open: SetOptions() may change the prefix extractor
+// (without a memtable Bloom filter and without tailing iterators, which make
+// RocksDB crash then), and up to RocksDB 9.7 not the policy. Newer ones can: do
+// not go from one that is rowbloom's to one that is not, or back, without
+// opening the database anew, if any file was written with the ROWCOL extractor.
+// Filters of the old policy stay in use for files that are open, and those that
+// are not rowbloom's hide columns from GetNewestCell (CheckRocksDbOptions
+// refuses them with that extractor).
 
 #ifndef ROWBLOOM_ROCKSDB_ROWS_H_
 #define ROWBLOOM_ROCKSDB_ROWS_H_
