@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# All of these are Debian packages; README.md lists them. A parent project that
-# has built one itself has the targets, and a package beside them would clash.
+# All of these are Debian packages, which scripts/packages/ lists. A parent
+# project that has built one itself has the targets, and a package beside them
+# would clash.
 
 # find_unless(TARGET PACKAGE): the package, unless there is that target of it.
 macro(find_unless target package)

@@ -58,15 +58,11 @@ release() {
 # chosen wrongly, or a function that was compiled with a kernel's flags and is
 # used elsewhere, is an illegal instruction there.
 older_cpus() {
-  local cpu name
   packages
   build release filter_test golden_test
-  for cpu in qemu64 Nehalem; do
-    for name in filter_test golden_test; do
-      GTEST_FILTER='-*ObservedRate*' GTEST_BRIEF=1 \
-        qemu-x86_64 -cpu "$cpu" "build/release/tests/$name"
-    done
-  done
+  printf '%s\n' {qemu64,Nehalem}" build/release/tests/"{filter,golden}_test |
+    GTEST_FILTER='-*ObservedRate*' GTEST_BRIEF=1 \
+      xargs -P "$jobs" -L 1 qemu-x86_64 -cpu
 }
 
 rocksdb() {
