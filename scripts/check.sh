@@ -173,7 +173,6 @@ done
 # Steps that compile a file with the same flags share its object.
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 export CCACHE_SLOPPINESS=pch_defines,time_macros
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 for name; do
   step "$name" "$name" || true
 done
