@@ -2,13 +2,8 @@
 //
 // What building and opening a filter take in memory.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,43 +102,6 @@ TEST(RowFilterMemory, ReadersAllocateNothing) {
     reader.MayMatch(row);
     reader.MayMatch(100, pointers.data(), may_match);
     EXPECT_EQ(testing::AllocationCount(), before);
-  }
-}
-
-// A filter of many pages, of which all are forbidden that do not hold the
-// first or last bytes of a unit, or the tail: a reader that looked at the bits
-// when it is made would crash.
-TEST(RowFilterMemory, ReadersAreMadeFromTheEndsOfUnitsAlone) {
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
-    const std::string filter = FilterOf(options, 300000);
-    const RocksDbFilterInfo info = *ParseRocksDbFilter(filter);
-    std::set<size_t> allowed = {(filter.size() - 1) / page};
-    size_t at = 0;
-    for (size_t u = 0; u < info.blob.descriptor.unit_count; ++u) {
-      allowed.insert(at / page);
-      at += info.blob.descriptor.unit_size_bytes[u];
-      allowed.insert((at - 1) / page);
-    }
-    const size_t pages = filter.size() / page + 1;
-    void* memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(memory, MAP_FAILED);
-    char* bytes = static_cast<char*>(memory);
-    std::memcpy(bytes, filter.data(), filter.size());
-    size_t forbidden = 0;
-    for (size_t p = 0; p < pages; ++p) {
-      if (allowed.count(p) > 0) continue;
-      ASSERT_EQ(mprotect(bytes + p * page, page, PROT_NONE), 0);
-      ++forbidden;
-    }
-    EXPECT_GT(forbidden, pages / 2) << options.policy.ToString();
-    { const RowFilterReader reader{Slice(bytes, filter.size())}; }
-    ASSERT_EQ(mprotect(memory, pages * page, PROT_READ), 0);
-    RowFilterReader reader{Slice(bytes, filter.size())};
-    EXPECT_TRUE(reader.MayMatch(std::string(8, '\0')));
-    EXPECT_FALSE(reader.MayMatch("no row"));
-    munmap(memory, pages * page);
   }
 }
 
