@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws a benchmark's JSON results as SVG. Needs Python and nothing else.
 
-    python3 bench/plot.py point_get build/release/point_get.json \\
+    python3 bench/plot.py point_get build/demo/point_get.json \\
         -o docs/images/point_get.svg
 
 A new kind of plot is a subclass of Plot in PLOTS.

@@ -3,7 +3,7 @@
 # project that has built one itself has the targets, and a package beside them
 # would clash.
 
-# find_unless(TARGET PACKAGE): the package, unless there is that target of it.
+# find_unless(TARGET PACKAGE): finds the package, unless the target exists.
 macro(find_unless target package)
   if(NOT TARGET ${target})
     find_package(${package} REQUIRED CONFIG)

@@ -42,8 +42,8 @@ function(rowbloom_target name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:rowbloom_build_flags>)
 endfunction()
 
-# rowbloom_library(NAME): what a library shows: its headers, and of its symbols
-# those that they declare (include/rowbloom/export.h).
+# rowbloom_library(NAME): the library installs its headers, and exports only the
+# symbols that they declare (include/rowbloom/export.h).
 function(rowbloom_library name)
   set(soversion ${PROJECT_VERSION_MAJOR})
   if(soversion EQUAL 0) # Before 1.0 a minor version may break the ABI.

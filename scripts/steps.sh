@@ -8,12 +8,12 @@ steps_failed=0
 summary=
 
 # step TITLE COMMAND...: runs the command between a header and a line of the
-# summary. Returns 1 if it failed.
+# summary, and counts how it ended. Call it as a command of its own or at the
+# end of a list: elsewhere the shell ignores `set -e`, here and in the command.
 step() {
   local title=$1 start=$SECONDS result=ok
   shift
   printf '\n=== %s (at %d s)\n' "$title" "$start"
-  # A subshell, because `set -e` is ignored inside a condition.
   set +e
   (set -e; "$@")
   [ $? -eq 0 ] || result=FAILED
@@ -21,9 +21,9 @@ step() {
   summary+=$(printf '\n  %5d s  %-6s  %s' $((SECONDS - start)) $result "$title")
   if [ $result = FAILED ]; then
     steps_failed=$((steps_failed + 1))
-    return 1
+  else
+    steps_passed=$((steps_passed + 1))
   fi
-  steps_passed=$((steps_passed + 1))
 }
 
 # finish: prints the summary. Returns 1 if a step failed.

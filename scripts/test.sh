@@ -14,7 +14,7 @@ case "${1:-}" in
   *) echo "usage: test.sh" >&2; exit 2 ;;
 esac
 
-step "packages" scripts/install_packages.sh core engines test &&
-  step "build" build dev &&
-  step "tests" run_tests dev || true
+step "packages" scripts/install_packages.sh core engines test
+[ "$steps_failed" -gt 0 ] || step "build" build dev
+[ "$steps_failed" -gt 0 ] || step "tests" run_tests dev
 finish

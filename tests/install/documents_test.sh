@@ -117,7 +117,8 @@ copy_source() {
     tar -C "$source" --null -T - -c | tar -C "$root/rowbloom" -x
 }
 
-# project DIRECTORY LINES: one that has LINES instead of find_package.
+# new_project DIRECTORY LINES: writes the page's project there, with LINES in
+# the place of find_package.
 new_project() {
   local directory=$root/$1 line
   mkdir -p "$directory"
@@ -128,7 +129,7 @@ new_project() {
   done <<<"$project" >"$directory/CMakeLists.txt"
 }
 
-# The library, too, has to be below such a project.
+# new_parent DIRECTORY LINES: the same, with a copy of rowbloom in third_party.
 new_parent() {
   new_project "$@"
   mkdir -p "$root/$1/third_party"
