@@ -10,7 +10,7 @@ usage: check.sh WORK_DIR [debian|conan|vcpkg|bazel]...
 Checks that the recipes have CMake's version and sources, then builds each of
 them below WORK_DIR and runs a program with what it made. Prints a line for each
 with its seconds: ok, skipped with the reason, or FAILED with the log's path.
-Exit code 1 if one failed.
+Exit code 1 if one failed or, where CI is set, was skipped.
 
 debian  builds the packages, runs lintian; as root, installs them, builds and
         runs programs against them, and purges them again
@@ -65,7 +65,7 @@ need() {
   command -v "$1" >/dev/null || skip "$2 is not installed"
 }
 
-# What git knows of, and new files; as a release's archive would have it.
+# Copies the files that git tracks, and new ones, as a release would have them.
 export_tree() {
   rm -rf "$tree"
   mkdir -p "$tree"
@@ -312,7 +312,7 @@ step() {
     0) status=ok ;;
     77)
       status="skipped: $(cat "$work/reason")"
-      [ -z "${CI:-}" ] || failed=1 # There, all must have been built.
+      [ -z "${CI:-}" ] || failed=1 # CI must build each of them.
       ;;
     *) status="FAILED, see $log"; tail -n 20 "$log"; failed=1 ;;
   esac

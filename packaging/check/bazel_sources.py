@@ -66,7 +66,7 @@ def bazel_sources(tree):
 
 def cmake_sources(tree, build_dir):
     commands = json.loads((build_dir / "compile_commands.json").read_text())
-    # Those that end in .cxx are CMake's own, for checks of the headers.
+    # CMake generates files that end in .cxx to check the headers.
     return {str(Path(command["file"]).relative_to(tree)):
             compared(shlex.split(command["command"]))
             for command in commands if command["file"].endswith(".cc")}

@@ -82,7 +82,6 @@ step() {
   fi
 }
 
-# What runs in the Debian has no other environment than this.
 make_debian() {
   local sources=() file
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
@@ -92,6 +91,8 @@ make_debian() {
   rm -rf "$root"
   mmdebstrap --variant=apt --include="$packages" "" "$root" "${sources[@]}"
 }
+
+# in_debian DIRECTORY COMMANDS: passes no variable of this environment on.
 in_debian() {
   chroot "$root" env -i LC_ALL=C HOME=/root \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \

@@ -219,7 +219,7 @@ run_paths() {
     --target_fpr 0.01
 }
 
-# What a packager sets is what is installed.
+# The installed files have the RUNPATH that a packager sets.
 run_paths_of_a_packager() {
   local prefix=$work/prefix.packager file
   cmake -B "$work/shared" -DCMAKE_INSTALL_RPATH=/opt/lib
