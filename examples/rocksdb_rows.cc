@@ -46,10 +46,15 @@ rocksdb::Status Run(const std::string& path) {
   rocksdb::Status status = rowbloom::CheckRocksDbOptions(options);
   // --------------------------------------------------------------------------
   if (!status.ok()) return status;
+  std::unique_ptr<rocksdb::DB> db;
+#if ROCKSDB_MAJOR >= 10
+  status = rocksdb::DB::Open(options, path, &db);
+#else  // Before 9.11 DB::Open() takes a raw pointer.
   rocksdb::DB* opened = nullptr;
   status = rocksdb::DB::Open(options, path, &opened);
+  db.reset(opened);
+#endif
   if (!status.ok()) return status;
-  const std::unique_ptr<rocksdb::DB> db(opened);
 
   for (int user = 0; user < 1000; ++user) {
     const std::string row = "user" + std::to_string(user);

@@ -22,6 +22,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"
 #include "rocksdb/utilities/options_util.h"
+#include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 
@@ -270,11 +271,14 @@ class Manifest {
       descriptors.emplace_back(name, family_options);
     }
     std::vector<rdb::ColumnFamilyHandle*> handles;
-    rdb::DB* raw_db = nullptr;
-    status = rdb::DB::OpenForReadOnly(options, directory_, descriptors,
-                                      &handles, &raw_db);
+    std::unique_ptr<rdb::DB> db;
+    status = rowbloom::OpenDb(
+        [&](auto* opened) {
+          return rdb::DB::OpenForReadOnly(options, directory_, descriptors,
+                                          &handles, opened);
+        },
+        &db);
     if (!status.ok()) return FromRocksDb(status);
-    const std::unique_ptr<rdb::DB> db(raw_db);
     for (rdb::ColumnFamilyHandle* handle : handles) {
       db->DestroyColumnFamilyHandle(handle);
     }

@@ -21,6 +21,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/write_batch.h"
+#include "rocksdb_plugin/open_db.h"
 
 namespace rowbloom::budget_bench {
 namespace {
@@ -106,9 +107,10 @@ class Database {
  public:
   Database(const rocksdb::Options& options, std::string path)
       : options_(options), path_(std::move(path)) {
-    rocksdb::DB* db = nullptr;
-    Check(rocksdb::DB::Open(options_, path_, &db), "opening " + path_);
-    db_.reset(db);
+    Check(rowbloom::OpenDb(
+              [&](auto* db) { return rocksdb::DB::Open(options_, path_, db); },
+              &db_),
+          "opening " + path_);
   }
   ~Database() {
     db_.reset();

@@ -12,6 +12,7 @@
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
+#include "rocksdb_plugin/open_db.h"
 #include "rowbloom/key_codec.h"
 
 namespace rowbloom::compaction_bench {
@@ -92,9 +93,13 @@ Costs MeasureWrites(const Shape& shape, const std::vector<std::string>& keys,
                     const point_get::Policy& policy,
                     const std::string& directory) {
   const rocksdb::Options options = MakeOptions(shape, policy);
-  rocksdb::DB* opened = nullptr;
-  Check(rocksdb::DB::Open(options, directory, &opened), "open " + directory);
-  std::unique_ptr<rocksdb::DB> db(opened);
+  std::unique_ptr<rocksdb::DB> db;
+  Check(rowbloom::OpenDb(
+            [&](auto* opened) {
+              return rocksdb::DB::Open(options, directory, opened);
+            },
+            &db),
+        "open " + directory);
 
   Costs costs;
   Values values(shape.value_bytes);

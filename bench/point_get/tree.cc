@@ -9,6 +9,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/write_batch.h"
+#include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom::point_get {
@@ -103,9 +104,12 @@ FilterSize Tree::filter_size() const {
 }
 
 void Tree::Open() {
-  rocksdb::DB* db = nullptr;
-  Check(rocksdb::DB::Open(rocksdb_options_, path_, &db), "opening " + path_);
-  db_.reset(db);
+  Check(rowbloom::OpenDb(
+            [&](auto* db) {
+              return rocksdb::DB::Open(rocksdb_options_, path_, db);
+            },
+            &db_),
+        "opening " + path_);
 }
 
 void Tree::Write(const FillLevel& fill, int level, bench::Progress* progress) {

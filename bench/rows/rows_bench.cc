@@ -33,6 +33,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
+#include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_rows.h"
 
@@ -74,9 +75,12 @@ std::unique_ptr<rocksdb::DB> Fill(rocksdb::Env* env, int row_count) {
   options.write_buffer_size = 1 << 30;
   options.prefix_extractor = rowbloom::NewRowPrefixExtractor(filter_options);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  rocksdb::DB* opened = nullptr;
-  Check(rocksdb::DB::Open(options, "/rows_bench", &opened));
-  std::unique_ptr<rocksdb::DB> db(opened);
+  std::unique_ptr<rocksdb::DB> db;
+  Check(rowbloom::OpenDb(
+      [&](auto* opened) {
+        return rocksdb::DB::Open(options, "/rows_bench", opened);
+      },
+      &db));
   for (int file = 0; file < kFiles; ++file) {
     for (int row = 0; row < row_count; row += 2) {
       Check(db->Put({}, Key(Row(row), "q" + std::to_string(file)), "value"));

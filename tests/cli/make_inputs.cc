@@ -29,6 +29,7 @@
 #include "rocksdb/options.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
+#include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
 #endif
 
@@ -191,6 +192,15 @@ void WriteSsts(const std::string& directory) {
   WriteSst(directory + "/anothers.sst", options, filter_options.key_codec);
 }
 
+std::unique_ptr<rdb::DB> Open(const rdb::Options& options,
+                              const std::string& directory) {
+  std::unique_ptr<rdb::DB> db;
+  Check(rowbloom::OpenDb(
+      [&](auto* opened) { return rdb::DB::Open(options, directory, opened); },
+      &db));
+  return db;
+}
+
 // Two column families; in "default" one SST at level 1 and one at level 0,
 // in "events" one at level 0.
 void WriteDatabase(const std::string& directory) {
@@ -199,9 +209,7 @@ void WriteDatabase(const std::string& directory) {
       Configured(filter_options, rdb::BlockBasedTableOptions());
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
-  rdb::DB* raw_db = nullptr;
-  Check(rdb::DB::Open(options, directory, &raw_db));
-  const std::unique_ptr<rdb::DB> db(raw_db);
+  const std::unique_ptr<rdb::DB> db = Open(options, directory);
   rdb::ColumnFamilyHandle* events = nullptr;
   Check(db->CreateColumnFamily(options, "events", &events));
 
@@ -223,9 +231,7 @@ void WriteDatabase(const std::string& directory) {
 void WriteRows(const std::string& directory, rdb::Options options, int begin) {
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
-  rdb::DB* raw_db = nullptr;
-  Check(rdb::DB::Open(options, directory, &raw_db));
-  const std::unique_ptr<rdb::DB> db(raw_db);
+  const std::unique_ptr<rdb::DB> db = Open(options, directory);
   for (int i = begin; i < begin + 1000; ++i) {
     const std::string key = Key(rowbloom::KeyCodec::Ordered(), i, "name");
     if (options.comparator->timestamp_size() > 0) {
@@ -273,9 +279,7 @@ void WriteTroubledDatabases(const std::string& directory) {
 }
 
 void Compact(const std::string& directory) {
-  rdb::DB* raw_db = nullptr;
-  Check(rdb::DB::Open(rdb::Options(), directory, &raw_db));
-  const std::unique_ptr<rdb::DB> db(raw_db);
+  const std::unique_ptr<rdb::DB> db = Open(rdb::Options(), directory);
   rdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rdb::BottommostLevelCompaction::kForce;
   Check(db->CompactRange(options, nullptr, nullptr));

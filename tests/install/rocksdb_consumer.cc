@@ -28,9 +28,15 @@ int main() {
   options.prefix_extractor = rowbloom::NewRowPrefixExtractor(filters);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
 
+  std::unique_ptr<rocksdb::DB> db;
+#if ROCKSDB_MAJOR >= 10
+  const rocksdb::Status status = rocksdb::DB::Open(options, "/db", &db);
+#else  // Before 9.11 DB::Open() takes a raw pointer.
   rocksdb::DB* opened = nullptr;
-  if (!rocksdb::DB::Open(options, "/db", &opened).ok()) return 2;
-  const std::unique_ptr<rocksdb::DB> db(opened);
+  const rocksdb::Status status = rocksdb::DB::Open(options, "/db", &opened);
+  db.reset(opened);
+#endif
+  if (!status.ok()) return 2;
   std::string key;
   if (!filters.key_codec.Encode("row1", "email", &key).ok()) return 3;
   if (!db->Put({}, key, "a@b").ok() || !db->Flush({}).ok()) return 4;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "open_db.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
@@ -62,10 +63,12 @@ class BudgetDb {
     if (with_listener && options.listeners.empty()) {
       options.listeners.push_back(NewRocksDbBudgetListener());
     }
-    ROCKSDB_NAMESPACE::DB* db = nullptr;
-    const auto status = ROCKSDB_NAMESPACE::DB::Open(options, "/budget", &db);
+    const auto status = OpenDb(
+        [&](auto* db) {
+          return ROCKSDB_NAMESPACE::DB::Open(options, "/budget", db);
+        },
+        &db_);
     ASSERT_TRUE(status.ok()) << status.ToString();
-    db_.reset(db);
   }
   void Close() { db_.reset(); }
 

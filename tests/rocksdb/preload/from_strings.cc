@@ -27,10 +27,15 @@ rocksdb::Status Run(const std::string& path, const std::string& text) {
   if (!status.ok()) return status;
   options.statistics = rocksdb::CreateDBStatistics();
 
+  std::unique_ptr<rocksdb::DB> db;
+#if ROCKSDB_MAJOR >= 10
+  status = rocksdb::DB::Open(options, path, &db);
+#else  // Before 9.11 DB::Open() takes a raw pointer.
   rocksdb::DB* opened = nullptr;
   status = rocksdb::DB::Open(options, path, &opened);
+  db.reset(opened);
+#endif
   if (!status.ok()) return status;
-  const std::unique_ptr<rocksdb::DB> db(opened);
   for (int i = 0; i < 2000 && status.ok(); i += 2) {
     status = db->Put({}, "key" + std::to_string(10000 + i), "value");
   }

@@ -15,6 +15,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
+#include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
 #include "testing/run_program.h"
 
@@ -71,9 +72,12 @@ class Preload : public ::testing::Test {
     options.prefix_extractor = NewRowPrefixExtractor(filters);
     options.table_factory.reset(
         ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-    DB* opened = nullptr;
-    ASSERT_TRUE(DB::Open(options, Path("db"), &opened).ok());
-    const std::unique_ptr<DB> db(opened);
+    std::unique_ptr<DB> db;
+    ASSERT_TRUE(
+        OpenDb(
+            [&](auto* opened) { return DB::Open(options, Path("db"), opened); },
+            &db)
+            .ok());
     for (int sst = 0; sst < 2; ++sst) {
       for (int row = kFirstRow; row < kFirstRow + 1000; ++row) {
         ASSERT_TRUE(db->Put({}, KeyOf(codec, row), "value").ok());
@@ -84,9 +88,14 @@ class Preload : public ::testing::Test {
 
   // Name and size of the filter of each live SST.
   std::vector<std::pair<std::string, uint64_t>> Filters() const {
-    DB* opened = nullptr;
-    EXPECT_TRUE(DB::OpenForReadOnly({}, Path("db"), &opened).ok());
-    const std::unique_ptr<DB> db(opened);
+    std::unique_ptr<DB> db;
+    EXPECT_TRUE(OpenDb(
+                    [&](auto* opened) {
+                      return DB::OpenForReadOnly(ROCKSDB_NAMESPACE::Options(),
+                                                 Path("db"), opened);
+                    },
+                    &db)
+                    .ok());
     ROCKSDB_NAMESPACE::TablePropertiesCollection properties;
     EXPECT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
     std::vector<std::pair<std::string, uint64_t>> filters;
