@@ -21,7 +21,15 @@ if(NOT xxHash_FOUND)
 endif()
 
 if(ROWBLOOM_WITH_ROCKSDB)
-  find_unless(RocksDB::rocksdb-shared RocksDB)
+  include(${CMAKE_CURRENT_LIST_DIR}/FindLibrocksdb.cmake)
+  if(NOT Librocksdb_FOUND)
+    message(FATAL_ERROR
+      "RocksDB was not found: neither its CMake package nor rocksdb.pc with "
+      "its headers. Debian has it as librocksdb-dev; for one of your own set "
+      "CMAKE_PREFIX_PATH to where it is installed, or set "
+      "ROWBLOOM_WITH_ROCKSDB to OFF.")
+  endif()
+  message(STATUS "RocksDB ${Librocksdb_VERSION}: ${Librocksdb_location}")
 endif()
 if(ROWBLOOM_WITH_LEVELDB)
   find_unless(leveldb::leveldb leveldb)

@@ -11,6 +11,12 @@ set(package_files
     ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config-version.cmake
     ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindxxHash.cmake)
+if(TARGET rowbloom_rocksdb)
+  list(APPEND package_files
+       ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindLibrocksdb.cmake)
+  string(REGEX REPLACE "\\.[0-9]+$" "" Librocksdb_minor
+         "${Librocksdb_VERSION}")
+endif()
 set(pc_names rowbloom)
 
 # install_library(TARGET EXPORT): also its headers and its exported targets.
