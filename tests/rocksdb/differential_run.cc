@@ -11,6 +11,10 @@
 #include "absl/strings/escaping.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/wide_columns.h"
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+#include "rocksdb/multi_scan.h"
+#endif
 
 namespace rowbloom::testing {
 namespace {
@@ -166,6 +170,8 @@ void DifferentialRun::Change() {
       break;
     }
     case 3:
+      SetAnotherPolicy();
+      break;
     case 4:
       Ingest();
       break;
@@ -208,6 +214,14 @@ void DifferentialRun::WriteOne() {
 }
 
 void DifferentialRun::Put(const std::string& key, const std::string& value) {
+  if (kRocksDbRelease >= 803 && !set_up_.timestamps && random_.OneIn(8)) {
+    ExpectOk(db_->PutEntity({}, db_->DefaultColumnFamily(), key,
+                            {{ROCKSDB_NAMESPACE::kDefaultWideColumnName, value},
+                             {"other", "column"}}),
+             "PutEntity");
+    model_.Write(key, value);
+    return;
+  }
   ExpectOk(set_up_.timestamps ? db_->Put({}, key, NextTimestamp(), value)
                               : db_->Put({}, key, value),
            "Put");
@@ -264,7 +278,27 @@ void DifferentialRun::DeleteRange() {
   model_.Delete(next);
 }
 
+// By SetOptions(), which changes what files are written with from now on.
+void DifferentialRun::SetAnotherPolicy() {
+  const DbSetUp& set_up = set_up_.db;
+  const uint32_t bits = 2 + random_.Below(10);
+  if (kRocksDbRelease < 908 || set_up_.filters != Filters::kOurs ||
+      set_up_.other_policy) {
+    return;
+  }
+  RegisterRocksDb();
+  const std::string policy =
+      "{filter_policy={id=rowbloom:" + std::to_string(bits) +
+      ";key_codec=" + set_up.filter.key_codec.ToString() +
+      ";bloom_type=" + std::string(BloomTypeName(set_up.filter.bloom_type)) +
+      ";policy=" + set_up.filter.policy.family() + "}}";
+  ExpectOk(db_->SetOptions({{"block_based_table_factory", policy}}),
+           "SetOptions");
+}
+
 void DifferentialRun::Ingest() {
+  // RocksDB 9.1 and later ingest no timestamps into what they overlap.
+  if (set_up_.timestamps && kRocksDbRelease >= 901) return;
   std::vector<std::string> keys;
   for (uint32_t i = 1 + random_.Below(30); i > 0; --i) {
     keys.push_back(AnyKey(true));
@@ -347,20 +381,32 @@ void DifferentialRun::Ask() {
     AskAutoPrefixMode();
   } else if (kind < 82) {
     AskSeekForPrev();
-  } else if (kind < 91) {
+  } else if (kind < 90) {
     AskRow();
-  } else {
+  } else if (kind < 98) {
     AskColumn();
+  } else {
+    AskMultiScan();
   }
 }
 
 void DifferentialRun::AskGet() {
   const AsOf as_of = DrawTime();
   const std::string key = AnyKey(false);
-  std::string value;
-  const Status status = db_->Get(as_of.read, key, &value);
   Entries answer;
-  if (status.ok()) answer.emplace_back(key, value);
+  Status status;
+  if (kRocksDbRelease >= 803 && random_.OneIn(4)) {
+    ROCKSDB_NAMESPACE::PinnableWideColumns columns;
+    status =
+        db_->GetEntity(as_of.read, db_->DefaultColumnFamily(), key, &columns);
+    if (status.ok()) {
+      answer.emplace_back(key, columns.columns().at(0).value().ToString());
+    }
+  } else {
+    std::string value;
+    status = db_->Get(as_of.read, key, &value);
+    if (status.ok()) answer.emplace_back(key, value);
+  }
   Entries expected;
   if (const auto present = model_.Get(key, as_of.time)) {
     expected.emplace_back(key, *present);
@@ -532,6 +578,46 @@ void DifferentialRun::AskColumn() {
           Read(as_of.read, /*target=*/"", 100));
 }
 
+// Some rows at once, in an iterator's modes that are right for many rows.
+void DifferentialRun::AskMultiScan() {
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+  if (!set_up_.bytewise()) return;
+  AsOf as_of = DrawTime();
+  const KeyCodec& codec = set_up_.db.filter.key_codec;
+  std::set<std::string> rows;
+  for (uint32_t i = 1 + random_.Below(5); i > 0; --i) rows.insert(AnyRow());
+  std::map<std::string, std::string> ranges;  // Their ends by their beginnings.
+  Entries expected;
+  for (const std::string& row : rows) {
+    std::string lower, upper;
+    ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
+    ASSERT_TRUE(codec.RowUpperBound(row, &upper).ok());
+    if (!upper.empty()) ranges[lower] = upper;
+  }
+  ROCKSDB_NAMESPACE::MultiScanArgs args(ComparatorOf(set_up_));
+  for (const auto& [lower, upper] : ranges) {
+    args.insert(lower, upper);
+    for (auto& entry :
+         model_.From(lower, as_of.time, 100,
+                     [&end = upper](const auto& key) { return key < end; })) {
+      expected.push_back(std::move(entry));
+    }
+  }
+  if (ranges.empty()) return;
+  (random_.OneIn(2) ? as_of.read.auto_prefix_mode
+                    : as_of.read.total_order_seek) = true;
+  Entries answer;
+  const auto multi_scan =
+      db_->NewMultiScan(as_of.read, db_->DefaultColumnFamily(), args);
+  for (auto range : *multi_scan) {
+    for (auto [key, value] : range) {
+      answer.emplace_back(key.ToString(), value.ToString());
+    }
+  }
+  Compare("MultiScan", ranges.begin()->first, expected, answer);
+#endif
+}
+
 void DifferentialRun::Compare(const std::string& kind, const std::string& asked,
                               const Entries& expected, const Entries& answer) {
   if (answer == expected) return;
@@ -548,7 +634,7 @@ void DifferentialRun::ExpectOk(const Status& status, const char* doing) {
 
 uint64_t DifferentialRun::useful() const {
   return db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL) +
-         db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_USEFUL);
+         db_.PrefixUseful();
 }
 
 }  // namespace rowbloom::testing

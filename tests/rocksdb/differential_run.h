@@ -66,6 +66,7 @@ class DifferentialRun {
   void PutOrSingleDelete();
   void DeleteRange();
   void Ingest();
+  void SetAnotherPolicy();
   void TakeOrReleaseSnapshot();
   void ReleaseSnapshots();
 
@@ -80,6 +81,7 @@ class DifferentialRun {
   void AskSeekForPrev();
   void AskRow();
   void AskColumn();
+  void AskMultiScan();
 
   bool Before(const std::string& a, const std::string& b) const;
   // Empty if there is none.

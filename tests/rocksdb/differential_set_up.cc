@@ -142,7 +142,14 @@ void ChooseCache(Choices* choices, BlockBasedTableOptions* table) {
       table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(1 << 10, 0);
       break;
     case 2:
-      table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(8 << 20, 2);
+      if (kRocksDbRelease >= 803 && choices->OneIn(2)) {
+        // The default from 10.7 on; before 8.3 it was an experiment.
+        table->block_cache =
+            ROCKSDB_NAMESPACE::HyperClockCacheOptions(1 << 20, 1 << 10)
+                .MakeSharedCache();
+      } else {
+        table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(8 << 20, 2);
+      }
       break;
     default:
       if (table->cache_index_and_filter_blocks) break;
@@ -152,6 +159,48 @@ void ChooseCache(Choices* choices, BlockBasedTableOptions* table) {
           BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
       break;
   }
+}
+
+// What newer releases brought: RocksDB ignores those that it does not know.
+void ChooseNewer(Choices* choices, const RandomSetUp& set_up,
+                 BlockBasedTableOptions* table,
+                 ROCKSDB_NAMESPACE::Options* options) {
+  ROCKSDB_NAMESPACE::ConfigOptions config;
+  config.ignore_unknown_options = true;
+  const auto one_in = [choices](uint32_t count) {
+    return choices->OneIn(count) ? "true;" : "false;";
+  };
+  std::string text;
+  text += std::string("decouple_partitioned_filters=") + one_in(2);
+  text += std::string("separate_key_value_in_data_block=") + one_in(4);
+  text += "uncache_aggressiveness=" + std::to_string(choices->Below(3)) + ";";
+  const BlockBasedTableOptions chosen_table = *table;
+  EXPECT_TRUE(
+      GetBlockBasedTableOptionsFromString(config, chosen_table, text, table)
+          .ok());
+  // 6 since 8.6, 7 since 10.4.
+  if (kRocksDbRelease >= 806 && choices->OneIn(2)) table->format_version = 6;
+  if (kRocksDbRelease >= 1004 && choices->OneIn(2)) table->format_version = 7;
+
+  text = std::string("prefix_seek_opt_in_only=") + one_in(4);
+  text += std::string("level_compaction_dynamic_level_bytes=") + one_in(2);
+  text += std::string("memtable_batch_lookup_optimization=") + one_in(2);
+  text += std::string("target_file_size_is_upper_bound=") + one_in(2);
+  text += std::string("paranoid_memory_checks=") + one_in(4);
+  if (choices->OneIn(4)) {
+    text += "open_files_async=true;skip_stats_update_on_db_open=true;";
+  }
+  if (!set_up.maps_columns() && choices->OneIn(4)) {
+    text += "min_tombstones_for_range_conversion=2;";
+  }
+  if (choices->OneIn(4)) text += "enable_blob_files=true;";
+  if (choices->OneIn(4)) {
+    text += "compression=kZSTD;compression_opts={parallel_threads=4;};";
+  }
+  const ROCKSDB_NAMESPACE::Options chosen = *options;
+  const ROCKSDB_NAMESPACE::Status status =
+      GetOptionsFromString(config, chosen, text, options);
+  EXPECT_TRUE(status.ok()) << status.ToString();
 }
 
 }  // namespace
@@ -260,7 +309,6 @@ ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up) {
   table.detect_filter_construct_corruption = choices.OneIn(2);
 
   ROCKSDB_NAMESPACE::Options options = db->MakeOptions();
-  options.table_factory.reset(NewBlockBasedTableFactory(table));
   options.merge_operator = std::make_shared<AppendOperator>();
   if (set_up.comparator != nullptr) {
     options.comparator = set_up.comparator.get();
@@ -279,6 +327,8 @@ ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up) {
     options.memtable_prefix_bloom_size_ratio = 0.1;
     options.memtable_whole_key_filtering = choices.OneIn(2);
   }
+  ChooseNewer(&choices, set_up, &table, &options);
+  options.table_factory.reset(NewBlockBasedTableFactory(table));
   return options;
 }
 
