@@ -57,8 +57,17 @@ RocksDbBudgetReport ReportOf(const BudgetDb& db,
   return report.ok() ? *report : RocksDbBudgetReport();
 }
 
-TEST(DbBudgetReport, SumsUpWhatIsLive) {
+class DbBudgetReportOfLevels : public ::testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(All, DbBudgetReportOfLevels, ::testing::Bool(),
+                         [](const auto& dynamic) {
+                           return dynamic.param ? "DynamicLevelBytes"
+                                                : "StaticLevelBytes";
+                         });
+
+TEST_P(DbBudgetReportOfLevels, SumsUpWhatIsLive) {
   BudgetDb db;
+  db.options.level_compaction_dynamic_level_bytes = GetParam();
   db.Open(NewRocksDbFilterPolicy(Options(BudgetMode::kBalanced, 10)),
           /*with_listener=*/true);
   Grow(&db, 31);

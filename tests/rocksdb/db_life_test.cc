@@ -20,6 +20,7 @@
 #include "hash/digest.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/stock_registry.h"
 #include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
 #include "rocksdb/utilities/object_registry.h"
@@ -30,7 +31,6 @@ namespace rowbloom::testing {
 namespace {
 
 using ROCKSDB_NAMESPACE::BLOOM_FILTER_FULL_POSITIVE;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_USEFUL;
 using ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL;
 using ROCKSDB_NAMESPACE::Status;
 using ::testing::HasSubstr;
@@ -71,7 +71,7 @@ void ExpectAllFound(const TestDb& db, bool filled = true) {
   AskInVain(db);
 }
 uint64_t Useful(const TestDb& db) {
-  return db.Ticker(BLOOM_FILTER_USEFUL) + db.Ticker(BLOOM_FILTER_PREFIX_USEFUL);
+  return db.Ticker(BLOOM_FILTER_USEFUL) + db.PrefixUseful();
 }
 
 TEST(DbLife, PropertiesSayThatOurFilterWasBuilt) {
@@ -97,7 +97,7 @@ TEST(DbLife, GetsAreTurnedAwayByColumnAndScansByRow) {
   AskInVain(db);
   // Ten bits a key: one in a hundred passes.
   EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), kRows * 95 / 100);
-  EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_USEFUL), kRows * 95 / 100);
+  EXPECT_GT(db.PrefixUseful(), kRows * 95 / 100);
 }
 
 // In the form that asks filters for many keys at once.
@@ -141,8 +141,8 @@ TEST(DbLife, ColumnScansOfPresentRowsAreTurnedAwayByColumn) {
     }
   }
   EXPECT_EQ(found, kRows);
-  EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_USEFUL), kRows * 95 / 100);
-  EXPECT_LE(db.Ticker(BLOOM_FILTER_PREFIX_USEFUL), kRows);
+  EXPECT_GT(db.PrefixUseful(), kRows * 95 / 100);
+  EXPECT_LE(db.PrefixUseful(), kRows);
 }
 
 TEST(DbLife, EachSstOfARowIsAskedForItself) {
@@ -171,7 +171,7 @@ TEST(DbLife, FilesOfEachFamilyAreAskedSideBySide) {
   const uint64_t files = db.Properties().size();
   EXPECT_EQ(files, PoliciesOfEachFamily().size());
   EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), files * kRows * 95 / 100);
-  EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_USEFUL), files * kRows * 95 / 100);
+  EXPECT_GT(db.PrefixUseful(), files * kRows * 95 / 100);
 }
 
 TEST(DbLife, StockBloomAndOursReadPastEachOther) {
@@ -552,8 +552,7 @@ TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   db.Close();
   ROCKSDB_NAMESPACE::ConfigOptions config;
   config.env = db.env();
-  config.registry = std::make_shared<ROCKSDB_NAMESPACE::ObjectRegistry>(
-      std::make_shared<ROCKSDB_NAMESPACE::ObjectLibrary>("empty"));
+  config.registry = StockRegistry();
   ROCKSDB_NAMESPACE::DBOptions db_options;
   std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
   ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),

@@ -24,8 +24,6 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_CHECKED;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_USEFUL;
 using ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL;
 using ROCKSDB_NAMESPACE::PinnableSlice;
 using ROCKSDB_NAMESPACE::ReadOptions;
@@ -398,8 +396,8 @@ TEST(DbRows, ScansOfAbsentRowsAndColumnsAreTurnedAway) {
       EXPECT_TRUE(rows.GetCell({}, "row" + std::to_string(row), "r", &value)
                       .IsNotFound());
     }
-    EXPECT_EQ(db.Ticker(BLOOM_FILTER_PREFIX_CHECKED), 750);
-    EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_USEFUL), 700);
+    EXPECT_EQ(db.PrefixChecks(), 750);
+    EXPECT_GT(db.PrefixUseful(), 700);
     EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), 230);
   }
 }

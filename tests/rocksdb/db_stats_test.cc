@@ -26,8 +26,6 @@ namespace {
 
 using ROCKSDB_NAMESPACE::BLOOM_FILTER_FULL_POSITIVE;
 using ROCKSDB_NAMESPACE::BLOOM_FILTER_FULL_TRUE_POSITIVE;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_CHECKED;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_USEFUL;
 using ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL;
 using ROCKSDB_NAMESPACE::PerfLevel;
 using ROCKSDB_NAMESPACE::PinnableSlice;
@@ -69,16 +67,15 @@ RocksDbRows RowsOf(const TestDb& db, const RocksDbSampling& sampling = {}) {
 // Asks each row by each kind of lookup; rows of odd numbers are not there.
 std::map<std::string, uint64_t> TickersOf(TestDb* db) {
   std::map<std::string, uint64_t> result;
-  const std::pair<const char*, ROCKSDB_NAMESPACE::Tickers> tickers[] = {
-      {"useful", BLOOM_FILTER_USEFUL},
-      {"positive", BLOOM_FILTER_FULL_POSITIVE},
-      {"true positive", BLOOM_FILTER_FULL_TRUE_POSITIVE},
-      {"prefix checked", BLOOM_FILTER_PREFIX_CHECKED},
-      {"prefix useful", BLOOM_FILTER_PREFIX_USEFUL}};
   std::map<std::string, uint64_t> before;
   const auto take = [&](const std::string& kind) {
-    for (const auto& [name, ticker] : tickers) {
-      const uint64_t now = db->Ticker(ticker);
+    const std::pair<const char*, uint64_t> tickers[] = {
+        {"useful", db->Ticker(BLOOM_FILTER_USEFUL)},
+        {"positive", db->Ticker(BLOOM_FILTER_FULL_POSITIVE)},
+        {"true positive", db->Ticker(BLOOM_FILTER_FULL_TRUE_POSITIVE)},
+        {"prefix checked", db->PrefixChecks()},
+        {"prefix useful", db->PrefixUseful()}};
+    for (const auto& [name, now] : tickers) {
       result[kind + ": " + name] = now - before[name];
       before[name] = now;
     }
@@ -259,7 +256,7 @@ TEST(DbStats, MultiGetByPrefixIsNotCounted) {
       .MultiGetCells({}, {{"row1000", "q"}, {"row1001", "q"}}, &values,
                      &statuses);
   EXPECT_TRUE(statuses[0].ok());
-  EXPECT_EQ(db.Ticker(BLOOM_FILTER_PREFIX_CHECKED), 2);
+  EXPECT_EQ(db.PrefixChecks(), 2);
   EXPECT_TRUE(stats.Levels().empty());
 }
 
@@ -298,7 +295,7 @@ TEST(DbStats, ScansThatFindNothingAreCountedWithoutALevel) {
   const FilterStatsSnapshot& s = levels.at(FilterStats::kUnknownLevel);
   // Those of the absent rows, in four files.
   EXPECT_EQ(s[C::kLookups], kRows / 2 * 4);
-  EXPECT_EQ(s[C::kNegatives], db.Ticker(BLOOM_FILTER_PREFIX_USEFUL));
+  EXPECT_EQ(s[C::kNegatives], db.PrefixUseful());
   EXPECT_EQ(s[C::kFalsePositives], s[C::kLookups] - s[C::kNegatives]);
   EXPECT_GT(s[C::kFalsePositives], 0);
 }
@@ -320,7 +317,7 @@ TEST(DbStats, LookupsThatFailAreNotCounted) {
       rows.GetNewestCell(memory_only, Row(2), "b", &value).IsIncomplete());
   EXPECT_TRUE(rows.GetCell(memory_only, Row(2), "b", &value).IsIncomplete());
   EXPECT_GT(db.Ticker(BLOOM_FILTER_FULL_POSITIVE), 0);
-  EXPECT_GT(db.Ticker(BLOOM_FILTER_PREFIX_CHECKED), 0);
+  EXPECT_GT(db.PrefixChecks(), 0);
 
   ROCKSDB_NAMESPACE::ReadOptions few_bytes;
   few_bytes.value_size_soft_limit = 1;

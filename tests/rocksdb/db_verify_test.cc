@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/stock_registry.h"
 #include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
 #include "rocksdb/utilities/object_registry.h"
@@ -220,8 +221,7 @@ TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
   db.Close();
   ROCKSDB_NAMESPACE::ConfigOptions config;
   config.env = db.env();
-  config.registry = std::make_shared<ROCKSDB_NAMESPACE::ObjectRegistry>(
-      std::make_shared<ROCKSDB_NAMESPACE::ObjectLibrary>("empty"));
+  config.registry = StockRegistry();
   ROCKSDB_NAMESPACE::DBOptions db_options;
   std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
   ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
@@ -523,6 +523,11 @@ TEST(DbVerify, OversizedPartitionsAreReported) {
   ASSERT_EQ(report.files.size(), 1);
   const RocksDbFilterFile& file = report.files[0];
   EXPECT_TRUE(file.is_partitioned);
+  if (kRocksDbRelease >= 906) {  // It cuts partitions in time.
+    EXPECT_LE(file.largest_filter_bytes, 500);
+    EXPECT_THAT(report.warnings(), IsEmpty());
+    return;
+  }
   EXPECT_GT(file.largest_filter_bytes, 1000);
   ASSERT_EQ(report.warnings().size(), 1);
   EXPECT_THAT(report.warnings()[0],
@@ -597,9 +602,7 @@ TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
     DamageOnDisk(&db, filter);
     db.set_up.other_policy.reset();
     ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-    ROCKSDB_NAMESPACE::DB* opened = nullptr;
-    EXPECT_TRUE(ROCKSDB_NAMESPACE::DB::Open(options, TestDb::path(), &opened)
-                    .IsCorruption());
+    EXPECT_TRUE(db.TryOpen(options).IsCorruption());
     const RocksDbFilterFile file = VerifyRocksDbSst(path, options);
     EXPECT_EQ(file.state, State::kUnusable);
     EXPECT_THAT(file.note, HasSubstr(path));
@@ -678,7 +681,12 @@ TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
   TestDb db;
   db.set_up.extractor = false;
   db.set_up.other_policy = StockBloom();
-  db.Open();
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  table.optimize_filters_for_memory = false;  // Or probes may be others.
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.table_factory.reset(
+      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  db.Open(options);
   Fill(&db);
   // Behind data blocks of "value"s, before the index, lies the filter: its
   // trailer marks a new Bloom filter of six probes.
@@ -763,11 +771,14 @@ TEST(DbVerify, ADatabaseOpenForReadingCanBeVerified) {
   Fill(&db);
   ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
   db.Close();
-  ROCKSDB_NAMESPACE::DB* opened = nullptr;
-  ASSERT_TRUE(
-      ROCKSDB_NAMESPACE::DB::OpenForReadOnly(options, TestDb::path(), &opened)
-          .ok());
-  const std::unique_ptr<ROCKSDB_NAMESPACE::DB> reader(opened);
+  std::unique_ptr<ROCKSDB_NAMESPACE::DB> reader;
+  ASSERT_TRUE(OpenDb(
+                  [&](auto* opened) {
+                    return ROCKSDB_NAMESPACE::DB::OpenForReadOnly(
+                        options, TestDb::path(), opened);
+                  },
+                  &reader)
+                  .ok());
   const auto report =
       VerifyRocksDbFilters(reader.get(), reader->DefaultColumnFamily());
   ASSERT_TRUE(report.ok());

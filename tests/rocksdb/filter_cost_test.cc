@@ -30,7 +30,8 @@ rdb::Slice KeyOf(const uint64_t* number) {
 
 Measured Measure(const rdb::FilterPolicy& policy, uint64_t key_count,
                  uint64_t lookup_count) {
-  const rdb::BlockBasedTableOptions table_options;
+  rdb::BlockBasedTableOptions table_options;
+  table_options.optimize_filters_for_memory = false;
   const rdb::FilterBuildingContext context(table_options);
   const std::unique_ptr<rdb::FilterBitsBuilder> builder(
       policy.GetBuilderWithContext(context));

@@ -21,16 +21,22 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "open_db.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
+#include "rocksdb/rocksdb_release.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
+#include "rocksdb/version.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/rocksdb.h"
+#if ROCKSDB_MAJOR >= 8
+#include "rocksdb/advanced_cache.h"
+#endif
 
 namespace rowbloom::testing {
 
@@ -139,11 +145,11 @@ class TestDb {
     Close();
     // OPTIONS files name no Env.
     if (set_up.directory.empty()) options.env = env_.get();
-    ROCKSDB_NAMESPACE::DB* db = nullptr;
-    const ROCKSDB_NAMESPACE::Status status =
-        ROCKSDB_NAMESPACE::DB::Open(options, directory(), &db);
-    db_.reset(db);
-    return status;
+    return OpenDb(
+        [&](auto* db) {
+          return ROCKSDB_NAMESPACE::DB::Open(options, directory(), db);
+        },
+        &db_);
   }
   void Close() { db_.reset(); }
 
@@ -179,6 +185,24 @@ class TestDb {
   uint64_t Ticker(ROCKSDB_NAMESPACE::Tickers ticker) const {
     return statistics_->getTickerCount(ticker);
   }
+  // Files whose filter was asked for a prefix, and those of them that were not
+  // read. RocksDB 8.3 gave seeks tickers of their own.
+  uint64_t PrefixChecks() const {
+    uint64_t checks = Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_CHECKED);
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 803
+    checks += SeeksFiltered() +
+              Ticker(ROCKSDB_NAMESPACE::LAST_LEVEL_SEEK_FILTER_MATCH) +
+              Ticker(ROCKSDB_NAMESPACE::NON_LAST_LEVEL_SEEK_FILTER_MATCH);
+#endif
+    return checks;
+  }
+  uint64_t PrefixUseful() const {
+    uint64_t useful = Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_USEFUL);
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 803
+    useful += SeeksFiltered();
+#endif
+    return useful;
+  }
 
   // One entry for each file.
   std::vector<std::shared_ptr<const ROCKSDB_NAMESPACE::TableProperties>>
@@ -203,6 +227,13 @@ class TestDb {
   }
 
  private:
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 803
+  uint64_t SeeksFiltered() const {
+    return Ticker(ROCKSDB_NAMESPACE::LAST_LEVEL_SEEK_FILTERED) +
+           Ticker(ROCKSDB_NAMESPACE::NON_LAST_LEVEL_SEEK_FILTERED);
+  }
+#endif
+
   std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
   std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> statistics_ =
       ROCKSDB_NAMESPACE::CreateDBStatistics();
