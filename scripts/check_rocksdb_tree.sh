@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles the plugin's sources against other RocksDB releases; see usage().
 set -euo pipefail
+# shellcheck source=scripts/rocksdb_paths.sh
+. "$(dirname "$0")/rocksdb_paths.sh"
 
 usage() {
   cat <<'END'
@@ -41,25 +43,6 @@ sort_sources() {
       public_sources+=("$source")
     fi
   done
-}
-
-# headers PATH: the directory in which rocksdb/version.h is.
-headers() {
-  local directory
-  for directory in "$1/include" "$1"; do
-    if [ -f "$directory/rocksdb/version.h" ]; then
-      echo "$directory"
-      return
-    fi
-  done
-  echo "$1: no RocksDB: neither include/rocksdb/version.h nor" \
-    "rocksdb/version.h is there" >&2
-  return 1
-}
-
-release_of() {
-  sed -n 's/^#define ROCKSDB_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\).*/\2/p' \
-    "$1/rocksdb/version.h" | paste -sd.
 }
 
 # What follows is of the release at hand: path, include, release, standard.

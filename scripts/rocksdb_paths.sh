@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Functions of scripts that are given RocksDB source trees and install prefixes.
+
+# headers PATH: the directory in which rocksdb/version.h is.
+headers() {
+  local directory
+  for directory in "$1/include" "$1"; do
+    if [ -f "$directory/rocksdb/version.h" ]; then
+      echo "$directory"
+      return
+    fi
+  done
+  echo "$1: no RocksDB: neither include/rocksdb/version.h nor" \
+    "rocksdb/version.h is there" >&2
+  return 1
+}
+
+# release_of HEADERS: as 7.8.3.
+release_of() {
+  sed -n 's/^#define ROCKSDB_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\).*/\2/p' \
+    "$1/rocksdb/version.h" | paste -sd.
+}
