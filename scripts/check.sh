@@ -10,7 +10,7 @@ steps=(
   "format     clang-format and shellcheck find nothing to change"
   "release    optimised build of everything, its tests, headers by themselves"
   "older_cpus the tests of kernels and golden files, on older x86-64 CPUs"
-  "rocksdb    the plugin's sources compile against the installed RocksDB"
+  "rocksdb    the installed RocksDB: the matrix, and the layout of its classes"
   "install    installed, linked and run in every way that the documents name"
   "packaging  Debian, Conan, vcpkg and Bazel packages"
   "asan       all tests under AddressSanitizer and UBSan"
@@ -68,6 +68,8 @@ older_cpus() {
 
 rocksdb() {
   packages
+  build release
+  OPERATIONS=30000 scripts/rocksdb_matrix.sh --built build/release /usr
   tests/rocksdb/check_rocksdb_tree_test.sh scripts/check_rocksdb_tree.sh \
     /usr/include build/rocksdb_versions
 }

@@ -8,12 +8,12 @@ cd "$(dirname "$0")/.."
 
 usage() {
   cat <<'END'
-usage: rocksdb_matrix.sh PATH...
+usage: rocksdb_matrix.sh [--built DIRECTORY] PATH...
 
 Builds rowbloom for each RocksDB, runs it there and prints a table. PATH is an
 install prefix, as /usr is, or a source tree of RocksDB, of which the script
-first builds the shared library with its assertions, and ldb, sst_dump and
-db_bench: 10 to 15 minutes of two cores. Get the trees yourself, for instance
+first builds the shared library with its assertions, ldb and sst_dump: 4 minutes
+of two cores. Get the trees yourself, for instance
 from the release archives of github.com/facebook/rocksdb.
 
   build         everything compiles: plugin, tool, examples, tests, benchmarks
@@ -23,6 +23,9 @@ from the release archives of github.com/facebook/rocksdb.
   point_get     wasted data-block reads per 1000 gets of absent rows, without a
                 filter, with RocksDB's Bloom filter and with ROWCOL compact
   tool          tests/cli and tests/rocksdb/preload: passed of run
+
+  --built DIRECTORY  a build of everything for the one PATH, by preset dev or
+                     release with benchmarks, in place of a build of its own
 
 OPERATIONS (1000000) is how many random operations there are. What is built and
 the logs stay in build/rocksdb_matrix/RELEASE, and are used again.
@@ -42,23 +45,27 @@ build_rocksdb() {
   local build=$directory/rocksdb prefix=$directory/prefix
   cmake -S "$1" -B "$build" -G Ninja \
     -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
     -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
     -DROCKSDB_BUILD_SHARED=ON -DUSE_RTTI=ON -DPORTABLE=1 \
     -DFAIL_ON_WARNINGS=OFF -DWITH_LIBURING=OFF -DWITH_TESTS=OFF \
-    -DWITH_TOOLS=OFF -DWITH_CORE_TOOLS=ON -DWITH_BENCHMARK_TOOLS=ON \
-    -DWITH_GFLAGS=ON -DWITH_SNAPPY=ON -DWITH_LZ4=ON -DWITH_ZSTD=ON \
+    -DWITH_TOOLS=OFF -DWITH_CORE_TOOLS=ON -DWITH_BENCHMARK_TOOLS=OFF \
+    -DWITH_GFLAGS=OFF -DWITH_SNAPPY=ON -DWITH_LZ4=ON -DWITH_ZSTD=ON \
     -DWITH_ZLIB=ON -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_INSTALL_PREFIX="$prefix"
-  cmake --build "$build" --target rocksdb-shared ldb sst_dump db_bench
+  cmake --build "$build" --target rocksdb-shared ldb sst_dump
   mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig"
   ln -sfn "$1/include" "$prefix/include"
   ln -sf "$build"/librocksdb.so* "$prefix/lib"
-  ln -sf "$build"/tools/{ldb,sst_dump} "$build/db_bench" "$prefix/bin"
+  ln -sf "$build"/tools/{ldb,sst_dump} "$prefix/bin"
   cp "$build/rocksdb.pc" "$prefix/lib/pkgconfig"
 }
 
 build_rowbloom() {
+  if [ "$built" ]; then
+    ln -sfn "$built" "$directory/rowbloom"
+    return
+  fi
   cmake --preset dev -B "$directory/rowbloom" -DROWBLOOM_BUILD_BENCHMARKS=ON \
     -DCMAKE_PREFIX_PATH="$prefix"
   grep -q "RocksDB $release:" "$directory/build.log"
@@ -156,6 +163,11 @@ check() {
   [ "$result" ]
 }
 
+built=
+if [ "${1:-}" = --built ] && [ $# -eq 3 ]; then
+  built=$(cd "$2" && pwd)
+  shift 2
+fi
 case "${1:-}" in
   -h | --help) usage; exit 0 ;;
   "" | -*) usage >&2; exit 2 ;;
