@@ -24,6 +24,7 @@ PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
 # Private headers that another room may include: to drive RocksDB's own filters,
 # to read a cached value as a reader does, and to measure the example store.
 LENT = {("bench", "rocksdb_plugin/filter_bits_abi.h"),
+        ("bench", "rocksdb_plugin/release.h"),
         ("bench", "src/base/epoch.h"),
         ("bench", "examples/mini_kv/mini_kv.h")}
 
