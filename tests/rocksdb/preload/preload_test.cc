@@ -22,6 +22,7 @@ namespace rowbloom {
 namespace {
 
 using ROCKSDB_NAMESPACE::DB;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -233,6 +234,36 @@ TEST_F(Preload, ABuildWithoutNativeModeComposesAndSaysWhatItLacks) {
                                 {Path("db"), "rowbloom"});
   EXPECT_EQ(native.exit_code, 1);
   EXPECT_THAT(native.err, HasSubstr("has no native mode"));
+}
+
+// RocksDB ignores listeners that it does not know.
+TEST_F(Preload, ALibraryOfAnotherReleaseSaysSoAndTheProgramGoesOn) {
+  const ToolResult result =
+      Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
+          {Path("db"), "bloomfilter:10:false",
+           "nullptr;listeners={rowbloom.BudgetListener}"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("rowbloom was compiled for RocksDB "));
+  EXPECT_THAT(result.err,
+              EndsWith(" is loaded; compile it for that release; rowbloom is "
+                       "not registered\n"));
+}
+
+TEST_F(Preload, ALibraryOfAnotherReleaseRegistersNothing) {
+  const auto from_strings = [this](const std::string& policy,
+                                   const std::string& extractor) {
+    return Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
+               {Path("db"), policy, extractor});
+  };
+  for (const char* policy : {"rowbloom", "rowbloom.Composed"}) {
+    const ToolResult result = from_strings(policy, "nullptr");
+    EXPECT_EQ(result.exit_code, 1) << policy;
+    EXPECT_THAT(result.err, HasSubstr("Could not load FilterPolicy"));
+  }
+  const ToolResult extractor =
+      from_strings("bloomfilter:10:false", "rowbloom.RowPrefix:ROW:ordered");
+  EXPECT_EQ(extractor.exit_code, 1);
+  EXPECT_THAT(extractor.err, HasSubstr("Could not load SliceTransform"));
 }
 
 }  // namespace
