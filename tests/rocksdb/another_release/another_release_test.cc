@@ -177,6 +177,13 @@ TEST_F(AnotherReleaseDb, RowsAreNotRead) {
   }
 }
 
+// The constructor would look at comparator and options.
+TEST(AnotherRelease, RowsCallNeitherDatabaseNorColumnFamily) {
+  const RocksDbRows rows(nullptr, nullptr, KeyCodec::Ordered());
+  bool exists = true;
+  EXPECT_TRUE(IsRefused(rows.RowExists({}, "row", &exists)));
+}
+
 TEST_F(AnotherReleaseDb, SamplesCountNothing) {
   FilterStats stats;
   {
