@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "release.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/version.h"
 #include "rowbloom/rocksdb_cache.h"
+#include "status.h"
 // Deleters moved into helpers in 7.10, the class into a header of its own
 // in 8.0.
 #if ROCKSDB_MAJOR >= 8
@@ -229,7 +231,10 @@ class BlockCacheBridge final : public FilterCache {
 }  // namespace
 
 std::unique_ptr<FilterCache> NewRocksDbCacheBridge(
-    std::shared_ptr<RocksDbCache> cache) {
+    std::shared_ptr<RocksDbCache> cache, ROCKSDB_NAMESPACE::Status* error) {
+  const absl::Status& release = CheckRocksDbRelease();
+  if (error != nullptr) *error = ToRocksDbStatus(release);
+  if (!release.ok()) return nullptr;
   return std::make_unique<BlockCacheBridge>(std::move(cache));
 }
 

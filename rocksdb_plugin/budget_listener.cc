@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "live_tree.h"
+#include "release.h"
 #include "rocksdb/db.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb_budget.h"
+#include "status.h"
 
 namespace rowbloom {
 
@@ -154,7 +156,11 @@ void BudgetListener::OnExternalFileIngested(
   TreeOf(db, info.cf_name);
 }
 
-std::shared_ptr<rdb::EventListener> NewRocksDbBudgetListener() {
+std::shared_ptr<rdb::EventListener> NewRocksDbBudgetListener(
+    rdb::Status* error) {
+  const absl::Status& release = CheckRocksDbRelease();
+  if (error != nullptr) *error = ToRocksDbStatus(release);
+  if (!release.ok()) return nullptr;
   return std::make_shared<BudgetListener>();
 }
 

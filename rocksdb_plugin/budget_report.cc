@@ -16,6 +16,7 @@
 #include "filter_info.h"
 #include "live_tree.h"
 #include "native_policy.h"
+#include "release.h"
 #include "rocksdb/db.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/table.h"
@@ -252,6 +253,7 @@ double RocksDbBudgetFile::bits_per_key() const {
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
     const FilterStats* stats) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   const rdb::Options options = db->GetOptions(column_family);
   const auto* table_options =
       options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "composed_policy.h"
 #include "native_policy.h"
+#include "release.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/options.h"
@@ -13,6 +14,7 @@
 #include "rocksdb/version.h"
 #include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
+#include "status.h"
 #include "tree_budget.h"
 
 namespace rowbloom {
@@ -153,6 +155,8 @@ Status CheckPair(const RocksDbOptions& policy,
 }  // namespace
 
 Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
+  const absl::Status& release = CheckRocksDbRelease();
+  if (!release.ok()) return ToRocksDbStatus(release);
   const BlockBasedTableOptions* table_options =
       options.table_factory == nullptr
           ? nullptr

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "budget_option.h"
+#include "release.h"
 #include "rowbloom/filter_cost.h"
 #include "status.h"
 #include "text_option.h"
@@ -141,7 +142,8 @@ ROCKSDB_NAMESPACE::FilterBitsReader* ComposedPolicy::GetFilterBitsReader(
 
 std::shared_ptr<const RocksDbFilterPolicy> NewRocksDbComposedPolicy(
     const RocksDbComposedOptions& options, ROCKSDB_NAMESPACE::Status* error) {
-  const absl::Status status = ValidateComposedOptions(options);
+  absl::Status status = CheckRocksDbRelease();
+  if (status.ok()) status = ValidateComposedOptions(options);
   if (error != nullptr) *error = ToRocksDbStatus(status);
   if (!status.ok()) return nullptr;
   return std::make_shared<ComposedPolicy>(options);

@@ -4,12 +4,10 @@
 // been in a private header since RocksDB 7.0, so their layout is declared
 // here a second time; no other file of ours depends on the RocksDB release.
 //
-//   absl::Status s = CheckRocksDbVersion(RunningRocksDbVersion());
-//   if (!s.ok()) return nullptr;  // Before any object of these types exists.
-//
 // A wrong declaration compiles, links and crashes, so both ends are guarded:
-// the compiler refuses releases whose layout nobody has looked at, and the
-// check above refuses a library of another release than the headers.
+// the compiler refuses releases whose layout nobody has looked at, and
+// CheckRocksDbRelease() refuses a library of another release than the headers,
+// before any object of these types exists.
 //
 // | layout | releases       | FilterBitsBuilder                              |
 // |--------|----------------|------------------------------------------------|
@@ -42,10 +40,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
-#include "absl/status/status.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
@@ -93,21 +88,5 @@ class FilterBitsReader {
 };
 
 }  // namespace ROCKSDB_NAMESPACE
-
-namespace rowbloom {
-
-// "7.8.3": of the library that is loaded, which need not be the one whose
-// headers were compiled.
-std::string RunningRocksDbVersion();
-std::string CompiledRocksDbVersion();
-
-// FailedPrecondition names both releases if they are not of one minor release.
-// Patch releases do not change the layout, but for those of 7.0 before 7.0.3,
-// which are refused here as they are by the compiler.
-absl::Status CheckRocksDbVersion(
-    std::string_view running,
-    std::string_view compiled = CompiledRocksDbVersion());
-
-}  // namespace rowbloom
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_

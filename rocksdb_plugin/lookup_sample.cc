@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "release.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rowbloom/rocksdb_stats.h"
@@ -76,7 +77,7 @@ uint64_t Since(uint64_t before, uint64_t now) {
 
 RocksDbLookupSample::RocksDbLookupSample(const RocksDbSampling& sampling) {
   if (sampling.stats == nullptr || !IsDrawn(sampling.interval)) return;
-  if (current.active) return;
+  if (current.active || !CheckRocksDbRelease().ok()) return;
   stats_ = sampling.stats;
   interval_ = std::max<uint32_t>(sampling.interval, 1);
   PerfContext* perf = ROCKSDB_NAMESPACE::get_perf_context();

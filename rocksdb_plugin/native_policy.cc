@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "budget_option.h"
-#include "filter_bits_abi.h"
 #include "filter_entry.h"
+#include "release.h"
 #include "rocksdb/table.h"
 #include "row_filter_builder.h"
 #include "row_filter_reader.h"
@@ -193,23 +193,19 @@ const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
     const std::string& id,
     std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
     std::string* error) {
-  absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
-  if (status.ok()) {
-    absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
-        NativePolicy::Parse(id);
-    if (policy.ok()) {
-      *guard = *std::move(policy);
-      return guard->get();
-    }
-    status = policy.status();
+  absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
+      NativePolicy::Parse(id);
+  if (!policy.ok()) {
+    *error = std::string(policy.status().message());
+    return nullptr;
   }
-  *error = std::string(status.message());
-  return nullptr;
+  *guard = *std::move(policy);
+  return guard->get();
 }
 
 std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
-  absl::Status status = CheckRocksDbVersion(RunningRocksDbVersion());
+  absl::Status status = CheckRocksDbRelease();
   if (status.ok()) status = ValidateRocksDbOptions(options);
   if (error != nullptr) *error = ToRocksDbStatus(status);
   if (!status.ok()) return nullptr;

@@ -74,7 +74,7 @@ inline double BudgetBitsPerKey(const RocksDbOptions& options) {
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
 
 // As RocksDB's registry calls a factory. nullptr and *error for a wrong `id`,
-// and where NewRocksDbFilterPolicy() hands out nothing.
+// and in a build without native mode. CheckRocksDbRelease() is OK.
 const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
     const std::string& id,
     std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,

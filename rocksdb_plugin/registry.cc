@@ -7,6 +7,7 @@
 #include "budget_listener.h"
 #include "composed_policy.h"
 #include "native_policy.h"
+#include "release.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
@@ -54,6 +55,19 @@ EventListener* MakeListener(const std::string&,
   return guard->get();
 }
 
+// Wraps a factory: it makes nothing, and says why, if another release of
+// RocksDB is loaded.
+template <typename T, typename Make>
+auto OfThisRelease(Make make) {
+  return [make](const std::string& id, std::unique_ptr<T>* guard,
+                std::string* error) -> T* {
+    const absl::Status& release = CheckRocksDbRelease();
+    if (release.ok()) return make(id, guard, error);
+    *error = std::string(release.message());
+    return nullptr;
+  };
+}
+
 // NAME or NAME:anything; what is wrong behind the colon is then said by the
 // factory, not by RocksDB's "could not load".
 ObjectLibrary::PatternEntry Pattern(const char* name) {
@@ -70,24 +84,28 @@ int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
   if (!library.FindFactory<const RocksDbFilterPolicy>(
           NativePolicy::kClassName())) {
     library.AddFactory<const RocksDbFilterPolicy>(
-        Pattern(NativePolicy::kClassName()), MakeNativePolicy);
+        Pattern(NativePolicy::kClassName()),
+        OfThisRelease<const RocksDbFilterPolicy>(MakeNativePolicy));
     ++added;
   }
   if (!library.FindFactory<const RocksDbFilterPolicy>(
           ComposedPolicy::kClassName())) {
     library.AddFactory<const RocksDbFilterPolicy>(
-        Pattern(ComposedPolicy::kClassName()), MakeComposedPolicy);
+        Pattern(ComposedPolicy::kClassName()),
+        OfThisRelease<const RocksDbFilterPolicy>(MakeComposedPolicy));
     ++added;
   }
   if (!library.FindFactory<const SliceTransform>(
           RowPrefixExtractor::kClassName())) {
     library.AddFactory<const SliceTransform>(
-        Pattern(RowPrefixExtractor::kClassName()), MakeExtractor);
+        Pattern(RowPrefixExtractor::kClassName()),
+        OfThisRelease<const SliceTransform>(MakeExtractor));
     ++added;
   }
   if (!library.FindFactory<EventListener>(BudgetListener::kClassName())) {
-    library.AddFactory<EventListener>(BudgetListener::kClassName(),
-                                      MakeListener);
+    library.AddFactory<EventListener>(
+        BudgetListener::kClassName(),
+        OfThisRelease<EventListener>(MakeListener));
     ++added;
   }
   return added;

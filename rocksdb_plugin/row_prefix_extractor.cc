@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "filter_entry.h"
+#include "release.h"
 #include "rowbloom/rocksdb.h"
+#include "status.h"
 
 namespace rowbloom {
 
@@ -93,8 +95,11 @@ bool RowPrefixExtractor::SameResultWhenAppended(
 }
 
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
-    const RocksDbOptions& options) {
-  if (!CheckBloomType(options.bloom_type).ok()) return nullptr;
+    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
+  absl::Status status = CheckRocksDbRelease();
+  if (status.ok()) status = CheckBloomType(options.bloom_type);
+  if (error != nullptr) *error = ToRocksDbStatus(status);
+  if (!status.ok()) return nullptr;
   return std::make_shared<const RowPrefixExtractor>(options.bloom_type,
                                                     options.key_codec);
 }

@@ -7,8 +7,7 @@
 rowbloom_FUNC = rowbloom_register
 rowbloom_PKGCONFIG_REQUIRES := rowbloom absl_strings
 rowbloom_CXXFLAGS := -Iplugin/rowbloom/include
-rowbloom_NATIVE := filter_bits_abi.cc native_policy.cc row_filter_builder.cc \
-  row_filter_reader.cc
+rowbloom_NATIVE := native_policy.cc row_filter_builder.cc row_filter_reader.cc
 ifeq ($(ROWBLOOM_ROCKSDB_NATIVE),OFF)
 rowbloom_LEFT_OUT := $(rowbloom_NATIVE)
 else

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "filter_entry.h"
+#include "release.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/iterator.h"
@@ -30,7 +31,9 @@ using ROCKSDB_NAMESPACE::Status;
 
 namespace {
 
-Status CheckScannable(const ROCKSDB_NAMESPACE::Comparator* comparator) {
+Status CheckScannable(const ColumnFamilyHandle& column_family) {
+  const ROCKSDB_NAMESPACE::Comparator* const comparator =
+      column_family.GetComparator();
   const std::string_view name = comparator->Name();
   if (name == "leveldb.BytewiseComparator" ||
       name == "leveldb.BytewiseComparator.u64ts") {
@@ -114,8 +117,10 @@ RocksDbRows::RocksDbRows(DB* db, ColumnFamilyHandle* column_family,
       column_family_(column_family),
       key_codec_(key_codec),
       sampling_(sampling),
-      scannable_(CheckScannable(column_family->GetComparator())),
-      columns_hide_(ColumnsHide(db->GetOptions(column_family))) {}
+      release_(ToRocksDbStatus(CheckRocksDbRelease())),
+      scannable_(release_.ok() ? CheckScannable(*column_family) : release_),
+      columns_hide_(release_.ok() &&
+                    ColumnsHide(db->GetOptions(column_family))) {}
 
 Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
                               bool* exists) const {
@@ -161,6 +166,7 @@ Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
                             std::string_view qualifier,
                             PinnableSlice* value) const {
   value->Reset();
+  if (!release_.ok()) return release_;
   std::string key;
   const absl::Status encoded = key_codec_.Encode(row, qualifier, &key);
   if (!encoded.ok()) return ToRocksDbStatus(encoded);
@@ -176,7 +182,8 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
                                 std::vector<Status>* statuses) const {
   values->clear();
   values->resize(names.size());
-  statuses->assign(names.size(), Status::OK());
+  statuses->assign(names.size(), release_);
+  if (!release_.ok()) return;
   std::vector<std::string> keys(names.size());
   std::vector<Slice> slices;
   std::vector<size_t> places;  // Of what can be asked.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "release.h"
 #include "rocksdb/options.h"
 #include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
@@ -12,6 +13,7 @@ namespace rowbloom {
 
 absl::StatusOr<RocksDbScan> RocksDbScan::OfRow(const KeyCodec& key_codec,
                                                std::string_view row) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   RocksDbScan scan;
   if (absl::Status s = key_codec.RowLowerBound(row, &scan.lower_); !s.ok()) {
     return s;
@@ -27,6 +29,7 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfRow(const KeyCodec& key_codec,
 absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
                                                   std::string_view row,
                                                   std::string_view qualifier) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   auto keys = RocksDbDeletion::OfColumn(key_codec, row, qualifier);
   if (!keys.ok()) return keys.status();
   RocksDbScan scan;

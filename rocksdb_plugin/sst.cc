@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "builtin_filter.h"
+#include "release.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/sst_file_reader.h"
@@ -67,6 +68,7 @@ rdb::Options TableOptions(const rdb::Options& from,
 
 absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
                                           const rdb::Options& options) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   RocksDbSst sst;
   rdb::SstFileReader reader(
       TableOptions(options, kRocksDbCompatibilityName, &sst.filters));
@@ -101,6 +103,7 @@ absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
 
 absl::Status VerifyRocksDbSstChecksums(const std::string& path,
                                        const rdb::Options& options) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   std::vector<std::string> unused;
   rdb::SstFileReader reader(
       TableOptions(options, kRocksDbCompatibilityName, &unused));

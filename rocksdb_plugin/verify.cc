@@ -17,6 +17,7 @@
 #include "builtin_filter.h"
 #include "composed_policy.h"
 #include "native_policy.h"
+#include "release.h"
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/metadata.h"
@@ -423,6 +424,7 @@ std::optional<double> RocksDbFilterFile::observed_fpr() const {
 RocksDbExpectedFilter ExpectedRocksDbFilter(
     const rdb::ColumnFamilyOptions& options) {
   RocksDbExpectedFilter expected;
+  if (!CheckRocksDbRelease().ok()) return expected;
   const rdb::BlockBasedTableOptions* table =
       options.table_factory == nullptr
           ? nullptr
@@ -458,7 +460,10 @@ RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
                                    const RocksDbVerifyOptions& verify) {
   RocksDbFilterFile file;
   file.path = path;
-  file.status = CheckFilter(options, verify.probes_per_file, &file);
+  file.status = CheckRocksDbRelease();
+  if (file.status.ok()) {
+    file.status = CheckFilter(options, verify.probes_per_file, &file);
+  }
   if (file.status.ok()) {
     file.state = file.owner == RocksDbFilterOwner::kNobody
                      ? RocksDbFilterState::kNone
@@ -622,6 +627,7 @@ std::string RocksDbFilterReport::ToString() const {
 absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
     rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
     const RocksDbVerifyOptions& verify) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   RocksDbFilterReport report;
   report.column_family = column_family->GetName();
   const rdb::Options options = db->GetOptions(column_family);

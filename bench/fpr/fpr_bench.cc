@@ -30,6 +30,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
 #include "rocksdb_plugin/filter_bits_abi.h"
+#include "rocksdb_plugin/release.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_blob.h"
 
@@ -331,8 +332,7 @@ nlohmann::ordered_json ToJson(const std::vector<Row>& rows) {
 }
 
 int Run(const Options& options) {
-  const absl::Status status =
-      rowbloom::CheckRocksDbVersion(rowbloom::RunningRocksDbVersion());
+  const absl::Status& status = rowbloom::CheckRocksDbRelease();
   if (!status.ok()) throw std::runtime_error(status.ToString());
   const rowbloom::bench::JsonFile json(options.json);
   std::printf(

@@ -7,12 +7,25 @@
 //   get
 //
 // The program must load RocksDB as a shared library, of the release that this
-// one was built for.
+// one was built for. With another release nothing is registered, because the
+// registry's own classes may differ, and the program runs without rowbloom.
 
+#include <cstdio>
+#include <string>
+
+#include "../release.h"
 #include "rowbloom/rocksdb.h"
 
 namespace {
 
-[[maybe_unused]] const int kFactoriesAdded = rowbloom::RegisterRocksDb();
+int RegisterOrSayWhyNot() {
+  const absl::Status& release = rowbloom::CheckRocksDbRelease();
+  if (release.ok()) return rowbloom::RegisterRocksDb();
+  std::fprintf(stderr, "%s; rowbloom is not registered\n",
+               std::string(release.message()).c_str());
+  return 0;
+}
+
+[[maybe_unused]] const int kFactoriesAdded = RegisterOrSayWhyNot();
 
 }  // namespace

@@ -27,6 +27,7 @@ PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
 LENT = {("bench", "rocksdb_plugin/open_db.h"),
         ("tools", "rocksdb_plugin/open_db.h"),
         ("bench", "rocksdb_plugin/filter_bits_abi.h"),
+        ("bench", "rocksdb_plugin/release.h"),
         ("bench", "src/base/epoch.h"),
         ("bench", "examples/mini_kv/mini_kv.h")}
 

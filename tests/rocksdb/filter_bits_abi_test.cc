@@ -6,14 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/table.h"
 
 namespace rowbloom {
 namespace {
-
-using ::testing::HasSubstr;
 
 // RocksDB's own builder and reader, called through our declaration of them:
 // with a slot out of place this crashes or answers nonsense.
@@ -48,33 +45,6 @@ TEST(FilterBitsAbi, DrivesTheBuilderAndReaderThatRocksDbBuiltIn) {
   reader->MayMatch(2, both, may_match);
   EXPECT_TRUE(may_match[0]);
   EXPECT_EQ(may_match[1], reader->MayMatch(absent));
-}
-
-TEST(FilterBitsAbi, AdmitsTheReleaseItWasCompiledFor) {
-  EXPECT_TRUE(CheckRocksDbVersion(RunningRocksDbVersion()).ok());
-}
-
-TEST(FilterBitsAbi, RefusesAnotherReleaseAndNamesBoth) {
-  const absl::Status status = CheckRocksDbVersion("9.6.1");
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("RocksDB 9.6.1 is"));
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("RocksDB " + CompiledRocksDbVersion() + " but"));
-}
-
-TEST(FilterBitsAbi, ComparesMinorReleasesWhole) {
-  EXPECT_FALSE(CheckRocksDbVersion("7.80.3", "7.8.3").ok());
-  EXPECT_FALSE(CheckRocksDbVersion("7.8.3", "7.80.3").ok());
-  EXPECT_FALSE(CheckRocksDbVersion("7.8", "7.8.3").ok());
-  EXPECT_FALSE(CheckRocksDbVersion("").ok());
-}
-
-TEST(FilterBitsAbi, PatchReleasesMatterBefore703Only) {
-  EXPECT_TRUE(CheckRocksDbVersion("7.8.30", "7.8.3").ok());
-  EXPECT_TRUE(CheckRocksDbVersion("7.0.4", "7.0.3").ok());
-  for (const char* older : {"7.0.0", "7.0.1", "7.0.2"}) {
-    EXPECT_FALSE(CheckRocksDbVersion(older, "7.0.3").ok()) << older;
-  }
 }
 
 }  // namespace

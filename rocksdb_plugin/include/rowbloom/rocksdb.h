@@ -23,6 +23,13 @@
 // The bytes of each filter carry the bloom type and the codec they were built
 // with, so a changed configuration can never ask a filter the wrong question.
 //
+// The loaded RocksDB must be of the minor release that rowbloom was compiled
+// for: minor releases change classes and structs. With another release every
+// function that makes or reads an object of RocksDB only returns an error that
+// names both releases: FailedPrecondition as absl::Status, InvalidArgument as
+// RocksDB's Status, nullptr where it returns a pointer. RegisterRocksDb() still
+// adds its factories, so that options strings fail with that error.
+//
 // All keys of the column family must be written by the codec if the extractor
 // is ROWCOL over "ordered" keys: one that ends as a RocksDbScan's bound does
 // would be sought in its column alone. A filter's own checksums are compared
@@ -91,16 +98,18 @@ struct RocksDbOptions {
 // Frozen: which filters a policy can read. Never RocksDB's own.
 inline constexpr char kRocksDbCompatibilityName[] = "rowbloom.Filter";
 
-// nullptr if this RocksDB's version is not one that this build was made for,
-// or the options are invalid; *error, if given, says why.
+// nullptr if the loaded RocksDB is of another release, this build has no native
+// mode or the options are invalid; *error, if given, says why.
 std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
 
 // Maps a key to its row part; with ROWCOL and "ordered" keys, the bounds of a
 // RocksDbScan over a column to their column part. Keys without a whole row are
-// out of domain. nullptr for other bloom types.
+// out of domain. nullptr for other bloom types, or if the loaded RocksDB is of
+// another release; *error, if given, says why. Options with nullptr have no
+// prefix extractor: scans then ask no filter.
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
-    const RocksDbOptions& options);
+    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
 
 // Makes "rowbloom", "rowbloom.Composed" (rocksdb_composed.h),
 // "rowbloom.RowPrefix" and "rowbloom.BudgetListener" (rocksdb_budget.h) known
@@ -113,7 +122,7 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 
 // InvalidArgument, naming the option and its remedy, for combinations in
 // which RocksDB would lose rows or silently ignore the filter, or filters would
-// miss their budget.
+// miss their budget; and if the loaded RocksDB is of another release.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
 
@@ -132,7 +141,8 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 // bounds are not for DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
  public:
-  // Errors as KeyCodec::Encode().
+  // Errors as KeyCodec::Encode(); FailedPrecondition if the loaded RocksDB is
+  // of another release.
   static absl::StatusOr<RocksDbScan> OfRow(const KeyCodec& key_codec,
                                            std::string_view row);
   static absl::StatusOr<RocksDbScan> OfColumn(const KeyCodec& key_codec,

@@ -7,7 +7,9 @@
 //   rows.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
 //   rows.budget = rowbloom::BudgetMode::kBalanced;
 //   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(rows);
-//   options.listeners.push_back(rowbloom::NewRocksDbBudgetListener());
+//   auto listener = rowbloom::NewRocksDbBudgetListener(&status);
+//   if (listener == nullptr) return status;  // RocksDB crashes on a null one.
+//   options.listeners.push_back(listener);
 //
 // Without a listener a policy knows of an SST what RocksDB tells of it: level,
 // bottommost or not. That holds a balanced budget in leveled trees. With one it
@@ -25,6 +27,7 @@
 
 #include "absl/status/statusor.h"
 #include "rocksdb/rocksdb_namespace.h"
+#include "rocksdb/status.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_stats.h"
@@ -52,7 +55,12 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // Databases are told apart by their DBOptions::info_log: RocksDB makes one for
 // each. Of databases that are given the same, filters may get the bits of one
 // another's.
-std::shared_ptr<ROCKSDB_NAMESPACE::EventListener> NewRocksDbBudgetListener();
+//
+// nullptr if the loaded RocksDB is of another release than rowbloom was
+// compiled for (rocksdb.h); *error, if given, names both. Never put nullptr
+// into DBOptions::listeners: RocksDB calls it, and crashes.
+std::shared_ptr<ROCKSDB_NAMESPACE::EventListener> NewRocksDbBudgetListener(
+    ROCKSDB_NAMESPACE::Status* error = nullptr);
 
 // --- What filters take, and what gets waste ---------------------------------
 
@@ -96,10 +104,11 @@ struct RocksDbBudgetReport {
 };
 
 // Of the live SSTs, by their properties: no filter is read. Rates are those of
-// the policy's filters at the size that they have; of a policy that is neither
-// ours nor RocksDB's own, FailedPrecondition. Gets are uniform and nothing is
-// cached; missing_share is that of the policy, 0.5 if it has none. `stats`, if
-// given, is what a RocksDbLookupSample counts into (rocksdb_stats.h).
+// the policy's filters at the size that they have. FailedPrecondition for a
+// policy that is neither ours nor RocksDB's own, and if the loaded RocksDB is
+// of another release (rocksdb.h). Gets are uniform and nothing is cached;
+// missing_share is that of the policy, 0.5 if it has none. `stats`, if given,
+// is what a RocksDbLookupSample counts into (rocksdb_stats.h).
 //
 //   const auto report =
 //       rowbloom::ReportRocksDbBudget(db, db->DefaultColumnFamily(), &stats);

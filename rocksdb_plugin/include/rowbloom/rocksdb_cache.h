@@ -5,6 +5,7 @@
 //
 //   std::shared_ptr<rocksdb::Cache> block_cache = rocksdb::NewLRUCache(...);
 //   std::unique_ptr<FilterCache> cache = NewRocksDbCacheBridge(block_cache);
+//   if (cache == nullptr) return;  // RocksDB is of another release.
 //   FilterReaderOptions options;
 //   options.cache = cache.get();
 //
@@ -25,6 +26,7 @@
 #include <memory>
 
 #include "rocksdb/cache.h"
+#include "rocksdb/status.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_cache.h"
 
@@ -33,8 +35,12 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // Several bridges may share a cache: each sees its own entries only. Keys have
 // 24 bytes, which NewLRUCache()'s accepts and RocksDB's own blocks never have.
 // A cache that refuses them, as HyperClockCache does, refuses every insert.
+//
+// nullptr if the loaded RocksDB is of another release than rowbloom was
+// compiled for (rocksdb.h); *error, if given, names both.
 std::unique_ptr<FilterCache> NewRocksDbCacheBridge(
-    std::shared_ptr<ROCKSDB_NAMESPACE::Cache> cache);
+    std::shared_ptr<ROCKSDB_NAMESPACE::Cache> cache,
+    ROCKSDB_NAMESPACE::Status* error = nullptr);
 
 }  // namespace rowbloom
 

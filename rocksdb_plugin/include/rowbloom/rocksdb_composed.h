@@ -65,7 +65,9 @@ struct RocksDbComposedOptions {
   double missing_share = 0.5;
 };
 
-// nullptr if the options are invalid; *error, if given, says why.
+// nullptr if the options are invalid, or the loaded RocksDB is of another
+// release than rowbloom was compiled for (rocksdb.h); *error, if given, says
+// why.
 std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbComposedPolicy(
     const RocksDbComposedOptions& options,
     ROCKSDB_NAMESPACE::Status* error = nullptr);

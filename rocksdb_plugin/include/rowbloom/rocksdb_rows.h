@@ -28,9 +28,11 @@
 // `allow_unprepared_value` are not used.
 //
 // Errors: NotFound for a cell that is not there. InvalidArgument for a row that
-// the codec cannot hold. Corruption for keys within a row that are not the
-// codec's. NotSupported for scans (all but GetCell and MultiGetCells) under a
-// comparator other than RocksDB's bytewise ones. RocksDB's own pass through.
+// the codec cannot hold, and from every call if the loaded RocksDB is of
+// another release than rowbloom was compiled for (rocksdb.h). Corruption for
+// keys within a row that are not the codec's. NotSupported for scans (all but
+// GetCell and MultiGetCells) under a comparator other than RocksDB's bytewise
+// ones. RocksDB's own pass through.
 //
 // Immutable; any number of threads. Database, column family and statistics must
 // outlive it. It looks at the filter policy when it is made, which holds for as
@@ -113,7 +115,9 @@ class RocksDbRows {
   ROCKSDB_NAMESPACE::ColumnFamilyHandle* const column_family_;
   const KeyCodec key_codec_;
   const RocksDbSampling sampling_;
-  // OK, or why a scan might miss keys.
+  // OK, or an error that names both releases.
+  const ROCKSDB_NAMESPACE::Status release_;
+  // OK, or the error of release_, or why a scan might miss keys.
   const ROCKSDB_NAMESPACE::Status scannable_;
   // A scan of a column would ask filters that hold none.
   const bool columns_hide_;

@@ -26,7 +26,9 @@
 //
 // A sample covers one lookup of one thread; one within another does nothing.
 // While it lasts, the thread's perf level is at least kEnableCount; what
-// RocksDB adds to the thread's PerfContext stays there.
+// RocksDB adds to the thread's PerfContext stays there. If the loaded RocksDB
+// is of another release than rowbloom was compiled for (rocksdb.h), samples
+// count nothing.
 
 #ifndef ROWBLOOM_ROCKSDB_STATS_H_
 #define ROWBLOOM_ROCKSDB_STATS_H_

@@ -20,6 +20,9 @@
 // if the footer, the properties, the index or a filter partition is damaged,
 // Unimplemented for a newer format, Unavailable for what cannot be read, with
 // the file's name and the offset in it.
+//
+// All functions that return a status return FailedPrecondition if the loaded
+// RocksDB is of another release than rowbloom was compiled for (rocksdb.h).
 
 #ifndef ROWBLOOM_ROCKSDB_VERIFY_H_
 #define ROWBLOOM_ROCKSDB_VERIFY_H_
@@ -104,6 +107,7 @@ struct RocksDbExpectedFilter {
   // As "rowbloom ROWCOL ordered blocked_bloom:bits_per_key=10".
   std::string ToString() const;
 };
+// Empty if the loaded RocksDB is of another release.
 RocksDbExpectedFilter ExpectedRocksDbFilter(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
 

@@ -23,6 +23,7 @@ namespace rowbloom {
 namespace {
 
 using ROCKSDB_NAMESPACE::DB;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -118,7 +119,28 @@ class Preload : public ::testing::Test {
   std::string base_;
 };
 
-TEST_F(Preload, LdbGetsCells) {
+// Tests that need a program of RocksDB's are skipped where there is none of the
+// release that rowbloom was built for.
+#define SKIP_WITHOUT(path) \
+  if (std::string(path).empty()) GTEST_SKIP() << "no " #path
+
+class PreloadLdb : public Preload {
+ protected:
+  void SetUp() override {
+    Preload::SetUp();
+    SKIP_WITHOUT(ROWBLOOM_LDB);
+  }
+};
+
+class PreloadSstDump : public Preload {
+ protected:
+  void SetUp() override {
+    Preload::SetUp();
+    SKIP_WITHOUT(ROWBLOOM_SST_DUMP);
+  }
+};
+
+TEST_F(PreloadLdb, GetsCells) {
   WriteDatabase();
   const auto get = [this](int row) {
     const std::string key = KeyOf(KeyCodec::Ordered(), row);
@@ -133,7 +155,7 @@ TEST_F(Preload, LdbGetsCells) {
   EXPECT_THAT(absent.err + absent.out, HasSubstr("NotFound"));
 }
 
-TEST_F(Preload, LdbCompactsWithFilters) {
+TEST_F(PreloadLdb, CompactsWithFilters) {
   WriteDatabase();
   const ToolResult result = Ldb(ROWBLOOM_PRELOAD, {"compact"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -146,7 +168,7 @@ TEST_F(Preload, LdbCompactsWithFilters) {
               HasSubstr("prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered"));
 }
 
-TEST_F(Preload, WithoutItLdbCompactsTheFiltersAway) {
+TEST_F(PreloadLdb, WithoutItCompactsTheFiltersAway) {
   WriteDatabase();
   const ToolResult result = Ldb(kNone, {"compact"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -155,7 +177,7 @@ TEST_F(Preload, WithoutItLdbCompactsTheFiltersAway) {
   EXPECT_THAT(ReadFile(LatestOptionsFile()), Not(HasSubstr("id=rowbloom")));
 }
 
-TEST_F(Preload, SstDumpShowsThePolicyAndReadsTheSst) {
+TEST_F(PreloadSstDump, ShowsThePolicyAndReadsTheSst) {
   WriteDatabase();
   const ToolResult result =
       Run(ROWBLOOM_PRELOAD, ROWBLOOM_SST_DUMP,
@@ -166,8 +188,13 @@ TEST_F(Preload, SstDumpShowsThePolicyAndReadsTheSst) {
 }
 
 // Of a run of db_bench by that OPTIONS file.
-class Bench : public Preload {
+class PreloadDbBench : public Preload {
  protected:
+  void SetUp() override {
+    Preload::SetUp();
+    SKIP_WITHOUT(ROWBLOOM_DB_BENCH);
+  }
+
   // Reads of absent keys that a filter spared, of 2000. To the codec the keys
   // of db_bench are rows of 8 bytes and a qualifier.
   int Spared(const std::string& preload) const {
@@ -190,11 +217,11 @@ class Bench : public Preload {
   }
 };
 
-TEST_F(Bench, UsesTheFilterOfAnOptionsFile) {
+TEST_F(PreloadDbBench, UsesTheFilterOfAnOptionsFile) {
   EXPECT_GT(Spared(ROWBLOOM_PRELOAD), 1900);
 }
 
-TEST_F(Bench, WithoutItHasNoFilter) { EXPECT_EQ(Spared(kNone), 0); }
+TEST_F(PreloadDbBench, WithoutItHasNoFilter) { EXPECT_EQ(Spared(kNone), 0); }
 
 TEST_F(Preload, ProgramsMakePoliciesOfBothModesFromStrings) {
   const std::vector<std::pair<std::string, std::string>> policies = {
@@ -242,6 +269,36 @@ TEST_F(Preload, ABuildWithoutNativeModeComposesAndSaysWhatItLacks) {
                                 {Path("db"), "rowbloom"});
   EXPECT_EQ(native.exit_code, 1);
   EXPECT_THAT(native.err, HasSubstr("has no native mode"));
+}
+
+// RocksDB ignores listeners that it does not know.
+TEST_F(Preload, ALibraryOfAnotherReleaseSaysSoAndTheProgramGoesOn) {
+  const ToolResult result =
+      Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
+          {Path("db"), "bloomfilter:10:false",
+           "nullptr;listeners={rowbloom.BudgetListener}"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("rowbloom was compiled for RocksDB "));
+  EXPECT_THAT(result.err,
+              EndsWith(" is loaded; compile it for that release; rowbloom is "
+                       "not registered\n"));
+}
+
+TEST_F(Preload, ALibraryOfAnotherReleaseRegistersNothing) {
+  const auto from_strings = [this](const std::string& policy,
+                                   const std::string& extractor) {
+    return Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
+               {Path("db"), policy, extractor});
+  };
+  for (const char* policy : {"rowbloom", "rowbloom.Composed"}) {
+    const ToolResult result = from_strings(policy, "nullptr");
+    EXPECT_EQ(result.exit_code, 1) << policy;
+    EXPECT_THAT(result.err, HasSubstr("Could not load FilterPolicy"));
+  }
+  const ToolResult extractor =
+      from_strings("bloomfilter:10:false", "rowbloom.RowPrefix:ROW:ordered");
+  EXPECT_EQ(extractor.exit_code, 1);
+  EXPECT_THAT(extractor.err, HasSubstr("Could not load SliceTransform"));
 }
 
 }  // namespace

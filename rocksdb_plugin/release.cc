@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "filter_bits_abi.h"
+#include "release.h"
 
 #include "absl/strings/str_cat.h"
+#include "rocksdb/version.h"
 
 namespace rowbloom {
 
@@ -19,6 +20,12 @@ bool HasOlderInterface(std::string_view version) {
 }
 
 }  // namespace
+
+const absl::Status& CheckRocksDbRelease() {
+  static const auto* const status =
+      new absl::Status(CheckRocksDbVersion(RunningRocksDbVersion()));
+  return *status;
+}
 
 std::string RunningRocksDbVersion() {
   return ROCKSDB_NAMESPACE::GetRocksVersionAsString(/*with_patch=*/true);

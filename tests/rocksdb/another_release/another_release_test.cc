@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a rowbloom does that was compiled for another minor release than the
+// RocksDB that is loaded. It was not, but for the number, so that a function
+// that forgets to refuse succeeds here.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "release.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/listener.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/test_db.h"
+#include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_budget.h"
+#include "rowbloom/rocksdb_cache.h"
+#include "rowbloom/rocksdb_composed.h"
+#include "rowbloom/rocksdb_rows.h"
+#include "rowbloom/rocksdb_stats.h"
+#include "rowbloom/rocksdb_verify.h"
+
+namespace rowbloom {
+namespace {
+
+using ROCKSDB_NAMESPACE::PinnableSlice;
+using ROCKSDB_NAMESPACE::Status;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::Truly;
+
+std::string Message() {
+  return "rowbloom was compiled for RocksDB " + CompiledRocksDbVersion() +
+         " but RocksDB " + RunningRocksDbVersion() +
+         " is loaded; compile it for that release";
+}
+
+bool IsRefused(const Status& status) {
+  return status.IsInvalidArgument() &&
+         status.ToString().find(Message()) != std::string::npos;
+}
+bool IsRefused(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kFailedPrecondition &&
+         status.message() == Message();
+}
+
+TEST(AnotherRelease, DiffersInTheMinorNumber) {
+  EXPECT_THAT(CompiledRocksDbVersion(), HasSubstr(".99."));
+}
+
+TEST(AnotherRelease, NativePolicyIsRefused) {
+  Status error;
+  EXPECT_EQ(NewRocksDbFilterPolicy({}, &error), nullptr);
+  EXPECT_TRUE(IsRefused(error)) << error.ToString();
+  EXPECT_EQ(NewRocksDbFilterPolicy({}), nullptr);
+}
+
+TEST(AnotherRelease, ComposedPolicyIsRefused) {
+  Status error;
+  EXPECT_EQ(NewRocksDbComposedPolicy({}, &error), nullptr);
+  EXPECT_TRUE(IsRefused(error)) << error.ToString();
+  EXPECT_EQ(NewRocksDbComposedPolicy({}), nullptr);
+}
+
+TEST(AnotherRelease, ExtractorIsRefused) {
+  Status error;
+  EXPECT_EQ(NewRowPrefixExtractor({}, &error), nullptr);
+  EXPECT_TRUE(IsRefused(error)) << error.ToString();
+  EXPECT_EQ(NewRowPrefixExtractor({}), nullptr);
+}
+
+TEST(AnotherRelease, BudgetListenerIsRefused) {
+  Status error;
+  EXPECT_EQ(NewRocksDbBudgetListener(&error), nullptr);
+  EXPECT_TRUE(IsRefused(error)) << error.ToString();
+  EXPECT_EQ(NewRocksDbBudgetListener(), nullptr);
+}
+
+TEST(AnotherRelease, BlockCacheBridgeIsRefused) {
+  Status error;
+  const auto block_cache = ROCKSDB_NAMESPACE::NewLRUCache(1 << 20);
+  EXPECT_EQ(NewRocksDbCacheBridge(block_cache, &error), nullptr);
+  EXPECT_TRUE(IsRefused(error)) << error.ToString();
+  EXPECT_EQ(NewRocksDbCacheBridge(block_cache), nullptr);
+}
+
+TEST(AnotherRelease, OptionsStringsAreRefused) {
+  RegisterRocksDb();
+  const ROCKSDB_NAMESPACE::ConfigOptions config;
+  for (const char* id : {"rowbloom", "rowbloom.Composed"}) {
+    std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy;
+    const Status status =
+        ROCKSDB_NAMESPACE::FilterPolicy::CreateFromString(config, id, &policy);
+    EXPECT_TRUE(IsRefused(status)) << id << ": " << status.ToString();
+    EXPECT_EQ(policy, nullptr) << id;
+  }
+  std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> extractor;
+  Status status = ROCKSDB_NAMESPACE::SliceTransform::CreateFromString(
+      config, "rowbloom.RowPrefix:ROW:ordered", &extractor);
+  EXPECT_TRUE(IsRefused(status)) << status.ToString();
+  EXPECT_EQ(extractor, nullptr);
+  std::shared_ptr<ROCKSDB_NAMESPACE::EventListener> listener;
+  status = ROCKSDB_NAMESPACE::EventListener::CreateFromString(
+      config, "rowbloom.BudgetListener", &listener);
+  EXPECT_TRUE(IsRefused(status)) << status.ToString();
+  EXPECT_EQ(listener, nullptr);
+}
+
+TEST(AnotherRelease, OptionsAreNotChecked) {
+  const Status status =
+      CheckRocksDbOptions(ROCKSDB_NAMESPACE::ColumnFamilyOptions());
+  EXPECT_TRUE(IsRefused(status)) << status.ToString();
+}
+
+TEST(AnotherRelease, ScansAreRefused) {
+  const KeyCodec codec = KeyCodec::Ordered();
+  EXPECT_TRUE(IsRefused(RocksDbScan::OfRow(codec, "row").status()));
+  EXPECT_TRUE(IsRefused(RocksDbScan::OfColumn(codec, "row", "q").status()));
+}
+
+// A database with a filter of RocksDB's own and one cell.
+class AnotherReleaseDb : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    db_.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+    db_.set_up.extractor = false;
+    db_.Open();
+    db_.Put(db_.Key("row", "q"), "value");
+    db_.Flush();
+  }
+
+  ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family() const {
+    return db_->DefaultColumnFamily();
+  }
+  ROCKSDB_NAMESPACE::DB* db() const { return db_.operator->(); }
+  std::string SstPath() const {
+    ROCKSDB_NAMESPACE::TablePropertiesCollection files;
+    EXPECT_TRUE(db_->GetPropertiesOfAllTables(&files).ok());
+    EXPECT_THAT(files, SizeIs(1));
+    return files.begin()->first;
+  }
+  ROCKSDB_NAMESPACE::Options options() const {
+    return db_->GetOptions(column_family());
+  }
+
+  testing::TestDb db_;
+};
+
+TEST_F(AnotherReleaseDb, RowsAreNotRead) {
+  for (const KeyCodec& codec : {KeyCodec::Ordered(), KeyCodec::FixedRow(3)}) {
+    const RocksDbRows rows(db(), column_family(), codec);
+    bool exists = true;
+    EXPECT_TRUE(IsRefused(rows.RowExists({}, "row", &exists)));
+    EXPECT_FALSE(exists);
+    std::vector<RocksDbCell> cells(1);
+    EXPECT_TRUE(IsRefused(rows.GetRow({}, "row", &cells)));
+    EXPECT_THAT(cells, IsEmpty());
+    PinnableSlice value;
+    value.PinSelf("another");
+    EXPECT_TRUE(IsRefused(rows.GetCell({}, "row", "q", &value)));
+    EXPECT_EQ(value.ToString(), "");
+    EXPECT_TRUE(IsRefused(rows.GetNewestCell({}, "row", "q", &value)));
+    std::vector<PinnableSlice> values;
+    std::vector<Status> statuses;
+    rows.MultiGetCells({}, {{"row", "q"}, {"row", "r"}}, &values, &statuses);
+    EXPECT_THAT(values, SizeIs(2));
+    EXPECT_THAT(statuses, SizeIs(2));
+    EXPECT_THAT(statuses,
+                Each(Truly([](const Status& s) { return IsRefused(s); })));
+  }
+}
+
+// The constructor would look at comparator and options.
+TEST(AnotherRelease, RowsCallNeitherDatabaseNorColumnFamily) {
+  const RocksDbRows rows(nullptr, nullptr, KeyCodec::Ordered());
+  bool exists = true;
+  EXPECT_TRUE(IsRefused(rows.RowExists({}, "row", &exists)));
+}
+
+TEST_F(AnotherReleaseDb, SamplesCountNothing) {
+  FilterStats stats;
+  {
+    const RocksDbLookupSample sample({&stats, 1});
+    EXPECT_TRUE(db_.Has(db_.Key("row", "q")));
+  }
+  EXPECT_THAT(stats.Snapshot().values, Each(0));
+}
+
+TEST_F(AnotherReleaseDb, FiltersAreNotVerified) {
+  EXPECT_TRUE(IsRefused(VerifyRocksDbFilters(db(), column_family()).status()));
+}
+
+TEST_F(AnotherReleaseDb, SstsAreNotRead) {
+  EXPECT_TRUE(IsRefused(ReadRocksDbSst(SstPath(), options()).status()));
+  EXPECT_TRUE(IsRefused(VerifyRocksDbSstChecksums(SstPath(), options())));
+  const RocksDbFilterFile file = VerifyRocksDbSst(SstPath(), options());
+  EXPECT_TRUE(IsRefused(file.status)) << file.status;
+  EXPECT_EQ(file.state, RocksDbFilterState::kUnreadable);
+  EXPECT_EQ(file.note, Message());
+}
+
+TEST_F(AnotherReleaseDb, NothingIsExpectedOfFilters) {
+  EXPECT_EQ(ExpectedRocksDbFilter(options()).filter_policy, "");
+}
+
+TEST_F(AnotherReleaseDb, BudgetIsNotReported) {
+  EXPECT_TRUE(IsRefused(ReportRocksDbBudget(db(), column_family()).status()));
+}
+
+}  // namespace
+}  // namespace rowbloom
