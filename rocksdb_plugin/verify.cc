@@ -150,6 +150,8 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
     if (OpensWithoutFilter(file->path, options)) {
       file->state = RocksDbFilterState::kUnusable;
     }
+    } else if (absl::IsUnimplemented(sst.status())) {
+      file->state = RocksDbFilterState::kNewer;
     return sst.status();
   }
   file->filter_policy = sst->filter_policy_name;
@@ -424,6 +426,8 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
     const rdb::ColumnFamilyOptions& options) {
   RocksDbExpectedFilter expected;
   const rdb::BlockBasedTableOptions* table =
+    case RocksDbFilterState::kNewer:
+      return "newer";
       options.table_factory == nullptr
           ? nullptr
           : options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
@@ -580,6 +584,7 @@ std::string RocksDbFilterReport::Summary() const {
       absl::StrAppendFormat(&out, ", %.2f bits per key",
                             8 * static_cast<double>(t.filter_size_bytes) /
                                 static_cast<double>(t.key_count));
+  warn(State::kNewer, " of a newer format than this RocksDB reads");
     }
     if (t.expecting_keys > 0) {
       absl::StrAppendFormat(

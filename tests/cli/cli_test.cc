@@ -851,6 +851,45 @@ TEST_F(CliTest, VerifyReportsOversizedPartitions) {
               HasSubstr("metadata_block_size asks for 200"));
 }
 
+// RocksDB checks a footer's format_version before its checksum. From version 6
+// on, footers hold an extended magic.
+std::string OfFormatVersion(std::string sst, char version) {
+  const size_t footer = sst.size() - 53;
+  sst.replace(footer + 1, 4, std::string("\x3e\0\x7a\0", 4));
+  sst.replace(sst.size() - 12, 4, std::string{version, 0, 0, 0});
+  return sst;
+}
+
+TEST_F(CliTest, AnSstOfANewerFormatIsNotDamaged) {
+  std::filesystem::copy(InputPath("database"), InputPath("newer"));
+  const std::string name =
+      RunJson({"inspect", "--json", "newer"})["files"][0]["path"];
+  WriteFile(InputPath(name), OfFormatVersion(ReadFile(InputPath(name)), 99));
+  WriteFile(InputPath("newer.sst"),
+            OfFormatVersion(ReadFile(InputPath("full.sst")), 99));
+  for (const char* verb : {"inspect", "verify"}) {
+    const ToolResult result = Run({verb, "newer.sst"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.out,
+                HasSubstr("newer.sst: newer: format_version 99 is newer"));
+    EXPECT_THAT(result.out, HasSubstr("RocksDB " ROWBLOOM_TEST_ROCKSDB));
+    EXPECT_THAT(result.out, Not(HasSubstr("damaged")));
+    EXPECT_THAT(result.out, Not(HasSubstr("Corrupt")));
+  }
+  EXPECT_EQ(RunJson({"lookup", "--json", "newer.sst",
+                     "row00001"})["files"][0]["answer"],
+            "maybe");
+  const Json document = RunJson({"verify", "--json", "newer"});
+  EXPECT_EQ(document["files"][0]["status"], "newer");
+  EXPECT_EQ(document["summary"]["newer"], 1);
+  EXPECT_EQ(document["summary"]["damaged"], 0);
+  const Json& states = document["column_families"][0]["states"];
+  EXPECT_EQ(states["newer"], 1);
+  EXPECT_EQ(states["unreadable"], 0);
+  EXPECT_THAT(document["column_families"][0]["warnings"][0].get<std::string>(),
+              HasSubstr("1 file of a newer format"));
+}
+
 TEST_F(CliTest, DatabasesWithTimestampsAreRead) {
   const ToolResult result = Run({"verify", "--strict", "timestamps"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -18,7 +18,8 @@
 //
 // Filters in SSTs by path are read by ReadRocksDbSst(). Errors there: DataLoss
 // if the footer, the properties, the index or a filter partition is damaged,
-// Unimplemented for a newer format, Unavailable for what cannot be read, with
+// Unimplemented for a newer format_version or another part that this release of
+// RocksDB does not read, Unavailable for what cannot be read, with
 // the file's name and the offset in it.
 
 #ifndef ROWBLOOM_ROCKSDB_VERIFY_H_
@@ -127,7 +128,9 @@ enum class RocksDbFilterState : uint8_t {
   kAnothers,      // The configured policy does not read it.
   kNone,          // There is no filter.
   kUnusable,      // The filter is damaged or of a newer format: see `status`.
-  kUnreadable,    // The SST, or a block of it other than the filter: the same.
+  kUnreadable,    // The SST, or a block of it other than the filter, is damaged
+                  // or cannot be read.
+  kNewer,         // The SST is of a newer format than this RocksDB reads.
   kCount,
 };
 // As in "other options".
@@ -175,8 +178,8 @@ struct RocksDbVerifyOptions {
   std::function<void(size_t done, size_t total)> progress;
 };
 
-// Reads and checks one file. The state is kUnusable or kUnreadable; or what
-// CompareWithExpected() is still to decide, kNone or kExpected.
+// Reads and checks one file. The state is kUnusable, kUnreadable or kNewer; or
+// what CompareWithExpected() is still to decide, kNone or kExpected.
 RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
                                    const ROCKSDB_NAMESPACE::Options& options,
                                    const RocksDbVerifyOptions& verify = {});
