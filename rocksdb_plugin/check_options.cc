@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "builtin_filter.h"
 #include "composed_policy.h"
 #include "native_policy.h"
 #include "rocksdb/comparator.h"
@@ -12,8 +17,10 @@
 #include "rocksdb/table.h"
 #include "rocksdb/version.h"
 #include "row_prefix_extractor.h"
+#include "rowbloom/filter.h"
 #include "rowbloom/rocksdb.h"
 #include "tree_budget.h"
+#include "whole_filters.h"
 
 namespace rowbloom {
 
@@ -150,9 +157,35 @@ Status CheckPair(const RocksDbOptions& policy,
   return Status::OK();
 }
 
-}  // namespace
+// Bits of a filter key; 0 if the policy does not tell.
+double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
+  if (const auto* native = policy.CheckedCast<NativePolicy>()) {
+    if (native->options().budget.has_value()) {
+      return BudgetBitsPerKey(native->options());
+    }
+    constexpr uint64_t kManyKeys = 1000000;
+    return 8 *
+           static_cast<double>(
+               FilterSizeBytes(native->options().policy, kManyKeys)) /
+           kManyKeys;
+  }
+  if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
+    return composed->options().bits_per_key;
+  }
+  // RocksDB's own have an id such as "bloomfilter:10:false". A Ribbon filter
+  // takes less than the Bloom filter whose bits its id names.
+  const std::string id = policy.GetId();
+  const size_t colon = id.find(':');
+  if (std::string_view(policy.CompatibilityName()) !=
+          kBuiltinCompatibilityName ||
+      std::string_view(policy.Name()) == "ribbonfilter" ||
+      colon == std::string::npos) {
+    return 0;
+  }
+  return std::strtod(id.c_str() + colon + 1, nullptr);
+}
 
-Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
+Status CheckTraps(const ColumnFamilyOptions& options) {
   const BlockBasedTableOptions* table_options =
       options.table_factory == nullptr
           ? nullptr
@@ -231,6 +264,25 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
                           policy->options().size_ratio);
   if (!status.ok() || extractor == nullptr) return status;
   return CheckPair(policy->options(), *extractor);
+}
+
+}  // namespace
+
+Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
+                           std::vector<std::string>* warnings) {
+  if (warnings != nullptr) {
+    warnings->clear();
+    const auto* table_options =
+        options.table_factory == nullptr
+            ? nullptr
+            : options.table_factory->GetOptions<BlockBasedTableOptions>();
+    if (table_options != nullptr && table_options->filter_policy != nullptr) {
+      std::string warning = WarnOfWholeFilters(
+          options, *table_options, BitsPerKey(*table_options->filter_policy));
+      if (!warning.empty()) warnings->push_back(std::move(warning));
+    }
+  }
+  return CheckTraps(options);
 }
 
 }  // namespace rowbloom

@@ -37,6 +37,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "rocksdb/rocksdb_namespace.h"
@@ -114,8 +115,18 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 // InvalidArgument, naming the option and its remedy, for combinations in
 // which RocksDB would lose rows or silently ignore the filter, or filters would
 // miss their budget.
+//
+// *warnings, if given, gets what makes reads slow and loses nothing, as one
+// sentence for each cause with its remedy. Today there is one: filters that the
+// block cache reads whole and may evict, where the filter of a single SST can
+// outgrow a shard of that cache. Options tell the size of an SST and the bits
+// of a key but not the size of an entry, so the warning names the size below
+// which it holds; it is left out if that is below 32 bytes.
+// VerifyRocksDbFilters() compares the filters that there are. This warning is
+// given for RocksDB's own Bloom filters, too.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
-    const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
+    const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
+    std::vector<std::string>* warnings = nullptr);
 
 // A scan over one row, or over the versions of one column, that asks the
 // filter and finds every key whatever the prefix extractor is.

@@ -101,6 +101,8 @@ struct RocksDbExpectedFilter {
   bool is_partitioned = false;
   uint64_t metadata_block_size_bytes = 0;
   bool none_at_bottom = false;  // RocksDB's optimize_filters_for_hits.
+  // Unpartitioned filters are read into the block cache, which may evict them.
+  bool evicts_whole_filters = false;
 
   // As "rowbloom ROWCOL ordered blocked_bloom:bits_per_key=10".
   std::string ToString() const;
@@ -191,8 +193,20 @@ struct RocksDbFilterReport {
   std::string column_family;
   RocksDbExpectedFilter expected;
   std::vector<RocksDbFilterFile> files;  // By level and name.
+  // Capacity, and of one shard, in bytes; unset if only a file of options is
+  // known, which does not hold it.
+  std::optional<uint64_t> block_cache_bytes;
+  std::optional<uint64_t> block_cache_shard_bytes;
 
   uint64_t CountOf(RocksDbFilterState state) const;
+  // Unpartitioned filters that the block cache may evict. If it cannot hold
+  // them all, or its shard the largest, lookups read whole filters from files.
+  struct WholeFilters {
+    uint64_t count = 0;
+    uint64_t total_bytes = 0;
+    uint64_t largest_bytes = 0;
+  };
+  WholeFilters EvictableWholeFilters() const;
   // What should be looked into, with what to do about it; empty if nothing.
   std::vector<std::string> warnings() const;
   // Sums and warnings, a line each.
