@@ -236,6 +236,7 @@ TEST_P(BlockCacheBridge, KeysAreNeverThoseOfRocksDb) {
 // Keys in the engine are hashes of 62 bits.
 TEST_P(BlockCacheBridge, AnEntryUnderTheHashOfAnotherChunkIsNotFoundThere) {
   Put({1, 1});
+  ASSERT_EQ(EngineEntries().size(), 1);
   const std::string key = EngineEntries().begin()->first;
   cache_->Erase({1, 1});
   Put({1, 2});
