@@ -375,7 +375,9 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
             ROCKSDB_NAMESPACE::PinningTier::kAll;
       },
       [](Case* c) { c->table.filter_policy.reset(); },
-      [](Case* c) { c->table.block_cache->SetCapacity(64 << 20); },
+      [](Case* c) {
+        c->table.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(64 << 20, 4);
+      },
       [](Case* c) { c->options.target_file_size_base = 8 << 20; },
       // No option limits the size of its SSTs.
       [](Case* c) {
