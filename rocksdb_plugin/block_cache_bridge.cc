@@ -30,11 +30,11 @@ using ROCKSDB_NAMESPACE::Slice;
 // The bridge's id in this cache, the file's, and the chunk's number.
 using BridgeKey = std::array<uint64_t, 3>;
 
-// The key in RocksDB's cache, of which HyperClockCache takes 16 bytes and no
-// others. RocksDB's own (its cache_key.h) begin with a word that is not 0, or
-// have a 0 and then an id that counts up from 1 or down from 2^64-1: it leaves
-// those from 2^63 to 2^63 + 2^62 alone. Two bridge keys may have the same one,
-// so entries hold the bridge key, too.
+// The key in RocksDB's cache: 16 bytes, as HyperClockCache takes no others.
+// RocksDB's own keys (its cache_key.h) begin with a word that is not 0, or with
+// 0 and an id that counts up from 1 or down from 2^64-1. Ids from 2^63 to
+// 2^63 + 2^62 are left, and these are ours. They hold a hash, so two bridge
+// keys may share one; entries hold the bridge key, too, and lookups compare it.
 class EngineKey {
  public:
   explicit EngineKey(const BridgeKey& key)
@@ -145,8 +145,7 @@ class BlockCacheBridge final : public FilterCache {
     const auto priority = options.priority == FilterCachePriority::kLow
                               ? RocksDbCache::Priority::LOW
                               : RocksDbCache::Priority::HIGH;
-    // LRUCache would replace what it has under this key, HyperClockCache keep
-    // it.
+    // HyperClockCache keeps an entry that it has, where LRUCache replaces it.
     cache_->Erase(engine_key.slice());
     RocksDbCache::Handle* handle = nullptr;
     if (options.charge_bytes > SIZE_MAX - sizeof(BridgeEntry) ||

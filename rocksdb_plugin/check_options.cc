@@ -157,7 +157,7 @@ Status CheckPair(const RocksDbOptions& policy,
   return Status::OK();
 }
 
-// Bits of a filter key; 0 if the policy does not tell.
+// Bits per filter key of the policy; 0 if they are not known.
 double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
   if (const auto* native = policy.CheckedCast<NativePolicy>()) {
     if (native->options().budget.has_value()) {

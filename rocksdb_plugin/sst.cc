@@ -69,9 +69,8 @@ rdb::Options TableOptions(const rdb::Options& from,
   return options;
 }
 
-// RocksDB calls an SST of a newer format_version corrupt. Its last bytes tell
-// it from a damaged one: footers have had an extended magic since version 6,
-// and before it they end otherwise.
+// RocksDB calls an SST of a newer format_version corrupt. The footer tells it
+// from a damaged one: from version 6 on it holds an extended magic.
 constexpr size_t kFooterBytes = 53;
 constexpr size_t kExtendedMagicOffset = 1;
 constexpr std::string_view kExtendedMagic{"\x3e\x00\x7a\x00", 4};

@@ -22,11 +22,12 @@ namespace rdb = ROCKSDB_NAMESPACE;
 
 namespace {
 
-// SSTs whose entries are smaller on average are too rare to warn of.
+// Entries that are smaller than this on average are too rare to warn of.
 constexpr double kSmallEntryBytes = 32;
 
-// RocksDB's MutableCFOptions::RefreshDerivedOptions(), at the last level that
-// has filters. With dynamic level sizes SSTs there may be smaller.
+// RocksDB limits SSTs so (MutableCFOptions::RefreshDerivedOptions()) at the
+// last level that has filters. With dynamic level sizes they may be smaller
+// there.
 double LargestFileBytes(const rdb::ColumnFamilyOptions& options) {
   const int levels =
       options.num_levels - (options.optimize_filters_for_hits ? 1 : 0);
@@ -70,7 +71,7 @@ std::string WholeFilterRemedy() {
 std::string WarnOfWholeFilters(const rdb::ColumnFamilyOptions& options,
                                const rdb::BlockBasedTableOptions& table_options,
                                double bits_per_key) {
-  // Of other compaction styles no option limits an SST.
+  // No option limits the size of an SST in other compaction styles.
   const bool is_limited =
       options.compaction_style == rdb::kCompactionStyleLevel ||
       (options.compaction_style == rdb::kCompactionStyleUniversal &&

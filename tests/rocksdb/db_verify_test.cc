@@ -18,6 +18,7 @@
 #include "rocksdb/test_db.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rocksdb/utilities/options_util.h"
+#include "rocksdb/version.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
 
@@ -737,6 +738,8 @@ TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
     EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
     EXPECT_THAT(report.files[0].note,
                 AllOf(HasSubstr(path), HasSubstr("format_version 99 is newer"),
+                      HasSubstr("RocksDB " + std::to_string(ROCKSDB_MAJOR) +
+                                "." + std::to_string(ROCKSDB_MINOR) + "."),
                       HasSubstr("use one built with")));
     EXPECT_THAT(report.warnings(),
                 ElementsAre(HasSubstr("1 file of a newer format")));

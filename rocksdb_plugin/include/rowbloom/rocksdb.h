@@ -116,14 +116,14 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 // which RocksDB would lose rows or silently ignore the filter, or filters would
 // miss their budget.
 //
-// *warnings, if given, gets what makes reads slow and loses nothing, as one
-// sentence for each cause with its remedy. Today there is one: filters that the
-// block cache reads whole and may evict, where the filter of a single SST can
-// outgrow a shard of that cache. Options tell the size of an SST and the bits
-// of a key but not the size of an entry, so the warning names the size below
-// which it holds; it is left out if that is below 32 bytes.
-// VerifyRocksDbFilters() compares the filters that there are. This warning is
-// given for RocksDB's own Bloom filters, too.
+// If `warnings` is given, it is replaced by a sentence for each combination
+// that makes reads slow and loses nothing, with its remedy. There is one so
+// far, for RocksDB's own Bloom filters, too: unpartitioned filters are in the
+// block cache, which may evict them, and the filter of a single SST can outgrow
+// a shard of it. The options hold the size of an SST and the bits of a key but
+// not the size of an entry. So the warning names the size of entries below
+// which it holds, and it is left out if that is below 32 bytes.
+// VerifyRocksDbFilters() compares the filters that there are.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);

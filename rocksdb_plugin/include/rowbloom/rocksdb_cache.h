@@ -31,8 +31,9 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 // Several bridges may share a cache: each sees its own entries only. Keys have
-// 16 bytes, as RocksDB's own, and are never one of those. NewLRUCache()'s and
-// HyperClockCache accept them; a cache that refuses them refuses every insert.
+// 16 bytes, as RocksDB's own do, and are never one of those. NewLRUCache()'s
+// and HyperClockCache accept them; a cache that refuses them refuses every
+// insert.
 //
 // HyperClockCache evicts at inserts alone, so after SetCapacity() it shrinks
 // with the inserts that follow. If it was made with an estimated_entry_charge,

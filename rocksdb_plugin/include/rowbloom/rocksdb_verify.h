@@ -193,8 +193,8 @@ struct RocksDbFilterReport {
   std::string column_family;
   RocksDbExpectedFilter expected;
   std::vector<RocksDbFilterFile> files;  // By level and name.
-  // Capacity, and of one shard, in bytes; unset if only a file of options is
-  // known, which does not hold it.
+  // Capacity of the block cache and of one of its shards; unset if only an
+  // OPTIONS file is known, which does not hold them.
   std::optional<uint64_t> block_cache_bytes;
   std::optional<uint64_t> block_cache_shard_bytes;
 
