@@ -14,6 +14,7 @@
 #include "release.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/version.h"
+#include "rowbloom/filter_key.h"
 #include "rowbloom/rocksdb_cache.h"
 #include "status.h"
 // Deleters moved into helpers in 7.10, the class into a header of its own
@@ -31,9 +32,36 @@ using ROCKSDB_NAMESPACE::Slice;
 // The bridge's id in this cache, the file's, and the chunk's number.
 using BridgeKey = std::array<uint64_t, 3>;
 
-Slice SliceOf(const BridgeKey& key) {
-  return {reinterpret_cast<const char*>(key.data()), sizeof(key)};
-}
+// The key in RocksDB's cache: 16 bytes, as HyperClockCache takes no others.
+// RocksDB's own keys (its cache_key.h) begin with a word that is not 0, or with
+// 0 and an id that counts up from 1 or down from 2^64-1. Ids from 2^63 to
+// 2^63 + 2^62 are left, and these are ours. They hold a hash, so two bridge
+// keys may share one; entries hold the bridge key, too, and lookups compare it.
+class EngineKey {
+ public:
+  explicit EngineKey(const BridgeKey& key)
+      : words_{0, kFirst | HashOf(key) >> 2} {}
+
+  Slice slice() const {
+    return {reinterpret_cast<const char*>(words_.data()), sizeof(words_)};
+  }
+  static bool IsOne(const Slice& slice) {
+    std::array<uint64_t, 2> words;
+    if (slice.size() != sizeof(words)) return false;
+    std::memcpy(words.data(), slice.data(), sizeof(words));
+    return words[0] == 0 && words[1] >> 62 == kFirst >> 62;
+  }
+
+ private:
+  static constexpr uint64_t kFirst = uint64_t{1} << 63;
+
+  static uint64_t HashOf(const BridgeKey& key) {
+    return DigestBytes({reinterpret_cast<const char*>(key.data()), sizeof(key)})
+        .value;
+  }
+
+  std::array<uint64_t, 2> words_;
+};
 
 constexpr size_t kRoleCount = static_cast<size_t>(FilterCacheRole::kCount);
 
@@ -49,6 +77,7 @@ struct Totals {
 
 // What RocksDB's cache holds.
 struct BridgeEntry {
+  BridgeKey key{};
   std::unique_ptr<FilterCache::Value> value;
   size_t charge_bytes = 0;
   FilterCacheRole role = FilterCacheRole::kOther;
@@ -94,7 +123,13 @@ class BlockCacheBridge final : public FilterCache {
   }
 
   Handle* Lookup(const FilterCacheKey& key, Hint* /*hint*/) override {
-    RocksDbCache::Handle* handle = cache_->Lookup(SliceOf(KeyOf(key)));
+    const BridgeKey bridge_key = KeyOf(key);
+    RocksDbCache::Handle* handle =
+        cache_->Lookup(EngineKey(bridge_key).slice());
+    if (handle != nullptr && EntryOf(handle).key != bridge_key) {
+      cache_->Release(handle);
+      handle = nullptr;
+    }
     ++(handle != nullptr ? totals_->hits : totals_->misses);
     return HandleOf(handle);
   }
@@ -102,7 +137,9 @@ class BlockCacheBridge final : public FilterCache {
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                  const EntryOptions& options) override {
     const BridgeKey bridge_key = KeyOf(key);
+    const EngineKey engine_key(bridge_key);
     auto entry = std::make_unique<BridgeEntry>();
+    entry->key = bridge_key;
     entry->value = std::move(*value);
     entry->charge_bytes = options.charge_bytes + sizeof(BridgeEntry);
     entry->role = options.role;
@@ -110,9 +147,11 @@ class BlockCacheBridge final : public FilterCache {
     const auto priority = options.priority == FilterCachePriority::kLow
                               ? RocksDbCache::Priority::LOW
                               : RocksDbCache::Priority::HIGH;
+    // HyperClockCache keeps an entry that it has, where LRUCache replaces it.
+    cache_->Erase(engine_key.slice());
     RocksDbCache::Handle* handle = nullptr;
     if (options.charge_bytes > SIZE_MAX - sizeof(BridgeEntry) ||
-        !InsertInto(cache_.get(), SliceOf(bridge_key), entry.get(), &handle,
+        !InsertInto(cache_.get(), engine_key.slice(), entry.get(), &handle,
                     priority)) {
       *value = std::move(entry->value);
       ++totals_->rejections;
@@ -194,7 +233,7 @@ class BlockCacheBridge final : public FilterCache {
 
   void Erase(const BridgeKey& key) {
     Pin(key, nullptr);
-    cache_->Erase(SliceOf(key));
+    cache_->Erase(EngineKey(key).slice());
   }
 
   template <typename Condition>
@@ -202,11 +241,10 @@ class BlockCacheBridge final : public FilterCache {
     std::vector<BridgeKey> keys;
     // The last parameter's type depends on RocksDB's release.
     cache_->ApplyToAllEntries(
-        [&](const Slice& slice, void* /*object*/, size_t /*charge*/,
+        [&](const Slice& slice, void* object, size_t /*charge*/,
             const auto& /*deleter*/) {
-          BridgeKey key;
-          if (slice.size() != sizeof(key)) return;
-          std::memcpy(key.data(), slice.data(), sizeof(key));
+          if (!EngineKey::IsOne(slice)) return;
+          const BridgeKey& key = static_cast<BridgeEntry*>(object)->key;
           if (key[0] == id_ && condition(key)) keys.push_back(key);
         },
         {});

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "builtin_filter.h"
 #include "composed_policy.h"
 #include "native_policy.h"
 #include "release.h"
@@ -13,9 +18,11 @@
 #include "rocksdb/table.h"
 #include "rocksdb/version.h"
 #include "row_prefix_extractor.h"
+#include "rowbloom/filter.h"
 #include "rowbloom/rocksdb.h"
 #include "status.h"
 #include "tree_budget.h"
+#include "whole_filters.h"
 
 namespace rowbloom {
 
@@ -152,11 +159,35 @@ Status CheckPair(const RocksDbOptions& policy,
   return Status::OK();
 }
 
-}  // namespace
+// Bits per filter key of the policy; 0 if they are not known.
+double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
+  if (const auto* native = policy.CheckedCast<NativePolicy>()) {
+    if (native->options().budget.has_value()) {
+      return BudgetBitsPerKey(native->options());
+    }
+    constexpr uint64_t kManyKeys = 1000000;
+    return 8 *
+           static_cast<double>(
+               FilterSizeBytes(native->options().policy, kManyKeys)) /
+           kManyKeys;
+  }
+  if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
+    return composed->options().bits_per_key;
+  }
+  // RocksDB's own have an id such as "bloomfilter:10:false". A Ribbon filter
+  // takes less than the Bloom filter whose bits its id names.
+  const std::string id = policy.GetId();
+  const size_t colon = id.find(':');
+  if (std::string_view(policy.CompatibilityName()) !=
+          kBuiltinCompatibilityName ||
+      std::string_view(policy.Name()) == "ribbonfilter" ||
+      colon == std::string::npos) {
+    return 0;
+  }
+  return std::strtod(id.c_str() + colon + 1, nullptr);
+}
 
-Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
-  const absl::Status& release = CheckRocksDbRelease();
-  if (!release.ok()) return ToRocksDbStatus(release);
+Status CheckTraps(const ColumnFamilyOptions& options) {
   const BlockBasedTableOptions* table_options =
       options.table_factory == nullptr
           ? nullptr
@@ -235,6 +266,27 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options) {
                           policy->options().size_ratio);
   if (!status.ok() || extractor == nullptr) return status;
   return CheckPair(policy->options(), *extractor);
+}
+
+}  // namespace
+
+Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
+                           std::vector<std::string>* warnings) {
+  if (warnings != nullptr) warnings->clear();
+  const absl::Status& release = CheckRocksDbRelease();
+  if (!release.ok()) return ToRocksDbStatus(release);
+  if (warnings != nullptr) {
+    const auto* table_options =
+        options.table_factory == nullptr
+            ? nullptr
+            : options.table_factory->GetOptions<BlockBasedTableOptions>();
+    if (table_options != nullptr && table_options->filter_policy != nullptr) {
+      std::string warning = WarnOfWholeFilters(
+          options, *table_options, BitsPerKey(*table_options->filter_policy));
+      if (!warning.empty()) warnings->push_back(std::move(warning));
+    }
+  }
+  return CheckTraps(options);
 }
 
 }  // namespace rowbloom

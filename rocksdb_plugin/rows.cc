@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/iterator.h"
 #include "rocksdb/table.h"
+#include "rocksdb/version.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_rows.h"
 #include "status.h"
@@ -44,12 +46,14 @@ Status CheckScannable(const ColumnFamilyHandle& column_family) {
       comparator->Name());
 }
 
-// Filters are read that are not ours: ours hold columns, or say that they do
-// not. Of others, those written with an extractor that maps the bounds of a
-// column to that column would deny it; RocksDB asks each file by the extractor
-// that it was written with. Whatever is configured by now, and by SetOptions()
-// later, may be that extractor's.
-bool ColumnsHide(const Options& options) {
+// True if filters are read that are not ours. Ours hold columns, or say that
+// they do not, and check their own bytes.
+//
+// Others that were written with an extractor that maps the bounds of a column
+// to that column would deny it; RocksDB asks each file by the extractor that it
+// was written with. Whatever is configured by now, and by SetOptions() later,
+// may be that extractor's.
+bool ReadsForeignFilters(const Options& options) {
   const auto* table =
       options.table_factory->GetOptions<BlockBasedTableOptions>();
   return table == nullptr ||
@@ -57,6 +61,31 @@ bool ColumnsHide(const Options& options) {
           std::string_view(table->filter_policy->CompatibilityName()) !=
               kRocksDbCompatibilityName);
 }
+
+// RocksDB 8.0 and later read filters, too, without a look at their checksum if
+// verify_checksums is false, and a damaged one would lose rows.
+bool MustVerify(const ReadOptions& read, bool foreign_filters) {
+  return ROCKSDB_MAJOR >= 8 && foreign_filters && !read.verify_checksums;
+}
+
+// `read`, with verify_checksums if that is needed.
+class SafeRead {
+ public:
+  SafeRead(const ReadOptions& read, bool foreign_filters) : read_(&read) {
+    if (!MustVerify(read, foreign_filters)) return;
+    verified_ = read;
+    verified_->verify_checksums = true;
+    read_ = &*verified_;
+  }
+  SafeRead(const SafeRead&) = delete;
+  SafeRead& operator=(const SafeRead&) = delete;
+
+  const ReadOptions& operator*() const { return *read_; }
+
+ private:
+  const ReadOptions* read_;
+  std::optional<ReadOptions> verified_;
+};
 
 // Whether the key is there is then not known, nor whether a filter was right.
 bool IsFailure(const Status& status) {
@@ -81,8 +110,9 @@ void PrepareValues(Read* /*read*/, long /*otherwise*/) {}
 class OneScan {
  public:
   OneScan(DB* db, ColumnFamilyHandle* column_family, const ReadOptions& read,
-          bool total_order, RocksDbScan scan)
+          bool foreign_filters, bool total_order, RocksDbScan scan)
       : scan_(std::move(scan)), read_(read) {
+    if (MustVerify(read, foreign_filters)) read_.verify_checksums = true;
     read_.tailing = false;
     scan_.Configure(&read_);
     if (total_order) {
@@ -119,8 +149,8 @@ RocksDbRows::RocksDbRows(DB* db, ColumnFamilyHandle* column_family,
       sampling_(sampling),
       release_(ToRocksDbStatus(CheckRocksDbRelease())),
       scannable_(release_.ok() ? CheckScannable(*column_family) : release_),
-      columns_hide_(release_.ok() &&
-                    ColumnsHide(db->GetOptions(column_family))) {}
+      foreign_filters_(release_.ok() &&
+                       ReadsForeignFilters(db->GetOptions(column_family))) {}
 
 Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
                               bool* exists) const {
@@ -129,8 +159,8 @@ Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
   absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read, /*total_order=*/false,
-                     *std::move(bounds));
+  const OneScan scan(db_, column_family_, read, foreign_filters_,
+                     /*total_order=*/false, *std::move(bounds));
   scan.Tell(&sample);
   *exists = scan->Valid();
   return scan->status();
@@ -143,8 +173,8 @@ Status RocksDbRows::GetRow(const ReadOptions& read, std::string_view row,
   absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read, /*total_order=*/false,
-                     *std::move(bounds));
+  const OneScan scan(db_, column_family_, read, foreign_filters_,
+                     /*total_order=*/false, *std::move(bounds));
   scan.Tell(&sample);
   std::string decoded_row;
   for (; scan->Valid(); scan->Next()) {
@@ -171,7 +201,8 @@ Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
   const absl::Status encoded = key_codec_.Encode(row, qualifier, &key);
   if (!encoded.ok()) return ToRocksDbStatus(encoded);
   RocksDbLookupSample sample(sampling_);
-  Status status = db_->Get(read, column_family_, key, value);
+  const SafeRead safe(read, foreign_filters_);
+  Status status = db_->Get(*safe, column_family_, key, value);
   if (IsFailure(status)) sample.Discard();
   return status;
 }
@@ -202,7 +233,8 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
   std::vector<Status> found_statuses(places.size());
   {
     RocksDbLookupSample sample(sampling_);
-    db_->MultiGet(read, column_family_, slices.size(), slices.data(),
+    const SafeRead safe(read, foreign_filters_);
+    db_->MultiGet(*safe, column_family_, slices.size(), slices.data(),
                   found.data(), found_statuses.data());
     if (std::any_of(found_statuses.begin(), found_statuses.end(), IsFailure)) {
       sample.Discard();
@@ -228,8 +260,8 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
       RocksDbScan::OfColumn(key_codec_, row, qualifier);
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read, columns_hide_,
-                     *std::move(bounds));
+  const OneScan scan(db_, column_family_, read, foreign_filters_,
+                     /*total_order=*/foreign_filters_, *std::move(bounds));
   scan.Tell(&sample);
   if (!scan->Valid()) {
     return scan->status().ok() ? Status::NotFound() : scan->status();

@@ -3,16 +3,22 @@
 // The filters in an SST, by RocksDB's public API: a table is opened with a
 // policy that keeps the bytes it is handed.
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "builtin_filter.h"
+#include "filter_entry.h"
 #include "release.h"
 #include "rocksdb/cache.h"
+#include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
+#include "rocksdb/version.h"
 #include "rowbloom/rocksdb_verify.h"
 #include "status.h"
 
@@ -64,6 +70,60 @@ rdb::Options TableOptions(const rdb::Options& from,
   return options;
 }
 
+// RocksDB calls an SST of a newer format_version corrupt. The footer tells it
+// from a damaged one: from version 6 on it holds an extended magic.
+constexpr size_t kFooterBytes = 53;
+constexpr size_t kExtendedMagicOffset = 1;
+constexpr std::string_view kExtendedMagic{"\x3e\x00\x7a\x00", 4};
+constexpr size_t kFormatVersionOffset = kFooterBytes - 12;
+constexpr uint32_t kLeastNewerVersion = 6;
+constexpr uint32_t kMostPlausibleVersion = 255;
+
+// The format_version that the SST's footer claims; 0 if it has no such footer.
+uint32_t ClaimedFormatVersion(const std::string& path, rdb::Env* env) {
+  std::unique_ptr<rdb::RandomAccessFile> file;
+  uint64_t file_bytes = 0;
+  if (!env->GetFileSize(path, &file_bytes).ok() || file_bytes < kFooterBytes ||
+      !env->NewRandomAccessFile(path, &file, rdb::EnvOptions()).ok()) {
+    return 0;
+  }
+  char scratch[kFooterBytes];
+  rdb::Slice footer;
+  if (!file->Read(file_bytes - kFooterBytes, kFooterBytes, &footer, scratch)
+           .ok() ||
+      footer.size() != kFooterBytes ||
+      ViewOf(footer).substr(kExtendedMagicOffset, kExtendedMagic.size()) !=
+          kExtendedMagic) {
+    return 0;
+  }
+  uint32_t version = 0;
+  for (int i = 3; i >= 0; --i) {
+    version = version << 8 |
+              static_cast<unsigned char>(footer[kFormatVersionOffset + i]);
+  }
+  return version;
+}
+
+// The status of a failed Open(): Unimplemented for a newer format_version.
+absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
+                         const rdb::Status& status) {
+  absl::Status explained = FromRocksDb(status);
+  if (!absl::IsDataLoss(explained) ||
+      status.ToString().find("unsupported format_version") ==
+          std::string::npos) {
+    return explained;
+  }
+  const uint32_t version = ClaimedFormatVersion(path, env);
+  if (version < kLeastNewerVersion || version > kMostPlausibleVersion) {
+    return explained;
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      path, ": format_version ", version, " is newer than those that RocksDB ",
+      ROCKSDB_MAJOR, ".", ROCKSDB_MINOR, ".", ROCKSDB_PATCH,
+      " reads, which this program was built with; use one built with the "
+      "release that wrote the SST, or a later one"));
+}
+
 }  // namespace
 
 absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
@@ -73,7 +133,7 @@ absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
   rdb::SstFileReader reader(
       TableOptions(options, kRocksDbCompatibilityName, &sst.filters));
   const rdb::Status status = reader.Open(path);
-  if (!status.ok()) return FromRocksDb(status);
+  if (!status.ok()) return ExplainOpen(path, options.env, status);
 
   const std::shared_ptr<const rdb::TableProperties> properties =
       reader.GetTableProperties();
@@ -107,14 +167,12 @@ absl::Status VerifyRocksDbSstChecksums(const std::string& path,
   std::vector<std::string> unused;
   rdb::SstFileReader reader(
       TableOptions(options, kRocksDbCompatibilityName, &unused));
-  rdb::Status status = reader.Open(path);
-  if (status.ok()) {
-    rdb::ReadOptions read_options;
-    read_options.fill_cache = false;
-    read_options.readahead_size = 2 << 20;
-    status = reader.VerifyChecksum(read_options);
-  }
-  return FromRocksDb(status);
+  const rdb::Status status = reader.Open(path);
+  if (!status.ok()) return ExplainOpen(path, options.env, status);
+  rdb::ReadOptions read_options;
+  read_options.fill_cache = false;
+  read_options.readahead_size = 2 << 20;
+  return FromRocksDb(reader.VerifyChecksum(read_options));
 }
 
 }  // namespace rowbloom

@@ -26,6 +26,7 @@
 #include "rocksdb/table.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_verify.h"
+#include "whole_filters.h"
 
 namespace rowbloom {
 
@@ -150,6 +151,8 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   if (!sst.ok()) {
     if (OpensWithoutFilter(file->path, options)) {
       file->state = RocksDbFilterState::kUnusable;
+    } else if (absl::IsUnimplemented(sst.status())) {
+      file->state = RocksDbFilterState::kNewer;
     }
     return sst.status();
   }
@@ -338,6 +341,9 @@ std::string BaseName(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
+// RocksDB's default from 8.2 on; 8 MiB before.
+constexpr uint64_t kDefaultBlockCacheBytes = 32 << 20;
+
 // What a report sums up of its files.
 struct Totals {
   uint64_t entry_count = 0;
@@ -374,6 +380,35 @@ Totals Sum(const std::vector<RocksDbFilterFile>& files) {
   return t;
 }
 
+// The warning that lookups read whole filters again and again, or empty.
+std::string WarnOfEviction(const RocksDbFilterReport& report) {
+  const RocksDbFilterReport::WholeFilters whole =
+      report.EvictableWholeFilters();
+  const uint64_t capacity =
+      report.block_cache_bytes.value_or(kDefaultBlockCacheBytes);
+  if (whole.total_bytes <= capacity &&
+      whole.largest_bytes <=
+          report.block_cache_shard_bytes.value_or(capacity)) {
+    return "";
+  }
+  std::string cache = absl::StrCat("has a capacity of ", capacity, " bytes");
+  if (!report.block_cache_bytes.has_value()) {
+    cache = absl::StrCat("has a capacity that the OPTIONS file does not hold, ",
+                         "by default at most ", capacity, " bytes");
+  } else if (report.block_cache_shard_bytes.has_value()) {
+    absl::StrAppend(&cache, " in shards of ", *report.block_cache_shard_bytes);
+  }
+  return absl::StrCat(
+      whole.count, whole.count == 1 ? " filter is" : " filters are",
+      " read whole into the block cache, which may evict ",
+      whole.count == 1 ? "it: " : "them: ", whole.total_bytes,
+      " bytes, the largest of ", whole.largest_bytes, ", and the cache ", cache,
+      ", so that lookups may read the same filters again and again (",
+      report.expected.is_partitioned ? "compacting the files partitions them"
+                                     : WholeFilterRemedy(),
+      ")");
+}
+
 }  // namespace
 
 // --- Names ------------------------------------------------------------------
@@ -392,6 +427,8 @@ std::string_view RocksDbFilterStateName(RocksDbFilterState state) {
       return "unusable";
     case RocksDbFilterState::kUnreadable:
       return "unreadable";
+    case RocksDbFilterState::kNewer:
+      return "newer";
     case RocksDbFilterState::kCount:
       break;
   }
@@ -439,6 +476,7 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
   expected.is_partitioned = table->partition_filters;
   expected.metadata_block_size_bytes = table->metadata_block_size;
   expected.none_at_bottom = options.optimize_filters_for_hits;
+  expected.evicts_whole_filters = EvictsWholeFilters(*table);
   expected.owner =
       reads == kRocksDbCompatibilityName   ? RocksDbFilterOwner::kRowbloom
       : reads == kBuiltinCompatibilityName ? RocksDbFilterOwner::kRocksDb
@@ -521,6 +559,21 @@ uint64_t RocksDbFilterReport::CountOf(RocksDbFilterState state) const {
       [state](const RocksDbFilterFile& file) { return file.state == state; });
 }
 
+RocksDbFilterReport::WholeFilters RocksDbFilterReport::EvictableWholeFilters()
+    const {
+  WholeFilters whole;
+  if (!expected.evicts_whole_filters) return whole;
+  for (const RocksDbFilterFile& file : files) {
+    const bool is_asked = file.state == RocksDbFilterState::kExpected ||
+                          file.state == RocksDbFilterState::kOtherOptions;
+    if (!is_asked || file.is_partitioned || file.filter_count == 0) continue;
+    ++whole.count;
+    whole.total_bytes += file.filter_size_bytes;
+    whole.largest_bytes = std::max(whole.largest_bytes, file.filter_size_bytes);
+  }
+  return whole;
+}
+
 std::vector<std::string> RocksDbFilterReport::warnings() const {
   std::vector<std::string> warnings;
   const auto warn = [&](RocksDbFilterState state, std::string_view what) {
@@ -536,6 +589,7 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
   };
   using State = RocksDbFilterState;
   warn(State::kUnreadable, " cannot be read, or not all of it");
+  warn(State::kNewer, " of a newer format than this RocksDB reads");
   warn(State::kUnusable,
        " with a filter that cannot be used (compacting them rebuilds it)");
   if (expected.filter_policy.empty()) {
@@ -559,6 +613,8 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
         expected.metadata_block_size_bytes,
         ": RocksDB before 9.6 may miss where to cut"));
   }
+  std::string whole = WarnOfEviction(*this);
+  if (!whole.empty()) warnings.push_back(std::move(whole));
   return warnings;
 }
 
@@ -632,6 +688,13 @@ absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
   report.column_family = column_family->GetName();
   const rdb::Options options = db->GetOptions(column_family);
   report.expected = ExpectedRocksDbFilter(options);
+  const auto* table =
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+  if (table != nullptr && table->block_cache != nullptr) {
+    const BlockCacheSize cache = SizeOf(*table->block_cache);
+    report.block_cache_bytes = cache.capacity_bytes;
+    report.block_cache_shard_bytes = cache.shard_bytes;
+  }
 
   const auto live_files = [db, column_family] {
     rdb::ColumnFamilyMetaData meta;

@@ -5,6 +5,7 @@
 #ifndef ROWBLOOM_TOOLS_PATHS_H_
 #define ROWBLOOM_TOOLS_PATHS_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,9 @@ class ColumnFamily {
   // not be, or `status`.
   virtual absl::Status AddUnopened(const TargetFile& file,
                                    const absl::Status& status) = 0;
+  // The capacity of the block cache that the database is opened with: its
+  // OPTIONS file does not hold it.
+  virtual void SetBlockCache(uint64_t capacity_bytes) = 0;
   // Of the files verified so far: {"column_family", "expected", "warnings"}
   // and the sums, as JSON and as lines.
   virtual Json Summary() const = 0;

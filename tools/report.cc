@@ -152,11 +152,14 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
                 << ": gone since it was listed, and no longer needed\n";
     }
 
-    const ColumnFamily* family = targets[i].family.get();
+    ColumnFamily* family = targets[i].family.get();
     const bool is_last_of_family =
         family != nullptr &&
         (i + 1 == targets.size() || targets[i + 1].family.get() != family);
     if (!report.sums_up_families || !is_last_of_family) continue;
+    if (report.block_cache_bytes.has_value()) {
+      family->SetBlockCache(*report.block_cache_bytes);
+    }
     families.push_back(family->Summary());
     if (!as_json) std::cout << family->SummaryText() << std::flush;
     if (report.is_strict && !families.back()["warnings"].empty()) {

@@ -15,7 +15,9 @@
 #ifndef ROWBLOOM_TOOLS_REPORT_H_
 #define ROWBLOOM_TOOLS_REPORT_H_
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,8 @@ struct Report {
   bool sums_up_families = false;  // Behind the files of each column family.
   // Warnings of column families count as damage.
   bool is_strict = false;
+  // The capacity of the block cache that databases are opened with.
+  std::optional<uint64_t> block_cache_bytes;
 };
 
 int RunReport(const Report& report, const std::vector<std::string>& paths,

@@ -117,6 +117,10 @@ class RocksDbColumnFamily : public ColumnFamily {
     return explained;
   }
 
+  void SetBlockCache(uint64_t capacity_bytes) override {
+    report_.block_cache_bytes = capacity_bytes;
+  }
+
   Json Summary() const override {
     Json summary{
         {"column_family", EscapeBytes(report_.column_family)},
@@ -136,6 +140,15 @@ class RocksDbColumnFamily : public ColumnFamily {
       }
     }
     summary["warnings"] = std::move(warnings);
+    const RocksDbFilterReport::WholeFilters whole =
+        report_.EvictableWholeFilters();
+    summary["evictable_whole_filters"] = {
+        {"filters", whole.count},
+        {"bytes", whole.total_bytes},
+        {"largest_bytes", whole.largest_bytes},
+        {"block_cache_bytes", report_.block_cache_bytes.has_value()
+                                  ? Json(*report_.block_cache_bytes)
+                                  : Json()}};
     const auto budget = ReportRocksDbBudget(report_);
     summary["budget"] = budget.ok() ? BudgetJson(*budget) : Json();
     return summary;

@@ -45,6 +45,9 @@ class SstFile : public FilterFile {
     absl::Status first_error = CheckPromise();
     (*entry)["filter_kind"] = std::string(FilterKind(first_error));
     (*entry)["filter_block_size_bytes"] = sst_.filter_size_bytes;
+    // An unpartitioned filter is one block, which is read and cached whole.
+    (*entry)["is_partitioned"] =
+        sst_.filters.empty() ? Json() : Json(sst_.is_partitioned());
 
     ChunkTotals totals;
     Json chunks = Json::array();

@@ -3,12 +3,15 @@
 // rowbloom verify: every checksum and invariant; of a database, also whether
 // its files carry the filters that its options ask for.
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "report.h"
 #include "verbs.h"
+#include "whole_number.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -33,6 +36,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
     bool cells = false;
     bool json = false;
     bool strict = false;
+    std::optional<uint64_t> block_cache_bytes;
   };
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* verb = app->add_subcommand(
@@ -47,6 +51,10 @@ void AddVerify(CLI::App* app, int* exit_code) {
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-verify)");
   verb->add_flag("--strict", arguments->strict,
                  "Exit with 1 if a database gives a warning, too");
+  verb->add_option("--block_cache_bytes", arguments->block_cache_bytes,
+                   "Capacity of the block cache, which no OPTIONS file holds, "
+                   "to compare whole filters with")
+      ->transform(WholeNumber());
   verb->callback([arguments, exit_code] {
     Report report;
     report.format = "rowbloom-verify";
@@ -58,6 +66,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
     report.text = Text;
     report.sums_up_families = true;
     report.is_strict = arguments->strict;
+    report.block_cache_bytes = arguments->block_cache_bytes;
     *exit_code = RunReport(report, arguments->paths, arguments->json);
   });
 }

@@ -173,6 +173,7 @@ TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
       {"plan", "--keys", "1000", "--runs_per_level"},
       {"plan", "--keys", "1000", "--flush_runs"},
       {"plan", "--keys", "1000", "--budget_bytes"},
+      {"verify", "db", "--block_cache_bytes"},
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
       {"rebuild", "in", "out", "--prefix_length"},
       {"rebuild", "in", "out", "--block_size"},
@@ -251,6 +252,7 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
                            "\\-\\-filter",
                            "\\-\\-bloom_bits",
                            "\\-\\-strict",
+                           "\\-\\-block_cache_bytes",
                            "size",
                            "\\-\\-bits",
                            "\\-\\-probes",
@@ -737,6 +739,13 @@ TEST_F(CliTest, InspectTellsKindsOfFiltersApart) {
   EXPECT_GT(RunJson({"inspect", "--json",
                      "partitioned.sst"})["files"][0]["chunk_count"],
             2);
+  const auto is_partitioned = [this](const char* name) {
+    return RunJson({"inspect", "--json", name})["files"][0]["is_partitioned"];
+  };
+  EXPECT_EQ(is_partitioned("partitioned.sst"), true);
+  EXPECT_EQ(is_partitioned("full.sst"), false);
+  EXPECT_EQ(is_partitioned("anothers.sst"), false);
+  EXPECT_EQ(is_partitioned("no_filter.sst"), nullptr);
 }
 
 TEST_F(CliTest, LookupInAnSstFindsEveryRowAndColumn) {
@@ -849,6 +858,79 @@ TEST_F(CliTest, VerifyReportsOversizedPartitions) {
   EXPECT_GT(file["largest_chunk_bytes"], 400);
   EXPECT_THAT(document["column_families"][0]["warnings"][0].get<std::string>(),
               HasSubstr("metadata_block_size asks for 200"));
+}
+
+TEST_F(CliTest, VerifyWarnsOfWholeFiltersThatTheBlockCacheCannotHold) {
+  // The filter is smaller than any default block cache.
+  EXPECT_EQ(Run({"verify", "--strict", "whole_in_cache"}).exit_code, 0);
+  Json document = RunJson({"verify", "--json", "whole_in_cache"});
+  Json whole = document["column_families"][0]["evictable_whole_filters"];
+  EXPECT_EQ(whole["filters"], 1);
+  EXPECT_EQ(whole["bytes"], document["files"][0]["filter_size_bytes"]);
+  EXPECT_EQ(whole["largest_bytes"], whole["bytes"]);
+  EXPECT_EQ(whole["block_cache_bytes"], nullptr);
+
+  const std::vector<std::string> small = {"--strict", "--block_cache_bytes",
+                                          "1000", "whole_in_cache"};
+  std::vector<std::string> arguments = {"verify"};
+  arguments.insert(arguments.end(), small.begin(), small.end());
+  const ToolResult result = Run(arguments);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out,
+              HasSubstr("warning: 1 filter is read whole into the block cache, "
+                        "which may evict it: " +
+                        whole["bytes"].dump() + " bytes"));
+  EXPECT_THAT(result.out, HasSubstr("has a capacity of 1000 bytes"));
+  EXPECT_THAT(result.out, HasSubstr("set partition_filters=true"));
+  arguments.insert(arguments.begin() + 1, "--json");
+  document = RunJson(arguments);
+  whole = document["column_families"][0]["evictable_whole_filters"];
+  EXPECT_EQ(whole["block_cache_bytes"], 1000);
+  EXPECT_EQ(document["column_families"][0]["warnings"].size(), 1U);
+
+  // Filters that the block cache does not hold.
+  EXPECT_EQ(Run({"verify", "--strict", "--block_cache_bytes", "1000",
+                 "database", "timestamps"})
+                .exit_code,
+            0);
+}
+
+// RocksDB checks a footer's format_version before its checksum. From version 6
+// on, footers hold an extended magic.
+std::string OfFormatVersion(std::string sst, char version) {
+  const size_t footer = sst.size() - 53;
+  sst.replace(footer + 1, 4, std::string("\x3e\0\x7a\0", 4));
+  sst.replace(sst.size() - 12, 4, std::string{version, 0, 0, 0});
+  return sst;
+}
+
+TEST_F(CliTest, AnSstOfANewerFormatIsNotDamaged) {
+  std::filesystem::copy(InputPath("database"), InputPath("newer"));
+  const std::string name =
+      RunJson({"inspect", "--json", "newer"})["files"][0]["path"];
+  WriteFile(InputPath(name), OfFormatVersion(ReadFile(InputPath(name)), 99));
+  WriteFile(InputPath("newer.sst"),
+            OfFormatVersion(ReadFile(InputPath("full.sst")), 99));
+  for (const char* verb : {"inspect", "verify"}) {
+    const ToolResult result = Run({verb, "newer.sst"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.out,
+                HasSubstr("newer.sst: newer: format_version 99 is newer"));
+    EXPECT_THAT(result.out, Not(HasSubstr("damaged")));
+    EXPECT_THAT(result.out, Not(HasSubstr("Corrupt")));
+  }
+  EXPECT_EQ(RunJson({"lookup", "--json", "newer.sst",
+                     "row00001"})["files"][0]["answer"],
+            "maybe");
+  const Json document = RunJson({"verify", "--json", "newer"});
+  EXPECT_EQ(document["files"][0]["status"], "newer");
+  EXPECT_EQ(document["summary"]["newer"], 1);
+  EXPECT_EQ(document["summary"]["damaged"], 0);
+  const Json& states = document["column_families"][0]["states"];
+  EXPECT_EQ(states["newer"], 1);
+  EXPECT_EQ(states["unreadable"], 0);
+  EXPECT_THAT(document["column_families"][0]["warnings"][0].get<std::string>(),
+              HasSubstr("1 file of a newer format"));
 }
 
 TEST_F(CliTest, DatabasesWithTimestampsAreRead) {

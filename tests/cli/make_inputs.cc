@@ -271,6 +271,11 @@ void WriteTroubledDatabases(const std::string& directory) {
   WriteRows(directory + "/oversized", Configured(filter_options, partitioned),
             0);
 
+  rdb::BlockBasedTableOptions cached;
+  cached.cache_index_and_filter_blocks = true;
+  WriteRows(directory + "/whole_in_cache", Configured(filter_options, cached),
+            0);
+
   rdb::Options timestamps = ours;
   Check(rdb::Comparator::CreateFromString(rdb::ConfigOptions(),
                                           "leveldb.BytewiseComparator.u64ts",

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -34,14 +36,40 @@ using testing::NumberedRow;
 using testing::OpenOrDie;
 using testing::WriteBlock;
 
-class BlockCacheBridge : public ::testing::Test {
+enum class Engine { kLru, kHyperClock, kAutoHyperClock };
+
+constexpr size_t kCharge = 1000;
+
+std::shared_ptr<rocksdb::Cache> NewEngine(Engine engine, size_t capacity,
+                                          bool is_strict) {
+  if (engine == Engine::kLru) {
+    return rocksdb::NewLRUCache(capacity, 0, is_strict);
+  }
+  // Usage is then that of the entries.
+  return rocksdb::HyperClockCacheOptions(
+             capacity, engine == Engine::kHyperClock ? kCharge : 0, 0,
+             is_strict, nullptr, rocksdb::kDontChargeCacheMetadata)
+      .MakeSharedCache();
+}
+
+// `value` is not freed by the engine.
+void InsertForeign(rocksdb::Cache* cache, const std::string& key, void* value) {
+#if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
+  static const rocksdb::Cache::CacheItemHelper helper(
+      rocksdb::CacheEntryRole::kMisc, [](void*, rocksdb::MemoryAllocator*) {});
+  ASSERT_TRUE(cache->Insert(key, value, &helper, 1).ok());
+#else
+  ASSERT_TRUE(
+      cache->Insert(key, value, 1, [](const rocksdb::Slice&, void*) {}).ok());
+#endif
+}
+
+class BlockCacheBridge : public ::testing::TestWithParam<Engine> {
  protected:
   using Handle = FilterCache::Handle;
 
-  static constexpr size_t kCharge = 1000;
-
   explicit BlockCacheBridge(bool is_strict = false)
-      : engine_(rocksdb::NewLRUCache(100 * kCharge, 0, is_strict)),
+      : engine_(NewEngine(GetParam(), 100 * kCharge, is_strict)),
         cache_(NewRocksDbCacheBridge(engine_)) {}
 
   Handle* Insert(const FilterCacheKey& key,
@@ -72,14 +100,39 @@ class BlockCacheBridge : public ::testing::Test {
     return number;
   }
 
-  Deaths deaths_{2000};
+  // Key and value, as the engine has them.
+  std::map<std::string, void*> EngineEntries() {
+    std::map<std::string, void*> entries;
+    engine_->ApplyToAllEntries(
+        [&entries](const rocksdb::Slice& key, void* value, size_t /*charge*/,
+                   const auto& /*deleter*/) {
+          entries[key.ToString()] = value;
+        },
+        {});
+    return entries;
+  }
+
+  Deaths deaths_{4000};
   Deaths thread_deaths_{32 * 20000};
   size_t next_number_ = 0;
   std::shared_ptr<rocksdb::Cache> engine_;
   std::unique_ptr<FilterCache> cache_;
 };
 
-TEST_F(BlockCacheBridge, FindsWhatWasInsertedAndChargesTheEngine) {
+const auto kEngines = ::testing::Values(Engine::kLru, Engine::kHyperClock
+#if ROCKSDB_MAJOR >= 9  // Before, it has to know the charge of entries.
+                                        ,
+                                        Engine::kAutoHyperClock
+#endif
+);
+std::string EngineName(const ::testing::TestParamInfo<Engine>& info) {
+  return info.param == Engine::kLru          ? "lru"
+         : info.param == Engine::kHyperClock ? "hyper_clock"
+                                             : "auto_hyper_clock";
+}
+INSTANTIATE_TEST_SUITE_P(Engines, BlockCacheBridge, kEngines, EngineName);
+
+TEST_P(BlockCacheBridge, FindsWhatWasInsertedAndChargesTheEngine) {
   Put({1, 0});
   Put({1, 1});
   Put({2, 0});
@@ -98,7 +151,7 @@ TEST_F(BlockCacheBridge, FindsWhatWasInsertedAndChargesTheEngine) {
   EXPECT_EQ(usage.misses, 1);
 }
 
-TEST_F(BlockCacheBridge, HeldValueOutlivesEraseAndReplacement) {
+TEST_P(BlockCacheBridge, HeldValueOutlivesEraseAndReplacement) {
   Handle* first = Insert({1, 0});
   Handle* second = Insert({1, 0});
   EXPECT_EQ(Get({1, 0}), 1);
@@ -115,7 +168,7 @@ TEST_F(BlockCacheBridge, HeldValueOutlivesEraseAndReplacement) {
   EXPECT_EQ(engine_->GetUsage(), 0);
 }
 
-TEST_F(BlockCacheBridge, EraseFileForgetsItsEntriesAndNoOthers) {
+TEST_P(BlockCacheBridge, EraseFileForgetsItsEntriesAndNoOthers) {
   for (uint64_t chunk = 0; chunk < 20; ++chunk) Put({chunk % 4, chunk});
   Put({2, 100}, FilterCachePriority::kPinned);
   cache_->EraseFile(2);
@@ -128,7 +181,7 @@ TEST_F(BlockCacheBridge, EraseFileForgetsItsEntriesAndNoOthers) {
   EXPECT_EQ(cache_->GetUsage().pinned_bytes, 0);
 }
 
-TEST_F(BlockCacheBridge, EvictsAsTheEngineDoesAndCountsWhatIsLeft) {
+TEST_P(BlockCacheBridge, EvictsAsTheEngineDoesAndCountsWhatIsLeft) {
   for (uint64_t chunk = 0; chunk < 1000; ++chunk) Put({1, chunk});
   EXPECT_LE(engine_->GetUsage(), engine_->GetCapacity());
   const FilterCache::Usage usage = cache_->GetUsage();
@@ -136,11 +189,13 @@ TEST_F(BlockCacheBridge, EvictsAsTheEngineDoesAndCountsWhatIsLeft) {
   EXPECT_LT(usage.entry_count, 100);
   EXPECT_GT(usage.entry_count, 50);
   cache_->SetCapacity(10 * kCharge);
+  // HyperClockCache evicts at inserts alone.
+  for (uint64_t chunk = 0; chunk < 1000; ++chunk) Put({2, chunk});
   EXPECT_LE(engine_->GetUsage(), 10 * kCharge);
   EXPECT_EQ(cache_->GetUsage().capacity_bytes, 10 * kCharge);
 }
 
-TEST_F(BlockCacheBridge, PinnedStaysUntilItIsErasedOrReplaced) {
+TEST_P(BlockCacheBridge, PinnedStaysUntilItIsErasedOrReplaced) {
   Put({1, 0}, FilterCachePriority::kPinned);
   Put({1, 1}, FilterCachePriority::kPinned);
   EXPECT_GE(cache_->GetUsage().pinned_bytes, 2 * kCharge);
@@ -154,7 +209,7 @@ TEST_F(BlockCacheBridge, PinnedStaysUntilItIsErasedOrReplaced) {
   EXPECT_EQ(cache_->GetUsage().pinned_bytes, 0);
 }
 
-TEST_F(BlockCacheBridge, BridgesOverOneCacheAreApart) {
+TEST_P(BlockCacheBridge, BridgesOverOneCacheAreApart) {
   const std::unique_ptr<FilterCache> other = NewRocksDbCacheBridge(engine_);
   Put({1, 0});
   EXPECT_EQ(other->Lookup({1, 0}), nullptr);
@@ -163,7 +218,39 @@ TEST_F(BlockCacheBridge, BridgesOverOneCacheAreApart) {
   EXPECT_EQ(other->GetUsage().entry_count, 0);
 }
 
-TEST_F(BlockCacheBridge, GivesItsMemoryBackWhenItGoes) {
+// RocksDB's own 16-byte keys begin with a file's word, which is not 0, or are 0
+// and an id that counts up from 1 or down from 2^64-1.
+TEST_P(BlockCacheBridge, KeysAreNeverThoseOfRocksDb) {
+  for (uint64_t file = 0; file < 10; ++file) Put({file, ~file});
+  const auto entries = EngineEntries();
+  EXPECT_EQ(entries.size(), 10);
+  for (const auto& [key, value] : entries) {
+    ASSERT_EQ(key.size(), 16);
+    uint64_t words[2];
+    std::memcpy(words, key.data(), sizeof(words));
+    EXPECT_EQ(words[0], 0);
+    EXPECT_EQ(words[1] >> 62, 2);
+  }
+}
+
+// Keys in the engine are hashes of 62 bits.
+TEST_P(BlockCacheBridge, AnEntryUnderTheHashOfAnotherChunkIsNotFoundThere) {
+  Put({1, 1});
+  ASSERT_EQ(EngineEntries().size(), 1);
+  const std::string key = EngineEntries().begin()->first;
+  cache_->Erase({1, 1});
+  Put({1, 2});
+  const auto [other_key, other_value] = *EngineEntries().begin();
+  ASSERT_NE(key, other_key);
+  InsertForeign(engine_.get(), key, other_value);
+  EXPECT_EQ(cache_->Lookup({1, 1}), nullptr);
+  EXPECT_EQ(Get({1, 2}), 1);
+  Put({1, 1});  // Takes its place.
+  EXPECT_EQ(Get({1, 1}), 2);
+  EXPECT_EQ(Get({1, 2}), 1);
+}
+
+TEST_P(BlockCacheBridge, GivesItsMemoryBackWhenItGoes) {
   for (uint64_t chunk = 0; chunk < 20; ++chunk) {
     Put({1, chunk},
         chunk == 7 ? FilterCachePriority::kPinned : FilterCachePriority::kLow);
@@ -179,8 +266,9 @@ class StrictBlockCacheBridge : public BlockCacheBridge {
  protected:
   StrictBlockCacheBridge() : BlockCacheBridge(true) {}
 };
+INSTANTIATE_TEST_SUITE_P(Engines, StrictBlockCacheBridge, kEngines, EngineName);
 
-TEST_F(StrictBlockCacheBridge, RefusedValueStaysWithTheCaller) {
+TEST_P(StrictBlockCacheBridge, RefusedValueStaysWithTheCaller) {
   std::vector<Handle*> held;
   for (uint64_t chunk = 0;; ++chunk) {
     ASSERT_LT(chunk, 1000);
@@ -197,7 +285,7 @@ TEST_F(StrictBlockCacheBridge, RefusedValueStaysWithTheCaller) {
             nullptr);
 }
 
-TEST_F(BlockCacheBridge, ReaderAnswersThroughItAndSurvivesEviction) {
+TEST_P(BlockCacheBridge, ReaderAnswersThroughItAndSurvivesEviction) {
   FilterOptions options;
   options.bloom_type = BloomType::kRow;
   options.chunk_size_bytes = 1000;
@@ -262,9 +350,9 @@ void InsertSlow(rocksdb::Cache* cache, SlowEntry* entry) {
 
 // Evicted chunks are freed outside the engine's lock, by when the bridge, which
 // no longer finds them, may have gone.
-TEST_F(BlockCacheBridge, ChunksThatOutliveItTouchNothingOfIt) {
+TEST_P(BlockCacheBridge, ChunksThatOutliveItTouchNothingOfIt) {
   SlowEntry slow;
-  InsertSlow(engine_.get(), &slow);  // First, so that it is freed first.
+  InsertSlow(engine_.get(), &slow);  // LRUCache frees the first one first.
   const std::string block = WriteBlock({}, EvenRows(2000));
   const auto source = NewMemorySource(block);
   FilterReaderOptions options;
@@ -275,14 +363,14 @@ TEST_F(BlockCacheBridge, ChunksThatOutliveItTouchNothingOfIt) {
   EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
   EXPECT_GT(cache_->GetUsage().entry_count, 1u);
   reader.reset();
-  std::thread evicts([this] { engine_->SetCapacity(0); });
+  std::thread evicts([this] { engine_->EraseUnRefEntries(); });
   while (!slow.dying) std::this_thread::yield();
   cache_.reset();
   slow.may_die = true;
   evicts.join();
 }
 
-TEST_F(BlockCacheBridge, ManyThreadsSeeTheirOwnValues) {
+TEST_P(BlockCacheBridge, ManyThreadsSeeTheirOwnValues) {
   std::atomic<size_t> numbers{0};
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < 4; ++t) {

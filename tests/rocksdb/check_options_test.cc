@@ -6,9 +6,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
@@ -28,7 +30,9 @@ using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
 using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::Status;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 struct Case {
   RocksDbOptions filter;
@@ -45,10 +49,15 @@ struct Case {
     table.filter_policy = NewRocksDbFilterPolicy(filter);
     options.prefix_extractor = NewRowPrefixExtractor(extractor);
   }
-  Status Check() {
+  Status Check(std::vector<std::string>* warnings = nullptr) {
     options.table_factory.reset(
         ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-    return CheckRocksDbOptions(options);
+    return CheckRocksDbOptions(options, warnings);
+  }
+  std::vector<std::string> Warnings() {
+    std::vector<std::string> warnings = {"of an earlier call"};
+    EXPECT_TRUE(Check(&warnings).ok());
+    return warnings;
   }
 };
 
@@ -303,6 +312,104 @@ TEST(CheckOptions, AdmitsRocksDbsOwnComparators) {
             .ok());
     EXPECT_TRUE(c.Check().ok()) << name;
   }
+}
+
+// --- Warnings ----------------------------------------------------------------
+
+// At 10 bits per key, 64 MiB of entries of 160 bytes have 512 KiB of filter,
+// which is a shard of this cache.
+Case WholeFiltersInASmallCache() {
+  Case c;
+  c.table.cache_index_and_filter_blocks = true;
+  c.table.block_cache =
+      ROCKSDB_NAMESPACE::NewLRUCache(8 << 20, /*num_shard_bits=*/4);
+  c.options.target_file_size_base = 64 << 20;
+  return c;
+}
+
+TEST(CheckOptions, WarnsOfFiltersThatOutgrowAShardOfTheBlockCache) {
+  Case c = WholeFiltersInASmallCache();
+  EXPECT_THAT(
+      c.Warnings(),
+      ElementsAre(
+          AllOf(HasSubstr("cache_index_and_filter_blocks=true"),
+                HasSubstr("target_file_size_base 67108864"),
+                HasSubstr("entries take less than 160 bytes"),
+                HasSubstr("10 bits per key"), HasSubstr("(524288 bytes, of a"),
+                HasSubstr("capacity of 8388608"),
+                HasSubstr("partition_filters=true with index_type=kTwoLevel"),
+                HasSubstr("unpartitioned_pinning=kAll"),
+                HasSubstr("cache_index_and_filter_blocks=false"))));
+  // SSTs of the last level, which is the sixth below the first.
+  c.options.target_file_size_base = 2 << 20;
+  c.options.target_file_size_multiplier = 2;
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 160 bytes")));
+  c.options.optimize_filters_for_hits = true;
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 80 bytes")));
+}
+
+TEST(CheckOptions, WarnsOfWholeFiltersOfEachPolicy) {
+  Case c = WholeFiltersInASmallCache();
+  c.SetType(BloomType::kRow);
+  c.filter.policy = FilterPolicy::TargetFpr("compact", 0.001);
+  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
+  EXPECT_EQ(c.Warnings().size(), 1);
+  c.filter.policy = FilterPolicy::BitsPerKey("compact", 10);
+  c.filter.budget = BudgetMode::kBalanced;
+  c.filter.budget_bits_per_key = 5;
+  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("5 bits per key")));
+  RocksDbComposedOptions composed;
+  composed.bits_per_key = 20;
+  c.table.filter_policy = NewRocksDbComposedPolicy(composed);
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 320 bytes")));
+  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 160 bytes")));
+}
+
+TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
+  using Edit = void (*)(Case*);
+  const Edit edits[] = {
+      [](Case* c) { c->table.cache_index_and_filter_blocks = false; },
+      [](Case* c) {
+        c->table.partition_filters = true;
+        c->table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+      },
+      [](Case* c) {
+        c->table.metadata_cache_options.unpartitioned_pinning =
+            ROCKSDB_NAMESPACE::PinningTier::kAll;
+      },
+      [](Case* c) { c->table.filter_policy.reset(); },
+      [](Case* c) {
+        c->table.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(64 << 20, 4);
+      },
+      [](Case* c) { c->options.target_file_size_base = 8 << 20; },
+      // No option limits the size of its SSTs.
+      [](Case* c) {
+        c->options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+      },
+  };
+  for (const Edit edit : edits) {
+    Case c = WholeFiltersInASmallCache();
+    c.SetType(BloomType::kRow);
+    ASSERT_EQ(c.Warnings().size(), 1);
+    edit(&c);
+    EXPECT_THAT(c.Warnings(), IsEmpty()) << &edit - edits;
+  }
+  // RocksDB's pinning of files at level 0 leaves the last level to be evicted,
+  // and it partitions no filter without a two-level index.
+  Case c = WholeFiltersInASmallCache();
+  c.table.pin_l0_filter_and_index_blocks_in_cache = true;
+  c.table.partition_filters = true;
+  EXPECT_EQ(c.Warnings().size(), 1);
+}
+
+TEST(CheckOptions, ErrorsAndWarningsAreGivenTogether) {
+  Case c = WholeFiltersInASmallCache();
+  c.table.checksum = ROCKSDB_NAMESPACE::kNoChecksum;
+  std::vector<std::string> warnings;
+  EXPECT_TRUE(c.Check(&warnings).IsInvalidArgument());
+  EXPECT_EQ(warnings.size(), 1);
 }
 
 }  // namespace

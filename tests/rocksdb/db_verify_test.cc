@@ -19,6 +19,7 @@
 #include "rocksdb/test_db.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rocksdb/utilities/options_util.h"
+#include "rocksdb/version.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
 
@@ -716,6 +717,54 @@ TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
   const RocksDbFilterReport report = Verify(db);
   ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
   EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
+}
+
+// RocksDB checks a footer's format_version before its checksum. From version 6
+// on, footers hold an extended magic.
+TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  const std::string path = Verify(db).files.at(0).path;
+  std::string whole;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  const auto report_of = [&](const std::string& bytes) {
+    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
+                                                     /*should_sync=*/true)
+                    .ok());
+    return Verify(db);
+  };
+  std::string newer = whole;
+  newer.replace(newer.size() - 52, 4, std::string("\x3e\0\x7a\0", 4));
+  newer.replace(newer.size() - 12, 4, std::string("\x63\0\0\0", 4));
+  for (const bool read_data_blocks : {false, true}) {
+    RocksDbVerifyOptions verify;
+    verify.read_data_blocks = read_data_blocks;
+    report_of(newer);
+    const RocksDbFilterReport report = Verify(db, verify);
+    ASSERT_THAT(StatesOf(report), ElementsAre(State::kNewer));
+    EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
+    EXPECT_THAT(report.files[0].note,
+                AllOf(HasSubstr(path), HasSubstr("format_version 99 is newer"),
+                      HasSubstr("RocksDB " + std::to_string(ROCKSDB_MAJOR) +
+                                "." + std::to_string(ROCKSDB_MINOR) + "."),
+                      HasSubstr("use one built with")));
+    EXPECT_THAT(report.warnings(),
+                ElementsAre(HasSubstr("1 file of a newer format")));
+    EXPECT_THAT(report.Summary(), HasSubstr("1 newer\n"));
+  }
+  EXPECT_TRUE(
+      absl::IsUnimplemented(VerifyRocksDbSstChecksums(path, db.MakeOptions())));
+
+  // No release numbers its format so.
+  std::string damaged = newer;
+  damaged[damaged.size() - 9] ^= 1;
+  EXPECT_THAT(StatesOf(report_of(damaged)), ElementsAre(State::kUnreadable));
+  // No release since version 6 ends its footer so.
+  damaged = newer;
+  damaged[damaged.size() - 52] ^= 1;
+  EXPECT_THAT(StatesOf(report_of(damaged)), ElementsAre(State::kUnreadable));
+  EXPECT_THAT(StatesOf(report_of(whole)), ElementsAre(State::kExpected));
 }
 
 TEST(DbVerify, DataBlocksAreReadIfAsked) {

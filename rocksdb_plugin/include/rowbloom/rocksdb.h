@@ -44,6 +44,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "rocksdb/rocksdb_namespace.h"
@@ -123,8 +124,18 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 // InvalidArgument, naming the option and its remedy, for combinations in
 // which RocksDB would lose rows or silently ignore the filter, or filters would
 // miss their budget; and if the loaded RocksDB is of another release.
+//
+// If `warnings` is given, it is replaced by a sentence for each combination
+// that makes reads slow and loses nothing, with its remedy. There is one so
+// far, for RocksDB's own Bloom filters, too: unpartitioned filters are in the
+// block cache, which may evict them, and the filter of a single SST can outgrow
+// a shard of it. The options hold the size of an SST and the bits of a key but
+// not the size of an entry. So the warning names the size of entries below
+// which it holds, and it is left out if that is below 32 bytes.
+// VerifyRocksDbFilters() compares the filters that there are.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
-    const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options);
+    const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
+    std::vector<std::string>* warnings = nullptr);
 
 // A scan over one row, or over the versions of one column, that asks the
 // filter and finds every key whatever the prefix extractor is.

@@ -33,8 +33,14 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 // Several bridges may share a cache: each sees its own entries only. Keys have
-// 24 bytes, which NewLRUCache()'s accepts and RocksDB's own blocks never have.
-// A cache that refuses them, as HyperClockCache does, refuses every insert.
+// 16 bytes, as RocksDB's own do, and are never one of those. NewLRUCache()'s
+// and HyperClockCache accept them; a cache that refuses them refuses every
+// insert.
+//
+// HyperClockCache evicts at inserts alone, so after SetCapacity() it shrinks
+// with the inserts that follow. If it was made with an estimated_entry_charge,
+// that should be the average of blocks and filter chunks: it bounds the number
+// of entries.
 //
 // nullptr if the loaded RocksDB is of another release than rowbloom was
 // compiled for (rocksdb.h); *error, if given, names both.

@@ -25,7 +25,9 @@
 //
 // `read` gives snapshot, timestamp, cache, checksums, deadline and the rest;
 // its bounds, seek modes, `tailing`, `iter_start_ts` and
-// `allow_unprepared_value` are not used.
+// `allow_unprepared_value` are not used. `verify_checksums=false` is ignored
+// where RocksDB (8.0 and later) would then read filters that are not
+// rowbloom's, as in composed mode, without a look at their checksums.
 //
 // Errors: NotFound for a cell that is not there. InvalidArgument for a row that
 // the codec cannot hold, and from every call if the loaded RocksDB is of
@@ -119,8 +121,9 @@ class RocksDbRows {
   const ROCKSDB_NAMESPACE::Status release_;
   // OK, or the error of release_, or why a scan might miss keys.
   const ROCKSDB_NAMESPACE::Status scannable_;
-  // A scan of a column would ask filters that hold none.
-  const bool columns_hide_;
+  // Filters are read that are not rowbloom's: they may deny columns to a scan,
+  // and do not check their own bytes.
+  const bool foreign_filters_;
 };
 
 }  // namespace rowbloom

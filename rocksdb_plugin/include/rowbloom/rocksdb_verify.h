@@ -18,7 +18,8 @@
 //
 // Filters in SSTs by path are read by ReadRocksDbSst(). Errors there: DataLoss
 // if the footer, the properties, the index or a filter partition is damaged,
-// Unimplemented for a newer format, Unavailable for what cannot be read, with
+// Unimplemented for a newer format_version or another part that this release of
+// RocksDB does not read, Unavailable for what cannot be read, with
 // the file's name and the offset in it.
 //
 // All functions that return a status return FailedPrecondition if the loaded
@@ -103,6 +104,8 @@ struct RocksDbExpectedFilter {
   bool is_partitioned = false;
   uint64_t metadata_block_size_bytes = 0;
   bool none_at_bottom = false;  // RocksDB's optimize_filters_for_hits.
+  // Unpartitioned filters are read into the block cache, which may evict them.
+  bool evicts_whole_filters = false;
 
   // As "rowbloom ROWCOL ordered blocked_bloom:bits_per_key=10".
   std::string ToString() const;
@@ -131,7 +134,9 @@ enum class RocksDbFilterState : uint8_t {
   kAnothers,      // The configured policy does not read it.
   kNone,          // There is no filter.
   kUnusable,      // The filter is damaged or of a newer format: see `status`.
-  kUnreadable,    // The SST, or a block of it other than the filter: the same.
+  kUnreadable,    // The SST, or a block of it other than the filter, is damaged
+                  // or cannot be read.
+  kNewer,         // The SST is of a newer format than this RocksDB reads.
   kCount,
 };
 // As in "other options".
@@ -179,8 +184,8 @@ struct RocksDbVerifyOptions {
   std::function<void(size_t done, size_t total)> progress;
 };
 
-// Reads and checks one file. The state is kUnusable or kUnreadable; or what
-// CompareWithExpected() is still to decide, kNone or kExpected.
+// Reads and checks one file. The state is kUnusable, kUnreadable or kNewer; or
+// what CompareWithExpected() is still to decide, kNone or kExpected.
 RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
                                    const ROCKSDB_NAMESPACE::Options& options,
                                    const RocksDbVerifyOptions& verify = {});
@@ -192,8 +197,20 @@ struct RocksDbFilterReport {
   std::string column_family;
   RocksDbExpectedFilter expected;
   std::vector<RocksDbFilterFile> files;  // By level and name.
+  // Capacity of the block cache and of one of its shards; unset if only an
+  // OPTIONS file is known, which does not hold them.
+  std::optional<uint64_t> block_cache_bytes;
+  std::optional<uint64_t> block_cache_shard_bytes;
 
   uint64_t CountOf(RocksDbFilterState state) const;
+  // Unpartitioned filters that the block cache may evict. If it cannot hold
+  // them all, or its shard the largest, lookups read whole filters from files.
+  struct WholeFilters {
+    uint64_t count = 0;
+    uint64_t total_bytes = 0;
+    uint64_t largest_bytes = 0;
+  };
+  WholeFilters EvictableWholeFilters() const;
   // What should be looked into, with what to do about it; empty if nothing.
   std::vector<std::string> warnings() const;
   // Sums and warnings, a line each.
