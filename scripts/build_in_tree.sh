@@ -53,8 +53,12 @@ install_core() {
 # ldb beside it.
 try() {
   local build=$1 library=$2 program=$work/from_strings.$1 db policy out
+  local standard=c++17
   shift 2
-  g++ -std=c++17 -o "$program" "$source/tests/rocksdb/preload/from_strings.cc" \
+  # From 10.1 on RocksDB's headers need C++20.
+  echo '#include "rocksdb/db.h"' | g++ -std=$standard -fsyntax-only \
+    -I "$tree/include" -x c++ - 2>/dev/null || standard=c++20
+  g++ -std=$standard -o "$program" "$source/tests/rocksdb/preload/from_strings.cc" \
     -I "$tree/include" "$library" "$@"
   for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;policy=compact}" \
     "{id=rowbloom.Composed;filter=bloom}"; do

@@ -45,7 +45,7 @@ build_rocksdb() {
   local build=$directory/rocksdb prefix=$directory/prefix
   cmake -S "$1" -B "$build" -G Ninja \
     -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 \
     -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
     -DROCKSDB_BUILD_SHARED=ON -DUSE_RTTI=ON -DPORTABLE=1 \
     -DFAIL_ON_WARNINGS=OFF -DWITH_LIBURING=OFF -DWITH_TESTS=OFF \

@@ -17,6 +17,7 @@ installs them, and builds and runs programs against them:
   FetchContent               by clang++, in a parent with its own Abseil
   shared libraries           exported symbols, SONAME, RUNPATH
   examples/mini_kv           as a project of its own, with its tests
+  RocksDB                    by its Makefile, shared and static
 
 BUILD_DIR is a finished static build with all components, of the preset release
 say; it is then installed, and no other static one is built. What is in WORK_DIR
@@ -148,6 +149,52 @@ components() {
       "rowbloom-$engine" "${engine}_consumer" \
       -std=c++17 "-std=c++20 $no_frills"
   done
+}
+
+# A prefix such as RocksDB's Makefile installs, with one kind of library and
+# without a CMake package, is preferred to the system's RocksDB.
+rocksdb_by_make() {
+  local library=$1 engine=$work/rocksdb.$1 prefix=$work/prefix.rocksdb.$1
+  rm -rf "$engine"
+  mkdir -p "$engine/include" "$engine/lib/pkgconfig"
+  ln -s "$(pkg-config --variable=includedir rocksdb)/rocksdb" "$engine/include"
+  ln -s "$(pkg-config --variable=libdir rocksdb)/$library" "$engine/lib"
+  cat >"$engine/lib/pkgconfig/rocksdb.pc" <<END
+prefix=$engine
+includedir=\${prefix}/include
+libdir=\${prefix}/lib
+
+Name: rocksdb
+Description: RocksDB
+Version: $(pkg-config --modversion rocksdb)
+Libs: -L\${libdir} -lrocksdb
+Libs.private: -lpthread -lrt -ldl -lsnappy -lgflags -lz -lbz2 -llz4 -lzstd
+Cflags: -I\${includedir} -std=c++11 -DROCKSDB_PLATFORM_POSIX -march=native
+END
+  configure "$work/build.rocksdb.$library" -DCMAKE_PREFIX_PATH="$engine" \
+    -DROWBLOOM_WITH_LEVELDB=OFF -DROWBLOOM_WITH_HFILE=OFF |
+    tee "$work/configured"
+  grep "RocksDB .*: $engine/lib/$library" "$work/configured"
+  compile "$work/build.rocksdb.$library"
+  install_to "$work/build.rocksdb.$library" "$prefix"
+  consumer "$tests/rocksdb" "$prefix.consumer" \
+    -DCMAKE_PREFIX_PATH="$prefix;$engine"
+}
+
+# The package is for one minor release, whose layout was compiled in.
+another_rocksdb_is_refused() {
+  local engine=$work/rocksdb.another
+  rm -rf "$engine"
+  cp -r "$work/rocksdb.librocksdb.so" "$engine"
+  rm "$engine/include/rocksdb"
+  cp -r "$(pkg-config --variable=includedir rocksdb)/rocksdb" "$engine/include"
+  sed -i "s|^prefix=.*|prefix=$engine|" "$engine/lib/pkgconfig/rocksdb.pc"
+  sed -i 's/\(ROCKSDB_MINOR\) .*/\1 99/' "$engine/include/rocksdb/version.h"
+  ! consumer "$tests/rocksdb" "$work/rocksdb.another.consumer" \
+    -DCMAKE_PREFIX_PATH="$work/prefix.static;$engine" \
+    >"$work/another.txt" 2>&1 || fail "another RocksDB was taken"
+  tr '\n' ' ' <"$work/another.txt" | tr -s ' ' |
+    grep 'was compiled for RocksDB .* and needs a release .*; found: "[0-9]*\.99'
 }
 
 release_by_default() {
@@ -284,6 +331,10 @@ way "shared: RUNPATH of a packager" run_paths_of_a_packager
 way "shared: tests are refused" tests_are_refused
 consumers "$work/prefix.shared" shared
 components "$work/prefix.shared" shared
+
+way "RocksDB by make, shared" rocksdb_by_make librocksdb.so
+way "RocksDB by make, static" rocksdb_by_make librocksdb.a
+way "RocksDB of another release is refused" another_rocksdb_is_refused
 
 way "add_subdirectory, C++20, link-time optimisation" by_add_subdirectory
 way "FetchContent, clang++, own Abseil" by_fetch_content
