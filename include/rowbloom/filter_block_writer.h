@@ -55,7 +55,8 @@ struct FilterBlockInfo {
   uint64_t saturated_keys = 0;  // EncodedFilter::saturated_keys of all chunks.
 };
 
-// Sees each chunk when it is written: see filter_warmer.h.
+// Sees each chunk when it is written: see filter_warmer.h. Calls match
+// OnChunk* OnFinish? ; a block that could not be written has no OnFinish.
 class FilterChunkObserver {
  public:
   virtual ~FilterChunkObserver() = default;
@@ -63,6 +64,8 @@ class FilterChunkObserver {
   // `offset` is the chunk's from the block's start.
   virtual void OnChunk(uint64_t chunk, uint64_t offset,
                        const EncodedFilter& filter) = 0;
+  // `identity` is a hash of the block's chunk index and properties.
+  virtual void OnFinish(uint64_t identity) = 0;
 };
 
 class FilterBlockWriter {

@@ -62,8 +62,11 @@ struct FilterReaderOptions {
   // The file's id in the cache, below 2^63: of another one Open() says
   // InvalidArgument. 0 takes a fresh one, whose chunks leave the cache with the
   // reader. Two readers of the same immutable block may share an id, and then
-  // share chunks. Under an id that two different blocks use they displace each
-  // other's chunks, but never answer for each other.
+  // share chunks. Never give one id to two different blocks. Their readers
+  // displace each other's chunks, and one may answer for the other, which loses
+  // rows: by chance for one of 2^64 pairs of blocks, or one of 2^32 if the
+  // blocks agree in offset, policy, counts, first keys and last key. Someone
+  // who chooses the rows can bring that about.
   uint64_t file_id = 0;
   // Where the file is in the tree, for statistics.
   int level = FilterStats::kUnknownLevel;

@@ -304,6 +304,7 @@ absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
                   static_cast<size_t>(footer.properties_size));
   const uint64_t properties_offset = footer.index_offset + footer.index_size;
   auto block = std::make_unique<ParsedFilterBlock>();
+  block->identity = BlockIdentity(index, properties);
   uint64_t chunk_count = 0;
   if (absl::Status s = CheckSum(place, properties_offset, "the properties",
                                 properties, footer.properties_checksum);

@@ -72,6 +72,7 @@ struct ParsedFilterBlock {
   bool has_row_keys = false;
   uint64_t cell_count = 0;
   uint64_t key_count = 0;
+  uint64_t identity = 0;  // BlockIdentity().
   std::string policy;
   std::string writer;
   std::string last_key_bytes;

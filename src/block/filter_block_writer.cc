@@ -263,6 +263,9 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   Append(properties);
   Append(footer);
   if (!status_.ok()) return status_;
+  if (observer_ != nullptr) {
+    observer_->OnFinish(block::BlockIdentity(index_, properties));
+  }
   FilterBlockInfo info;
   info.size_bytes = size_bytes_;
   info.tail_size_bytes = size_bytes_ - index_offset;

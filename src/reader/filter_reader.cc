@@ -58,7 +58,8 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
       private_id_(FilterCache::NewFileId()),
       footer_(footer),
       properties_(MakeProperties(*parsed_)),
-      loader_(source, Place(), &parsed_->chunks, options.kernel,
+      loader_(source, Place(), parsed_->identity, &parsed_->chunks,
+              options.kernel,
               options.loading == FilterLoading::kAlways ? nullptr : demand_) {
   if (options_.stats != nullptr) {
     options_.stats->impl_->Open(&counters_, file_id_, options_.level,
