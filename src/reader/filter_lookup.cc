@@ -561,6 +561,7 @@ bool FilterReader::Impl::IsRemembered(const FilterKey& key) const {
 void FilterReader::Impl::Remember(const FilterKey& key) const {
   FilterCache* memo = options_.false_positive_memo;
   if (memo == nullptr) return;
+  has_remembered_.store(true, std::memory_order_relaxed);
   std::unique_ptr<FilterCache::Value> value =
       std::make_unique<RememberedKey>(key);
   FilterCache::EntryOptions entry;

@@ -82,7 +82,8 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
 
 FilterReader::Impl::~Impl() {
   if (options_.stats != nullptr) options_.stats->impl_->Close(&counters_);
-  if (options_.false_positive_memo != nullptr) {
+  // Looks at all entries of the memo, whoever put them there.
+  if (has_remembered_.load(std::memory_order_relaxed)) {
     options_.false_positive_memo->EraseFile(private_id_);
   }
   if (options_.cache == nullptr) return;

@@ -168,6 +168,8 @@ class FilterReader::Impl {
   const FilterBlockProperties properties_;
   const reader::ChunkLoader loader_;
   mutable reader::SingleFlight<Loaded> flights_;
+  // Whether the memo may hold keys of this reader.
+  mutable std::atomic<bool> has_remembered_{false};
 };
 
 inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
