@@ -22,6 +22,11 @@
 // MayContain() is lenient: whatever it cannot read answers "maybe" and is
 // counted. On a cache hit it does no I/O, and a single lookup allocates nothing
 // (a batch does).
+//
+// The cache is charged for chunks and the chunk index. An index for which it
+// has no room is in memory all the same. Counters are not charged: 16 bytes for
+// each reader and each thread that asks it, in pages of 4 KiB, up to 1 MiB a
+// thread. Later readers and threads use them again; they are never freed.
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
@@ -70,7 +75,8 @@ struct FilterReaderOptions {
   uint64_t file_id = 0;
   // Where the file is in the tree, for statistics.
   int level = FilterStats::kUnknownLevel;
-  // Of the chunks in the cache.
+  // Of the chunks in the cache. kPinned with a file_id of the engine's: chunks
+  // stay when the reader goes, until EraseFile(file_id).
   FilterCachePriority priority = FilterCachePriority::kLow;
   FilterLoading loading = FilterLoading::kWhenItPays;
   // Whether Open() loads chunks, the first ones first, as many as the cache has
