@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/digest_secret.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
@@ -43,6 +44,8 @@ struct FilterOptions {
   uint32_t chunk_size_bytes = 128 << 10;
   // ROWCOL only: also add each row, so that row lookups are answered too.
   bool rowcol_adds_rows = true;
+  // The store's, if it has one: digest_secret.h.
+  DigestSecret secret;
 };
 
 absl::Status ValidateFilterOptions(const FilterOptions& options);

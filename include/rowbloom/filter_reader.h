@@ -18,7 +18,8 @@
 // each byte of memory, are worth the cache's price (FilterCache::Price).
 //
 // Open() and Verify() are strict: DataLoss for damaged bytes, Unimplemented
-// for a newer format, I/O errors as they came, each with file and offset.
+// for a newer format, FailedPrecondition for a block that was written with
+// another secret, I/O errors as they came, each with file and offset.
 // MayContain() is lenient: whatever it cannot read answers "maybe" and is
 // counted. On a cache hit it does no I/O, and a single lookup allocates nothing
 // (a batch does).
@@ -41,6 +42,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/digest_secret.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_cache.h"
@@ -88,6 +90,8 @@ struct FilterReaderOptions {
   // Bytes of the first read, from the end. Give FilterBlockInfo's
   // tail_size_bytes if it is known: exactly one read, of exactly that size.
   uint64_t tail_size_bytes = 16 << 10;
+  // The store's, if it has one: digest_secret.h.
+  DigestSecret secret;
   Kernel kernel = Kernel::kBest;
 };
 

@@ -293,8 +293,8 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
     if (resident != nullptr) {
       is_sample = counters.CountLookup();
       if (!is_sample) {
-        const bool may_contain = resident->view().MayContain(
-            bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest());
+        const bool may_contain = resident->view().MayContain(Stored(
+            bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest()));
         counters.CountAnswer(!may_contain);
         return may_contain;
       }
