@@ -17,6 +17,8 @@
 // FailedPrecondition, and the SST is read without its filter. A reader that has
 // a secret also reads blocks without one.
 //
+// Filters that RocksDB or LevelDB keeps have no secret.
+//
 // A block holds 64 bits that tell one secret from others, and not the secret.
 // This protects from those who choose rows and see answers. It is no
 // encryption: somebody who reads filters and knows their rows may find it.
