@@ -44,7 +44,7 @@ struct FilterOptions {
   uint32_t chunk_size_bytes = 128 << 10;
   // ROWCOL only: also add each row, so that row lookups are answered too.
   bool rowcol_adds_rows = true;
-  // The store's, if it has one: digest_secret.h.
+  // The secret of the store, if it has one: digest_secret.h.
   DigestSecret secret;
 };
 

@@ -77,8 +77,8 @@ struct FilterReaderOptions {
   uint64_t file_id = 0;
   // Where the file is in the tree, for statistics.
   int level = FilterStats::kUnknownLevel;
-  // Of the chunks in the cache. kPinned with a file_id of the engine's: chunks
-  // stay when the reader goes, until EraseFile(file_id).
+  // The priority of the chunks in the cache. If it is kPinned and the engine
+  // gave the file_id, they stay when the reader goes, until EraseFile(file_id).
   FilterCachePriority priority = FilterCachePriority::kLow;
   FilterLoading loading = FilterLoading::kWhenItPays;
   // Whether Open() loads chunks, the first ones first, as many as the cache has
@@ -90,7 +90,7 @@ struct FilterReaderOptions {
   // Bytes of the first read, from the end. Give FilterBlockInfo's
   // tail_size_bytes if it is known: exactly one read, of exactly that size.
   uint64_t tail_size_bytes = 16 << 10;
-  // The store's, if it has one: digest_secret.h.
+  // The secret of the store, if it has one: digest_secret.h.
   DigestSecret secret;
   Kernel kernel = Kernel::kBest;
 };

@@ -15,8 +15,7 @@
 // stores of `shared` are sequentially consistent, or at least the store that
 // unlinks is an exchange.
 //
-// In a child of fork() the guards of the threads that it does not have have
-// ended.
+// In a child of fork() the guards of the parent's other threads have ended.
 //
 // Where the system has membarrier(2), a guard does not order its own store
 // before the loads that follow: it would stop the processor from overlapping
@@ -131,8 +130,8 @@ uint64_t RetireEpoch();
 uint64_t FirstGuardedEpoch();
 inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
 
-// The calls of fork() that lie between the first process and this one. Who
-// waits for another thread has to know whether it is in this process.
+// Counts the calls of fork() between the first process and this one. A thread
+// that waits for another has to know whether that one is in this process.
 ROWBLOOM_EXPORT uint64_t ForkCount();
 
 }  // namespace rowbloom::base

@@ -144,7 +144,7 @@ class FilterReader::Impl {
   // if the key is remembered.
   void Count(const Located& question, bool asked, bool* may_contain) const;
 
-  // What the block's filters know this digest as.
+  // The digest under which the block's filters hold a key of this digest.
   KeyDigest Stored(KeyDigest digest) const {
     return has_secret_ ? mixer_.Mix(digest) : digest;
   }
@@ -177,7 +177,7 @@ class FilterReader::Impl {
   const FilterBlockProperties properties_;
   const reader::ChunkLoader loader_;
   mutable reader::SingleFlight<Loaded> flights_;
-  // Whether the memo may hold keys of this reader.
+  // True once the memo may hold keys of this reader.
   mutable std::atomic<bool> has_remembered_{false};
 };
 

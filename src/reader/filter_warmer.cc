@@ -52,7 +52,7 @@ class FilterWarmer final : public FilterChunkObserver {
  private:
   FilterCache* const cache_;
   const FilterWarmerOptions options_;
-  // Of all chunks. Until it is known, no reader takes them for its own.
+  // All chunks share it. As long as it is 0, no reader takes them for its own.
   const std::shared_ptr<std::atomic<uint64_t>> identity_ =
       std::make_shared<std::atomic<uint64_t>>(0);
 };

@@ -96,7 +96,7 @@ TEST(Secret, WithoutItTheBlockIsNotOpened) {
   }
 }
 
-TEST(Secret, OfAReaderDoesNotHinderBlocksWithoutOne) {
+TEST(Secret, AReaderThatHasOneReadsBlocksWithoutOne) {
   const std::string block = SmallBlock(DigestSecret());
   const auto memory = NewMemorySource(block);
   const auto reader = Open(*memory, kSecret);
@@ -118,8 +118,8 @@ TEST(Secret, AFlagThatContradictsThePropertiesIsDamage) {
   }
 }
 
-// Of rows that were not added, how many are "maybe" when 64 rows have been
-// aimed at each line of a `fast` filter.
+// Counts the absent rows that are "maybe" after 64 rows were aimed at each line
+// of a `fast` filter.
 uint64_t FalsePositivesOfAimedRows(const DigestSecret& secret,
                                    uint64_t lookups) {
   const auto key = [](const std::string& row, uint64_t digest) {
