@@ -153,7 +153,7 @@ Filled Fill(const Contender& contender, uint32_t row_count,
         (filter->layer_count() == row_count && filter->is_saturated())) {
       break;
     }
-    filled.keys += filter->Add(key);
+    filled.keys += *filter->Add(key);
   }
   filled.keys_before_refusal = filled.keys;
   filled.filter = AnyFilter(*std::move(filter));

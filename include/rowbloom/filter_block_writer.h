@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/digest_secret.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
@@ -43,6 +44,8 @@ struct FilterOptions {
   uint32_t chunk_size_bytes = 128 << 10;
   // ROWCOL only: also add each row, so that row lookups are answered too.
   bool rowcol_adds_rows = true;
+  // The secret of the store, if it has one: digest_secret.h.
+  DigestSecret secret;
 };
 
 absl::Status ValidateFilterOptions(const FilterOptions& options);
@@ -55,7 +58,8 @@ struct FilterBlockInfo {
   uint64_t saturated_keys = 0;  // EncodedFilter::saturated_keys of all chunks.
 };
 
-// Sees each chunk when it is written: see filter_warmer.h.
+// Sees each chunk when it is written: see filter_warmer.h. Calls match
+// OnChunk* OnFinish? ; a block that could not be written has no OnFinish.
 class FilterChunkObserver {
  public:
   virtual ~FilterChunkObserver() = default;
@@ -63,6 +67,8 @@ class FilterChunkObserver {
   // `offset` is the chunk's from the block's start.
   virtual void OnChunk(uint64_t chunk, uint64_t offset,
                        const EncodedFilter& filter) = 0;
+  // `identity` is a hash of the block's chunk index and properties.
+  virtual void OnFinish(uint64_t identity) = 0;
 };
 
 class FilterBlockWriter {

@@ -15,6 +15,17 @@
 // it before is the caller's mistake (checked by NewShardedLruCache's). It must
 // also outlive every use of a hint.
 //
+// What a thread may still see through a hint is freed later. So one thread that
+// stands still in a lookup (SIGSTOP, a debugger) holds up the freeing of all
+// that leaves any cache of the process meanwhile, and inserts for which there
+// is no room are refused. The same happens for good if a seccomp filter that is
+// set after the library was loaded denies membarrier(2): allow it, or set the
+// filter before. Usage::retired_bytes then stays above 0.
+//
+// A child of fork() may go on with caches and readers, unless another thread
+// held one of their locks at that moment: it stays locked in the child. Lookups
+// of chunks in memory and loads that wait for I/O hold none.
+//
 // All methods may be called on any number of threads. A lookup that hits
 // allocates nothing and does no I/O. Errors: none but a refused Insert().
 
@@ -115,6 +126,9 @@ class FilterCache {
     // hint, evicted ones and parts given up, included.
     size_t usage_bytes = 0;
     size_t pinned_bytes = 0;  // Entries held by a handle or of priority pinned.
+    // Evicted, erased or given up, and not freed because a thread may still
+    // see it through a hint. If it stays above 0, rejections grow: see above.
+    size_t retired_bytes = 0;
     uint64_t entry_count = 0;  // As in usage_bytes; such a part counts as one.
     std::array<size_t, static_cast<size_t>(FilterCacheRole::kCount)>
         role_bytes{};   // Of usage_bytes.

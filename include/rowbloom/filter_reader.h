@@ -18,10 +18,16 @@
 // each byte of memory, are worth the cache's price (FilterCache::Price).
 //
 // Open() and Verify() are strict: DataLoss for damaged bytes, Unimplemented
-// for a newer format, I/O errors as they came, each with file and offset.
+// for a newer format, FailedPrecondition for a block that was written with
+// another secret, I/O errors as they came, each with file and offset.
 // MayContain() is lenient: whatever it cannot read answers "maybe" and is
 // counted. On a cache hit it does no I/O, and a single lookup allocates nothing
 // (a batch does).
+//
+// The cache is charged for chunks and the chunk index. An index for which it
+// has no room is in memory all the same. Counters are not charged: 16 bytes for
+// each reader and each thread that asks it, in pages of 4 KiB, up to 1 MiB a
+// thread. Later readers and threads use them again; they are never freed.
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
@@ -36,6 +42,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/digest_secret.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_cache.h"
@@ -62,12 +69,16 @@ struct FilterReaderOptions {
   // The file's id in the cache, below 2^63: of another one Open() says
   // InvalidArgument. 0 takes a fresh one, whose chunks leave the cache with the
   // reader. Two readers of the same immutable block may share an id, and then
-  // share chunks. Under an id that two different blocks use they displace each
-  // other's chunks, but never answer for each other.
+  // share chunks. Never give one id to two different blocks. Their readers
+  // displace each other's chunks, and one may answer for the other, which loses
+  // rows: by chance for one of 2^64 pairs of blocks, or one of 2^32 if the
+  // blocks agree in offset, policy, counts, first keys and last key. Someone
+  // who chooses the rows can bring that about.
   uint64_t file_id = 0;
   // Where the file is in the tree, for statistics.
   int level = FilterStats::kUnknownLevel;
-  // Of the chunks in the cache.
+  // The priority of the chunks in the cache. If it is kPinned and the engine
+  // gave the file_id, they stay when the reader goes, until EraseFile(file_id).
   FilterCachePriority priority = FilterCachePriority::kLow;
   FilterLoading loading = FilterLoading::kWhenItPays;
   // Whether Open() loads chunks, the first ones first, as many as the cache has
@@ -79,6 +90,8 @@ struct FilterReaderOptions {
   // Bytes of the first read, from the end. Give FilterBlockInfo's
   // tail_size_bytes if it is known: exactly one read, of exactly that size.
   uint64_t tail_size_bytes = 16 << 10;
+  // The secret of the store, if it has one: digest_secret.h.
+  DigestSecret secret;
   Kernel kernel = Kernel::kBest;
 };
 

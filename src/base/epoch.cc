@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#if defined(__unix__) || defined(__APPLE__)
+#define ROWBLOOM_HAS_FORK
+#include <pthread.h>
+#endif
 #if defined(__linux__)
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -54,6 +58,22 @@ std::atomic<ThreadRecord*> all_records{nullptr};
 namespace {
 
 std::atomic<uint32_t> record_count{0};
+std::atomic<uint64_t> fork_count{0};
+
+#if defined(ROWBLOOM_HAS_FORK)
+// The child has the thread that called fork() and no other.
+void ForgetOtherThreads() {
+  fork_count.fetch_add(1);
+  ForEachThread([](ThreadRecord& thread) {
+    if (&thread == thread_record) return;
+    thread.epoch.store(0);
+    thread.owned.store(false);
+  });
+}
+
+[[maybe_unused]] const int fork_is_watched =
+    pthread_atfork(nullptr, nullptr, ForgetOtherThreads);
+#endif
 
 thread_local bool thread_ends = false;
 
@@ -97,6 +117,8 @@ ThreadRecord* AcquireThreadRecord() {
 }
 
 }  // namespace internal
+
+uint64_t ForkCount() { return internal::fork_count.load(); }
 
 uint64_t RetireEpoch() { return internal::global_epoch.value.fetch_add(1); }
 

@@ -15,10 +15,14 @@
 // stores of `shared` are sequentially consistent, or at least the store that
 // unlinks is an exchange.
 //
+// In a child of fork() the guards of the parent's other threads have ended.
+//
 // Where the system has membarrier(2), a guard does not order its own store
 // before the loads that follow: it would stop the processor from overlapping
 // the cache misses of one lookup with those of the next. Instead who asks
 // whether an epoch has passed has all threads' processors do it at that time.
+// If membarrier(2) is denied from then on, by a seccomp filter that is set
+// later, no epoch passes any more: guards that have begun could not be seen.
 
 #ifndef ROWBLOOM_BASE_EPOCH_H_
 #define ROWBLOOM_BASE_EPOCH_H_
@@ -125,6 +129,10 @@ uint64_t RetireEpoch();
 // under one never ends. Takes microseconds: ask once for many.
 uint64_t FirstGuardedEpoch();
 inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
+
+// Counts the calls of fork() between the first process and this one. A thread
+// that waits for another has to know whether that one is in this process.
+ROWBLOOM_EXPORT uint64_t ForkCount();
 
 }  // namespace rowbloom::base
 

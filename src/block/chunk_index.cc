@@ -8,6 +8,7 @@
 
 #include "base/coding.h"
 #include "block/format.h"
+#include "hash/digest.h"
 
 namespace rowbloom::block {
 
@@ -15,6 +16,10 @@ int Compare(const StoredKey& a, const StoredKey& b) {
   if (const int c = a.row.compare(b.row); c != 0) return c;
   if (a.has_qualifier != b.has_qualifier) return a.has_qualifier ? 1 : -1;
   return a.qualifier.compare(b.qualifier);
+}
+
+uint64_t BlockIdentity(std::string_view index, std::string_view properties) {
+  return hash::Hash64(properties, hash::Hash64(index));
 }
 
 void AppendKey(const StoredKey& key, std::string* out) {

@@ -30,6 +30,10 @@ inline StoredKey StoredKeyOf(const FilterKey& key) {
   return {key.row(), key.qualifier(), key.has_qualifier()};
 }
 
+// Two blocks whose index or properties differ have different ones, but for a
+// chance of 2^-64: the bytes of both, hashed.
+uint64_t BlockIdentity(std::string_view index, std::string_view properties);
+
 void AppendKey(const StoredKey& key, std::string* out);
 // Advances *in; false if malformed. *key views into *in.
 bool ReadKey(std::string_view* in, StoredKey* key);

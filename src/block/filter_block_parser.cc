@@ -67,6 +67,8 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
       }
       return absl::OkStatus();
     }
+    case Property::kSecretCheck:
+      return integer(~uint64_t{0}, &block->secret_check);
   }
   return absl::OkStatus();  // A later version's; compatible by definition.
 }
@@ -255,19 +257,21 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
   if (version == 0) {
     return DataLossAt(place, at + Footer::kFormatVersion, "format version 0");
   }
-  if (version > kFilterBlockFormatVersion || flags != 0) {
+  if (version > kFilterBlockFormatVersion || (flags & ~kSecretFlag) != 0) {
     return Annotate(
         place, at + Footer::kFormatVersion,
         absl::UnimplementedError(absl::StrCat(
             "filter block format version ", static_cast<int>(version),
             " with flags ", absl::Hex(flags), "; this library reads up to ",
-            static_cast<int>(kFilterBlockFormatVersion), " without flags")));
+            static_cast<int>(kFilterBlockFormatVersion), " with flags ",
+            absl::Hex(kSecretFlag))));
   }
   if (base::LoadFixed<uint16_t>(footer.data() + Footer::kReserved) != 0) {
     return DataLossAt(place, at + Footer::kReserved,
                       "reserved bytes are not zero");
   }
   ParsedFooter parsed;
+  parsed.has_secret = (flags & kSecretFlag) != 0;
   parsed.index_offset = u64(Footer::kIndexOffset);
   parsed.index_size = u64(Footer::kIndexSize);
   parsed.properties_size = u64(Footer::kPropertiesSize);
@@ -304,6 +308,7 @@ absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
                   static_cast<size_t>(footer.properties_size));
   const uint64_t properties_offset = footer.index_offset + footer.index_size;
   auto block = std::make_unique<ParsedFilterBlock>();
+  block->identity = BlockIdentity(index, properties);
   uint64_t chunk_count = 0;
   if (absl::Status s = CheckSum(place, properties_offset, "the properties",
                                 properties, footer.properties_checksum);
@@ -319,6 +324,11 @@ absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
                                        &chunk_count, block.get());
       !s.ok()) {
     return s;
+  }
+  if (footer.has_secret != (block->secret_check != 0)) {
+    return DataLossAt(place, properties_offset,
+                      "the footer and the properties contradict each other on "
+                      "whether there is a secret");
   }
   if (absl::Status s =
           CheckProperties(place, properties_offset, chunk_count, *block);

@@ -43,12 +43,14 @@ struct ParsedFooter {
   uint64_t properties_size = 0;
   uint32_t index_checksum = 0;
   uint32_t properties_checksum = 0;
+  bool has_secret = false;
 
   friend bool operator==(const ParsedFooter& a, const ParsedFooter& b) {
     return a.index_offset == b.index_offset && a.index_size == b.index_size &&
            a.properties_size == b.properties_size &&
            a.index_checksum == b.index_checksum &&
-           a.properties_checksum == b.properties_checksum;
+           a.properties_checksum == b.properties_checksum &&
+           a.has_secret == b.has_secret;
   }
 
   // Index, properties and footer.
@@ -72,6 +74,8 @@ struct ParsedFilterBlock {
   bool has_row_keys = false;
   uint64_t cell_count = 0;
   uint64_t key_count = 0;
+  uint64_t identity = 0;      // BlockIdentity().
+  uint64_t secret_check = 0;  // DigestMixer::check() of the writer's secret.
   std::string policy;
   std::string writer;
   std::string last_key_bytes;

@@ -13,6 +13,7 @@
 #include "block/chunk_index.h"
 #include "block/format.h"
 #include "hash/digest.h"
+#include "key/keyed_digest.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/version.h"
@@ -71,6 +72,7 @@ class FilterBlockWriter::Impl {
   Impl(const FilterOptions& options, ByteSink* sink,
        FilterChunkObserver* observer)
       : options_(options),
+        mixer_(options.secret),
         sink_(sink),
         observer_(observer),
         status_(ValidateFilterOptions(options)),
@@ -97,6 +99,7 @@ class FilterBlockWriter::Impl {
   void Append(std::string_view bytes);
 
   const FilterOptions options_;
+  const key::DigestMixer mixer_;
   ByteSink* const sink_;
   FilterChunkObserver* const observer_;
   absl::Status status_;
@@ -175,7 +178,7 @@ void FilterBlockWriter::Impl::AddKey(const FilterKey& key) {
   if (builder_->key_count() == 0) {
     block::AppendKey(block::StoredKeyOf(key), &open_chunk_first_key_);
   }
-  builder_->Add(key.digest());
+  builder_->Add(mixer_.has_secret() ? mixer_.Mix(key.digest()) : key.digest());
   if (builder_->key_count() >= max_keys_per_chunk_) CloseChunk();
 }
 
@@ -231,6 +234,9 @@ std::string FilterBlockWriter::Impl::EncodeProperties() const {
     block::AppendKey(LastKey(), &key);
     AppendProperty(Property::kLastKey, key, &out);
   }
+  if (mixer_.has_secret()) {
+    AppendProperty(Property::kSecretCheck, mixer_.check(), &out);
+  }
   return out;
 }
 
@@ -252,7 +258,8 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   base::AppendFixed<uint32_t>(hash::Checksum32(index_), &footer);
   base::AppendFixed<uint32_t>(hash::Checksum32(properties), &footer);
   base::AppendFixed<uint8_t>(kFilterBlockFormatVersion, &footer);
-  base::AppendFixed<uint8_t>(0, &footer);   // Incompatible flags.
+  base::AppendFixed<uint8_t>(mixer_.has_secret() ? block::kSecretFlag : 0,
+                             &footer);
   base::AppendFixed<uint16_t>(0, &footer);  // Reserved.
   RB_DCHECK(footer.size() == Footer::kChecksum);
   base::AppendFixed<uint32_t>(hash::Checksum32(footer), &footer);
@@ -263,6 +270,9 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   Append(properties);
   Append(footer);
   if (!status_.ok()) return status_;
+  if (observer_ != nullptr) {
+    observer_->OnFinish(block::BlockIdentity(index_, properties));
+  }
   FilterBlockInfo info;
   info.size_bytes = size_bytes_;
   info.tail_size_bytes = size_bytes_ - index_offset;

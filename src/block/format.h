@@ -23,13 +23,16 @@ struct Footer {
   static constexpr size_t kIndexChecksum = 32;       // u32
   static constexpr size_t kPropertiesChecksum = 36;  // u32
   static constexpr size_t kFormatVersion = 40;       // u8
-  static constexpr size_t kIncompatibleFlags = 41;   // u8, none defined.
+  static constexpr size_t kIncompatibleFlags = 41;   // u8, of those below.
   static constexpr size_t kReserved = 42;            // u16, zero.
   static constexpr size_t kChecksum = 44;            // u32, of what precedes.
   static constexpr size_t kMagic = 48;               // u64
   static constexpr size_t kSize = 56;
 };
 static_assert(Footer::kMagic + 8 == Footer::kSize);
+
+// Incompatible flags. A secret was mixed into the digests: kSecretCheck.
+inline constexpr uint8_t kSecretFlag = 1;
 
 // "rowbloom" as bytes in the file.
 inline constexpr uint64_t kFooterMagic = 0x6d6f6f6c62776f72;
@@ -45,6 +48,7 @@ enum class Property : uint64_t {
   kPolicy = 7,             // text
   kWriter = 8,             // text
   kLastKey = 9,            // a key as in the index
+  kSecretCheck = 10,       // varint, not 0; only with kSecretFlag
 };
 
 // The byte before a key's parts.

@@ -29,7 +29,8 @@ std::string_view FilterCacheRoleName(FilterCacheRole role) {
 std::string FilterCache::Usage::ToString() const {
   std::string text = absl::StrCat(
       "capacity_bytes ", capacity_bytes, "\nusage_bytes ", usage_bytes,
-      "\npinned_bytes ", pinned_bytes, "\nentry_count ", entry_count, "\n");
+      "\npinned_bytes ", pinned_bytes, "\nretired_bytes ", retired_bytes,
+      "\nentry_count ", entry_count, "\n");
   for (size_t i = 0; i < role_bytes.size(); ++i) {
     const auto role = static_cast<FilterCacheRole>(i);
     absl::StrAppend(&text, base::AbslView(FilterCacheRoleName(role)), "_bytes ",

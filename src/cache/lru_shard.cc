@@ -187,6 +187,7 @@ void LruShard::AddUsage(FilterCache::Usage* usage) const {
   std::lock_guard<std::mutex> lock(mutex_);
   usage->usage_bytes += usage_.usage_bytes;
   usage->pinned_bytes += usage_.pinned_bytes;
+  usage->retired_bytes += retired_bytes_;
   usage->entry_count += usage_.entry_count;
   for (size_t i = 0; i < usage_.role_bytes.size(); ++i) {
     usage->role_bytes[i] += usage_.role_bytes[i];

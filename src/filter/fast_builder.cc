@@ -150,13 +150,12 @@ void LinesBuilder::LoadRows(uint32_t k) {
   uint32_t count = s.carried_count;
   std::copy_n(s.carried, count, rows);
   s.home_rows = s.home_end;
-  if (s.home_size() <= 2 * max_rows_) {
-    const size_t room = std::min<size_t>(max_rows_ - count, s.home_size());
-    s.home_rows -= room;
-    std::reverse_copy(s.home_rows, s.home_end, rows + count);
-    count += static_cast<uint32_t>(room);
+  if (count + s.home_size() <= max_rows_) {
+    s.home_rows = s.home_begin;
+    std::reverse_copy(s.home_begin, s.home_end, rows + count);
+    count += static_cast<uint32_t>(s.home_size());
   } else {
-    // So many that most may be equal; of those, one row is enough.
+    // So many that some may be equal; of those, one row is enough.
     for (; s.home_rows != s.home_begin && count < max_rows_; --s.home_rows) {
       const uint64_t digest = s.home_rows[-1];
       if (count == 0 || digest != rows[count - 1]) rows[count++] = digest;

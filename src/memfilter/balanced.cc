@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
+#include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
 #include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
@@ -49,19 +49,21 @@ size_t BalancedFilter::LeastFilled() const {
   return least;
 }
 
-bool BalancedFilter::Add(KeyDigest digest) {
+absl::StatusOr<bool> BalancedFilter::Add(KeyDigest digest) {
   const FilterRows::Key key(digest, rows_.shape());
   size_t row = LeastFilled();
   if (rows_.IsSaturated(row)) {
     if (rows_.Covers(row, key)) return false;
-    RB_CHECK(rows_.Append(options_.group_size).ok());
+    if (absl::Status status = rows_.Append(options_.group_size); !status.ok()) {
+      return status;
+    }
     row = LeastFilled();
   }
   return rows_.Put(row, key);
 }
 
-void BalancedFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) Add(digest);
+absl::Status BalancedFilter::Add(absl::Span<const KeyDigest> digests) {
+  return memfilter::AddUntilFull(digests, this);
 }
 
 absl::Status BalancedFilter::Union(const BalancedFilter& other) {

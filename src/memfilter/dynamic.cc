@@ -3,7 +3,7 @@
 #include "rowbloom/memfilter/dynamic.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
+#include "memfilter/batch.h"
 #include "memfilter/filter_rows_form.h"
 #include "memfilter/same_options.h"
 #include "memfilter/saved_form.h"
@@ -28,19 +28,21 @@ absl::StatusOr<DynamicFilter> DynamicFilter::New(
   return filter;
 }
 
-bool DynamicFilter::Add(KeyDigest digest) {
+absl::StatusOr<bool> DynamicFilter::Add(KeyDigest digest) {
   const FilterRows::Key key(digest, rows_.shape());
   const size_t newest = rows_.size() - 1;
   if (rows_.key_count(newest) < options_.keys_per_layer) {
     return rows_.Put(newest, key);
   }
   if (rows_.Covers(newest, key)) return false;
-  RB_CHECK(rows_.Append(1).ok());
+  if (absl::Status status = rows_.Append(1); !status.ok()) {
+    return status;
+  }
   return rows_.Put(newest + 1, key);
 }
 
-void DynamicFilter::Add(absl::Span<const KeyDigest> digests) {
-  for (const KeyDigest digest : digests) Add(digest);
+absl::Status DynamicFilter::Add(absl::Span<const KeyDigest> digests) {
+  return memfilter::AddUntilFull(digests, this);
 }
 
 absl::Status DynamicFilter::Union(const DynamicFilter& other) {

@@ -6,6 +6,7 @@
 #ifndef ROWBLOOM_READER_CHUNK_LOADER_H_
 #define ROWBLOOM_READER_CHUNK_LOADER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,19 +46,20 @@ struct LoadResult {
 
 class ChunkLoader {
  public:
-  // All must outlive the loader. `place` is the block's.
+  // All must outlive the loader. `place` and `identity` are the block's.
   ChunkLoader(const RandomAccessSource* source, const block::BlockPlace& place,
-              const std::vector<block::ChunkEntry>* chunks, Kernel kernel,
-              std::shared_ptr<const FileDemand> demand)
+              uint64_t identity, const std::vector<block::ChunkEntry>* chunks,
+              Kernel kernel, std::shared_ptr<const FileDemand> demand)
       : source_(source),
         place_(place),
+        identity_(std::make_shared<std::atomic<uint64_t>>(identity)),
         chunks_(chunks),
         kernel_(kernel),
         demand_(std::move(demand)) {}
 
   ChunkOrigin OriginOf(size_t chunk) const {
     return {place_.offset + (*chunks_)[chunk].offset,
-            (*chunks_)[chunk].descriptor};
+            (*chunks_)[chunk].descriptor, identity_};
   }
   // Bytes that it will read.
   uint64_t SizeOf(const ChunkLoad& load) const;
@@ -81,6 +83,7 @@ class ChunkLoader {
 
   const RandomAccessSource* const source_;
   const block::BlockPlace place_;
+  const SharedBlockIdentity identity_;
   const std::vector<block::ChunkEntry>* const chunks_;
   const Kernel kernel_;
   const std::shared_ptr<const FileDemand> demand_;

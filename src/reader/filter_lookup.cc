@@ -293,8 +293,8 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
     if (resident != nullptr) {
       is_sample = counters.CountLookup();
       if (!is_sample) {
-        const bool may_contain = resident->view().MayContain(
-            bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest());
+        const bool may_contain = resident->view().MayContain(Stored(
+            bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest()));
         counters.CountAnswer(!may_contain);
         return may_contain;
       }
@@ -561,6 +561,7 @@ bool FilterReader::Impl::IsRemembered(const FilterKey& key) const {
 void FilterReader::Impl::Remember(const FilterKey& key) const {
   FilterCache* memo = options_.false_positive_memo;
   if (memo == nullptr) return;
+  has_remembered_.store(true, std::memory_order_relaxed);
   std::unique_ptr<FilterCache::Value> value =
       std::make_unique<RememberedKey>(key);
   FilterCache::EntryOptions entry;

@@ -11,6 +11,7 @@
 #include "block/filter_block_parser.h"
 #include "block/format.h"
 #include "cache/file_id.h"
+#include "key/keyed_digest.h"
 #include "reader/filter_reader_impl.h"
 #include "stats/filter_stats_impl.h"
 
@@ -46,10 +47,12 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
       is_plain_(options.false_positive_memo == nullptr &&
                 (bloom_type_ == BloomType::kRow ||
                  (bloom_type_ == BloomType::kRowCol && has_row_keys_))),
+      has_secret_(parsed_->secret_check != 0),
       prefix_length_bytes_(parsed_->prefix_length_bytes),
       locator_(&parsed_->chunks, &parsed_->last_key),
       slots_(parsed_->chunks.size()),
       demand_(MakeDemand(options, *parsed_)),
+      mixer_(options.secret),
       source_(source),
       range_(range),
       options_(options),
@@ -58,7 +61,8 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
       private_id_(FilterCache::NewFileId()),
       footer_(footer),
       properties_(MakeProperties(*parsed_)),
-      loader_(source, Place(), &parsed_->chunks, options.kernel,
+      loader_(source, Place(), parsed_->identity, &parsed_->chunks,
+              options.kernel,
               options.loading == FilterLoading::kAlways ? nullptr : demand_) {
   if (options_.stats != nullptr) {
     options_.stats->impl_->Open(&counters_, file_id_, options_.level,
@@ -81,7 +85,8 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
 
 FilterReader::Impl::~Impl() {
   if (options_.stats != nullptr) options_.stats->impl_->Close(&counters_);
-  if (options_.false_positive_memo != nullptr) {
+  // Looks at all entries of the memo, whoever put them there.
+  if (has_remembered_.load(std::memory_order_relaxed)) {
     options_.false_positive_memo->EraseFile(private_id_);
   }
   if (options_.cache == nullptr) return;
@@ -153,6 +158,15 @@ absl::StatusOr<std::unique_ptr<FilterReader::Impl>> FilterReader::Impl::Open(
   absl::StatusOr<std::unique_ptr<block::ParsedFilterBlock>> parsed =
       block::ParseTail(place, *footer, tail);
   if (!parsed.ok()) return parsed.status();
+  const uint64_t secret_check = (*parsed)->secret_check;
+  if (secret_check != 0 &&
+      secret_check != key::DigestMixer(options.secret).check()) {
+    return block::Annotate(
+        place, footer->index_offset + footer->index_size,
+        absl::FailedPreconditionError(
+            "the filter block was written with a secret that is not "
+            "FilterReaderOptions::secret; open it with that of the writer"));
+  }
   return std::make_unique<Impl>(source, actual, options, *std::move(parsed),
                                 *footer);
 }

@@ -16,6 +16,7 @@
 #include "base/epoch.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
+#include "key/keyed_digest.h"
 #include "reader/chunk_loader.h"
 #include "reader/file_demand.h"
 #include "reader/resident_chunk.h"
@@ -27,7 +28,8 @@ namespace rowbloom {
 
 class FilterReader::Impl {
  public:
-  // What the index alone says about a key.
+  // What the index alone says about a key. Locate() also gives the digest to
+  // ask the chunk's filter for.
   static constexpr int64_t kNo = -1;
   static constexpr int64_t kMaybe = -2;
 
@@ -142,6 +144,11 @@ class FilterReader::Impl {
   // if the key is remembered.
   void Count(const Located& question, bool asked, bool* may_contain) const;
 
+  // The digest under which the block's filters hold a key of this digest.
+  KeyDigest Stored(KeyDigest digest) const {
+    return has_secret_ ? mixer_.Mix(digest) : digest;
+  }
+
   // Counts it, if so.
   bool IsRemembered(const FilterKey& key) const;
   void Remember(const FilterKey& key) const;
@@ -152,11 +159,13 @@ class FilterReader::Impl {
   const bool has_row_keys_;
   // Whether every key is asked by itself or its row, without a memo.
   const bool is_plain_;
+  const bool has_secret_;
   const uint32_t prefix_length_bytes_;
   const block::ChunkLocator locator_;
   mutable std::vector<Slot> slots_;
   const std::shared_ptr<reader::FileDemand> demand_;  // Null without a cache.
   mutable stats::FileCounters counters_;
+  const key::DigestMixer mixer_;
 
   const RandomAccessSource* const source_;
   const FilterBlockRange range_;
@@ -168,6 +177,8 @@ class FilterReader::Impl {
   const FilterBlockProperties properties_;
   const reader::ChunkLoader loader_;
   mutable reader::SingleFlight<Loaded> flights_;
+  // True once the memo may hold keys of this reader.
+  mutable std::atomic<bool> has_remembered_{false};
 };
 
 inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
@@ -175,16 +186,16 @@ inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
   // Keys were added in order, from the first chunk's first to the last key.
   switch (bloom_type_) {
     case BloomType::kRow:
-      *digest = key.row_digest();
+      *digest = Stored(key.row_digest());
       return locator_.FindRow(key.row());
     case BloomType::kRowCol:
-      *digest = key.digest();
+      *digest = Stored(key.digest());
       if (!key.has_qualifier() && !has_row_keys_) return kMaybe;
       return locator_.Find(block::StoredKeyOf(key));
     case BloomType::kRowPrefixFixedLength: {
       const std::string_view prefix = key.row().substr(0, prefix_length_bytes_);
-      *digest = prefix.size() == key.row().size() ? key.row_digest()
-                                                  : DigestBytes(prefix);
+      *digest = Stored(prefix.size() == key.row().size() ? key.row_digest()
+                                                         : DigestBytes(prefix));
       return locator_.FindRow(prefix);
     }
     case BloomType::kNone:

@@ -3,6 +3,8 @@
 #include "rowbloom/filter_warmer.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
@@ -31,8 +33,8 @@ class FilterWarmer final : public FilterChunkObserver {
     }
     const uint32_t steps = FilterSteps(filter.descriptor);
     auto resident = reader::ResidentChunk::Make(
-        {options_.block_offset + offset, filter.descriptor}, steps, units,
-        Kernel::kBest, nullptr, static_cast<size_t>(chunk));
+        {options_.block_offset + offset, filter.descriptor, identity_}, steps,
+        units, Kernel::kBest, nullptr, static_cast<size_t>(chunk));
     if (!resident.ok()) return;  // Read back, it would be refused as well.
     FilterCache::EntryOptions entry;
     entry.charge_bytes =
@@ -45,9 +47,14 @@ class FilterWarmer final : public FilterChunkObserver {
     if (handle != nullptr) cache_->Release(handle);
   }
 
+  void OnFinish(uint64_t identity) override { identity_->store(identity); }
+
  private:
   FilterCache* const cache_;
   const FilterWarmerOptions options_;
+  // All chunks share it. As long as it is 0, no reader takes them for its own.
+  const std::shared_ptr<std::atomic<uint64_t>> identity_ =
+      std::make_shared<std::atomic<uint64_t>>(0);
 };
 
 }  // namespace

@@ -42,15 +42,25 @@ class UnitBuffer {
 using UnitPtr = std::shared_ptr<const UnitBuffer>;
 using UnitPtrs = std::array<UnitPtr, FilterDescriptor::kMaxUnits>;
 
+// block::BlockIdentity() of a block, or 0 as long as the block is being
+// written.
+using SharedBlockIdentity = std::shared_ptr<const std::atomic<uint64_t>>;
+
 // What a chunk was read from. Under a file id that was used for two files,
 // another file's chunk would deny this file's keys: it is not taken for ours.
 struct ChunkOrigin {
   uint64_t offset = 0;  // In the source.
   FilterDescriptor descriptor;
+  SharedBlockIdentity block;  // The descriptor has 32 bits for each unit only.
 
+  // A block that is being written is equal to none.
   friend bool operator==(const ChunkOrigin& a, const ChunkOrigin& b) {
-    return a.offset == b.offset && a.descriptor == b.descriptor;
+    return a.offset == b.offset && a.Block() != 0 && a.Block() == b.Block() &&
+           a.descriptor == b.descriptor;
   }
+
+ private:
+  uint64_t Block() const { return block == nullptr ? 0 : block->load(); }
 };
 
 // Bytes of data reads that the steps above `from`, up to `to`, save per lookup

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Of the threads that want the same thing at the same time, one fetches it
-// and the others take its result.
+// and the others take its result. A child of fork() fetches again what a
+// thread of its parent was fetching.
 
 #ifndef ROWBLOOM_READER_SINGLE_FLIGHT_H_
 #define ROWBLOOM_READER_SINGLE_FLIGHT_H_
@@ -12,6 +13,7 @@
 #include <mutex>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/epoch.h"
 
 namespace rowbloom::reader {
 
@@ -27,9 +29,9 @@ class SingleFlight {
     {
       std::unique_lock<std::mutex> lock(mutex_);
       std::shared_ptr<Flight>& slot = flights_[key];
-      if (slot != nullptr) {
+      if (slot != nullptr && slot->fork_count == base::ForkCount()) {
         flight = slot;
-        landed_.wait(lock, [&] { return flight->landed; });
+        flight->landing.wait(lock, [&] { return flight->landed; });
         return flight->result;
       }
       flight = std::make_shared<Flight>();
@@ -42,12 +44,16 @@ class SingleFlight {
       flight->landed = true;
       flights_.erase(key);
     }
-    landed_.notify_all();
+    flight->landing.notify_all();
     return result;
   }
 
  private:
   struct Flight {
+    const uint64_t fork_count = base::ForkCount();
+    // One for each flight: that of a parent has waiters that never go, and so
+    // must neither be used nor destroyed. Their threads' stacks hold it.
+    std::condition_variable landing;
     bool landed = false;
     Result result{};
   };
@@ -55,7 +61,6 @@ class SingleFlight {
   // std::mutex and not absl::Mutex: ThreadSanitizer does not see into a
   // prebuilt Abseil.
   std::mutex mutex_;
-  std::condition_variable landed_;
   // Guarded by mutex_, and so are the flights.
   absl::flat_hash_map<uint64_t, std::shared_ptr<Flight>> flights_;
 };

@@ -18,6 +18,7 @@ TEST(FilterCacheUsage, IsOneNameAndValueInEachLine) {
   usage.capacity_bytes = 1;
   usage.usage_bytes = 2;
   usage.pinned_bytes = 3;
+  usage.retired_bytes = 15;
   usage.entry_count = 4;
   usage.role_bytes = {5, 6, 7, 8};
   usage.hits = 9;
@@ -26,11 +27,12 @@ TEST(FilterCacheUsage, IsOneNameAndValueInEachLine) {
   usage.evictions = 12;
   usage.shrinks = 13;
   usage.rejections = 14;
-  EXPECT_EQ(usage.ToString(),
-            "capacity_bytes 1\nusage_bytes 2\npinned_bytes 3\nentry_count 4\n"
-            "chunk_bytes 5\nindex_bytes 6\nmemo_bytes 7\nother_bytes 8\n"
-            "hits 9\nmisses 10\ninserts 11\nevictions 12\nshrinks 13\n"
-            "rejections 14\n");
+  EXPECT_EQ(
+      usage.ToString(),
+      "capacity_bytes 1\nusage_bytes 2\npinned_bytes 3\nretired_bytes 15\n"
+      "entry_count 4\nchunk_bytes 5\nindex_bytes 6\nmemo_bytes 7\n"
+      "other_bytes 8\nhits 9\nmisses 10\ninserts 11\nevictions 12\n"
+      "shrinks 13\nrejections 14\n");
 }
 
 TEST(FileId, IsNeverZeroAndGrows) {

@@ -148,6 +148,7 @@ class Model {
       usage.usage_bytes += item.charge_bytes;
       usage.role_bytes[static_cast<size_t>(item.role)] += item.charge_bytes;
       if (IsPinned(item)) usage.pinned_bytes += item.charge_bytes;
+      if (item.retired) usage.retired_bytes += item.charge_bytes;
       ++usage.entry_count;
     }
     return usage;

@@ -305,6 +305,22 @@ TEST(Fast, TheSameKeyManyTimesFindsItsRoom) {
   EXPECT_EQ(filter.saturated_keys, 0u);
 }
 
+TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
+  for (const double bits_per_key : {6.0, 8.0, 10.0, 16.0}) {
+    Random random(3);
+    const auto builder =
+        NewFilterBuilder(FilterPolicy::BitsPerKey("fast", bits_per_key));
+    for (int i = 0; i < 2000; ++i) {
+      // In turn, or they would count once.
+      const KeyDigest keys[] = {{random()}, {random()}};
+      for (int again = 0; again < 32; ++again) {
+        for (const KeyDigest key : keys) builder->Add(key);
+      }
+    }
+    EXPECT_EQ(builder->Finish().saturated_keys, 0u) << bits_per_key;
+  }
+}
+
 TEST(Fast, AFewKeysAreCarriedAtTheFewestBits) {
   Random random(67);
   for (size_t p = 0; p < std::size(kColumns); ++p) {

@@ -87,6 +87,8 @@ inline std::vector<Case> BlockCases() {
   add("compact_10_columns", "compact", 10, 700);
   add("compact_rowcol", "compact", 7, 300, BloomType::kRowCol);
   add("compact_23_columns", "compact", 24, 300);
+  add("secret", "fast", 11, 300, BloomType::kRowCol);
+  cases.back().options.secret = {{0x0123456789abcdef, 0xfedcba9876543210}};
   return cases;
 }
 

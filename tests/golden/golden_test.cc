@@ -34,6 +34,7 @@ TEST(Golden, BlocksAreReadAndVerified) {
       const auto source = NewMemorySource(bytes, c.file);
       FilterReaderOptions options;
       options.kernel = kernel;
+      options.secret = c.options.secret;
       const auto reader = FilterReader::Open(source.get(), {}, options);
       ASSERT_TRUE(reader.ok()) << reader.status();
       EXPECT_TRUE((*reader)->Verify().ok());

@@ -35,7 +35,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 # <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
 SYSTEM = re.compile(
     r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|glob|link|malloc|poll"
-    r"|signal|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon"
+    r"|pthread|signal|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon"
     r"|[a-z]*intrin)\.h")
 KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")
 KERNEL_HEADER = re.compile(

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 
 #include "rowbloom/memfilter/balanced.h"
 #include "rowbloom/memfilter/dynamic.h"
@@ -13,6 +15,21 @@
 #include "testing/fpr.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
+
+// Sanitizers have this operator themselves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ROWBLOOM_MEMORY_NEVER_ENDS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ROWBLOOM_MEMORY_NEVER_ENDS
+#endif
+#endif
+#if !defined(ROWBLOOM_MEMORY_NEVER_ENDS)
+static bool memory_is_used_up = false;
+void* operator new[](size_t size, const std::nothrow_t& nothrow) noexcept {
+  return memory_is_used_up ? nullptr : operator new(size, nothrow);
+}
+#endif
 
 namespace rowbloom {
 namespace {
@@ -34,7 +51,7 @@ TEST(DynamicFilter, ALayerHasItsNumberOfKeys) {
   DynamicFilter filter = Dynamic(100);
   uint64_t changed = 0;
   for (const KeyDigest key : RandomDigests(&random, 1000)) {
-    changed += filter.Add(key);
+    changed += *filter.Add(key);
     ASSERT_EQ(filter.layer_count(), (changed + 99) / 100);
   }
 }
@@ -43,14 +60,14 @@ TEST(DynamicFilter, RepeatedKeysMakeNoLayers) {
   Random random(2);
   DynamicFilter filter = Dynamic(100);
   const std::vector<KeyDigest> keys = RandomDigests(&random, 100);
-  for (int i = 0; i < 50; ++i) filter.Add(keys);
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(filter.Add(keys).ok());
   EXPECT_EQ(filter.layer_count(), 1u);
 }
 
 // More keys than set bits are no filter's: each key that counts has set one.
 TEST(FilterRows, MoreKeysThanBitsAreDamage) {
   DynamicFilter filter = Dynamic(100);
-  filter.Add({1});
+  ASSERT_TRUE(filter.Add({1}).ok());
   std::string saved = filter.Save();
   // keys_per_layer, bits (2 bytes), probes, layers, then the keys of the first.
   ASSERT_EQ(saved[32 + 5], 1);
@@ -137,15 +154,47 @@ TEST(BalancedFilter, AGroupEndsWhenHalfOfItsBitsAreSet) {
   auto filter = BalancedFilter::New(options);
   EXPECT_EQ(filter->layer_count(), 2u);
   for (size_t layers = 2; layers <= 8; layers += 2) {
-    while (!filter->is_saturated()) filter->Add({random()});
+    while (!filter->is_saturated()) ASSERT_TRUE(filter->Add({random()}).ok());
     ASSERT_EQ(filter->layer_count(), layers);
     // No more than one key over the half.
     EXPECT_GE(filter->fill(), 0.5);
     EXPECT_LT(filter->fill(), 0.5 + 8.0 / 4096);
-    filter->Add({random()});
+    ASSERT_TRUE(filter->Add({random()}).ok());
     ASSERT_EQ(filter->layer_count(), layers + 2);
   }
 }
+
+#if !defined(ROWBLOOM_MEMORY_NEVER_ENDS)
+template <typename Filter>
+void ExpectToSurviveTheEndOfMemory(Filter filter) {
+  Random random(15);
+  // Until the next key needs a new layer.
+  std::string saved;
+  do {
+    saved = filter.Save();
+    memory_is_used_up = true;
+    const auto added = filter.Add({random()});
+    memory_is_used_up = false;
+    if (added.ok()) continue;
+    EXPECT_EQ(added.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(filter.Save(), saved);
+    memory_is_used_up = true;
+    EXPECT_EQ(filter.Add(RandomDigests(&random, 10)).code(),
+              absl::StatusCode::kResourceExhausted);
+    memory_is_used_up = false;
+    EXPECT_TRUE(filter.Add(RandomDigests(&random, 10)).ok());
+    return;
+  } while (filter.approximate_count() < 1000);
+  FAIL() << "no key needed memory";
+}
+
+TEST(FilterRows, WithoutMemoryForALayerAKeyIsRefused) {
+  ExpectToSurviveTheEndOfMemory(Dynamic(100));
+  BalancedOptions options;
+  options.layer = kRow;
+  ExpectToSurviveTheEndOfMemory(*BalancedFilter::New(options));
+}
+#endif
 
 // The least, without what an allocator adds.
 uint64_t BytesOfRows(uint64_t rows, uint64_t bits) {
@@ -172,7 +221,7 @@ TEST(FilterRows, UnionsWithEmptyFiltersAddNoLayers) {
   EXPECT_EQ(dynamic.layer_count(), 1u);
   // A group stays together if one of its layers has a key.
   auto other = BalancedFilter::New(options);
-  other->Add({1});
+  ASSERT_TRUE(other->Add({1}).ok());
   ASSERT_TRUE(balanced->Union(*other).ok());
   EXPECT_EQ(balanced->layer_count(), 4u);
   EXPECT_TRUE(balanced->MayContain({1}));

@@ -47,7 +47,7 @@ class ChunkLoaderTest : public ::testing::Test {
     counting_ = std::make_unique<testing::CountingSource>(source_.get());
     loader_ = std::make_unique<ChunkLoader>(
         counting_.get(), block::BlockPlace{"f.sst", kPlace, block_.size()},
-        &chunks_, Kernel::kBest, nullptr);
+        /*identity=*/1, &chunks_, Kernel::kBest, nullptr);
     EXPECT_GE(chunks_.size(), 4u);
     EXPECT_EQ(Descriptor(0).unit_count, 3u);
   }
@@ -139,11 +139,9 @@ class SmallChunk {
 
   const FilterDescriptor& descriptor() const { return filter_.descriptor; }
   ChunkLoader Loader() const {
-    return {source_.get(),
-            {"f.sst", 0, filter_.units.size()},
-            &chunks_,
-            Kernel::kBest,
-            nullptr};
+    return {source_.get(),  {"f.sst", 0, filter_.units.size()},
+            /*identity=*/1, &chunks_,
+            Kernel::kBest,  nullptr};
   }
   // One behind the other, cut from what is stored.
   std::string UnitsAtStep(uint32_t steps) const {
@@ -296,8 +294,8 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
   for (uint64_t i = 0; i < 6; ++i) add(i * kChunk, kChunk);
   add(6 * kChunk, 5 * kChunk);
   add(11 * kChunk, kChunk);
-  const ChunkLoader loader(&counting, {"f.sst", 0, zeros.size()}, &chunks,
-                           Kernel::kBest, nullptr);
+  const ChunkLoader loader(&counting, {"f.sst", 0, zeros.size()},
+                           /*identity=*/1, &chunks, Kernel::kBest, nullptr);
   std::vector<ChunkLoad> loads;
   for (size_t i = 0; i < chunks.size(); ++i) loads.push_back({i, 1});
   for (const LoadResult& result : loader.LoadAll(loads)) {

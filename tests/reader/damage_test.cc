@@ -131,7 +131,7 @@ TEST(Damage, ANewerFormatVersionIsUnimplemented) {
   EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
             absl::StatusCode::kUnimplemented);
   block = SmallBlock(BloomType::kRow).block;
-  testing::SetFooterByteAndReseal(block::Footer::kIncompatibleFlags, 1, &block);
+  testing::SetFooterByteAndReseal(block::Footer::kIncompatibleFlags, 2, &block);
   source = NewMemorySource(block, "newer.sst");
   EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
             absl::StatusCode::kUnimplemented);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
@@ -91,6 +92,36 @@ TEST_P(FilterWarmerTest, AnotherFileUnderTheIdIsNotAnswered) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   for (uint64_t i = 0; i < kRows; ++i) {
     ASSERT_TRUE((*reader)->MayContain(NumberedRow(2 * i + 1)));
+  }
+}
+
+TEST(FilterWarmer, BlocksWithEqualChecksumsDoNotAnswerForEachOther) {
+  // One row each, and 32 bits of checksum that agree.
+  const std::string rows[] = {"row00028899", "row00058598"};
+  const auto cache = NewShardedLruCache({8 << 20});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  options.file_id = 17;
+  options.loading = FilterLoading::kAlways;
+  for (const bool is_warm : {false, true}) {
+    cache->EraseFile(17);
+    std::vector<FilterDescriptor> descriptors;
+    for (const std::string& row : rows) {
+      std::string file;
+      const auto sink = NewStringSink(&file);
+      const auto warmer = NewFilterWarmer(cache.get(), {17});
+      // The second block finds what the first left in the cache.
+      FilterBlockWriter writer(
+          {}, sink.get(),
+          is_warm && descriptors.empty() ? warmer.get() : nullptr);
+      writer.Add(row, "");
+      ASSERT_TRUE(writer.Finish().ok());
+      const auto memory = NewMemorySource(file);
+      const auto reader = testing::OpenOrDie(memory.get(), options);
+      descriptors.push_back(reader->Chunks()[0].descriptor);
+      EXPECT_TRUE(reader->MayContain(row)) << row << " " << is_warm;
+    }
+    ASSERT_EQ(descriptors[0], descriptors[1]);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -20,6 +21,40 @@ size_t MemoBytes(const FilterCache& memo) {
   return memo.GetUsage()
       .role_bytes[static_cast<size_t>(FilterCacheRole::kMemo)];
 }
+
+// Counts the walks over all entries.
+class CountingMemo final : public FilterCache {
+ public:
+  Handle* Lookup(const FilterCacheKey& key, Hint* hint) override {
+    return memo_->Lookup(key, hint);
+  }
+  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                 const EntryOptions& options) override {
+    return memo_->Insert(key, value, options);
+  }
+  Value* ValueOf(Handle* handle) const override {
+    return memo_->ValueOf(handle);
+  }
+  void Release(Handle* handle) override { memo_->Release(handle); }
+  void Erase(const FilterCacheKey& key) override { memo_->Erase(key); }
+  void EraseFile(uint64_t file_id) override {
+    ++walks_;
+    memo_->EraseFile(file_id);
+  }
+  void DropHint(const FilterCacheKey& key, Hint* hint) override {
+    memo_->DropHint(key, hint);
+  }
+  void SetCapacity(size_t capacity_bytes) override {
+    memo_->SetCapacity(capacity_bytes);
+  }
+  Usage GetUsage() const override { return memo_->GetUsage(); }
+
+  int walks() const { return walks_; }
+
+ private:
+  const std::unique_ptr<FilterCache> memo_ = NewShardedLruCache({1 << 20, 0});
+  int walks_ = 0;
+};
 
 class MemoTest : public ::testing::TestWithParam<bool> {
  protected:
@@ -183,6 +218,20 @@ TEST_P(MemoTest, IsForgottenWithTheReader) {
   reader.reset();
   EXPECT_EQ(memo_->GetUsage().entry_count, 1u);
   EXPECT_FALSE(Ask(*other, FilterKey::Row(rows[0])));
+}
+
+TEST_P(MemoTest, IsNotWalkedForAReaderThatRememberedNothing) {
+  auto memo = std::make_unique<CountingMemo>();
+  const CountingMemo& counting = *memo;
+  memo_ = std::move(memo);
+  for (const bool remembers : {false, true}) {
+    const auto reader = Open();
+    const std::string row = FalsePositives(*reader)[0];
+    reader->TellOutcome(FilterKey::Row(row), !remembers);
+    EXPECT_EQ(counting.walks(), 0);
+  }
+  EXPECT_EQ(counting.walks(), 1);
+  EXPECT_EQ(memo_->GetUsage().entry_count, 0u);
 }
 
 }  // namespace

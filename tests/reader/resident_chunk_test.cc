@@ -2,6 +2,7 @@
 
 #include "reader/resident_chunk.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -44,8 +45,9 @@ class ResidentChunkTest : public ::testing::Test {
       CopyUnitAtStep(filter.descriptor, steps, u, stored[u], unit->bytes());
       units[u] = std::move(unit);
     }
-    auto chunk = ResidentChunk::Make({100, filter.descriptor}, steps, units,
-                                     Kernel::kBest, std::move(demand), 0);
+    auto chunk =
+        ResidentChunk::Make({100, filter.descriptor, block_}, steps, units,
+                            Kernel::kBest, std::move(demand), 0);
     EXPECT_TRUE(chunk.ok()) << chunk.status();
     return *std::move(chunk);
   }
@@ -56,6 +58,7 @@ class ResidentChunkTest : public ::testing::Test {
     }
   }
 
+  const SharedBlockIdentity block_ = std::make_shared<std::atomic<uint64_t>>(1);
   std::vector<KeyDigest> digests_;
   EncodedFilter compact_;
   uint32_t all_ = 0;

@@ -8,7 +8,7 @@
 //   BalancedOptions options;
 //   options.layer = {131072, 10};
 //   absl::StatusOr<BalancedFilter> filter = BalancedFilter::New(options);
-//   filter->Add(digest);
+//   absl::StatusOr<bool> added = filter->Add(digest);
 //
 // Grows without a bound, as DynamicFilter does, and at the same cost; repeated
 // keys fill no layer. Threads and moves: mem_filter.h.
@@ -46,8 +46,10 @@ class BalancedFilter {
   static absl::StatusOr<BalancedFilter> New(const BalancedOptions& options);
 
   // Other layers are not asked: a key that lies in one may be added once more.
-  bool Add(KeyDigest digest);
-  void Add(absl::Span<const KeyDigest> digests);
+  // ResourceExhausted, and nothing is changed, if there is no memory for a new
+  // group; of many keys, those before have been added.
+  absl::StatusOr<bool> Add(KeyDigest digest);
+  absl::Status Add(absl::Span<const KeyDigest> digests);
 
   bool MayContain(KeyDigest digest) const {
     return rows_.AnyCovers({digest, rows_.shape()});

@@ -7,7 +7,7 @@
 //   options.layer = *ShapeFor(100'000, 0.001);
 //   options.keys_per_layer = 100'000;
 //   absl::StatusOr<DynamicFilter> filter = DynamicFilter::New(options);
-//   filter->Add(digest);
+//   absl::StatusOr<bool> added = filter->Add(digest);
 //
 // For sets that grow without a bound, in equal steps: memory in proportion, and
 // rate and lookup cost too, 1 - (1 - f)^layers and O(k layers). ScalableFilter
@@ -46,8 +46,10 @@ class DynamicFilter {
   static absl::StatusOr<DynamicFilter> New(const DynamicOptions& options);
 
   // Older layers are not asked: a key that lies in one is added once more.
-  bool Add(KeyDigest digest);
-  void Add(absl::Span<const KeyDigest> digests);
+  // ResourceExhausted, and nothing is changed, if there is no memory for a new
+  // layer; of many keys, those before have been added.
+  absl::StatusOr<bool> Add(KeyDigest digest);
+  absl::Status Add(absl::Span<const KeyDigest> digests);
 
   bool MayContain(KeyDigest digest) const {
     return rows_.AnyCovers({digest, rows_.shape()});

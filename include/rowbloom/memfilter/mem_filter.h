@@ -16,7 +16,8 @@
 //   Add(digest)          Returns whether it set a bit that was clear, of
 //                        CountingFilter a counter that was 0: if not, the key
 //                        may have been there already. StatusOr if the filter
-//                        can be full: ResourceExhausted, nothing changed.
+//                        can be full, or needs memory: ResourceExhausted,
+//                        nothing changed.
 //   MayContain(digest)   False: certainly not added, or removed since.
 //   both for a Span      The same for many keys.
 //   Remove(digest)       CountingFilter only.
@@ -31,8 +32,8 @@
 //
 // Threads: as a std::vector, many may ask or one may change it;
 // ConcurrentFilter is for both at once. A filter that was moved from may only
-// be destroyed or assigned to. Copies, Save() and what grows without a bound
-// end the program where memory ends, as containers do.
+// be destroyed or assigned to. Copies, Union() and Save() end the program where
+// memory ends, as containers do.
 //
 // A digest is that of FilterKey, which filters of SSTs take, too: a key is
 // hashed once. docs/memfilters.md says which filter is for what.

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Caches and readers in a process that is a child of fork(), or that denies
+// itself system calls.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/epoch.h"
+#include "gtest/gtest.h"
+#include "reader/test_block.h"
+#include "testing/keys.h"
+
+#if defined(__linux__) && __has_include(<linux/seccomp.h>)
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+namespace rowbloom {
+namespace {
+
+using testing::NumberedRow;
+
+constexpr uint64_t kRows = 40000;
+constexpr int kCannotRun = 77;
+
+// What run() returns in a child of fork(); -1 if the child hangs or dies.
+template <typename Run>
+int ResultInChild(const Run& run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(run());
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Lets reads wait until Go().
+class WaitingSource final : public RandomAccessSource {
+ public:
+  explicit WaitingSource(const RandomAccessSource* source) : source_(source) {}
+
+  absl::Status Read(uint64_t offset, size_t size, char* scratch,
+                    std::string_view* result) const override {
+    while (waits_) {
+      is_asked_ = true;
+      std::this_thread::yield();
+    }
+    return source_->Read(offset, size, scratch, result);
+  }
+  uint64_t size_bytes() const override { return source_->size_bytes(); }
+  std::string_view name() const override { return source_->name(); }
+
+  void Wait() { waits_ = true; }
+  void Go() { waits_ = false; }
+  bool is_asked() const { return is_asked_; }
+
+ private:
+  const RandomAccessSource* const source_;
+  std::atomic<bool> waits_{false};
+  mutable std::atomic<bool> is_asked_{false};
+};
+
+// A cache of some of the chunks.
+class ForkTest : public ::testing::Test {
+ protected:
+  ForkTest() {
+    FilterOptions filter_options;
+    filter_options.chunk_size_bytes = 1024;
+    block_ = testing::WriteBlock(filter_options, testing::EvenRows(kRows));
+    memory_ = NewMemorySource(block_);
+    source_ = std::make_unique<WaitingSource>(memory_.get());
+    cache_ = NewShardedLruCache({block_.size(), 0});
+    FilterReaderOptions options;
+    options.cache = cache_.get();
+    options.loading = FilterLoading::kAlways;
+    reader_ = testing::OpenOrDie(source_.get(), options);
+  }
+
+  bool LosesNoRow() const {
+    for (uint64_t i = 0; i < kRows; i += 7) {
+      if (!reader_->MayContain(NumberedRow(2 * i))) return false;
+    }
+    return true;
+  }
+
+  std::string block_;
+  std::unique_ptr<RandomAccessSource> memory_;
+  std::unique_ptr<WaitingSource> source_;
+  std::unique_ptr<FilterCache> cache_;
+  std::unique_ptr<FilterReader> reader_;
+};
+
+TEST_F(ForkTest, ChildFreesWhatItEvictsThoughAThreadOfItsParentWasInALookup) {
+  std::promise<void> guarded;
+  std::promise<void> forked;
+  std::thread other([&] {
+    const base::EpochGuard guard;  // As any lookup has one.
+    guarded.set_value();
+    forked.get_future().wait();
+  });
+  guarded.get_future().wait();
+  EXPECT_EQ(ResultInChild([&] {
+              if (!LosesNoRow() || !LosesNoRow()) return 1;
+              const FilterCache::Usage usage = cache_->GetUsage();
+              return usage.evictions > 0 && usage.rejections == 0 ? 0 : 2;
+            }),
+            0);
+  forked.set_value();
+  other.join();
+}
+
+TEST_F(ForkTest, ChildLoadsTheChunkThatAThreadOfItsParentWasLoading) {
+  source_->Wait();
+  std::thread loader([&] { EXPECT_TRUE(reader_->MayContain(NumberedRow(0))); });
+  while (!source_->is_asked()) std::this_thread::yield();
+  EXPECT_EQ(ResultInChild([&] {
+              source_->Go();
+              if (!reader_->MayContain(NumberedRow(0))) return 1;
+              if (reader_->stats()[FilterCounter::kChunkLoads] != 1) return 2;
+              reader_.reset();
+              return 0;
+            }),
+            0);
+  source_->Go();
+  loader.join();
+}
+
+TEST_F(ForkTest, RetiredBytesAreWhatThreadsMayStillSee) {
+  EXPECT_TRUE(LosesNoRow());
+  EXPECT_EQ(cache_->GetUsage().retired_bytes, 0);
+  {
+    const base::EpochGuard guard;
+    cache_->SetCapacity(0);
+    const FilterCache::Usage usage = cache_->GetUsage();
+    EXPECT_GT(usage.retired_bytes, 0);
+    EXPECT_EQ(usage.retired_bytes, usage.usage_bytes - usage.pinned_bytes);
+  }
+  cache_->SetCapacity(0);
+  EXPECT_EQ(cache_->GetUsage().retired_bytes, 0);
+}
+
+#if defined(SECCOMP_MODE_FILTER)
+bool DenyMembarrier() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program = {4, code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(ForkTest, DeniedMembarrierShowsInRetiredBytesAndLosesNoRow) {
+  if (!base::internal::guards_are_light) {
+    GTEST_SKIP() << "membarrier(2) is not used here";
+  }
+  const int result = ResultInChild([&] {
+    if (!DenyMembarrier()) return kCannotRun;
+    if (!LosesNoRow() || !LosesNoRow()) return 1;
+    const FilterCache::Usage usage = cache_->GetUsage();
+    return usage.rejections > 0 && usage.retired_bytes > 0 ? 0 : 2;
+  });
+  if (result == kCannotRun) GTEST_SKIP() << "seccomp is not available here";
+  EXPECT_EQ(result, 0);
+}
+#endif
+
+}  // namespace
+}  // namespace rowbloom
