@@ -12,9 +12,9 @@ usage: rocksdb_matrix.sh [--built DIRECTORY] PATH...
 
 Builds rowbloom for each RocksDB, runs it there and prints a table. PATH is an
 install prefix, as /usr is, or a source tree of RocksDB, of which the script
-first builds the shared library with its assertions, ldb and sst_dump: 4 minutes
-of two cores. Get the trees yourself, for instance
-from the release archives of github.com/facebook/rocksdb.
+first builds the shared library with its assertions, ldb and sst_dump, in some
+minutes. Get the trees yourself, for instance from the release archives of
+github.com/facebook/rocksdb.
 
   build         everything compiles: plugin, tool, examples, tests, benchmarks
   tests         tests/rocksdb, the differential test aside: passed of run
