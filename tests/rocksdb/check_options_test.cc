@@ -134,6 +134,17 @@ TEST(CheckOptions, RefusesMemtablePrefixBloomWithTheRowColExtractor) {
   EXPECT_TRUE(c.Check().ok());
 }
 
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1102
+TEST(CheckOptions, RefusesReadsThatWriteTombstonesWithTheRowColExtractor) {
+  Case c;
+  c.options.min_tombstones_for_range_conversion = 8;
+  EXPECT_REFUSED(c.Check(), HasSubstr("min_tombstones_for_range_conversion"),
+                 HasSubstr("rowbloom.RowPrefix:ROW"));
+  c.SetType(BloomType::kRow);
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+}
+#endif
+
 TEST(CheckOptions, RefusesHashMemtables) {
   for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     Case c;

@@ -3,9 +3,11 @@
 // Set-ups in which RocksDB itself skips keys that are there, shown by a
 // control, and that ours answers right in the same set-up.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -14,6 +16,9 @@
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/test_db.h"
 #include "row_prefix_extractor.h"
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+#include "rocksdb/multi_scan.h"
+#endif
 
 namespace rowbloom::testing {
 namespace {
@@ -325,6 +330,127 @@ TEST(DbSeekTrap, TailingScansOfAColumnFindAllVersions) {
     EXPECT_FALSE(it->Valid());
   }
 }
+
+// Ten ranges of 15 rows, each of which begins at an absent row.
+constexpr int kRowsInRanges = 150;
+
+std::string RowOf(int row) { return "row" + std::to_string(1000 + row); }
+
+void FillEveryOtherRow(TestDb* db) {
+  for (int row = 0; row < 400; row += 2) {
+    db->Put(db->Key(RowOf(row), "q"), "value");
+  }
+  db->Flush();
+}
+
+std::vector<std::pair<std::string, std::string>> RangesOfManyRows(
+    const TestDb& db) {
+  std::vector<std::pair<std::string, std::string>> ranges(10);
+  int row = 1;
+  for (auto& [lower, upper] : ranges) {
+    const KeyCodec& codec = db.set_up.filter.key_codec;
+    EXPECT_TRUE(codec.RowLowerBound(RowOf(row), &lower).ok());
+    EXPECT_TRUE(codec.RowLowerBound(RowOf(row + 30), &upper).ok());
+    row += 40;
+  }
+  return ranges;
+}
+
+using CountRowsInRanges = int (*)(const TestDb& db,
+                                  ROCKSDB_NAMESPACE::ReadOptions read);
+
+int CountByIterator(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
+  int found = 0;
+  for (const auto& [lower, upper] : RangesOfManyRows(db)) {
+    const Slice upper_slice(upper);
+    read.iterate_upper_bound = &upper_slice;
+    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
+        db->NewIterator(read));
+    for (it->Seek(lower); it->Valid(); it->Next()) ++found;
+  }
+  return found;
+}
+
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+int CountByMultiScan(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
+  const auto ranges = RangesOfManyRows(db);
+  ROCKSDB_NAMESPACE::MultiScanArgs args(
+      ROCKSDB_NAMESPACE::BytewiseComparator());
+  for (const auto& [lower, upper] : ranges) args.insert(lower, upper);
+  int found = 0;
+  const auto multi_scan =
+      db->NewMultiScan(read, db->DefaultColumnFamily(), args);
+  for (auto range : *multi_scan) {
+    for (auto entry : range) found += !entry.first.empty();
+  }
+  return found;
+}
+#endif
+
+const CountRowsInRanges kRangeScans[] = {
+    CountByIterator,
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+    CountByMultiScan,
+#endif
+};
+
+TEST(DbSeekTrap, RangesOfManyRowsLoseRowsToPlainSeeks) {
+  for (const bool stock : {false, true}) {
+    TestDb db;
+    if (stock) {
+      db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+    }
+    db.Open();
+    FillEveryOtherRow(&db);
+    for (const CountRowsInRanges count : kRangeScans) {
+      ROCKSDB_NAMESPACE::ReadOptions read;
+      EXPECT_LT(count(db, read), kRowsInRanges) << "it loses none any more";
+      read.auto_prefix_mode = true;
+      EXPECT_EQ(count(db, read), kRowsInRanges);
+      read.auto_prefix_mode = false;
+      read.total_order_seek = true;
+      EXPECT_EQ(count(db, read), kRowsInRanges);
+    }
+  }
+}
+
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 907
+TEST(DbSeekTrap, RangesOfManyRowsAreFoundWherePrefixSeekIsOptIn) {
+  for (const bool stock : {false, true}) {
+    TestDb db;
+    if (stock) {
+      db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+    }
+    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    options.prefix_seek_opt_in_only = true;
+    db.Open(options);
+    FillEveryOtherRow(&db);
+    for (const CountRowsInRanges count : kRangeScans) {
+      EXPECT_EQ(count(db, {}), kRowsInRanges);
+    }
+  }
+}
+
+TEST(DbSeekTrap, ScansAskTheFilterWherePrefixSeekIsOptIn) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.prefix_seek_opt_in_only = true;
+  db.Open(options);
+  FillEveryOtherRow(&db);
+  const uint64_t useful_before = db.PrefixUseful();
+  for (int row = 0; row < 400; ++row) {
+    auto scan = RocksDbScan::OfRow(db.set_up.filter.key_codec, RowOf(row));
+    ASSERT_TRUE(scan.ok());
+    ROCKSDB_NAMESPACE::ReadOptions read;
+    scan->Configure(&read);
+    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
+        db->NewIterator(read));
+    it->SeekToFirst();
+    EXPECT_EQ(it->Valid(), row % 2 == 0);
+  }
+  EXPECT_GT(db.PrefixUseful() - useful_before, 180);  // Of 200 absent rows.
+}
+#endif
 
 // Whatever CheckRocksDbOptions() refuses of prefix hashes: columns are lost to
 // a plain seek to the bound of a column, which a RocksDbScan never is.

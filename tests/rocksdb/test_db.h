@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -88,6 +89,8 @@ class TestDb {
  public:
   TestDb()
       : env_(ROCKSDB_NAMESPACE::NewMemEnv(ROCKSDB_NAMESPACE::Env::Default())) {}
+  // Shares the files in memory of `other`.
+  explicit TestDb(const TestDb* other) : env_(other->env_) {}
   ~TestDb() { Close(); }
 
   DbSetUp set_up;
@@ -151,6 +154,8 @@ class TestDb {
         },
         &db_);
   }
+  // Takes a database that another function than DB::Open() opened.
+  void Adopt(std::unique_ptr<ROCKSDB_NAMESPACE::DB> db) { db_ = std::move(db); }
   void Close() { db_.reset(); }
 
   static std::string path() { return "/db"; }
@@ -234,7 +239,7 @@ class TestDb {
   }
 #endif
 
-  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
+  std::shared_ptr<ROCKSDB_NAMESPACE::Env> env_;
   std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> statistics_ =
       ROCKSDB_NAMESPACE::CreateDBStatistics();
   std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
