@@ -58,8 +58,8 @@ try() {
   # From 10.1 on RocksDB's headers need C++20.
   echo '#include "rocksdb/db.h"' | g++ -std=$standard -fsyntax-only \
     -I "$tree/include" -x c++ - 2>/dev/null || standard=c++20
-  g++ -std=$standard -o "$program" "$source/tests/rocksdb/preload/from_strings.cc" \
-    -I "$tree/include" "$library" "$@"
+  g++ -std=$standard -o "$program" -I "$tree/include" \
+    "$source/tests/rocksdb/preload/from_strings.cc" "$library" "$@"
   for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;policy=compact}" \
     "{id=rowbloom.Composed;filter=bloom}"; do
     db=$work/db.$build
