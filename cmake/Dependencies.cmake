@@ -30,6 +30,8 @@ if(ROWBLOOM_WITH_ROCKSDB)
       "ROWBLOOM_WITH_ROCKSDB to OFF.")
   endif()
   message(STATUS "RocksDB ${Librocksdb_VERSION}: ${Librocksdb_location}")
+  set(ROWBLOOM_ROCKSDB_RELEASE ${Librocksdb_VERSION} CACHE INTERNAL
+      "The release of RocksDB that was found")
 
   # find_rocksdb_tool(VARIABLE NAME): the program of the same release, or "".
   function(find_rocksdb_tool variable name)

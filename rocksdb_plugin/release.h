@@ -9,7 +9,8 @@
 //   if (!release.ok()) return release;  // Before RocksDB's types are touched.
 //
 // Every public function that takes, makes or calls a RocksDB object checks this
-// first. All builds have this file, with native mode and without.
+// first, but for RegisterRocksDb(), whose factories do. All builds have this
+// file, with native mode and without.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_RELEASE_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_RELEASE_H_

@@ -62,17 +62,19 @@ bool ReadsForeignFilters(const Options& options) {
               kRocksDbCompatibilityName);
 }
 
-// RocksDB 8.0 and later read filters, too, without a look at their checksum if
-// verify_checksums is false, and a damaged one would lose rows.
-bool MustVerify(const ReadOptions& read, bool foreign_filters) {
-  return ROCKSDB_MAJOR >= 8 && foreign_filters && !read.verify_checksums;
+// With verify_checksums=false RocksDB 8.0 and later read filters without a look
+// at their checksum, and so the index of partitioned filters, where damage
+// leads to another partition, which answers "no". Our filters check themselves,
+// but not that index.
+bool MustVerify(const ReadOptions& read) {
+  return ROCKSDB_MAJOR >= 8 && !read.verify_checksums;
 }
 
 // `read`, with verify_checksums if that is needed.
 class SafeRead {
  public:
-  SafeRead(const ReadOptions& read, bool foreign_filters) : read_(&read) {
-    if (!MustVerify(read, foreign_filters)) return;
+  explicit SafeRead(const ReadOptions& read) : read_(&read) {
+    if (!MustVerify(read)) return;
     verified_ = read;
     verified_->verify_checksums = true;
     read_ = &*verified_;
@@ -110,9 +112,9 @@ void PrepareValues(Read* /*read*/, long /*otherwise*/) {}
 class OneScan {
  public:
   OneScan(DB* db, ColumnFamilyHandle* column_family, const ReadOptions& read,
-          bool foreign_filters, bool total_order, RocksDbScan scan)
+          bool total_order, RocksDbScan scan)
       : scan_(std::move(scan)), read_(read) {
-    if (MustVerify(read, foreign_filters)) read_.verify_checksums = true;
+    if (MustVerify(read)) read_.verify_checksums = true;
     read_.tailing = false;
     scan_.Configure(&read_);
     if (total_order) {
@@ -159,7 +161,7 @@ Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
   absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read, foreign_filters_,
+  const OneScan scan(db_, column_family_, read,
                      /*total_order=*/false, *std::move(bounds));
   scan.Tell(&sample);
   *exists = scan->Valid();
@@ -173,7 +175,7 @@ Status RocksDbRows::GetRow(const ReadOptions& read, std::string_view row,
   absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read, foreign_filters_,
+  const OneScan scan(db_, column_family_, read,
                      /*total_order=*/false, *std::move(bounds));
   scan.Tell(&sample);
   std::string decoded_row;
@@ -201,7 +203,7 @@ Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
   const absl::Status encoded = key_codec_.Encode(row, qualifier, &key);
   if (!encoded.ok()) return ToRocksDbStatus(encoded);
   RocksDbLookupSample sample(sampling_);
-  const SafeRead safe(read, foreign_filters_);
+  const SafeRead safe(read);
   Status status = db_->Get(*safe, column_family_, key, value);
   if (IsFailure(status)) sample.Discard();
   return status;
@@ -233,7 +235,7 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
   std::vector<Status> found_statuses(places.size());
   {
     RocksDbLookupSample sample(sampling_);
-    const SafeRead safe(read, foreign_filters_);
+    const SafeRead safe(read);
     db_->MultiGet(*safe, column_family_, slices.size(), slices.data(),
                   found.data(), found_statuses.data());
     if (std::any_of(found_statuses.begin(), found_statuses.end(), IsFailure)) {
@@ -260,7 +262,7 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
       RocksDbScan::OfColumn(key_codec_, row, qualifier);
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read, foreign_filters_,
+  const OneScan scan(db_, column_family_, read,
                      /*total_order=*/foreign_filters_, *std::move(bounds));
   scan.Tell(&sample);
   if (!scan->Valid()) {

@@ -44,7 +44,7 @@ std::string Whole(double value) {
 BlockCacheSize SizeOf(const rdb::Cache& block_cache) {
   BlockCacheSize size;
   size.capacity_bytes = size.shard_bytes = block_cache.GetCapacity();
-  // RocksDB tells the number of shards in this text alone.
+  // This text is the only place where RocksDB reports the number of shards.
   const std::string text = block_cache.GetPrintableOptions();
   const std::string name = "num_shard_bits : ";
   const size_t at = text.find(name);

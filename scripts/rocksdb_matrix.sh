@@ -39,6 +39,8 @@ operations=${OPERATIONS:-1000000}
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
+# `set -e` is off in all that follows, because the callers test how it ends.
+
 # build_rocksdb TREE: makes $directory/prefix as an installation of it. Its own
 # install target needs the static library, which would take as long again.
 build_rocksdb() {
@@ -52,25 +54,20 @@ build_rocksdb() {
     -DWITH_TOOLS=OFF -DWITH_CORE_TOOLS=ON -DWITH_BENCHMARK_TOOLS=OFF \
     -DWITH_GFLAGS=OFF -DWITH_SNAPPY=ON -DWITH_LZ4=ON -DWITH_ZSTD=ON \
     -DWITH_ZLIB=ON -DCMAKE_INSTALL_LIBDIR=lib \
-    -DCMAKE_INSTALL_PREFIX="$prefix"
-  cmake --build "$build" --target rocksdb-shared ldb sst_dump
-  mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig"
-  ln -sfn "$1/include" "$prefix/include"
-  ln -sf "$build"/librocksdb.so* "$prefix/lib"
-  ln -sf "$build"/tools/{ldb,sst_dump} "$prefix/bin"
-  cp "$build/rocksdb.pc" "$prefix/lib/pkgconfig"
+    -DCMAKE_INSTALL_PREFIX="$prefix" &&
+    cmake --build "$build" --target rocksdb-shared ldb sst_dump &&
+    mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig" &&
+    ln -sfn "$1/include" "$prefix/include" &&
+    ln -sf "$build"/librocksdb.so* "$prefix/lib" &&
+    ln -sf "$build"/tools/{ldb,sst_dump} "$prefix/bin" &&
+    cp "$build/rocksdb.pc" "$prefix/lib/pkgconfig"
 }
 
 build_rowbloom() {
-  if [ "$built" ]; then
-    ln -sfn "$built" "$directory/rowbloom"
-    return
-  fi
   # Without -g a compiler cache has the core's objects for the next release.
-  cmake --preset dev -B "$directory/rowbloom" -DROWBLOOM_BUILD_BENCHMARKS=ON \
-    -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_PREFIX_PATH="$prefix"
-  grep -q "RocksDB $release:" "$directory/build.log"
-  cmake --build "$directory/rowbloom"
+  cmake --preset dev -B "$rowbloom" -DROWBLOOM_BUILD_BENCHMARKS=ON \
+    -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_PREFIX_PATH="$prefix" &&
+    cmake --build "$rowbloom"
 }
 
 # run_tests PROGRAM...: "passed of run", by what GoogleTest says at the end.
@@ -92,7 +89,7 @@ run_tests() {
 differential() {
   local log=$directory/differential.log
   ROWBLOOM_DIFFERENTIAL_OPERATIONS=$operations \
-    "$directory/rowbloom/tests/rocksdb/rocksdb_db_test" \
+    "$rowbloom/tests/rocksdb/rocksdb_db_test" \
     --gtest_filter=DbDifferential.AnswersAsAMapDoes >"$log" 2>&1 || true
   sed -n 's/^ours: \([0-9]*\) operations, \([0-9]*\) times a filter said no,'`
     `' \([0-9]*\) wrong answers.*/\1; \2 no; \3 wrong/p' "$log"
@@ -101,7 +98,7 @@ differential() {
 
 point_get() {
   local json=$directory/point_get.json
-  "$directory/rowbloom/bench/point_get/point_get_bench" \
+  "$rowbloom/bench/point_get/point_get_bench" \
     --rows 40000 --gets 3000 --no_equal_fpr --no_equal_filter_bytes \
     --policies none,rocksdb_bloom,rowbloom_rowcol_compact --json "$json" \
     >"$directory/point_get.log" 2>&1 || return 1
@@ -118,8 +115,8 @@ END
 }
 
 tool() {
-  run_tests "$directory/rowbloom/tests/cli/cli_test" \
-    "$directory/rowbloom/tests/rocksdb/preload/rocksdb_preload_test"
+  run_tests "$rowbloom/tests/cli/cli_test" \
+    "$rowbloom/tests/rocksdb/preload/rocksdb_preload_test"
 }
 
 # cell NAME COMMAND...: what the command prints, or why there is nothing.
@@ -132,26 +129,34 @@ cell() {
 }
 
 check() {
-  local path directory release prefix result=yes
+  local path directory release prefix rowbloom result=yes
   path=$(cd "$1" && pwd)
   release=$(release_of "$(headers "$path")")
   directory=$work/$release
   mkdir -p "$directory"
   rm -f "$directory"/*.cell
   prefix=$path
+  rowbloom=${built:-$directory/rowbloom}
   echo "RocksDB $release: build" >&2
   if [ -f "$path/CMakeLists.txt" ]; then
     prefix=$directory/prefix
-    (build_rocksdb "$path") >"$directory/rocksdb.log" 2>&1 || result=
+    build_rocksdb "$path" >"$directory/rocksdb.log" 2>&1 || result=
   fi
-  [ "$result" ] && (build_rowbloom) >"$directory/build.log" 2>&1 || result=
+  if [ "$result" ] && [ -z "$built" ]; then
+    build_rowbloom >"$directory/build.log" 2>&1 || result=
+  fi
+  if ! grep -qx "ROWBLOOM_ROCKSDB_RELEASE:INTERNAL=$release" \
+    "$rowbloom/CMakeCache.txt"; then
+    echo "$rowbloom was not built for RocksDB $release" >&2
+    result=
+  fi
   if [ -z "$result" ]; then
     echo "| $release | FAILED: $directory | - | - | - | - |" >>"$work/table"
     return 1
   fi
   echo "RocksDB $release: run" >&2
   (cell differential differential) &
-  local plugin_tests=$directory/rowbloom/tests/rocksdb
+  local plugin_tests=$rowbloom/tests/rocksdb
   cell tests run_tests "$plugin_tests/rocksdb_test" \
     "$plugin_tests/rocksdb_db_test" || result=
   cell point_get point_get || result=

@@ -23,6 +23,7 @@
 #include "rocksdb/options.h"
 #include "rocksdb/utilities/options_util.h"
 #include "rocksdb_plugin/open_db.h"
+#include "rocksdb_plugin/release.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 
@@ -361,6 +362,8 @@ void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     const std::string& directory) {
+  const absl::Status& release = CheckRocksDbRelease();
+  if (!release.ok()) return release;
   const auto manifest = std::make_shared<Manifest>(directory);
   if (absl::Status status = manifest->Read(); !status.ok()) return status;
   std::vector<rdb::LiveFileMetaData> files = manifest->files();

@@ -27,6 +27,10 @@
 #include "measure.h"
 #include "policies.h"
 #include "rocksdb/cache.h"
+#include "rocksdb/version.h"
+#if ROCKSDB_MAJOR >= 8
+#include "rocksdb/advanced_cache.h"
+#endif
 #include "rowbloom/tree_shape.h"
 #include "slow_reads.h"
 

@@ -13,9 +13,10 @@
 // still hashed once for all stores.
 //
 // Keep the secret as long as the store's files: a filter block that was written
-// with a secret is opened only with the same one. Else Open() returns
-// FailedPrecondition, and the SST is read without its filter. A reader that has
-// a secret also reads blocks without one.
+// with a secret is opened only with the same one. With another secret, or with
+// none, Open() returns FailedPrecondition, and the SST is read without its
+// filter; so the rowbloom tool, which has no secrets, reports such a block as
+// unreadable. A reader that has a secret also reads blocks without one.
 //
 // Filters that RocksDB or LevelDB keeps have no secret.
 //

@@ -15,12 +15,12 @@
 // it before is the caller's mistake (checked by NewShardedLruCache's). It must
 // also outlive every use of a hint.
 //
-// What a thread may still see through a hint is freed later. So one thread that
-// stands still in a lookup (SIGSTOP, a debugger) holds up the freeing of all
-// that leaves any cache of the process meanwhile, and inserts for which there
-// is no room are refused. The same happens for good if a seccomp filter that is
-// set after the library was loaded denies membarrier(2): allow it, or set the
-// filter before. Usage::retired_bytes then stays above 0.
+// An entry that a thread may still see through a hint is freed later. A thread
+// that is stopped during a lookup (SIGSTOP, a debugger) delays the freeing of
+// every entry that leaves any cache of the process, and inserts for which there
+// is no room are refused meanwhile. The same happens for good if a seccomp
+// filter that is set after the library was loaded denies membarrier(2): allow
+// it, or set the filter before. Usage::retired_bytes then stays above 0.
 //
 // A child of fork() may go on with caches and readers, unless another thread
 // held one of their locks at that moment: it stays locked in the child. Lookups

@@ -23,7 +23,7 @@ struct Footer {
   static constexpr size_t kIndexChecksum = 32;       // u32
   static constexpr size_t kPropertiesChecksum = 36;  // u32
   static constexpr size_t kFormatVersion = 40;       // u8
-  static constexpr size_t kIncompatibleFlags = 41;   // u8, of those below.
+  static constexpr size_t kIncompatibleFlags = 41;   // u8; bit 0: kSecretFlag.
   static constexpr size_t kReserved = 42;            // u16, zero.
   static constexpr size_t kChecksum = 44;            // u32, of what precedes.
   static constexpr size_t kMagic = 48;               // u64

@@ -53,7 +53,7 @@ struct ChunkOrigin {
   FilterDescriptor descriptor;
   SharedBlockIdentity block;  // The descriptor has 32 bits for each unit only.
 
-  // A block that is being written is equal to none.
+  // A block that is still being written (identity 0) equals no block.
   friend bool operator==(const ChunkOrigin& a, const ChunkOrigin& b) {
     return a.offset == b.offset && a.Block() != 0 && a.Block() == b.Block() &&
            a.descriptor == b.descriptor;

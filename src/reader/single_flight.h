@@ -51,8 +51,9 @@ class SingleFlight {
  private:
   struct Flight {
     const uint64_t fork_count = base::ForkCount();
-    // One for each flight: that of a parent has waiters that never go, and so
-    // must neither be used nor destroyed. Their threads' stacks hold it.
+    // One for each flight. After fork() the parent's waiters never return, so
+    // their condition variable must be neither used nor destroyed; their stacks
+    // keep it alive.
     std::condition_variable landing;
     bool landed = false;
     Result result{};

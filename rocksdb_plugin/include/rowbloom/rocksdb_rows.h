@@ -25,9 +25,8 @@
 //
 // `read` gives snapshot, timestamp, cache, checksums, deadline and the rest;
 // its bounds, seek modes, `tailing`, `iter_start_ts` and
-// `allow_unprepared_value` are not used. `verify_checksums=false` is ignored
-// where RocksDB (8.0 and later) would then read filters that are not
-// rowbloom's, as in composed mode, without a look at their checksums.
+// `allow_unprepared_value` are not used. RocksDB 8.0 and later would read
+// filters unchecked with `verify_checksums=false`, which is ignored there.
 //
 // Errors: NotFound for a cell that is not there. InvalidArgument for a row that
 // the codec cannot hold, and from every call if the loaded RocksDB is of
