@@ -22,8 +22,8 @@ CODE_ROOMS = ("include", "src") + OUTER_ROOMS + ("tests",)
 INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "src", "tests", "")
 PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
 # Private headers that another room may include: to open a database with every
-# release, to refuse another release, to drive RocksDB's own filters, to read a cached value as a reader
-# does, and to measure the example store.
+# release, to refuse another release, to drive RocksDB's own filters, to read a
+# cached value as a reader does, and to measure the example store.
 LENT = {("bench", "rocksdb_plugin/open_db.h"),
         ("tools", "rocksdb_plugin/open_db.h"),
         ("tools", "rocksdb_plugin/release.h"),
