@@ -13,9 +13,10 @@
 # package brings this file along.
 
 foreach(name IN ITEMS FOUND VERSION SHARED location library include_dirs
-                      definitions type header)
+                      definitions type)
   set(Librocksdb_${name} "")
 endforeach()
+unset(Librocksdb_header)
 
 macro(librocksdb_find_target)
   foreach(target IN ITEMS RocksDB::rocksdb-shared RocksDB::rocksdb)
