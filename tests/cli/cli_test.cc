@@ -739,7 +739,7 @@ TEST_F(CliTest, InspectTellsKindsOfFiltersApart) {
   EXPECT_GT(RunJson({"inspect", "--json",
                      "partitioned.sst"})["files"][0]["chunk_count"],
             2);
-  const auto is_partitioned = [this](const char* name) {
+  const auto is_partitioned = [](const char* name) {
     return RunJson({"inspect", "--json", name})["files"][0]["is_partitioned"];
   };
   EXPECT_EQ(is_partitioned("partitioned.sst"), true);
