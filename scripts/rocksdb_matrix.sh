@@ -77,10 +77,11 @@ run_tests() {
     log=$directory/$(basename "$program").log
     "$program" --gtest_filter='-DbDifferential.AnswersAsAMapDoes' \
       >"$log" 2>&1 || failed=1
-    passed=$((passed + $(sed -n \
-      's/^\[  PASSED  \] \([0-9]*\) tests\?\.$/\1/p' "$log")))
-    run=$((run + $(sed -n \
-      's/^\[==========\] \([0-9]*\) tests\? .* ran\..*/\1/p' "$log")))
+    # A program that crashed says neither.
+    passed=$((passed + $(sed -n 's/^\[  PASSED  \] \([0-9]*\) .*/\1/p' \
+      "$log" | grep . || echo 0)))
+    run=$((run + $(sed -n 's/^\[=*\] \([0-9]*\) .* ran\..*/\1/p' \
+      "$log" | grep . || echo 0)))
   done
   echo "$passed of $run"
   return "$failed"

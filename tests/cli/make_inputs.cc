@@ -209,6 +209,7 @@ void WriteDatabase(const std::string& directory) {
       Configured(filter_options, rdb::BlockBasedTableOptions());
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
+  options.level_compaction_dynamic_level_bytes = false;  // Or level 1 is not.
   const std::unique_ptr<rdb::DB> db = Open(options, directory);
   rdb::ColumnFamilyHandle* events = nullptr;
   Check(db->CreateColumnFamily(options, "events", &events));
