@@ -270,9 +270,7 @@ class BlockCacheBridge final : public FilterCache {
 
 std::unique_ptr<FilterCache> NewRocksDbCacheBridge(
     std::shared_ptr<RocksDbCache> cache, ROCKSDB_NAMESPACE::Status* error) {
-  const absl::Status& release = CheckRocksDbRelease();
-  if (error != nullptr) *error = ToRocksDbStatus(release);
-  if (!release.ok()) return nullptr;
+  if (!IsOk(CheckRocksDbRelease(), error)) return nullptr;
   return std::make_unique<BlockCacheBridge>(std::move(cache));
 }
 

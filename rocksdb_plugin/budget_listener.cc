@@ -158,9 +158,7 @@ void BudgetListener::OnExternalFileIngested(
 
 std::shared_ptr<rdb::EventListener> NewRocksDbBudgetListener(
     rdb::Status* error) {
-  const absl::Status& release = CheckRocksDbRelease();
-  if (error != nullptr) *error = ToRocksDbStatus(release);
-  if (!release.ok()) return nullptr;
+  if (!IsOk(CheckRocksDbRelease(), error)) return nullptr;
   return std::make_shared<BudgetListener>();
 }
 

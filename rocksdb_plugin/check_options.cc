@@ -187,11 +187,9 @@ double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
   return std::strtod(id.c_str() + colon + 1, nullptr);
 }
 
-Status CheckTraps(const ColumnFamilyOptions& options) {
-  const BlockBasedTableOptions* table_options =
-      options.table_factory == nullptr
-          ? nullptr
-          : options.table_factory->GetOptions<BlockBasedTableOptions>();
+// `table_options` are null unless the table factory is BlockBasedTable.
+Status CheckTraps(const ColumnFamilyOptions& options,
+                  const BlockBasedTableOptions* table_options) {
   const NativePolicy* policy =
       table_options == nullptr || table_options->filter_policy == nullptr
           ? nullptr
@@ -275,18 +273,17 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
   if (warnings != nullptr) warnings->clear();
   const absl::Status& release = CheckRocksDbRelease();
   if (!release.ok()) return ToRocksDbStatus(release);
-  if (warnings != nullptr) {
-    const auto* table_options =
-        options.table_factory == nullptr
-            ? nullptr
-            : options.table_factory->GetOptions<BlockBasedTableOptions>();
-    if (table_options != nullptr && table_options->filter_policy != nullptr) {
-      std::string warning = WarnOfWholeFilters(
-          options, *table_options, BitsPerKey(*table_options->filter_policy));
-      if (!warning.empty()) warnings->push_back(std::move(warning));
-    }
+  const auto* table_options =
+      options.table_factory == nullptr
+          ? nullptr
+          : options.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (warnings != nullptr && table_options != nullptr &&
+      table_options->filter_policy != nullptr) {
+    std::string warning = WarnOfWholeFilters(
+        options, *table_options, BitsPerKey(*table_options->filter_policy));
+    if (!warning.empty()) warnings->push_back(std::move(warning));
   }
-  return CheckTraps(options);
+  return CheckTraps(options, table_options);
 }
 
 }  // namespace rowbloom

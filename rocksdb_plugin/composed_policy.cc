@@ -144,8 +144,7 @@ std::shared_ptr<const RocksDbFilterPolicy> NewRocksDbComposedPolicy(
     const RocksDbComposedOptions& options, ROCKSDB_NAMESPACE::Status* error) {
   absl::Status status = CheckRocksDbRelease();
   if (status.ok()) status = ValidateComposedOptions(options);
-  if (error != nullptr) *error = ToRocksDbStatus(status);
-  if (!status.ok()) return nullptr;
+  if (!IsOk(status, error)) return nullptr;
   return std::make_shared<ComposedPolicy>(options);
 }
 

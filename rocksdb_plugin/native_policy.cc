@@ -207,8 +207,7 @@ std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
   absl::Status status = CheckRocksDbRelease();
   if (status.ok()) status = ValidateRocksDbOptions(options);
-  if (error != nullptr) *error = ToRocksDbStatus(status);
-  if (!status.ok()) return nullptr;
+  if (!IsOk(status, error)) return nullptr;
   return std::make_shared<NativePolicy>(options);
 }
 

@@ -98,8 +98,7 @@ std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
   absl::Status status = CheckRocksDbRelease();
   if (status.ok()) status = CheckBloomType(options.bloom_type);
-  if (error != nullptr) *error = ToRocksDbStatus(status);
-  if (!status.ok()) return nullptr;
+  if (!IsOk(status, error)) return nullptr;
   return std::make_shared<const RowPrefixExtractor>(options.bloom_type,
                                                     options.key_codec);
 }

@@ -47,13 +47,11 @@ Status CheckScannable(const ColumnFamilyHandle& column_family) {
 }
 
 // True if filters are read that are not ours. Ours hold columns, or say that
-// they do not, and check their own bytes.
-//
-// Others that were written with an extractor that maps the bounds of a column
-// to that column would deny it; RocksDB asks each file by the extractor that it
-// was written with. Whatever is configured by now, and by SetOptions() later,
-// may be that extractor's.
-bool ReadsForeignFilters(const Options& options) {
+// they do not. Others that were written with an extractor that maps the bounds
+// of a column to that column would deny it; RocksDB asks each file by the
+// extractor that it was written with. Whatever is configured by now, and by
+// SetOptions() later, may be that extractor's.
+bool ColumnsHide(const Options& options) {
   const auto* table =
       options.table_factory->GetOptions<BlockBasedTableOptions>();
   return table == nullptr ||
@@ -151,8 +149,8 @@ RocksDbRows::RocksDbRows(DB* db, ColumnFamilyHandle* column_family,
       sampling_(sampling),
       release_(ToRocksDbStatus(CheckRocksDbRelease())),
       scannable_(release_.ok() ? CheckScannable(*column_family) : release_),
-      foreign_filters_(release_.ok() &&
-                       ReadsForeignFilters(db->GetOptions(column_family))) {}
+      columns_hide_(release_.ok() &&
+                    ColumnsHide(db->GetOptions(column_family))) {}
 
 Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
                               bool* exists) const {
@@ -263,7 +261,7 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
   if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
   const OneScan scan(db_, column_family_, read,
-                     /*total_order=*/foreign_filters_, *std::move(bounds));
+                     /*total_order=*/columns_hide_, *std::move(bounds));
   scan.Tell(&sample);
   if (!scan->Valid()) {
     return scan->status().ok() ? Status::NotFound() : scan->status();

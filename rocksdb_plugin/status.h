@@ -19,6 +19,12 @@ inline ROCKSDB_NAMESPACE::Status ToRocksDbStatus(const absl::Status& status) {
       std::string(status.message()));
 }
 
+// Tells `status` to the caller, who may have given no `error`.
+inline bool IsOk(const absl::Status& status, ROCKSDB_NAMESPACE::Status* error) {
+  if (error != nullptr) *error = ToRocksDbStatus(status);
+  return status.ok();
+}
+
 // Of files: Corruption becomes DataLoss, NotSupported Unimplemented.
 inline absl::Status FromRocksDb(const ROCKSDB_NAMESPACE::Status& status) {
   if (status.ok()) return absl::OkStatus();

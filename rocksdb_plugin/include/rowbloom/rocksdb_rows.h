@@ -120,9 +120,8 @@ class RocksDbRows {
   const ROCKSDB_NAMESPACE::Status release_;
   // OK, or the error of release_, or why a scan might miss keys.
   const ROCKSDB_NAMESPACE::Status scannable_;
-  // Filters are read that are not rowbloom's: they may deny columns to a scan,
-  // and do not check their own bytes.
-  const bool foreign_filters_;
+  // A scan of a column would ask filters that hold none.
+  const bool columns_hide_;
 };
 
 }  // namespace rowbloom
