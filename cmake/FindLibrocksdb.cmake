@@ -3,6 +3,7 @@
 #
 #   Librocksdb_FOUND
 #   Librocksdb_VERSION   by its headers, as 7.8.3
+#   Librocksdb_minor     the minor release, as 7.8
 #   Librocksdb_SHARED    whether it is a shared library
 #   Librocksdb_location  the directory of its CMake package, or its library
 #
@@ -12,8 +13,8 @@
 # installs no CMake package), the system's CMake package. rowbloom's CMake
 # package brings this file along.
 
-foreach(name IN ITEMS FOUND VERSION SHARED location library include_dirs
-                      definitions type)
+foreach(name IN ITEMS FOUND VERSION SHARED minor location library
+                      include_dirs definitions type)
   set(Librocksdb_${name} "")
 endforeach()
 unset(Librocksdb_header)
@@ -86,6 +87,8 @@ if(Librocksdb_library)
   else()
     set(Librocksdb_VERSION ${RocksDB_VERSION})
   endif()
+  string(REGEX REPLACE "\\.[0-9]+$" "" Librocksdb_minor
+         "${Librocksdb_VERSION}")
   if(Librocksdb_VERSION)
     set(Librocksdb_FOUND TRUE)
   endif()

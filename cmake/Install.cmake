@@ -14,8 +14,6 @@ set(package_files
 if(TARGET rowbloom_rocksdb)
   list(APPEND package_files
        ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindLibrocksdb.cmake)
-  string(REGEX REPLACE "\\.[0-9]+$" "" Librocksdb_minor
-         "${Librocksdb_VERSION}")
 endif()
 set(pc_names rowbloom)
 
