@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds RocksDB with the plugin inside, and uses it; see usage().
 set -euo pipefail
+# shellcheck source=scripts/rocksdb_paths.sh
+. "$(dirname "$0")/rocksdb_paths.sh"
 
 usage() {
   cat <<'END'
@@ -53,12 +55,8 @@ install_core() {
 # ldb beside it.
 try() {
   local build=$1 library=$2 program=$work/from_strings.$1 db policy out
-  local standard=c++17
   shift 2
-  # From 10.1 on RocksDB's headers need C++20.
-  echo '#include "rocksdb/db.h"' | g++ -std=$standard -fsyntax-only \
-    -I "$tree/include" -x c++ - 2>/dev/null || standard=c++20
-  g++ -std=$standard -o "$program" -I "$tree/include" \
+  g++ -std="$(standard_of "$tree/include")" -o "$program" -I "$tree/include" \
     "$source/tests/rocksdb/preload/from_strings.cc" "$library" "$@"
   for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;policy=compact}" \
     "{id=rowbloom.Composed;filter=bloom}"; do

@@ -107,11 +107,10 @@ row() { printf '%-9s %-6s %-7s %-8s %-8s %-9s %-8s %s\n' "$@"; }
 check() {
   local path=$1 release cell
   local layout=- rtti=refused no_rtti=refused classes=-
-  export include standard=c++17
+  export include standard
   include=$(headers "$path")
   release=$(release_of "$include")
-  echo '#include "rocksdb/db.h"' >"$scratch/db.cc"
-  compile -fsyntax-only "$scratch/db.cc" 2>/dev/null || standard=c++20
+  standard=$(standard_of "$include")
 
   if compile -E -dM "$plugin/filter_bits_abi.h" -o "$scratch/macros" \
     2>"$scratch/errors"; then

@@ -2,6 +2,16 @@
 # shellcheck shell=bash
 # Functions of scripts that are given RocksDB source trees and install prefixes.
 
+# standard_of HEADERS: the C++ standard that they need, c++17 or c++20.
+standard_of() {
+  if echo '#include "rocksdb/db.h"' |
+    "${CXX:-g++}" -std=c++17 -fsyntax-only -I "$1" -x c++ - 2>/dev/null; then
+    echo c++17
+  else
+    echo c++20
+  fi
+}
+
 # headers PATH: the directory in which rocksdb/version.h is.
 headers() {
   local directory
