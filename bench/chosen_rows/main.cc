@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What somebody who chooses the rows of an SST can do to its filter: the false
-// positive rate for others' rows and the filter's size, for sets of rows whose
-// digests are aimed at each family, without and with a secret. A row of any
-// digest is made, since XXH3 is no cryptographic hash.
+// Measures what somebody who chooses an SST's rows can do to its filter: the
+// false positive rate for others' rows and the filter's size, for sets of rows
+// whose digests are aimed at each family, without and with a secret. A row of
+// any digest is made, since XXH3 is no cryptographic hash.
 //
 //   chosen_rows
 //

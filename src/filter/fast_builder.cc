@@ -155,8 +155,7 @@ void LinesBuilder::LoadRows(uint32_t k) {
     std::reverse_copy(s.home_begin, s.home_end, rows + count);
     count += static_cast<uint32_t>(s.home_size());
   } else {
-    // Some of so many may be equal, and one row serves all equal
-    // keys.
+    // Some of so many may be equal, and one row serves all equal keys.
     for (; s.home_rows != s.home_begin && count < max_rows_; --s.home_rows) {
       const uint64_t digest = s.home_rows[-1];
       if (count == 0 || digest != rows[count - 1]) rows[count++] = digest;

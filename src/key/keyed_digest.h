@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mixes a store's secret into digests. Persisted in every filter block with a
-// secret, so the definition is for ever: docs/filter_block_format.md, section
-// "Secret".
+// Mixes a store's secret into digests. Every filter block with a secret depends
+// on the definition (docs/filter_block_format.md, section "Secret"), so it must
+// never change.
 
 #ifndef ROWBLOOM_KEY_KEYED_DIGEST_H_
 #define ROWBLOOM_KEY_KEYED_DIGEST_H_

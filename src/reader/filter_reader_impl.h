@@ -28,8 +28,8 @@ namespace rowbloom {
 
 class FilterReader::Impl {
  public:
-  // What the index alone says about a key. Locate() also gives the digest to
-  // ask the chunk's filter for.
+  // Answers that the index gives without a filter. Locate() also gives the
+  // digest to ask the chunk's filter for.
   static constexpr int64_t kNo = -1;
   static constexpr int64_t kMaybe = -2;
 

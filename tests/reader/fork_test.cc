@@ -35,7 +35,7 @@ using testing::NumberedRow;
 constexpr uint64_t kRows = 40000;
 constexpr int kCannotRun = 77;
 
-// What run() returns in a child of fork(); -1 if the child hangs or dies.
+// Returns what run() returns in a child of fork(); -1 if it hangs or dies.
 template <typename Run>
 int ResultInChild(const Run& run) {
   const pid_t child = fork();

@@ -161,7 +161,7 @@ void ChooseCache(Choices* choices, BlockBasedTableOptions* table) {
   }
 }
 
-// What newer releases brought: RocksDB ignores those that it does not know.
+// Draws options of newer releases; RocksDB ignores those that it does not know.
 void ChooseNewer(Choices* choices, const RandomSetUp& set_up,
                  BlockBasedTableOptions* table,
                  ROCKSDB_NAMESPACE::Options* options) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rowbloom does that was compiled for another minor release than the
-// RocksDB that is loaded. It was not, but for the number, so that a function
-// that forgets to refuse succeeds here.
+// A rowbloom that was compiled for another minor release than the RocksDB that
+// is loaded refuses to work. Only the number of the release is another here, so
+// that a function that forgets to refuse succeeds.
 
 #include <memory>
 #include <string>

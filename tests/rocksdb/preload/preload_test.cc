@@ -120,8 +120,8 @@ class Preload : public ::testing::Test {
   std::string base_;
 };
 
-// Tests that need a program of RocksDB's are skipped where there is none of the
-// release that rowbloom was built for.
+// Skips a test whose RocksDB program was not found in the release that rowbloom
+// was built for.
 #define SKIP_WITHOUT(path) \
   if (std::string(path).empty()) GTEST_SKIP() << "no " #path
 
