@@ -611,7 +611,8 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
         "filter partitions of up to ", totals.largest_partition_bytes,
         " bytes where metadata_block_size asks for ",
         expected.metadata_block_size_bytes,
-        ": RocksDB before 9.6 may miss where to cut"));
+        ": RocksDB before 9.6 may miss where to cut, and before 10.0 it cuts "
+        "only between data blocks unless decouple_partitioned_filters is set"));
   }
   std::string whole = WarnOfEviction(*this);
   if (!whole.empty()) warnings.push_back(std::move(whole));
