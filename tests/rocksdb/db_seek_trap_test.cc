@@ -16,7 +16,7 @@
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/test_db.h"
 #include "row_prefix_extractor.h"
-#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+#if ROCKSDB_MAJOR >= 11
 #include "rocksdb/multi_scan.h"
 #endif
 
@@ -371,7 +371,7 @@ int CountByIterator(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
   return found;
 }
 
-#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+#if ROCKSDB_MAJOR >= 11
 int CountByMultiScan(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
   const auto ranges = RangesOfManyRows(db);
   ROCKSDB_NAMESPACE::MultiScanArgs args(
@@ -389,7 +389,7 @@ int CountByMultiScan(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
 
 const CountRowsInRanges kRangeScans[] = {
     CountByIterator,
-#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+#if ROCKSDB_MAJOR >= 11
     CountByMultiScan,
 #endif
 };

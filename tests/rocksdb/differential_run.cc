@@ -9,12 +9,10 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "rocksdb/rocksdb_release.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/sst_file_writer.h"
-#include "rocksdb/table.h"
 #include "rocksdb/wide_columns.h"
-#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+#if ROCKSDB_MAJOR >= 11
 #include "rocksdb/multi_scan.h"
 #endif
 
@@ -582,14 +580,10 @@ void DifferentialRun::AskColumn() {
 
 // Some rows at once, in an iterator's modes that are right for many rows.
 void DifferentialRun::AskMultiScan() {
-#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1010
+  // The MultiScan of RocksDB 10.10 fails its own assertions, without a filter
+  // and without a block cache, too.
+#if ROCKSDB_MAJOR >= 11
   if (!set_up_.bytewise()) return;
-  // RocksDB 10 asserts that a MultiScan has a block cache.
-  const auto* table =
-      db_->GetOptions()
-          .table_factory
-          ->GetOptions<ROCKSDB_NAMESPACE::BlockBasedTableOptions>();
-  if (kRocksDbRelease < 1100 && table->no_block_cache) return;
   AsOf as_of = DrawTime();
   const KeyCodec& codec = set_up_.db.filter.key_codec;
   std::set<std::string> rows;
