@@ -89,6 +89,8 @@ class FilterBlockWriter::Impl {
   absl::Status OutOfOrder(std::string_view row,
                           std::string_view qualifier) const;
   void AddKey(const FilterKey& key);
+  // The key that stands for the open chunk, whose first key is `first`.
+  block::StoredKey IndexKey(const block::StoredKey& first) const;
   void CloseChunk();
   bool AddsRowKeys() const {
     return options_.bloom_type != BloomType::kRowCol ||
@@ -114,7 +116,8 @@ class FilterBlockWriter::Impl {
   uint64_t size_bytes_ = 0;
   std::string last_row_;
   std::string last_qualifier_;
-  std::string open_chunk_first_key_;  // As in the index.
+  std::string open_chunk_key_;         // As in the index.
+  std::string closed_chunk_last_key_;  // Likewise, of the chunk before.
   std::string index_;
 };
 
@@ -176,17 +179,31 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
 
 void FilterBlockWriter::Impl::AddKey(const FilterKey& key) {
   if (builder_->key_count() == 0) {
-    block::AppendKey(block::StoredKeyOf(key), &open_chunk_first_key_);
+    block::AppendKey(IndexKey(block::StoredKeyOf(key)), &open_chunk_key_);
   }
   builder_->Add(mixer_.has_secret() ? mixer_.Mix(key.digest()) : key.digest());
-  if (builder_->key_count() >= max_keys_per_chunk_) CloseChunk();
+  if (builder_->key_count() < max_keys_per_chunk_) return;
+  CloseChunk();
+  closed_chunk_last_key_.clear();
+  block::AppendKey(block::StoredKeyOf(key), &closed_chunk_last_key_);
+}
+
+block::StoredKey FilterBlockWriter::Impl::IndexKey(
+    const block::StoredKey& first) const {
+  // A lookup before the block's first key must find no chunk.
+  if (chunk_count_ == 0) return first;
+  block::StoredKey last;
+  std::string_view in = closed_chunk_last_key_;
+  const bool is_read = block::ReadKey(&in, &last);
+  RB_DCHECK(is_read);
+  return block::ShortestSeparator(last, first);
 }
 
 void FilterBlockWriter::Impl::CloseChunk() {
   const EncodedFilter filter = builder_->Finish();
-  index_ += open_chunk_first_key_;
+  index_ += open_chunk_key_;
   filter.descriptor.AppendTo(&index_);
-  open_chunk_first_key_.clear();
+  open_chunk_key_.clear();
   key_count_ += filter.descriptor.key_count;
   saturated_keys_ += filter.saturated_keys;
   const uint64_t offset = size_bytes_;
