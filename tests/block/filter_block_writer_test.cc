@@ -108,7 +108,8 @@ TEST(FilterBlockWriterDeathTest, AKeyWithoutQualifierIsNoCellOfRowCol) {
   std::string bytes;
   const auto sink = NewStringSink(&bytes);
   FilterBlockWriter writer(options, sink.get());
-  EXPECT_DEATH(writer.Add(FilterKey::Row("row")), "has_qualifier");
+  EXPECT_DEATH(writer.Add(FilterKey::Row("row")),
+               "ROWCOL needs keys of FilterKey::RowCol");
 }
 
 TEST(FilterBlockWriter, RowPrefixesCollapseAndShortRowsAreTheirOwn) {
@@ -327,6 +328,31 @@ TEST(FilterBlockWriter, CellsOutOfOrderAreNamedAndNoBlockIsWritten) {
   EXPECT_TRUE(written.bytes.empty());
 }
 
+TEST(FilterBlockWriter, ARowOutOfOrderIsNamedWithTheQualifierItCameWith) {
+  const FilterOptions options = Exact(BloomType::kRow);
+  EXPECT_EQ(Write(options, {{"b", "x"}, {"a", "w"}}).info.status().message(),
+            "cell 1 (row \"a\", qualifier \"w\") is out of order: it follows "
+            "row \"b\"");
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(options, sink.get());
+  writer.Add(FilterKey::Row("b"));
+  writer.Add(FilterKey::Row("a"));
+  EXPECT_EQ(writer.Finish().status().message(),
+            "cell 1 (row \"a\") is out of order: it follows row \"b\"");
+}
+
+TEST(FilterBlockWriter, LongKeysOutOfOrderAreNamedByTheirFirstBytesAndSize) {
+  const std::string zeros(1 << 20, '\0');
+  const absl::Status status =
+      Write(Exact(BloomType::kRowCol), {{"b" + zeros, zeros}, {zeros, zeros}})
+          .info.status();
+  EXPECT_LT(status.message().size(), 1200u);
+  EXPECT_NE(status.message().find("\\x00\"... of 1048577 bytes"),
+            absl::string_view::npos)
+      << status;
+}
+
 TEST(FilterBlockWriter, ARowFilterDoesNotMindTheOrderOfQualifiers) {
   EXPECT_TRUE(
       Write(Exact(BloomType::kRow), {{"b", "x"}, {"b", "w"}}).info.ok());
@@ -369,7 +395,28 @@ TEST(FilterBlockWriterDeathTest, AddAfterFinishIsTheCallersMistake) {
   const std::unique_ptr<ByteSink> sink = NewStringSink(&bytes);
   FilterBlockWriter writer(FilterOptions(), sink.get());
   ASSERT_TRUE(writer.Finish().ok());
-  EXPECT_DEATH(writer.Add("a", ""), "rowbloom check failed");
+  EXPECT_DEATH(writer.Add("a", ""),
+               "FilterBlockWriter::Add.. was called after Finish");
+}
+
+TEST(FilterBlockWriterDeathTest, ANullSinkIsTheCallersMistake) {
+  EXPECT_DEATH(FilterBlockWriter(FilterOptions(), nullptr),
+               "FilterBlockWriter was made with a null sink");
+}
+
+TEST(FilterBlockWriter, ASecondFinishIsAnErrorAndWritesNothing) {
+  std::string bytes;
+  const std::unique_ptr<ByteSink> sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(FilterOptions(), sink.get());
+  writer.Add("a", "");
+  ASSERT_TRUE(writer.Finish().ok());
+  const std::string written = bytes;
+  const absl::Status status = writer.Finish().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "FilterBlockWriter::Finish() was called twice; make a writer for "
+            "each filter block");
+  EXPECT_EQ(bytes, written);
 }
 
 TEST(FilterBlockWriter, PropertiesSayWhatWasWritten) {
