@@ -7,9 +7,11 @@
 //   absl::StatusOr<FilterBlockInfo> info = writer.Finish();
 //   // Keep info->size_bytes (and info->tail_size_bytes) with the SST.
 //
-// Calls match  Add* Finish ; Finish may be called once. One thread. Memory:
-// the digests of one open chunk, the chunk being written, and the first
-// filter key of each chunk. Bytes: docs/filter_block_format.md.
+// Calls match  Add* Finish : Add() after Finish() is checked, a second Finish()
+// returns FailedPrecondition. One thread. Memory:
+// the digests of one open chunk, the chunk being written, a few keys, and for
+// each chunk some 20 bytes and the bytes that its first filter key shares with
+// the key before it. Bytes: docs/filter_block_format.md.
 //
 // Errors are kept and returned by Finish: the sink's own, and InvalidArgument
 // for cells out of order or bad options. The sink then holds no filter block,
@@ -73,7 +75,8 @@ class FilterChunkObserver {
 
 class FilterBlockWriter {
  public:
-  // `sink`, and `observer` if there is one, must outlive the writer.
+  // `sink`, which must not be null (checked), and `observer`, if there is one,
+  // must outlive the writer.
   FilterBlockWriter(const FilterOptions& options, ByteSink* sink,
                     FilterChunkObserver* observer = nullptr);
   ~FilterBlockWriter();

@@ -8,7 +8,8 @@
 //     if (sst.filter->MayContain(cell)) Read(sst);
 //   }
 //
-// A FilterKey is a view: the row and the qualifier must outlive it.
+// A FilterKey is a view: the row and the qualifier must outlive it. Recent
+// releases of Clang warn of a key that views a temporary string (-Wdangling).
 //
 // Digest: XXH3-64 of the row with seed 0; of a (row, qualifier), XXH3-64 of
 // the qualifier seeded with the row's digest. Persisted in every filter, so
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/base/attributes.h"
 #include "rowbloom/export.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
@@ -38,12 +40,18 @@ KeyDigest DigestBytes(std::string_view bytes);
 
 class FilterKey {
  public:
-  static FilterKey Row(std::string_view row);
-  static FilterKey RowCol(std::string_view row, std::string_view qualifier);
+  static FilterKey Row(std::string_view row ABSL_ATTRIBUTE_LIFETIME_BOUND);
+  static FilterKey RowCol(std::string_view row ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                          std::string_view qualifier
+                              ABSL_ATTRIBUTE_LIFETIME_BOUND);
   // Reuses the row's digest: hashes the qualifier only.
-  static FilterKey RowCol(const FilterKey& row, std::string_view qualifier);
+  static FilterKey RowCol(const FilterKey& row,
+                          std::string_view qualifier
+                              ABSL_ATTRIBUTE_LIFETIME_BOUND);
   // Hashes nothing: with the digests that Row() and RowCol() gave before.
-  static FilterKey RowCol(std::string_view row, std::string_view qualifier,
+  static FilterKey RowCol(std::string_view row ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                          std::string_view qualifier
+                              ABSL_ATTRIBUTE_LIFETIME_BOUND,
                           KeyDigest row_digest, KeyDigest digest);
 
   std::string_view row() const { return row_; }

@@ -116,7 +116,8 @@ struct FilterBlockProperties {
   std::string last_row, last_qualifier;
 };
 
-// One chunk, for tools.
+// One chunk, for tools. Its first key is a lower bound of its filter keys, and
+// usually shorter than them: only the block's first key is stored in full.
 struct FilterChunkInfo {
   std::string first_row, first_qualifier;
   bool first_has_qualifier = false;

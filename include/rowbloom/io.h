@@ -59,7 +59,8 @@ class ByteSink {
 
 // Memory. The bytes must outlive the source; `sink` the string sink.
 std::unique_ptr<RandomAccessSource> NewMemorySource(
-    std::string_view bytes, std::string_view name = "memory");
+    std::string_view bytes ABSL_ATTRIBUTE_LIFETIME_BOUND,
+    std::string_view name = "memory");
 std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 
 // POSIX files. Errors carry path, offset and size, and errno's text. A source

@@ -2,6 +2,8 @@
 //
 // RB_CHECK: the caller's mistake, always on. RB_DCHECK: our own, on where
 // NDEBUG is not defined. Neither is ever about bytes from outside.
+// RB_CHECK_MSG prints a message instead of the condition: name the call that
+// is wrong as the caller wrote it, and the remedy.
 
 #ifndef ROWBLOOM_BASE_CHECK_H_
 #define ROWBLOOM_BASE_CHECK_H_
@@ -12,18 +14,19 @@
 namespace rowbloom::base {
 
 [[noreturn]] inline void CheckFailed(const char* file, int line,
-                                     const char* condition) {
+                                     const char* message) {
   std::fprintf(stderr, "%s:%d: rowbloom check failed: %s\n", file, line,
-               condition);
+               message);
   std::abort();
 }
 
 }  // namespace rowbloom::base
 
-#define RB_CHECK(condition)                                            \
-  (__builtin_expect(!(condition), 0)                                   \
-       ? ::rowbloom::base::CheckFailed(__FILE__, __LINE__, #condition) \
+#define RB_CHECK_MSG(condition, message)                            \
+  (__builtin_expect(!(condition), 0)                                \
+       ? ::rowbloom::base::CheckFailed(__FILE__, __LINE__, message) \
        : static_cast<void>(0))
+#define RB_CHECK(condition) RB_CHECK_MSG(condition, #condition)
 
 #ifdef NDEBUG
 #define RB_DCHECK(condition) static_cast<void>(sizeof(!(condition)))

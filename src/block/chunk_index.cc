@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "base/check.h"
 #include "base/coding.h"
 #include "block/format.h"
 #include "hash/digest.h"
@@ -20,6 +21,34 @@ int Compare(const StoredKey& a, const StoredKey& b) {
 
 uint64_t BlockIdentity(std::string_view index, std::string_view properties) {
   return hash::Hash64(properties, hash::Hash64(index));
+}
+
+namespace {
+
+std::string_view CommonPrefix(std::string_view a, std::string_view b) {
+  const auto [end, unused] = std::mismatch(
+      a.begin(),
+      a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())),
+      b.begin());
+  return a.substr(0, static_cast<size_t>(end - a.begin()));
+}
+
+}  // namespace
+
+StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first) {
+  RB_DCHECK(Compare(last, first) < 0);
+  // One byte more than `last` has in common with `first`.
+  const auto shortest = [](std::string_view from, std::string_view to) {
+    return to.substr(0, CommonPrefix(from, to).size() + 1);
+  };
+  StoredKey separator = first;
+  separator.qualifier = {};
+  if (last.row != first.row) {
+    separator.row = shortest(last.row, first.row);
+  } else if (last.has_qualifier) {
+    separator.qualifier = shortest(last.qualifier, first.qualifier);
+  }  // Otherwise `last` is the row's own key, which is before all its columns.
+  return separator;
 }
 
 void AppendKey(const StoredKey& key, std::string* out) {
@@ -37,18 +66,6 @@ bool ReadKey(std::string_view* in, StoredKey* key) {
   return base::ReadSized(in, &key->row) &&
          (!key->has_qualifier || base::ReadSized(in, &key->qualifier));
 }
-
-namespace {
-
-std::string_view CommonPrefix(std::string_view a, std::string_view b) {
-  const auto [end, unused] = std::mismatch(
-      a.begin(),
-      a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())),
-      b.begin());
-  return a.substr(0, static_cast<size_t>(end - a.begin()));
-}
-
-}  // namespace
 
 ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,
                            const StoredKey* last_key)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First filter key of each chunk -> where the chunk is and how to decode it.
+// Least filter key of each chunk, shortened -> where the chunk is and how to
+// decode it.
 
 #ifndef ROWBLOOM_BLOCK_CHUNK_INDEX_H_
 #define ROWBLOOM_BLOCK_CHUNK_INDEX_H_
@@ -34,27 +35,34 @@ inline StoredKey StoredKeyOf(const FilterKey& key) {
 // chance of 2^-64: the bytes of both, hashed.
 uint64_t BlockIdentity(std::string_view index, std::string_view properties);
 
+// The shortest prefix of `first` that is greater than `last`, which must be
+// smaller than `first`. It is of the kind of `first`; a prefix that ends within
+// the row has an empty qualifier. It views `first`.
+StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first);
+
 void AppendKey(const StoredKey& key, std::string* out);
 // Advances *in; false if malformed. *key views into *in.
 bool ReadKey(std::string_view* in, StoredKey* key);
 
 struct ChunkEntry {
+  // A lower bound of the chunk's keys, greater than all keys of the chunk
+  // before. The first chunk's is its first key exactly.
   StoredKey first_key;
   uint64_t offset = 0;  // From the block's start.
   FilterDescriptor descriptor;
 };
 
-// Finds the chunk of a key. Looks at eight bytes of each first key, which lie
+// Finds the chunk of a key. Looks at eight bytes of each lower bound, which lie
 // side by side, and at whole keys only where these are equal.
 class ChunkLocator {
  public:
   ChunkLocator() = default;
-  // `chunks` are in order of first key, `last_key` is the last one's last.
+  // `chunks` are in order of first_key, `last_key` is the last one's last.
   // Both, and what they view, must outlive the locator.
   ChunkLocator(const std::vector<ChunkEntry>* chunks,
                const StoredKey* last_key);
 
-  // The chunk that holds the key if any does: the last whose first key is not
+  // The chunk that holds the key if any does: the last whose lower bound is not
   // greater. kNone if the key is before all, or behind the last key.
   static constexpr int64_t kNone = -1;
   int64_t Find(const StoredKey& key) const {
@@ -98,8 +106,8 @@ class ChunkLocator {
   // By whole keys. The key has the common prefix.
   int64_t FindAmong(const StoredKey& key) const;
 
-  // Of the rows of first keys, behind the prefix; filled up to 2^n numbers with
-  // the largest.
+  // Of the rows of lower bounds, behind the prefix; filled up to 2^n numbers
+  // with the largest.
   std::vector<uint64_t> marks_ = {~uint64_t{0}};
   size_t half_ = 0;                 // Of these.
   uint64_t last_mark_ = 0;          // Of the last key.

@@ -172,11 +172,12 @@ absl::Status ParseIndex(const BlockPlace& place, const ParsedFooter& footer,
       return DataLossAt(place, at, "malformed key in the chunk index");
     }
     if (!KeyFits(*block, entry.first_key)) {
-      return DataLossAt(place, at, "a first key does not fit the bloom type");
+      return DataLossAt(place, at,
+                        "a key in the chunk index does not fit the bloom type");
     }
     if (!entries.empty() &&
         Compare(entries.back().first_key, entry.first_key) >= 0) {
-      return DataLossAt(place, at, "first keys of chunks do not increase");
+      return DataLossAt(place, at, "keys in the chunk index do not increase");
     }
     absl::StatusOr<FilterDescriptor> descriptor = FilterDescriptor::Parse(&in);
     if (!descriptor.ok()) return Annotate(place, at, descriptor.status());

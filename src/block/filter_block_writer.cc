@@ -2,7 +2,9 @@
 
 #include "rowbloom/filter_block_writer.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
@@ -26,8 +28,26 @@ constexpr uint32_t kMinChunkSize = 256;
 constexpr uint32_t kMaxChunkSize = 1 << 30;
 constexpr uint32_t kMaxPrefixLength = 65535;
 
+// In quotes; of more than 64 bytes, the first ones and the size.
 std::string Printable(std::string_view bytes) {
-  return absl::CHexEscape(base::AbslView(bytes));
+  constexpr size_t kMaxPrintedSize = 64;
+  const std::string_view printed = bytes.substr(0, kMaxPrintedSize);
+  std::string text =
+      absl::StrCat("\"", absl::CHexEscape(base::AbslView(printed)), "\"");
+  if (printed.size() < bytes.size()) {
+    absl::StrAppend(&text, "... of ", bytes.size(), " bytes");
+  }
+  return text;
+}
+
+// A cell without a qualifier is shown as its row.
+std::string PrintableCell(std::string_view row,
+                          std::optional<std::string_view> qualifier) {
+  std::string text = absl::StrCat("row ", Printable(row));
+  if (qualifier.has_value()) {
+    absl::StrAppend(&text, ", qualifier ", Printable(*qualifier));
+  }
+  return text;
 }
 
 void AppendProperty(block::Property property, std::string_view value,
@@ -78,6 +98,9 @@ class FilterBlockWriter::Impl {
         status_(ValidateFilterOptions(options)),
         builder_(NewFilterBuilder(options.policy)),
         max_keys_per_chunk_(MaxKeys(options.policy, options.chunk_size_bytes)) {
+    RB_CHECK_MSG(sink != nullptr,
+                 "FilterBlockWriter was made with a null sink; give it one "
+                 "that outlives it");
   }
 
   // `known` is the cell's key, or nullptr if it is still to be hashed.
@@ -87,8 +110,10 @@ class FilterBlockWriter::Impl {
 
  private:
   absl::Status OutOfOrder(std::string_view row,
-                          std::string_view qualifier) const;
+                          std::optional<std::string_view> qualifier) const;
   void AddKey(const FilterKey& key);
+  // The key that stands for the open chunk, whose first key is `first`.
+  block::StoredKey IndexKey(const block::StoredKey& first) const;
   void CloseChunk();
   bool AddsRowKeys() const {
     return options_.bloom_type != BloomType::kRowCol ||
@@ -114,35 +139,45 @@ class FilterBlockWriter::Impl {
   uint64_t size_bytes_ = 0;
   std::string last_row_;
   std::string last_qualifier_;
-  std::string open_chunk_first_key_;  // As in the index.
+  std::string open_chunk_key_;         // As in the index.
+  std::string closed_chunk_last_key_;  // Likewise, of the chunk before.
   std::string index_;
 };
 
 absl::Status FilterBlockWriter::Impl::OutOfOrder(
-    std::string_view row, std::string_view qualifier) const {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "cell ", cell_count_, " (row \"", Printable(row), "\", qualifier \"",
-      Printable(qualifier), "\") is out of order: it follows row \"",
-      Printable(last_row_), "\", qualifier \"", Printable(last_qualifier_),
-      "\""));
+    std::string_view row, std::optional<std::string_view> qualifier) const {
+  std::optional<std::string_view> last_qualifier;
+  if (options_.bloom_type == BloomType::kRowCol) {
+    last_qualifier = last_qualifier_;  // Others keep none.
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("cell ", cell_count_, " (", PrintableCell(row, qualifier),
+                   ") is out of order: it follows ",
+                   PrintableCell(last_row_, last_qualifier)));
 }
 
 void FilterBlockWriter::Impl::Add(std::string_view row,
                                   std::string_view qualifier,
                                   const FilterKey* known) {
-  RB_CHECK(!finished_);
+  RB_CHECK_MSG(!finished_,
+               "FilterBlockWriter::Add() was called after Finish(); make a "
+               "writer for each filter block");
   if (!status_.ok() || options_.bloom_type == BloomType::kNone) return;
   const bool first = cell_count_ == 0;
   // ROW and ROWPREFIX do not look at qualifiers, nor at their order.
   const bool by_column = options_.bloom_type == BloomType::kRowCol;
-  RB_CHECK(!by_column || known == nullptr || known->has_qualifier());
-  if (!by_column) qualifier = {};
+  const bool has_qualifier = known == nullptr || known->has_qualifier();
+  RB_CHECK_MSG(!by_column || has_qualifier,
+               "FilterBlockWriter::Add() was given a key without a qualifier; "
+               "bloom type ROWCOL needs keys of FilterKey::RowCol()");
   // Against the cell before: the row, then (row, qualifier).
   const int row_order = first ? 1 : row.compare(last_row_);
-  const int cell_order =
-      row_order != 0 ? row_order : qualifier.compare(last_qualifier_);
+  const int cell_order = row_order != 0 || !by_column
+                             ? row_order
+                             : qualifier.compare(last_qualifier_);
   if (cell_order < 0) {
-    status_ = OutOfOrder(row, qualifier);
+    status_ = OutOfOrder(
+        row, has_qualifier ? std::optional(qualifier) : std::nullopt);
     return;
   }
   ++cell_count_;
@@ -171,22 +206,36 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
     }
   }
   if (new_row) last_row_.assign(row);
-  last_qualifier_.assign(qualifier);
+  if (by_column) last_qualifier_.assign(qualifier);
 }
 
 void FilterBlockWriter::Impl::AddKey(const FilterKey& key) {
   if (builder_->key_count() == 0) {
-    block::AppendKey(block::StoredKeyOf(key), &open_chunk_first_key_);
+    block::AppendKey(IndexKey(block::StoredKeyOf(key)), &open_chunk_key_);
   }
   builder_->Add(mixer_.has_secret() ? mixer_.Mix(key.digest()) : key.digest());
-  if (builder_->key_count() >= max_keys_per_chunk_) CloseChunk();
+  if (builder_->key_count() < max_keys_per_chunk_) return;
+  CloseChunk();
+  closed_chunk_last_key_.clear();
+  block::AppendKey(block::StoredKeyOf(key), &closed_chunk_last_key_);
+}
+
+block::StoredKey FilterBlockWriter::Impl::IndexKey(
+    const block::StoredKey& first) const {
+  // A lookup before the block's first key must find no chunk.
+  if (chunk_count_ == 0) return first;
+  block::StoredKey last;
+  std::string_view in = closed_chunk_last_key_;
+  const bool is_read = block::ReadKey(&in, &last);
+  RB_DCHECK(is_read);
+  return block::ShortestSeparator(last, first);
 }
 
 void FilterBlockWriter::Impl::CloseChunk() {
   const EncodedFilter filter = builder_->Finish();
-  index_ += open_chunk_first_key_;
+  index_ += open_chunk_key_;
   filter.descriptor.AppendTo(&index_);
-  open_chunk_first_key_.clear();
+  open_chunk_key_.clear();
   key_count_ += filter.descriptor.key_count;
   saturated_keys_ += filter.saturated_keys;
   const uint64_t offset = size_bytes_;
@@ -241,7 +290,11 @@ std::string FilterBlockWriter::Impl::EncodeProperties() const {
 }
 
 absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
-  RB_CHECK(!finished_);
+  if (finished_) {
+    return absl::FailedPreconditionError(
+        "FilterBlockWriter::Finish() was called twice; make a writer for each "
+        "filter block");
+  }
   finished_ = true;
   if (status_.ok() && builder_->key_count() > 0) CloseChunk();
   const uint64_t index_offset = size_bytes_;

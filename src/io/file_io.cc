@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
+#include "base/absl_view.h"
 #include "rowbloom/io.h"
 
 namespace rowbloom {
@@ -119,8 +119,8 @@ class PosixFileSink : public FileSink {
   PosixFileSink& operator=(const PosixFileSink&) = delete;
 
   absl::Status Append(std::string_view bytes) override {
-    RB_CHECK(fd_ >= 0);  // Not after SyncAndClose().
     if (!status_.ok()) return status_;
+    if (fd_ < 0) return Closed("Append");
     while (!bytes.empty()) {
       const ssize_t put =
           Retry([&] { return write(fd_, bytes.data(), bytes.size()); });
@@ -136,7 +136,7 @@ class PosixFileSink : public FileSink {
   }
 
   absl::Status SyncAndClose() override {
-    RB_CHECK(fd_ >= 0);  // Once.
+    if (fd_ < 0) return status_.ok() ? Closed("SyncAndClose") : status_;
     if (status_.ok() && Retry([&] { return fsync(fd_); }) < 0) {
       status_ = ErrnoStatus(absl::StrCat(path_, ": fsync"));
     }
@@ -149,7 +149,15 @@ class PosixFileSink : public FileSink {
   }
 
  private:
-  int fd_;
+  // Keeps and returns the error of a call that came after SyncAndClose().
+  absl::Status Closed(std::string_view call) {
+    status_ = absl::FailedPreconditionError(
+        absl::StrCat(path_, ": ", base::AbslView(call),
+                     "() was called after the file was closed"));
+    return status_;
+  }
+
+  int fd_;  // -1 once it is closed.
   uint64_t offset_ = 0;
   absl::Status status_;
   const std::string path_;

@@ -4,8 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
+#include "rowbloom/filter_reader.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
@@ -101,7 +108,8 @@ TEST(FilterBlockWriterDeathTest, AKeyWithoutQualifierIsNoCellOfRowCol) {
   std::string bytes;
   const auto sink = NewStringSink(&bytes);
   FilterBlockWriter writer(options, sink.get());
-  EXPECT_DEATH(writer.Add(FilterKey::Row("row")), "has_qualifier");
+  EXPECT_DEATH(writer.Add(FilterKey::Row("row")),
+               "ROWCOL needs keys of FilterKey::RowCol");
 }
 
 TEST(FilterBlockWriter, RowPrefixesCollapseAndShortRowsAreTheirOwn) {
@@ -131,6 +139,183 @@ TEST(FilterBlockWriter, ChunksCloseAtTheirSize) {
   EXPECT_EQ(parsed->last_key.row, NumberedRow(999));
 }
 
+// The bytes of a chunk's index entry before its descriptor.
+std::string IndexKeyBytes(const block::ChunkEntry& entry) {
+  std::string bytes;
+  block::AppendKey(entry.first_key, &bytes);
+  return bytes;
+}
+
+TEST(FilterBlockWriter, TheIndexHoldsTheFirstKeyAndShortKeysBetweenChunks) {
+  FilterOptions options;
+  options.bloom_type = BloomType::kRowCol;
+  options.chunk_size_bytes = 256;  // 204 keys.
+  std::vector<Cell> cells = {{"alpha", "first"}};
+  // The first chunk ends with the qualifier q1200, the second with q2404.
+  for (int i = 0; i < 405; ++i) {
+    cells.push_back(
+        {"beta", "q" + std::to_string((i < 201 ? 1000 : 2000) + i)});
+  }
+  cells.push_back({"gamma", "z"});
+  const Written written = Write(options, cells);
+  const auto parsed = Parse(written.bytes);
+  ASSERT_EQ(parsed->chunks.size(), 3u);
+  const std::string keys[] = {
+      "\x01\x05"
+      "alpha",  // A row.
+      "\x02\x04"
+      "beta"
+      "\x02"
+      "q2",  // A column.
+      "\x01\x01"
+      "g"};
+  std::string index;
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(IndexKeyBytes(parsed->chunks[i]), keys[i]);
+    index += keys[i];
+    parsed->chunks[i].descriptor.AppendTo(&index);
+  }
+  EXPECT_EQ(parsed->index_bytes, index);
+  EXPECT_EQ(parsed->last_key_bytes,
+            "\x02\x05"
+            "gamma"
+            "\x01"
+            "z");
+}
+
+TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
+  Random random(17);
+  std::set<std::string> rows;
+  while (rows.size() < 4000) {
+    std::string row(2000, '\0');
+    for (char& c : row) c = static_cast<char>(random.Below(256));
+    rows.insert(row);
+  }
+  std::vector<Cell> cells;
+  for (const std::string& row : rows) cells.push_back({row, "qualifier"});
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    FilterOptions options;
+    options.bloom_type = type;
+    options.chunk_size_bytes = 256;
+    const auto parsed = Parse(Write(options, cells).bytes);
+    ASSERT_GT(parsed->chunks.size(), 15u);
+    EXPECT_EQ(parsed->chunks[0].first_key.row, *rows.begin());
+    for (size_t i = 1; i < parsed->chunks.size(); ++i) {
+      EXPECT_LT(IndexKeyBytes(parsed->chunks[i]).size(), 16u);
+    }
+  }
+}
+
+// A filter key, with an order of its own.
+struct Key {
+  std::string row;
+  bool has_qualifier = false;
+  std::string qualifier;
+
+  block::StoredKey stored() const { return {row, qualifier, has_qualifier}; }
+  friend bool operator<(const Key& a, const Key& b) {
+    return std::tie(a.row, a.has_qualifier, a.qualifier) <
+           std::tie(b.row, b.has_qualifier, b.qualifier);
+  }
+};
+
+std::vector<Key> FilterKeys(const FilterOptions& options,
+                            const std::vector<Cell>& cells) {
+  std::set<Key> keys;
+  for (const Cell& cell : cells) {
+    switch (options.bloom_type) {
+      case BloomType::kNone:
+        break;
+      case BloomType::kRow:
+        keys.insert({cell.row, false, ""});
+        break;
+      case BloomType::kRowCol:
+        if (options.rowcol_adds_rows) keys.insert({cell.row, false, ""});
+        keys.insert({cell.row, true, cell.qualifier});
+        break;
+      case BloomType::kRowPrefixFixedLength:
+        keys.insert(
+            {cell.row.substr(0, options.prefix_length_bytes), false, ""});
+        break;
+    }
+  }
+  return {keys.begin(), keys.end()};
+}
+
+// Rows and qualifiers of few different bytes, so that they are each other's
+// prefixes and differ in 0x00 and 0xff, behind bytes that many share.
+std::vector<Cell> CellsThatAreHardToSeparate(Random* random) {
+  const auto bytes = [random](size_t max_size) {
+    std::string made(random->Below(max_size + 1), '\0');
+    for (char& c : made) c = "\0\1a\xff"[random->Below(4)];
+    return made;
+  };
+  const std::string shared = random->Bytes(30);
+  const size_t columns = random->Below(2) == 0 ? 3 : 300;
+  std::set<Cell> cells;
+  while (cells.size() < 900) {
+    std::string row = bytes(7);
+    if (random->Below(4) != 0) row.insert(0, shared);
+    for (uint64_t i = 1 + random->Below(columns); i > 0; --i) {
+      cells.insert({row, bytes(columns == 3 ? 2 : 6)});
+    }
+  }
+  return {cells.begin(), cells.end()};
+}
+
+// The chunk of each key is found, and each lower bound is between the keys on
+// both sides of it.
+void ExpectChunksAreFound(const FilterOptions& options,
+                          const std::vector<Cell>& cells) {
+  const std::vector<Key> keys = FilterKeys(options, cells);
+  const std::string bytes = Write(options, cells).bytes;
+  const auto parsed = Parse(bytes);
+  const block::ChunkLocator locator(&parsed->chunks, &parsed->last_key);
+  ASSERT_EQ(parsed->key_count, keys.size());
+  size_t next = 0;
+  for (size_t chunk = 0; chunk < parsed->chunks.size(); ++chunk) {
+    const block::StoredKey& bound = parsed->chunks[chunk].first_key;
+    EXPECT_LE(block::Compare(bound, keys[next].stored()), 0);
+    if (chunk == 0) {
+      EXPECT_EQ(block::Compare(bound, keys[next].stored()), 0);
+    } else {
+      EXPECT_GT(block::Compare(bound, keys[next - 1].stored()), 0);
+    }
+    const size_t end = next + parsed->chunks[chunk].descriptor.key_count;
+    for (; next < end; ++next) {
+      ASSERT_EQ(locator.Find(keys[next].stored()), static_cast<int>(chunk));
+    }
+  }
+  EXPECT_EQ(block::Compare(parsed->last_key, keys.back().stored()), 0);
+  const auto source = NewMemorySource(bytes);
+  const auto reader = FilterReader::Open(source.get(), {}, {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  for (const Cell& cell : cells) {
+    ASSERT_TRUE((*reader)->MayContain(cell.row));
+    ASSERT_TRUE((*reader)->MayContain(cell.row, cell.qualifier));
+  }
+}
+
+TEST(FilterBlockWriter, EveryKeyIsFoundInTheChunkThatHoldsIt) {
+  Random random(23);
+  for (int round = 0; round < 100; ++round) {
+    const std::vector<Cell> cells = CellsThatAreHardToSeparate(&random);
+    FilterOptions options;
+    options.chunk_size_bytes = 256;
+    options.policy = FilterPolicy::BitsPerKey("blocked_bloom", 24);
+    options.bloom_type = BloomType::kRow;
+    ExpectChunksAreFound(options, cells);
+    options.bloom_type = BloomType::kRowCol;
+    ExpectChunksAreFound(options, cells);
+    options.rowcol_adds_rows = false;
+    ExpectChunksAreFound(options, cells);
+    options.bloom_type = BloomType::kRowPrefixFixedLength;
+    options.rowcol_adds_rows = true;
+    options.prefix_length_bytes = 1 + static_cast<uint32_t>(random.Below(40));
+    ExpectChunksAreFound(options, cells);
+  }
+}
+
 TEST(FilterBlockWriter, CellsOutOfOrderAreNamedAndNoBlockIsWritten) {
   const Written written =
       Write(Exact(BloomType::kRowCol), {{"b", "x"}, {"b", "w"}, {"c", "x"}});
@@ -141,6 +326,31 @@ TEST(FilterBlockWriter, CellsOutOfOrderAreNamedAndNoBlockIsWritten) {
             std::string::npos)
       << written.info.status();
   EXPECT_TRUE(written.bytes.empty());
+}
+
+TEST(FilterBlockWriter, ARowOutOfOrderIsNamedWithTheQualifierItCameWith) {
+  const FilterOptions options = Exact(BloomType::kRow);
+  EXPECT_EQ(Write(options, {{"b", "x"}, {"a", "w"}}).info.status().message(),
+            "cell 1 (row \"a\", qualifier \"w\") is out of order: it follows "
+            "row \"b\"");
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(options, sink.get());
+  writer.Add(FilterKey::Row("b"));
+  writer.Add(FilterKey::Row("a"));
+  EXPECT_EQ(writer.Finish().status().message(),
+            "cell 1 (row \"a\") is out of order: it follows row \"b\"");
+}
+
+TEST(FilterBlockWriter, LongKeysOutOfOrderAreNamedByTheirFirstBytesAndSize) {
+  const std::string zeros(1 << 20, '\0');
+  const absl::Status status =
+      Write(Exact(BloomType::kRowCol), {{"b" + zeros, zeros}, {zeros, zeros}})
+          .info.status();
+  EXPECT_LT(status.message().size(), 1200u);
+  EXPECT_NE(status.message().find("\\x00\"... of 1048577 bytes"),
+            absl::string_view::npos)
+      << status;
 }
 
 TEST(FilterBlockWriter, ARowFilterDoesNotMindTheOrderOfQualifiers) {
@@ -185,7 +395,28 @@ TEST(FilterBlockWriterDeathTest, AddAfterFinishIsTheCallersMistake) {
   const std::unique_ptr<ByteSink> sink = NewStringSink(&bytes);
   FilterBlockWriter writer(FilterOptions(), sink.get());
   ASSERT_TRUE(writer.Finish().ok());
-  EXPECT_DEATH(writer.Add("a", ""), "rowbloom check failed");
+  EXPECT_DEATH(writer.Add("a", ""),
+               "FilterBlockWriter::Add.. was called after Finish");
+}
+
+TEST(FilterBlockWriterDeathTest, ANullSinkIsTheCallersMistake) {
+  EXPECT_DEATH(FilterBlockWriter(FilterOptions(), nullptr),
+               "FilterBlockWriter was made with a null sink");
+}
+
+TEST(FilterBlockWriter, ASecondFinishIsAnErrorAndWritesNothing) {
+  std::string bytes;
+  const std::unique_ptr<ByteSink> sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(FilterOptions(), sink.get());
+  writer.Add("a", "");
+  ASSERT_TRUE(writer.Finish().ok());
+  const std::string written = bytes;
+  const absl::Status status = writer.Finish().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "FilterBlockWriter::Finish() was called twice; make a writer for "
+            "each filter block");
+  EXPECT_EQ(bytes, written);
 }
 
 TEST(FilterBlockWriter, PropertiesSayWhatWasWritten) {

@@ -8,9 +8,16 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <regex>
+#include <set>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
 
+#include "block/chunk_index.h"
 #include "hash/digest.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_reader.h"
@@ -99,14 +106,69 @@ std::string_view Take(size_t size, std::string_view* in) {
   return taken;
 }
 
-Cell TakeKey(std::string_view* in, bool* has_qualifier) {
+// A filter key; its order is the document's.
+struct Key {
+  std::string row;
+  std::optional<std::string> qualifier;
+
+  friend bool operator<(const Key& a, const Key& b) {
+    return std::tie(a.row, a.qualifier) < std::tie(b.row, b.qualifier);
+  }
+  friend bool operator==(const Key& a, const Key& b) {
+    return a.row == b.row && a.qualifier == b.qualifier;
+  }
+};
+
+Key TakeKey(std::string_view* in) {
   const char kind = Take(1, in)[0];
   EXPECT_TRUE(kind == 1 || kind == 2);
-  *has_qualifier = kind == 2;
-  Cell cell;
-  cell.row = Take(TakeVarint(in), in);
-  if (*has_qualifier) cell.qualifier = Take(TakeVarint(in), in);
-  return cell;
+  Key key;
+  key.row = Take(TakeVarint(in), in);
+  if (kind == 2) key.qualifier = Take(TakeVarint(in), in);
+  return key;
+}
+
+// The filter keys of ROWCOL, in order.
+std::vector<Key> RowColKeys(const std::vector<Cell>& cells) {
+  std::set<Key> keys;
+  for (const Cell& cell : cells) {
+    keys.insert({cell.row, std::nullopt});
+    keys.insert({cell.row, cell.qualifier});
+  }
+  return {keys.begin(), keys.end()};
+}
+
+// By the document's words: the prefixes of `first` from the shortest on.
+Key LowerBound(const Key& last, const Key& first) {
+  for (size_t size = 0; size < first.row.size(); ++size) {
+    Key prefix = {first.row.substr(0, size), std::nullopt};
+    if (first.qualifier.has_value()) prefix.qualifier = "";
+    if (last < prefix) return prefix;
+  }
+  if (!first.qualifier.has_value()) return first;
+  for (size_t size = 0; size < first.qualifier->size(); ++size) {
+    const Key prefix = {first.row, first.qualifier->substr(0, size)};
+    if (last < prefix) return prefix;
+  }
+  return first;
+}
+
+// As a table shows it: `row`, or `row` `qualifier`.
+Key ShownKey(const std::string& text) {
+  const std::regex form(R"(`(\w*)`( `(\w*)`)?)");
+  std::smatch match;
+  EXPECT_TRUE(std::regex_match(text, match, form)) << text;
+  Key key = {match[1], std::nullopt};
+  if (match[2].matched) key.qualifier = match[3];
+  return key;
+}
+
+block::StoredKey Stored(const Key& key) {
+  block::StoredKey stored;
+  stored.row = key.row;
+  stored.has_qualifier = key.qualifier.has_value();
+  if (stored.has_qualifier) stored.qualifier = *key.qualifier;
+  return stored;
 }
 
 std::string Write(const FilterOptions& options,
@@ -163,13 +225,17 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
   EXPECT_EQ(integer(1), 3u);  // ROWCOL
   EXPECT_EQ(integer(3), 1u);
   EXPECT_EQ(integer(4), cells.size());
-  bool has_qualifier = false;
-  EXPECT_EQ(TakeKey(&values[9], &has_qualifier), cells.back());
+  const std::vector<Key> keys = RowColKeys(cells);
+  EXPECT_TRUE(TakeKey(&values[9]) == keys.back());
 
   // The chunks, end to end, each decoded by filter_families.md.
   uint64_t offset = 0, key_count = 0, chunk_count = 0;
   while (!index.empty()) {
-    const Cell first = TakeKey(&index, &has_qualifier);
+    const Key lower_bound = TakeKey(&index);
+    const Key first = keys.at(key_count);
+    EXPECT_TRUE(
+        lower_bound ==
+        (key_count == 0 ? first : LowerBound(keys[key_count - 1], first)));
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 1u);  // Descriptor version.
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 2u);  // blocked_bloom.
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 1u);  // Units.
@@ -181,9 +247,11 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
     const uint64_t checksum = Load(Take(4, &index), 0, 4);
     const std::string_view unit = std::string_view(block).substr(offset, size);
     EXPECT_EQ(checksum, hash::Checksum32(unit));
-    // The chunk holds its own first key.
+    // The chunk holds its first key.
     uint64_t digest = hash::Hash64(first.row);
-    if (has_qualifier) digest = hash::Hash64(first.qualifier, digest);
+    if (first.qualifier.has_value()) {
+      digest = hash::Hash64(*first.qualifier, digest);
+    }
     const uint64_t line = static_cast<uint64_t>(
         static_cast<unsigned __int128>(digest) * (size / 64) >> 64);
     const std::string_view bytes = unit.substr(line * 64, 64);
@@ -201,6 +269,26 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
   EXPECT_EQ(integer(5), key_count);
   EXPECT_EQ(integer(6), chunk_count);
   EXPECT_GT(chunk_count, 3u);
+}
+
+TEST(FilterBlockFormatDocument, ShowsLowerBoundsAsTheyAreWritten) {
+  const std::string section = Section("Chunk index");
+  const std::regex line(R"(\n\| (`.*`) \| (`.*`) \| (`.*`) \|)");
+  int shown = 0;
+  for (auto it = std::sregex_iterator(section.begin(), section.end(), line);
+       it != std::sregex_iterator(); ++it) {
+    const Key last = ShownKey((*it)[1]);
+    const Key first = ShownKey((*it)[2]);
+    const Key lower_bound = ShownKey((*it)[3]);
+    EXPECT_TRUE(lower_bound == LowerBound(last, first)) << it->str();
+    EXPECT_EQ(
+        block::Compare(block::ShortestSeparator(Stored(last), Stored(first)),
+                       Stored(lower_bound)),
+        0)
+        << it->str();
+    ++shown;
+  }
+  EXPECT_EQ(shown, 8);
 }
 
 TEST(FilterBlockFormatDocument, ShowsTheSmallestBlockAsItIs) {

@@ -26,11 +26,12 @@ struct Case {
   bool still_written = true;
 };
 
-inline std::vector<testing::Cell> Cells(uint64_t rows = 300) {
+inline std::vector<testing::Cell> Cells(uint64_t rows = 300,
+                                        uint64_t step = 2) {
   std::vector<testing::Cell> cells;
   for (uint64_t i = 0; i < rows; ++i) {
     for (const char* qualifier : {"email", "name"}) {
-      cells.push_back({testing::NumberedRow(2 * i), qualifier});
+      cells.push_back({testing::NumberedRow(step * i), qualifier});
     }
   }
   return cells;
@@ -89,6 +90,9 @@ inline std::vector<Case> BlockCases() {
   add("compact_23_columns", "compact", 24, 300);
   add("secret", "fast", 11, 300, BloomType::kRowCol);
   cases.back().options.secret = {{0x0123456789abcdef, 0xfedcba9876543210}};
+  // Lower bounds of chunks are shorter than their first keys.
+  cases.push_back({"filter_block_v1_lower_bounds.bin",
+                   options(BloomType::kRowCol, 10), Cells(300, 99991)});
   return cases;
 }
 
