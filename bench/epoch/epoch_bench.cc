@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compares the ways in which a lookup can keep a cached chunk from being freed
+// while it reads the chunk. At the end, prints a table of medians.
+//
+//   epoch_bench --benchmark_repetitions=21 --benchmark_min_time=0.01
+//       --benchmark_enable_random_interleaving=true
+//
+// Names: protection/chunks/order. The times are nanoseconds of a thread's
+// processor time for one lookup. All threads look up the same chunks, with 1
+// thread and with up to as many as the machine has cores.
+//
+// The protections "urcu" and "urcu_call" need liburcu's memb flavour at build
+// time (Debian's liburcu-dev) and are left out without it. Further flags are
+// Google Benchmark's.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+#include "rowbloom/filter_cache.h"
+#include "src/base/epoch.h"
+#ifdef ROWBLOOM_BENCH_URCU
+#include "urcu/urcu-memb.h"
+// The same functions inline, with a leading underscore.
+#include "urcu/static/urcu-memb.h"
+#endif
+
+namespace {
+
+using rowbloom::FilterCache;
+
+// A lookup reads the four bytes of one line.
+struct alignas(64) Line {
+  uint32_t next = 0;  // The position that a dependent lookup reads after this.
+};
+
+// A reader keeps one for each chunk; it outlives the chunk.
+struct alignas(64) Slot {
+  std::atomic<const Line*> chunk{nullptr};
+  std::atomic<bool> used{false};
+  std::atomic<uint32_t> current_pins{0};  // The index of the count to pin with.
+  std::array<std::atomic<uint32_t>, 2> pins{};
+};
+
+struct CachedChunk final : FilterCache::Value {
+  explicit CachedChunk(const Line* first) : lines(first) {}
+  const Line* const lines;
+};
+
+// Chunks of 2^line_bits lines each. A position is the number of a line, counted
+// through all chunks.
+class Chunks {
+ public:
+  Chunks(uint32_t chunk_count, int line_bits)
+      : line_bits_(line_bits),
+        lines_(size_t{chunk_count} << line_bits),
+        slots_(chunk_count),
+        cache_(rowbloom::NewShardedLruCache({size_t{1} << 30})) {
+    for (uint32_t i = 0; i < chunk_count; ++i) {
+      const Line* const chunk = &lines_[size_t{i} << line_bits];
+      slots_[i].chunk.store(chunk);
+      std::unique_ptr<FilterCache::Value> value =
+          std::make_unique<CachedChunk>(chunk);
+      FilterCache::EntryOptions options;
+      options.charge_bytes = 1;
+      cache_->Release(cache_->Insert({1, i}, &value, options));
+    }
+    std::vector<uint32_t> cycle(lines_.size());
+    std::iota(cycle.begin(), cycle.end(), 0);
+    std::mt19937 random(1);
+    std::shuffle(cycle.begin(), cycle.end(), random);
+    for (size_t i = 0; i < cycle.size(); ++i) {
+      lines_[cycle[i]].next = cycle[(i + 1) % cycle.size()];
+    }
+    positions_.resize(std::max<size_t>(cycle.size(), 1 << 14));
+    for (size_t i = 0; i < positions_.size(); ++i) {
+      positions_[i] = cycle[i % cycle.size()];
+    }
+  }
+
+  uint32_t ChunkAt(uint32_t position) const { return position >> line_bits_; }
+  uint32_t LineAt(uint32_t position) const {
+    return position & ((uint32_t{1} << line_bits_) - 1);
+  }
+  Slot& slot(uint32_t chunk) { return slots_[chunk]; }
+  FilterCache& cache() { return *cache_; }
+  // Random ones; their number is a power of two.
+  const std::vector<uint32_t>& positions() const { return positions_; }
+
+ private:
+  const int line_bits_;
+  std::vector<Line> lines_;
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> positions_;
+  const std::unique_ptr<FilterCache> cache_;
+};
+
+// Tells the cache that the chunk is in use, so that it is not evicted next.
+void MarkUsed(Slot* slot) {
+  // Read first: the line stays shared among the threads that look.
+  if (!slot->used.load(std::memory_order_relaxed)) {
+    slot->used.store(true, std::memory_order_relaxed);
+  }
+}
+
+// A protection has Read(), which reads one line of a chunk. An object of it
+// belongs to one thread.
+
+// Protects nothing: the lower bound.
+struct Pointer {
+  static uint32_t Read(Slot* slot, FilterCache*, uint32_t, uint32_t line) {
+    return slot->chunk.load(std::memory_order_relaxed)[line].next;
+  }
+};
+
+// What FilterReader does.
+struct Epoch {
+  static uint32_t Read(Slot* slot, FilterCache*, uint32_t, uint32_t line) {
+    const rowbloom::base::EpochGuard guard;
+    const Line* const chunk = slot->chunk.load(std::memory_order_seq_cst);
+    MarkUsed(slot);
+    return chunk[line].next;
+  }
+};
+
+// Who frees exchanges `chunk` and waits until the count is zero. A slot that
+// always has a reader never gets there.
+struct Pin {
+  static uint32_t Read(Slot* slot, FilterCache*, uint32_t, uint32_t line) {
+    return ReadPinned(slot, &slot->pins[0], line);
+  }
+  static uint32_t ReadPinned(Slot* slot, std::atomic<uint32_t>* pins,
+                             uint32_t line) {
+    pins->fetch_add(1, std::memory_order_seq_cst);
+    const Line* const chunk = slot->chunk.load(std::memory_order_seq_cst);
+    MarkUsed(slot);
+    const uint32_t next = chunk[line].next;
+    pins->fetch_sub(1, std::memory_order_release);
+    return next;
+  }
+};
+
+// Who frees also switches `current_pins`, so that the count which readers have
+// left drains.
+struct TwoPins {
+  static uint32_t Read(Slot* slot, FilterCache*, uint32_t, uint32_t line) {
+    const uint32_t current = slot->current_pins.load(std::memory_order_seq_cst);
+    return Pin::ReadPinned(slot, &slot->pins[current], line);
+  }
+};
+
+#ifdef ROWBLOOM_BENCH_URCU
+struct UrcuThread {
+  UrcuThread() { urcu_memb_register_thread(); }
+  ~UrcuThread() { urcu_memb_unregister_thread(); }
+  UrcuThread(const UrcuThread&) = delete;
+  UrcuThread& operator=(const UrcuThread&) = delete;
+};
+
+// liburcu's functions, inlined.
+struct Urcu : UrcuThread {
+  static uint32_t Read(Slot* slot, FilterCache*, uint32_t, uint32_t line) {
+    _urcu_memb_read_lock();
+    // rcu_dereference() takes no std::atomic; this orders more than it does.
+    const Line* const chunk = slot->chunk.load(std::memory_order_acquire);
+    MarkUsed(slot);
+    const uint32_t next = chunk[line].next;
+    _urcu_memb_read_unlock();
+    return next;
+  }
+};
+
+// The same as calls into the shared library.
+struct UrcuCall : UrcuThread {
+  static uint32_t Read(Slot* slot, FilterCache*, uint32_t, uint32_t line) {
+    urcu_memb_read_lock();
+    const Line* const chunk = slot->chunk.load(std::memory_order_acquire);
+    MarkUsed(slot);
+    const uint32_t next = chunk[line].next;
+    urcu_memb_read_unlock();
+    return next;
+  }
+};
+#endif
+
+// Finds the chunk in the cache's table and holds it by a handle.
+struct CacheHandle {
+  static uint32_t Read(Slot*, FilterCache* cache, uint32_t chunk,
+                       uint32_t line) {
+    FilterCache::Handle* const handle = cache->Lookup({1, chunk});
+    const uint32_t next =
+        static_cast<const CachedChunk*>(cache->ValueOf(handle))
+            ->lines[line]
+            .next;
+    cache->Release(handle);
+    return next;
+  }
+};
+
+// Looks up positions that are known in advance, so that the processor can
+// overlap the lookups, or each at the position that the one before it read.
+template <typename Protection, bool kDependent>
+void TimeLookups(benchmark::State& state, Chunks* chunks) {
+  const Protection protection;
+  const std::vector<uint32_t>& positions = chunks->positions();
+  const size_t mask = positions.size() - 1;
+  size_t i = positions.size() / state.threads() * state.thread_index();
+  uint32_t position = positions[i];
+  uint32_t sum = 0;
+  for (auto _ : state) {
+    const uint32_t chunk = chunks->ChunkAt(position);
+    const uint32_t next =
+        protection.Read(&chunks->slot(chunk), &chunks->cache(), chunk,
+                        chunks->LineAt(position));
+    sum += next;
+    position = kDependent ? next : positions[++i & mask];
+  }
+  benchmark::DoNotOptimize(sum);
+}
+
+struct Case {
+  const char* name;
+  uint32_t chunk_count;
+  int line_bits;
+};
+constexpr Case kCases[] = {
+    {"random", 1024, 0},   // 64 KiB of chunks and as much of slots.
+    {"memory", 1024, 10},  // 64 MiB, so that most reads miss the caches.
+    {"hot", 1, 0},
+};
+constexpr const char* kOrders[] = {"independent", "dependent"};
+
+template <typename Protection>
+void Register(const std::string& name,
+              const std::vector<std::unique_ptr<Chunks>>& all_chunks) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  for (size_t i = 0; i < all_chunks.size(); ++i) {
+    Chunks* const chunks = all_chunks[i].get();
+    const auto add = [&](const char* order,
+                         void (*run)(benchmark::State&, Chunks*)) {
+      benchmark::RegisterBenchmark(
+          (name + "/" + kCases[i].name + "/" + order).c_str(),
+          [run, chunks](benchmark::State& state) { run(state, chunks); })
+          ->ThreadRange(1, std::max(2, cores));
+    };
+    add(kOrders[0], TimeLookups<Protection, false>);
+    add(kOrders[1], TimeLookups<Protection, true>);
+  }
+}
+
+// Prints the medians, or what was measured once, in a table.
+class TableReporter : public benchmark::ConsoleReporter {
+ public:
+  void ReportRuns(const std::vector<Run>& runs) override {
+    ConsoleReporter::ReportRuns(runs);
+    for (const Run& run : runs) {
+      const bool is_median =
+          run.run_type == Run::RT_Aggregate && run.aggregate_name == "median";
+      const bool is_only =
+          run.run_type == Run::RT_Iteration && run.repetitions <= 1;
+      if (!is_median && !is_only) continue;
+      const std::string& name = run.run_name.function_name;
+      const std::string protection = name.substr(0, name.find('/'));
+      if (ns_.count(protection) == 0) protections_.push_back(protection);
+      ns_[protection][{name.substr(protection.size() + 1), run.threads}] =
+          run.GetAdjustedCPUTime();
+      most_threads_ = std::max<int64_t>(most_threads_, run.threads);
+    }
+  }
+
+  void PrintTable() const {
+    std::printf("\n| threads | protection |");
+    for (const Case& c : kCases) {
+      for (const char* order : kOrders) std::printf(" %s, %s |", c.name, order);
+    }
+    std::printf("\n|---|---|---|---|---|---|---|---|\n");
+    for (int64_t threads = 1; threads <= most_threads_; ++threads) {
+      for (const std::string& protection : protections_) {
+        PrintRow(threads, protection);
+      }
+    }
+  }
+
+ private:
+  using Column = std::pair<std::string, int64_t>;  // The case, the threads.
+
+  void PrintRow(int64_t threads, const std::string& protection) const {
+    std::string cells;
+    bool is_empty = true;
+    for (const Case& c : kCases) {
+      for (const char* order : kOrders) {
+        const std::map<Column, double>& row = ns_.at(protection);
+        const auto ns = row.find({std::string(c.name) + "/" + order, threads});
+        char cell[32] = " - |";
+        if (ns != row.end()) {
+          std::snprintf(cell, sizeof(cell), " %.1f |", ns->second);
+          is_empty = false;
+        }
+        cells += cell;
+      }
+    }
+    if (is_empty) return;
+    std::printf("| %lld | %s |%s\n", static_cast<long long>(threads),
+                protection.c_str(), cells.c_str());
+  }
+
+  std::vector<std::string> protections_;
+  std::map<std::string, std::map<Column, double>> ns_;
+  int64_t most_threads_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  std::vector<std::unique_ptr<Chunks>> chunks;
+  for (const Case& c : kCases) {
+    chunks.push_back(std::make_unique<Chunks>(c.chunk_count, c.line_bits));
+  }
+  Register<Pointer>("pointer", chunks);
+  Register<Epoch>("epoch", chunks);
+  Register<Pin>("pin", chunks);
+  Register<TwoPins>("two_pins", chunks);
+#ifdef ROWBLOOM_BENCH_URCU
+  Register<Urcu>("urcu", chunks);
+  Register<UrcuCall>("urcu_call", chunks);
+#else
+  std::printf(
+      "This program was built without liburcu (Debian's liburcu-dev): urcu and "
+      "urcu_call are left out.\n");
+#endif
+  Register<CacheHandle>("cache_handle", chunks);
+  TableReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  reporter.PrintTable();
+  return 0;
+}
