@@ -3,20 +3,26 @@
 // Compares the ways in which a lookup can keep a cached chunk from being freed
 // while it reads the chunk. At the end, prints a table of medians.
 //
-//   epoch_bench --benchmark_repetitions=21 --benchmark_min_time=0.01
+//   epoch_bench --benchmark_repetitions=21
 //       --benchmark_enable_random_interleaving=true
 //
-// Names: protection/chunks/order. The times are nanoseconds of a thread's
-// processor time for one lookup. All threads look up the same chunks, with 1
-// thread and with up to as many as the machine has cores.
+// Names: protection/chunks/order. All threads look up the same chunks; there is
+// 1 thread, then up to as many as the machine has cores. An iteration is a
+// round of 2048 lookups that all threads begin together. ns_per_lookup is the
+// time of one lookup of one thread. Rounds that other programs disturb do not
+// count; where too few are left, there is no result.
 //
 // The protections "urcu" and "urcu_call" need liburcu's memb flavour at build
 // time (Debian's liburcu-dev) and are left out without it. Further flags are
 // Google Benchmark's.
 
+#include <pthread.h>
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -210,25 +216,136 @@ struct CacheHandle {
   }
 };
 
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kRounds = 200;
+constexpr size_t kMinGoodRounds = 20;
+constexpr size_t kLookupsPerRound = 2048;
+
+std::chrono::nanoseconds ThreadCpuTime() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+// Keeps a thread on a core of its own while there are several, or the system
+// may let all of them share one.
+class OwnCore {
+ public:
+  explicit OwnCore(int thread) {
+    pthread_getaffinity_np(pthread_self(), sizeof(before_), &before_);
+    int cores_to_skip = thread % CPU_COUNT(&before_);
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &before_) && cores_to_skip-- == 0) CPU_SET(cpu, &own);
+    }
+    pthread_setaffinity_np(pthread_self(), sizeof(own), &own);
+  }
+  ~OwnCore() {
+    pthread_setaffinity_np(pthread_self(), sizeof(before_), &before_);
+  }
+  OwnCore(const OwnCore&) = delete;
+  OwnCore& operator=(const OwnCore&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+// When each thread ran each of its rounds. All threads begin a round together.
+struct Rounds {
+  struct Round {
+    Clock::time_point begin;
+    Clock::time_point end;
+    std::chrono::nanoseconds cpu{0};
+  };
+
+  void WaitForAllThreads() {
+    const uint64_t all = threads.size();
+    const uint64_t wanted = (arrived.fetch_add(1) / all + 1) * all;
+    while (arrived.load() < wanted) {
+    }
+  }
+
+  // The median over the good rounds, in which all threads ran at the same time
+  // and none had to give its core to another program; 0 if these are too few.
+  double NsPerLookup(size_t thread) const {
+    std::vector<double> ns;
+    for (size_t i = 0; i < threads[0].size(); ++i) {
+      Round shared = threads[0][i];
+      Round whole = shared;
+      bool is_good = true;
+      for (const std::vector<Round>& rounds : threads) {
+        shared.begin = std::max(shared.begin, rounds[i].begin);
+        shared.end = std::min(shared.end, rounds[i].end);
+        whole.begin = std::min(whole.begin, rounds[i].begin);
+        whole.end = std::max(whole.end, rounds[i].end);
+        is_good &= rounds[i].cpu > (rounds[i].end - rounds[i].begin) * 3 / 4;
+      }
+      is_good &= shared.end - shared.begin > (whole.end - whole.begin) * 3 / 4;
+      if (!is_good) continue;
+      const std::chrono::duration<double, std::nano> time =
+          threads[thread][i].end - threads[thread][i].begin;
+      ns.push_back(time.count() / kLookupsPerRound);
+    }
+    if (ns.size() < kMinGoodRounds) return 0;
+    const auto median = ns.begin() + static_cast<ptrdiff_t>(ns.size() / 2);
+    std::nth_element(ns.begin(), median, ns.end());
+    return *median;
+  }
+
+  std::vector<std::vector<Round>> threads;
+  alignas(64) std::atomic<uint64_t> arrived{0};
+};
+
 // Looks up positions that are known in advance, so that the processor can
 // overlap the lookups, or each at the position that the one before it read.
 template <typename Protection, bool kDependent>
 void TimeLookups(benchmark::State& state, Chunks* chunks) {
+  static auto* const rounds = new Rounds;
+  const auto thread = static_cast<size_t>(state.thread_index());
+  const auto thread_count = static_cast<size_t>(state.threads());
+  if (thread == 0) {  // The others wait at the loop below.
+    rounds->threads.assign(thread_count, {});
+    rounds->arrived = 0;
+  }
+  std::vector<Rounds::Round> own;
+  own.reserve(kRounds);
+  const OwnCore own_core(state.thread_index());
   const Protection protection;
   const std::vector<uint32_t>& positions = chunks->positions();
   const size_t mask = positions.size() - 1;
-  size_t i = positions.size() / state.threads() * state.thread_index();
+  size_t i = positions.size() / thread_count * thread;
   uint32_t position = positions[i];
   uint32_t sum = 0;
   for (auto _ : state) {
-    const uint32_t chunk = chunks->ChunkAt(position);
-    const uint32_t next =
-        protection.Read(&chunks->slot(chunk), &chunks->cache(), chunk,
-                        chunks->LineAt(position));
-    sum += next;
-    position = kDependent ? next : positions[++i & mask];
+    rounds->WaitForAllThreads();
+    Rounds::Round round;
+    const auto cpu_begin = ThreadCpuTime();
+    round.begin = Clock::now();
+    for (size_t n = 0; n < kLookupsPerRound; ++n) {
+      const uint32_t chunk = chunks->ChunkAt(position);
+      const uint32_t next =
+          protection.Read(&chunks->slot(chunk), &chunks->cache(), chunk,
+                          chunks->LineAt(position));
+      sum += next;
+      position = kDependent ? next : positions[++i & mask];
+    }
+    benchmark::DoNotOptimize(sum);
+    round.end = Clock::now();
+    round.cpu = ThreadCpuTime() - cpu_begin;
+    own.push_back(round);
   }
-  benchmark::DoNotOptimize(sum);
+  rounds->threads[thread] = std::move(own);
+  rounds->WaitForAllThreads();
+  const double ns = rounds->NsPerLookup(thread);
+  rounds->WaitForAllThreads();
+  if (ns == 0) {
+    state.SkipWithError("other programs disturb it");
+    return;
+  }
+  state.counters["ns_per_lookup"] =
+      benchmark::Counter(ns, benchmark::Counter::kAvgThreads);
 }
 
 struct Case {
@@ -254,6 +371,7 @@ void Register(const std::string& name,
       benchmark::RegisterBenchmark(
           (name + "/" + kCases[i].name + "/" + order).c_str(),
           [run, chunks](benchmark::State& state) { run(state, chunks); })
+          ->Iterations(kRounds)
           ->ThreadRange(1, std::max(2, cores));
     };
     add(kOrders[0], TimeLookups<Protection, false>);
@@ -271,12 +389,13 @@ class TableReporter : public benchmark::ConsoleReporter {
           run.run_type == Run::RT_Aggregate && run.aggregate_name == "median";
       const bool is_only =
           run.run_type == Run::RT_Iteration && run.repetitions <= 1;
-      if (!is_median && !is_only) continue;
+      const auto ns = run.counters.find("ns_per_lookup");
+      if ((!is_median && !is_only) || ns == run.counters.end()) continue;
       const std::string& name = run.run_name.function_name;
       const std::string protection = name.substr(0, name.find('/'));
       if (ns_.count(protection) == 0) protections_.push_back(protection);
       ns_[protection][{name.substr(protection.size() + 1), run.threads}] =
-          run.GetAdjustedCPUTime();
+          ns->second;
       most_threads_ = std::max<int64_t>(most_threads_, run.threads);
     }
   }
@@ -295,7 +414,7 @@ class TableReporter : public benchmark::ConsoleReporter {
   }
 
  private:
-  using Column = std::pair<std::string, int64_t>;  // The case, the threads.
+  using Column = std::pair<std::string, int64_t>;  // Case and order; threads.
 
   void PrintRow(int64_t threads, const std::string& protection) const {
     std::string cells;
