@@ -393,7 +393,6 @@ class TableReporter : public benchmark::ConsoleReporter {
       if ((!is_median && !is_only) || ns == run.counters.end()) continue;
       const std::string& name = run.run_name.function_name;
       const std::string protection = name.substr(0, name.find('/'));
-      if (ns_.count(protection) == 0) protections_.push_back(protection);
       ns_[protection][{name.substr(protection.size() + 1), run.threads}] =
           ns->second;
       most_threads_ = std::max<int64_t>(most_threads_, run.threads);
@@ -407,21 +406,22 @@ class TableReporter : public benchmark::ConsoleReporter {
     }
     std::printf("\n|---|---|---|---|---|---|---|---|\n");
     for (int64_t threads = 1; threads <= most_threads_; ++threads) {
-      for (const std::string& protection : protections_) {
-        PrintRow(threads, protection);
+      for (const auto& [protection, row] : ns_) {
+        PrintRow(threads, protection, row);
       }
     }
   }
 
  private:
-  using Column = std::pair<std::string, int64_t>;  // Case and order; threads.
+  // By case and order, and threads.
+  using Medians = std::map<std::pair<std::string, int64_t>, double>;
 
-  void PrintRow(int64_t threads, const std::string& protection) const {
+  static void PrintRow(int64_t threads, const std::string& protection,
+                       const Medians& row) {
     std::string cells;
     bool is_empty = true;
     for (const Case& c : kCases) {
       for (const char* order : kOrders) {
-        const std::map<Column, double>& row = ns_.at(protection);
         const auto ns = row.find({std::string(c.name) + "/" + order, threads});
         char cell[32] = " - |";
         if (ns != row.end()) {
@@ -436,8 +436,7 @@ class TableReporter : public benchmark::ConsoleReporter {
                 protection.c_str(), cells.c_str());
   }
 
-  std::vector<std::string> protections_;
-  std::map<std::string, std::map<Column, double>> ns_;
+  std::map<std::string, Medians> ns_;
   int64_t most_threads_ = 0;
 };
 
