@@ -501,8 +501,8 @@ class CacheHitRate(FilterPlot):
     help = "hit rates by cache size, from cache_bench --json"
 
     LINES = [  # Label, policy, with sweeps.
-        ("scan-resistant, no sweeps", "scan_resistant", False),
-        ("scan-resistant, sweeps", "scan_resistant", True),
+        ("segmented LRU, no sweeps", "segmented_lru", False),
+        ("segmented LRU, sweeps", "segmented_lru", True),
         ("plain LRU, no sweeps", "plain_lru", False),
         ("plain LRU, sweeps", "plain_lru", True),
     ]
@@ -512,13 +512,11 @@ class CacheHitRate(FilterPlot):
         parser.add_argument("--zipf", type=float, default=0.99)
         parser.add_argument("--sweep_chunks", type=int, default=1000)
         parser.add_argument("--sweep_percent", type=float, default=50)
-        parser.add_argument("--access", default="handle",
-                            choices=["handle", "hint"])
 
     @classmethod
     def draw(cls, results, args):
         runs = [run for run in results["hit_rates"]
-                if run["zipf"] == args.zipf and run["access"] == args.access]
+                if run["zipf"] == args.zipf]
         sweeps = {False: (0, 0),
                   True: (args.sweep_chunks, args.sweep_percent)}
         lines = {"best fixed content": sorted(
@@ -550,7 +548,7 @@ class ReaderPrecision(FilterPlot):
     LINES = [  # Label, policy.
         ("computed optimum", "optimum"),
         ("as many columns as pay", "late_bound"),
-        ("whole chunks, LRU", "whole_lru"),
+        ("whole chunks, always loaded", "whole_always"),
         ("whole chunks, kept", "whole_kept"),
     ]
 

@@ -5,56 +5,99 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <random>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache_bench {
 namespace {
 
 constexpr uint64_t kChunksPerFile = 100;
 
+class PlainLru final : public FilterCache {
+ public:
+  explicit PlainLru(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+
+  Handle* Lookup(const FilterCacheKey& key) override {
+    const auto found = places_.find({key.file_id, key.chunk});
+    if (found == places_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return HandleOf(&*found->second);
+  }
+  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                 const EntryOptions& options) override {
+    entries_.push_front({{key.file_id, key.chunk}, std::move(*value)});
+    places_[entries_.front().key] = entries_.begin();
+    while (entries_.size() * options.charge_bytes > capacity_bytes_) {
+      places_.erase(entries_.back().key);
+      entries_.pop_back();
+    }
+    return HandleOf(&entries_.front());
+  }
+  // The bench holds one handle at a time, of the newest entry.
+  Value* ValueOf(Handle* handle) const override {
+    return reinterpret_cast<Entry*>(handle)->value.get();
+  }
+  void Release(Handle*) override {}
+  void Erase(const FilterCacheKey&) override {}
+  void EraseFile(uint64_t) override {}
+  void SetCapacity(size_t) override {}
+  Usage GetUsage() const override { return {}; }
+
+ private:
+  using Key = std::pair<uint64_t, uint64_t>;
+  struct Entry {
+    Key key;
+    std::unique_ptr<Value> value;
+  };
+  static Handle* HandleOf(Entry* entry) {
+    return reinterpret_cast<Handle*>(entry);
+  }
+
+  const size_t capacity_bytes_;
+  std::list<Entry> entries_;  // The newest first.
+  absl::flat_hash_map<Key, std::list<Entry>::iterator> places_;
+};
+
 class Accesses {
  public:
   Accesses(const Zipf& zipf, const HitRateCase& c)
-      : zipf_(zipf),
-        through_hints_(c.through_hints),
-        hints_(c.through_hints ? zipf.chunk_count() : 0),
-        random_(c.seed) {
-    const double bytes =
-        c.cache_share * static_cast<double>(zipf.chunk_count() * kChunkBytes);
-    cache_ = NewShardedLruCache(
-        {static_cast<size_t>(std::llround(bytes)), -1, c.policy});
+      : zipf_(zipf), random_(c.seed) {
+    const auto bytes = static_cast<size_t>(std::llround(
+        c.cache_share * static_cast<double>(zipf.chunk_count() * kChunkBytes)));
+    if (c.is_plain_lru) {
+      cache_ = std::make_unique<PlainLru>(bytes);
+    } else {
+      cache_ = NewShardedLruCache({bytes});
+    }
   }
 
-  // Whether a hot chunk, drawn at random, was cached.
+  // Asks for a hot chunk, drawn at random. True if it was cached.
   bool AskHot() {
     const double place = static_cast<double>(random_() >> 11) / 0x1p53;
     const uint64_t chunk = zipf_.ChunkAt(place);
-    FilterCache::Hint* hint = through_hints_ ? &hints_[chunk] : nullptr;
-    // As a reader does; alone, it needs no guard.
-    if (hint != nullptr && hint->value.load() != nullptr) {
-      hint->used = true;
-      return true;
-    }
-    return Ask({1 + chunk / kChunksPerFile, chunk % kChunksPerFile}, hint);
+    return Ask({1 + chunk / kChunksPerFile, chunk % kChunksPerFile});
   }
 
-  // Each chunk of a file that was never asked, once.
+  // Asks once for each chunk of a file that was never asked.
   void Sweep(uint64_t chunk_count) {
     const uint64_t file_id = FilterCache::NewFileId();
-    for (uint64_t i = 0; i < chunk_count; ++i) Ask({file_id, i}, nullptr);
+    for (uint64_t i = 0; i < chunk_count; ++i) Ask({file_id, i});
   }
 
  private:
-  bool Ask(const FilterCacheKey& key, FilterCache::Hint* hint) {
-    FilterCache::Handle* handle = cache_->Lookup(key, hint);
+  bool Ask(const FilterCacheKey& key) {
+    FilterCache::Handle* handle = cache_->Lookup(key);
     const bool hit = handle != nullptr;
     if (!hit) {
       auto value = std::make_unique<FilterCache::Value>();
       FilterCache::EntryOptions options;
       options.charge_bytes = kChunkBytes;
       options.role = FilterCacheRole::kChunk;
-      options.hint = hint;
       handle = cache_->Insert(key, &value, options);
     }
     if (handle != nullptr) cache_->Release(handle);
@@ -62,8 +105,6 @@ class Accesses {
   }
 
   const Zipf& zipf_;
-  const bool through_hints_;
-  std::vector<FilterCache::Hint> hints_;
   std::mt19937_64 random_;
   std::unique_ptr<FilterCache> cache_;
 };

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hit rates of a cache policy on Zipf accesses with sweeps over cold files
-// among them. The same numbers on every machine.
+// Hit rates of our cache and of a plain LRU on Zipf accesses with sweeps over
+// cold files among them. The same numbers on every machine.
 
 #ifndef ROWBLOOM_BENCH_CACHE_HIT_RATE_H_
 #define ROWBLOOM_BENCH_CACHE_HIT_RATE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache_bench {
 
@@ -32,8 +31,7 @@ class Zipf {
 };
 
 struct HitRateCase {
-  ShardedLruCacheOptions::Policy policy{};
-  bool through_hints = false;
+  bool is_plain_lru = false;  // Else NewShardedLruCache()'s.
   double cache_share = 0;     // Of the bytes of all hot chunks.
   uint64_t sweep_chunks = 0;  // Of a sweep, each asked once; 0: no sweeps.
   double sweep_share = 0;     // Of all accesses.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cache_bench: hit rates of the cache's policies on Zipf accesses with sweeps
-// over cold files, and what an access costs. See bench/README.md.
+// cache_bench: hit rates of our cache and of a plain LRU on Zipf accesses with
+// sweeps over cold files. See bench/README.md.
 //
-//   cache_bench
-//   cache_bench --zipf 0.99 --cache_percent 10 --rounds 0    hit rates only
+//   cache_bench --zipf 0.99 --cache_percent 10
 //
 // Exit codes: 0 fine; 1 a failure; 2 usage.
 
@@ -19,14 +18,11 @@
 #include "bench/json_file.h"
 #include "bench/machine.h"
 #include "bench/program.h"
-#include "cost.h"
 #include "hit_rate.h"
 #include "nlohmann/json.hpp"
 
 namespace rowbloom::cache_bench {
 namespace {
-
-using Policy = ShardedLruCacheOptions::Policy;
 
 struct Options {
   uint64_t hot_chunks = 10000;
@@ -36,22 +32,7 @@ struct Options {
   std::vector<double> sweep_percent = {10, 50};
   uint64_t accesses = 500000;
   uint64_t seed = 1;
-  uint64_t cost_accesses = 1000000;
-  int rounds = 50;
   std::string json;  // Empty: none.
-};
-
-struct Column {
-  const char* policy;
-  const char* access;
-  Policy value;
-  bool through_hints;
-};
-constexpr Column kColumns[] = {
-    {"plain_lru", "handle", Policy::kPlainLru, false},
-    {"scan_resistant", "handle", Policy::kScanResistant, false},
-    {"plain_lru", "hint", Policy::kPlainLru, true},
-    {"scan_resistant", "hint", Policy::kScanResistant, true},
 };
 
 struct Sweeps {
@@ -75,9 +56,8 @@ nlohmann::ordered_json MeasureHitRates(const Options& options) {
     const Zipf zipf(options.hot_chunks, theta);
     std::printf(
         "\nHot hit rate in %%, Zipf %g over %llu chunks\n\n"
-        "| sweeps: chunks, share | cache | best fixed | plain LRU | scan "
-        "resistant | plain, hints | resistant, hints |\n"
-        "|---|---|---|---|---|---|---|\n",
+        "| sweeps: chunks, share | cache | best fixed | plain LRU | "
+        "segmented LRU |\n|---|---|---|---|---|\n",
         theta, static_cast<unsigned long long>(options.hot_chunks));
     for (const Sweeps& sweeps : SweepsOf(options)) {
       for (const double percent : options.cache_percent) {
@@ -91,10 +71,9 @@ nlohmann::ordered_json MeasureHitRates(const Options& options) {
                       sweeps.percent);
         }
         std::printf(" %g%% | %.1f |", percent, 100 * best);
-        for (const Column& column : kColumns) {
+        for (const bool is_plain_lru : {true, false}) {
           HitRateCase c;
-          c.policy = column.value;
-          c.through_hints = column.through_hints;
+          c.is_plain_lru = is_plain_lru;
           c.cache_share = percent / 100;
           c.sweep_chunks = sweeps.chunks;
           c.sweep_share = sweeps.percent / 100;
@@ -103,40 +82,17 @@ nlohmann::ordered_json MeasureHitRates(const Options& options) {
           const double rate = HotHitRate(zipf, c);
           std::printf(" %.1f |", 100 * rate);
           std::fflush(stdout);
-          runs.push_back({{"zipf", theta},
-                          {"cache_percent", percent},
-                          {"sweep_chunks", sweeps.chunks},
-                          {"sweep_percent", sweeps.percent},
-                          {"policy", column.policy},
-                          {"access", column.access},
-                          {"hot_hit_rate", rate},
-                          {"best_fixed_hit_rate", best}});
+          runs.push_back(
+              {{"zipf", theta},
+               {"cache_percent", percent},
+               {"sweep_chunks", sweeps.chunks},
+               {"sweep_percent", sweeps.percent},
+               {"policy", is_plain_lru ? "plain_lru" : "segmented_lru"},
+               {"hot_hit_rate", rate},
+               {"best_fixed_hit_rate", best}});
         }
         std::printf("\n");
       }
-    }
-  }
-  return runs;
-}
-
-nlohmann::ordered_json MeasureCosts(const Options& options) {
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  if (options.rounds == 0) return runs;
-  std::printf(
-      "\n| access | ns, 1 thread | ns, 2 threads | times the throughput |\n"
-      "|---|---|---|---|\n");
-  for (const Access access : kAccesses) {
-    const double one =
-        NsPerAccess(access, 1, options.cost_accesses, options.rounds);
-    const double two =
-        NsPerAccess(access, 2, options.cost_accesses, options.rounds);
-    std::printf("| %s | %.1f | %.1f | %.2f |\n", AccessName(access), one, two,
-                2 * one / two);
-    std::fflush(stdout);
-    for (const int threads : {1, 2}) {
-      runs.push_back({{"access", AccessName(access)},
-                      {"threads", threads},
-                      {"ns_per_access", threads == 1 ? one : two}});
     }
   }
   return runs;
@@ -149,11 +105,8 @@ int Run(const Options& options) {
                                     {"options",
                                      {{"hot_chunks", options.hot_chunks},
                                       {"accesses", options.accesses},
-                                      {"seed", options.seed},
-                                      {"cost_accesses", options.cost_accesses},
-                                      {"rounds", options.rounds}}}};
+                                      {"seed", options.seed}}}};
   results["hit_rates"] = MeasureHitRates(options);
-  results["costs"] = MeasureCosts(options);
   json.Write(results);
   return 0;
 }
@@ -161,8 +114,8 @@ int Run(const Options& options) {
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app(
-      "Hit rates of the cache's policies, which do not depend on the machine, "
-      "and what an\naccess costs, which does.");
+      "Hit rates of our cache and of a plain LRU. They are the same on every "
+      "machine.");
   app.add_option("--hot_chunks", options.hot_chunks, "Asked again and again")
       ->check(CLI::Range(uint64_t{100}, uint64_t{10000000}))
       ->capture_default_str();
@@ -190,13 +143,6 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(uint64_t{100}, uint64_t{1000000000}))
       ->capture_default_str();
   app.add_option("--seed", options.seed)->capture_default_str();
-  app.add_option("--cost_accesses", options.cost_accesses,
-                 "By each thread in a round")
-      ->check(CLI::Range(uint64_t{1000}, uint64_t{1000000000}))
-      ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Of the cost; 0: hit rates only")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
   app.add_option("--json", options.json, "Also write the results to this file");
   return bench::RunProgram("cache_bench", &app, argc, argv,
                            [&] { return Run(options); });

@@ -37,7 +37,7 @@
 
 #include "benchmark/benchmark.h"
 #include "rowbloom/filter_cache.h"
-#include "src/base/epoch.h"
+#include "src/threads/epoch.h"
 #ifdef ROWBLOOM_BENCH_URCU
 #include "urcu/urcu-memb.h"
 // The same functions inline, with a leading underscore.
@@ -135,7 +135,7 @@ struct Pointer {
 // What FilterReader does.
 struct Epoch {
   static uint32_t Read(Slot* slot, FilterCache*, uint32_t, uint32_t line) {
-    const rowbloom::base::EpochGuard guard;
+    const rowbloom::threads::EpochGuard guard;
     const Line* const chunk = slot->chunk.load(std::memory_order_seq_cst);
     MarkUsed(slot);
     return chunk[line].next;

@@ -146,6 +146,7 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
   if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
   TreeShape shape;
   shape.policy = *policy;
+  shape.chunk_size_bytes = options.chunk_size_bytes;
   const uint64_t last = options.last_level_keys;
   shape.level_keys = {last / 1000, last / 100, last / 10, last};
   progress->Begin("harm: write filters, " + text, 0);
@@ -154,14 +155,16 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
   const Tree one_level(shape);
   progress->End();
 
-  std::printf("\nBytes read with filters / without, %s\n\n| gets | loading |",
-              text.c_str());
-  for (const double percent : options.cache_percent) {
-    std::printf(" cache %g%% |", percent);
+  if (options.prints) {
+    std::printf("\nBytes read with filters / without, %s\n\n| gets | loading |",
+                text.c_str());
+    std::string line = "|---|---|---|";
+    for (const double percent : options.cache_percent) {
+      std::printf(" cache %g%% |", percent);
+      line += "---|";
+    }
+    std::printf(" worst after 2%% of gets |\n%s\n", line.c_str());
   }
-  std::printf(" worst after 2%% of gets |\n|---|---|");
-  for (size_t i = 0; i < options.cache_percent.size(); ++i) std::printf("---|");
-  std::printf("---|\n");
   for (const Workload& workload : kWorkloads) {
     const Tree& tree = workload.one_level ? one_level : leveled;
     double filter_bytes = 0;
@@ -206,6 +209,7 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
              {"worst_excess_bytes", r.worst_excess_bytes}});
       }
       progress->End();
+      if (!options.prints) continue;
       std::printf("%s %.4f |\n", row.c_str(), worst);
       std::fflush(stdout);
     }
@@ -222,6 +226,7 @@ nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
   }
   return {{"seed", options.seed},
           {"last_level_keys", options.last_level_keys},
+          {"chunk_size_bytes", options.chunk_size_bytes},
           {"runs", runs}};
 }
 

@@ -25,6 +25,8 @@ struct HarmOptions {
   std::vector<double> cache_percent = {0, 1, 3, 10, 30, 60, 100, 150};
   uint64_t gets = 8000000;
   uint64_t always_gets = 4000;  // Fewer: most load chunks. 0: none.
+  uint32_t chunk_size_bytes = 128 << 10;
+  bool prints = true;
 };
 
 // Prints a table for each policy.

@@ -5,15 +5,18 @@
 //
 //   reader_bench                  everything
 //   reader_bench harm --json F    one of precision, harm, memo, cost
+//   reader_bench ablation         the use of each rule for loads
 //
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage; 130 interrupted.
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "ablation.h"
 #include "bench/json_file.h"
 #include "bench/machine.h"
 #include "bench/program.h"
@@ -36,6 +39,9 @@ struct Options {
   HarmOptions harm;
   MemoOptions memo;
   CostOptions cost;
+  AblationOptions ablation;
+  uint32_t chunk_size_bytes = 128 << 10;
+  std::vector<std::string> without;
 };
 
 std::string CheckPolicy(const std::string& text) {
@@ -62,10 +68,14 @@ void AddPrecision(PrecisionOptions* o, CLI::App* app) {
                    "The cache's size, by all keys")
       ->delimiter(',')
       ->check(CLI::Range(0.01, 100.0));
+  command
+      ->add_option("--budget_bits_per_key", o->budget_bits_per_key,
+                   "That budget_then_less writes filters for")
+      ->check(CLI::Range(1.0, 24.0));
   command->add_option("--gets", o->gets, "Of absent rows")->check(kCount);
   command
-      ->add_option("--lru_gets", o->lru_gets,
-                   "The same with whole chunks by LRU, of which most are loads")
+      ->add_option("--always_gets", o->always_gets,
+                   "The same for whole_always, of which most load chunks")
       ->check(kCount);
 }
 
@@ -125,12 +135,34 @@ void AddCost(CostOptions* o, CLI::App* app) {
       ->check(CLI::Range(1, 100000));
 }
 
+void AddAblation(AblationOptions* o, CLI::App* app) {
+  CLI::App* command = app->add_subcommand(
+      "ablation",
+      "Workloads that get worse without one of the rules for loads; not run "
+      "unless it is asked for");
+  command->add_option("--keys", o->harm.last_level_keys, "As of harm")
+      ->check(kKeys);
+  command->add_option("--gets", o->harm.gets, "As of harm")->check(kCount);
+  command
+      ->add_option("--precision_keys", o->precision.last_level_keys,
+                   "As of precision")
+      ->check(kKeys);
+  command->add_option("--precision_gets", o->precision.gets, "As of precision")
+      ->check(kCount);
+  command
+      ->add_option("--worse_percent", o->worse_percent,
+                   "Workloads that get worse by more are listed")
+      ->check(CLI::Range(0.0, 1000.0));
+  command->add_option("--rounds", o->rounds, "Of the times")
+      ->check(CLI::Range(1, 1000));
+}
+
 // Before the flags are read, so that these may say otherwise.
 void MakeQuick(Options* o) {
   o->precision.last_level_keys = 1000000;
   o->precision.resident_bits_per_key = {2, 5, 10, 15};
   o->precision.gets = 1000000;
-  o->precision.lru_gets = 2000;
+  o->precision.always_gets = 2000;
   o->harm.last_level_keys = 200000;
   o->harm.cache_percent = {0, 10, 100};
   o->harm.gets = 400000;
@@ -142,6 +174,12 @@ void MakeQuick(Options* o) {
   o->memo.rounds = 4;
   o->cost.filter_bytes = {256 << 10};
   o->cost.rounds = 3;
+  o->ablation.harm.last_level_keys = 200000;
+  o->ablation.harm.gets = 20000;
+  o->ablation.precision.last_level_keys = 200000;
+  o->ablation.precision.gets = 100000;
+  o->ablation.lookups = 100000;
+  o->ablation.rounds = 3;
 }
 
 int Run(const Options& o, const CLI::App& app) {
@@ -160,6 +198,9 @@ int Run(const Options& o, const CLI::App& app) {
   if (wanted("harm")) results["harm"] = MeasureHarm(o.harm, &progress);
   if (wanted("memo")) results["memo"] = MeasureMemo(o.memo, &progress);
   if (wanted("cost")) results["cost"] = MeasureCost(o.cost, &progress);
+  if (app.got_subcommand("ablation")) {
+    results["ablation"] = MeasureAblation(o.ablation, &progress);
+  }
   json.Write(results);
   return 0;
 }
@@ -179,12 +220,25 @@ int Main(int argc, char** argv) {
   app.add_option("--seed", o.seed, "Of the rows that are asked for");
   app.add_option("--json", o.json, "Also write the results to this file");
   app.add_flag("--quick", o.quick, "Small trees and few gets: a few seconds");
+  app.add_option("--chunk_size_bytes", o.chunk_size_bytes,
+                 "Of filters, in precision, harm and ablation")
+      ->check(CLI::Range(4096, 1 << 24));
+  app.add_option("--without", o.without,
+                 "Rules for loads that are switched off, but not in ablation")
+      ->delimiter(',')
+      ->check(CLI::IsMember(RuleNames()));
   AddPrecision(&o.precision, &app);
   AddHarm(&o.harm, &app);
   AddMemo(&o.memo, &app);
   AddCost(&o.cost, &app);
+  AddAblation(&o.ablation, &app);
   return bench::RunProgram("reader_bench", &app, argc, argv, [&] {
     o.precision.seed = o.harm.seed = o.memo.seed = o.cost.seed = o.seed;
+    o.ablation.precision.seed = o.ablation.harm.seed = o.seed;
+    o.precision.chunk_size_bytes = o.harm.chunk_size_bytes =
+        o.ablation.precision.chunk_size_bytes =
+            o.ablation.harm.chunk_size_bytes = o.chunk_size_bytes;
+    for (const std::string& rule : o.without) SwitchOff(rule);
     return Run(o, app);
   });
 }

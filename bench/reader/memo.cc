@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/reader/tree.h"
+#include "rowbloom/false_positive_memo.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::reader_bench {
@@ -36,33 +37,22 @@ uint64_t RowOf(uint64_t i, uint64_t seed) {
   return Random(seed ^ (i * 0x9e3779b97f4a7c15)).Next();
 }
 
-std::unique_ptr<FilterCache> NewCache(size_t capacity_bytes) {
-  ShardedLruCacheOptions options;
-  options.capacity_bytes = capacity_bytes;
-  options.shard_bits = 0;
-  return NewShardedLruCache(options);
-}
-
-FilterReaderOptions AllInMemory(FilterCache* cache) {
+// Each reader has a cache of its own, which has room for all its chunks.
+FilterReaderOptions AllInMemory() {
   FilterReaderOptions options;
-  options.cache = cache;
   options.prefetch = true;
   return options;
 }
 
-// Of an entry of the memo, as the cache counts them.
-size_t EntryBytes(const Tree& tree) {
+// The bytes that the memo counts for an entry.
+size_t EntryBytes() {
   constexpr uint64_t kEntries = 100;
-  const auto cache = NewCache(64 << 20);
-  const auto memo = NewCache(1 << 20);
-  FilterReaderOptions options = AllInMemory(cache.get());
-  options.false_positive_memo = memo.get();
-  const OpenTree open(&tree, options);
+  FalsePositiveMemo memo(1 << 20);
   for (uint64_t i = 0; i < kEntries; ++i) {
     const auto row = RowBytes(i);
-    open.reader(0).TellOutcome(FilterKey::Row({row.data(), row.size()}), false);
+    memo.Remember(1, FilterKey::Row({row.data(), row.size()}));
   }
-  const FilterCache::Usage usage = memo->GetUsage();
+  const FilterCache::Usage usage = memo.GetUsage();
   return usage.usage_bytes / usage.entry_count;
 }
 
@@ -74,8 +64,7 @@ struct FalsePositive {
 std::vector<FalsePositive> FindFalsePositives(const Tree& tree,
                                               uint64_t row_count, uint64_t seed,
                                               bench::Progress* progress) {
-  const auto cache = NewCache(64 << 20);
-  OpenTree open(&tree, AllInMemory(cache.get()));
+  OpenTree open(&tree, AllInMemory());
   std::vector<FalsePositive> found;
   uint64_t before = 0;
   for (uint64_t i = 0; i < row_count; ++i) {
@@ -105,11 +94,8 @@ double LeastWasted(const std::vector<FalsePositive>& false_positives,
 double Wasted(const Tree& tree, const MemoOptions& options,
               const std::vector<FalsePositive>& false_positives, double theta,
               double sum_of_weights, size_t memo_bytes, uint64_t seed) {
-  const auto cache = NewCache(64 << 20);
-  const auto memo = NewCache(memo_bytes);
-  FilterReaderOptions reader_options = AllInMemory(cache.get());
-  if (memo_bytes > 0) reader_options.false_positive_memo = memo.get();
-  OpenTree open(&tree, reader_options);
+  FalsePositiveMemo memo(memo_bytes);
+  OpenTree open(&tree, AllInMemory(), memo_bytes > 0 ? &memo : nullptr);
 
   std::vector<double> sums;
   double sum = 0;
@@ -145,7 +131,7 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
   if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
   shape.policy = *policy;
   const Tree tree(shape);
-  const size_t entry_bytes = EntryBytes(tree);
+  const size_t entry_bytes = EntryBytes();
   // By exponent, then by entries: wasted reads of a get in all rounds.
   struct Sum {
     double wasted = 0;

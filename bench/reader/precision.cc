@@ -7,13 +7,17 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/reader/tree.h"
 #include "rowbloom/filter.h"
+#include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_cost.h"
 
 namespace rowbloom::reader_bench {
 namespace {
@@ -78,14 +82,37 @@ double LeastWastedReads(const std::vector<LevelFilters>& levels, double bits) {
   return wasted;
 }
 
-enum class Keeping { kLateBound, kPlainLru, kFirstChunks };
+// The same levels, written by PlanFilterBudget() for so many bits per key.
+TreeShape WrittenByBudget(TreeShape shape, double bits_per_key) {
+  const auto cost = FilterCost::OfFamily(shape.policy.family());
+  if (!cost.ok()) throw std::runtime_error(cost.status().ToString());
+  std::vector<TreeRun> runs;
+  for (const uint64_t keys : shape.level_keys) runs.push_back({keys});
+  FilterBudgetOptions options;
+  options.memory = FilterMemory::BitsPerKey(bits_per_key);
+  options.missing_share = 1;
+  const auto plan = PlanFilterBudget(*cost, runs, options);
+  if (!plan.ok()) throw std::runtime_error(plan.status().ToString());
+  for (const RunBudget& run : plan->runs) {
+    shape.level_bits_per_key.push_back(run.setting.policy_bits);
+  }
+  return shape;
+}
+
+enum class Keeping { kLateBound, kLoadedAlways, kFirstChunks, kAllChunks };
+enum class Written { kStored, kForTheMemory, kForTheBudget };
 struct Policy {
   const char* name;
   Keeping keeping;
+  Written written = Written::kStored;
 };
-constexpr Policy kPolicies[] = {{"late_bound", Keeping::kLateBound},
-                                {"whole_lru", Keeping::kPlainLru},
-                                {"whole_kept", Keeping::kFirstChunks}};
+constexpr Policy kPolicies[] = {
+    {"late_bound", Keeping::kLateBound},
+    {"whole_always", Keeping::kLoadedAlways},
+    {"whole_kept", Keeping::kFirstChunks},
+    {"written_by_budget", Keeping::kAllChunks, Written::kForTheMemory},
+    {"budget_then_less", Keeping::kFirstChunks, Written::kForTheBudget},
+};
 
 struct Result {
   double wasted_per_get = 0;
@@ -100,16 +127,15 @@ struct Result {
 Result Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
                uint64_t gets, uint64_t seed, bench::Progress* progress) {
   ShardedLruCacheOptions cache_options;
-  cache_options.capacity_bytes = cache_bytes;
+  cache_options.capacity_bytes =
+      keeping == Keeping::kAllChunks ? size_t{1} << 40 : cache_bytes;
   cache_options.shard_bits = 0;
-  if (keeping == Keeping::kPlainLru) {
-    cache_options.policy = ShardedLruCacheOptions::Policy::kPlainLru;
-  }
   const std::unique_ptr<FilterCache> cache = NewShardedLruCache(cache_options);
   FilterReaderOptions options;
   options.cache = cache.get();
-  if (keeping == Keeping::kPlainLru) options.loading = FilterLoading::kAlways;
-  if (keeping == Keeping::kFirstChunks) {
+  if (keeping == Keeping::kLoadedAlways) {
+    options.loading = FilterLoading::kAlways;
+  } else if (keeping != Keeping::kLateBound) {
     options.prefetch = true;  // From the top level on.
     options.priority = FilterCachePriority::kPinned;
   }
@@ -162,8 +188,13 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
   }
   shape.policy =
       FilterPolicy::BitsPerKey("compact", options.stored_bits_per_key);
+  shape.chunk_size_bytes = options.chunk_size_bytes;
   progress->Begin("precision: write filters", 0);
   const Tree tree(shape);
+  std::optional<Tree> budget_tree;
+  if (!options.late_bound_only) {
+    budget_tree.emplace(WrittenByBudget(shape, options.budget_bits_per_key));
+  }
   progress->End();
   const auto keys = static_cast<double>(tree.key_count());
 
@@ -178,15 +209,19 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
       stored_bits += levels.back().bits_per_column * levels.back().columns;
     }
   }
-  std::printf(
-      "\nPrecision: %zu levels, %.4g keys, %.2f bits per key stored, %.3f for "
-      "each column.\nOf gets of absent rows: wasted reads for each 1000 and, "
-      "of whole_lru, loads of chunks;\nbytes read for each.\n\n"
-      "| cache, bits/key | optimum | late_bound | ratio | loads | bytes | "
-      "settled after gets | whole_lru | loads | bytes | whole_kept | bytes |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-      tree.level_count(), keys, stored_bits / keys, bits_per_column / keys);
-  std::fflush(stdout);
+  const bool prints = !options.late_bound_only;
+  if (prints) {
+    std::printf(
+        "\nPrecision: %zu levels, %.4g keys, %.2f bits per key stored, %.3f "
+        "for each column.\nWasted reads for each 1000 gets of absent rows, and "
+        "loads of chunks;\nbytes read for each get.\n\n"
+        "| cache, bits/key | optimum | late_bound | ratio | loads | bytes | "
+        "settled after gets | whole_always | loads | bytes | whole_kept | "
+        "bytes | written_by_budget | budget_then_less |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        tree.level_count(), keys, stored_bits / keys, bits_per_column / keys);
+    std::fflush(stdout);
+  }
 
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const double bits : options.resident_bits_per_key) {
@@ -196,14 +231,25 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
     std::snprintf(cell, sizeof(cell), "| %g | %.2f |", bits, 1000 * optimum);
     row = cell;
     for (const Policy& policy : kPolicies) {
-      const uint64_t gets = policy.keeping == Keeping::kPlainLru
-                                ? options.lru_gets
+      if (options.late_bound_only && policy.keeping != Keeping::kLateBound) {
+        continue;
+      }
+      const uint64_t gets = policy.keeping == Keeping::kLoadedAlways
+                                ? options.always_gets
                                 : options.gets;
       std::snprintf(cell, sizeof(cell), "precision: %s, %g bits", policy.name,
                     bits);
       progress->Begin(cell, gets);
+      std::optional<Tree> memory_tree;
+      if (policy.written == Written::kForTheMemory) {
+        memory_tree.emplace(WrittenByBudget(shape, bits));
+      }
+      const Tree& asked = memory_tree.has_value() ? *memory_tree
+                          : policy.written == Written::kForTheBudget
+                              ? *budget_tree
+                              : tree;
       const Result r =
-          Measure(tree, policy.keeping, static_cast<size_t>(bits * keys / 8),
+          Measure(asked, policy.keeping, static_cast<size_t>(bits * keys / 8),
                   gets, options.seed, progress);
       progress->End();
       const double ratio = r.wasted_per_get / optimum;
@@ -213,12 +259,14 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
         std::snprintf(cell, sizeof(cell), " %.2f | %.3f | %.3f | %.1f | %.3g |",
                       wasted, ratio, loads, r.bytes_per_get,
                       static_cast<double>(r.gets_to_converge));
-      } else if (policy.keeping == Keeping::kPlainLru) {
+      } else if (policy.keeping == Keeping::kLoadedAlways) {
         std::snprintf(cell, sizeof(cell), " %.2f | %.0f | %.0f |", wasted,
                       loads, r.bytes_per_get);
-      } else {
+      } else if (policy.written == Written::kStored) {
         std::snprintf(cell, sizeof(cell), " %.2f | %.0f |", wasted,
                       r.bytes_per_get);
+      } else {
+        std::snprintf(cell, sizeof(cell), " %.2f |", wasted);
       }
       row += cell;
       runs.push_back({{"policy", policy.name},
@@ -234,11 +282,13 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
     runs.push_back({{"policy", "optimum"},
                     {"resident_bits_per_key", bits},
                     {"wasted_reads_per_1000_gets", 1000 * optimum}});
+    if (!prints) continue;
     std::printf("%s\n", row.c_str());
     std::fflush(stdout);
   }
   return {{"seed", options.seed},
           {"level_keys", shape.level_keys},
+          {"chunk_size_bytes", shape.chunk_size_bytes},
           {"stored_bits_per_key", stored_bits / keys},
           {"bits_per_key_and_column", bits_per_column / keys},
           {"runs", runs}};

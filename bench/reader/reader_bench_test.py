@@ -76,17 +76,34 @@ class OneRun(unittest.TestCase):
 
     def test_columns_beat_whole_chunks_of_the_same_bytes(self):
         for bits in [2, 5, 10]:
-            late, lru, kept = (
+            late, always, kept = (
                 self.precision_of(policy, bits)
-                for policy in ["late_bound", "whole_lru", "whole_kept"])
+                for policy in ["late_bound", "whole_always", "whole_kept"])
             self.assertLess(late["times_optimum"], 1.5)
             self.assertGreater(kept["wasted_reads_per_1000_gets"],
                                1.5 * late["wasted_reads_per_1000_gets"])
-            for other in [kept, lru]:
+            for other in [kept, always]:
                 self.assertGreater(other["bytes_read_per_get"],
                                    1.5 * late["bytes_read_per_get"])
             self.assertLessEqual(late["chunk_bits_per_key"], bits)
             self.assertLess(late["filter_reads_per_1000_gets"], 2)
+
+    def test_filters_written_for_the_memory_are_as_good_as_columns(self):
+        for bits in [2, 5, 10]:
+            late = self.precision_of("late_bound", bits)
+            written = self.precision_of("written_by_budget", bits)
+            self.assertLess(written["times_optimum"], 1.5)
+            self.assertGreater(written["times_optimum"],
+                               0.7 * late["times_optimum"])
+            self.assertLessEqual(written["chunk_bits_per_key"], 1.05 * bits)
+
+    def test_columns_beat_filters_written_for_more_memory(self):
+        for bits in [2, 5]:
+            self.assertGreater(
+                self.precision_of("budget_then_less", bits)
+                ["wasted_reads_per_1000_gets"],
+                1.5 * self.precision_of("late_bound", bits)
+                ["wasted_reads_per_1000_gets"])
 
     def test_loads_that_must_pay_never_do_more_than_the_bound(self):
         for run in self.harm_runs("when_it_pays", UNIFORM + SWEEPS):
@@ -150,6 +167,42 @@ class OneRun(unittest.TestCase):
             self.assertIn(words, texts)
 
 
+class Rules(unittest.TestCase):
+
+    def test_ablation_compares_each_rule_over_the_same_workloads(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "results.json")
+            result = bench("ablation", "--quick", "--json", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(path, encoding="utf-8") as file:
+                runs = json.load(file)["ablation"]["runs"]
+        with_rules = {}
+        for run in runs:
+            with_rules.setdefault(run["rule"], {})[run["workload"]] = (
+                run["with"])
+        self.assertEqual(len(with_rules), 8)
+        for measures in with_rules.values():
+            self.assertEqual(measures, with_rules["hysteresis"])
+        needed = {run["rule"] for run in runs if run["is_worse"]}
+        # Without them the bytes read grow by much.
+        self.assertLessEqual({"wasted_share", "hysteresis"}, needed)
+
+    def test_a_rule_can_be_switched_off(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "results.json")
+            ratios = []
+            for flags in [[], ["--without", "hysteresis"]]:
+                result = bench("harm", "--quick", "--policies",
+                               "compact:bits_per_key=14", "--always_gets",
+                               "0", "--cache_percent", "10", *flags, "--json",
+                               path)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                with open(path, encoding="utf-8") as file:
+                    runs = json.load(file)["harm"]["runs"]
+                ratios.append(sum(run["ratio"] for run in runs))
+            self.assertLess(ratios[0], ratios[1])
+
+
 class Counts(unittest.TestCase):
 
     def test_the_same_command_gives_the_same_counts(self):
@@ -183,7 +236,8 @@ class Errors(unittest.TestCase):
                 (["no_such_command"], "no_such_command"),
                 (["precision", "--keys", "0"], "--keys"),
                 (["harm", "--policies", "no_family"], "no_family"),
-                (["memo", "--zipf", "-1"], "--zipf")]:
+                (["memo", "--zipf", "-1"], "--zipf"),
+                (["--without", "no_rule"], "no_rule")]:
             result = bench(*args)
             self.assertEqual(result.returncode, 2, args)
             self.assertIn(told, result.stderr)

@@ -29,10 +29,15 @@ std::array<char, 8> RowBytes(uint64_t row) {
 Tree::Tree(const TreeShape& shape) : shape_(shape) {
   for (size_t level = 0; level < shape.level_keys.size(); ++level) {
     key_count_ += shape.level_keys[level];
+    std::string& block = blocks_.emplace_back();
     FilterOptions options;
     options.policy = shape.policy;
     options.chunk_size_bytes = shape.chunk_size_bytes;
-    std::string& block = blocks_.emplace_back();
+    if (!shape.level_bits_per_key.empty()) {
+      const double bits = shape.level_bits_per_key[level];
+      if (bits == 0) continue;
+      options.policy = FilterPolicy::BitsPerKey(shape.policy.family(), bits);
+    }
     const std::unique_ptr<ByteSink> sink = NewStringSink(&block);
     FilterBlockWriter writer(options, sink.get());
     for (uint64_t i = 0; i < shape.level_keys[level]; ++i) {
@@ -69,12 +74,18 @@ Reads operator-(const Reads& a, const Reads& b) {
 
 Reads operator+(const Reads& a, const Reads& b) { return a - (Reads{} - b); }
 
-OpenTree::OpenTree(const Tree* tree, FilterReaderOptions options)
-    : tree_(tree) {
+OpenTree::OpenTree(const Tree* tree, FilterReaderOptions options,
+                   FalsePositiveMemo* memo)
+    : tree_(tree), memo_(memo) {
   for (size_t level = 0; level < tree->level_count(); ++level) {
     sources_.push_back(std::make_unique<CountingSource>(tree->block(level)));
     options.level = static_cast<int>(level);
-    auto reader = FilterReader::Open(sources_.back().get(), {}, options);
+    auto reader = FilterReader::Open(sources_.back().get(),
+                                     {0, tree->block(level).size()}, options);
+    if (absl::IsNotFound(reader.status())) {  // The level has no filter.
+      readers_.emplace_back();
+      continue;
+    }
     if (!reader.ok()) throw std::runtime_error(reader.status().ToString());
     readers_.push_back(*std::move(reader));
     opened_reads_ += sources_.back()->reads();
@@ -88,10 +99,19 @@ bool OpenTree::Get(uint64_t row, size_t level) {
   ++reads_.gets;
   for (size_t i = 0; i < readers_.size(); ++i) {
     ++reads_.unfiltered_blocks;
-    const bool may_contain = readers_[i]->MayContain(key);
+    const FilterReader* const reader = readers_[i].get();
+    const bool may_contain =
+        reader == nullptr ||
+        (reader->MayContain(key) &&
+         (memo_ == nullptr || !memo_->Denies(reader->file_id(), key)));
     if (may_contain) {
-      readers_[i]->TellOutcome(key, i == level);
       ++(i == level ? reads_.needed_blocks : reads_.wasted_blocks);
+    }
+    if (may_contain && reader != nullptr) {
+      reader->TellOutcome(key, i == level);
+      if (memo_ != nullptr && i != level) {
+        memo_->Remember(reader->file_id(), key);
+      }
     }
     if (i == level) return may_contain;
   }

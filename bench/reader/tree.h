@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rowbloom/false_positive_memo.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/io.h"
@@ -64,6 +65,9 @@ class CountingSource : public RandomAccessSource {
 struct TreeShape {
   std::vector<uint64_t> level_keys;  // From the top.
   FilterPolicy policy;
+  // If not empty, the bits per key of each level in place of the policy's; 0:
+  // no filter.
+  std::vector<double> level_bits_per_key;
   uint32_t chunk_size_bytes = 128 << 10;
 };
 
@@ -113,8 +117,10 @@ Reads operator+(const Reads& a, const Reads& b);
 // Readers of all levels over one cache.
 class OpenTree {
  public:
-  // Both must outlive it; options.level is set for each.
-  OpenTree(const Tree* tree, FilterReaderOptions options);
+  // The arguments must outlive it; options.level is set for each. The memo, if
+  // any, is asked after each "maybe".
+  OpenTree(const Tree* tree, FilterReaderOptions options,
+           FalsePositiveMemo* memo = nullptr);
 
   // A get of a row that is on `level` (or, with level_count(), nowhere).
   // False if a filter lost it.
@@ -127,8 +133,9 @@ class OpenTree {
 
  private:
   const Tree* const tree_;
+  FalsePositiveMemo* const memo_;
   std::vector<std::unique_ptr<CountingSource>> sources_;
-  std::vector<std::unique_ptr<FilterReader>> readers_;
+  std::vector<std::unique_ptr<FilterReader>> readers_;  // nullptr: no filter.
   uint64_t opened_reads_ = 0;
   uint64_t opened_bytes_ = 0;
   Reads reads_;

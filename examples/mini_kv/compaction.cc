@@ -182,11 +182,14 @@ absl::StatusOr<std::vector<uint64_t>> WriteSsts(
     if (drops_tombstones && !cells->cell().value) continue;
     if (writer == nullptr) {
       numbers.push_back(new_number());
-      auto sink = options.files->Create(
-          directory + "/" + FileName(FileKind::kSst, numbers.back()));
+      const std::string path =
+          directory + "/" + FileName(FileKind::kSst, numbers.back());
+      auto sink = options.files->Create(path);
       if (!sink.ok()) return sink.status();
       writer = std::make_unique<SstWriter>(*std::move(sink), filter,
-                                           options.block_size_bytes);
+                                           options.block_size_bytes,
+                                           options.filter_cache,
+                                           FilterIdOf(path));
     }
     status = writer->Add(cells->cell());
     if (status.ok() && writer->data_bytes() >= file_size_bytes) {

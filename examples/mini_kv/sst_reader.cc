@@ -31,11 +31,17 @@ SstReader::SstReader(uint64_t number,
   if (footer_.filter_size != 0) OpenFilter();
 }
 
+SstReader::~SstReader() {
+  filter_.reset();
+  filtering_.cache->EraseFile(FilterIdOf(source_->name()));
+}
+
 void SstReader::OpenFilter() {
   rowbloom::FilterReaderOptions options;
   options.cache = filtering_.cache;
   options.stats = filtering_.stats;
   options.level = filtering_.level;
+  options.file_id = FilterIdOf(source_->name());
   options.tail_size_bytes = footer_.filter_tail_size;
   auto filter = rowbloom::FilterReader::Open(
       source_.get(), {footer_.filter_offset, footer_.filter_size}, options);

@@ -33,6 +33,11 @@
 
 namespace mini_kv {
 
+// The id of an SST's filter in the cache: many stores may share one.
+inline uint64_t FilterIdOf(std::string_view path) {
+  return rowbloom::DigestBytes(path).value >> 1 | 1;
+}
+
 // What was read of data blocks, counted up.
 struct ReadStats {
   uint64_t data_blocks = 0;
@@ -49,6 +54,9 @@ class SstReader {
   };
   static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
       const std::string& path, uint64_t number, const Filtering& filtering);
+  ~SstReader();
+  SstReader(const SstReader&) = delete;
+  SstReader& operator=(const SstReader&) = delete;
 
   uint64_t number() const { return number_; }
   CellKey first_key() const { return index_.first_key; }

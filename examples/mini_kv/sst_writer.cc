@@ -4,16 +4,20 @@
 
 #include <utility>
 
+#include "rowbloom/filter_warmer.h"
+
 namespace mini_kv {
 
 SstWriter::SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
                      const rowbloom::FilterOptions& filter_options,
-                     size_t block_size_bytes)
+                     size_t block_size_bytes, rowbloom::FilterCache* cache,
+                     uint64_t filter_id)
     : sink_(std::move(sink)),
       has_filter_(filter_options.bloom_type != rowbloom::BloomType::kNone),
       block_size_bytes_(block_size_bytes),
       filter_sink_(rowbloom::NewStringSink(&filter_)),
-      filter_writer_(filter_options, filter_sink_.get()) {}
+      warmer_(rowbloom::NewFilterWarmer(cache, {filter_id})),
+      filter_writer_(filter_options, filter_sink_.get(), warmer_.get()) {}
 
 absl::Status SstWriter::Add(const Cell& cell) {
   if (footer_.cell_count == 0) index_.first_key = OwnedCellKey(cell.key);

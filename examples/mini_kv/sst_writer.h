@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "cell.h"
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_cache.h"
 #include "rowbloom/io.h"
 #include "sst_format.h"
 
@@ -28,10 +29,13 @@ namespace mini_kv {
 
 class SstWriter {
  public:
-  // Bloom type NONE: an SST without a filter block.
+  // Bloom type NONE: an SST without a filter block. The filter's chunks go into
+  // `cache` under `filter_id` while they are written, so that the first gets of
+  // the new file read none.
   SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
             const rowbloom::FilterOptions& filter_options,
-            size_t block_size_bytes);
+            size_t block_size_bytes, rowbloom::FilterCache* cache,
+            uint64_t filter_id);
 
   // Each key greater than the one before.
   absl::Status Add(const Cell& cell);
@@ -52,6 +56,7 @@ class SstWriter {
   // one piece and comes behind them.
   std::string filter_;
   const std::unique_ptr<rowbloom::ByteSink> filter_sink_;
+  const std::unique_ptr<rowbloom::FilterChunkObserver> warmer_;
   rowbloom::FilterBlockWriter filter_writer_;
 
   absl::Status status_;

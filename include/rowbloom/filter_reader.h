@@ -6,28 +6,42 @@
 //   if (!reader.ok()) return ReadWithoutFilter();  // Never an empty answer.
 //   if (!(*reader)->MayContain("user17")) return NotFound();
 //
-// Immutable after Open(); MayContain() may run on any number of threads.
+// An engine that must not wait for a read in a lookup asks and offers:
+//
+//   FilterLoad load;
+//   FilterAnswer answer = (*reader)->Ask(key, &load);    // No I/O.
+//   if (answer == FilterAnswer::kNotInMemory) {
+//     answer = (*reader)->Offer(load, co_await Read(load), key);
+//   }
+//   if (answer == FilterAnswer::kNo) return NotFound();
+//
+// Immutable after Open(); all methods may run on any number of threads.
 // `source`, options.cache and options.stats must outlive the reader. Bytes:
 // docs/filter_block_format.md.
 //
-// What is loaded when. A lookup that needs a chunk that is not in memory loads
-// it, if that pays: the cache's ledger (filter_ledger.h) has to allow it, and
-// once its grants are used up, lookups of the chunk have to have wasted half of
-// what loading it costs. Until then the answer is "maybe". Of a compact chunk
-// only as many columns are kept as it is asked for: those whose savings, for
-// each byte of memory, are worth the cache's price (FilterCache::Price).
+// Loading. A lookup of a chunk that is not in memory loads it only if that pays
+// (src/reader/load_policy.h): loads must be covered by what filters saved,
+// after the cache was filled once, and lookups without the chunk must have
+// wasted half of what the load costs. Until then the answer is "maybe". Under
+// memory pressure `compact` chunks drop fingerprint bits instead of being
+// evicted.
+//
+// Waiting. MayContain() reads in the calling thread and waits for its own reads
+// only. Lookups of a chunk that another thread is loading answer "maybe".
 //
 // Open() and Verify() are strict: DataLoss for damaged bytes, Unimplemented
 // for a newer format, FailedPrecondition for a block that was written with
-// another secret, I/O errors as they came, each with file and offset.
-// MayContain() is lenient: whatever it cannot read answers "maybe" and is
-// counted. On a cache hit it does no I/O, and a single lookup allocates nothing
-// (a batch does).
+// another secret, and the source's own errors. MayContain(), Ask() and Offer()
+// are lenient: a chunk that cannot be read answers "maybe" and is counted. A
+// lookup whose chunk is in memory does no I/O and allocates nothing; a batch
+// allocates.
 //
-// The cache is charged for chunks and the chunk index. An index for which it
-// has no room is in memory all the same. Counters are not charged: 16 bytes for
-// each reader and each thread that asks it, in pages of 4 KiB, up to 1 MiB a
-// thread. Later readers and threads use them again; they are never freed.
+// Memory. The cache is charged for chunks and for the chunk index. If it has no
+// room for the index, that is in memory all the same and counts as
+// Usage::index_bytes_outside. Also outside are the bytes of loads under way,
+// prefetches (4 MiB and one chunk) and counters: 16 bytes for each reader and
+// each thread that asks it, in pages of 4 KiB, up to 1 MiB a thread. Later
+// readers and threads use the pages again; they are never freed.
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
@@ -54,38 +68,37 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class FilterLoading : uint8_t {
   kWhenItPays,
-  kAlways,  // At the first lookup, with all columns.
+  // Each lookup of a missing chunk loads all of it. Threads that miss it at the
+  // same time all read it.
+  kAlways,
 };
 
 struct FilterReaderOptions {
-  // Shared cache of chunks. nullptr: each lookup reads its chunk.
+  // The cache of chunks that readers share. nullptr: the reader makes one of
+  // its own, of ShardedLruCacheOptions' default capacity.
   FilterCache* cache = nullptr;
   // Optional.
   FilterStats* stats = nullptr;
-  // Optional. Remembers the keys of TellOutcome(key, false), so that a false
-  // positive costs one read only. Its capacity bounds what is remembered. If
-  // it is `cache`, Open() returns InvalidArgument.
-  FilterCache* false_positive_memo = nullptr;
-  // The file's id in the cache, below 2^63: of another one Open() says
+  // The file's id in the cache. Must be below 2^63, or Open() returns
   // InvalidArgument. 0 takes a fresh one, whose chunks leave the cache with the
   // reader. Two readers of the same immutable block may share an id, and then
   // share chunks. Never give one id to two different blocks. Their readers
   // displace each other's chunks, and one may answer for the other, which loses
   // rows: by chance for one of 2^64 pairs of blocks, or one of 2^32 if the
-  // blocks agree in offset, policy, counts, first keys and last key. Someone
+  // blocks agree in policy, counts, the index's keys and the last key. Someone
   // who chooses the rows can bring that about.
   uint64_t file_id = 0;
   // Where the file is in the tree, for statistics.
   int level = FilterStats::kUnknownLevel;
   // The priority of the chunks in the cache. If it is kPinned and the engine
   // gave the file_id, they stay when the reader goes, until EraseFile(file_id).
-  FilterCachePriority priority = FilterCachePriority::kLow;
+  FilterCachePriority priority = FilterCachePriority::kNormal;
   FilterLoading loading = FilterLoading::kWhenItPays;
-  // Whether Open() loads chunks, the first ones first, as many as the cache has
-  // free room for. Chunks that cannot be read are counted, and are no error.
+  // If true, Open() loads chunks in order until the cache is full. Chunks that
+  // cannot be read are counted, and are no error.
   bool prefetch = false;
-  // What a "maybe" usually makes the engine read. TellOutcome() may know
-  // better.
+  // The bytes that the engine usually reads after a "maybe". TellOutcome() may
+  // report better ones.
   uint64_t data_block_size_bytes = 4096;
   // Bytes of the first read, from the end. Give FilterBlockInfo's
   // tail_size_bytes if it is known: exactly one read, of exactly that size.
@@ -95,10 +108,12 @@ struct FilterReaderOptions {
   Kernel kernel = Kernel::kBest;
 };
 
-// Where the block lies in its source. size_bytes 0: up to the source's end.
+// Where the block lies in its source. By default it is all of the source. An
+// SST without a filter block has size_bytes 0: Open() returns NotFound.
 struct FilterBlockRange {
+  static constexpr uint64_t kToEnd = ~uint64_t{0};
   uint64_t offset = 0;
-  uint64_t size_bytes = 0;
+  uint64_t size_bytes = kToEnd;
 };
 
 // What the block says about itself.
@@ -125,6 +140,23 @@ struct FilterChunkInfo {
   FilterDescriptor descriptor;
 };
 
+enum class FilterAnswer : uint8_t {
+  kNo,           // The file does not hold the key.
+  kMaybe,        // Read the file.
+  kNotInMemory,  // A load would answer, or answer better.
+};
+
+// The read that would bring a filter chunk, or more of its precision, into
+// memory.
+struct FilterLoad {
+  uint64_t chunk = 0;
+  uint64_t offset = 0;  // In the source.
+  uint64_t size_bytes = 0;
+  // Steps of precision that will be in memory, and that are there already.
+  uint32_t steps = 0;
+  uint32_t base_steps = 0;
+};
+
 class FilterReader;
 
 // A lookup of a key in one of many SSTs.
@@ -149,21 +181,31 @@ class FilterReader {
   bool MayContain(std::string_view row, std::string_view qualifier) const;
   // The same with the digest already computed.
   bool MayContain(const FilterKey& key) const;
-  // Many at once: each needed chunk is fetched once.
-  // may_contain[i] answers keys[i].
+  // Many keys. may_contain[i] answers keys[i].
   void MayContain(absl::Span<const FilterKey> keys, bool* may_contain) const;
-
-  // The same over many SSTs. Chunks that have to be loaded and lie together in
-  // a source are read together, in order of offset.
+  // Many keys in many SSTs. Each missing chunk that pays is loaded, all of them
+  // by one call of ReadMany() for each group of sources (io.h): a batch over
+  // cold files waits for one read if its source can have many under way.
   static void MayContain(absl::Span<const FilterQuestion> questions,
                          bool* may_contain);
 
-  // What the engine found after a "maybe", and how many bytes it read for it.
-  // `key_was_there`: the file has a cell of the key, any cell: one that is
-  // deleted, too new or too old to be returned counts, and so does a tombstone.
-  // With a memo of false positives a wrong "false" loses the row.
-  // Feeds the statistics, the choice of what to keep in memory and, if there is
-  // one, the memo of false positives.
+  // MayContain() without its read. kNotInMemory sets *load: the engine reads
+  // these bytes, in its own way, and gives them to Offer(). It may as well
+  // treat the answer as kMaybe. Ask() does not remember its answers: others
+  // that ask meanwhile get the same load.
+  FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
+  // Checks the bytes of a load, gives the chunk to the cache, and answers the
+  // key: kNo or kMaybe. `bytes` may go when it returns. An error status, and
+  // damaged bytes, count as load_errors; then the chunk's next loads wait for
+  // some lookups.
+  FilterAnswer Offer(const FilterLoad& load,
+                     const absl::StatusOr<std::string_view>& bytes,
+                     const FilterKey& key) const;
+
+  // Reports what the engine found after a "maybe", and how many bytes it read
+  // for it. Statistics and the choice of what to keep in memory use it.
+  // `key_was_there`: the file has a cell of the key, even one that is deleted,
+  // too new or too old to be returned, or a tombstone.
   static constexpr uint64_t kUnknownBytes = ~uint64_t{0};
   void TellOutcome(const FilterKey& key, bool key_was_there,
                    uint64_t read_bytes = kUnknownBytes) const;
@@ -178,10 +220,11 @@ class FilterReader {
   // "no" or the key cannot be asked.
   int64_t ChunkOf(const FilterKey& key) const;
   uint64_t file_id() const;
-  // Of this reader alone.
+  // The counters of this reader alone.
   FilterStatsSnapshot stats() const;
-  // Of each chunk, the steps of precision in memory (FilterSteps()); 0 if it is
-  // not. Only what this reader loaded, and only for caches that keep hints.
+  // For each chunk the steps of precision in memory (FilterSteps()); 0 if there
+  // are none, or if another reader loaded it. Always 0 for an engine's own
+  // cache.
   std::vector<uint32_t> LoadedSteps() const;
 
  private:

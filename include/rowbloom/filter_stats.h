@@ -37,7 +37,6 @@ enum class FilterCounter : uint8_t {
   kNegatives,       // Answered "no". Positives are the others.
   kTruePositives,   // "maybe", and the engine said that the key was there.
   kFalsePositives,  // "maybe", and the engine said that it was not.
-  kMemoNegatives,   // Of kNegatives: false positives that were remembered.
   kUnloaded,        // Answered "maybe" because the chunk was not in memory and
                     // not worth its load, or could not be loaded.
   kChunkLoads,      // Reads of chunks, or of more of their units.
@@ -64,9 +63,14 @@ struct FilterStatsSnapshot {
     const uint64_t negatives = (*this)[FilterCounter::kNegatives];
     return lookups > negatives ? lookups - negatives : 0;
   }
-  // Of the lookups whose key was not there, as far as is known, the share that
-  // was not answered "no". 0 if there were none.
+  // The share of lookups of absent keys, as far as outcomes are known, that
+  // were not answered "no": because of the filter's false positives, or because
+  // its chunk was not in memory. 0 if there were none.
   double observed_fpr() const;
+  // The same without the lookups whose chunk was not in memory: the rate of the
+  // filters themselves. An estimate: it takes it that absent keys are as common
+  // among the unloaded lookups as among the other positives.
+  double observed_filter_fpr() const;
   // One `name value` line for each counter.
   std::string ToString() const;
 };

@@ -3,15 +3,14 @@
 // Puts the chunks of a filter block into the cache while they are written, so
 // that the first lookups of a new file read none.
 //
-//   auto warmer = NewFilterWarmer(cache.get(), {file_id, offset_in_sst});
+//   auto warmer = NewFilterWarmer(cache.get(), {file_id});
 //   FilterBlockWriter writer(options, &sink, warmer.get());
 //   ...
 //   reader_options.file_id = file_id;   // The same, and the same cache.
 //
-// Chunks enter as if they had been looked up once; a reader that finds one
-// takes it over. What the cache has no room for is left out. If the file is
-// not finished, or never read: cache->EraseFile(file_id). The cache must
-// outlive the warmer. One thread.
+// A reader that finds such a chunk takes it over. Chunks for which the cache
+// has no room are left out. If the file is not finished, or never read, call
+// cache->EraseFile(file_id). The cache must outlive the warmer. One thread.
 
 #ifndef ROWBLOOM_FILTER_WARMER_H_
 #define ROWBLOOM_FILTER_WARMER_H_
@@ -26,9 +25,8 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 struct FilterWarmerOptions {
-  uint64_t file_id = 0;       // As in FilterReaderOptions; not 0.
-  uint64_t block_offset = 0;  // Of the filter block in its file.
-  FilterCachePriority priority = FilterCachePriority::kLow;
+  uint64_t file_id = 0;  // As in FilterReaderOptions; not 0.
+  FilterCachePriority priority = FilterCachePriority::kNormal;
 };
 
 std::unique_ptr<FilterChunkObserver> NewFilterWarmer(

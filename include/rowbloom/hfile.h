@@ -46,17 +46,18 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 struct HFileReaderOptions {
-  // Null: each lookup that needs a chunk reads it.
+  // The cache of chunks that readers share. nullptr: the reader makes one of
+  // its own, of ShardedLruCacheOptions' default capacity.
   FilterCache* cache = nullptr;
   // Counts lookups, negatives, chunk loads and errors, if given.
   FilterStats* stats = nullptr;
   // The file's id in the cache, below 2^63 and used for no other file; 0 takes
   // a fresh one, whose chunks leave the cache with the reader.
   uint64_t file_id = 0;
-  FilterCachePriority priority = FilterCachePriority::kLow;
+  FilterCachePriority priority = FilterCachePriority::kNormal;
   // Without, damage to a filter can go unnoticed, and then lose rows.
   bool verify_checksums = true;
-  // Whether Open() loads all chunks into the cache, first to last.
+  // If true, Open() loads all chunks into the cache, first to last.
   bool prefetch = false;
 };
 

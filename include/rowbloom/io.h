@@ -12,6 +12,12 @@
 // without exceptions, so one that passes through it ends the process. Any
 // error code will do: the strict calls (Open, Verify, Finish) pass it on, a
 // lookup answers "maybe" and counts it.
+//
+// What blocks: FilterReader's Open(), Verify() and MayContain() call Read() or
+// ReadMany() in the calling thread and wait for it, and for nothing else: no
+// lookup waits for a read that another thread or coroutine has begun, so Read()
+// may suspend the calling coroutine. FilterReader::Ask() and Offer() never
+// read.
 
 #ifndef ROWBLOOM_IO_H_
 #define ROWBLOOM_IO_H_
@@ -24,9 +30,23 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "rowbloom/export.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
+
+class RandomAccessSource;
+
+// One of the reads of RandomAccessSource::ReadMany().
+struct SourceRead {
+  const RandomAccessSource* source = nullptr;
+  uint64_t offset = 0;
+  size_t size_bytes = 0;
+  char* scratch = nullptr;  // Of size_bytes.
+  // Set by ReadMany(), as by Read().
+  std::string_view result;
+  absl::Status status;
+};
 
 // Bytes that do not change while the source lives: an SST, or a file of its
 // own. Any number of threads may be in its methods at once. What it returns is
@@ -41,6 +61,18 @@ class RandomAccessSource {
   // one that was interrupted is the source's to repeat.
   virtual absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
                             std::string_view* result) const = 0;
+  // Makes many reads; the default makes one after the other. Override it if
+  // the source can have several under way at once, by io_uring, a thread pool
+  // or requests to an object store: a batch then waits for one of them only.
+  virtual void ReadMany(absl::Span<SourceRead> reads) const {
+    for (SourceRead& read : reads) {
+      read.status = read.source->Read(read.offset, read.size_bytes,
+                                      read.scratch, &read.result);
+    }
+  }
+  // A batch over many files gives the reads of all sources with the same group
+  // to ReadMany() of one of them. nullptr: those of this source alone.
+  virtual const void* read_group() const { return nullptr; }
   virtual uint64_t size_bytes() const = 0;  // Always the same.
   // For messages: a path, usually. Lives as long as the source.
   virtual std::string_view name() const = 0;

@@ -226,8 +226,7 @@ block::StoredKey FilterBlockWriter::Impl::IndexKey(
   if (chunk_count_ == 0) return first;
   block::StoredKey last;
   std::string_view in = closed_chunk_last_key_;
-  const bool is_read = block::ReadKey(&in, &last);
-  RB_DCHECK(is_read);
+  if (!block::ReadKey(&in, &last)) return first;  // It is as right, and longer.
   return block::ShortestSeparator(last, first);
 }
 

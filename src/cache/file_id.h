@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which file ids engines may give, and which NewFileId() does.
+// Checks the options that readers hand on to their cache.
 
 #ifndef ROWBLOOM_CACHE_FILE_ID_H_
 #define ROWBLOOM_CACHE_FILE_ID_H_
@@ -9,17 +9,28 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache {
 
 // NewFileId() gives these and those above.
 constexpr uint64_t kFirstNewFileId = uint64_t{1} << 63;
 
-// Of an id that an engine gives.
+// Checks an id that an engine gives.
 inline absl::Status CheckFileId(uint64_t file_id) {
   if (file_id < kFirstNewFileId) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("file_id ", file_id, " is not below 2^63"));
+}
+
+inline absl::Status CheckPriority(FilterCachePriority priority) {
+  if (priority == FilterCachePriority::kNormal ||
+      priority == FilterCachePriority::kPinned) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("priority ", static_cast<int>(priority),
+                   " is not a FilterCachePriority"));
 }
 
 }  // namespace rowbloom::cache

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "cache/file_id.h"
+#include "cache/load_ledger.h"
 
 namespace rowbloom {
 
@@ -17,8 +18,6 @@ std::string_view FilterCacheRoleName(FilterCacheRole role) {
       return "chunk";
     case FilterCacheRole::kIndex:
       return "index";
-    case FilterCacheRole::kMemo:
-      return "memo";
     case FilterCacheRole::kOther:
     case FilterCacheRole::kCount:
       break;
@@ -27,10 +26,11 @@ std::string_view FilterCacheRoleName(FilterCacheRole role) {
 }
 
 std::string FilterCache::Usage::ToString() const {
-  std::string text = absl::StrCat(
-      "capacity_bytes ", capacity_bytes, "\nusage_bytes ", usage_bytes,
-      "\npinned_bytes ", pinned_bytes, "\nretired_bytes ", retired_bytes,
-      "\nentry_count ", entry_count, "\n");
+  std::string text =
+      absl::StrCat("capacity_bytes ", capacity_bytes, "\nusage_bytes ",
+                   usage_bytes, "\npinned_bytes ", pinned_bytes,
+                   "\nretired_bytes ", retired_bytes, "\nindex_bytes_outside ",
+                   index_bytes_outside, "\nentry_count ", entry_count, "\n");
   for (size_t i = 0; i < role_bytes.size(); ++i) {
     const auto role = static_cast<FilterCacheRole>(i);
     absl::StrAppend(&text, base::AbslView(FilterCacheRoleName(role)), "_bytes ",
@@ -40,6 +40,10 @@ std::string FilterCache::Usage::ToString() const {
                   inserts, "\nevictions ", evictions, "\nshrinks ", shrinks,
                   "\nrejections ", rejections, "\n");
   return text;
+}
+
+std::shared_ptr<cache::LoadLedger> FilterCache::NewLedger() {
+  return std::make_shared<cache::LoadLedger>();
 }
 
 uint64_t FilterCache::NewFileId() {

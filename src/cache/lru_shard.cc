@@ -8,19 +8,19 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/epoch.h"
+#include "threads/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
 
-// Among so many entries the least worth one is sought.
+// The number of chunks among which the one of the lowest worth is evicted.
 constexpr size_t kCandidateCount = 32;
-// So many entries that turn out to have been used are passed over for one
-// victim, at most: it bounds the time under the lock.
+// The number of used entries that one eviction passes over, which bounds the
+// time under the lock.
 constexpr int kMaxSecondChances = 64;
-// How often an insert asks again, each time for microseconds, whether what went
-// for it can be freed.
-constexpr int kPatience = 8;
+// The number of times that an insert asks, for microseconds each, whether the
+// entries evicted for it can be freed.
+constexpr int kFreeAttempts = 8;
 
 void Unlink(Link* link) {
   link->next->prev = link->prev;
@@ -45,14 +45,19 @@ void LinkAsNewest(Entry* entry, Segment* segment) {
   LinkBefore(entry, &segment->list);
 }
 
-// Whether the entry was used through its hint since the last such question.
+// True if the entry was used through its slot since the last call.
 bool TakeUse(const Entry& entry) {
-  if (entry.hint == nullptr ||
-      !entry.hint->used.load(std::memory_order_relaxed)) {
+  if (entry.slot == nullptr ||
+      !entry.slot->used.load(std::memory_order_relaxed)) {
     return false;
   }
-  entry.hint->used.store(false, std::memory_order_relaxed);
+  entry.slot->used.store(false, std::memory_order_relaxed);
   return true;
+}
+
+double WorthOf(const Entry& entry) {
+  return entry.chunk == nullptr ? ChunkValue::kUnknownWorth
+                                : entry.chunk->Worth();
 }
 
 }  // namespace
@@ -65,7 +70,7 @@ DeadList::~DeadList() {
 
 LruShard::~LruShard() {
   // Without entries of priority pinned only a handle can pin. No epoch is
-  // waited for: the cache outlives every use of a hint.
+  // waited for: the cache outlives every use of a slot.
   while (!table_.empty()) {
     DeadList dead;
     TakeFromTable(*table_.begin(), &dead);
@@ -73,28 +78,34 @@ LruShard::~LruShard() {
   RB_CHECK(usage_.pinned_bytes == 0);  // A handle outlives the cache.
   while (retired_.next != &retired_) {
     DeadList dead;
-    Bury(static_cast<Entry*>(retired_.next), &dead);
+    Free(static_cast<Entry*>(retired_.next), &dead);
   }
 }
 
-Entry* LruShard::Lookup(const HashedKey& key, FilterCache::Hint* hint) {
+Entry* LruShard::Lookup(const HashedKey& key) {
   std::lock_guard<std::mutex> lock(mutex_);
-  auto it = table_.find(key);
-  if (it == table_.end()) {
-    ++usage_.misses;
-    return nullptr;
-  }
-  Entry* entry = *it;
-  ++usage_.hits;
-  Hold(entry);
-  entry->was_found = true;
-  if (entry->hint == nullptr) SetHint(entry, hint);
+  Entry* entry = FindLocked(key);
+  ++(entry == nullptr ? usage_.misses : usage_.hits);
   return entry;
+}
+
+Entry* LruShard::Find(const HashedKey& key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return FindLocked(key);
+}
+
+Entry* LruShard::FindLocked(const HashedKey& key) {
+  auto it = table_.find(key);
+  if (it == table_.end()) return nullptr;
+  Hold(*it);
+  (*it)->was_found = true;
+  return *it;
 }
 
 Entry* LruShard::Insert(const HashedKey& key,
                         std::unique_ptr<FilterCache::Value>* value,
-                        const FilterCache::EntryOptions& options) {
+                        const FilterCache::EntryOptions& options,
+                        ChunkValue* chunk, Slot* slot) {
   auto entry = std::make_unique<Entry>();
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -111,23 +122,25 @@ Entry* LruShard::Insert(const HashedKey& key,
 
   if (auto it = table_.find(key); it != table_.end()) TakeFromTable(*it, &dead);
   MakeRoom(entry->charge_bytes, &dead);
-  // What is retired may still be seen, but not for long.
-  for (int again = 0; !Fits(entry->charge_bytes, usage_.usage_bytes); ++again) {
-    if (again == kPatience) {
+  // Lookups may still see retired entries, but not for long.
+  for (int attempt = 0; !Fits(entry->charge_bytes, usage_.usage_bytes);
+       ++attempt) {
+    if (attempt == kFreeAttempts) {
       ++usage_.rejections;
       return nullptr;
     }
-    BuryRetired(&dead);
+    FreeRetired(&dead);
   }
 
   ++usage_.inserts;
   entry->value = std::move(*value);
+  entry->chunk = chunk;
   entry->handle_count = 1;
   entry->in_table = true;
   Account(entry.get());
   usage_.pinned_bytes += entry->charge_bytes;
   table_.insert(entry.get());
-  SetHint(entry.get(), options.hint);
+  SetSlot(entry.get(), slot);
   return entry.release();
 }
 
@@ -145,10 +158,10 @@ void LruShard::Release(Entry* entry) {
     } else if (entry->was_found) {
       LinkUsed(entry);
     } else {
-      LinkAsNewest(entry, &SegmentsOf(entry)[kProbation]);
+      LinkAsNewest(entry, &segments_[kProbation]);
     }
   }
-  BuryRetired(&dead);
+  FreeRetired(&dead);
 }
 
 void LruShard::Erase(const HashedKey& key) {
@@ -156,7 +169,7 @@ void LruShard::Erase(const HashedKey& key) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = table_.find(key);
   if (it != table_.end()) TakeFromTable(*it, &dead);
-  BuryRetired(&dead);
+  FreeRetired(&dead);
 }
 
 void LruShard::EraseFile(uint64_t file_id) {
@@ -166,20 +179,20 @@ void LruShard::EraseFile(uint64_t file_id) {
     Entry* entry = *it++;
     if (entry->key.key.file_id == file_id) TakeFromTable(entry, &dead);
   }
-  BuryRetired(&dead);
+  FreeRetired(&dead);
 }
 
-void LruShard::DropHint(const HashedKey& key, const FilterCache::Hint* hint) {
+void LruShard::DropSlot(const HashedKey& key, const Slot* slot) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = table_.find(key);
-  if (it != table_.end() && (*it)->hint == hint) SetHint(*it, nullptr);
+  if (it != table_.end() && (*it)->slot == slot) SetSlot(*it, nullptr);
 }
 
 void LruShard::SetCapacity(size_t capacity_bytes) {
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
   capacity_bytes_ = capacity_bytes;
-  for (Segments& segments : segments_) LimitProtected(&segments);
+  LimitProtected();
   MakeRoom(0, &dead);
 }
 
@@ -215,11 +228,10 @@ size_t LruShard::MaxChargeBytes() const {
 }
 
 double LruShard::PriceNow() const {
-  // Half of it is forgotten in each era.
-  const FilterLedger::Mark now = ledger_->Now();
-  const double eras = static_cast<double>(now.lookups - priced_.lookups) /
-                      static_cast<double>(ledger_->era_length());
-  return price_ * std::exp2(-eras);
+  const LoadLedger::Mark now = ledger_->Now();
+  const double half_lives = static_cast<double>(now.lookups - priced_.lookups) /
+                            static_cast<double>(ledger_->HalfLifeLookups());
+  return price_ * std::exp2(-half_lives);
 }
 
 void LruShard::Account(Entry* entry) {
@@ -228,13 +240,13 @@ void LruShard::Account(Entry* entry) {
   usage_.role_bytes[static_cast<size_t>(entry->role)] += entry->charge_bytes;
 }
 
-void LruShard::SetHint(Entry* entry, FilterCache::Hint* hint) {
-  // An exchange, in the one order with what a guarded reader loads.
-  if (entry->hint != nullptr) entry->hint->value.exchange(nullptr);
-  entry->hint = hint;
-  if (hint == nullptr) return;
-  entry->had_hint = true;
-  hint->value.exchange(entry->value.get());
+void LruShard::SetSlot(Entry* entry, Slot* slot) {
+  // An exchange is in the one order with the loads of guarded lookups.
+  if (entry->slot != nullptr) entry->slot->value.exchange(nullptr);
+  entry->slot = slot;
+  if (slot == nullptr) return;
+  entry->had_slot = true;
+  slot->value.exchange(entry->chunk);
 }
 
 // idle or held -> held.
@@ -250,8 +262,8 @@ void LruShard::TakeFromTable(Entry* entry, DeadList* dead) {
   RB_DCHECK(entry->in_table);
   table_.erase(entry);
   entry->in_table = false;
-  SetHint(entry, nullptr);
-  if (entry->had_hint) entry->epoch = base::RetireEpoch();
+  SetSlot(entry, nullptr);
+  if (entry->had_slot) entry->epoch = threads::RetireEpoch();
   if (entry->handle_count > 0) return;
   if (entry->priority == FilterCachePriority::kPinned) {
     usage_.pinned_bytes -= entry->charge_bytes;
@@ -264,11 +276,11 @@ void LruShard::TakeFromTable(Entry* entry, DeadList* dead) {
 void LruShard::Retire(Entry* entry, DeadList* dead) {
   LinkBefore(entry, &retired_);
   retired_bytes_ += entry->charge_bytes;
-  if (!entry->had_hint) Bury(entry, dead);
+  if (!entry->had_slot) Free(entry, dead);
 }
 
 // retired -> dead.
-void LruShard::Bury(Entry* entry, DeadList* dead) {
+void LruShard::Free(Entry* entry, DeadList* dead) {
   Unlink(entry);
   retired_bytes_ -= entry->charge_bytes;
   usage_.usage_bytes -= entry->charge_bytes;
@@ -277,68 +289,65 @@ void LruShard::Bury(Entry* entry, DeadList* dead) {
   dead->Add(entry);
 }
 
-void LruShard::BuryRetired(DeadList* dead) {
+void LruShard::FreeRetired(DeadList* dead) {
   if (retired_.next == &retired_) return;
-  const uint64_t first_guarded = base::FirstGuardedEpoch();
+  const uint64_t first_guarded = threads::FirstGuardedEpoch();
   for (Link* link = retired_.next; link != &retired_;) {
     Entry* entry = static_cast<Entry*>(link);
     link = link->next;
-    if (entry->epoch < first_guarded) Bury(entry, dead);
+    if (entry->epoch < first_guarded) Free(entry, dead);
   }
 }
 
 void LruShard::LinkUsed(Entry* entry) {
-  Segments& segments = SegmentsOf(entry);
-  // Values that know their worth are on probation always: all compete.
-  const bool competes = is_plain_ || entry->value->Worth() >= 0;
-  LinkAsNewest(entry, &segments[competes ? kProbation : kProtected]);
-  LimitProtected(&segments);
+  // Entries of known worth stay on probation, where they all compete.
+  LinkAsNewest(entry,
+               &segments_[WorthOf(*entry) >= 0 ? kProbation : kProtected]);
+  LimitProtected();
 }
 
-void LruShard::LimitProtected(Segments* segments) {
-  Segment& guarded = (*segments)[kProtected];
+void LruShard::LimitProtected() {
+  Segment& guarded = segments_[kProtected];
   while (guarded.charge_bytes > capacity_bytes_ - capacity_bytes_ / 5) {
     Entry* oldest = static_cast<Entry*>(guarded.list.next);
     UnlinkFromSegment(oldest);
-    LinkAsNewest(oldest, &(*segments)[kProbation]);
+    LinkAsNewest(oldest, &segments_[kProbation]);
   }
 }
 
 LruShard::Victim LruShard::ChooseVictim() {
   int second_chances = kMaxSecondChances;
-  for (Segments& segments : segments_) {
-    for (Segment& segment : segments) {
-      std::array<Entry*, kCandidateCount> candidates;
-      std::array<double, kCandidateCount> worths;
-      size_t count = 0;
-      size_t least = 0;
-      Link* passed = &segment.list;  // The last candidate.
-      while (count < kCandidateCount && passed->next != &segment.list) {
-        Entry* entry = static_cast<Entry*>(passed->next);
-        // Values that know their worth have counted their uses themselves.
-        const double worth = entry->value->Worth();
-        if (worth < 0 && second_chances > 0 && TakeUse(*entry)) {
-          --second_chances;
-          UnlinkFromSegment(entry);
-          LinkUsed(entry);
-          continue;
-        }
-        passed = entry;
-        candidates[count] = entry;
-        worths[count] = worth;
-        if (worth < worths[least]) least = count;
-        ++count;
-        if (worth < 0) break;  // None can be worth less.
+  for (Segment& segment : segments_) {
+    std::array<Entry*, kCandidateCount> candidates;
+    std::array<double, kCandidateCount> worths;
+    size_t count = 0;
+    size_t least = 0;
+    Link* passed = &segment.list;  // The last candidate.
+    while (count < kCandidateCount && passed->next != &segment.list) {
+      Entry* entry = static_cast<Entry*>(passed->next);
+      // The worth of an entry includes its uses.
+      const double worth = WorthOf(*entry);
+      if (worth < 0 && second_chances > 0 && TakeUse(*entry)) {
+        --second_chances;
+        UnlinkFromSegment(entry);
+        LinkUsed(entry);
+        continue;
       }
-      if (count == 0) continue;
-      // Or the same worthy ones would be the competition for ever.
-      for (size_t i = 0; i < count; ++i) {
-        if (!(worths[i] > worths[least])) continue;
-        UnlinkFromSegment(candidates[i]);
-        LinkAsNewest(candidates[i], &segment);
-      }
-      return {candidates[least], worths[least]};
+      passed = entry;
+      candidates[count] = entry;
+      worths[count] = worth;
+      if (worth < worths[least]) least = count;
+      ++count;
+      if (worth < 0) break;  // No entry is worth less.
     }
+    if (count == 0) continue;
+    // Otherwise the same high-value entries would be candidates every time.
+    for (size_t i = 0; i < count; ++i) {
+      if (!(worths[i] > worths[least])) continue;
+      UnlinkFromSegment(candidates[i]);
+      LinkAsNewest(candidates[i], &segment);
+    }
+    return {candidates[least], worths[least]};
   }
   return {};
 }
@@ -350,8 +359,8 @@ bool LruShard::EvictOne(DeadList* dead) {
   priced_ = ledger_->Now();
 
   size_t freed_bytes = 0;
-  std::unique_ptr<FilterCache::Value> part =
-      victim->value->Shrink(&freed_bytes);
+  std::unique_ptr<FilterCache::Value> part;
+  if (victim->chunk != nullptr) part = victim->chunk->Shrink(&freed_bytes);
   if (part == nullptr) {
     ++usage_.evictions;
     TakeFromTable(victim, dead);
@@ -367,8 +376,8 @@ bool LruShard::EvictOne(DeadList* dead) {
   retired->value = std::move(part);
   retired->charge_bytes = freed_bytes;
   retired->role = victim->role;
-  retired->had_hint = victim->had_hint;
-  if (retired->had_hint) retired->epoch = base::RetireEpoch();
+  retired->had_slot = victim->had_slot;
+  if (retired->had_slot) retired->epoch = threads::RetireEpoch();
   Retire(retired.release(), dead);
   return true;
 }
@@ -377,7 +386,7 @@ void LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
   while (!Fits(charge_bytes, usage_.usage_bytes - retired_bytes_) &&
          EvictOne(dead)) {
   }
-  BuryRetired(dead);
+  FreeRetired(dead);
 }
 
 }  // namespace rowbloom::cache

@@ -4,8 +4,8 @@
 // they are evicted, behind one mutex. It owns no threads and does no I/O.
 //
 // Values are destroyed outside the mutex, so that their destructors may take
-// long, or use the cache. What a thread may see through a hint is destroyed
-// when its epoch has passed, by a later call if need be.
+// long, or use the cache. A value that a thread may see through a slot is
+// destroyed when its epoch has passed, by a later call if need be.
 
 #ifndef ROWBLOOM_CACHE_LRU_SHARD_H_
 #define ROWBLOOM_CACHE_LRU_SHARD_H_
@@ -19,6 +19,7 @@
 #include <mutex>
 
 #include "absl/container/flat_hash_set.h"
+#include "cache/chunk_cache.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache {
@@ -53,15 +54,16 @@ struct Segment;
 struct Entry : Link {
   HashedKey key{};
   std::unique_ptr<FilterCache::Value> value;
-  size_t charge_bytes = 0;  // kEntryOverheadBytes included.
-  FilterCache::Hint* hint = nullptr;
+  size_t charge_bytes = 0;      // kEntryOverheadBytes included.
+  ChunkValue* chunk = nullptr;  // The value, if it knows its worth.
+  Slot* slot = nullptr;
   Segment* segment = nullptr;
   uint64_t epoch = 0;  // The one that ended when it left the table.
   uint32_t handle_count = 0;
-  FilterCachePriority priority = FilterCachePriority::kLow;
+  FilterCachePriority priority = FilterCachePriority::kNormal;
   FilterCacheRole role = FilterCacheRole::kOther;
   bool in_table = false;
-  bool had_hint = false;
+  bool had_slot = false;
   bool was_found = false;  // By a Lookup().
 };
 
@@ -102,21 +104,22 @@ class alignas(64) LruShard {
   LruShard(const LruShard&) = delete;
   LruShard& operator=(const LruShard&) = delete;
 
-  // Before any other call. `ledger` is the cache's.
-  void Init(ShardedLruCacheOptions::Policy policy, const FilterLedger* ledger) {
-    is_plain_ = policy == ShardedLruCacheOptions::Policy::kPlainLru;
-    ledger_ = ledger;
-  }
+  // Comes before any other call. `ledger` is the cache's.
+  void Init(const LoadLedger* ledger) { ledger_ = ledger; }
 
   // As FilterCache's.
-  Entry* Lookup(const HashedKey& key, FilterCache::Hint* hint);
+  Entry* Lookup(const HashedKey& key);
+  // As Lookup(), without counting.
+  Entry* Find(const HashedKey& key);
+  // As FilterCache's and ChunkCache's. `chunk` is *value, or nullptr.
   Entry* Insert(const HashedKey& key,
                 std::unique_ptr<FilterCache::Value>* value,
-                const FilterCache::EntryOptions& options);
+                const FilterCache::EntryOptions& options,
+                ChunkValue* chunk = nullptr, Slot* slot = nullptr);
   void Release(Entry* entry);
   void Erase(const HashedKey& key);
   void EraseFile(uint64_t file_id);
-  void DropHint(const HashedKey& key, const FilterCache::Hint* hint);
+  void DropSlot(const HashedKey& key, const Slot* slot);
   void SetCapacity(size_t capacity_bytes);
 
   // Adds everything but the capacity to *usage.
@@ -141,12 +144,8 @@ class alignas(64) LruShard {
     }
   };
   enum SegmentName { kProbation, kProtected, kSegmentCount };
-  using Segments = std::array<Segment, kSegmentCount>;
 
   // These need mutex_.
-  Segments& SegmentsOf(const Entry* entry) {
-    return segments_[static_cast<size_t>(entry->priority)];
-  }
   // Beside what uses so many bytes already. By subtraction, which does not
   // overflow.
   bool Fits(size_t charge_bytes, size_t used_bytes) const {
@@ -154,17 +153,18 @@ class alignas(64) LruShard {
            charge_bytes <= capacity_bytes_ - used_bytes;
   }
   void Account(Entry* entry);
-  void SetHint(Entry* entry, FilterCache::Hint* hint);
+  Entry* FindLocked(const HashedKey& key);
+  void SetSlot(Entry* entry, Slot* slot);
   void Hold(Entry* entry);
   void TakeFromTable(Entry* entry, DeadList* dead);
-  // The last step of an entry: dead at once if it never had a hint, else when
-  // BuryRetired() finds that no thread can see it.
+  // The last step of an entry: dead at once if it never had a slot, else when
+  // FreeRetired() finds that no thread can see it.
   void Retire(Entry* entry, DeadList* dead);
-  void Bury(Entry* entry, DeadList* dead);
-  void BuryRetired(DeadList* dead);
+  void Free(Entry* entry, DeadList* dead);
+  void FreeRetired(DeadList* dead);
   // Into the segment that a use takes it to.
   void LinkUsed(Entry* entry);
-  void LimitProtected(Segments* segments);
+  void LimitProtected();
   struct Victim {
     Entry* entry = nullptr;
     double worth = 0;
@@ -175,20 +175,18 @@ class alignas(64) LruShard {
   void MakeRoom(size_t charge_bytes, DeadList* dead);
   double PriceNow() const;
 
-  const FilterLedger* ledger_ = nullptr;
+  const LoadLedger* ledger_ = nullptr;
   mutable std::mutex mutex_;  // Guards all below.
-  bool is_plain_ = false;
   size_t capacity_bytes_ = 0;
   absl::flat_hash_set<Entry*, Hash, Equal> table_;
-  std::array<Segments, static_cast<size_t>(FilterCachePriority::kPinned)>
-      segments_;  // In the order of eviction.
+  std::array<Segment, kSegmentCount> segments_;  // In the order of eviction.
   Link retired_;  // retired_.next retired longest ago.
   size_t retired_bytes_ = 0;
   // Over entries in any of the states; only `capacity_bytes`, which is the
   // whole cache's, is not used.
   FilterCache::Usage usage_;
   double price_ = 0;  // When the last part had to go.
-  FilterLedger::Mark priced_;
+  LoadLedger::Mark priced_;
 };
 
 }  // namespace rowbloom::cache

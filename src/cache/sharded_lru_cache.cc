@@ -2,24 +2,29 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "cache/chunk_cache.h"
 #include "cache/lru_shard.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom {
 namespace {
 
+using cache::ChunkValue;
 using cache::Entry;
 using cache::HashedKey;
 using cache::LruShard;
+using cache::Slot;
 
 constexpr int kMaxChosenShardBits = 6;
 // An entry must fit into its shard: 64 chunks of the default size do.
@@ -33,8 +38,10 @@ HashedKey HashKey(const FilterCacheKey& key) {
 }
 
 int ShardBits(const ShardedLruCacheOptions& options) {
-  RB_CHECK(options.shard_bits >= -1 &&
-           options.shard_bits <= ShardedLruCacheOptions::kMaxShardBits);
+  RB_CHECK_MSG(
+      options.shard_bits >= -1 &&
+          options.shard_bits <= ShardedLruCacheOptions::kMaxShardBits,
+      "NewShardedLruCache(): shard_bits must be -1 (chosen) or 0 to 16");
   if (options.shard_bits >= 0) return options.shard_bits;
   int bits = 0;
   while (bits < kMaxChosenShardBits &&
@@ -53,23 +60,42 @@ Entry* EntryOf(FilterCache::Handle* handle) {
   return reinterpret_cast<Entry*>(handle);
 }
 
-class ShardedLruCache : public FilterCache {
+class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
  public:
   explicit ShardedLruCache(const ShardedLruCacheOptions& options)
       : shard_bits_(ShardBits(options)), shards_(size_t{1} << shard_bits_) {
-    for (LruShard& shard : shards_) shard.Init(options.policy, &ledger());
+    for (LruShard& shard : shards_) shard.Init(&ledger());
     ShardedLruCache::SetCapacity(options.capacity_bytes);
   }
+  ~ShardedLruCache() override {
+    RB_CHECK_MSG(file_count_.load() == 0,
+                 "a FilterCache is destroyed before a FilterReader or an "
+                 "HFileReader that uses it; declare the cache first");
+  }
 
-  Handle* Lookup(const FilterCacheKey& key, Hint* hint) override {
+  Handle* Lookup(const FilterCacheKey& key) override {
     const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Lookup(hashed, hint));
+    return HandleOf(ShardOf(hashed).Lookup(hashed));
   }
 
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                  const EntryOptions& options) override {
     const HashedKey hashed = HashKey(key);
     return HandleOf(ShardOf(hashed).Insert(hashed, value, options));
+  }
+
+  Handle* InsertChunk(const FilterCacheKey& key,
+                      std::unique_ptr<ChunkValue>* value,
+                      const EntryOptions& options, Slot* slot) override {
+    const HashedKey hashed = HashKey(key);
+    ChunkValue* const chunk = value->get();
+    std::unique_ptr<Value> base = std::move(*value);
+    Entry* entry = ShardOf(hashed).Insert(hashed, &base, options, chunk, slot);
+    if (entry == nullptr) {
+      static_cast<void>(base.release());
+      value->reset(chunk);
+    }
+    return HandleOf(entry);
   }
 
   Value* ValueOf(Handle* handle) const override {
@@ -90,18 +116,19 @@ class ShardedLruCache : public FilterCache {
     for (LruShard& shard : shards_) shard.EraseFile(file_id);
   }
 
-  void DropHint(const FilterCacheKey& key, Hint* hint) override {
+  Handle* LookupChunk(const FilterCacheKey& key) override {
     const HashedKey hashed = HashKey(key);
-    ShardOf(hashed).DropHint(hashed, hint);
+    return HandleOf(ShardOf(hashed).Find(hashed));
+  }
+
+  void DropSlot(const FilterCacheKey& key, Slot* slot) override {
+    const HashedKey hashed = HashKey(key);
+    ShardOf(hashed).DropSlot(hashed, slot);
   }
 
   void SetCapacity(size_t capacity_bytes) override {
     std::lock_guard<std::mutex> lock(resize_mutex_);
-    // Filling it once is what loads need not have paid for in advance.
-    if (capacity_bytes > granted_bytes_) {
-      ledger().Grant(capacity_bytes - granted_bytes_);
-      granted_bytes_ = capacity_bytes;
-    }
+    ledger().GrantUpTo(capacity_bytes);
     capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
     for (LruShard& shard : shards_) {
       shard.SetCapacity(capacity_bytes >> shard_bits_);
@@ -111,11 +138,19 @@ class ShardedLruCache : public FilterCache {
   Usage GetUsage() const override {
     Usage usage;
     usage.capacity_bytes = capacity_bytes_.load(std::memory_order_relaxed);
+    usage.index_bytes_outside = static_cast<size_t>(
+        index_bytes_outside_.load(std::memory_order_relaxed));
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
+    const cache::LoadLedger::Totals totals = ledger().GetTotals();
+    usage.hits += totals.hits;
+    usage.misses += totals.lookups - std::min(totals.lookups, totals.hits);
     return usage;
   }
 
-  bool KeepsHints() const override { return true; }
+  void AddFile(int delta) override { file_count_.fetch_add(delta); }
+  void AddIndexBytesOutside(int64_t delta) override {
+    index_bytes_outside_.fetch_add(delta, std::memory_order_relaxed);
+  }
 
   double Price(const FilterCacheKey& key, size_t charge_bytes) const override {
     return ShardOf(HashKey(key)).Price(charge_bytes);
@@ -126,6 +161,8 @@ class ShardedLruCache : public FilterCache {
   }
 
  private:
+  ChunkCache* chunk_cache() override { return this; }
+  cache::LoadLedger& ledger() const { return *cache::Access::LedgerOf(*this); }
   const LruShard& ShardOf(const HashedKey& key) const {
     return const_cast<ShardedLruCache*>(this)->ShardOf(key);
   }
@@ -137,7 +174,8 @@ class ShardedLruCache : public FilterCache {
   const int shard_bits_;
   std::mutex resize_mutex_;  // So that all shards have one call's capacity.
   std::atomic<size_t> capacity_bytes_{0};
-  size_t granted_bytes_ = 0;  // Guarded by resize_mutex_.
+  std::atomic<int> file_count_{0};
+  std::atomic<int64_t> index_bytes_outside_{0};
   std::vector<LruShard> shards_;
 };
 

@@ -6,54 +6,45 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/epoch.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/errors.h"
+#include "reader/load_policy.h"
+#include "threads/epoch.h"
 
 namespace rowbloom::hfile {
 
-class BloomFilter::CachedBits final : public FilterCache::Value {
+class BloomFilter::CachedBits final : public cache::ChunkValue {
  public:
-  CachedBits(Bits bits, uint64_t file_digest)
+  CachedBits(std::string bits, uint64_t file_digest)
       : bits_(std::move(bits)), file_digest_(file_digest) {}
 
-  const Bits& bits() const { return bits_; }
+  const std::string& bits() const { return bits_; }
   uint64_t file_digest() const { return file_digest_; }
 
  private:
-  const Bits bits_;
+  const std::string bits_;
   const uint64_t file_digest_;
 };
 
 BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
                          bool is_rowcol, RowOrder row_order,
-                         const CachePlace& place,
+                         const reader::ChunkPlace& place, uint64_t file_digest,
                          const HFileReaderOptions& options)
     : format_(format),
       meta_(std::move(meta)),
       is_rowcol_(is_rowcol),
       row_order_(row_order),
-      place_(place),
+      file_digest_(file_digest),
       options_(options),
-      slots_(meta_.chunks.size()) {}
-
-BloomFilter::~BloomFilter() {
-  if (options_.cache == nullptr) return;
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    if (place_.is_private) {
-      options_.cache->Erase(CacheKey(i));
-    } else {
-      options_.cache->DropHint(CacheKey(i), &slots_[i].hint);
-    }
-  }
-}
+      slots_(place, meta_.chunks.size()) {}
 
 absl::StatusOr<std::unique_ptr<BloomFilter>> BloomFilter::Make(
     const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-    RowOrder row_order, const CachePlace& place,
+    RowOrder row_order, const reader::ChunkPlace& place, uint64_t file_digest,
     const HFileReaderOptions& options) {
-  std::unique_ptr<BloomFilter> filter(new BloomFilter(
-      format, std::move(meta), is_rowcol, row_order, place, options));
+  std::unique_ptr<BloomFilter> filter(
+      new BloomFilter(format, std::move(meta), is_rowcol, row_order, place,
+                      file_digest, options));
   for (const ChunkPlace& chunk : filter->meta_.chunks) {
     CellKey key;
     if (!filter->ParseKey(chunk.first_key, &key)) {
@@ -94,27 +85,22 @@ bool BloomFilter::MayContain(const Question& question) const {
   const int64_t found = FindChunk(question.key);
   if (found < 0) return false;
   const auto chunk = static_cast<size_t>(found);
+  // A filter may cost a read. It must never lose a row.
+  bool may_contain = true;
+  const auto ask = [&](const std::string& bits) {
+    may_contain =
+        ChunkMayContain(meta_.hash, meta_.hash_count, bits, question.hashed);
+  };
   {
-    const base::EpochGuard guard;
-    Slot& slot = slots_[chunk];
-    const FilterCache::Value* value =
-        slot.hint.value.load(std::memory_order_seq_cst);
+    const threads::EpochGuard guard;
+    const cache::ChunkValue* value = slots_.Find(chunk);
     if (value != nullptr) {
-      // Read first: the line stays shared among the threads that look.
-      if (!slot.hint.used.load(std::memory_order_relaxed)) {
-        slot.hint.used.store(true, std::memory_order_relaxed);
-      }
-      return ChunkMayContain(meta_.hash, meta_.hash_count,
-                             *static_cast<const CachedBits*>(value)->bits(),
-                             question.hashed);
+      ask(static_cast<const CachedBits*>(value)->bits());
+      return may_contain;
     }
   }
-  const Bits bits = GetBits(chunk);
-  if (bits == nullptr) {
-    Count(FilterCounter::kUnloaded);
-    return true;  // A filter may cost a read. It must never lose a row.
-  }
-  return ChunkMayContain(meta_.hash, meta_.hash_count, *bits, question.hashed);
+  if (!AskMissing(chunk, ask)) Count(FilterCounter::kUnloaded);
+  return may_contain;
 }
 
 bool BloomFilter::Explain(const Question& question, HFileProbe* probe,
@@ -155,59 +141,41 @@ absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
   return std::move(block->payload);
 }
 
-BloomFilter::Bits BloomFilter::GetBits(size_t chunk) const {
-  if (slots_[chunk].is_damaged.load(std::memory_order_relaxed)) return nullptr;
-  if (options_.cache == nullptr) return Load(chunk);
-  Bits bits = LookUp(chunk);
-  if (bits != nullptr) return bits;
-  return flights_.Do(chunk, [&] {
-    // Another thread may have landed since this one missed.
-    Bits landed = LookUp(chunk);
-    return landed != nullptr ? landed : Load(chunk);
-  });
-}
-
-BloomFilter::Bits BloomFilter::LookUp(size_t chunk) const {
-  // What has to be looked at first must not be had through a hint.
-  FilterCache::Handle* handle = options_.cache->Lookup(CacheKey(chunk));
-  if (handle == nullptr) return nullptr;
-  const auto* cached =
-      static_cast<const CachedBits*>(options_.cache->ValueOf(handle));
-  Bits bits;
-  if (cached->file_digest() == place_.file_digest) bits = cached->bits();
-  options_.cache->Release(handle);
-  return bits;
-}
-
-BloomFilter::Bits BloomFilter::Load(size_t chunk) const {
+template <typename AskFilter>
+bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
+  // Damage, and loads of other threads, are pauses.
+  if (!slots_.PauseEnds(chunk)) return false;
+  if (FilterCache::Handle* handle = slots_.Lookup(chunk); handle != nullptr) {
+    const auto& cached = static_cast<const CachedBits&>(slots_.ValueOf(handle));
+    const bool is_ours = cached.file_digest() == file_digest_;
+    if (is_ours) ask(cached.bits());
+    slots_.Release(handle);
+    if (is_ours) return true;
+  }
+  if (!slots_.Claim(chunk, reader::kLoadingPause)) return false;
   absl::StatusOr<std::string> read = ReadChunk(chunk);
   if (!read.ok()) {
     Count(FilterCounter::kLoadErrors);
-    // What could only not be read is tried again.
-    if (absl::IsDataLoss(read.status())) {
-      slots_[chunk].is_damaged.store(true, std::memory_order_relaxed);
-    }
-    return nullptr;
+    // A damaged chunk is not read again; one that could not be read is.
+    slots_.Pause(chunk, absl::IsDataLoss(read.status())
+                            ? reader::ChunkSlots::kForever
+                            : 0);
+    return false;
   }
   Count(FilterCounter::kChunkLoads);
   Count(FilterCounter::kChunkLoadBytes, meta_.chunks[chunk].size);
-  Bits bits = std::make_shared<const std::string>(*std::move(read));
-  if (options_.cache == nullptr) return bits;
-  std::unique_ptr<FilterCache::Value> value =
-      std::make_unique<CachedBits>(bits, place_.file_digest);
-  FilterCache::EntryOptions entry;
-  entry.charge_bytes = bits->capacity() + sizeof(CachedBits);
-  entry.priority = options_.priority;
-  entry.role = FilterCacheRole::kChunk;
-  entry.hint = &slots_[chunk].hint;
-  FilterCache::Handle* handle =
-      options_.cache->Insert(CacheKey(chunk), &value, entry);
-  if (handle != nullptr) options_.cache->Release(handle);
-  return bits;
+  auto value = std::make_unique<CachedBits>(*std::move(read), file_digest_);
+  ask(value->bits());
+  const size_t charge = value->bits().capacity() + sizeof(CachedBits);
+  slots_.Put(chunk, std::move(value), charge);
+  slots_.Pause(chunk, 0);
+  return true;
 }
 
 void BloomFilter::Prefetch() const {
-  for (size_t chunk = 0; chunk < slots_.size(); ++chunk) GetBits(chunk);
+  for (size_t chunk = 0; chunk < slots_.size(); ++chunk) {
+    AskMissing(chunk, [](const std::string&) {});
+  }
 }
 
 }  // namespace rowbloom::hfile

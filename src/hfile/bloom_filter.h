@@ -6,7 +6,6 @@
 #ifndef ROWBLOOM_HFILE_BLOOM_FILTER_H_
 #define ROWBLOOM_HFILE_BLOOM_FILTER_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,22 +18,10 @@
 #include "hfile/block.h"
 #include "hfile/bloom_meta.h"
 #include "hfile/cell_key.h"
-#include "reader/single_flight.h"
-#include "rowbloom/filter_cache.h"
+#include "reader/chunk_slots.h"
 #include "rowbloom/hfile.h"
 
 namespace rowbloom::hfile {
-
-// Where the chunks of a filter are in the cache.
-struct CachePlace {
-  uint64_t file_id = 0;
-  bool is_private = true;  // No other reader uses the id.
-  uint64_t first_chunk = 0;
-  // Chunks of a file that says something else about itself are not ours. It is
-  // of what is loaded when the file is opened: two files that differ only in
-  // their cells may have one digest. Hence the rule about ids in hfile.h.
-  uint64_t file_digest = 0;
-};
 
 class BloomFilter {
  public:
@@ -45,12 +32,14 @@ class BloomFilter {
     std::string_view hashed;
   };
 
-  // DataLoss if the first keys are not keys in order.
+  // DataLoss if the first keys are not keys in order. Cached chunks of another
+  // `file_digest` are not ours. The digest covers what is loaded when the file
+  // is opened: two files that differ only in their cells may have the same
+  // one, hence the rule about ids in hfile.h.
   static absl::StatusOr<std::unique_ptr<BloomFilter>> Make(
       const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-      RowOrder row_order, const CachePlace& place,
+      RowOrder row_order, const reader::ChunkPlace& place, uint64_t file_digest,
       const HFileReaderOptions& options);
-  ~BloomFilter();
   BloomFilter(const BloomFilter&) = delete;
   BloomFilter& operator=(const BloomFilter&) = delete;
 
@@ -74,26 +63,16 @@ class BloomFilter {
   void Prefetch() const;
 
  private:
-  using Bits = std::shared_ptr<const std::string>;
   class CachedBits;
-  // Aligned so that lookups of one chunk do not disturb those of another.
-  struct alignas(64) Slot {
-    FilterCache::Hint hint;
-    // It was found to be damaged, and is not read again.
-    std::atomic<bool> is_damaged{false};
-  };
 
   BloomFilter(const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-              RowOrder row_order, const CachePlace& place,
-              const HFileReaderOptions& options);
+              RowOrder row_order, const reader::ChunkPlace& place,
+              uint64_t file_digest, const HFileReaderOptions& options);
 
-  FilterCacheKey CacheKey(size_t chunk) const {
-    return {place_.file_id, place_.first_chunk + chunk};
-  }
-  // Null if the chunk cannot be had.
-  Bits GetBits(size_t chunk) const;
-  Bits LookUp(size_t chunk) const;
-  Bits Load(size_t chunk) const;
+  // Calls ask(bits) with what is in the cache or, if that is to be loaded, in
+  // the file. False if the chunk cannot be had.
+  template <typename AskFilter>
+  bool AskMissing(size_t chunk, const AskFilter& ask) const;
   void Count(FilterCounter counter, uint64_t delta = 1) const {
     if (options_.stats != nullptr) options_.stats->Add(counter, delta);
   }
@@ -102,11 +81,10 @@ class BloomFilter {
   const BloomMeta meta_;
   const bool is_rowcol_;
   const RowOrder row_order_;
-  const CachePlace place_;
+  const uint64_t file_digest_;
   const HFileReaderOptions options_;
   std::vector<CellKey> first_keys_;  // Views into meta_.
-  mutable std::vector<Slot> slots_;
-  mutable reader::SingleFlight<Bits> flights_;
+  mutable reader::ChunkSlots slots_;
 };
 
 }  // namespace rowbloom::hfile

@@ -56,13 +56,19 @@ bool TellMaybe(HFileExplanation* explanation, const HFileBloomInfo& info) {
   return Tell(explanation, true, info.reason);
 }
 
+HFileReaderOptions WithCache(HFileReaderOptions options, FilterCache* own) {
+  if (options.cache == nullptr) options.cache = own;
+  return options;
+}
+
 }  // namespace
 
 HFileReader::Impl::Impl(const RandomAccessSource* source,
                         const HFileReaderOptions& options,
                         const hfile::Trailer& trailer)
     : source_(source),
-      options_(options),
+      own_cache_(options.cache == nullptr ? NewShardedLruCache({}) : nullptr),
+      options_(WithCache(options, own_cache_.get())),
       trailer_(trailer),
       file_id_(options.file_id != 0 ? options.file_id
                                     : FilterCache::NewFileId()),
@@ -233,9 +239,9 @@ void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {
   properties_.file_info = std::move(info);
 }
 
-hfile::CachePlace HFileReader::Impl::PlaceInCache(uint64_t first_chunk,
-                                                  uint64_t file_digest) const {
-  return {file_id_, options_.file_id == 0, first_chunk, file_digest};
+reader::ChunkPlace HFileReader::Impl::PlaceInCache(uint64_t first_chunk) const {
+  return {options_.cache, file_id_, options_.file_id == 0, first_chunk,
+          options_.priority};
 }
 
 void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
@@ -293,7 +299,7 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
             "bloom type ", *type, ", but there is no general Bloom meta")),
         &info);
   }
-  MakeFilter(*section.general_meta, PlaceInCache(0, section.digest), &general_);
+  MakeFilter(*section.general_meta, PlaceInCache(0), section.digest, &general_);
 }
 
 void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
@@ -305,9 +311,8 @@ void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
     return;
   }
   delete_family_.info.bloom_type = BloomType::kRow;
-  MakeFilter(*section.delete_family_meta,
-             PlaceInCache(kDeleteFamilyChunks, section.digest),
-             &delete_family_);
+  MakeFilter(*section.delete_family_meta, PlaceInCache(kDeleteFamilyChunks),
+             section.digest, &delete_family_);
 }
 
 void HFileReader::Impl::Refuse(uint64_t offset, const absl::Status& status,
@@ -323,8 +328,8 @@ void HFileReader::Impl::RefuseUnread(const Section& section,
 }
 
 void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
-                                   const hfile::CachePlace& place,
-                                   Filter* filter) const {
+                                   const reader::ChunkPlace& place,
+                                   uint64_t file_digest, Filter* filter) const {
   HFileBloomInfo& info = filter->info;
   const auto fail = [&](const absl::Status& status) {
     Refuse(block.offset, status, &info);
@@ -360,7 +365,7 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
         base::AbslView(BloomTypeName(info.bloom_type)))));
   }
   auto bloom = BloomFilter::Make(format_, *std::move(meta), is_rowcol,
-                                 *row_order_, place, options_);
+                                 *row_order_, place, file_digest, options_);
   if (!bloom.ok()) return fail(bloom.status());
   if (info.last_key.has_value()) {
     CellKey last;
@@ -376,9 +381,7 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   }
   filter->bloom = *std::move(bloom);
   info.is_usable = true;
-  if (options_.prefetch && options_.cache != nullptr) {
-    filter->bloom->Prefetch();
-  }
+  if (options_.prefetch) filter->bloom->Prefetch();
 }
 
 const HFileReader::Impl::Filter& HFileReader::Impl::FilterOf(
@@ -534,7 +537,11 @@ HFileReader::~HFileReader() = default;
 
 absl::StatusOr<std::unique_ptr<HFileReader>> HFileReader::Open(
     const RandomAccessSource* source, const HFileReaderOptions& options) {
-  const absl::Status status = cache::CheckFileId(options.file_id);
+  if (source == nullptr) {
+    return absl::InvalidArgumentError("HFileReader::Open(): source is null");
+  }
+  absl::Status status = cache::CheckFileId(options.file_id);
+  if (status.ok()) status = cache::CheckPriority(options.priority);
   if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Impl>> impl = Impl::Open(source, options);
   if (!impl.ok()) return impl.status();

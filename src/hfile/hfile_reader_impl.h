@@ -93,20 +93,20 @@ class HFileReader::Impl {
   void MakeGeneralFilter(const Section& section);
   void MakeDeleteFamilyFilter(const Section& section);
   // Of info.bloom_type, from a meta block; on failure with info.error.
-  void MakeFilter(const BloomMetaBlock& block, const hfile::CachePlace& place,
-                  Filter* filter) const;
+  void MakeFilter(const BloomMetaBlock& block, const reader::ChunkPlace& place,
+                  uint64_t file_digest, Filter* filter) const;
   void Refuse(uint64_t offset, const absl::Status& status,
               HFileBloomInfo* info) const;
   // Of a filter that may be behind what could be read.
   static void RefuseUnread(const Section& section, HFileBloomInfo* info);
-  hfile::CachePlace PlaceInCache(uint64_t first_chunk,
-                                 uint64_t file_digest) const;
+  reader::ChunkPlace PlaceInCache(uint64_t first_chunk) const;
 
   static bool IsBehindLast(const Filter& filter, const hfile::CellKey& key);
   bool IsEmpty(HFileExplanation* explanation) const;
 
   const RandomAccessSource* const source_;
-  const HFileReaderOptions options_;
+  const std::unique_ptr<FilterCache> own_cache_;
+  const HFileReaderOptions options_;  // Its cache is never nullptr.
   const hfile::Trailer trailer_;
   const uint64_t file_id_;
   hfile::BlockFormat format_;

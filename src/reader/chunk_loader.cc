@@ -3,6 +3,7 @@
 #include "reader/chunk_loader.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,15 +15,23 @@ namespace rowbloom::reader {
 
 namespace {
 
-// Between two ranges that one read takes: less than a second read costs.
+// One read takes two ranges if reading the gap between them costs less than a
+// second read.
 constexpr uint64_t kMaxGapBytes = 4096;
 constexpr uint64_t kMaxReadBytes = 4 << 20;
 
-// Units that are as stored in a filter of so many steps. Its last unit is not
-// if the next step adds to it; its size does not tell.
+// The number of units that a filter cut to `steps` has as they are stored. Its
+// last unit is cut if the next step adds to it; the unit's size does not tell.
 size_t WholeUnits(const FilterDescriptor& stored, uint32_t steps) {
   if (steps == FilterSteps(stored)) return stored.unit_count;
   return FilterAtStep(stored, steps + 1).unit_count - 1u;
+}
+
+absl::Status CheckRead(const SourceRead& read) {
+  if (read.result.size() == read.size_bytes) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      base::AbslView(read.source->name()), ": offset ", read.offset, ": read ",
+      read.result.size(), " of ", read.size_bytes, " bytes"));
 }
 
 }  // namespace
@@ -30,115 +39,150 @@ size_t WholeUnits(const FilterDescriptor& stored, uint32_t steps) {
 absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
                          size_t size_bytes, char* scratch,
                          std::string_view* result) {
-  absl::Status status = source.Read(offset, size_bytes, scratch, result);
-  if (status.ok() && result->size() != size_bytes) {
-    return absl::DataLossError(
-        absl::StrCat(base::AbslView(source.name()), ": offset ", offset,
-                     ": read ", result->size(), " of ", size_bytes, " bytes"));
-  }
-  return status;
+  SourceRead read;
+  read.source = &source;
+  read.offset = offset;
+  read.size_bytes = size_bytes;
+  read.status = source.Read(offset, size_bytes, scratch, &read.result);
+  *result = read.result;
+  return read.status.ok() ? CheckRead(read) : read.status;
 }
 
-ChunkLoader::Range ChunkLoader::RangeOf(const ChunkLoad& load) const {
-  const ChunkOrigin origin = OriginOf(load.chunk);
-  const FilterDescriptor& stored = origin.descriptor;
-  Range range;
-  range.unit_count = FilterAtStep(stored, load.steps).unit_count;
-  range.begin = range.end = origin.offset;
-  const size_t whole_units =
-      load.base == nullptr ? 0 : WholeUnits(stored, load.base->steps());
-  for (size_t i = 0; i < range.unit_count; ++i) {
-    if (i < whole_units) {
-      range.first_unit = i + 1;
-      range.begin += stored.unit_size_bytes[i];
-    }
-    range.end += stored.unit_size_bytes[i];
-  }
-  return range;
+ChunkLoader::Units ChunkLoader::UnitsOf(const FilterLoad& load) const {
+  const FilterDescriptor& stored = (*chunks_)[load.chunk].descriptor;
+  return {load.base_steps == 0 ? 0 : WholeUnits(stored, load.base_steps),
+          FilterAtStep(stored, load.steps).unit_count};
 }
 
-uint64_t ChunkLoader::SizeOf(const ChunkLoad& load) const {
-  const Range range = RangeOf(load);
-  return range.end - range.begin;
+FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps,
+                               uint32_t base_steps) const {
+  const block::ChunkEntry& entry = (*chunks_)[chunk];
+  FilterLoad load;
+  load.chunk = chunk;
+  load.steps = steps;
+  load.base_steps = base_steps;
+  load.offset = place_.offset + entry.offset;
+  const Units units = UnitsOf(load);
+  for (size_t i = 0; i < units.end; ++i) {
+    const uint64_t size = entry.descriptor.unit_size_bytes[i];
+    (i < units.first ? load.offset : load.size_bytes) += size;
+  }
+  return load;
 }
 
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
-    const ChunkLoad& load, const Range& range, std::string_view bytes) const {
+    const FilterLoad& load, std::string_view bytes,
+    const ResidentChunk* base) const {
+  const uint64_t chunk_offset = (*chunks_)[load.chunk].offset;
   const ChunkOrigin origin = OriginOf(load.chunk);
   const FilterDescriptor& stored = origin.descriptor;
-  const FilterDescriptor cut = FilterAtStep(stored, load.steps);
-  UnitPtrs units;
-  for (size_t i = 0; i < range.first_unit; ++i) {
-    units[i] = load.base->units()[i];
+  if (bytes.size() != load.size_bytes) {
+    return block::DataLossAt(
+        place_, chunk_offset,
+        absl::StrCat("read ", bytes.size(), " of ", load.size_bytes,
+                     " bytes of a filter chunk"));
   }
-  for (size_t i = range.first_unit; i < range.unit_count; ++i) {
+  const FilterDescriptor cut = FilterAtStep(stored, load.steps);
+  const Units range = UnitsOf(load);
+  UnitPtrs units;
+  for (size_t i = 0; i < range.first; ++i) units[i] = base->units()[i];
+  for (size_t i = range.first; i < range.end; ++i) {
     const std::string_view unit =
         bytes.substr(0, static_cast<size_t>(stored.unit_size_bytes[i]));
     bytes.remove_prefix(unit.size());
     const absl::Status status = filter::VerifyUnit(stored, i, unit);
-    if (!status.ok()) {
-      return block::Annotate(place_, (*chunks_)[load.chunk].offset, status);
-    }
+    if (!status.ok()) return block::Annotate(place_, chunk_offset, status);
     auto buffer = std::make_shared<UnitBuffer>(
         static_cast<size_t>(cut.unit_size_bytes[i]));
     CopyUnitAtStep(stored, load.steps, static_cast<uint32_t>(i), unit,
                    buffer->bytes());
     units[i] = std::move(buffer);
   }
-  absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk = ResidentChunk::Make(
-      origin, load.steps, units, kernel_, demand_, load.chunk);
-  if (!chunk.ok()) {
-    return block::Annotate(place_, (*chunks_)[load.chunk].offset,
-                           chunk.status());
-  }
+  absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
+      ResidentChunk::Make(origin, load.steps, units, kernel_, policy_,
+                          static_cast<size_t>(load.chunk));
+  if (!chunk.ok()) return block::Annotate(place_, chunk_offset, chunk.status());
   return chunk;
 }
 
-LoadResult ChunkLoader::Load(const ChunkLoad& load) const {
-  return std::move(LoadAll(absl::MakeConstSpan(&load, 1)).front());
+absl::Status ChunkLoader::Verify(size_t chunk) const {
+  PendingLoad pending;
+  pending.loader = this;
+  pending.load = LoadOf(chunk, FilterSteps((*chunks_)[chunk].descriptor), 0);
+  ReadAll(absl::MakeSpan(&pending, 1));
+  if (!pending.bytes.ok()) return pending.bytes.status();
+  return Build(pending.load, *pending.bytes, nullptr).status();
 }
 
-std::vector<LoadResult> ChunkLoader::LoadAll(
-    absl::Span<const ChunkLoad> loads) const {
-  std::vector<LoadResult> results(loads.size());
-  std::vector<Range> ranges;
-  ranges.reserve(loads.size());
-  for (const ChunkLoad& load : loads) ranges.push_back(RangeOf(load));
+void ReadAll(absl::Span<PendingLoad> loads) {
+  std::vector<SourceRead> reads;
+  std::vector<size_t> first_load;  // Of each read.
   for (size_t first = 0; first < loads.size();) {
-    const uint64_t begin = ranges[first].begin;
-    uint64_t end = ranges[first].end;
+    const RandomAccessSource& source = loads[first].loader->source();
+    const uint64_t begin = loads[first].load.offset;
+    uint64_t end = begin + loads[first].load.size_bytes;
     size_t next = first + 1;
-    while (next < loads.size() && ranges[next].begin <= end + kMaxGapBytes &&
-           ranges[next].end - begin <= kMaxReadBytes) {
-      end = ranges[next++].end;
-    }
-    // Not zeroed: the source fills it or is not believed.
-    const std::unique_ptr<char[]> scratch(
-        new char[static_cast<size_t>(end - begin)]);
-    std::string_view bytes;
-    const absl::Status status =
-        ReadExactly(*source_, begin, static_cast<size_t>(end - begin),
-                    scratch.get(), &bytes);
-    for (size_t i = first; i < next; ++i) {
-      if (!status.ok()) {
-        results[i].chunk = status;
-        continue;
+    for (; next < loads.size() && &loads[next].loader->source() == &source;
+         ++next) {
+      const FilterLoad& load = loads[next].load;
+      if (load.offset < end || load.offset > end + kMaxGapBytes ||
+          load.offset + load.size_bytes - begin > kMaxReadBytes) {
+        break;
       }
-      const Range& range = ranges[i];
-      results[i].read_bytes = range.end - range.begin;
-      results[i].chunk =
-          Build(loads[i], range,
-                bytes.substr(static_cast<size_t>(range.begin - begin),
-                             static_cast<size_t>(range.end - range.begin)));
+      end = load.offset + load.size_bytes;
     }
+    SourceRead read;
+    read.source = &source;
+    read.offset = begin;
+    read.size_bytes = static_cast<size_t>(end - begin);
+    // Not zeroed: the source fills it or returns an error.
+    std::shared_ptr<char[]> buffer(new char[read.size_bytes]);
+    read.scratch = buffer.get();
+    for (size_t i = first; i < next; ++i) loads[i].buffer = buffer;
+    first_load.push_back(first);
+    reads.push_back(std::move(read));
     first = next;
   }
-  return results;
-}
+  first_load.push_back(loads.size());
 
-absl::Status ChunkLoader::Verify(size_t chunk) const {
-  const FilterDescriptor& stored = (*chunks_)[chunk].descriptor;
-  return Load({chunk, FilterSteps(stored)}).chunk.status();
+  // One call for the reads of each group of sources, or of each source.
+  const auto group_of = [](const SourceRead& read) {
+    const void* group = read.source->read_group();
+    return group == nullptr ? static_cast<const void*>(read.source) : group;
+  };
+  std::vector<size_t> order(reads.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::less<const void*>()(group_of(reads[a]), group_of(reads[b]));
+  });
+  std::vector<SourceRead> batch;
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin;
+    batch.clear();
+    while (end < order.size() &&
+           group_of(reads[order[end]]) == group_of(reads[order[begin]])) {
+      batch.push_back(std::move(reads[order[end++]]));
+    }
+    batch.front().source->ReadMany(absl::MakeSpan(batch));
+    for (size_t i = begin; i < end; ++i) {
+      reads[order[i]] = std::move(batch[i - begin]);
+    }
+    begin = end;
+  }
+
+  for (size_t r = 0; r < reads.size(); ++r) {
+    SourceRead& read = reads[r];
+    if (read.status.ok()) read.status = CheckRead(read);
+    for (size_t i = first_load[r]; i < first_load[r + 1]; ++i) {
+      if (!read.status.ok()) {
+        loads[i].bytes = read.status;
+        continue;
+      }
+      loads[i].bytes = read.result.substr(
+          static_cast<size_t>(loads[i].load.offset - read.offset),
+          static_cast<size_t>(loads[i].load.size_bytes));
+    }
+  }
 }
 
 }  // namespace rowbloom::reader

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads chunks from a source, checks them and cuts them to the steps of
-// precision that are wanted. Chunks that lie together are read together.
+// Says which bytes a chunk is read from, reads them, checks them and cuts them
+// to the wanted steps of precision. Chunks that lie together are read together.
 
 #ifndef ROWBLOOM_READER_CHUNK_LOADER_H_
 #define ROWBLOOM_READER_CHUNK_LOADER_H_
@@ -20,6 +20,7 @@
 #include "block/filter_block_parser.h"
 #include "reader/resident_chunk.h"
 #include "rowbloom/export.h"
+#include "rowbloom/filter_reader.h"
 #include "rowbloom/io.h"
 
 namespace rowbloom::reader {
@@ -30,64 +31,63 @@ ROWBLOOM_EXPORT absl::Status ReadExactly(const RandomAccessSource& source,
                                          char* scratch,
                                          std::string_view* result);
 
-struct ChunkLoad {
-  size_t chunk = 0;
-  uint32_t steps = 0;  // Wanted: 1 to FilterSteps(), 0 for always_maybe.
-  // A version of fewer steps, whose whole units need not be read again. They
-  // must not change meanwhile: a handle holds it.
-  const ResidentChunk* base = nullptr;
-};
-
-struct LoadResult {
-  absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
-      absl::UnknownError("not loaded");
-  uint64_t read_bytes = 0;
-};
-
 class ChunkLoader {
  public:
   // All must outlive the loader. `place` and `identity` are the block's.
   ChunkLoader(const RandomAccessSource* source, const block::BlockPlace& place,
               uint64_t identity, const std::vector<block::ChunkEntry>* chunks,
-              Kernel kernel, std::shared_ptr<const FileDemand> demand)
+              Kernel kernel, std::shared_ptr<const LoadPolicy> policy)
       : source_(source),
         place_(place),
         identity_(std::make_shared<std::atomic<uint64_t>>(identity)),
         chunks_(chunks),
         kernel_(kernel),
-        demand_(std::move(demand)) {}
+        policy_(std::move(policy)) {}
 
   ChunkOrigin OriginOf(size_t chunk) const {
-    return {place_.offset + (*chunks_)[chunk].offset,
-            (*chunks_)[chunk].descriptor, identity_};
+    const block::ChunkEntry& entry = (*chunks_)[chunk];
+    return {entry.offset, entry.descriptor, identity_};
   }
-  // Bytes that it will read.
-  uint64_t SizeOf(const ChunkLoad& load) const;
-  LoadResult Load(const ChunkLoad& load) const;
-  // Results in the order of `loads`, whose chunks increase.
-  std::vector<LoadResult> LoadAll(absl::Span<const ChunkLoad> loads) const;
+  // The read that brings `steps` of the chunk (1 to FilterSteps()) into memory,
+  // if `base_steps` (0: none) are there already: their whole units are not read
+  // again.
+  FilterLoad LoadOf(size_t chunk, uint32_t steps, uint32_t base_steps) const;
+  // Makes a chunk of the bytes of a load. `base` is a chunk of
+  // load.base_steps, which a handle keeps from changing, or nullptr.
+  absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
+      const FilterLoad& load, std::string_view bytes,
+      const ResidentChunk* base) const;
   // Reads and checks the whole chunk.
   absl::Status Verify(size_t chunk) const;
+  const RandomAccessSource& source() const { return *source_; }
 
  private:
-  struct Range {
-    uint64_t begin = 0;  // In the source.
-    uint64_t end = 0;
-    size_t first_unit = 0;
-    size_t unit_count = 0;
+  struct Units {
+    size_t first = 0;  // To be read.
+    size_t end = 0;
   };
-  Range RangeOf(const ChunkLoad& load) const;
-  // `bytes` are those of the range.
-  absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
-      const ChunkLoad& load, const Range& range, std::string_view bytes) const;
+  Units UnitsOf(const FilterLoad& load) const;
 
   const RandomAccessSource* const source_;
   const block::BlockPlace place_;
   const SharedBlockIdentity identity_;
   const std::vector<block::ChunkEntry>* const chunks_;
   const Kernel kernel_;
-  const std::shared_ptr<const FileDemand> demand_;
+  const std::shared_ptr<const LoadPolicy> policy_;
 };
+
+// A load on its way.
+struct PendingLoad {
+  const ChunkLoader* loader = nullptr;
+  FilterLoad load;
+  // Set by ReadAll(). The bytes live as long as `buffer` and the source.
+  absl::StatusOr<std::string_view> bytes = absl::UnknownError("not read");
+  std::shared_ptr<const char[]> buffer;
+};
+
+// Reads what all loads need, at once as far as their sources can. Loads of one
+// source that lie together are one read if they follow each other in `loads`.
+void ReadAll(absl::Span<PendingLoad> loads);
 
 }  // namespace rowbloom::reader
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
+#include "base/check.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
@@ -22,104 +23,91 @@ using reader::ReadExactly;
 
 namespace {
 
-// The number under which the index is charged.
+// The chunk number under which the index is charged.
 constexpr uint64_t kIndexChunk = ~uint64_t{0};
-
-std::shared_ptr<reader::FileDemand> MakeDemand(
-    const FilterReaderOptions& options,
-    const block::ParsedFilterBlock& parsed) {
-  if (options.cache == nullptr) return nullptr;
-  return std::make_shared<reader::FileDemand>(options.cache->shared_ledger(),
-                                              parsed.chunks.size(),
-                                              options.data_block_size_bytes);
-}
 
 }  // namespace
 
 FilterReader::Impl::Impl(const RandomAccessSource* source,
-                         const FilterBlockRange& range,
                          const FilterReaderOptions& options,
-                         std::unique_ptr<block::ParsedFilterBlock> parsed,
-                         const block::ParsedFooter& footer)
-    : parsed_(std::move(parsed)),
+                         std::unique_ptr<FilterCache> own_cache, Tail tail)
+    : parsed_(std::move(tail.parsed)),
       bloom_type_(parsed_->bloom_type),
       has_row_keys_(parsed_->has_row_keys),
-      is_plain_(options.false_positive_memo == nullptr &&
-                (bloom_type_ == BloomType::kRow ||
-                 (bloom_type_ == BloomType::kRowCol && has_row_keys_))),
+      is_plain_(bloom_type_ == BloomType::kRow ||
+                (bloom_type_ == BloomType::kRowCol && has_row_keys_)),
       has_secret_(parsed_->secret_check != 0),
       prefix_length_bytes_(parsed_->prefix_length_bytes),
       locator_(&parsed_->chunks, &parsed_->last_key),
-      slots_(parsed_->chunks.size()),
-      demand_(MakeDemand(options, *parsed_)),
-      mixer_(options.secret),
-      source_(source),
-      range_(range),
-      options_(options),
+      own_cache_(std::move(own_cache)),
       file_id_(options.file_id != 0 ? options.file_id
                                     : FilterCache::NewFileId()),
-      private_id_(FilterCache::NewFileId()),
-      footer_(footer),
+      slots_(
+          {options.cache, file_id_, options.file_id == 0, 0, options.priority},
+          parsed_->chunks.size()),
+      policy_(std::make_shared<reader::LoadPolicy>(
+          cache::Access::LedgerOf(*options.cache), parsed_->chunks.size(),
+          options.data_block_size_bytes)),
+      mixer_(options.secret),
+      options_(options),
+      source_(source),
+      range_(tail.range),
+      footer_(tail.footer),
       properties_(MakeProperties(*parsed_)),
       loader_(source, Place(), parsed_->identity, &parsed_->chunks,
-              options.kernel,
-              options.loading == FilterLoading::kAlways ? nullptr : demand_) {
+              options.kernel, always_loads() ? nullptr : policy_),
+      index_id_(FilterCache::NewFileId()) {
   if (options_.stats != nullptr) {
     options_.stats->impl_->Open(&counters_, file_id_, options_.level,
                                 source_->name());
   }
-  if (options_.cache != nullptr) {
-    // The index stays in memory as long as the reader; if the cache has no
-    // room for it, then beside the cache.
-    std::unique_ptr<FilterCache::Value> nothing =
-        std::make_unique<FilterCache::Value>();
-    FilterCache::EntryOptions entry;
-    entry.charge_bytes = IndexSizeBytes();
-    entry.priority = FilterCachePriority::kPinned;
-    entry.role = FilterCacheRole::kIndex;
-    FilterCache::Handle* handle =
-        options_.cache->Insert({private_id_, kIndexChunk}, &nothing, entry);
-    if (handle != nullptr) options_.cache->Release(handle);
+  if (slots_.chunk_cache() == nullptr) {
+    policy_->ledger().GrantUpTo(options_.cache->GetUsage().capacity_bytes);
+  }
+  FilterCache::EntryOptions entry;
+  entry.charge_bytes = IndexSizeBytes();
+  entry.priority = FilterCachePriority::kPinned;
+  entry.role = FilterCacheRole::kIndex;
+  std::unique_ptr<FilterCache::Value> nothing =
+      std::make_unique<FilterCache::Value>();
+  FilterCache::Handle* handle =
+      options_.cache->Insert({index_id_, kIndexChunk}, &nothing, entry);
+  if (handle != nullptr) {
+    options_.cache->Release(handle);
+  } else if (slots_.chunk_cache() != nullptr) {
+    index_bytes_outside_ = static_cast<int64_t>(entry.charge_bytes);
+    slots_.chunk_cache()->AddIndexBytesOutside(index_bytes_outside_);
   }
 }
 
 FilterReader::Impl::~Impl() {
   if (options_.stats != nullptr) options_.stats->impl_->Close(&counters_);
-  // Looks at all entries of the memo, whoever put them there.
-  if (has_remembered_.load(std::memory_order_relaxed)) {
-    options_.false_positive_memo->EraseFile(private_id_);
+  options_.cache->Erase({index_id_, kIndexChunk});
+  if (slots_.chunk_cache() != nullptr) {
+    slots_.chunk_cache()->AddIndexBytesOutside(-index_bytes_outside_);
   }
-  if (options_.cache == nullptr) return;
-  options_.cache->Erase({private_id_, kIndexChunk});
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    // Nobody else can ask for an id that was this reader's alone.
-    if (options_.file_id == 0) {
-      options_.cache->Erase({file_id_, i});
-    } else {
-      options_.cache->DropHint({file_id_, i}, &slots_[i].hint);
-    }
-  }
-  demand_->Close();
+  policy_->Close();
 }
 
 size_t FilterReader::Impl::IndexSizeBytes() const {
   return sizeof(Impl) + sizeof(*parsed_) + parsed_->index_bytes.size() +
-         slots_.size() * (sizeof(Slot) + sizeof(ChunkEntry) + sizeof(uint64_t));
+         slots_.size() * (reader::ChunkSlots::BytesPerChunk() +
+                          sizeof(ChunkEntry) + sizeof(uint64_t));
 }
 
-absl::StatusOr<std::unique_ptr<FilterReader::Impl>> FilterReader::Impl::Open(
+absl::StatusOr<FilterReader::Impl::Tail> FilterReader::Impl::ReadTail(
     const RandomAccessSource* source, const FilterBlockRange& range,
-    const FilterReaderOptions& options) {
-  if (options.false_positive_memo != nullptr &&
-      options.false_positive_memo == options.cache) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    uint64_t tail_size_bytes, const DigestSecret& secret) {
+  if (range.size_bytes == 0) {
+    return absl::NotFoundError(absl::StrCat(
         base::AbslView(source->name()),
-        ": false_positive_memo is the cache of the chunks; give the memo a "
-        "cache of its own"));
+        ": a filter block of 0 bytes: the file has no filter; read it without "
+        "one"));
   }
   FilterBlockRange actual = range;
   const uint64_t source_size = source->size_bytes();
-  if (actual.size_bytes == 0 && actual.offset <= source_size) {
+  if (actual.size_bytes == FilterBlockRange::kToEnd &&
+      actual.offset <= source_size) {
     actual.size_bytes = source_size - actual.offset;
   }
   const block::BlockPlace place = {source->name(), actual.offset,
@@ -134,7 +122,7 @@ absl::StatusOr<std::unique_ptr<FilterReader::Impl>> FilterReader::Impl::Open(
                      " bytes, the smallest block ", block::Footer::kSize));
   }
   uint64_t tail_size = std::clamp<uint64_t>(
-      options.tail_size_bytes, block::Footer::kSize, actual.size_bytes);
+      tail_size_bytes, block::Footer::kSize, actual.size_bytes);
   const uint64_t end = actual.offset + actual.size_bytes;
   std::string scratch(static_cast<size_t>(tail_size), '\0');
   std::string_view tail;
@@ -159,16 +147,14 @@ absl::StatusOr<std::unique_ptr<FilterReader::Impl>> FilterReader::Impl::Open(
       block::ParseTail(place, *footer, tail);
   if (!parsed.ok()) return parsed.status();
   const uint64_t secret_check = (*parsed)->secret_check;
-  if (secret_check != 0 &&
-      secret_check != key::DigestMixer(options.secret).check()) {
+  if (secret_check != 0 && secret_check != key::DigestMixer(secret).check()) {
     return block::Annotate(
         place, footer->index_offset + footer->index_size,
         absl::FailedPreconditionError(
             "the filter block was written with a secret that is not "
             "FilterReaderOptions::secret; open it with that of the writer"));
   }
-  return std::make_unique<Impl>(source, actual, options, *std::move(parsed),
-                                *footer);
+  return Tail{actual, *footer, *std::move(parsed)};
 }
 
 FilterBlockProperties FilterReader::Impl::MakeProperties(
@@ -195,21 +181,16 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
 }
 
 absl::Status FilterReader::Impl::Verify() const {
-  // The tail once more, from the source: it may have been damaged since.
-  FilterReaderOptions options = options_;
-  options.tail_size_bytes = footer_.tail_size(Place());
-  options.cache = nullptr;  // Reads chunks itself, and has none to take out.
-  options.stats = nullptr;
-  options.false_positive_memo = nullptr;
-  absl::StatusOr<std::unique_ptr<Impl>> reopened =
-      Open(source_, range_, options);
-  if (!reopened.ok()) return reopened.status();
-  if (!((*reopened)->footer_ == footer_)) {
+  // The tail is read again: it may have been damaged since Open().
+  absl::StatusOr<Tail> tail =
+      ReadTail(source_, range_, footer_.tail_size(Place()), options_.secret);
+  if (!tail.ok()) return tail.status();
+  if (!(tail->footer == footer_)) {
     return block::DataLossAt(Place(), footer_.index_offset,
                              "another filter block since it was opened");
   }
   for (size_t i = 0; i < parsed_->chunks.size(); ++i) {
-    absl::Status status = (*reopened)->loader_.Verify(i);
+    absl::Status status = loader_.Verify(i);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -217,11 +198,10 @@ absl::Status FilterReader::Impl::Verify() const {
 
 std::vector<uint32_t> FilterReader::Impl::LoadedSteps() const {
   std::vector<uint32_t> steps(slots_.size());
-  const base::EpochGuard guard;
+  const threads::EpochGuard guard;
   for (size_t i = 0; i < slots_.size(); ++i) {
-    const FilterCache::Value* value = slots_[i].hint.value.load();
-    if (value == nullptr) continue;
-    steps[i] = static_cast<const reader::ResidentChunk*>(value)->steps();
+    const reader::ResidentChunk* resident = FindInSlot(i);
+    if (resident != nullptr) steps[i] = resident->steps();
   }
   return steps;
 }
@@ -233,18 +213,30 @@ FilterReader::~FilterReader() = default;
 absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
     const RandomAccessSource* source, const FilterBlockRange& range,
     const FilterReaderOptions& options) {
+  if (source == nullptr) {
+    return absl::InvalidArgumentError("FilterReader::Open(): source is null");
+  }
   if (!KernelAvailable(options.kernel)) {
     return absl::InvalidArgumentError(
         absl::StrCat("kernel ", base::AbslView(KernelName(options.kernel)),
                      " is not available here"));
   }
-  const absl::Status status = cache::CheckFileId(options.file_id);
+  absl::Status status = cache::CheckFileId(options.file_id);
+  if (status.ok()) status = cache::CheckPriority(options.priority);
   if (!status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<Impl>> impl =
-      Impl::Open(source, range, options);
-  if (!impl.ok()) return impl.status();
-  if (options.prefetch && options.cache != nullptr) (*impl)->Prefetch();
-  return std::unique_ptr<FilterReader>(new FilterReader(*std::move(impl)));
+  auto tail =
+      Impl::ReadTail(source, range, options.tail_size_bytes, options.secret);
+  if (!tail.ok()) return tail.status();
+  FilterReaderOptions actual = options;
+  std::unique_ptr<FilterCache> own_cache;
+  if (options.cache == nullptr) {
+    own_cache = NewShardedLruCache({});
+    actual.cache = own_cache.get();
+  }
+  auto impl = std::make_unique<Impl>(source, actual, std::move(own_cache),
+                                     *std::move(tail));
+  if (options.prefetch) impl->Prefetch();
+  return std::unique_ptr<FilterReader>(new FilterReader(std::move(impl)));
 }
 
 bool FilterReader::MayContain(std::string_view row) const {
@@ -270,12 +262,27 @@ void FilterReader::MayContain(absl::Span<const FilterKey> keys,
 
 void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
                               bool* may_contain) {
+  for (const FilterQuestion& question : questions) {
+    RB_CHECK_MSG(question.reader != nullptr && question.key != nullptr,
+                 "FilterReader::MayContain(): a question without a reader or "
+                 "a key");
+  }
   Impl::MayContain(questions, may_contain);
 }
 
-void FilterReader::TellOutcome(const FilterKey& key, bool key_was_there,
+FilterAnswer FilterReader::Ask(const FilterKey& key, FilterLoad* load) const {
+  return impl_->Ask(key, load);
+}
+
+FilterAnswer FilterReader::Offer(const FilterLoad& load,
+                                 const absl::StatusOr<std::string_view>& bytes,
+                                 const FilterKey& key) const {
+  return impl_->Offer(load, bytes, key);
+}
+
+void FilterReader::TellOutcome(const FilterKey& /*key*/, bool key_was_there,
                                uint64_t read_bytes) const {
-  impl_->TellOutcome(key, key_was_there, read_bytes);
+  impl_->TellOutcome(key_was_there, read_bytes);
 }
 
 absl::Status FilterReader::Verify() const { return impl_->Verify(); }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a FilterReader is made of: the parsed tail of its block, a slot for each
-// chunk, and how chunks come into memory. filter_reader.cc opens and describes,
-// filter_lookup.cc answers.
+// The parts of a FilterReader: the parsed tail of its block, a slot for each
+// chunk, and the policy that decides about loads. filter_reader.cc opens and
+// describes, filter_lookup.cc answers one key, filter_batch.cc many.
 
 #ifndef ROWBLOOM_READER_FILTER_READER_IMPL_H_
 #define ROWBLOOM_READER_FILTER_READER_IMPL_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "base/epoch.h"
+#include "absl/base/attributes.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "key/keyed_digest.h"
 #include "reader/chunk_loader.h"
-#include "reader/file_demand.h"
+#include "reader/chunk_slots.h"
+#include "reader/load_policy.h"
 #include "reader/resident_chunk.h"
-#include "reader/single_flight.h"
 #include "rowbloom/filter_reader.h"
 #include "stats/file_counters.h"
+#include "threads/epoch.h"
 
 namespace rowbloom {
 
@@ -33,23 +33,34 @@ class FilterReader::Impl {
   static constexpr int64_t kNo = -1;
   static constexpr int64_t kMaybe = -2;
 
-  Impl(const RandomAccessSource* source, const FilterBlockRange& range,
-       const FilterReaderOptions& options,
-       std::unique_ptr<block::ParsedFilterBlock> parsed,
-       const block::ParsedFooter& footer);
+  // The parsed tail of a block.
+  struct Tail {
+    FilterBlockRange range;
+    block::ParsedFooter footer;
+    std::unique_ptr<block::ParsedFilterBlock> parsed;
+  };
+
+  Impl(const RandomAccessSource* source, const FilterReaderOptions& options,
+       std::unique_ptr<FilterCache> own_cache, Tail tail);
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  static absl::StatusOr<std::unique_ptr<Impl>> Open(
-      const RandomAccessSource* source, const FilterBlockRange& range,
-      const FilterReaderOptions& options);
+  static absl::StatusOr<Tail> ReadTail(const RandomAccessSource* source,
+                                       const FilterBlockRange& range,
+                                       uint64_t tail_size_bytes,
+                                       const DigestSecret& secret);
 
   bool MayContain(const FilterKey& key) const;
   static void MayContain(absl::Span<const FilterQuestion> questions,
                          bool* may_contain);
-  void TellOutcome(const FilterKey& key, bool key_was_there,
-                   uint64_t read_bytes) const;
+  FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
+  // A fiber may go on in another thread after the read before it, so nothing of
+  // the thread may be kept from before: hence no inlining.
+  ABSL_ATTRIBUTE_NOINLINE FilterAnswer
+  Offer(const FilterLoad& load, const absl::StatusOr<std::string_view>& bytes,
+        const FilterKey& key) const;
+  void TellOutcome(bool key_was_there, uint64_t read_bytes) const;
   void Prefetch() const;
   absl::Status Verify() const;
   int64_t Locate(const FilterKey& key, KeyDigest* digest) const;
@@ -62,123 +73,121 @@ class FilterReader::Impl {
   FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
 
  private:
-  // Aligned so that lookups of one chunk do not disturb those of another.
-  struct alignas(64) Slot {
-    FilterCache::Hint hint;
-    // Lookups, or of a chunk in memory samples, that are to pass before the
-    // next try to load, and tries that failed one after the other.
-    std::atomic<uint32_t> skip{0};
-    std::atomic<uint32_t> failures{0};
-  };
-  // What a load leaves for those who waited for it, whatever the cache did with
-  // it; null if it failed.
-  using Loaded = std::shared_ptr<const reader::ResidentChunk>;
-
   static FilterBlockProperties MakeProperties(
       const block::ParsedFilterBlock& parsed);
   size_t IndexSizeBytes() const;
   block::BlockPlace Place() const {
     return {source_->name(), range_.offset, range_.size_bytes};
   }
+  const FilterDescriptor& DescriptorOf(size_t chunk) const {
+    return parsed_->chunks[chunk].descriptor;
+  }
+  // A filter that always answers "maybe" has no bytes.
+  bool NeedsNoLoad(size_t chunk) const {
+    return FilterSteps(DescriptorOf(chunk)) == 0;
+  }
+  bool always_loads() const {
+    return options_.loading == FilterLoading::kAlways;
+  }
 
-  // A lookup in all its cases. `is_counted`: as a sample, already.
-  bool MayContainInAnyCase(const FilterKey& key, bool is_counted) const;
-  // The chunk in memory if the cache's hint tells, else null. Under a guard.
-  const reader::ResidentChunk* Hinted(size_t chunk) const;
-  // Calls ask(const FilterView&) with what is in memory; false if nothing is.
-  template <typename Ask>
-  bool AskHinted(size_t chunk, const Ask& ask) const;
-  template <typename Ask>
-  bool AskCached(size_t chunk, const Ask& ask) const;
-  // Loads if it may; false if the chunk cannot be had.
-  template <typename Ask>
-  bool AskMissing(size_t chunk, const Ask& ask) const;
+  // Ask() in all its cases. `is_counted`: as a lookup and a sample, already.
+  FilterAnswer AskInAnyCase(const FilterKey& key, bool is_counted,
+                            FilterLoad* load) const;
+  // MayContain() in all its cases.
+  bool AskAndLoad(const FilterKey& key, bool is_counted) const;
 
-  // One lookup of stats::kSampleInterval. What the filter answered.
-  void CountSample(size_t chunk, bool asked, bool may_contain) const;
-  // Steps that the chunk should have in memory at the cache's price; 0: none.
-  // It is charged for so many bytes already.
-  uint32_t DesiredSteps(size_t chunk, size_t charged_bytes) const;
-  // Steps to load now of a chunk that is not in memory, beside so many bytes
-  // that are about to be loaded; 0: do not.
-  uint32_t StepsToLoad(size_t chunk, uint64_t planned_bytes = 0) const;
-  // Loads more steps of a chunk in memory, if that pays.
-  void MaybeGrow(size_t chunk) const;
-  // True once the slot's pause is over.
-  bool PauseEnds(Slot* slot) const;
-  void Pause(Slot* slot, uint32_t lookups) const;
+  // The chunk in memory if its slot has it, else nullptr. Under a guard.
+  const reader::ResidentChunk* FindInSlot(size_t chunk) const {
+    return static_cast<const reader::ResidentChunk*>(slots_.Find(chunk));
+  }
+  // These call ask(const FilterView&) with the filter in memory; false if there
+  // is none.
+  template <typename AskFilter>
+  bool AskSlot(size_t chunk, const AskFilter& ask) const;
+  // By the cache's table: chunks that another reader or a warmer put there.
+  template <typename AskFilter>
+  bool AskCache(size_t chunk, const AskFilter& ask) const;
+  // By slot or by table, unless a pause says that the chunk was missed a moment
+  // ago. *is_paused says so.
+  template <typename AskFilter>
+  bool AskMemory(size_t chunk, const AskFilter& ask, bool* is_paused) const;
 
-  Loaded Load(const reader::ChunkLoad& load) const;
-  // Counts the result and gives it to the cache.
-  Loaded Keep(size_t chunk, reader::LoadResult result) const;
-  void InsertChunk(size_t chunk,
-                   std::unique_ptr<FilterCache::Value>* value) const;
-  // The cache's chunk if it is this block's; to be released.
+  // Decides about a chunk that is not in memory, beside planned loads of so
+  // many bytes. If a load pays, sets *load.
+  bool WantsLoad(size_t chunk, uint64_t planned_bytes, FilterLoad* load) const;
+  // Decides whether a chunk in memory should have more steps.
+  bool WantsGrowth(size_t chunk, FilterLoad* load) const;
+  // Makes the calling thread the one that loads; false if another one does.
+  bool ClaimLoad(size_t chunk) const {
+    return always_loads() || slots_.Claim(chunk, reader::kLoadingPause);
+  }
+  // True if Ask() of this reader could have asked for it.
+  bool IsLoad(const FilterLoad& load) const;
+  // Ends a load: counts it, answers by ask(const FilterView&), and gives the
+  // chunk to the cache. False if there is no chunk.
+  template <typename AskFilter>
+  bool FinishLoad(const FilterLoad& load,
+                  const absl::StatusOr<std::string_view>& bytes,
+                  const AskFilter& ask) const;
+  void CountFailure(size_t chunk) const;
+  bool Put(size_t chunk, std::unique_ptr<reader::ResidentChunk> resident) const;
+  // The cache's chunk if it is this block's. Release() it.
   FilterCache::Handle* LookUp(size_t chunk) const;
   const reader::ResidentChunk& ChunkOf(FilterCache::Handle* handle) const {
-    return *static_cast<const reader::ResidentChunk*>(
-        options_.cache->ValueOf(handle));
+    return static_cast<const reader::ResidentChunk&>(slots_.ValueOf(handle));
+  }
+  reader::LoadPolicy::Candidate CandidateOf(size_t chunk) const {
+    return {chunk, &DescriptorOf(chunk), slots_.chunk_cache(),
+            slots_.KeyOf(chunk)};
   }
 
   // A question whose chunk is known.
   struct Located {
     const Impl* reader = nullptr;
     int64_t chunk = kMaybe;
-    const FilterKey* key = nullptr;
     size_t question = 0;
     KeyDigest digest;
   };
-  // Answers what is in memory; the rest goes to *missing.
+  // Answers what the slots have; the rest goes to *missing.
   static void AskBlock(absl::Span<const FilterQuestion> questions, size_t begin,
                        bool* may_contain, std::vector<Located>* missing);
   static void AskMissing(std::vector<Located>* missing, bool* may_contain);
-  // Loads what it may; `questions` are in order of reader and chunk. What was
-  // loaded, whatever the cache did with it: loaded[i] is the chunk of
-  // questions[i], the first that asks for it. Empty if nothing was.
-  static std::vector<Loaded> LoadMissing(absl::Span<const Located> questions);
-  // All of one chunk, which was `loaded` if it is not null.
-  void AskGroup(absl::Span<const Located> group,
-                const reader::ResidentChunk* loaded, bool* may_contain) const;
-
-  // Counts an answer that came from a chunk, or for want of one; "no" after all
-  // if the key is remembered.
-  void Count(const Located& question, bool asked, bool* may_contain) const;
+  // Counts the answers of questions with the same chunk. Not inlined: as
+  // Offer().
+  ABSL_ATTRIBUTE_NOINLINE void CountGroup(absl::Span<const Located> group,
+                                          bool was_asked,
+                                          const bool* may_contain) const;
 
   // The digest under which the block's filters hold a key of this digest.
   KeyDigest Stored(KeyDigest digest) const {
     return has_secret_ ? mixer_.Mix(digest) : digest;
   }
 
-  // Counts it, if so.
-  bool IsRemembered(const FilterKey& key) const;
-  void Remember(const FilterKey& key) const;
-
-  // What every lookup reads, side by side.
+  // Every lookup reads these: they lie side by side.
   const std::unique_ptr<const block::ParsedFilterBlock> parsed_;
   const BloomType bloom_type_;
   const bool has_row_keys_;
-  // Whether every key is asked by itself or its row, without a memo.
+  // Every key is asked by itself or its row.
   const bool is_plain_;
   const bool has_secret_;
   const uint32_t prefix_length_bytes_;
   const block::ChunkLocator locator_;
-  mutable std::vector<Slot> slots_;
-  const std::shared_ptr<reader::FileDemand> demand_;  // Null without a cache.
+  const std::unique_ptr<FilterCache> own_cache_;
+  const uint64_t file_id_;
+  mutable reader::ChunkSlots slots_;
+  const std::shared_ptr<reader::LoadPolicy> policy_;
   mutable stats::FileCounters counters_;
   const key::DigestMixer mixer_;
 
+  const FilterReaderOptions options_;  // Its cache is never nullptr.
   const RandomAccessSource* const source_;
   const FilterBlockRange range_;
-  const FilterReaderOptions options_;
-  const uint64_t file_id_;
-  // This reader's alone: of its memo and of the charge for its index.
-  const uint64_t private_id_;
   const block::ParsedFooter footer_;
   const FilterBlockProperties properties_;
   const reader::ChunkLoader loader_;
-  mutable reader::SingleFlight<Loaded> flights_;
-  // True once the memo may hold keys of this reader.
-  mutable std::atomic<bool> has_remembered_{false};
+  // The charge for the index: its key, and its bytes if the cache refused.
+  const uint64_t index_id_;
+  int64_t index_bytes_outside_ = 0;
 };
 
 inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
@@ -203,6 +212,78 @@ inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
   }
   *digest = key.digest();
   return kMaybe;
+}
+
+template <typename AskFilter>
+bool FilterReader::Impl::AskSlot(size_t chunk, const AskFilter& ask) const {
+  const reader::ResidentChunk* const resident = FindInSlot(chunk);
+  if (resident == nullptr) return false;
+  ask(resident->view());
+  return true;
+}
+
+template <typename AskFilter>
+bool FilterReader::Impl::AskCache(size_t chunk, const AskFilter& ask) const {
+  FilterCache::Handle* handle = LookUp(chunk);
+  if (handle == nullptr) return false;
+  const reader::ResidentChunk& found = ChunkOf(handle);
+  ask(found.view());
+  std::unique_ptr<reader::ResidentChunk> ours;
+  if (!always_loads() && found.IsOrphan()) {
+    ours = found.CloneFor(policy_, chunk);
+  }
+  slots_.Release(handle);
+  // A warmer or a closed reader left it: from now on it is ours.
+  if (ours != nullptr) Put(chunk, std::move(ours));
+  return true;
+}
+
+template <typename AskFilter>
+bool FilterReader::Impl::AskMemory(size_t chunk, const AskFilter& ask,
+                                   bool* is_paused) const {
+  {
+    const threads::EpochGuard guard;
+    if (AskSlot(chunk, ask)) return true;
+  }
+  *is_paused = !slots_.PauseEnds(chunk);
+  return !*is_paused && AskCache(chunk, ask);
+}
+
+template <typename AskFilter>
+bool FilterReader::Impl::FinishLoad(
+    const FilterLoad& load, const absl::StatusOr<std::string_view>& bytes,
+    const AskFilter& ask) const {
+  const auto chunk = static_cast<size_t>(load.chunk);
+  if (!bytes.ok()) {
+    CountFailure(chunk);
+    return false;
+  }
+  policy_->ledger().CountLoad(bytes->size());
+  FilterCache::Handle* base = nullptr;
+  if (load.base_steps > 0) {
+    base = LookUp(chunk);
+    if (base == nullptr || ChunkOf(base).steps() != load.base_steps) {
+      // The cache has shrunk or evicted it meanwhile.
+      if (base != nullptr) slots_.Release(base);
+      slots_.Pause(chunk, reader::load_rules.declined_pause);
+      return false;
+    }
+  }
+  absl::StatusOr<std::unique_ptr<reader::ResidentChunk>> built =
+      loader_.Build(load, *bytes, base == nullptr ? nullptr : &ChunkOf(base));
+  if (base != nullptr) slots_.Release(base);
+  if (!built.ok()) {
+    CountFailure(chunk);
+    return false;
+  }
+  counters_.Add(FilterCounter::kChunkLoads);
+  counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
+  ask((*built)->view());
+  slots_.failures(chunk).store(0, std::memory_order_relaxed);
+  slots_.Pause(chunk, Put(chunk, *std::move(built)) || always_loads()
+                          ? 0
+                          : reader::load_rules.refused_pause);
+  return true;
 }
 
 }  // namespace rowbloom

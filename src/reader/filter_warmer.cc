@@ -18,8 +18,9 @@ class FilterWarmer final : public FilterChunkObserver {
  public:
   FilterWarmer(FilterCache* cache, const FilterWarmerOptions& options)
       : cache_(cache), options_(options) {
-    RB_CHECK(options.file_id != 0);
-    RB_CHECK(cache::CheckFileId(options.file_id).ok());
+    RB_CHECK_MSG(
+        options.file_id != 0 && cache::CheckFileId(options.file_id).ok(),
+        "NewFilterWarmer(): file_id must be 1 to 2^63 - 1");
   }
 
   void OnChunk(uint64_t chunk, uint64_t offset,
@@ -33,8 +34,8 @@ class FilterWarmer final : public FilterChunkObserver {
     }
     const uint32_t steps = FilterSteps(filter.descriptor);
     auto resident = reader::ResidentChunk::Make(
-        {options_.block_offset + offset, filter.descriptor, identity_}, steps,
-        units, Kernel::kBest, nullptr, static_cast<size_t>(chunk));
+        {offset, filter.descriptor, identity_}, steps, units, Kernel::kBest,
+        nullptr, static_cast<size_t>(chunk));
     if (!resident.ok()) return;  // Read back, it would be refused as well.
     FilterCache::EntryOptions entry;
     entry.charge_bytes =

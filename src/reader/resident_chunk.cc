@@ -35,21 +35,12 @@ UnitBuffer::UnitBuffer(size_t size)
 
 UnitBuffer::~UnitBuffer() { ::operator delete(bytes_, kAlignment); }
 
-double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
-                    uint32_t to) {
-  // The rate without a filter is 1. A family without finer steps than its one
-  // unit has a rate that does not matter here.
-  if (FilterSteps(descriptor) <= 1) return from < to ? 1 : 0;
-  return std::ldexp(1.0, -static_cast<int>(from)) -
-         std::ldexp(1.0, -static_cast<int>(to));
-}
-
 ResidentChunk::ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
-                             std::shared_ptr<const FileDemand> demand,
+                             std::shared_ptr<const LoadPolicy> policy,
                              size_t chunk)
     : origin_(origin),
       kernel_(kernel),
-      demand_(std::move(demand)),
+      policy_(std::move(policy)),
       chunk_(chunk) {}
 
 ResidentChunk::~ResidentChunk() { delete version_.load(); }
@@ -80,21 +71,21 @@ ResidentChunk::MakeVersion(const FilterDescriptor& descriptor, uint32_t steps,
 
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
     const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
-    Kernel kernel, std::shared_ptr<const FileDemand> demand, size_t chunk) {
+    Kernel kernel, std::shared_ptr<const LoadPolicy> policy, size_t chunk) {
   absl::StatusOr<std::unique_ptr<Version>> version =
       MakeVersion(origin.descriptor, steps, units, kernel);
   if (!version.ok()) return version.status();
   std::unique_ptr<ResidentChunk> resident(
-      new ResidentChunk(origin, kernel, std::move(demand), chunk));
+      new ResidentChunk(origin, kernel, std::move(policy), chunk));
   resident->version_.store(version->release());
   return resident;
 }
 
 std::unique_ptr<ResidentChunk> ResidentChunk::CloneFor(
-    std::shared_ptr<const FileDemand> demand, size_t chunk) const {
+    std::shared_ptr<const LoadPolicy> policy, size_t chunk) const {
   const Version& version = State();
   absl::StatusOr<std::unique_ptr<ResidentChunk>> clone = Make(
-      origin_, version.steps, version.units, kernel_, std::move(demand), chunk);
+      origin_, version.steps, version.units, kernel_, std::move(policy), chunk);
   return clone.ok() ? *std::move(clone) : nullptr;
 }
 
@@ -106,9 +97,9 @@ size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
 }
 
 double ResidentChunk::Worth() const {
-  if (demand_ == nullptr) return kUnknownWorth;
+  if (policy_ == nullptr) return kUnknownWorth;
   const Version& version = State();
-  return demand_->AbsentRate(chunk_) * demand_->cost_bytes() *
+  return policy_->AbsentRate(chunk_) * policy_->cost_bytes() *
          version.last_unit_saves / static_cast<double>(version.last_unit_bytes);
 }
 
@@ -120,7 +111,7 @@ struct ResidentChunk::Retired final : FilterCache::Value {
 
 std::unique_ptr<FilterCache::Value> ResidentChunk::Shrink(size_t* freed_bytes) {
   *freed_bytes = 0;
-  if (demand_ == nullptr) return nullptr;
+  if (policy_ == nullptr) return nullptr;
   const Version& old = State();
   if (old.rest_steps == 0) return nullptr;
   absl::StatusOr<std::unique_ptr<Version>> version =

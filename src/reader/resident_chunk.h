@@ -16,9 +16,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "reader/file_demand.h"
+#include "cache/chunk_cache.h"
+#include "reader/load_policy.h"
 #include "rowbloom/filter.h"
-#include "rowbloom/filter_cache.h"
 
 namespace rowbloom::reader {
 
@@ -49,7 +49,7 @@ using SharedBlockIdentity = std::shared_ptr<const std::atomic<uint64_t>>;
 // What a chunk was read from. Under a file id that was used for two files,
 // another file's chunk would deny this file's keys: it is not taken for ours.
 struct ChunkOrigin {
-  uint64_t offset = 0;  // In the source.
+  uint64_t offset = 0;  // In the block.
   FilterDescriptor descriptor;
   SharedBlockIdentity block;  // The descriptor has 32 bits for each unit only.
 
@@ -63,12 +63,7 @@ struct ChunkOrigin {
   uint64_t Block() const { return block == nullptr ? 0 : block->load(); }
 };
 
-// Bytes of data reads that the steps above `from`, up to `to`, save per lookup
-// of an absent key, where one read costs 1.
-double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
-                    uint32_t to);
-
-class ResidentChunk final : public FilterCache::Value {
+class ResidentChunk final : public cache::ChunkValue {
  private:
   // What is in memory at one time; Shrink() puts another in its place.
   struct alignas(64) Version {
@@ -84,11 +79,11 @@ class ResidentChunk final : public FilterCache::Value {
   };
 
  public:
-  // `units` are those of FilterAtStep(origin.descriptor, steps). `demand` is
+  // `units` are those of FilterAtStep(origin.descriptor, steps). `policy` is
   // the file's, and `chunk` its number there; without it the chunk stays whole.
   static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
       const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
-      Kernel kernel, std::shared_ptr<const FileDemand> demand, size_t chunk);
+      Kernel kernel, std::shared_ptr<const LoadPolicy> policy, size_t chunk);
   ~ResidentChunk() override;
 
   const ChunkOrigin& origin() const { return origin_; }
@@ -101,12 +96,12 @@ class ResidentChunk final : public FilterCache::Value {
   // While a handle holds it.
   const UnitPtrs& units() const { return State().units; }
 
-  // Whether no open reader keeps account of the demand for it.
-  bool IsOrphan() const { return demand_ == nullptr || demand_->closed(); }
-  // The same units, for another reader. While a handle holds it. null if that
-  // cannot be.
+  // True if no open reader counts its lookups.
+  bool IsOrphan() const { return policy_ == nullptr || policy_->closed(); }
+  // The same units, for another reader. The caller holds a handle. nullptr if
+  // they do not parse.
   std::unique_ptr<ResidentChunk> CloneFor(
-      std::shared_ptr<const FileDemand> demand, size_t chunk) const;
+      std::shared_ptr<const LoadPolicy> policy, size_t chunk) const;
 
   // What the cache counts for it, at `steps`.
   static size_t ChargeBytes(const FilterDescriptor& descriptor, uint32_t steps);
@@ -118,7 +113,7 @@ class ResidentChunk final : public FilterCache::Value {
   struct Retired;
 
   ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
-                std::shared_ptr<const FileDemand> demand, size_t chunk);
+                std::shared_ptr<const LoadPolicy> policy, size_t chunk);
   static absl::StatusOr<std::unique_ptr<Version>> MakeVersion(
       const FilterDescriptor& descriptor, uint32_t steps, const UnitPtrs& units,
       Kernel kernel);
@@ -128,7 +123,7 @@ class ResidentChunk final : public FilterCache::Value {
 
   const ChunkOrigin origin_;
   const Kernel kernel_;
-  const std::shared_ptr<const FileDemand> demand_;
+  const std::shared_ptr<const LoadPolicy> policy_;
   const size_t chunk_;
   // Owned.
   std::atomic<const Version*> version_{nullptr};

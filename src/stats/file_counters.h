@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/thread_counters.h"
 #include "rowbloom/filter_stats.h"
+#include "threads/thread_counters.h"
 
 namespace rowbloom::stats {
 
@@ -23,10 +23,10 @@ class FileCounters {
   // One lookup. True for one of kSampleInterval on average, so that no pattern
   // of lookups hides from it: for estimates that are too dear to keep each
   // time. `thread` is the calling one. To be followed by CountAnswer().
-  bool CountLookup(base::ThreadRecord& thread) {
+  bool CountLookup(threads::ThreadRecord& thread) {
     return IsSample(by_thread_.Add(thread, kLookups));
   }
-  void CountAnswer(base::ThreadRecord& thread, bool is_negative) {
+  void CountAnswer(threads::ThreadRecord& thread, bool is_negative) {
     by_thread_.Add(thread, kNegatives, is_negative ? 1 : 0);
   }
   // The same for the calling thread's own counters; null if there are none yet.
@@ -35,18 +35,19 @@ class FileCounters {
     explicit Own(std::atomic<uint64_t>* counters) : counters_(counters) {}
     explicit operator bool() const { return counters_ != nullptr; }
     bool CountLookup() {
-      return IsSample(base::ThreadCounters::Raise(counters_ + kLookups));
+      return IsSample(threads::ThreadCounters::Raise(counters_ + kLookups));
     }
     // Adds 0 or 1: a store whose place hangs on the answer would hold up the
     // loads of the next lookup.
     void CountAnswer(bool is_negative) {
-      base::ThreadCounters::Raise(counters_ + kNegatives, is_negative ? 1 : 0);
+      threads::ThreadCounters::Raise(counters_ + kNegatives,
+                                     is_negative ? 1 : 0);
     }
 
    private:
     std::atomic<uint64_t>* const counters_;
   };
-  Own OwnOf(base::ThreadRecord& thread) {
+  Own OwnOf(threads::ThreadRecord& thread) {
     return Own(by_thread_.OwnOf(thread));
   }
   void Add(FilterCounter counter, uint64_t delta = 1) {
@@ -65,7 +66,7 @@ class FileCounters {
     return count * 0x9e3779b97f4a7c15 < ~uint64_t{0} / kSampleInterval;
   }
 
-  base::ThreadCounters by_thread_;
+  threads::ThreadCounters by_thread_;
   std::array<std::atomic<uint64_t>, static_cast<size_t>(FilterCounter::kCount)>
       shared_{};
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_view.h"
+#include "base/check.h"
 #include "stats/file_counters.h"
 #include "stats/filter_stats_impl.h"
 
@@ -32,8 +33,6 @@ std::string_view Help(FilterCounter counter) {
       return "Questions answered maybe whose key was there.";
     case FilterCounter::kFalsePositives:
       return "Questions answered maybe whose key was not there.";
-    case FilterCounter::kMemoNegatives:
-      return "Negatives that came from remembered false positives.";
     case FilterCounter::kUnloaded:
       return "Questions answered maybe for want of a loaded chunk.";
     case FilterCounter::kChunkLoads:
@@ -73,8 +72,6 @@ std::string_view FilterCounterName(FilterCounter counter) {
       return "true_positives";
     case FilterCounter::kFalsePositives:
       return "false_positives";
-    case FilterCounter::kMemoNegatives:
-      return "memo_negatives";
     case FilterCounter::kUnloaded:
       return "unloaded";
     case FilterCounter::kChunkLoads:
@@ -103,6 +100,20 @@ double FilterStatsSnapshot::observed_fpr() const {
   return absent == 0
              ? 0
              : static_cast<double>(passed) / static_cast<double>(absent);
+}
+
+double FilterStatsSnapshot::observed_filter_fpr() const {
+  const auto positives_count = static_cast<double>(positives());
+  if (positives_count == 0) return 0;
+  const double asked_share =
+      1 - std::min(1.0, static_cast<double>((*this)[FilterCounter::kUnloaded]) /
+                            positives_count);
+  const double passed =
+      asked_share *
+      static_cast<double>((*this)[FilterCounter::kFalsePositives]);
+  const double absent =
+      passed + static_cast<double>((*this)[FilterCounter::kNegatives]);
+  return absent == 0 ? 0 : passed / absent;
 }
 
 std::string FilterStatsSnapshot::ToString() const {
@@ -181,6 +192,12 @@ std::vector<FilterStats::File> FilterStats::Impl::Files() const {
     return a.level != b.level ? a.level < b.level : a.file_id < b.file_id;
   });
   return files;
+}
+
+FilterStats::Impl::~Impl() {
+  RB_CHECK_MSG(files_.empty(),
+               "a FilterStats is destroyed before a FilterReader that uses "
+               "it; declare the statistics first");
 }
 
 FilterStats::FilterStats() : impl_(std::make_unique<Impl>()) {}

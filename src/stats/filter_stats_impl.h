@@ -24,6 +24,7 @@ namespace rowbloom {
 
 class FilterStats::Impl {
  public:
+  ~Impl();
   // `counters` is the key: it must be closed before it is destroyed.
   void Open(const stats::FileCounters* counters, uint64_t file_id, int level,
             std::string_view name);

@@ -18,26 +18,27 @@ TEST(FilterCacheUsage, IsOneNameAndValueInEachLine) {
   usage.capacity_bytes = 1;
   usage.usage_bytes = 2;
   usage.pinned_bytes = 3;
-  usage.retired_bytes = 15;
-  usage.entry_count = 4;
-  usage.role_bytes = {5, 6, 7, 8};
-  usage.hits = 9;
-  usage.misses = 10;
-  usage.inserts = 11;
-  usage.evictions = 12;
-  usage.shrinks = 13;
-  usage.rejections = 14;
+  usage.retired_bytes = 4;
+  usage.index_bytes_outside = 5;
+  usage.entry_count = 6;
+  usage.role_bytes = {7, 8, 9};
+  usage.hits = 10;
+  usage.misses = 11;
+  usage.inserts = 12;
+  usage.evictions = 13;
+  usage.shrinks = 14;
+  usage.rejections = 15;
   EXPECT_EQ(
       usage.ToString(),
-      "capacity_bytes 1\nusage_bytes 2\npinned_bytes 3\nretired_bytes 15\n"
-      "entry_count 4\nchunk_bytes 5\nindex_bytes 6\nmemo_bytes 7\n"
-      "other_bytes 8\nhits 9\nmisses 10\ninserts 11\nevictions 12\n"
-      "shrinks 13\nrejections 14\n");
+      "capacity_bytes 1\nusage_bytes 2\npinned_bytes 3\nretired_bytes 4\n"
+      "index_bytes_outside 5\nentry_count 6\nchunk_bytes 7\nindex_bytes 8\n"
+      "other_bytes 9\nhits 10\nmisses 11\ninserts 12\nevictions 13\n"
+      "shrinks 14\nrejections 15\n");
 }
 
-TEST(FileId, IsNeverZeroAndGrows) {
+TEST(FileId, IsAboveThoseOfEnginesAndGrows) {
   const uint64_t first = FilterCache::NewFileId();
-  EXPECT_GE(first, 1);
+  EXPECT_GE(first, uint64_t{1} << 63);
   EXPECT_EQ(FilterCache::NewFileId(), first + 1);
 }
 

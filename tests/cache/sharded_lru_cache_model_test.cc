@@ -13,16 +13,15 @@
 #include <random>
 #include <vector>
 
-#include "base/epoch.h"
+#include "cache/chunk_cache.h"
 #include "cache/lru_shard.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
+#include "threads/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
-
-using Policy = ShardedLruCacheOptions::Policy;
 
 constexpr size_t kNone = SIZE_MAX;
 constexpr uint64_t kFiles = 5;
@@ -30,110 +29,122 @@ constexpr uint64_t kKeys = 30;
 
 uint64_t FileOf(uint64_t key) { return key % kFiles; }
 
-// What a key's hint should be.
-struct ModelHint {
-  size_t number = kNone;  // Of the value.
+struct ModelSlot {
+  size_t number = kNone;  // The number of the value that it points to.
   bool used = false;
 };
 
 struct ModelValue {
   size_t number = 0;
+  bool is_chunk = false;  // Only chunks have a slot, worth and parts.
   double worth = -1;
   std::vector<TrackedPart> parts;
+
+  double Worth() const { return parts.empty() ? worth : parts.back().worth; }
 };
 
-// Values are known by their numbers, hints by their keys.
+// Values are known by their numbers, slots by their keys.
 class Model {
  public:
-  Model(size_t capacity_bytes, Policy policy) : policy_(policy) {
+  explicit Model(size_t capacity_bytes) {
     usage_.capacity_bytes = capacity_bytes;
   }
 
-  size_t Lookup(uint64_t key, bool with_hint) {
+  size_t Lookup(uint64_t key) {
     Item* item = Cached(key);
-    if (item == nullptr) {
-      ++usage_.misses;
-      return kNone;
-    }
-    ++usage_.hits;
+    ++(item == nullptr ? usage_.misses : usage_.hits);
+    if (item == nullptr) return kNone;
     ++item->handle_count;
     item->found = true;
-    if (with_hint && !item->has_hint) SetHint(item, true);
-    return item->value.number;
+    return item->number;
   }
 
   bool Insert(uint64_t key, const ModelValue& value,
               const FilterCache::EntryOptions& options) {
     const size_t charge_bytes = options.charge_bytes + kEntryOverheadBytes;
-    if (GetUsage().pinned_bytes + charge_bytes > usage_.capacity_bytes) {
-      ++usage_.rejections;
-      return false;
+    bool fits = GetUsage().pinned_bytes + charge_bytes <= usage_.capacity_bytes;
+    if (fits) {
+      Forget(Cached(key));
+      MakeRoom(charge_bytes);
+      fits = GetUsage().usage_bytes + charge_bytes <= usage_.capacity_bytes;
     }
-    Forget(Cached(key));
-    MakeRoom(charge_bytes);
-    if (GetUsage().usage_bytes + charge_bytes > usage_.capacity_bytes) {
-      ++usage_.rejections;
-      return false;
-    }
-    ++usage_.inserts;
-    created_.push_back(value.number);
-    Item& item = items_.emplace_back();
+    ++(fits ? usage_.inserts : usage_.rejections);
+    if (!fits) return false;
+    ++created_count_;
+    Item& item = items_.emplace_back(Item{value});
     item.key = key;
-    item.value = value;
     item.charge_bytes = charge_bytes;
     item.priority = options.priority;
     item.role = options.role;
     item.handle_count = 1;
     item.cached = true;
-    if (options.hint != nullptr) SetHint(&item, true);
+    if (value.is_chunk) SetSlot(&item, true);
     return true;
   }
 
   void Release(size_t number) {
-    Item* item = Find(number);
+    const auto item =
+        std::find_if(items_.begin(), items_.end(),
+                     [&](const Item& i) { return i.number == number; });
     if (--item->handle_count > 0) return;
+    item->stamp = ++now_;
+    item->is_protected = false;
+    if (item->cached && item->found) Use(&*item);
     FreePassed();
-    if (!item->cached) {
-      Retire(item);
-    } else if (item->priority != FilterCachePriority::kPinned) {
-      item->stamp = ++now_;
-      item->is_protected = false;
-      if (item->found) Use(item);
-    }
   }
 
   void Erase(uint64_t key) {
-    FreePassed();
     Forget(Cached(key));
+    FreePassed();
   }
 
   void EraseFile(uint64_t file) {
-    FreePassed();
     for (uint64_t key = file; key < kKeys; key += kFiles) Forget(Cached(key));
+    FreePassed();
   }
 
-  void DropHint(uint64_t key) {
+  void DropSlot(uint64_t key) {
     Item* item = Cached(key);
-    if (item != nullptr && item->has_hint) SetHint(item, false);
+    if (item != nullptr && item->has_slot) SetSlot(item, false);
   }
 
   void SetCapacity(size_t capacity_bytes) {
     usage_.capacity_bytes = capacity_bytes;
-    LimitProtected(FilterCachePriority::kLow);
-    LimitProtected(FilterCachePriority::kHigh);
+    LimitProtected();
     MakeRoom(0);
   }
 
   void BeginGuard() { guard_began_ = epoch_; }
   void EndGuard() { guard_began_.reset(); }
-  bool InGuard() const { return guard_began_.has_value(); }
 
-  void UseHint(uint64_t key) { hints_[key].used = true; }
-  const ModelHint& HintOf(uint64_t key) const { return hints_[key]; }
+  void UseSlot(uint64_t key) { slots_[key].used = true; }
+  const ModelSlot& SlotOf(uint64_t key) const { return slots_[key]; }
 
-  // Of values that were cached and parts that were given up.
-  const std::vector<size_t>& created() const { return created_; }
-  bool IsAlive(size_t number) { return Find(number) != nullptr; }
+  struct Item : ModelValue {
+    uint64_t key = 0;
+    size_t charge_bytes = 0;
+    FilterCachePriority priority = FilterCachePriority::kNormal;
+    FilterCacheRole role = FilterCacheRole::kOther;
+    int handle_count = 0;
+    bool cached = false;
+    bool has_slot = false;
+    bool found = false;
+    bool is_protected = false;
+    uint64_t stamp = 0;  // When it was used last.
+    uint64_t epoch = 0;  // In which it left.
+
+    bool IsPinned() const {
+      return handle_count > 0 ||
+             (cached && priority == FilterCachePriority::kPinned);
+    }
+    bool IsRetired() const { return handle_count == 0 && !cached; }
+  };
+  // The values that are not destroyed.
+  const std::list<Item>& items() const { return items_; }
+
+  // Values that were cached and parts that were given up.
+  size_t created_count() const { return created_count_; }
+
   double Price(size_t charge_bytes) const {
     const FilterCache::Usage usage = GetUsage();
     return usage.usage_bytes + charge_bytes + kEntryOverheadBytes <=
@@ -147,57 +158,26 @@ class Model {
     for (const Item& item : items_) {
       usage.usage_bytes += item.charge_bytes;
       usage.role_bytes[static_cast<size_t>(item.role)] += item.charge_bytes;
-      if (IsPinned(item)) usage.pinned_bytes += item.charge_bytes;
-      if (item.retired) usage.retired_bytes += item.charge_bytes;
+      if (item.IsPinned()) usage.pinned_bytes += item.charge_bytes;
+      if (item.IsRetired()) usage.retired_bytes += item.charge_bytes;
       ++usage.entry_count;
     }
     return usage;
   }
 
  private:
-  struct Item {
-    uint64_t key = 0;
-    ModelValue value;
-    size_t charge_bytes = 0;
-    FilterCachePriority priority = FilterCachePriority::kLow;
-    FilterCacheRole role = FilterCacheRole::kOther;
-    int handle_count = 0;
-    bool cached = false;
-    bool has_hint = false;
-    bool had_hint = false;
-    bool found = false;
-    bool is_protected = false;
-    bool retired = false;
-    uint64_t stamp = 0;  // Of its last use.
-    uint64_t epoch = 0;  // In which it left.
-  };
-
-  static bool IsPinned(const Item& item) {
-    return item.handle_count > 0 ||
-           (item.cached && item.priority == FilterCachePriority::kPinned);
-  }
-  static double WorthOf(const Item& item) {
-    return item.value.parts.empty() ? item.value.worth
-                                    : item.value.parts.back().worth;
-  }
-
-  template <typename Condition>
-  Item* FindIf(const Condition& condition) {
-    const auto it = std::find_if(items_.begin(), items_.end(), condition);
-    return it == items_.end() ? nullptr : &*it;
-  }
-  Item* Find(size_t number) {
-    return FindIf([&](auto& item) { return item.value.number == number; });
-  }
   Item* Cached(uint64_t key) {
-    return FindIf([&](auto& item) { return item.cached && item.key == key; });
+    for (Item& item : items_) {
+      if (item.cached && item.key == key) return &item;
+    }
+    return nullptr;
   }
 
-  // Those that can be evicted, of one segment, the oldest first.
-  std::vector<Item*> Idle(FilterCachePriority priority, bool is_protected) {
+  // The entries of one segment that can be evicted, oldest first.
+  std::vector<Item*> Idle(bool is_protected) {
     std::vector<Item*> idle;
     for (Item& item : items_) {
-      if (item.cached && !IsPinned(item) && item.priority == priority &&
+      if (item.cached && !item.IsPinned() &&
           item.is_protected == is_protected) {
         idle.push_back(&item);
       }
@@ -207,45 +187,36 @@ class Model {
     return idle;
   }
 
-  void SetHint(Item* item, bool has_hint) {
-    item->has_hint = has_hint;
-    item->had_hint |= has_hint;
-    hints_[item->key].number = has_hint ? item->value.number : kNone;
+  void SetSlot(Item* item, bool has_slot) {
+    item->has_slot = has_slot;
+    slots_[item->key].number = has_slot ? item->number : kNone;
   }
 
   // nullptr: does nothing.
   void Forget(Item* item) {
     if (item == nullptr) return;
-    if (item->has_hint) SetHint(item, false);
+    if (item->has_slot) SetSlot(item, false);
     item->cached = false;
     item->epoch = epoch_++;
-    if (item->handle_count == 0) Retire(item);
   }
 
-  void Retire(Item* item) {
-    item->retired = true;
-    FreePassed(item);
-  }
-
-  // All, or just that one.
-  void FreePassed(Item* only = nullptr) {
+  void FreePassed() {
     items_.remove_if([&](const Item& item) {
-      return item.retired && (only == nullptr || only == &item) &&
-             (!item.had_hint || !guard_began_ || *guard_began_ > item.epoch);
+      return item.IsRetired() &&
+             (!item.is_chunk || !guard_began_ || *guard_began_ > item.epoch);
     });
   }
 
   void Use(Item* item) {
     item->stamp = ++now_;
-    if (policy_ == Policy::kPlainLru || WorthOf(*item) >= 0) return;
-    item->is_protected = true;
-    LimitProtected(item->priority);
+    item->is_protected = item->Worth() < 0;
+    LimitProtected();
   }
 
-  void LimitProtected(FilterCachePriority priority) {
+  void LimitProtected() {
     const size_t limit = usage_.capacity_bytes - usage_.capacity_bytes / 5;
+    const std::vector<Item*> all = Idle(/*is_protected=*/true);
     size_t bytes = 0;
-    const std::vector<Item*> all = Idle(priority, true);
     for (const Item* item : all) bytes += item->charge_bytes;
     for (Item* oldest : all) {
       if (bytes <= limit) return;
@@ -256,98 +227,87 @@ class Model {
   }
 
   Item* Victim() {
-    int second_chances = 64;
-    for (const auto priority :
-         {FilterCachePriority::kLow, FilterCachePriority::kHigh}) {
-      for (const bool is_protected : {false, true}) {
-        std::vector<Item*> candidates;
-        while (candidates.size() < 32) {
-          const std::vector<Item*> idle = Idle(priority, is_protected);
-          // The candidates are the oldest ones.
-          if (idle.size() == candidates.size()) break;
-          Item* next = idle[candidates.size()];
-          const bool is_least = WorthOf(*next) < 0;
-          if (is_least && next->has_hint && hints_[next->key].used &&
-              second_chances-- > 0) {
-            hints_[next->key].used = false;
-            Use(next);
-          } else {
-            candidates.push_back(next);
-            if (is_least) break;
-          }
+    for (const bool is_protected : {false, true}) {
+      std::vector<Item*> candidates;
+      // There are fewer entries than the cache considers at a time.
+      static_assert(kKeys <= 32);
+      while (true) {
+        const std::vector<Item*> idle = Idle(is_protected);
+        // The candidates are the oldest ones.
+        if (idle.size() == candidates.size()) break;
+        Item* next = idle[candidates.size()];
+        const bool is_least = next->Worth() < 0;
+        if (is_least && next->has_slot && slots_[next->key].used) {
+          slots_[next->key].used = false;
+          Use(next);
+        } else {
+          candidates.push_back(next);
+          if (is_least) break;
         }
-        if (candidates.empty()) continue;
-        Item* victim = *std::min_element(
-            candidates.begin(), candidates.end(),
-            [](Item* a, Item* b) { return WorthOf(*a) < WorthOf(*b); });
-        for (Item* item : candidates) {
-          if (WorthOf(*item) > WorthOf(*victim)) item->stamp = ++now_;
-        }
-        return victim;
       }
+      if (candidates.empty()) continue;
+      Item* victim = *std::min_element(
+          candidates.begin(), candidates.end(),
+          [](Item* a, Item* b) { return a->Worth() < b->Worth(); });
+      for (Item* item : candidates) {
+        if (item->Worth() > victim->Worth()) item->stamp = ++now_;
+      }
+      return victim;
     }
     return nullptr;
   }
 
   void MakeRoom(size_t charge_bytes) {
-    FreePassed();
-    const auto needed_bytes = [this] {
-      size_t bytes = 0;
-      for (const Item& item : items_) {
-        if (!item.retired) bytes += item.charge_bytes;
-      }
-      return bytes;
+    const auto fits = [&] {
+      const FilterCache::Usage usage = GetUsage();
+      return usage.usage_bytes - usage.retired_bytes + charge_bytes <=
+             usage.capacity_bytes;
     };
-    while (needed_bytes() + charge_bytes > usage_.capacity_bytes) {
+    while (!fits()) {
       Item* victim = Victim();
-      if (victim == nullptr) return;
-      const double worth = WorthOf(*victim);
-      price_ = std::max(price_, worth);
-      if (victim->value.parts.empty()) {
+      if (victim == nullptr) break;
+      price_ = std::max(price_, victim->Worth());
+      if (victim->parts.empty()) {
         ++usage_.evictions;
         Forget(victim);
         continue;
       }
       ++usage_.shrinks;
-      const TrackedPart part = victim->value.parts.back();
-      victim->value.parts.pop_back();
+      const TrackedPart part = victim->parts.back();
+      victim->parts.pop_back();
       victim->charge_bytes -= part.charge_bytes;
-      created_.push_back(part.number);
+      ++created_count_;
       Item& given_up = items_.emplace_back();
-      given_up.value.number = part.number;
+      given_up.number = part.number;
+      given_up.is_chunk = true;
       given_up.charge_bytes = part.charge_bytes;
       given_up.role = victim->role;
-      given_up.had_hint = victim->had_hint;
       given_up.epoch = epoch_++;
-      Retire(&given_up);
     }
+    FreePassed();
   }
 
-  const Policy policy_;
-  FilterCache::Usage usage_;  // The fixed and the counted parts only.
+  FilterCache::Usage usage_;  // The capacity and the counts of events only.
   std::list<Item> items_;
-  std::array<ModelHint, kKeys> hints_;
-  std::vector<size_t> created_;
+  std::array<ModelSlot, kKeys> slots_;
+  size_t created_count_ = 0;
   double price_ = 0;
   uint64_t now_ = 0;
   uint64_t epoch_ = 0;
   std::optional<uint64_t> guard_began_;
 };
 
-struct Shape {
-  Policy policy = Policy::kScanResistant;
-  size_t capacity_bytes = 3000;
-  size_t max_handles = 2;
-  bool resizes = false;
-};
-
 class ModelTest {
  public:
-  ModelTest(uint32_t seed, const Shape& shape)
+  ModelTest(uint32_t seed, size_t capacity_bytes, size_t max_handles,
+            bool resizes)
       : random_(seed),
-        shape_(shape),
-        model_(shape.capacity_bytes, shape.policy),
-        cache_(NewShardedLruCache({shape.capacity_bytes, 0, shape.policy})) {}
+        capacity_bytes_(capacity_bytes),
+        max_handles_(max_handles),
+        resizes_(resizes),
+        model_(capacity_bytes),
+        cache_(NewShardedLruCache({capacity_bytes, 0})),
+        chunks_(Access::ChunkCacheOf(cache_.get())) {}
   ~ModelTest() {
     for (const Held& h : held_) cache_->Release(h.handle);
   }
@@ -355,21 +315,15 @@ class ModelTest {
   void Run() {
     for (int step = 0; step < kSteps; ++step) {
       Step();
-      while (held_.size() > shape_.max_handles) Release(Below(held_.size()));
+      while (held_.size() > max_handles_) Release(Below(held_.size()));
       Compare();
-      if (::testing::Test::HasFatalFailure()) {
-        FAIL() << "step " << step;
-      }
+      if (::testing::Test::HasFatalFailure()) FAIL() << "step " << step;
     }
     guard_.reset();
     while (!held_.empty()) Release(0);
     cache_.reset();
-    for (const size_t number : model_.created()) {
-      ASSERT_EQ(deaths_.Of(number), 1) << number;
-    }
-    for (const FilterCache::Hint& hint : hints_) {
-      ASSERT_EQ(hint.value.load(), nullptr);
-    }
+    ASSERT_EQ(deaths_.Total(), model_.created_count() + refused_count_);
+    for (const Slot& slot : slots_) ASSERT_EQ(slot.value.load(), nullptr);
   }
 
  private:
@@ -391,7 +345,10 @@ class ModelTest {
     const uint64_t key = Below(kKeys);
     const uint64_t operation = Below(1000);
     if (operation < 350) {
-      Lookup(key);
+      FilterCache::Handle* handle = cache_->Lookup(KeyOf(key));
+      const size_t number = model_.Lookup(key);
+      ASSERT_EQ(handle == nullptr ? kNone : NumberOf(*cache_, handle), number);
+      if (handle != nullptr) held_.push_back({handle, number});
     } else if (operation < 650) {
       Insert(key);
     } else if (operation < 700) {
@@ -401,22 +358,22 @@ class ModelTest {
       cache_->EraseFile(FileOf(key));
       model_.EraseFile(FileOf(key));
     } else if (operation < 730) {
-      cache_->DropHint(KeyOf(key), &hints_[key]);
-      model_.DropHint(key);
+      chunks_->DropSlot(KeyOf(key), &slots_[key]);
+      model_.DropSlot(key);
     } else if (operation < 830) {
-      hints_[key].used = true;
-      model_.UseHint(key);
+      slots_[key].used = true;
+      model_.UseSlot(key);
     } else if (operation < 850) {
-      if (model_.InGuard()) {
+      if (guard_ != nullptr) {
         guard_.reset();
         model_.EndGuard();
       } else {
-        guard_ = std::make_unique<base::EpochGuard>();
+        guard_ = std::make_unique<threads::EpochGuard>();
         model_.BeginGuard();
       }
     } else if (operation < 855) {
-      if (!shape_.resizes) return;
-      const size_t capacity_bytes = Below(2 * shape_.capacity_bytes);
+      if (!resizes_) return;
+      const size_t capacity_bytes = Below(2 * capacity_bytes_);
       cache_->SetCapacity(capacity_bytes);
       model_.SetCapacity(capacity_bytes);
     } else if (!held_.empty()) {
@@ -424,41 +381,36 @@ class ModelTest {
     }
   }
 
-  void Lookup(uint64_t key) {
-    const bool with_hint = Below(2) == 0;
-    FilterCache::Handle* handle =
-        cache_->Lookup(KeyOf(key), with_hint ? &hints_[key] : nullptr);
-    const size_t number = model_.Lookup(key, with_hint);
-    ASSERT_EQ(handle == nullptr ? kNone : NumberOf(*cache_, handle), number);
-    if (handle != nullptr) held_.push_back({handle, number});
-  }
-
   void Insert(uint64_t key) {
     ModelValue value;
     value.number = next_number_++;
-    value.worth = static_cast<double>(Below(4)) - 1;
     FilterCache::EntryOptions options;
     options.charge_bytes = Below(20) == 0 ? Below(3000) : Below(300);
-    const uint64_t priority = Below(40);
-    options.priority = priority == 0   ? FilterCachePriority::kPinned
-                       : priority < 10 ? FilterCachePriority::kHigh
-                                       : FilterCachePriority::kLow;
+    if (Below(40) == 0) options.priority = FilterCachePriority::kPinned;
     options.role = static_cast<FilterCacheRole>(
         Below(static_cast<uint64_t>(FilterCacheRole::kCount)));
-    if (Below(2) == 0) options.hint = &hints_[key];
-    for (uint64_t parts = Below(2) * Below(4); parts > 0; --parts) {
-      const size_t charge_bytes = 1 + Below(50);
-      value.parts.push_back(
-          {next_number_++, charge_bytes, static_cast<double>(Below(5))});
-      options.charge_bytes += charge_bytes;
+    value.is_chunk = Below(4) > 0;
+    if (value.is_chunk) {
+      value.worth = static_cast<double>(Below(4)) - 1;
+      for (uint64_t parts = Below(2) * Below(4); parts > 0; --parts) {
+        const size_t charge_bytes = 1 + Below(50);
+        value.parts.push_back(
+            {next_number_++, charge_bytes, static_cast<double>(Below(5))});
+        options.charge_bytes += charge_bytes;
+      }
     }
 
-    std::unique_ptr<FilterCache::Value> tracked =
-        std::make_unique<TrackedValue>(value.number, &deaths_, value.worth,
-                                       value.parts);
-    FilterCache::Handle* handle = cache_->Insert(KeyOf(key), &tracked, options);
+    std::unique_ptr<ChunkValue> chunk = std::make_unique<TrackedValue>(
+        value.number, &deaths_, value.worth, value.parts);
+    std::unique_ptr<FilterCache::Value> other;
+    if (!value.is_chunk) other = std::move(chunk);
+    FilterCache::Handle* handle =
+        value.is_chunk
+            ? chunks_->InsertChunk(KeyOf(key), &chunk, options, &slots_[key])
+            : cache_->Insert(KeyOf(key), &other, options);
+    ASSERT_EQ(handle == nullptr, chunk != nullptr || other != nullptr);
+    if (handle == nullptr) ++refused_count_;
     ASSERT_EQ(handle != nullptr, model_.Insert(key, value, options));
-    ASSERT_EQ(handle == nullptr, tracked != nullptr);
     if (handle != nullptr) held_.push_back({handle, value.number});
   }
 
@@ -471,69 +423,70 @@ class ModelTest {
   void Compare() {
     const FilterCache::Usage usage = cache_->GetUsage();
     ASSERT_EQ(usage.ToString(), model_.GetUsage().ToString());
-    if (!shape_.resizes) {
+    if (!resizes_) {
       ASSERT_LE(usage.usage_bytes, usage.capacity_bytes);
     }
     for (size_t bytes : {0, 100, 1000}) {
-      ASSERT_EQ(cache_->Price({}, bytes), model_.Price(bytes));
+      ASSERT_EQ(chunks_->Price({}, bytes), model_.Price(bytes));
     }
+    const size_t taken_bytes = usage.pinned_bytes + kEntryOverheadBytes;
+    ASSERT_EQ(
+        chunks_->MaxChargeBytes({}),
+        usage.capacity_bytes - std::min(usage.capacity_bytes, taken_bytes));
     for (const Held& h : held_) {
       ASSERT_EQ(NumberOf(*cache_, h.handle), h.number);
     }
     for (uint64_t key = 0; key < kKeys; ++key) {
-      const FilterCache::Value* value = hints_[key].value.load();
+      const ChunkValue* value = slots_[key].value.load();
       ASSERT_EQ(value == nullptr ? kNone : NumberOf(value),
-                model_.HintOf(key).number);
-      ASSERT_EQ(hints_[key].used.load(), model_.HintOf(key).used);
+                model_.SlotOf(key).number);
+      ASSERT_EQ(slots_[key].used.load(), model_.SlotOf(key).used);
     }
-    while (seen_ < model_.created().size()) {
-      alive_.push_back(model_.created()[seen_++]);
+    for (const Model::Item& item : model_.items()) {
+      ASSERT_EQ(deaths_.Of(item.number), 0) << item.number;
     }
-    for (size_t i = alive_.size(); i-- > 0;) {
-      const bool lives = model_.IsAlive(alive_[i]);
-      ASSERT_EQ(deaths_.Of(alive_[i]), lives ? 0 : 1) << alive_[i];
-      if (!lives) alive_.erase(alive_.begin() + static_cast<ptrdiff_t>(i));
-    }
+    ASSERT_EQ(deaths_.Total(),
+              model_.created_count() + refused_count_ - model_.items().size());
   }
 
   std::mt19937 random_;
-  const Shape shape_;
+  const size_t capacity_bytes_;  // At the beginning.
+  const size_t max_handles_;
+  const bool resizes_;
   Deaths deaths_{4 * kSteps};
-  std::array<FilterCache::Hint, kKeys> hints_;
+  std::array<Slot, kKeys> slots_;
   Model model_;
   std::unique_ptr<FilterCache> cache_;
-  std::unique_ptr<base::EpochGuard> guard_;
+  ChunkCache* const chunks_;
+  std::unique_ptr<threads::EpochGuard> guard_;
   std::vector<Held> held_;
   size_t next_number_ = 0;
-  size_t seen_ = 0;            // Of the created ones.
-  std::vector<size_t> alive_;  // Created, and not known to be dead.
+  size_t refused_count_ = 0;
 };
 
-void CompareRandomly(uint32_t first_seed, const Shape& shape) {
-  for (const Policy policy : {Policy::kScanResistant, Policy::kPlainLru}) {
-    for (uint32_t seed = first_seed; seed < first_seed + 10; ++seed) {
-      SCOPED_TRACE(seed);
-      Shape with_policy = shape;
-      with_policy.policy = policy;
-      ASSERT_NO_FATAL_FAILURE(ModelTest(seed, with_policy).Run());
-    }
+void CompareRandomly(uint32_t first_seed, size_t capacity_bytes,
+                     size_t max_handles, bool resizes = false) {
+  for (uint32_t seed = first_seed; seed < first_seed + 20; ++seed) {
+    SCOPED_TRACE(seed);
+    ASSERT_NO_FATAL_FAILURE(
+        ModelTest(seed, capacity_bytes, max_handles, resizes).Run());
   }
 }
 
 TEST(ShardedLruCacheModel, AgreesWithFewHandles) {
-  CompareRandomly(0, {Policy(), 5000, 2});
+  CompareRandomly(0, 5000, 2);
 }
 
 TEST(ShardedLruCacheModel, AgreesWithMoreHandlesThanFit) {
-  CompareRandomly(100, {Policy(), 2000, 12});
+  CompareRandomly(100, 2000, 12);
 }
 
 TEST(ShardedLruCacheModel, AgreesWithRoomForAll) {
-  CompareRandomly(200, {Policy(), 1 << 20, 20});
+  CompareRandomly(200, 1 << 20, 20);
 }
 
 TEST(ShardedLruCacheModel, AgreesWhileItsCapacityChanges) {
-  CompareRandomly(300, {Policy(), 3000, 4, true});
+  CompareRandomly(300, 3000, 4, true);
 }
 
 }  // namespace

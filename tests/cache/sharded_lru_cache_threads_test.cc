@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads over a cache that is much too small for them. Most of what
-// could go wrong here is for ThreadSanitizer and AddressSanitizer to see.
+// Many threads over a cache that is much too small for them. Sanitizers see
+// most of what could go wrong.
 
 #include <atomic>
 #include <cstddef>
@@ -37,7 +37,7 @@ class KeyedValue : public FilterCache::Value {
   FilterCacheKey key_;
 };
 
-// What one thread counted itself.
+// One thread counts its own calls.
 struct Counts {
   uint64_t hits = 0, misses = 0, inserts = 0, rejections = 0;
 };

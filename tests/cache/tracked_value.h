@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/chunk_cache.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache {
@@ -22,23 +23,28 @@ class Deaths {
  public:
   explicit Deaths(size_t value_count) : counts_(value_count) {}
 
-  void Count(size_t number) { ++counts_.at(number); }
+  void Count(size_t number) {
+    ++counts_.at(number);
+    ++total_;
+  }
   int Of(size_t number) const { return counts_.at(number); }
+  size_t Total() const { return total_; }
 
  private:
   std::vector<std::atomic<int>> counts_;
+  std::atomic<size_t> total_{0};
 };
 
-// What a value may give up, and becomes a value of that number.
+// A part that a value may give up: it becomes a value of that number.
 struct TrackedPart {
   size_t number;
   size_t charge_bytes;
   double worth;
 };
 
-class TrackedValue : public FilterCache::Value {
+class TrackedValue : public ChunkValue {
  public:
-  // The last part goes first; `worth` is what is left without any.
+  // The last part goes first; `worth` is that of the value without parts.
   TrackedValue(size_t number, Deaths* deaths, double worth = kUnknownWorth,
                std::vector<TrackedPart> parts = {})
       : number_(number),
@@ -52,8 +58,8 @@ class TrackedValue : public FilterCache::Value {
   double Worth() const override {
     return parts_.empty() ? worth_ : parts_.back().worth;
   }
-  std::unique_ptr<Value> Shrink(size_t* freed_bytes) override {
-    if (parts_.empty()) return Value::Shrink(freed_bytes);
+  std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) override {
+    if (parts_.empty()) return ChunkValue::Shrink(freed_bytes);
     const TrackedPart part = parts_.back();
     parts_.pop_back();
     *freed_bytes = part.charge_bytes;

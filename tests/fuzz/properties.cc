@@ -219,8 +219,6 @@ class ReaderLife {
     faulty_ = std::make_unique<testing::FaultySource>(source_.get());
     const uint8_t more = input->Byte();
     reader_options_.cache = (more & 3) == 0 ? nullptr : cache_.get();
-    reader_options_.false_positive_memo =
-        (more & 4) != 0 ? memo_.get() : nullptr;
     reader_options_.loading =
         (more & 8) != 0 ? FilterLoading::kAlways : FilterLoading::kWhenItPays;
     reader_options_.file_id = 3;
@@ -331,7 +329,6 @@ class ReaderLife {
   std::unique_ptr<RandomAccessSource> source_;
   std::unique_ptr<testing::FaultySource> faulty_;
   const std::unique_ptr<FilterCache> cache_ = NewShardedLruCache({0, 0});
-  const std::unique_ptr<FilterCache> memo_ = NewShardedLruCache({2000, 0});
   FilterStats stats_;
   FilterReaderOptions reader_options_;
   size_t most_bytes_ = 0;  // What was pinned when the capacity shrank may stay.

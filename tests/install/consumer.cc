@@ -108,8 +108,7 @@ int main() {
   }
   // What is damaged is refused by name, and not thrown.
   const Source half(std::string_view(sst).substr(0, sst.size() / 2));
-  const auto refused =
-      rowbloom::FilterReader::Open(&half, {block_offset, 0}, {});
+  const auto refused = rowbloom::FilterReader::Open(&half, {block_offset}, {});
   if (refused.ok()) return 9;
   if (std::strcmp(rowbloom::Version(), ROWBLOOM_VERSION_STRING) != 0) return 10;
   std::printf("rowbloom %s, C++%ld: %s\n", rowbloom::Version(),

@@ -32,7 +32,6 @@ class FilterReaderAllocation
     FilterReaderOptions reader_options;
     reader_options.cache = cache_.get();
     reader_options.stats = &stats_;
-    reader_options.false_positive_memo = memo_.get();
     reader_ = testing::OpenOrDie(counting_.get(), reader_options);
     for (uint64_t i = 0; i < 40000; ++i) rows_.push_back(NumberedRow(i));
   }
@@ -48,7 +47,6 @@ class FilterReaderAllocation
   std::unique_ptr<RandomAccessSource> memory_;
   std::unique_ptr<testing::CountingSource> counting_;
   const std::unique_ptr<FilterCache> cache_ = NewShardedLruCache({64 << 20});
-  const std::unique_ptr<FilterCache> memo_ = NewShardedLruCache({1 << 20});
   FilterStats stats_;
   std::unique_ptr<FilterReader> reader_;
   std::vector<std::string> rows_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/chunk_cache.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
@@ -44,6 +45,17 @@ struct File {
   const std::unique_ptr<RandomAccessSource> memory;
   CountingSource counting;
 };
+
+// The first row of each chunk of a ROW block over EvenRows().
+std::vector<std::string> FirstRows(const FilterReader& reader) {
+  std::vector<std::string> rows;
+  uint64_t rows_before = 0;
+  for (const FilterChunkInfo& chunk : reader.Chunks()) {
+    rows.push_back(NumberedRow(2 * rows_before));
+    rows_before += chunk.descriptor.key_count;
+  }
+  return rows;
+}
 
 std::vector<char> AskAll(const std::vector<FilterQuestion>& questions) {
   const auto answers = std::make_unique<bool[]>(questions.size());
@@ -110,9 +122,7 @@ class ColdBatchTest : public ::testing::TestWithParam<size_t> {
     options.cache = cache_.get();
     options.loading = loading;
     reader_ = testing::OpenOrDie(&file_.counting, options);
-    for (const FilterChunkInfo& chunk : reader_->Chunks()) {
-      rows_.push_back(chunk.first_row);
-    }
+    rows_ = FirstRows(*reader_);
     for (const std::string& row : rows_) keys_.push_back(FilterKey::Row(row));
     ASSERT_GE(keys_.size(), 5u);
     file_.counting.Reset();
@@ -143,7 +153,7 @@ TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
   EXPECT_THAT(file_.counting.reads(), ElementsAre(ReadRange{0, size}));
   EXPECT_EQ(reader_->stats()[FilterCounter::kChunkLoads], keys_.size());
   EXPECT_EQ(reader_->stats()[FilterCounter::kChunkLoadBytes], size);
-  EXPECT_EQ(cache_->ledger().GetTotals().loaded_bytes, size);
+  EXPECT_EQ(cache::Access::LedgerOf(*cache_)->GetTotals().loaded_bytes, size);
 }
 
 TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
@@ -156,14 +166,14 @@ TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
   reader_options.cache = cache.get();
   const auto reader = testing::OpenOrDie(file.memory.get(), reader_options);
   ASSERT_GT(reader->properties().filter_size_bytes, 3 * kCapacity);
-  std::vector<std::string> rows;
-  for (const auto& chunk : reader->Chunks()) rows.push_back(chunk.first_row);
+  const std::vector<std::string> rows = FirstRows(*reader);
   std::vector<FilterKey> keys;
   for (const std::string& row : rows) keys.push_back(FilterKey::Row(row));
   const auto answers = std::make_unique<bool[]>(keys.size());
   for (int i = 0; i < 100; ++i) {
     reader->MayContain(keys, answers.get());
-    const FilterLedger::Totals totals = cache->ledger().GetTotals();
+    const cache::LoadLedger::Totals totals =
+        cache::Access::LedgerOf(*cache)->GetTotals();
     // Nothing is saved by rows that are there.
     ASSERT_LE(
         totals.loaded_bytes,
@@ -171,7 +181,58 @@ TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
   }
 }
 
-TEST(FilterReaderBatch, AFailedReadIsTriedOnceMoreForEachChunk) {
+// Counts the calls that wait, as for an object store.
+class StoreSource final : public RandomAccessSource {
+ public:
+  StoreSource(const RandomAccessSource* source, int* waits)
+      : source_(source), waits_(waits) {}
+  absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
+                    std::string_view* result) const override {
+    ++*waits_;
+    return source_->Read(offset, size_bytes, scratch, result);
+  }
+  void ReadMany(absl::Span<SourceRead> reads) const override {
+    RandomAccessSource::ReadMany(reads);
+    *waits_ += 1 - static_cast<int>(reads.size());
+  }
+  const void* read_group() const override { return waits_; }
+  uint64_t size_bytes() const override { return source_->size_bytes(); }
+  std::string_view name() const override { return source_->name(); }
+
+ private:
+  const RandomAccessSource* const source_;
+  int* const waits_;
+};
+
+TEST(FilterReaderBatch, ManyColdFilesOfOneGroupAreOneWait) {
+  std::vector<std::unique_ptr<File>> files;
+  std::vector<std::unique_ptr<StoreSource>> sources;
+  const auto cache = NewShardedLruCache({8 << 20, 0});
+  std::vector<std::unique_ptr<FilterReader>> readers;
+  int waits = 0;
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  const std::string row = NumberedRow(10);
+  const FilterKey there = FilterKey::Row(row);
+  std::vector<FilterQuestion> questions;
+  for (int i = 0; i < 20; ++i) {
+    files.push_back(std::make_unique<File>(Block("compact")));
+    sources.push_back(
+        std::make_unique<StoreSource>(files.back()->memory.get(), &waits));
+    readers.push_back(testing::OpenOrDie(sources.back().get(), options));
+    questions.push_back({readers.back().get(), &there});
+  }
+  waits = 0;
+  EXPECT_THAT(AskAll(questions), Each(true));
+  EXPECT_EQ(waits, 1);
+  for (const auto& reader : readers) {
+    EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);
+  }
+  AskAll(questions);
+  EXPECT_EQ(waits, 1);
+}
+
+TEST(FilterReaderBatch, AFailedReadAnswersMaybeAndIsTriedAgainByTheNext) {
   const std::string block = Block("blocked_bloom");
   const auto memory = NewMemorySource(block);
   testing::FaultySource faulty(memory.get());
@@ -179,19 +240,21 @@ TEST(FilterReaderBatch, AFailedReadIsTriedOnceMoreForEachChunk) {
   FilterReaderOptions options;
   options.cache = cache.get();
   const auto reader = testing::OpenOrDie(&faulty, options);
-  const std::vector<FilterChunkInfo> chunks = reader->Chunks();
+  const std::vector<std::string> rows = FirstRows(*reader);
   std::vector<FilterKey> keys;
   std::vector<FilterQuestion> questions;
-  for (const auto& chunk : chunks)
-    keys.push_back(FilterKey::Row(chunk.first_row));
+  for (const std::string& row : rows) keys.push_back(FilterKey::Row(row));
   for (const FilterKey& key : keys) questions.push_back({reader.get(), &key});
   const uint64_t before = faulty.read_count();
   faulty.FailRead(1);
   EXPECT_THAT(AskAll(questions), Each(true));
-  EXPECT_EQ(faulty.read_count() - before, 1 + chunks.size());
-  EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], chunks.size());
-  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], chunks.size());
-  EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 0u);
+  EXPECT_EQ(faulty.read_count() - before, 1u);
+  EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], rows.size());
+  EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], rows.size());
+  EXPECT_THAT(AskAll(questions), Each(true));
+  EXPECT_EQ(faulty.read_count() - before, 2u);
+  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], rows.size());
+  EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], rows.size());
 }
 
 }  // namespace

@@ -15,10 +15,10 @@
 #include <string_view>
 #include <thread>
 
-#include "base/epoch.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
 #include "testing/keys.h"
+#include "threads/epoch.h"
 
 #if defined(__linux__) && __has_include(<linux/seccomp.h>)
 #include <linux/filter.h>
@@ -108,7 +108,7 @@ TEST_F(ForkTest, ChildFreesWhatItEvictsThoughAThreadOfItsParentWasInALookup) {
   std::promise<void> guarded;
   std::promise<void> forked;
   std::thread other([&] {
-    const base::EpochGuard guard;  // As any lookup has one.
+    const threads::EpochGuard guard;  // As any lookup has one.
     guarded.set_value();
     forked.get_future().wait();
   });
@@ -143,7 +143,7 @@ TEST_F(ForkTest, RetiredBytesAreWhatThreadsMayStillSee) {
   EXPECT_TRUE(LosesNoRow());
   EXPECT_EQ(cache_->GetUsage().retired_bytes, 0);
   {
-    const base::EpochGuard guard;
+    const threads::EpochGuard guard;
     cache_->SetCapacity(0);
     const FilterCache::Usage usage = cache_->GetUsage();
     EXPECT_GT(usage.retired_bytes, 0);
@@ -166,7 +166,7 @@ bool DenyMembarrier() {
 }
 
 TEST_F(ForkTest, DeniedMembarrierShowsInRetiredBytesAndLosesNoRow) {
-  if (!base::internal::guards_are_light) {
+  if (!threads::internal::guards_are_light) {
     GTEST_SKIP() << "membarrier(2) is not used here";
   }
   const int result = ResultInChild([&] {

@@ -59,7 +59,6 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
     FilterReaderOptions options;
     options.cache = cache_.get();
     options.stats = &stats_;
-    options.false_positive_memo = memo_.get();
     options.loading = GetParam();
     options.level = static_cast<int>(file);
     if (file % 2 == 0) options.file_id = 1 + file;
@@ -130,14 +129,12 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
       file->reader->stats();
     }
     cache_->GetUsage();
-    cache_->ledger().GetTotals();
     std::this_thread::yield();
   }
 
   std::vector<std::unique_ptr<File>> files_;
   size_t need_ = 0;
   std::unique_ptr<FilterCache> cache_;
-  const std::unique_ptr<FilterCache> memo_ = NewShardedLruCache({20000, 1});
   FilterStats stats_;
   std::atomic<uint64_t> lookups_{0};
   std::atomic<uint64_t> lost_{0};
@@ -183,7 +180,6 @@ TEST_P(MixedThreads, LoseNoRowAndNoCount) {
   usage = cache_->GetUsage();
   EXPECT_EQ(usage.usage_bytes, 0u);
   EXPECT_EQ(usage.entry_count, 0u);
-  EXPECT_EQ(memo_->GetUsage().usage_bytes, 0u);
   EXPECT_EQ(stats_.Snapshot()[FilterCounter::kLookups], lookups_);
   EXPECT_TRUE(stats_.Files().empty());
 }

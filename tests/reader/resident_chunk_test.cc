@@ -17,7 +17,7 @@
 namespace rowbloom::reader {
 namespace {
 
-using Answer = FileDemand::Answer;
+using Answer = LoadPolicy::Answer;
 
 class ResidentChunkTest : public ::testing::Test {
  protected:
@@ -36,7 +36,7 @@ class ResidentChunkTest : public ::testing::Test {
 
   std::unique_ptr<ResidentChunk> Make(
       const EncodedFilter& filter, uint32_t steps,
-      std::shared_ptr<const FileDemand> demand) const {
+      std::shared_ptr<const LoadPolicy> policy) const {
     const FilterDescriptor cut = FilterAtStep(filter.descriptor, steps);
     const std::vector<std::string_view> stored = filter.UnitViews();
     UnitPtrs units;
@@ -47,7 +47,7 @@ class ResidentChunkTest : public ::testing::Test {
     }
     auto chunk =
         ResidentChunk::Make({100, filter.descriptor, block_}, steps, units,
-                            Kernel::kBest, std::move(demand), 0);
+                            Kernel::kBest, std::move(policy), 0);
     EXPECT_TRUE(chunk.ok()) << chunk.status();
     return *std::move(chunk);
   }
@@ -62,13 +62,13 @@ class ResidentChunkTest : public ::testing::Test {
   std::vector<KeyDigest> digests_;
   EncodedFilter compact_;
   uint32_t all_ = 0;
-  std::shared_ptr<FileDemand> demand_ =
-      std::make_shared<FileDemand>(std::make_shared<FilterLedger>(), 1, 4096);
+  std::shared_ptr<LoadPolicy> policy_ = std::make_shared<LoadPolicy>(
+      std::make_shared<cache::LoadLedger>(), 1, 4096);
 };
 
 TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {
   ASSERT_GT(all_, 8u);
-  const auto chunk = Make(compact_, all_, demand_);
+  const auto chunk = Make(compact_, all_, policy_);
   const size_t charge = ResidentChunk::ChargeBytes(compact_.descriptor, all_);
   std::vector<uint32_t> steps = {chunk->steps()};
   size_t freed = 0;
@@ -97,7 +97,7 @@ TEST_F(ResidentChunkTest, AtEachStepLosesNothingAndHasTheRateOfItsColumns) {
   testing::Random random(6);
   const std::vector<KeyDigest> absent = testing::RandomDigests(&random, 100000);
   for (uint32_t steps = 1; steps <= all_; ++steps) {
-    const auto chunk = Make(compact_, steps, demand_);
+    const auto chunk = Make(compact_, steps, policy_);
     EXPECT_EQ(chunk->steps(), steps);
     ExpectNothingLost(*chunk);
     size_t positives = 0;
@@ -127,13 +127,13 @@ TEST_F(ResidentChunkTest, ChargesTheBytesOfItsUnitsAndOfItself) {
 }
 
 TEST_F(ResidentChunkTest, IsWorthWhatItsLastUnitSavesForEachByte) {
-  for (int i = 0; i < 10; ++i) demand_->CountSample(0, Answer::kNo);
-  const double saves = demand_->AbsentRate(0) * demand_->cost_bytes();
+  for (int i = 0; i < 10; ++i) policy_->CountSample(0, Answer::kNo);
+  const double saves = policy_->AbsentRate(0) * policy_->cost_bytes();
   const auto charge = [&](uint32_t steps) {
     return static_cast<double>(
         ResidentChunk::ChargeBytes(compact_.descriptor, steps));
   };
-  const auto chunk = Make(compact_, 8, demand_);
+  const auto chunk = Make(compact_, 8, policy_);
   EXPECT_DOUBLE_EQ(chunk->Worth(),
                    saves * (1.0 / 16 - 1.0 / 256) / (charge(8) - charge(4)));
   size_t bytes = 0;
@@ -141,28 +141,28 @@ TEST_F(ResidentChunkTest, IsWorthWhatItsLastUnitSavesForEachByte) {
   EXPECT_DOUBLE_EQ(chunk->Worth(), saves * (1 - 1.0 / 16) / charge(4));
   // Worth more than what was given up.
   const EncodedFilter blocked = Build("blocked_bloom");
-  const auto other = Make(blocked, 1, demand_);
+  const auto other = Make(blocked, 1, policy_);
   EXPECT_DOUBLE_EQ(other->Worth(),
                    saves / static_cast<double>(ResidentChunk::ChargeBytes(
                                blocked.descriptor, 1)));
 }
 
-TEST_F(ResidentChunkTest, WithoutDemandStaysWholeAndIsAnOrphan) {
+TEST_F(ResidentChunkTest, WithoutAPolicyItStaysWholeAndIsAnOrphan) {
   const auto chunk = Make(compact_, all_, nullptr);
-  EXPECT_EQ(chunk->Worth(), FilterCache::Value::kUnknownWorth);
+  EXPECT_EQ(chunk->Worth(), cache::ChunkValue::kUnknownWorth);
   EXPECT_TRUE(chunk->IsOrphan());
   size_t bytes = 0;
   EXPECT_EQ(chunk->Shrink(&bytes), nullptr);
-  const auto owned = Make(compact_, all_, demand_);
+  const auto owned = Make(compact_, all_, policy_);
   EXPECT_FALSE(owned->IsOrphan());
-  demand_->Close();
+  policy_->Close();
   EXPECT_TRUE(owned->IsOrphan());
 }
 
 TEST_F(ResidentChunkTest, AFamilyWithoutStepsDoesNotShrink) {
   for (const char* family : {"blocked_bloom", "fast", "always_maybe"}) {
     const EncodedFilter filter = Build(family);
-    const auto chunk = Make(filter, FilterSteps(filter.descriptor), demand_);
+    const auto chunk = Make(filter, FilterSteps(filter.descriptor), policy_);
     size_t bytes = 0;
     EXPECT_EQ(chunk->Shrink(&bytes), nullptr) << family;
     EXPECT_GE(chunk->Worth(), 0) << family;
@@ -172,7 +172,7 @@ TEST_F(ResidentChunkTest, AFamilyWithoutStepsDoesNotShrink) {
 
 TEST_F(ResidentChunkTest, AClonesUnitsAreItsOwnAndOutliveIt) {
   auto chunk = Make(compact_, 8, nullptr);
-  const auto clone = chunk->CloneFor(demand_, 0);
+  const auto clone = chunk->CloneFor(policy_, 0);
   ASSERT_NE(clone, nullptr);
   EXPECT_EQ(clone->units()[0], chunk->units()[0]);
   EXPECT_EQ(clone->units()[1], chunk->units()[1]);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "block_cache_bridge.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +20,6 @@
 #include "reader/test_block.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/version.h"
-#include "rowbloom/rocksdb_cache.h"
 #include "testing/counting_source.h"
 #if ROCKSDB_MAJOR >= 8
 #include "rocksdb/advanced_cache.h"
@@ -70,10 +71,10 @@ class BlockCacheBridge : public ::testing::TestWithParam<Engine> {
 
   explicit BlockCacheBridge(bool is_strict = false)
       : engine_(NewEngine(GetParam(), 100 * kCharge, is_strict)),
-        cache_(NewRocksDbCacheBridge(engine_)) {}
+        cache_(NewBlockCacheBridge(engine_)) {}
 
   Handle* Insert(const FilterCacheKey& key,
-                 FilterCachePriority priority = FilterCachePriority::kLow,
+                 FilterCachePriority priority = FilterCachePriority::kNormal,
                  size_t charge_bytes = kCharge) {
     std::unique_ptr<FilterCache::Value> value =
         std::make_unique<TrackedValue>(next_number_++, &deaths_);
@@ -81,13 +82,13 @@ class BlockCacheBridge : public ::testing::TestWithParam<Engine> {
     FilterCache::EntryOptions options;
     options.charge_bytes = charge_bytes;
     options.priority = priority;
-    options.role = FilterCacheRole::kMemo;
+    options.role = FilterCacheRole::kOther;
     Handle* handle = cache_->Insert(key, &value, options);
     EXPECT_EQ(value.get(), handle == nullptr ? raw : nullptr);
     return handle;
   }
   void Put(const FilterCacheKey& key,
-           FilterCachePriority priority = FilterCachePriority::kLow) {
+           FilterCachePriority priority = FilterCachePriority::kNormal) {
     Handle* handle = Insert(key, priority);
     ASSERT_NE(handle, nullptr);
     cache_->Release(handle);
@@ -143,7 +144,7 @@ TEST_P(BlockCacheBridge, FindsWhatWasInsertedAndChargesTheEngine) {
   EXPECT_GE(usage.usage_bytes, 3 * kCharge);
   EXPECT_LE(usage.usage_bytes, engine_->GetUsage());
   EXPECT_EQ(usage.usage_bytes,
-            usage.role_bytes.at(static_cast<size_t>(FilterCacheRole::kMemo)));
+            usage.role_bytes.at(static_cast<size_t>(FilterCacheRole::kOther)));
   EXPECT_EQ(usage.capacity_bytes, engine_->GetCapacity());
   EXPECT_EQ(usage.entry_count, 3);
   EXPECT_EQ(usage.inserts, 3);
@@ -210,7 +211,7 @@ TEST_P(BlockCacheBridge, PinnedStaysUntilItIsErasedOrReplaced) {
 }
 
 TEST_P(BlockCacheBridge, BridgesOverOneCacheAreApart) {
-  const std::unique_ptr<FilterCache> other = NewRocksDbCacheBridge(engine_);
+  const std::unique_ptr<FilterCache> other = NewBlockCacheBridge(engine_);
   Put({1, 0});
   EXPECT_EQ(other->Lookup({1, 0}), nullptr);
   other->EraseFile(1);
@@ -252,8 +253,8 @@ TEST_P(BlockCacheBridge, AnEntryUnderTheHashOfAnotherChunkIsNotFoundThere) {
 
 TEST_P(BlockCacheBridge, GivesItsMemoryBackWhenItGoes) {
   for (uint64_t chunk = 0; chunk < 20; ++chunk) {
-    Put({1, chunk},
-        chunk == 7 ? FilterCachePriority::kPinned : FilterCachePriority::kLow);
+    Put({1, chunk}, chunk == 7 ? FilterCachePriority::kPinned
+                               : FilterCachePriority::kNormal);
   }
   cache_.reset();
   EXPECT_EQ(engine_->GetUsage(), 0);
@@ -280,7 +281,7 @@ TEST_P(StrictBlockCacheBridge, RefusedValueStaysWithTheCaller) {
   EXPECT_EQ(cache_->GetUsage().entry_count, held.size());
   for (Handle* handle : held) cache_->Release(handle);
   Put({2, 0});
-  EXPECT_EQ(Insert({2, 1}, FilterCachePriority::kLow,
+  EXPECT_EQ(Insert({2, 1}, FilterCachePriority::kNormal,
                    std::numeric_limits<size_t>::max()),
             nullptr);
 }
@@ -393,7 +394,7 @@ TEST_P(BlockCacheBridge, ManyThreadsSeeTheirOwnValues) {
           FilterCache::EntryOptions options;
           options.charge_bytes = 10 * kCharge;
           options.priority = operation < 63 ? FilterCachePriority::kPinned
-                                            : FilterCachePriority::kLow;
+                                            : FilterCachePriority::kNormal;
           Handle* handle = cache_->Insert(key, &value, options);
           ASSERT_NE(handle, nullptr);
           cache_->Release(handle);

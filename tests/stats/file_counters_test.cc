@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/epoch.h"
 #include "gtest/gtest.h"
+#include "threads/epoch.h"
 
 namespace rowbloom::stats {
 namespace {
@@ -14,8 +14,8 @@ namespace {
 TEST(FileCounters, CountsEachAnswer) {
   FileCounters counters;
   for (int i = 0; i < 10; ++i) {
-    counters.CountLookup(base::ThisThread());
-    counters.CountAnswer(base::ThisThread(), i < 3);
+    counters.CountLookup(threads::ThisThread());
+    counters.CountAnswer(threads::ThisThread(), i < 3);
   }
   counters.Add(FilterCounter::kChunkLoads, 5);
   const FilterStatsSnapshot snapshot = counters.Snapshot();
@@ -31,7 +31,7 @@ TEST(FileCounters, OneLookupInSixteenIsASample) {
     FileCounters counters;
     std::vector<double> samples(period);
     for (uint64_t i = 0; i < kLookups; ++i) {
-      samples[i % period] += counters.CountLookup(base::ThisThread());
+      samples[i % period] += counters.CountLookup(threads::ThisThread());
     }
     const double expected = static_cast<double>(kLookups) /
                             static_cast<double>(period * kSampleInterval);
@@ -43,9 +43,9 @@ TEST(FileCounters, OneLookupInSixteenIsASample) {
 
 TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
   FileCounters counters;
-  counters.CountLookup(base::ThisThread());  // Makes them.
-  counters.CountAnswer(base::ThisThread(), true);
-  FileCounters::Own own = counters.OwnOf(base::ThisThread());
+  counters.CountLookup(threads::ThisThread());  // Makes them.
+  counters.CountAnswer(threads::ThisThread(), true);
+  FileCounters::Own own = counters.OwnOf(threads::ThisThread());
   ASSERT_TRUE(own);
   uint64_t samples = 0;
   for (int i = 1; i < 1600; ++i) {
@@ -64,7 +64,7 @@ TEST(FileCounters, RareAnswersAreSampledToo) {
   uint64_t positives = 0;
   for (uint64_t i = 0; i < 1 << 20; ++i) {
     const bool is_negative = i % 1000 == 0;
-    const bool is_sample = counters.CountLookup(base::ThisThread());
+    const bool is_sample = counters.CountLookup(threads::ThisThread());
     (is_negative ? negatives : positives) += is_sample;
   }
   EXPECT_NEAR(static_cast<double>(negatives), 1049.0 / kSampleInterval, 3);

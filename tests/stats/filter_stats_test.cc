@@ -108,12 +108,26 @@ TEST(FilterStats, TextHasOneNamedLineForEachCounter) {
             "negatives 2\n"
             "true_positives 3\n"
             "false_positives 4\n"
-            "memo_negatives 5\n"
-            "unloaded 6\n"
-            "chunk_loads 7\n"
-            "chunk_load_bytes 8\n"
-            "load_errors 9\n"
-            "open_errors 10\n");
+            "unloaded 5\n"
+            "chunk_loads 6\n"
+            "chunk_load_bytes 7\n"
+            "load_errors 8\n"
+            "open_errors 9\n");
+}
+
+TEST(FilterStats, TheRateOfFiltersLeavesOutUnloadedLookups) {
+  FilterStatsSnapshot snapshot;
+  EXPECT_EQ(snapshot.observed_filter_fpr(), 0);
+  const auto set = [&](FilterCounter counter, uint64_t value) {
+    snapshot.values[static_cast<size_t>(counter)] = value;
+  };
+  // Absent keys only: 100 found no chunk, and 9 of 909 passed the filter.
+  set(FilterCounter::kLookups, 1009);
+  set(FilterCounter::kNegatives, 900);
+  set(FilterCounter::kFalsePositives, 109);
+  set(FilterCounter::kUnloaded, 100);
+  EXPECT_DOUBLE_EQ(snapshot.observed_fpr(), 109.0 / 1009);
+  EXPECT_DOUBLE_EQ(snapshot.observed_filter_fpr(), 9.0 / 909);
 }
 
 TEST(FilterStats, ObservedRateIsOfTheLookupsWhoseKeyWasNotThere) {

@@ -19,7 +19,6 @@
 #include "rocksdb/test_db.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
-#include "rowbloom/rocksdb_cache.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_rows.h"
 #include "rowbloom/rocksdb_stats.h"
@@ -81,14 +80,6 @@ TEST(AnotherRelease, BudgetListenerIsRefused) {
   EXPECT_EQ(NewRocksDbBudgetListener(&error), nullptr);
   EXPECT_TRUE(IsRefused(error)) << error.ToString();
   EXPECT_EQ(NewRocksDbBudgetListener(), nullptr);
-}
-
-TEST(AnotherRelease, BlockCacheBridgeIsRefused) {
-  Status error;
-  const auto block_cache = ROCKSDB_NAMESPACE::NewLRUCache(1 << 20);
-  EXPECT_EQ(NewRocksDbCacheBridge(block_cache, &error), nullptr);
-  EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRocksDbCacheBridge(block_cache), nullptr);
 }
 
 TEST(AnotherRelease, OptionsStringsAreRefused) {

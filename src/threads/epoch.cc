@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/epoch.h"
+#include "threads/epoch.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #endif
 
-namespace rowbloom::base {
+namespace rowbloom::threads {
 
 namespace {
 
@@ -58,12 +58,10 @@ std::atomic<ThreadRecord*> all_records{nullptr};
 namespace {
 
 std::atomic<uint32_t> record_count{0};
-std::atomic<uint64_t> fork_count{0};
 
 #if defined(ROWBLOOM_HAS_FORK)
 // The child has the thread that called fork() and no other.
 void ForgetOtherThreads() {
-  fork_count.fetch_add(1);
   ForEachThread([](ThreadRecord& thread) {
     if (&thread == thread_record) return;
     thread.epoch.store(0);
@@ -118,8 +116,6 @@ ThreadRecord* AcquireThreadRecord() {
 
 }  // namespace internal
 
-uint64_t ForkCount() { return internal::fork_count.load(); }
-
 uint64_t RetireEpoch() { return internal::global_epoch.value.fetch_add(1); }
 
 uint64_t FirstGuardedEpoch() {
@@ -132,4 +128,4 @@ uint64_t FirstGuardedEpoch() {
   return first;
 }
 
-}  // namespace rowbloom::base
+}  // namespace rowbloom::threads

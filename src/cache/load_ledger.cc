@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rowbloom/filter_ledger.h"
+#include "cache/load_ledger.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace rowbloom {
+namespace rowbloom::cache {
 
 namespace {
 
-constexpr uint64_t kLookupsPerChunkAndEra = 2048;
-// Grants beyond it, as of a cache without a limit, change nothing.
+constexpr uint64_t kLookupsPerChunkAndHalfLife = 2048;
+// More is granted to no one: a cache without a limit asks for SIZE_MAX.
 constexpr int64_t kMaxGrantedBytes = int64_t{1} << 60;
 
 }  // namespace
 
-void FilterLedger::Grant(uint64_t bytes) {
+void LoadLedger::GrantUpTo(uint64_t bytes) {
+  const auto target = static_cast<int64_t>(
+      std::min(bytes, static_cast<uint64_t>(kMaxGrantedBytes)));
   int64_t granted = granted_bytes_.load();
-  int64_t more;
-  do {
-    more = static_cast<int64_t>(
-        std::min(bytes, static_cast<uint64_t>(kMaxGrantedBytes - granted)));
-  } while (!granted_bytes_.compare_exchange_weak(granted, granted + more));
-  balance_bytes_.fetch_add(more);
+  while (granted < target) {
+    if (!granted_bytes_.compare_exchange_weak(granted, target)) continue;
+    balance_bytes_.fetch_add(target - granted);
+    return;
+  }
 }
 
-bool FilterLedger::WithinGrants() const {
+bool LoadLedger::WithinGrants() const {
   return static_cast<int64_t>(loaded_bytes_.load(std::memory_order_relaxed)) <
          granted_bytes_.load(std::memory_order_relaxed);
 }
 
-void FilterLedger::CountLookups(uint64_t lookups, uint64_t negatives,
-                                uint64_t cost_bytes) {
+void LoadLedger::CountLookups(uint64_t lookups, Answer answer,
+                              uint64_t cost_bytes) {
+  const uint64_t negatives = answer == Answer::kNo ? lookups : 0;
+  if (answer != Answer::kUnloaded) {
+    hits_.fetch_add(lookups, std::memory_order_relaxed);
+  }
   unfiltered_bytes_.fetch_add(lookups * cost_bytes, std::memory_order_relaxed);
   saved_bytes_.fetch_add(negatives * cost_bytes, std::memory_order_relaxed);
   // What does not fit 64 bits is beyond any limit.
@@ -50,21 +55,21 @@ void FilterLedger::CountLookups(uint64_t lookups, uint64_t negatives,
 
   const uint64_t now =
       lookups_.fetch_add(lookups, std::memory_order_relaxed) + lookups;
-  uint64_t began = era_began_.load(std::memory_order_relaxed);
-  if (now > began && now - began >= era_length() &&
-      era_began_.compare_exchange_strong(began, now,
-                                         std::memory_order_relaxed)) {
-    era_.fetch_add(1, std::memory_order_relaxed);
+  uint64_t began = half_life_began_.load(std::memory_order_relaxed);
+  if (now > began && now - began >= HalfLifeLookups() &&
+      half_life_began_.compare_exchange_strong(began, now,
+                                               std::memory_order_relaxed)) {
+    half_lives_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
-void FilterLedger::CountLoad(uint64_t bytes) {
+void LoadLedger::CountLoad(uint64_t bytes) {
   loaded_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   balance_bytes_.fetch_sub(static_cast<int64_t>(bytes),
                            std::memory_order_relaxed);
 }
 
-bool FilterLedger::MayLoad(uint64_t planned_bytes) {
+bool LoadLedger::MayLoad(uint64_t planned_bytes) {
   const int64_t balance = balance_bytes_.load(std::memory_order_relaxed);
   if (balance > 0 && static_cast<uint64_t>(balance) > planned_bytes) {
     return true;
@@ -73,31 +78,33 @@ bool FilterLedger::MayLoad(uint64_t planned_bytes) {
   return false;
 }
 
-void FilterLedger::AddChunks(int64_t count) {
+void LoadLedger::AddChunks(int64_t count) {
   chunk_count_.fetch_add(count, std::memory_order_relaxed);
 }
 
-uint64_t FilterLedger::era_length() const {
+uint64_t LoadLedger::HalfLifeLookups() const {
   const int64_t chunks = chunk_count_.load(std::memory_order_relaxed);
-  return kLookupsPerChunkAndEra *
+  return kLookupsPerChunkAndHalfLife *
          static_cast<uint64_t>(std::max<int64_t>(chunks, 1));
 }
 
-FilterLedger::Mark FilterLedger::Now() const { return {era(), lookups()}; }
+LoadLedger::Mark LoadLedger::Now() const { return {half_lives(), lookups()}; }
 
-double FilterLedger::WeightSince(const Mark& mark) const {
+double LoadLedger::WeightSince(const Mark& mark) const {
   const uint64_t now = lookups();
-  const uint32_t eras = era() - mark.era;
-  if (eras == 0) return static_cast<double>(now - mark.lookups);
-  const uint64_t began = era_began_.load(std::memory_order_relaxed);
-  const double length = static_cast<double>(era_length());
+  const uint32_t half_lives = this->half_lives() - mark.half_lives;
+  if (half_lives == 0) return static_cast<double>(now - mark.lookups);
+  const uint64_t began = half_life_began_.load(std::memory_order_relaxed);
+  const double length = static_cast<double>(HalfLifeLookups());
   return static_cast<double>(now - std::min(now, began)) +
-         length * (1 - std::ldexp(1.0, -static_cast<int>(std::min(eras, 64u))));
+         length * (1 - std::ldexp(
+                           1.0, -static_cast<int>(std::min(half_lives, 64u))));
 }
 
-FilterLedger::Totals FilterLedger::GetTotals() const {
+LoadLedger::Totals LoadLedger::GetTotals() const {
   Totals totals;
   totals.lookups = lookups();
+  totals.hits = hits_.load(std::memory_order_relaxed);
   totals.unfiltered_bytes = unfiltered_bytes_.load(std::memory_order_relaxed);
   totals.saved_bytes = saved_bytes_.load(std::memory_order_relaxed);
   totals.loaded_bytes = loaded_bytes_.load(std::memory_order_relaxed);
@@ -106,4 +113,4 @@ FilterLedger::Totals FilterLedger::GetTotals() const {
   return totals;
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::cache

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "block_cache_bridge.h"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
-#include "release.h"
-#include "rocksdb/cache.h"
 #include "rocksdb/version.h"
 #include "rowbloom/filter_key.h"
-#include "rowbloom/rocksdb_cache.h"
-#include "status.h"
 // Deleters moved into helpers in 7.10, the class into a header of its own
 // in 8.0.
 #if ROCKSDB_MAJOR >= 8
@@ -26,22 +23,25 @@
 namespace rowbloom {
 namespace {
 
-using RocksDbCache = ROCKSDB_NAMESPACE::Cache;
-using ROCKSDB_NAMESPACE::Slice;
+using rocksdb::Cache;
+using rocksdb::Slice;
 
 // The bridge's id in this cache, the file's, and the chunk's number.
 using BridgeKey = std::array<uint64_t, 3>;
 
 // The key in RocksDB's cache: 16 bytes, as HyperClockCache takes no others.
 // RocksDB's own keys (its cache_key.h) begin with a word that is not 0, or with
-// 0 and an id that counts up from 1 or down from 2^64-1. Ids from 2^63 to
-// 2^63 + 2^62 are left, and these are ours. They hold a hash, so two bridge
-// keys may share one; entries hold the bridge key, too, and lookups compare it.
+// 0 and an id that counts up from 1 or down from 2^64-1. The bridge takes those
+// from 2^63 to 2^63 + 2^62. They hold a hash, so two bridge keys may share one;
+// entries hold the bridge key, too, and lookups compare it.
 class EngineKey {
  public:
   explicit EngineKey(const BridgeKey& key)
-      : words_{0, kFirst | HashOf(key) >> 2} {}
-
+      : words_{0,
+               kFirst | DigestBytes({reinterpret_cast<const char*>(key.data()),
+                                     sizeof(key)})
+                                .value >>
+                            2} {}
   Slice slice() const {
     return {reinterpret_cast<const char*>(words_.data()), sizeof(words_)};
   }
@@ -54,12 +54,6 @@ class EngineKey {
 
  private:
   static constexpr uint64_t kFirst = uint64_t{1} << 63;
-
-  static uint64_t HashOf(const BridgeKey& key) {
-    return DigestBytes({reinterpret_cast<const char*>(key.data()), sizeof(key)})
-        .value;
-  }
-
   std::array<uint64_t, 2> words_;
 };
 
@@ -75,8 +69,8 @@ struct Totals {
   std::atomic<uint64_t> rejections{0};
 };
 
-// What RocksDB's cache holds.
-struct BridgeEntry {
+// The object in RocksDB's cache.
+struct Entry {
   BridgeKey key{};
   std::unique_ptr<FilterCache::Value> value;
   size_t charge_bytes = 0;
@@ -85,48 +79,42 @@ struct BridgeEntry {
 };
 
 void Delete(void* object) {
-  const std::unique_ptr<BridgeEntry> entry(static_cast<BridgeEntry*>(object));
+  const std::unique_ptr<Entry> entry(static_cast<Entry*>(object));
   entry->totals->role_bytes[static_cast<size_t>(entry->role)] -=
       entry->charge_bytes;
   --entry->totals->entry_count;
 }
 
-bool InsertInto(RocksDbCache* cache, const Slice& key, BridgeEntry* entry,
-                RocksDbCache::Handle** handle,
-                RocksDbCache::Priority priority) {
+bool InsertInto(Cache* cache, const Slice& key, Entry* entry,
+                Cache::Handle** handle) {
 #if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
-  static const RocksDbCache::CacheItemHelper helper(
-      ROCKSDB_NAMESPACE::CacheEntryRole::kMisc,
-      [](void* object, ROCKSDB_NAMESPACE::MemoryAllocator*) {
-        Delete(object);
-      });
+  static const Cache::CacheItemHelper deleter(
+      rocksdb::CacheEntryRole::kMisc,
+      [](void* object, rocksdb::MemoryAllocator*) { Delete(object); });
   return cache
-      ->Insert(key, entry, &helper, entry->charge_bytes, handle, priority)
+      ->Insert(key, entry, &deleter, entry->charge_bytes, handle,
+               Cache::Priority::HIGH)
       .ok();
 #else
+  const auto deleter = [](const Slice&, void* object) { Delete(object); };
   return cache
-      ->Insert(
-          key, entry, entry->charge_bytes,
-          [](const Slice&, void* object) { Delete(object); }, handle, priority)
+      ->Insert(key, entry, entry->charge_bytes, deleter, handle,
+               Cache::Priority::HIGH)
       .ok();
 #endif
 }
 
 class BlockCacheBridge final : public FilterCache {
  public:
-  explicit BlockCacheBridge(std::shared_ptr<RocksDbCache> cache)
-      : cache_(std::move(cache)), id_(cache_->NewId()) {
-    ledger().Grant(cache_->GetCapacity());
-  }
+  explicit BlockCacheBridge(std::shared_ptr<Cache> cache)
+      : cache_(std::move(cache)), id_(cache_->NewId()) {}
   ~BlockCacheBridge() override {
     EraseIf([](const BridgeKey&) { return true; });
   }
 
-  Handle* Lookup(const FilterCacheKey& key, Hint* /*hint*/) override {
-    const BridgeKey bridge_key = KeyOf(key);
-    RocksDbCache::Handle* handle =
-        cache_->Lookup(EngineKey(bridge_key).slice());
-    if (handle != nullptr && EntryOf(handle).key != bridge_key) {
+  Handle* Lookup(const FilterCacheKey& key) override {
+    Cache::Handle* handle = cache_->Lookup(EngineKey(KeyOf(key)).slice());
+    if (handle != nullptr && EntryOf(handle).key != KeyOf(key)) {
       cache_->Release(handle);
       handle = nullptr;
     }
@@ -136,23 +124,18 @@ class BlockCacheBridge final : public FilterCache {
 
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                  const EntryOptions& options) override {
-    const BridgeKey bridge_key = KeyOf(key);
-    const EngineKey engine_key(bridge_key);
-    auto entry = std::make_unique<BridgeEntry>();
-    entry->key = bridge_key;
+    const EngineKey engine_key(KeyOf(key));
+    auto entry = std::make_unique<Entry>();
+    entry->key = KeyOf(key);
     entry->value = std::move(*value);
-    entry->charge_bytes = options.charge_bytes + sizeof(BridgeEntry);
+    entry->charge_bytes = options.charge_bytes + sizeof(Entry);
     entry->role = options.role;
     entry->totals = totals_;
-    const auto priority = options.priority == FilterCachePriority::kLow
-                              ? RocksDbCache::Priority::LOW
-                              : RocksDbCache::Priority::HIGH;
     // HyperClockCache keeps an entry that it has, where LRUCache replaces it.
     cache_->Erase(engine_key.slice());
-    RocksDbCache::Handle* handle = nullptr;
-    if (options.charge_bytes > SIZE_MAX - sizeof(BridgeEntry) ||
-        !InsertInto(cache_.get(), engine_key.slice(), entry.get(), &handle,
-                    priority)) {
+    Cache::Handle* handle = nullptr;
+    if (options.charge_bytes > SIZE_MAX - sizeof(Entry) ||
+        !InsertInto(cache_.get(), engine_key.slice(), entry.get(), &handle)) {
       *value = std::move(entry->value);
       ++totals_->rejections;
       return nullptr;
@@ -161,11 +144,11 @@ class BlockCacheBridge final : public FilterCache {
     ++totals_->entry_count;
     totals_->role_bytes[static_cast<size_t>(entry->role)] +=
         entry->charge_bytes;
-    static_cast<void>(entry.release());  // The cache's.
+    static_cast<void>(entry.release());  // RocksDB's cache owns it.
 
     const bool is_pinned = options.priority == FilterCachePriority::kPinned;
     if (is_pinned) cache_->Ref(handle);
-    Pin(bridge_key, is_pinned ? handle : nullptr);
+    Pin(KeyOf(key), is_pinned ? handle : nullptr);
     return HandleOf(handle);
   }
 
@@ -173,12 +156,10 @@ class BlockCacheBridge final : public FilterCache {
     return EntryOf(HandleOf(handle)).value.get();
   }
   void Release(Handle* handle) override { cache_->Release(HandleOf(handle)); }
-
   void Erase(const FilterCacheKey& key) override { Erase(KeyOf(key)); }
   void EraseFile(uint64_t file_id) override {
     EraseIf([file_id](const BridgeKey& key) { return key[1] == file_id; });
   }
-  void DropHint(const FilterCacheKey& /*key*/, Hint* /*hint*/) override {}
   void SetCapacity(size_t capacity_bytes) override {
     cache_->SetCapacity(capacity_bytes);
   }
@@ -203,32 +184,31 @@ class BlockCacheBridge final : public FilterCache {
   }
 
  private:
-  static Handle* HandleOf(RocksDbCache::Handle* handle) {
+  static Handle* HandleOf(Cache::Handle* handle) {
     return reinterpret_cast<Handle*>(handle);
   }
-  static RocksDbCache::Handle* HandleOf(Handle* handle) {
-    return reinterpret_cast<RocksDbCache::Handle*>(handle);
+  static Cache::Handle* HandleOf(Handle* handle) {
+    return reinterpret_cast<Cache::Handle*>(handle);
   }
   BridgeKey KeyOf(const FilterCacheKey& key) const {
     return {id_, key.file_id, key.chunk};
   }
-  BridgeEntry& EntryOf(RocksDbCache::Handle* handle) const {
-    return *static_cast<BridgeEntry*>(cache_->Value(handle));
+  Entry& EntryOf(Cache::Handle* handle) const {
+    return *static_cast<Entry*>(cache_->Value(handle));
   }
 
-  // Takes a reference, or nullptr for none, in place of the one that it had.
-  void Pin(const BridgeKey& key, RocksDbCache::Handle* handle) {
-    RocksDbCache::Handle* before = handle;
+  // Holds this handle, or none if it is nullptr, and releases the one before.
+  void Pin(const BridgeKey& key, Cache::Handle* handle) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (handle != nullptr) {
-        std::swap(pinned_[key], before);
+        std::swap(pinned_[key], handle);
       } else if (const auto it = pinned_.find(key); it != pinned_.end()) {
-        before = it->second;
+        handle = it->second;
         pinned_.erase(it);
       }
     }
-    if (before != nullptr) cache_->Release(before);
+    if (handle != nullptr) cache_->Release(handle);
   }
 
   void Erase(const BridgeKey& key) {
@@ -244,12 +224,12 @@ class BlockCacheBridge final : public FilterCache {
         [&](const Slice& slice, void* object, size_t /*charge*/,
             const auto& /*deleter*/) {
           if (!EngineKey::IsOne(slice)) return;
-          const BridgeKey& key = static_cast<BridgeEntry*>(object)->key;
+          const BridgeKey& key = static_cast<Entry*>(object)->key;
           if (key[0] == id_ && condition(key)) keys.push_back(key);
         },
         {});
     {
-      // An entry may have been pinned after it was erased.
+      // A thread may have erased an entry before another pinned it.
       std::lock_guard<std::mutex> lock(mutex_);
       for (const auto& [key, handle] : pinned_) {
         if (condition(key)) keys.push_back(key);
@@ -258,19 +238,16 @@ class BlockCacheBridge final : public FilterCache {
     for (const BridgeKey& key : keys) Erase(key);
   }
 
-  const std::shared_ptr<RocksDbCache> cache_;
+  const std::shared_ptr<Cache> cache_;
   const uint64_t id_;
   const std::shared_ptr<Totals> totals_ = std::make_shared<Totals>();
   mutable std::mutex mutex_;
-  // What is of priority pinned is held.
-  std::map<BridgeKey, RocksDbCache::Handle*> pinned_;
+  std::map<BridgeKey, Cache::Handle*> pinned_;
 };
 
 }  // namespace
 
-std::unique_ptr<FilterCache> NewRocksDbCacheBridge(
-    std::shared_ptr<RocksDbCache> cache, ROCKSDB_NAMESPACE::Status* error) {
-  if (!IsOk(CheckRocksDbRelease(), error)) return nullptr;
+std::unique_ptr<FilterCache> NewBlockCacheBridge(std::shared_ptr<Cache> cache) {
   return std::make_unique<BlockCacheBridge>(std::move(cache));
 }
 

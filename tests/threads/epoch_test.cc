@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/epoch.h"
+#include "threads/epoch.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,7 @@
 
 #include "gtest/gtest.h"
 
-namespace rowbloom::base {
+namespace rowbloom::threads {
 namespace {
 
 TEST(Epoch, PassesAtOnceWithoutAGuard) {
@@ -176,4 +176,4 @@ TEST(EpochThreads, ReadersSeeNoFreedValue) {
 }
 
 }  // namespace
-}  // namespace rowbloom::base
+}  // namespace rowbloom::threads

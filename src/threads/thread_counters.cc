@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/thread_counters.h"
+#include "threads/thread_counters.h"
 
 #include <algorithm>
 #include <mutex>
 #include <set>
 
-namespace rowbloom::base {
+namespace rowbloom::threads {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::array<uint64_t, ThreadCounters::kCounters> ThreadCounters::Sum() const {
   return sum;
 }
 
-}  // namespace rowbloom::base
+}  // namespace rowbloom::threads

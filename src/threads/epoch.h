@@ -24,66 +24,25 @@
 // If membarrier(2) is denied from then on, by a seccomp filter that is set
 // later, no epoch passes any more: guards that have begun could not be seen.
 
-#ifndef ROWBLOOM_BASE_EPOCH_H_
-#define ROWBLOOM_BASE_EPOCH_H_
+#ifndef ROWBLOOM_THREADS_EPOCH_H_
+#define ROWBLOOM_THREADS_EPOCH_H_
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 #include "rowbloom/export.h"
+#include "threads/thread_record.h"
 
-namespace rowbloom::base {
-
-// Counters of one thread, for many objects: see thread_counters.h.
-struct CounterPage {
-  static constexpr size_t kSize = 256;
-  static constexpr size_t kCounters = 2;
-
-  std::atomic<uint64_t> values[kSize][kCounters] = {};
-};
-
-// What the library keeps for each thread. Owned by one thread at a time; kept
-// for the next one when its thread ends, never freed.
-struct alignas(64) ThreadRecord {
-  // The epoch in which the outermost guard began; 0 outside of any.
-  std::atomic<uint64_t> epoch{0};
-  // Unique among the threads alive, as small as it can be: 0, 1, 2...
-  uint32_t index = 0;
-  std::atomic<bool> owned{true};
-  ThreadRecord* next = nullptr;
-  static constexpr size_t kCounterPages = 256;
-  std::atomic<CounterPage*> counter_pages[kCounterPages + 1] = {};
-};
+namespace rowbloom::threads {
 
 namespace internal {
-// The shared library exports what the inline functions below use, since
-// rowbloom::hfile uses them.
-// Defined here, so that compilers see that it needs no initialization.
-ROWBLOOM_EXPORT inline thread_local ThreadRecord* thread_record = nullptr;
 struct alignas(64) GlobalEpoch {  // Alone on its cache line.
   std::atomic<uint64_t> value{1};
 };
 ROWBLOOM_EXPORT extern GlobalEpoch global_epoch;
 // Whether guards may leave the ordering to those who ask. Set before main().
 ROWBLOOM_EXPORT extern std::atomic<bool> guards_are_light;
-extern std::atomic<ThreadRecord*> all_records;
-ROWBLOOM_EXPORT ThreadRecord* AcquireThreadRecord();
 }  // namespace internal
-
-inline ThreadRecord& ThisThread() {
-  ThreadRecord* record = internal::thread_record;
-  return record != nullptr ? *record : *internal::AcquireThreadRecord();
-}
-
-// Calls visit(ThreadRecord&) for every thread that there is or was.
-template <typename Visit>
-void ForEachThread(const Visit& visit) {
-  for (ThreadRecord* r = internal::all_records.load(); r != nullptr;
-       r = r->next) {
-    visit(*r);
-  }
-}
 
 class EpochGuard {
  public:
@@ -130,10 +89,6 @@ uint64_t RetireEpoch();
 uint64_t FirstGuardedEpoch();
 inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
 
-// Counts the calls of fork() between the first process and this one. A thread
-// that waits for another has to know whether that one is in this process.
-ROWBLOOM_EXPORT uint64_t ForkCount();
+}  // namespace rowbloom::threads
 
-}  // namespace rowbloom::base
-
-#endif  // ROWBLOOM_BASE_EPOCH_H_
+#endif  // ROWBLOOM_THREADS_EPOCH_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readers that see values through hints only, as the library's do, while
-// others insert, erase, replace and resize. A value that is destroyed too
-// early is for its own checks and for the sanitizers to see.
+// Readers that see chunks through slots, as the library's do, while other
+// threads insert, erase, replace and resize. The values themselves and the
+// sanitizers notice one that is destroyed too early.
 
 #include <atomic>
 #include <cstddef>
@@ -12,10 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "base/epoch.h"
+#include "cache/chunk_cache.h"
 #include "cache/lru_shard.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
+#include "threads/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
@@ -28,8 +29,7 @@ constexpr size_t kCapacity = 10 * (kCharge + kEntryOverheadBytes);
 
 std::atomic<int64_t> live_values{0};
 
-// Has parts that it gives up while threads may be reading them.
-class Part : public FilterCache::Value {
+class Part final : public FilterCache::Value {
  public:
   explicit Part(uint64_t key) : key_(key) { ++live_values; }
   ~Part() override {
@@ -42,15 +42,16 @@ class Part : public FilterCache::Value {
   uint64_t key_;
 };
 
-class Whole final : public Part {
+// Has parts that it gives up while threads may be reading them.
+class Whole final : public ChunkValue {
  public:
-  explicit Whole(uint64_t key) : Part(key) {
+  explicit Whole(uint64_t key) : core_(key) {
     for (std::atomic<Part*>& part : parts_) part = new Part(key);
   }
   ~Whole() override {
     for (std::atomic<Part*>& part : parts_) delete part.load();
   }
-  double Worth() const override { return static_cast<double>(key() % 4); }
+  double Worth() const override { return static_cast<double>(core_.key() % 4); }
   std::unique_ptr<Value> Shrink(size_t* freed_bytes) override {
     *freed_bytes = kPartCharge;
     for (std::atomic<Part*>& part : parts_) {
@@ -64,73 +65,71 @@ class Whole final : public Part {
       const Part* seen = part.load();
       if (seen != nullptr && seen->key() != key) return false;
     }
-    return this->key() == key;
+    return core_.key() == key;
   }
 
  private:
+  const Part core_;
   std::atomic<Part*> parts_[kParts];
 };
 
-class HintThreads : public ::testing::TestWithParam<int> {
+class SlotThreads : public ::testing::TestWithParam<int> {
  protected:
   static FilterCacheKey KeyOf(uint64_t key) { return {key % 4, key / 4}; }
+  ChunkCache& chunks() { return *Access::ChunkCacheOf(cache_.get()); }
 
-  void Insert(uint64_t key, FilterCache::Hint* hint) {
-    std::unique_ptr<FilterCache::Value> value = std::make_unique<Whole>(key);
-    FilterCache::EntryOptions options;
-    options.charge_bytes = kCharge;
-    options.priority =
-        key % 5 == 0 ? FilterCachePriority::kHigh : FilterCachePriority::kLow;
-    options.hint = hint;
-    FilterCache::Handle* handle = cache_->Insert(KeyOf(key), &value, options);
+  void Insert(uint64_t key, Slot* slot) {
+    std::unique_ptr<ChunkValue> value = std::make_unique<Whole>(key);
+    FilterCache::Handle* handle =
+        chunks().InsertChunk(KeyOf(key), &value, {kCharge}, slot);
     if (handle != nullptr) cache_->Release(handle);
   }
 
-  // As a reader of the library: through the hint, or the cache, or inserting.
+  // True if the cache has the chunk, whoever has put it there.
+  bool LookUp(uint64_t key) {
+    FilterCache::Handle* handle = cache_->Lookup(KeyOf(key));
+    if (handle == nullptr) return false;
+    EXPECT_TRUE(
+        static_cast<const Whole*>(cache_->ValueOf(handle))->AllAreOf(key));
+    cache_->Release(handle);
+    return true;
+  }
+
+  // As a reader of the library does: through the slot, or else the cache, or
+  // else it inserts.
   void Read(uint32_t seed) {
     std::mt19937 random(seed);
     while (!done_) {
       const uint64_t key = random() % kKeys;
-      FilterCache::Hint& hint = hints_[key];
+      Slot& slot = slots_[key];
       bool found = false;
       {
-        base::EpochGuard guard;
-        const FilterCache::Value* value = hint.value.load();
+        threads::EpochGuard guard;
+        const ChunkValue* value = slot.value.load();
         if (value != nullptr) {
           found = true;
           EXPECT_TRUE(static_cast<const Whole*>(value)->AllAreOf(key));
-          if (!hint.used.load(std::memory_order_relaxed)) {
-            hint.used.store(true, std::memory_order_relaxed);
+          if (!slot.used.load(std::memory_order_relaxed)) {
+            slot.used.store(true, std::memory_order_relaxed);
           }
         }
       }
       ++(found ? seen_ : unseen_);
       if (found) continue;
-      FilterCache::Handle* handle = cache_->Lookup(KeyOf(key), &hint);
-      if (handle == nullptr) {
-        Insert(key, &hint);
-        continue;
-      }
-      const auto* value = static_cast<const Part*>(cache_->ValueOf(handle));
-      EXPECT_EQ(value->key(), key);
-      cache_->Release(handle);
+      // It takes the place of some of the chunks that have no slot.
+      if (!LookUp(key) || random() % 4 == 0) Insert(key, &slot);
     }
   }
 
-  // Another reader under the same ids, whose hints come and go.
+  // As another reader of the same files does, whose slots come and go.
   void ReadBriefly(uint32_t seed) {
     std::mt19937 random(seed);
     for (int i = 0; i < kRounds; ++i) {
       const uint64_t key = random() % kKeys;
-      FilterCache::Hint hint;
-      FilterCache::Handle* handle = cache_->Lookup(KeyOf(key), &hint);
-      if (handle != nullptr) {
-        cache_->Release(handle);
-      } else {
-        Insert(key, &hint);
-      }
-      cache_->DropHint(KeyOf(key), &hint);
-      EXPECT_EQ(hint.value, nullptr);
+      Slot slot;
+      if (!LookUp(key)) Insert(key, &slot);
+      chunks().DropSlot(KeyOf(key), &slot);
+      EXPECT_EQ(slot.value, nullptr);
     }
   }
 
@@ -157,14 +156,14 @@ class HintThreads : public ::testing::TestWithParam<int> {
 
   static constexpr int kRounds = 1000;
 
-  FilterCache::Hint hints_[kKeys];
+  Slot slots_[kKeys];
   std::atomic<bool> done_{false};
   std::atomic<uint64_t> seen_{0};
   std::atomic<uint64_t> unseen_{0};
   std::unique_ptr<FilterCache> cache_;
 };
 
-TEST_P(HintThreads, SeeOnlyLiveValues) {
+TEST_P(SlotThreads, SeeOnlyLiveValues) {
   cache_ = NewShardedLruCache({kCapacity, GetParam()});
   std::vector<std::thread> readers;
   for (uint32_t t = 0; t < 3; ++t) readers.emplace_back([&, t] { Read(t); });
@@ -185,12 +184,12 @@ TEST_P(HintThreads, SeeOnlyLiveValues) {
   EXPECT_EQ(usage.pinned_bytes, 0);
   EXPECT_GT(usage.evictions, 0);
   EXPECT_GT(usage.shrinks, 0);
-  cache_->SetCapacity(0);  // Nobody reads: all is freed at once.
+  cache_->SetCapacity(0);  // No thread reads: all is freed at once.
   EXPECT_EQ(cache_->GetUsage().usage_bytes, 0);
   EXPECT_EQ(live_values, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(ShardBits, HintThreads, ::testing::Values(0, 1));
+INSTANTIATE_TEST_SUITE_P(ShardBits, SlotThreads, ::testing::Values(0, 1));
 
 }  // namespace
 }  // namespace rowbloom::cache

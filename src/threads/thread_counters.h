@@ -7,17 +7,17 @@
 //   counters.Add(ThisThread(), 0);
 //   counters.Sum()[0];   // Exact once the threads are quiet.
 
-#ifndef ROWBLOOM_BASE_THREAD_COUNTERS_H_
-#define ROWBLOOM_BASE_THREAD_COUNTERS_H_
+#ifndef ROWBLOOM_THREADS_THREAD_COUNTERS_H_
+#define ROWBLOOM_THREADS_THREAD_COUNTERS_H_
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "base/epoch.h"
+#include "threads/thread_record.h"
 
-namespace rowbloom::base {
+namespace rowbloom::threads {
 
 class ThreadCounters {
  public:
@@ -66,6 +66,6 @@ class ThreadCounters {
   std::array<std::atomic<uint64_t>, kCounters> shared_{};
 };
 
-}  // namespace rowbloom::base
+}  // namespace rowbloom::threads
 
-#endif  // ROWBLOOM_BASE_THREAD_COUNTERS_H_
+#endif  // ROWBLOOM_THREADS_THREAD_COUNTERS_H_

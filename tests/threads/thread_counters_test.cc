@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/thread_counters.h"
+#include "threads/thread_counters.h"
 
 #include <array>
 #include <atomic>
@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 
-namespace rowbloom::base {
+namespace rowbloom::threads {
 namespace {
 
 using Values = std::array<uint64_t, ThreadCounters::kCounters>;
@@ -136,4 +136,4 @@ TEST(ThreadCountersThreads, ComeAndGoBesideOthers) {
 }
 
 }  // namespace
-}  // namespace rowbloom::base
+}  // namespace rowbloom::threads

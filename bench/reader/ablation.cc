@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ablation.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "bench/reader/tree.h"
+#include "rowbloom/filter_cache.h"
+#include "src/reader/load_policy.h"
+
+namespace rowbloom::reader_bench {
+namespace {
+
+using reader::load_rules;
+
+struct Rule {
+  const char* name;
+  const char* off;
+  void (*switch_off)();
+};
+constexpr Rule kRules[] = {
+    {"ask_ledger", "false", [] { load_rules.ask_ledger = false; }},
+    {"fill_cache_at_once", "false",
+     [] { load_rules.fill_cache_at_once = false; }},
+    {"wasted_share", "0", [] { load_rules.wasted_share = 0; }},
+    {"hysteresis", "1", [] { load_rules.hysteresis = 1; }},
+    {"payback_half_lives", "1e9", [] { load_rules.payback_half_lives = 1e9; }},
+    {"doubted_lookups", "0", [] { load_rules.doubted_lookups = 0; }},
+    {"declined_pause", "0", [] { load_rules.declined_pause = 0; }},
+    {"refused_pause", "0", [] { load_rules.refused_pause = 0; }},
+};
+
+// An engine's own cache that has no room, and says so only in Insert().
+class FullCache final : public FilterCache {
+ public:
+  explicit FullCache(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+
+  Handle* Lookup(const FilterCacheKey&) override { return nullptr; }
+  Handle* Insert(const FilterCacheKey&, std::unique_ptr<Value>*,
+                 const EntryOptions&) override {
+    return nullptr;
+  }
+  Value* ValueOf(Handle*) const override { return nullptr; }
+  void Release(Handle*) override {}
+  void Erase(const FilterCacheKey&) override {}
+  void EraseFile(uint64_t) override {}
+  void SetCapacity(size_t) override {}
+  Usage GetUsage() const override {
+    Usage usage;
+    usage.capacity_bytes = capacity_bytes_;
+    return usage;
+  }
+
+ private:
+  const size_t capacity_bytes_;
+};
+
+// By workload; less is better.
+using Measures = std::map<std::string, double>;
+
+Measures MeasureReads(const AblationOptions& options,
+                      bench::Progress* progress) {
+  Measures measures;
+  const nlohmann::ordered_json harm = MeasureHarm(options.harm, progress);
+  for (const auto& run : harm["runs"]) {
+    const auto policy = run["policy"].get<std::string>();
+    const std::string name = absl::StrFormat(
+        "%s, %s, cache %g%%", policy.substr(0, policy.find(':')),
+        run["workload"].get<std::string>(), run["cache_percent"].get<double>());
+    measures[name] = run["ratio"];
+  }
+  const nlohmann::ordered_json precision =
+      MeasurePrecision(options.precision, progress);
+  for (const auto& run : precision["runs"]) {
+    if (run["policy"] != "late_bound") continue;
+    const std::string name =
+        absl::StrFormat("precision, %g bits per key, ",
+                        run["resident_bits_per_key"].get<double>());
+    measures[name + "wasted reads"] = run["wasted_reads_per_1000_gets"];
+    measures[name + "bytes"] = run["bytes_read_per_get"];
+  }
+  return measures;
+}
+
+double ThreadSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// Lookups of absent rows through a cache that never has a chunk.
+struct Lookups {
+  double ns = 0;
+  double ratio = 0;  // Bytes read with filters / without.
+};
+
+Lookups AskAbsent(const Tree& tree, FilterCache* cache, uint64_t lookups) {
+  FilterReaderOptions options;
+  options.cache = cache;
+  OpenTree open(&tree, options);
+  Random random(1);
+  const uint64_t gets = lookups / tree.level_count();
+  const double begin = ThreadSeconds();
+  for (uint64_t i = 0; i < gets; ++i) {
+    open.Get(random.Next(), tree.level_count());
+  }
+  const double seconds = ThreadSeconds() - begin;
+  const Reads reads = open.reads();
+  return {seconds * 1e9 / static_cast<double>(reads.unfiltered_blocks),
+          static_cast<double>(reads.bytes()) /
+              static_cast<double>(reads.unfiltered_bytes())};
+}
+
+constexpr const char* kCaches[] = {"cache of 0 bytes",
+                                   "engine's cache that refuses all"};
+
+// The rules take turns, so that each meets what else the machine does.
+// [0] is with all rules.
+std::vector<Measures> MeasureLookups(const AblationOptions& options,
+                                     const std::vector<std::string>& off,
+                                     bench::Progress* progress) {
+  TreeShape shape;
+  shape.level_keys.assign(4, options.harm.last_level_keys / 4);
+  const Tree tree(shape);
+  std::vector<std::map<std::string, std::vector<double>>> all(off.size());
+  progress->Begin("ablation: lookups", static_cast<uint64_t>(options.rounds));
+  for (int round = 0; round < options.rounds; ++round) {
+    for (size_t i = 0; i < off.size(); ++i) {
+      if (!off[i].empty()) SwitchOff(off[i]);
+      for (const char* name : kCaches) {
+        const std::unique_ptr<FilterCache> cache =
+            name == kCaches[0]
+                ? NewShardedLruCache({0})
+                : std::make_unique<FullCache>(tree.block(0).size());
+        const Lookups lookups = AskAbsent(tree, cache.get(), options.lookups);
+        all[i][std::string(name) + ", ns of a lookup"].push_back(lookups.ns);
+        all[i][std::string(name) + ", bytes"].push_back(lookups.ratio);
+      }
+      SwitchAllOn();
+    }
+    progress->Add(1);
+  }
+  progress->End();
+  std::vector<Measures> medians(off.size());
+  for (size_t i = 0; i < off.size(); ++i) {
+    for (auto& [name, values] : all[i]) {
+      std::sort(values.begin(), values.end());
+      medians[i][name] = values[values.size() / 2];
+    }
+  }
+  return medians;
+}
+
+}  // namespace
+
+AblationOptions::AblationOptions() {
+  harm.policies = {"blocked_bloom:bits_per_key=10", "compact:bits_per_key=14"};
+  harm.cache_percent = {3, 10, 30, 100};
+  harm.gets = 1000000;
+  harm.always_gets = 0;
+  harm.prints = false;
+  precision.last_level_keys = 5000000;
+  precision.resident_bits_per_key = {2, 5, 10};
+  precision.gets = 2000000;
+  precision.late_bound_only = true;
+}
+
+std::vector<std::string> RuleNames() {
+  std::vector<std::string> names;
+  for (const Rule& rule : kRules) names.emplace_back(rule.name);
+  return names;
+}
+
+void SwitchOff(const std::string& rule) {
+  for (const Rule& r : kRules) {
+    if (rule == r.name) return r.switch_off();
+  }
+  throw std::invalid_argument("no rule is called " + rule);
+}
+
+void SwitchAllOn() { load_rules = {}; }
+
+nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
+                                       bench::Progress* progress) {
+  std::vector<std::string> off = {""};
+  for (const Rule& rule : kRules) off.emplace_back(rule.name);
+  std::vector<Measures> measures = MeasureLookups(options, off, progress);
+  for (size_t i = 0; i < off.size(); ++i) {
+    if (!off[i].empty()) SwitchOff(off[i]);
+    measures[i].merge(MeasureReads(options, progress));
+    SwitchAllOn();
+  }
+
+  std::printf(
+      "\nAblation: what gets worse by more than %g%% without a rule. Bytes and "
+      "workloads: bytes\nread with filters / without.\n\n"
+      "| rule | off | workload | with | without |\n|---|---|---|---|---|\n",
+      options.worse_percent);
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (size_t i = 1; i < off.size(); ++i) {
+    const Rule& rule = kRules[i - 1];
+    bool is_needed = false;
+    for (const auto& [name, with] : measures[0]) {
+      const double without = measures[i].at(name);
+      const bool is_worse = without > with * (1 + options.worse_percent / 100);
+      runs.push_back({{"rule", rule.name},
+                      {"off", rule.off},
+                      {"workload", name},
+                      {"with", with},
+                      {"without", without},
+                      {"is_worse", is_worse}});
+      if (!is_worse) continue;
+      is_needed = true;
+      std::printf("| %s | %s | %s | %.4g | %.4g |\n", rule.name, rule.off,
+                  name.c_str(), with, without);
+    }
+    if (!is_needed) {
+      std::printf("| %s | %s | none | | |\n", rule.name, rule.off);
+    }
+  }
+  return {{"seed", options.harm.seed},
+          {"chunk_size_bytes", options.harm.chunk_size_bytes},
+          {"runs", runs}};
+}
+
+}  // namespace rowbloom::reader_bench

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the library's readers and its own cache say to each other, beyond the
+// verbs of FilterCache: slots, through which lookups find a chunk without a
+// lock, chunks that know their value, and the ledger of loads.
+
+#ifndef ROWBLOOM_CACHE_CHUNK_CACHE_H_
+#define ROWBLOOM_CACHE_CHUNK_CACHE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "cache/load_ledger.h"
+#include "rowbloom/filter_cache.h"
+
+namespace rowbloom::cache {
+
+// A value that can be found through a slot. It is destroyed when it is neither
+// cached nor held, and no thread can see it through a slot.
+class ChunkValue : public FilterCache::Value {
+ public:
+  // The bytes of data reads that the value's least useful part saves, for each
+  // of that part's bytes and for each lookup; 0 or more. Among candidates for
+  // eviction the cache takes the lowest, and a value of unknown worth first.
+  static constexpr double kUnknownWorth = -1;
+  virtual double Worth() const { return kUnknownWorth; }
+  // Gives up that part: returns it with its charge, at least one byte. The
+  // cache destroys it once no thread can see it. nullptr if there is no part to
+  // give up: the cache then evicts the entry.
+  //
+  // The cache calls both under its lock, on entries that no handle holds but
+  // that threads may be reading through a slot: they are short, and call no
+  // cache.
+  virtual std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) {
+    *freed_bytes = 0;
+    return nullptr;
+  }
+};
+
+// A pointer to a cached value that lookups read without the cache's lock, under
+// an EpochGuard and without calling a cache meanwhile. Its owner lends it to
+// one entry at a time, and an entry has one slot at most.
+struct Slot {
+  std::atomic<const ChunkValue*> value{nullptr};
+  // Lookups set it if it is false; the cache clears it.
+  std::atomic<bool> used{false};
+};
+
+class ChunkCache {
+ public:
+  // As FilterCache::Insert(). The cache keeps `slot` pointed at the value until
+  // the entry leaves it or DropSlot() returns.
+  virtual FilterCache::Handle* InsertChunk(
+      const FilterCacheKey& key, std::unique_ptr<ChunkValue>* value,
+      const FilterCache::EntryOptions& options, Slot* slot) = 0;
+  // As FilterCache::Lookup(), without counting: readers count by samples.
+  virtual FilterCache::Handle* LookupChunk(const FilterCacheKey& key) = 0;
+  // If the entry under this key has this slot, it has none from now on.
+  virtual void DropSlot(const FilterCacheKey& key, Slot* slot) = 0;
+
+  // What memory for this entry costs, per byte: 0 if it is free, else the
+  // Worth() of recently evicted parts, halved with each half-life of the
+  // ledger.
+  virtual double Price(const FilterCacheKey& key,
+                       size_t charge_bytes) const = 0;
+  // The largest charge that this entry can have beside what is pinned now.
+  virtual size_t MaxChargeBytes(const FilterCacheKey& key) const = 0;
+
+  // Files that have slots. The cache's destructor checks that none is left.
+  virtual void AddFile(int delta) = 0;
+  // Memory of readers that the cache had no room for.
+  virtual void AddIndexBytesOutside(int64_t delta) = 0;
+
+ protected:
+  ~ChunkCache() = default;
+};
+
+// The private side of a FilterCache.
+class Access {
+ public:
+  // nullptr for an engine's own cache.
+  static ChunkCache* ChunkCacheOf(FilterCache* cache) {
+    return cache->chunk_cache();
+  }
+  // Shared, because values may outlive an engine's cache.
+  static const std::shared_ptr<LoadLedger>& LedgerOf(const FilterCache& cache) {
+    return cache.ledger_;
+  }
+};
+
+}  // namespace rowbloom::cache
+
+#endif  // ROWBLOOM_CACHE_CHUNK_CACHE_H_

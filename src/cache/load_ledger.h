@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The account of one cache's filters, in bytes read: what lookups would have
+// cost without filters, what filters saved, what loading them cost. A load of a
+// filter is itself a read, and readers ask the ledger before each:
+//
+//   loaded_bytes <= saved_bytes + granted + 1% of unfiltered_bytes
+//
+// Lookups are counted by samples, so all but loaded_bytes are estimates. The
+// balance is what may still be loaded: it begins with the grants, grows by what
+// is saved and by kMaxLoss of what lookups cost without filters, and is cut off
+// at the grants and kSlackBytes more, so that past savings do not pay for
+// much harm later. A load may overdraw it if it was not empty.
+//
+// It is also the clock by which counts age: a count loses half of its weight
+// with each half-life.
+//
+// All methods may be called on any number of threads; they do not block.
+
+#ifndef ROWBLOOM_CACHE_LOAD_LEDGER_H_
+#define ROWBLOOM_CACHE_LOAD_LEDGER_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace rowbloom::cache {
+
+class LoadLedger {
+ public:
+  static constexpr double kMaxLoss = 0.01;
+  static constexpr int64_t kSlackBytes = 256 << 10;
+
+  struct Totals {
+    uint64_t lookups = 0;
+    uint64_t hits = 0;              // Lookups whose chunk was in memory.
+    uint64_t unfiltered_bytes = 0;  // Data reads without filters.
+    uint64_t saved_bytes = 0;       // Data reads that filters prevented.
+    uint64_t loaded_bytes = 0;      // Loads of filters.
+    uint64_t refused_loads = 0;
+    int64_t balance_bytes = 0;
+  };
+
+  // The largest argument so far is the bytes of loads that need not have paid
+  // before they happen. A cache grants its capacity: filling it once is free.
+  void GrantUpTo(uint64_t bytes);
+  // Whether loads were so few so far that the grants cover them.
+  bool WithinGrants() const;
+
+  enum class Answer { kNo, kMaybe, kUnloaded };
+  // Counts `lookups` with the same answer, where a lookup that is not answered
+  // "no" costs a data read of `cost_bytes`.
+  void CountLookups(uint64_t lookups, Answer answer, uint64_t cost_bytes);
+  void CountLoad(uint64_t bytes);
+  // Whether a load may follow planned ones of so many bytes, which are not
+  // counted yet. If not, it counts as refused.
+  bool MayLoad(uint64_t planned_bytes = 0);
+
+  // A half-life ends after 2048 lookups for each chunk of open readers.
+  struct Mark {
+    uint32_t half_lives = 0;
+    uint64_t lookups = 0;
+  };
+  Mark Now() const;
+  uint32_t half_lives() const {
+    return half_lives_.load(std::memory_order_relaxed);
+  }
+  uint64_t lookups() const { return lookups_.load(std::memory_order_relaxed); }
+  uint64_t HalfLifeLookups() const;
+  // All lookups since then, each at the weight that its age leaves it.
+  double WeightSince(const Mark& mark) const;
+  void AddChunks(int64_t count);
+  int64_t chunk_count() const {
+    return chunk_count_.load(std::memory_order_relaxed);
+  }
+
+  Totals GetTotals() const;
+
+ private:
+  std::atomic<uint64_t> lookups_{0};
+  std::atomic<uint64_t> hits_{0};
+  std::atomic<uint64_t> unfiltered_bytes_{0};
+  std::atomic<uint64_t> saved_bytes_{0};
+  std::atomic<uint64_t> loaded_bytes_{0};
+  std::atomic<uint64_t> refused_loads_{0};
+  std::atomic<int64_t> granted_bytes_{0};
+  std::atomic<int64_t> balance_bytes_{0};
+  std::atomic<int64_t> chunk_count_{0};
+  std::atomic<uint64_t> half_life_began_{0};
+  std::atomic<uint32_t> half_lives_{0};
+};
+
+}  // namespace rowbloom::cache
+
+#endif  // ROWBLOOM_CACHE_LOAD_LEDGER_H_

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/load_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "reader/resident_chunk.h"
+#include "stats/file_counters.h"
+
+namespace rowbloom::reader {
+
+namespace {
+
+// Beyond this many, all outcomes so far count half.
+constexpr uint32_t kMaxOutcomes = 1 << 20;
+
+uint32_t CountAt(uint64_t word, uint32_t half_lives) {
+  // Negative if another thread has counted since this one read the clock.
+  const auto age =
+      static_cast<int32_t>(half_lives - static_cast<uint32_t>(word >> 32));
+  return age > 31 ? 0 : static_cast<uint32_t>(word) >> std::max(age, 0);
+}
+
+}  // namespace
+
+LoadPolicy::LoadPolicy(std::shared_ptr<cache::LoadLedger> ledger,
+                       size_t chunk_count, uint64_t cost_bytes)
+    : ledger_(std::move(ledger)),
+      opened_(ledger_->Now()),
+      cost_bytes_(cost_bytes),
+      counts_(chunk_count) {
+  ledger_->AddChunks(static_cast<int64_t>(chunk_count));
+}
+
+LoadPolicy::~LoadPolicy() {
+  ledger_->AddChunks(-static_cast<int64_t>(counts_.size()));
+}
+
+void LoadPolicy::CountSample(size_t chunk, Answer answer) {
+  constexpr uint32_t kWeight = stats::kSampleInterval;
+  ledger_->CountLookups(kWeight, answer,
+                        cost_bytes_.load(std::memory_order_relaxed));
+  double absent = 0;
+  if (answer == Answer::kNo) {
+    absent = kWeight;
+    CountOutcomes(&absent_, kWeight);
+  } else if (answer == Answer::kUnloaded) {
+    absent = kWeight * AbsentShare();
+  }
+  std::atomic<uint64_t>& count = counts_[chunk];
+  const uint32_t half_lives = ledger_->half_lives();
+  const uint64_t now =
+      CountAt(count.load(std::memory_order_relaxed), half_lives) +
+      static_cast<uint64_t>(std::lround(absent));
+  count.store(uint64_t{half_lives} << 32 |
+                  std::min<uint64_t>(now, std::numeric_limits<uint32_t>::max()),
+              std::memory_order_relaxed);
+}
+
+void LoadPolicy::ReportOutcome(bool key_was_there) {
+  CountOutcomes(key_was_there ? &present_ : &absent_, 1);
+}
+
+void LoadPolicy::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
+  if (count->fetch_add(delta, std::memory_order_relaxed) < kMaxOutcomes) return;
+  for (std::atomic<uint32_t>* c : {&present_, &absent_}) {
+    c->store(c->load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
+  }
+}
+
+void LoadPolicy::ReportCost(uint64_t read_bytes) {
+  // A moving average over some 16 reads.
+  const uint64_t old = cost_bytes_.load(std::memory_order_relaxed);
+  cost_bytes_.store(old - old / 16 + read_bytes / 16,
+                    std::memory_order_relaxed);
+}
+
+double LoadPolicy::AbsentShare() const {
+  const double absent = absent_.load(std::memory_order_relaxed);
+  const double present = present_.load(std::memory_order_relaxed);
+  // Until an outcome is known, keys count as absent.
+  return (absent + 1) / (absent + present + 1);
+}
+
+double LoadPolicy::AbsentLookups(size_t chunk) const {
+  return CountAt(counts_[chunk].load(std::memory_order_relaxed),
+                 ledger_->half_lives());
+}
+
+double LoadPolicy::AbsentRate(size_t chunk) const {
+  const double doubt =
+      load_rules.doubted_lookups * static_cast<double>(ledger_->chunk_count());
+  return AbsentLookups(chunk) / (ledger_->WeightSince(opened_) + doubt);
+}
+
+uint32_t LoadPolicy::AffordableSteps(const Candidate& candidate,
+                                     uint32_t steps) const {
+  const FilterDescriptor& descriptor = *candidate.descriptor;
+  const uint32_t all = FilterSteps(descriptor);
+  if (candidate.cache == nullptr) return all;
+  const auto charge = [&](uint32_t n) {
+    return ResidentChunk::ChargeBytes(descriptor, n);
+  };
+  uint32_t most = all;
+  const size_t room = candidate.cache->MaxChargeBytes(candidate.key);
+  while (most > 0 && charge(most) > room) --most;
+  if (most == 0) return 0;
+  const size_t bytes = charge(most);
+  const size_t paid_bytes = steps == 0 ? 0 : std::min(bytes, charge(steps));
+  const double price =
+      load_rules.hysteresis *
+      candidate.cache->Price(candidate.key, bytes - paid_bytes);
+  if (price <= 0) return most;
+  const double saved_bytes = AbsentRate(candidate.chunk) * cost_bytes();
+  // A family without finer steps is loaded whole. Otherwise step s saves 2^-s
+  // of the reads.
+  if (all <= 1) {
+    return saved_bytes >= price * static_cast<double>(bytes) ? most : 0;
+  }
+  const double worthy =
+      std::log2(saved_bytes * all / (price * static_cast<double>(charge(all))));
+  return worthy < 1 ? 0 : static_cast<uint32_t>(std::min<double>(worthy, most));
+}
+
+uint32_t LoadPolicy::StepsToLoad(const Candidate& candidate,
+                                 uint64_t planned_bytes) const {
+  const uint32_t steps = AffordableSteps(candidate, 0);
+  if (steps == 0) return 0;
+  if (load_rules.ask_ledger && !ledger_->MayLoad(planned_bytes)) return 0;
+  if (load_rules.fill_cache_at_once && ledger_->WithinGrants()) return steps;
+  const auto load_bytes = static_cast<double>(
+      FilterAtStep(*candidate.descriptor, steps).total_size_bytes());
+  const double wasted_bytes = AbsentLookups(candidate.chunk) * cost_bytes();
+  return wasted_bytes >= load_rules.wasted_share * load_bytes ? steps : 0;
+}
+
+bool LoadPolicy::GrowthPays(const Candidate& candidate, uint32_t steps,
+                            uint32_t wanted, uint64_t load_bytes) const {
+  const double saved_bytes =
+      AbsentLookups(candidate.chunk) * load_rules.payback_half_lives *
+      SavedBySteps(*candidate.descriptor, steps, wanted) * cost_bytes();
+  return saved_bytes >= static_cast<double>(load_bytes) &&
+         (!load_rules.ask_ledger || ledger_->MayLoad());
+}
+
+double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
+                    uint32_t to) {
+  // The rate without a filter is 1. The rate of a family without finer steps
+  // does not matter here.
+  if (FilterSteps(descriptor) <= 1) return from < to ? 1 : 0;
+  return std::ldexp(1.0, -static_cast<int>(from)) -
+         std::ldexp(1.0, -static_cast<int>(to));
+}
+
+}  // namespace rowbloom::reader

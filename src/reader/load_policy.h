@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides which chunks of one file are worth reading and keeping in memory, and
+// at which precision: the one place for these rules and their constants.
+//
+// The currency is bytes of data reads. The policy estimates, from one lookup of
+// 16, how many lookups of absent keys each chunk gets; a chunk in memory saves
+// a data read for each of those that its filter denies. From that follow
+//
+//   AbsentRate   what a chunk in memory is worth: the cache evicts by it
+//   StepsToLoad  whether a lookup that misses the chunk loads it
+//   StepsToGrow  whether more steps of precision pay for their read
+//
+// A reader shares its policy with the chunks that it put into the cache. Any
+// number of threads may call all methods; counts that two threads raise at once
+// may count once.
+
+#ifndef ROWBLOOM_READER_LOAD_POLICY_H_
+#define ROWBLOOM_READER_LOAD_POLICY_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cache/chunk_cache.h"
+#include "cache/load_ledger.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_cache.h"
+
+namespace rowbloom::reader {
+
+// `reader_bench ablation` changes one at a time and shows which workload gets
+// worse; nothing else writes them. The table is in bench/README.md.
+struct LoadRules {
+  // A load has to be covered by what filters saved, plus 1%. Otherwise files
+  // that are read once, in order, cost more with filters than without.
+  bool ask_ledger = true;
+  // Filling the cache once is free. Otherwise a new store pays for each chunk
+  // with the data reads that the chunk would have saved.
+  bool fill_cache_at_once = true;
+  // Beyond that a chunk is loaded once lookups without it have wasted this
+  // share of its bytes, as in the ski rental problem: chunks that are asked a
+  // few times only are never loaded.
+  double wasted_share = 0.5;
+  // A chunk enters if it is worth this many times what has to go. Estimates
+  // vary, and chunks of the same worth would displace each other forever.
+  double hysteresis = 1.4;
+  // More steps must pay for their read within this many half-lives of counts.
+  double payback_half_lives = 4;
+  // Each chunk counts as if it had been asked in vain by so many lookups in
+  // all: the first few samples of a new file are mostly luck.
+  double doubted_lookups = 32;
+  // Lookups of a chunk between two decisions about its load: it bounds the
+  // processor time of lookups that do not pay.
+  uint32_t declined_pause = 16;
+  // The same after the cache refused the chunk. Its bytes were read in vain.
+  uint32_t refused_pause = 1024;
+};
+inline LoadRules load_rules;
+
+// Lookups of a chunk that answer "maybe" while another thread loads it, at
+// most: a thread that was lost in fork() never ends its load.
+inline constexpr uint32_t kLoadingPause = 1 << 16;
+// After the nth failure in a row, 2^n - 2 lookups of the chunk pass before the
+// next try; after the 8th and later ones, 254.
+inline constexpr uint32_t kMaxFailures = 8;
+// Prefetches hold this much memory beside the cache, and one chunk more.
+inline constexpr uint64_t kPrefetchedAtOnceBytes = 4 << 20;
+
+class LoadPolicy {
+ public:
+  using Answer = cache::LoadLedger::Answer;
+
+  // A data read costs `cost_bytes`, until ReportCost() says otherwise.
+  LoadPolicy(std::shared_ptr<cache::LoadLedger> ledger, size_t chunk_count,
+             uint64_t cost_bytes);
+  ~LoadPolicy();
+  LoadPolicy(const LoadPolicy&) = delete;
+  LoadPolicy& operator=(const LoadPolicy&) = delete;
+
+  cache::LoadLedger& ledger() const { return *ledger_; }
+  // The reader has gone; chunks may still be in the cache.
+  void Close() { closed_.store(true, std::memory_order_relaxed); }
+  bool closed() const { return closed_.load(std::memory_order_relaxed); }
+
+  // Counts one lookup of stats::kSampleInterval.
+  void CountSample(size_t chunk, Answer answer);
+  // The engine's report of what it found after a "maybe", and of what it read.
+  void ReportOutcome(bool key_was_there);
+  void ReportCost(uint64_t read_bytes);
+
+  // Lookups of absent keys that the chunk gets, for each lookup in all filters
+  // of the cache.
+  double AbsentRate(size_t chunk) const;
+  // Their number, each at the weight that its age leaves it.
+  double AbsentLookups(size_t chunk) const;
+  double cost_bytes() const {
+    return static_cast<double>(cost_bytes_.load(std::memory_order_relaxed));
+  }
+
+  // A chunk of the file, and the place where it is or would be.
+  struct Candidate {
+    size_t chunk = 0;
+    const FilterDescriptor* descriptor = nullptr;
+    const cache::ChunkCache* cache = nullptr;  // nullptr: an engine's own.
+    FilterCacheKey key;
+  };
+  // The number of steps to load of a chunk that is not in memory, after planned
+  // loads of so many bytes; 0: do not load it.
+  uint32_t StepsToLoad(const Candidate& candidate,
+                       uint64_t planned_bytes) const;
+  // The number of steps that a chunk with `steps` in memory should have; no
+  // more than `steps`: leave it. `load_bytes(n)` is the size of the read.
+  template <typename LoadBytes>
+  uint32_t StepsToGrow(const Candidate& candidate, uint32_t steps,
+                       const LoadBytes& load_bytes) const {
+    const uint32_t wanted = AffordableSteps(candidate, steps);
+    if (wanted <= steps ||
+        !GrowthPays(candidate, steps, wanted, load_bytes(wanted))) {
+      return steps;
+    }
+    return wanted;
+  }
+
+ private:
+  double AbsentShare() const;
+  void CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta);
+  // The steps that the chunk is worth at the cache's price for memory, where
+  // those that it has are paid for.
+  uint32_t AffordableSteps(const Candidate& candidate, uint32_t steps) const;
+  bool GrowthPays(const Candidate& candidate, uint32_t steps, uint32_t wanted,
+                  uint64_t load_bytes) const;
+
+  // Shared, because chunks may outlive an engine's cache.
+  const std::shared_ptr<cache::LoadLedger> ledger_;
+  const cache::LoadLedger::Mark opened_;
+  std::atomic<bool> closed_{false};
+  std::atomic<uint64_t> cost_bytes_;
+  // Lookups whose outcome is known.
+  std::atomic<uint32_t> absent_{0};
+  std::atomic<uint32_t> present_{0};
+  // For each chunk: the ledger's half-lives at the last change, and the count
+  // at that time.
+  std::vector<std::atomic<uint64_t>> counts_;
+};
+
+// The share of the data reads for absent keys that the steps above `from`, up
+// to `to`, save.
+double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,
+                    uint32_t to);
+
+}  // namespace rowbloom::reader
+
+#endif  // ROWBLOOM_READER_LOAD_POLICY_H_

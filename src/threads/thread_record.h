@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A record for each thread: the epoch of its guard (epoch.h) and its pages of
+// counters (thread_counters.h). A thread reads and raises its own without
+// touching memory of others.
+
+#ifndef ROWBLOOM_THREADS_THREAD_RECORD_H_
+#define ROWBLOOM_THREADS_THREAD_RECORD_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rowbloom/export.h"
+
+namespace rowbloom::threads {
+
+// Counters of one thread, for many objects: see thread_counters.h.
+struct CounterPage {
+  static constexpr size_t kSize = 256;
+  static constexpr size_t kCounters = 2;
+
+  std::atomic<uint64_t> values[kSize][kCounters] = {};
+};
+
+// What the library keeps for each thread. Owned by one thread at a time; kept
+// for the next one when its thread ends, never freed.
+struct alignas(64) ThreadRecord {
+  // The epoch in which the outermost guard began; 0 outside of any.
+  std::atomic<uint64_t> epoch{0};
+  // Unique among the threads alive, as small as it can be: 0, 1, 2...
+  uint32_t index = 0;
+  std::atomic<bool> owned{true};
+  ThreadRecord* next = nullptr;
+  static constexpr size_t kCounterPages = 256;
+  std::atomic<CounterPage*> counter_pages[kCounterPages + 1] = {};
+};
+
+namespace internal {
+// The shared library exports what the inline functions below use, since
+// rowbloom::hfile uses them.
+// Defined here, so that compilers see that it needs no initialization.
+ROWBLOOM_EXPORT inline thread_local ThreadRecord* thread_record = nullptr;
+extern std::atomic<ThreadRecord*> all_records;
+ROWBLOOM_EXPORT ThreadRecord* AcquireThreadRecord();
+}  // namespace internal
+
+inline ThreadRecord& ThisThread() {
+  ThreadRecord* record = internal::thread_record;
+  return record != nullptr ? *record : *internal::AcquireThreadRecord();
+}
+
+// Calls visit(ThreadRecord&) for every thread that there is or was.
+template <typename Visit>
+void ForEachThread(const Visit& visit) {
+  for (ThreadRecord* r = internal::all_records.load(); r != nullptr;
+       r = r->next) {
+    visit(*r);
+  }
+}
+
+}  // namespace rowbloom::threads
+
+#endif  // ROWBLOOM_THREADS_THREAD_RECORD_H_
