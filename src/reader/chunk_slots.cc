@@ -24,7 +24,7 @@ ChunkSlots::~ChunkSlots() {
   if (chunk_cache_ != nullptr) chunk_cache_->AddFile(-1);
 }
 
-bool ChunkSlots::Put(size_t chunk, std::unique_ptr<cache::ChunkValue> value,
+void ChunkSlots::Put(size_t chunk, std::unique_ptr<cache::ChunkValue> value,
                      size_t charge_bytes) {
   FilterCache::EntryOptions entry;
   entry.charge_bytes = charge_bytes;
@@ -38,9 +38,7 @@ bool ChunkSlots::Put(size_t chunk, std::unique_ptr<cache::ChunkValue> value,
     std::unique_ptr<FilterCache::Value> base = std::move(value);
     handle = place_.cache->Insert(KeyOf(chunk), &base, entry);
   }
-  if (handle == nullptr) return false;
-  place_.cache->Release(handle);
-  return true;
+  if (handle != nullptr) place_.cache->Release(handle);
 }
 
 }  // namespace rowbloom::reader

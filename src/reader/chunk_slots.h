@@ -76,8 +76,8 @@ class ChunkSlots {
   void Release(FilterCache::Handle* handle) const {
     place_.cache->Release(handle);
   }
-  // False if the cache has no room.
-  ROWBLOOM_EXPORT bool Put(size_t chunk,
+  // The value is destroyed if the cache has no room.
+  ROWBLOOM_EXPORT void Put(size_t chunk,
                            std::unique_ptr<cache::ChunkValue> value,
                            size_t charge_bytes);
 

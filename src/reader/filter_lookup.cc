@@ -24,11 +24,11 @@ FilterCache::Handle* FilterReader::Impl::LookUp(size_t chunk) const {
   return nullptr;
 }
 
-bool FilterReader::Impl::Put(size_t chunk,
+void FilterReader::Impl::Put(size_t chunk,
                              std::unique_ptr<ResidentChunk> resident) const {
   const size_t charge =
       ResidentChunk::ChargeBytes(DescriptorOf(chunk), resident->steps());
-  return slots_.Put(chunk, std::move(resident), charge);
+  slots_.Put(chunk, std::move(resident), charge);
 }
 
 bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,

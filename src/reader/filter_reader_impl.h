@@ -130,7 +130,7 @@ class FilterReader::Impl {
                   const absl::StatusOr<std::string_view>& bytes,
                   const AskFilter& ask) const;
   void CountFailure(size_t chunk) const;
-  bool Put(size_t chunk, std::unique_ptr<reader::ResidentChunk> resident) const;
+  void Put(size_t chunk, std::unique_ptr<reader::ResidentChunk> resident) const;
   // The cache's chunk if it is this block's. Release() it.
   FilterCache::Handle* LookUp(size_t chunk) const;
   const reader::ResidentChunk& ChunkOf(FilterCache::Handle* handle) const {
@@ -280,9 +280,8 @@ bool FilterReader::Impl::FinishLoad(
   counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
   ask((*built)->view());
   slots_.failures(chunk).store(0, std::memory_order_relaxed);
-  slots_.Pause(chunk, Put(chunk, *std::move(built)) || always_loads()
-                          ? 0
-                          : reader::load_rules.refused_pause);
+  Put(chunk, *std::move(built));
+  slots_.Pause(chunk, 0);
   return true;
 }
 

@@ -91,9 +91,7 @@ double LoadPolicy::AbsentLookups(size_t chunk) const {
 }
 
 double LoadPolicy::AbsentRate(size_t chunk) const {
-  const double doubt =
-      load_rules.doubted_lookups * static_cast<double>(ledger_->chunk_count());
-  return AbsentLookups(chunk) / (ledger_->WeightSince(opened_) + doubt);
+  return AbsentLookups(chunk) / std::max(1.0, ledger_->WeightSince(opened_));
 }
 
 uint32_t LoadPolicy::AffordableSteps(const Candidate& candidate,

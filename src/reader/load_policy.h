@@ -49,14 +49,9 @@ struct LoadRules {
   double hysteresis = 1.4;
   // More steps must pay for their read within this many half-lives of counts.
   double payback_half_lives = 4;
-  // Each chunk counts as if it had been asked in vain by so many lookups in
-  // all: the first few samples of a new file are mostly luck.
-  double doubted_lookups = 32;
   // Lookups of a chunk between two decisions about its load: it bounds the
   // processor time of lookups that do not pay.
   uint32_t declined_pause = 16;
-  // The same after the cache refused the chunk. Its bytes were read in vain.
-  uint32_t refused_pause = 1024;
 };
 inline LoadRules load_rules;
 
