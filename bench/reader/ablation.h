@@ -26,7 +26,7 @@ struct AblationOptions {
   double worse_percent = 5;
   // For the processor time of lookups that load nothing.
   uint64_t lookups = 1000000;
-  int rounds = 5;
+  int rounds = 11;
 };
 
 // The rules of src/reader/load_policy.h.
