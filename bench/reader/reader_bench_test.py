@@ -180,7 +180,7 @@ class Rules(unittest.TestCase):
         for run in runs:
             with_rules.setdefault(run["rule"], {})[run["workload"]] = (
                 run["with"])
-        self.assertEqual(len(with_rules), 8)
+        self.assertEqual(len(with_rules), 6)
         for measures in with_rules.values():
             self.assertEqual(measures, with_rules["hysteresis"])
         needed = {run["rule"] for run in runs if run["is_worse"]}
