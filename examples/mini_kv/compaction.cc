@@ -186,10 +186,9 @@ absl::StatusOr<std::vector<uint64_t>> WriteSsts(
           directory + "/" + FileName(FileKind::kSst, numbers.back());
       auto sink = options.files->Create(path);
       if (!sink.ok()) return sink.status();
-      writer = std::make_unique<SstWriter>(*std::move(sink), filter,
-                                           options.block_size_bytes,
-                                           options.filter_cache,
-                                           FilterIdOf(path));
+      writer = std::make_unique<SstWriter>(
+          *std::move(sink), filter, options.block_size_bytes,
+          options.filter_cache, FilterIdOf(path));
     }
     status = writer->Add(cells->cell());
     if (status.ok() && writer->data_bytes() >= file_size_bytes) {
