@@ -259,6 +259,7 @@ build_bazel() {
   rm -rf "$top/trees"
   mkdir -p "$top/trees/rules_cc/cc"
   cp -a "$tree" "$top/trees/rowbloom"
+  stand_in "$top/trees/abseil-cpp/absl/base" core_headers absl_core_headers
   for name in flat_hash_map flat_hash_set; do
     stand_in "$top/trees/abseil-cpp/absl/container" "$name" "absl_$name"
   done
