@@ -107,8 +107,8 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
     bool is_paused = false;
     reader::PendingLoad pending;
     pending.loader = &r.loader_;
-    if (r.NeedsNoLoad(chunk) ||
-        r.AskMemory(chunk, ask_group(group), &is_paused)) {
+    if (r.AskMemory(chunk, ask_group(group), &is_paused) ||
+        r.NeedsNoLoad(chunk)) {
       r.CountGroup(group, /*was_asked=*/true, may_contain);
     } else if (!is_paused && r.WantsLoad(chunk, planned_bytes, &pending.load) &&
                r.ClaimLoad(chunk)) {

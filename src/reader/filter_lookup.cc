@@ -113,7 +113,7 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
   const int64_t located = Locate(key, &digest);
   threads::ThreadRecord& thread = threads::ThisThread();
   const bool is_sample = is_counted || counters_.CountLookup(thread);
-  if (located < 0 || NeedsNoLoad(static_cast<size_t>(located))) {
+  if (located < 0) {
     counters_.CountAnswer(thread, located == kNo);
     return located == kNo ? FilterAnswer::kNo : FilterAnswer::kMaybe;
   }
@@ -126,6 +126,10 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
       chunk,
       [&](const FilterView& view) { may_contain = view.MayContain(digest); },
       &is_paused);
+  if (!was_asked && NeedsNoLoad(chunk)) {
+    counters_.CountAnswer(thread, false);
+    return FilterAnswer::kMaybe;
+  }
   if (is_sample) {
     policy_->CountSample(chunk, !was_asked    ? LoadPolicy::Answer::kUnloaded
                                 : may_contain ? LoadPolicy::Answer::kMaybe
