@@ -197,7 +197,8 @@ class FilterReader {
   // Checks the bytes of a load, gives the chunk to the cache, and answers the
   // key: kNo or kMaybe. `bytes` may go when it returns. An error status, and
   // damaged bytes, count as load_errors; then the chunk's next loads wait for
-  // some lookups.
+  // some lookups. If several lookups waited for one read, each offers its bytes
+  // with its own key; the first Offer() checks them and counts the load.
   FilterAnswer Offer(const FilterLoad& load,
                      const absl::StatusOr<std::string_view>& bytes,
                      const FilterKey& key) const;

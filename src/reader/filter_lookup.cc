@@ -193,10 +193,10 @@ FilterAnswer FilterReader::Impl::Offer(
     may_contain = view.MayContain(digest);
     was_asked = true;
   };
-  if (IsLoad(load)) {
-    FinishLoad(load, bytes, ask);
-  } else {
+  if (!IsLoad(load)) {
     counters_.Add(FilterCounter::kLoadErrors);
+  } else if (!HasSteps(load)) {
+    FinishLoad(load, bytes, ask);
   }
   if (!was_asked && located >= 0) {
     const threads::EpochGuard guard;
@@ -223,6 +223,12 @@ bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
       loader_.LoadOf(chunk, load.steps, load.base_steps);
   return load.offset == expected.offset &&
          load.size_bytes == expected.size_bytes;
+}
+
+bool FilterReader::Impl::HasSteps(const FilterLoad& load) const {
+  const threads::EpochGuard guard;
+  const ResidentChunk* resident = FindInSlot(static_cast<size_t>(load.chunk));
+  return resident != nullptr && resident->steps() >= load.steps;
 }
 
 void FilterReader::Impl::TellOutcome(bool key_was_there,

@@ -123,6 +123,9 @@ class FilterReader::Impl {
   }
   // True if Ask() of this reader could have asked for it.
   bool IsLoad(const FilterLoad& load) const;
+  // True if the chunk is in memory already: another lookup that waited for the
+  // same read has offered it.
+  bool HasSteps(const FilterLoad& load) const;
   // Ends a load: counts it, answers by ask(const FilterView&), and gives the
   // chunk to the cache. False if there is no chunk.
   template <typename AskFilter>
