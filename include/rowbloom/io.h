@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two things an engine provides: where bytes are read from, and where
-// they are written to. Adapters for memory, for POSIX files and for mapped
-// files are here too.
+// they are written to. Adapters for memory and for POSIX files are here too.
 //
 //   auto source = OpenFileSource("000012.filter");
 //   if (!source.ok()) return source.status();
@@ -59,6 +58,10 @@ class RandomAccessSource {
   // `scratch` (of that size) or in place; *result views either, and bytes in
   // place live as long as the source. A short read is an error (OutOfRange);
   // one that was interrupted is the source's to repeat.
+  //
+  // A source over mapped files answers in place. A chunk is still copied when
+  // it is loaded: the kernel may drop a mapped page and read it again, damaged
+  // and unchecked, and a lookup would wait for that read.
   virtual absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
                             std::string_view* result) const = 0;
   // Makes many reads; the default makes one after the other. Override it if
@@ -98,13 +101,6 @@ std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 // POSIX files. Errors carry path, offset and size, and errno's text. A source
 // is a regular file that does not change while it is open.
 absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
-    const std::string& path);
-
-// The same file, mapped: read in place and without system calls. The kernel
-// is told that reads are random. A file that is cut shorter while it is mapped,
-// or a disk that fails, ends the process (SIGBUS) where OpenFileSource returns
-// an error: prefer that where either can happen.
-absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenMmapSource(
     const std::string& path);
 
 // Calls match  Append* SyncAndClose . The first error stays: it is what every

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -80,33 +79,6 @@ class FileSource : public RandomAccessSource {
   const std::string path_;
 };
 
-// Owns a mapping; a memory source over it answers.
-class MmapSource : public RandomAccessSource {
- public:
-  MmapSource(void* address, size_t size, const std::string& path)
-      : address_(address),
-        size_(size),
-        memory_(NewMemorySource(
-            std::string_view(static_cast<const char*>(address), size), path)) {}
-  ~MmapSource() override {
-    if (size_ > 0) munmap(address_, size_);
-  }
-  MmapSource(const MmapSource&) = delete;
-  MmapSource& operator=(const MmapSource&) = delete;
-
-  absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
-                    std::string_view* result) const override {
-    return memory_->Read(offset, size_bytes, scratch, result);
-  }
-  uint64_t size_bytes() const override { return size_; }
-  std::string_view name() const override { return memory_->name(); }
-
- private:
-  void* const address_;
-  const size_t size_;
-  const std::unique_ptr<RandomAccessSource> memory_;
-};
-
 // Unbuffered: what is appended is chunks. The first error stays, so that a
 // file with a hole in it can not be synced as a good one.
 class PosixFileSink : public FileSink {
@@ -163,12 +135,10 @@ class PosixFileSink : public FileSink {
   const std::string path_;
 };
 
-struct OpenFile {
-  int fd;  // The caller's to close.
-  uint64_t size_bytes;
-};
+}  // namespace
 
-absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
+absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
+    const std::string& path) {
   // O_NONBLOCK: a FIFO is refused below, not waited for.
   const int fd = Retry(
       [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
@@ -185,38 +155,8 @@ absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
     close(fd);
     return status;
   }
-  return OpenFile{fd, static_cast<uint64_t>(info.st_size)};
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
-    const std::string& path) {
-  absl::StatusOr<OpenFile> file = OpenRegularFile(path);
-  if (!file.ok()) return file.status();
-  return std::make_unique<FileSource>(file->fd, file->size_bytes, path);
-}
-
-absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenMmapSource(
-    const std::string& path) {
-  absl::StatusOr<OpenFile> file = OpenRegularFile(path);
-  if (!file.ok()) return file.status();
-  const size_t size = static_cast<size_t>(file->size_bytes);
-  void* address = nullptr;
-  absl::Status status;
-  if (size != file->size_bytes) {
-    status = absl::OutOfRangeError(
-        absl::StrCat(path, ": ", file->size_bytes, " bytes cannot be mapped"));
-  } else if (size > 0) {  // Nothing cannot be mapped, and need not be.
-    address = mmap(nullptr, size, PROT_READ, MAP_SHARED, file->fd, 0);
-    if (address == MAP_FAILED) {
-      status = ErrnoStatus(absl::StrCat(path, ": mmap of ", size, " bytes"));
-    }
-  }
-  close(file->fd);  // The mapping stays.
-  if (!status.ok()) return status;
-  if (size > 0) posix_madvise(address, size, POSIX_MADV_RANDOM);
-  return std::make_unique<MmapSource>(address, size, path);
+  return std::make_unique<FileSource>(fd, static_cast<uint64_t>(info.st_size),
+                                      path);
 }
 
 absl::StatusOr<std::unique_ptr<FileSink>> OpenFileSink(

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,23 +68,7 @@ class FileIo : public ::testing::Test {
   std::vector<std::string> paths_;
 };
 
-// What holds for a file source and for a mapped one.
-using OpenSource =
-    absl::StatusOr<std::unique_ptr<RandomAccessSource>> (*)(const std::string&);
-
-class AnyFileSource : public FileIo,
-                      public ::testing::WithParamInterface<OpenSource> {
- protected:
-  static auto Open(const std::string& path) { return GetParam()(path); }
-};
-
-INSTANTIATE_TEST_SUITE_P(, AnyFileSource,
-                         ::testing::Values(OpenFileSource, OpenMmapSource),
-                         [](const auto& test) {
-                           return test.index == 0 ? "File" : "Mmap";
-                         });
-
-TEST_P(AnyFileSource, WhatIsAppendedIsReadBack) {
+TEST_F(FileIo, WhatIsAppendedIsReadBack) {
   std::string bytes;
   for (int i = 0; i < 300000; ++i) {
     bytes.push_back(static_cast<char>(i * 2654435761u >> 24));
@@ -99,7 +82,7 @@ TEST_P(AnyFileSource, WhatIsAppendedIsReadBack) {
   ASSERT_TRUE((*sink)->Append(view.substr(1)).ok());
   ASSERT_TRUE((*sink)->SyncAndClose().ok());
 
-  const auto source = Open(path);
+  const auto source = OpenFileSource(path);
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->size_bytes(), bytes.size());
   EXPECT_EQ((*source)->name(), path);
@@ -112,12 +95,12 @@ TEST_P(AnyFileSource, WhatIsAppendedIsReadBack) {
   }
 }
 
-TEST_P(AnyFileSource, OneSourceServesManyThreads) {
+TEST_F(FileIo, OneSourceServesManyThreads) {
   std::string bytes(1 << 16, '\0');
   for (size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<char>(i ^ (i >> 8));
   }
-  const auto source = Open(WriteFile("f", bytes));
+  const auto source = OpenFileSource(WriteFile("f", bytes));
   ASSERT_TRUE(source.ok());
   std::vector<std::thread> threads;
   for (size_t t = 0; t < 8; ++t) {
@@ -139,8 +122,8 @@ TEST_F(FileIo, OpeningASinkTruncates) {
   EXPECT_EQ(Contents(path), "short");
 }
 
-TEST_P(AnyFileSource, EmptyFileIsAFile) {
-  const auto source = Open(WriteFile("f", ""));
+TEST_F(FileIo, EmptyFileIsAFile) {
+  const auto source = OpenFileSource(WriteFile("f", ""));
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->size_bytes(), 0);
   char scratch[1];
@@ -150,9 +133,9 @@ TEST_P(AnyFileSource, EmptyFileIsAFile) {
   EXPECT_TRUE(absl::IsOutOfRange((*source)->Read(0, 1, scratch, &result)));
 }
 
-TEST_P(AnyFileSource, MissingFileIsNotFoundWithPathAndErrnoText) {
+TEST_F(FileIo, MissingFileIsNotFoundWithPathAndErrnoText) {
   const std::string path = Path("absent");
-  const auto source = Open(path);
+  const auto source = OpenFileSource(path);
   EXPECT_EQ(source.status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Message(source.status()),
             path + ": open for reading: No such file or directory");
@@ -166,8 +149,8 @@ TEST_F(FileIo, SinkInAMissingDirectoryIsNotFound) {
             path + ": open for writing: No such file or directory");
 }
 
-TEST_P(AnyFileSource, DirectoryIsNoSource) {
-  const auto source = Open(dir_);
+TEST_F(FileIo, DirectoryIsNoSource) {
+  const auto source = OpenFileSource(dir_);
   EXPECT_EQ(source.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Message(source.status()), dir_ + ": not a regular file");
 }
@@ -178,15 +161,16 @@ TEST_F(FileIo, DirectoryIsNoSink) {
             dir_ + ": open for writing: Is a directory");
 }
 
-TEST_P(AnyFileSource, FifoIsRefusedAtOnce) {
+TEST_F(FileIo, FifoIsRefusedAtOnce) {
   const std::string path = Path("fifo");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(Message(Open(path).status()), path + ": not a regular file");
+  EXPECT_EQ(Message(OpenFileSource(path).status()),
+            path + ": not a regular file");
 }
 
-TEST_P(AnyFileSource, ReadPastTheEndSaysWhereAndHowMuch) {
+TEST_F(FileIo, ReadPastTheEndSaysWhereAndHowMuch) {
   const std::string path = WriteFile("f", "0123456789");
-  const auto source = Open(path);
+  const auto source = OpenFileSource(path);
   ASSERT_TRUE(source.ok());
   char scratch[16];
   std::string_view result;
@@ -197,9 +181,9 @@ TEST_P(AnyFileSource, ReadPastTheEndSaysWhereAndHowMuch) {
   EXPECT_TRUE(absl::IsOutOfRange((*source)->Read(11, 0, scratch, &result)));
 }
 
-TEST_P(AnyFileSource, HugeOffsetAndSizeDoNotWrapAround) {
+TEST_F(FileIo, HugeOffsetAndSizeDoNotWrapAround) {
   constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
-  const auto source = Open(WriteFile("f", "0123456789"));
+  const auto source = OpenFileSource(WriteFile("f", "0123456789"));
   ASSERT_TRUE(source.ok());
   char scratch[16];
   std::string_view result;
@@ -209,57 +193,6 @@ TEST_P(AnyFileSource, HugeOffsetAndSizeDoNotWrapAround) {
   }
   EXPECT_TRUE(
       absl::IsOutOfRange((*source)->Read(4, kMax - 1, scratch, &result)));
-}
-
-TEST_F(FileIo, MappedFileIsReadInPlaceAndOutlivesItsName) {
-  const std::string path = WriteFile("f", "0123456789");
-  const auto source = OpenMmapSource(path);
-  ASSERT_TRUE(source.ok()) << source.status();
-  ASSERT_EQ(unlink(path.c_str()), 0);
-  std::string_view all;
-  std::string_view part;
-  ASSERT_TRUE((*source)->Read(0, 10, nullptr, &all).ok());
-  ASSERT_TRUE((*source)->Read(3, 4, nullptr, &part).ok());
-  EXPECT_EQ(all, "0123456789");
-  EXPECT_EQ(part.data(), all.data() + 3);
-}
-
-// As many sources as there may be open files: each would keep one.
-TEST_F(FileIo, MappedFileKeepsNoDescriptor) {
-  const std::string path = WriteFile("f", "0123456789");
-  rlimit limit;
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-  const rlimit few = {64, limit.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-  std::vector<std::unique_ptr<RandomAccessSource>> sources;
-  for (int i = 0; i < 64; ++i) {
-    auto source = OpenMmapSource(path);
-    EXPECT_TRUE(source.ok()) << source.status();
-    if (source.ok()) sources.push_back(*std::move(source));
-  }
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
-TEST_F(FileIo, FileThatCannotBeMappedIsNamedWithErrnoText) {
-  const std::string path = WriteFile("f", "");
-  constexpr size_t kSize = size_t{5} << 30;
-  ASSERT_EQ(truncate(path.c_str(), kSize), 0);
-  size_t pages = 0;  // Of address space in use.
-  std::ifstream("/proc/self/statm") >> pages;
-  rlimit limit;
-  ASSERT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
-  const rlimit little = {pages * getpagesize() + kSize / 2, limit.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_AS, &little), 0);
-  const absl::Status status = OpenMmapSource(path).status();
-  void* const other =
-      mmap(nullptr, kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
-  if (other != MAP_FAILED) {
-    munmap(other, kSize);
-    GTEST_SKIP() << "address space has no limit here, as under qemu";
-  }
-  EXPECT_EQ(Message(status),
-            path + ": mmap of 5368709120 bytes: Cannot allocate memory");
 }
 
 TEST_F(FileIo, FileTruncatedUnderItsSourceIsOutOfRange) {
@@ -275,7 +208,7 @@ TEST_F(FileIo, FileTruncatedUnderItsSourceIsOutOfRange) {
             path + ": read of 5 bytes at offset 4 passes the end at 6");
 }
 
-TEST_P(AnyFileSource, OffsetsBeyond4GiBAreKept) {
+TEST_F(FileIo, OffsetsBeyond4GiBAreKept) {
   const std::string path = WriteFile("f", "");
   constexpr uint64_t kEnd = (uint64_t{5} << 30) + 3;
   ASSERT_EQ(truncate(path.c_str(), kEnd), 0);  // Sparse: no blocks behind it.
@@ -283,7 +216,7 @@ TEST_P(AnyFileSource, OffsetsBeyond4GiBAreKept) {
   ASSERT_EQ(fseeko(file, kEnd - 3, SEEK_SET), 0);
   ASSERT_EQ(std::fwrite("end", 1, 3, file), 3);
   std::fclose(file);
-  const auto source = Open(path);
+  const auto source = OpenFileSource(path);
   ASSERT_TRUE(source.ok());
   EXPECT_EQ((*source)->size_bytes(), kEnd);
   char scratch[3];
