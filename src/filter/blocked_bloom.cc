@@ -21,7 +21,8 @@ constexpr uint8_t kCode = 2;
 constexpr double kLineBits = 8.0 * kLineSize;
 // Bits of FilterDescriptor::parameters.
 constexpr uint64_t kProbeCountMask = 0xff;
-constexpr uint64_t kNotSalted = 0x100;
+// Names these lines; no other kind is defined.
+constexpr uint64_t kLineKind = 0x100;
 // 2^40 lines hold 7e13 keys at 8 bits; more is damage.
 constexpr uint64_t kMaxLineCount = uint64_t{1} << 40;
 
@@ -35,7 +36,7 @@ EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   const uint64_t line_count = LineCount(bits_per_key, digests.size());
   const uint32_t probe_count = BlockedBloomProbeCount(bits_per_key);
   const BlockedBloomKernel functions =
-      BlockedBloomKernelFor(kernel, probe_count, false);
+      BlockedBloomKernelFor(kernel, probe_count);
   EncodedFilter filter;
   filter.units.resize(line_count * kLineSize);
   digests.ForEachBlock([&](const uint64_t* block, size_t count) {
@@ -43,15 +44,14 @@ EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   });
   filter.descriptor.family_code = kCode;
   filter.descriptor.unit_count = 1;
-  filter.descriptor.parameters = probe_count | kNotSalted;
+  filter.descriptor.parameters = probe_count | kLineKind;
   filter.descriptor.unit_size_bytes[0] = filter.units.size();
   return filter;
 }
 
 double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   return BlockedBloomFpr(key_count, state.slot_count,
-                         static_cast<uint32_t>(state.parameter),
-                         state.detail[kSalted] != 0);
+                         static_cast<uint32_t>(state.parameter));
 }
 
 // Into the second level, as in batches.
@@ -72,13 +72,12 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   }
   const uint32_t probe_count =
       static_cast<uint32_t>(descriptor.parameters & kProbeCountMask);
-  if ((descriptor.parameters & ~(kProbeCountMask | kNotSalted)) != 0 ||
+  if ((descriptor.parameters & ~kProbeCountMask) != kLineKind ||
       probe_count < 1 || probe_count > kMaxProbeCount) {
     return absl::DataLossError(
         absl::StrCat("blocked_bloom with parameters ", descriptor.parameters,
-                     ": must be 1 to 16 probes, and 256 if not salted"));
+                     ": must be 256 plus 1 to 16 probes"));
   }
-  const bool salted = (descriptor.parameters & kNotSalted) == 0;
   // At one bit a key or more. Not only damage: rates are sums over keys.
   if (descriptor.key_count > size * 8) {
     return absl::DataLossError(absl::StrCat("blocked_bloom of ", size,
@@ -87,9 +86,8 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   }
   state->slot_count = size / kLineSize;
   state->parameter = probe_count;
-  state->detail[kSalted] = salted;
   const BlockedBloomKernel functions =
-      BlockedBloomKernelFor(kernel, probe_count, salted);
+      BlockedBloomKernelFor(kernel, probe_count);
   *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
              Prefetch};
   return absl::OkStatus();
@@ -97,20 +95,19 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
 
 }  // namespace
 
-BlockedBloomKernel BlockedBloomKernelFor(Kernel kernel, uint32_t probe_count,
-                                         bool salted) {
+BlockedBloomKernel BlockedBloomKernelFor(Kernel kernel, uint32_t probe_count) {
   switch (ConcreteKernel(kernel)) {
 #if defined(__x86_64__)
     case Kernel::kSse42:
-      return Sse42BlockedBloomKernel(probe_count, salted);
+      return Sse42BlockedBloomKernel(probe_count);
     case Kernel::kAvx2:
-      return Avx2BlockedBloomKernel(probe_count, salted);
+      return Avx2BlockedBloomKernel(probe_count);
 #elif defined(__AARCH64EL__)
     case Kernel::kNeon:
-      return NeonBlockedBloomKernel(probe_count, salted);
+      return NeonBlockedBloomKernel(probe_count);
 #endif
     default:
-      return PortableBlockedBloomKernel(probe_count, salted);
+      return PortableBlockedBloomKernel();
   }
 }
 

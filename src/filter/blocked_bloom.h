@@ -14,8 +14,7 @@ namespace rowbloom::filter {
 extern const FilterFamily kBlockedBloomFamily;
 
 // `kernel` is available.
-BlockedBloomKernel BlockedBloomKernelFor(Kernel kernel, uint32_t probe_count,
-                                         bool salted);
+BlockedBloomKernel BlockedBloomKernelFor(Kernel kernel, uint32_t probe_count);
 
 }  // namespace rowbloom::filter
 

@@ -7,7 +7,7 @@
 // A filter is an array of 64-byte lines, each of eight 64-bit sectors:
 //
 //   line     = high64(digest * line_count)
-//   g        = digest * kSalts[0]                                   mod 2^64
+//   g        = digest * kFirstRound                                  mod 2^64
 //   rotation = bits 13..15 of g
 //   sector i = 0..7 is probed if (i + rotation) mod 8 < min(probe_count, 8),
 //              at bit number: bits 16+6i .. 21+6i of g
@@ -16,10 +16,6 @@
 //
 // So a key's probes fall into distinct sectors, and the positions of all of
 // them are 48 bits of one product.
-//
-// Salted lines, which are read but not written any more, differ in three
-// points: the two top bits of the line's byte 63 say which of the four
-// multipliers its keys take, and the bit number in sector 7 is at most 61.
 
 #ifndef ROWBLOOM_FILTER_BLOCKED_BLOOM_KERNEL_H_
 #define ROWBLOOM_FILTER_BLOCKED_BLOOM_KERNEL_H_
@@ -33,43 +29,32 @@ namespace rowbloom::filter {
 
 constexpr uint32_t kLineSize = 64;
 constexpr uint32_t kSectors = 8;
-constexpr uint32_t kSaltCount = 4;
 constexpr uint32_t kMaxProbeCount = 16;
-constexpr uint32_t kSaltByte = 63;
-constexpr uint32_t kSaltShift = 6;
-constexpr uint32_t kLastSaltedPosition = 61;
 // Keys between reading a line ahead and writing it.
 constexpr size_t kPrefetchAhead = 12;
 
-// Odd, from the fractional bits of the golden ratio and the square roots of
-// 3, 7, 11 and 13.
-constexpr uint64_t kSalts[kSaltCount] = {
-    0x9e3779b97f4a7c15u, 0xbb67ae8584caa73bu, 0xa54ff53a5f1d36f1u,
-    0x510e527fade682d1u};
+// Odd, from the fractional bits of the golden ratio and of a square root.
+constexpr uint64_t kFirstRound = 0x9e3779b97f4a7c15u;
 constexpr uint64_t kSecondRound = 0x9b05688c2b3e6c1fu;
 
 // FilterState as these use it: unit[0] the lines, slot_count their number,
-// parameter the probe count, and
-enum BlockedBloomDetail : uint32_t {
-  kSalted,  // 1 or 0; for the expected rate.
-};
+// parameter the probe count.
 struct BlockedBloomKernel {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
-  // Adds keys to lines that are not salted.
+  // Adds keys to the lines.
   void (*add)(const uint64_t* digests, size_t count, uint64_t line_count,
               uint32_t probe_count, char* lines);
 };
 
-// For `probe_count` from 1 to kMaxProbeCount.
-BlockedBloomKernel PortableBlockedBloomKernel(uint32_t probe_count,
-                                              bool salted);
+// Kernels for `probe_count` from 1 to kMaxProbeCount.
+BlockedBloomKernel PortableBlockedBloomKernel();
 #if defined(__x86_64__)
-BlockedBloomKernel Sse42BlockedBloomKernel(uint32_t probe_count, bool salted);
-BlockedBloomKernel Avx2BlockedBloomKernel(uint32_t probe_count, bool salted);
+BlockedBloomKernel Sse42BlockedBloomKernel(uint32_t probe_count);
+BlockedBloomKernel Avx2BlockedBloomKernel(uint32_t probe_count);
 #elif defined(__AARCH64EL__)
-BlockedBloomKernel NeonBlockedBloomKernel(uint32_t probe_count, bool salted);
+BlockedBloomKernel NeonBlockedBloomKernel(uint32_t probe_count);
 #endif
 
 }  // namespace rowbloom::filter

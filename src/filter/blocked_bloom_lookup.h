@@ -23,10 +23,6 @@ inline uint64_t SecondRound(uint64_t g) {
   return (g ^ (g >> 32)) * kSecondRound;
 }
 
-// The highest position in the last sector.
-template <bool kSalted>
-constexpr uint32_t kLastPosition = kSalted ? kLastSaltedPosition : 63;
-
 // of[k - 1][rotation][i] is 0 where a round of k probes has one in sector i,
 // else 128: of a probe's position, it makes one that no sector has.
 template <typename Lane>
@@ -45,13 +41,6 @@ constexpr SkipTable<Lane> MakeSkipTable() {
     }
   }
   return table;
-}
-
-// What a key's probes are taken from.
-template <bool kSalted>
-inline uint64_t Product(const char* line, uint64_t digest) {
-  if (!kSalted) return digest * kSalts[0];
-  return digest * kSalts[static_cast<uint8_t>(line[kSaltByte]) >> kSaltShift];
 }
 
 template <typename Ops>
@@ -88,16 +77,12 @@ BlockedBloomKernel BlockedBloomKernelWith(BlockedBloomAdd add) {
   return {MayContain<Ops>, MayContainBatch<Ops>, add};
 }
 
-// Of Ops<kTwoRounds, kSalted>.
-template <template <bool, bool> class Ops>
-BlockedBloomKernel BlockedBloomKernelOf(uint32_t probe_count, bool salted,
+// Its Ops are Ops<kTwoRounds>.
+template <template <bool> class Ops>
+BlockedBloomKernel BlockedBloomKernelOf(uint32_t probe_count,
                                         BlockedBloomAdd add) {
-  if (probe_count > kSectors) {
-    return salted ? BlockedBloomKernelWith<Ops<true, true>>(add)
-                  : BlockedBloomKernelWith<Ops<true, false>>(add);
-  }
-  return salted ? BlockedBloomKernelWith<Ops<false, true>>(add)
-                : BlockedBloomKernelWith<Ops<false, false>>(add);
+  return probe_count > kSectors ? BlockedBloomKernelWith<Ops<true>>(add)
+                                : BlockedBloomKernelWith<Ops<false>>(add);
 }
 
 }  // namespace

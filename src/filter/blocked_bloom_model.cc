@@ -13,15 +13,10 @@ namespace rowbloom::filter {
 namespace {
 
 constexpr double kLineBits = 512;
-// Where lines are salted, two bits hold the salt; keys avoid them.
-constexpr double kSaltBits = 2;
-// The mean of the smallest of four standard normal values: what choosing the
-// best of four salts gains, in standard deviations.
-constexpr double kBestOfFour = 1.02938;
 
-// The rate if lines are not salted and keys probe in one round, exactly: by
-// inclusion and exclusion over the subsets of the bits that an absent key
-// probes. A subset is empty if each key sets none of it.
+// The rate if keys probe in one round, exactly: by inclusion and exclusion over
+// the subsets of the bits that an absent key probes. A subset is empty if each
+// key sets none of it.
 double OneRoundFpr(double keys, double line_count, uint32_t probe_count) {
   const double miss = 1 - kSectors / kLineBits;  // One bit, by one probe.
   double all_miss[kSectors + 1] = {1};
@@ -49,9 +44,8 @@ double OneRoundFpr(double keys, double line_count, uint32_t probe_count) {
 }
 
 // The rate of a line that holds `keys` keys.
-double LineFpr(double keys, uint32_t probe_count, bool salted) {
-  const double usable_bits = kLineBits - (salted ? kSaltBits : 0);
-  // A key probes a given bit with probability k / usable in each round; two
+double LineFpr(double keys, uint32_t probe_count) {
+  // A key probes a given bit with probability k / 512 in each round; two
   // bits of one sector never both; two of different sectors both, if both
   // sectors are among the k of 8.
   double log_empty = 0;
@@ -59,7 +53,7 @@ double LineFpr(double keys, uint32_t probe_count, bool salted) {
   double log_both_empty_other = 0;
   for (double k = probe_count; k > 0; k -= kSectors) {
     const double round = std::min<double>(k, kSectors);
-    const double p = round / usable_bits;
+    const double p = round / kLineBits;
     const double p_both =
         p * p * (round - 1) / round * kSectors / (kSectors - 1);
     log_empty += std::log1p(-p);
@@ -69,13 +63,8 @@ double LineFpr(double keys, uint32_t probe_count, bool salted) {
   const double empty = std::exp(keys * log_empty);
   const double same = std::exp(keys * log_both_empty_same);
   const double other = std::exp(keys * log_both_empty_other);
-  const double sector = usable_bits / kSectors;
-  const double variance = usable_bits * (empty + (sector - 1) * same +
-                                         (usable_bits - sector) * other -
-                                         usable_bits * empty * empty);
-  const double gain =
-      salted ? kBestOfFour * std::sqrt(std::max(0.0, variance)) : 0;
-  const double fill = 1 - empty - gain / usable_bits;
+  const double sector = kLineBits / kSectors;
+  const double fill = 1 - empty;
   if (fill <= 0) return 0;
   // Pairs of probes are not quite independent. Two of one sector share its
   // luck; of two sectors, one has fewer keys if the other has more.
@@ -94,14 +83,14 @@ double LineFpr(double keys, uint32_t probe_count, bool salted) {
 }  // namespace
 
 double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
-                       uint32_t probe_count, bool salted) {
+                       uint32_t probe_count) {
   if (key_count == 0) return 0;
-  if (!salted && probe_count <= kSectors) {
+  if (probe_count <= kSectors) {
     return OneRoundFpr(static_cast<double>(key_count),
                        static_cast<double>(line_count), probe_count);
   }
   if (line_count == 1) {
-    return LineFpr(static_cast<double>(key_count), probe_count, salted);
+    return LineFpr(static_cast<double>(key_count), probe_count);
   }
   // Keys of a line: binomial. Summed outward from its mode.
   const double n = static_cast<double>(key_count);
@@ -113,7 +102,7 @@ double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
   double total = 0;
   double total_weight = 0;
   const auto add = [&](double keys, double weight) {
-    total += weight * LineFpr(keys, probe_count, salted);
+    total += weight * LineFpr(keys, probe_count);
     total_weight += weight;
   };
   const double mode_weight = std::exp(log_mode_weight);
@@ -137,7 +126,7 @@ double BlockedBloomFpr(double bits_per_key, uint32_t probe_count) {
   constexpr uint64_t kManyLines = uint64_t{1} << 20;
   return BlockedBloomFpr(static_cast<uint64_t>(static_cast<double>(kManyLines) *
                                                kLineBits / bits_per_key),
-                         kManyLines, probe_count, false);
+                         kManyLines, probe_count);
 }
 
 uint32_t BlockedBloomProbeCount(double bits_per_key) {

@@ -13,9 +13,9 @@ namespace rowbloom::filter {
 // Expected rate of `key_count` keys in `line_count` lines. 1 <= probe_count
 // <= 16. About 10 microseconds.
 double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
-                       uint32_t probe_count, bool salted);
+                       uint32_t probe_count);
 
-// The same for a large filter of so many bits per key, not salted.
+// The same for a large filter of so many bits per key.
 double BlockedBloomFpr(double bits_per_key, uint32_t probe_count);
 
 // The probe count with the smallest rate.

@@ -16,19 +16,12 @@ constexpr int64_t kShifts[kSectors] = {-16, -22, -28, -34, -40, -46, -52, -58};
 
 // The bits that a round of so many probes needs and the line lacks, the
 // sectors' one upon the other.
-template <bool kSalted>
 inline uint64x2_t Missing(const char* line, uint64_t g, uint32_t probes) {
   const uint64_t* skip = kSkip.of[probes - 1][(g >> 13) & 7];
   uint64x2_t missing = vdupq_n_u64(0);
   for (uint32_t i = 0; i < kSectors; i += 2) {
     uint64x2_t positions = vandq_u64(
         vshlq_u64(vdupq_n_u64(g), vld1q_s64(kShifts + i)), vdupq_n_u64(63));
-    if (kSalted && i + 2 == kSectors) {
-      const uint64x2_t limits =
-          vcombine_u64(vcreate_u64(63), vcreate_u64(kLastPosition<kSalted>));
-      positions = vreinterpretq_u64_u32(vminq_u32(
-          vreinterpretq_u32_u64(positions), vreinterpretq_u32_u64(limits)));
-    }
     // A shift takes the low byte of a lane for a signed number: 128 or more
     // shifts right.
     positions = vaddq_u64(positions, vld1q_u64(skip + i));
@@ -41,16 +34,15 @@ inline uint64x2_t Missing(const char* line, uint64_t g, uint32_t probes) {
   return missing;
 }
 
-template <bool kTwoRounds, bool kSalted>
+template <bool kTwoRounds>
 struct NeonOps {
   static bool TestLine(const char* line, uint64_t digest,
                        uint32_t probe_count) {
-    const uint64_t g = Product<kSalted>(line, digest);
-    uint64x2_t missing =
-        Missing<kSalted>(line, g, kTwoRounds ? kSectors : probe_count);
+    const uint64_t g = digest * kFirstRound;
+    uint64x2_t missing = Missing(line, g, kTwoRounds ? kSectors : probe_count);
     if (kTwoRounds) {
-      missing = vorrq_u64(missing, Missing<kSalted>(line, SecondRound(g),
-                                                    probe_count - kSectors));
+      missing = vorrq_u64(
+          missing, Missing(line, SecondRound(g), probe_count - kSectors));
     }
     return vmaxvq_u32(vreinterpretq_u32_u64(missing)) == 0;
   }
@@ -58,9 +50,9 @@ struct NeonOps {
 
 }  // namespace
 
-BlockedBloomKernel NeonBlockedBloomKernel(uint32_t probe_count, bool salted) {
-  return BlockedBloomKernelOf<NeonOps>(
-      probe_count, salted, PortableBlockedBloomKernel(probe_count, salted).add);
+BlockedBloomKernel NeonBlockedBloomKernel(uint32_t probe_count) {
+  return BlockedBloomKernelOf<NeonOps>(probe_count,
+                                       PortableBlockedBloomKernel().add);
 }
 
 }  // namespace rowbloom::filter

@@ -20,7 +20,6 @@ inline __m128i Skip(uint64_t g, uint32_t probes) {
 }
 
 // Of each half, bits 16 to 63 as eight numbers of 6 bits.
-template <bool kSalted>
 inline __m128i Positions(__m128i rounds) {
   // Two numbers in each lane of 16 bits: at bits 0 and 6, or at bits 4 and 10.
   const __m128i pairs = _mm_shuffle_epi8(
@@ -29,14 +28,9 @@ inline __m128i Positions(__m128i rounds) {
   // Multiplied so that the first, or the second, of each lane is at bit 10.
   const __m128i first = _mm_mullo_epi16(pairs, _mm_set1_epi32(64 << 16 | 1024));
   const __m128i second = _mm_mullo_epi16(pairs, _mm_set1_epi32(1 << 16 | 16));
-  const __m128i positions = _mm_or_si128(
+  return _mm_or_si128(
       _mm_srli_epi16(first, 10),
       _mm_and_si128(_mm_srli_epi16(second, 2), _mm_set1_epi16(63 << 8)));
-  constexpr char kLast = kLastPosition<kSalted>;
-  if (!kSalted) return positions;
-  return _mm_min_epu8(positions,
-                      _mm_setr_epi8(63, 63, 63, 63, 63, 63, 63, kLast,  //
-                                    63, 63, 63, 63, 63, 63, 63, kLast));
 }
 
 // The byte of the line that has the bit of each position.
@@ -65,11 +59,11 @@ inline __m128i BitsAt(__m128i positions) {
       positions);
 }
 
-template <bool kTwoRounds, bool kSalted>
+template <bool kTwoRounds>
 struct Sse42Ops {
   static bool TestLine(const char* line, uint64_t digest,
                        uint32_t probe_count) {
-    const uint64_t g = Product<kSalted>(line, digest);
+    const uint64_t g = digest * kFirstRound;
     __m128i rounds = _mm_cvtsi64_si128(static_cast<long long>(g));
     __m128i skip;
     if (kTwoRounds) {  // The first has a probe in every sector.
@@ -79,7 +73,7 @@ struct Sse42Ops {
     } else {
       skip = Skip(g, probe_count);
     }
-    const __m128i positions = Positions<kSalted>(rounds);
+    const __m128i positions = Positions(rounds);
     const __m128i missing = _mm_andnot_si128(
         BytesAt(positions, line), BitsAt(_mm_or_si128(positions, skip)));
     return kTwoRounds ? _mm_testz_si128(missing, missing) != 0
@@ -89,9 +83,9 @@ struct Sse42Ops {
 
 }  // namespace
 
-BlockedBloomKernel Sse42BlockedBloomKernel(uint32_t probe_count, bool salted) {
-  return BlockedBloomKernelOf<Sse42Ops>(
-      probe_count, salted, PortableBlockedBloomKernel(probe_count, salted).add);
+BlockedBloomKernel Sse42BlockedBloomKernel(uint32_t probe_count) {
+  return BlockedBloomKernelOf<Sse42Ops>(probe_count,
+                                        PortableBlockedBloomKernel().add);
 }
 
 }  // namespace rowbloom::filter

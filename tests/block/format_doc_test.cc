@@ -240,7 +240,7 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 2u);  // blocked_bloom.
     EXPECT_EQ(Load(Take(1, &index), 0, 1), 1u);  // Units.
     const uint64_t parameters = TakeVarint(&index);
-    EXPECT_EQ(parameters & 256, 256u);  // Not salted.
+    EXPECT_EQ(parameters & 256, 256u);  // The kind of lines.
     const uint64_t probe_count = parameters - 256;
     key_count += TakeVarint(&index);
     const uint64_t size = TakeVarint(&index);

@@ -21,19 +21,16 @@ using testing::Random;
 
 // docs/filter_families.md, section "blocked_bloom", written down once more in
 // the plainest way.
-constexpr int kNoSalt = -1;
-std::bitset<512> ProbesByTheSpecification(uint64_t digest, int salt,
+std::bitset<512> ProbesByTheSpecification(uint64_t digest,
                                           uint32_t probe_count) {
   std::bitset<512> bits;
-  uint64_t g = digest * kSalts[salt == kNoSalt ? 0 : salt];
+  uint64_t g = digest * kFirstRound;
   for (uint32_t left = probe_count; left > 0;) {
     const uint32_t round = left < 8 ? left : 8;
     const uint32_t rotation = g >> 13 & 7;
     for (uint32_t sector = 0; sector < 8; ++sector) {
       if ((sector + rotation) % 8 >= round) continue;
-      uint32_t position = g >> (16 + 6 * sector) & 63;
-      if (salt != kNoSalt && sector == 7 && position > 61) position = 61;
-      bits.set(64 * sector + position);
+      bits.set(64 * sector + (g >> (16 + 6 * sector) & 63));
     }
     left -= round;
     g = (g ^ (g >> 32)) * kSecondRound;
@@ -67,10 +64,10 @@ TEST_P(KernelTest, ALineIsTheUnionOfItsKeysSpecifiedBits) {
       for (uint64_t& digest : digests) {
         digest = random();
         expected[BucketOf(digest, kLines)] |=
-            ProbesByTheSpecification(digest, kNoSalt, probe_count);
+            ProbesByTheSpecification(digest, probe_count);
       }
       char lines[kLines * kLineSize] = {};
-      BlockedBloomKernelFor(GetParam(), probe_count, false)
+      BlockedBloomKernelFor(GetParam(), probe_count)
           .add(digests.data(), keys, kLines, probe_count, lines);
       for (uint64_t line = 0; line < kLines; ++line) {
         ASSERT_EQ(BitsOf(lines + line * kLineSize), expected[line])
@@ -85,19 +82,13 @@ TEST_P(KernelTest, ALookupTestsTheSpecifiedBitsAndNoOthers) {
   for (uint32_t probe_count = 1; probe_count <= kMaxProbeCount; ++probe_count) {
     for (int i = 0; i < 2000; ++i) {
       const uint64_t digest = random();
-      const int salt = static_cast<int>(random.Below(5)) - 1;
-      std::bitset<512> bits =
-          ProbesByTheSpecification(digest, salt, probe_count);
+      std::bitset<512> bits = ProbesByTheSpecification(digest, probe_count);
       std::vector<size_t> probes;
       for (size_t b = 0; b < 512; ++b) {
         if (bits[b]) probes.push_back(b);
       }
       const bool drop_one = random.Below(2) == 0;
       if (drop_one) bits.reset(probes[random.Below(probes.size())]);
-      if (salt != kNoSalt) {
-        bits[510] = salt & 1;
-        bits[511] = salt >> 1;
-      }
       char line[kLineSize] = {};
       for (size_t b = 0; b < 512; ++b) {
         if (bits[b]) line[b / 8] = static_cast<char>(line[b / 8] | 1 << b % 8);
@@ -108,7 +99,7 @@ TEST_P(KernelTest, ALookupTestsTheSpecifiedBitsAndNoOthers) {
       state.parameter = probe_count;
       state.unit_count = 1;
       const BlockedBloomKernel kernel =
-          BlockedBloomKernelFor(GetParam(), probe_count, salt != kNoSalt);
+          BlockedBloomKernelFor(GetParam(), probe_count);
       ASSERT_EQ(kernel.may_contain(state, digest), !drop_one);
       bool batch = false;
       kernel.may_contain_batch(state, &digest, 1, &batch);
@@ -121,12 +112,9 @@ TEST(BlockedBloom, EveryAvailableKernelHasLookupsOfItsOwn) {
   for (const uint32_t probe_count : {1u, 8u, 9u, 16u}) {
     std::set<decltype(FilterLookup::may_contain)> lookups;
     for (const Kernel kernel : AvailableKernels()) {
-      for (const bool salted : {false, true}) {
-        lookups.insert(
-            BlockedBloomKernelFor(kernel, probe_count, salted).may_contain);
-      }
+      lookups.insert(BlockedBloomKernelFor(kernel, probe_count).may_contain);
     }
-    EXPECT_EQ(lookups.size(), 2 * AvailableKernels().size());
+    EXPECT_EQ(lookups.size(), AvailableKernels().size());
   }
 }
 
@@ -156,13 +144,29 @@ TEST(BlockedBloom, TheSmallestFilterHasTheseBytes) {
             "0000000000002000");
 }
 
+TEST(BlockedBloom, ParametersOtherThan256AndAProbeCountAreRefused) {
+  const std::string lines(128, '\0');
+  const std::string_view units[] = {lines};
+  FilterDescriptor descriptor;
+  descriptor.family_code = 2;
+  descriptor.unit_count = 1;
+  descriptor.unit_size_bytes[0] = lines.size();
+  descriptor.key_count = 1;
+  for (uint64_t parameters = 0; parameters < 2048; ++parameters) {
+    descriptor.parameters = parameters;
+    EXPECT_EQ(FilterView::Parse(descriptor, units).ok(),
+              parameters > 256 && parameters <= 256 + 16)
+        << parameters;
+  }
+}
+
 TEST(BlockedBloom, MoreKeysThanBitsAreRefused) {
   const std::string lines(128, '\0');
   const std::string_view units[] = {lines};
   FilterDescriptor descriptor;
   descriptor.family_code = 2;
   descriptor.unit_count = 1;
-  descriptor.parameters = 7;
+  descriptor.parameters = 256 + 7;
   descriptor.unit_size_bytes[0] = lines.size();
   for (const uint64_t key_count : {uint64_t{1025}, ~uint64_t{0}}) {
     descriptor.key_count = key_count;
@@ -220,7 +224,7 @@ TEST(BlockedBloom, ExpectedRateOfAFewKeysIsThatOfTheirLines) {
     for (size_t line = 0; line < kLines; ++line) {
       std::bitset<512> bits;
       for (size_t keys = 1; keys <= kMostKeys; ++keys) {
-        bits |= ProbesByTheSpecification(random(), kNoSalt, probe_count);
+        bits |= ProbesByTheSpecification(random(), probe_count);
         const double rate = RateOfLine(bits, probe_count);
         sum[keys] += rate;
         square[keys] += rate * rate;
@@ -235,7 +239,7 @@ TEST(BlockedBloom, ExpectedRateOfAFewKeysIsThatOfTheirLines) {
           std::max(0.0, square[keys] / kLines - mean * mean) / kLines);
       // Of two rounds it is an approximation.
       const double approximate = probe_count > 8 ? 0.03 * mean : 1e-6 * mean;
-      EXPECT_NEAR(BlockedBloomFpr(keys, 1, probe_count, false), mean,
+      EXPECT_NEAR(BlockedBloomFpr(keys, 1, probe_count), mean,
                   kStandardErrors * error + approximate)
           << keys << " keys, " << probe_count << " probes";
     }
@@ -246,25 +250,22 @@ TEST(BlockedBloom, ExpectedRateOfOneKeyIsExact) {
   // It has the rotation of an absent key once in 8 times, each bit once in 64.
   for (uint32_t probe_count = 2; probe_count <= 6; ++probe_count) {
     const double rate = std::pow(1.0 / 64, probe_count) / 8;
-    EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 1, probe_count, false) / rate, 1,
-                1e-3);
+    EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 1, probe_count) / rate, 1, 1e-3);
     // In many lines, that of the one line.
-    EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 10, probe_count, false) / rate,
-                0.1, 1e-3);
+    EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 10, probe_count) / rate, 0.1,
+                1e-3);
   }
 }
 
 TEST(BlockedBloom, ModelHasNoTroubleWithExtremes) {
-  for (const bool salted : {false, true}) {
-    EXPECT_EQ(BlockedBloomFpr(uint64_t{0}, 1, 6, salted), 0);
-    EXPECT_LT(BlockedBloomFpr(uint64_t{1}, 1, 6, salted), 1e-9);
-    EXPECT_NEAR(BlockedBloomFpr(uint64_t{1000000}, 1, 6, salted), 1, 1e-6);
-  }
+  EXPECT_EQ(BlockedBloomFpr(uint64_t{0}, 1, 6), 0);
+  EXPECT_LT(BlockedBloomFpr(uint64_t{1}, 1, 6), 1e-9);
+  EXPECT_NEAR(BlockedBloomFpr(uint64_t{1000000}, 1, 6), 1, 1e-6);
   const double rate = BlockedBloomFpr(10.0, 6);
-  EXPECT_NEAR(BlockedBloomFpr(uint64_t{1} << 36, (uint64_t{1} << 36) * 10 / 512,
-                              6, false) /
-                  rate,
-              1, 1e-3);
+  EXPECT_NEAR(
+      BlockedBloomFpr(uint64_t{1} << 36, (uint64_t{1} << 36) * 10 / 512, 6) /
+          rate,
+      1, 1e-3);
 }
 
 // RocksDB's Bloom filter at 10 bits per key has 6 probes anywhere in 512 bits;

@@ -22,8 +22,6 @@ struct Case {
   std::string file;  // filter_block_v1_NAME.bin
   FilterOptions options;
   std::vector<testing::Cell> cells;
-  // Or only read: the writer of today writes something better.
-  bool still_written = true;
 };
 
 inline std::vector<testing::Cell> Cells(uint64_t rows = 300,
@@ -48,18 +46,12 @@ inline std::vector<Case> BlockCases() {
   std::vector<Case> cases = {
       {"filter_block_v1_empty.bin", options(BloomType::kRow, 10), {}},
       {"filter_block_v1_none.bin", options(BloomType::kNone, 10), Cells()},
-      {"filter_block_v1_row.bin", options(BloomType::kRow, 10), Cells()},
-      {"filter_block_v1_row_2_bits.bin", options(BloomType::kRow, 2), Cells()},
-      {"filter_block_v1_row_24_bits.bin", options(BloomType::kRow, 24),
-       Cells()},
-      {"filter_block_v1_rowcol.bin", options(BloomType::kRowCol, 10), Cells()},
-      {"filter_block_v1_rowprefix.bin",
+      {"filter_block_v1_prefix.bin",
        options(BloomType::kRowPrefixFixedLength, 10), Cells()},
       {"filter_block_v1_always_maybe.bin", options(BloomType::kRow, 10),
        Cells()}};
-  cases[6].options.prefix_length_bytes = 8;
-  cases[7].options.policy = FilterPolicy::BitsPerKey("always_maybe", 10);
-  for (size_t i = 2; i <= 6; ++i) cases[i].still_written = false;  // Salted.
+  cases[2].options.prefix_length_bytes = 8;
+  cases[3].options.policy = FilterPolicy::BitsPerKey("always_maybe", 10);
   const auto add = [&](const std::string& name, const char* family,
                        double bits_per_key, uint64_t rows,
                        BloomType type = BloomType::kRow) {
@@ -96,7 +88,6 @@ inline std::vector<Case> BlockCases() {
   return cases;
 }
 
-inline constexpr char kOldBlobFile[] = "filter_blob_v1.bin";  // Salted.
 inline constexpr char kBlobFile[] = "filter_blob_v1_compact.bin";
 
 inline std::string Blob() {

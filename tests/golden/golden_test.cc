@@ -60,7 +60,6 @@ std::string_view ChunksAndIndex(std::string_view block) {
 
 TEST(Golden, ChunksAndIndexAreWrittenAsTheyWere) {
   for (const golden::Case& c : golden::BlockCases()) {
-    if (!c.still_written) continue;
     std::string bytes;
     const auto sink = NewStringSink(&bytes);
     FilterBlockWriter writer(c.options, sink.get());
@@ -85,26 +84,22 @@ TEST(Golden, AnswersForAbsentRowsArePinned) {
   };
   EXPECT_EQ(count("filter_block_v1_empty.bin"), 0);
   EXPECT_EQ(count("filter_block_v1_none.bin"), 300);
-  EXPECT_EQ(count("filter_block_v1_row.bin"), 1);
-  EXPECT_EQ(count("filter_block_v1_row_2_bits.bin"), 80);
-  EXPECT_EQ(count("filter_block_v1_row_24_bits.bin"), 0);
-  EXPECT_EQ(count("filter_block_v1_rowcol.bin"), 0);
+  EXPECT_EQ(count("filter_block_v1_blocked_bloom.bin"), 2);
+  EXPECT_EQ(count("filter_block_v1_blocked_bloom_rowcol.bin"), 4);
   EXPECT_EQ(count("filter_block_v1_blocked_bloom_1_bit.bin"), 124);
   EXPECT_EQ(count("filter_block_v1_fast_8_columns.bin"), 1);
   EXPECT_EQ(count("filter_block_v1_compact_two_layers.bin"), 0);
   EXPECT_EQ(count("filter_block_v1_compact_2_columns.bin"), 70);
 }
 
-TEST(Golden, BlobsAreReadAndVerified) {
-  for (const char* file : {golden::kOldBlobFile, golden::kBlobFile}) {
-    const std::string blob = GoldenFile(file);
-    EXPECT_TRUE(VerifyFilterBlob(blob).ok());
-    const auto parsed = ParseFilterBlob(blob);
-    ASSERT_TRUE(parsed.ok());
-    EXPECT_EQ(parsed->metadata, "metadata");
-    for (const auto& cell : golden::Cells()) {
-      EXPECT_TRUE(parsed->view.MayContain(DigestBytes(cell.row)));
-    }
+TEST(Golden, TheBlobIsReadAndVerified) {
+  const std::string blob = GoldenFile(golden::kBlobFile);
+  EXPECT_TRUE(VerifyFilterBlob(blob).ok());
+  const auto parsed = ParseFilterBlob(blob);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->metadata, "metadata");
+  for (const auto& cell : golden::Cells()) {
+    EXPECT_TRUE(parsed->view.MayContain(DigestBytes(cell.row)));
   }
 }
 
