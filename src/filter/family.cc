@@ -7,9 +7,9 @@
 
 #include "base/cpu.h"
 #include "filter/always_maybe.h"
-#include "filter/blocked_bloom.h"
-#include "filter/compact.h"
-#include "filter/fast.h"
+#include "filter/blocked_bloom/blocked_bloom.h"
+#include "filter/compact/compact.h"
+#include "filter/fast/fast.h"
 
 namespace rowbloom {
 

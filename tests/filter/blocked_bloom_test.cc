@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "filter/blocked_bloom.h"
+#include "filter/blocked_bloom/blocked_bloom.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <set>
 
-#include "filter/blocked_bloom_kernel.h"
-#include "filter/blocked_bloom_model.h"
+#include "filter/blocked_bloom/blocked_bloom_kernel.h"
+#include "filter/blocked_bloom/blocked_bloom_model.h"
 #include "filter/digest_order.h"
 #include "testing/keys.h"
 

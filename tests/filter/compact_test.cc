@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "filter/compact.h"
+#include "filter/compact/compact.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 
 #include "absl/strings/escaping.h"
-#include "filter/compact_layout.h"
+#include "filter/compact/compact_layout.h"
 #include "filter/digest_mix.h"
 #include "testing/cut_filter.h"
 #include "testing/keys.h"

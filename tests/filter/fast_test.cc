@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "filter/fast.h"
+#include "filter/fast/fast.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
-#include "filter/fast_kernel.h"
+#include "filter/fast/fast_kernel.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "base/coding.h"
-#include "filter/compact.h"
-#include "filter/compact_layout.h"
+#include "filter/compact/compact.h"
+#include "filter/compact/compact_layout.h"
 #include "filter/family.h"
 #include "fuzz/require.h"
 #include "golden/cases.h"

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arithmetic of blocked_bloom: its false positive rate, and the probe
+// count that makes it smallest. docs/filter_families.md derives it.
+
+#ifndef ROWBLOOM_FILTER_BLOCKED_BLOOM_BLOCKED_BLOOM_MODEL_H_
+#define ROWBLOOM_FILTER_BLOCKED_BLOOM_BLOCKED_BLOOM_MODEL_H_
+
+#include <cstdint>
+
+namespace rowbloom::filter {
+
+// Expected rate of `key_count` keys in `line_count` lines. 1 <= probe_count
+// <= 16. About 10 microseconds.
+double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
+                       uint32_t probe_count);
+
+// The same for a large filter of so many bits per key.
+double BlockedBloomFpr(double bits_per_key, uint32_t probe_count);
+
+// The probe count with the smallest rate.
+uint32_t BlockedBloomProbeCount(double bits_per_key);
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_BLOCKED_BLOOM_BLOCKED_BLOOM_MODEL_H_

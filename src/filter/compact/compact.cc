@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/compact/compact.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/coding.h"
+#include "filter/collecting_builder.h"
+#include "filter/compact/compact_kernel.h"
+#include "filter/compact/compact_layout.h"
+#include "filter/digest_mix.h"
+#include "filter/digest_order.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+constexpr uint8_t kCode = 4;
+// Groups of so many keys are solved with everything in the processor's cache.
+constexpr size_t kGroupKeys = 65536;
+// Sizes of the last layer that are tried before some of its keys are given up.
+constexpr int kLastLayerTries = 6;
+constexpr uint64_t kSeedMultiplier = 0xa54ff53a5f1d36f1u;
+
+CompactKernel KernelFor(Kernel kernel) {
+  switch (ConcreteKernel(kernel)) {
+#if defined(__x86_64__)
+    case Kernel::kSse42:
+      return Sse42CompactKernel();
+    case Kernel::kAvx2:
+      return Avx2CompactKernel();
+#elif defined(__AARCH64EL__)
+    case Kernel::kNeon:
+      return NeonCompactKernel();
+#endif
+    default:
+      return PortableCompactKernel();
+  }
+}
+
+uint64_t SeedOfRows(uint32_t seed) {
+  return kSeedMultiplier * (2 * uint64_t{seed} + 1);
+}
+
+// Memory for the solver.
+class WorkSpace {
+ public:
+  char* Get(size_t size) {
+    if (size > size_) {
+      memory_.reset();
+      memory_.reset(static_cast<char*>(::operator new(size, kAlignment)));
+      size_ = size;
+    }
+    return memory_.get();
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  struct Delete {
+    void operator()(char* memory) const {
+      ::operator delete(memory, kAlignment);
+    }
+  };
+  std::unique_ptr<char, Delete> memory_;
+  size_t size_ = 0;
+};
+
+// Units and codes of a filter, growing layer by layer.
+class CompactFilterBuilder {
+ public:
+  CompactFilterBuilder(const CompactKernel& kernel,
+                       const CompactColumns& columns, uint32_t seed)
+      : kernel_(kernel) {
+    layout_.columns = columns;
+    layout_.seed = seed;
+  }
+
+  void Build(DigestList digests);
+  EncodedFilter Encode();
+
+ private:
+  // Solves the keys over homes of a new layer; returns those that it bumped.
+  DigestList AddLayer(DigestList digests, uint64_t homes, bool last);
+  void RemoveLayer();
+  void AddLastLayer(DigestList digests);
+  void StoreSolution(uint64_t first_segment, size_t segment_count);
+
+  const CompactKernel kernel_;
+  CompactLayout layout_;
+  uint32_t layer_count_ = 0;
+  std::string units_[FilterDescriptor::kMaxUnits];  // Segments only.
+  std::vector<uint8_t> codes_;                      // One a segment.
+  uint64_t saturated_keys_ = 0;
+
+  WorkSpace work_;
+  std::vector<uint32_t> solution_;
+  std::vector<uint64_t> bumped_;
+};
+
+void CompactFilterBuilder::StoreSolution(uint64_t first_segment,
+                                         size_t segment_count) {
+  const uint32_t columns = layout_.columns.most();
+  for (uint32_t u = 0; u < layout_.columns.unit_count(); ++u) {
+    char* out = units_[u].data() + layout_.SegmentOffset(u, first_segment);
+    for (size_t i = 0; i < segment_count; ++i) {
+      const uint64_t s = first_segment + i;
+      const uint32_t count = static_cast<uint32_t>(
+          (layout_.SegmentOffset(u, s + 1) - layout_.SegmentOffset(u, s)) /
+          kColumnSize);
+      const uint32_t* in = &solution_[i * columns + u * kUnitColumns];
+      for (uint32_t c = 0; c < count; ++c, out += kColumnSize) {
+        base::StoreFixed<uint32_t>(in[c], out);
+      }
+    }
+  }
+}
+
+DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
+                                          bool last) {
+  const uint64_t first_segment = layout_.segment_count();
+  layout_.homes[layer_count_++] = homes;
+  for (uint32_t u = 0; u < layout_.columns.unit_count(); ++u) {
+    units_[u].resize(layout_.SegmentsSize(u));
+  }
+  codes_.resize(layout_.segment_count());
+
+  DigestList next_layer;
+  uint32_t edge[kMaxColumns] = {};
+  DigestOrder order(std::move(digests), homes, kGroupKeys);
+  for (size_t i = order.stretch_count(); i > 0; --i) {
+    const DigestStretch stretch = order.Stretch(i - 1);
+    CompactGroup group = {};
+    group.digests = stretch.digests;
+    group.starts = stretch.starts;
+    group.home_count = static_cast<uint32_t>(stretch.bucket_count);
+    group.ends_layer = i == order.stretch_count();
+    group.last_layer = last;
+    group.columns = layout_.columns.most();
+    group.layer_homes = homes;
+    group.seed = SeedOfRows(layout_.seed);
+    group.edge = edge;
+    const size_t segments = group.home_count + group.ends_layer;
+    solution_.resize(segments * group.columns);
+    group.solution = solution_.data();
+    group.codes = codes_.data() + first_segment + stretch.first_bucket;
+    if (bumped_.size() < stretch.size()) bumped_.resize(stretch.size());
+    group.bumped = bumped_.data();
+    kernel_.solve(
+        &group, work_.Get(kernel_.work_size(group.home_count, group.columns)));
+    StoreSolution(first_segment + stretch.first_bucket, segments);
+    for (size_t b = 0; b < group.bumped_count; ++b) {
+      next_layer.Add(DigestInNextLayer(bumped_[b]));
+    }
+  }
+  return next_layer;
+}
+
+void CompactFilterBuilder::RemoveLayer() {
+  layout_.homes[--layer_count_] = 0;
+  for (uint32_t u = 0; u < layout_.columns.unit_count(); ++u) {
+    units_[u].resize(layout_.SegmentsSize(u));
+  }
+  codes_.resize(layout_.segment_count());
+}
+
+void CompactFilterBuilder::AddLastLayer(DigestList digests) {
+  uint64_t homes = LastLayerHomes(digests.size());
+  for (int tries = 1;; ++tries) {
+    if (layer_count_ > 0) homes = RepresentableHomes(homes);
+    DigestList copy;
+    digests.ForEach([&](uint64_t digest) { copy.Add(digest); });
+    saturated_keys_ = AddLayer(std::move(copy), homes, true).size();
+    if (saturated_keys_ == 0 || tries == kLastLayerTries) return;
+    RemoveLayer();
+    ++homes;
+  }
+}
+
+void CompactFilterBuilder::Build(DigestList digests) {
+  while (digests.size() > kLastLayerKeys && layer_count_ + 1 < kMaxLayers) {
+    uint64_t homes = CompactHomes(digests.size());
+    if (layer_count_ > 0) homes = RepresentableHomes(homes);
+    digests = AddLayer(std::move(digests), homes, false);
+  }
+  if (!digests.empty()) AddLastLayer(std::move(digests));
+}
+
+EncodedFilter CompactFilterBuilder::Encode() {
+  EncodedFilter filter;
+  FilterDescriptor& descriptor = filter.descriptor;
+  descriptor.family_code = kCode;
+  descriptor.unit_count = static_cast<uint8_t>(layout_.columns.unit_count());
+  descriptor.parameters = layout_.Encode();
+  uint64_t total = 0;
+  for (uint32_t u = 0; u < descriptor.unit_count; ++u) {
+    total += layout_.UnitSize(u);
+  }
+  filter.units.reserve(total);
+  filter.saturated_keys = saturated_keys_;
+  for (uint32_t u = 0; u < descriptor.unit_count; ++u) {
+    const size_t begin = filter.units.size();
+    filter.units += units_[u];
+    std::string().swap(units_[u]);
+    if (u == 0) {
+      filter.units.resize(begin + layout_.CodesOffset());
+      for (size_t s = 0; s < codes_.size(); s += 4) {
+        uint32_t packed = 0;
+        for (size_t i = 0; i < 4 && s + i < codes_.size(); ++i) {
+          packed |= static_cast<uint32_t>(codes_[s + i]) << (2 * i);
+        }
+        filter.units.push_back(static_cast<char>(packed));
+      }
+    }
+    filter.units.resize(begin + layout_.UnitSize(u));
+    descriptor.unit_size_bytes[u] = filter.units.size() - begin;
+  }
+  return filter;
+}
+
+EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
+  // From some of the keys: so that the same keys give the same bytes, and
+  // rows cannot be aimed at by who knows one key only.
+  uint64_t sum = digests.size();
+  digests.ForEachBlock(
+      [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });
+  CompactFilterBuilder builder(KernelFor(kernel),
+                               CompactColumnsFor(bits_per_key), sum & 0xff);
+  builder.Build(std::move(digests));
+  return builder.Encode();
+}
+
+uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
+  if (key_count == 0) return 0;
+  const CompactLayout layout =
+      ExpectedCompactLayout(CompactColumnsFor(bits_per_key), key_count);
+  uint64_t size = 0;
+  for (uint32_t u = 0; u < layout.columns.unit_count(); ++u) {
+    size += layout.UnitSize(u);
+  }
+  return size;
+}
+
+uint64_t MaxKeys(double bits_per_key, uint64_t size_bytes) {
+  // A key takes more than half of its bits, and no size grows in steps that
+  // this would miss.
+  uint64_t low = 0;
+  uint64_t high = static_cast<uint64_t>(16 * static_cast<double>(size_bytes) /
+                                        bits_per_key);
+  while (low < high) {
+    const uint64_t middle = high - (high - low) / 2;
+    if (SizeBytes(bits_per_key, middle) > size_bytes) {
+      high = middle - 1;
+    } else {
+      low = middle;
+    }
+  }
+  return low;
+}
+
+double ExpectedFpr(const FilterState& state, uint64_t key_count) {
+  if (key_count == 0) return 0;
+  double rate = 1;
+  for (uint64_t u = 0; u < state.detail[kFullUnits]; ++u) {
+    rate /= 1 << kUnitColumns;
+  }
+  if (state.detail[kFullUnits] < state.unit_count) {
+    // Only layer 0 has rich homes.
+    const double rich_homes =
+        std::max(1.0, static_cast<double>(state.detail[kRichSegments])) - 1;
+    const double stay =
+        state.detail[kLayer1Homes] == 0 ? 1.0 : 1 - CompactBumpedShare();
+    const double rich =
+        stay * rich_homes / static_cast<double>(state.slot_count);
+    for (uint64_t c = 0; c < state.detail[kLeanColumns]; ++c) rate /= 2;
+    rate *= 1 - rich / 2;
+  }
+  return rate;
+}
+
+// The bytes behind a partial unit, and the codes behind the last segment.
+bool ReservedBitsAreZero(const CompactLayout& layout,
+                         const FilterState& state) {
+  const auto is_zero = [](char byte) { return byte == 0; };
+  for (uint32_t u = 0; u < state.unit_count; ++u) {
+    if (layout.columns.IsFullUnit(u)) continue;
+    const char* padding = state.unit[u] + layout.SegmentsSize(u);
+    if (!std::all_of(padding, padding + kPartialUnitPadding, is_zero)) {
+      return false;
+    }
+  }
+  const uint64_t segments = layout.segment_count();
+  const uint8_t last_codes =
+      static_cast<uint8_t>(state.unit[0][layout.UnitSize(0) - 1]);
+  return segments % 4 == 0 || last_codes >> (2 * (segments % 4)) == 0;
+}
+
+absl::Status DecodeLayout(const FilterDescriptor& descriptor,
+                          CompactLayout* layout) {
+  if (!CompactLayout::Decode(descriptor.parameters,
+                             descriptor.unit_size_bytes[0], layout)) {
+    return absl::DataLossError(absl::StrCat(
+        "compact filter with parameters ", absl::Hex(descriptor.parameters),
+        " and a first unit of ", descriptor.unit_size_bytes[0], " bytes"));
+  }
+  const uint32_t unit_count = layout->columns.unit_count();
+  if (descriptor.unit_count != unit_count) {
+    return absl::DataLossError(absl::StrCat(
+        "compact filter of ", static_cast<int>(descriptor.unit_count),
+        " units, by its parameters of ", unit_count));
+  }
+  for (uint32_t u = 0; u < unit_count; ++u) {
+    if (descriptor.unit_size_bytes[u] != layout->UnitSize(u)) {
+      return absl::DataLossError(
+          absl::StrCat("unit ", u, " of a compact filter has ",
+                       descriptor.unit_size_bytes[u], " bytes instead of ",
+                       layout->UnitSize(u)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Into the second level, as in batches: the home's code and, in a whole unit,
+// its columns and the next segment's.
+void Prefetch(const FilterState& state, uint64_t digest) {
+  const uint64_t home = HomeOf(digest, state.slot_count);
+  __builtin_prefetch(state.metadata + home / 4, 0, 1);
+  if (state.detail[kFullUnits] == 0) return;
+  const char* columns = state.unit[0] + home * kFullSegmentSize;
+  __builtin_prefetch(columns, 0, 1);
+  __builtin_prefetch(columns + 2 * kFullSegmentSize - 1, 0, 1);
+}
+
+absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
+                   FilterState* state, FilterLookup* lookup) {
+  CompactLayout layout;
+  absl::Status status = DecodeLayout(descriptor, &layout);
+  if (!status.ok()) return status;
+  if (!ReservedBitsAreZero(layout, *state)) {
+    return absl::DataLossError(
+        "compact filter with reserved bits that are not 0");
+  }
+  state->slot_count = layout.homes[0];
+  state->parameter = SeedOfRows(layout.seed);
+  state->metadata = state->unit[0] + layout.CodesOffset();
+  const uint32_t unit_count = layout.columns.unit_count();
+  const bool partial = !layout.columns.IsFullUnit(unit_count - 1) &&
+                       state->unit_count == unit_count;
+  state->detail[kFullUnits] = state->unit_count - (partial ? 1 : 0);
+  if (partial) {
+    state->detail[kLeanColumns] =
+        layout.columns.LeanColumnsOfUnit(unit_count - 1);
+    state->detail[kRichSegments] = layout.rich_segments();
+  }
+  for (uint32_t layer = 1; layer < kMaxLayers; ++layer) {
+    const uint32_t at = kLayer1Segment + 2 * (layer - 1);
+    state->detail[at] = layout.FirstSegment(layer);
+    state->detail[at + 1] = layout.homes[layer];
+  }
+  const CompactKernel functions = KernelFor(kernel);
+  *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
+             Prefetch};
+  return absl::OkStatus();
+}
+
+uint32_t StepCount(const FilterDescriptor& descriptor) {
+  CompactLayout layout;
+  return DecodeLayout(descriptor, &layout).ok() ? layout.columns.most() : 1;
+}
+
+// The layout of fewer columns than a filter has, of which no segment has one
+// more than another.
+CompactLayout WithColumns(CompactLayout layout, uint32_t columns) {
+  layout.columns = {columns, 0};
+  return layout;
+}
+
+// Of a descriptor that DecodeLayout accepts.
+CompactLayout LayoutOf(const FilterDescriptor& descriptor) {
+  CompactLayout layout;
+  CompactLayout::Decode(descriptor.parameters, descriptor.unit_size_bytes[0],
+                        &layout);
+  return layout;
+}
+
+FilterDescriptor Cut(const FilterDescriptor& descriptor, uint32_t columns) {
+  const CompactLayout layout = WithColumns(LayoutOf(descriptor), columns);
+  FilterDescriptor cut;
+  cut.family_code = descriptor.family_code;
+  cut.unit_count = static_cast<uint8_t>(layout.columns.unit_count());
+  cut.parameters = layout.Encode();
+  cut.key_count = descriptor.key_count;
+  for (uint32_t u = 0; u < cut.unit_count; ++u) {
+    cut.unit_size_bytes[u] = layout.UnitSize(u);
+    if (layout.columns.IsFullUnit(u)) {
+      cut.unit_checksum[u] = descriptor.unit_checksum[u];
+    }
+  }
+  return cut;
+}
+
+// The first kColumns columns of segments that have `columns`.
+template <uint32_t kColumns>
+char* CopyColumns(const char* in, uint64_t columns, uint64_t segments,
+                  char* out) {
+  for (uint64_t s = 0; s < segments; ++s) {
+    std::memcpy(out, in, kColumns * kColumnSize);
+    in += columns * kColumnSize;
+    out += kColumns * kColumnSize;
+  }
+  return out;
+}
+
+void CopyUnit(const FilterDescriptor& descriptor, uint32_t columns, uint32_t u,
+              std::string_view bytes, char* out) {
+  const CompactLayout from = LayoutOf(descriptor);
+  const CompactLayout to = WithColumns(from, columns);
+  RB_CHECK(u < to.columns.unit_count());
+  if (to.columns.IsFullUnit(u)) {
+    std::memcpy(out, bytes.data(), bytes.size());
+    return;
+  }
+  constexpr decltype(&CopyColumns<1>) kCopyColumns[] = {
+      CopyColumns<1>, CopyColumns<2>, CopyColumns<3>};
+  const uint32_t kept = to.columns.LeanColumnsOfUnit(u);
+  // One, and in the first segments another number of columns.
+  const uint64_t lean = from.columns.LeanColumnsOfUnit(u);
+  const uint64_t rich_segments =
+      from.columns.IsFullUnit(u) ? 0 : from.rich_segments();
+  const char* in = bytes.data();
+  out = kCopyColumns[kept - 1](in, lean + 1, rich_segments, out);
+  in += from.SegmentOffset(u, rich_segments);
+  out = kCopyColumns[kept - 1](in, lean, from.segment_count() - rich_segments,
+                               out);
+  std::memset(out, 0, kPartialUnitPadding);
+  if (u == 0) {
+    const std::string_view codes = bytes.substr(from.CodesOffset());
+    std::memcpy(out + kPartialUnitPadding, codes.data(), codes.size());
+  }
+}
+
+constexpr FilterCutter kCutter = {StepCount, Cut, CopyUnit};
+
+}  // namespace
+
+const FilterFamily kCompactFamily = {
+    kCode,
+    "compact",
+    1.7,
+    4.2,
+    [](double bits_per_key) { return CompactColumnsFor(bits_per_key).rate(); },
+    MaxKeys,
+    SizeBytes,
+    [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
+      return NewCollectingBuilder(Encode, bits_per_key, kernel);
+    },
+    Parse,
+    &kCutter};
+
+}  // namespace rowbloom::filter

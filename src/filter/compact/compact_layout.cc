@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/compact/compact_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rowbloom::filter {
+
+namespace {
+
+// Measured by bench/filter_bench; docs/filter_families.md, section "compact".
+constexpr double kLoad = 1.05;  // Keys per slot of layer 0, if all stayed.
+constexpr double kSlotsPerKey = 1.011;  // Of a large filter, in all layers.
+constexpr double kBumpedShare = 0.058;
+
+constexpr double kCodeBitsPerKey = 2.0 / kSegmentSlots * kSlotsPerKey;
+
+// More is damage: 2^40 segments hold 3.5e13 keys.
+constexpr uint64_t kMaxHomes = uint64_t{1} << 40;
+
+// Bits of FilterDescriptor::parameters.
+constexpr uint32_t kLeanBits = 5;
+constexpr uint32_t kRichBits = 8;
+constexpr uint32_t kSeedBits = 8;
+constexpr uint32_t kMantissaBits = 8;
+constexpr uint32_t kExponentBits = 5;
+
+// A number of homes as mantissa * 2^exponent.
+struct ShortNumber {
+  uint64_t mantissa;
+  uint32_t exponent;
+};
+
+ShortNumber RoundUp(uint64_t value) {
+  if (value == 0) return {0, 0};
+  uint32_t exponent = 0;
+  while (((value - 1) >> exponent) + 1 >= uint64_t{1} << kMantissaBits) {
+    ++exponent;
+  }
+  return {((value - 1) >> exponent) + 1, exponent};
+}
+
+}  // namespace
+
+double CompactColumns::rate() const {
+  // Only keys in layer 0 have the column more.
+  const double rich = rich_share / 256.0 * (1 - kBumpedShare);
+  return std::exp2(-static_cast<double>(lean)) * (1 - rich / 2);
+}
+
+CompactColumns CompactColumnsFor(double bits_per_key) {
+  const double bits = std::max(0.0, bits_per_key - kCodeBitsPerKey);
+  // At least one column everywhere: the size of the first unit then tells the
+  // number of segments.
+  const double columns =
+      std::clamp<double>(std::floor(bits / kSlotsPerKey), 1, kMaxColumns - 1);
+  CompactColumns result;
+  result.lean = static_cast<uint32_t>(columns);
+  // Layer 0 has 1 / kLoad slots for each key.
+  result.rich_share = static_cast<uint32_t>(
+      std::clamp(256 * kLoad * (bits - columns * kSlotsPerKey), 0.0, 255.0));
+  return result;
+}
+
+uint64_t CompactHomes(uint64_t key_count) {
+  return std::max<uint64_t>(
+      1, static_cast<uint64_t>(std::llround(static_cast<double>(key_count) /
+                                            (kSegmentSlots * kLoad))));
+}
+
+double CompactBumpedShare() { return kBumpedShare; }
+
+uint64_t LastLayerHomes(uint64_t key_count) {
+  const double load = key_count < 300 ? 0.95 : key_count < 1000 ? 0.90 : 0.85;
+  const uint64_t segments = static_cast<uint64_t>(
+      std::ceil((static_cast<double>(key_count) + 3) / (kSegmentSlots * load)));
+  return std::max<uint64_t>(segments, 2) - 1;
+}
+
+uint64_t CompactLayout::FirstSegment(uint32_t layer) const {
+  uint64_t first = 0;
+  for (uint32_t i = 0; i < layer; ++i) first += LayerSegments(i);
+  return first;
+}
+
+uint64_t CompactLayout::SegmentOffset(uint32_t u, uint64_t segment) const {
+  if (columns.IsFullUnit(u)) return segment * kFullSegmentSize;
+  return kColumnSize * (segment * columns.LeanColumnsOfUnit(u) +
+                        std::min(segment, rich_segments()));
+}
+
+uint64_t CompactLayout::CodesOffset() const {
+  return SegmentsSize(0) + (columns.IsFullUnit(0) ? 0 : kPartialUnitPadding);
+}
+
+uint64_t CompactLayout::UnitSize(uint32_t u) const {
+  uint64_t size = SegmentsSize(u);
+  if (!columns.IsFullUnit(u)) size += kPartialUnitPadding;
+  if (u == 0) size += (segment_count() + 3) / 4;
+  return size;
+}
+
+uint64_t CompactLayout::Encode() const {
+  uint64_t parameters = columns.lean;
+  uint32_t at = kLeanBits;
+  parameters |= uint64_t{columns.rich_share} << at;
+  at += kRichBits;
+  parameters |= uint64_t{seed} << at;
+  at += kSeedBits;
+  for (uint32_t layer = 1; layer < kMaxLayers; ++layer) {
+    const ShortNumber number = RoundUp(homes[layer]);
+    parameters |= (number.mantissa | uint64_t{number.exponent} << kMantissaBits)
+                  << at;
+    at += kMantissaBits + kExponentBits;
+  }
+  return parameters;
+}
+
+bool CompactLayout::Decode(uint64_t parameters, uint64_t first_unit_size,
+                           CompactLayout* layout) {
+  uint64_t rest = parameters;
+  const auto take = [&rest](uint32_t bits) {
+    const uint64_t value = rest & ((uint64_t{1} << bits) - 1);
+    rest >>= bits;
+    return value;
+  };
+  *layout = {};
+  layout->columns.lean = static_cast<uint32_t>(take(kLeanBits));
+  layout->columns.rich_share = static_cast<uint32_t>(take(kRichBits));
+  layout->seed = static_cast<uint32_t>(take(kSeedBits));
+  for (uint32_t layer = 1; layer < kMaxLayers; ++layer) {
+    const uint64_t mantissa = take(kMantissaBits);
+    layout->homes[layer] = mantissa << take(kExponentBits);
+  }
+  if (rest != 0 || layout->columns.lean == 0 ||
+      first_unit_size > kMaxHomes * kFullSegmentSize) {
+    return false;
+  }
+  // The size grows with the homes, by a column or more for each.
+  uint64_t low = 1;
+  uint64_t high = std::min(kMaxHomes, first_unit_size / kColumnSize);
+  while (low < high) {
+    layout->homes[0] = low + (high - low) / 2;
+    if (layout->UnitSize(0) < first_unit_size) {
+      low = layout->homes[0] + 1;
+    } else {
+      high = layout->homes[0];
+    }
+  }
+  layout->homes[0] = low;
+  // One number has one form, and layers have no gaps.
+  return layout->UnitSize(0) == first_unit_size &&
+         layout->Encode() == parameters &&
+         (layout->homes[1] != 0 || layout->homes[2] == 0) &&
+         (layout->homes[2] != 0 || layout->homes[3] == 0);
+}
+
+uint64_t RepresentableHomes(uint64_t homes) {
+  const ShortNumber number = RoundUp(homes);
+  return number.mantissa << number.exponent;
+}
+
+CompactLayout ExpectedCompactLayout(const CompactColumns& columns,
+                                    uint64_t key_count) {
+  CompactLayout layout;
+  layout.columns = columns;
+  for (uint32_t layer = 0; layer < kMaxLayers && key_count > 0; ++layer) {
+    if (key_count <= kLastLayerKeys || layer + 1 == kMaxLayers) {
+      layout.homes[layer] = LastLayerHomes(key_count);
+      break;
+    }
+    layout.homes[layer] = CompactHomes(key_count);
+    key_count =
+        static_cast<uint64_t>(static_cast<double>(key_count) * kBumpedShare);
+  }
+  return layout;
+}
+
+}  // namespace rowbloom::filter

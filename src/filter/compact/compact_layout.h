@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arithmetic of compact: how many segments and columns, where they lie, and
+// the rate that follows. docs/filter_families.md derives it.
+
+#ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
+#define ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "filter/compact/compact_kernel.h"
+
+namespace rowbloom::filter {
+
+// Columns of a filter: `lean` in every segment, and one more in rich_share /
+// 256 of the segments of layer 0.
+struct CompactColumns {
+  uint32_t lean = 0;
+  uint32_t rich_share = 0;
+
+  uint32_t most() const { return lean + (rich_share > 0); }
+  uint32_t unit_count() const {
+    return (most() + kUnitColumns - 1) / kUnitColumns;
+  }
+  // Of unit `u`.
+  bool IsFullUnit(uint32_t u) const { return kUnitColumns * (u + 1) <= lean; }
+  uint32_t LeanColumnsOfUnit(uint32_t u) const {
+    return IsFullUnit(u) ? kUnitColumns : lean - kUnitColumns * u;
+  }
+
+  // The rate of a filter with these columns.
+  double rate() const;
+};
+
+// As many columns as so many bits per key allow, in a large filter.
+CompactColumns CompactColumnsFor(double bits_per_key);
+
+// Homes of layer 0 for so many keys.
+uint64_t CompactHomes(uint64_t key_count);
+// Keys that are expected to find no room in a layer.
+double CompactBumpedShare();
+
+struct CompactLayout {
+  CompactColumns columns;
+  uint32_t seed = 0;  // Below 256.
+  // 0 from the first layer on that there is not.
+  std::array<uint64_t, kMaxLayers> homes{};
+
+  uint64_t LayerSegments(uint32_t layer) const {
+    return homes[layer] == 0 ? 0 : homes[layer] + 1;
+  }
+  uint64_t FirstSegment(uint32_t layer) const;
+  uint64_t segment_count() const { return FirstSegment(kMaxLayers); }
+  // Windows that begin in the first so many homes have the column more.
+  uint64_t rich_homes() const {
+    return (homes[0] * columns.rich_share + 128) / 256;
+  }
+  uint64_t rich_segments() const {
+    return rich_homes() == 0 ? 0 : rich_homes() + 1;
+  }
+  // Where the columns of segment s begin in unit u.
+  uint64_t SegmentOffset(uint32_t u, uint64_t segment) const;
+  uint64_t SegmentsSize(uint32_t u) const {
+    return SegmentOffset(u, segment_count());
+  }
+  uint64_t CodesOffset() const;
+  uint64_t UnitSize(uint32_t u) const;
+
+  // FilterDescriptor::parameters: all of this but homes[0], which follows from
+  // the size of the first unit.
+  uint64_t Encode() const;
+  // False if these cannot be the parameters and size of a filter.
+  static bool Decode(uint64_t parameters, uint64_t first_unit_size,
+                     CompactLayout* layout);
+};
+
+// The next number of homes that a layer behind the first can have.
+uint64_t RepresentableHomes(uint64_t homes);
+
+// The layout expected for so many keys.
+CompactLayout ExpectedCompactLayout(const CompactColumns& columns,
+                                    uint64_t key_count);
+
+// Keys up to which a layer is the last.
+constexpr uint64_t kLastLayerKeys = 250;
+// The smallest number of homes to try for a last layer of so many keys.
+uint64_t LastLayerHomes(uint64_t key_count);
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_

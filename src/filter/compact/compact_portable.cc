@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/compact/compact_kernel.h"
+#include "filter/compact/compact_lookup.h"
+#include "filter/compact/compact_solver.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+inline uint32_t Load32(const char* bytes) {
+  uint32_t value = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    value |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
+  }
+  return value;
+}
+
+struct PortableOps {
+  static uint32_t Parities(const char* home, const char* next, uint64_t row) {
+    uint32_t parities = 0;
+    for (uint32_t c = 0; c < kUnitColumns; ++c) {
+      const uint32_t slots =
+          (Load32(home + kColumnSize * c) & static_cast<uint32_t>(row)) ^
+          (Load32(next + kColumnSize * c) & static_cast<uint32_t>(row >> 32));
+      parities |= static_cast<uint32_t>(__builtin_parity(slots)) << c;
+    }
+    return parities;
+  }
+};
+
+}  // namespace
+
+CompactKernel PortableCompactKernel() {
+  return {MayContain<PortableOps>, MayContainBatch<PortableOps>, WorkSize,
+          SolveGroup};
+}
+
+}  // namespace rowbloom::filter

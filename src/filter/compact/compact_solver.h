@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds a group of segments of compact: chooses the codes, and solves the
+// equations of the keys that stay. For kernel files: internal linkage.
+//
+// A group is cut into up to four strands of consecutive segments, one in each
+// lane of gf2_lanes.h. Forward, segment by segment: the rows that are at home
+// in a segment, and those that found no pivot in the one before, are
+// eliminated over its 32 slots; what finds no pivot here either has
+// coefficients left in the next segment only, and is carried there. If too
+// many rows would be carried, the code takes keys out. If rows turn out to be
+// dependent and contradict each other, one goes back and takes out more.
+// The last segment of a strand carries nothing, so that strands do not wait
+// for each other. Backward, from the strand on the right: each pivot row gives
+// its slot, once the slots of the next segment are known.
+
+#ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_SOLVER_H_
+#define ROWBLOOM_FILTER_COMPACT_COMPACT_SOLVER_H_
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "filter/compact/compact_kernel.h"
+#include "filter/digest_mix.h"
+#include "filter/gf2_lanes.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+// Rows that one segment may hand to the next. More fill the slots better and
+// are more often dependent there.
+constexpr int kMaxCarried = 22;
+// What the last steps of a strand may hand on, the last one first. The last
+// hands on nothing, and has slots left over: as many rows as slots are
+// dependent more often than not.
+constexpr int kMaxCarriedNearEnd[] = {-3, 6, 13, 19};
+constexpr int kMaxCarriedAtLayerEnd = -4;
+// Slots that rows may leave without a pivot, being dependent.
+constexpr uint32_t kRankSlack = 4;
+// How often a strand puts keys back. Of random keys, one strand in ten thousand
+// would more often.
+constexpr uint32_t kMaxPutBack = 100;
+// Shorter strands would lose more keys at their ends than lanes gain time.
+constexpr uint32_t kMinStrandHomes = 48;
+
+// What one step of the strands leaves behind. Rows are bits, lanes strands.
+template <uint32_t kSideBits>
+struct SolvedStep {
+  Lanes next[kSegmentSlots];  // Coefficients in the next segment.
+  Lanes sides[kSideBits];     // Right-hand sides; group.columns of them.
+  Lanes carried;              // Rows without a pivot.
+  uint64_t bumped_before[kLanes];
+  uint8_t least_code[kLanes];  // Raised when it turned out to be too low.
+  uint8_t contradictions[kLanes];
+  uint8_t pivot_row[kLanes][kSegmentSlots];  // Of each slot; kMaxRows: none.
+};
+
+struct Strand {
+  uint32_t first_home;
+  uint32_t home_count;
+  uint32_t step_count;  // One more than homes where the layer ends.
+  uint32_t step;        // The next to do.
+  uint64_t* bumped;     // In its own part of the group's.
+  uint64_t bumped_count;
+  uint32_t raised_end;  // No least_code from here on is raised.
+  uint32_t put_back_count;
+};
+
+inline uint32_t Threshold(uint32_t code) {
+  return static_cast<uint16_t>(kThresholds >> (16 * code));
+}
+
+inline uint32_t PositionInHome(uint64_t digest, uint64_t homes) {
+  return static_cast<uint32_t>((digest * homes) >> 56);
+}
+
+inline uint32_t Ones(uint64_t word) {
+  return static_cast<uint32_t>(__builtin_popcountll(word));
+}
+
+inline uint32_t LowestOne(uint64_t word) {
+  return static_cast<uint32_t>(__builtin_ctzll(word));
+}
+
+inline uint32_t StrandCount(uint32_t home_count) {
+  const uint32_t strands = home_count / kMinStrandHomes;
+  return strands < 1 ? 1 : strands > kLanes ? kLanes : strands;
+}
+
+// Parts of the words of Lanes.
+typedef uint8_t Part8 __attribute__((may_alias));
+typedef uint16_t Part16 __attribute__((may_alias));
+typedef uint32_t Part32 __attribute__((may_alias));
+
+template <uint32_t kBits>
+struct PartOf;
+template <>
+struct PartOf<8> {
+  typedef Part8 Type;
+};
+template <>
+struct PartOf<16> {
+  typedef Part16 Type;
+};
+template <>
+struct PartOf<32> {
+  typedef Part32 Type;
+};
+
+// Where the parts of lane 0 that RowsToColumns<kBits> takes for rows are.
+template <uint32_t kBits>
+struct PartOfRow {
+  uint16_t at[kMaxRows];
+};
+template <uint32_t kBits>
+constexpr PartOfRow<kBits> MakePartOfRow() {
+  PartOfRow<kBits> parts = {};
+  constexpr uint32_t kParts = 64 / kBits;  // Of a word.
+  for (uint32_t row = 0; row < kMaxRows; ++row) {
+    parts.at[row] = static_cast<uint16_t>(
+        row % kBits * kParts * kLanes +
+        ((row / kBits) ^ (kLowHalf == 0 ? 0 : kParts - 1)));
+  }
+  return parts;
+}
+template <uint32_t kBits>
+constexpr PartOfRow<kBits> kPartOfRow = MakePartOfRow<kBits>();
+
+// For up to kSideBits columns: fewer are transposed faster.
+template <uint32_t kSideBits>
+class GroupSolver {
+ public:
+  GroupSolver(CompactGroup* group, char* work)
+      : group_(*group), steps_(reinterpret_cast<Step*>(work)) {}
+
+  static size_t WorkSize(uint32_t home_count) {
+    const uint32_t strands = StrandCount(home_count);
+    return sizeof(Step) * ((home_count + strands - 1) / strands + 1);
+  }
+
+  void Solve() {
+    CutIntoStrands();
+    while (EliminateStep()) {
+    }
+    for (uint32_t k = strand_count_; k > 0; --k) {
+      Substitute(strands_[k - 1], k - 1);
+    }
+    CollectBumped();
+  }
+
+ private:
+  using Step = SolvedStep<kSideBits>;
+
+  void CutIntoStrands();
+  bool EliminateStep();
+  uint64_t LoadRows(uint32_t k, uint64_t carried);
+  void Settle(uint32_t k, uint64_t rest, uint64_t contradictions);
+  void GoBack(uint32_t k, bool contradiction);
+  void Store(uint32_t lane, Lanes rest);
+  void Substitute(const Strand& strand, uint32_t lane);
+  void CollectBumped();
+
+  uint32_t Home(const Strand& s) const { return s.first_home + s.step; }
+  // Keys at home in the strand's next segment.
+  uint64_t KeyCount(const Strand& s) const {
+    return s.step >= s.home_count
+               ? 0
+               : group_.starts[Home(s) + 1] - group_.starts[Home(s)];
+  }
+  bool IsLastStep(const Strand& s) const { return s.step + 1 == s.step_count; }
+  int CarriedLimit(const Strand& s) const;
+  uint32_t CodeAfter(uint32_t code) const {
+    return group_.last_layer ? kCodes - 1 : code + 1;
+  }
+  uint64_t CountStaying(const Strand& s, uint32_t code) const;
+
+  CompactGroup& group_;
+  Step* const steps_;
+  uint32_t strand_count_ = 0;
+  Strand strands_[kLanes];
+  // The rows of one step: first as rows, then as columns.
+  Lanes columns_[2 * kSegmentSlots + kMaxColumns];
+  Lanes pivots_[kSegmentSlots];
+};
+
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::CutIntoStrands() {
+  const uint32_t homes = group_.home_count;
+  strand_count_ = StrandCount(homes);
+  const uint32_t length = (homes + strand_count_ - 1) / strand_count_;
+  for (uint32_t k = 0; k < strand_count_; ++k) {
+    Strand& s = strands_[k];
+    s = {};
+    s.first_home = k * length;
+    s.home_count = k + 1 < strand_count_ ? length : homes - s.first_home;
+    s.step_count = s.home_count;
+    if (k + 1 == strand_count_ && group_.ends_layer) ++s.step_count;
+    for (uint32_t step = 0; step < s.step_count; ++step) {
+      steps_[step].least_code[k] = 0;
+      steps_[step].contradictions[k] = 0;
+    }
+    s.bumped = group_.bumped + (group_.starts[s.first_home] - group_.starts[0]);
+  }
+}
+
+template <uint32_t kSideBits>
+int GroupSolver<kSideBits>::CarriedLimit(const Strand& s) const {
+  const uint32_t left = s.step_count - 1 - s.step;
+  if (s.step_count > s.home_count) {
+    return left == 0 ? kMaxCarriedAtLayerEnd : kMaxCarried;
+  }
+  constexpr uint32_t kNear = sizeof(kMaxCarriedNearEnd) / sizeof(int);
+  return left < kNear ? kMaxCarriedNearEnd[left] : kMaxCarried;
+}
+
+template <uint32_t kSideBits>
+uint64_t GroupSolver<kSideBits>::CountStaying(const Strand& s,
+                                              uint32_t code) const {
+  const uint32_t threshold = Threshold(code);
+  if (threshold == 0) return KeyCount(s);
+  if (threshold == kAllBumped) return 0;
+  const uint64_t end = group_.starts[Home(s) + 1];
+  uint64_t staying = 0;
+  for (uint64_t i = group_.starts[Home(s)]; i < end; ++i) {
+    staying +=
+        PositionInHome(group_.digests[i], group_.layer_homes) >= threshold;
+  }
+  return staying;
+}
+
+// Chooses the code of strand k's next segment, and writes the rows that stay
+// where `carried` has none. Returns all rows.
+template <uint32_t kSideBits>
+uint64_t GroupSolver<kSideBits>::LoadRows(uint32_t k, uint64_t carried) {
+  Strand& s = strands_[k];
+  const uint32_t home = Home(s);
+  steps_[s.step].bumped_before[k] = s.bumped_count;
+  if (s.step >= s.home_count) {
+    group_.codes[home] = 0;
+    return carried;
+  }
+  const int old_rows = static_cast<int>(Ones(carried));
+  uint32_t code = steps_[s.step].least_code[k];
+  int limit = CarriedLimit(s);
+  const int most = static_cast<int>(kSegmentSlots) + limit - old_rows;
+  const uint64_t room = static_cast<uint64_t>(
+      most < 0                                       ? 0
+      : most < static_cast<int>(kMaxRows) - old_rows ? most
+                                                     : kMaxRows - old_rows);
+  while (code < kCodes - 1 && CountStaying(s, code) > room) {
+    code = CodeAfter(code);
+  }
+  group_.codes[home] = static_cast<uint8_t>(code);
+  const uint32_t threshold = Threshold(code);
+  uint64_t rows = carried;
+  typedef typename PartOf<kSideBits>::Type Side;
+  Part32* const home_half = reinterpret_cast<Part32*>(columns_) + 2 * k;
+  Part32* const next_half = home_half + 2 * kLanes * kSegmentSlots;
+  Side* const side = reinterpret_cast<Side*>(columns_ + 2 * kSegmentSlots) +
+                     64 / kSideBits * k;
+  const uint64_t end = group_.starts[home + 1];
+  for (uint64_t i = group_.starts[home]; i < end; ++i) {
+    const uint64_t digest = group_.digests[i];
+    if (threshold > 0 &&
+        PositionInHome(digest, group_.layer_homes) < threshold) {
+      s.bumped[s.bumped_count++] = digest;
+      continue;
+    }
+    const uint32_t row = LowestOne(~rows);
+    rows |= rows + 1;
+    const uint64_t coefficients = Mix64(digest, group_.seed);
+    home_half[kPartOfRow<32>.at[row]] = static_cast<uint32_t>(coefficients);
+    next_half[kPartOfRow<32>.at[row]] =
+        static_cast<uint32_t>(coefficients >> 32);
+    side[kPartOfRow<kSideBits>.at[row]] =
+        static_cast<Side>(Fingerprint32(coefficients));
+  }
+  return rows;
+}
+
+template <uint32_t kSideBits>
+bool GroupSolver<kSideBits>::EliminateStep() {
+  uint32_t step = ~0u;
+  for (uint32_t k = 0; k < strand_count_; ++k) {
+    const Strand& s = strands_[k];
+    if (s.step < s.step_count && s.step < step) step = s.step;
+  }
+  if (step == ~0u) return false;
+  const uint32_t column_count = 2 * kSegmentSlots + group_.columns;
+  for (Lanes& column : columns_) column = Lanes{};
+  Lanes rows = {};
+  Lanes carried = {};
+  uint32_t active = 0;
+  for (uint32_t k = 0; k < strand_count_; ++k) {
+    if (strands_[k].step != step || step >= strands_[k].step_count) continue;
+    active |= 1u << k;
+    if (step > 0) carried[k] = steps_[step - 1].carried[k];
+    rows[k] = LoadRows(k, carried[k]);
+  }
+  RowsToColumns(columns_);
+  RowsToColumns(columns_ + kSegmentSlots);
+  RowsToColumns<kSideBits>(columns_ + 2 * kSegmentSlots);
+  if (step > 0) {
+    const Step& before = steps_[step - 1];
+    for (uint32_t j = 0; j < kSegmentSlots; ++j) {
+      columns_[j] |= before.next[j] & carried;
+    }
+    for (uint32_t c = 0; c < group_.columns; ++c) {
+      columns_[2 * kSegmentSlots + c] |= before.sides[c] & carried;
+    }
+  }
+  Lanes rest = Eliminate(columns_, kSegmentSlots, column_count, rows, pivots_);
+  Lanes any_next = {};
+  Lanes any_side = {};
+  for (uint32_t j = 0; j < kSegmentSlots; ++j) {
+    any_next |= columns_[kSegmentSlots + j];
+  }
+  for (uint32_t c = 0; c < group_.columns; ++c) {
+    any_side |= columns_[2 * kSegmentSlots + c];
+  }
+  const Lanes contradictions = rest & ~any_next & any_side;
+  rest &= any_next;
+  if (active == (1u << kLanes) - 1) {
+    Step& to = steps_[step];
+    for (uint32_t j = 0; j < kSegmentSlots; ++j)
+      to.next[j] = columns_[kSegmentSlots + j];
+    for (uint32_t c = 0; c < group_.columns; ++c)
+      to.sides[c] = columns_[2 * kSegmentSlots + c];
+    to.carried = rest;
+  } else {
+    for (uint32_t k = 0; k < strand_count_; ++k) {
+      if ((active >> k & 1) != 0) Store(k, rest);
+    }
+  }
+  for (uint32_t k = 0; k < strand_count_; ++k) {
+    if ((active >> k & 1) != 0) Settle(k, rest[k], contradictions[k]);
+  }
+  return true;
+}
+
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::Store(uint32_t k, Lanes rest) {
+  Step& to = steps_[strands_[k].step];
+  for (uint32_t j = 0; j < kSegmentSlots; ++j)
+    to.next[j][k] = columns_[kSegmentSlots + j][k];
+  for (uint32_t c = 0; c < group_.columns; ++c)
+    to.sides[c][k] = columns_[2 * kSegmentSlots + c][k];
+  to.carried[k] = rest[k];
+}
+
+// Takes the step, or goes back.
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
+                                    uint64_t contradictions) {
+  Strand& s = strands_[k];
+  const uint32_t limit =
+      IsLastStep(s) ? 0 : static_cast<uint32_t>(kMaxCarried) + kRankSlack;
+  if (contradictions != 0 || Ones(rest) > limit) {
+    GoBack(k, contradictions != 0);
+    return;
+  }
+  Step& step = steps_[s.step];
+  for (uint32_t i = 0; i < kSegmentSlots; ++i) {
+    const uint64_t pivot = pivots_[i][k];
+    step.pivot_row[k][i] =
+        static_cast<uint8_t>(pivot == 0 ? kMaxRows : LowestOne(pivot));
+  }
+  ++s.step;
+}
+
+// After a failed step: raises the code of that step, or of the nearest before
+// it that has keys to take out, and has the strand go on from there. There is
+// one, or there would be no rows; and codes are raised only so often, and put
+// back only so often: it ends.
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
+  Strand& s = strands_[k];
+  const uint32_t failed = s.step;
+  // Rows that depend on each other may be carried side by side for many steps
+  // before they contradict each other. Until one has gone back to where they
+  // come from, keys are taken out in vain.
+  if (s.raised_end > failed + 1 && s.put_back_count < kMaxPutBack) {
+    ++s.put_back_count;
+    while (s.raised_end > failed + 1) {
+      Step& step = steps_[--s.raised_end];
+      step.least_code[k] = 0;
+      step.contradictions[k] = 0;
+    }
+  }
+  const auto take_out = [&] {
+    const uint32_t code = group_.codes[Home(s)];
+    if (KeyCount(s) == 0 || code == kCodes - 1) return false;
+    steps_[s.step].least_code[k] = static_cast<uint8_t>(CodeAfter(code));
+    s.raised_end = s.raised_end > s.step ? s.raised_end : s.step + 1;
+    s.bumped_count = steps_[s.step].bumped_before[k];
+    return true;
+  };
+  // Rows that contradict each other mostly include some that were carried
+  // here, but not always: the second time, take from here.
+  if (!contradiction || ++steps_[failed].contradictions[k] % 2 == 0) {
+    if (take_out()) return;
+  }
+  while (s.step > 0) {
+    --s.step;
+    if (take_out()) return;
+  }
+  s.step = failed;
+  take_out();
+}
+
+#if defined(__AVX2__)
+
+// Byte r of the result: bit b if bit r of word b, of the eight. For rows
+// first_row .. first_row + 31.
+inline __m256i ColumnsToRows(const uint64_t* columns, uint32_t half) {
+  const __m256i spread =
+      _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
+                       2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
+  const __m256i bit =
+      _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201u));
+  __m256i rows = _mm256_setzero_si256();
+  ROWBLOOM_UNROLL
+  for (uint32_t c = 0; c < 8; ++c) {
+    const __m256i word = _mm256_shuffle_epi8(
+        _mm256_set1_epi32(static_cast<int>(columns[c] >> (32 * half))), spread);
+    const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit);
+    rows = _mm256_or_si256(
+        rows,
+        _mm256_and_si256(set, _mm256_set1_epi8(static_cast<char>(1 << c))));
+  }
+  return rows;
+}
+
+inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
+                        uint32_t columns, uint32_t* slots) {
+  const __m256i by_row[2] = {ColumnsToRows(sides, 0), ColumnsToRows(sides, 1)};
+  const __m256i rows =
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pivot_row));
+  __m256i slot = _mm256_setzero_si256();
+  ROWBLOOM_UNROLL
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    const __m256i table =
+        quarter % 2 == 0 ? _mm256_permute2x128_si256(by_row[quarter / 2],
+                                                     by_row[quarter / 2], 0x00)
+                         : _mm256_permute2x128_si256(by_row[quarter / 2],
+                                                     by_row[quarter / 2], 0x11);
+    // Rows of other quarters, and kMaxRows, get the top bit: that gives a 0.
+    const __m256i index = _mm256_adds_epu8(
+        _mm256_xor_si256(rows,
+                         _mm256_set1_epi8(static_cast<char>(16 * quarter))),
+        _mm256_set1_epi8(0x70));
+    slot = _mm256_or_si256(slot, _mm256_shuffle_epi8(table, index));
+  }
+  for (uint32_t c = 8; c > 0; --c) {
+    if (c <= columns) {
+      slots[c - 1] = static_cast<uint32_t>(_mm256_movemask_epi8(slot));
+    }
+    slot = _mm256_add_epi8(slot, slot);
+  }
+}
+
+#else
+
+inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
+                        uint32_t columns, uint32_t* slots) {
+  for (uint32_t c = 0; c < columns; ++c) {
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < kSegmentSlots; ++i) {
+      if (pivot_row[i] == kMaxRows) continue;
+      word |= static_cast<uint32_t>(sides[c] >> pivot_row[i] & 1) << i;
+    }
+    slots[c] = word;
+  }
+}
+
+#endif
+
+// `a` in the lanes where the top bit of `test` is 1, else 0.
+inline Lanes IfTopBit(Lanes test, uint64_t a) {
+#if defined(__AVX2__)
+  return reinterpret_cast<Lanes>(_mm256_blendv_pd(
+      _mm256_setzero_pd(), reinterpret_cast<__m256d>(Lanes{} + a),
+      reinterpret_cast<__m256d>(test)));
+#else
+  return a & reinterpret_cast<Lanes>(reinterpret_cast<SignedLanes>(test) < 0);
+#endif
+}
+
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
+  const uint32_t columns = group_.columns;
+  uint32_t* const edge = group_.edge;
+  for (uint32_t step = s.step_count; step > 0;) {
+    const Step& solved = steps_[--step];
+    uint32_t* const slots =
+        group_.solution + size_t{s.first_home + step} * columns;
+    for (uint32_t c = 0; c < columns; c += 8) {
+      const uint32_t count = columns - c < 8 ? columns - c : 8;
+      Lanes sides[2] = {};
+      Lanes next[2] = {};  // The next slot's bit on top.
+      for (uint32_t i = 0; i < count; ++i) {
+        sides[i / kLanes][i % kLanes] = solved.sides[c + i][k];
+        next[i / kLanes][i % kLanes] = uint64_t{edge[c + i]} << 32;
+      }
+      ROWBLOOM_UNROLL
+      for (uint32_t j = kSegmentSlots; j > 0; --j) {
+        const uint64_t rows = solved.next[j - 1][k];
+        for (uint32_t i = 0; i < 2; ++i) {
+          sides[i] ^= IfTopBit(next[i], rows);
+          next[i] += next[i];
+        }
+      }
+      GatherSlots(reinterpret_cast<const uint64_t*>(sides), solved.pivot_row[k],
+                  count, slots + c);
+    }
+    for (uint32_t c = 0; c < columns; ++c) edge[c] = slots[c];
+  }
+}
+
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::CollectBumped() {
+  group_.bumped_count = 0;
+  for (uint32_t k = 0; k < strand_count_; ++k) {
+    const Strand& s = strands_[k];
+    for (uint64_t i = 0; i < s.bumped_count; ++i) {
+      group_.bumped[group_.bumped_count++] = s.bumped[i];
+    }
+  }
+}
+
+size_t WorkSize(uint32_t home_count, uint32_t columns) {
+  return columns <= 8    ? GroupSolver<8>::WorkSize(home_count)
+         : columns <= 16 ? GroupSolver<16>::WorkSize(home_count)
+                         : GroupSolver<32>::WorkSize(home_count);
+}
+
+void SolveGroup(CompactGroup* group, char* work) {
+  if (group->columns <= 8) {
+    GroupSolver<8>(group, work).Solve();
+  } else if (group->columns <= 16) {
+    GroupSolver<16>(group, work).Solve();
+  } else {
+    GroupSolver<32>(group, work).Solve();
+  }
+}
+
+}  // namespace
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_COMPACT_COMPACT_SOLVER_H_

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/fast/fast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "filter/blocked_bloom/blocked_bloom.h"
+#include "filter/collecting_builder.h"
+#include "filter/digest_mix.h"
+#include "filter/digest_order.h"
+#include "filter/fast/fast_builder.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+constexpr uint8_t kCode = 3;
+constexpr double kLineBits = 8.0 * kFastLineSize;
+// 2^40 lines hold 5e13 keys; more is damage.
+constexpr uint64_t kMaxLineCount = uint64_t{1} << 40;
+
+// With fewer bits per key, lines would be so full that one key in 30 is
+// carried, or one in 50 false positives comes from a saturated line.
+struct OperatingPoint {
+  double min_bits_per_key;
+  uint32_t columns;
+};
+constexpr OperatingPoint kOperatingPoints[] = {{6, 5},    {7.15, 6}, {8, 7},
+                                               {9.25, 8}, {10.6, 9}, {12.7, 10},
+                                               {16, 12},  {22.5, 15}};
+
+uint64_t LineCount(double bits_per_key, uint64_t key_count) {
+  return std::max<uint64_t>(
+      1, static_cast<uint64_t>(std::ceil(static_cast<double>(key_count) *
+                                         bits_per_key / kLineBits)));
+}
+
+double FprOfColumns(uint32_t columns) {
+  return std::ldexp(1.0, -static_cast<int>(columns));
+}
+
+EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
+  EncodedFilter filter;
+  FilterDescriptor& descriptor = filter.descriptor;
+  const uint64_t line_count = LineCount(bits_per_key, digests.size());
+  const uint32_t columns = FastColumnsFor(bits_per_key);
+  filter.units.resize(line_count * kFastLineSize);
+  filter.saturated_keys =
+      BuildFastLines(std::move(digests), line_count, columns,
+                     FastKernelFor(kernel, columns), filter.units.data());
+  descriptor.family_code = kCode;
+  descriptor.unit_count = 1;
+  descriptor.parameters = columns;
+  descriptor.unit_size_bytes[0] = filter.units.size();
+  return filter;
+}
+
+double ExpectedFpr(const FilterState& state, uint64_t key_count) {
+  if (key_count == 0) return 0;
+  const uint32_t columns = static_cast<uint32_t>(state.parameter);
+  const double rate = FprOfColumns(columns);
+  if (state.slot_count > 1) return rate;
+  // No other line takes the keys of the only one: it is saturated if a row is
+  // dependent on others, and its fingerprint another than theirs.
+  const double dependent = std::exp2(static_cast<double>(key_count) -
+                                     static_cast<double>(FastSlots(columns)));
+  return rate + (1 - rate) * -std::expm1(-dependent * (1 - rate));
+}
+
+// Into the second level, as in batches.
+void Prefetch(const FilterState& state, uint64_t digest) {
+  __builtin_prefetch(
+      state.unit[0] + HomeOf(digest, state.slot_count) * kFastLineSize, 0, 1);
+}
+
+absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
+                   FilterState* state, FilterLookup* lookup) {
+  const uint64_t size = descriptor.unit_size_bytes[0];
+  if (descriptor.unit_count != 1 || size == 0 || size % kFastLineSize != 0 ||
+      size / kFastLineSize > kMaxLineCount) {
+    return absl::DataLossError(
+        absl::StrCat("fast filter of ", static_cast<int>(descriptor.unit_count),
+                     " units, the first of ", size,
+                     " bytes: must be one unit of whole 64-byte lines"));
+  }
+  if (!FastColumnsAreValid(descriptor.parameters)) {
+    return absl::DataLossError(
+        absl::StrCat("fast filter of ", descriptor.parameters,
+                     " columns: must be 5 to 10, 12 or 15"));
+  }
+  state->slot_count = size / kFastLineSize;
+  state->parameter = descriptor.parameters;
+  const FastKernel functions =
+      FastKernelFor(kernel, static_cast<uint32_t>(descriptor.parameters));
+  *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
+             Prefetch};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+uint32_t FastColumnsFor(double bits_per_key) {
+  uint32_t columns = 0;
+  for (const OperatingPoint& point : kOperatingPoints) {
+    if (bits_per_key >= point.min_bits_per_key) columns = point.columns;
+  }
+  return columns;
+}
+
+FastKernel FastKernelFor(Kernel kernel, uint32_t columns) {
+  switch (ConcreteKernel(kernel)) {
+#if defined(__x86_64__)
+    case Kernel::kSse42:
+      return Sse42FastKernel(columns);
+    case Kernel::kAvx2:
+      return Avx2FastKernel(columns);
+#elif defined(__AARCH64EL__)
+    case Kernel::kNeon:
+      return NeonFastKernel(columns);
+#endif
+    default:
+      return PortableFastKernel(columns);
+  }
+}
+
+const FilterFamily kFastFamily = {
+    kCode,
+    "fast",
+    1.2,
+    3.5,
+    [](double bits_per_key) {
+      const uint32_t columns = FastColumnsFor(bits_per_key);
+      return columns == 0 ? kBlockedBloomFamily.expected_fpr(bits_per_key)
+                          : FprOfColumns(columns);
+    },
+    [](double bits_per_key, uint64_t size_bytes) {
+      if (FastColumnsFor(bits_per_key) == 0) {
+        return kBlockedBloomFamily.max_keys(bits_per_key, size_bytes);
+      }
+      const uint64_t line_count = size_bytes / kFastLineSize;
+      return static_cast<uint64_t>(static_cast<double>(line_count) * kLineBits /
+                                   bits_per_key);
+    },
+    [](double bits_per_key, uint64_t key_count) {
+      if (FastColumnsFor(bits_per_key) == 0) {
+        return kBlockedBloomFamily.size_bytes(bits_per_key, key_count);
+      }
+      return key_count == 0
+                 ? 0
+                 : LineCount(bits_per_key, key_count) * kFastLineSize;
+    },
+    [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
+      if (FastColumnsFor(bits_per_key) == 0) {
+        return kBlockedBloomFamily.new_builder(bits_per_key, kernel);
+      }
+      return NewCollectingBuilder(Encode, bits_per_key, kernel);
+    },
+    Parse,
+    nullptr};
+
+}  // namespace rowbloom::filter

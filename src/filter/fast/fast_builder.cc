@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/fast/fast_builder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace rowbloom::filter {
+
+namespace {
+
+// Keys are ordered by line, and there by so many parts of the positions.
+constexpr uint64_t kParts = 8;
+
+// Keys of a stretch, at most. As long as they fit in the processor's cache,
+// all: twice their number, since stretches are powers of two of parts. Else not
+// too few stretches: strands begin in the middle of some, which are then
+// ordered twice.
+size_t StretchKeys(size_t key_count) {
+  constexpr size_t kLargest = size_t{1} << 14;
+  if (key_count <= 8 * kLargest) return 2 * key_count;
+  return std::clamp<size_t>(key_count / 32, kLargest / 4, kLargest);
+}
+
+// Fewer rows than slots by so many hardly ever contradict each other.
+constexpr uint32_t kSpareSlots = 6;
+
+struct Stretch {
+  size_t index = 0;
+  StretchMemory memory;
+  DigestStretch keys;
+};
+
+// Consecutive lines, solved one after the other in a lane of the kernel. It
+// begins as if nothing were carried into its first line, and goes on into the
+// next strand's lines until what it carries there is what was thought.
+struct Strand {
+  bool done = true;
+  uint64_t line = 0;  // The next one; behind the last line comes the first.
+  uint64_t end = 0;   // The first line of the next strand.
+  std::shared_ptr<Stretch> stretch;
+
+  // The keys at home in the line, by part; those from home_rows on are rows.
+  uint64_t* home_begin = nullptr;
+  uint64_t* home_rows = nullptr;
+  uint64_t* home_end = nullptr;
+  size_t home_size() const {
+    return static_cast<size_t>(home_end - home_begin);
+  }
+
+  // From the line before, and how many keys are at home there.
+  uint32_t carried_count = 0;
+  uint64_t carried[kFastMaxRows];
+  uint64_t keys_before = 0;
+};
+
+class LinesBuilder {
+ public:
+  LinesBuilder(DigestList digests, size_t stretch_keys, uint64_t line_count,
+               uint32_t columns, const FastKernel& kernel, char* lines)
+      : order_(std::move(digests), line_count * kParts, stretch_keys),
+        line_count_(line_count),
+        columns_(columns),
+        slots_(FastSlots(columns)),
+        max_rows_(FastRows(columns)),
+        kernel_(kernel),
+        lines_(lines) {
+    rows_.columns = columns;
+  }
+
+  uint64_t Build();
+
+ private:
+  void LoadStretch(Strand* strand, uint64_t line);
+  void LoadHome(Strand* strand);
+  void LoadRows(uint32_t k);
+  uint32_t ThresholdFor(uint32_t k) const;
+  bool Carry(Strand* strand, uint32_t threshold) const;
+  void Saturate(uint64_t line, uint64_t key_count);
+  void Settle(uint32_t k);
+
+  uint32_t PositionOf(uint64_t digest) const {
+    return static_cast<uint32_t>((digest * line_count_) >> 57);
+  }
+  char* Line(uint64_t line) const {
+    return lines_ + (line % line_count_) * kFastLineSize;
+  }
+  uint32_t GetThreshold(const char* line) const;
+  void SetThreshold(uint32_t threshold, char* line) const;
+
+  FastLines rows_{};
+  const DigestOrder order_;
+  const uint64_t line_count_;
+  const uint32_t columns_;
+  const uint32_t slots_;
+  const uint32_t max_rows_;
+  const FastKernel& kernel_;
+  char* const lines_;
+  Strand strands_[kFastLanes];
+  uint64_t saturated_keys_ = 0;
+};
+
+void LinesBuilder::LoadStretch(Strand* strand, uint64_t line) {
+  const size_t index = order_.StretchOf(line * kParts);
+  if (strand->stretch != nullptr && strand->stretch->index == index) return;
+  for (const Strand& other : strands_) {
+    if (other.stretch != nullptr && other.stretch->index == index) {
+      strand->stretch = other.stretch;
+      return;
+    }
+  }
+  if (strand->stretch == nullptr || strand->stretch.use_count() > 1) {
+    strand->stretch = std::make_shared<Stretch>();
+  }
+  Stretch& stretch = *strand->stretch;
+  stretch.index = index;
+  stretch.keys = order_.Stretch(index, &stretch.memory);
+}
+
+// Finds the keys at home in the strand's line, and orders those by position
+// that may be contradicted.
+void LinesBuilder::LoadHome(Strand* strand) {
+  Strand& s = *strand;
+  const uint64_t line = s.line % line_count_;
+  LoadStretch(strand, line);
+  const DigestStretch& keys = s.stretch->keys;
+  const uint64_t* starts = keys.starts + (line * kParts - keys.first_bucket);
+  s.home_begin = keys.digests + starts[0];
+  s.home_end = keys.digests + starts[kParts];
+  const size_t certain = slots_ - kSpareSlots;
+  if (s.carried_count + s.home_size() > certain) {
+    const size_t doubtful =
+        std::min(s.home_size(), s.carried_count + s.home_size() - certain);
+    const uint64_t* end = starts + 1;
+    while (*end - *starts < doubtful) ++end;
+    std::sort(s.home_begin, keys.digests + *end);
+  }
+}
+
+// The carried keys first, then those at home by falling position: of rows that
+// contradict each other, the earlier hold.
+void LinesBuilder::LoadRows(uint32_t k) {
+  Strand& s = strands_[k];
+  rows_.row_count[k] = 0;
+  if (s.done) return;
+  LoadHome(&s);
+  uint64_t* const rows = rows_.digests[k];
+  uint32_t count = s.carried_count;
+  std::copy_n(s.carried, count, rows);
+  s.home_rows = s.home_end;
+  if (count + s.home_size() <= max_rows_) {
+    s.home_rows = s.home_begin;
+    std::reverse_copy(s.home_begin, s.home_end, rows + count);
+    count += static_cast<uint32_t>(s.home_size());
+  } else {
+    // Some of so many may be equal, and one row serves all equal keys.
+    for (; s.home_rows != s.home_begin && count < max_rows_; --s.home_rows) {
+      const uint64_t digest = s.home_rows[-1];
+      if (count == 0 || digest != rows[count - 1]) rows[count++] = digest;
+    }
+  }
+  rows_.row_count[k] = count;
+}
+
+uint32_t LinesBuilder::GetThreshold(const char* line) const {
+  if (columns_ != 8) return static_cast<uint8_t>(line[kFastThresholdByte]);
+  uint32_t threshold = 0;
+  for (uint32_t i = 0; i < 8; ++i) {
+    threshold |= uint32_t{static_cast<uint8_t>(line[56 + i])} >> 7 << i;
+  }
+  return threshold;
+}
+
+void LinesBuilder::SetThreshold(uint32_t threshold, char* line) const {
+  if (columns_ != 8) {
+    line[kFastThresholdByte] = static_cast<char>(threshold);
+    return;
+  }
+  for (uint32_t i = 0; i < 8; ++i) {
+    line[56 + i] =
+        static_cast<char>((line[56 + i] & 0x7f) | (threshold >> i & 1) << 7);
+  }
+}
+
+// The lowest that leaves only keys that the solution is right for.
+uint32_t LinesBuilder::ThresholdFor(uint32_t k) const {
+  const Strand& s = strands_[k];
+  uint32_t threshold = 0;
+  for (uint32_t i = 0; i < rows_.contradicted_count[k]; ++i) {
+    const uint32_t row = rows_.contradicted[k][i];
+    if (row < s.carried_count) continue;
+    threshold = std::max(threshold, PositionOf(rows_.digests[k][row]) + 1);
+  }
+  for (const uint64_t* key = s.home_begin; key != s.home_rows; ++key) {
+    threshold = std::max(threshold, PositionOf(*key) + 1);
+  }
+  return threshold;
+}
+
+// False if the next line cannot take them.
+bool LinesBuilder::Carry(Strand* strand, uint32_t threshold) const {
+  strand->carried_count = 0;
+  if (threshold == 0) return true;
+  // Once around, what is carried has found no end.
+  if (strand->line >= strand->end + line_count_) return false;
+  for (const uint64_t* key = strand->home_begin; key != strand->home_end;
+       ++key) {
+    if (PositionOf(*key) >= threshold) continue;
+    if (strand->carried_count == slots_) return false;
+    strand->carried[strand->carried_count++] = *key;
+  }
+  return true;
+}
+
+void LinesBuilder::Saturate(uint64_t line, uint64_t key_count) {
+  if (GetThreshold(Line(line)) == kFastSaturated) return;
+  SetThreshold(kFastSaturated, Line(line));
+  saturated_keys_ += key_count;
+}
+
+// Takes over the solution of the strand's line.
+void LinesBuilder::Settle(uint32_t k) {
+  Strand& s = strands_[k];
+  if (s.done) return;
+  // A carried key must be right here, or be given up where it comes from.
+  const uint8_t* const contradicted = rows_.contradicted[k];
+  if (std::any_of(contradicted, contradicted + rows_.contradicted_count[k],
+                  [&](uint32_t row) { return row < s.carried_count; })) {
+    Saturate(s.line - 1, s.keys_before);
+  }
+  char* const line = Line(s.line);
+  const uint32_t old_threshold = GetThreshold(line);
+  if (old_threshold == kFastSaturated) saturated_keys_ -= s.home_size();
+  std::memcpy(line, rows_.lines[k], kFastLineSize);
+  const uint32_t threshold = ThresholdFor(k);
+  SetThreshold(threshold, line);
+  if (!Carry(&s, threshold)) {
+    Saturate(s.line, s.home_size());
+    s.carried_count = 0;
+  }
+  s.keys_before = s.home_size();
+  ++s.line;
+  s.done = s.line >= s.end && (s.carried_count == 0 ||
+                               (s.line > s.end && threshold == old_threshold));
+}
+
+uint64_t LinesBuilder::Build() {
+  const uint32_t count =
+      static_cast<uint32_t>(std::min<uint64_t>(line_count_, kFastLanes));
+  for (uint32_t k = 0; k < count; ++k) {
+    strands_[k].line = line_count_ * k / count;
+    strands_[k].end = line_count_ * (k + 1) / count;
+    strands_[k].done = false;
+  }
+  while (std::any_of(strands_, strands_ + count,
+                     [](const Strand& s) { return !s.done; })) {
+    for (uint32_t k = 0; k < count; ++k) LoadRows(k);
+    kernel_.solve(&rows_);
+    for (uint32_t k = 0; k < count; ++k) Settle(k);
+  }
+  return saturated_keys_;
+}
+
+}  // namespace
+
+uint64_t BuildFastLines(DigestList digests, uint64_t line_count,
+                        uint32_t columns, const FastKernel& kernel,
+                        char* lines) {
+  const size_t stretch_keys = StretchKeys(digests.size());
+  return LinesBuilder(std::move(digests), stretch_keys, line_count, columns,
+                      kernel, lines)
+      .Build();
+}
+
+}  // namespace rowbloom::filter

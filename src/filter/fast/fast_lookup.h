@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lookups of fast, around the few instructions that differ between instruction
+// sets, and the kernels that they make. For kernel files: internal linkage.
+//
+// `Ops` gives them:
+//   // Its lowest kColumns bits: the parity of each column's bits in the slots
+//   // of the key's row, whose sparse part is sparse_row.
+//   template <uint32_t kColumns>
+//   static uint32_t Parities(const char* line, uint64_t row,
+//                            uint64_t sparse_row);
+//   // The threshold of a line of 8 columns.
+//   static uint32_t SplitThreshold(const char* line);
+
+#ifndef ROWBLOOM_FILTER_FAST_FAST_LOOKUP_H_
+#define ROWBLOOM_FILTER_FAST_FAST_LOOKUP_H_
+
+#include "filter/fast/fast_kernel.h"
+#include "filter/fast/fast_solver.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+struct FastPlace {
+  uint64_t line;
+  uint32_t position;
+};
+
+inline FastPlace FastPlaceOf(uint64_t digest, uint64_t line_count) {
+  const unsigned __int128 product =
+      static_cast<unsigned __int128>(digest) * line_count;
+  return {static_cast<uint64_t>(product >> 64),
+          static_cast<uint32_t>(static_cast<uint64_t>(product) >> 57)};
+}
+
+// The XOR of the first kGroups groups of kColumns bits, in the lowest kColumns
+// bits. Bits behind the groups are 0.
+template <uint32_t kColumns, uint32_t kGroups, typename Word>
+inline uint32_t XorOfGroups(Word bits) {
+  constexpr uint32_t kBits = 8 * sizeof(Word);
+  for (uint32_t step = 8; step > 0; step /= 2) {
+    if (step >= kGroups) continue;
+    // What comes in from the other side of the word is not looked at in the
+    // last step, or where there is nothing behind the groups. To rotate takes
+    // fewer instructions than to shift.
+    const uint32_t distance = step * kColumns;
+    const bool rotate = step == 1 || kColumns * kGroups == kBits;
+    bits ^= bits >> distance | (rotate ? bits << (kBits - distance) : 0);
+  }
+  return static_cast<uint32_t>(bits);
+}
+
+// For kernels that look up bytes of the row by registers of 16 bytes: for each
+// byte of the line, the byte of the row that it meets; 255, for which they get
+// a 0, for bytes without slots.
+struct RowIndex {
+  alignas(16) uint8_t of[kFastLineSize];
+};
+
+template <uint32_t kColumns>
+constexpr RowIndex MakeRowIndex() {
+  RowIndex index = {};
+  for (uint32_t b = 0; b < kFastLineSize; ++b) {
+    const uint32_t group = b / kColumns;
+    index.of[b] =
+        static_cast<uint8_t>(group < FastGroups(kColumns) ? group : 255);
+  }
+  return index;
+}
+
+template <uint32_t kColumns>
+constexpr RowIndex kRowIndex = MakeRowIndex<kColumns>();
+
+template <typename Ops, uint32_t kColumns>
+inline bool FastMatches(const char* line, uint64_t digest) {
+  const FastEquation equation = FastEquationOf(digest, kColumns);
+  const uint32_t wrong =
+      Ops::template Parities<kColumns>(line, equation.row,
+                                       uint64_t{1} << equation.sparse_slot) ^
+      static_cast<uint32_t>(equation.fingerprint);
+  return (wrong & ((1u << kColumns) - 1)) == 0;
+}
+
+template <typename Ops, uint32_t kColumns>
+inline uint32_t FastThreshold(const char* line) {
+  return kColumns == 8 ? Ops::SplitThreshold(line)
+                       : static_cast<uint8_t>(line[kFastThresholdByte]);
+}
+
+// A key that is not stored in its home.
+template <typename Ops, uint32_t kColumns>
+__attribute__((noinline)) bool FastMayContainCarried(const FilterState& state,
+                                                     uint64_t line,
+                                                     uint32_t threshold,
+                                                     uint64_t digest) {
+  if (threshold > kFastMaxThreshold) return true;
+  const uint64_t next = line + 1 == state.slot_count ? 0 : line + 1;
+  return FastMatches<Ops, kColumns>(state.unit[0] + next * kFastLineSize,
+                                    digest);
+}
+
+template <typename Ops, uint32_t kColumns>
+inline bool FastMayContainAt(const FilterState& state, const FastPlace& place,
+                             uint64_t digest) {
+  const char* line = state.unit[0] + place.line * kFastLineSize;
+  const uint32_t threshold = FastThreshold<Ops, kColumns>(line);
+  if (__builtin_expect(place.position < threshold, 0)) {
+    return FastMayContainCarried<Ops, kColumns>(state, place.line, threshold,
+                                                digest);
+  }
+  return FastMatches<Ops, kColumns>(line, digest);
+}
+
+template <typename Ops, uint32_t kColumns>
+bool FastMayContain(const FilterState& state, uint64_t digest) {
+  return FastMayContainAt<Ops, kColumns>(
+      state, FastPlaceOf(digest, state.slot_count), digest);
+}
+
+template <typename Ops, uint32_t kColumns>
+void FastMayContainBatch(const FilterState& state, const uint64_t* digests,
+                         size_t count, bool* may_contain) {
+  constexpr size_t kBatch = 32;
+  FastPlace places[kBatch];
+  for (size_t begin = 0; begin < count; begin += kBatch) {
+    const size_t size = count - begin < kBatch ? count - begin : kBatch;
+    for (size_t i = 0; i < size; ++i) {
+      places[i] = FastPlaceOf(digests[begin + i], state.slot_count);
+      __builtin_prefetch(state.unit[0] + places[i].line * kFastLineSize, 0, 1);
+    }
+    for (size_t i = 0; i < size; ++i) {
+      may_contain[begin + i] =
+          FastMayContainAt<Ops, kColumns>(state, places[i], digests[begin + i]);
+    }
+  }
+}
+
+template <typename Ops, uint32_t kColumns>
+constexpr FastKernel kFastKernel = {FastMayContain<Ops, kColumns>,
+                                    FastMayContainBatch<Ops, kColumns>,
+                                    SolveFastLines};
+
+template <typename Ops>
+FastKernel FastKernelOf(uint32_t columns) {
+  switch (columns) {
+    case 5:
+      return kFastKernel<Ops, 5>;
+    case 6:
+      return kFastKernel<Ops, 6>;
+    case 7:
+      return kFastKernel<Ops, 7>;
+    case 8:
+      return kFastKernel<Ops, 8>;
+    case 9:
+      return kFastKernel<Ops, 9>;
+    case 10:
+      return kFastKernel<Ops, 10>;
+    case 12:
+      return kFastKernel<Ops, 12>;
+    default:
+      return kFastKernel<Ops, 15>;
+  }
+}
+
+}  // namespace
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_FAST_FAST_LOOKUP_H_

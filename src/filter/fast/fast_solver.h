@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Solves the equations of four lines of fast side by side. For kernel files:
+// internal linkage.
+
+#ifndef ROWBLOOM_FILTER_FAST_FAST_SOLVER_H_
+#define ROWBLOOM_FILTER_FAST_FAST_SOLVER_H_
+
+#include <string.h>
+
+#include "filter/fast/fast_kernel.h"
+#include "filter/gf2_lanes.h"
+
+namespace rowbloom::filter {
+
+namespace {
+
+static_assert(kFastLanes == kLanes && kFastMaxDenseSlots == kMaxRows);
+
+constexpr uint32_t kByteColumns = 8;  // Columns that are a byte of a slot.
+constexpr uint32_t kSideBytes = kFastFingerprintBytes;
+constexpr uint32_t kMaxSparseSlots = FastSparseSlots(kFastMinColumns);
+constexpr uint32_t kMaxSparseBytes = kMaxSparseSlots / 8 * kFastMinColumns;
+
+inline uint64_t LoadWord(const void* bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  return word;
+}
+
+inline void StoreWord(uint64_t word, void* bytes) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  memcpy(bytes, &word, sizeof(word));
+}
+
+// Byte i of words[j] becomes byte j of words[i], of eight.
+inline void TransposeBytes(Lanes* words) { Transpose<8, 8>(words); }
+
+// Bit i of byte j becomes bit j of byte i.
+inline Lanes TransposeBits(Lanes word) {
+  constexpr uint64_t kMasks[] = {0x00aa00aa00aa00aau, 0x0000cccc0000ccccu,
+                                 0x00000000f0f0f0f0u};
+  ROWBLOOM_UNROLL
+  for (uint32_t i = 0; i < 3; ++i) {
+    const uint32_t distance = 7u << i;
+    const Lanes swapped = (word ^ (word >> distance)) & kMasks[i];
+    word ^= swapped ^ (swapped << distance);
+  }
+  return word;
+}
+
+class FastSolver {
+ public:
+  explicit FastSolver(FastLines* lines)
+      : io_(*lines),
+        columns_(lines->columns),
+        dense_slots_(FastDenseSlots(columns_)),
+        words_(reinterpret_cast<Lanes*>(lines->words)) {}
+
+  void Solve() {
+    for (uint32_t k = 0; k < kLanes; ++k) {
+      io_.contradicted_count[k] = 0;
+      const uint32_t count = columns_ < 8    ? LoadRowsWithSparseSlots(k)
+                             : columns_ == 8 ? LoadRows<1>(k)
+                                             : LoadRows<2>(k);
+      rows_[k] = count == 0 ? 0 : ~uint64_t{0} >> (kMaxRows - count);
+    }
+    RowsToColumns<64>(words_);
+    LoadSides();
+    const Lanes rest = Eliminate(words_, dense_slots_, dense_slots_ + columns_,
+                                 rows_, pivots_);
+    FindContradictions(rest);
+    FillDenseSlots<8>(0);
+    if (columns_ > 8) FillDenseSlots<4>(8);
+    if (columns_ > 12) FillDenseSlots<4>(12);
+    for (uint32_t k = 0; columns_ < 8 && k < kLanes; ++k) FillSparseSlots(k);
+    StoreSlots();
+  }
+
+ private:
+  struct SparsePivot {
+    uint64_t row;
+    uint64_t fingerprint;
+  };
+
+  void AddContradicted(uint32_t k, uint32_t i) {
+    io_.contradicted[k][io_.contradicted_count[k]++] = static_cast<uint8_t>(i);
+  }
+  uint32_t SideBytes() const { return (columns_ + 7) / 8; }
+  // Both return how many rows are to be solved. Not inlined, that their loops
+  // have all registers.
+  template <uint32_t kBytes>
+  __attribute__((noinline)) uint32_t LoadRows(uint32_t k);
+  __attribute__((noinline)) uint32_t LoadRowsWithSparseSlots(uint32_t k);
+  void LoadSides();
+  void FindContradictions(Lanes rest);
+  template <uint32_t kCount>
+  void FillDenseSlots(uint32_t first_column);
+  void FillSparseSlots(uint32_t k);
+  void StoreSlots();
+
+  FastLines& io_;
+  const uint32_t columns_;
+  const uint32_t dense_slots_;
+  // First rows, then columns: those of the slots, and behind them the sides.
+  Lanes* const words_;
+  Lanes rows_ = {};
+  Lanes pivots_[kFastMaxDenseSlots];
+  Lanes slots_[kSideBytes * kByteColumns] = {};  // By column.
+  // With sparse slots, which of the given rows are to be solved.
+  uint8_t given_[kLanes][kMaxRows];
+  SparsePivot sparse_[kLanes][kMaxSparseSlots];
+  char sparse_bytes_[kLanes][kMaxSparseBytes];  // As in a line.
+};
+
+template <uint32_t kBytes>
+uint32_t FastSolver::LoadRows(uint32_t k) {
+  const uint64_t* const digests = io_.digests[k];
+  const uint32_t count = io_.row_count[k];
+  for (uint32_t i = 0; i < count; i += 8) {
+    uint64_t sides[kBytes] = {};
+    ROWBLOOM_UNROLL
+    for (uint32_t j = 0; j < 8; ++j) {
+      const FastEquation equation =
+          FastEquationOf(digests[i + j], kBytes == 1 ? 8 : kFastMaxColumns);
+      io_.words[i + j][k] = equation.row;
+      for (uint32_t b = 0; b < kBytes; ++b) {
+        sides[b] |= (equation.fingerprint >> (8 * b) & 0xff) << (8 * j);
+      }
+    }
+    for (uint32_t b = 0; b < kBytes; ++b) {
+      StoreWord(sides[b], io_.fingerprints[b][k] + i);
+    }
+  }
+  return count;
+}
+
+// The first row of a sparse slot is its pivot row: added to the others that
+// have the slot, it leaves them with dense slots only.
+uint32_t FastSolver::LoadRowsWithSparseSlots(uint32_t k) {
+  const uint32_t given_count = io_.row_count[k];
+  SparsePivot* const pivots = sparse_[k];
+  FastEquation equations[kFastMaxRows];
+  uint8_t first[kMaxSparseSlots];
+  for (uint32_t slot = 0; slot < FastSparseSlots(columns_); ++slot) {
+    pivots[slot] = {};
+  }
+  for (uint32_t i = given_count; i > 0; --i) {
+    equations[i - 1] = FastEquationOf(io_.digests[k][i - 1], columns_);
+    first[equations[i - 1].sparse_slot] = static_cast<uint8_t>(i - 1);
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < given_count; ++i) {
+    const FastEquation& equation = equations[i];
+    SparsePivot* const pivot = &pivots[equation.sparse_slot];
+    if (first[equation.sparse_slot] == i) {
+      *pivot = {equation.row, equation.fingerprint};
+    } else if (count < kMaxRows) {
+      io_.words[count][k] = equation.row ^ pivot->row;
+      io_.fingerprints[0][k][count] =
+          static_cast<uint8_t>(equation.fingerprint ^ pivot->fingerprint);
+      given_[k][count++] = static_cast<uint8_t>(i);
+    } else {
+      AddContradicted(k, i);
+    }
+  }
+  return count;
+}
+
+// The fingerprints as columns, behind those of the slots.
+void FastSolver::LoadSides() {
+  for (uint32_t b = 0; b < SideBytes(); ++b) {
+    Lanes sides[kByteColumns];
+    ROWBLOOM_UNROLL
+    for (uint32_t i = 0; i < kByteColumns; ++i) {
+      const auto bytes_of = [&](uint32_t k) {
+        return LoadWord(io_.fingerprints[b][k] + 8 * i);
+      };
+      sides[i] = TransposeBits(
+          Lanes{bytes_of(0), bytes_of(1), bytes_of(2), bytes_of(3)});
+    }
+    TransposeBytes(sides);
+    for (uint32_t i = 0; i < kByteColumns; ++i) {
+      words_[dense_slots_ + kByteColumns * b + i] = sides[i];
+    }
+  }
+}
+
+void FastSolver::FindContradictions(Lanes rest) {
+  Lanes wrong = {};
+  for (uint32_t c = 0; c < columns_; ++c) wrong |= words_[dense_slots_ + c];
+  wrong &= rest;
+  for (uint32_t k = 0; k < kLanes; ++k) {
+    for (uint64_t rows = wrong[k]; rows != 0; rows &= rows - 1) {
+      const uint32_t row = static_cast<uint32_t>(__builtin_ctzll(rows));
+      AddContradicted(k, columns_ >= 8 ? row : given_[k][row]);
+    }
+  }
+}
+
+// A slot is its pivot row's side; without a pivot row, 0.
+template <uint32_t kCount>
+void FastSolver::FillDenseSlots(uint32_t first_column) {
+  const Lanes* const sides = words_ + dense_slots_ + first_column;
+  Lanes slots[kCount] = {};
+  Lanes pivoted = {};
+  Lanes bit = Lanes{} + 1;
+  for (uint32_t i = 0; i < dense_slots_; ++i) {
+    const Lanes pivot = pivots_[i];
+    ROWBLOOM_UNROLL
+    for (uint32_t c = 0; c < kCount; ++c) {
+      slots[c] |= Holds(sides[c], pivot) & bit;
+    }
+    pivoted |= NonZero(pivot) & bit;
+    bit <<= 1;
+  }
+  for (uint32_t c = 0; c < kCount; ++c) {
+    slots_[first_column + c] =
+        first_column + c < columns_ ? slots[c] & pivoted : Lanes{};
+  }
+}
+
+// A sparse slot makes its pivot row right; without a pivot row, it is 0.
+void FastSolver::FillSparseSlots(uint32_t k) {
+  char* out = sparse_bytes_[k];
+  for (uint32_t slot = 0; slot < FastSparseSlots(columns_); slot += 8) {
+    for (uint32_t c = 0; c < columns_; ++c) {
+      const uint64_t dense = slots_[c][k];
+      uint64_t byte = 0;
+      for (uint32_t i = 0; i < 8; ++i) {
+        const SparsePivot& pivot = sparse_[k][slot + i];
+        const uint64_t side = pivot.fingerprint >> c;
+        const uint64_t sum =
+            static_cast<uint64_t>(__builtin_parityll(pivot.row & dense));
+        byte |= ((side ^ sum) & 1) << i;
+      }
+      *out++ = static_cast<char>(byte);
+    }
+  }
+}
+
+void FastSolver::StoreSlots() {
+  for (uint32_t b = 0; b < SideBytes(); ++b) {
+    TransposeBytes(slots_ + kByteColumns * b);  // Now by group.
+  }
+  const uint32_t groups = (dense_slots_ + 7) / 8;
+  for (uint32_t k = 0; k < kLanes; ++k) {
+    // The last word may reach beyond the line, with zeros.
+    char line[kFastLineSize + 8] = {};
+    for (uint32_t g = 0; g < groups; ++g) {
+      for (uint32_t b = 0; b < SideBytes(); ++b) {
+        StoreWord(slots_[kByteColumns * b + g][k],
+                  line + g * columns_ + kByteColumns * b);
+      }
+    }
+    if (columns_ < 8) {
+      memcpy(line + groups * columns_, sparse_bytes_[k],
+             FastSparseSlots(columns_) / 8 * columns_);
+    }
+    memcpy(io_.lines[k], line, kFastLineSize);
+  }
+}
+
+inline void SolveFastLines(FastLines* lines) { FastSolver(lines).Solve(); }
+
+}  // namespace
+
+}  // namespace rowbloom::filter
+
+#endif  // ROWBLOOM_FILTER_FAST_FAST_SOLVER_H_
