@@ -87,7 +87,7 @@ void Delete(void* object) {
 
 bool InsertInto(Cache* cache, const Slice& key, Entry* entry,
                 Cache::Handle** handle) {
-#if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
+#if ROCKSDB_MAJOR > 7 || (ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR >= 10)
   static const Cache::CacheItemHelper deleter(
       rocksdb::CacheEntryRole::kMisc,
       [](void* object, rocksdb::MemoryAllocator*) { Delete(object); });

@@ -11,8 +11,8 @@
 //
 // A wrong Remember() loses the row: call it only if the file has no cell of the
 // key at all. One that is deleted, too new or too old to be returned is a cell,
-// and so is a tombstone. Ids are those of immutable files, and no id is used
-// for a second file before EraseFile().
+// and so is a tombstone. Ids are those of immutable files, and no id is ever
+// used for a second file: a Remember() under way survives EraseFile().
 //
 // All methods may be called on any number of threads; Remember() allocates. An
 // entry takes some 200 bytes.

@@ -68,8 +68,8 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class FilterLoading : uint8_t {
   kWhenItPays,
-  // Each lookup of a missing chunk loads all of it. Threads that miss it at the
-  // same time all read it.
+  // Each lookup of a missing chunk loads all of it, unless its last load failed
+  // a moment ago. Threads that miss it at the same time all read it.
   kAlways,
 };
 
@@ -143,7 +143,7 @@ struct FilterChunkInfo {
 enum class FilterAnswer : uint8_t {
   kNo,           // The file does not hold the key.
   kMaybe,        // Read the file.
-  kNotInMemory,  // A load would answer, or answer better.
+  kNotInMemory,  // A load would answer, or would make a "maybe" more precise.
 };
 
 // The read that would bring a filter chunk, or more of its precision, into
@@ -192,13 +192,14 @@ class FilterReader {
   // MayContain() without its read. kNotInMemory sets *load: the engine reads
   // these bytes, in its own way, and gives them to Offer(). It may as well
   // treat the answer as kMaybe. Ask() does not remember its answers: others
-  // that ask meanwhile get the same load.
+  // that ask meanwhile get the same load. A lookup that is not offered counts
+  // as a positive, and not as unloaded.
   FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
   // Checks the bytes of a load, gives the chunk to the cache, and answers the
   // key: kNo or kMaybe. `bytes` may go when it returns. An error status, and
   // damaged bytes, count as load_errors; then the chunk's next loads wait for
   // some lookups. If several lookups waited for one read, each offers its bytes
-  // with its own key; the first Offer() checks them and counts the load.
+  // with its own key: once the chunk is in memory, Offer() only answers.
   FilterAnswer Offer(const FilterLoad& load,
                      const absl::StatusOr<std::string_view>& bytes,
                      const FilterKey& key) const;

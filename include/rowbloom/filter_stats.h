@@ -39,10 +39,10 @@ enum class FilterCounter : uint8_t {
   kFalsePositives,  // "maybe", and the engine said that it was not.
   kUnloaded,        // Answered "maybe" because the chunk was not in memory and
                     // not worth its load, or could not be loaded.
-  kChunkLoads,      // Reads of chunks, or of more of their units.
-  kChunkLoadBytes,
-  kLoadErrors,  // Chunks that could not be read or were damaged.
-  kOpenErrors,  // Told by the engine: files that it reads without a filter.
+  kChunkLoads,      // Chunks loaded, or made more precise.
+  kChunkLoadBytes,  // Read for these, and for loads that came to nothing.
+  kLoadErrors,      // Chunks that could not be read or were damaged.
+  kOpenErrors,      // Told by the engine: files that it reads without a filter.
   kCount,
 };
 

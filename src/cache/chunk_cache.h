@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "cache/load_ledger.h"
@@ -57,6 +58,12 @@ class ChunkCache {
       const FilterCache::EntryOptions& options, Slot* slot) = 0;
   // As FilterCache::Lookup(), without counting: readers count by samples.
   virtual FilterCache::Handle* LookupChunk(const FilterCacheKey& key) = 0;
+  // If a held entry has no slot, calls take(value) under the cache's lock and
+  // gives it this one. `value` is the entry's, which may have been inserted by
+  // Insert().
+  virtual void AdoptChunk(FilterCache::Handle* handle, ChunkValue* value,
+                          const std::function<void(ChunkValue*)>& take,
+                          Slot* slot) = 0;
   // If the entry under this key has this slot, it has none from now on.
   virtual void DropSlot(const FilterCacheKey& key, Slot* slot) = 0;
 

@@ -182,6 +182,15 @@ void LruShard::EraseFile(uint64_t file_id) {
   FreeRetired(&dead);
 }
 
+void LruShard::Adopt(Entry* entry, ChunkValue* value,
+                     const std::function<void(ChunkValue*)>& take, Slot* slot) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!entry->in_table || entry->slot != nullptr) return;
+  take(value);
+  entry->chunk = value;
+  SetSlot(entry, slot);
+}
+
 void LruShard::DropSlot(const HashedKey& key, const Slot* slot) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = table_.find(key);

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 // Not absl::Mutex: ThreadSanitizer sees its locks only if Abseil itself was
 // built for it, which a distribution's is not.
@@ -119,6 +120,8 @@ class alignas(64) LruShard {
   void Release(Entry* entry);
   void Erase(const HashedKey& key);
   void EraseFile(uint64_t file_id);
+  void Adopt(Entry* entry, ChunkValue* value,
+             const std::function<void(ChunkValue*)>& take, Slot* slot);
   void DropSlot(const HashedKey& key, const Slot* slot);
   void SetCapacity(size_t capacity_bytes);
 

@@ -121,6 +121,13 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
     return HandleOf(ShardOf(hashed).Find(hashed));
   }
 
+  void AdoptChunk(Handle* handle, ChunkValue* value,
+                  const std::function<void(ChunkValue*)>& take,
+                  Slot* slot) override {
+    Entry* entry = EntryOf(handle);
+    ShardOf(entry->key).Adopt(entry, value, take, slot);
+  }
+
   void DropSlot(const FilterCacheKey& key, Slot* slot) override {
     const HashedKey hashed = HashKey(key);
     ShardOf(hashed).DropSlot(hashed, slot);

@@ -59,7 +59,7 @@ class BloomFilter {
   int64_t FindChunk(const CellKey& key) const;
   // Its bits, from the source. Says no more than that they are well formed.
   absl::StatusOr<std::string> ReadChunk(size_t chunk) const;
-  // Into the cache, as far as there is room.
+  // Reads every chunk, in order, and puts it into the cache.
   void Prefetch() const;
 
  private:

@@ -81,7 +81,7 @@ struct PendingLoad {
   const ChunkLoader* loader = nullptr;
   FilterLoad load;
   // Set by ReadAll(). The bytes live as long as `buffer` and the source.
-  absl::StatusOr<std::string_view> bytes = absl::UnknownError("not read");
+  absl::StatusOr<std::string_view> bytes = std::string_view();
   std::shared_ptr<const char[]> buffer;
 };
 

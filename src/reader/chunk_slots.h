@@ -76,6 +76,15 @@ class ChunkSlots {
   void Release(FilterCache::Handle* handle) const {
     place_.cache->Release(handle);
   }
+  // Takes over a chunk that the caller holds, unless a slot has it already:
+  // calls take(ChunkValue*) under the cache's lock and points the slot at it.
+  template <typename Take>
+  void Adopt(size_t chunk, FilterCache::Handle* handle, const Take& take) {
+    if (chunk_cache_ == nullptr) return;
+    chunk_cache_->AdoptChunk(
+        handle, static_cast<cache::ChunkValue*>(place_.cache->ValueOf(handle)),
+        take, &slots_[chunk].slot);
+  }
   // The value is destroyed if the cache has no room.
   ROWBLOOM_EXPORT void Put(size_t chunk,
                            std::unique_ptr<cache::ChunkValue> value,
@@ -97,6 +106,9 @@ class ChunkSlots {
       pause.compare_exchange_weak(left, left - 1, std::memory_order_relaxed);
     }
     return false;
+  }
+  bool IsPaused(size_t chunk) const {
+    return slots_[chunk].pause.load(std::memory_order_relaxed) > 0;
   }
   // Makes the calling thread the one that loads the chunk: others find a pause
   // until it calls Pause() again. False if there is a pause already.

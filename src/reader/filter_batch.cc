@@ -67,7 +67,7 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
     } else if (views[i] == nullptr) {
       missing->push_back(q);
     } else {
-      q.reader->CountGroup({&q, 1}, /*was_asked=*/true, may_contain);
+      q.reader->CountGroup({&q, 1}, Known::kInMemory, may_contain);
     }
   }
 }
@@ -107,40 +107,43 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
     bool is_paused = false;
     reader::PendingLoad pending;
     pending.loader = &r.loader_;
-    if (r.AskMemory(chunk, ask_group(group), &is_paused) ||
-        r.NeedsNoLoad(chunk)) {
-      r.CountGroup(group, /*was_asked=*/true, may_contain);
+    if (r.NeedsNoLoad(chunk) ||
+        r.AskMemory(chunk, ask_group(group), &is_paused)) {
+      r.CountGroup(group, Known::kInMemory, may_contain);
     } else if (!is_paused && r.WantsLoad(chunk, planned_bytes, &pending.load) &&
                r.ClaimLoad(chunk)) {
       planned_bytes += pending.load.size_bytes;
       loads.push_back(std::move(pending));
       groups.push_back(group);
     } else {
-      r.CountGroup(group, /*was_asked=*/false, may_contain);
+      r.CountGroup(group, Known::kNever, may_contain);
     }
   }
   reader::ReadAll(absl::MakeSpan(loads));
   for (size_t i = 0; i < loads.size(); ++i) {
     const Impl& r = *groups[i].front().reader;
-    const bool was_asked =
-        r.FinishLoad(loads[i].load, loads[i].bytes, ask_group(groups[i]));
+    const bool is_loaded =
+        r.FinishLoad(loads[i].load, loads[i].bytes, /*is_claimed=*/true,
+                     ask_group(groups[i]));
     loads[i].buffer.reset();
-    r.CountGroup(groups[i], was_asked, may_contain);
+    r.CountGroup(groups[i], is_loaded ? Known::kLoaded : Known::kNever,
+                 may_contain);
   }
 }
 
 void FilterReader::Impl::CountGroup(absl::Span<const Located> group,
-                                    bool was_asked,
+                                    Known known,
                                     const bool* may_contain) const {
   using Answer = reader::LoadPolicy::Answer;
-  if (!was_asked) counters_.Add(FilterCounter::kUnloaded, group.size());
+  if (known == Known::kNever)
+    counters_.Add(FilterCounter::kUnloaded, group.size());
   threads::ThreadRecord& thread = threads::ThisThread();
   for (const Located& q : group) {
     const bool answer = may_contain[q.question];
     const bool is_sample = counters_.CountLookup(thread);
     counters_.CountAnswer(thread, !answer);
     if (!is_sample) continue;
-    policy_->CountSample(static_cast<size_t>(q.chunk), !was_asked
+    policy_->CountSample(static_cast<size_t>(q.chunk), known != Known::kInMemory
                                                            ? Answer::kUnloaded
                                                        : answer ? Answer::kMaybe
                                                                 : Answer::kNo);
@@ -156,7 +159,8 @@ void FilterReader::Impl::Prefetch() const {
   const auto load_all = [&] {
     reader::ReadAll(absl::MakeSpan(loads));
     for (const reader::PendingLoad& pending : loads) {
-      FinishLoad(pending.load, pending.bytes, [](const FilterView&) {});
+      FinishLoad(pending.load, pending.bytes, /*is_claimed=*/true,
+                 [](const FilterView&) {});
     }
     loads.clear();
     planned_bytes = 0;

@@ -37,7 +37,7 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
   if (!always_loads()) {
     steps = policy_->StepsToLoad(CandidateOf(chunk), planned_bytes);
     if (steps == 0) {
-      slots_.Pause(chunk, reader::load_rules.declined_pause);
+      slots_.Claim(chunk, reader::load_rules.declined_pause);
       return false;
     }
   }
@@ -63,8 +63,10 @@ bool FilterReader::Impl::WantsGrowth(size_t chunk, FilterLoad* load) const {
   return true;
 }
 
-void FilterReader::Impl::CountFailure(size_t chunk) const {
+void FilterReader::Impl::CountFailure(size_t chunk, bool is_claimed) const {
   counters_.Add(FilterCounter::kLoadErrors);
+  // Lookups that waited for one read may all offer its failure.
+  if (!is_claimed && slots_.IsPaused(chunk)) return;
   const uint32_t failures =
       std::min(slots_.failures(chunk).load(std::memory_order_relaxed) + 1,
                reader::kMaxFailures);
@@ -103,17 +105,17 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
 
 FilterAnswer FilterReader::Impl::Ask(const FilterKey& key,
                                      FilterLoad* load) const {
-  return AskInAnyCase(key, /*is_counted=*/false, load);
+  return AskInAnyCase(key, /*is_counted=*/false, /*will_read=*/false, load);
 }
 
 FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
-                                              bool is_counted,
+                                              bool is_counted, bool will_read,
                                               FilterLoad* load) const {
   KeyDigest digest;
   const int64_t located = Locate(key, &digest);
   threads::ThreadRecord& thread = threads::ThisThread();
   const bool is_sample = is_counted || counters_.CountLookup(thread);
-  if (located < 0) {
+  if (located < 0 || NeedsNoLoad(static_cast<size_t>(located))) {
     counters_.CountAnswer(thread, located == kNo);
     return located == kNo ? FilterAnswer::kNo : FilterAnswer::kMaybe;
   }
@@ -126,17 +128,15 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
       chunk,
       [&](const FilterView& view) { may_contain = view.MayContain(digest); },
       &is_paused);
-  if (!was_asked && NeedsNoLoad(chunk)) {
-    counters_.CountAnswer(thread, false);
-    return FilterAnswer::kMaybe;
-  }
   if (is_sample) {
     policy_->CountSample(chunk, !was_asked    ? LoadPolicy::Answer::kUnloaded
                                 : may_contain ? LoadPolicy::Answer::kMaybe
                                               : LoadPolicy::Answer::kNo);
   }
   if (was_asked) {
-    if (is_sample && !always_loads() && WantsGrowth(chunk, load)) {
+    // An engine that asks has no use for a better answer than "no".
+    if (is_sample && (may_contain || will_read) && !always_loads() &&
+        WantsGrowth(chunk, load)) {
       return FilterAnswer::kNotInMemory;
     }
   } else {
@@ -152,64 +152,63 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
 bool FilterReader::Impl::AskAndLoad(const FilterKey& key,
                                     bool is_counted) const {
   FilterLoad load;
-  const FilterAnswer answer = AskInAnyCase(key, is_counted, &load);
+  const FilterAnswer answer =
+      AskInAnyCase(key, is_counted, /*will_read=*/true, &load);
   if (answer != FilterAnswer::kNotInMemory) {
     return answer == FilterAnswer::kMaybe;
   }
-  absl::StatusOr<std::string_view> bytes = absl::UnavailableError("not read");
+  const auto chunk = static_cast<size_t>(load.chunk);
+  bool is_mine = ClaimLoad(chunk);
+  if (is_mine && !always_loads() && HasSteps(load)) {
+    // Another thread has loaded it since this one asked.
+    slots_.Pause(chunk, 0);
+    is_mine = false;
+  }
+  if (!is_mine) {  // Memory answers as far as it can.
+    return AnswerAfter(nullptr, std::string_view(), key, /*is_claimed=*/false);
+  }
   reader::PendingLoad pending;
-  if (ClaimLoad(static_cast<size_t>(load.chunk))) {
-    pending.loader = &loader_;
-    pending.load = load;
-    reader::ReadAll(absl::MakeSpan(&pending, 1));
-    return Offer(load, pending.bytes, key) == FilterAnswer::kMaybe;
-  }
-  // Another thread loads it: memory answers, as far as it can.
-  KeyDigest digest;
-  Locate(key, &digest);
-  bool may_contain = true;
-  {
-    const threads::EpochGuard guard;
-    const auto ask = [&](const FilterView& view) {
-      may_contain = view.MayContain(digest);
-    };
-    if (!AskSlot(static_cast<size_t>(load.chunk), ask)) {
-      counters_.Add(FilterCounter::kUnloaded);
-    }
-  }
-  counters_.CountAnswer(threads::ThisThread(), !may_contain);
-  return may_contain;
+  pending.loader = &loader_;
+  pending.load = load;
+  reader::ReadAll(absl::MakeSpan(&pending, 1));
+  return AnswerAfter(&load, pending.bytes, key, /*is_claimed=*/true);
 }
 
 FilterAnswer FilterReader::Impl::Offer(
     const FilterLoad& load, const absl::StatusOr<std::string_view>& bytes,
     const FilterKey& key) const {
+  const bool is_load = IsLoad(load);
+  if (!is_load) counters_.Add(FilterCounter::kLoadErrors);
+  const bool is_new = is_load && !HasSteps(load);
+  return AnswerAfter(is_new ? &load : nullptr, bytes, key, /*is_claimed=*/false)
+             ? FilterAnswer::kMaybe
+             : FilterAnswer::kNo;
+}
+
+bool FilterReader::Impl::AnswerAfter(
+    const FilterLoad* load, const absl::StatusOr<std::string_view>& bytes,
+    const FilterKey& key, bool is_claimed) const {
   KeyDigest digest;
   const int64_t located = Locate(key, &digest);
-  bool may_contain = true;
+  bool may_contain = located != kNo;
   bool was_asked = false;
   const auto ask = [&](const FilterView& view) {
-    if (located != static_cast<int64_t>(load.chunk)) return;
     may_contain = view.MayContain(digest);
     was_asked = true;
   };
-  if (!IsLoad(load)) {
-    counters_.Add(FilterCounter::kLoadErrors);
-  } else if (!HasSteps(load)) {
-    FinishLoad(load, bytes, ask);
+  if (load != nullptr) {
+    FinishLoad(*load, bytes, is_claimed, [&](const FilterView& view) {
+      if (located == static_cast<int64_t>(load->chunk)) ask(view);
+    });
   }
   if (!was_asked && located >= 0) {
-    const threads::EpochGuard guard;
-    const auto ask_slot = [&](const FilterView& view) {
-      may_contain = view.MayContain(digest);
-      was_asked = true;
-    };
-    AskSlot(static_cast<size_t>(located), ask_slot);
+    const auto chunk = static_cast<size_t>(located);
+    if (!AskSlot(chunk, ask) && !AskCache(chunk, ask)) {
+      counters_.Add(FilterCounter::kUnloaded);
+    }
   }
-  if (located == kNo) may_contain = false;
-  if (!was_asked && located >= 0) counters_.Add(FilterCounter::kUnloaded);
   counters_.CountAnswer(threads::ThisThread(), !may_contain);
-  return may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo;
+  return may_contain;
 }
 
 bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
@@ -226,9 +225,17 @@ bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
 }
 
 bool FilterReader::Impl::HasSteps(const FilterLoad& load) const {
-  const threads::EpochGuard guard;
-  const ResidentChunk* resident = FindInSlot(static_cast<size_t>(load.chunk));
-  return resident != nullptr && resident->steps() >= load.steps;
+  const auto chunk = static_cast<size_t>(load.chunk);
+  {
+    const threads::EpochGuard guard;
+    const ResidentChunk* resident = FindInSlot(chunk);
+    if (resident != nullptr) return resident->steps() >= load.steps;
+  }
+  FilterCache::Handle* handle = LookUp(chunk);
+  if (handle == nullptr) return false;
+  const bool has_steps = ChunkOf(handle).steps() >= load.steps;
+  slots_.Release(handle);
+  return has_steps;
 }
 
 void FilterReader::Impl::TellOutcome(bool key_was_there,

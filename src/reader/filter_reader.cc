@@ -86,7 +86,6 @@ FilterReader::Impl::~Impl() {
   if (slots_.chunk_cache() != nullptr) {
     slots_.chunk_cache()->AddIndexBytesOutside(-index_bytes_outside_);
   }
-  policy_->Close();
 }
 
 size_t FilterReader::Impl::IndexSizeBytes() const {

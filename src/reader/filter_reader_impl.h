@@ -84,15 +84,17 @@ class FilterReader::Impl {
   }
   // A filter that always answers "maybe" has no bytes.
   bool NeedsNoLoad(size_t chunk) const {
-    return FilterSteps(DescriptorOf(chunk)) == 0;
+    return DescriptorOf(chunk).unit_count == 0;
   }
   bool always_loads() const {
     return options_.loading == FilterLoading::kAlways;
   }
 
   // Ask() in all its cases. `is_counted`: as a lookup and a sample, already.
+  // `will_read`: the caller makes the read at once, even to know more of a key
+  // that memory denies.
   FilterAnswer AskInAnyCase(const FilterKey& key, bool is_counted,
-                            FilterLoad* load) const;
+                            bool will_read, FilterLoad* load) const;
   // MayContain() in all its cases.
   bool AskAndLoad(const FilterKey& key, bool is_counted) const;
 
@@ -105,6 +107,7 @@ class FilterReader::Impl {
   template <typename AskFilter>
   bool AskSlot(size_t chunk, const AskFilter& ask) const;
   // By the cache's table: chunks that another reader or a warmer put there.
+  // One without an open reader is this reader's from then on.
   template <typename AskFilter>
   bool AskCache(size_t chunk, const AskFilter& ask) const;
   // By slot or by table, unless a pause says that the chunk was missed a moment
@@ -123,16 +126,21 @@ class FilterReader::Impl {
   }
   // True if Ask() of this reader could have asked for it.
   bool IsLoad(const FilterLoad& load) const;
-  // True if the chunk is in memory already: another lookup that waited for the
-  // same read has offered it.
+  // True if the chunk is in memory already: another lookup has loaded it, or
+  // has offered the bytes that this one waited for.
   bool HasSteps(const FilterLoad& load) const;
-  // Ends a load: counts it, answers by ask(const FilterView&), and gives the
-  // chunk to the cache. False if there is no chunk.
+  // Ends a load, if there is one, and answers the key.
+  bool AnswerAfter(const FilterLoad* load,
+                   const absl::StatusOr<std::string_view>& bytes,
+                   const FilterKey& key, bool is_claimed) const;
+  // Ends a load, and the caller's claim: counts it, answers by
+  // ask(const FilterView&), and gives the chunk to the cache. False if there is
+  // no chunk.
   template <typename AskFilter>
   bool FinishLoad(const FilterLoad& load,
                   const absl::StatusOr<std::string_view>& bytes,
-                  const AskFilter& ask) const;
-  void CountFailure(size_t chunk) const;
+                  bool is_claimed, const AskFilter& ask) const;
+  void CountFailure(size_t chunk, bool is_claimed) const;
   void Put(size_t chunk, std::unique_ptr<reader::ResidentChunk> resident) const;
   // The cache's chunk if it is this block's. Release() it.
   FilterCache::Handle* LookUp(size_t chunk) const;
@@ -157,8 +165,9 @@ class FilterReader::Impl {
   static void AskMissing(std::vector<Located>* missing, bool* may_contain);
   // Counts the answers of questions with the same chunk. Not inlined: as
   // Offer().
+  enum class Known { kInMemory, kLoaded, kNever };
   ABSL_ATTRIBUTE_NOINLINE void CountGroup(absl::Span<const Located> group,
-                                          bool was_asked,
+                                          Known known,
                                           const bool* may_contain) const;
 
   // The digest under which the block's filters hold a key of this digest.
@@ -219,6 +228,7 @@ inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
 
 template <typename AskFilter>
 bool FilterReader::Impl::AskSlot(size_t chunk, const AskFilter& ask) const {
+  const threads::EpochGuard guard;
   const reader::ResidentChunk* const resident = FindInSlot(chunk);
   if (resident == nullptr) return false;
   ask(resident->view());
@@ -229,25 +239,19 @@ template <typename AskFilter>
 bool FilterReader::Impl::AskCache(size_t chunk, const AskFilter& ask) const {
   FilterCache::Handle* handle = LookUp(chunk);
   if (handle == nullptr) return false;
-  const reader::ResidentChunk& found = ChunkOf(handle);
-  ask(found.view());
-  std::unique_ptr<reader::ResidentChunk> ours;
-  if (!always_loads() && found.IsOrphan()) {
-    ours = found.CloneFor(policy_, chunk);
-  }
+  ask(ChunkOf(handle).view());
+  slots_.Adopt(chunk, handle, [this](cache::ChunkValue* value) {
+    static_cast<reader::ResidentChunk*>(value)->set_policy(
+        always_loads() ? nullptr : policy_);
+  });
   slots_.Release(handle);
-  // A warmer or a closed reader left it: from now on it is ours.
-  if (ours != nullptr) Put(chunk, std::move(ours));
   return true;
 }
 
 template <typename AskFilter>
 bool FilterReader::Impl::AskMemory(size_t chunk, const AskFilter& ask,
                                    bool* is_paused) const {
-  {
-    const threads::EpochGuard guard;
-    if (AskSlot(chunk, ask)) return true;
-  }
+  if (AskSlot(chunk, ask)) return true;
   *is_paused = !slots_.PauseEnds(chunk);
   return !*is_paused && AskCache(chunk, ask);
 }
@@ -255,13 +259,14 @@ bool FilterReader::Impl::AskMemory(size_t chunk, const AskFilter& ask,
 template <typename AskFilter>
 bool FilterReader::Impl::FinishLoad(
     const FilterLoad& load, const absl::StatusOr<std::string_view>& bytes,
-    const AskFilter& ask) const {
+    bool is_claimed, const AskFilter& ask) const {
   const auto chunk = static_cast<size_t>(load.chunk);
   if (!bytes.ok()) {
-    CountFailure(chunk);
+    CountFailure(chunk, is_claimed);
     return false;
   }
   policy_->ledger().CountLoad(bytes->size());
+  counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
   FilterCache::Handle* base = nullptr;
   if (load.base_steps > 0) {
     base = LookUp(chunk);
@@ -276,11 +281,10 @@ bool FilterReader::Impl::FinishLoad(
       loader_.Build(load, *bytes, base == nullptr ? nullptr : &ChunkOf(base));
   if (base != nullptr) slots_.Release(base);
   if (!built.ok()) {
-    CountFailure(chunk);
+    CountFailure(chunk, is_claimed);
     return false;
   }
   counters_.Add(FilterCounter::kChunkLoads);
-  counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
   ask((*built)->view());
   slots_.failures(chunk).store(0, std::memory_order_relaxed);
   Put(chunk, *std::move(built));

@@ -76,9 +76,6 @@ class LoadPolicy {
   LoadPolicy& operator=(const LoadPolicy&) = delete;
 
   cache::LoadLedger& ledger() const { return *ledger_; }
-  // The reader has gone; chunks may still be in the cache.
-  void Close() { closed_.store(true, std::memory_order_relaxed); }
-  bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
   // Counts one lookup of stats::kSampleInterval.
   void CountSample(size_t chunk, Answer answer);
@@ -131,7 +128,6 @@ class LoadPolicy {
   // Shared, because chunks may outlive an engine's cache.
   const std::shared_ptr<cache::LoadLedger> ledger_;
   const cache::LoadLedger::Mark opened_;
-  std::atomic<bool> closed_{false};
   std::atomic<uint64_t> cost_bytes_;
   // Lookups whose outcome is known.
   std::atomic<uint32_t> absent_{0};

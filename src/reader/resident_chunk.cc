@@ -81,14 +81,6 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
   return resident;
 }
 
-std::unique_ptr<ResidentChunk> ResidentChunk::CloneFor(
-    std::shared_ptr<const LoadPolicy> policy, size_t chunk) const {
-  const Version& version = State();
-  absl::StatusOr<std::unique_ptr<ResidentChunk>> clone = Make(
-      origin_, version.steps, version.units, kernel_, std::move(policy), chunk);
-  return clone.ok() ? *std::move(clone) : nullptr;
-}
-
 size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
                                   uint32_t steps) {
   const FilterDescriptor cut = FilterAtStep(descriptor, steps);

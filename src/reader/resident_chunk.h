@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -96,12 +97,10 @@ class ResidentChunk final : public cache::ChunkValue {
   // While a handle holds it.
   const UnitPtrs& units() const { return State().units; }
 
-  // True if no open reader counts its lookups.
-  bool IsOrphan() const { return policy_ == nullptr || policy_->closed(); }
-  // The same units, for another reader. The caller holds a handle. nullptr if
-  // they do not parse.
-  std::unique_ptr<ResidentChunk> CloneFor(
-      std::shared_ptr<const LoadPolicy> policy, size_t chunk) const;
+  // Another reader counts its lookups from now on. Under the cache's lock.
+  void set_policy(std::shared_ptr<const LoadPolicy> policy) {
+    policy_ = std::move(policy);
+  }
 
   // What the cache counts for it, at `steps`.
   static size_t ChargeBytes(const FilterDescriptor& descriptor, uint32_t steps);
@@ -123,7 +122,7 @@ class ResidentChunk final : public cache::ChunkValue {
 
   const ChunkOrigin origin_;
   const Kernel kernel_;
-  const std::shared_ptr<const LoadPolicy> policy_;
+  std::shared_ptr<const LoadPolicy> policy_;
   const size_t chunk_;
   // Owned.
   std::atomic<const Version*> version_{nullptr};

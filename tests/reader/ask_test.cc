@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/chunk_cache.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
 #include "testing/counting_source.h"
+#include "testing/engine_cache.h"
 
 namespace rowbloom {
 namespace {
@@ -136,6 +138,41 @@ TEST_P(AskOneChunk, AnErrorAndBytesOfAnotherSizeAnswerMaybeAndAreCounted) {
   EXPECT_EQ(reader_->stats()[FilterCounter::kLoadErrors], 3u);
 }
 
+TEST_P(AskOneChunk, ManyOffersOfOneReadInAnEnginesCacheLoadItOnce) {
+  testing::EngineCache cache(8 << 20);
+  options_.cache = &cache;
+  const auto reader = testing::OpenOrDie(memory_.get(), options_);
+  const std::string row = NumberedRow(10);
+  const FilterKey key = FilterKey::Row(row);
+  std::vector<FilterLoad> loads(10);
+  for (FilterLoad& load : loads) {
+    ASSERT_EQ(reader->Ask(key, &load), FilterAnswer::kNotInMemory);
+  }
+  for (const FilterLoad& load : loads) {
+    EXPECT_EQ(reader->Offer(load, BytesOf(load), key), FilterAnswer::kMaybe);
+  }
+  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);
+  EXPECT_EQ(cache::Access::LedgerOf(cache)->GetTotals().loaded_bytes,
+            loads[0].size_bytes);
+}
+
+TEST_P(AskOneChunk, ManyOffersOfOneFailedReadPauseItAsTwoFailuresDo) {
+  const std::string row = NumberedRow(11);
+  const FilterKey key = FilterKey::Row(row);
+  std::vector<FilterLoad> loads(10);
+  for (FilterLoad& load : loads) {
+    ASSERT_EQ(reader_->Ask(key, &load), FilterAnswer::kNotInMemory);
+  }
+  for (const FilterLoad& load : loads) {
+    EXPECT_EQ(reader_->Offer(load, absl::UnavailableError("disk"), key),
+              FilterAnswer::kMaybe);
+  }
+  EXPECT_EQ(reader_->stats()[FilterCounter::kLoadErrors], 10u);
+  EXPECT_EQ(reader_->Ask(key, &loads[0]), FilterAnswer::kMaybe);
+  EXPECT_EQ(reader_->Ask(key, &loads[0]), FilterAnswer::kMaybe);
+  EXPECT_EQ(reader_->Ask(key, &loads[0]), FilterAnswer::kNotInMemory);
+}
+
 TEST_P(AskOneChunk, ALoadThatIsNotItsOwnIsRefused) {
   const std::string row = NumberedRow(10);
   const FilterKey key = FilterKey::Row(row);
@@ -221,6 +258,35 @@ TEST(AskGrowth, AnOfferWhoseBaseIsGoneAnswersMaybe) {
   }
   EXPECT_GE(gone, 1u);
   EXPECT_GE(grown, gone);
+}
+
+// A chunk of which the cache holds few columns, and has room for more.
+TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
+  FilterOptions options;
+  options.policy = FilterPolicy::BitsPerKey("compact", 12);
+  options.chunk_size_bytes = 16384;
+  const std::string block =
+      testing::WriteBlock(options, testing::EvenRows(kRows));
+  const auto memory = NewMemorySource(block);
+  const auto cache = NewShardedLruCache({12000, 0});
+  FilterReaderOptions reader_options;
+  reader_options.cache = cache.get();
+  const auto reader = testing::OpenOrDie(memory.get(), reader_options);
+  const std::string present = NumberedRow(10);
+  for (int i = 0; i < 100; ++i) reader->MayContain(present);
+  cache->SetCapacity(1 << 20);
+  std::vector<bool> is_denied(1000);
+  uint64_t wanted = 0;
+  for (uint64_t i = 0; i < 40000; ++i) {
+    const std::string row = NumberedRow(2 * (i % 1000) + 1);
+    FilterLoad load;  // Never offered.
+    const FilterAnswer answer = reader->Ask(FilterKey::Row(row), &load);
+    if (answer == FilterAnswer::kNo) is_denied[i % 1000] = true;
+    if (answer != FilterAnswer::kNotInMemory) continue;
+    EXPECT_FALSE(is_denied[i % 1000]);
+    wanted += load.base_steps > 0;
+  }
+  EXPECT_GT(wanted, 0u);
 }
 
 }  // namespace

@@ -156,6 +156,26 @@ TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
   EXPECT_EQ(cache::Access::LedgerOf(*cache_)->GetTotals().loaded_bytes, size);
 }
 
+TEST(FilterReaderBatch, LookupsThatHadToLoadCountAsMisses) {
+  const File file(Block("blocked_bloom"));
+  const auto cache = NewShardedLruCache({8 << 20, 0});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  const auto reader = testing::OpenOrDie(file.memory.get(), options);
+  // All of one chunk, so that one batch is cold and the next one is not.
+  const std::string row = NumberedRow(0);
+  const std::vector<FilterKey> keys(16000, FilterKey::Row(row));
+  const auto answers = std::make_unique<bool[]>(keys.size());
+  reader->MayContain(keys, answers.get());
+  const FilterCache::Usage cold = cache->GetUsage();
+  EXPECT_EQ(cold.hits, 0u);
+  EXPECT_EQ(cold.misses, 16000u);
+  reader->MayContain(keys, answers.get());
+  const FilterCache::Usage warm = cache->GetUsage();
+  EXPECT_EQ(warm.hits, 16000u);
+  EXPECT_EQ(warm.misses, 16000u);
+}
+
 TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
   constexpr size_t kCapacity = 20000;
   FilterOptions options;

@@ -23,10 +23,12 @@ constexpr uint64_t kRows = 20000;
 class FilterWarmerTest : public ::testing::TestWithParam<std::string> {
  protected:
   // A file that has something else first.
-  void Write(FilterCache* cache, uint64_t file_id) {
+  void Write(FilterCache* cache, uint64_t file_id,
+             FilterCachePriority priority = FilterCachePriority::kNormal) {
     file_ = std::string(kOffset, 'x');
     FilterWarmerOptions warm;
     warm.file_id = file_id;
+    warm.priority = priority;
     const auto warmer = NewFilterWarmer(cache, warm);
     FilterOptions options;
     options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
@@ -67,6 +69,33 @@ TEST_P(FilterWarmerTest, LookupsOfAWarmFileReadNothing) {
   EXPECT_EQ((*reader)->stats()[FilterCounter::kChunkLoads], 0u);
   // The reader has taken them over.
   for (const uint32_t steps : (*reader)->LoadedSteps()) EXPECT_GT(steps, 0u);
+}
+
+// Whatever the priority and the loading are, and however full the cache is,
+// lookups then need no lock.
+TEST_P(FilterWarmerTest, ReadersTakeOverWhatAFullCacheHolds) {
+  for (const FilterCachePriority priority :
+       {FilterCachePriority::kNormal, FilterCachePriority::kPinned}) {
+    for (const FilterLoading loading :
+         {FilterLoading::kWhenItPays, FilterLoading::kAlways}) {
+      const auto cache = NewShardedLruCache({8 << 20, 0});
+      Write(cache.get(), 17, priority);
+      const auto memory = NewMemorySource(file_);
+      FilterReaderOptions options;
+      options.cache = cache.get();
+      options.file_id = 17;
+      options.loading = loading;
+      const auto reader = FilterReader::Open(memory.get(), {kOffset}, options);
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      cache->SetCapacity(cache->GetUsage().usage_bytes);
+      CountFalsePositives(**reader);
+      for (const uint32_t steps : (*reader)->LoadedSteps()) {
+        EXPECT_GT(steps, 0u);
+      }
+      EXPECT_EQ(cache->GetUsage().rejections, 0u);
+      EXPECT_EQ((*reader)->stats()[FilterCounter::kChunkLoads], 0u);
+    }
+  }
 }
 
 TEST_P(FilterWarmerTest, AnotherFileUnderTheIdIsNotAnswered) {

@@ -42,10 +42,6 @@ TEST_F(LoadPolicyTest, TheLedgerCountsItsChunksAsLongAsItLives) {
     EXPECT_EQ(ledger_->chunk_count(), 14);
   }
   EXPECT_EQ(ledger_->chunk_count(), 4);
-  EXPECT_FALSE(policy_.closed());
-  policy_.Close();
-  EXPECT_TRUE(policy_.closed());
-  EXPECT_EQ(ledger_->chunk_count(), 4);
 }
 
 TEST_F(LoadPolicyTest, ASampleCountsForItsIntervalByChunk) {

@@ -93,6 +93,41 @@ class GatedSource : public RandomAccessSource {
   const RandomAccessSource* const source_;
 };
 
+// A thread may decide to load what another one has loaded meanwhile.
+TEST(FilterReaderThreads, AfterConcurrentMissesAnEvictedChunkIsLoadedAgain) {
+  const std::string block = Block(10);
+  const auto memory = NewMemorySource(block);
+  const auto cache = NewShardedLruCache({64 << 20});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  const auto reader = testing::OpenOrDie(memory.get(), options);
+  const std::string row = NumberedRow(10);
+  const FilterKey key = FilterKey::Row(row);
+  constexpr int kRounds = 20000;
+  std::atomic<int> round{0};
+  std::atomic<int> done{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 1; i <= kRounds; ++i) {
+        while (round.load() < i) std::this_thread::yield();
+        reader->MayContain(key);
+        ++done;
+      }
+    });
+  }
+  int not_loaded = 0;
+  for (int i = 1; i <= kRounds; ++i) {
+    cache->EraseFile(reader->file_id());
+    FilterLoad load;
+    not_loaded += reader->Ask(key, &load) != FilterAnswer::kNotInMemory;
+    round = i;
+    while (done.load() < 2 * i) std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(not_loaded, 0);
+}
+
 TEST(FilterReaderThreads, ConcurrentMissesOfAChunkLoadItOnce) {
   const std::string block = Block(4000);
   const auto memory = NewMemorySource(block);
