@@ -146,15 +146,13 @@ enum class FilterAnswer : uint8_t {
   kNotInMemory,  // A load would answer, or would make a "maybe" more precise.
 };
 
-// The read that would bring a filter chunk, or more of its precision, into
-// memory.
+// The read that would bring a filter chunk into memory, or a more precise form
+// of one that is there.
 struct FilterLoad {
   uint64_t chunk = 0;
   uint64_t offset = 0;  // In the source.
   uint64_t size_bytes = 0;
-  // Steps of precision that will be in memory, and that are there already.
-  uint32_t steps = 0;
-  uint32_t base_steps = 0;
+  uint32_t steps = 0;  // Of precision that will be in memory.
 };
 
 class FilterReader;

@@ -20,13 +20,6 @@ namespace {
 constexpr uint64_t kMaxGapBytes = 4096;
 constexpr uint64_t kMaxReadBytes = 4 << 20;
 
-// The number of units that a filter cut to `steps` has as they are stored. Its
-// last unit is cut if the next step adds to it; the unit's size does not tell.
-size_t WholeUnits(const FilterDescriptor& stored, uint32_t steps) {
-  if (steps == FilterSteps(stored)) return stored.unit_count;
-  return FilterAtStep(stored, steps + 1).unit_count - 1u;
-}
-
 absl::Status CheckRead(const SourceRead& read) {
   if (read.result.size() == read.size_bytes) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
@@ -48,31 +41,21 @@ absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
   return read.status.ok() ? CheckRead(read) : read.status;
 }
 
-ChunkLoader::Units ChunkLoader::UnitsOf(const FilterLoad& load) const {
-  const FilterDescriptor& stored = (*chunks_)[load.chunk].descriptor;
-  return {load.base_steps == 0 ? 0 : WholeUnits(stored, load.base_steps),
-          FilterAtStep(stored, load.steps).unit_count};
-}
-
-FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps,
-                               uint32_t base_steps) const {
+FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps) const {
   const block::ChunkEntry& entry = (*chunks_)[chunk];
   FilterLoad load;
   load.chunk = chunk;
   load.steps = steps;
-  load.base_steps = base_steps;
   load.offset = place_.offset + entry.offset;
-  const Units units = UnitsOf(load);
-  for (size_t i = 0; i < units.end; ++i) {
-    const uint64_t size = entry.descriptor.unit_size_bytes[i];
-    (i < units.first ? load.offset : load.size_bytes) += size;
+  const size_t units = FilterAtStep(entry.descriptor, steps).unit_count;
+  for (size_t i = 0; i < units; ++i) {
+    load.size_bytes += entry.descriptor.unit_size_bytes[i];
   }
   return load;
 }
 
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
-    const FilterLoad& load, std::string_view bytes,
-    const ResidentChunk* base) const {
+    const FilterLoad& load, std::string_view bytes) const {
   const uint64_t chunk_offset = (*chunks_)[load.chunk].offset;
   const ChunkOrigin origin = OriginOf(load.chunk);
   const FilterDescriptor& stored = origin.descriptor;
@@ -83,10 +66,8 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
                      " bytes of a filter chunk"));
   }
   const FilterDescriptor cut = FilterAtStep(stored, load.steps);
-  const Units range = UnitsOf(load);
   UnitPtrs units;
-  for (size_t i = 0; i < range.first; ++i) units[i] = base->units()[i];
-  for (size_t i = range.first; i < range.end; ++i) {
+  for (size_t i = 0; i < cut.unit_count; ++i) {
     const std::string_view unit =
         bytes.substr(0, static_cast<size_t>(stored.unit_size_bytes[i]));
     bytes.remove_prefix(unit.size());
@@ -108,10 +89,10 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
 absl::Status ChunkLoader::Verify(size_t chunk) const {
   PendingLoad pending;
   pending.loader = this;
-  pending.load = LoadOf(chunk, FilterSteps((*chunks_)[chunk].descriptor), 0);
+  pending.load = LoadOf(chunk, FilterSteps((*chunks_)[chunk].descriptor));
   ReadAll(absl::MakeSpan(&pending, 1));
   if (!pending.bytes.ok()) return pending.bytes.status();
-  return Build(pending.load, *pending.bytes, nullptr).status();
+  return Build(pending.load, *pending.bytes).status();
 }
 
 void ReadAll(absl::Span<PendingLoad> loads) {

@@ -48,26 +48,16 @@ class ChunkLoader {
     const block::ChunkEntry& entry = (*chunks_)[chunk];
     return {entry.offset, entry.descriptor, identity_};
   }
-  // The read that brings `steps` of the chunk (1 to FilterSteps()) into memory,
-  // if `base_steps` (0: none) are there already: their whole units are not read
-  // again.
-  FilterLoad LoadOf(size_t chunk, uint32_t steps, uint32_t base_steps) const;
-  // Makes a chunk of the bytes of a load. `base` is a chunk of
-  // load.base_steps, which a handle keeps from changing, or nullptr.
+  // The read that brings `steps` of the chunk (1 to FilterSteps()) into memory.
+  FilterLoad LoadOf(size_t chunk, uint32_t steps) const;
+  // Makes a chunk of the bytes of a load.
   absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
-      const FilterLoad& load, std::string_view bytes,
-      const ResidentChunk* base) const;
+      const FilterLoad& load, std::string_view bytes) const;
   // Reads and checks the whole chunk.
   absl::Status Verify(size_t chunk) const;
   const RandomAccessSource& source() const { return *source_; }
 
  private:
-  struct Units {
-    size_t first = 0;  // To be read.
-    size_t end = 0;
-  };
-  Units UnitsOf(const FilterLoad& load) const;
-
   const RandomAccessSource* const source_;
   const block::BlockPlace place_;
   const SharedBlockIdentity identity_;

@@ -176,7 +176,7 @@ void FilterReader::Impl::Prefetch() const {
     }
     reader::PendingLoad pending;
     pending.loader = &loader_;
-    pending.load = loader_.LoadOf(chunk, steps, 0);
+    pending.load = loader_.LoadOf(chunk, steps);
     planned_bytes += pending.load.size_bytes;
     loads.push_back(std::move(pending));
     if (planned_bytes >= reader::kPrefetchedAtOnceBytes) load_all();

@@ -41,7 +41,7 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
       return false;
     }
   }
-  *load = loader_.LoadOf(chunk, steps, 0);
+  *load = loader_.LoadOf(chunk, steps);
   return true;
 }
 
@@ -54,12 +54,9 @@ bool FilterReader::Impl::WantsGrowth(size_t chunk, FilterLoad* load) const {
     steps = resident->steps();
   }
   if (!slots_.PauseEnds(chunk)) return false;
-  const uint32_t wanted =
-      policy_->StepsToGrow(CandidateOf(chunk), steps, [&](uint32_t more) {
-        return loader_.LoadOf(chunk, more, steps).size_bytes;
-      });
+  const uint32_t wanted = policy_->StepsToGrow(CandidateOf(chunk), steps);
   if (wanted <= steps) return false;
-  *load = loader_.LoadOf(chunk, wanted, steps);
+  *load = loader_.LoadOf(chunk, wanted);
   return true;
 }
 
@@ -214,12 +211,10 @@ bool FilterReader::Impl::AnswerAfter(
 bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
   if (load.chunk >= slots_.size()) return false;
   const auto chunk = static_cast<size_t>(load.chunk);
-  if (load.steps == 0 || load.steps > FilterSteps(DescriptorOf(chunk)) ||
-      load.base_steps >= load.steps) {
+  if (load.steps == 0 || load.steps > FilterSteps(DescriptorOf(chunk))) {
     return false;
   }
-  const FilterLoad expected =
-      loader_.LoadOf(chunk, load.steps, load.base_steps);
+  const FilterLoad expected = loader_.LoadOf(chunk, load.steps);
   return load.offset == expected.offset &&
          load.size_bytes == expected.size_bytes;
 }

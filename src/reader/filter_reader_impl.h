@@ -267,19 +267,8 @@ bool FilterReader::Impl::FinishLoad(
   }
   policy_->ledger().CountLoad(bytes->size());
   counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
-  FilterCache::Handle* base = nullptr;
-  if (load.base_steps > 0) {
-    base = LookUp(chunk);
-    if (base == nullptr || ChunkOf(base).steps() != load.base_steps) {
-      // The cache has shrunk or evicted it meanwhile.
-      if (base != nullptr) slots_.Release(base);
-      slots_.Pause(chunk, reader::load_rules.declined_pause);
-      return false;
-    }
-  }
   absl::StatusOr<std::unique_ptr<reader::ResidentChunk>> built =
-      loader_.Build(load, *bytes, base == nullptr ? nullptr : &ChunkOf(base));
-  if (base != nullptr) slots_.Release(base);
+      loader_.Build(load, *bytes);
   if (!built.ok()) {
     CountFailure(chunk, is_claimed);
     return false;

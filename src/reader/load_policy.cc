@@ -135,13 +135,20 @@ uint32_t LoadPolicy::StepsToLoad(const Candidate& candidate,
   return wasted_bytes >= load_rules.wasted_share * load_bytes ? steps : 0;
 }
 
-bool LoadPolicy::GrowthPays(const Candidate& candidate, uint32_t steps,
-                            uint32_t wanted, uint64_t load_bytes) const {
+uint32_t LoadPolicy::StepsToGrow(const Candidate& candidate,
+                                 uint32_t steps) const {
+  const uint32_t wanted = AffordableSteps(candidate, steps);
+  if (wanted <= steps) return steps;
+  // The chunk is read again from its beginning: what that costs is little
+  // beside the data reads that the new steps save.
+  const auto load_bytes = static_cast<double>(
+      FilterAtStep(*candidate.descriptor, wanted).total_size_bytes());
   const double saved_bytes =
       AbsentLookups(candidate.chunk) * load_rules.payback_half_lives *
       SavedBySteps(*candidate.descriptor, steps, wanted) * cost_bytes();
-  return saved_bytes >= static_cast<double>(load_bytes) &&
-         (!load_rules.ask_ledger || ledger_->MayLoad());
+  const bool pays = saved_bytes >= load_bytes &&
+                    (!load_rules.ask_ledger || ledger_->MayLoad());
+  return pays ? wanted : steps;
 }
 
 double SavedBySteps(const FilterDescriptor& descriptor, uint32_t from,

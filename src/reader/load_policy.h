@@ -104,17 +104,8 @@ class LoadPolicy {
   uint32_t StepsToLoad(const Candidate& candidate,
                        uint64_t planned_bytes) const;
   // The number of steps that a chunk with `steps` in memory should have; no
-  // more than `steps`: leave it. `load_bytes(n)` is the size of the read.
-  template <typename LoadBytes>
-  uint32_t StepsToGrow(const Candidate& candidate, uint32_t steps,
-                       const LoadBytes& load_bytes) const {
-    const uint32_t wanted = AffordableSteps(candidate, steps);
-    if (wanted <= steps ||
-        !GrowthPays(candidate, steps, wanted, load_bytes(wanted))) {
-      return steps;
-    }
-    return wanted;
-  }
+  // more than `steps`: leave it.
+  uint32_t StepsToGrow(const Candidate& candidate, uint32_t steps) const;
 
  private:
   double AbsentShare() const;
@@ -122,8 +113,6 @@ class LoadPolicy {
   // The steps that the chunk is worth at the cache's price for memory, where
   // those that it has are paid for.
   uint32_t AffordableSteps(const Candidate& candidate, uint32_t steps) const;
-  bool GrowthPays(const Candidate& candidate, uint32_t steps, uint32_t wanted,
-                  uint64_t load_bytes) const;
 
   // Shared, because chunks may outlive an engine's cache.
   const std::shared_ptr<cache::LoadLedger> ledger_;

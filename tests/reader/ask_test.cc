@@ -184,7 +184,8 @@ TEST_P(AskOneChunk, ALoadThatIsNotItsOwnIsRefused) {
   wrong[2].offset += 1;
   wrong[3].size_bytes -= 1;
   wrong[4].steps = 99;
-  wrong[5].base_steps = 99;
+  wrong[5].steps -= 1;
+  wrong[5].size_bytes += 1;
   wrong[6].chunk = 1;
   wrong[7].steps = 0;
   wrong[7].size_bytes = 0;
@@ -224,42 +225,6 @@ TEST_P(AskOneChunk, WithoutRoomAnOfferAnswersAndIsNotAskedForAgainSoon) {
   EXPECT_LE(loads, 1u);
 }
 
-// A chunk whose cache gives up columns between Ask() and Offer().
-TEST(AskGrowth, AnOfferWhoseBaseIsGoneAnswersMaybe) {
-  FilterOptions options;
-  options.policy = FilterPolicy::BitsPerKey("compact", 12);
-  options.chunk_size_bytes = 16384;
-  const std::string block =
-      testing::WriteBlock(options, testing::EvenRows(kRows));
-  const auto memory = NewMemorySource(block);
-  const auto cache = NewShardedLruCache({12000, 0});
-  FilterReaderOptions reader_options;
-  reader_options.cache = cache.get();
-  const auto reader = testing::OpenOrDie(memory.get(), reader_options);
-  uint64_t grown = 0;
-  uint64_t gone = 0;
-  for (uint64_t i = 0; i < 400000; ++i) {
-    if (i == 1000) cache->SetCapacity(1 << 20);
-    const std::string row = NumberedRow(i % 2000);
-    const FilterKey key = FilterKey::Row(row);
-    FilterLoad load;
-    FilterAnswer answer = reader->Ask(key, &load);
-    if (answer == FilterAnswer::kNotInMemory) {
-      const std::string_view bytes =
-          std::string_view(block).substr(load.offset, load.size_bytes);
-      grown += load.base_steps > 0;
-      if (load.base_steps > 0 && gone < 3) {
-        ++gone;
-        cache->EraseFile(reader->file_id());
-      }
-      answer = reader->Offer(load, bytes, key);
-    }
-    ASSERT_TRUE(i % 2 == 1 || answer == FilterAnswer::kMaybe) << i;
-  }
-  EXPECT_GE(gone, 1u);
-  EXPECT_GE(grown, gone);
-}
-
 // A chunk of which the cache holds few columns, and has room for more.
 TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
   FilterOptions options;
@@ -284,7 +249,7 @@ TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
     if (answer == FilterAnswer::kNo) is_denied[i % 1000] = true;
     if (answer != FilterAnswer::kNotInMemory) continue;
     EXPECT_FALSE(is_denied[i % 1000]);
-    wanted += load.base_steps > 0;
+    wanted += reader->LoadedSteps()[load.chunk] > 0;
   }
   EXPECT_GT(wanted, 0u);
 }

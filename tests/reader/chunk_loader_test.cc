@@ -27,13 +27,7 @@ constexpr size_t kPlace = 1000;  // The block's offset in the source.
 struct ChunkLoad {
   size_t chunk = 0;
   uint32_t steps = 0;
-  const ResidentChunk* base = nullptr;
 };
-
-FilterLoad LoadOf(const ChunkLoader& loader, const ChunkLoad& load) {
-  return loader.LoadOf(load.chunk, load.steps,
-                       load.base == nullptr ? 0 : load.base->steps());
-}
 
 struct LoadResult {
   absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
@@ -46,7 +40,7 @@ std::vector<LoadResult> LoadAll(const ChunkLoader& loader,
   std::vector<PendingLoad> pending(loads.size());
   for (size_t i = 0; i < loads.size(); ++i) {
     pending[i].loader = &loader;
-    pending[i].load = LoadOf(loader, loads[i]);
+    pending[i].load = loader.LoadOf(loads[i].chunk, loads[i].steps);
   }
   ReadAll(absl::MakeSpan(pending));
   std::vector<LoadResult> results(loads.size());
@@ -56,8 +50,7 @@ std::vector<LoadResult> LoadAll(const ChunkLoader& loader,
       continue;
     }
     results[i].read_bytes = pending[i].bytes->size();
-    results[i].chunk =
-        loader.Build(pending[i].load, *pending[i].bytes, loads[i].base);
+    results[i].chunk = loader.Build(pending[i].load, *pending[i].bytes);
   }
   return results;
 }
@@ -121,45 +114,13 @@ TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
   const uint32_t all = FilterSteps(Descriptor(1));
   for (uint32_t steps = 1; steps <= all; ++steps) {
     counting_->Reset();
-    const ChunkLoad load = {1, steps};
-    const LoadResult result = Load(*loader_, load);
+    const LoadResult result = Load(*loader_, {1, steps});
     ASSERT_TRUE(result.chunk.ok()) << result.chunk.status();
     EXPECT_EQ((*result.chunk)->steps(), steps);
     const ReadRange expected = Units(1, 0, (steps + 3) / 4);
     EXPECT_THAT(counting_->reads(), ElementsAre(expected));
     EXPECT_EQ(result.read_bytes, expected.size_bytes);
-    EXPECT_EQ(LoadOf(*loader_, load).size_bytes, expected.size_bytes);
-  }
-}
-
-TEST_F(ChunkLoaderTest, GrowthReadsOnlyUnitsThatAreNotWhole) {
-  const uint32_t all = FilterSteps(Descriptor(2));
-  struct Case {
-    uint32_t from, to;
-    size_t first_unit, last_unit;
-  };
-  for (const Case& c : std::vector<Case>{{4, 8, 1, 2},
-                                         {4, all, 1, 3},
-                                         {8, all, 2, 3},
-                                         {3, 8, 0, 2},
-                                         {6, 8, 1, 2},
-                                         {6, all, 1, 3}}) {
-    const LoadResult base = Load(*loader_, {2, c.from});
-    ASSERT_TRUE(base.chunk.ok());
-    counting_->Reset();
-    const ChunkLoad load = {2, c.to, base.chunk->get()};
-    const LoadResult result = Load(*loader_, load);
-    ASSERT_TRUE(result.chunk.ok());
-    const ReadRange expected = Units(2, c.first_unit, c.last_unit);
-    EXPECT_THAT(counting_->reads(), ElementsAre(expected)) << c.from << c.to;
-    EXPECT_EQ(result.read_bytes, expected.size_bytes);
-    EXPECT_EQ(LoadOf(*loader_, load).size_bytes, expected.size_bytes);
-    // As if it had been read at once.
-    const LoadResult whole = Load(*loader_, {2, c.to});
-    for (size_t u = 0; u < c.last_unit; ++u) {
-      EXPECT_EQ((*result.chunk)->units()[u]->view(),
-                (*whole.chunk)->units()[u]->view());
-    }
+    EXPECT_EQ(loader_->LoadOf(1, steps).size_bytes, expected.size_bytes);
   }
 }
 
@@ -220,59 +181,23 @@ std::string UnitsOf(const ResidentChunk& chunk, size_t unit_count) {
   return units;
 }
 
-TEST(ChunkLoaderOfSmallChunks, ACutUnitOfTheSizeOfAWholeOneIsReadAgain) {
-  const SmallChunk chunk(70, 14);
-  const FilterDescriptor& stored = chunk.descriptor();
-  ASSERT_EQ(FilterAtStep(stored, 3).unit_size_bytes[0],
-            stored.unit_size_bytes[0]);
-  ASSERT_EQ(FilterAtStep(stored, 7).unit_size_bytes[1],
-            stored.unit_size_bytes[1]);
-  const ChunkLoader loader = chunk.Loader();
-  struct Case {
-    uint32_t from, to;
-    size_t first_unit;
-  };
-  for (const Case& c :
-       std::vector<Case>{{3, 4, 0}, {3, FilterSteps(stored), 0}, {7, 8, 1}}) {
-    const LoadResult base = Load(loader, {0, c.from});
-    ASSERT_TRUE(base.chunk.ok()) << base.chunk.status();
-    const LoadResult grown = Load(loader, {0, c.to, base.chunk->get()});
-    ASSERT_TRUE(grown.chunk.ok()) << grown.chunk.status();
-    uint64_t unread = 0;
-    for (size_t u = 0; u < c.first_unit; ++u) {
-      unread += stored.unit_size_bytes[u];
-    }
-    uint64_t needed = 0;
-    for (size_t u = 0; u < FilterAtStep(stored, c.to).unit_count; ++u) {
-      needed += stored.unit_size_bytes[u];
-    }
-    EXPECT_EQ(grown.read_bytes, needed - unread) << c.from << " to " << c.to;
-    EXPECT_EQ(chunk.DeniedKeys(**grown.chunk), 0u) << c.from << " to " << c.to;
-  }
-}
-
-TEST(ChunkLoaderOfSmallChunks, AGrownChunkIsTheOneCutFromWhatIsStored) {
+TEST(ChunkLoaderOfSmallChunks, EveryStepIsCutFromWhatIsStored) {
   for (uint64_t keys = 1; keys <= 400; ++keys) {
     for (const double bits : {8.0, 9.5, 11.0, 14.0}) {
       const SmallChunk chunk(keys, bits);
       const ChunkLoader loader = chunk.Loader();
       const uint32_t all = FilterSteps(chunk.descriptor());
       ASSERT_GT(all, 4u);
-      for (uint32_t to = 2; to <= all; ++to) {
-        const std::string expected = chunk.UnitsAtStep(to);
-        const size_t units = FilterAtStep(chunk.descriptor(), to).unit_count;
-        for (uint32_t from = 1; from < to; ++from) {
-          const LoadResult base = Load(loader, {0, from});
-          ASSERT_TRUE(base.chunk.ok()) << base.chunk.status();
-          const LoadResult grown = Load(loader, {0, to, base.chunk->get()});
-          const std::string where = std::to_string(keys) + " keys, " +
-                                    std::to_string(bits) + " bits, from " +
-                                    std::to_string(from) + " to " +
-                                    std::to_string(to) + " steps";
-          ASSERT_TRUE(grown.chunk.ok()) << grown.chunk.status() << where;
-          ASSERT_TRUE(UnitsOf(**grown.chunk, units) == expected) << where;
-          ASSERT_EQ(chunk.DeniedKeys(**grown.chunk), 0u) << where;
-        }
+      for (uint32_t steps = 1; steps <= all; ++steps) {
+        const size_t units = FilterAtStep(chunk.descriptor(), steps).unit_count;
+        const LoadResult result = Load(loader, {0, steps});
+        const std::string where = std::to_string(keys) + " keys, " +
+                                  std::to_string(bits) + " bits, " +
+                                  std::to_string(steps) + " steps";
+        ASSERT_TRUE(result.chunk.ok()) << result.chunk.status() << where;
+        ASSERT_EQ(UnitsOf(**result.chunk, units), chunk.UnitsAtStep(steps))
+            << where;
+        ASSERT_EQ(chunk.DeniedKeys(**result.chunk), 0u) << where;
       }
     }
   }
@@ -353,20 +278,15 @@ TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
   const ReadRange second = Units(1, 1, 2);
   source_->FlipBit(second.offset + 5, 3);
   // What is before it is as good as ever.
-  const LoadResult base = Load(*loader_, {1, 4});
-  ASSERT_TRUE(base.chunk.ok());
-  for (const ResidentChunk* from :
-       std::vector<const ResidentChunk*>{nullptr, base.chunk->get()}) {
-    const LoadResult result = Load(*loader_, {1, 8, from});
-    EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(result.chunk.status().message()),
-                HasSubstr("f.sst: offset " +
-                          std::to_string(kPlace + chunks_[1].offset) +
-                          ": checksum of filter unit 1"));
-    // It was read nevertheless.
-    EXPECT_EQ(result.read_bytes,
-              from == nullptr ? Units(1, 0, 2).size_bytes : second.size_bytes);
-  }
+  EXPECT_TRUE(Load(*loader_, {1, 4}).chunk.ok());
+  const LoadResult result = Load(*loader_, {1, 8});
+  EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(
+      std::string(result.chunk.status().message()),
+      HasSubstr("f.sst: offset " + std::to_string(kPlace + chunks_[1].offset) +
+                ": checksum of filter unit 1"));
+  // It was read nevertheless.
+  EXPECT_EQ(result.read_bytes, Units(1, 0, 2).size_bytes);
   EXPECT_FALSE(loader_->Verify(1).ok());
   EXPECT_TRUE(loader_->Verify(0).ok());
   const std::vector<ChunkLoad> loads = {{0, 8}, {1, 8}, {2, 8}};

@@ -101,7 +101,7 @@ TEST_F(LateBindingTest, UnderPressureChunksKeepTheirFirstUnitsAndLoseNothing) {
   ExpectNothingLost();
 }
 
-TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowByWhatIsMissing) {
+TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowAtOnce) {
   AskAbsent(20000);
   const uint64_t size = reader_->properties().filter_size_bytes;
   SetRoom(size / 2);
@@ -110,7 +110,8 @@ TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowByWhatIsMissing) {
   cache_->SetCapacity(kRoomForAll);
   AskAbsent(1000000);
   EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
-  EXPECT_LT(counting_->read_bytes(), size);
+  // Each chunk is read once, from its beginning, or twice.
+  EXPECT_LT(counting_->read_bytes(), 2 * size);
   ExpectNothingLost();
   EXPECT_LT(AskAbsent(50000), 50000 / 500);
 }
