@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A filter block written into an SST at flush and asked at get. README.md and
-// docs/embedding.md show the program from its first #include on; the test
+// A filter block written into an SST at flush and asked at get.
+// docs/embedding.md shows the program from its first #include on; the test
 // `readme` keeps them equal.
 
 #include <cstdio>

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shortest program that writes a filter block and asks it. README.md shows
+// it from its first #include on; the test `readme` keeps them equal.
+
+#include <cstdio>
+#include <string>
+
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_reader.h"
+
+int main() {
+  // At flush: cells in key order. The block is stored beside the SST's data.
+  rowbloom::FilterOptions options;
+  options.bloom_type = rowbloom::BloomType::kRowCol;
+  options.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
+  std::string block;
+  const auto sink = rowbloom::NewStringSink(&block);
+  rowbloom::FilterBlockWriter writer(options, sink.get());
+  writer.Add("user17", "email");
+  writer.Add("user17", "name");
+  writer.Add("user42", "name");
+  if (!writer.Finish().ok()) return 1;
+
+  // At open: one cache for all SSTs, which outlives their readers.
+  const auto cache = rowbloom::NewShardedLruCache({64 << 20});
+  const auto source = rowbloom::NewMemorySource(block, "000012.filter");
+  rowbloom::FilterReaderOptions reader_options;
+  reader_options.cache = cache.get();
+  const auto reader =
+      rowbloom::FilterReader::Open(source.get(), {}, reader_options);
+  if (!reader.ok()) return 1;
+
+  // At get: the key is hashed once, for all SSTs.
+  const auto key = rowbloom::FilterKey::RowCol("user17", "phone");
+  if ((*reader)->MayContain(key)) {
+    std::puts("maybe: read the SST");
+    (*reader)->TellOutcome(key, /*key_was_there=*/false);  // As it turned out.
+  } else {
+    std::puts("no");
+  }
+  return 0;
+}
