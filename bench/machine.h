@@ -12,7 +12,7 @@ namespace rowbloom::bench {
 
 nlohmann::ordered_json MachineJson();
 
-// Of all threads of this process.
+// Summed over all threads of this process.
 double ProcessCpuSeconds();
 
 }  // namespace rowbloom::bench

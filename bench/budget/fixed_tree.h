@@ -37,19 +37,19 @@
 namespace rowbloom::budget_bench {
 
 struct FixedTreeOptions {
-  AskLimits limits;  // Of each repetition.
+  AskLimits limits;  // For each repetition.
   uint32_t repetitions = 3;
   uint64_t warm_up_gets = 1000000;  // At most.
   uint64_t timed_gets = 0;          // 0: no times.
-  uint64_t delay_us = 100;          // Of a read from storage, while timed.
+  uint64_t delay_us = 100;          // A timed read from storage takes it.
   uint64_t file_size_bytes = 8 << 20;
   uint64_t block_size_bytes = 4096;
 };
 
-// What gets are asked, and how much of the data is cached.
+// Which gets run, and how much of the data is cached.
 struct Condition {
   GetMix mix;
-  double cache_share = 0;  // Of the bytes of data.
+  double cache_share = 0;  // As a share of the data.
 };
 // Uniform gets at each share of missing gets and each cache; Zipf without one.
 std::vector<Condition> AllConditions(const std::vector<double>& cache_shares);
@@ -59,12 +59,12 @@ struct Run {
   Condition condition;
   std::vector<Wasted> repetitions;
 
-  // Wasted reads of 1,000 gets: of all repetitions, and of the repetitions with
-  // the fewest and the most.
+  // Wasted reads per 1,000 gets: the mean of all repetitions, the least and the
+  // most.
   double WastedPerThousand() const;
   double Least() const;
   double Most() const;
-  double PerThousandOfLevel(int level) const;  // Of all repetitions.
+  double PerThousandOfLevel(int level) const;  // The mean.
 };
 
 struct TimedGets {
@@ -75,9 +75,9 @@ struct TimedGets {
 struct PolicyResult {
   std::string policy;
   double bits_asked = 0;
-  double bits_per_key = 0;  // Of all live files.
+  double bits_per_key = 0;  // Over all live files.
   std::map<int, double> bits_per_key_by_level;
-  double build_cpu_seconds = 0;  // Of flushes and compactions.
+  double build_cpu_seconds = 0;  // In flushes and compactions.
   std::vector<Run> runs;
   std::vector<TimedGets> timed;
 };
@@ -90,18 +90,18 @@ class FixedTree {
   FixedTree(const TreeShape& shape, const FixedTreeOptions& options,
             const bench::WorkDirectory* directory, bench::Progress* progress);
 
-  // Asks the policy for so many bits per key.
+  // Gives the policy this number of bits per key.
   PolicyResult MeasureAt(const std::string& policy, double bits_asked,
                          const std::vector<Condition>& conditions);
-  // Asks it for what makes its filters take so many bits per key, as near as
-  // it can in a few trials.
+  // Gives it what makes its filters take this number of bits per key, as nearly
+  // as a few trials allow.
   PolicyResult MeasureWith(const std::string& policy, double bits_per_key,
                            const std::vector<Condition>& conditions);
   // Only builds it.
   double BuildCpuSeconds(const std::string& policy, double bits_asked);
 
   const TreeShape& shape() const { return shape_; }
-  // Of the first tree that was built; all others have the same.
+  // Every tree has the levels of the first one.
   const std::vector<point_get::LevelShape>& levels() const { return levels_; }
   uint64_t data_bytes() const;
   uint64_t answers_checked() const { return answers_checked_; }

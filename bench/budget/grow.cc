@@ -92,7 +92,7 @@ rocksdb::Options MakeOptions(const GrowTree& tree, const GrowOptions& grow,
   options.max_open_files = -1;
   options.compression = rocksdb::kNoCompression;
   options.info_log_level = rocksdb::WARN_LEVEL;
-  // Of a cell: key, value, and what RocksDB stores with them.
+  // A cell is key, value, and what RocksDB stores with them.
   constexpr uint64_t kCellBytes = sizeof(uint64_t) + kValueSize + 11;
   const uint64_t flush_bytes = grow.keys_per_flush * kCellBytes;
   options.level0_file_num_compaction_trigger = kLevel0Files;
@@ -206,7 +206,7 @@ class Database {
   std::unique_ptr<rocksdb::DB> db_;
 };
 
-// Of 1,000 gets, none of whose data blocks is cached.
+// Wasted reads per 1,000 gets. No data block is cached.
 double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
                          bool absent, uint64_t gets, GrowResult* result,
                          bench::Progress* progress) {
@@ -240,7 +240,7 @@ Inserts InsertsOf(const std::string& name) {
 GrowResult Grow(const std::string& policy, const GrowTree& tree,
                 const GrowOptions& options, const std::string& directory,
                 bench::Progress* progress) {
-  TreeShape shape;  // What a user knows of it.
+  TreeShape shape;  // As a user would describe it.
   shape.size_ratio = kLevelRatio;
   Database database(
       MakeOptions(tree, options,

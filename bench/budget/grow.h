@@ -25,8 +25,8 @@ namespace rowbloom::budget_bench {
 
 enum class Inserts : uint8_t {
   kRandom,  // Keys everywhere.
-  kAppend,  // Each key behind all others.
-  kMixed,   // Of each flush 80% behind all others, 20% everywhere.
+  kAppend,  // Each key after all others.
+  kMixed,   // 80% of each flush after all others, 20% everywhere.
   // The same, but those 20% have a range of their own, below. The others are
   // then never written again, only moved.
   kTwoRanges,
@@ -43,17 +43,17 @@ struct GrowTree {
 struct GrowOptions {
   uint32_t flushes = 300;
   uint32_t keys_per_flush = 2000;
-  // A file is ingested after so many flushes, of as many keys as a flush,
-  // behind all others.
+  // After this number of flushes a file is ingested. It has as many keys as a
+  // flush, after all others.
   uint32_t flushes_per_ingestion = 30;
   double bits_per_key = 10;
-  uint64_t gets = 50000;  // Of each kind.
+  uint64_t gets = 50000;  // For each kind.
 };
 
 struct GrowResult {
   std::string policy;
   GrowTree tree;
-  // Of all live files: at the end, and the most at any time after the first
+  // Over all live files: at the end, and the most at any time after the first
   // tenth of the flushes.
   double last_bits_per_key = 0;
   double most_bits_per_key = 0;

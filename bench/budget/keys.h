@@ -44,7 +44,7 @@ class Keys {
   const point_get::ZipfSampler& zipf() const { return zipf_; }
 
  private:
-  std::vector<uint64_t> ends_;  // Of the runs' indices.
+  std::vector<uint64_t> ends_;  // Where each run's indices end.
   point_get::ZipfSampler zipf_;
 };
 

@@ -157,7 +157,7 @@ class Benchmark {
     return shape;
   }
 
-  // What is fixed by hand does not know a tree that grows.
+  // Bits fixed by hand do not fit a tree that grows.
   static bool IsGrown(const std::string& policy) {
     static constexpr const char* kGrown[] = {
         kBaseline,        "composed_ribbon",   "compact",

@@ -47,7 +47,7 @@ bool HasListener(const std::string& name);
 point_get::Policy MakePolicy(const std::string& name, double bits_per_key,
                              const TreeShape& shape);
 
-// Of its filters; nothing for "none".
+// The cost of its filters; nothing for "none".
 std::optional<FilterCost> CostOf(const std::string& name);
 
 // The fewest reads that filters of that kind can waste in a get with so much

@@ -27,14 +27,14 @@ class Zipf {
   double ShareOfFirst(uint64_t chunk_count) const;
 
  private:
-  std::vector<double> sums_;  // Of the shares of chunks 0 to i.
+  std::vector<double> sums_;  // Element i: the shares of chunks 0 to i.
 };
 
 struct HitRateCase {
   bool is_plain_lru = false;  // Else NewShardedLruCache()'s.
-  double cache_share = 0;     // Of the bytes of all hot chunks.
-  uint64_t sweep_chunks = 0;  // Of a sweep, each asked once; 0: no sweeps.
-  double sweep_share = 0;     // Of all accesses.
+  double cache_share = 0;     // As a share of the bytes of all hot chunks.
+  uint64_t sweep_chunks = 0;  // A sweep asks each once; 0: no sweeps.
+  double sweep_share = 0;     // As a share of all accesses.
   uint64_t accesses = 0;      // Measured, of hot chunks.
   uint64_t seed = 0;
 };

@@ -31,7 +31,7 @@
 namespace rowbloom::compaction_bench {
 namespace {
 
-// Of the policies of rowbloom whose names have none.
+// The family of rowbloom's policies whose names have none.
 constexpr char kFamily[] = "blocked_bloom";
 
 struct Options {
@@ -59,14 +59,15 @@ struct Series {
   Costs last;
 };
 
-// Of `a` over `b`, round by round: what disturbs a round disturbs both.
+// The median of `a` over `b`, round by round: what disturbs a round disturbs
+// both.
 double MedianRatio(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> ratios;
   for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
   return Median(ratios);
 }
 
-// Of those that can be asked for a rate, if it is asked for.
+// By the rate, if one was asked for and the policy can be given one.
 double BitsPerKey(const Options& options, const std::string& policy) {
   if (!options.target_fpr) return options.bits_per_key;
   return point_get::BitsPerKeyForFpr(policy, *options.target_fpr, kFamily)

@@ -29,13 +29,13 @@ struct Shape {
 };
 
 struct Costs {
-  double flush_seconds = 0;  // Of all flushes together.
+  double flush_seconds = 0;  // Summed over all flushes.
   double compaction_seconds = 0;
   uint64_t filter_bytes = 0;  // After the compaction.
   uint64_t filter_keys = 0;
 };
 
-// Of all cells, in the order in which they are written: a random one.
+// The keys of all cells, in the random order in which they are written.
 std::vector<std::string> MakeKeys(const Shape& shape);
 
 // In a new database in `directory`, which is removed.

@@ -52,7 +52,7 @@ struct Row {
   std::string filter;
   uint64_t chunk_size_bytes = 0;
   double asked_bits_per_key = 0;
-  double bits_per_key = 0;  // Of all stored bytes.
+  double bits_per_key = 0;  // By all stored bytes.
   double fpr = 0;
   double fpr_standard_error = 0;
   double expected_fpr = 0;  // 0: the filter has no such function.

@@ -53,7 +53,7 @@ std::string CellValue(const Options& options, std::string_view row,
   return store;
 }
 
-// Whether the answer to get number `i` is as it must be.
+// Returns true if the answer to get number `i` is right.
 bool AskOne(const Options& options, const Dataset& data, Query query,
             uint64_t i, MiniKv* store) {
   const uint64_t seed = kRowSeed + static_cast<uint64_t>(query);

@@ -50,7 +50,7 @@ struct Measurement {
   uint64_t false_positives = 0;
 };
 
-// What filters a store writes.
+// The filters that a store writes.
 struct Filters {
   std::string name;
   FilterOptions filter;

@@ -66,7 +66,7 @@ class Dataset {
 
   std::vector<std::string> qualifiers_;
   std::vector<std::string> rows_;
-  std::vector<size_t> first_column_;  // Of row i in columns_; one past the end.
+  std::vector<size_t> first_column_;  // Index in columns_; one more at the end.
   std::vector<uint32_t> columns_;
 };
 

@@ -140,7 +140,7 @@ class Benchmark {
              MakePointGets(data_, query, mix, zipf, options_.get_count)});
       }
     }
-    // What a filter must not lose: asked too, but not reported.
+    // A filter must not lose these rows. They are asked, but not reported.
     present_rows_ = MakePointGets(
         data_, Query::kPresentRow, Mix::kUniform, zipf,
         std::min<uint64_t>(options_.get_count, kPresentRowChecks));

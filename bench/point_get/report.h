@@ -37,7 +37,7 @@ struct PolicyResult {
 struct Comparison {
   std::string sizing;  // One of those below.
   double bits_per_key = 0;
-  double target_fpr = 0;  // Of kEqualFpr.
+  double target_fpr = 0;  // For kEqualFpr.
   std::vector<PolicyResult> results;
 };
 inline constexpr char kEqualBits[] = "equal_bits_per_key";

@@ -36,7 +36,8 @@ struct TreeOptions {
   rocksdb::CompactionStyle compaction_style = rocksdb::kCompactionStyleLevel;
   bool direct_reads = false;
   bool keep_database = false;
-  // Of data blocks alone. Null: one that stays empty if gets do not fill it.
+  // For data blocks alone. Null: a cache that stays empty if gets do not fill
+  // it.
   std::shared_ptr<rocksdb::Cache> block_cache;
   rocksdb::Env* env = nullptr;  // Null: the default. Not owned.
 };

@@ -35,13 +35,13 @@ inline constexpr Query kReportedQueries[] = {
 inline constexpr Mix kMixes[] = {Mix::kUniform, Mix::kZipf};
 std::string_view QueryName(Query query);
 std::string_view MixName(Mix mix);
-// Whether it is asked by a scan within the row's bounds, and not by a Get.
+// True if a scan within the row's bounds asks it, and not a Get.
 bool IsRowQuery(Query query);
 bool IsPresent(Query query);
 
 struct PointGet {
   std::string row;
-  std::string qualifier;  // Of no meaning for a row query.
+  std::string qualifier;  // Not used by a row query.
 };
 
 // Ranks 0..count-1 with probability proportional to 1 / (rank + 1)^0.99.

@@ -22,7 +22,7 @@ constexpr uint64_t kFirstLook = kLooks / 50;
 struct Workload {
   const char* name;
   double absent_share;
-  // Of the leveled tree, or of its last level alone.
+  // If true, keys are those of the last level alone.
   bool one_level;
   // 0: uniform rows. Else each file's range is read once, in order, with so
   // many gets for each chunk; then the file is replaced.

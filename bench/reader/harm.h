@@ -21,7 +21,8 @@ struct HarmOptions {
   std::vector<std::string> policies = {"blocked_bloom:bits_per_key=10",
                                        "fast:bits_per_key=10",
                                        "compact:bits_per_key=14"};
-  // Of the bytes of all filters. Beyond 100, for indexes and overheads.
+  // As percent of the bytes of all filters; above 100 for indexes and
+  // overheads.
   std::vector<double> cache_percent = {0, 1, 3, 10, 30, 60, 100, 150};
   uint64_t gets = 8000000;
   uint64_t always_gets = 4000;  // Fewer: most load chunks. 0: none.

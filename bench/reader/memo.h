@@ -20,9 +20,9 @@ struct MemoOptions {
   uint64_t rows = 10000000;  // That are asked for; all are absent.
   std::vector<double> zipf = {0.99, 0.8, 0};  // 0: uniform.
   std::vector<uint64_t> entries = {0, 2000, 10000};
-  // Of each of the four levels: a get of an absent row wastes four times that.
+  // For each of four levels: a get of an absent row wastes four times that.
   std::string policy = "compact:target_fpr=0.0005";
-  uint64_t gets = 1000000000;  // Of which the second half is counted.
+  uint64_t gets = 1000000000;  // The second half is counted.
   // Which rows are popular changes with each, or the result would hang on
   // whether the one most popular row is a false positive.
   int rounds = 32;

@@ -29,7 +29,7 @@ constexpr double kConverged = 1.1;
 
 // The filters of a level as if their columns could be cut anywhere.
 struct LevelFilters {
-  double bits_per_column = 0;  // Of all chunks.
+  double bits_per_column = 0;  // Over all chunks.
   double columns = 0;          // x columns have the rate 2^-x.
 };
 

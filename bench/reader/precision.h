@@ -20,13 +20,13 @@ struct PrecisionOptions {
   uint64_t last_level_keys = 20000000;
   int level_count = 4;
   double stored_bits_per_key = 14;
-  // What budget_then_less writes filters for.
+  // Bits per key for which budget_then_less writes filters.
   double budget_bits_per_key = 10;
   uint32_t chunk_size_bytes = 128 << 10;
-  // Of the cache, by all keys of the tree: chunks, indexes and overheads.
+  // The cache's size by all keys of the tree: chunks, indexes and overheads.
   std::vector<double> resident_bits_per_key = {1, 2, 3,  4,  5,  6,
                                                7, 8, 10, 12, 14, 15};
-  uint64_t gets = 10000000;      // Of absent rows.
+  uint64_t gets = 10000000;      // For absent rows.
   uint64_t always_gets = 20000;  // Fewer: each loads chunks.
   // Measures late_bound alone and prints nothing.
   bool late_bound_only = false;

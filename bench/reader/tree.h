@@ -85,7 +85,7 @@ class Tree {
   const std::string& block(size_t level) const { return blocks_[level]; }
   // Row `i` of the level; rows of a level are spread evenly over all numbers.
   uint64_t PresentRow(size_t level, uint64_t i) const;
-  // Of the level, in proportion to its size.
+  // Draws a level in proportion to its size, and one of its rows.
   void DrawPresent(Random* random, size_t* level, uint64_t* row) const;
 
  private:
@@ -94,7 +94,7 @@ class Tree {
   std::vector<std::string> blocks_;
 };
 
-// What gets read, as a store would count it.
+// The reads of gets, as a store would count them.
 struct Reads {
   uint64_t gets = 0;
   uint64_t needed_blocks = 0;      // The row was there.

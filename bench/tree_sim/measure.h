@@ -15,7 +15,7 @@
 
 namespace rowbloom::tree_sim {
 
-// Of a get, on average: of hits and of misses, by what is between.
+// The mean for one get: a hit, a miss, or a mix of both.
 struct PerGet {
   double hit = 0;
   double miss = 0;
@@ -29,7 +29,7 @@ struct Snapshot {
   double bits_per_key = 0;
   size_t runs = 0;
   PerGet asks;    // Runs asked where the key is not.
-  PerGet wasted;  // Of these, false positives, expected.
+  PerGet wasted;  // Expected false positives among these.
   // The least that half misses can waste with that memory, spread by runs.
   double least_wasted = 0;
 };

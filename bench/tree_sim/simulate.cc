@@ -37,7 +37,7 @@ TreeOptions TreeOf(const std::string& name, const SimulateOptions& options) {
   return tree;
 }
 
-// What a host says of its tree.
+// The size ratio that a host reports for its tree.
 double SizeRatioOf(const std::string& name, const SimulateOptions& options) {
   const TreeOptions tree = TreeOf(name, options);
   switch (tree.kind) {
@@ -59,8 +59,8 @@ Inserts InsertsOf(const std::string& name) {
   throw std::runtime_error("no such inserts: " + name);
 }
 
-// Of all facts those that a host has without a listener: of levels it knows
-// which it has written to.
+// The facts that a host has without a listener. It knows the levels that it has
+// written to.
 FileFacts BuilderFacts(FileFacts facts, uint32_t* level_count) {
   facts.run_share.reset();
   if (facts.level.has_value()) {

@@ -31,8 +31,8 @@ struct SimulateOptions {
   std::vector<std::string> inserts = {"random",        "append",
                                       "mixed_keys",    "mixed_flushes",
                                       "ingest_behind", "ingest_overlap"};
-  // What a host knows: of each file what RocksDB tells the builder of its
-  // filter, and nothing of what is live; or, as a listener, all live runs.
+  // The host's knowledge: for each file what RocksDB tells the builder of its
+  // filter, and nothing about live files; or, as a listener, all live runs.
   std::vector<std::string> knowledge = {"builder", "listener"};
 };
 

@@ -94,8 +94,8 @@ class Tree {
 
   bool AnyOverlaps(size_t first_level, uint64_t first, uint64_t last) const;
   size_t LevelCount() const;
-  // What a builder could know, if its run will have `run_keys` and the tree
-  // `new_keys` more than now.
+  // The facts that a builder could know if its run will have `run_keys` and the
+  // tree `new_keys` more than now.
   FileFacts FactsOf(size_t level, bool is_bottommost, uint64_t run_keys,
                     uint64_t new_keys) const;
   SortedRun Build(std::vector<uint64_t> keys, const FileFacts& facts);

@@ -18,10 +18,10 @@ namespace rowbloom::tree_sim {
 
 enum class Inserts : uint8_t {
   kRandom,         // Everywhere.
-  kAppend,         // Each key behind all others.
-  kMixedKeys,      // Of each flush 80% behind all others, 20% everywhere.
-  kMixedFlushes,   // Four flushes of five behind all others, one everywhere.
-  kIngestBehind,   // As kRandom, and each third file is ingested, behind all.
+  kAppend,         // Each key after all others.
+  kMixedKeys,      // 80% of each flush after all others, 20% everywhere.
+  kMixedFlushes,   // Four flushes of five after all others, one everywhere.
+  kIngestBehind,   // As kRandom, and each third file is ingested, after all.
   kIngestOverlap,  // The same, but ingested files have keys everywhere.
 };
 const std::vector<Inserts>& AllInserts();
