@@ -126,12 +126,12 @@ class Rates {
   std::vector<size_t> overhead_bytes_;  // For 1 bit per key, for 2, ...
 };
 
-// In hits-only mode no get misses.
+// With budget=hits_only no get misses.
 double MissingShare(const RocksDbOptions& options) {
   return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
 }
 double MissingShare(const RocksDbComposedOptions& options) {
-  return options.mode == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+  return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
 }
 
 // Of filters in an SST that another wrote, by the name of its policy.

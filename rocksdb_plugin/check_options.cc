@@ -256,7 +256,7 @@ Status CheckTraps(const ColumnFamilyOptions& options,
         "CanKeysWithDifferentByteContentsBeEqual(), or set no filter_policy"));
   }
   if (composed != nullptr) {
-    return CheckSizeRatio(options, composed->options().mode,
+    return CheckSizeRatio(options, composed->options().budget,
                           composed->options().size_ratio);
   }
   status = CheckSizeRatio(options,

@@ -21,9 +21,9 @@ constexpr Named<RocksDbFilter> kFilters[] = {
     {"bloom", RocksDbFilter::kBloom},
     {"ribbon", RocksDbFilter::kRibbon},
     {"hybrid", RocksDbFilter::kHybrid}};
-constexpr Named<BudgetMode> kModes[] = {{"balanced", BudgetMode::kBalanced},
-                                        {"hits_only", BudgetMode::kHitsOnly},
-                                        {"fixed", BudgetMode::kFixed}};
+constexpr Named<BudgetMode> kBudgets[] = {{"balanced", BudgetMode::kBalanced},
+                                          {"hits_only", BudgetMode::kHitsOnly},
+                                          {"fixed", BudgetMode::kFixed}};
 
 absl::Status ValidateBits(double bits_per_key) {
   return ValidateBudgetBits("bits_per_key", bits_per_key);
@@ -44,11 +44,12 @@ const OptionTypeTable& ComposedOptionTable() {
                            [](const Options& o) {
                              return PrintName(kFilters, o.filter);
                            }})},
-        {"mode",
-         option({[](std::string_view text, Options* o) {
-                   return ParseName(kModes, text, &o->mode);
-                 },
-                 [](const Options& o) { return PrintName(kModes, o.mode); }})},
+        {"budget", option({[](std::string_view text, Options* o) {
+                             return ParseName(kBudgets, text, &o->budget);
+                           },
+                           [](const Options& o) {
+                             return PrintName(kBudgets, o.budget);
+                           }})},
     };
     AddBudgetOptions<Options>(ComposedPolicy::kClassName(), built);
     return built;
@@ -94,7 +95,7 @@ ComposedSetting ComposedPolicy::SettingFor(
                       : RocksDbFilter::kRibbon;
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
       context, CostOf(result.filter),
-      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.mode));
+      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget));
   // Valid options always have one. An SST without a filter is slow only.
   if (!share.ok()) return result;
   result.setting = share->budget.ForFile(share->facts);

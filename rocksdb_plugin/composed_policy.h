@@ -5,7 +5,7 @@
 // from an options string:
 //
 //   rowbloom.Composed        rowbloom.Composed:8      (bits per key)
-//   {id=rowbloom.Composed;bits_per_key=8;filter=bloom;mode=fixed}
+//   {id=rowbloom.Composed;bits_per_key=8;filter=bloom;budget=fixed}
 //
 // RocksDB's public API only: no file of composed mode may include
 // filter_bits_abi.h.

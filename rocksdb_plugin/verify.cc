@@ -238,7 +238,8 @@ BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
 std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
   if (expected.composed.has_value()) {
     const RocksDbComposedOptions& composed = *expected.composed;
-    return RangeOf(composed.mode, composed.bits_per_key, composed.budget_bytes);
+    return RangeOf(composed.budget, composed.bits_per_key,
+                   composed.budget_bytes);
   }
   if (expected.rowbloom.has_value() && expected.rowbloom->budget.has_value()) {
     const RocksDbOptions& native = *expected.rowbloom;

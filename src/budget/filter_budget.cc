@@ -44,7 +44,7 @@ absl::Status CheckOptions(const FilterBudgetOptions& options) {
     return status;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      status.message(), "; for gets that never miss there is hits-only"));
+      status.message(), "; for gets that never miss there is hits_only"));
 }
 
 absl::Status CheckRuns(absl::Span<const TreeRun> runs) {

@@ -182,7 +182,7 @@ TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
   c.options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
   EXPECT_TRUE(c.Check().ok()) << "has no such ratio";
   c.options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleLevel;
-  composed.mode = BudgetMode::kFixed;
+  composed.budget = BudgetMode::kFixed;
   c.table.filter_policy = NewRocksDbComposedPolicy(composed);
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
 }

@@ -140,7 +140,7 @@ TEST(ComposedPolicy, UnderFifoCompactionAllHaveTheSame) {
   EXPECT_EQ(BitsOf({}, flush), 10);
   // Of budgets whose oldest run would have none, too.
   RocksDbComposedOptions hits_only;
-  hits_only.mode = BudgetMode::kHitsOnly;
+  hits_only.budget = BudgetMode::kHitsOnly;
   hits_only.bits_per_key = 3;
   EXPECT_GT(BitsOf(hits_only, flush), 2);
 }
@@ -204,7 +204,7 @@ TEST(ComposedPolicy, OneBuiltInServesEachSetting) {
 TEST(ComposedPolicy, HitsOnlyWritesNoFilterAtTheBottom) {
   RocksDbComposedOptions options;
   options.bits_per_key = 0.6;
-  options.mode = BudgetMode::kHitsOnly;
+  options.budget = BudgetMode::kHitsOnly;
   const ComposedPolicy policy(options);
   EXPECT_EQ(policy.GetBuilderWithContext(Context::Bottommost(6).get()),
             nullptr);
@@ -213,7 +213,7 @@ TEST(ComposedPolicy, HitsOnlyWritesNoFilterAtTheBottom) {
 
 TEST(ComposedPolicy, FixedIsTheSameEverywhere) {
   RocksDbComposedOptions options;
-  options.mode = BudgetMode::kFixed;
+  options.budget = BudgetMode::kFixed;
   for (const RocksDbFilter filter :
        {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
         RocksDbFilter::kHybrid}) {
@@ -260,11 +260,11 @@ TEST(ComposedPolicy, TextSetsEachOption) {
   EXPECT_EQ(OptionsOf("{id=rowbloom.Composed:6;filter=bloom}").filter,
             RocksDbFilter::kBloom);
   const RocksDbComposedOptions options = OptionsOf(
-      "{id=rowbloom.Composed;bits_per_key=0.6;filter=bloom;mode=hits_only;"
+      "{id=rowbloom.Composed;bits_per_key=0.6;filter=bloom;budget=hits_only;"
       "size_ratio=6;missing_share=0.9;budget_bytes=5000000000}");
   EXPECT_EQ(options.bits_per_key, 0.6);
   EXPECT_EQ(options.filter, RocksDbFilter::kBloom);
-  EXPECT_EQ(options.mode, BudgetMode::kHitsOnly);
+  EXPECT_EQ(options.budget, BudgetMode::kHitsOnly);
   EXPECT_EQ(options.size_ratio, 6);
   EXPECT_EQ(options.missing_share, 0.9);
   EXPECT_EQ(options.budget_bytes, 5000000000);
@@ -273,14 +273,15 @@ TEST(ComposedPolicy, TextSetsEachOption) {
 TEST(ComposedPolicy, OptionsOfTextDecideTheBits) {
   std::shared_ptr<const RocksDbFilterPolicy> policy;
   ASSERT_TRUE(
-      Create("{id=rowbloom.Composed;bits_per_key=5;mode=fixed}", &policy).ok());
+      Create("{id=rowbloom.Composed;bits_per_key=5;budget=fixed}", &policy)
+          .ok());
   EXPECT_NEAR(Build(*policy, Context::Bottommost(6)).bits_per_key, 5, 0.1);
 }
 
 TEST(ComposedPolicy, TextOfAPolicyMakesAnEqualPolicy) {
   for (const char* text :
        {"rowbloom.Composed", "rowbloom.Composed:6.5",
-        "{id=rowbloom.Composed;filter=bloom;mode=hits_only;size_ratio=6}",
+        "{id=rowbloom.Composed;filter=bloom;budget=hits_only;size_ratio=6}",
         "{id=rowbloom.Composed;missing_share=1;budget_bytes=123456789}"}) {
     std::shared_ptr<const RocksDbFilterPolicy> first, second, other;
     ASSERT_TRUE(Create(text, &first).ok()) << text;
@@ -315,7 +316,7 @@ TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
               HasSubstr("not a number of bytes"));
   EXPECT_THAT(ErrorOf(id + "filter=xor}"),
               HasSubstr("allowed: bloom, ribbon, hybrid"));
-  EXPECT_THAT(ErrorOf(id + "mode=best}"),
+  EXPECT_THAT(ErrorOf(id + "budget=best}"),
               HasSubstr("allowed: balanced, hits_only, fixed"));
 }
 

@@ -166,7 +166,7 @@ TEST(DbBudgetReport, SmallFiltersHaveARate) {
 TEST(DbBudgetReport, InHitsOnlyModeNoGetMisses) {
   RocksDbOptions native = Options(BudgetMode::kHitsOnly, 10);
   RocksDbComposedOptions composed;
-  composed.mode = BudgetMode::kHitsOnly;
+  composed.budget = BudgetMode::kHitsOnly;
   for (const auto& policy :
        {NewRocksDbFilterPolicy(native), NewRocksDbComposedPolicy(composed)}) {
     BudgetDb db;

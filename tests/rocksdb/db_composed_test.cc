@@ -122,7 +122,7 @@ TEST(DbComposed, OptionsFileRoundTrips) {
   RegisterRocksDb();
   RocksDbComposedOptions composed;
   composed.bits_per_key = 6.5;
-  composed.mode = BudgetMode::kFixed;
+  composed.budget = BudgetMode::kFixed;
   TestDb db;
   db.set_up.extractor = false;
   db.set_up.other_policy = NewRocksDbComposedPolicy(composed);

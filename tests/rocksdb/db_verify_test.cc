@@ -428,7 +428,7 @@ TEST(DbVerify, WhateverComposedModeGivesIsExpected) {
       for (const double bits : {2.0, 10.0, 20.0}) {
         RocksDbComposedOptions options;
         options.filter = filter;
-        options.mode = mode;
+        options.budget = mode;
         options.bits_per_key = bits;
         TestDb db;
         FillComposed(&db, options);
@@ -458,7 +458,7 @@ TEST(DbVerify, ComposedModeKnowsFilesOfAnotherBudget) {
   EXPECT_THAT(notes_under(options),
               ::testing::MatchesRegex("(built with [0-9.]+ bits per key, not "
                                       "16.2 to 37.5; ){2}"));
-  options.mode = BudgetMode::kFixed;
+  options.budget = BudgetMode::kFixed;
   options.bits_per_key = 4;
   EXPECT_THAT(notes_under(options), HasSubstr("not 3 to 5; "));
   options = RocksDbComposedOptions();

@@ -54,7 +54,7 @@ struct RocksDbComposedOptions {
   RocksDbFilter filter = RocksDbFilter::kRibbon;
   // kHitsOnly: none at the bottom, for gets that never miss. kFixed: the same
   // bits everywhere.
-  BudgetMode mode = BudgetMode::kBalanced;
+  BudgetMode budget = BudgetMode::kBalanced;
   // What all filters of a column family are to take at most, which takes a
   // listener (rocksdb_budget.h); as in RocksDbOptions. 0: no limit.
   uint64_t budget_bytes = 0;

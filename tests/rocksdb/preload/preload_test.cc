@@ -231,7 +231,8 @@ TEST_F(Preload, ProgramsMakePoliciesOfBothModesFromStrings) {
       {"{id=rowbloom;bloom_type=ROW;policy=compact:target_fpr=0.001}",
        "rowbloom:"},
       {"rowbloom.Composed:8", "rowbloom.Composed:"},
-      {"{id=rowbloom.Composed;filter=bloom;mode=fixed}", "rowbloom.Composed:"}};
+      {"{id=rowbloom.Composed;filter=bloom;budget=fixed}",
+       "rowbloom.Composed:"}};
   for (const auto& [policy, name] : policies) {
     std::filesystem::remove_all(Path("db"));
     const ToolResult result =
