@@ -21,9 +21,10 @@ constexpr Named<RocksDbFilter> kFilters[] = {
     {"bloom", RocksDbFilter::kBloom},
     {"ribbon", RocksDbFilter::kRibbon},
     {"hybrid", RocksDbFilter::kHybrid}};
-constexpr Named<BudgetMode> kBudgets[] = {{"balanced", BudgetMode::kBalanced},
-                                          {"hits_only", BudgetMode::kHitsOnly},
-                                          {"fixed", BudgetMode::kFixed}};
+constexpr Named<BudgetMode> kBudgetModes[] = {
+    {"balanced", BudgetMode::kBalanced},
+    {"hits_only", BudgetMode::kHitsOnly},
+    {"fixed", BudgetMode::kFixed}};
 
 absl::Status ValidateBits(double bits_per_key) {
   return ValidateBudgetBits("bits_per_key", bits_per_key);
@@ -45,10 +46,10 @@ const OptionTypeTable& ComposedOptionTable() {
                              return PrintName(kFilters, o.filter);
                            }})},
         {"budget", option({[](std::string_view text, Options* o) {
-                             return ParseName(kBudgets, text, &o->budget);
+                             return ParseName(kBudgetModes, text, &o->budget);
                            },
                            [](const Options& o) {
-                             return PrintName(kBudgets, o.budget);
+                             return PrintName(kBudgetModes, o.budget);
                            }})},
     };
     AddBudgetOptions<Options>(ComposedPolicy::kClassName(), built);
