@@ -95,7 +95,8 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
 
 }  // namespace
 
-BlockedBloomKernel BlockedBloomKernelFor(Kernel kernel, uint32_t probe_count) {
+BlockedBloomKernel BlockedBloomKernelFor(
+    Kernel kernel, [[maybe_unused]] uint32_t probe_count) {
   switch (ConcreteKernel(kernel)) {
 #if defined(__x86_64__)
     case Kernel::kSse42:
