@@ -13,8 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/coding.h"
-#include "hash/murmur3.h"
 #include "memfilter/estimates.h"
+#include "memfilter/murmur3.h"
 #include "memfilter/same_options.h"
 
 namespace rowbloom {
@@ -33,7 +33,7 @@ constexpr uint64_t kMaxWords = std::numeric_limits<int32_t>::max();
 }  // namespace
 
 GuavaDigest GuavaDigest::Bytes(std::string_view bytes) {
-  const hash::Hash128 hash = hash::Murmur3X64_128(bytes);
+  const memfilter::Hash128 hash = memfilter::Murmur3X64_128(bytes);
   return {hash.low, hash.high};
 }
 

@@ -4,6 +4,8 @@
 
 #include "memfilter/saved_form.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -12,7 +14,6 @@
 #include "base/absl_view.h"
 #include "base/check.h"
 #include "base/coding.h"
-#include "hash/digest.h"
 #include "rowbloom/version.h"
 
 namespace rowbloom {
@@ -58,10 +59,11 @@ static_assert(Header::kMagic + kMagic.size() == Header::kVersion);
 // So that sizes in bytes fit 64 bits.
 constexpr uint64_t kMaxWords = uint64_t{1} << 56;
 
-// Of the header before it, and of what follows it.
+// Covers the header before the checksum, and all that follows the header.
 uint64_t Checksum(std::string_view bytes) {
-  return hash::Hash64(bytes.substr(Header::kSize),
-                      hash::Hash64(bytes.substr(0, Header::kChecksum)));
+  const uint64_t seed = XXH3_64bits(bytes.data(), Header::kChecksum);
+  return XXH3_64bits_withSeed(bytes.data() + Header::kSize,
+                              bytes.size() - Header::kSize, seed);
 }
 
 // The magic, the sizes, the checksum, then the version: in this order for every

@@ -135,7 +135,7 @@ consumers() {
 
 components() {
   local prefix=$1 kind=$2 engine
-  for engine in rocksdb leveldb hfile; do
+  for engine in memfilter rocksdb leveldb hfile; do
     way "$kind: find_package, $engine" env \
       LD_LIBRARY_PATH="$(libraries "$prefix")" \
       ctest --build-and-test "$tests/$engine" "$prefix.$engine" \
@@ -144,7 +144,7 @@ components() {
   done
   way "$kind: pkg-config, rocksdb" by_pkg_config "$prefix" g++ \
     rowbloom-rocksdb rocksdb_consumer -std=c++17
-  for engine in leveldb hfile; do
+  for engine in memfilter leveldb hfile; do
     way "$kind: pkg-config, $engine" by_pkg_config "$prefix" g++ \
       "rowbloom-$engine" "${engine}_consumer" \
       -std=c++17 "-std=c++20 $no_frills"

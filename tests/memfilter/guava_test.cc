@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "hash/murmur3.h"
+#include "memfilter/murmur3.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 
@@ -106,13 +106,13 @@ TEST(GuavaFilter, WritesTheBytesThatGuavaWrites) {
 }
 
 TEST(GuavaFilter, HashesArePinned) {
-  EXPECT_EQ(hash::Murmur3X64_128("").low, 0u);
-  EXPECT_EQ(hash::Murmur3X64_128("").high, 0u);
+  EXPECT_EQ(memfilter::Murmur3X64_128("").low, 0u);
+  EXPECT_EQ(memfilter::Murmur3X64_128("").high, 0u);
   // A tail of each size, and whole blocks.
   std::string bytes;
   uint64_t sum = 0;
   for (int i = 0; i < 50; ++i) {
-    const hash::Hash128 hash = hash::Murmur3X64_128(bytes);
+    const memfilter::Hash128 hash = memfilter::Murmur3X64_128(bytes);
     sum = sum * 31 + (hash.low ^ hash.high);
     bytes.push_back(static_cast<char>(i * 37));
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "hash/murmur3.h"
+#include "memfilter/murmur3.h"
 
 #include <cstddef>
 
 #include "base/coding.h"
 
-namespace rowbloom::hash {
+namespace rowbloom::memfilter {
 
 namespace {
 
@@ -67,4 +67,4 @@ Hash128 Murmur3X64_128(std::string_view bytes) {
   return {low, high};
 }
 
-}  // namespace rowbloom::hash
+}  // namespace rowbloom::memfilter
