@@ -26,7 +26,7 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // headers.
 const char* Version();
 
-// Written by default; readers read every version up to it.
+// Writers use these by default; readers read every version up to them.
 inline constexpr uint8_t kFilterBlockFormatVersion = 1;
 inline constexpr uint8_t kFilterBlobFormatVersion = 1;
 inline constexpr uint8_t kMemFilterFormatVersion = 1;
