@@ -11,8 +11,8 @@
 //   absl::StatusOr<bool> added = filter->Add(digest);
 //
 // For sets that grow without a bound, in equal steps. Memory grows in
-// proportion, and so do rate and lookup cost: 1 - (1 - f)^layers and O(k
-// layers). ScalableFilter keeps its rate instead. Threads and moves:
+// proportion, and so do rate and lookup cost: 1 - (1 - f)^layers and
+// O(k layers). ScalableFilter keeps its rate instead. Threads and moves:
 // mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_DYNAMIC_H_
