@@ -3,7 +3,7 @@
 // Builds the filters of one SST as RocksDB feeds it: one full filter, or one
 // for each partition.
 //
-// Calls match (AddKey* Finish)* . One thread at a time. Keeps digests, not
+// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests, not
 // entries. A mistake here loses rows, so three promises matter most:
 //
 // - Finish never returns an empty slice. In a partitioned filter RocksDB takes

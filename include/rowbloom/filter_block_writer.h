@@ -7,7 +7,7 @@
 //   absl::StatusOr<FilterBlockInfo> info = writer.Finish();
 //   // Keep info->size_bytes (and info->tail_size_bytes) with the SST.
 //
-// Calls match Add* Finish : Add() after Finish() is checked, a second Finish()
+// Calls match  Add* Finish : Add() after Finish() is checked, a second Finish()
 // returns FailedPrecondition. One thread. Memory: the digests of one open
 // chunk, the chunk being written, a few keys, and for each chunk some 20 bytes
 // and the bytes that its first filter key shares with the key before it. Bytes:

@@ -104,7 +104,7 @@ class HFileWriter {
   HFileWriter(const HFileWriter&) = delete;
   HFileWriter& operator=(const HFileWriter&) = delete;
 
-  // Calls match Add* Finish . Cells come in HBase's order: row, family,
+  // Calls match  Add* Finish . Cells come in HBase's order: row, family,
   // qualifier, newest timestamp and highest type first. InvalidArgument if a
   // cell, or its key in the filter, is out of order: columns of a second family
   // in a ROWCOL filter. Also InvalidArgument for a cell that HBase does not

@@ -103,7 +103,7 @@ std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
     const std::string& path);
 
-// Calls match Append* SyncAndClose . The first error stays: every later call
+// Calls match  Append* SyncAndClose . The first error stays: every later call
 // returns it.
 class FileSink : public ByteSink {
  public:

@@ -95,8 +95,7 @@ absl::Status VerifyRocksDbSstChecksums(
 // The filter that the options of a column family ask for.
 struct RocksDbExpectedFilter {
   std::string filter_policy;  // Its name; empty if there is none.
-  RocksDbFilterOwner owner =
-      RocksDbFilterOwner::kNobody;  // Filters it reads.
+  RocksDbFilterOwner owner = RocksDbFilterOwner::kNobody;  // Filters it reads.
   // For rowbloom's own filters, with the bloom type that is in effect.
   std::optional<RocksDbOptions> rowbloom;
   std::optional<RocksDbComposedOptions> composed;  // For composed mode.
