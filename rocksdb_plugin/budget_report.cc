@@ -38,8 +38,7 @@ constexpr char kRibbon[] = "rocksdb_ribbon";
 // The filters that a policy writes, and the share of gets that miss.
 struct Asked {
   std::string filter;
-  double bits_per_key = rowbloom::FilterPolicy::kDefaultBitsPerKey;  // For
-                                                                     // ours.
+  double bits_per_key = rowbloom::FilterPolicy::kDefaultBitsPerKey;  // Ours.
   double missing_share = 0.5;
   bool is_bloom_in_level_0 = false;
 };

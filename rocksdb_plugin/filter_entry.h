@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns an entry, as RocksDB passes it to a filter, into filter keys. The
-// builder, the reader and the prefix extractor all use this one function, so a
-// lookup always asks for a key that was added for the same entry, whatever the
-// entry is.
+// Turns an entry, as RocksDB passes it to a filter, into filter keys. Builders
+// and readers use the same function, so a lookup always asks for a key that was
+// added for the same entry, whatever the entry is.
 //
 //   EntryParts parts = SplitEntry(BloomType::kRowCol, codec, entry);
 //   asks:  parts.asked

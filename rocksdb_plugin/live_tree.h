@@ -72,7 +72,7 @@ class FilterEstimator {
   FilterEstimator() = default;  // Knows nothing.
   explicit FilterEstimator(const LiveFiles& files);
 
-  bool is_known() const { return is_known_; }  // True if any SST is known.
+  bool is_known() const { return is_known_; }  // If any filter is known.
   Estimate Of(const LiveFile& file) const;
 
  private:

@@ -62,8 +62,7 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
   RocksDbOptions options_;  // Registered with Configurable.
   mutable TreeBudget tree_;
   mutable std::mutex mutex_;
-  mutable std::map<uint64_t, FilterCost> costs_;  // The key is the keys per
-                                                  // filter.
+  mutable std::map<uint64_t, FilterCost> costs_;  // By keys per filter.
 };
 
 // The average of the budget, if there is one.

@@ -86,7 +86,7 @@ class SafeRead {
   std::optional<ReadOptions> verified_;
 };
 
-// Then it is unknown if the key is there, and if a filter was right.
+// After a failure it is unknown if the key is there, and if a filter was right.
 bool IsFailure(const Status& status) {
   return !status.ok() && !status.IsNotFound();
 }

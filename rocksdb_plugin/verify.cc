@@ -314,7 +314,8 @@ std::string WhyOther(const RocksDbExpectedFilter& expected,
       file.filter_policy != expected.filter_policy) {
     return absl::StrCat("written with policy ", file.filter_policy);
   }
-  // Without an extractor seeks ask no filter, so the file's does not matter.
+  // Without an extractor seeks ask no filter, so the file's extractor does not
+  // matter.
   if (!expected.prefix_extractor.empty() &&
       file.prefix_extractor != expected.prefix_extractor) {
     return absl::StrCat("written with prefix_extractor ",

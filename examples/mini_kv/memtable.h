@@ -75,8 +75,7 @@ class Memtable {
     CellDigests digests;
   };
   using Map = std::map<OwnedCellKey, Stored, std::less<>>;
-  static constexpr size_t kCellOverhead = 64;  // The approximate size of a map
-                                               // node.
+  static constexpr size_t kCellOverhead = 64;  // About a map node.
   // For larger memtables the filter stays this large, and its rate grows.
   static constexpr size_t kMostFilterKeys = 1 << 20;
 

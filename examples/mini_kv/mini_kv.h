@@ -135,7 +135,7 @@ class MiniKv {
   absl::Status KeepError(const absl::Status& status);
   // Reports the live filters to the budget.
   absl::Status TellBudget();
-  // As the options say, or with the budget's bits for such SSTs.
+  // The filter options, with the budget's bits for such SSTs if it is set.
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
   // Reads.

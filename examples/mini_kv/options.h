@@ -35,8 +35,7 @@ struct Options {
   bool sync_wal = false;
 
   size_t memtable_size_bytes = 1 << 20;  // Flushed at this size.
-  size_t block_size_bytes = 4096;        // Data blocks; the last cell may
-                                         // exceed it.
+  size_t block_size_bytes = 4096;        // Data blocks; the last cell may pass.
   // The data blocks of one file that a compaction writes.
   uint64_t file_size_bytes = 2 << 20;
   // Level 0 is compacted when it has this many files, level i >= 1 when its

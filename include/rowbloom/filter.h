@@ -109,8 +109,8 @@ enum class Kernel : uint8_t { kBest, kPortable, kSse42, kAvx2, kNeon };
 std::string_view KernelName(Kernel kernel);
 // False if this build or this CPU lacks it. kBest is always available.
 bool KernelAvailable(Kernel kernel);
-// All available kernels without kBest: the fastest first, kPortable last. A
-// family that has no kernel of that name uses kPortable.
+// All available kernels except kBest, which stands for the first of them;
+// kPortable is the last. A family that lacks a kernel uses kPortable.
 std::vector<Kernel> AvailableKernels();
 
 // `kernel` must be available.

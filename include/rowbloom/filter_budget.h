@@ -95,8 +95,8 @@ struct FilterBudgetOptions {
 
 struct TreeRun {
   uint64_t key_count = 0;
-  // m: the share of the data blocks that gets ask of this run and that are read
-  // from storage. 0 to 1.
+  // m: the share of the data blocks requested from this run that are read from
+  // storage. 0 to 1.
   double block_miss_share = 1;
   // q, if known: 0 to 1. Otherwise it follows from missing_share.
   std::optional<double> absent_asks = std::nullopt;

@@ -73,7 +73,7 @@ class FilterCost {
   const std::string& name() const { return curve_->name; }
 
   // The setting whose rate is nearest to `fpr`, as a factor: the strongest for
-  // rates below all others, no filter for rates nearest to 1.
+  // rates below those of the curve, no filter for rates nearest to 1.
   FilterSetting ForFpr(double fpr) const;
   // The strongest setting that takes at most this number of bits per key.
   FilterSetting ForBits(double bits_per_key) const;

@@ -58,7 +58,7 @@ class FilterPolicy {
 
  private:
   std::string family_;
-  double bits_per_key_ = kDefaultBitsPerKey;  // If by_rate_, from the goal.
+  double bits_per_key_ = kDefaultBitsPerKey;  // From target_fpr_ if by_rate_.
   double target_fpr_ = 0;                     // If by_rate_, the goal.
   double lowest_fpr_ = 0;                     // The family's range of rates.
   double highest_fpr_ = 0;

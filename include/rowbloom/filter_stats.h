@@ -46,7 +46,7 @@ enum class FilterCounter : uint8_t {
   kCount,
 };
 
-// As in `chunk_load_bytes`.
+// For example `chunk_load_bytes`.
 std::string_view FilterCounterName(FilterCounter counter);
 
 struct FilterStatsSnapshot {

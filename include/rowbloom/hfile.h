@@ -214,7 +214,7 @@ class HFileReader {
   // "May it hold a delete of this row's family?"
   bool MayContainFamilyDelete(std::string_view row) const;
 
-  // The same answers, with reasons.
+  // These give the same answers, with reasons.
   HFileExplanation Explain(std::string_view row,
                            std::optional<std::string_view> qualifier) const;
   HFileExplanation ExplainFamilyDelete(std::string_view row) const;

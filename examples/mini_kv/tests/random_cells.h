@@ -87,7 +87,7 @@ inline absl::StatusOr<Model> Contents(MiniKv* store) {
   return contents;
 }
 
-// So small that flushes and compactions happen all the time.
+// Sizes so small that flushes and compactions happen all the time.
 inline Options SmallOptions() {
   Options options;
   options.memtable_size_bytes = 8 << 10;

@@ -549,7 +549,7 @@ TEST_F(Store, SyncedLogHoldsTheSame) {
 // Files whose names are durable once their directory is synced.
 class LaggingFiles : public Files {
  public:
-  // As if the process died after its next rename.
+  // Fails as if the process died after its next rename.
   void FailAfterRename() { fails_after_rename_ = true; }
   void LosePower() {
     for (const auto& [path, bytes] : lost_) WriteFile(path, bytes);
@@ -648,7 +648,7 @@ TEST(StoreThatStops, AtAnyFileOperationLosesNothing) {
     EXPECT_TRUE(verified.ok()) << verified << " operation " << stop_at;
     EXPECT_EQ((*store)->stats().unreadable_filters, 0u);
     if (!stopped) {
-      // So many operations that every kind was met.
+      // These are enough operations to meet every kind.
       EXPECT_GT(stop_at, 200u);
       EXPECT_GT((*store)->levels()[2].ssts, 0u);
     }

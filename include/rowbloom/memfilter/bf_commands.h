@@ -55,7 +55,7 @@ struct BfInfo {
 };
 
 struct BfChunk {
-  uint64_t iterator = 0;  // 0: the last one; `data` is empty.
+  uint64_t iterator = 0;  // 0: the end; `data` is empty.
   std::string data;
 };
 

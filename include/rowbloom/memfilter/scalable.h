@@ -37,7 +37,7 @@ namespace ROWBLOOM_EXPORT rowbloom {
 struct ScalableOptions {
   double target_fpr = 0.01;  // Above 0, below 1.
   uint64_t capacity = 100;   // Keys of the first layer, at least 1.
-  uint32_t expansion = 2;    // Keys of a layer / keys of the last: 1 to 2^15.
+  uint32_t expansion = 2;    // Keys of a layer / of the one before: 1 to 2^15.
   // The share of the remaining rate that a layer leaves to the layers after it:
   // on average the rate of each layer is this times that of the one before.
   // Above 0, below 1.
