@@ -195,7 +195,7 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   return CheckOurs(*sst, probe_count, file);
 }
 
-// --- The expected filter -----------------------------------------------------
+// --- The expected filter ----------------------------------------------------
 
 // With fewer keys, a filter's size depends more on rounding and chance than on
 // bits per key.

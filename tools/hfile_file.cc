@@ -267,9 +267,9 @@ class HFileFile : public FilterFile {
   const std::unique_ptr<HFileReader> reader_;
 };
 
-// The file that a region split leaves instead of an HFile: a reference, which
-// is a message with the split row, or a link, which is an empty file with the
-// HFile's name. Both are also recognized by their names.
+// A file that stands for an HFile elsewhere: a reference, which a region split
+// leaves and which is a message with the split row; or a link, which is an
+// empty file with the HFile's name. Their names identify them too.
 class HFileReference : public FilterFile {
  public:
   std::string_view kind() const override { return "hfile_reference"; }

@@ -7,7 +7,7 @@
 //   bool exists = false;
 //   Status s = rows.RowExists(read, "user17", &exists);
 //   s = rows.GetCell(read, "user17", "email", &value);        // As by Get().
-//  s = rows.GetNewestCell(read, "user17", "email", &value);  // Newest version.
+//   s = rows.GetNewestCell(read, "user17", "email", &value);  // The newest.
 //   s = rows.GetRow(read, "user17", &cells);
 //
 // Keys are written with the codec's Encode(). A version may follow an "ordered"
