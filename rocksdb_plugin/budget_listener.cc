@@ -29,8 +29,8 @@ namespace {
 
 constexpr size_t kReadsPerEvent = 8;
 
-// Of all column families, since that is how RocksDB lists SSTs without a
-// handle.
+// Lists the SSTs of all column families, since RocksDB lists no others without
+// a handle.
 void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
   const std::map<std::string, uint64_t> changes = LiveTrees::Changes(*logger);
   const auto start = LiveTree::Clock::now();
@@ -48,7 +48,7 @@ void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
   LiveTrees::KeepOnly(*logger, names);
 }
 
-// From before the database was opened, or ingested.
+// Reads the filter properties of SSTs from before the open, or ingested.
 void ReadUnknownFilters(rdb::DB* db, LiveTree* tree) {
   const LiveFiles unknown = tree->TakeUnknown(kReadsPerEvent);
   if (unknown.empty()) return;
@@ -59,7 +59,7 @@ void ReadUnknownFilters(rdb::DB* db, LiveTree* tree) {
   options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
   for (const auto& [number, file] : unknown) {
     rdb::SstFileReader reader(options);
-    if (!reader.Open(file.path).ok()) continue;  // Gone, or not ours to read.
+    if (!reader.Open(file.path).ok()) continue;  // Deleted, or not ours.
     const auto properties = reader.GetTableProperties();
     if (properties != nullptr) {
       tree->LearnFilter(number, FileFilter::Of(*properties));
@@ -67,7 +67,7 @@ void ReadUnknownFilters(rdb::DB* db, LiveTree* tree) {
   }
 }
 
-// As it is, as far as can be known.
+// The tree of a column family, brought up to date as far as possible.
 std::shared_ptr<LiveTree> TreeOf(rdb::DB* db, const std::string& name,
                                  std::optional<uint32_t> id = std::nullopt) {
   const std::shared_ptr<rdb::Logger> logger = db->GetDBOptions().info_log;
@@ -92,7 +92,7 @@ uint64_t SizeOf(const rdb::TableProperties& properties) {
   return properties.data_size + properties.index_size + properties.filter_size;
 }
 
-// Properties are found by path.
+// The paths are the keys of `all_properties`.
 LiveFiles FilesOf(const std::vector<rdb::CompactionFileInfo>& infos,
                   const std::vector<std::string>& paths,
                   const rdb::TablePropertiesCollection& all_properties) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What native and composed mode have in common as options in text: the id that
-// may name the bits, and what describes a budget.
+// The text options that native and composed mode share: the id that may contain
+// the bits, and the options of a budget.
 //
 //   AddBudgetOptions<RocksDbOptions>("rowbloom", &table);
 //   absl::Status status = ParsePolicyId("rowbloom:8", "rowbloom", &bits);
@@ -21,9 +21,8 @@
 
 namespace rowbloom {
 
-// `id` is `policy` or `policy`:BITS_PER_KEY; the other options follow, if at
-// all, through RocksDB's Configurable. *bits_per_key stays as it is if the id
-// names none.
+// `id` is `policy` or `policy`:BITS_PER_KEY; RocksDB's Configurable reads other
+// options later. *bits_per_key does not change if the id has none.
 inline absl::Status ParsePolicyId(std::string_view id,
                                   const std::string& policy,
                                   double* bits_per_key) {
@@ -54,7 +53,7 @@ void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
       NumberText<Options, &Options::size_ratio, ValidateSizeRatio>());
 }
 
-// Of options that are valid.
+// `options` are valid.
 template <typename Options>
 FileBudgetOptions MakeFileBudgetOptions(const Options& options,
                                         double bits_per_key, BudgetMode mode) {

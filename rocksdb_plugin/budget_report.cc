@@ -38,7 +38,7 @@ constexpr char kRibbon[] = "rocksdb_ribbon";
 // The filters that a policy writes, and the share of gets that miss.
 struct Asked {
   std::string filter;
-  double bits_per_key = rowbloom::FilterPolicy::kDefaultBitsPerKey;  // Of ours.
+  double bits_per_key = rowbloom::FilterPolicy::kDefaultBitsPerKey;  // Ours.
   double missing_share = 0.5;
   bool is_bloom_in_level_0 = false;
 };
@@ -52,7 +52,7 @@ class Rates {
         large_(std::move(cost)),
         partition_bytes_(partition_bytes) {
     if (IsRocksDbs()) return;
-    // What a blob has beside its units, which are more for more bits.
+    // A blob's bytes besides its units, which are more for more bits.
     for (int bits = 1; bits <= rowbloom::FilterPolicy::kMaxBitsPerKey; ++bits) {
       const auto builder = NewFilterBuilder(PolicyOf(bits));
       builder->Add(KeyDigest{});
@@ -87,8 +87,8 @@ class Rates {
     return rowbloom::FilterPolicy::BitsPerKey(asked_.filter, bits);
   }
 
-  // Between the most bits per key of which `holds` is true, and the least of
-  // which it is not.
+  // A range around the point where `holds` ends: the most bits per key for
+  // which it is true, and the least for which it is false.
   template <typename Holds>
   static std::pair<double, double> WhereEnds(const Holds& holds) {
     double low = rowbloom::FilterPolicy::kMinBitsPerKey;
@@ -101,8 +101,8 @@ class Rates {
     return {low, high};
   }
 
-  // Few keys take the same bytes for many bits per key: those next to what the
-  // policy has on average.
+  // Few keys take the same bytes for many bits per key: uses those nearest to
+  // the policy's average.
   double OfSmall(uint64_t keys, double bytes) const {
     const auto size = [&](double bits) {
       return FilterSizeBytes(PolicyOf(bits), keys);
@@ -134,7 +134,7 @@ double MissingShare(const RocksDbComposedOptions& options) {
   return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
 }
 
-// Of filters in an SST that another wrote, by the name of its policy.
+// True if the policy reads the filters of the policy named `written_with`.
 bool Reads(const rdb::FilterPolicy& policy, const std::string& written_with) {
   const bool is_ours = written_with == NativePolicy::kClassName();
   return policy.IsInstanceOf(NativePolicy::kClassName()) == is_ours;
@@ -203,7 +203,7 @@ absl::Status SumUp(const FilterCost& cost, const FilterStats* stats,
     level.filter_bytes += file.filter_bytes;
     report->key_count += file.key_count;
     report->filter_bytes += file.filter_bytes;
-    // Sums first.
+    // Holds sums until the division below.
     const auto keys = static_cast<double>(file.key_count);
     level.expected_fpr += keys * file.expected_fpr;
     runs.back().run.key_count += file.key_count;
@@ -274,7 +274,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   std::vector<const LiveFile*> in_order;
   std::set<std::string> unread;
   for (auto& [number, file] : live) {
-    // One that has come or gone in between stays unknown, or out.
+    // An SST that was made or deleted in between stays unknown, or out.
     const auto of_file = properties.find(file.path);
     if (of_file != properties.end()) {
       file.filter = FileFilter::Of(*of_file->second);
@@ -371,7 +371,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     keys += static_cast<double>(file.filter_key_count);
     keys_of_family[file.family] += file.filter_key_count;
   }
-  // Of those that have a cost: not "mixed", nor another's.
+  // Keeps families that have a cost, so neither "mixed" nor a foreign filter.
   for (auto it = keys_of_family.begin(); it != keys_of_family.end();) {
     it = FilterCost::OfName(it->first).ok() ? std::next(it)
                                             : keys_of_family.erase(it);
@@ -409,7 +409,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   }
   std::stable_sort(report.files.begin(), report.files.end(),
                    [](const auto& a, const auto& b) {
-                     // Of level 0 by number, which is the end of the path.
+                     // Sorts level 0 by number, which is the end of the path.
                      if (a.level != b.level) return a.level < b.level;
                      if (a.level != 0) return false;
                      return a.path.size() != b.path.size()

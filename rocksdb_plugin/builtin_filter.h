@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known here of the filters of RocksDB's own policies, 7.0 and later.
+// How to tell the filters of RocksDB's own policies apart, 7.0 and later.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUILTIN_FILTER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_BUILTIN_FILTER_H_
@@ -10,12 +10,12 @@
 
 namespace rowbloom {
 
-// By this name SSTs carry them, and policies that read them go by it.
+// The CompatibilityName in SSTs with them and of policies that read them.
 inline constexpr char kBuiltinCompatibilityName[] =
     "rocksdb.BuiltinBloomFilter";
 
-// Behind the bits are five bytes. The first is negative and says which filter
-// it is; of an old Bloom filter, it is the number of probes.
+// Five bytes follow the bits. The first is negative and names the filter; in an
+// old Bloom filter, it is the number of probes.
 inline std::string_view BuiltinFamily(std::string_view filter) {
   constexpr size_t kTrailerSize = 5;
   if (filter.size() <= kTrailerSize) return "rocksdb_empty";

@@ -41,7 +41,7 @@ bool EqualMeansSameBytes(const ROCKSDB_NAMESPACE::Comparator& comparator) {
          name == "rocksdb.ReverseBytewiseComparator.u64ts";
 }
 
-// RocksDB 7.8 takes timestamps for a part of the prefix in a hash index.
+// RocksDB 7.8 treats timestamps as a part of the prefix in a hash index.
 Status CheckHashIndex(const ColumnFamilyOptions& options,
                       const BlockBasedTableOptions* table_options) {
   if (table_options == nullptr ||
@@ -57,7 +57,7 @@ Status CheckHashIndex(const ColumnFamilyOptions& options,
       "kBinarySearch or kTwoLevelIndexSearch"));
 }
 
-// RocksDB's memtables by prefix do not go backwards.
+// RocksDB's prefix memtables cannot iterate backwards.
 Status CheckMemtable(const ColumnFamilyOptions& options) {
   const std::string memtable = options.memtable_factory == nullptr
                                    ? ""
@@ -72,7 +72,7 @@ Status CheckMemtable(const ColumnFamilyOptions& options) {
                    "use SkipListFactory"));
 }
 
-// Of RocksDB 11.2 and later: whether reading writes range tombstones.
+// For RocksDB 11.2 and later: true if reads write range tombstones.
 template <typename Options>
 auto ReadsWriteTombstones(const Options& options, int /*preferred*/)
     -> decltype(options.min_tombstones_for_range_conversion > 0) {
@@ -83,8 +83,8 @@ bool ReadsWriteTombstones(const Options& /*options*/, long /*otherwise*/) {
   return false;
 }
 
-// The bounds of a column map to a prefix that no key of the column maps to.
-// Our builder adds it; whatever else RocksDB keys by prefix does not.
+// The bounds of a column map to a prefix that no key of the column maps to. Our
+// builder adds it; everything else that RocksDB keys by prefix does not.
 Status CheckNothingElseUsesPrefixes(
     const ColumnFamilyOptions& options,
     const BlockBasedTableOptions* table_options) {
@@ -121,13 +121,13 @@ Status CheckNothingElseUsesPrefixes(
   return Status::OK();
 }
 
-// By it the budget is spread over levels that are not known.
+// The size ratio spreads the budget over levels that are not known.
 Status CheckSizeRatio(const ColumnFamilyOptions& options, BudgetMode mode,
                       double size_ratio) {
   const double multiplier = options.max_bytes_for_level_multiplier;
   if (mode == BudgetMode::kFixed ||
       options.compaction_style != ROCKSDB_NAMESPACE::kCompactionStyleLevel ||
-      // Text has fewer digits, and no budget can be had by one of at most 1.
+      // Text has fewer digits, and no budget accepts a ratio of at most 1.
       std::abs(multiplier - size_ratio) <= 1e-3 * size_ratio ||
       !ValidateSizeRatio(multiplier).ok()) {
     return Status::OK();
@@ -174,8 +174,8 @@ double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
   if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
     return composed->options().bits_per_key;
   }
-  // RocksDB's own have an id such as "bloomfilter:10:false". A Ribbon filter
-  // takes less than the Bloom filter whose bits its id names.
+  // RocksDB's own policies have an id such as "bloomfilter:10:false". A Ribbon
+  // filter takes less than the Bloom filter whose bits its id names.
   const std::string id = policy.GetId();
   const size_t colon = id.find(':');
   if (std::string_view(policy.CompatibilityName()) !=
@@ -231,7 +231,7 @@ Status CheckTraps(const ColumnFamilyOptions& options,
                        " is never fed: whole_key_filtering is off and there is "
                        "no prefix_extractor; set either"));
     }
-    // Mended in RocksDB 9.5, and by our builder.
+    // RocksDB 9.5 fixed this, and so does our builder.
     if (composed != nullptr && table_options->partition_filters &&
         ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR < 905) {
       return Status::InvalidArgument(absl::StrCat(

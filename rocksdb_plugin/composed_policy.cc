@@ -97,12 +97,12 @@ ComposedSetting ComposedPolicy::SettingFor(
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
       context, CostOf(result.filter),
       MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget));
-  // Valid options always have one. An SST without a filter is slow only.
+  // Valid options always have one. An SST without a filter is only slow.
   if (!share.ok()) return result;
   result.setting = share->budget.ForFile(share->facts);
   if (share->facts.is_flush && result.setting.policy_bits > 0 &&
       options_.filter == RocksDbFilter::kHybrid) {
-    // The same rate, which costs Bloom more, within what a flush may take.
+    // Keeps the rate, which costs Bloom more, within the limit of a flush.
     const FilterCost& bloom = CostOf(RocksDbFilter::kBloom);
     result.filter = RocksDbFilter::kBloom;
     result.setting = bloom.ForFpr(result.setting.fpr);

@@ -31,7 +31,7 @@ namespace rowbloom {
 
 absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options);
 
-// What the bits of one SST are, and of which filter.
+// The bits of one SST's filter and its kind.
 struct ComposedSetting {
   RocksDbFilter filter = RocksDbFilter::kBloom;  // Or kRibbon.
   FilterSetting setting;                         // 0 policy_bits: no filter.
@@ -41,8 +41,8 @@ class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
  public:
   static const char* kClassName() { return "rowbloom.Composed"; }
 
-  // From "rowbloom.Composed" or "rowbloom.Composed:BITS_PER_KEY"; the other
-  // options follow, if at all, through RocksDB's Configurable.
+  // From "rowbloom.Composed" or "rowbloom.Composed:BITS_PER_KEY"; RocksDB's
+  // Configurable reads other options later.
   static absl::StatusOr<std::unique_ptr<ComposedPolicy>> Parse(
       std::string_view id);
 
@@ -75,8 +75,8 @@ class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
 
   mutable TreeBudget tree_;
   mutable std::mutex mutex_;
-  // By filter and hundredths of bits, so some thousands at most. Builders point
-  // into them, so they stay.
+  // The key is the filter and hundredths of bits, so there are some thousands
+  // at most. Builders point into the policies, so they stay.
   mutable std::map<std::pair<RocksDbFilter, long>, BuiltIn> built_ins_;
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From an entry, as RocksDB hands it to a filter, to filter keys. The one
-// place that decides it, for the builder, the reader and the prefix extractor
-// alike: so what a lookup asks is always among what was added for the same
-// entry, whatever the entry is.
+// Turns an entry, as RocksDB passes it to a filter, into filter keys. Builders
+// and readers use the same function, so a lookup always asks for a key that was
+// added for the same entry, whatever the entry is.
 //
 //   EntryParts parts = SplitEntry(BloomType::kRowCol, codec, entry);
 //   asks:  parts.asked
@@ -38,14 +37,14 @@ struct EntryParts {
 EntryParts SplitEntry(BloomType bloom_type, const KeyCodec& codec,
                       std::string_view entry);
 
-// Whether the entry may be the bound of a column that an extractor for
+// True if the entry may be the bound of a column that an extractor for
 // "ordered" keys made, while the filter was built with another codec: nobody
 // added it, so a filter cannot deny it.
 bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry);
 
-// InvalidArgument unless ROW or ROWCOL: RocksDB knows no row prefix of ours
-// that both a cell and a shorter row could be asked by, and for no filter
-// there is filter_policy=nullptr.
+// InvalidArgument unless ROW or ROWCOL: RocksDB has no row prefix of ours by
+// which both a cell and a shorter row could be asked, and no filter at all is
+// filter_policy=nullptr.
 absl::Status CheckBloomType(BloomType bloom_type);
 
 inline std::string_view ViewOf(const ROCKSDB_NAMESPACE::Slice& slice) {

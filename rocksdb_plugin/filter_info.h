@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a filter blob of ours carries for RocksDB as its metadata, so that it
-// is asked as it was built whatever is configured by then:
+// The metadata of our filter blobs in RocksDB: a filter is asked as it was
+// built, whatever is configured by then:
 //
 // | offset | bytes | field                                              |
 // |--------|-------|----------------------------------------------------|

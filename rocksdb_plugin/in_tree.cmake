@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What RocksDB's CMake build asks of a plugin. Included by CMakeLists.txt where
-# this directory is plugin/rowbloom of a RocksDB tree. The function that
-# registers the plugin is named in rowbloom.mk.
+# The variables that RocksDB's CMake build expects from a plugin. CMakeLists.txt
+# includes this file where this directory is plugin/rowbloom of a RocksDB tree.
+# rowbloom.mk names the function that registers the plugin.
 
 include(GNUInstallDirs)
 find_package(PkgConfig REQUIRED)

@@ -20,17 +20,17 @@ using ROCKSDB_NAMESPACE::TableProperties;
 
 namespace {
 
-// The list of live SSTs is copied under the mutex of the database.
+// RocksDB copies the list of live SSTs under its DB mutex.
 constexpr int kPauseForEachCopy = 1000;
 constexpr std::chrono::seconds kLongestPause(60);
 
-// Sums over so many SSTs may lack one change.
+// Sums may lack one change for each kFilesForEachChange SSTs.
 constexpr size_t kFilesForEachChange = 1000;
 
 constexpr size_t kRememberedGone = 1000;
 
-// Of files whose own threads have yet to tell: above all of RocksDB's sequence
-// numbers.
+// The order of files whose own threads have not reported them yet. It is above
+// all of RocksDB's sequence numbers.
 constexpr uint64_t kNoOrderYet = uint64_t{1} << 56;
 
 uint64_t Rounded(double value) {
@@ -144,12 +144,12 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
 std::optional<double> LiveTree::OutputKeys(const Output& output,
                                            const Sums& sums) const {
   if (output.is_flush) {
-    // As many as the last had.
+    // Assumes the keys of the last flush.
     if (!last_flush_.has_value()) return std::nullopt;
     return sums.estimator.Of(*last_flush_).keys;
   }
-  // The level as it is when the compactions into it are done. One that writes
-  // to level 0 has one run for itself, and one thread.
+  // The size of the level when the compactions into it are done. A compaction
+  // that writes to level 0 has its own run and its own thread.
   const int level = static_cast<int>(output.level);
   double keys = 0;
   bool any_job = false;
@@ -160,7 +160,7 @@ std::optional<double> LiveTree::OutputKeys(const Output& output,
     for (const uint64_t number : job.inputs) {
       const auto file = files_.find(number);
       if (file == files_.end()) continue;
-      if (level > 0 && file->second.level == level) continue;  // Below.
+      if (level > 0 && file->second.level == level) continue;  // Counted below.
       keys += sums.estimator.Of(file->second).keys;
     }
   }
@@ -185,8 +185,8 @@ void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
 void LiveTree::CompactionBegan(int job, uint32_t output_level,
                                LiveFiles inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A file is in one compaction at a time. RocksDB does not tell of the end of
-  // one that the database was closed in.
+  // A file is in one compaction at a time. If the database is closed during a
+  // compaction, RocksDB does not report its end.
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     const bool is_over = std::any_of(
         inputs.begin(), inputs.end(), [&](const auto& number_and_file) {
@@ -243,7 +243,7 @@ void LiveTree::CompactionCompleted(int job, bool is_ok,
     file.order = order;
     if (gone_.count(number) == 0) files_[number] = std::move(file);
   }
-  // Numbers rise, so those that are left are the newest.
+  // Numbers rise, so the newest ones stay.
   while (gone_.size() > kRememberedGone) gone_.erase(gone_.begin());
 }
 
@@ -258,7 +258,7 @@ void LiveTree::LearnFilter(uint64_t number, const FileFilter& filter) {
 bool LiveTree::WantsFiles(Clock::time_point now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (now < not_before_ || (!is_stale_ && now < at_latest_)) return false;
-  not_before_ = now + kLongestPause;  // Until SetFiles() says better.
+  not_before_ = now + kLongestPause;  // Until SetFiles() sets it.
   return true;
 }
 
@@ -283,7 +283,7 @@ void LiveTree::SetFiles(uint64_t changes, LiveFiles files,
 
 void LiveTree::SetStale() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++changes_;  // A list that is on its way does not have it.
+  ++changes_;  // A list that is being read lacks this change.
   is_stale_ = true;
 }
 
@@ -337,7 +337,7 @@ std::shared_ptr<LiveTree> LiveTrees::Find(
   AllTrees& all = Trees();
   const std::lock_guard<std::mutex> lock(all.mutex);
   const auto found = all.trees.find({logger, column_family_name});
-  // Another logger may have come to be at the same address.
+  // Another logger may now have the same address.
   if (found == all.trees.end() || found->second.logger.expired()) {
     return nullptr;
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The live SSTs of a column family, as a listener has learned of them, and what
-// follows for the filter of an SST that is about to be written. The listener
-// and the filter policy find each other in LiveTrees: RocksDB tells a policy
-// the logger of the database and the name of the column family, and nothing
-// that leads from there to a listener.
+// The live SSTs of a column family, as a listener has learned of them, and the
+// facts that follow for the filter of the next SST. The listener and the filter
+// policy find each other in LiveTrees: RocksDB gives a policy the logger of the
+// database and the name of the column family, and nothing that leads from there
+// to a listener.
 //
 //   std::shared_ptr<LiveTree> tree = LiveTrees::Find(context.info_log, name);
 //   if (tree != nullptr) view = tree->ViewFor({level, is_flush});
 //
 // Thread-safe. No lock is held while RocksDB is called, so RocksDB may call
-// with any of its own held.
+// with any of its own locks held.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_LIVE_TREE_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_LIVE_TREE_H_
@@ -49,19 +49,19 @@ struct FileFilter {
 
 struct LiveFile {
   int level = 0;
-  uint64_t order = 0;  // Of two in level 0, the larger is the newer.
+  uint64_t order = 0;  // In level 0, a larger one is newer.
   uint64_t size_bytes = 0;
-  std::optional<FileFilter> filter;  // Unset: not known.
-  std::string path;                  // Where to look for it; may be empty.
+  std::optional<FileFilter> filter;  // Unset: unknown.
+  std::string path;                  // The path of the SST; may be empty.
   bool was_taken = false;            // By LiveTree::TakeUnknown().
 };
 using LiveFiles = std::map<uint64_t, LiveFile>;  // By file number.
 
-// As listed; filters are not known.
+// The listed files; their filters are unknown.
 LiveFiles FilesOf(const ROCKSDB_NAMESPACE::ColumnFamilyMetaData& column_family);
 
-// Keys and filter bytes of SSTs; where they are not known, by what is known of
-// others.
+// Keys and filter bytes of SSTs; unknown ones are estimated from the known
+// SSTs.
 class FilterEstimator {
  public:
   struct Estimate {
@@ -72,7 +72,7 @@ class FilterEstimator {
   FilterEstimator() = default;  // Knows nothing.
   explicit FilterEstimator(const LiveFiles& files);
 
-  bool is_known() const { return is_known_; }  // Anything.
+  bool is_known() const { return is_known_; }  // If any filter is known.
   Estimate Of(const LiveFile& file) const;
 
  private:
@@ -91,20 +91,20 @@ class LiveTree {
   };
   struct View {
     LiveFilters live;
-    uint32_t level_count = 0;         // One more than the deepest with SSTs.
-    std::optional<double> run_share;  // Of the output's run.
+    uint32_t level_count = 0;         // 1 + the deepest level with SSTs.
+    std::optional<double> run_share;  // The share of the output's run.
   };
-  // Nothing if nothing is known. Keys are filter keys; of SSTs without a
-  // filter, as many for each entry as the others have. Of very many SSTs
-  // without the last few changes.
+  // nullopt if no filter is known. Keys are filter keys; for SSTs without a
+  // filter they are estimated from the entries by the others. With very many
+  // SSTs the view may lack the last few changes.
   std::optional<View> ViewFor(const Output& output) const;
 
-  // In whatever order threads come to say so: an input of a compaction may be
-  // a file that was not told of yet.
+  // Threads may report these in any order: an input of a compaction may be a
+  // file that was not reported yet.
   void FlushCompleted(uint64_t number, LiveFile file);
   void CompactionBegan(int job, uint32_t output_level, LiveFiles inputs);
-  // `outputs` without filters and order; those of inputs that were moved, and
-  // `filters`, are taken.
+  // `outputs` come without order, which is set from the inputs. An input that
+  // was moved keeps its filter.
   void CompactionCompleted(int job, bool is_ok,
                            const std::vector<uint64_t>& inputs,
                            LiveFiles outputs);
@@ -112,18 +112,18 @@ class LiveTree {
 
   using Clock = std::chrono::steady_clock;
 
-  // Whether to read the list of live SSTs now: because some came or went that
-  // it was not told of, or to be sure. Once true, false for a while.
+  // True if the list of live SSTs should be read now, because some came or went
+  // unreported, or as a precaution. Once true, false for a while.
   bool WantsFiles(Clock::time_point now);
   // All live SSTs, as they were when changes() was `changes`, and how long it
-  // took to list them. Nothing is done if there has been a change since.
-  // Filters that are known stay known.
+  // took to list them. Ignores the list if there has been a change since. Known
+  // filters stay known.
   void SetFiles(uint64_t changes, LiveFiles files, Clock::duration took);
   uint64_t changes() const;
   void SetStale();
 
-  // Up to `count` SSTs of unknown filters, each only once, and none of levels
-  // of which kSampledFiles are known: the others will be like them.
+  // Up to `count` SSTs with unknown filters, each only once. Skips levels with
+  // kSampledFiles known ones: their other SSTs are assumed to be alike.
   LiveFiles TakeUnknown(size_t count);
   static constexpr size_t kSampledFiles = 64;
 
@@ -133,9 +133,9 @@ class LiveTree {
     std::set<uint64_t> inputs;
     std::thread::id thread;
   };
-  // Of all files. The newest run first: SSTs of level 0, and then levels.
+  // Sums over all files. The newest run is first: SSTs of level 0, then levels.
   struct Sums {
-    uint64_t changes = 0;  // And learned.
+    uint64_t changes = 0;  // changes_ + learned_.
     FilterEstimator estimator;
     std::map<std::pair<int, uint64_t>, double> run_keys;
     double keys = 0;
@@ -147,38 +147,39 @@ class LiveTree {
                                    const Sums& sums) const;
 
   mutable std::mutex mutex_;
-  mutable std::unique_ptr<Sums> sums_;  // Once they were asked for.
+  mutable std::unique_ptr<Sums> sums_;  // Made when they are needed.
   LiveFiles files_;
   std::map<int, Job> jobs_;
-  // The last that compactions took. Threads may tell of them only later, and
-  // a list may have named them before that.
+  // The SSTs that compactions consumed last. A thread may report that it wrote
+  // one only later, even if a list has named it before.
   std::set<uint64_t> gone_;
   std::optional<LiveFile> last_flush_;
   uint64_t changes_ = 0;
   uint64_t learned_ = 0;  // Calls of LearnFilter().
   bool may_have_unknown_ = true;
   bool is_stale_ = true;
-  Clock::time_point not_before_;  // When it may want files again,
-  Clock::time_point at_latest_;   // and when it will.
+  Clock::time_point not_before_;  // WantsFiles() is false before,
+  Clock::time_point at_latest_;   // and true after this.
 };
 
-// Those of all open databases with a listener. A database is known by its
-// logger, which it has from when it is opened until it is closed.
+// The trees of all open databases with a listener. A database is known by its
+// logger, which it has from its open to its close.
 class LiveTrees {
  public:
-  // nullptr if no listener has told of it.
+  // nullptr if no listener has reported it.
   static std::shared_ptr<LiveTree> Find(const ROCKSDB_NAMESPACE::Logger* logger,
                                         const std::string& column_family_name);
-  // Makes one if there is none, or that which is there is of a dropped column
-  // family: of another id, if that is known. Forgets those of closed databases.
+  // Makes a tree if there is none, or if the present one belongs to a dropped
+  // column family, whose id differs if known. Forgets trees of closed
+  // databases.
   static std::shared_ptr<LiveTree> FindOrAdd(
       const std::shared_ptr<ROCKSDB_NAMESPACE::Logger>& logger,
       const std::string& column_family_name,
       std::optional<uint32_t> column_family_id = std::nullopt);
-  // Forgets the column families of a database that have none of these names.
+  // Forgets the column families of a database whose name is not among these.
   static void KeepOnly(const ROCKSDB_NAMESPACE::Logger& logger,
                        const std::set<std::string>& column_family_names);
-  // Of the trees of a database, LiveTree::changes().
+  // LiveTree::changes() of each tree of a database.
   static std::map<std::string, uint64_t> Changes(
       const ROCKSDB_NAMESPACE::Logger& logger);
 };

@@ -25,11 +25,11 @@ struct LevelCounts {
   uint64_t true_positive = 0;
 };
 
-// Of the thread, since it was started.
+// The thread's counters since it was started.
 struct Counts {
-  // Levels deeper than FilterStats knows are in the last.
+  // The last element also counts the levels deeper than FilterStats knows.
   std::array<LevelCounts, FilterStats::kLevels + 1> levels;
-  uint64_t filter_hits = 0;  // By scans as well.
+  uint64_t filter_hits = 0;  // Includes scans.
   uint64_t filter_misses = 0;
 };
 
@@ -47,7 +47,7 @@ Counts CountsOfThread() {
   Counts counts;
   counts.filter_hits = perf.bloom_sst_hit_count;
   counts.filter_misses = perf.bloom_sst_miss_count;
-  if (perf.level_to_perf_context == nullptr) return counts;  // Cleared since.
+  if (perf.level_to_perf_context == nullptr) return counts;  // It was cleared.
   for (const auto& [level, by_level] : *perf.level_to_perf_context) {
     LevelCounts& c =
         counts.levels[std::min<size_t>(level, FilterStats::kLevels)];
@@ -58,7 +58,7 @@ Counts CountsOfThread() {
   return counts;
 }
 
-// One of `interval`, whatever the pattern of the lookups.
+// True for one call of `interval`, at any pattern of lookups.
 bool IsDrawn(uint32_t interval) {
   if (interval <= 1) return true;
   thread_local uint64_t state = std::random_device()() | 1;
@@ -68,7 +68,7 @@ bool IsDrawn(uint32_t interval) {
   return state < std::numeric_limits<uint64_t>::max() / interval;
 }
 
-// Nothing where the counter was reset in between.
+// 0 if the counter was reset in between.
 uint64_t Since(uint64_t before, uint64_t now) {
   return now > before ? now - before : 0;
 }
@@ -113,7 +113,7 @@ void RocksDbLookupSample::Stop() {
         Since(before.levels[i].useful, now.levels[i].useful);
     const uint64_t positive =
         Since(before.levels[i].positive, now.levels[i].positive);
-    // A MultiGet by prefix counts no positives, and what was true of them.
+    // A MultiGet by prefix counts true positives, but no positives.
     const uint64_t true_positive = std::min(
         positive,
         Since(before.levels[i].true_positive, now.levels[i].true_positive));

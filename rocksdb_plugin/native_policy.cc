@@ -44,7 +44,7 @@ absl::Status ValidatePolicy(const FilterPolicy& policy) {
 absl::Status ParsePolicyOption(std::string_view text, RocksDbOptions* options) {
   absl::StatusOr<FilterPolicy> policy = FilterPolicy::Parse(text);
   if (!policy.ok()) return policy.status();
-  // A family alone has the bits that the id named.
+  // A family without bits takes the bits of the id.
   if (text == policy->family()) {
     policy = FilterPolicy::BitsPerKey(text, options->policy.bits_per_key());
   }
@@ -64,7 +64,7 @@ absl::Status ValidateBudgetBitsOrNone(double bits_per_key) {
   return ValidateBudgetBits("budget_bits_per_key", bits_per_key);
 }
 
-// Of a filter as large as a partition is to be; whole SSTs are large.
+// The keys of a filter as large as a partition should be; a whole SST is large.
 uint64_t KeysPerFilter(const ROCKSDB_NAMESPACE::BlockBasedTableOptions& table,
                        double bits_per_key) {
   if (!table.partition_filters) return FilterCost::kLargeFilter;
@@ -156,8 +156,8 @@ FilterSetting NativePolicy::SettingFor(
   const double bits_per_key = BudgetBitsPerKey(options_);
   const absl::StatusOr<FilterCost> cost =
       CostOf(KeysPerFilter(context.table_options, bits_per_key));
-  // Valid options have a cost and a share. An SST without a filter is slow
-  // only.
+  // Valid options have a cost and a share. An SST without a filter is only
+  // slow.
   if (!cost.ok()) return {};
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
       context, *cost,
@@ -169,8 +169,8 @@ FilterSetting NativePolicy::SettingFor(
 ROCKSDB_NAMESPACE::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
     const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const noexcept {
   RocksDbOptions options = options_;
-  // Prefixes alone bring rows alone. The filter must say so, or it would deny
-  // the columns that it was never given.
+  // If only prefixes are added, they are rows. The filter must record that, or
+  // it would deny the columns that it was never given.
   if (!context.table_options.whole_key_filtering) {
     options.bloom_type = BloomType::kRow;
   }

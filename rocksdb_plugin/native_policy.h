@@ -32,8 +32,8 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
  public:
   static const char* kClassName() { return "rowbloom"; }
 
-  // From "rowbloom" or "rowbloom:BITS_PER_KEY"; the other options follow, if
-  // at all, through RocksDB's Configurable.
+  // From "rowbloom" or "rowbloom:BITS_PER_KEY"; RocksDB's Configurable reads
+  // other options later.
   static absl::StatusOr<std::unique_ptr<NativePolicy>> Parse(
       std::string_view id);
 
@@ -52,7 +52,7 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
   ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
       const ROCKSDB_NAMESPACE::Slice& contents) const noexcept override;
 
-  // With a budget, what it gives the SST; 0 policy_bits: no filter.
+  // With a budget, its setting for the SST; 0 policy_bits: no filter.
   FilterSetting SettingFor(
       const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const;
 
@@ -62,10 +62,10 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
   RocksDbOptions options_;  // Registered with Configurable.
   mutable TreeBudget tree_;
   mutable std::mutex mutex_;
-  mutable std::map<uint64_t, FilterCost> costs_;  // By keys of a filter.
+  mutable std::map<uint64_t, FilterCost> costs_;  // By keys per filter.
 };
 
-// What a budget, if there is one, has on average.
+// The average of the budget, if there is one.
 inline double BudgetBitsPerKey(const RocksDbOptions& options) {
   return options.budget_bits_per_key > 0 ? options.budget_bits_per_key
                                          : options.policy.bits_per_key();
@@ -73,8 +73,8 @@ inline double BudgetBitsPerKey(const RocksDbOptions& options) {
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
 
-// As RocksDB's registry calls a factory. nullptr and *error for a wrong `id`,
-// and in a build without native mode. CheckRocksDbRelease() is OK.
+// RocksDB's registry calls it as a factory. nullptr and *error for a wrong
+// `id`, and in a build without native mode. CheckRocksDbRelease() is OK.
 const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
     const std::string& id,
     std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Native mode in a build without it (ROWBLOOM_ROCKSDB_NATIVE=OFF): makes no
-// policy and says why. Stands in for the sources that include filter_bits_abi.h
+// policy and says why. It replaces the sources that include filter_bits_abi.h,
 // and needs RocksDB's public API alone.
 
 #include <memory>

@@ -68,8 +68,8 @@ auto OfThisRelease(Make make) {
   };
 }
 
-// NAME or NAME:anything; what is wrong behind the colon is then said by the
-// factory, not by RocksDB's "could not load".
+// Matches NAME or NAME:anything; the factory then reports an error behind the
+// colon, instead of RocksDB's "could not load".
 ObjectLibrary::PatternEntry Pattern(const char* name) {
   return ObjectLibrary::PatternEntry(name).AddSeparator(":",
                                                         /*at_least_one=*/false);

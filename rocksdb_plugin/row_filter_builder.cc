@@ -26,7 +26,8 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
 
 void RowFilterBuilder::AddKey(const Slice& entry) noexcept {
   if (at_partition_start_) {
-    // Not in Finish: until something is added, the filter must count 0.
+    // Finish must not do this: until something is added, the filter must count
+    // 0.
     at_partition_start_ = false;
     AddCarried(columns_);
     AddCarried(rows_);

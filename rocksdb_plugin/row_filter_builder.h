@@ -4,22 +4,23 @@
 // for each partition.
 //
 // Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests, not
-// entries. A mistake here loses rows, so three promises stand out:
+// entries. A mistake here loses rows, so three promises matter most:
 //
 // - Finish never returns an empty slice. In a partitioned filter RocksDB takes
-//   that for "the key is out of range" and answers NotFound.
+//   that as "the key is out of range" and answers NotFound.
 // - EstimateEntriesAdded is 0 exactly if nothing was added since the last
 //   Finish (RocksDB 9.6 and newer skip an empty filter by it).
 // - The last two distinct rows and columns before a Finish are added to the
 //   next partition too. RocksDB chooses the partition for SeekForPrev by a
-//   separator between two keys, so the entry before a cut may be asked behind
-//   it; two, because RocksDB adds the prefix of the next key before the cut.
+//   separator between two keys, so the next partition may be asked for the
+//   entry before the cut. Two are needed because RocksDB adds the prefix of the
+//   next key before the cut.
 //
-// Memory: a digest takes 8 bytes from when it is added to Finish, beside
-// kFixedMemoryBytes. Finish takes at most 9 bytes a digest, those of the filter
-// and kFinishMemoryBytes, of few digests 100 bytes each, and leaves nothing but
-// the filter: partitions take no more than one of them does. RocksDB does not
-// let policies charge this to its block cache.
+// Memory: a digest takes 8 bytes from its Add to Finish, in addition to
+// kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
+// filter and kFinishMemoryBytes (100 bytes a digest if there are few), and
+// frees all but the filter: many partitions take no more than one. RocksDB does
+// not let policies charge this to its block cache.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_BUILDER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_BUILDER_H_
@@ -39,7 +40,7 @@ namespace rowbloom {
 
 class RowFilterBuilder final : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
  public:
-  // `options` are valid. `verify_result`: RocksDB's
+  // `options` are valid. `verify_result` is RocksDB's
   // detect_filter_construct_corruption.
   RowFilterBuilder(const RocksDbOptions& options, bool verify_result);
 
@@ -63,7 +64,7 @@ class RowFilterBuilder final : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
                          size_t size_bytes) noexcept override;
 #endif
 
-  // Bytes of a blob beside the units: a bound that the tests hold.
+  // The maximum of a blob's bytes besides the units; tests check it.
   static constexpr size_t kBlobOverheadBytes = 80;
   // See above.
   static constexpr int64_t kFixedMemoryBytes = 8 << 10;
@@ -74,14 +75,14 @@ class RowFilterBuilder final : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
   using Run = std::array<std::optional<KeyDigest>, 2>;
 
   void Add(KeyDigest digest, Run* run);
-  // What is left of the partition before.
+  // Adds the keys carried over from the previous partition.
   void AddCarried(const Run& run);
 
   const RocksDbOptions options_;
   const bool verify_result_;
   const std::unique_ptr<FilterBuilder> filter_;
-  // Rows and columns alternate, so each kind collapses by itself.
-  Run rows_;  // And entries that hold no whole row.
+  // Rows and columns alternate, so repeats are dropped in each kind separately.
+  Run rows_;  // Also entries without a whole row.
   Run columns_;
   bool at_partition_start_ = false;
 };

@@ -15,9 +15,9 @@ using ROCKSDB_NAMESPACE::Slice;
 RowFilterReader::RowFilterReader(const Slice& contents) noexcept {
   const absl::StatusOr<RocksDbFilterInfo> info =
       ParseRocksDbFilter(ViewOf(contents));
-  // A filter may cost a read. It never loses a row. RocksDB 8 and newer read
-  // filters without a look at their checksum if ReadOptions::verify_checksums
-  // is false.
+  // A filter may cost a read. It must never lose a row. RocksDB 8 and newer
+  // read filters without checking their checksum if
+  // ReadOptions::verify_checksums is false.
   if (!info.ok() || !VerifyUnits(info->blob).ok()) return;
   view_ = info->blob.view;
   bloom_type_ = info->bloom_type;

@@ -4,11 +4,11 @@
 //
 //   std::unique_ptr<FilterBitsReader> reader(new RowFilterReader(contents));
 //
-// Lives in the block cache beside `contents`, which outlive it; may itself
+// Lives in the block cache beside `contents`, which outlive it. It may itself
 // outlive the policy and the database, and so points to neither. RocksDB makes
 // one at each cache miss: construction compares the checksums of all bytes and
-// allocates nothing. Bytes that are damaged or not understood answer "maybe".
-// Any number of threads.
+// allocates nothing. Damaged or unknown bytes answer "maybe". Any number of
+// threads.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_READER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_ROW_FILTER_READER_H_
@@ -31,7 +31,7 @@ class RowFilterReader final : public ROCKSDB_NAMESPACE::FilterBitsReader {
  private:
   KeyDigest DigestOf(const ROCKSDB_NAMESPACE::Slice& entry) const;
 
-  FilterView view_;  // "maybe" to everything, until the bytes are understood.
+  FilterView view_;  // Answers "maybe" until the bytes are checked.
   BloomType bloom_type_ = BloomType::kRow;
   KeyCodec key_codec_ = KeyCodec::Ordered();
 };

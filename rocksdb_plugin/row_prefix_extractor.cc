@@ -54,8 +54,8 @@ bool RowPrefixExtractor::IsInstanceOf(const std::string& name) const noexcept {
 }
 
 size_t RowPrefixExtractor::PrefixSize(std::string_view key) const {
-  // Bounds end with one of two bytes; most stored keys, with another, need not
-  // be parsed to their column's end.
+  // Bounds end with one of two bytes; most stored keys end with another byte,
+  // and need not be parsed to their column's end.
   if (!maps_columns() || key.empty() ||
       (key.back() != '\0' && key.back() != kColumnUpperBound)) {
     return key_codec_.RowPartSize(key);

@@ -8,17 +8,17 @@
 //   esc(row) 00 01 esc(qual) 00       lower  ->  the column part
 //   esc(row) 00 01 esc(qual) 00 04    upper  ->  the column part
 //
-// So a scan between these two asks for the column, of the same filter that
+// A scan between these two therefore asks the same filter for the column that
 // any other seek asks for the row. Stored keys must all map to their row:
-// RocksDB seeks anew, to the key it stands on, behind many versions of a key
-// or a range tombstone, and were that key mapped to its column, the files
-// without the column would drop out in the middle of a row scan. The same goes
-// for keys that tombstones end at (rocksdb.h: RocksDbDeletion). The other
-// codecs cannot tell a column's bound from a stored key and map to rows only.
+// RocksDB seeks again, to its current key, after many versions of a key or a
+// range tombstone. If that key mapped to its column, the files without the
+// column would drop out in the middle of a row scan. The same holds for keys at
+// which tombstones end (rocksdb.h: RocksDbDeletion). The other codecs cannot
+// tell a column's bound from a stored key and map to rows only.
 //
 // Name and id are "rowbloom.RowPrefix:ROWCOL:ordered". RocksDB stores it with
-// each SST and asks no filter that was fed by another mapping than the one
-// configured, so the name says all that the mapping depends on.
+// each SST and asks no filter that was built with another mapping than the
+// configured one, so the name contains everything that the mapping depends on.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_ROW_PREFIX_EXTRACTOR_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_ROW_PREFIX_EXTRACTOR_H_
@@ -35,13 +35,14 @@
 
 namespace rowbloom {
 
-// Behind a column part: greater than 01, which each key of the column has
-// there, and not FF, which would continue the qualifier. Not 02: RocksDB's
-// separator between the columns q and q\0... ends so, and it cuts range
-// tombstones at separators. Nor kColumnEnd.
+// Follows a column part. It is greater than 01, which each key of the column
+// has there, and not FF, which would continue the qualifier. It is not 02,
+// since RocksDB's separator between the columns q and q\0... ends with 02, and
+// RocksDB cuts range tombstones at separators. It differs from kColumnEnd.
 inline constexpr char kColumnUpperBound = '\x04';
 
-// Behind a column part, too, but it maps to the row: range tombstones end so.
+// Also follows a column part, but the key maps to the row: the end of range
+// tombstones.
 inline constexpr char kColumnEnd = '\x03';
 
 class RowPrefixExtractor final : public ROCKSDB_NAMESPACE::SliceTransform {
@@ -68,15 +69,15 @@ class RowPrefixExtractor final : public ROCKSDB_NAMESPACE::SliceTransform {
   ROCKSDB_NAMESPACE::Slice Transform(
       const ROCKSDB_NAMESPACE::Slice& key) const noexcept override;
   bool InDomain(const ROCKSDB_NAMESPACE::Slice& key) const noexcept override;
-  // False for all. For rows of a fixed length it could be true, but then
-  // auto_prefix_mode takes [row, next row) to hold keys of that row only, and
-  // shorter keys, which lie there but hold no row, would be lost.
+  // Always false. For rows of a fixed length it could be true, but then
+  // auto_prefix_mode assumes that [row, next row) holds keys of that row only,
+  // and shorter keys, which lie there but hold no row, would be lost.
   bool FullLengthEnabled(size_t* length) const noexcept override;
   bool SameResultWhenAppended(
       const ROCKSDB_NAMESPACE::Slice& prefix) const noexcept override;
 
  private:
-  // Bytes of the key's prefix; 0 if it is out of domain.
+  // Size of the key's prefix; 0 if it is out of domain.
   size_t PrefixSize(std::string_view key) const;
 
   const BloomType bloom_type_;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What RocksDB's Makefile reads of the plugin; README.md, "Inside RocksDB".
+# The variables that RocksDB's Makefile reads; README.md, "Inside RocksDB".
 #
-# RocksDB's CMake takes the line of the function out of this file, too, and
-# would take the sources if they stood behind a plain "=".
+# RocksDB's CMake reads the line of the function in this file too, and would
+# read the sources if they followed a plain "=".
 
 rowbloom_FUNC = rowbloom_register
 rowbloom_PKGCONFIG_REQUIRES := rowbloom absl_strings

@@ -46,11 +46,10 @@ Status CheckScannable(const ColumnFamilyHandle& column_family) {
       comparator->Name());
 }
 
-// True if filters are read that are not ours. Ours hold columns, or say that
-// they do not. Others that were written with an extractor that maps the bounds
-// of a column to that column would deny it; RocksDB asks each file by the
-// extractor that it was written with. Whatever is configured by now, and by
-// SetOptions() later, may be that extractor's.
+// True if filters are read that are not ours. Our filters hold columns, or say
+// that they do not. Other filters that were written with an extractor that maps
+// the bounds of a column to that column would deny it; RocksDB asks each file
+// by the extractor that it was written with, which need not be the present one.
 bool ColumnsHide(const Options& options) {
   const auto* table =
       options.table_factory->GetOptions<BlockBasedTableOptions>();
@@ -60,10 +59,10 @@ bool ColumnsHide(const Options& options) {
               kRocksDbCompatibilityName);
 }
 
-// With verify_checksums=false RocksDB 8.0 and later read filters without a look
-// at their checksum, and so the index of partitioned filters, where damage
-// leads to another partition, which answers "no". Our filters check themselves,
-// but not that index.
+// With verify_checksums=false RocksDB 8.0 and later read filters without
+// checking their checksum, and also the index of partitioned filters, where
+// damage leads to another partition, which answers "no". Our filters check
+// themselves, but not that index.
 bool MustVerify(const ReadOptions& read) {
   return ROCKSDB_MAJOR >= 8 && !read.verify_checksums;
 }
@@ -87,7 +86,7 @@ class SafeRead {
   std::optional<ReadOptions> verified_;
 };
 
-// Whether the key is there is then not known, nor whether a filter was right.
+// After a failure it is unknown if the key is there, and if a filter was right.
 bool IsFailure(const Status& status) {
   return !status.ok() && !status.IsNotFound();
 }
@@ -97,7 +96,7 @@ Status NotOfCodec(const Slice& key, absl::string_view why) {
                             std::string(why));
 }
 
-// Where RocksDB has it: values may wait in blobs until they are asked for.
+// For RocksDB releases where values may wait in blobs until they are needed.
 template <typename Read>
 auto PrepareValues(Read* read, int /*preferred*/)
     -> decltype(read->allow_unprepared_value, void()) {
@@ -106,7 +105,7 @@ auto PrepareValues(Read* read, int /*preferred*/)
 template <typename Read>
 void PrepareValues(Read* /*read*/, long /*otherwise*/) {}
 
-// An iterator over the keys of a RocksDbScan, with all that it points to.
+// An iterator over the keys of a RocksDbScan, which owns all that it points to.
 class OneScan {
  public:
   OneScan(DB* db, ColumnFamilyHandle* column_family, const ReadOptions& read,
@@ -127,7 +126,7 @@ class OneScan {
 
   Iterator* operator->() const { return it_.get(); }
 
-  // Says to `sample` what it may count.
+  // Tells `sample` whether to count the scan.
   void Tell(RocksDbLookupSample* sample) const {
     if (!it_->Valid() && it_->status().ok()) sample->TellScanFoundNothing();
   }
@@ -217,7 +216,7 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
   if (!release_.ok()) return;
   std::vector<std::string> keys(names.size());
   std::vector<Slice> slices;
-  std::vector<size_t> places;  // Of what can be asked.
+  std::vector<size_t> places;  // Indexes into `names`.
   for (size_t i = 0; i < names.size(); ++i) {
     const absl::Status encoded =
         key_codec_.Encode(names[i].row, names[i].qualifier, &keys[i]);
@@ -267,7 +266,7 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
     return scan->status().ok() ? Status::NotFound() : scan->status();
   }
   const std::string_view key = ViewOf(scan->key());
-  // The column part, and behind it the terminator's last byte.
+  // The column part is followed by the terminator's last byte.
   size_t row_size = 0;
   const size_t version_begin = key_codec_.ColumnPartSize(key, &row_size) + 1;
   if (key.size() < version_begin || key[version_begin - 1] != '\1') {

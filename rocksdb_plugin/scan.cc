@@ -49,8 +49,8 @@ void RocksDbScan::Configure(ROCKSDB_NAMESPACE::ReadOptions* read) {
   upper_slice_ = read->tailing ? tailing_upper_ : upper_;
   read->iterate_lower_bound = &lower_slice_;
   read->iterate_upper_bound = upper_.empty() ? nullptr : &upper_slice_;
-  // Asks the filter only if both bounds have one prefix, and never while the
-  // scan is under way, so it cannot lose a key whatever the extractor is.
+  // It asks the filter only if both bounds have one prefix, and never during
+  // the scan, so it loses no key with any extractor.
   read->auto_prefix_mode = true;
   read->prefix_same_as_start = false;
   read->total_order_seek = false;
@@ -78,7 +78,7 @@ absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfColumn(
   if (!status.ok()) return status;
   range.end = range.begin;
   if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
-    range.end.back() = kColumnEnd;  // Behind all versions.
+    range.end.back() = kColumnEnd;  // After all versions.
   } else {
     range.end.push_back('\0');  // The column is one key.
   }

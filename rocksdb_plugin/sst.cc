@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The filters in an SST, by RocksDB's public API: a table is opened with a
-// policy that keeps the bytes it is handed.
+// Reads the filters in an SST by RocksDB's public API: opens the table with a
+// policy that keeps the bytes it gets.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +28,9 @@ namespace rdb = ROCKSDB_NAMESPACE;
 
 namespace {
 
-// Claims to read the filters of `compatibility_name`, keeps the bytes RocksDB
-// hands over, and returns no reader, which RocksDB takes for "no filter".
+// Claims to read the filters of `compatibility_name`, keeps the bytes that
+// RocksDB passes to it, and returns no reader, which RocksDB takes as "no
+// filter".
 class CapturingPolicy : public rdb::FilterPolicy {
  public:
   CapturingPolicy(const char* compatibility_name,

@@ -19,7 +19,7 @@ using ROCKSDB_NAMESPACE::TableFileCreationReason;
 
 namespace {
 
-// In a tree whose levels grow tenfold some files of a hundred are of the last.
+// If levels grow tenfold, several files of a hundred are in the last level.
 constexpr size_t kFilesOfEach = 1000;
 constexpr size_t kMostTrees = 1000;
 
@@ -57,8 +57,8 @@ FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
   facts.is_bottommost = context.is_bottommost;
   if (context.level_at_creation < 0) return facts;
   facts.level = context.level_at_creation;
-  // One that is not bottommost has another level below. RocksDB says that of
-  // each flush.
+  // An SST that is not bottommost has another level below. RocksDB calls no
+  // flush bottommost.
   const uint32_t level_count =
       *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
   const std::lock_guard<std::mutex> lock(mutex_);

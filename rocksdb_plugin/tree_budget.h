@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the budget of a column family gives the SST that RocksDB is about to
-// write: from RocksDB's FilterBuildingContext to FileFacts and a FileBudget,
-// for native and composed mode. Where a listener knows the live tree, by that.
+// The share of a column family's budget for the SST that RocksDB is about to
+// write: turns RocksDB's FilterBuildingContext into FileFacts and a FileBudget,
+// for native and composed mode. If a listener knows the live tree, that is
+// used.
 //
 //   absl::StatusOr<FileShare> share = tree_.ShareOf(context, cost, options);
 //   if (share.ok()) setting = share->budget.ForFile(share->facts);
@@ -27,10 +28,10 @@
 
 namespace rowbloom {
 
-// Filters take at most so much for each key of a tree, on average.
+// The limit for the filters of a tree, on average for each key.
 inline constexpr double kMaxBudgetBitsPerKey = 24;
 
-// Each of these says what is allowed.
+// An InvalidArgument of these says what is allowed.
 absl::Status ValidateBudgetBits(const char* option, double bits_per_key);
 absl::Status ValidateSizeRatio(double size_ratio);
 absl::Status ValidateMissingShare(double missing_share);
@@ -42,7 +43,7 @@ struct FileShare {
 
 class TreeBudget {
  public:
-  // `options` may differ from call to call. An error only if they are invalid.
+  // `options` may differ from call to call. Fails only if they are invalid.
   absl::StatusOr<FileShare> ShareOf(
       const ROCKSDB_NAMESPACE::FilterBuildingContext& context,
       const FilterCost& cost, FileBudgetOptions options);
@@ -51,13 +52,14 @@ class TreeBudget {
   FileFacts FactsOf(const ROCKSDB_NAMESPACE::FilterBuildingContext& context);
 
   std::mutex mutex_;
-  // By database and column family, how many levels it has for sure: of late,
-  // and before that. Older ones are forgotten, since nothing tells that a
-  // database was closed, and another may come to have its logger's address.
+  // By database and column family: the number of levels it certainly has, from
+  // recent files and from those before. Older numbers are forgotten, since
+  // nothing reports that a database was closed, and another database's logger
+  // may get the same address.
   using LevelCounts = std::map<std::pair<const void*, std::string>, uint32_t>;
   LevelCounts level_counts_;
   LevelCounts level_counts_before_;
-  size_t files_ = 0;  // That level_counts_ has seen.
+  size_t files_ = 0;  // Files since level_counts_ was cleared.
 };
 
 }  // namespace rowbloom

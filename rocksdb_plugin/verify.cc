@@ -34,22 +34,22 @@ namespace rdb = ROCKSDB_NAMESPACE;
 
 namespace {
 
-// A word of the tables; Abseil's string_view need not be the standard's.
+// A word of the tables; Abseil's string_view may not be the standard's.
 std::string Word(std::string_view text) { return std::string(text); }
 
 bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// Of policies that this project or RocksDB has ever given out.
+// True for the names of all policies of this project and of RocksDB.
 bool IsKnownPolicy(std::string_view name) {
   return name == "rowbloom" || StartsWith(name, "rowbloom.") ||
          name == "bloomfilter" || name == "ribbonfilter" ||
          StartsWith(name, "rocksdb.");
 }
 
-// Whether all is there that RocksDB needs to open an SST: footer, index and
-// properties.
+// True if RocksDB can open the SST without its filter: footer, index and
+// properties are good.
 bool OpensWithoutFilter(const std::string& path, const rdb::Options& options) {
   rdb::Options without;  // No filter policy.
   without.env = options.env;
@@ -67,7 +67,7 @@ void MergeFamily(const std::string& family, std::string* merged) {
   }
 }
 
-// Asks for digests at random, of which the filter holds none, but for a few in
+// Asks for random digests, of which the filter holds none, except for a few in
 // 2^64.
 uint64_t CountFalsePositives(const FilterView& view, uint64_t probe_count,
                              std::mt19937_64* random) {
@@ -86,7 +86,7 @@ uint64_t CountFalsePositives(const FilterView& view, uint64_t probe_count,
   return positives;
 }
 
-// What the filters of rowbloom in `sst` say, each checked in full.
+// Checks each rowbloom filter in `sst` in full and reports its properties.
 absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
                        RocksDbFilterFile* file) {
   std::vector<RocksDbFilterInfo> infos;
@@ -99,7 +99,7 @@ absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
     if (info.ok()) {
       status = VerifyUnits(info->blob);
       if (!status.ok()) {
-        // RocksDB's checksum is over the damage, and lookups trust it.
+        // RocksDB's checksum covers the damage too, and lookups trust it.
         status = absl::DataLossError(
             absl::StrCat(std::string(status.message()),
                          "; it may deny rows that are there"));
@@ -118,7 +118,7 @@ absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
     }
     const uint64_t keys = info->blob.descriptor.key_count;
     key_count += keys;
-    // A filter of no keys is of no family that was asked for.
+    // A filter without keys does not have the policy's family.
     if (keys > 0 || sst.filters.size() == 1) {
       MergeFamily(Word(info->blob.descriptor.family_name()), &file->family);
     }
@@ -130,9 +130,9 @@ absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
   file->key_codec = infos[0].key_codec;
   file->filter_key_count = key_count;
   if (key_count == 0) return absl::OkStatus();
-  // A lookup asks one filter, and each as often as it has keys.
+  // A lookup asks one filter, and each in proportion to its keys.
   file->expected_fpr = expected / static_cast<double>(key_count);
-  std::mt19937_64 random;  // The same for each run.
+  std::mt19937_64 random;  // The same sequence in each run.
   for (const RocksDbFilterInfo& info : infos) {
     const uint64_t probes =
         uint64_t{probe_count} * info.blob.descriptor.key_count / key_count;
@@ -171,8 +171,8 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   }
 
   if (sst->owner == RocksDbFilterOwner::kUnknown) {
-    // RocksDB drops a damaged filter in silence; the checksums know. The
-    // filter's comes before those of data.
+    // RocksDB drops a damaged filter in silence; the checksums reveal it. The
+    // filter's checksum comes before those of data.
     absl::Status status = VerifyRocksDbSstChecksums(file->path, options);
     if (status.ok() || absl::IsDataLoss(status)) {
       file->state = RocksDbFilterState::kUnusable;
@@ -195,25 +195,26 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   return CheckOurs(*sst, probe_count, file);
 }
 
-// --- What the options ask for ----------------------------------------------
+// --- The expected filter ----------------------------------------------------
 
-// Of fewer keys a filter's size is more rounding, and luck, than bits per key.
+// With fewer keys, a filter's size depends more on rounding and chance than on
+// bits per key.
 constexpr uint64_t kFewestKeysToJudge = 1000;
 
-// The family that a policy builds: of few bits, "fast" builds another.
+// The family that a policy builds: for few bits, "fast" builds another.
 std::string FamilyOf(const FilterPolicy& policy) {
   const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
   builder->Add(KeyDigest{});
   return Word(builder->Finish().descriptor.family_name());
 }
 
-// Bits per key that an SST may have by its budget.
+// The bits per key that an SST may have within its budget.
 struct BitsRange {
   double low = 0;
   double high = 0;
 };
 
-// Filters are rounded, by optimize_filters_for_memory more than otherwise.
+// Filter sizes are rounded, most of all by optimize_filters_for_memory.
 BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
   const FileBudgetOptions budget;
   BitsRange range;
@@ -228,13 +229,13 @@ BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
       range = {0.75 * bits, 1.25 * bits};
       break;
   }
-  // A limit in bytes may be below the bits, and no filter is the nearest to
-  // what is less than the least.
+  // A limit in bytes may be below the bits, and below the smallest filter the
+  // nearest choice is no filter.
   if (max_bytes > 0 || range.low < FilterPolicy::kMinBitsPerKey) range.low = 0;
   return range;
 }
 
-// Nothing if each SST gets the same.
+// nullopt if each SST gets the same bits.
 std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
   if (expected.composed.has_value()) {
     const RocksDbComposedOptions& composed = *expected.composed;
@@ -249,7 +250,7 @@ std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
   return std::nullopt;
 }
 
-// Why a filter is not what the budget could have given, or empty.
+// The reason why the budget did not give these bits, or empty.
 std::string WhyOtherBits(const BitsRange& range,
                          const RocksDbFilterFile& file) {
   if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
@@ -259,7 +260,7 @@ std::string WhyOtherBits(const BitsRange& range,
                          range.low, range.high);
 }
 
-// Why a filter of ours was built by another policy, or empty.
+// The reason why another policy built a filter of ours, or empty.
 std::string WhyOtherPolicy(const RocksDbExpectedFilter& expected,
                            const RocksDbFilterFile& file) {
   if (file.filter_key_count == 0) return "";
@@ -286,11 +287,11 @@ std::string WhyOtherPolicy(const RocksDbExpectedFilter& expected,
                          bits * asked);
 }
 
-// The same for composed mode.
+// The reason in composed mode, or empty.
 std::string WhyOtherComposed(const RocksDbExpectedFilter& expected,
                              const RocksDbFilterFile& file) {
   if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
-  // Ribbon falls back on Bloom, here and there.
+  // In some cases Ribbon falls back to Bloom.
   const RocksDbFilter filter = expected.composed->filter;
   const char* other = filter == RocksDbFilter::kBloom    ? "rocksdb_ribbon"
                       : filter == RocksDbFilter::kRibbon ? "rocksdb_bloom"
@@ -299,7 +300,7 @@ std::string WhyOtherComposed(const RocksDbExpectedFilter& expected,
   return WhyOtherBits(*BudgetRange(expected), file);
 }
 
-// Why a filter that the policy reads is not the one that is asked for, or
+// The reason why a filter that the policy reads is not the expected one, or
 // empty.
 std::string WhyOther(const RocksDbExpectedFilter& expected,
                      const RocksDbFilterFile& file) {
@@ -313,7 +314,8 @@ std::string WhyOther(const RocksDbExpectedFilter& expected,
       file.filter_policy != expected.filter_policy) {
     return absl::StrCat("written with policy ", file.filter_policy);
   }
-  // Without an extractor nothing is asked of which another file would say less.
+  // Without an extractor seeks ask no filter, so the file's extractor does not
+  // matter.
   if (!expected.prefix_extractor.empty() &&
       file.prefix_extractor != expected.prefix_extractor) {
     return absl::StrCat("written with prefix_extractor ",
@@ -328,7 +330,7 @@ std::string WhyOther(const RocksDbExpectedFilter& expected,
   return "";
 }
 
-// Why a file that should have a filter has none.
+// The reason why a file that should have a filter has none.
 std::string WhyNone(const RocksDbFilterFile& file) {
   if (file.filter_policy.empty()) return "written without a filter policy";
   return absl::StrCat("policy ", file.filter_policy, " made none");
@@ -345,7 +347,7 @@ std::string BaseName(const std::string& path) {
 // RocksDB's default from 8.2 on; 8 MiB before.
 constexpr uint64_t kDefaultBlockCacheBytes = 32 << 20;
 
-// What a report sums up of its files.
+// The sums of a report over its files.
 struct Totals {
   uint64_t entry_count = 0;
   uint64_t filter_size_bytes = 0;
@@ -354,7 +356,7 @@ struct Totals {
   uint64_t largest_partition_bytes = 0;
   uint64_t probe_count = 0;
   uint64_t false_positive_count = 0;
-  double expected_positives = 0;  // Of a lookup for each key.
+  double expected_positives = 0;  // One lookup for each key.
   uint64_t expecting_keys = 0;
 };
 
@@ -381,7 +383,7 @@ Totals Sum(const std::vector<RocksDbFilterFile>& files) {
   return t;
 }
 
-// The warning that lookups read whole filters again and again, or empty.
+// A warning if lookups must read whole filters repeatedly, or empty.
 std::string WarnOfEviction(const RocksDbFilterReport& report) {
   const RocksDbFilterReport::WholeFilters whole =
       report.EvictableWholeFilters();
@@ -484,7 +486,7 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
                                            : RocksDbFilterOwner::kUnknown;
   if (const auto* native = policy.CheckedCast<NativePolicy>()) {
     expected.rowbloom = native->options();
-    // As NativePolicy::GetBuilderWithContext().
+    // NativePolicy::GetBuilderWithContext() does this too.
     if (!table->whole_key_filtering) {
       expected.rowbloom->bloom_type = BloomType::kRow;
     }
@@ -529,7 +531,7 @@ void CompareWithExpected(const RocksDbExpectedFilter& expected,
     if (expected.filter_policy.empty() || !has_keys) {
       set(RocksDbFilterState::kExpected);
     } else if (expected.none_at_bottom && !file->filter_policy.empty()) {
-      // A file keeps its lack of a filter if others come to lie below it.
+      // A file stays without a filter if others are written below it later.
       set(RocksDbFilterState::kExpected, "optimize_filters_for_hits");
     } else if (const std::optional<BitsRange> range = BudgetRange(expected);
                range.has_value() && range->low == 0 &&
@@ -722,7 +724,7 @@ absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
     report.files.push_back(std::move(file));
   }
   if (any_gone) {
-    // Compacted away while we looked?
+    // Perhaps a compaction deleted them in the meantime.
     std::set<std::string> live;
     for (auto& [path, level] : live_files()) live.insert(path);
     report.files.erase(

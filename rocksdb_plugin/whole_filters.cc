@@ -22,12 +22,12 @@ namespace rdb = ROCKSDB_NAMESPACE;
 
 namespace {
 
-// Entries that are smaller than this on average are too rare to warn of.
+// Smaller average entries are too rare to warn of.
 constexpr double kSmallEntryBytes = 32;
 
-// RocksDB limits SSTs so (MutableCFOptions::RefreshDerivedOptions()) at the
-// last level that has filters. With dynamic level sizes they may be smaller
-// there.
+// RocksDB limits SSTs to this size (MutableCFOptions::RefreshDerivedOptions())
+// at the last level that has filters. With dynamic level sizes they may be
+// smaller there.
 double LargestFileBytes(const rdb::ColumnFamilyOptions& options) {
   const int levels =
       options.num_levels - (options.optimize_filters_for_hits ? 1 : 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whole filters in RocksDB's block cache. An unpartitioned filter is one block.
-// If the cache cannot hold it, each lookup that asks it reads it anew.
+// If the cache cannot hold it, each lookup that asks it reads it again.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_WHOLE_FILTERS_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_WHOLE_FILTERS_H_
