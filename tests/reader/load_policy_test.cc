@@ -84,7 +84,7 @@ TEST_F(LoadPolicyTest, ARateIsAShareOfAllLookupsSinceTheFileWasOpened) {
   EXPECT_EQ(policy_.AbsentRate(0), 0);
   policy_.CountSample(0, Answer::kNo);
   EXPECT_DOUBLE_EQ(policy_.AbsentRate(0), 1);
-  ledger_->CountLookups(1000, Answer::kMaybe, 4096);  // Of another file.
+  ledger_->CountLookups(1000, Answer::kMaybe, 4096);  // Another file.
   EXPECT_DOUBLE_EQ(policy_.AbsentRate(0), kSample / (1000 + kSample));
   EXPECT_EQ(policy_.AbsentRate(1), 0);
 }
