@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the input files of the tool's golden tests; the bytes that the tool
-// shows are the same in each run:  make_inputs DIRECTORY Or rewrites all SSTs
-// of a database:  make_inputs --compact DIRECTORY Or writes a small HFile of
-// large blocks:  make_inputs --zeros PATH
+// shows are the same in each run. It can also rewrite all SSTs of a database,
+// or write a small HFile of large blocks.
+//
+//   make_inputs DIRECTORY
+//   make_inputs --compact DIRECTORY
+//   make_inputs --zeros PATH
 
 #include <cstdio>
 #include <cstdlib>

@@ -51,7 +51,7 @@ failed=()
 way() {
   local name=$1 start=$SECONDS log=$work/${1//[ \/]/_}.log verdict=ok
   shift
-  # Not in a condition: there the shell would ignore failures inside.
+  # The command is not in a condition, where the shell would ignore failures.
   set +e
   (set -e; "$@") >"$log" 2>&1
   [ $? -eq 0 ] || verdict=FAILED

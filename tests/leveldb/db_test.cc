@@ -222,7 +222,7 @@ class RecordingPolicy final : public leveldb::FilterPolicy {
 
  private:
   const LevelDbPolicy target_;
-  mutable std::vector<std::string> made_;  // By one thread, the compaction's.
+  mutable std::vector<std::string> made_;  // The compaction's thread writes it.
 };
 
 TEST_F(LevelDbDatabase, FiltersDamagedOnDiskLoseNoKeyAndAreCounted) {

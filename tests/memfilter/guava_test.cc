@@ -140,7 +140,7 @@ TEST(GuavaFilter, TruncationsExtensionsAndLyingHeadersAreErrors) {
 }
 
 TEST(GuavaFilter, SizesAreGuavas) {
-  EXPECT_EQ(GuavaFilter::New(0)->shape().bit_count, 64u);  // As for one key.
+  EXPECT_EQ(GuavaFilter::New(0)->shape().bit_count, 64u);  // One key needs 64.
   EXPECT_EQ(GuavaFilter::New(1'000'000)->shape(),
             (BloomShape{7298496, 5}));  // 7,298,440 in whole words.
   for (const double fpp : {0.0, 1.0, -1.0, 2.0}) {

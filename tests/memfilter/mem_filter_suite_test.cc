@@ -118,7 +118,7 @@ TEST_P(MemFilterTest, BatchesAnswerAsSingleKeys) {
     for (size_t i = 0; i < asked.size(); ++i) {
       ASSERT_EQ(answers[i], singly->MayContain(asked[i])) << i;
     }
-    EXPECT_TRUE(answers[asked.size()]);  // Not written to.
+    EXPECT_TRUE(answers[asked.size()]);  // MayContain() did not write it.
   }
 }
 

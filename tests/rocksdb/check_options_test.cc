@@ -171,7 +171,7 @@ TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
   c.options.max_bytes_for_level_multiplier = 10.0 / 3;
-  c.filter.size_ratio = 3.33333;  // As text has it.
+  c.filter.size_ratio = 3.33333;  // Text has fewer digits.
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
   c.options.max_bytes_for_level_multiplier = 4;

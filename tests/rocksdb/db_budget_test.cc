@@ -103,7 +103,7 @@ class Workload {
 
 struct Held {
   double mean = 0;  // Bits per key of live filters, in the second half.
-  double most = 0;  // The maximum of the same.
+  double most = 0;  // Their maximum.
 };
 
 Held Grow(BudgetDb* db, Inserts inserts, size_t flushes) {

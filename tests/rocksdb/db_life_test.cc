@@ -192,7 +192,7 @@ TEST(DbLife, StockBloomAndOursReadPastEachOther) {
   before = Useful(db);
   ExpectAllFound(db);
   EXPECT_EQ(Useful(db), before);
-  db.Compact();  // And in ours again.
+  db.Compact();  // Now in our form again.
   ExpectAllFound(db);
   EXPECT_GT(Useful(db), before);
 }

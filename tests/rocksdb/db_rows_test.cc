@@ -132,7 +132,7 @@ class Differential {
     db_.Compact();
     Write(100);
     db_.Flush();
-    Write(60);  // In the memtable.
+    Write(60);  // These stay in the memtable.
 
     time_of_read_ = time_;
     Check(ReadOptions(), model_);
@@ -531,7 +531,7 @@ TEST(DbRows, KeysThatTheCodecDidNotWriteAreNamed) {
   TestDb db;
   db.set_up.extractor = false;
   db.Open();
-  const std::string foreign("row\0\1q\0", 7);  // Where column q begins.
+  const std::string foreign("row\0\1q\0", 7);  // Column q begins here.
   db.Put(foreign, "value");
   bool exists = false;
   EXPECT_TRUE(RowsOf(db).RowExists({}, "row", &exists).ok());

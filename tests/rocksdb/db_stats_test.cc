@@ -172,7 +172,7 @@ void OpenWithThreeLevels(TestDb* db, double bits_per_key) {
   FillLevel(db, 0, "d");
 }
 
-// Half of the gets find nothing; all of them ask for a column.
+// Gets cells, of which half are absent; each get asks for a column.
 void GetAll(const RocksDbRows& rows) {
   for (int row = 0; row < kRows; row += 2) {
     for (const char* qualifier : {"a", "b", "c", "absent", "none", "nil"}) {
@@ -391,7 +391,7 @@ TEST(DbStats, TheThreadsPerfLevelIsAsItWas) {
       EXPECT_EQ(Sum(stats, C::kNegatives) - before, 4);
       EXPECT_EQ(ROCKSDB_NAMESPACE::GetPerfLevel(), level);
       EXPECT_EQ(perf->per_level_perf_context_enabled, by_level);
-      perf->Reset();  // As an engine does for its own purposes.
+      perf->Reset();  // An engine may do this for its own purposes.
     }
   }
   {

@@ -240,7 +240,7 @@ void Redraw(Random* random, RandomSetUp* set_up) {
   const std::vector<FilterPolicy> families = PoliciesOfEachFamily();
   const std::string family =
       families[random->Below(static_cast<uint32_t>(families.size()))].family();
-  // Few bits: what is wrong with a filter shows in its "no".
+  // Few bits suffice: a faulty filter shows itself by a wrong "no".
   const double bits_per_key[] = {2, 5, 10, 16.5};
   db.filter.policy =
       FilterPolicy::BitsPerKey(family, bits_per_key[random->Below(4)]);
