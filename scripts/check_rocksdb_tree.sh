@@ -45,7 +45,8 @@ sort_sources() {
   done
 }
 
-# What follows is of the release at hand: path, include, release, standard.
+# The functions below read the variables of the current release: path, include,
+# release, standard.
 
 problem() {
   problems+=("$path: RocksDB $release: $1: $(grep -m 1 'error:' \

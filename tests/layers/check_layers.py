@@ -18,7 +18,7 @@ TABLE_HEADER = "| room | may include | public headers | libraries |"
 # Rooms outside src/. All but tests/, which may look anywhere, are in the table.
 OUTER_ROOMS = ("rocksdb_plugin", "tools", "examples", "bench")
 CODE_ROOMS = ("include", "src") + OUTER_ROOMS + ("tests",)
-# Where an #include is looked up, beside the directory of the file it is in.
+# The directories in which an #include is looked up, beside that of its file.
 INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "src", "tests", "")
 PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
 # Private headers that another room may include: to open a database with every

@@ -46,14 +46,14 @@ std::shared_ptr<rocksdb::Cache> NewEngine(Engine engine, size_t capacity,
   if (engine == Engine::kLru) {
     return rocksdb::NewLRUCache(capacity, 0, is_strict);
   }
-  // Usage is then that of the entries.
+  // Without charges for metadata, usage is that of the entries.
   return rocksdb::HyperClockCacheOptions(
              capacity, engine == Engine::kHyperClock ? kCharge : 0, 0,
              is_strict, nullptr, rocksdb::kDontChargeCacheMetadata)
       .MakeSharedCache();
 }
 
-// `value` is not freed by the engine.
+// The engine does not free `value`.
 void InsertForeign(rocksdb::Cache* cache, const std::string& key, void* value) {
 #if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
   static const rocksdb::Cache::CacheItemHelper helper(
@@ -101,7 +101,7 @@ class BlockCacheBridge : public ::testing::TestWithParam<Engine> {
     return number;
   }
 
-  // Key and value, as the engine has them.
+  // Returns the engine's keys and values.
   std::map<std::string, void*> EngineEntries() {
     std::map<std::string, void*> entries;
     engine_->ApplyToAllEntries(
@@ -190,7 +190,7 @@ TEST_P(BlockCacheBridge, EvictsAsTheEngineDoesAndCountsWhatIsLeft) {
   EXPECT_LT(usage.entry_count, 100);
   EXPECT_GT(usage.entry_count, 50);
   cache_->SetCapacity(10 * kCharge);
-  // HyperClockCache evicts at inserts alone.
+  // HyperClockCache evicts only when it inserts.
   for (uint64_t chunk = 0; chunk < 1000; ++chunk) Put({2, chunk});
   EXPECT_LE(engine_->GetUsage(), 10 * kCharge);
   EXPECT_EQ(cache_->GetUsage().capacity_bytes, 10 * kCharge);
@@ -246,7 +246,7 @@ TEST_P(BlockCacheBridge, AnEntryUnderTheHashOfAnotherChunkIsNotFoundThere) {
   InsertForeign(engine_.get(), key, other_value);
   EXPECT_EQ(cache_->Lookup({1, 1}), nullptr);
   EXPECT_EQ(Get({1, 2}), 1);
-  Put({1, 1});  // Takes its place.
+  Put({1, 1});  // It replaces the foreign entry.
   EXPECT_EQ(Get({1, 1}), 2);
   EXPECT_EQ(Get({1, 2}), 1);
 }
@@ -319,7 +319,7 @@ TEST_P(BlockCacheBridge, ReaderAnswersThroughItAndSurvivesEviction) {
   EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
 }
 
-// An entry of the engine's whose deletion begins, then waits.
+// An entry of the engine whose deletion begins, then waits.
 struct SlowEntry {
   std::atomic<bool> dying{false};
   std::atomic<bool> may_die{false};
@@ -349,8 +349,8 @@ void InsertSlow(rocksdb::Cache* cache, SlowEntry* entry) {
 #endif
 }
 
-// Evicted chunks are freed outside the engine's lock, by when the bridge, which
-// no longer finds them, may have gone.
+// Evicted chunks are freed outside the engine's lock; the bridge, which no
+// longer finds them, may be gone by then.
 TEST_P(BlockCacheBridge, ChunksThatOutliveItTouchNothingOfIt) {
   SlowEntry slow;
   InsertSlow(engine_.get(), &slow);  // LRUCache frees the first one first.
@@ -379,7 +379,7 @@ TEST_P(BlockCacheBridge, ManyThreadsSeeTheirOwnValues) {
       std::mt19937 random(t);
       for (int i = 0; i < 5000; ++i) {
         const FilterCacheKey key{random() % 4, random() % 8};
-        // The value's number says its key.
+        // The value's number encodes its key.
         const uint64_t code = key.file_id * 8 + key.chunk;
         const uint32_t operation = random() % 100;
         if (operation < 60) {

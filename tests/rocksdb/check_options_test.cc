@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each refused combination would lose is shown in db_seek_trap_test.cc.
+// db_seek_trap_test.cc shows the rows that each refused combination would lose.
 
 #include <strings.h>
 
@@ -171,7 +171,7 @@ TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
   c.options.max_bytes_for_level_multiplier = 10.0 / 3;
-  c.filter.size_ratio = 3.33333;  // As text has it.
+  c.filter.size_ratio = 3.33333;  // Text has fewer digits.
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
   c.options.max_bytes_for_level_multiplier = 4;
@@ -209,7 +209,7 @@ TEST(CheckOptions, RefusesHashIndexesWithTimestamps) {
   EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch with the timestamps of"),
                  HasSubstr("leveldb.BytewiseComparator.u64ts"),
                  HasSubstr("use kBinarySearch"));
-  // With the extractor alone, or the policy alone.
+  // The extractor alone, or the policy alone, is refused, too.
   Case other = c;
   other.table.filter_policy.reset();
   EXPECT_REFUSED(other.Check(), HasSubstr("kHashSearch"));
@@ -283,7 +283,7 @@ TEST(CheckOptions, RefusesAnExtractorThatAsksForColumnsOfARowFilter) {
                  HasSubstr("rowbloom.RowPrefix:ROWCOL"));
 }
 
-// Also the remedy that other refusals name.
+// Other refusals name this combination as the remedy.
 TEST(CheckOptions, AdmitsTheRowExtractorWithRowColFilters) {
   Case c;
   c.extractor.bloom_type = BloomType::kRow;
@@ -293,7 +293,7 @@ TEST(CheckOptions, AdmitsTheRowExtractorWithRowColFilters) {
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
 }
 
-// Upper and lower case are equal to it.
+// Treats upper and lower case as equal.
 class CaseBlindComparator : public ROCKSDB_NAMESPACE::Comparator {
  public:
   const char* Name() const override { return "case blind"; }
@@ -327,8 +327,8 @@ TEST(CheckOptions, AdmitsRocksDbsOwnComparators) {
 
 // --- Warnings ----------------------------------------------------------------
 
-// At 10 bits per key, 64 MiB of entries of 160 bytes have 512 KiB of filter,
-// which is a shard of this cache.
+// At 10 bits per key, 64 MiB of entries of 160 bytes need 512 KiB of filter,
+// the size of a shard of this cache.
 Case WholeFiltersInASmallCache() {
   Case c;
   c.table.cache_index_and_filter_blocks = true;
@@ -351,7 +351,7 @@ TEST(CheckOptions, WarnsOfFiltersThatOutgrowAShardOfTheBlockCache) {
                 HasSubstr("partition_filters=true with index_type=kTwoLevel"),
                 HasSubstr("unpartitioned_pinning=kAll"),
                 HasSubstr("cache_index_and_filter_blocks=false"))));
-  // SSTs of the last level, which is the sixth below the first.
+  // The largest SSTs are those of the last level, the sixth below the first.
   c.options.target_file_size_base = 2 << 20;
   c.options.target_file_size_multiplier = 2;
   EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 160 bytes")));
@@ -407,8 +407,8 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
     edit(&c);
     EXPECT_THAT(c.Warnings(), IsEmpty()) << &edit - edits;
   }
-  // RocksDB's pinning of files at level 0 leaves the last level to be evicted,
-  // and it partitions no filter without a two-level index.
+  // RocksDB's pinning of files at level 0 leaves the last level evictable, and
+  // RocksDB partitions no filter without a two-level index.
   Case c = WholeFiltersInASmallCache();
   c.table.pin_l0_filter_and_index_blocks_in_cache = true;
   c.table.partition_filters = true;

@@ -33,9 +33,9 @@ double BitsOf(const RocksDbComposedOptions& options, const Context& context) {
 
 struct Built {
   double bits_per_key = 0;
-  // Of RocksDB's trailer of five bytes: -1 for Bloom, -2 for Ribbon.
+  // The marker in RocksDB's trailer of five bytes: -1 for Bloom, -2 for Ribbon.
   int marker = 0;
-  size_t denied = 0;  // Of as many absent keys as there are present ones.
+  size_t denied = 0;  // Denied keys of 100,000 absent ones.
 };
 
 Built Build(const RocksDbFilterPolicy& policy, const Context& context) {
@@ -84,10 +84,10 @@ TEST(ComposedPolicy, NewerRunsGetMoreBits) {
   }
 }
 
-// The number of levels there could be says nothing: most are empty.
+// The possible number of levels says nothing: most are empty.
 TEST(ComposedPolicy, LevelsCountFromTheDeepestThatIsKnown) {
   const ComposedPolicy policy({});
-  // There is a level 2 at least, so this is like level 5 above level 6.
+  // Level 2 must exist, so level 1 is like level 5 above level 6.
   const double of_level_1 = BitsOf(policy, Context::Compaction(1));
   EXPECT_EQ(of_level_1,
             BitsOf(RocksDbComposedOptions(), Context::Compaction(5)));
@@ -98,8 +98,7 @@ TEST(ComposedPolicy, LevelsCountFromTheDeepestThatIsKnown) {
   EXPECT_EQ(BitsOf(policy, Context::Compaction(1).In("other")), of_level_1);
 }
 
-// Another database's logger may come to be at the address of one that was
-// closed.
+// Another database's logger may get the address of one that was closed.
 TEST(ComposedPolicy, LevelsOfLongAgoAreForgotten) {
   const double of_level_1 =
       BitsOf(RocksDbComposedOptions(), Context::Compaction(1));
@@ -138,7 +137,7 @@ TEST(ComposedPolicy, UnderFifoCompactionAllHaveTheSame) {
   const Context flush =
       Context::Flush().Of(ROCKSDB_NAMESPACE::kCompactionStyleFIFO);
   EXPECT_EQ(BitsOf({}, flush), 10);
-  // Of budgets whose oldest run would have none, too.
+  // This includes budgets whose oldest run would have no filter.
   RocksDbComposedOptions hits_only;
   hits_only.budget = BudgetMode::kHitsOnly;
   hits_only.bits_per_key = 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is reported of the filters of a column family, against what lookups
-// meet.
+// Compares the report on the filters of a column family with the results of
+// lookups.
 
 #include <cmath>
 #include <cstdint>
@@ -30,7 +30,7 @@ using testing::BudgetDb;
 using ::testing::HasSubstr;
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
-// Even numbers, spread evenly over each SST, so that levels overlap.
+// Writes even numbers, spread evenly over each SST, so that levels overlap.
 void Grow(BudgetDb* db, int flushes) {
   std::mt19937_64 random(7);
   for (int i = 0; i < flushes; ++i) {
@@ -85,7 +85,7 @@ TEST_P(DbBudgetReportOfLevels, SumsUpWhatIsLive) {
   }
   EXPECT_EQ(files, report.files.size());
   EXPECT_NEAR(wasted, report.waste.wasted_reads, 1e-12);
-  // Newer levels have more bits, and of all that memory not much is lost.
+  // Newer levels have more bits, and not much of the memory is wasted.
   ASSERT_GE(report.levels.size(), 2);
   EXPECT_GT(report.levels.front().bits_per_key,
             report.levels.back().bits_per_key + 1);
@@ -111,7 +111,7 @@ TEST(DbBudgetReport, KeysWithoutFiltersAreCounted) {
   Grow(&db, 31);
   const RocksDbBudgetReport report = ReportOf(db);
   EXPECT_EQ(report.key_count, db.Measure().key_count);
-  // But for what flushes brought and compactions moved.
+  // The last level has only filters that flushes wrote and compactions moved.
   EXPECT_LT(report.levels.back().bits_per_key, 0.5);
   EXPECT_GT(report.levels.back().expected_fpr, 0.9);
   EXPECT_LT(report.waste.bits_per_key, 1.5);
@@ -136,7 +136,7 @@ TEST(DbBudgetReport, FiltersThatWereReadSayTheSame) {
               0.1 * live.waste.wasted_reads);
 }
 
-// One SST of few keys, of which the filter has a line or a segment at least.
+// The SST has few keys; its filter has a line or a segment at least.
 TEST(DbBudgetReport, SmallFiltersHaveARate) {
   for (const FilterPolicy& family : testing::PoliciesOfEachFamily()) {
     for (const uint64_t key_count : {1, 5, 20, 50, 200}) {
@@ -205,7 +205,7 @@ struct Exact {
   uint64_t true_positive = 0;
 };
 
-// Of this thread, by level, without samples.
+// Returns the exact counts of this thread, by level, without samples.
 std::map<int, Exact> ExactCounts() {
   std::map<int, Exact> exact;
   const auto& by_level =
@@ -217,14 +217,15 @@ std::map<int, Exact> ExactCounts() {
   return exact;
 }
 
-// One lookup in `interval` is drawn, so what is counted is `interval` times a
-// binomial: five standard deviations, exceeded once in a million, and 5%.
+// One of `interval` lookups is a sample, so each count is `interval` times a
+// binomial. The bounds are five standard deviations, exceeded once in a
+// million, and 5% over all levels.
 TEST(DbBudgetReport, SampledFalsePositivesAreThoseOfPerfContext) {
   BudgetDb db;
   db.Open(NewRocksDbFilterPolicy(Options(BudgetMode::kFixed, 2)),
           /*with_listener=*/true);
   Grow(&db, 25);
-  // RocksDB counts a file that was moved at its level from the next open on.
+  // RocksDB counts a moved file at its new level only after the next open.
   db.Open(NewRocksDbFilterPolicy(Options(BudgetMode::kFixed, 2)),
           /*with_listener=*/true);
   ROCKSDB_NAMESPACE::SetPerfLevel(ROCKSDB_NAMESPACE::kEnableCount);
@@ -260,7 +261,7 @@ TEST(DbBudgetReport, SampledFalsePositivesAreThoseOfPerfContext) {
     EXPECT_NEAR(sampled, positives, 5 * std::sqrt(positives * (kInterval - 1)));
     all_exact += positives;
     all_sampled += sampled;
-    // And what is expected is what happens.
+    // The observed rate is the expected one.
     const auto lookups =
         static_cast<double>(level.observed[FilterCounter::kLookups]);
     EXPECT_NEAR(level.observed.observed_fpr(), level.expected_fpr,

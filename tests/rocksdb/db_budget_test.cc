@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A budget for the tree inside RocksDB: what live filters take in all.
+// Tests a budget for the tree inside RocksDB: the total size of live filters.
 
 #include <algorithm>
 #include <cstdint>
@@ -47,8 +47,8 @@ std::shared_ptr<const RocksDbFilterPolicy> Composed() {
 enum class Inserts {
   kRandom,
   kAppend,
-  kMixed,         // Four of five keys of each flush behind all others.
-  kMostlyAppend,  // Four of five flushes: their SSTs are mostly moved.
+  kMixed,         // Four of five keys of each flush sort behind all others.
+  kMostlyAppend,  // Four of five flushes do; their SSTs are mostly moved.
   kIngest,
 };
 
@@ -83,7 +83,7 @@ class Workload {
   }
 
  private:
-  // Anywhere, and behind all others; rising.
+  // Returns keys anywhere and keys behind all others, in rising order.
   std::vector<uint64_t> Keys(size_t anywhere, size_t behind) {
     std::vector<uint64_t> keys;
     for (size_t i = 0; i < anywhere; ++i) keys.push_back(random_() % last_);
@@ -102,8 +102,8 @@ class Workload {
 };
 
 struct Held {
-  double mean = 0;  // Bits per key of all live filters, in the second half,
-  double most = 0;  // and at the worst moment.
+  double mean = 0;  // Bits per key of live filters, in the second half.
+  double most = 0;  // Their maximum.
 };
 
 Held Grow(BudgetDb* db, Inserts inserts, size_t flushes) {
@@ -122,7 +122,7 @@ Held Grow(BudgetDb* db, Inserts inserts, size_t flushes) {
   return held;
 }
 
-// What docs/memory_budget.md says of trees that grow.
+// A claim of docs/memory_budget.md about trees that grow.
 struct Case {
   const char* name;
   bool is_dynamic;
@@ -130,7 +130,7 @@ struct Case {
   Inserts inserts;
   bool is_native;
   bool with_listener;
-  double most;  // Times the budget, on average over time.
+  double most;  // The limit of the mean, in budgets.
 };
 
 class DbBudgetHeld : public ::testing::TestWithParam<Case> {};
@@ -171,8 +171,8 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(param.param.name);
     });
 
-// The run above the oldest has most of these filters. Without a listener it is
-// taken to be smaller than it may be.
+// The run above the oldest has most of these filters. Without a listener, it is
+// assumed to be smaller than it may be.
 TEST(DbBudget, HitsOnlyHoldsItsBudgetWithAListener) {
   constexpr double kHitsOnlyBits = 0.6;
   RocksDbOptions options = NativeOptions();
@@ -199,7 +199,7 @@ std::vector<uint64_t> Sequence(uint64_t first, size_t count, uint64_t step) {
   return keys;
 }
 
-// Half of the keys at the bottom, without a listener's knowledge.
+// Writes this many flushes, whose keys interleave.
 void Fill(BudgetDb* db, size_t flushes) {
   for (size_t i = 0; i < flushes; ++i) {
     db->Write(Sequence(i, kKeysOfFlush, flushes));
@@ -226,7 +226,7 @@ TEST(DbBudget, ABudgetInBytesIsKeptAsTheTreeGrows) {
   db.Open(NewRocksDbFilterPolicy(options), /*with_listener=*/true);
   Workload workload(Inserts::kRandom);
   for (int i = 0; i < 20; ++i) workload.Next(&db);
-  // 40,000 bytes would be 10 bits for each of 32,000.
+  // 40,000 bytes would be 10 bits for each of 32,000 keys.
   EXPECT_LT(db.Measure().bits_per_key, 9.5);
   for (int i = 0; i < 30; ++i) workload.Next(&db);
   const BudgetDb::Filters filters = db.Measure();
@@ -234,7 +234,7 @@ TEST(DbBudget, ABudgetInBytesIsKeptAsTheTreeGrows) {
               40000, 6000);
 }
 
-// What a new file at the bottom gets, before anything else is written.
+// Rewrites the bottommost files; returns the bits per key of the new ones.
 double BitsOfBottomAfter(BudgetDb* db,
                          ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle) {
   ROCKSDB_NAMESPACE::CompactRangeOptions compact;
@@ -252,7 +252,8 @@ TEST(DbBudget, AnOpenedDatabaseIsLearnedFromItsFiles) {
   db.Open(NewRocksDbFilterPolicy(twice), /*with_listener=*/false);
   Fill(&db, 8);
   EXPECT_NEAR(db.Measure().bits_per_key, 14, 0.5);
-  // Four bits over the budget: control takes two bits of precision.
+  // The filters are four bits over the budget: control takes two bits of
+  // precision.
   db.Open(Native(), /*with_listener=*/true);
   const double with_listener =
       BitsOfBottomAfter(&db, db->DefaultColumnFamily());
@@ -263,7 +264,7 @@ TEST(DbBudget, AnOpenedDatabaseIsLearnedFromItsFiles) {
   EXPECT_LT(with_listener, without - 1);
 }
 
-// A column family of one flush, compacted: what its filter takes.
+// Writes and compacts one flush; returns the bits per key of its filter.
 double BitsOfOneFlush(BudgetDb* db,
                       ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle) {
   for (uint64_t i = 0; i < kKeysOfFlush; ++i) {
@@ -283,7 +284,7 @@ TEST(DbBudget, ColumnFamiliesAndDatabasesShareAPolicy) {
   BudgetDb db;
   db.Open(policy, /*with_listener=*/true);
   Fill(&db, 20);
-  // Not what it is beside others.
+  // A file beside others gets other bits than a lone one.
   EXPECT_GT(BitsOfBottomAfter(&db, db->DefaultColumnFamily()), alone + 0.3);
   ROCKSDB_NAMESPACE::ColumnFamilyHandle* other = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(db.options, "other", &other).ok());
@@ -296,7 +297,8 @@ TEST(DbBudget, ColumnFamiliesAndDatabasesShareAPolicy) {
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
 }
 
-// Another of its name is another tree, once the list of files has been read.
+// A new column family of its name is another tree, once the list of files has
+// been read.
 TEST(DbBudget, ADroppedColumnFamilyIsForgotten) {
   BudgetDb db;
   db.Open(Native(), /*with_listener=*/true);
@@ -355,8 +357,8 @@ TEST(DbBudget, OptionsFilesKeepPolicyAndListener) {
   EXPECT_EQ(expected.rowbloom->budget_bytes, 123456);
 }
 
-// Flushes, compactions and ingestion on several threads, in two column
-// families: nothing is lost, nothing waits for itself.
+// Flushes, compactions and ingestion run on several threads, in two column
+// families: no key is lost, and no thread deadlocks.
 TEST(DbBudget, ThreadsMeetInTheListener) {
   BudgetDb db;
   db.options.IncreaseParallelism(4);

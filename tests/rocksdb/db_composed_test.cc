@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Composed mode inside RocksDB: who reads whose filters, and what a tree of
-// several levels takes.
+// Tests composed mode inside RocksDB: which policy reads which filters, and the
+// size of the filters of a tree of several levels.
 
 #include <memory>
 #include <string>
@@ -35,7 +35,7 @@ std::string KeyOf(int number) {
   return "key" + std::to_string(1000000 + number);
 }
 
-// The even ones of [begin, end).
+// Puts the even keys of [begin, end).
 void PutKeys(TestDb* db, int begin, int end) {
   for (int i = begin; i < end; i += 2) db->Put(KeyOf(i), "value");
 }
@@ -91,7 +91,7 @@ TEST(DbComposed, ReadsTheFiltersOfStockRocksDb) {
   }
 }
 
-// Three runs, each ten times the next.
+// The tree has three runs, each ten times as large as the next.
 TEST(DbComposed, ATreeOfSeveralLevelsKeepsTheBudget) {
   for (const RocksDbFilter filter :
        {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {

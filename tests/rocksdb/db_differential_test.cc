@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RocksDB with our filters answers as a map does, for random operations in
-// random set-ups; with its own Bloom filter it does not always.
+// Tests that RocksDB with our filters answers as a map does, for random
+// operations in random set-ups; with its own Bloom filter it does not always.
 //
 //   ROWBLOOM_DIFFERENTIAL_OPERATIONS=5000000 rocksdb_db_test
 //       --gtest_filter='DbDifferential.*' --gtest_random_seed=SEED
@@ -27,7 +27,7 @@ uint64_t OperationCount() {
   return text == nullptr ? 100000 : std::strtoull(text, nullptr, 10);
 }
 
-// What databases with one kind of filters answered, over many set-ups.
+// The answers of databases with one kind of filters, over many set-ups.
 struct Outcome {
   uint64_t operations = 0;
   uint64_t useful = 0;
@@ -50,7 +50,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
   return out;
 }
 
-// `prone` may be null: any set-up, which changes when the database is reopened.
+// If `prone` is null, each set-up is random and changes when the database is
+// reopened.
 Outcome RunAll(Filters filters, uint64_t operations, uint32_t seed,
                void (*prone)(RandomSetUp*)) {
   Outcome outcome;
@@ -84,7 +85,7 @@ TEST(DbDifferential, AnswersAsAMapDoes) {
   EXPECT_GT(ours.useful, ours.operations / 10);
 }
 
-// That the map and what is expected of RocksDB are right.
+// Tests that the map and the answers expected of RocksDB are right.
 TEST(DbDifferential, ControlWithoutFiltersAnswersAsAMapDoes) {
   const uint32_t seed = TestSeed();
   const Outcome none =
@@ -94,7 +95,7 @@ TEST(DbDifferential, ControlWithoutFiltersAnswersAsAMapDoes) {
   EXPECT_EQ(none.useful, 0);
 }
 
-// Fixed in RocksDB 9.5.
+// RocksDB 9.5 fixed this.
 TEST(DbDifferential, ControlWithStockBloomLosesRowsBackwards) {
   uint32_t seed = TestSeed();
   const uint64_t operations = OperationCount() / 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters over the life of a database: written, reopened under other options,
-// damaged, cached beyond their policy.
+// Tests filters over the life of a database: written, reopened under other
+// options, damaged, cached beyond their policy.
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +46,7 @@ void Fill(TestDb* db) {
   db->Flush();
 }
 
-// Of kRows rows that are there, by Get and by a scan; `present` are none.
+// Return how many of the kRows present rows a Get, or a scan, finds.
 int GetsThatFind(const TestDb& db) {
   int found = 0;
   for (int row = 0; row < kRows; ++row) found += db.Has(db.Key(Row(row), "q"));
@@ -95,12 +95,12 @@ TEST(DbLife, GetsAreTurnedAwayByColumnAndScansByRow) {
   EXPECT_EQ(ScansThatFind(db), kRows);
   EXPECT_EQ(Useful(db), 0);
   AskInVain(db);
-  // Ten bits a key: one in a hundred passes.
+  // At ten bits per key, one absent key in a hundred passes.
   EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), kRows * 95 / 100);
   EXPECT_GT(db.PrefixUseful(), kRows * 95 / 100);
 }
 
-// In the form that asks filters for many keys at once.
+// This form of MultiGet asks filters for many keys at once.
 TEST(DbLife, KeysOfAMultiGetAreTurnedAwayAsThoseOfGetsAre) {
   for (bool partitioned : {false, true}) {
     TestDb db;
@@ -155,7 +155,7 @@ TEST(DbLife, EachSstOfARowIsAskedForItself) {
     db.Flush();
   }
   EXPECT_TRUE(db.Has(db.Key("row3", "q")));
-  // Files 9 to 4 were turned away, with luck but for one; 3 was read.
+  // Filters excluded files 9 to 4, or all but one of them; 3 was read.
   EXPECT_GE(db.Ticker(BLOOM_FILTER_USEFUL), 5);
   EXPECT_LE(db.Ticker(BLOOM_FILTER_USEFUL), 6);
 }
@@ -192,7 +192,7 @@ TEST(DbLife, StockBloomAndOursReadPastEachOther) {
   before = Useful(db);
   ExpectAllFound(db);
   EXPECT_EQ(Useful(db), before);
-  db.Compact();  // And in ours again.
+  db.Compact();  // Now in our form again.
   ExpectAllFound(db);
   EXPECT_GT(Useful(db), before);
 }
@@ -218,7 +218,7 @@ TEST(DbLife, NoRowIsLostUnderAnotherCodecOrBloomType) {
     TestDb db;
     db.set_up = first;
     db.Open();
-    // Keys of one codec, as an application keeps them; options go wrong.
+    // An application keeps its keys in one codec; only the options go wrong.
     std::vector<std::string> keys;
     for (int row = 0; row < 50; ++row) {
       std::string key;
@@ -243,7 +243,7 @@ TEST(DbLife, NoRowIsLostUnderAnotherCodecOrBloomType) {
   }
 }
 
-// The same filter under metadata or a descriptor that are not today's.
+// Returns the same filter with changed metadata or a changed descriptor.
 std::string Changed(const std::string& filter,
                     void (*change)(FilterDescriptor*, std::string* metadata)) {
   const auto blob = ParseFilterBlob(filter);
@@ -283,7 +283,7 @@ std::vector<Tampering> TamperingsOfEachKind() {
              });
        }},
       {"newer blob",
-       // With the checksum that belongs to it.
+       // The checksum is that of the changed tail.
        [](std::string* filter) {
          const size_t trailer = filter->size() - 8;
          const auto byte = [&](size_t at) {
@@ -360,7 +360,8 @@ void DamageFiltersOnDisk(TestDb* db, const std::vector<std::string>& filters) {
                   .ok());
 }
 
-// As in a program that does not know rowbloom: neither policy nor extractor.
+// Opens it as a program without rowbloom does: with neither policy nor
+// extractor.
 void OpenWithoutPlugin(TestDb* db) {
   ROCKSDB_NAMESPACE::Options options = db->MakeOptions();
   ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db->TableOptions();
@@ -454,7 +455,7 @@ TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
     db.set_up.whole_key_filtering = whole;
     for (size_t turn = 0; turn <= policies.size(); ++turn) {
       db.set_up.other_policy = policies[turn % policies.size()];
-      // Full filters and partitioned ones take turns, too.
+      // Full filters and partitioned ones alternate, too.
       db.set_up.partitioned = turn % 2 == 0;
       if (db.set_up.other_policy == nullptr) {
         OpenWithoutPlugin(&db);
@@ -471,7 +472,7 @@ TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
   }
 }
 
-// Readers stay in the cache when database and policy are gone; the same files
+// Readers stay in the cache after database and policy are gone; the same files
 // opened with the same cache use them again.
 TEST(DbLife, ReadersInASharedCacheOutliveDatabaseAndPolicy) {
   for (bool partitioned : {false, true}) {
@@ -534,7 +535,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
                "rowbloom.RowPrefix:ROW:delimiter:0x3b");
   EXPECT_TRUE(CheckRocksDbOptions(options).ok());
 
-  options.env = db.env();  // Not among what is loaded.
+  options.env = db.env();  // Not among the loaded options.
   db.Open(options);
   Fill(&db);
   EXPECT_EQ(GetsThatFind(db), kRows);
@@ -544,7 +545,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
   }
 }
 
-// Why programs must register before they load options.
+// This is why programs must register before they load options.
 TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   TestDb db;
   db.Open();
@@ -574,7 +575,7 @@ TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   EXPECT_EQ(db.FilterBytes(), 0);
 }
 
-// As SstFileWriter knows neither level nor column family.
+// SstFileWriter knows neither level nor column family.
 TEST(DbLife, IngestedFilesAreFiltered) {
   TestDb db;
   db.Open();
@@ -633,8 +634,8 @@ TEST(DbLife, DeletesMergesAndRangeTombstonesOfOtherFilesAreHonoured) {
   EXPECT_EQ(ScansThatFind(db), kRows - 11);
 }
 
-// Absent keys that pass are counted by RocksDB. Bound: five standard
-// deviations of the binomial around the policy's expected rate, to each side:
+// RocksDB counts the absent keys that pass. The bound is five standard
+// deviations of the binomial around the policy's expected rate, on each side;
 // it fails by chance once in 1.7 million runs of different keys (these are
 // fixed).
 TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
@@ -655,7 +656,7 @@ TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
     for (int i = 0; i < kKeys; ++i) {
       db.Put(db.Key("row" + std::to_string(i), "q"), "");
     }
-    db.Put(db.Key("zzz", "q"), "");  // All that is asked is within the range.
+    db.Put(db.Key("zzz", "q"), "");  // All lookups are within the range.
     db.Flush();
     ASSERT_EQ(db.Properties().size(), 1);
     for (int i = 0; i < kLookups; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Databases that are opened, or whose files are written, in another way than by
-// DB::Open() alone: every row is found, and the filters are asked.
+// Tests databases that are opened, or whose files are written, in other ways
+// than by DB::Open() alone: every row is found, and the filters are asked.
 
 #include <stdlib.h>
 
@@ -36,8 +36,8 @@ constexpr int kRows = 400;
 
 std::string Row(int row) { return "row" + std::to_string(1000 + row); }
 
-// Two handles to the same file system. A way leaves `reader` open, with all
-// rows in it.
+// Two handles to the same file system. Each way to open a database leaves
+// `reader` open, with all rows in it.
 struct Handles {
   ~Handles() {
     reader.Close();
@@ -45,7 +45,7 @@ struct Handles {
     if (!directory.empty()) std::filesystem::remove_all(directory);
   }
 
-  std::string directory;  // Of real files; empty if there are none.
+  std::string directory;  // Empty if there are no real files.
   TestDb writer;
   TestDb reader{&writer};
 };
@@ -169,8 +169,8 @@ void WithIngestedFilesOfAnotherDb(Handles* handles) {
 #endif
 
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 901
-// Compacts as a worker on another machine does, with options of its own. One
-// compaction at a time.
+// Compacts with its own options, as a worker on another machine does. It runs
+// one compaction at a time.
 class InProcessWorker : public ROCKSDB_NAMESPACE::CompactionService {
  public:
   explicit InProcessWorker(const Options& options) {
@@ -321,7 +321,7 @@ TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
     EXPECT_TRUE(rows.GetCell({}, Row(row), "q", &value).ok()) << Row(row);
     EXPECT_EQ(value.ToString(), "value of " + Row(row));
   }
-  // Ten bits a key: one in a hundred passes.
+  // At ten bits per key, one absent key in a hundred passes.
   EXPECT_GT(db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL) - useful_before,
             kRows * 9 / 10);
   EXPECT_GT(db_.PrefixUseful() - prefix_useful_before, kRows * 9 / 10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters in partitions: that there are several, of the size asked for, and
-// what lies at their edges.
+// Tests filters in partitions: their number, their size, and the keys at their
+// edges.
 
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +51,7 @@ TEST(DbPartition, AFileHasManyPartitions) {
 }
 
 // RocksDB cuts where a data block ends and the index agrees: up to a quarter
-// late here, with its own Bloom filters too.
+// too late here, with its own Bloom filters, too.
 TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
   for (const FilterPolicy& filter_policy : PoliciesOfEachFamily()) {
     for (uint64_t asked : {1024, 4096}) {
@@ -73,7 +73,7 @@ TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
   }
 }
 
-// Why Finish must not return an empty slice.
+// Shows why Finish must not return an empty slice.
 TEST(DbPartition, ControlWithEmptySlicesDeniesKeysThatAreThere) {
   TestDb db;
   db.set_up = Partitioned(BloomType::kRow, true);
@@ -102,8 +102,9 @@ TEST(DbPartition, EachKeyIsFound) {
   }
 }
 
-// From behind a row to its last cell. RocksDB looks for the filter partition
-// by a separator between two keys, so it may ask the partition behind the row.
+// Seeks from behind each row back to its last cell. RocksDB looks for the
+// filter partition by a separator between two keys, so it may ask the partition
+// behind the row.
 int FoundBackwards(const TestDb& db, bool column) {
   int found = 0;
   for (int row = 0; row < kRows; ++row) {
@@ -121,7 +122,7 @@ int FoundBackwards(const TestDb& db, bool column) {
   return found;
 }
 
-// Fixed in RocksDB 9.5.
+// RocksDB 9.5 fixed this.
 TEST(DbPartition, ControlWithStockBloomLosesRowsBackwards) {
   TestDb db;
   db.set_up = Partitioned(BloomType::kRow, false);

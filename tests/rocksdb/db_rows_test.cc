@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RocksDbRows answers as std::map does, whatever the options of the database
-// and of the read are; what it asks filters; what it refuses.
+// Tests that RocksDbRows answers as std::map does, for any options of the
+// database and of the read; which filters it asks; what it refuses.
 
 #include <algorithm>
 #include <cstring>
@@ -45,7 +45,7 @@ class Differential {
     DbSetUp& set_up = db_.set_up;
     const KeyCodec codecs[] = {KeyCodec::Ordered(), KeyCodec::FixedRow(6),
                                KeyCodec::Delimiter('|')};
-    // Every other time the codec that has versions.
+    // At least half of the set-ups use the codec that has versions.
     set_up.filter.key_codec = Chance(50) ? codecs[0] : codecs[random_() % 3];
     set_up.filter.bloom_type = RandomType();
     set_up.extractor_type = RandomType();
@@ -103,8 +103,8 @@ class Differential {
       name_ += " timestamps";
     }
     db_.Open(options);
-    // Keys of "fixed" rows end where another row's begin, and those of the
-    // others hold bytes that their codec escapes.
+    // For "fixed" rows, the keys of one row end where those of another begin;
+    // for the other codecs, rows hold bytes that the codec escapes.
     for (int n = 0; n < kRows; ++n) {
       std::string row = "row" + std::to_string(n / 3);
       row.resize(6, static_cast<char>("\0\xffz"[n % 3]));
@@ -132,7 +132,7 @@ class Differential {
     db_.Compact();
     Write(100);
     db_.Flush();
-    Write(60);  // In the memtable.
+    Write(60);  // These stay in the memtable.
 
     time_of_read_ = time_;
     Check(ReadOptions(), model_);
@@ -156,7 +156,7 @@ class Differential {
     return db_.set_up.filter.key_codec.kind() == KeyCodec::Kind::kOrdered;
   }
   std::string RandomKey() {
-    // Half of the rows; the others are asked for in vain.
+    // Half of the rows are written; the others are only asked for.
     const std::string& row = all_rows_[random_() % (kRows / 2) * 2];
     const std::string& qualifier =
         all_qualifiers_[random_() % all_qualifiers_.size()];
@@ -188,7 +188,7 @@ class Differential {
       model_.erase(key);
     }
   }
-  // As RocksDB's U64Ts comparators want it.
+  // Encodes a timestamp as RocksDB's U64Ts comparators require.
   static std::string Time(uint64_t time) {
     std::string bytes(sizeof(time), '\0');
     for (size_t i = 0; i < bytes.size(); ++i) {
@@ -198,7 +198,7 @@ class Differential {
   }
 
   void Check(ReadOptions read, const Model& model) {
-    // What a caller may have left in it.
+    // A caller may have set any of these options.
     const Slice junk("row1z");
     if (Chance(30)) read.iterate_upper_bound = &junk;
     if (Chance(30)) read.iterate_lower_bound = &junk;
@@ -368,7 +368,7 @@ TEST(DbRows, TheNewestVersionIsTheFirstInOrder) {
   ASSERT_TRUE(RowsOf(db).GetNewestCell({}, "row7", "q", &value, &version).ok());
   EXPECT_EQ(value.ToString(), "version 1");
   EXPECT_EQ(version, "1");
-  // Without a version it sorts before all that have one.
+  // A cell without a version sorts before all that have one.
   db.Put(db.Key("row7", "q"), "no version");
   ASSERT_TRUE(RowsOf(db).GetNewestCell({}, "row7", "q", &value, &version).ok());
   EXPECT_EQ(value.ToString(), "no version");
@@ -402,7 +402,7 @@ TEST(DbRows, ScansOfAbsentRowsAndColumnsAreTurnedAway) {
   }
 }
 
-// Filters that hold no columns are not asked for any.
+// RocksDbRows asks filters for columns only if they hold columns.
 TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
   TestDb db;
   db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
@@ -415,7 +415,7 @@ TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
 
 // --- Other column families, errors -------------------------------------------
 
-// RocksDB asks each file by the extractor that it was written with.
+// RocksDB asks each file with the extractor that it was written with.
 TEST(DbRows, ColumnsAreFoundInFilesThatWereWrittenWithAnotherExtractor) {
   RegisterRocksDb();
   TestDb db;
@@ -456,7 +456,7 @@ TEST(DbRows, ColumnsAreFoundThoughTheExtractorComesLater) {
   EXPECT_LT(scans_that_find, 250) << "nothing hides columns any more";
 }
 
-// The pair is refused; its files may be there all the same.
+// CheckRocksDbOptions() refuses the pair, but such files may exist.
 TEST(DbRows, ColumnsAreFoundInFilesWhoseFilterHasAnotherCodec) {
   RegisterRocksDb();
   for (const KeyCodec& codec :
@@ -531,7 +531,7 @@ TEST(DbRows, KeysThatTheCodecDidNotWriteAreNamed) {
   TestDb db;
   db.set_up.extractor = false;
   db.Open();
-  const std::string foreign("row\0\1q\0", 7);  // Where column q begins.
+  const std::string foreign("row\0\1q\0", 7);  // Column q begins here.
   db.Put(foreign, "value");
   bool exists = false;
   EXPECT_TRUE(RowsOf(db).RowExists({}, "row", &exists).ok());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Set-ups in which RocksDB itself skips keys that are there, shown by a
-// control, and that ours answers right in the same set-up.
+// Tests set-ups in which RocksDB itself skips present keys: a control shows the
+// loss, and our code answers right in the same set-up.
 
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ using ROCKSDB_NAMESPACE::Slice;
 constexpr Scan kAllScans[] = {Scan::kPlain, Scan::kAutoPrefixMode,
                               Scan::kPrefixSameAsStart, Scan::kTotalOrder};
 
-// Maps each key with a whole column to that column, stored keys too: what the
+// Maps each key with a whole column to that column, even stored keys, which the
 // extractor must not do.
 class StoredKeysToColumns : public ROCKSDB_NAMESPACE::SliceTransform {
  public:
@@ -179,7 +179,7 @@ TEST(DbSeekTrap, RowsBehindATombstoneOverAFileEndAreFound) {
   }
 }
 
-// As a RocksDbScan sets it.
+// Returns the bound that a RocksDbScan sets.
 std::string ColumnBound(const TestDb& db, const std::string& row,
                         const std::string& qualifier) {
   std::string bound = db.Key(row, qualifier);
@@ -187,8 +187,8 @@ std::string ColumnBound(const TestDb& db, const std::string& row,
   return bound;
 }
 
-// Older cells around a newer tombstone, which may begin and end at bounds of
-// columns that the older SST does not have.
+// Writes older cells around a newer tombstone, which may begin and end at
+// bounds of columns that the older SST does not have.
 void FillAroundATombstone(TestDb* db, const std::string& begin,
                           const std::string& end) {
   for (const char* qualifier : {"a", "d", "n", "z"}) {
@@ -250,8 +250,8 @@ void CompactFrom0To(int level, TestDb* db) {
   ASSERT_TRUE((*db)->CompactFiles(options, names, level).ok());
 }
 
-// RocksDB cuts a tombstone where subcompactions meet: at separators of blocks,
-// of which the one between columns q and q\0... is q's part and a byte.
+// RocksDB cuts a tombstone where subcompactions meet: at separators of blocks.
+// The separator between columns q and q\0... is q's part and a byte.
 TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
   TestDb db;
   db.set_up.target_file_size_bytes = 1 << 10;
@@ -331,7 +331,7 @@ TEST(DbSeekTrap, TailingScansOfAColumnFindAllVersions) {
   }
 }
 
-// Ten ranges of 15 rows, each of which begins at an absent row.
+// There are ten ranges of 15 rows; each range begins at an absent row.
 constexpr int kRowsInRanges = 150;
 
 std::string RowOf(int row) { return "row" + std::to_string(1000 + row); }
@@ -448,12 +448,12 @@ TEST(DbSeekTrap, ScansAskTheFilterWherePrefixSeekIsOptIn) {
     it->SeekToFirst();
     EXPECT_EQ(it->Valid(), row % 2 == 0);
   }
-  EXPECT_GT(db.PrefixUseful() - useful_before, 180);  // Of 200 absent rows.
+  EXPECT_GT(db.PrefixUseful() - useful_before, 180);  // 200 rows are absent.
 }
 #endif
 
-// Whatever CheckRocksDbOptions() refuses of prefix hashes: columns are lost to
-// a plain seek to the bound of a column, which a RocksDbScan never is.
+// Shows why CheckRocksDbOptions() refuses prefix hashes: a plain seek to the
+// bound of a column loses columns; a RocksDbScan never does.
 int ColumnsFound(const TestDb& db, bool plain) {
   int found = 0;
   for (int row = 0; row < 100; ++row) {
@@ -501,7 +501,7 @@ TEST(DbSeekTrap, HashIndexHidesColumnsFromPlainSeeks) {
   EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
 }
 
-// Without any filter: what is lost here the index loses.
+// There is no filter: the index loses these keys.
 TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
@@ -538,8 +538,8 @@ TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
   EXPECT_LT(found, kRows) << "it loses none any more";
 }
 
-// Without any filter, and with any prefix extractor: RocksDB does not support
-// it, and says nothing.
+// This happens without any filter and with any prefix extractor: RocksDB does
+// not support it, and reports nothing.
 TEST(DbSeekTrap, HashMemtablesLoseKeysBackwards) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RocksDB's own tickers mean with our filters what they mean with its own, and
-// samples count by level what the tickers count in all.
+// RocksDB's own tickers mean the same with our filters as with its own, and
+// samples count by level what the tickers count in total.
 
 #include <array>
 #include <cmath>
@@ -37,8 +37,8 @@ constexpr int kRows = 400;
 
 std::string Row(int row) { return "row" + std::to_string(1000 + row); }
 
-// Rows 0, 2, 4, ... at `level`, and its edges, so that its files are asked for
-// all rows.
+// Writes rows 0, 2, 4, ... at `level`, and keys at its edges, so that lookups
+// of all rows ask its files.
 void FillLevel(TestDb* db, int level, const std::string& qualifier) {
   db->Put(db->Key("a", qualifier), "");
   for (int row = 0; row < kRows; row += 2) {
@@ -64,7 +64,7 @@ RocksDbRows RowsOf(const TestDb& db, const RocksDbSampling& sampling = {}) {
 
 // --- RocksDB's tickers ------------------------------------------------------
 
-// Asks each row by each kind of lookup; rows of odd numbers are not there.
+// Asks for each row by each kind of lookup; rows of odd numbers are absent.
 std::map<std::string, uint64_t> TickersOf(TestDb* db) {
   std::map<std::string, uint64_t> result;
   std::map<std::string, uint64_t> before;
@@ -118,7 +118,7 @@ TEST(DbStats, TickersCountWhatTheyCountWithStockBloom) {
             whole && !stock ? BloomType::kRowCol : BloomType::kRow;
         db.set_up.partitioned = partitioned;
         db.set_up.whole_key_filtering = whole;
-        // So many bits that no absent row passes here.
+        // With this many bits, no absent row passes here.
         db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 24);
         if (stock) {
           db.set_up.other_policy.reset(
@@ -161,7 +161,8 @@ TEST(DbStats, TickersCountWhatTheyCountWithStockBloom) {
 
 // --- Samples ----------------------------------------------------------------
 
-// Two files at level 0, one each at levels 1 and 3, of a column each.
+// Writes two files at level 0, and one each at levels 1 and 3; each has one
+// column.
 void OpenWithThreeLevels(TestDb* db, double bits_per_key) {
   db->set_up.filter.policy = FilterPolicy::BitsPerKey("compact", bits_per_key);
   db->Open();
@@ -171,7 +172,7 @@ void OpenWithThreeLevels(TestDb* db, double bits_per_key) {
   FillLevel(db, 0, "d");
 }
 
-// Gets of which half find nothing; all of them ask for a column.
+// Gets cells, of which half are absent; each get asks for a column.
 void GetAll(const RocksDbRows& rows) {
   for (int row = 0; row < kRows; row += 2) {
     for (const char* qualifier : {"a", "b", "c", "absent", "none", "nil"}) {
@@ -203,9 +204,9 @@ TEST(DbStats, GetsAreCountedAtTheLevelsThatTheyAsk) {
   ExpectAsTickers(db, stats);
   const std::map<int, FilterStatsSnapshot> levels = stats.Levels();
   ASSERT_EQ(levels.size(), 3);
-  constexpr uint64_t kGets = kRows / 2;  // Of each of six columns.
-  // Asked are: d, a by all; b by all but those of a; c by those of c and of
-  // none.
+  constexpr uint64_t kGets = kRows / 2;  // For each of six columns.
+  // All gets ask the files of d and a; all but those of a ask that of b; those
+  // of c and of absent columns ask that of c.
   const std::map<int, std::array<uint64_t, 3>> expected = {
       {0, {12 * kGets, 11 * kGets, kGets}},
       {1, {5 * kGets, 4 * kGets, kGets}},
@@ -251,7 +252,7 @@ TEST(DbStats, FalsePositivesOfEachLevelAreThoseOfTheTickers) {
   }
 }
 
-// From 8.3 on RocksDB counts it by level.
+// Since 8.3, RocksDB counts it by level.
 TEST(DbStats, MultiGetByPrefixIsNotCountedBefore83) {
   TestDb db;
   db.set_up.whole_key_filtering = false;
@@ -272,7 +273,7 @@ TEST(DbStats, MultiGetByPrefixIsNotCountedBefore83) {
   }
 }
 
-// As many are drawn as should be, within five standard deviations (it fails by
+// The number of samples is within five standard deviations (this fails by
 // chance once in 1.7 million runs).
 TEST(DbStats, OneLookupOfTheIntervalCountsForAll) {
   TestDb db;
@@ -305,14 +306,15 @@ TEST(DbStats, ScansThatFindNothingAreCountedWithoutALevel) {
   const std::map<int, FilterStatsSnapshot> levels = stats.Levels();
   ASSERT_EQ(levels.size(), 1);
   const FilterStatsSnapshot& s = levels.at(FilterStats::kUnknownLevel);
-  // Those of the absent rows, in four files.
+  // These are the lookups of absent rows, in four files.
   EXPECT_EQ(s[C::kLookups], kRows / 2 * 4);
   EXPECT_EQ(s[C::kNegatives], db.PrefixUseful());
   EXPECT_EQ(s[C::kFalsePositives], s[C::kLookups] - s[C::kNegatives]);
   EXPECT_GT(s[C::kFalsePositives], 0);
 }
 
-// Data blocks are not in memory, filters are: a "maybe" leads to a failure.
+// Data blocks are not in memory, but filters are, so a "maybe" leads to a
+// failure.
 TEST(DbStats, LookupsThatFailAreNotCounted) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);
@@ -356,7 +358,7 @@ TEST(DbStats, SamplesAroundTheEnginesOwnCallsCountOnce) {
   {
     const RocksDbLookupSample sample(sampling);
     EXPECT_FALSE(db.Has(db.Key(Row(2), "absent")));
-    PinnableSlice value;  // Within a sample of its own.
+    PinnableSlice value;  // It has its own sample.
     EXPECT_TRUE(RowsOf(db, sampling)
                     .GetCell({}, Row(2), "absent", &value)
                     .IsNotFound());
@@ -389,7 +391,7 @@ TEST(DbStats, TheThreadsPerfLevelIsAsItWas) {
       EXPECT_EQ(Sum(stats, C::kNegatives) - before, 4);
       EXPECT_EQ(ROCKSDB_NAMESPACE::GetPerfLevel(), level);
       EXPECT_EQ(perf->per_level_perf_context_enabled, by_level);
-      perf->Reset();  // As an engine does for its own purposes.
+      perf->Reset();  // An engine may do this for its own purposes.
     }
   }
   {

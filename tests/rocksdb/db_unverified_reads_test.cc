@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters that are damaged on disk, and ReadOptions::verify_checksums=false.
-// From RocksDB 8.0 on filters are then read without a look at their checksum;
-// before, RocksDB drops them.
+// Tests filters that are damaged on disk, under
+// ReadOptions::verify_checksums=false. Since 8.0, RocksDB then reads filters
+// without verifying their checksum; earlier releases drop them.
 
 #include <cstring>
 #include <memory>
@@ -34,7 +34,7 @@ ReadOptions Unverified() {
   return read;
 }
 
-// A database of one SST behind level 0, whose filters are read by gets and have
+// Opens a database of one SST below level 0; gets read its filters, which have
 // lost the first half of their bits.
 void OpenDamaged(TestDb* db) {
   db->set_up.cache_filter_blocks = true;
@@ -75,7 +75,7 @@ int RowsThatGetFinds(const TestDb& db) {
   return found;
 }
 
-// No call of RocksDbRows says that a row is not there.
+// Expects that no call of RocksDbRows reports a row as absent.
 void ExpectRowsLoseNothing(const TestDb& db) {
   ROCKSDB_NAMESPACE::DB* raw = db.operator->();
   const RocksDbRows rows(raw, raw->DefaultColumnFamily(),
@@ -122,7 +122,8 @@ TEST(DbUnverifiedReads, DamagedFiltersOfRocksDbLoseNothingToRocksDbRows) {
   }
 }
 
-// The trap that RocksDbRows avoids; the two tests above show nothing without.
+// RocksDbRows avoids this trap; without it, the two tests above would show
+// nothing.
 TEST(DbUnverifiedReads, DamagedFiltersOfRocksDbLoseRowsToGetFromVersion8On) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;

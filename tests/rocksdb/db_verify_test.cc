@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What VerifyRocksDbFilters() says of databases in which filters are as they
-// should be, and in which they are not.
+// Tests VerifyRocksDbFilters() on databases whose filters are as they should
+// be, and on others.
 
 #include <algorithm>
 #include <cmath>
@@ -113,8 +113,8 @@ TEST(DbVerify, ExpectedFiltersAreDescribed) {
   }
 }
 
-// Five standard deviations of the binomial, and what the model of a filter so
-// small misses; digests are the same in each run.
+// The bound is five standard deviations of the binomial plus the error of the
+// model for such small filters; digests are the same in each run.
 TEST(DbVerify, ObservedRateIsTheExpectedOne) {
   for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
     for (bool partitioned : {false, true}) {
@@ -228,7 +228,7 @@ TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
   ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
                                                    &db_options, &families)
                   .ok());
-  db_options.env = db.env();  // Not among what is loaded.
+  db_options.env = db.env();  // Not among the loaded options.
   db.Open(ROCKSDB_NAMESPACE::Options(db_options, families[0].options));
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kAnothers));
@@ -319,7 +319,7 @@ TEST(DbVerify, AnotherFamilyOrOtherBitsAreOtherOptions) {
   EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)), "");
 }
 
-// However few the keys, the bits or those of a partition are.
+// This holds for few keys, few bits and small partitions, too.
 TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
   std::vector<FilterPolicy> policies;
   for (const FilterPolicy& any : PoliciesOfEachFamily()) {
@@ -366,14 +366,14 @@ TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
               ElementsAre(State::kOtherOptions, State::kOtherOptions));
   EXPECT_EQ(report.files[1].note,
             "written with prefix_extractor rowbloom.RowPrefix:ROW:ordered");
-  // Nothing is asked by prefixes, whatever files were written with.
+  // No lookup asks by prefix, whatever extractor the files were written with.
   db.set_up.extractor = false;
   db.Open();
   EXPECT_THAT(StatesOf(Verify(db)),
               ElementsAre(State::kExpected, State::kExpected));
 }
 
-// A flush of few keys, one of many, and the oldest run.
+// Writes a flush of few keys, one of many, and the oldest run.
 void FillThreeRuns(TestDb* db) {
   db->set_up.extractor = false;
   db->Open();
@@ -414,7 +414,7 @@ TEST(DbVerify, BitsThatTheBudgetCannotHaveGivenAreOther) {
   db.set_up.filter.budget = BudgetMode::kBalanced;
   db.Open();
   EXPECT_EQ(Verify(db).CountOf(State::kOtherOptions), 2);
-  db.set_up.filter.budget_bytes = 5000;  // Which may take any down.
+  db.set_up.filter.budget_bytes = 5000;  // It may lower any filter's bits.
   db.Open();
   EXPECT_EQ(Verify(db).CountOf(State::kOtherOptions), 0);
 }
@@ -507,7 +507,7 @@ TEST(DbVerify, APolicyThatIsFedNothingIsNamed) {
   EXPECT_EQ(report.files[0].note, "policy rowbloom made none");
 }
 
-// Before 9.6 RocksDB misses the moment to cut if it adds a whole key and a
+// Before 9.6, RocksDB misses the moment to cut if it adds a whole key and a
 // prefix at once.
 TEST(DbVerify, OversizedPartitionsAreReported) {
   TestDb db;
@@ -571,7 +571,7 @@ TEST(DbVerify, DamagedFiltersAreFoundWhereRocksDbIsSilent) {
     DamageOnDisk(&db, filter);
     db.set_up.other_policy.reset();
     db.Open();
-    // RocksDB looks at whole filters, not at partitions.
+    // RocksDB verifies whole filters, but not partitions.
     EXPECT_EQ(db->VerifyChecksum().ok(), partitioned);
     RocksDbFilterReport report = Verify(db);
     ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
@@ -613,7 +613,7 @@ TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
     options.table_factory.reset(
         ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
     db.Open(options);
-    db.Compact();  // Builds no filter, but rids of the damage.
+    db.Compact();  // It builds no filter, but removes the damage.
     db.Open();
     db.Compact();
     EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
@@ -621,7 +621,7 @@ TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
   }
 }
 
-// Of the index, the properties and the footer, but for bytes that nobody reads.
+// Damages the index, the properties and the footer, except unused bytes.
 TEST(DbVerify, DamageBehindTheFilterIsNotTheFilters) {
   TestDb db;
   const auto policy = std::make_shared<TamperingPolicy>();
@@ -683,13 +683,13 @@ TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
   db.set_up.extractor = false;
   db.set_up.other_policy = StockBloom();
   ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
-  table.optimize_filters_for_memory = false;  // Or probes may be others.
+  table.optimize_filters_for_memory = false;  // Else probes may differ.
   ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
   options.table_factory.reset(
       ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
   db.Open(options);
   Fill(&db);
-  // Behind data blocks of "value"s, before the index, lies the filter: its
+  // The filter lies between the data blocks of "value"s and the index; its
   // trailer marks a new Bloom filter of six probes.
   DamageOnDisk(&db, std::string("\xff\0\x06\0\0", 5));
   db.Open();
@@ -719,8 +719,8 @@ TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
   EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
 }
 
-// RocksDB checks a footer's format_version before its checksum. From version 6
-// on, footers hold an extended magic.
+// RocksDB checks a footer's format_version before its checksum. Since version
+// 6, footers hold an extended magic.
 TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
   TestDb db;
   db.Open();
@@ -756,11 +756,11 @@ TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
   EXPECT_TRUE(
       absl::IsUnimplemented(VerifyRocksDbSstChecksums(path, db.MakeOptions())));
 
-  // No release numbers its format so.
+  // No release uses this number for its format.
   std::string damaged = newer;
   damaged[damaged.size() - 9] ^= 1;
   EXPECT_THAT(StatesOf(report_of(damaged)), ElementsAre(State::kUnreadable));
-  // No release since version 6 ends its footer so.
+  // No footer since version 6 has this magic.
   damaged = newer;
   damaged[damaged.size() - 52] ^= 1;
   EXPECT_THAT(StatesOf(report_of(damaged)), ElementsAre(State::kUnreadable));

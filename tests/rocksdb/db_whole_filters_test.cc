@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole filters in a block cache that is too small for them: lookups read them
-// again and again, and both the check of the options and the report say so.
+// Tests whole filters in a block cache that is too small for them: lookups read
+// them again and again; the check of the options and the report both say so.
 
 #include <memory>
 #include <string>
@@ -45,17 +45,17 @@ void Fill(TestDb* db) {
     db->Put(db->Key(Row(row), "q"), "value");
   }
   db->Flush();
-  db->Compact();  // RocksDB treats files at level 0 in a way of their own.
+  db->Compact();  // RocksDB treats files at level 0 differently.
 }
 
 struct Found {
   std::vector<std::string> check;   // CheckRocksDbOptions().
   std::vector<std::string> report;  // VerifyRocksDbFilters().
   uint64_t misses = 0;
-  uint64_t bytes = 0;  // Of filters, read for kGets gets.
+  uint64_t bytes = 0;  // Bytes of filters that kGets gets read.
 };
 
-// Gets of absent keys, in different places within the SST.
+// Gets absent keys in different places within the SST.
 Found Ask(TestDb* db, const ROCKSDB_NAMESPACE::Options& options) {
   Found found;
   EXPECT_TRUE(CheckRocksDbOptions(options, &found.check).ok());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a database must answer, at any time of its life: a map of all versions.
+// The answers that a database must give at any time of its life: a map of all
+// versions.
 //
 //   VersionedMap model(comparator);
 //   model.Write("key", "value");       // At time 1.
@@ -28,16 +29,16 @@ class VersionedMap {
  public:
   using Entries = std::vector<std::pair<std::string, std::string>>;
 
-  // Of keys without timestamps.
+  // The keys have no timestamps.
   explicit VersionedMap(const ROCKSDB_NAMESPACE::Comparator* comparator)
       : keys_(Less{comparator}) {}
 
-  // Each write has a time of its own.
+  // Returns the time of the last write; each write has its own time.
   uint64_t now() const { return now_; }
   void Write(const std::string& key, std::optional<std::string> value) {
     keys_[key].emplace_back(++now_, std::move(value));
   }
-  // All at one time.
+  // Deletes all entries at one time.
   void Delete(const Entries& entries) {
     ++now_;
     for (const auto& [key, value] : entries) {
@@ -49,13 +50,14 @@ class VersionedMap {
     const auto found = keys_.find(key);
     return found == keys_.end() ? std::nullopt : At(found->second, time);
   }
-  // Those present from `target` on, while more(key); at most `limit`.
+  // Returns present entries from `target` on, while more(key); at most `limit`.
   template <typename More>
   Entries From(const std::string& target, uint64_t time, size_t limit,
                const More& more) const {
     return Take(keys_.lower_bound(target), keys_.end(), time, limit, more);
   }
-  // The same backwards.
+  // Returns present entries from `target` backwards, while more(key); at most
+  // `limit`.
   template <typename More>
   Entries Back(const std::string& target, uint64_t time, size_t limit,
                const More& more) const {

@@ -23,7 +23,7 @@ using ROCKSDB_NAMESPACE::ReadOptions;
 using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::Status;
 
-// Few of those bytes that codecs and comparators treat in a way of their own.
+// A few bytes, most of which codecs and comparators treat specially.
 constexpr std::string_view kBytes(
     "\0\1\2\xff"
     "ab",
@@ -52,7 +52,7 @@ std::string Text(const VersionedMap::Entries& entries) {
   return entries.empty() ? " nothing" : text;
 }
 
-// Little-endian, as the comparator wants it.
+// Encodes little-endian, as the comparator requires.
 void EncodeTimestamp(uint64_t time, std::array<char, 8>* bytes) {
   for (size_t i = 0; i < bytes->size(); ++i) {
     (*bytes)[i] = static_cast<char>(time >> (8 * i) & 0xff);
@@ -134,7 +134,7 @@ std::string DifferentialRun::AnyKey(bool written) {
 }
 
 void DifferentialRun::Operate(int operations) {
-  // Most at once, so that there are files with many blocks.
+  // Most writes come at once, so that there are files with many blocks.
   for (int i = 0; i < operations / 4; ++i) WriteOne();
   db_.Flush();
   for (int i = operations / 4; i < operations; ++i) {
@@ -238,7 +238,7 @@ void DifferentialRun::Delete(const std::string& key) {
 void DifferentialRun::PutOrSingleDelete() {
   const std::string key = db_.Key(AnyRow(), "single");
   bool& is_there = once_written_[key];
-  // A range tombstone may have been before.
+  // A range tombstone may have deleted it already.
   if (is_there && model_.Get(key, model_.now())) {
     ExpectOk(set_up_.timestamps ? db_->SingleDelete({}, key, NextTimestamp())
                                 : db_->SingleDelete({}, key),
@@ -250,7 +250,7 @@ void DifferentialRun::PutOrSingleDelete() {
   is_there = !is_there;
 }
 
-// Over a few keys: the rest must stay to be asked for.
+// Deletes a few keys: the rest must stay to be asked for.
 void DifferentialRun::DeleteRange() {
   std::string begin = AnyKey(false);
   std::string end;
@@ -278,7 +278,7 @@ void DifferentialRun::DeleteRange() {
   model_.Delete(next);
 }
 
-// By SetOptions(), which changes what files are written with from now on.
+// Calls SetOptions(), which changes the files that are written from now on.
 void DifferentialRun::SetAnotherPolicy() {
   const DbSetUp& set_up = set_up_.db;
   const uint32_t bits = 2 + random_.Below(10);
@@ -297,7 +297,7 @@ void DifferentialRun::SetAnotherPolicy() {
 }
 
 void DifferentialRun::Ingest() {
-  // RocksDB 9.1 and later ingest no timestamps into what they overlap.
+  // RocksDB 9.1 and later ingest no files with timestamps that overlap others.
   if (set_up_.timestamps && kRocksDbRelease >= 901) return;
   std::vector<std::string> keys;
   for (uint32_t i = 1 + random_.Below(30); i > 0; --i) {
@@ -328,8 +328,8 @@ void DifferentialRun::Ingest() {
   ExpectOk(db_->IngestExternalFile({path}, {}), "IngestExternalFile");
 }
 
-// Keeps the versions of before in the files that are written from now on.
-// Databases with timestamps keep them all.
+// A snapshot keeps older versions in the files that are written from now on.
+// Databases with timestamps keep all versions.
 void DifferentialRun::TakeOrReleaseSnapshot() {
   if (set_up_.timestamps) return;
   if (snapshots_.size() < 3) {
@@ -422,7 +422,7 @@ void DifferentialRun::AskMultiGet() {
   const std::vector<Slice> slices(keys.begin(), keys.end());
   std::vector<ROCKSDB_NAMESPACE::PinnableSlice> values(keys.size());
   std::vector<Status> statuses(keys.size());
-  // The form that asks filters for many keys at once.
+  // This form asks filters for many keys at once.
   db_->MultiGet(as_of.read, db_->DefaultColumnFamily(), keys.size(),
                 slices.data(), values.data(), statuses.data(),
                 /*sorted_input=*/false);
@@ -437,7 +437,7 @@ void DifferentialRun::AskMultiGet() {
   Compare("MultiGet", "many", expected, answer);
 }
 
-// May err to one side.
+// KeyMayExist() may err to one side.
 void DifferentialRun::AskMayExist() {
   const AsOf as_of = DrawTime();
   const std::string key = AnyKey(false);
@@ -471,8 +471,8 @@ DifferentialRun::Entries DifferentialRun::Read(const ReadOptions& read,
   return entries;
 }
 
-// The rest of a row from one of its keys or bounds on, which is all that
-// RocksDB promises of a prefix seek.
+// Reads the rest of a row from one of its keys or bounds on; RocksDB promises
+// no more for a prefix seek.
 void DifferentialRun::AskSeek() {
   AsOf as_of = DrawTime();
   std::string target = AnyKey(false);
@@ -514,7 +514,7 @@ void DifferentialRun::AskAutoPrefixMode() {
           Read(as_of.read, target, 20));
 }
 
-// From a key, or from behind it, back to the beginning of its row.
+// Reads from a key, or from behind it, back to the beginning of its row.
 void DifferentialRun::AskSeekForPrev() {
   AsOf as_of = DrawTime();
   std::string target = AnyKey(false);
@@ -540,7 +540,7 @@ void DifferentialRun::AskSeekForPrev() {
           answer);
 }
 
-// Those of a RocksDbScan are bytewise.
+// The bounds of a RocksDbScan are bytewise.
 void DifferentialRun::AskRow() {
   if (!set_up_.bytewise() && !set_up_.timestamps) return;
   AsOf as_of = DrawTime();
@@ -578,17 +578,17 @@ void DifferentialRun::AskColumn() {
           Read(as_of.read, /*target=*/"", 100));
 }
 
-// Some rows at once, in an iterator's modes that are right for many rows.
+// Scans some rows at once, in iterator modes that are right for many rows.
 void DifferentialRun::AskMultiScan() {
-  // The MultiScan of RocksDB 10.10 fails its own assertions, without a filter
-  // and without a block cache, too.
+  // The MultiScan of RocksDB 10.10 fails its own assertions, even without a
+  // filter and without a block cache.
 #if ROCKSDB_MAJOR >= 11
   if (!set_up_.bytewise()) return;
   AsOf as_of = DrawTime();
   const KeyCodec& codec = set_up_.db.filter.key_codec;
   std::set<std::string> rows;
   for (uint32_t i = 1 + random_.Below(5); i > 0; --i) rows.insert(AnyRow());
-  std::map<std::string, std::string> ranges;  // Their ends by their beginnings.
+  std::map<std::string, std::string> ranges;  // Range ends by range starts.
   Entries expected;
   for (const std::string& row : rows) {
     std::string lower, upper;

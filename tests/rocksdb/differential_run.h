@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random operations on one database and on a map of all versions, and where
-// their answers differ.
+// Performs random operations on one database and on a map of all versions, and
+// records where their answers differ.
 //
 //   DifferentialRun run(set_up, seed);
 //   run.Operate(3000);
@@ -30,24 +30,24 @@ namespace rowbloom::testing {
 
 class DifferentialRun {
  public:
-  // In a set-up that stays as it is if `reopen` is false.
+  // The set-up stays as it is if `reopen` is false.
   DifferentialRun(const RandomSetUp& set_up, uint64_t seed, bool reopen);
   ~DifferentialRun();
 
   void Operate(int operations);
 
-  // By kind of question.
+  // Returns the number of wrong answers by kind of question.
   const std::map<std::string, uint64_t>& wrong_answers() const {
     return wrong_answers_;
   }
-  // The first of each kind.
+  // Describes the first difference of each kind.
   const std::string& first_differences() const { return first_differences_; }
-  // Times that a filter said no.
+  // Returns how many times a filter said no.
   uint64_t useful() const;
 
  private:
   using Entries = VersionedMap::Entries;
-  // What is asked as of a time: now, that of a snapshot, or a timestamp.
+  // The time of a question: now, that of a snapshot, or a timestamp.
   struct AsOf {
     uint64_t time;
     ROCKSDB_NAMESPACE::ReadOptions read;
@@ -84,16 +84,16 @@ class DifferentialRun {
   void AskMultiScan();
 
   bool Before(const std::string& a, const std::string& b) const;
-  // Empty if there is none.
+  // Returns an empty string if the key has no row.
   std::string RowPart(const std::string& key) const;
-  // From `target` on; of `row`, if it is not empty.
+  // Reads from `target` on; within `row`, if it is not empty.
   Entries Read(const ROCKSDB_NAMESPACE::ReadOptions& read,
                const std::string& target, size_t limit,
                const std::string& row = "");
   void Compare(const std::string& kind, const std::string& asked,
                const Entries& expected, const Entries& answer);
   void ExpectOk(const ROCKSDB_NAMESPACE::Status& status, const char* doing);
-  // The timestamp of a write that the model will make next.
+  // Returns the timestamp of the model's next write.
   ROCKSDB_NAMESPACE::Slice NextTimestamp();
 
   RandomSetUp set_up_;
@@ -104,13 +104,14 @@ class DifferentialRun {
   std::vector<std::string> rows_;
   std::vector<std::string> qualifiers_;
   std::vector<std::string> versions_;
-  // Keys of their own, as single deletes must have: whether they are there.
+  // Single deletes need keys of their own; the value says whether one is
+  // present.
   std::map<std::string, bool> once_written_;
   std::vector<std::pair<const ROCKSDB_NAMESPACE::Snapshot*, uint64_t>>
       snapshots_;
   int ingested_ = 0;
-  std::array<char, 8> timestamp_{};        // What is written.
-  std::array<char, 8> asked_timestamp_{};  // What is asked.
+  std::array<char, 8> timestamp_{};        // The time of a write.
+  std::array<char, 8> asked_timestamp_{};  // The time of a question.
   ROCKSDB_NAMESPACE::Slice asked_slice_;
   std::map<std::string, uint64_t> wrong_answers_;
   std::string first_differences_;

@@ -34,7 +34,7 @@ class AppendOperator : public ROCKSDB_NAMESPACE::AssociativeMergeOperator {
   }
 };
 
-// Rows bytewise, the keys of a row backwards: as a store would have it whose
+// Orders rows bytewise and the keys of a row backwards, as a store might whose
 // newest versions come first.
 class RowsThenBackwards : public Comparator {
  public:
@@ -97,12 +97,12 @@ BloomType DrawBloomType(Random* random) {
   return random->OneIn(2) ? BloomType::kRow : BloomType::kRowCol;
 }
 
-// Before RocksDB 9.5, to SeekForPrev.
+// Before 9.5, RocksDB loses rows to SeekForPrev in such a set-up.
 bool StockLosesRowsBackwards(const DbSetUp& db) {
   return db.extractor && !db.whole_key_filtering && db.partitioned;
 }
 
-// Picks from `count` by the lowest bits that nobody has used yet.
+// Picks one of `count` by the lowest bits that are not used yet.
 class Choices {
  public:
   explicit Choices(uint64_t bits) : bits_(bits) {}
@@ -138,12 +138,12 @@ void ChooseCache(Choices* choices, BlockBasedTableOptions* table) {
     case 0:
       table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(64 << 10, 0);
       break;
-    case 1:  // Holds next to nothing.
+    case 1:  // It holds next to nothing.
       table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(1 << 10, 0);
       break;
     case 2:
       if (kRocksDbRelease >= 803 && choices->OneIn(2)) {
-        // The default from 10.7 on; before 8.3 it was an experiment.
+        // It is the default since 10.7; before 8.3 it was an experiment.
         table->block_cache =
             ROCKSDB_NAMESPACE::HyperClockCacheOptions(1 << 20, 1 << 10)
                 .MakeSharedCache();
@@ -178,7 +178,7 @@ void ChooseNewer(Choices* choices, const RandomSetUp& set_up,
   EXPECT_TRUE(
       GetBlockBasedTableOptionsFromString(config, chosen_table, text, table)
           .ok());
-  // 6 since 8.6, 7 since 10.4.
+  // Version 6 exists since 8.6, version 7 since 10.4.
   if (kRocksDbRelease >= 806 && choices->OneIn(2)) table->format_version = 6;
   if (kRocksDbRelease >= 1004 && choices->OneIn(2)) table->format_version = 7;
 
@@ -193,9 +193,9 @@ void ChooseNewer(Choices* choices, const RandomSetUp& set_up,
   if (!set_up.maps_columns() && choices->OneIn(4)) {
     text += "min_tombstones_for_range_conversion=2;";
   }
-  // 7.8 finds no blobs by keys with timestamps, and an assertion of its own
-  // fails on others. With any filter, its own Bloom filter too, 10.10 loses the
-  // base of a merge that is in a blob file.
+  // RocksDB 7.8 finds no blobs by keys with timestamps, and one of its
+  // assertions fails on other keys. RocksDB 10.10 loses the base of a merge
+  // that is in a blob file, with any filter, its own Bloom filter included.
   if (choices->OneIn(4) && kRocksDbRelease >= 910 && ROCKSDB_MAJOR != 10) {
     text += "enable_blob_files=true;";
   }
@@ -240,11 +240,11 @@ void Redraw(Random* random, RandomSetUp* set_up) {
   const std::vector<FilterPolicy> families = PoliciesOfEachFamily();
   const std::string family =
       families[random->Below(static_cast<uint32_t>(families.size()))].family();
-  // Few bits: what is wrong with a filter shows in its "no".
+  // Few bits suffice: a faulty filter shows itself by a wrong "no".
   const double bits_per_key[] = {2, 5, 10, 16.5};
   db.filter.policy =
       FilterPolicy::BitsPerKey(family, bits_per_key[random->Below(4)]);
-  // By a budget SSTs have other bits each, and some no filter.
+  // Under a budget, each SST has its own bits per key, and some have no filter.
   constexpr std::optional<BudgetMode> kBudgets[] = {
       std::nullopt, std::nullopt, BudgetMode::kBalanced, BudgetMode::kHitsOnly};
   db.filter.budget = kBudgets[random->Below(4)];
@@ -299,9 +299,9 @@ ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up) {
   Choices choices(set_up.table_choices);
   ChooseCache(&choices, &table);
   if (choices.OneIn(3)) {
-    // Not kHashSearch, which takes timestamps for a part of the prefix and
-    // finds less backwards, nor kBinarySearchWithFirstKey, whose assertions do
-    // not know single deletes: in 7.8, with any filter and with none.
+    // kHashSearch takes timestamps for a part of the prefix and finds less
+    // backwards; the assertions of kBinarySearchWithFirstKey do not know single
+    // deletes. Both happen in 7.8, with any filter and without one.
     table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
   }
   table.block_size = 128 << choices.Below(4);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random ways to set up RocksDB around a filter: those that a user may choose
-// and that CheckRocksDbOptions() does not refuse for losing rows.
+// Draws random ways to set up RocksDB around a filter: those that a user may
+// choose and that CheckRocksDbOptions() does not refuse for losing rows.
 //
 //   RandomSetUp set_up = DrawSetUp(&random);
 //   Redraw(&random, &set_up);  // What may change when a database is reopened.
 //   db.Open(MakeOptions(db, set_up));
 //
-// Policies do not influence what is drawn: a run can be repeated with others.
+// Policies do not influence the draw: a run can be repeated with others.
 
 #ifndef ROWBLOOM_TESTS_ROCKSDB_DIFFERENTIAL_SET_UP_H_
 #define ROWBLOOM_TESTS_ROCKSDB_DIFFERENTIAL_SET_UP_H_
@@ -26,7 +26,7 @@ class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
   uint64_t Next() { return engine_(); }
-  // From 0 to limit - 1.
+  // Returns a number from 0 to limit - 1.
   uint32_t Below(uint32_t limit) {
     return static_cast<uint32_t>(engine_() % limit);
   }
@@ -36,15 +36,15 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Which filters a run has; nothing else differs.
+// The kind of filters of a run; nothing else differs.
 enum class Filters { kOurs, kStockBloom, kNone };
 
 struct RandomSetUp {
   DbSetUp db;
   Filters filters = Filters::kOurs;
-  // Of this opening; the run goes on with the filters of above.
+  // This opening uses another policy; the run goes on with the filters above.
   bool other_policy = false;
-  // Bytewise, unless given.
+  // Null means bytewise.
   std::shared_ptr<const ROCKSDB_NAMESPACE::Comparator> comparator;
   bool timestamps = false;
   bool mmap_reads = false;
@@ -65,11 +65,10 @@ struct RandomSetUp {
 RandomSetUp DrawSetUp(Random* random);
 void Redraw(Random* random, RandomSetUp* set_up);
 
-// Of prefixes only, in partitions, with whole keys as separators: where
-// SeekForPrev loses rows in RocksDB before 9.5.
+// Chooses filters of prefixes only, in partitions, with whole keys as
+// separators: SeekForPrev loses rows there in RocksDB before 9.5.
 void MakeProneToLoseBackwards(RandomSetUp* set_up);
-// With an extractor for rows and columns, which only our filters know how to
-// answer.
+// Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);
 
 ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up);

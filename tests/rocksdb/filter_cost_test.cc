@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost models of RocksDB's filters, against the filters that the library
-// builds.
+// Compares the cost models of RocksDB's filters with the filters that the
+// library builds.
 
 #include "rowbloom/filter_cost.h"
 
@@ -52,8 +52,8 @@ Measured Measure(const rdb::FilterPolicy& policy, uint64_t key_count,
 constexpr uint64_t kKeys = 200000;
 constexpr uint64_t kLookups = 500000;
 
-// Five standard deviations of the number of positives: less than one in a
-// million, and what the model itself is off.
+// The bound is five standard deviations of the number of positives, exceeded
+// less than once in a million, plus the error of the model itself.
 void ExpectNearRate(double measured, double modelled, double model_error) {
   const double deviation = std::sqrt(modelled / static_cast<double>(kLookups));
   EXPECT_NEAR(measured, modelled, modelled * model_error + 5 * deviation);

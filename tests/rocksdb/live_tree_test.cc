@@ -40,7 +40,7 @@ std::vector<uint64_t> KeysOfRuns(const LiveTree& tree) {
 
 using Numbers = std::vector<uint64_t>;
 
-// Of unknown properties.
+// Returns files of unknown properties.
 LiveFiles Unread(const Numbers& numbers) {
   LiveFiles files;
   for (const uint64_t number : numbers) files[number];
@@ -81,19 +81,19 @@ TEST(LiveTree, FlushesAndCompactionsAreFollowed) {
   LiveFile output = File(1, 25);
   tree.CompactionCompleted(7, true, {1, 2}, {{3, output}});
   EXPECT_EQ(KeysOfRuns(tree), Numbers({25}));
-  // A move: known by its number.
+  // A moved file keeps its number.
   LiveFile moved;
   moved.level = 2;
   tree.CompactionCompleted(8, true, {3}, {{3, moved}});
   const auto view = tree.ViewFor({0, false});
   EXPECT_EQ(view->level_count, 3);
   EXPECT_EQ(view->live.filter_bytes, 50);
-  // One that failed.
+  // A failed compaction changes nothing.
   tree.CompactionCompleted(9, false, {3}, {});
   EXPECT_EQ(KeysOfRuns(tree), Numbers({25}));
 }
 
-// Summing up each time would make many files quadratic.
+// Summing up at each change would be quadratic in the number of files.
 TEST(LiveTree, ManyFilesAreSummedUpOnceInAThousandthAsManyChanges) {
   LiveTree tree;
   LiveFiles files;
@@ -122,17 +122,17 @@ TEST(LiveTree, OutputsInLevel0AreAsOldAsTheirInputs) {
 TEST(LiveTree, EventsMayComeInAnyOrder) {
   LiveTree tree;
   tree.SetFiles(0, {{9, File(2, 90)}}, milliseconds(0));
-  // The flush is told of after the compaction that took its file.
+  // The flush is reported after the compaction that took its file.
   tree.CompactionCompleted(1, true, {1}, {{2, File(1, 10)}});
   tree.FlushCompleted(1, File(0, 10, 100));
   EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
-  // The same of two compactions.
+  // Two compactions are reported in reverse order.
   tree.CompactionCompleted(3, true, {4}, {{5, File(2, 5)}});
   tree.CompactionCompleted(2, true, {2}, {{4, File(2, 10)}});
   EXPECT_EQ(KeysOfRuns(tree), Numbers({95}));
 }
 
-// RocksDB starts a compaction before it has told of the flush that made it due.
+// RocksDB starts a compaction before it reports the flush that made it due.
 TEST(LiveTree, ACompactionTellsOfItsInputs) {
   LiveTree tree;
   tree.SetFiles(0, {{1, File(0, 20, 100)}, {9, File(1, 70)}}, milliseconds(0));
@@ -141,14 +141,14 @@ TEST(LiveTree, ACompactionTellsOfItsInputs) {
   EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 1);
   tree.FlushCompleted(2, File(0, 10, 50));
   EXPECT_EQ(KeysOfRuns(tree), Numbers({20, 10, 70}));
-  // One that was moved before it was told of stays where it is.
+  // A file that was moved before its flush is reported stays where it is.
   tree.CompactionBegan(2, 2, {{3, File(0, 5)}});
   LiveFile moved;
   moved.level = 2;
   tree.CompactionCompleted(2, true, {3}, {{3, moved}});
   tree.FlushCompleted(3, File(0, 5, 200));
   EXPECT_EQ(KeysOfRuns(tree), Numbers({20, 10, 70, 5}));
-  // The place of a run that is made of such files is to be found out.
+  // The place of a run that is made of such files must be read from a list.
   EXPECT_FALSE(tree.WantsFiles({}));
   tree.CompactionBegan(3, 0, {{4, File(0, 1)}});
   tree.CompactionCompleted(3, true, {4}, {{5, File(0, 1)}});
@@ -157,25 +157,25 @@ TEST(LiveTree, ACompactionTellsOfItsInputs) {
 
 TEST(LiveTree, AFileThatIsGoneStaysGone) {
   LiveTree tree;
-  // A list had the flush's file before the flush was told of.
+  // A list had the flush's file before the flush was reported.
   tree.SetFiles(0, {{1, File(0, 10, 100)}, {9, File(2, 90)}}, milliseconds(0));
   tree.CompactionCompleted(1, true, {1}, {{2, File(1, 10)}});
   tree.FlushCompleted(1, File(0, 10, 100));
   EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
-  // And another came in between.
+  // Another list comes in between.
   tree.CompactionCompleted(2, true, {2}, {{3, File(1, 10)}});
   tree.SetFiles(tree.changes(), {{3, File(1, 10)}, {9, File(2, 90)}},
                 milliseconds(0));
   tree.FlushCompleted(2, File(0, 10, 200));
   EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
-  // Told of twice: it was also moved.
+  // File 4 is reported twice: it was also moved.
   tree.CompactionCompleted(5, true, {4}, {});
   tree.FlushCompleted(4, File(0, 10, 300));
   tree.CompactionCompleted(4, true, {4}, {{4, File(1, 10)}});
   EXPECT_EQ(KeysOfRuns(tree), Numbers({10, 90}));
 }
 
-// As of a database that was closed meanwhile and opened again with its logger.
+// The database was closed meanwhile and opened again with its logger.
 TEST(LiveTree, ACompactionThatWasGivenUpCountsNoMore) {
   LiveTree tree;
   tree.SetFiles(0,
@@ -196,16 +196,16 @@ TEST(LiveTree, SharesAreOfTheRunAsItWillBe) {
                  {4, File(2, 400)}},
                 milliseconds(1));
   tree.CompactionBegan(1, 1, Unread({1, 2}));
-  // 2 and 3 are there, 1 comes.
+  // Files 2 and 3 are present; file 1 is added.
   EXPECT_DOUBLE_EQ(*tree.ViewFor({1, false})->run_share, 0.6);
   tree.CompactionBegan(2, 2, Unread({3}));
   EXPECT_DOUBLE_EQ(*tree.ViewFor({2, false})->run_share, 0.7);
-  // As many as the last flush had, which are more.
+  // The next flush counts as many keys as the last one, which had more.
   tree.FlushCompleted(5, File(0, 250, 2));
   EXPECT_DOUBLE_EQ(*tree.ViewFor({0, true})->run_share, 250.0 / 1500);
 }
 
-// Universal compactions write runs of their own to level 0, a thread each.
+// Universal compactions write separate runs to level 0, one in each thread.
 TEST(LiveTree, ARunInLevel0IsThatOfTheThread) {
   LiveTree tree;
   for (uint64_t i = 1; i <= 4; ++i) {
@@ -236,8 +236,8 @@ TEST(LiveTree, UnknownFilesAreTakenForLikeTheOthers) {
   EXPECT_EQ(KeysOfRuns(tree), Numbers({50, 300}));
 }
 
-// Hits-only trees have none at the bottom; filter keys may be fewer, or more,
-// than entries.
+// Hits-only trees have no filters at the bottom; filter keys may be fewer, or
+// more, than entries.
 TEST(LiveTree, FilesWithoutFiltersHaveAsManyKeysForEachEntry) {
   LiveTree tree;
   LiveFile with = File(1, 0);
@@ -261,7 +261,7 @@ TEST(LiveTree, OfALevelSomeFilesAreSampledAndEachOnce) {
   }
   tree.SetFiles(tree.changes(), files, milliseconds(1));
   EXPECT_EQ(tree.TakeUnknown(10).size(), 10u);
-  // Not those again of which the list says nothing new.
+  // Files of which the list says nothing new are not sampled again.
   tree.SetFiles(tree.changes(), files, milliseconds(1));
   EXPECT_EQ(tree.TakeUnknown(1000).size(), 2 * LiveTree::kSampledFiles - 10);
   EXPECT_TRUE(tree.TakeUnknown(1000).empty());
@@ -298,14 +298,14 @@ TEST(LiveTree, ListsAreWantedSeldom) {
   LiveTree tree;
   const auto start = LiveTree::Clock::now();
   EXPECT_TRUE(tree.WantsFiles(start));
-  EXPECT_FALSE(tree.WantsFiles(start));  // Another thread is at it.
+  EXPECT_FALSE(tree.WantsFiles(start));  // Another thread reads one.
   tree.SetFiles(0, {}, milliseconds(10));
   const auto after = LiveTree::Clock::now();
   EXPECT_FALSE(tree.WantsFiles(after + std::chrono::seconds(30)));
   EXPECT_TRUE(tree.WantsFiles(after + std::chrono::seconds(61)));
   tree.SetFiles(0, {}, milliseconds(10));
   tree.SetStale();
-  // At most a thousandth of the time is spent on them.
+  // At most a thousandth of the time is spent on lists.
   const auto later = LiveTree::Clock::now();
   EXPECT_FALSE(tree.WantsFiles(later + std::chrono::seconds(8)));
   EXPECT_TRUE(tree.WantsFiles(later + std::chrono::seconds(11)));
@@ -367,7 +367,7 @@ TEST(LiveTrees, AreForgottenWithTheLogger) {
   EXPECT_TRUE(tree.expired());
 }
 
-// For ThreadSanitizer.
+// ThreadSanitizer checks this test.
 TEST(LiveTree, ThreadsMayTellAndAskAtOnce) {
   LiveTree tree;
   std::vector<std::thread> threads;
@@ -380,7 +380,7 @@ TEST(LiveTree, ThreadsMayTellAndAskAtOnce) {
         tree.ViewFor({1, false});
         tree.CompactionCompleted(static_cast<int>(number), true, {number},
                                  {{number + 1, File(1, 10)}});
-        tree.SetFiles(0, {}, milliseconds(0));  // Of before: not taken.
+        tree.SetFiles(0, {}, milliseconds(0));  // Outdated: ignored.
         tree.LearnFilter(number + 1, {10, 10, 20});
         tree.TakeUnknown(1);
       }

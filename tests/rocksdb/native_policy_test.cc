@@ -196,8 +196,8 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
               HasSubstr("0.01 to 1"));
 }
 
-// By default ConfigOptions takes strings for escaped, and RocksDB then drops
-// the errors of options that it compares by name, as filter_policy.
+// By default, ConfigOptions expects escaped strings, and RocksDB then drops the
+// errors of options that it compares by name, such as filter_policy.
 TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
   for (bool escaped : {false, true}) {
     ConfigOptions config = Strict();
@@ -208,7 +208,7 @@ TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
             config, ROCKSDB_NAMESPACE::BlockBasedTableOptions(),
             "filter_policy={id=rowbloom;bloom_type=COLUMN}", &table);
     if (escaped) {
-      EXPECT_TRUE(status.ok());  // RocksDB's doing.
+      EXPECT_TRUE(status.ok());  // RocksDB drops the error.
     } else {
       EXPECT_TRUE(status.IsInvalidArgument());
       EXPECT_THAT(status.ToString(), HasSubstr("ROWCOL"));
@@ -233,7 +233,8 @@ TEST(NativePolicy, WithoutWholeKeysTheFilterSaysThatItHoldsRowsOnly) {
   }
 }
 
-// Bits per key of a filter that the policy builds; 0 if it builds none.
+// Returns the bits per key of a filter that the policy builds; 0 if it builds
+// none.
 double BuiltBits(const RocksDbFilterPolicy& policy, const Context& context) {
   constexpr int kKeys = 20000;
   const auto key = [](int i) { return std::to_string(100000 + i); };
@@ -300,7 +301,7 @@ TEST(NativePolicy, HitsOnlyWritesNoFilterAtTheBottom) {
   EXPECT_GT(BuiltBits(policy, Context::Compaction(5)), 2);
 }
 
-// A partition of few keys has its overhead within the budget.
+// A partition of few keys counts its overhead within the budget.
 TEST(NativePolicy, PartitionsAreCountedWithTheirSize) {
   ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
   table.partition_filters = true;

@@ -83,7 +83,7 @@ TEST(Registry, WrongExtractorTextSaysWhatIsAllowed) {
                   .IsNotSupported());
 }
 
-// Why programs must call RegisterRocksDb(): RocksDB's defaults hide it.
+// Programs must call RegisterRocksDb(): RocksDB's defaults hide a missing call.
 TEST(Registry, WithoutRegistrationRocksDbSilentlyUsesNoFilter) {
   ConfigOptions config;
   config.registry = std::make_shared<ObjectRegistry>(

@@ -199,8 +199,8 @@ TEST(RowFilterBuilder, NoEntriesFitWhereABlobDoesNot) {
             0);
 }
 
-// RocksDB cuts partitions by it. The size of compact depends on its keys, so it
-// is the average that must not be exceeded.
+// RocksDB cuts partitions by this number. The size of compact depends on its
+// keys, so only the average must not be exceeded.
 TEST(RowFilterBuilder, ApproximateNumEntriesFillTheBytesAsked) {
   for (const RocksDbOptions& options : OptionsOfEachFamily()) {
     for (size_t size_bytes : {512, 4096, 65536}) {
@@ -270,14 +270,15 @@ TEST(RowFilterBuilder, NothingThrowsNorDoReaders) {
   static_assert(std::is_nothrow_destructible_v<Reader>);
 }
 
-// 300,000 present keys for each family, codec and bloom type, in partitions,
-// asked whole, by prefix, and many at once: over 5.4 million lookups a family.
+// The sweep asks 300,000 present keys for each family, codec and bloom type, in
+// partitions: whole, by prefix, and many at once. These are over 5.4 million
+// lookups a family.
 class SweepTest : public ::testing::TestWithParam<
                       std::tuple<BloomType, KeyCodec, std::string_view>> {};
 
 std::string RandomBytes(std::mt19937* random, size_t size) {
   std::string bytes(size, '\0');
-  // Few values, 00 and FF among them: the codecs' corner cases.
+  // There are few distinct bytes; 00 and FF are the codecs' corner cases.
   for (char& c : bytes)
     c = "\0\1\2\xff"
         "abcdefgh"[(*random)() % 12];

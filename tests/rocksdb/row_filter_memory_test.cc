@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What building and opening a filter take in memory.
+// Tests how much memory building and opening a filter take.
 
 #include <cstdint>
 #include <memory>
@@ -47,7 +47,7 @@ std::string FilterOf(const RocksDbOptions& options, int64_t rows) {
   return builder.Finish(&bytes).ToString();
 }
 
-// As row_filter_builder.h promises.
+// row_filter_builder.h promises this bound.
 TEST(RowFilterMemory, BuildersKeepToTheirBound) {
   if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
   for (const RocksDbOptions& options : OptionsOfEachFamily()) {
@@ -64,7 +64,7 @@ TEST(RowFilterMemory, BuildersKeepToTheirBound) {
       const int64_t peak = testing::PeakBytes() - before;
       EXPECT_LE(peak, 9 * rows + size + RowFilterBuilder::kFinishMemoryBytes);
       EXPECT_LE(peak, 100 * rows);
-      // What was finished is handed over, the rest is free again.
+      // The caller owns the finished filter; all other memory is free again.
       EXPECT_LE(testing::LiveBytes() - before - size,
                 RowFilterBuilder::kFixedMemoryBytes);
     }
@@ -82,7 +82,7 @@ TEST(RowFilterMemory, PartitionsAreFreedOneByOne) {
       std::unique_ptr<const char[]> bytes;
       builder.Finish(&bytes);
     }
-    // Of one, though 600,000 rows were added.
+    // The peak is that of one partition, though 600,000 rows were added.
     EXPECT_LE(testing::PeakBytes() - before, 100 * 3000)
         << options.policy.ToString();
   }

@@ -18,7 +18,7 @@ namespace {
 using ROCKSDB_NAMESPACE::Slice;
 using std::string_view_literals::operator""sv;
 
-// A filter over the keys "0".."99".
+// Returns a filter over the keys "0".."99".
 std::string Blob(std::string_view metadata) {
   const std::unique_ptr<FilterBuilder> builder =
       NewFilterBuilder(FilterPolicy::BitsPerKey("blocked_bloom", 16));
@@ -58,7 +58,8 @@ TEST(RowFilterReader, KnowsPresentKeysAndDeniesMostOthers) {
 TEST(RowFilterReader, EachShorterBlobAnswersMaybe) {
   const std::string blob = GoodBlob();
   for (size_t size = 0; size < blob.size(); ++size) {
-    // Of its own, so that a sanitizer sees a read behind the end.
+    // The blob has its own memory, so that a sanitizer sees a read behind the
+    // end.
     ExpectMaybeToAll(std::string(blob.data(), size));
   }
 }
@@ -121,7 +122,7 @@ TEST(RowFilterReader, ManyAtOnceEqualOneByOne) {
   }
 }
 
-// RocksDB promises 16 bytes at most, and with mmap nothing.
+// RocksDB promises an alignment of 16 bytes at most, and none with mmap.
 TEST(RowFilterReader, AnswersTheSameAtAnyAlignment) {
   const std::string blob = GoodBlob();
   for (size_t shift = 0; shift < 64; ++shift) {

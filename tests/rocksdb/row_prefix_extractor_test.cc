@@ -139,7 +139,7 @@ TEST(RowPrefixExtractor, IdRoundTripsForEachCodecAndDelimiter) {
       const auto parsed = RowPrefixExtractor::Parse(extractor.GetId());
       ASSERT_TRUE(parsed.ok()) << parsed.status();
       EXPECT_EQ((*parsed)->GetId(), extractor.GetId());
-      // Nothing that an options string would take for its own.
+      // The id has no characters that are special in an options string.
       EXPECT_EQ(extractor.GetId().find_first_of(";={}# \n"), std::string::npos);
     }
   }
@@ -165,7 +165,7 @@ TEST(RowPrefixExtractor, OtherBloomTypesHaveNone) {
   EXPECT_EQ(NewRowPrefixExtractor(options), nullptr);
 }
 
-// See the class: what a true answer would lose.
+// The class comment says what a true answer would lose.
 TEST(RowPrefixExtractor, NoPrefixClaimsFullLength) {
   size_t length = 0;
   EXPECT_FALSE(RowPrefixExtractor(BloomType::kRow, KeyCodec::FixedRow(8))

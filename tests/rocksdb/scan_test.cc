@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What scans find is tested in db_*_test.cc.
+// The results of scans are tested in db_*_test.cc.
 
 #include <string>
 #include <string_view>
