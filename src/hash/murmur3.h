@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Murmur3, x64 variant of 128 bits, seed 0 (Appleby): what Guava's filters hash
-// by. Not for filters of our own.
+// Murmur3, x64 variant of 128 bits, seed 0 (Appleby): the hash of Guava's
+// filters. Our own filters do not use it.
 
 #ifndef ROWBLOOM_HASH_MURMUR3_H_
 #define ROWBLOOM_HASH_MURMUR3_H_
