@@ -140,7 +140,7 @@ class FilterBlockWriter::Impl {
   std::string last_row_;
   std::string last_qualifier_;
   std::string open_chunk_key_;         // Encoded as in the index.
-  std::string closed_chunk_last_key_;  // Of the previous chunk, likewise.
+  std::string closed_chunk_last_key_;  // The previous chunk's, likewise.
   std::string index_;
 };
 

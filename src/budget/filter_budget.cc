@@ -69,7 +69,7 @@ double KeyCount(absl::Span<const TreeRun> runs) {
   return sum;
 }
 
-// The formula; `weight` is q m.
+// The formula of filter_budget.h; `weight` is q m.
 double TargetFpr(double share, double weight, double precision) {
   if (share <= 0 || weight <= 0) return 1;
   return std::min(1.0, std::exp2(-precision) * share / weight);
