@@ -78,8 +78,8 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
         absl::StrCat("blocked_bloom with parameters ", descriptor.parameters,
                      ": must be 256 plus 1 to 16 probes"));
   }
-  // A key has at least one bit. This also limits the time for rates, which are
-  // sums over keys.
+  // Each key takes at least one bit. This also limits the time for rates, which
+  // are sums over keys.
   if (descriptor.key_count > size * 8) {
     return absl::DataLossError(absl::StrCat("blocked_bloom of ", size,
                                             " bytes says that it holds ",
