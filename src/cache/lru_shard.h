@@ -66,7 +66,7 @@ struct Entry : Link {
   FilterCacheRole role = FilterCacheRole::kOther;
   bool in_table = false;
   bool had_slot = false;
-  bool was_found = false;  // By a Lookup().
+  bool was_found = false;  // Set by a lookup.
 };
 
 // The entry and its slot in the table: a pointer and a control byte, twice,
@@ -111,7 +111,7 @@ class alignas(64) LruShard {
 
   // See FilterCache::Lookup().
   Entry* Lookup(const HashedKey& key);
-  // As Lookup(), without counting.
+  // Looks up as Lookup() does, without counting.
   Entry* Find(const HashedKey& key);
   // These are the methods of FilterCache and ChunkCache. `chunk` is *value, or
   // nullptr.

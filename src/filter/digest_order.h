@@ -62,7 +62,7 @@ class DigestList {
   void ForEach(Function function) const {
     for (const Block& block : blocks_) ForEachOf(block, function);
   }
-  // As ForEach(), but gives each block that has been read to done(Block).
+  // Works as ForEach(), but gives each block that has been read to done(Block).
   template <typename Function, typename Done>
   void Drain(Function function, Done done) {
     for (Block& block : blocks_) {

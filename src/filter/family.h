@@ -24,7 +24,7 @@ namespace rowbloom::filter {
 // filters would not fit 64 bits.
 constexpr uint64_t kMaxKeyCount = uint64_t{1} << 49;
 
-// How a family cuts filters: the functions behind FilterSteps() in filter.h.
+// A family's functions that cut filters: FilterSteps() in filter.h calls them.
 struct FilterCutter {
   // Returns 1 for a descriptor that `parse` would refuse; the functions below
   // are then not called.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Systems of linear equations over GF(2), four side by side, bit-sliced: one
-// word holds one column (a coefficient, or one bit of the right-hand sides)
-// of up to 64 rows of one system, and one Lanes holds that word of four
-// systems. An operation on Lanes serves 64 rows of four systems, without a
-// branch.
+// word holds one column (a coefficient, or one bit of the right-hand sides) of
+// up to 64 rows of one system, and one Lanes holds that word of four systems.
+// An operation on Lanes serves 64 rows of four systems, without a branch.
 //
 // For kernel files (CONTRIBUTING.md, "Kernels"): everything here has internal
 // linkage, and compiles to the instructions of the file that includes it.

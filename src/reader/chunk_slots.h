@@ -4,7 +4,7 @@
 // find it without the cache's lock, and a pause before its next load.
 //
 //   {
-//     const threads::EpochGuard guard; // Call no cache under it.
+//     const threads::EpochGuard guard;   // Call no cache under it.
 //     if (const cache::ChunkValue* value = slots.Find(chunk)) ...
 //   }
 //   if (FilterCache::Handle* handle = slots.Lookup(chunk)) ...

@@ -131,8 +131,7 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
                                               : LoadPolicy::Answer::kNo);
   }
   if (was_asked) {
-    // An engine that calls Ask() gains nothing from more precision after a
-    // "no".
+    // An engine that calls Ask() needs no more precision after a "no".
     if (is_sample && (may_contain || will_read) && !always_loads() &&
         WantsGrowth(chunk, load)) {
       return FilterAnswer::kNotInMemory;

@@ -103,8 +103,8 @@ class FilterReader::Impl {
   const reader::ResidentChunk* FindInSlot(size_t chunk) const {
     return static_cast<const reader::ResidentChunk*>(slots_.Find(chunk));
   }
-  // These call ask(const FilterView&) with the filter in memory; false if there
-  // is none.
+  // These call ask(const FilterView&) with the filter in memory; they return
+  // false if it is not there.
   template <typename AskFilter>
   bool AskSlot(size_t chunk, const AskFilter& ask) const;
   // Finds the chunk in the cache's table, even if another reader or a warmer

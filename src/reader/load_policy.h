@@ -8,8 +8,8 @@
 // a data read for each of those that its filter denies. From that follow
 //
 //   AbsentRate   the value of a chunk in memory: the cache evicts by it
-//   StepsToLoad  if a lookup that misses the chunk loads it
-//   StepsToGrow  if more steps of precision pay for their read
+//   StepsToLoad  the steps to load if a lookup misses the chunk; 0 for none
+//   StepsToGrow  the steps to have if more of them pay for their read
 //
 // A reader shares its policy with the chunks that it put into the cache. Any
 // number of threads may call all methods; counts that two threads raise at once

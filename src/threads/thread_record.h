@@ -50,7 +50,7 @@ inline ThreadRecord& ThisThread() {
   return record != nullptr ? *record : *internal::AcquireThreadRecord();
 }
 
-// Calls visit(ThreadRecord&) for every thread that there is or was.
+// Calls visit(ThreadRecord&) for every thread that exists or has existed.
 template <typename Visit>
 void ForEachThread(const Visit& visit) {
   for (ThreadRecord* r = internal::all_records.load(); r != nullptr;

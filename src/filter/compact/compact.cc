@@ -375,7 +375,7 @@ uint32_t StepCount(const FilterDescriptor& descriptor) {
   return DecodeLayout(descriptor, &layout).ok() ? layout.columns.most() : 1;
 }
 
-// The layout of fewer columns than the filter has, as many in every segment.
+// The layout of fewer columns than the filter has, the same in every segment.
 CompactLayout WithColumns(CompactLayout layout, uint32_t columns) {
   layout.columns = {columns, 0};
   return layout;

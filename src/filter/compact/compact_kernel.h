@@ -72,8 +72,8 @@ struct CompactGroup {
   uint32_t columns;  // The number to solve.
   uint64_t layer_homes;
   uint64_t seed;
-  // The solution of the segment after the group, by column; on return, that
-  // of the group's first segment.
+  // The solution of the segment after the group, by column; on return, the
+  // solution of the group's first segment.
   uint32_t* edge;
   // Results: `columns` words and one code for each segment, and the digests
   // that have to go to the next layer (room for all).

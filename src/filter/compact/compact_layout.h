@@ -34,7 +34,7 @@ struct CompactColumns {
   double rate() const;
 };
 
-// As many columns as `bits_per_key` allows in a large filter.
+// The columns that `bits_per_key` allows in a large filter.
 CompactColumns CompactColumnsFor(double bits_per_key);
 
 // Homes of a layer, other than the last, for `key_count` keys.

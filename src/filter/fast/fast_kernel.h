@@ -74,7 +74,7 @@ constexpr uint32_t FastRows(uint32_t columns) {
   return kFastMaxDenseSlots + FastSparseSlots(columns);
 }
 
-// The keys of four lines, to be solved side by side. Keys are rows; of rows
+// The keys of four lines, which are solved side by side. Keys are rows; of rows
 // that contradict each other, the earlier hold.
 constexpr uint32_t kFastLanes = 4;
 constexpr uint32_t kFastFingerprintBytes = (kFastMaxColumns + 7) / 8;

@@ -115,7 +115,7 @@ class FastSolver {
   // With sparse slots, the indexes of the given rows to solve.
   uint8_t given_[kLanes][kMaxRows];
   SparsePivot sparse_[kLanes][kMaxSparseSlots];
-  char sparse_bytes_[kLanes][kMaxSparseBytes];  // As in a line.
+  char sparse_bytes_[kLanes][kMaxSparseBytes];  // Laid out as in a line.
 };
 
 template <uint32_t kBytes>
