@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stream, as BloomFilter.writeTo() has it, big-endian:
+// The stream that BloomFilter.writeTo() writes, big-endian:
 //   strategy ordinal (1) | probes (1, unsigned) | words (4) | each word (8)
 
 #include "rowbloom/memfilter/guava.h"
@@ -27,7 +27,7 @@ struct Stream {
   static constexpr size_t kWordCount = 2;   // 4 bytes.
   static constexpr size_t kWords = 6;
 };
-// A Java array's.
+// The limit of a Java array.
 constexpr uint64_t kMaxWords = std::numeric_limits<int32_t>::max();
 
 }  // namespace

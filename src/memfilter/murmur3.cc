@@ -55,7 +55,7 @@ Hash128 Murmur3X64_128(std::string_view bytes) {
     high = (RotateLeft(high, 31) + low) * 5 + 0x38495ab5;
   }
   if (bytes.size() > 8) high ^= MixHigh(LoadSome(bytes.substr(8)));
-  low ^= MixLow(LoadSome(bytes));  // Of no bytes: 0.
+  low ^= MixLow(LoadSome(bytes));  // No-op if no bytes are left.
   low ^= size;
   high ^= size;
   low += high;

@@ -56,18 +56,18 @@ struct Header {
 static_assert(Header::kChecksum + 8 == Header::kSize);
 constexpr std::string_view kMagic = "rbmemflt";
 static_assert(Header::kMagic + kMagic.size() == Header::kVersion);
-// So that sizes in bytes fit 64 bits.
+// Sizes in bytes must fit 64 bits.
 constexpr uint64_t kMaxWords = uint64_t{1} << 56;
 
-// Covers the header before the checksum, and all that follows the header.
+// The checksum of all bytes but its own field, the last of the header.
 uint64_t Checksum(std::string_view bytes) {
   const uint64_t seed = XXH3_64bits(bytes.data(), Header::kChecksum);
   return XXH3_64bits_withSeed(bytes.data() + Header::kSize,
                               bytes.size() - Header::kSize, seed);
 }
 
-// The magic, the sizes, the checksum, then the version: in this order for every
-// version, so that newer is told from damaged.
+// Checks the magic, the sizes, the checksum, then the version. Every version
+// keeps this order, so that a newer version is not taken for damage.
 absl::Status CheckEnvelope(std::string_view bytes) {
   if (bytes.size() < Header::kSize) {
     return absl::DataLossError(absl::StrCat(
