@@ -31,7 +31,7 @@ namespace rowbloom::soak {
 namespace {
 
 struct Counts {
-  uint64_t lookups = 0;  // Of keys of the filter.
+  uint64_t lookups = 0;  // Lookups of keys of the filter.
   uint64_t false_negatives = 0;
   // Kernels whose filter has other bytes than the portable kernel's.
   uint64_t byte_differences = 0;
