@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs what consumers use: headers, libraries, the CMake package and pkg-config
-# files. The package always has rowbloom::rowbloom and rowbloom::memfilter;
+# Installs headers, libraries, the CMake package and pkg-config files. The
+# package always has rowbloom::rowbloom and rowbloom::memfilter;
 # rowbloom::rocksdb, rowbloom::leveldb and rowbloom::hfile are its components.
 # The rules for the tool are in tools/CMakeLists.txt.
 

@@ -11,7 +11,7 @@ set(rowbloom_SOURCES ${sources} PARENT_SCOPE)
 set(rowbloom_LIBS ${rowbloom_core_LINK_LIBRARIES} PARENT_SCOPE)
 # Not rowbloom_INCLUDE_PATHS: RocksDB's own sources need none of it.
 list(JOIN rowbloom_core_CFLAGS " " flags)
-set(rowbloom_COMPILE_FLAGS "-I${CMAKE_CURRENT_SOURCE_DIR}/include ${flags}"
-    PARENT_SCOPE)
+set(here ${CMAKE_CURRENT_SOURCE_DIR})
+set(rowbloom_COMPILE_FLAGS "-I${here}/include -I${here} ${flags}" PARENT_SCOPE)
 install(DIRECTORY include/rowbloom
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

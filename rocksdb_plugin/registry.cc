@@ -4,12 +4,12 @@
 #include <mutex>
 #include <string>
 
-#include "budget_listener.h"
-#include "composed_policy.h"
-#include "native_policy.h"
+#include "budget/budget_listener.h"
+#include "policy/composed_policy.h"
+#include "policy/native_policy.h"
+#include "policy/row_prefix_extractor.h"
 #include "release.h"
 #include "rocksdb/utilities/object_registry.h"
-#include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {

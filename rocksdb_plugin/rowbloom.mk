@@ -6,12 +6,14 @@
 
 rowbloom_FUNC = rowbloom_register
 rowbloom_PKGCONFIG_REQUIRES := rowbloom absl_strings
-rowbloom_CXXFLAGS := -Iplugin/rowbloom/include
-rowbloom_NATIVE := native_policy.cc row_filter_builder.cc row_filter_reader.cc
+rowbloom_CXXFLAGS := -Iplugin/rowbloom/include -Iplugin/rowbloom
+rowbloom_NATIVE := policy/native_policy.cc policy/row_filter_builder.cc \
+  policy/row_filter_reader.cc
 ifeq ($(ROWBLOOM_ROCKSDB_NATIVE),OFF)
 rowbloom_LEFT_OUT := $(rowbloom_NATIVE)
 else
-rowbloom_LEFT_OUT := native_policy_absent.cc
+rowbloom_LEFT_OUT := policy/native_policy_absent.cc
 endif
 rowbloom_SOURCES := $(filter-out $(rowbloom_LEFT_OUT),\
-  $(notdir $(wildcard plugin/rowbloom/*.cc)))
+  $(patsubst plugin/rowbloom/%,%,$(wildcard $(addprefix plugin/rowbloom/,\
+    *.cc policy/*.cc budget/*.cc reads/*.cc verify/*.cc))))

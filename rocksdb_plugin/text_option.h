@@ -118,8 +118,7 @@ inline absl::Status ParseBytes(std::string_view text, uint64_t* value) {
 }
 
 // The functions for a member that is a number.
-template <typename Options, double Options::*kMember,
-          absl::Status (*kValidate)(double)>
+template <typename Options, auto kMember, absl::Status (*kValidate)(double)>
 OptionText<Options> NumberText() {
   return {[](std::string_view text, Options* options) {
             return ParseNumber(text, kValidate, &(options->*kMember));

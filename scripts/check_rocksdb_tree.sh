@@ -36,7 +36,7 @@ sort_sources() {
   local native source
   native=$(sed -n '/^set(native_sources$/,/)/p' "$plugin/CMakeLists.txt" |
     tr -d ')')
-  for source in "$plugin"/*.cc; do
+  for source in "$plugin"/{,policy/,budget/,reads/,verify/}*.cc; do
     if grep -qw "$(basename "$source")" <<<"$native"; then
       native_sources+=("$source")
     else

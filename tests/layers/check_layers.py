@@ -20,7 +20,8 @@ TABLE_HEADER = "| room | may include | public headers | libraries |"
 OUTER_ROOMS = ("rocksdb_plugin", "tools", "examples", "bench")
 CODE_ROOMS = ("include", "src") + OUTER_ROOMS + ("tests",)
 # The directories in which an #include is looked up, beside that of its file.
-INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "src", "tests", "")
+INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "rocksdb_plugin", "src",
+                "tests", "")
 PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
 # Private headers that another room may include: to open a database with every
 # release, to refuse another release, to drive RocksDB's own filters, to read a

@@ -56,6 +56,7 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/key_codec.h"
+#include "rowbloom/rocksdb_budget_options.h"
 
 namespace ROCKSDB_NAMESPACE {
 class FilterPolicy;
@@ -67,7 +68,7 @@ struct ReadOptions;
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-struct RocksDbOptions {
+struct RocksDbOptions : RocksDbBudgetOptions {
   // ROW: one filter key per row; Gets of a cell ask for its row.
   // ROWCOL: one per row and one per cell.
   BloomType bloom_type = BloomType::kRowCol;
@@ -85,16 +86,6 @@ struct RocksDbOptions {
   // Replaces the bits of `policy`, to allow averages below 1: above 0, at most
   // 24. 0: the bits of `policy`.
   double budget_bits_per_key = 0;
-  // The limit for all filters of a column family, which needs a listener. New
-  // SSTs get their bits as if all filters had that average. SSTs that are only
-  // moved or ingested keep their filters, so a tree that is only appended to
-  // exceeds the limit. 0: no limit.
-  uint64_t budget_bytes = 0;
-  // RocksDB's max_bytes_for_level_multiplier; 2 for universal compaction. Above
-  // 1. It matters less if a listener knows the tree.
-  double size_ratio = 10;
-  // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
-  double missing_share = 0.5;
 };
 
 // Names the filters that a policy can read. It never changes, and is never the

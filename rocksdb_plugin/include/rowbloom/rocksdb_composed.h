@@ -31,6 +31,7 @@
 #include "rocksdb/status.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
+#include "rowbloom/rocksdb_budget_options.h"
 
 namespace ROCKSDB_NAMESPACE {
 class FilterPolicy;
@@ -48,7 +49,7 @@ enum class RocksDbFilter : uint8_t {
   kHybrid,
 };
 
-struct RocksDbComposedOptions {
+struct RocksDbComposedOptions : RocksDbBudgetOptions {
   // Filter memory for each key of the tree: above 0, at most 24. The limits for
   // one SST are in FileBudgetOptions: flush_ratio and max_extra_bits.
   double bits_per_key = 10;
@@ -56,14 +57,6 @@ struct RocksDbComposedOptions {
   // kHitsOnly: no filter at the bottom, for gets that never miss. kFixed: the
   // same bits everywhere.
   BudgetMode budget = BudgetMode::kBalanced;
-  // The limit for all filters of a column family, which needs a listener
-  // (rocksdb_budget.h); as in RocksDbOptions. 0: no limit.
-  uint64_t budget_bytes = 0;
-  // RocksDB's max_bytes_for_level_multiplier; 2 for universal compaction. Above
-  // 1. It matters less if a listener knows the tree.
-  double size_ratio = 10;
-  // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
-  double missing_share = 0.5;
 };
 
 // nullptr if the options are invalid, or the loaded RocksDB is of another
