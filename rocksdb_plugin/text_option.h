@@ -82,7 +82,7 @@ absl::Status ParseName(const Named<Value> (&all)[kSize], std::string_view text,
     absl::StrAppend(&allowed, allowed.empty() ? "" : ", ", named.name);
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "\"", std::string(text), "\" is unknown; allowed: ", allowed));
+      "unknown value \"", std::string(text), "\"; allowed: ", allowed));
 }
 
 template <typename Value, size_t kSize>

@@ -158,14 +158,13 @@ void AddChoose(CLI::App* app, int* exit_code) {
           ->check(CLI::Range(uint64_t{0}, kMostKeys));
   CLI::Option* bits =
       verb->add_option("--bits_per_key", arguments->bits_per_key,
-                       "Its size is to stay within so many bits per key");
-  CLI::Option* rate =
-      verb->add_option("--target_fpr", arguments->target_fpr,
-                       "It is to have this false positive rate, or less")
-          ->excludes(bits);
+                       "Limit of the size, in bits per key");
+  CLI::Option* rate = verb->add_option("--target_fpr", arguments->target_fpr,
+                                       "Limit of the false positive rate")
+                          ->excludes(bits);
   CLI::Option* preference =
       verb->add_option("--preference", arguments->preference,
-                       "What to save besides: cpu, balanced or space")
+                       "Resource to save: cpu, balanced or space")
           ->check(CLI::IsMember(preferences))
           ->capture_default_str();
   verb->add_flag("--chart", arguments->chart,

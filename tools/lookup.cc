@@ -119,7 +119,7 @@ void AddLookup(CLI::App* app, int* exit_code) {
   verb->add_flag("--hex", arguments->hex,
                  "ROW and QUALIFIER are hexadecimal bytes");
   verb->add_flag("--family_delete", arguments->family_delete,
-                 "Of HFiles: may the row's family be deleted in it?")
+                 "Ask an HFile whether the row's family may be deleted in it")
       ->excludes(qualifier);
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-lookup)");
   verb->callback([arguments, qualifier, exit_code] {

@@ -253,16 +253,16 @@ void AddPlan(CLI::App* app, int* exit_code) {
                                        "Keys of a tree of regular shape")
                           ->transform(WholeNumber())
                           ->excludes(runs);
-  verb->add_option("--tree", arguments->tree, "Its shape")
+  verb->add_option("--tree", arguments->tree, "Shape of the tree")
       ->check(CLI::IsMember({"leveled", "tiered", "lazy_leveled", "universal"}))
       ->excludes(runs)
       ->capture_default_str();
-  verb->add_option("--levels", shape.level_count, "Its levels")
+  verb->add_option("--levels", shape.level_count, "Levels of the tree")
       ->transform(WholeNumber())
       ->excludes(runs)
       ->capture_default_str();
   verb->add_option("--size_ratio", shape.size_ratio,
-                   "Keys of a level to those of the level above")
+                   "Ratio of the keys of a level to those of the level above")
       ->excludes(runs)
       ->capture_default_str();
   verb->add_option("--runs_per_level", shape.runs_per_level,
@@ -284,27 +284,28 @@ void AddPlan(CLI::App* app, int* exit_code) {
       ->transform(WholeNumber())
       ->check(CLI::PositiveNumber)
       ->excludes(bits);
-  verb->add_option("--mode", arguments->mode,
-                   "hits_only: no filter for the oldest run")
+  verb->add_option("--budget", arguments->mode,
+                   "How bits are spread over the runs. hits_only: no filter "
+                   "for the oldest run")
       ->check(CLI::IsMember({"balanced", "hits_only", "fixed"}))
       ->capture_default_str();
   verb->add_option("--missing_share", arguments->options.missing_share,
                    "Share of gets whose key is nowhere in the tree")
       ->capture_default_str();
   verb->add_option("--max_bits_per_key", arguments->options.max_bits_per_key,
-                   "Of any run")
+                   "Limit for each run")
       ->capture_default_str();
   verb->add_option("--block_miss_shares", arguments->block_miss_shares,
-                   "Of the data blocks asked for, the share that is not in a "
-                   "cache, for each run")
+                   "For each run, the share of requested data blocks that no "
+                   "cache holds")
       ->delimiter(',');
   verb->add_option("--filter", arguments->filter,
                    "A family, or a filter of RocksDB")
       ->check(CLI::IsMember(FilterNames()))
       ->capture_default_str();
   verb->add_option("--bloom_bits", arguments->bloom_bits,
-                   "To compare with: bits per key, the same in all runs, of "
-                   "RocksDB's Bloom filter")
+                   "Bits per key, the same in all runs, of the RocksDB Bloom "
+                   "filter to compare with")
       ->check(CLI::Range(0.0, FilterPolicy::kMaxBitsPerKey))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-plan)");

@@ -249,14 +249,15 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       ->check(CLI::IsMember({"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"},
                             CLI::ignore_case));
   verb->add_option("--prefix_length", arguments->prefix_length,
-                   "Of ROWPREFIX_FIXED_LENGTH, in bytes")
+                   "Length in bytes of the prefix of ROWPREFIX_FIXED_LENGTH")
       ->transform(WholeNumber())
       ->check(CLI::Range(1, 32767));
   verb->add_option("--error_rate", arguments->error_rate,
-                   "Of a lookup, as io.storefile.bloom.error.rate")
+                   "False positive rate, as io.storefile.bloom.error.rate")
       ->capture_default_str();
-  verb->add_option("--chunk_size", arguments->chunk_size,
-                   "In bytes, as io.storefile.bloom.block.size")
+  verb->add_option(
+          "--chunk_size", arguments->chunk_size,
+          "Size in bytes of a Bloom chunk, as io.storefile.bloom.block.size")
       ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_option("--max_fold", arguments->max_fold,
@@ -271,7 +272,7 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       ->check(CLI::IsMember({"NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"},
                             CLI::ignore_case));
   verb->add_option("--block_size", arguments->block_size,
-                   "Of data blocks, in bytes")
+                   "Size in bytes of a data block")
       ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_flag("--widest", arguments->widest,

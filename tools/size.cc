@@ -145,24 +145,25 @@ void Print(const SizeArguments& arguments, const BloomSizeRequest& request) {
 void AddSize(CLI::App* app, int* exit_code) {
   auto arguments = std::make_shared<SizeArguments>();
   CLI::App* verb = app->add_subcommand(
-      "size", "Calculate Bloom filters: give two or three, get the rest");
+      "size",
+      "Calculate the size of Bloom filters from two or three of its options");
   CLI::Option* keys =
       verb->add_option("--keys", arguments->key_count, "Keys of the filter")
           ->transform(WholeNumber());
   CLI::Option* rate = verb->add_option("--target_fpr", arguments->target_fpr,
-                                       "Its false positive rate");
-  CLI::Option* bits =
-      verb->add_option("--bits", arguments->bit_count, "Its size in bits")
-          ->transform(WholeNumber());
-  CLI::Option* probes =
-      verb->add_option("--probes", arguments->probe_count, "Bits of each key")
-          ->transform(WholeNumber());
+                                       "False positive rate of the filter");
+  CLI::Option* bits = verb->add_option("--bits", arguments->bit_count,
+                                       "Size of the filter in bits")
+                          ->transform(WholeNumber());
+  CLI::Option* probes = verb->add_option("--probes", arguments->probe_count,
+                                         "Probes for each key")
+                            ->transform(WholeNumber());
   CLI::Option* vary =
       verb->add_option("--vary", arguments->vary,
                        "Make a table: over keys, target_fpr, bits or probes")
           ->check(CLI::IsMember({"keys", "target_fpr", "bits", "probes"}));
   CLI::Option* to =
-      verb->add_option("--to", arguments->to, "The last value of what varies")
+      verb->add_option("--to", arguments->to, "Last value of the varied option")
           ->check(CLI::PositiveNumber)
           ->needs(vary);
   vary->needs(to);
@@ -171,9 +172,10 @@ void AddSize(CLI::App* app, int* exit_code) {
       ->check(CLI::Range(2u, kMostSteps))
       ->capture_default_str()
       ->needs(vary);
-  CLI::Option* plot = verb->add_flag("--plot", arguments->plot,
-                                     "Draw what is calculated beside it")
-                          ->needs(vary);
+  CLI::Option* plot =
+      verb->add_flag("--plot", arguments->plot,
+                     "Draw the calculated values beside the table")
+          ->needs(vary);
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-size)")
       ->excludes(plot);
   verb->callback([arguments, keys, rate, bits, probes, exit_code] {

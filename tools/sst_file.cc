@@ -127,11 +127,11 @@ class SstFile : public FilterFile {
       case RocksDbFilterOwner::kRowbloom:
         return sst_.is_partitioned() ? "partitioned" : "full";
       case RocksDbFilterOwner::kRocksDb:
-        return "another's";
+        return "foreign";
       case RocksDbFilterOwner::kUnknown:
         break;
     }
-    return promise.ok() ? "another's" : "missing";
+    return promise.ok() ? "foreign" : "missing";
   }
 
   // Checks that the filter that the properties promise exists. RocksDB drops a

@@ -47,7 +47,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
                    "directories of them")
       ->required();
   verb->add_flag("--cells", arguments->cells,
-                 "Of HFiles: the filters also find the keys of every cell");
+                 "Also look up every cell of an HFile in its filters");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-verify)");
   verb->add_flag("--strict", arguments->strict,
                  "Exit with 1 if a database gives a warning, too");

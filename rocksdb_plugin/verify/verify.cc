@@ -182,7 +182,7 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
       return absl::DataLossError(absl::StrCat(
           file->path, ": the properties promise a filter block of ",
           sst->filter_size_bytes, " bytes by policy ", sst->filter_policy_name,
-          ", and there is none"));
+          ", but the file has no filter block"));
     }
   }
   if (sst->owner == RocksDbFilterOwner::kRocksDb) {
@@ -422,8 +422,8 @@ std::string_view RocksDbFilterStateName(RocksDbFilterState state) {
       return "expected";
     case RocksDbFilterState::kOtherOptions:
       return "other options";
-    case RocksDbFilterState::kAnothers:
-      return "another's";
+    case RocksDbFilterState::kForeign:
+      return "foreign";
     case RocksDbFilterState::kNone:
       return "none";
     case RocksDbFilterState::kUnusable:
@@ -545,7 +545,7 @@ void CompareWithExpected(const RocksDbExpectedFilter& expected,
   if (file->owner != expected.owner ||
       (file->owner == RocksDbFilterOwner::kUnknown &&
        file->filter_policy != expected.filter_policy)) {
-    set(RocksDbFilterState::kAnothers,
+    set(RocksDbFilterState::kForeign,
         absl::StrCat("written with policy ", file->filter_policy));
   } else if (std::string why = WhyOther(expected, *file); !why.empty()) {
     set(RocksDbFilterState::kOtherOptions, std::move(why));
@@ -596,11 +596,11 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
   warn(State::kUnusable,
        " with a filter that cannot be used (compacting them rebuilds it)");
   if (expected.filter_policy.empty()) {
-    warn(State::kAnothers,
+    warn(State::kForeign,
          " with a filter that is not asked, for no filter_policy is set (were "
          "the options loaded without RegisterRocksDb()?)");
   } else {
-    warn(State::kAnothers,
+    warn(State::kForeign,
          " with a filter that the configured policy does not read (compacting "
          "them rebuilds it)");
   }

@@ -103,7 +103,7 @@ absl::Status FilterPolicy::Validate() const {
       filter::FindFamily(std::string_view(family_));
   if (family == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "filter family \"", family_, "\" is none of ", FamilyList()));
+        "unknown filter family \"", family_, "\"; known: ", FamilyList()));
   }
   // Written so that NaN fails, too.
   if (!by_rate_) {

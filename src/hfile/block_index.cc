@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
   // HBase leaves out the middle key if there are no intermediate blocks.
   if (!payload.empty() && !(has_mid_key && payload.size() == kMidKeySize)) {
     return absl::DataLossError(
-        absl::StrCat(payload.size(), " bytes behind the index"));
+        absl::StrCat(payload.size(), " bytes after the index"));
   }
   return entries;
 }

@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<BloomFilter>> BloomFilter::Make(
         filter->Compare(filter->first_keys_.back(), key) >= 0) {
       return absl::DataLossError(
           absl::StrCat("the first key of chunk ", filter->first_keys_.size(),
-                       " is not behind that of the chunk before"));
+                       " does not follow that of the chunk before"));
     }
     filter->first_keys_.push_back(key);
   }

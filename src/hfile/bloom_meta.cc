@@ -83,7 +83,7 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   }
   if (!payload.empty()) {
     return absl::DataLossError(
-        absl::StrCat(payload.size(), " bytes behind the Bloom meta"));
+        absl::StrCat(payload.size(), " bytes after the Bloom meta"));
   }
   return meta;
 }

@@ -37,7 +37,8 @@ absl::Status NotHere(HFileCompression compression) {
   return absl::UnimplementedError(
       absl::StrCat("compression ", static_cast<int>(compression), " (",
                    base::AbslView(HFileCompressionName(compression)),
-                   ") is none of NONE, GZ, SNAPPY, LZ4 and ZSTD"));
+                   ") is not supported; supported: NONE, GZ, SNAPPY, LZ4, "
+                   "ZSTD"));
 }
 
 Bytef* AsBytes(const char* bytes) {

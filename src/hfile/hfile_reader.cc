@@ -31,7 +31,7 @@ constexpr uint64_t kMaxSectionSize = 1u << 28;
 // In the cache, the delete family filter's chunks follow the general filter's.
 constexpr uint64_t kDeleteFamilyChunks = uint64_t{1} << 32;
 constexpr char kHudiFilterName[] = "bloomFilter";
-constexpr char kBehindLast[] = "behind the last key of the filter";
+constexpr char kAfterLast[] = "after the last key of the filter";
 
 absl::StatusOr<HFileCompression> KnownCompression(uint64_t code) {
   if (code <= static_cast<uint64_t>(HFileCompression::kBrotli)) {
@@ -441,7 +441,7 @@ bool HFileReader::Impl::MayContainRow(std::string_view row,
                         : row.substr(0, info.prefix_length_bytes);
   question.key.row = question.hashed;
   if (IsBehindLast(general_, question.key)) {
-    return Tell(explanation, false, kBehindLast);
+    return Tell(explanation, false, kAfterLast);
   }
   return Probe(general_, question, explanation);
 }
@@ -469,7 +469,7 @@ bool HFileReader::Impl::MayContainColumn(std::string_view row,
   // Deletes of a whole row are stored under the empty qualifier.
   if (IsBehindLast(general_, hfile::RowColKey(row, qualifier)) &&
       IsBehindLast(general_, hfile::RowColKey(row, {}))) {
-    return Tell(explanation, false, kBehindLast);
+    return Tell(explanation, false, kAfterLast);
   }
   return Probe(general_, question(qualifier), explanation) ||
          (!qualifier.empty() && Probe(general_, question({}), explanation));

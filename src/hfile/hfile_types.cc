@@ -42,8 +42,8 @@ absl::StatusOr<T> Parse(const char* what, std::string_view name,
     if (absl::EqualsIgnoreCase(base::AbslView(name), candidate)) return value;
     absl::StrAppend(&known, known.empty() ? "" : ", ", candidate);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " \"", base::AbslView(name), "\" is none of ", known));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown ", what, " \"", base::AbslView(name), "\"; known: ", known));
 }
 
 }  // namespace

@@ -225,7 +225,7 @@ absl::Status Verifier::VisitBlock(const Block& block) {
   } else {
     return DataLoss(header.offset,
                     absl::StrCat("a block \"", header.magic,
-                                 "\" among data, not behind it"));
+                                 "\" before the end of the data blocks"));
   }
   return absl::OkStatus();
 }

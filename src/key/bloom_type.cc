@@ -37,8 +37,8 @@ absl::StatusOr<BloomType> ParseBloomType(std::string_view name) {
     }
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("bloom type \"", base::AbslView(name),
-                   "\" is none of NONE, ROW, ROWCOL, ROWPREFIX_FIXED_LENGTH"));
+      absl::StrCat("unknown bloom type \"", base::AbslView(name),
+                   "\"; known: NONE, ROW, ROWCOL, ROWPREFIX_FIXED_LENGTH"));
 }
 
 }  // namespace rowbloom

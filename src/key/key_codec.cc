@@ -85,10 +85,10 @@ std::string PrefixSuccessor(std::string_view prefix) {
 }
 
 absl::Status BadCodec(std::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "key codec \"", absl::CHexEscape(AbslView(text)),
-      "\" is none of ordered, fixed:N (1 to ", KeyCodec::kMaxRowSize,
-      "), delimiter:C (one byte, or 0xHH)"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown key codec \"", absl::CHexEscape(AbslView(text)),
+                   "\"; known: ordered, fixed:N (1 to ", KeyCodec::kMaxRowSize,
+                   "), delimiter:C (one byte, or 0xHH)"));
 }
 
 }  // namespace

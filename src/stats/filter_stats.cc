@@ -34,7 +34,7 @@ std::string_view Help(FilterCounter counter) {
     case FilterCounter::kFalsePositives:
       return "Questions answered maybe whose key was not there.";
     case FilterCounter::kUnloaded:
-      return "Questions answered maybe for want of a loaded chunk.";
+      return "Questions answered maybe because their chunk was not loaded.";
     case FilterCounter::kChunkLoads:
       return "Reads of filter chunks.";
     case FilterCounter::kChunkLoadBytes:

@@ -116,7 +116,7 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
       {"plan", "--keys", "1000", "--budget_bytes", "0"},
       {"plan", "--keys", "1000", "--missing_share", "0"},
       {"plan", "--keys", "1000", "--missing_share", "nan"},
-      {"plan", "--keys", "1000", "--mode", "best"},
+      {"plan", "--keys", "1000", "--budget", "best"},
       {"plan", "--keys", "1000", "--filter", "always_maybe"},
       {"plan", "--runs", "1,2", "--block_miss_shares", "1"},
       {"plan", "--runs", "1,2", "--block_miss_shares", "1,2"},
@@ -656,8 +656,9 @@ TEST_F(CliTest, APlanComparesAtTheSameMemoryAndAtTheSameReads) {
 }
 
 TEST_F(CliTest, HitsOnlyHasNoFilterInTheOldestRunAndSaysWhatAMissWastes) {
-  const Json document = RunJson({"plan", "--json", "--runs", "10,100,1000",
-                                 "--mode", "hits_only", "--bits_per_key", "1"});
+  const Json document =
+      RunJson({"plan", "--json", "--runs", "10,100,1000", "--budget",
+               "hits_only", "--bits_per_key", "1"});
   EXPECT_EQ(document["runs"][2]["policy_bits"], 0.0);
   EXPECT_GT(document["runs"][1]["policy_bits"], 5);
   EXPECT_GE(document["wasted_reads_of_miss"].get<double>(), 1);
@@ -730,7 +731,7 @@ TEST_F(CliTest, InspectTellsKindsOfFiltersApart) {
       {"partitioned.sst", "partitioned"},
       {"row_fixed.sst", "full"},
       {"no_filter.sst", "none"},
-      {"anothers.sst", "another's"}};
+      {"anothers.sst", "foreign"}};
   for (const auto& [name, kind] : kinds) {
     const Json file = RunJson({"inspect", "--json", name})["files"][0];
     EXPECT_EQ(file["filter_kind"], kind) << name;
@@ -803,8 +804,8 @@ TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
   EXPECT_EQ(mixed.exit_code, 0);
   for (const char* text :
        {": ok, filter none: written without a filter policy\n",
-        ": ok, filter another's: written with policy bloomfilter\n",
-        "3 files, 3000 entries: 1 expected, 1 another's, 1 none\n",
+        ": ok, filter foreign: written with policy bloomfilter\n",
+        "3 files, 3000 entries: 1 expected, 1 foreign, 1 none\n",
         "warning: 1 file with a filter that the configured policy does not "
         "read",
         "warning: 1 file without a filter (compact"}) {
@@ -817,7 +818,7 @@ TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
   const Json document = RunJson({"verify", "--json", "mixed"});
   EXPECT_EQ(document["files"][0]["filter"], "none");
   EXPECT_EQ(document["files"][0]["note"], "written without a filter policy");
-  EXPECT_EQ(document["files"][1]["filter"], "another's");
+  EXPECT_EQ(document["files"][1]["filter"], "foreign");
   EXPECT_EQ(document["files"][1]["family"], "rocksdb_bloom");
   EXPECT_EQ(document["files"][1]["chunk_count"], 1);
   EXPECT_EQ(document["files"][2]["filter"], "expected");

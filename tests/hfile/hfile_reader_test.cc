@@ -229,7 +229,7 @@ TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
                             meta.chunks[1].first_key = "a";
                             *payload = hfile::SerializeBloomMeta(meta);
                           }),
-                 "not behind");
+                 "does not follow");
   const auto nothing = [](std::vector<LoadedBlock>*) {};
   ExpectNoFilter(EditHFile(bytes, nothing,
                            [](hfile::Trailer* trailer) {

@@ -23,7 +23,7 @@ TEST(BloomType, NamesAreHBasesAndParseInAnyCase) {
 TEST(BloomType, AnUnknownNameIsRefusedWithTheKnownOnes) {
   const auto parsed = ParseBloomType("COLUMN");
   EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(parsed.status().ToString().find("\"COLUMN\" is none of NONE, ROW"),
+  EXPECT_NE(parsed.status().ToString().find("\"COLUMN\"; known: NONE, ROW"),
             std::string::npos);
 }
 

@@ -170,8 +170,8 @@ TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
           metric("false_positives",
                  "Questions answered maybe whose key was not there.", 0, 0, 0) +
           metric("unloaded",
-                 "Questions answered maybe for want of a loaded chunk.", 0, 0,
-                 1) +
+                 "Questions answered maybe because their chunk was not loaded.",
+                 0, 0, 1) +
           metric("chunk_loads", "Reads of filter chunks.", 0, 0, 0) +
           metric("chunk_load_bytes", "Bytes of filter chunks read.", 0, 0, 0) +
           metric("load_errors",

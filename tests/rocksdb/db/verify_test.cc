@@ -231,7 +231,7 @@ TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
   db_options.env = db.env();  // Not among the loaded options.
   db.Open(ROCKSDB_NAMESPACE::Options(db_options, families[0].options));
   const RocksDbFilterReport report = Verify(db);
-  EXPECT_THAT(StatesOf(report), ElementsAre(State::kAnothers));
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kForeign));
   ASSERT_EQ(report.warnings().size(), 1);
   EXPECT_THAT(report.warnings()[0],
               AllOf(HasSubstr("RegisterRocksDb"),
@@ -247,7 +247,7 @@ TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
   db.Open();
   Fill(&db);
   RocksDbFilterReport report = Verify(db);
-  EXPECT_EQ(report.CountOf(State::kAnothers), 1);
+  EXPECT_EQ(report.CountOf(State::kForeign), 1);
   EXPECT_EQ(report.CountOf(State::kExpected), 1);
   EXPECT_EQ(report.files[0].note, "written with policy rowbloom");
   EXPECT_EQ(report.files[1].family, "rocksdb_bloom");
@@ -256,14 +256,13 @@ TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
   db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10));
   db.Open();
   report = Verify(db);
-  EXPECT_EQ(report.CountOf(State::kAnothers), 1);
+  EXPECT_EQ(report.CountOf(State::kForeign), 1);
   EXPECT_EQ(report.CountOf(State::kOtherOptions), 1);
 
   db.set_up.other_policy.reset();
   db.Open();
   report = Verify(db);
-  EXPECT_THAT(StatesOf(report),
-              ElementsAre(State::kExpected, State::kAnothers));
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected, State::kForeign));
   EXPECT_THAT(report.warnings()[0], HasSubstr("policy bloomfilter"));
 }
 
