@@ -9,7 +9,7 @@ namespace rowbloom::filter {
 
 namespace {
 
-// Measured by bench/filter_bench; docs/filter_families.md, section "compact".
+// Measured by bench/micro/filter_bench.cc; docs/filter_families.md, section "compact".
 constexpr double kLoad = 1.05;  // Keys per slot of layer 0, if all stayed.
 constexpr double kSlotsPerKey = 1.011;  // Of a large filter, in all layers.
 constexpr double kBumpedShare = 0.058;
