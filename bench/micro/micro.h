@@ -37,11 +37,12 @@ int RunMicro(const char* name, CLI::App* app, int argc, char** argv,
 void CountWrongAnswers(uint64_t count);
 
 // The time of each of the `count` lookups (or keys, ...) of an iteration, as a
-// counter: in seconds in the JSON file.
+// counter: in seconds in the JSON file. With several threads it is real time by
+// the lookups of all of them, or the processor time of a lookup.
 inline benchmark::Counter TimeOfEach(size_t count) {
   return {static_cast<double>(count),
           benchmark::Counter::kIsIterationInvariantRate |
-              benchmark::Counter::kInvert};
+              benchmark::Counter::kAvgThreads | benchmark::Counter::kInvert};
 }
 
 template <typename T>
