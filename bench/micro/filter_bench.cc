@@ -51,7 +51,7 @@ using rocksdb::Slice;
 // strings of 24 bytes.
 enum class Form { kDigest, kString };
 
-constexpr size_t kLookups = 1 << 16;      // Of an iteration.
+constexpr size_t kLookups = 1 << 16;      // In an iteration.
 constexpr size_t kPool = 4 * kLookups;    // Iterations differ in their keys.
 constexpr size_t kBatchSize = 32;         // RocksDB's MultiGet has as many.
 constexpr uint64_t kAbsent = 1ull << 48;  // The first key in no filter.
@@ -240,7 +240,7 @@ class Filter {
   FilterView view_;                           // Rowbloom's.
 };
 
-// What all benchmarks of one number of keys share.
+// Holds what all benchmarks of one number of keys share.
 template <Form kForm>
 class Size {
  public:
@@ -378,7 +378,7 @@ class ViewReader final : public FilterBitsReader {
 struct Shape {
   std::string text;  // COUNTxKEYS
   size_t filter_count = 0;
-  size_t key_count = 0;  // Of each filter.
+  size_t key_count = 0;  // In each filter.
 };
 
 // Many filters as a block cache holds them: each has a reader object of its

@@ -30,7 +30,7 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr size_t kLookups = 20000;  // Of an iteration.
+constexpr size_t kLookups = 20000;  // In an iteration.
 
 // The rows of the questions of kind ROW.
 std::vector<std::string> ReadRows(const std::string& path) {

@@ -31,7 +31,7 @@ namespace rowbloom::bench {
 namespace {
 
 constexpr int kFilters = 200;
-constexpr size_t kLookups = 20000;  // Of an iteration.
+constexpr size_t kLookups = 20000;  // In an iteration.
 
 struct Options {
   std::vector<int> keys = {40, 160, 640, 2560};

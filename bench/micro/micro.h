@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What main() does in each program of this folder, which times something by
-// Google Benchmark.
+// Does what main() does in each program of this folder. All of them time
+// something by Google Benchmark.
 //
 //   CLI::App app("What is measured.");
 //   return RunMicro("rows_bench", &app, argc, argv, [&] {

@@ -35,7 +35,7 @@ namespace rowbloom::bench {
 namespace {
 
 constexpr int kFiles = 4;
-constexpr int kLookups = 1000;  // Of a way in a round.
+constexpr int kLookups = 1000;  // By each way in a round.
 
 template <typename Status>
 void Check(const Status& status) {
