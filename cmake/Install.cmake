@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What consumers meet: headers, libraries, the CMake package and pkg-config
-# files. rowbloom::rocksdb, rowbloom::leveldb and rowbloom::hfile are components
-# of the package.
+# Installs headers, libraries, the CMake package and pkg-config files. The
+# package always has rowbloom::rowbloom and rowbloom::memfilter;
+# rowbloom::rocksdb, rowbloom::leveldb and rowbloom::hfile are its components.
 # The rules for the tool are in tools/CMakeLists.txt.
 
 include(CMakePackageConfigHelpers)
@@ -15,18 +15,18 @@ if(TARGET rowbloom_rocksdb)
   list(APPEND package_files
        ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindLibrocksdb.cmake)
 endif()
-set(pc_names rowbloom)
+set(pc_names rowbloom rowbloom-memfilter)
 
-# install_library(TARGET EXPORT): also its headers and its exported targets.
-function(install_library target export)
-  install(TARGETS ${target} EXPORT ${export} FILE_SET HEADERS)
+# install_libraries(EXPORT TARGET...): their headers and exported targets, too.
+function(install_libraries export)
+  install(TARGETS ${ARGN} EXPORT ${export} FILE_SET HEADERS)
   install(EXPORT ${export} NAMESPACE rowbloom:: DESTINATION ${package_dir})
 endfunction()
 
-install_library(rowbloom rowbloom-targets)
+install_libraries(rowbloom-targets rowbloom rowbloom_memfilter)
 foreach(engine IN ITEMS rocksdb leveldb hfile)
   if(TARGET rowbloom_${engine})
-    install_library(rowbloom_${engine} rowbloom-${engine}-targets)
+    install_libraries(rowbloom-${engine}-targets rowbloom_${engine})
     list(APPEND pc_names rowbloom-${engine})
   endif()
 endforeach()

@@ -2,7 +2,7 @@
 //
 // Cache penetration: requests for keys that do not exist find nothing in the
 // cache and all reach the slow store behind it. A counting filter of the keys
-// in the store answers most of them; as keys are deleted it forgets them.
+// in the store answers most of them, and forgets keys that are deleted.
 //
 // Prints the reads of the store, with the guard and without.
 
@@ -20,7 +20,7 @@
 
 namespace {
 
-// Stands for a database: what it is asked is counted.
+// Stands for a database and counts the reads.
 class SlowStore {
  public:
   void Put(const std::string& key, std::string value) {
@@ -47,13 +47,13 @@ class GuardedStore {
       : guard_(std::move(guard)) {}
 
   void Put(const std::string& key, std::string value) {
-    // Counted once for each key that is there, however often it is written:
-    // the guard mostly knows which are new, else the store is read.
+    // Adds each new key once, however often it is written. The guard usually
+    // knows that a key is new; otherwise the store is read.
     if (!Get(key)) guard_.Add(rowbloom::DigestBytes(key));
     store_.Put(key, std::move(value));
   }
   void Delete(const std::string& key) {
-    // Only what was there is taken out of the guard.
+    // Removes from the guard only keys that the store had.
     if (store_.Delete(key) && !guard_.Remove(rowbloom::DigestBytes(key))) {
       std::fprintf(stderr, "the guard lacked %s\n", key.c_str());
     }
@@ -75,7 +75,7 @@ class GuardedStore {
 
 constexpr uint64_t kKeys = 100'000;
 
-// What was asked and read since there had been so many requests and reads.
+// Prints requests and reads since the given counts.
 void Print(const char* what, const GuardedStore& store, uint64_t requests,
            uint64_t reads) {
   const uint64_t asked = store.requests() - requests;
@@ -86,8 +86,8 @@ void Print(const char* what, const GuardedStore& store, uint64_t requests,
               static_cast<unsigned long long>(asked - read));
 }
 
-// Asks for keys first to last - 1; prints what that cost. False if an answer is
-// not the one that `present` says.
+// Asks for keys first to last - 1 and prints the cost. Returns false if an
+// answer differs from `present`.
 bool Ask(GuardedStore* store, const char* what, uint64_t first, uint64_t last,
          bool present) {
   const uint64_t requests = store->requests();

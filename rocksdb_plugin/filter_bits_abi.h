@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two classes through which RocksDB builds and asks a filter. They have
-// been in a private header since RocksDB 7.0, so their layout is declared
-// here a second time; no other file of ours depends on the RocksDB release.
+// been in a private header since RocksDB 7.0, so their layout is declared here
+// again; no other file of ours depends on the RocksDB release.
 //
 // A wrong declaration compiles, links and crashes, so both ends are guarded:
 // the compiler refuses releases whose layout nobody has looked at, and
@@ -15,8 +15,8 @@
 // | B      | 9.6 to 10.8    | AddKeyAndAlt behind AddKey                     |
 // | C      | 10.9 to 11.9   | also CalculateSpace, EstimatedFpRate at the end |
 //
-// FilterBitsReader has not changed. To admit a new release: see what
-// scripts/check_rocksdb_tree.sh says of its source tree with the bound moved.
+// FilterBitsReader has not changed. To admit a new release, move the bound and
+// run scripts/check_rocksdb_tree.sh on its source tree.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_
@@ -47,7 +47,7 @@
 
 namespace ROCKSDB_NAMESPACE {
 
-// The inline members do as RocksDB's do: the linker may keep either copy.
+// The inline members do the same as RocksDB's: the linker may keep either copy.
 
 class FilterBitsBuilder {
  public:
@@ -66,7 +66,7 @@ class FilterBitsBuilder {
   virtual Slice Finish(std::unique_ptr<const char[]>* buf, Status*) {
     return Finish(buf);
   }
-  // Not OK fails the flush and stops writes to the database.
+  // A Status that is not OK fails the flush and stops writes to the database.
   virtual Status MaybePostVerify(const Slice&) { return Status::OK(); }
   // Decides where partitions are cut.
   virtual size_t ApproximateNumEntries(size_t size_bytes) = 0;
@@ -80,7 +80,7 @@ class FilterBitsReader {
  public:
   virtual ~FilterBitsReader() {}
 
-  // Asked by many threads at once.
+  // Called by many threads at once.
   virtual bool MayMatch(const Slice& entry) = 0;
   virtual void MayMatch(int count, Slice** entries, bool* may_match) {
     for (int i = 0; i < count; ++i) may_match[i] = MayMatch(*entries[i]);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What RocksDB's CMake build asks of a plugin. Included by CMakeLists.txt where
-# this directory is plugin/rowbloom of a RocksDB tree. The function that
-# registers the plugin is named in rowbloom.mk.
+# The variables that RocksDB's CMake build expects from a plugin. CMakeLists.txt
+# includes this file where this directory is plugin/rowbloom of a RocksDB tree.
+# rowbloom.mk names the function that registers the plugin.
 
 include(GNUInstallDirs)
 find_package(PkgConfig REQUIRED)
@@ -11,7 +11,7 @@ set(rowbloom_SOURCES ${sources} PARENT_SCOPE)
 set(rowbloom_LIBS ${rowbloom_core_LINK_LIBRARIES} PARENT_SCOPE)
 # Not rowbloom_INCLUDE_PATHS: RocksDB's own sources need none of it.
 list(JOIN rowbloom_core_CFLAGS " " flags)
-set(rowbloom_COMPILE_FLAGS "-I${CMAKE_CURRENT_SOURCE_DIR}/include ${flags}"
-    PARENT_SCOPE)
+set(here ${CMAKE_CURRENT_SOURCE_DIR})
+set(rowbloom_COMPILE_FLAGS "-I${here}/include -I${here} ${flags}" PARENT_SCOPE)
 install(DIRECTORY include/rowbloom
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -4,12 +4,12 @@
 #include <mutex>
 #include <string>
 
-#include "budget_listener.h"
-#include "composed_policy.h"
-#include "native_policy.h"
+#include "budget/budget_listener.h"
+#include "policy/composed_policy.h"
+#include "policy/native_policy.h"
+#include "policy/row_prefix_extractor.h"
 #include "release.h"
 #include "rocksdb/utilities/object_registry.h"
-#include "row_prefix_extractor.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {
@@ -68,8 +68,8 @@ auto OfThisRelease(Make make) {
   };
 }
 
-// NAME or NAME:anything; what is wrong behind the colon is then said by the
-// factory, not by RocksDB's "could not load".
+// Matches NAME or NAME:anything; the factory then reports an error behind the
+// colon, instead of RocksDB's "could not load".
 ObjectLibrary::PatternEntry Pattern(const char* name) {
   return ObjectLibrary::PatternEntry(name).AddSeparator(":",
                                                         /*at_least_one=*/false);

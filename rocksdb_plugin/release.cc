@@ -9,12 +9,12 @@ namespace rowbloom {
 
 namespace {
 
-// As "7.8" of "7.8.3".
+// For example "7.8" for "7.8.3".
 std::string_view MinorRelease(std::string_view version) {
   return version.substr(0, version.rfind('.'));
 }
 
-// As the compiler refuses them: FilterPolicy lacks CompatibilityName().
+// The compiler refuses them too: FilterPolicy lacks CompatibilityName().
 bool HasOlderInterface(std::string_view version) {
   return version == "7.0.0" || version == "7.0.1" || version == "7.0.2";
 }

@@ -2,15 +2,15 @@
 //
 // Refuses a RocksDB of another minor release than the one whose headers
 // rowbloom was compiled with. The dynamic linker does not: RocksDB's SONAME
-// names the major release only, and LD_PRELOAD asks for no SONAME. But minor
-// releases add members to structs and functions to the middle of vtables.
+// names only the major release, and LD_PRELOAD checks no SONAME. Minor releases
+// add members to structs and functions to the middle of vtables.
 //
 //   const absl::Status& release = CheckRocksDbRelease();
 //   if (!release.ok()) return release;  // Before RocksDB's types are touched.
 //
 // Every public function that takes, makes or calls a RocksDB object checks this
-// first, but for RegisterRocksDb(), whose factories do. All builds have this
-// file, with native mode and without.
+// first. RegisterRocksDb() is the exception: its factories check it. All builds
+// have this file, with native mode and without.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_RELEASE_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_RELEASE_H_
@@ -27,13 +27,13 @@ namespace rowbloom {
 // calls cost some predictable branches. Exported for the preload library.
 ROWBLOOM_EXPORT const absl::Status& CheckRocksDbRelease();
 
-// The release of the library that is loaded, and of the headers: "7.8.3".
+// The releases of the loaded library and of the headers, for example "7.8.3".
 std::string RunningRocksDbVersion();
 std::string CompiledRocksDbVersion();
 
 // FailedPrecondition names both releases if they are not of one minor release.
-// Patch releases do not change the layout, but for those of 7.0 before 7.0.3,
-// which are refused here as they are by the compiler.
+// Patch releases do not change the layout, except those of 7.0 before 7.0.3,
+// which both this check and the compiler refuse.
 absl::Status CheckRocksDbVersion(
     std::string_view running,
     std::string_view compiled = CompiledRocksDbVersion());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From our statuses to RocksDB's and back.
+// Converts our statuses to RocksDB's and back.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_STATUS_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_STATUS_H_
@@ -19,13 +19,13 @@ inline ROCKSDB_NAMESPACE::Status ToRocksDbStatus(const absl::Status& status) {
       std::string(status.message()));
 }
 
-// Tells `status` to the caller, who may have given no `error`.
+// Passes `status` to the caller, whose `error` may be null.
 inline bool IsOk(const absl::Status& status, ROCKSDB_NAMESPACE::Status* error) {
   if (error != nullptr) *error = ToRocksDbStatus(status);
   return status.ok();
 }
 
-// Of files: Corruption becomes DataLoss, NotSupported Unimplemented.
+// For files: Corruption becomes DataLoss, NotSupported becomes Unimplemented.
 inline absl::Status FromRocksDb(const ROCKSDB_NAMESPACE::Status& status) {
   if (status.ok()) return absl::OkStatus();
   const std::string message = status.ToString();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of our policies as RocksDB's Configurable wants them: each is read
-// from text and written to it by two functions.
+// Options of our policies for RocksDB's Configurable: two functions read each
+// of them from text and write it as text.
 //
 //   {"bloom_type", TextOption<RocksDbOptions>(
 //                      "rowbloom", {ParseBloomTypeOption, PrintBloomType})}
@@ -30,8 +30,8 @@ struct OptionText {
   std::string (*print)(const Options& options);
 };
 
-// `policy`, for messages: whose option it is. It is registered with the whole
-// Options, so the offset is 0.
+// `policy` is the option's owner, for messages. The option is registered with
+// the whole Options, so the offset is 0.
 template <typename Options>
 ROCKSDB_NAMESPACE::OptionTypeInfo TextOption(const char* policy,
                                              const OptionText<Options>& text) {
@@ -63,7 +63,7 @@ ROCKSDB_NAMESPACE::OptionTypeInfo TextOption(const char* policy,
       });
 }
 
-// A table of names, of which text is one.
+// A table of names; `text` must be one of them.
 template <typename Value>
 struct Named {
   const char* name;
@@ -93,7 +93,7 @@ std::string PrintName(const Named<Value> (&all)[kSize], Value value) {
   return "";
 }
 
-// *value stays as it is if `validate` refuses the new one.
+// *value does not change if `validate` refuses the new one.
 template <typename Validate>
 absl::Status ParseNumber(std::string_view text, const Validate& validate,
                          double* value) {
@@ -117,9 +117,8 @@ inline absl::Status ParseBytes(std::string_view text, uint64_t* value) {
   return absl::OkStatus();
 }
 
-// Of a member that is a number.
-template <typename Options, double Options::*kMember,
-          absl::Status (*kValidate)(double)>
+// The functions for a member that is a number.
+template <typename Options, auto kMember, absl::Status (*kValidate)(double)>
 OptionText<Options> NumberText() {
   return {[](std::string_view text, Options* options) {
             return ParseNumber(text, kValidate, &(options->*kMember));

@@ -51,8 +51,8 @@ install_core() {
   export PKG_CONFIG_PATH
 }
 
-# try BUILD LIBRARY LIBS...: the program, linked to that librocksdb.a, and the
-# ldb beside it.
+# try BUILD LIBRARY LIBS...: builds the program against that librocksdb.a and
+# runs it, and the ldb beside the library.
 try() {
   local build=$1 library=$2 program=$work/from_strings.$1 db policy out
   shift 2
@@ -94,7 +94,8 @@ by_make() {
 }
 
 install_core
-# Links to files: make puts objects beside the sources.
+# The plugin directory holds links to files, because make puts objects beside
+# the sources.
 rm -rf "$tree/plugin/rowbloom"
 cp -rs "$source/rocksdb_plugin" "$tree/plugin/rowbloom"
 [ $# -gt 0 ] || set -- cmake make

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Everything deeper than test.sh, in steps; see usage().
+# Runs every check that is deeper than test.sh, in steps; see usage().
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/steps.sh

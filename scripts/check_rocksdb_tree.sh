@@ -36,7 +36,7 @@ sort_sources() {
   local native source
   native=$(sed -n '/^set(native_sources$/,/)/p' "$plugin/CMakeLists.txt" |
     tr -d ')')
-  for source in "$plugin"/*.cc; do
+  for source in "$plugin"/{,policy/,budget/,reads/,verify/}*.cc; do
     if grep -qw "$(basename "$source")" <<<"$native"; then
       native_sources+=("$source")
     else
@@ -45,7 +45,8 @@ sort_sources() {
   done
 }
 
-# What follows is of the release at hand: path, include, release, standard.
+# The functions below read the variables of the current release: path, include,
+# release, standard.
 
 problem() {
   problems+=("$path: RocksDB $release: $1: $(grep -m 1 'error:' \

@@ -39,10 +39,12 @@ operations=${OPERATIONS:-1000000}
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
-# `set -e` is off in all that follows, because the callers test how it ends.
+# `set -e` is off in all functions below, because the callers test their exit
+# codes.
 
-# build_rocksdb TREE: makes $directory/prefix as an installation of it. Its own
-# install target needs the static library, which would take as long again.
+# build_rocksdb TREE: makes $directory/prefix look like an installation of TREE.
+# RocksDB's own install target needs the static library, which would double the
+# build time.
 build_rocksdb() {
   local build=$directory/rocksdb prefix=$directory/prefix
   cmake -S "$1" -B "$build" -G Ninja \
@@ -64,20 +66,20 @@ build_rocksdb() {
 }
 
 build_rowbloom() {
-  # Without -g a compiler cache has the core's objects for the next release.
+  # Without -g, a compiler cache reuses the core's objects for the next release.
   cmake --preset dev -B "$rowbloom" -DROWBLOOM_BUILD_BENCHMARKS=ON \
     -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_PREFIX_PATH="$prefix" &&
     cmake --build "$rowbloom"
 }
 
-# run_tests PROGRAM...: "passed of run", by what GoogleTest says at the end.
+# run_tests PROGRAM...: prints "passed of run" from GoogleTest's last lines.
 run_tests() {
   local program log passed=0 run=0 failed=0
   for program; do
     log=$directory/$(basename "$program").log
     "$program" --gtest_filter='-DbDifferential.AnswersAsAMapDoes' \
       >"$log" 2>&1 || failed=1
-    # A program that crashed says neither.
+    # A program that crashed prints neither count.
     passed=$((passed + $(sed -n 's/^\[  PASSED  \] \([0-9]*\) .*/\1/p' \
       "$log" | grep . || echo 0)))
     run=$((run + $(sed -n 's/^\[=*\] \([0-9]*\) .* ran\..*/\1/p' \
@@ -120,7 +122,7 @@ tool() {
     "$rowbloom/tests/rocksdb/preload/rocksdb_preload_test"
 }
 
-# cell NAME COMMAND...: what the command prints, or why there is nothing.
+# cell NAME COMMAND...: stores the command's output, after FAILED if it failed.
 cell() {
   local out code=0
   out=$("${@:2}") || code=1

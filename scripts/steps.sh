@@ -33,7 +33,7 @@ finish() {
   [ "$steps_failed" -eq 0 ]
 }
 
-# build PRESET [TARGET...]: all targets if none is named.
+# build PRESET [TARGET...]: builds these targets, or all if none is named.
 build() {
   local preset=$1
   shift

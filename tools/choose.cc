@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom choose: which filter family suits so many keys, and a chart of it.
+// rowbloom choose: the best filter family for a number of keys, and a chart.
 
 #include <cmath>
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr uint64_t kMostKeys = 10'000'000'000'000;
 
-// From one data block's keys to those of a store; beyond a million keys the
-// bits of a key stay the same.
+// The keys of one data block up to those of a store; beyond a million keys the
+// bits per key stay the same.
 constexpr uint64_t kChartKeys[] = {100,     1000,      10'000,
                                    100'000, 1'000'000, 1'000'000'000};
 constexpr double kChartRates[] = {0.1,   0.03,   0.01,       0.003,
@@ -61,8 +61,8 @@ Json Candidates(const std::vector<FilterChoice>& choices, uint64_t key_count) {
   return candidates;
 }
 
-// Bits per key of each family that reaches the rate, and what each preference
-// chooses.
+// Bits per key of each family that reaches the rate, and the choice of each
+// preference.
 Json ChartRow(uint64_t key_count, double target_fpr) {
   Json row{{"key_count", key_count},
            {"target_fpr", target_fpr},
@@ -76,7 +76,7 @@ Json ChartRow(uint64_t key_count, double target_fpr) {
   for (const FilterPreference preference : kPreferences) {
     request.preference = preference;
     const auto choices = RankFilters(request);
-    if (!choices.ok()) continue;  // No family has so low a rate.
+    if (!choices.ok()) continue;  // No family reaches this rate.
     for (const FilterChoice& choice : *choices) {
       row[choice.policy.family()] = BitsPerKey(choice, key_count);
     }
@@ -138,7 +138,7 @@ void PrintCandidates(const ChooseArguments& arguments, bool by_rate) {
     return;
   }
   std::string table = Table(candidates);
-  table[table.find('\n') + 1] = '*';  // The first, behind the header.
+  table[table.find('\n') + 1] = '*';  // The first line after the header.
   std::cout << FieldLines(fields) << table;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A filter block in a file of its own.
+// A file that consists of one filter block.
 
 #include <cstddef>
 #include <memory>
@@ -18,10 +18,10 @@
 namespace rowbloom::tools {
 namespace {
 
-// As docs/filter_block_format.md has it; the parser checks it again.
+// See docs/filter_block_format.md; the parser checks it again.
 constexpr std::string_view kFooterMagic = "rowbloom";
 
-// Loads the chunk, checks it, and returns the rate it is expected to have.
+// Loads the chunk, checks it, and returns its expected rate.
 absl::StatusOr<double> ExpectedFpr(const RandomAccessSource& source,
                                    const FilterChunkInfo& chunk) {
   std::string scratch(chunk.descriptor.total_size_bytes(), '\0');
@@ -85,7 +85,7 @@ class FilterBlockFile : public FilterFile {
       if (!expected_fpr.ok() && first_error.ok()) {
         first_error = expected_fpr.status();
       }
-      // What cannot be read answers "maybe" to everything.
+      // An unreadable chunk answers "maybe" to everything.
       chunk.update(totals.Add(info.descriptor.total_size_bytes(),
                               info.descriptor, expected_fpr.value_or(1)));
       AddKey("first", info.first_row, info.first_qualifier,
@@ -96,7 +96,7 @@ class FilterBlockFile : public FilterFile {
     if (!chunks.empty()) {
       (*entry)["first_row"] = chunks[0]["first_row"];
       (*entry)["first_qualifier"] = chunks[0]["first_qualifier"];
-      // A row's own key stands before its columns', so it is never the last.
+      // A row's own key is before its columns', so it is never the last.
       AddKey("last", properties.last_row, properties.last_qualifier,
              properties.bloom_type == BloomType::kRowCol, entry);
     }
@@ -131,7 +131,7 @@ class FilterBlockFile : public FilterFile {
     if (stats_->Snapshot()[FilterCounter::kLoadErrors] == 0) {
       return absl::OkStatus();
     }
-    // The reader counts, Verify() explains.
+    // The reader counts errors; Verify() explains them.
     const absl::Status status = reader_->Verify();
     return status.ok() ? absl::UnavailableError("a chunk could not be read")
                        : status;

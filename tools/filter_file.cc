@@ -7,7 +7,7 @@
 namespace rowbloom::tools {
 namespace {
 
-// Null where it has no meaning, so that no reader takes it for a number.
+// Null where it has no meaning, so that no reader uses it as a number.
 Json Ratio(double dividend, uint64_t divisor) {
   if (divisor == 0) return nullptr;
   return dividend / static_cast<double>(divisor);
@@ -73,7 +73,7 @@ void ChunkTotals::AppendTo(Json* entry) const {
   (*entry)["filter_size_bytes"] = size_bytes_;
   (*entry)["bits_per_key"] =
       Ratio(8 * static_cast<double>(size_bytes_), key_count_);
-  // A lookup asks one chunk, and each as often as it has keys.
+  // A lookup asks one chunk, and each in proportion to its keys.
   (*entry)["expected_fpr"] = Ratio(expected_positives_, key_count_);
 }
 

@@ -35,7 +35,7 @@ double FillOf(std::string_view bits) {
   return static_cast<double>(set) / (8 * static_cast<double>(bits.size()));
 }
 
-// Distinct keys, of cells that come in order.
+// Counts distinct keys of cells that come in order.
 struct KeyCounts {
   uint64_t cells = 0;
   uint64_t rows = 0;
@@ -144,7 +144,7 @@ class HFileFile : public FilterFile {
       const uint64_t keys = type == BloomType::kRow      ? counts.rows
                             : type == BloomType::kRowCol ? counts.columns
                                                          : counts.prefixes;
-      // Prefixes of what length, the file does not say unless it has them.
+      // The file stores a prefix length only if its filter has prefixes.
       if (keys == 0) continue;
       for (const float rate : kPlannedRates) {
         HFileWriterOptions options;
@@ -170,8 +170,8 @@ class HFileFile : public FilterFile {
   }
 
  private:
-  // Its lines of the report, under names that begin with `prefix`, and a line
-  // for each chunk.
+  // Adds the filter's lines to the report, under names that begin with
+  // `prefix`, and a line for each chunk.
   void AddFilter(const HFileBloomInfo& info, const std::string& prefix,
                  Json* entry, Json* chunks, absl::Status* status) const {
     (*entry)[prefix + "filter"] =
@@ -216,7 +216,7 @@ class HFileFile : public FilterFile {
         bits > 0 ? Json(positives / bits) : Json();
   }
 
-  // A lookup of a column asks twice.
+  // A lookup of a column asks the filter twice.
   static double Rate(const HFileBloomInfo& info, double rate) {
     if (info.bloom_type != BloomType::kRowCol) return rate;
     return 1 - (1 - rate) * (1 - rate);
@@ -267,9 +267,9 @@ class HFileFile : public FilterFile {
   const std::unique_ptr<HFileReader> reader_;
 };
 
-// What the split of a region leaves in the place of an HFile: a message with
-// the row where it was cut. Or a link: an empty file with the HFile's name.
-// Both are known by their names, too.
+// A file that stands for an HFile elsewhere: a reference, which a region split
+// leaves and which is a message with the split row; or a link, which is an
+// empty file with the HFile's name. Their names identify them too.
 class HFileReference : public FilterFile {
  public:
   std::string_view kind() const override { return "hfile_reference"; }
@@ -288,8 +288,8 @@ class HFileReference : public FilterFile {
   absl::Status Plan(Json* entry) const override { return Inspect(entry); }
 };
 
-// Of HBase's protocol buffer: field 1, the row where it was cut, and field 2,
-// which half.
+// HBase's protocol buffer has the split row in field 1, and in field 2 which
+// half it is.
 bool IsReferenceMessage(std::string_view bytes) {
   constexpr std::string_view kMagic = "PBUF";
   constexpr char kRowTag = 1 << 3 | 2;
@@ -313,12 +313,12 @@ bool IsReferenceMessage(std::string_view bytes) {
 
 absl::StatusOr<bool> IsReference(const std::string& path,
                                  const RandomAccessSource& source) {
-  // The names that HBase gives them.
+  // HBase's names of such files.
   const std::string hfile = "[0-9a-f]+(_SeqId_[0-9]+_|_del|_[0-9a-f]+)?";
   const std::string link = "[^=]+(=[^=]+)?=[0-9a-f]+-" + hfile;
   const std::regex link_name(link);
   const std::regex reference_name("(" + hfile + "|" + link + ")\\..+");
-  constexpr uint64_t kMaxSize = 1 << 16;  // A row has half as much.
+  constexpr uint64_t kMaxSize = 1 << 16;  // A row has at most half of that.
   const std::string name = path.substr(path.rfind('/') + 1);
   const uint64_t size = source.size_bytes();
   if (size == 0) return std::regex_match(name, link_name);

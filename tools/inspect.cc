@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom inspect: what filters say about themselves.
+// rowbloom inspect: prints the properties that filters store.
 
 #include <memory>
 #include <string>

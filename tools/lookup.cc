@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom lookup: what the filters answer for a row or a column of it.
+// rowbloom lookup: prints the filters' answers for a row or one of its columns.
 
 #include <cctype>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A saved filter of those that change while they live, in a file of its own.
+// A file with one saved filter of those that change while they live.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@
 namespace rowbloom::tools {
 namespace {
 
-// As docs/memfilters.md has it.
+// See docs/memfilters.md.
 constexpr std::string_view kMagic = "rbmemflt";
 
 class MemFilterFile : public FilterFile {
@@ -34,7 +34,7 @@ class MemFilterFile : public FilterFile {
     return absl::OkStatus();
   }
 
-  // What is damaged was not opened.
+  // A damaged filter fails to open, so this one is good.
   absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
     return absl::OkStatus();
   }

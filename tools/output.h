@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How bytes and tables look on a terminal.
+// Formats bytes and tables for a terminal.
 
 #ifndef ROWBLOOM_TOOLS_OUTPUT_H_
 #define ROWBLOOM_TOOLS_OUTPUT_H_
@@ -14,14 +14,14 @@
 
 namespace rowbloom::tools {
 
-// Printable ASCII as it is, a backslash doubled, any other byte as \xHH:
-// always two digits, so that it can be undone.
+// Printable ASCII as it is, a backslash doubled, any other byte as \xHH with
+// always two digits, so that it can be reversed.
 std::string EscapeBytes(std::string_view bytes);
 
 // A path or message for the terminal: control characters as \xHH.
 std::string EscapeControls(std::string_view text);
 
-// A field as one word: null as "-", a number of its natural precision, a string
+// A field as one word: null as "-", a number in its natural precision, a string
 // cut if it has more than `max_width` bytes.
 std::string FieldText(const Json& value, size_t max_width);
 
@@ -43,7 +43,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void Show(size_t done, size_t total, std::string_view name);
-  // Of things that are too many to name.
+  // For things that are too many to name.
   void ShowCount(std::string_view what, uint64_t done, uint64_t total);
   void Clear();
 

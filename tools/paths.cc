@@ -43,7 +43,7 @@ void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
 #endif
 }
 
-// Its files, as a shell's * has them: without hidden ones.
+// Adds the directory's files as a shell's * lists them: without hidden ones.
 void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
   std::vector<std::string> found;
   bool has_directories = false;
@@ -72,7 +72,7 @@ void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
   }
 }
 
-// A pattern for what it matches, if there is no file of that name.
+// The matches of a pattern, if no file has that name.
 std::vector<std::string> ExpandPattern(const std::string& path) {
   std::error_code ignored;
   if (path.find_first_of("*?[") == std::string::npos ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom plan: bits per key for each run of a tree from one budget, and what
-// other filters need for as few wasted reads.
+// rowbloom plan: divides one budget into bits per key for each run of a tree,
+// and finds the bits that other filters need for as few wasted reads.
 
 #include <algorithm>
 #include <cstdint>
@@ -46,8 +46,8 @@ struct PlanArguments {
   bool json = false;
 };
 
-// What each filter may be asked for is checked when arguments are parsed;
-// others that are out of range the library names.
+// The limits of each filter are checked when arguments are parsed; the library
+// names other values that are out of range.
 template <class T>
 T ValueOf(absl::StatusOr<T> value) {
   if (value.ok()) return *std::move(value);
@@ -114,7 +114,7 @@ FilterBudgetOptions OptionsOf(const PlanArguments& arguments) {
 }
 
 FilterBudgetOptions Uniform(FilterBudgetOptions options) {
-  // It is compared with plans for gets that never miss.
+  // The comparison is with plans for gets that never miss.
   if (options.mode == BudgetMode::kHitsOnly) options.missing_share = 0;
   options.mode = BudgetMode::kFixed;
   return options;
@@ -155,7 +155,7 @@ Json RunRows(const Tree& tree, const FilterBudgetPlan& plan) {
   return rows;
 }
 
-// Null if no memory is enough.
+// Null if no memory is large enough.
 Json BitsForWastedReads(const FilterCost& cost, const Tree& tree,
                         const FilterBudgetOptions& options,
                         double wasted_reads) {
@@ -164,7 +164,7 @@ Json BitsForWastedReads(const FilterCost& cost, const Tree& tree,
   return plan->bits_per_key;
 }
 
-// The reads that RocksDB's Bloom filter of the same bits in all runs wastes.
+// The reads that RocksDB's Bloom filter wastes with the same bits in all runs.
 double BloomWastedReads(const PlanArguments& arguments, const Tree& tree,
                         const FilterBudgetOptions& options) {
   FilterBudgetOptions uniform = Uniform(options);
@@ -173,8 +173,8 @@ double BloomWastedReads(const PlanArguments& arguments, const Tree& tree,
       .wasted_reads;
 }
 
-// Every filter, with the same bits for all runs and with the budget's, beside
-// what RocksDB's Bloom wastes.
+// Every filter with the same bits for all runs and with the budget's bits,
+// compared with the reads that RocksDB's Bloom wastes.
 Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
                 double bloom_wasted_reads) {
   Json rows = Json::array();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom plan PATH: what other filters of the cells of HFiles would take.
+// rowbloom plan PATH: the size of other filters over the cells of HFiles.
 
 #include "plan_hfiles.h"
 

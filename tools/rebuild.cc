@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom rebuild: a copy of an HFile with another filter.
+// rowbloom rebuild: copies an HFile and gives it another filter.
 
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ struct RebuildArguments {
   bool json = false;
 };
 
-// What the arguments name; the others are as in the file.
+// Takes options from the arguments, and the others from the file.
 absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
                                               const HFileReader& reader) {
   if (!reader.properties().comparator_is_known) {
@@ -89,7 +89,7 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
   return options;
 }
 
-// They are held until they are written.
+// They are held in memory until they are written.
 absl::Status ReadMetaBlocks(const std::string& path, const HFileReader& reader,
                             HFileWriterOptions* options) {
   constexpr uint64_t kMaxBytes = 64 << 20;
@@ -109,8 +109,8 @@ absl::Status ReadMetaBlocks(const std::string& path, const HFileReader& reader,
   return absl::OkStatus();
 }
 
-// What the writer says of a cell has no path. Either the file is damaged, and
-// Verify() says where, or its cells do not suit the options.
+// The writer's error about a cell has no path. Either the file is damaged, and
+// Verify() reports the place, or its cells do not suit the options.
 absl::Status Refusal(const std::string& path, const HFileReader& reader,
                      const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return status;
@@ -137,7 +137,7 @@ absl::Status CopyCells(const std::string& path, const HFileReader& reader,
   return Refusal(path, reader, writer->Finish());
 }
 
-// Adds what the file's filters are to *fields.
+// Adds the properties of the file's filters to *fields.
 absl::Status Describe(const std::string& path, const char* which, bool verify,
                       Json* fields) {
   const auto source = OpenFileSource(path);
@@ -163,7 +163,7 @@ absl::Status Write(const RebuildArguments& arguments, const std::string& path) {
   const auto source = OpenFileSource(arguments.in);
   if (!source.ok()) return source.status();
   const auto reader = HFileReader::Open(source->get());
-  if (absl::IsInvalidArgument(reader.status())) {  // No HFile, or cut off.
+  if (absl::IsInvalidArgument(reader.status())) {  // Not an HFile, or cut off.
     return absl::DataLossError(std::string(reader.status().message()));
   }
   if (!reader.ok()) return reader.status();
@@ -185,7 +185,7 @@ absl::Status Rebuild(const RebuildArguments& arguments, Json* fields) {
   if (std::filesystem::exists(arguments.out, error)) {
     return absl::AlreadyExistsError(arguments.out + ": exists");
   }
-  // The name appears when the file is whole.
+  // The name appears when the file is complete.
   const std::string unfinished =
       arguments.out + ".unfinished." + std::to_string(getpid());
   absl::Status status = Write(arguments, unfinished);

@@ -39,13 +39,13 @@ void SetStatus(const absl::Status& status, Json* entry) {
   (*entry)["status"] = StatusWord(status);
   if (status.ok()) return;
   std::string message(status.message().data(), status.message().size());
-  // The path is printed in front of it.
+  // The path is printed before the message.
   const std::string prefix = entry->at("path").get<std::string>() + ": ";
   if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
   (*entry)["error"] = EscapeControls(message);
 }
 
-// Nothing if the file's database has dropped it meanwhile.
+// nullopt if the file's database has dropped it in the meantime.
 std::optional<Json> AskFile(const Report& report, const TargetFile& target) {
   Json entry{{"path", EscapeControls(target.path)}};
   absl::Status status = target.error;

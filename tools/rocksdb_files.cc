@@ -40,7 +40,7 @@ absl::Status FromRocksDb(const rdb::Status& status) {
   return absl::UnavailableError(message);
 }
 
-// Keeps RocksDB from writing a LOG into a directory that is only looked at.
+// Keeps RocksDB from writing a LOG into a directory that is only read.
 class NullLogger : public rdb::Logger {
  public:
   using rdb::Logger::Logv;
@@ -49,7 +49,7 @@ class NullLogger : public rdb::Logger {
 
 class Manifest;
 
-// By level what filters take, and how far that is from the best.
+// The filter memory of each level, and how far it is from the optimum.
 Json BudgetJson(const RocksDbBudgetReport& report) {
   Json levels = Json::array();
   for (const RocksDbBudgetLevel& level : report.levels) {
@@ -109,7 +109,7 @@ class RocksDbColumnFamily : public ColumnFamily {
                            const absl::Status& status) override {
     absl::Status explained = ExplainMissing(target, status);
     if (absl::IsNotFound(explained)) return explained;
-    // Which block is damaged decides the state.
+    // The state depends on which block is damaged.
     RocksDbFilterFile file = VerifyRocksDbSst(target.path, options_);
     if (file.status.ok()) file.state = RocksDbFilterState::kUnreadable;
     file.status = explained;
@@ -171,18 +171,18 @@ class RocksDbColumnFamily : public ColumnFamily {
     report_.files.push_back(std::move(file));
   }
 
-  // `status`, but NotFound for a file that has gone since it was listed, and
-  // DataLoss for one that is missing and should be there.
+  // Returns `status`, but NotFound for a file that was deleted since it was
+  // listed, and DataLoss for one that is missing and should exist.
   absl::Status ExplainMissing(const TargetFile& target,
                               const absl::Status& status) const;
 
   const std::shared_ptr<Manifest> manifest_;
   rdb::Options options_;
-  std::string unknown_;  // Why nothing is known to be expected, or empty.
+  std::string unknown_;  // Why no filter is expected, or empty.
   RocksDbFilterReport report_;
 };
 
-// What the OPTIONS file says in `section` of `name`; empty if nothing.
+// The value of `name` in `section` of the OPTIONS file; empty if absent.
 std::string OptionText(const std::string& options_file,
                        const std::string& section, std::string_view name) {
   const size_t begin = options_file.find("[" + section + "]");
@@ -196,12 +196,12 @@ std::string OptionText(const std::string& options_file,
   return section_text.substr(value, section_text.find('\n', value) - value);
 }
 
-// What the latest OPTIONS file says of each column family.
+// The options of each column family in the latest OPTIONS file.
 class OptionsFile {
  public:
   explicit OptionsFile(const std::string& directory) {
     RegisterRocksDb();
-    // Merge operators and such of the application are not known here.
+    // The application's merge operators and the like are unknown here.
     rdb::ConfigOptions config;
     config.ignore_unknown_options = true;
     config.ignore_unsupported_options = true;
@@ -227,7 +227,7 @@ class OptionsFile {
     return nullptr;
   }
 
-  // Says what `name` is expected to have.
+  // Sets the filter that column family `name` is expected to have.
   void Configure(const std::string& name, RocksDbColumnFamily* family) const {
     const rdb::ColumnFamilyOptions* options = Find(name);
     const std::string policy =
@@ -258,7 +258,7 @@ std::string PathOf(const rdb::LiveFileMetaData& file) {
   return file.directory + "/" + file.relative_filename;
 }
 
-// Which SSTs of a database are live, as of the latest look at its manifest.
+// The live SSTs of a database, as of the last read of its manifest.
 class Manifest {
  public:
   explicit Manifest(std::string directory) : directory_(std::move(directory)) {}
@@ -304,7 +304,7 @@ class Manifest {
   const std::vector<rdb::LiveFileMetaData>& files() const { return files_; }
   const OptionsFile& options_file() const { return *options_file_; }
 
-  // Looks anew, unless the file was gone before: none comes back.
+  // Reads the manifest again, unless the file is already gone: none comes back.
   absl::StatusOr<bool> StillLists(const std::string& path) {
     if (!Lists(path)) return false;
     if (absl::Status status = Read(); !status.ok()) return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A RocksDB database: which of its SSTs are live, and what its OPTIONS file
-// asks of their filters. Nothing is written to its directory.
+// A RocksDB database: lists its live SSTs and the filters that its OPTIONS file
+// asks for. Nothing is written to its directory.
 //
 // RocksDB's messages name file and offset. Corruption becomes DataLoss,
 // NotSupported becomes Unimplemented.
@@ -19,11 +19,11 @@
 
 namespace rowbloom::tools {
 
-// By column family, level and file number.
+// Ordered by column family, level and file number.
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     const std::string& directory);
 
-// Adds what was measured of a file's filter.
+// Adds the measurements of a file's filter.
 void DescribeFilter(const RocksDbFilterFile& file, Json* entry);
 
 }  // namespace rowbloom::tools

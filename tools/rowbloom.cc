@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line tool: looks into filter blocks, SSTs and HFiles, gives
-// HFiles another filter, and helps to choose filters, to plan their memory and
-// to size them. See rowbloom.1.
+// The command line tool: inspects filter blocks, SSTs and HFiles, gives HFiles
+// another filter, and helps to choose filters, to plan their memory and to size
+// them. See rowbloom.1.
 
 #include <algorithm>
 #include <cstdio>
@@ -42,8 +42,8 @@ int Run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // CLI11 names arguments that it does not know backwards, and not at all if
-    // one stands in place of a verb.
+    // CLI11 names unknown arguments in reverse order, and not at all if one is
+    // in the place of a verb.
     std::vector<std::string> extras = app.remaining(/*recurse=*/true);
     const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
     if (!extras.empty() && (code == CLI::ExitCodes::ExtrasError ||
@@ -63,7 +63,7 @@ int Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return Run(argc, argv);
-  } catch (const std::exception& error) {  // Out of memory, in practice.
+  } catch (const std::exception& error) {  // In practice out of memory.
     std::fprintf(stderr, "rowbloom: %s\n", error.what());
     return tools::kExitUsage;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom size: the calculator of Bloom filters, for one filter or as a table
-// and a plot over a range of one value.
+// rowbloom size: the calculator of Bloom filters, for one filter or, over a
+// range of one value, as a table and a plot.
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ struct SizeArguments {
   bool json = false;
 };
 
-// Throws what CLI11 reports as wrong usage.
+// Throws the error that CLI11 reports as wrong usage.
 BloomSize Solve(const BloomSizeRequest& request) {
   const auto size = SolveBloomSize(request);
   if (!size.ok()) {
@@ -65,14 +65,14 @@ Json Row(const BloomSizeRequest& request) {
   return row;
 }
 
-// Of the range's geometric steps the one at `share`, from 0 to 1.
+// The request at `share`, 0 to 1, of the range's geometric steps.
 BloomSizeRequest At(const SizeArguments& arguments, BloomSizeRequest request,
                     double share) {
   const auto between = [&](double from) {
     return from * std::pow(arguments.to / from, share);
   };
   const auto whole = [&](uint64_t from) {
-    // Beyond 2^62 the calculator says what is wrong.
+    // Beyond 2^62 the calculator reports the error.
     return static_cast<uint64_t>(
         std::llround(std::min(between(static_cast<double>(from)), 0x1.8p+62)));
   };
@@ -89,7 +89,7 @@ BloomSizeRequest At(const SizeArguments& arguments, BloomSizeRequest request,
   return request;
 }
 
-// What the others decide: the field that is plotted.
+// The plotted field, which the other values decide.
 const char* SolvedField(const BloomSizeRequest& request) {
   if (!request.bit_count) return "size_bytes";
   return request.key_count ? "fpr" : "key_count";
@@ -100,7 +100,7 @@ const char* SolvedField(const BloomSizeRequest& request) {
 void AddBars(const char* field, Json* rows) {
   std::vector<double> logarithms;
   for (const Json& row : *rows) {
-    // A rate may be less than a double can be.
+    // A rate may be below the smallest double.
     logarithms.push_back(std::log(std::max(
         row[field].get<double>(), std::numeric_limits<double>::min())));
   }
@@ -120,7 +120,7 @@ Json Rows(const SizeArguments& arguments, const BloomSizeRequest& request) {
   for (uint32_t step = 0; step < arguments.steps; ++step) {
     Json row = Row(At(arguments, request,
                       static_cast<double>(step) / (arguments.steps - 1)));
-    // Steps between whole numbers may come to the same.
+    // Steps between whole numbers may have equal results.
     if (rows.empty() || row != rows.back()) rows.push_back(std::move(row));
   }
   return rows;

@@ -20,7 +20,7 @@
 namespace rowbloom::tools {
 namespace {
 
-// The last bytes of a block-based table; the second is of format version 0.
+// The last bytes of a block-based table; the second is format version 0.
 constexpr std::string_view kMagics[] = {
     {"\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", 8},
     {"\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8}};
@@ -38,14 +38,15 @@ class SstFile : public FilterFile {
     (*entry)["column_family"] = EscapeBytes(sst_.column_family_name);
     (*entry)["entry_count"] = sst_.entry_count;
     (*entry)["prefix_extractor"] =
-        sst_.prefix_extractor_name == "nullptr"  // RocksDB's word for none.
+        sst_.prefix_extractor_name == "nullptr"  // RocksDB's name for none.
             ? Json()
             : Json(EscapeBytes(sst_.prefix_extractor_name));
     (*entry)["filter_policy"] = EscapeBytes(sst_.filter_policy_name);
     absl::Status first_error = CheckPromise();
     (*entry)["filter_kind"] = std::string(FilterKind(first_error));
     (*entry)["filter_block_size_bytes"] = sst_.filter_size_bytes;
-    // An unpartitioned filter is one block, which is read and cached whole.
+    // An unpartitioned filter is one block, which is read and cached as a
+    // whole.
     (*entry)["is_partitioned"] =
         sst_.filters.empty() ? Json() : Json(sst_.is_partitioned());
 
@@ -97,7 +98,7 @@ class SstFile : public FilterFile {
       std::string entry;
       const absl::Status status = EntryFor(*info, question, &entry, answer);
       if (!status.ok()) {
-        // No such key can be in the SST, but it is not the filter that knows.
+        // The SST cannot hold such a key, but the filter does not know that.
         answer->reason = "cannot be asked: " + std::string(status.message());
         return absl::OkStatus();
       }
@@ -133,7 +134,7 @@ class SstFile : public FilterFile {
     return promise.ok() ? "another's" : "missing";
   }
 
-  // The filter that the properties promise is really there. RocksDB drops a
+  // Checks that the filter that the properties promise exists. RocksDB drops a
   // damaged one in silence.
   absl::Status CheckPromise() const {
     if (sst_.owner != RocksDbFilterOwner::kUnknown) return absl::OkStatus();
@@ -154,7 +155,8 @@ class SstFile : public FilterFile {
                                            std::string(status.message()));
   }
 
-  // What RocksDB would ask the filter: the user key, or its row part.
+  // Makes the entry that RocksDB would pass to the filter: the user key, or its
+  // row part.
   static absl::Status EntryFor(const RocksDbFilterInfo& info,
                                const LookupQuestion& question,
                                std::string* entry, LookupAnswer* answer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom verify: every checksum and invariant; of a database, also whether
-// its files carry the filters that its options ask for.
+// rowbloom verify: checks every checksum and invariant, and for a database also
+// that its files carry the filters that its options ask for.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace rowbloom::tools {
 namespace {
 
-// What is not an error is told behind "ok".
+// A note that is not an error follows "ok".
 std::string Text(const Json& entry) {
   std::string line = StatusLine(entry);
   if (!entry.contains("note")) return line;

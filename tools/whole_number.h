@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole numbers as arguments: digits, or a number such as 1e9. One that is
-// negative, too large or a fraction is refused by its own text.
+// Whole numbers as arguments: digits, or a number such as 1e9. A negative, too
+// large or fractional number is refused with an error that quotes it.
 //
 //   verb->add_option("--keys", key_count, "...")->transform(WholeNumber());
 
@@ -12,8 +12,8 @@
 
 namespace rowbloom::tools {
 
-// For every option that is stored in an unsigned type: CLI11 by itself takes
-// -1 for the largest value of the type. Checks see the digits.
+// Needed for every option that is stored in an unsigned type: CLI11 itself
+// reads -1 as the largest value of the type. Checks see the digits.
 CLI::Validator WholeNumber();
 
 }  // namespace rowbloom::tools

@@ -32,7 +32,6 @@ namespace rowbloom::bench {
 namespace {
 
 constexpr size_t kLookups = 1 << 14;  // In an iteration.
-
 struct alignas(64) Line {
   uint32_t next = 0;  // The position that a dependent lookup reads after this.
 };
@@ -87,7 +86,6 @@ struct UrcuThread {
   UrcuThread() { urcu_memb_register_thread(); }
   ~UrcuThread() { urcu_memb_unregister_thread(); }
 };
-
 uint32_t ReadUnderUrcu(Slot* slot, uint32_t line) {
   thread_local const UrcuThread thread;
   _urcu_memb_read_lock();
@@ -101,7 +99,7 @@ uint32_t ReadUnderUrcu(Slot* slot, uint32_t line) {
 // overlap the lookups, or each at the position that the one before it read.
 template <uint32_t (*kRead)(Slot*, uint32_t), bool kDependent>
 void TimeLookups(benchmark::State& state, Chunks* chunks) {
-  const std::vector<uint32_t>& positions = chunks->positions;
+  const auto& positions = chunks->positions;
   const uint32_t line_mask = (1u << chunks->line_bits) - 1;
   size_t i = static_cast<size_t>(state.thread_index()) * kLookups / 2;
   uint32_t position = positions[i];

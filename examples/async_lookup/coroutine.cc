@@ -27,7 +27,7 @@ struct Sst {
     return std::string_view(bytes).substr(offset, size);
   }
 
-  std::string bytes;  // A filter block, and nothing else.
+  std::string bytes;  // A filter block and nothing else.
   bool is_broken = false;
   std::unique_ptr<rowbloom::RandomAccessSource> source;
   std::unique_ptr<rowbloom::FilterReader> reader;
@@ -67,7 +67,7 @@ class EventLoop {
   int reads = 0;
 
  private:
-  // By SST, offset and size: all that wait for a read are served by one.
+  // By SST, offset and size: one read serves all coroutines that wait for it.
   std::map<std::tuple<const Sst*, uint64_t, uint64_t>,
            std::vector<std::coroutine_handle<>>>
       waiters_;

@@ -32,7 +32,7 @@ class ReadPool {
   }
   ~ReadPool() {
     std::vector<rowbloom::SourceRead> stops(threads_.size());
-    ReadAll(absl::MakeSpan(stops));  // Without a source: one for each thread.
+    ReadAll(absl::MakeSpan(stops));  // A read without a source ends one thread.
     for (std::thread& thread : threads_) thread.join();
   }
   void ReadAll(absl::Span<rowbloom::SourceRead> reads) {
@@ -69,7 +69,7 @@ class ReadPool {
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  // Each read, and how many reads of its ReadAll() are not done.
+  // Each read, and the number of unfinished reads of its ReadAll().
   std::deque<std::pair<rowbloom::SourceRead*, size_t*>> queue_;
   int under_way_ = 0, most_at_once_ = 0;
   std::vector<std::thread> threads_;
@@ -91,7 +91,7 @@ struct Sst final : public rowbloom::RandomAccessSource {
   uint64_t size_bytes() const override { return bytes.size(); }
   std::string_view name() const override { return "sst"; }
 
-  std::string bytes;  // A filter block, and nothing else.
+  std::string bytes;  // A filter block and nothing else.
   std::unique_ptr<rowbloom::FilterReader> reader;
 };
 

@@ -26,14 +26,14 @@ namespace {
 using rocksdb::Cache;
 using rocksdb::Slice;
 
-// The bridge's id in this cache, the file's, and the chunk's number.
+// The bridge's id in this cache, the file's id, and the chunk's number.
 using BridgeKey = std::array<uint64_t, 3>;
 
-// The key in RocksDB's cache: 16 bytes, as HyperClockCache takes no others.
-// RocksDB's own keys (its cache_key.h) begin with a word that is not 0, or with
-// 0 and an id that counts up from 1 or down from 2^64-1. The bridge takes those
-// from 2^63 to 2^63 + 2^62. They hold a hash, so two bridge keys may share one;
-// entries hold the bridge key, too, and lookups compare it.
+// The key in RocksDB's cache: 16 bytes, since HyperClockCache accepts no other
+// size. RocksDB's own keys (its cache_key.h) begin with a word that is not 0,
+// or with 0 and an id that counts up from 1 or down from 2^64-1. The bridge
+// takes ids from 2^63 to 2^63 + 2^62. They hold a hash, so two bridge keys may
+// share one; entries hold the bridge key too, and lookups compare it.
 class EngineKey {
  public:
   explicit EngineKey(const BridgeKey& key)
@@ -131,7 +131,7 @@ class BlockCacheBridge final : public FilterCache {
     entry->charge_bytes = options.charge_bytes + sizeof(Entry);
     entry->role = options.role;
     entry->totals = totals_;
-    // HyperClockCache keeps an entry that it has, where LRUCache replaces it.
+    // HyperClockCache keeps an existing entry, where LRUCache replaces it.
     cache_->Erase(engine_key.slice());
     Cache::Handle* handle = nullptr;
     if (options.charge_bytes > SIZE_MAX - sizeof(Entry) ||
@@ -197,7 +197,7 @@ class BlockCacheBridge final : public FilterCache {
     return *static_cast<Entry*>(cache_->Value(handle));
   }
 
-  // Holds this handle, or none if it is nullptr, and releases the one before.
+  // Holds this handle, or none if it is nullptr, and releases the previous one.
   void Pin(const BridgeKey& key, Cache::Handle* handle) {
     {
       std::lock_guard<std::mutex> lock(mutex_);

@@ -13,8 +13,8 @@
 // bridge holds a handle to each pinned entry. EraseFile() and the destructor
 // visit all entries of RocksDB's cache.
 //
-// GetUsage() reports the bridge's entries and RocksDB's capacity. It does not
-// know what handles pin and what was evicted.
+// GetUsage() reports the bridge's entries and RocksDB's capacity. It cannot
+// report pinned bytes of handles, nor evictions.
 //
 // The bridge keeps the cache alive and must outlive its handles. Evicted values
 // may outlive the bridge.
@@ -32,9 +32,9 @@ namespace rowbloom {
 // Several bridges may share a cache: each sees only its own entries. Keys have
 // 16 bytes and are never those of RocksDB's blocks.
 //
-// HyperClockCache evicts only at inserts, so it shrinks with the inserts that
-// follow SetCapacity(). Its estimated_entry_charge, if there is one, bounds the
-// number of entries: give the average of blocks and filter chunks.
+// HyperClockCache evicts only at inserts, so after SetCapacity() it shrinks
+// with the next inserts. Its estimated_entry_charge, if set, limits the number
+// of entries: give the average of blocks and filter chunks.
 std::unique_ptr<FilterCache> NewBlockCacheBridge(
     std::shared_ptr<rocksdb::Cache> cache);
 

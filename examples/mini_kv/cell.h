@@ -43,7 +43,7 @@ struct OwnedCellKey {
   operator CellKey() const { return {row, qualifier}; }
 };
 
-// What filters know of a cell: the digests of its row and of itself.
+// The digests of a cell for filters: of its row and of the cell itself.
 struct CellDigests {
   rowbloom::KeyDigest row;
   rowbloom::KeyDigest cell;
@@ -52,16 +52,16 @@ struct CellDigests {
 struct Cell {
   CellKey key;
   std::optional<std::string_view> value;  // None: a tombstone.
-  // Of cells from the memtable, which were hashed when they were written.
+  // Set for cells from the memtable, which were hashed when they were written.
   std::optional<CellDigests> digests = std::nullopt;
 };
 
-// Cells in order. It stands at its first cell when it is made.
+// Iterates over cells in order, from the first.
 class CellIterator {
  public:
   virtual ~CellIterator() = default;
 
-  // False behind the last cell, and after an error.
+  // False after the last cell, and after an error.
   virtual bool Valid() const = 0;
   // The views last until Next().
   virtual const Cell& cell() const = 0;
@@ -69,13 +69,13 @@ class CellIterator {
   virtual absl::Status status() const = 0;
 };
 
-// What a store accepts.
+// The limits of a store.
 inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
 inline constexpr uint32_t kMaxValueSize = 1 << 20;
 
 void AppendCell(const Cell& cell, std::string* out);
-// Reads a cell from the front of *in and advances it. False for bytes that
-// are no cell.
+// Reads a cell from the front of *in and advances it. False for bytes that are
+// not a cell.
 bool TakeCell(std::string_view* in, Cell* cell);
 
 }  // namespace mini_kv

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers in bytes, little-endian on every machine, and the checksum of the
-// files. Take...() reads from the front of *in and advances it; false, and
-// nothing read, if *in is too short.
+// Encodes integers, little-endian on every machine, and computes the checksum
+// of the files. Take...() reads from the front of *in and advances it; it
+// returns false, and reads nothing, if *in is too short.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_CODING_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_CODING_H_
@@ -45,8 +45,8 @@ bool TakeFixed(std::string_view* in, Integer* value) {
 
 inline constexpr size_t kChecksumSize = 8;
 
-// The seed is where the bytes belong, so that bytes in the wrong place are
-// found out, too.
+// The seed is the offset of the bytes, so that bytes in the wrong place are
+// detected too.
 inline uint64_t Checksum(std::string_view bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }

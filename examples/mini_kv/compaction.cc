@@ -27,7 +27,7 @@ bool Contains(const Level& level, const std::shared_ptr<const SstReader>& sst) {
   return std::find(level.begin(), level.end(), sst) != level.end();
 }
 
-// The last level takes whatever comes.
+// The last level has no limit.
 uint64_t SizeLimit(const Options& options, size_t level) {
   if (level == kLastLevel) return std::numeric_limits<uint64_t>::max();
   uint64_t limit = options.level1_size_bytes;
@@ -35,7 +35,7 @@ uint64_t SizeLimit(const Options& options, size_t level) {
   return limit;
 }
 
-// From the first key of all files to their last.
+// The keys from the first to the last of all files.
 struct KeyRange {
   explicit KeyRange(const Level& ssts)
       : first(ssts.front()->first_key()), last(ssts.front()->last_key()) {
@@ -52,9 +52,9 @@ struct KeyRange {
   CellKey last;
 };
 
-// `upper`, which are of one level, with all of the next level that lies
-// between their first key and their last: a new file may span a gap between
-// two old ones. Upper files have newer cells, so they come first.
+// Merges `upper`, files of one level, with the files of the next level between
+// their first and last key: a new file may span a gap between two old ones.
+// Upper files have newer cells, so they come first.
 Compaction IntoNextLevel(const Levels& levels, const Level& upper,
                          size_t output_level) {
   Compaction compaction;
@@ -78,14 +78,15 @@ Compaction IntoNextLevel(const Levels& levels, const Level& upper,
 
 std::optional<Compaction> PickCompaction(const Options& options,
                                          const Levels& levels) {
-  // All of level 0: of two files that overlap the older may not stay above.
+  // Takes all of level 0: of two files that overlap, the older may not stay
+  // above.
   if (levels[0].size() >= options.level0_file_limit) {
     return IntoNextLevel(levels, levels[0], 1);
   }
   for (size_t level = 1; level < kLastLevel; ++level) {
     if (DataBytes(levels[level]) <= SizeLimit(options, level)) continue;
-    // The file for which the least must be rewritten. It leaves a thin place
-    // in its level and a thick one below, so the next one lies elsewhere.
+    // Takes the file that needs the least rewriting. That leaves a thin place
+    // in its level and a thick one below, so the next choice lies elsewhere.
     const auto cost = [&](const auto& sst) {
       return static_cast<double>(
                  DataBytes(IntoNextLevel(levels, {sst}, level + 1).inputs)) /
@@ -144,7 +145,7 @@ rowbloom::FileFacts FactsOf(const Levels& levels,
     if (level == compaction.output_level) run += keys;
     if (keys > 0 || level == compaction.output_level) level_count = level + 1;
   }
-  // Inputs that are of the output level were counted twice.
+  // Inputs from the output level were counted twice.
   for (const auto& sst : levels[compaction.output_level]) {
     if (Contains(compaction.inputs, sst)) run -= sst->filter_keys();
   }
@@ -159,7 +160,7 @@ rowbloom::FileFacts FactsOf(const Levels& levels,
 
 rowbloom::LiveFilters LiveFiltersOf(const Levels& levels) {
   rowbloom::LiveFilters live;
-  // A get asks each SST of level 0, and one of each other level.
+  // A get reads each SST of level 0, and one of each other level.
   for (const auto& sst : levels[0]) live.runs.push_back({sst->filter_keys()});
   for (size_t level = 1; level < kLevelCount; ++level) {
     live.runs.push_back({FilterKeys(levels[level])});
@@ -196,7 +197,7 @@ absl::StatusOr<std::vector<uint64_t>> WriteSsts(
       writer.reset();
     }
   }
-  // Cells that could not be read must not be missing silently.
+  // Cells that could not be read must not be dropped silently.
   if (status.ok()) status = cells->status();
   if (status.ok() && writer != nullptr) status = writer->Finish();
   if (!status.ok()) return status;

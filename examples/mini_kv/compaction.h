@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which SSTs to merge, and the merge: cells that newer ones hide are dropped,
-// and the new SSTs get new filters, over just the cells that are left.
+// Chooses the SSTs to merge, and merges them: cells that newer ones hide are
+// dropped, and new filters hold just the remaining cells.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_
@@ -26,31 +26,31 @@
 
 namespace mini_kv {
 
-// Level 0: SSTs as they were flushed, newest first, any of which may have a
-// cell. Each other level: SSTs in order of their keys, of which one may.
+// Level 0 has SSTs as they were flushed, newest first; any of them may have a
+// cell. Each other level has SSTs in key order; only one may have it.
 using Level = std::vector<std::shared_ptr<const SstReader>>;
 using Levels = std::array<Level, kLevelCount>;
 
 struct Compaction {
   Level inputs;  // Newest first, where they overlap.
   size_t output_level = 0;
-  // Nothing below the output could be hidden by a tombstone.
+  // No level below the output has a cell for a tombstone to hide.
   bool drops_tombstones = false;
 };
 
-// The next one that is due.
+// The next compaction that is due.
 std::optional<Compaction> PickCompaction(const Options& options,
                                          const Levels& levels);
-// Of all SSTs into one level.
+// Compacts all SSTs into one level.
 Compaction WholeCompaction(const Options& options, const Levels& levels);
 
-// The store without the inputs and with `outputs`, which are in order.
+// The levels without the inputs and with `outputs`, which are in order.
 Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
                        const Level& outputs);
 
-// What is known of the SSTs of a compaction before they are written.
+// The facts about a compaction's SSTs before they are written.
 rowbloom::FileFacts FactsOf(const Levels& levels, const Compaction& compaction);
-// What filters take, and the runs they are of.
+// The size of all filters, and the runs that they belong to.
 rowbloom::LiveFilters LiveFiltersOf(const Levels& levels);
 
 // Writes cells into new SSTs, each of which ends when its data blocks reach

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a store: their names, and what is done with them. Tests put a
-// Files of their own in place of this one, to stop in the middle of a write.
+// The files of a store: their names and operations. Tests replace Files with a
+// subclass, to stop in the middle of a write.
 //
-//   MANIFEST      which of the others live, and in which level
+//   MANIFEST      names the live files and their levels
 //   000012.wal    the write-ahead log
 //   000013.sst    a sorted, immutable file
 //   MANIFEST.tmp  the next manifest, until it is complete
@@ -38,7 +38,7 @@ class Files {
  public:
   virtual ~Files() = default;
 
-  // Creates or truncates.
+  // Creates the file, or truncates it.
   virtual absl::StatusOr<std::unique_ptr<rowbloom::FileSink>> Create(
       const std::string& path);
   virtual absl::Status Rename(const std::string& from, const std::string& to);
@@ -47,14 +47,14 @@ class Files {
   virtual absl::Status SyncDirectory(const std::string& path);
 };
 
-// Names, in no order.
+// The names of all files, in no order.
 absl::StatusOr<std::vector<std::string>> ListDirectory(const std::string& path);
 absl::Status MakeDirectory(const std::string& path);
 
-// The errno of a system call, with what was done.
+// The errno of a system call, with a description of the call.
 absl::Status ErrnoStatus(const std::string& what);
 
-// One process at a time; the system frees the lock of one that died.
+// Allows one process at a time; the system frees the lock of a dead process.
 class DirectoryLock {
  public:
   static absl::StatusOr<std::unique_ptr<DirectoryLock>> Take(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mini_kv: a store from the command line. --help says how.
+// mini_kv: a store from the command line. See --help.
 //
 // Exit codes: 0 fine; 1 no such row or cell; 2 usage; 3 failure.
 
@@ -121,7 +121,7 @@ int PrintStats(const MiniKv& store) {
   return 0;
 }
 
-// `words` are the command and its arguments. No value: not a command.
+// `words` are the command and its arguments. nullopt if it is not a command.
 std::optional<int> Run(MiniKv* store, const std::vector<std::string>& words) {
   const std::string& command = words[0];
   const size_t arguments = words.size() - 1;
@@ -155,7 +155,7 @@ int Usage() {
 int Main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   for (const std::string& word : words) {
-    if (&word - words.data() > 1) break;  // Then it is a row.
+    if (&word - words.data() > 1) break;  // Later words are rows or values.
     if (word == "--help" || word == "-h") {
       std::fputs(kHelp, stdout);
       return 0;
@@ -164,7 +164,7 @@ int Main(int argc, char** argv) {
   if (words.size() < 2 || words[0].rfind("--", 0) == 0) return Usage();
   Options options;
   options.create_if_missing = words[1] == "put" && words.size() == 5;
-  // What a command line writes should be there after a power cut.
+  // A write from the command line must survive a power cut.
   options.sync_wal = true;
   const auto store = MiniKv::Open(options, words[0]);
   if (!store.ok()) return Fail(store.status());

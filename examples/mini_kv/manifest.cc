@@ -84,8 +84,8 @@ absl::Status WriteManifest(const Manifest& manifest,
   if (!sink.ok()) return sink.status();
   absl::Status status = (*sink)->Append(Encode(manifest));
   if (status.ok()) status = (*sink)->SyncAndClose();
-  // The names of the files it speaks of must be durable before it is, and its
-  // own before anything is done that relies on it.
+  // The directory must be durable before the manifest that names its files, and
+  // the manifest's own name before anything relies on it.
   if (status.ok()) status = files->SyncDirectory(directory);
   if (status.ok()) {
     status = files->Rename(temp_path, directory + "/" + kManifestName);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files are the store. A file that the manifest does not name is none of
-// the store's, however complete it looks: that is how a crash in the middle of
-// a flush or a compaction leaves no trace.
+// The list of the store's files. A file that the manifest does not name does
+// not belong to the store, however complete it looks: a crash in the middle of
+// a flush or a compaction therefore leaves no trace.
 //
 //   mini_kv 1
 //   next_file 17
@@ -37,8 +37,9 @@ struct Manifest {
 // NotFound if there is none, DataLoss if it is damaged.
 absl::StatusOr<Manifest> ReadManifest(const std::string& directory);
 
-// Puts it in place of the old one, at once and durably. What it names must
-// have been synced. After an error either of them may be the one that is read.
+// Replaces the old manifest atomically and durably. The files that it names
+// must be synced before. After an error either manifest may be the one that is
+// read.
 absl::Status WriteManifest(const Manifest& manifest,
                            const std::string& directory, Files* files);
 

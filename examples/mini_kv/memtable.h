@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was written last, sorted, in memory; the write-ahead log holds the same
-// cells. A deleted cell stays as a tombstone: older values of it may lie in
-// SSTs.
+// The last writes, sorted, in memory; the write-ahead log holds the same cells.
+// A deleted cell stays as a tombstone: SSTs may hold older values of it.
 //
-// A filter over its rows and cells spares the search for those that it does not
-// have. It may be added to and asked by any number of threads; the map beside
-// it is for one that sets. Each Set() adds to the filter, and before the cell
-// is there: in an engine whose map is concurrent too, a cell that a reader may
-// know of is in the filter, whichever of several writers put it into the map.
-// The digests stay with the cells, and a flush gives them to the filter of the
-// SST.
+// A filter over its rows and cells saves searches for absent ones. Any number
+// of threads may add to the filter and look up; the map allows one thread.
+// Set() adds a cell to the filter before it adds it to the map: even in an
+// engine with a concurrent map and several writers, a cell that a reader can
+// know of is in the filter. The digests stay with the cells, and a flush passes
+// them to the filter of the SST.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
@@ -34,7 +32,7 @@ class Memtable {
  public:
   using Value = std::optional<std::string>;  // None: a tombstone.
 
-  // The filter is made for cells of so many bytes.
+  // The filter is sized for cells of `size_bytes`.
   explicit Memtable(size_t size_bytes) : filter_(NewFilter(size_bytes)) {}
 
   void Set(const Cell& cell) {
@@ -50,24 +48,25 @@ class Memtable {
                    (cell.value ? cell.value->size() : 0);
   }
 
-  // nullptr: it knows nothing of the cell.
+  // nullptr if it has neither a value nor a tombstone of the cell.
   const Value* Find(const CellKey& key) const {
     const auto it = cells_.find(key);
     return it == cells_.end() ? nullptr : &it->second.value;
   }
 
-  // No: it has no such cell, or no cell of such a row.
+  // False if it has no such cell, or no cell of such a row.
   bool MayContain(const rowbloom::FilterKey& key) const {
     return filter_.MayContain(key.digest());
   }
 
-  // From the first cell that is not less than `from`. Not while cells are set.
+  // Starts at the first cell that is not less than `from`. Do not call Set()
+  // while it is in use.
   std::unique_ptr<CellIterator> NewIterator(const CellKey& from) const {
     return std::make_unique<Iterator>(cells_.lower_bound(from), cells_.end());
   }
 
   bool empty() const { return cells_.empty(); }
-  // Of all that was set, overwritten cells included: as the log has it.
+  // The bytes of all Set() calls, overwritten cells included, as in the log.
   size_t size_bytes() const { return size_bytes_; }
 
  private:
@@ -76,8 +75,8 @@ class Memtable {
     CellDigests digests;
   };
   using Map = std::map<OwnedCellKey, Stored, std::less<>>;
-  static constexpr size_t kCellOverhead = 64;  // About that of a map's node.
-  // Filters of larger memtables grow no further: their rate does.
+  static constexpr size_t kCellOverhead = 64;  // About a map node.
+  // For larger memtables the filter stays this large, and its rate grows.
   static constexpr size_t kMostFilterKeys = 1 << 20;
 
   static rowbloom::ConcurrentFilter NewFilter(size_t size_bytes) {

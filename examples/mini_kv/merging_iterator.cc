@@ -7,7 +7,7 @@
 namespace mini_kv {
 namespace {
 
-// Looks at every source for each cell. Sources are few; an engine that has
+// Compares every source for each cell. There are few sources; an engine with
 // many would keep them in a heap.
 class MergingIterator : public CellIterator {
  public:
@@ -38,7 +38,7 @@ class MergingIterator : public CellIterator {
   void FindSmallest() {
     smallest_ = nullptr;
     for (const auto& source : sources_) {
-      // A source that failed has cells that nobody sees: to go on without
+      // The remaining cells of a failed source are unknown: to go on without
       // them could bring a deleted cell back.
       status_ = source->status();
       if (!status_.ok()) {

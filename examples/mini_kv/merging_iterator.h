@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many sorted sources as one: of the versions of a cell, only the newest.
-// Compactions, scans and gets of a row are all made of it.
+// Merges sorted sources into one: of the versions of a cell, only the newest
+// remains. Compactions, scans and gets of a row use it.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MERGING_ITERATOR_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MERGING_ITERATOR_H_
@@ -13,8 +13,8 @@
 
 namespace mini_kv {
 
-// `sources` newest first: where two have a cell, that of the earlier source
-// counts. Tombstones are cells.
+// `sources` are newest first: if two have a cell, the earlier source's is used.
+// Tombstones are cells.
 std::unique_ptr<CellIterator> NewMergingIterator(
     std::vector<std::unique_ptr<CellIterator>> sources);
 

@@ -83,9 +83,9 @@ absl::Status MiniKv::Recover() {
     manifest = ReadManifest(directory_);
   }
   if (!manifest.ok()) return manifest.status();
-  // The process that renamed the manifest may have died before that was
-  // durable. The manifest before it, should it come back, names another log
-  // than the one that is now written to.
+  // The process that renamed the manifest may have died before the rename was
+  // durable. If the previous manifest came back, it would name another log than
+  // the one that is now written to.
   absl::Status status = options_.files->SyncDirectory(directory_);
   if (!status.ok()) return status;
   next_file_number_ = manifest->next_file_number;
@@ -105,8 +105,8 @@ absl::Status MiniKv::Recover() {
   return RemoveUnnamedFiles();
 }
 
-// A log, then the manifest that names it. A crash between the two leaves an
-// empty log, which may be overwritten; what else there is without a manifest
+// Creates a log, then the manifest that names it. A crash between the two
+// leaves an empty log, which may be overwritten; other files without a manifest
 // may not.
 absl::Status MiniKv::Create() {
   const auto names = ListDirectory(directory_);
@@ -127,7 +127,7 @@ absl::Status MiniKv::Create() {
   return CommitManifest({}, *wal_number);
 }
 
-// What a crash left behind: files that were not finished, or no longer needed.
+// Removes what a crash left behind: files that were unfinished or obsolete.
 absl::Status MiniKv::RemoveUnnamedFiles() const {
   std::set<std::string> named = {FileName(FileKind::kWal, wal_number_)};
   for (const Level& level : levels_) {
@@ -175,7 +175,7 @@ absl::Status MiniKv::Write(const Cell& cell) {
 }
 
 absl::Status MiniKv::WriteCell(const Cell& cell) {
-  // Room first: if this fails the cell was not written at all.
+  // Makes room first: if this fails the cell was not written at all.
   absl::Status status;
   if (memtable_.size_bytes() >= options_.memtable_size_bytes) {
     status = FlushMemtable();
@@ -202,9 +202,9 @@ absl::Status MiniKv::Compact() {
   return KeepError(RunCompaction(compaction));
 }
 
-// The new SST and an empty log take the place of the memtable and its log, by
-// one new manifest. Before it, both files are there but no one's; after it,
-// the old log is.
+// One new manifest replaces the memtable and its log by the new SST and an
+// empty log. Before it, both new files exist but do not belong to the store;
+// after it, the old log does not.
 absl::Status MiniKv::FlushMemtable() {
   if (memtable_.empty()) return absl::OkStatus();
   ++stats_.flushes;
@@ -258,7 +258,7 @@ absl::Status MiniKv::RunCompaction(const Compaction& compaction) {
   if (!outputs.ok()) return outputs.status();
   absl::Status status = CommitManifest(
       AfterCompaction(levels_, compaction, *outputs), wal_number_);
-  // An input that is still being read stays readable until it is closed.
+  // An open input stays readable until it is closed.
   for (const auto& sst : compaction.inputs) {
     if (!status.ok()) break;
     status = options_.files->Remove(Path(FileKind::kSst, sst->number()));
@@ -288,7 +288,7 @@ absl::StatusOr<Level> MiniKv::OpenSsts(const std::vector<uint64_t>& numbers,
   return ssts;
 }
 
-// The moment at which a flush or a compaction has happened.
+// A flush or a compaction takes effect at this moment.
 absl::Status MiniKv::CommitManifest(const Levels& levels, uint64_t wal_number) {
   Manifest manifest;
   manifest.next_file_number = next_file_number_;
@@ -353,7 +353,7 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
       const auto found = sst->Get(cell_key, &value, &stats_.reads);
       if (!found.ok()) return found.status();
       sst->TellOutcome(filter_key, *found);
-      if (*found) return value;  // Newest first: no other SST counts.
+      if (*found) return value;  // Newest first: other SSTs do not matter.
     }
   }
   return std::nullopt;

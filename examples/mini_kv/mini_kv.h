@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small key-value store whose SSTs have rowbloom filters. It is written to
-// be read; README.md says in which order.
+// A small key-value store whose SSTs have rowbloom filters, written to be read:
+// README.md names the order of the files.
 //
 //   auto store = MiniKv::Open(options, directory);
 //   if (!store.ok()) return store.status();
@@ -9,14 +9,14 @@
 //   auto value = (*store)->Get("user17", "email");    // StatusOr of optional
 //   auto exists = (*store)->RowExists("user18");
 //
-// One thread. Flushes and compactions run within the write that makes them
-// due. A directory is open once at a time.
+// One thread. Flushes and compactions run within the write that makes them due.
+// Only one process can have a directory open.
 //
-// Errors: Open() is strict: DataLoss for a damaged manifest, log or SST; only
-// a torn tail of the log, which no one was told of, is cut off. Reads return
-// DataLoss for damaged cells, never a wrong answer. A damaged filter is no
-// error: Stats::unreadable_filters counts it. After a write, flush or
-// compaction that failed the store only reads, until it is opened again.
+// Errors: Open() is strict: DataLoss for a damaged manifest, log or SST. It
+// only cuts off a torn tail of the log, which was never acknowledged. Reads
+// return DataLoss for damaged cells, never a wrong answer. A damaged filter is
+// not an error: Stats::unreadable_filters counts it. After a write, flush or
+// compaction failed, the store only reads until it is opened again.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
@@ -51,20 +51,20 @@ struct Column {
   std::string value;
 };
 
-// Since Open(). Index blocks and the tails of filter blocks are read by Open()
-// and by flushes, and not counted.
+// Counters since Open(). They exclude index blocks and the tails of filter
+// blocks, which Open() and flushes read.
 struct Stats {
   // Reads by Get(), GetRow(), RowExists() and Scan().
   ReadStats reads;
-  // SSTs whose key range had a place for what a get asked for, and those among
-  // them that the filter ruled out.
+  // SSTs whose key range includes the key of a get, and those among them that
+  // the filter ruled out.
   uint64_t ssts_considered = 0;
   uint64_t ssts_skipped = 0;
   uint64_t memtable_skips = 0;  // Gets for which its filter said "no".
-  uint64_t flushes = 0;         // Begun.
-  uint64_t compactions = 0;     // Begun.
+  uint64_t flushes = 0;         // Started.
+  uint64_t compactions = 0;     // Started.
   uint64_t cut_wal_bytes = 0;
-  uint64_t unreadable_filters = 0;  // Of live SSTs.
+  uint64_t unreadable_filters = 0;  // Among live SSTs.
   rowbloom::FilterStatsSnapshot filters;
 };
 
@@ -89,28 +89,29 @@ class MiniKv {
                    std::string_view value);
   absl::Status Delete(std::string_view row, std::string_view qualifier);
 
-  // None if there is no such cell.
+  // nullopt if there is no such cell.
   absl::StatusOr<std::optional<std::string>> Get(std::string_view row,
                                                  std::string_view qualifier);
   // In order of their qualifiers; empty if there is no such row.
   absl::StatusOr<std::vector<Column>> GetRow(std::string_view row);
   absl::StatusOr<bool> RowExists(std::string_view row);
-  // All cells from the first one of `first_row` on, in order, until `visit`
-  // returns false. It must not write. Filters do not help here.
+  // Visits all cells from the first one of `first_row` on, in order, until
+  // `visit` returns false. `visit` must not write. Filters do not help here.
   absl::Status Scan(std::string_view first_row,
                     const std::function<bool(const Cell&)>& visit);
 
-  // The memtable to level 0, and the compactions that are then due.
+  // Flushes the memtable to level 0, and runs the compactions that are then
+  // due.
   absl::Status Flush();
   // Flushes and merges everything into one level.
   absl::Status Compact();
-  // Reads all SSTs and checks all that can be checked, filters too.
+  // Reads all SSTs and checks everything, filters too.
   absl::Status Verify() const;
 
   Stats stats() const;
   std::vector<LevelStats> levels() const;
-  // What gets waste with the filters that there are, half of them of absent
-  // keys, and how far that is from the best of the same memory.
+  // The reads that gets waste with the present filters, if half of the gets ask
+  // for absent keys, and the least waste that the same memory allows.
   absl::StatusOr<rowbloom::TreeWaste> FilterWaste() const;
 
  private:
@@ -132,9 +133,9 @@ class MiniKv {
                                  size_t level);
   absl::Status CommitManifest(const Levels& levels, uint64_t wal_number);
   absl::Status KeepError(const absl::Status& status);
-  // What is live now.
+  // Reports the live filters to the budget.
   absl::Status TellBudget();
-  // As options say, or with the bits that the budget has for such SSTs.
+  // The filter options, with the budget's bits for such SSTs if it is set.
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
   // Reads.
@@ -155,7 +156,7 @@ class MiniKv {
   uint64_t wal_number_ = 0;
   std::unique_ptr<Wal> wal_;
   Memtable memtable_;
-  Levels levels_;  // Their filters end before the cache does.
+  Levels levels_;  // Readers must be destroyed before the cache.
 
   absl::Status write_status_;  // The first error of a write.
   Stats stats_;

@@ -122,7 +122,7 @@ class SstReader::Iterator final : public CellIterator {
   ReadStats* const stats_;
   size_t next_block_;
   std::string scratch_;
-  std::string_view rest_;  // Of the block: cells not yet seen.
+  std::string_view rest_;  // The cells of the block not yet seen.
   Cell cell_;
   bool valid_ = false;
   absl::Status status_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads an SST: its filter is asked first, then one data block is read.
+// Reads an SST: asks its filter first, then reads one data block.
 //
 //   auto sst = SstReader::Open(path, number, {&cache, &filter_stats});
 //   if (!sst.ok()) return sst.status();
@@ -11,7 +11,7 @@
 //
 // Index and footer are in memory; data blocks are read each time. Immutable
 // after Open(). Open(), Get() and iterators are strict: DataLoss for damaged
-// cells. A damaged filter is no error: the file is then read without it.
+// cells. A damaged filter is not an error: the file is then read without it.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_SST_READER_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_SST_READER_H_
@@ -33,12 +33,12 @@
 
 namespace mini_kv {
 
-// The id of an SST's filter in the cache: many stores may share one.
+// The id of an SST's filter in the cache, which many stores may share.
 inline uint64_t FilterIdOf(std::string_view path) {
   return rowbloom::DigestBytes(path).value >> 1 | 1;
 }
 
-// What was read of data blocks, counted up.
+// Counts the data blocks that were read.
 struct ReadStats {
   uint64_t data_blocks = 0;
   uint64_t data_bytes = 0;
@@ -50,7 +50,7 @@ class SstReader {
   struct Filtering {
     rowbloom::FilterCache* cache = nullptr;
     rowbloom::FilterStats* stats = nullptr;
-    int level = 0;  // Of this one.
+    int level = 0;  // This SST's level.
   };
   static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
       const std::string& path, uint64_t number, const Filtering& filtering);
@@ -65,36 +65,37 @@ class SstReader {
   uint64_t block_count() const { return index_.blocks.size(); }
   uint64_t data_bytes() const { return footer_.filter_offset; }
   uint64_t filter_bytes() const { return footer_.filter_size; }
-  // Without a filter its cells, which it would have at least.
+  // Without a filter, the number of cells: a filter has at least that many
+  // keys.
   uint64_t filter_keys() const {
     return filter_ == nullptr ? cell_count() : filter_->properties().key_count;
   }
 
-  // Whether the file's range of keys has a place for the cell, or the row.
+  // True if the file's key range includes the cell, or may include the row.
   bool Covers(const CellKey& key) const;
   bool CoversRow(std::string_view row) const;
 
-  // False only if no cell of that key, or row, is in the file. True without a
+  // False only if the file has no cell of that key, or row. True without a
   // filter.
   bool MayContain(const rowbloom::FilterKey& key) const {
     return filter_ == nullptr || filter_->MayContain(key);
   }
-  // What was there after MayContain() had said true: what makes false
-  // positives a count and not a guess, and tells filters what they are worth.
+  // Reports what the file had after a "maybe": statistics count false positives
+  // with it, and filters learn what they are worth.
   void TellOutcome(const rowbloom::FilterKey& key, bool key_was_there) const {
     if (filter_ != nullptr) filter_->TellOutcome(key, key_was_there);
   }
 
-  // Sets *value, to none for a tombstone, if the file has the cell.
+  // Sets *value, to nullopt for a tombstone, if the file has the cell.
   absl::StatusOr<bool> Get(const CellKey& key,
                            std::optional<std::string>* value,
                            ReadStats* stats) const;
-  // From the first cell that is not less than `from`. The reader and `stats`
-  // must outlive it.
+  // Starts at the first cell that is not less than `from`. The reader and
+  // `stats` must outlive it.
   std::unique_ptr<CellIterator> NewIterator(const CellKey& from,
                                             ReadStats* stats) const;
 
-  // Why the filter block that the file has cannot be used.
+  // The reason why the file's filter block cannot be used.
   const absl::Status& filter_status() const { return filter_status_; }
   // Reads everything: checksums, order, and that the filter has each cell.
   absl::Status Verify() const;

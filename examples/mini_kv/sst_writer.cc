@@ -22,8 +22,8 @@ SstWriter::SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
 absl::Status SstWriter::Add(const Cell& cell) {
   if (footer_.cell_count == 0) index_.first_key = OwnedCellKey(cell.key);
   AppendCell(cell, &block_);
-  // Tombstones too: a filter that said "no" to one would let the get go on to
-  // the older value that the tombstone hides.
+  // Tombstones are added too: a filter that said "no" to one would let the get
+  // go on to the older value that the tombstone hides.
   const auto& [row, qualifier] = cell.key;
   if (cell.digests) {  // Hashed once, for the memtable and for this filter.
     filter_writer_.Add(rowbloom::FilterKey::RowCol(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes an SST, and the filter of its cells within it.
+// Writes an SST and, within it, the filter of its cells.
 //
 //   SstWriter writer(std::move(sink), options);
 //   for (...) writer.Add(cell);                  // in order
@@ -29,19 +29,19 @@ namespace mini_kv {
 
 class SstWriter {
  public:
-  // Bloom type NONE: an SST without a filter block. The filter's chunks go into
-  // `cache` under `filter_id` while they are written, so that the first gets of
-  // the new file read none.
+  // Bloom type NONE writes no filter block. The filter's chunks go into `cache`
+  // under `filter_id` while they are written, so that the first gets of the new
+  // file read none.
   SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
             const rowbloom::FilterOptions& filter_options,
             size_t block_size_bytes, rowbloom::FilterCache* cache,
             uint64_t filter_id);
 
-  // Each key greater than the one before.
+  // Each key must be greater than the one before.
   absl::Status Add(const Cell& cell);
   absl::Status Finish();
 
-  // Of the data blocks so far.
+  // The size of the data blocks so far.
   uint64_t data_bytes() const { return offset_ + block_.size(); }
 
  private:
@@ -52,8 +52,8 @@ class SstWriter {
   const std::unique_ptr<rowbloom::FileSink> sink_;
   const bool has_filter_;
   const size_t block_size_bytes_;
-  // The filter gathers in memory while data blocks go to the file, for it is
-  // one piece and comes behind them.
+  // The filter is collected in memory while data blocks go to the file, because
+  // it is contiguous and follows them.
   std::string filter_;
   const std::unique_ptr<rowbloom::ByteSink> filter_sink_;
   const std::unique_ptr<rowbloom::FilterChunkObserver> warmer_;

@@ -20,7 +20,7 @@ constexpr size_t kHeaderSize = 4 + kChecksumSize;
 enum class Found { kCell, kTornTail, kDamage };
 
 // Reads a record from the front of *log, which lies at `offset` of the file,
-// and advances it. An end without any record is a torn tail of no bytes.
+// and advances it. An end without a record is a torn tail of no bytes.
 Found TakeRecord(uint64_t offset, std::string_view* log, Cell* cell) {
   std::string_view size_field;
   std::string_view payload;
@@ -30,7 +30,8 @@ Found TakeRecord(uint64_t offset, std::string_view* log, Cell* cell) {
       !TakeFixed(log, &checksum)) {
     return Found::kTornTail;
   }
-  // What is there of a torn record is as it was written: a bad size is not.
+  // The bytes of a torn record are correct as far as they go, so a bad size is
+  // damage.
   if (checksum != Checksum(size_field, offset) ||
       !TakeFixed(&size_field, &payload_size)) {
     return Found::kDamage;

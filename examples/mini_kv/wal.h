@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The write-ahead log: each write, before it is acknowledged.
+// The write-ahead log holds each write before it is acknowledged.
 //
 //   auto wal = Wal::Open(path, [&](const Cell& cell) { memtable.Set(cell); });
 //   absl::Status status = (*wal)->Append({{"row", "name"}, "value"});
 //
-// Bytes: records, one behind the other.
+// Bytes: contiguous records.
 //
 //   header: payload size (4) | checksum of the size (8)
 //   payload: one cell | checksum (8)
 //
-// Checksums are seeded with the offset of what they check.
+// Checksums are seeded with the offset of the bytes that they cover.
 //
-// Open() reads what is there. A process that died in the middle of a write
-// leaves a last record that is short: that torn tail was never acknowledged,
-// and is cut off; so is a last record that fails its checksum, as a machine
-// that died may leave it. Any other damage is DataLoss: to cut there would lose
-// acknowledged writes. So is a tail of zeros, as long as a header or longer,
-// which some file systems leave when the size of a file was durable before its
-// bytes: nothing tells it from records that were there.
+// Open() reads the existing records. A process that died in the middle of a
+// write leaves a last record that is short. That torn tail was never
+// acknowledged, and is cut off; so is a last record that fails its checksum, as
+// a machine that died may leave it. Any other damage is DataLoss: a cut there
+// would lose acknowledged writes. DataLoss is also a tail of zeros that is at
+// least as long as a header. Some file systems leave it when the size of a file
+// was durable before its bytes: nothing tells it from damaged records.
 //
-// Append() has written, when it returns, what survives the end of the process;
-// Sync(), what survives the end of the machine. The first error stays: nothing
-// may be appended behind half a record.
+// When Append() returns, its bytes survive the end of the process; after Sync()
+// they survive the end of the machine. The first error stays: nothing may be
+// appended behind half a record.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_WAL_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_WAL_H_

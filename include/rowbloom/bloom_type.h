@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which keys of a cell a filter holds, in HBase's words.
+// A bloom type, in HBase's words: which keys of a cell a filter holds.
 //
 //   NONE                     no filter is written
 //   ROW                      one filter key per row
@@ -9,14 +9,14 @@
 //                            the column here". (HBase's own ROWCOL has no row
 //                            entries; FilterOptions can leave them out.)
 //   ROWPREFIX_FIXED_LENGTH   one per distinct row prefix of a fixed length n;
-//                            a shorter row is its own. Asked for fewer than n
-//                            bytes it answers for the row of just those bytes,
-//                            not for the rows that begin with them.
+//                            a shorter row is its own prefix. A lookup with
+//                            fewer than n bytes answers for the row of exactly
+//                            those bytes, not for rows that begin with them.
 //
 //   absl::StatusOr<BloomType> type = ParseBloomType("ROWCOL");
 //   if (type.ok()) printf("%s\n", BloomTypeName(*type).data());
 //
-// The numbers are persisted and never reused. Zero is no bloom type.
+// The numbers are persisted and never reused. Zero is not a bloom type.
 
 #ifndef ROWBLOOM_BLOOM_TYPE_H_
 #define ROWBLOOM_BLOOM_TYPE_H_
@@ -39,7 +39,7 @@ enum class BloomType : uint8_t {
 // The upper-case name as HBase writes it. "UNKNOWN" for any other value.
 std::string_view BloomTypeName(BloomType type);
 
-// Accepts the names above in any case; InvalidArgument lists them.
+// Accepts the names above in any case; an InvalidArgument lists them.
 absl::StatusOr<BloomType> ParseBloomType(std::string_view name);
 
 }  // namespace rowbloom

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A store's own secret, for stores whose rows are chosen by others.
+// A store's own secret, for stores whose rows are chosen by outsiders.
 //
 //   const DigestSecret secret = {{random(), random()}};  // Once for a store.
 //   filter_options.secret = secret;
 //   reader_options.secret = secret;
 //
 // Digests are public. Somebody who chooses rows can choose their digests, aim
-// many at one place of a filter, and so make it answer "maybe" for others'
-// rows: SECURITY.md has the numbers. A writer and a reader with a secret mix it
-// into every digest, so that nobody else knows where a row falls. Keys are
-// still hashed once for all stores.
+// many at one place of a filter, and so make it answer "maybe" for other rows:
+// SECURITY.md has the numbers. A writer and a reader with a secret mix it into
+// every digest, so that nobody else knows where a row falls. Keys are still
+// hashed once for all stores.
 //
 // Keep the secret as long as the store's files: a filter block that was written
-// with a secret is opened only with the same one. With another secret, or with
-// none, Open() returns FailedPrecondition, and the SST is read without its
-// filter; so the rowbloom tool, which has no secrets, reports such a block as
-// unreadable. A reader that has a secret also reads blocks without one.
+// with a secret is opened only with the same one. With another secret, or
+// without one, Open() returns FailedPrecondition, and the SST is read without
+// its filter. The rowbloom tool, which has no secrets, therefore reports such a
+// block as unreadable. A reader that has a secret also reads blocks without
+// one.
 //
 // Filters that RocksDB or LevelDB keeps have no secret.
 //
-// A block holds 64 bits that tell one secret from others, and not the secret.
-// This protects from those who choose rows and see answers. It is no
-// encryption: somebody who reads filters and knows their rows may find it.
+// A block holds 64 bits that tell one secret from others, but not the secret.
+// The secret protects against outsiders who choose rows and see answers. It is
+// not encryption: somebody who reads filters and knows their rows may find it.
 
 #ifndef ROWBLOOM_DIGEST_SECRET_H_
 #define ROWBLOOM_DIGEST_SECRET_H_

@@ -10,9 +10,9 @@
 //   }
 //
 // A wrong Remember() loses the row: call it only if the file has no cell of the
-// key at all. One that is deleted, too new or too old to be returned is a cell,
-// and so is a tombstone. Ids are those of immutable files, and no id is ever
-// used for a second file: a Remember() under way survives EraseFile().
+// key at all. A cell that is deleted, too new or too old to be returned counts,
+// and so does a tombstone. Ids are those of immutable files; never use an id
+// for a second file: a Remember() under way survives EraseFile().
 //
 // All methods may be called on any number of threads; Remember() allocates. An
 // entry takes some 200 bytes.
@@ -39,7 +39,7 @@ class FalsePositiveMemo {
   // True if Remember() was called with the same file and the same key.
   bool Denies(uint64_t file_id, const FilterKey& key) const;
   void Remember(uint64_t file_id, const FilterKey& key);
-  // Looks at all entries.
+  // Takes time proportional to all entries.
   void EraseFile(uint64_t file_id);
   FilterCache::Usage GetUsage() const { return cache_->GetUsage(); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One filter: digests in, bytes out, and a view over those bytes that answers
-// "no" or "maybe". The layer below filter blocks, and what a host that has a
-// container of its own for filters (RocksDB) uses directly.
+// "no" or "maybe". Filter blocks are built on it. A host that has its own
+// container for filters (RocksDB) uses it directly.
 //
 //   std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
 //   for (KeyDigest d : digests) builder->Add(d);
@@ -11,11 +11,11 @@
 //   if (view.ok() && !view->MayContain(digest)) Skip();
 //
 // A filter is stored in one or more units, in this order, that may be loaded
-// apart: any non-empty run of first units is itself a correct filter, only a
-// weaker one. The descriptor (a few bytes: family, parameters, key count, and
-// the size and checksum of each unit) is stored apart from the units: in the
-// chunk index of a filter block, or behind the units in a filter blob. Bytes:
-// docs/filter_families.md.
+// separately: any non-empty run of first units is itself a correct filter, with
+// more false positives. The descriptor (a few bytes: family, parameters, key
+// count, and the size and checksum of each unit) is stored apart from the
+// units: in the chunk index of a filter block, or behind the units in a filter
+// blob. Bytes: docs/filter_families.md.
 //
 // FilterView is immutable, allocates nothing, and may be asked by any number
 // of threads; the unit bytes must outlive it, at any alignment.
@@ -48,7 +48,7 @@ std::vector<std::string_view> FilterFamilyNames();
 struct FilterDescriptor {
   static constexpr size_t kMaxUnits = 8;
 
-  uint8_t family_code = 0;  // Which decoder; 0 is no family.
+  uint8_t family_code = 0;  // Selects the decoder; 0 is not a family.
   uint8_t unit_count = 0;   // 0 only for the family "always_maybe".
   uint64_t parameters = 0;  // The family's own; unknown bits are refused.
   uint64_t key_count = 0;   // Distinct runs added; informative.
@@ -78,9 +78,9 @@ static_assert(FilterDescriptor::kMaxUnits ==
 
 struct EncodedFilter {
   FilterDescriptor descriptor;
-  std::string units;  // All units, one behind the other.
+  std::string units;  // All units, concatenated.
   // Keys that found no room: every lookup of them, and of some absent keys,
-  // answers "maybe". 0 but for few sets of digests that are not random.
+  // answers "maybe". Only rare sets of digests that are not random have any.
   uint64_t saturated_keys = 0;
 
   // The units as views into `units`; invalidated with it.
@@ -97,28 +97,29 @@ class FilterBuilder {
   virtual uint64_t key_count() const = 0;
   // Heap bytes held now.
   virtual size_t memory_usage_bytes() const = 0;
-  // Encodes what was added and leaves the builder empty, its memory freed.
-  // Of no keys, a filter that answers "no" to everything is not written:
-  // it is "always_maybe", which costs no bytes.
+  // Encodes the added digests and leaves the builder empty, its memory freed.
+  // Without keys the filter is "always_maybe", which costs no bytes, and not
+  // one that answers "no" to everything.
   virtual EncodedFilter Finish() = 0;
 };
 
-// Which instructions a builder or a view uses. All write the same bytes and
-// give the same answers.
+// The instruction set of a builder or a view. All of them write the same bytes
+// and give the same answers.
 enum class Kernel : uint8_t { kBest, kPortable, kSse42, kAvx2, kNeon };
 std::string_view KernelName(Kernel kernel);
 // False if this build or this CPU lacks it. kBest is always available.
 bool KernelAvailable(Kernel kernel);
-// All that are, but for kBest: it is the first of them, kPortable the last. A
-// family that has no kernel of that name uses kPortable.
+// All available kernels except kBest, which stands for the first of them;
+// kPortable is the last. A family that lacks a kernel uses kPortable.
 std::vector<Kernel> AvailableKernels();
 
 // `kernel` must be available.
 std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy,
                                                 Kernel kernel = Kernel::kBest);
 
-// Of more than 2^49 keys, or 2^46 bytes, what these say is said of as many.
-// Keys that a filter of this policy holds in `size_bytes` at its rate.
+// Arguments of these two above 2^49 keys or 2^46 bytes are clamped. MaxKeys()
+// is the number of keys that a filter of this policy holds in `size_bytes` at
+// its rate.
 uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes);
 // Bytes of the units of a filter over `key_count` keys.
 uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count);
@@ -129,29 +130,30 @@ absl::Status VerifyUnits(const FilterDescriptor& descriptor,
                          absl::Span<const std::string_view> units);
 
 // In how many steps a filter can be made weaker and smaller in memory, without
-// building it again: the first steps are a filter of their own, to which each
-// step more adds bytes and takes away false positives. Steps of compact are its
+// building it again. The first steps are a filter of their own; each further
+// step adds bytes and removes false positives. The steps of compact are its
 // columns: each halves the rate (the last by less, if not all segments have
-// that column). A filter that its family does not cut, or whose descriptor it
-// refuses, is one step; always_maybe has none.
+// that column). A filter whose family has no such steps, or whose descriptor
+// its family refuses, is one step; always_maybe has none.
 //
 //   const FilterDescriptor cut = FilterAtStep(stored, steps);
 //   // Its first cut.unit_count units, loaded and checked against `stored`:
 //   CopyUnitAtStep(stored, steps, u, stored_unit, out);
 //   auto view = FilterView::Parse(cut, cut_units);
 uint32_t FilterSteps(const FilterDescriptor& descriptor);
-// What describes the first `steps` steps: at least one, no more than there are.
-// Not to be persisted: the checksum of a unit that is cut is 0. May be cut
-// again, with the same result as from the stored descriptor.
+// The descriptor of the first `steps` steps: at least one, no more than there
+// are. Do not persist it: the checksum of a unit that is cut is 0. It may be
+// cut again, with the same result as from the stored descriptor.
 FilterDescriptor FilterAtStep(const FilterDescriptor& descriptor,
                               uint32_t steps);
-// Writes to `out` what unit `unit` is in FilterAtStep(descriptor, steps), which
-// has that unit and says its size. `bytes` are that unit of `descriptor`: of
-// the size that it says, otherwise not looked at. They do not overlap `out`.
+// Writes unit `unit` of FilterAtStep(descriptor, steps) to `out`, in the size
+// that this descriptor has for it. `bytes` are the same unit of `descriptor`;
+// if their size is not the descriptor's, they are not read. They do not overlap
+// `out`.
 void CopyUnitAtStep(const FilterDescriptor& descriptor, uint32_t steps,
                     uint32_t unit, std::string_view bytes, char* out);
 
-// How a family answers, filled in by it.
+// The functions by which a family answers; the family sets them.
 struct FilterLookup {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
@@ -175,12 +177,12 @@ class FilterView {
   bool MayContain(KeyDigest digest) const {
     return lookup_.may_contain(state_, digest.value);
   }
-  // The same for many; may_contain[i] answers digests[i]. Hides memory
-  // latency by prefetching, so it is the faster form beyond the cache.
+  // Many digests; may_contain[i] answers digests[i]. Hides memory latency by
+  // prefetching, so it is faster for filters larger than the CPU's caches.
   void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
 
-  // Has the processor fetch what MayContain() will read first: for those who
-  // ask one digest each of many filters.
+  // Prefetches the memory that MayContain() reads first, for callers that ask
+  // one digest of many filters.
   void Prefetch(KeyDigest digest) const {
     lookup_.prefetch(state_, digest.value);
   }

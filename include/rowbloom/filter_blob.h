@@ -8,14 +8,13 @@
 //   absl::StatusOr<FilterBlob> parsed = ParseFilterBlob(blob);
 //   FilterView view = parsed.ok() ? parsed->view : FilterView();  // "maybe"
 //
-// `metadata` is the host's: what a lookup must know to ask as the writer
-// wrote (for RocksDB, the bloom type and the key codec), at most
-// kMaxBlobMetadataSize bytes. Bytes: docs/filter_block_format.md, section
-// "Filter blob".
+// `metadata` belongs to the host: at most kMaxBlobMetadataSize bytes that tell
+// a lookup how the writer made its keys (for RocksDB, the bloom type and the
+// key codec). Bytes: docs/filter_block_format.md, section "Filter blob".
 //
 // ParseFilterBlob is O(1) and allocates nothing on success: it checks the
 // blob's tail (checksummed) and structure, not the unit bytes. VerifyFilterBlob
-// checks all of them. The blob must outlive what is parsed from it.
+// checks all of them. The blob must outlive the FilterBlob.
 
 #ifndef ROWBLOOM_FILTER_BLOB_H_
 #define ROWBLOOM_FILTER_BLOB_H_
@@ -51,8 +50,8 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
 
 // Strict: also compares every unit's checksum.
 absl::Status VerifyFilterBlob(std::string_view blob);
-// That of a parsed blob, for a host whose filters are small enough to be
-// checked at each lookup. Allocates nothing on success.
+// Compares the unit checksums of a parsed blob, for a host whose filters are
+// small enough to be checked at each lookup. Allocates nothing on success.
 absl::Status VerifyUnits(const FilterBlob& blob);
 
 }  // namespace rowbloom

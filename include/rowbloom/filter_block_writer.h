@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cells in flush order in, filter block out.
+// Turns cells in flush order into a filter block.
 //
 //   FilterBlockWriter writer(options, &sink);
 //   for (const Cell& c : memtable) writer.Add(c.row, c.qualifier);
@@ -8,10 +8,10 @@
 //   // Keep info->size_bytes (and info->tail_size_bytes) with the SST.
 //
 // Calls match  Add* Finish : Add() after Finish() is checked, a second Finish()
-// returns FailedPrecondition. One thread. Memory:
-// the digests of one open chunk, the chunk being written, a few keys, and for
-// each chunk some 20 bytes and the bytes that its first filter key shares with
-// the key before it. Bytes: docs/filter_block_format.md.
+// returns FailedPrecondition. One thread. Memory: the digests of one open
+// chunk, the chunk being written, a few keys, and for each chunk some 20 bytes
+// and the bytes that its first filter key shares with the key before it. Bytes:
+// docs/filter_block_format.md.
 //
 // Errors are kept and returned by Finish: the sink's own, and InvalidArgument
 // for cells out of order or bad options. The sink then holds no filter block,
@@ -42,7 +42,7 @@ struct FilterOptions {
   uint32_t prefix_length_bytes = 0;
   FilterPolicy policy;
   // A chunk is closed when its filter reaches this size: 256 bytes to 1 GiB.
-  // HBase's io.storefile.bloom.block.size.
+  // HBase's name: io.storefile.bloom.block.size.
   uint32_t chunk_size_bytes = 128 << 10;
   // ROWCOL only: also add each row, so that row lookups are answered too.
   bool rowcol_adds_rows = true;
@@ -54,7 +54,7 @@ absl::Status ValidateFilterOptions(const FilterOptions& options);
 
 struct FilterBlockInfo {
   uint64_t size_bytes = 0;       // All bytes appended to the sink.
-  uint64_t tail_size_bytes = 0;  // The last of them, which Open() needs.
+  uint64_t tail_size_bytes = 0;  // The last bytes, which Open() needs.
   uint64_t key_count = 0;        // Distinct filter keys.
   uint64_t chunk_count = 0;
   uint64_t saturated_keys = 0;  // EncodedFilter::saturated_keys of all chunks.
@@ -66,7 +66,7 @@ class FilterChunkObserver {
  public:
   virtual ~FilterChunkObserver() = default;
 
-  // `offset` is the chunk's from the block's start.
+  // `offset` is that of the chunk in the block.
   virtual void OnChunk(uint64_t chunk, uint64_t offset,
                        const EncodedFilter& filter) = 0;
   // `identity` is a hash of the block's chunk index and properties.
@@ -83,15 +83,15 @@ class FilterBlockWriter {
   FilterBlockWriter(const FilterBlockWriter&) = delete;
   FilterBlockWriter& operator=(const FilterBlockWriter&) = delete;
 
-  // Cells in order of (row, qualifier); versions of a cell may repeat.
-  // bloom type NONE accepts and drops them.
+  // Takes cells in order of (row, qualifier); versions of a cell may repeat.
+  // Bloom type NONE accepts and drops them.
   void Add(std::string_view row, std::string_view qualifier);
-  // The same for a key that has its digests, as a memtable with a filter keeps
-  // them: nothing is hashed, but for prefixes. ROWCOL needs keys with a
-  // qualifier (checked).
+  // Takes a key with its digests, as a memtable with a filter keeps them, and
+  // hashes nothing except prefixes. ROWCOL needs keys with a qualifier
+  // (checked).
   void Add(const FilterKey& cell);
 
-  // Ends the block. Without any cell it writes a block that says "no" to all.
+  // Ends the block. Without cells the block answers "no" to every lookup.
   absl::StatusOr<FilterBlockInfo> Finish();
 
  private:

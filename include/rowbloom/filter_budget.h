@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filter memory of a whole LSM tree, spent where it saves most reads: from a
-// budget and the shape of the tree to a rate and bits per key for each run, or
-// for each SST when it is written.
+// Spends the filter memory of a whole LSM tree where it saves the most reads:
+// turns a budget and the shape of the tree into a rate and bits per key for
+// each run, or for each SST when it is written.
 //
 //   FilterCost cost = *FilterCost::OfFamily("compact");
 //   FilterBudgetOptions options;                   // 10 bits per key
@@ -11,19 +11,19 @@
 //   plan->wasted_reads;                            // of a get, expected
 //
 // A run is what a get asks once: a level of a leveled tree, an SST of level 0.
-// With s the share of keys in a run, q that of gets which ask it for a key that
-// is not there, and m that of data blocks which are not in a cache, a get
-// wastes the sum of q m fpr of reads. Where memory is in proportion to
-// log2(1 / fpr), that is least for
+// With s the share of keys in a run, q the share of gets that ask it for a key
+// that it does not have, and m the share of its data blocks that are not in a
+// cache, a get wastes the sum of q m fpr reads. If memory is proportional to
+// log2(1 / fpr), the waste is least for
 //
 //   fpr = min(1, s / (q m) / 2^precision)
 //
 // with the one `precision` that spends the budget (docs/memory_budget.md has
-// the derivation). Rates are turned into bits by a FilterCost; none of them is
-// quite in proportion, which costs about 1% of the optimum.
+// the derivation). A FilterCost turns rates into bits. No real filter is
+// exactly proportional, which costs about 1% of the optimum.
 //
-// Arithmetic only: no I/O, no clock, no chance. Values: any thread, one at a
-// time.
+// Arithmetic only: no I/O, no clock, no randomness. Values: any thread, one at
+// a time.
 
 #ifndef ROWBLOOM_FILTER_BUDGET_H_
 #define ROWBLOOM_FILTER_BUDGET_H_
@@ -52,13 +52,13 @@ class FilterMemory {
     return BitsPerKey(std::numeric_limits<double>::infinity())
         .AtMostBytes(bytes);
   }
-  // The lesser of this and so many bytes.
+  // The smaller of this memory and this number of bytes.
   FilterMemory AtMostBytes(uint64_t bytes) const {
     return FilterMemory(bits_per_key_,
                         std::min(bytes_, static_cast<double>(bytes)));
   }
 
-  // With so many keys in the tree. Bytes for no keys are infinitely many.
+  // In a tree of key_count keys. Bytes for no keys are infinitely many.
   double BitsPerKeyOf(double key_count) const;
 
  private:
@@ -70,10 +70,11 @@ class FilterMemory {
 };
 
 enum class BudgetMode : uint8_t {
-  // Spends the budget where it saves most reads, of hits and of misses.
+  // Spends the budget where it saves the most reads, of hits and of misses.
   kBalanced,
-  // The same, if no get ever misses: the oldest run has no filter. A get of an
-  // absent key then always reads a data block of it. Never chosen by itself.
+  // Assumes that no get misses: the oldest run has no filter. A get of an
+  // absent key then always reads a data block of it. The library never chooses
+  // this mode.
   kHitsOnly,
   // The same bits per key everywhere.
   kFixed,
@@ -82,20 +83,20 @@ enum class BudgetMode : uint8_t {
 struct FilterBudgetOptions {
   FilterMemory memory = FilterMemory::BitsPerKey(10);
   BudgetMode mode = BudgetMode::kBalanced;
-  // Share of gets whose key is nowhere in the tree. The others find theirs in
-  // each run in proportion to its keys. If in doubt 0.5: where all gets miss it
-  // wastes about 1% more reads than the right one. kBalanced: at least
-  // kMinMissingShare; kHitsOnly takes it for 0.
+  // Share of gets whose key is nowhere in the tree. The others find their key
+  // in a run in proportion to its keys. If in doubt use 0.5: in a tree where
+  // all gets miss, it wastes about 1% more reads than the right value.
+  // kBalanced uses at least kMinMissingShare; kHitsOnly uses 0.
   double missing_share = 0.5;
   static constexpr double kMinMissingShare = 0.01;
-  // No filter takes more.
+  // The limit for each filter.
   double max_bits_per_key = 24;
 };
 
 struct TreeRun {
   uint64_t key_count = 0;
-  // m: of the data blocks that gets ask of this run, the share that is read
-  // from storage. 0 to 1.
+  // m: the share of the data blocks requested from this run that are read from
+  // storage. 0 to 1.
   double block_miss_share = 1;
   // q, if known: 0 to 1. Otherwise it follows from missing_share.
   std::optional<double> absent_asks = std::nullopt;
@@ -104,58 +105,60 @@ struct TreeRun {
 struct RunBudget {
   double key_share = 0;    // s
   double absent_asks = 0;  // q
-  double target_fpr = 1;   // By the formula; of kFixed, the setting's.
-  FilterSetting setting;   // What comes nearest.
+  double target_fpr = 1;   // By the formula; for kFixed, setting.fpr.
+  FilterSetting setting;   // The nearest setting.
 };
 
 struct FilterBudgetPlan {
-  std::vector<RunBudget> runs;  // As given.
-  double bits_per_key = 0;      // Of all keys, expected.
-  double wasted_reads = 0;      // Of a get, expected.
-  // That of the formula. Not for kFixed.
+  std::vector<RunBudget> runs;  // In the order of the argument.
+  double bits_per_key = 0;      // Expected for all keys.
+  double wasted_reads = 0;      // Expected for each get.
+  // The formula's; 0 for kFixed.
   double precision = 0;
 };
 
-// `runs`: the newest first. InvalidArgument for values out of range.
-// Runs without keys have no filter. All the budget is spent, but for what
-// neither a gap in the cost nor max_bits_per_key lets be spent.
+// `runs`: the newest first. InvalidArgument for values out of range. Runs
+// without keys have no filter. Spends all of the budget, except what a gap in
+// the cost curve or max_bits_per_key leaves over.
 absl::StatusOr<FilterBudgetPlan> PlanFilterBudget(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const FilterBudgetOptions& options);
 
-// The plan with the fewest bits per key that wastes at most so many reads of a
-// get: what memory a goal takes. options.memory is not looked at. OutOfRange if
-// filters of max_bits_per_key waste more.
+// The plan with the fewest bits per key that wastes at most `wasted_reads`
+// reads per get: the memory that a goal takes. Ignores options.memory.
+// OutOfRange if filters of max_bits_per_key waste more.
 absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const FilterBudgetOptions& options, double wasted_reads);
 
 // q of each run, the newest first: z + (1 - z) (1 - share of keys in this and
-// newer runs), z = missing_share.
+// newer runs), with z = missing_share.
 std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,
                                double missing_share);
 
-// Filters that are there, of one run.
+// The existing filters of one run.
 struct RunFilters {
   TreeRun run;
   double bits_per_key = 0;
   double fpr = 1;  // Mean over the keys of its SSTs; 1 without filters.
 };
 
-// What gets waste with them, beside the least of the same memory.
+// The reads that gets waste with existing filters, and the least waste that the
+// same memory allows.
 struct TreeWaste {
   struct Run {
     double key_share = 0;
     double absent_asks = 0;
-    double wasted_reads = 0;  // Of a get, expected.
+    double wasted_reads = 0;  // Expected for each get.
   };
-  std::vector<Run> runs;  // As given.
+  std::vector<Run> runs;  // In the order of the argument.
   double bits_per_key = 0;
   double wasted_reads = 0;
   // With filters of `cost`, spread by PlanFilterBudget().
   double least_wasted_reads = 0;
 
-  // 100 where nothing is wasted, and where the plan is the worse by a little.
+  // 100 if nothing is wasted, and if these filters are slightly better than the
+  // plan.
   double percent_of_optimum() const;
 };
 
@@ -167,43 +170,46 @@ absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
                                        absl::Span<const RunFilters> runs,
                                        double missing_share);
 
-// What the builder's host knows of an SST before it is written. What it does
-// not know it leaves as it is here.
+// The facts that the builder's host knows about an SST before it is written.
+// The host leaves the others at their defaults.
 struct FileFacts {
   bool is_flush = false;
-  // No older version of any of its keys lies deeper.
+  // No deeper level holds an older version of any of its keys.
   bool is_bottommost = false;
-  // Where it will be; 0 is the newest.
+  // The level that it is written to; 0 is the newest.
   std::optional<uint32_t> level;
   // One more than the deepest level that has SSTs; if that is not known, than
-  // the deepest that SSTs were written to. Not the levels there could be.
+  // the deepest level that SSTs were written to. Not the number of configured
+  // levels.
   std::optional<uint32_t> level_count;
-  // Of all keys of the tree, those in the run that it will be part of.
+  // The share of the tree's keys that are in the run this SST becomes part of.
   std::optional<double> run_share;
 };
 
 struct FileBudgetOptions {
   FilterBudgetOptions budget;
   // The tree that is assumed where nothing better is known: leveled, each level
-  // so many times the one above. Of a tiered tree the runs of a level, of a
-  // universal tree 2.
+  // size_ratio times as large as the one above. For a tiered tree use the
+  // number of runs in a level, for a universal tree 2.
   double size_ratio = 10;
   uint32_t level_count = 4;
-  // An SST may become part of the oldest run as it is, by a move. Therefore one
-  // takes at most so many bits per key more than the budget has on average, and
-  // those of flushes, where few others are, so many times that average:
-  // above 1. While live filters are within the budget, flushes are held to the
-  // former; where nothing is known of live filters, to the latter. Only in
-  // kBalanced: the small budgets of kHitsOnly leave no room for moves.
+  // A move may make an SST part of the oldest run without rewriting it.
+  // Therefore an SST takes at most max_extra_bits bits per key more than the
+  // budget's average, and an SST of a flush, in a tree that has few others, at
+  // most flush_ratio (above 1) times that average. Flushes have the first limit
+  // while live filters are within the budget, and the second if nothing is
+  // known of live filters. Only in kBalanced: the small budgets of kHitsOnly
+  // leave no room for moves.
   double max_extra_bits = 6;
   double flush_ratio = 1.3;
-  // Control of the total: bits of precision for each bit per key that live
-  // filters are below the budget, and how far it goes either way.
+  // Control of the total: bits of precision for each bit per key by which live
+  // filters are below the budget, and the limit of that correction in both
+  // directions.
   double control_gain = 0.5;
   double control_limit = 2;
 };
 
-// What is live in the tree, for control. Only what the host knows.
+// The live filters of the tree, for control, as far as the host knows them.
 struct LiveFilters {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
@@ -211,11 +217,11 @@ struct LiveFilters {
   std::vector<TreeRun> runs;
 };
 
-// The same for SSTs one by one, when they are written. An SST counts for the
-// run that it will be part of: the oldest if it is bottommost or nothing is
-// known of it, else by run_share, else by its level. Bottommost comes first
-// since a move changes levels, and leaves that as it is. The oldest run is
-// taken to be as large as the largest that is live.
+// Gives each SST its setting when it is written. An SST counts for the run that
+// it will be part of: the oldest if it is bottommost or nothing is known of it,
+// else by run_share, else by its level. Bottommost comes first since a move
+// changes levels but not that. The oldest run is assumed to be as large as the
+// largest live run.
 //
 //   auto budget = FileBudget::Create(cost, options);
 //   budget->SetLive(live);                     // Whenever the tree changed.
@@ -225,11 +231,11 @@ class FileBudget {
   static absl::StatusOr<FileBudget> Create(const FilterCost& cost,
                                            const FileBudgetOptions& options);
 
-  // InvalidArgument for runs out of range, and then nothing changes.
+  // InvalidArgument for runs out of range; nothing changes then.
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;
-  // No SST of a flush, or of another kind, gets more now.
+  // The current limit for an SST of a flush, or for any other SST.
   double MaxBitsPerKey(bool is_flush) const;
 
   // The formula's, corrected by control.

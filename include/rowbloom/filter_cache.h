@@ -100,18 +100,19 @@ class FilterCache {
     // own overhead.
     size_t usage_bytes = 0;
     size_t pinned_bytes = 0;  // Entries held by a handle or of priority pinned.
-    // Evicted, erased or given up, and not freed because a lookup may still see
-    // it. If it stays above 0, rejections grow: see above.
+    // Bytes that were evicted, erased or given up, but are not freed because a
+    // lookup may still see them. If this stays above 0, rejections grow: see
+    // above.
     size_t retired_bytes = 0;
     // Chunk indexes of open readers for which the cache has no room. They are
     // in memory beside usage_bytes.
     size_t index_bytes_outside = 0;
-    uint64_t entry_count = 0;  // As in usage_bytes; such a part counts as one.
+    uint64_t entry_count = 0;  // Entries of usage_bytes; a part counts as one.
     std::array<size_t, static_cast<size_t>(FilterCacheRole::kCount)>
-        role_bytes{};  // They sum up to usage_bytes.
+        role_bytes{};  // Their sum is usage_bytes.
     // Lookups that found their entry, or did not: those by Lookup(), and those
-    // of FilterReaders, of which one in 16 is counted, for 16. HFileReaders'
-    // are not counted.
+    // of FilterReaders, of which one in 16 is counted, as 16. Lookups of
+    // HFileReaders are not counted.
     uint64_t hits = 0;
     uint64_t misses = 0;
     uint64_t inserts = 0;     // Accepted ones.
@@ -119,7 +120,7 @@ class FilterCache {
     uint64_t shrinks = 0;     // Parts of chunks given up to make room.
     uint64_t rejections = 0;  // Inserts refused because there was no room.
 
-    // One `name value` line for each.
+    // One `name value` line for each number.
     std::string ToString() const;
   };
 
@@ -131,35 +132,36 @@ class FilterCache {
   // nullptr if absent.
   virtual Handle* Lookup(const FilterCacheKey& key) = 0;
   // Takes *value and returns a handle to it, evicting entries without a handle
-  // until the charge, and what the cache itself spends on an entry, fits. An
+  // until there is room for the charge and the cache's overhead of an entry. An
   // entry under the same key is replaced.
   //
   // Returns nullptr, and leaves *value with the caller, if held and pinned
-  // entries leave no room for it: nothing is evicted then. Also if lookups may
-  // still see what was evicted for it: Insert() never waits for them.
+  // entries leave no room for it; nothing is evicted then. It also does so if
+  // lookups may still see what was evicted for it: Insert() never waits for
+  // them.
   virtual Handle* Insert(const FilterCacheKey& key,
                          std::unique_ptr<Value>* value,
                          const EntryOptions& options) = 0;
   virtual Value* ValueOf(Handle* handle) const = 0;
   virtual void Release(Handle* handle) = 0;
-  // Forgets the entry; handles keep it alive.
+  // Removes the entry; handles keep its value alive.
   virtual void Erase(const FilterCacheKey& key) = 0;
-  // Forgets all entries of a file, in time that may grow with the number of all
-  // entries of the cache. For a file whose chunks are known, Erase() each.
+  // Removes all entries of a file, in time that may grow with the number of
+  // entries in the cache. If the chunks of a file are known, Erase() each.
   virtual void EraseFile(uint64_t file_id) = 0;
-  // Shrinking evicts at once what it can. Held and pinned entries beyond it
-  // stay, and until they are gone inserts are refused.
+  // Shrinking at once evicts what it can. Held and pinned entries beyond the
+  // new capacity stay, and inserts are refused until they are gone.
   virtual void SetCapacity(size_t capacity_bytes) = 0;
   virtual Usage GetUsage() const = 0;
 
-  // A process-wide unique file id, of 2^63 or more: for entries of one's own.
-  // Readers take those of engines, which are below, or make one.
+  // A process-wide unique file id, of 2^63 or more, for a caller's own entries.
+  // Readers use ids of engines, which are below 2^63, or make one.
   static uint64_t NewFileId();
 
  private:
   friend class cache::Access;
   static std::shared_ptr<cache::LoadLedger> NewLedger();
-  // Only the library's own cache has one.
+  // Only the library's own cache overrides it.
   virtual cache::ChunkCache* chunk_cache() { return nullptr; }
   const std::shared_ptr<cache::LoadLedger> ledger_;
 };
@@ -169,24 +171,23 @@ struct ShardedLruCacheOptions {
 
   // usage_bytes never exceeds it, held entries included: an insert that would
   // exceed it is refused. Each shard owns an equal share, so an entry larger
-  // than that is always refused. 0 refuses all. Outside it are
+  // than that share is always refused. 0 refuses all. Not included are
   // Usage::index_bytes_outside, the bytes of loads and prefetches under way,
   // and counters (filter_reader.h).
   size_t capacity_bytes = 32 << 20;
-  // 2^shard_bits shards, up to kMaxShardBits (checked). -1: chosen so that a
-  // shard has at least 8 MiB, at most 64 shards. SetCapacity() does not change
-  // it.
+  // 2^shard_bits shards, up to kMaxShardBits (checked). -1 chooses at most 64
+  // shards of at least 8 MiB each. SetCapacity() does not change their number.
   int shard_bits = -1;
 };
 
 // Split into independently locked shards, each a segmented LRU: an entry enters
-// on probation, one that is found again by Lookup() is protected, and protected
+// on probation, one that Lookup() finds again is protected, and protected
 // entries beyond 80% of the shard go back on probation. Entries on probation
 // are evicted first, so a sweep over cold files does not empty the cache.
 // Readers' chunks stay on probation and are evicted by value: of the 32 oldest,
-// the one that saves the fewest reads per byte gives up a part or goes. An
-// entry counts for its charge and for its own overhead, its node and its slot
-// in a hash table: about 120 bytes.
+// the one that saves the fewest reads per byte gives up a part or is evicted.
+// An entry is charged for its own overhead too, its node and its slot in a hash
+// table: about 120 bytes.
 std::unique_ptr<FilterCache> NewShardedLruCache(
     const ShardedLruCacheOptions& options);
 

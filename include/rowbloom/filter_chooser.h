@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which filter family, for a filter whose number of keys is known: at a flush,
-// a compaction, or when planning.
+// Chooses the filter family for a filter whose number of keys is known: at a
+// flush, a compaction, or when planning.
 //
 //   FilterRequest request;
 //   request.key_count = 3500;
@@ -10,10 +10,10 @@
 //   absl::StatusOr<FilterChoice> choice = ChooseFilter(request);
 //   if (choice.ok()) builder = NewFilterBuilder(choice->policy);
 //
-// Every registered family is a candidate that can reach the goal. Sizes and
+// Every registered family that can reach the goal is a candidate. Sizes and
 // rates are the families' own, at that number of keys; costs are measured
-// (docs/filter_families.md, section "Which family", has the chart). Values, no
-// state: any thread.
+// (docs/filter_families.md, section "Which family", has the chart). Values
+// without state: any thread.
 
 #ifndef ROWBLOOM_FILTER_CHOOSER_H_
 #define ROWBLOOM_FILTER_CHOOSER_H_
@@ -29,21 +29,22 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class FilterPreference : uint8_t {
-  // Least time to build and to ask, whatever it takes in bytes: flushes.
+  // The least time to build and to look up, at any size: flushes.
   kCpu,
-  // Least bytes times time to ask: levels that are asked much and small.
+  // The least product of bytes and lookup time: small levels with many lookups.
   kBalanced,
-  // Least bytes, or fewest false positives of the same bytes: large levels.
+  // The fewest bytes, or the fewest false positives for the same bytes: large
+  // levels.
   kSpace,
 };
 // "cpu", "balanced", "space".
 std::string_view FilterPreferenceName(FilterPreference preference);
-// InvalidArgument names the three.
+// An InvalidArgument lists the three names.
 absl::StatusOr<FilterPreference> ParseFilterPreference(std::string_view name);
 
 struct FilterRequest {
-  uint64_t key_count = 0;  // More than 2^49 are taken for as many.
-  // Its family is not looked at, only its bits per key or its target rate.
+  uint64_t key_count = 0;  // Clamped to 2^49.
+  // Only its bits per key or its target rate matter; its family is ignored.
   FilterPolicy goal;
   FilterPreference preference = FilterPreference::kBalanced;
 };
@@ -52,14 +53,14 @@ struct FilterChoice {
   FilterPolicy policy;
   double expected_fpr = 1;
   uint64_t size_bytes = 0;
-  // Of a lookup and of building one key, where blocked_bloom's are 1.
+  // The time of a lookup and of building one key, relative to blocked_bloom.
   double lookup_cost = 0;
   double build_cost = 0;
 };
 
-// All candidates, the best first. A candidate for bits per key stays within
-// them, or, where no family does, is the smallest; one for a target rate
-// reaches it. InvalidArgument if the goal is not valid for any family.
+// All candidates, the best first. For a goal in bits per key they stay within
+// it or, if no family can, are the smallest; for a target rate they reach it.
+// InvalidArgument if the goal is not valid for any family.
 absl::StatusOr<std::vector<FilterChoice>> RankFilters(
     const FilterRequest& request);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a false positive rate costs in memory: bits per key and rate of one
-// kind of filter, as a curve of settings that a builder can be given.
+// The price of a false positive rate in memory: bits per key and rate of one
+// kind of filter, as a curve of settings that a builder accepts.
 //
 //   auto cost = FilterCost::OfFamily("compact");
 //   FilterSetting setting = cost->ForFpr(0.001);   // 10.2 bits per key
@@ -10,9 +10,9 @@
 //
 // The curve starts at no filter: 0 bits, rate 1. It has only settings that no
 // mix of two others clearly beats, so rates fall, and each further bit gains
-// less, within some percent. A family may have gaps between settings, where
+// less, within a few percent. A family may have gaps between settings, where
 // nothing in between pays; elsewhere the curve is interpolated. Arithmetic
-// only, the same everywhere; a value, cheap to copy, any thread.
+// only, the same on every platform; a value, cheap to copy, any thread.
 
 #ifndef ROWBLOOM_FILTER_COST_H_
 #define ROWBLOOM_FILTER_COST_H_
@@ -31,12 +31,12 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 // The default is no filter.
 struct FilterSetting {
-  // What the builder's policy is asked for: FilterPolicy::BitsPerKey of a
-  // family, the argument of RocksDB's NewBloomFilterPolicy or
+  // The number that the builder's policy takes: FilterPolicy::BitsPerKey of a
+  // family, or the argument of RocksDB's NewBloomFilterPolicy or
   // NewRibbonFilterPolicy. 0 means "write no filter".
   double policy_bits = 0;
-  double bits_per_key = 0;  // What the filter then takes.
-  double fpr = 1;           // And its expected rate.
+  double bits_per_key = 0;  // The size of the filter.
+  double fpr = 1;           // Its expected rate.
 };
 
 class FilterCost {
@@ -51,30 +51,31 @@ class FilterCost {
   static absl::StatusOr<FilterCost> OfFamily(
       std::string_view family, uint64_t keys_per_filter = kLargeFilter);
 
-  // RocksDB's own filters (format_version 5 and later), of a large SST. Rates
-  // are those of RocksDB 7.8: util/bloom_impl.h, CacheLocalFpRate and
-  // ChooseNumProbes. They are within a few percent of what its filters do.
+  // RocksDB's own filters (format_version 5 and later) of a large SST. The
+  // rates are those of RocksDB 7.8: util/bloom_impl.h, CacheLocalFpRate and
+  // ChooseNumProbes. They are within a few percent of the measured rates.
   static FilterCost OfRocksDbBloom();
-  // A Ribbon filter is asked for in bits of a Bloom filter of the same rate.
-  // Its size: util/ribbon_config.cc (slots for keys) and util/ribbon_impl.h
-  // (columns for a rate). More than 950 million keys are not Ribbon filters.
+  // The setting of a Ribbon filter is the bits of a Bloom filter of the same
+  // rate. Its size: util/ribbon_config.cc (slots for keys) and
+  // util/ribbon_impl.h (columns for a rate). RocksDB writes no Ribbon filter
+  // above 950 million keys.
   static FilterCost OfRocksDbRibbon(uint64_t keys_per_filter = 1000000);
 
-  // Whichever has that name(), of large filters.
+  // The cost with this name(), for large filters.
   static absl::StatusOr<FilterCost> OfName(std::string_view name);
 
-  // A curve of the caller's own: of finite settings with bits_per_key above 0,
-  // and rates from 0, exclusive, to 1, in any order.
+  // The caller's own curve. Settings are finite, in any order, with
+  // bits_per_key above 0 and rates above 0, up to 1.
   static absl::StatusOr<FilterCost> FromSettings(
       std::string_view name, std::vector<FilterSetting> settings);
 
   // The family's name, "rocksdb_bloom" or "rocksdb_ribbon".
   const std::string& name() const { return curve_->name; }
 
-  // The setting whose rate is nearest to `fpr`, as a factor; the strongest for
-  // rates below all, no filter for those nearest to 1.
+  // The setting whose rate is nearest to `fpr`, as a factor: the strongest for
+  // rates below those of the curve, no filter for rates nearest to 1.
   FilterSetting ForFpr(double fpr) const;
-  // The strongest setting that takes no more than so many bits per key.
+  // The strongest setting that takes at most this number of bits per key.
   FilterSetting ForBits(double bits_per_key) const;
 
  private:

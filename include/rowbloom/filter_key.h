@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a cell contributes to a filter, and what a lookup asks of it: a row,
+// The key by which a cell enters a filter and by which a lookup asks it: a row,
 // or a row with a qualifier, together with its 64-bit digest.
 //
 //   const FilterKey cell = FilterKey::RowCol("user17", "email");
@@ -11,9 +11,9 @@
 // A FilterKey is a view: the row and the qualifier must outlive it. Recent
 // releases of Clang warn of a key that views a temporary string (-Wdangling).
 //
-// Digest: XXH3-64 of the row with seed 0; of a (row, qualifier), XXH3-64 of
-// the qualifier seeded with the row's digest. Persisted in every filter, so
-// the definition is for ever; tests/hash/digest_test.cc pins it.
+// Digest: XXH3-64 of the row with seed 0; of a (row, qualifier), XXH3-64 of the
+// qualifier seeded with the row's digest. Every filter persists digests, so the
+// definition never changes; tests/hash/digest_test.cc pins it.
 
 #ifndef ROWBLOOM_FILTER_KEY_H_
 #define ROWBLOOM_FILTER_KEY_H_
@@ -26,7 +26,7 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// The hash of a filter key. A strong type, so that no other integer is asked.
+// The hash of a filter key, a strong type so that no other integer is passed.
 struct KeyDigest {
   uint64_t value = 0;
 };
@@ -34,8 +34,7 @@ struct KeyDigest {
 inline bool operator==(KeyDigest a, KeyDigest b) { return a.value == b.value; }
 inline bool operator!=(KeyDigest a, KeyDigest b) { return a.value != b.value; }
 
-// The digest of a bare byte string: of a row, and of any entry that a host
-// hands over flat.
+// The digest of a bare byte string: of a row, or of a flat key of the host.
 KeyDigest DigestBytes(std::string_view bytes);
 
 class FilterKey {
@@ -48,7 +47,7 @@ class FilterKey {
   static FilterKey RowCol(const FilterKey& row,
                           std::string_view qualifier
                               ABSL_ATTRIBUTE_LIFETIME_BOUND);
-  // Hashes nothing: with the digests that Row() and RowCol() gave before.
+  // Hashes nothing: takes the digests that Row() and RowCol() computed before.
   static FilterKey RowCol(std::string_view row ABSL_ATTRIBUTE_LIFETIME_BOUND,
                           std::string_view qualifier
                               ABSL_ATTRIBUTE_LIFETIME_BOUND,

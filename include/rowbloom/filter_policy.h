@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a writer is asked for: a filter family and one size goal, either bits
+// The filter that a writer is to build: a family and one size goal, either bits
 // per key or a target false positive rate.
 //
 //   FilterPolicy policy;                                 // blocked_bloom, 10
@@ -8,8 +8,8 @@
 //   policy = FilterPolicy::TargetFpr("blocked_bloom", 0.01);
 //   auto parsed = FilterPolicy::Parse("blocked_bloom:bits_per_key=12.5");
 //
-// The family that was really written, and its parameters, are in the filter's
-// descriptor: readers never see a policy.
+// The descriptor of a filter holds the family that was written and its
+// parameters: readers never see a policy.
 
 #ifndef ROWBLOOM_FILTER_POLICY_H_
 #define ROWBLOOM_FILTER_POLICY_H_
@@ -24,22 +24,22 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 class FilterPolicy {
  public:
-  // Accepted range of bits per key; families narrow nothing within it. They
-  // are those of a large filter: one of few keys takes somewhat more, at the
-  // same rate (FilterSizeBytes says how much).
+  // The range of bits per key of every family. They are the bits of a large
+  // filter: one with few keys takes somewhat more at the same rate
+  // (FilterSizeBytes says how much).
   static constexpr double kMinBitsPerKey = 1.0;
   static constexpr double kMaxBitsPerKey = 24.0;
   static constexpr double kDefaultBitsPerKey = 10.0;
 
   FilterPolicy();
   // `family` must be a registered name (FilterFamilyNames()) and the goal in
-  // range, or Validate() fails and builders answer "maybe" to everything.
-  // TargetFpr searches, for up to a millisecond: make a policy once.
+  // range; otherwise Validate() fails and builders answer "maybe" to
+  // everything. TargetFpr searches for up to a millisecond: make a policy once.
   static FilterPolicy BitsPerKey(std::string_view family, double bits_per_key);
   static FilterPolicy TargetFpr(std::string_view family, double target_fpr);
 
   // "FAMILY", "FAMILY:bits_per_key=B" or "FAMILY:target_fpr=R".
-  // InvalidArgument says what is allowed.
+  // An InvalidArgument says what is allowed.
   static absl::StatusOr<FilterPolicy> Parse(std::string_view text);
   std::string ToString() const;
   absl::Status Validate() const;
@@ -48,19 +48,19 @@ class FilterPolicy {
   FilterPolicy WithFamily(std::string_view family) const;
 
   const std::string& family() const { return family_; }
-  // Whether the goal is a rate, not bits per key.
+  // True if the goal is a rate, not bits per key.
   bool has_target_fpr() const { return by_rate_; }
-  // The goal in bits per key; a target rate is turned into bits by the
-  // family's own inverse function.
+  // The goal in bits per key; the family's inverse function turns a target rate
+  // into bits.
   double bits_per_key() const { return bits_per_key_; }
   // The rate expected of a large filter of this policy.
   double expected_fpr() const;
 
  private:
   std::string family_;
-  double bits_per_key_ = kDefaultBitsPerKey;  // By rate: its inverse.
-  double target_fpr_ = 0;                     // If by_rate_, and what rates
-  double lowest_fpr_ = 0;                     // the family can have.
+  double bits_per_key_ = kDefaultBitsPerKey;  // From target_fpr_ if by_rate_.
+  double target_fpr_ = 0;                     // If by_rate_, the goal.
+  double lowest_fpr_ = 0;                     // The family's range of rates.
   double highest_fpr_ = 0;
   bool by_rate_ = false;
 };

@@ -116,7 +116,7 @@ struct FilterBlockRange {
   uint64_t size_bytes = kToEnd;
 };
 
-// What the block says about itself.
+// The properties that the block stores.
 struct FilterBlockProperties {
   BloomType bloom_type = BloomType::kNone;
   uint32_t prefix_length_bytes = 0;
@@ -124,8 +124,8 @@ struct FilterBlockProperties {
   uint64_t cell_count = 0;    // Add() calls.
   uint64_t key_count = 0;     // Distinct filter keys.
   uint64_t chunk_count = 0;
-  uint64_t filter_size_bytes = 0;          // Of all chunks.
-  std::string policy;                      // What the writer was asked for.
+  uint64_t filter_size_bytes = 0;          // The sum of all chunks.
+  std::string policy;                      // The writer's policy.
   std::string writer;                      // "rowbloom 0.1.0"
   std::string first_row, first_qualifier;  // First and last filter key.
   std::string last_row, last_qualifier;
@@ -152,7 +152,7 @@ struct FilterLoad {
   uint64_t chunk = 0;
   uint64_t offset = 0;  // In the source.
   uint64_t size_bytes = 0;
-  uint32_t steps = 0;  // Of precision that will be in memory.
+  uint32_t steps = 0;  // Steps of precision in memory after it.
 };
 
 class FilterReader;
@@ -177,7 +177,7 @@ class FilterReader {
   bool MayContain(std::string_view row) const;
   // "May it hold this cell?" A ROW block answers for the row.
   bool MayContain(std::string_view row, std::string_view qualifier) const;
-  // The same with the digest already computed.
+  // Uses the key's digests.
   bool MayContain(const FilterKey& key) const;
   // Many keys. may_contain[i] answers keys[i].
   void MayContain(absl::Span<const FilterKey> keys, bool* may_contain) const;

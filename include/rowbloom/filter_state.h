@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a parsed filter's lookup reads: pointers and numbers, nothing else.
+// The state of a parsed filter that lookups read: pointers and numbers only.
 // Part of FilterView; of no use by itself.
 //
 //   const FilterState& s = ...;  // filled by a family's Parse, then trusted
@@ -17,17 +17,17 @@
 
 namespace rowbloom {
 
-// What every lookup reads comes first: with the functions before it in a
-// FilterView, it fills one cache line.
+// The fields that every lookup reads come first: with the functions before them
+// in a FilterView, they fill one cache line.
 struct FilterState {
-  // The family's own:
-  uint64_t slot_count = 0;  // Lines, segments.
+  // Set by the family:
+  uint64_t slot_count = 0;  // Lines or segments.
   uint64_t parameter = 0;
   const char* metadata = nullptr;  // Within the first unit.
-  // The loaded units, and how many they are.
+  // The loaded units and their number.
   const char* unit[8] = {};
   uint32_t unit_count = 0;
-  uint64_t detail[9] = {};  // The family's own.
+  uint64_t detail[9] = {};  // Set by the family.
 };
 
 }  // namespace rowbloom

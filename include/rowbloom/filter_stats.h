@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters of what filters answered and what they cost: in all, for each level
-// and for each open file.
+// Counts what filters answered and what they cost: in total, for each level and
+// for each open file.
 //
 //   FilterStats stats;
 //   options.stats = &stats;             // Shared by any number of readers.
@@ -46,7 +46,7 @@ enum class FilterCounter : uint8_t {
   kCount,
 };
 
-// As in `chunk_load_bytes`.
+// For example `chunk_load_bytes`.
 std::string_view FilterCounterName(FilterCounter counter);
 
 struct FilterStatsSnapshot {
@@ -67,9 +67,9 @@ struct FilterStatsSnapshot {
   // were not answered "no": because of the filter's false positives, or because
   // its chunk was not in memory. 0 if there were none.
   double observed_fpr() const;
-  // The same without the lookups whose chunk was not in memory: the rate of the
-  // filters themselves. An estimate: it takes it that absent keys are as common
-  // among the unloaded lookups as among the other positives.
+  // The rate without the lookups whose chunk was not in memory: that of the
+  // filters themselves. It is an estimate: it assumes that absent keys are as
+  // common among the unloaded lookups as among the other positives.
   double observed_filter_fpr() const;
   // One `name value` line for each counter.
   std::string ToString() const;
@@ -78,7 +78,7 @@ struct FilterStatsSnapshot {
 class FilterStats {
  public:
   static constexpr int kUnknownLevel = -1;
-  // Levels that Add() knows: from 0 to this less one.
+  // The levels that Add() knows are 0 to kLevels - 1.
   static constexpr int kLevels = 16;
 
   struct File {
@@ -93,7 +93,8 @@ class FilterStats {
   FilterStats(const FilterStats&) = delete;
   FilterStats& operator=(const FilterStats&) = delete;
 
-  // What no file is known for. With a reader at hand, tell it the outcome.
+  // For events that belong to no known file. If a reader is at hand, call its
+  // TellOutcome().
   void Add(FilterCounter counter, uint64_t delta = 1,
            int level = kUnknownLevel);
   void TellOutcome(bool key_was_there) {
@@ -101,10 +102,10 @@ class FilterStats {
                       : FilterCounter::kFalsePositives);
   }
 
-  // Of everything since the beginning, closed files included.
+  // These two count everything since the beginning, closed files included.
   FilterStatsSnapshot Snapshot() const;
   std::map<int, FilterStatsSnapshot> Levels() const;
-  // Of the files that are open.
+  // The open files.
   std::vector<File> Files() const;
 
   // A table: one line for each level and one for all.

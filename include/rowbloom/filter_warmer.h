@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Puts the chunks of a filter block into the cache while they are written, so
-// that the first lookups of a new file read none.
+// that the first lookups of a new file load none.
 //
 //   auto warmer = NewFilterWarmer(cache.get(), {file_id});
 //   FilterBlockWriter writer(options, &sink, warmer.get());
 //   ...
-//   reader_options.file_id = file_id;   // The same, and the same cache.
+//   reader_options.file_id = file_id;   // The same id, and the same cache.
 //
-// A reader that finds such a chunk takes it over. Chunks for which the cache
-// has no room are left out. If the file is not finished, or never read, call
+// A reader of this file id uses these chunks. Chunks for which the cache has no
+// room are left out. If the file is not finished, or never read, call
 // cache->EraseFile(file_id). The cache must outlive the warmer. One thread.
 
 #ifndef ROWBLOOM_FILTER_WARMER_H_

@@ -8,14 +8,14 @@
 //   if (!(*reader)->MayContain("row17")) return NotFound();
 //   if (!(*reader)->MayContain("row17", "email")) return NotFound();
 //
-// Link rowbloom::hfile. Opening takes two reads from the end of the file;
-// chunks are read when they are asked for first and kept in options.cache.
+// Link rowbloom::hfile. Opening takes two reads from the end of the file; the
+// first lookup of a chunk reads it and keeps it in options.cache.
 //
-// What answers: the file decides, by what its file info and Bloom metas say,
-// never a configuration. A filter of another type, version, hash or comparator
-// than rowbloom knows, of an encrypted file, or a damaged one, is none: all
-// lookups are "maybe", and HFileBloomInfo::reason says why. In HFiles 2.0
-// blocks have no checksums: there a damaged filter can go unnoticed.
+// The file alone decides how it is read, by its file info and Bloom metas,
+// never a configuration. A filter is not used if its type, version, hash or
+// comparator is unknown to rowbloom, or if it is encrypted or damaged: then all
+// lookups answer "maybe", and HFileBloomInfo::reason says why. HFiles 2.0 have
+// no block checksums: there a damaged filter can go unnoticed.
 //
 // Immutable after Open(); lookups may run on any number of threads. `source`,
 // options.cache and options.stats must outlive the reader. Nothing throws.
@@ -51,23 +51,23 @@ struct HFileReaderOptions {
   FilterCache* cache = nullptr;
   // Counts lookups, negatives, chunk loads and errors, if given.
   FilterStats* stats = nullptr;
-  // The file's id in the cache, below 2^63 and used for no other file; 0 takes
+  // The file's id in the cache, below 2^63 and used for no other file. 0 takes
   // a fresh one, whose chunks leave the cache with the reader.
   uint64_t file_id = 0;
   FilterCachePriority priority = FilterCachePriority::kNormal;
-  // Without, damage to a filter can go unnoticed, and then lose rows.
+  // If false, damage to a filter can go unnoticed, and then lose rows.
   bool verify_checksums = true;
   // If true, Open() loads all chunks into the cache, first to last.
   bool prefetch = false;
 };
 
-// What the file says about itself.
+// The properties that the file stores.
 struct HFileProperties {
   int major_version = 0;
   int minor_version = 0;
   uint64_t cell_count = 0;
   HFileCompression compression = HFileCompression::kNone;
-  // Of the file info's block.
+  // The checksum type of the file info's block.
   HFileChecksum checksum = HFileChecksum::kNull;
   uint32_t bytes_per_checksum = 0;  // 0 in HFiles 2.0, which have none.
   HFileEncoding encoding = HFileEncoding::kNone;
@@ -77,29 +77,29 @@ struct HFileProperties {
   // Cells that delete a whole family; -1 if the file does not say.
   int64_t delete_family_count = -1;
   std::map<std::string, std::string, std::less<>> file_info;
-  std::vector<std::string> meta_blocks;  // Their names.
-  absl::Status meta_blocks_error;        // Why they cannot be told.
+  std::vector<std::string> meta_blocks;  // The names of meta blocks.
+  absl::Status meta_blocks_error;        // Why they cannot be listed.
 };
 
 struct HFileBloomChunkInfo {
   std::string first_key;    // ROWCOL: a serialized KeyValue key.
-  uint64_t offset = 0;      // Of its block in the file.
-  uint32_t size_bytes = 0;  // Of its block in the file.
+  uint64_t offset = 0;      // The chunk's block in the file.
+  uint32_t size_bytes = 0;  // The size of that block.
 };
 
 // One Bloom filter of a file.
 struct HFileBloomInfo {
   bool is_usable = false;
-  std::string reason;  // Why not.
-  // The same with path and offset, if it should be: DataLoss of damaged bytes,
-  // Unimplemented of what is not known.
+  std::string reason;  // Why it is not usable.
+  // The reason with path and offset, if the filter should be usable: DataLoss
+  // for damaged bytes, Unimplemented for an unknown format.
   absl::Status error;
-  // The rest is as far as is known. kNone if there is no filter; of the delete
-  // family filter kRow.
+  // The other fields are set as far as they are known. kNone if there is no
+  // filter; kRow for the delete family filter.
   BloomType bloom_type = BloomType::kNone;
   uint32_t prefix_length_bytes = 0;
   std::optional<std::string> last_key;
-  uint64_t size_bytes = 0;  // Of all chunks, uncompressed.
+  uint64_t size_bytes = 0;  // The sum of all chunks, uncompressed.
   uint64_t key_count = 0;
   uint64_t max_keys = 0;
   int32_t hash_count = 0;
@@ -115,11 +115,11 @@ struct HFileRead {
     return {row, row, true, true, qualifiers};
   }
 
-  std::string_view start_row;  // Empty: from the first.
-  std::string_view stop_row;   // Empty: to the last.
+  std::string_view start_row;  // Empty: from the first row.
+  std::string_view stop_row;   // Empty: to the last row.
   bool include_start = true;
   bool include_stop = false;
-  // The columns that are asked for by name; none: all.
+  // The columns that are asked for by name; empty: all columns.
   absl::Span<const std::string_view> qualifiers = {};
 
   // One row, named at both ends.
@@ -129,30 +129,30 @@ struct HFileRead {
   }
 };
 
-// What a filter can be asked for a read.
+// The keys by which a read can ask a filter.
 enum class HFileFilterUse : uint8_t {
-  kNone,     // Nothing: the file has to be read.
-  kRow,      // Its row.
+  kNone,     // No key: the file must be read.
+  kRow,      // The row of a Get.
   kColumns,  // Each of its columns: the file is skipped if it has none of them.
   kPrefix,   // The first bytes of its start row.
 };
 
-// Which use a filter of this type has for a read. Column by column, a ROWCOL
-// filter can also be asked while a scan is in a row: MayContain(row,
+// The use that a filter of this type has for a read. While a scan is within a
+// row, a ROWCOL filter can also be asked column by column: MayContain(row,
 // qualifier). A scan of rows that share the first `prefix_length_bytes` bytes
-// may use a prefix filter; HBase itself does so only if both its ends do. Not
-// so in files of hbase:meta, whose rows have another order: use kPrefix for
-// Gets only there. What delete family filters are for is no read of this kind:
-// see MayContainFamilyDelete().
+// may use a prefix filter; HBase itself does so only if both ends of the scan
+// have that prefix. Files of hbase:meta are different, since their rows have
+// another order: there use kPrefix for Gets only. For delete family filters see
+// MayContainFamilyDelete().
 HFileFilterUse ClassifyHFileRead(BloomType bloom_type,
                                  uint32_t prefix_length_bytes,
                                  const HFileRead& read);
 
-// How a lookup came to its answer.
+// The steps by which a lookup came to its answer.
 struct HFileProbe {
-  std::string key;     // As it is hashed.
+  std::string key;     // The key as it is hashed.
   int64_t chunk = -1;  // -1: before the first one.
-  // Of the chunk, in the order in which they are probed.
+  // The bits of the chunk, in the order of the probes.
   std::vector<int32_t> bits;
   std::vector<bool> bits_set;
   bool may_contain = true;
@@ -164,7 +164,8 @@ struct HFileExplanation {
   absl::Status status;  // Why the filter or a chunk could not be asked.
 };
 
-// A cell; of a cell reader, until it goes on.
+// A cell. The cell reader that returned it owns its bytes until its next
+// Next().
 struct HFileCell {
   static constexpr uint8_t kPut = 4;
   static constexpr uint8_t kDelete = 8;
@@ -175,29 +176,29 @@ struct HFileCell {
   std::string_view row;
   std::string_view family;
   std::string_view qualifier;
-  int64_t timestamp = 0;  // Milliseconds, usually.
+  int64_t timestamp = 0;  // Usually milliseconds.
   uint8_t type = kPut;
   std::string_view value;
-  std::string_view tags;  // As stored: for each a size (2 bytes), type, bytes.
-  int64_t mvcc = 0;       // HBase: the sequence id.
+  std::string_view tags;  // As stored. Each tag: size (2 bytes), type, bytes.
+  int64_t mvcc = 0;       // The sequence id in HBase.
 };
 
-// Walks the cells of a file, in order. Belongs to one thread.
+// Iterates over the cells of a file, in order. Belongs to one thread.
 class HFileCellReader {
  public:
   virtual ~HFileCellReader() = default;
-  // False at the end, and if there is an error: DataLoss also if there are not
-  // as many cells as the file says.
+  // False at the end, and if there is an error: DataLoss also if the file's
+  // number of cells differs from the number that it stores.
   virtual bool Next(HFileCell* cell) = 0;
   virtual const absl::Status& status() const = 0;
 };
 
 class HFileReader {
  public:
-  // InvalidArgument if it is no HFile, or for a file_id of 2^63 or more;
-  // Unimplemented for version 1, versions after 3.3, and compression by LZO,
-  // BZIP2 and others that are not here; DataLoss if trailer or file info are
-  // damaged, or what is loaded at open has more than 256 MiB.
+  // InvalidArgument if the file is not an HFile, or for a file_id of 2^63 or
+  // more; Unimplemented for version 1, versions after 3.3, and compression by
+  // LZO, BZIP2 and others that rowbloom lacks; DataLoss if trailer or file info
+  // are damaged, or if the data that is loaded at open exceeds 256 MiB.
   static absl::StatusOr<std::unique_ptr<HFileReader>> Open(
       const RandomAccessSource* source, const HFileReaderOptions& options = {});
   ~HFileReader();
@@ -205,15 +206,15 @@ class HFileReader {
   HFileReader& operator=(const HFileReader&) = delete;
 
   // "May the file hold a cell of this row?" ROW and ROWPREFIX_FIXED_LENGTH
-  // know; a ROWCOL filter has no rows and always answers "maybe".
+  // filters know; a ROWCOL filter has no rows and always answers "maybe".
   bool MayContain(std::string_view row) const;
-  // "May it hold this column, or what deletes the whole row?"
+  // "May it hold this column, or a delete of the whole row?"
   bool MayContain(std::string_view row, std::string_view qualifier) const;
   bool MayContain(const HFileRead& read) const;
   // "May it hold a delete of this row's family?"
   bool MayContainFamilyDelete(std::string_view row) const;
 
-  // The same answers, with reasons.
+  // These give the same answers, with reasons.
   HFileExplanation Explain(std::string_view row,
                            std::optional<std::string_view> qualifier) const;
   HFileExplanation ExplainFamilyDelete(std::string_view row) const;
@@ -222,19 +223,20 @@ class HFileReader {
   const HFileBloomInfo& general_filter() const;
   const HFileBloomInfo& delete_family_filter() const;
 
-  // The bits of a chunk of one of these two, which must be usable.
+  // Reads the bits of a chunk of one of these filters, which must be usable.
   absl::StatusOr<std::string> ReadChunk(const HFileBloomInfo& filter,
                                         size_t chunk) const;
-  // A block that the file's writer named, decompressed. NotFound.
+  // A meta block that the file's writer named, decompressed. NotFound if
+  // absent.
   absl::StatusOr<std::string> ReadMetaBlock(std::string_view name) const;
   // Reads from the source; the reader must outlive it.
   std::unique_ptr<HFileCellReader> NewCellReader() const;
 
   // Reads everything and checks every checksum and invariant: blocks, indexes,
-  // filters, cells and their order, totals. `with_keys`: also that each cell is
-  // found in the filters. An encrypted file is checked as far as that needs no
-  // key. ResourceExhausted if first and last keys of data blocks, which are
-  // kept, have 64 MiB more than the file has bytes.
+  // filters, cells and their order, totals. `with_keys` also checks that the
+  // filters find each cell. An encrypted file is checked as far as that needs
+  // no key. ResourceExhausted if the first and last keys of data blocks, which
+  // are kept, exceed the size of the file by 64 MiB.
   absl::Status Verify(bool with_keys) const;
 
   class Impl;  // Opaque.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The enumerations of HBase's HFiles, with the numbers and names that HBase
-// persists. A number that is not listed names nothing that rowbloom knows.
+// persists. rowbloom knows no number that is not listed here.
 
 #ifndef ROWBLOOM_HFILE_TYPES_H_
 #define ROWBLOOM_HFILE_TYPES_H_
@@ -14,12 +14,12 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// HBase: hbase.hash.type.
+// HBase's option hbase.hash.type.
 enum class HFileHash : int32_t { kJenkins = 0, kMurmur = 1, kMurmur3 = 2 };
 
 enum class HFileChecksum : uint8_t { kNull = 0, kCrc32 = 1, kCrc32c = 2 };
 
-// LZO, BZIP2, LZMA and BROTLI are HBase's too; rowbloom cannot read them.
+// HBase also has LZO, BZIP2, LZMA and BROTLI; rowbloom cannot read them.
 enum class HFileCompression : uint8_t {
   kLzo = 0,
   kGz = 1,
@@ -32,7 +32,7 @@ enum class HFileCompression : uint8_t {
   kBrotli = 8,
 };
 
-// Of data blocks. PREFIX_TREE (6) was dropped by HBase 2.0.
+// The encoding of data blocks. HBase 2.0 dropped PREFIX_TREE (6).
 enum class HFileEncoding : uint16_t {
   kNone = 0,
   kPrefix = 2,
@@ -49,7 +49,7 @@ std::string_view HFileChecksumName(HFileChecksum checksum);
 std::string_view HFileCompressionName(HFileCompression compression);
 std::string_view HFileEncodingName(HFileEncoding encoding);
 
-// Accept these names in any case; InvalidArgument lists them.
+// They accept these names in any case; an InvalidArgument lists them.
 absl::StatusOr<HFileHash> ParseHFileHash(std::string_view name);
 absl::StatusOr<HFileChecksum> ParseHFileChecksum(std::string_view name);
 absl::StatusOr<HFileCompression> ParseHFileCompression(std::string_view name);

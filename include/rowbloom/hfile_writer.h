@@ -9,14 +9,13 @@
 //   for (const HFileCell& cell : cells) status = (*writer)->Add(cell);
 //   status = (*writer)->Finish();
 //
-// Link rowbloom::hfile. The file is an HFile 3.3 with unencoded data blocks
-// and an index of one level. For the same cells and options its filters are
-// HBase's, byte for byte; so are the data blocks, where they are not
-// compressed, but for files whose index HBase splits into levels (when it is
-// larger than 128 KiB).
+// Link rowbloom::hfile. The file is an HFile 3.3 with unencoded data blocks and
+// an index of one level. For the same cells and options its filters equal
+// HBase's byte for byte. So do uncompressed data blocks, except in files whose
+// index HBase splits into levels (when it is larger than 128 KiB).
 //
-// Memory: a data block, a chunk of each filter, and the indexes. Belongs to
-// one thread; `sink` must outlive it. Nothing throws.
+// Memory: a data block, a chunk of each filter, and the indexes. Belongs to one
+// thread; `sink` must outlive the writer. Nothing throws.
 
 #ifndef ROWBLOOM_HFILE_WRITER_H_
 #define ROWBLOOM_HFILE_WRITER_H_
@@ -37,10 +36,10 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// Which names of comparators are written.
+// The names that are written for comparators.
 enum class HFileProfile : uint8_t {
-  kHBase2,  // Those of HBase 2 and later.
-  kWidest,  // Those that HBase 0.98 to 4 all accept.
+  kHBase2,  // The names of HBase 2 and later.
+  kWidest,  // The names that HBase 0.98 to 4 all accept.
 };
 
 struct HFileWriterOptions {
@@ -48,8 +47,9 @@ struct HFileWriterOptions {
   // ROWPREFIX_FIXED_LENGTH only; 1 to 32767. HBase:
   // RowPrefixBloomFilter.prefix_length.
   uint32_t prefix_length_bytes = 0;
-  // A filter of rows with family deletes, which HBase has in all files but
-  // those of type ROWCOL. HBase: io.storefile.delete.family.bloom.enabled.
+  // If true, the file has a filter of rows with family deletes, as all HBase
+  // files have except those of type ROWCOL. HBase:
+  // io.storefile.delete.family.bloom.enabled.
   bool delete_family_filter = true;
   HFileHash hash = HFileHash::kMurmur;   // hbase.hash.type
   float error_rate = 0.01F;              // io.storefile.bloom.error.rate
@@ -58,39 +58,38 @@ struct HFileWriterOptions {
   HFileCompression compression = HFileCompression::kNone;
   HFileChecksum checksum = HFileChecksum::kCrc32c;
   uint32_t bytes_per_checksum = 16384;   // 33 to 2^31 - 1.
-  uint32_t block_size_bytes = 64 << 10;  // Of data blocks: as soon as.
+  uint32_t block_size_bytes = 64 << 10;  // Data blocks end at this size.
   HFileProfile profile = HFileProfile::kHBase2;
-  // Whether cells are written with tags, and with mvcc.
+  // If true, cells are written with tags, or with mvcc.
   bool has_tags = false;
   bool has_mvcc = false;
-  // The file is of the table hbase:meta, which has an order of its own.
+  // If true, the file is of the table hbase:meta, which has its own cell order.
   bool is_meta_table = false;
-  int64_t create_time_ms = 0;  // 0: not said.
-  // Further entries of file info. What the writer itself says takes the place
-  // of entries of that name.
+  int64_t create_time_ms = 0;  // 0: not stored.
+  // Further entries of file info. The writer's own entries replace those of the
+  // same name.
   std::map<std::string, std::string, std::less<>> file_info;
-  // Blocks by name, for others than HBase: HFileReader::ReadMetaBlock().
+  // Named blocks for readers other than HBase: HFileReader::ReadMetaBlock().
   std::map<std::string, std::string, std::less<>> meta_blocks;
 };
 
-// The options that write cells as the file of this reader has them: layout,
+// The options that write cells in the form of this reader's file: layout,
 // compression, checksums (CRC32C if it has none, as HFiles 2.0), bloom type,
-// hash and whether there is a delete family filter, which a file gets that
-// cannot tell, and of its file info what stays true; without its meta blocks.
-// The size of data blocks, and sizes and rates of filters, are not stored in
-// files. The order of a comparator that is not known is taken for the usual
-// one.
+// hash, whether it has a delete family filter (true if the file cannot tell),
+// and the entries of its file info that stay true; without its meta blocks.
+// Files do not store the size of data blocks, nor sizes and rates of filters.
+// An unknown comparator is assumed to have the usual order.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
-// What the general filter of a file with these options takes, of so many
-// distinct keys.
+// The size and rate of the general filter of a file with these options and
+// `key_count` distinct keys.
 struct HFileFilterPlan {
   uint64_t chunk_count = 0;
   uint64_t size_bytes = 0;  // Uncompressed.
   int32_t hash_count = 0;
-  // Of a lookup of a row or column that is absent: by the usual formula of
-  // Bloom filters, from the keys in each chunk; of ROWCOL for both questions
-  // that a lookup asks.
+  // The expected rate of lookups of an absent row or column, by the usual
+  // formula of Bloom filters, from the keys in each chunk; for ROWCOL it covers
+  // both questions that a lookup asks.
   double expected_fpr = 0;
 };
 absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
@@ -98,7 +97,7 @@ absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
 
 class HFileWriter {
  public:
-  // InvalidArgument says which option cannot be.
+  // InvalidArgument names the invalid option.
   static absl::StatusOr<std::unique_ptr<HFileWriter>> Make(
       const HFileWriterOptions& options, ByteSink* sink);
   ~HFileWriter();
@@ -106,11 +105,12 @@ class HFileWriter {
   HFileWriter& operator=(const HFileWriter&) = delete;
 
   // Calls match  Add* Finish . Cells come in HBase's order: row, family,
-  // qualifier, newest timestamp and highest type first; InvalidArgument if one
-  // does not, or if its key in the filter does not: columns of a second family
-  // in a ROWCOL filter. So is a cell that HBase cannot have: a row that is
-  // empty or longer than 32767 bytes, a family longer than 127, tags longer
-  // than 65535, a negative timestamp or an unknown type. The first error stays.
+  // qualifier, newest timestamp and highest type first. InvalidArgument if a
+  // cell, or its key in the filter, is out of order: columns of a second family
+  // in a ROWCOL filter. Also InvalidArgument for a cell that HBase does not
+  // allow: a row that is empty or longer than 32767 bytes, a family longer than
+  // 127, tags longer than 65535, a negative timestamp or an unknown type. The
+  // first error stays.
   absl::Status Add(const HFileCell& cell);
   absl::Status Finish();
 

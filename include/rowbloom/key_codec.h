@@ -62,7 +62,7 @@ class KeyCodec {
   static absl::StatusOr<KeyCodec> Parse(std::string_view text);
   std::string ToString() const;
 
-  // The persisted form: a kind and its parameter (row size or delimiter).
+  // The persisted form is a kind and its parameter (row size or delimiter).
   static absl::StatusOr<KeyCodec> FromParts(uint8_t kind, uint32_t parameter);
   Kind kind() const { return kind_; }
   uint32_t parameter() const { return parameter_; }
@@ -72,24 +72,24 @@ class KeyCodec {
   absl::Status Encode(std::string_view row, std::string_view qualifier,
                       std::string* key) const;
 
-  // The reverse; row and qualifier must be given. InvalidArgument names the
-  // first bad offset. A suffix behind
-  // an "ordered" key is ignored; `suffix`, if given, receives it.
+  // Decodes a flat key; row and qualifier must not be null. InvalidArgument
+  // names the first bad offset. A suffix behind an "ordered" key is ignored;
+  // `suffix`, if given, receives it.
   absl::Status Decode(std::string_view key, std::string* row,
                       std::string* qualifier,
                       std::string* suffix = nullptr) const;
 
   // Bounds of a scan over one row: all keys of the row k satisfy
   // RowLowerBound(row) <= k < RowUpperBound(row), and no other key does.
-  // InvalidArgument as for Encode. Both append to *bound; an upper bound of
-  // nothing means "to the end".
+  // InvalidArgument as for Encode. Both append to *bound; an empty upper bound
+  // means "to the end".
   absl::Status RowLowerBound(std::string_view row, std::string* bound) const;
   absl::Status RowUpperBound(std::string_view row, std::string* bound) const;
 
-  // Bytes of `key` that make its row part; 0 if it holds no whole row.
+  // Size of `key`'s row part; 0 if it holds no whole row.
   size_t RowPartSize(std::string_view key) const;
-  // Bytes of `key` that make its column part; 0 if it holds no whole column.
-  // Sets *row_part_size as RowPartSize() would.
+  // Size of `key`'s column part; 0 if it holds no whole column. Sets
+  // *row_part_size as RowPartSize() would.
   size_t ColumnPartSize(std::string_view key, size_t* row_part_size) const;
 
   static constexpr uint32_t kMaxRowSize = 1 << 20;

@@ -10,17 +10,18 @@
 //   options.block_size = 16 << 10;           // See "Size" below.
 //
 // Link rowbloom::leveldb. The policy is immutable and thread-safe; nothing
-// throws. Lookups allocate nothing where the filter is good.
+// throws. Lookups allocate nothing unless the filter is damaged.
 //
-// Filter keys are whole user keys: LevelDB asks filters in Get only, and
-// never for a row or a prefix, so a bloom type would change nothing. As with
-// LevelDB's own, the comparator must not call keys equal that differ in bytes.
+// Filter keys are whole user keys: LevelDB asks filters in Get only, and never
+// for a row or a prefix, so a bloom type would change nothing. As with
+// LevelDB's own policy, the comparator must not call keys equal that differ in
+// bytes.
 //
-// Each filter is a filter blob without metadata (rowbloom/filter_blob.h), and
-// says itself how it is read: files written with another family or size are
-// read on. LevelDB does not check its filter block's checksum unless
-// paranoid_checks is set. Each lookup therefore compares the checksum of the
-// filter that it asks: damaged, foreign and newer bytes answer "maybe".
+// Each filter is a filter blob without metadata (rowbloom/filter_blob.h) that
+// describes itself: files written with another family or size stay readable.
+// LevelDB does not check its filter block's checksum unless paranoid_checks is
+// set. Each lookup therefore compares the checksum of the filter that it asks:
+// damaged, foreign and newer bytes answer "maybe".
 //
 // Size: LevelDB makes one filter for each data block (of 2 KiB or more), so
 // with its default of 4 KiB they hold a few dozen keys. docs/leveldb.md shows
@@ -39,8 +40,8 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// Frozen: LevelDB finds an SST's filters by it. Filter blobs over the digests
-// (DigestBytes) of user keys.
+// The name by which LevelDB finds an SST's filters; it never changes. It stands
+// for filter blobs over the digests (DigestBytes) of user keys.
 inline constexpr char kLevelDbFilterPolicyName[] = "rowbloom.LevelDbFilter";
 
 // InvalidArgument as policy.Validate(). `stats`, if given, counts lookups,

@@ -24,22 +24,22 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class TreeKind : uint8_t {
-  kLeveled,      // Each level one run.
-  kTiered,       // Each level runs_per_level runs of one size.
-  kLazyLeveled,  // The same, but for the last level: one run.
-  kUniversal,    // As kLeveled, where size_ratio is that of a run to the next.
+  kLeveled,      // Each level is one run.
+  kTiered,       // Each level has runs_per_level runs of one size.
+  kLazyLeveled,  // kTiered, but the last level is one run.
+  kUniversal,    // kLeveled; size_ratio is that of one run to the next.
 };
 // "leveled", "tiered", "lazy_leveled", "universal".
 std::string_view TreeKindName(TreeKind kind);
-// InvalidArgument names the four.
+// An InvalidArgument lists the four names.
 absl::StatusOr<TreeKind> ParseTreeKind(std::string_view name);
 
 struct TreeShape {
   TreeKind kind = TreeKind::kLeveled;
-  uint64_t key_count = 0;       // Of all runs.
-  double size_ratio = 10;       // Keys of a level to those of the newer one.
+  uint64_t key_count = 0;       // The sum of all runs.
+  double size_ratio = 10;       // Keys of a level / keys of the newer level.
   uint32_t level_count = 4;     // Without level 0.
-  uint32_t runs_per_level = 4;  // Of tiered levels.
+  uint32_t runs_per_level = 4;  // In tiered levels.
   // SSTs in level 0, each a run with a quarter of the keys of level 1.
   uint32_t flush_runs = 0;
 };
@@ -48,11 +48,11 @@ inline constexpr double kMaxSizeRatio = 1e6;
 inline constexpr uint64_t kMaxTreeKeys = uint64_t{1} << 60;
 inline constexpr uint32_t kMaxTreeRuns = 10000;
 
-// The newest first; rounded to whole keys. InvalidArgument for values that make
-// no tree, or one beyond these limits.
+// The runs, the newest first, rounded to whole keys. InvalidArgument for values
+// that make no tree, or a tree beyond these limits.
 absl::StatusOr<std::vector<TreeRun>> RunsOf(const TreeShape& shape);
 
-// The level of each of these runs: 0 is that of flushes.
+// The level of each of these runs; flushes are in level 0.
 std::vector<uint32_t> LevelsOfRuns(const TreeShape& shape);
 
 }  // namespace rowbloom

@@ -3,8 +3,8 @@
 // Versions of the library and, apart from it, of the bytes it writes.
 //
 //   static_assert(ROWBLOOM_VERSION_MAJOR == 0);
-//   puts(ROWBLOOM_VERSION_STRING);  // Of the headers that were compiled.
-//   puts(rowbloom::Version());      // Of the library that was linked.
+//   puts(ROWBLOOM_VERSION_STRING);  // The compiled headers' version.
+//   puts(rowbloom::Version());      // The linked library's version.
 
 #ifndef ROWBLOOM_VERSION_H_
 #define ROWBLOOM_VERSION_H_
@@ -26,7 +26,7 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // headers.
 const char* Version();
 
-// Written by default; readers read every version up to it.
+// Writers use these by default; readers read every version up to them.
 inline constexpr uint8_t kFilterBlockFormatVersion = 1;
 inline constexpr uint8_t kFilterBlobFormatVersion = 1;
 inline constexpr uint8_t kMemFilterFormatVersion = 1;

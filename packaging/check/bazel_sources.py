@@ -54,7 +54,7 @@ def bazel_rules(tree):
 def bazel_sources(tree):
     """{source: flags} of the library rowbloom and what it depends on."""
     rules = bazel_rules(tree)
-    sources, todo = {}, ["rowbloom"]
+    sources, todo = {}, ["memfilter"]
     while todo:
         rule = rules[todo.pop()]
         todo += [dep[1:] for dep in rule["deps"] if dep.startswith(":")]

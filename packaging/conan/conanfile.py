@@ -67,9 +67,11 @@ class RowbloomConan(ConanFile):
         rmdir(self, os.path.join(self.package_folder, "lib", "pkgconfig"))
 
     def package_info(self):
-        self.cpp_info.libs = ["rowbloom"]
-        self.cpp_info.set_property("cmake_target_name", "rowbloom::rowbloom")
-        self.cpp_info.requires = [
+        self.cpp_info.set_property("cmake_target_name", "rowbloom::all")
+        core = self.cpp_info.components["core"]
+        core.libs = ["rowbloom"]
+        core.set_property("cmake_target_name", "rowbloom::rowbloom")
+        core.requires = [
             "abseil::absl_flat_hash_map",
             "abseil::absl_flat_hash_set",
             "abseil::absl_span",
@@ -79,4 +81,8 @@ class RowbloomConan(ConanFile):
             "xxhash::xxhash",
         ]
         if self.settings.os in ("Linux", "FreeBSD"):
-            self.cpp_info.system_libs = ["pthread"]
+            core.system_libs = ["pthread"]
+        memfilter = self.cpp_info.components["memfilter"]
+        memfilter.libs = ["rowbloom_memfilter"]
+        memfilter.set_property("cmake_target_name", "rowbloom::memfilter")
+        memfilter.requires = ["core"]

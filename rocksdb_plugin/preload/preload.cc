@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes rowbloom's policies known to a program that knows RocksDB only, when
-// this library is loaded into it:
+// Registers rowbloom's policies in a program that knows only RocksDB, when this
+// library is loaded into it:
 //
 //   LD_PRELOAD=librowbloom_rocksdb_preload.so ldb --db=DB --try_load_options
 //   get
 //
 // The program must load RocksDB as a shared library, of the release that this
-// one was built for. With another release nothing is registered, because the
-// registry's own classes may differ, and the program runs without rowbloom.
+// library was built for. With another release nothing is registered, because
+// the registry's own classes may differ, and the program runs without rowbloom.
 
 #include <cstdio>
 #include <string>

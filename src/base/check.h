@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RB_CHECK: the caller's mistake, always on. RB_DCHECK: our own, on where
-// NDEBUG is not defined. Neither is ever about bytes from outside.
+// RB_CHECK detects a caller's mistake and is always on. RB_DCHECK detects our
+// own and is on if NDEBUG is not defined. Neither ever checks bytes from
+// outside.
 // RB_CHECK_MSG prints a message instead of the condition: name the call that
 // is wrong as the caller wrote it, and the remedy.
 

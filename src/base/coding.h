@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers in persisted bytes: fixed width little-endian (big-endian where
-// others' bytes are), and varints of 7 bits a byte, low bits first. Readers
-// take a view, advance it, and return false when it is too short; but for
-// Hadoop's vlong, nothing else in the project decodes integers.
+// Integers in persisted bytes: fixed width little-endian (big-endian in foreign
+// formats), and varints of 7 bits a byte, low bits first. Readers take a view,
+// advance it, and return false when it is too short. Except for Hadoop's vlong,
+// nothing else in the project decodes integers.
 
 #ifndef ROWBLOOM_BASE_CODING_H_
 #define ROWBLOOM_BASE_CODING_H_
@@ -115,7 +115,7 @@ inline void AppendSized(std::string_view bytes, std::string* out) {
   out->append(bytes);
 }
 
-// A varint size, then so many bytes. *bytes views into *in.
+// A varint size, then that many bytes. *bytes views into *in.
 inline bool ReadSized(std::string_view* in, std::string_view* bytes) {
   uint64_t size = 0;
   if (!ReadVarint(in, &size) || size > in->size()) return false;

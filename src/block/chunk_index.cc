@@ -76,7 +76,7 @@ ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,
   marks_.assign(size, kLargest);
   half_ = size / 2;
   if (chunks->empty()) return;
-  // Rows are in order: what the first and the last share, all share.
+  // Rows are in order: a prefix that the first and the last share, all share.
   common_prefix_ = CommonPrefix(chunks->front().first_key.row, last_key->row);
   const size_t skip = common_prefix_.size();
   for (size_t i = 0; i < chunks->size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Least filter key of each chunk, shortened -> where the chunk is and how to
-// decode it.
+// Maps the shortened first filter key of each chunk to the chunk's offset and
+// descriptor.
 
 #ifndef ROWBLOOM_BLOCK_CHUNK_INDEX_H_
 #define ROWBLOOM_BLOCK_CHUNK_INDEX_H_
@@ -25,19 +25,19 @@ struct StoredKey {
   bool has_qualifier = false;
 };
 
-// As FilterKey::Compare.
+// Orders keys as FilterKey::Compare() does.
 int Compare(const StoredKey& a, const StoredKey& b);
 inline StoredKey StoredKeyOf(const FilterKey& key) {
   return {key.row(), key.qualifier(), key.has_qualifier()};
 }
 
-// Two blocks whose index or properties differ have different ones, but for a
-// chance of 2^-64: the bytes of both, hashed.
+// A hash of the bytes of both: blocks whose index or properties differ have
+// different identities, except with probability 2^-64.
 uint64_t BlockIdentity(std::string_view index, std::string_view properties);
 
 // The shortest prefix of `first` that is greater than `last`, which must be
-// smaller than `first`. It is of the kind of `first`; a prefix that ends within
-// the row has an empty qualifier. It views `first`.
+// smaller than `first`. It has a qualifier if `first` has one, an empty one if
+// the prefix ends within the row. It views `first`.
 StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first);
 
 void AppendKey(const StoredKey& key, std::string* out);
@@ -45,33 +45,34 @@ void AppendKey(const StoredKey& key, std::string* out);
 bool ReadKey(std::string_view* in, StoredKey* key);
 
 struct ChunkEntry {
-  // A lower bound of the chunk's keys, greater than all keys of the chunk
-  // before. The first chunk's is its first key exactly.
+  // A lower bound of the chunk's keys, greater than all keys of the previous
+  // chunk. For the first chunk it is exactly its first key.
   StoredKey first_key;
   uint64_t offset = 0;  // From the block's start.
   FilterDescriptor descriptor;
 };
 
-// Finds the chunk of a key. Looks at eight bytes of each lower bound, which lie
-// side by side, and at whole keys only where these are equal.
+// Finds the chunk of a key. Compares eight bytes of each lower bound, which are
+// contiguous in memory, and whole keys only where these are equal.
 class ChunkLocator {
  public:
   ChunkLocator() = default;
-  // `chunks` are in order of first_key, `last_key` is the last one's last.
-  // Both, and what they view, must outlive the locator.
+  // `chunks` are in order of first_key; `last_key` is the last key of the last
+  // chunk. Both, and the bytes they view, must outlive the locator.
   ChunkLocator(const std::vector<ChunkEntry>* chunks,
                const StoredKey* last_key);
 
   // The chunk that holds the key if any does: the last whose lower bound is not
-  // greater. kNone if the key is before all, or behind the last key.
+  // greater. kNone if the key is before the first bound or after the last key.
   static constexpr int64_t kNone = -1;
   int64_t Find(const StoredKey& key) const {
     const int64_t chunk = FindByMark(key.row);
     return chunk == kUnsure ? FindAmong(key) : chunk;
   }
-  // Of a row's own key.
+  // Find() for a row's own key.
   int64_t FindRow(std::string_view row) const { return Find({row, {}, false}); }
-  // The same for all keys of the row, as far as marks tell; else kUnsure.
+  // The result of Find() for every key of the row; kUnsure if marks alone
+  // cannot tell.
   static constexpr int64_t kUnsure = -2;
   int64_t FindByMark(std::string_view row) const {
     if (!common_prefix_.empty() &&
@@ -85,7 +86,7 @@ class ChunkLocator {
   }
 
  private:
-  // The first mark that is not smaller. Without a branch that could be
+  // Returns the first mark that is not smaller, without a branch that could be
   // mispredicted.
   const uint64_t* FirstNotBefore(uint64_t mark) const {
     const uint64_t* at = marks_.data();
@@ -95,23 +96,23 @@ class ChunkLocator {
     }
     return at;
   }
-  // The first eight bytes as a big-endian number, zeros behind their end. Rows
-  // with different marks are in the order of their marks.
+  // The first eight bytes as a big-endian number, padded with zeros. Rows with
+  // different marks are in the order of their marks.
   static uint64_t MarkOf(std::string_view bytes) {
     return bytes.size() >= sizeof(uint64_t)
                ? base::LoadBigEndian64(bytes.data())
                : ShortMarkOf(bytes);
   }
   static uint64_t ShortMarkOf(std::string_view bytes);
-  // By whole keys. The key has the common prefix.
+  // Find() by whole keys, for a key that has the common prefix.
   int64_t FindAmong(const StoredKey& key) const;
 
-  // Of the rows of lower bounds, behind the prefix; filled up to 2^n numbers
-  // with the largest.
+  // The marks of the lower bounds' rows after the common prefix, padded to 2^n
+  // numbers with the largest.
   std::vector<uint64_t> marks_ = {~uint64_t{0}};
-  size_t half_ = 0;                 // Of these.
-  uint64_t last_mark_ = 0;          // Of the last key.
-  std::string_view common_prefix_;  // Of all rows.
+  size_t half_ = 0;                 // Half the size of marks_.
+  uint64_t last_mark_ = 0;          // The mark of *last_key_.
+  std::string_view common_prefix_;  // Shared by all rows.
   const std::vector<ChunkEntry>* chunks_ = nullptr;
   const StoredKey* last_key_ = nullptr;
 };

@@ -70,7 +70,7 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
     case Property::kSecretCheck:
       return integer(~uint64_t{0}, &block->secret_check);
   }
-  return absl::OkStatus();  // A later version's; compatible by definition.
+  return absl::OkStatus();  // From a later version; compatible by definition.
 }
 
 absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
@@ -99,7 +99,7 @@ absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
   return absl::OkStatus();
 }
 
-// What a key of this bloom type may look like in the index.
+// True if the index of a block of this bloom type may have such a key.
 bool KeyFits(const ParsedFilterBlock& block, const StoredKey& key) {
   switch (block.bloom_type) {
     case BloomType::kNone:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one entrance for a filter block's bytes. Trusts nothing: every length,
-// offset, count, order and checksum is checked here, once; what comes out is
-// trusted by lookups. Chunks' own bytes are checked when they are loaded.
+// The only parser of a filter block's bytes. It trusts nothing: every length,
+// offset, count, order and checksum is checked here, once, and lookups trust
+// the result. The bytes of a chunk are checked when it is loaded.
 //
 // Errors name the file and the offset in it: DataLoss for damage,
 // Unimplemented for a newer format.
@@ -23,17 +23,17 @@
 
 namespace rowbloom::block {
 
-// Where a block lies, for messages and bounds.
+// A block's place in its source, for messages and bounds checks.
 struct BlockPlace {
   std::string_view source_name;
-  uint64_t offset = 0;  // Of the block in the source.
+  uint64_t offset = 0;  // The block's start in the source.
   uint64_t size_bytes = 0;
 };
 
 // DataLoss "NAME: offset N: what", N counted in the source.
 absl::Status DataLossAt(const BlockPlace& place, uint64_t offset_in_block,
                         std::string_view what);
-// Puts the same before another status's message.
+// Puts the same name and offset before the message of `status`.
 absl::Status Annotate(const BlockPlace& place, uint64_t offset_in_block,
                       const absl::Status& status);
 

@@ -28,7 +28,7 @@ constexpr uint32_t kMinChunkSize = 256;
 constexpr uint32_t kMaxChunkSize = 1 << 30;
 constexpr uint32_t kMaxPrefixLength = 65535;
 
-// In quotes; of more than 64 bytes, the first ones and the size.
+// Bytes in quotes; if longer than 64, the first 64 and the size.
 std::string Printable(std::string_view bytes) {
   constexpr size_t kMaxPrintedSize = 64;
   const std::string_view printed = bytes.substr(0, kMaxPrintedSize);
@@ -139,8 +139,8 @@ class FilterBlockWriter::Impl {
   uint64_t size_bytes_ = 0;
   std::string last_row_;
   std::string last_qualifier_;
-  std::string open_chunk_key_;         // As in the index.
-  std::string closed_chunk_last_key_;  // Likewise, of the chunk before.
+  std::string open_chunk_key_;         // Encoded as in the index.
+  std::string closed_chunk_last_key_;  // The previous chunk's, likewise.
   std::string index_;
 };
 
@@ -148,7 +148,7 @@ absl::Status FilterBlockWriter::Impl::OutOfOrder(
     std::string_view row, std::optional<std::string_view> qualifier) const {
   std::optional<std::string_view> last_qualifier;
   if (options_.bloom_type == BloomType::kRowCol) {
-    last_qualifier = last_qualifier_;  // Others keep none.
+    last_qualifier = last_qualifier_;  // Other types keep none.
   }
   return absl::InvalidArgumentError(
       absl::StrCat("cell ", cell_count_, " (", PrintableCell(row, qualifier),
@@ -170,7 +170,7 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   RB_CHECK_MSG(!by_column || has_qualifier,
                "FilterBlockWriter::Add() was given a key without a qualifier; "
                "bloom type ROWCOL needs keys of FilterKey::RowCol()");
-  // Against the cell before: the row, then (row, qualifier).
+  // The order relative to the previous cell: by row, then by (row, qualifier).
   const int row_order = first ? 1 : row.compare(last_row_);
   const int cell_order = row_order != 0 || !by_column
                              ? row_order
@@ -226,7 +226,7 @@ block::StoredKey FilterBlockWriter::Impl::IndexKey(
   if (chunk_count_ == 0) return first;
   block::StoredKey last;
   std::string_view in = closed_chunk_last_key_;
-  if (!block::ReadKey(&in, &last)) return first;  // It is as right, and longer.
+  if (!block::ReadKey(&in, &last)) return first;  // Also correct, but longer.
   return block::ShortestSeparator(last, first);
 }
 

@@ -13,7 +13,7 @@ namespace rowbloom {
 
 namespace {
 
-// Beyond these, every filter is none or the strongest.
+// Beyond these, every run has no filter or the strongest.
 constexpr double kLowestPrecision = -64;
 constexpr double kHighestPrecision = 256;
 
@@ -69,7 +69,7 @@ double KeyCount(absl::Span<const TreeRun> runs) {
   return sum;
 }
 
-// The formula; `weight` is q m.
+// The formula of filter_budget.h; `weight` is q m.
 double TargetFpr(double share, double weight, double precision) {
   if (share <= 0 || weight <= 0) return 1;
   return std::min(1.0, std::exp2(-precision) * share / weight);
@@ -102,8 +102,8 @@ class Spender {
 
   double Spend() {
     const double precision = SpendOnce();
-    // Where the cost has gaps a run may have met one, and what the next
-    // setting would have cost more is left for the others.
+    // A run may have stopped at a gap of the cost curve. The bits that its next
+    // setting would need are left for other runs.
     while (SettleRunsAtGaps()) SpendOnce();
     return precision;
   }
@@ -145,7 +145,8 @@ class Spender {
     return low_;
   }
 
-  // Those that would take clearly more for a little more precision.
+  // Settles the runs that would take clearly more bits for a little more
+  // precision. Returns false if there are none.
   bool SettleRunsAtGaps() {
     if (low_ == high_) return false;
     const std::vector<RunBudget> low = budgets_;
@@ -169,11 +170,11 @@ class Spender {
   const double max_bits_;
   std::vector<RunBudget>& budgets_;
   std::vector<bool> is_settled_;
-  double low_ = 0;   // Within the budget,
-  double high_ = 0;  // and not.
+  double low_ = 0;   // Within the budget.
+  double high_ = 0;  // Beyond it.
 };
 
-// Only shares matter: of so many keys that all are whole.
+// Only shares matter: the key counts are so large that rounding does not.
 std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
   std::vector<TreeRun> runs(level_count);
   double keys = 1e18 * (1 - 1 / size_ratio);
@@ -184,8 +185,8 @@ std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
   return runs;
 }
 
-// Of the largest: the oldest, unless files were ingested far below it, or the
-// oldest is new and will be the largest.
+// The share of the largest run. It is the oldest, unless files were ingested
+// far below it, or the oldest is new and will be the largest.
 double OldestShare(const std::vector<RunBudget>& runs) {
   double share = 0;
   for (const RunBudget& run : runs) share = std::max(share, run.key_share);
@@ -227,7 +228,7 @@ std::vector<double> AbsentAsks(absl::Span<const TreeRun> runs,
   asks.reserve(runs.size());
   for (size_t i = 0; i < runs.size(); ++i) {
     older -= static_cast<double>(runs[i].key_count);
-    // Exactly 0 of the oldest, whatever was rounded.
+    // Exactly 0 for the oldest run, despite rounding.
     const double found_later =
         i + 1 == runs.size() || all <= 0 ? 0 : std::max(0.0, older / all);
     asks.push_back(runs[i].absent_asks.value_or(
@@ -370,7 +371,7 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   options.memory = FilterMemory::BitsPerKey(bits_per_key);
   absl::StatusOr<FilterBudgetPlan> plan =
       PlanFilterBudget(cost_, live.runs, options);
-  // No run, or none that may have a filter, says nothing of those to come.
+  // If no live run may have a filter, they say nothing about future ones.
   if (plan.ok() && plan->bits_per_key == 0) {
     plan = PlanFilterBudget(
         cost_, LeveledRuns(options_.size_ratio, options_.level_count), options);
@@ -398,8 +399,8 @@ double FileBudget::MaxBitsPerKey(bool is_flush) const {
   const double of_flushes =
       std::min(of_others, bits_per_key_ * options_.flush_ratio);
   if (!live_bits_per_key_.has_value()) return of_flushes;
-  // Proportional control again. Where all live filters are of flushes, it comes
-  // to rest where they have these bits.
+  // Proportional control again. If flushes wrote all live filters, it settles
+  // where these have of_flushes bits.
   const double over = *live_bits_per_key_ - bits_per_key_;
   const double over_at_rest = of_flushes - bits_per_key_;
   if (over <= 0 || over_at_rest <= 0) return of_others;
@@ -428,10 +429,11 @@ FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
   const bool is_known =
       facts.is_flush || facts.level.has_value() || facts.run_share.has_value();
   double share = oldest_share_;
-  double found = 1;  // Of the keys that are there, those in this or newer runs.
+  double found = 1;  // The share of all present keys that are in this or newer
+                     // runs.
   if (is_known && !facts.is_bottommost) {
     share = NewerRunShare(facts);
-    // Newer runs are smaller by the size ratio, each.
+    // Each newer run is smaller by the size ratio.
     found = std::min(1.0, share / (1 - 1 / options_.size_ratio));
   }
   const double missing_share = MissingShare(options_.budget);

@@ -19,13 +19,14 @@ namespace {
 constexpr char kRocksDbBloom[] = "rocksdb_bloom";
 constexpr char kRocksDbRibbon[] = "rocksdb_ribbon";
 
-// Of the grid on which a curve is sampled, in bits per key.
+// The spacing of a curve's samples, in bits per key.
 constexpr double kGrid = 1.0 / 64;
-// Between neighbours whose rates differ by more than this factor is a gap.
+// Neighbours whose rates differ by more than this factor have a gap between
+// them.
 constexpr double kGapFactor = 0.75;
 constexpr double kLineBits = 512;
 
-// By the logarithm of the rate, which falls about evenly.
+// Interpolates the logarithm of the rate, which falls about evenly.
 FilterSetting Between(const FilterSetting& a, const FilterSetting& b,
                       double part) {
   FilterSetting result;
@@ -40,19 +41,20 @@ bool HasGap(const FilterSetting& a, const FilterSetting& b) {
   return b.fpr < kGapFactor * a.fpr;
 }
 
-// The rate of a mix of `a` and `b` that takes so many bits.
+// The rate of a mix of `a` and `b` that takes `bits` per key.
 double FprOfMix(const FilterSetting& a, const FilterSetting& b, double bits) {
   const double part =
       (bits - a.bits_per_key) / (b.bits_per_key - a.bits_per_key);
   return a.fpr + part * (b.fpr - a.fpr);
 }
 
-// Of settings in order of their bits, those that no mix of others beats.
+// The settings that no mix of others beats. `settings` are in order of their
+// bits.
 std::vector<FilterSetting> Hull(const std::vector<FilterSetting>& settings) {
   std::vector<FilterSetting> hull = {FilterSetting()};
   for (const FilterSetting& setting : settings) {
     if (setting.fpr >= hull.back().fpr) continue;
-    // Of the same bits, the one with the lower rate.
+    // With equal bits, the setting with the lower rate stays.
     if (setting.bits_per_key <= hull.back().bits_per_key) hull.pop_back();
     while (hull.size() > 1 &&
            hull.back().fpr > FprOfMix(hull[hull.size() - 2], setting,
@@ -92,7 +94,8 @@ std::vector<FilterSetting> Worthwhile(std::vector<FilterSetting> settings) {
 
 // Policy bits on a grid, and on both sides of each step.
 std::vector<double> PolicyBits(const filter::FilterFamily& family) {
-  constexpr double kStep = 0.97;  // Of a grid cell, in rate; smooth is 0.985.
+  constexpr double kStep = 0.97;  // A lower rate ratio is a step; smooth:
+                                  // 0.985.
   constexpr int kHalvings = 20;
   std::vector<double> all;
   double rate = 1;
@@ -146,8 +149,8 @@ double RocksDbBloomFpr(double bits_per_key) {
          2;
 }
 
-// Slots of each key: of powers of two to 2^17 RocksDB has a table, from 1.0226
-// to 1.036, which this follows within 0.6%; above, it is RocksDB's formula.
+// Slots per key. For powers of two up to 2^17 RocksDB has a table, from 1.0226
+// to 1.036, which this follows within 0.6%; above, this is RocksDB's formula.
 double RocksDbRibbonSlots(double keys) {
   const double slots = 1.04 * keys;
   const double of_large = 131072 / 126506.0 - 17 * 0.0038;
@@ -201,7 +204,7 @@ FilterCost FilterCost::OfRocksDbRibbon(uint64_t keys_per_filter) {
   const double slots = RocksDbRibbonSlots(
       static_cast<double>(std::max<uint64_t>(keys_per_filter, 1)));
   std::vector<FilterSetting> settings;
-  // To 24 bits of its own, as others.
+  // Ends at 24 bits per key of the ribbon filter itself, as others do.
   for (double bloom_bits = 1; bloom_bits < 100; bloom_bits += kGrid) {
     const double fpr = RocksDbBloomFpr(bloom_bits);
     const double bits = slots * RocksDbRibbonColumns(fpr);

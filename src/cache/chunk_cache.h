@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the library's readers and its own cache say to each other, beyond the
-// verbs of FilterCache: slots, through which lookups find a chunk without a
-// lock, chunks that know their value, and the ledger of loads.
+// The interface between the library's readers and its own cache, beyond
+// FilterCache: slots, through which lookups find a chunk without a lock, chunks
+// that know their value, and the ledger of loads.
 
 #ifndef ROWBLOOM_CACHE_CHUNK_CACHE_H_
 #define ROWBLOOM_CACHE_CHUNK_CACHE_H_
@@ -51,12 +51,13 @@ struct Slot {
 
 class ChunkCache {
  public:
-  // As FilterCache::Insert(). The cache keeps `slot` pointed at the value until
-  // the entry leaves it or DropSlot() returns.
+  // Inserts as FilterCache::Insert() does. The cache keeps `slot` pointed at
+  // the value until the entry leaves it or DropSlot() returns.
   virtual FilterCache::Handle* InsertChunk(
       const FilterCacheKey& key, std::unique_ptr<ChunkValue>* value,
       const FilterCache::EntryOptions& options, Slot* slot) = 0;
-  // As FilterCache::Lookup(), without counting: readers count by samples.
+  // Looks up as FilterCache::Lookup() does, but counts nothing: readers count
+  // by samples.
   virtual FilterCache::Handle* LookupChunk(const FilterCacheKey& key) = 0;
   // If a held entry has no slot, calls take(value) under the cache's lock and
   // gives it this one. `value` is the entry's, which may have been inserted by
@@ -64,20 +65,21 @@ class ChunkCache {
   virtual void AdoptChunk(FilterCache::Handle* handle, ChunkValue* value,
                           const std::function<void(ChunkValue*)>& take,
                           Slot* slot) = 0;
-  // If the entry under this key has this slot, it has none from now on.
+  // Takes this slot from the entry under this key, if the entry has it.
   virtual void DropSlot(const FilterCacheKey& key, Slot* slot) = 0;
 
-  // What memory for this entry costs, per byte: 0 if it is free, else the
+  // The price of memory for this entry, per byte: 0 if memory is free, else the
   // Worth() of recently evicted parts, halved with each half-life of the
   // ledger.
   virtual double Price(const FilterCacheKey& key,
                        size_t charge_bytes) const = 0;
-  // The largest charge that this entry can have beside what is pinned now.
+  // The largest charge that this entry can have beside the entries pinned now.
   virtual size_t MaxChargeBytes(const FilterCacheKey& key) const = 0;
 
-  // Files that have slots. The cache's destructor checks that none is left.
+  // Counts files that have slots. The cache's destructor checks that none is
+  // left.
   virtual void AddFile(int delta) = 0;
-  // Memory of readers that the cache had no room for.
+  // Counts memory of readers for which the cache had no room.
   virtual void AddIndexBytesOutside(int64_t delta) = 0;
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks the options that readers hand on to their cache.
+// Checks the options that readers pass on to their cache.
 
 #ifndef ROWBLOOM_CACHE_FILE_ID_H_
 #define ROWBLOOM_CACHE_FILE_ID_H_
@@ -13,7 +13,7 @@
 
 namespace rowbloom::cache {
 
-// NewFileId() gives these and those above.
+// NewFileId() returns ids from this one upwards.
 constexpr uint64_t kFirstNewFileId = uint64_t{1} << 63;
 
 // Checks an id that an engine gives.

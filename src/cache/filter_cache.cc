@@ -47,7 +47,7 @@ std::shared_ptr<cache::LoadLedger> FilterCache::NewLedger() {
 }
 
 uint64_t FilterCache::NewFileId() {
-  // Above those that engines give, which are file numbers.
+  // Above the ids that engines assign, which are file numbers.
   static std::atomic<uint64_t> next{cache::kFirstNewFileId};
   return next.fetch_add(1, std::memory_order_relaxed);
 }

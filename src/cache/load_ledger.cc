@@ -10,7 +10,7 @@ namespace rowbloom::cache {
 namespace {
 
 constexpr uint64_t kLookupsPerChunkAndHalfLife = 2048;
-// More is granted to no one: a cache without a limit asks for SIZE_MAX.
+// The upper limit of a grant: a cache without a limit asks for SIZE_MAX.
 constexpr int64_t kMaxGrantedBytes = int64_t{1} << 60;
 
 }  // namespace
@@ -39,7 +39,7 @@ void LoadLedger::CountLookups(uint64_t lookups, Answer answer,
   }
   unfiltered_bytes_.fetch_add(lookups * cost_bytes, std::memory_order_relaxed);
   saved_bytes_.fetch_add(negatives * cost_bytes, std::memory_order_relaxed);
-  // What does not fit 64 bits is beyond any limit.
+  // Income that does not fit 64 bits would exceed any limit.
   const auto income = static_cast<int64_t>(
       std::min(static_cast<double>(cost_bytes) *
                    (static_cast<double>(negatives) +

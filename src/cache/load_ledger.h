@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The account of one cache's filters, in bytes read: what lookups would have
-// cost without filters, what filters saved, what loading them cost. A load of a
-// filter is itself a read, and readers ask the ledger before each:
+// The account of one cache's filters, in bytes read: the cost of lookups
+// without filters, the savings by filters, and the cost of loading them. A load
+// of a filter is itself a read, and readers ask the ledger before each:
 //
 //   loaded_bytes <= saved_bytes + granted + 1% of unfiltered_bytes
 //
 // Lookups are counted by samples, so all but loaded_bytes are estimates. The
-// balance is what may still be loaded: it begins with the grants, grows by what
-// is saved and by kMaxLoss of what lookups cost without filters, and is cut off
-// at the grants and kSlackBytes more, so that past savings do not pay for
-// much harm later. A load may overdraw it if it was not empty.
+// balance is the number of bytes that may still be loaded. It begins with the
+// grants, grows by the savings and by kMaxLoss of the cost without filters, and
+// is capped at the grants plus kSlackBytes, so that past savings do not pay for
+// much harm later. A load may overdraw a positive balance.
 //
-// It is also the clock by which counts age: a count loses half of its weight
-// with each half-life.
+// The ledger is also the clock by which counts age: a count loses half of its
+// weight with each half-life.
 //
 // All methods may be called on any number of threads; they do not block.
 
@@ -40,10 +40,11 @@ class LoadLedger {
     int64_t balance_bytes = 0;
   };
 
-  // The largest argument so far is the bytes of loads that need not have paid
-  // before they happen. A cache grants its capacity: filling it once is free.
+  // The largest argument so far is the number of bytes that may be loaded
+  // before filters have saved any. A cache grants its capacity: filling it once
+  // is free.
   void GrantUpTo(uint64_t bytes);
-  // Whether loads were so few so far that the grants cover them.
+  // True if the grants cover all loads so far.
   bool WithinGrants() const;
 
   enum class Answer { kNo, kMaybe, kUnloaded };
@@ -51,8 +52,8 @@ class LoadLedger {
   // "no" costs a data read of `cost_bytes`.
   void CountLookups(uint64_t lookups, Answer answer, uint64_t cost_bytes);
   void CountLoad(uint64_t bytes);
-  // Whether a load may follow planned ones of so many bytes, which are not
-  // counted yet. If not, it counts as refused.
+  // True if a load may follow planned loads of `planned_bytes`, which are not
+  // counted yet. Otherwise the load counts as refused.
   bool MayLoad(uint64_t planned_bytes = 0);
 
   // A half-life ends after 2048 lookups for each chunk of open readers.
@@ -66,7 +67,7 @@ class LoadLedger {
   }
   uint64_t lookups() const { return lookups_.load(std::memory_order_relaxed); }
   uint64_t HalfLifeLookups() const;
-  // All lookups since then, each at the weight that its age leaves it.
+  // All lookups since `mark`, each weighted by its age.
   double WeightSince(const Mark& mark) const;
   void AddChunks(int64_t count);
   int64_t chunk_count() const {

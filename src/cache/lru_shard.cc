@@ -69,8 +69,8 @@ DeadList::~DeadList() {
 }
 
 LruShard::~LruShard() {
-  // Without entries of priority pinned only a handle can pin. No epoch is
-  // waited for: the cache outlives every use of a slot.
+  // Once entries of priority kPinned are gone, only a handle can pin. No need
+  // to wait for epochs: the cache outlives every use of a slot.
   while (!table_.empty()) {
     DeadList dead;
     TakeFromTable(*table_.begin(), &dead);
@@ -109,7 +109,7 @@ Entry* LruShard::Insert(const HashedKey& key,
   auto entry = std::make_unique<Entry>();
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
-  // All that is not pinned could go.
+  // Every entry that is not pinned could be evicted.
   if (options.charge_bytes > SIZE_MAX - kEntryOverheadBytes ||
       !Fits(options.charge_bytes + kEntryOverheadBytes, usage_.pinned_bytes)) {
     ++usage_.rejections;
@@ -250,7 +250,7 @@ void LruShard::Account(Entry* entry) {
 }
 
 void LruShard::SetSlot(Entry* entry, Slot* slot) {
-  // An exchange is in the one order with the loads of guarded lookups.
+  // An exchange is in one total order with the loads of guarded lookups.
   if (entry->slot != nullptr) entry->slot->value.exchange(nullptr);
   entry->slot = slot;
   if (slot == nullptr) return;

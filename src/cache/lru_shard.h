@@ -39,7 +39,7 @@ struct Link {
 
 struct Segment;
 
-// What a handle points to.
+// A cache entry; a handle is a pointer to one.
 //
 //                  in table   in segment   handles   in retired list
 //   idle              yes       yes (*)       0            no
@@ -47,9 +47,10 @@ struct Segment;
 //   detached          no          no         > 0           no
 //   retired           no          no          0            yes
 //
-// Insert() makes a held one; the last Release() makes it idle; eviction takes
-// idle ones only. Erase() and replacement detach what is held. An entry in
-// none of these states is destroyed. (*) Those of priority pinned in none.
+// Insert() makes a held entry; the last Release() makes it idle; eviction takes
+// idle entries only. Erase() and replacement detach held entries. An entry in
+// none of these states is destroyed. (*) Entries of priority kPinned are in no
+// segment.
 //
 // A part that a value gave up is a retired entry of its own.
 struct Entry : Link {
@@ -59,13 +60,13 @@ struct Entry : Link {
   ChunkValue* chunk = nullptr;  // The value, if it knows its worth.
   Slot* slot = nullptr;
   Segment* segment = nullptr;
-  uint64_t epoch = 0;  // The one that ended when it left the table.
+  uint64_t epoch = 0;  // The epoch that ended when it left the table.
   uint32_t handle_count = 0;
   FilterCachePriority priority = FilterCachePriority::kNormal;
   FilterCacheRole role = FilterCacheRole::kOther;
   bool in_table = false;
   bool had_slot = false;
-  bool was_found = false;  // By a Lookup().
+  bool was_found = false;  // Set by a lookup.
 };
 
 // The entry and its slot in the table: a pointer and a control byte, twice,
@@ -79,7 +80,7 @@ struct Segment {
   size_t charge_bytes = 0;
 };
 
-// Entries that die, by `next`. Declared before a lock it outlives it.
+// Dead entries, linked by `next`. A list declared before a lock outlives it.
 class DeadList {
  public:
   DeadList() = default;
@@ -108,11 +109,12 @@ class alignas(64) LruShard {
   // Comes before any other call. `ledger` is the cache's.
   void Init(const LoadLedger* ledger) { ledger_ = ledger; }
 
-  // As FilterCache's.
+  // See FilterCache::Lookup().
   Entry* Lookup(const HashedKey& key);
-  // As Lookup(), without counting.
+  // Looks up as Lookup() does, without counting.
   Entry* Find(const HashedKey& key);
-  // As FilterCache's and ChunkCache's. `chunk` is *value, or nullptr.
+  // These are the methods of FilterCache and ChunkCache. `chunk` is *value, or
+  // nullptr.
   Entry* Insert(const HashedKey& key,
                 std::unique_ptr<FilterCache::Value>* value,
                 const FilterCache::EntryOptions& options,
@@ -149,7 +151,7 @@ class alignas(64) LruShard {
   enum SegmentName { kProbation, kProtected, kSegmentCount };
 
   // These need mutex_.
-  // Beside what uses so many bytes already. By subtraction, which does not
+  // True if the charge fits beside used_bytes. Subtracts, since a sum could
   // overflow.
   bool Fits(size_t charge_bytes, size_t used_bytes) const {
     return used_bytes <= capacity_bytes_ &&
@@ -165,7 +167,7 @@ class alignas(64) LruShard {
   void Retire(Entry* entry, DeadList* dead);
   void Free(Entry* entry, DeadList* dead);
   void FreeRetired(DeadList* dead);
-  // Into the segment that a use takes it to.
+  // Links the entry into the segment for used entries.
   void LinkUsed(Entry* entry);
   void LimitProtected();
   struct Victim {
@@ -174,7 +176,7 @@ class alignas(64) LruShard {
   };
   Victim ChooseVictim();
   bool EvictOne(DeadList* dead);
-  // Until charge_bytes fit in, once what is retired is gone.
+  // Evicts until charge_bytes will fit once all retired entries are freed.
   void MakeRoom(size_t charge_bytes, DeadList* dead);
   double PriceNow() const;
 
@@ -185,10 +187,10 @@ class alignas(64) LruShard {
   std::array<Segment, kSegmentCount> segments_;  // In the order of eviction.
   Link retired_;  // retired_.next retired longest ago.
   size_t retired_bytes_ = 0;
-  // Over entries in any of the states; only `capacity_bytes`, which is the
-  // whole cache's, is not used.
+  // Covers entries in all states; `capacity_bytes`, which is the whole cache's,
+  // is not used.
   FilterCache::Usage usage_;
-  double price_ = 0;  // When the last part had to go.
+  double price_ = 0;  // At the last eviction.
   LoadLedger::Mark priced_;
 };
 

@@ -51,7 +51,7 @@ int ShardBits(const ShardedLruCacheOptions& options) {
   return bits;
 }
 
-// Entry* in, the handle that callers see out. The way back is EntryOf().
+// The handle that callers see for an entry. EntryOf() is the inverse.
 FilterCache::Handle* HandleOf(Entry* entry) {
   return reinterpret_cast<FilterCache::Handle*>(entry);
 }
@@ -174,12 +174,12 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
     return const_cast<ShardedLruCache*>(this)->ShardOf(key);
   }
   LruShard& ShardOf(const HashedKey& key) {
-    // In two steps, for a shift by 64 has no meaning.
+    // Shifts in two steps, because a shift by 64 is undefined.
     return shards_[key.hash >> 1 >> (63 - shard_bits_)];
   }
 
   const int shard_bits_;
-  std::mutex resize_mutex_;  // So that all shards have one call's capacity.
+  std::mutex resize_mutex_;  // Gives all shards the same call's capacity.
   std::atomic<size_t> capacity_bytes_{0};
   std::atomic<int> file_count_{0};
   std::atomic<int64_t> index_bytes_outside_{0};

@@ -12,11 +12,11 @@
 
 namespace rowbloom::filter {
 
-// Of at least one digest. Gives all but the key count and the checksums.
+// Encodes at least one digest; does not set the key count and the checksums.
 using EncodeFunction = EncodedFilter (*)(DigestList digests,
                                          double bits_per_key, Kernel kernel);
 
-// Collapses runs of equal digests, and hands the rest to `encode`.
+// Collapses runs of equal digests, and passes the rest to `encode`.
 std::unique_ptr<FilterBuilder> NewCollectingBuilder(EncodeFunction encode,
                                                     double bits_per_key,
                                                     Kernel kernel);

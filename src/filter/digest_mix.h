@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the families derive from a key's digest. For kernel files, too: internal
-// linkage, C headers only.
+// The values that families derive from a key's digest. Kernel files include it,
+// too: internal linkage, C headers only.
 
 #ifndef ROWBLOOM_FILTER_DIGEST_MIX_H_
 #define ROWBLOOM_FILTER_DIGEST_MIX_H_
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMixMultiplier = 0x9e3779b97f4a7c15u;
 constexpr uint64_t kFingerprintMultiplier = 0xbb67ae8584caa73bu;
 
-// Of so many lines or homes, the one where a key is looked for first.
+// The line or home, out of `count`, where a key is looked up first.
 inline uint64_t HomeOf(uint64_t digest, uint64_t count) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(digest) * count >>
                                64);
@@ -29,12 +29,12 @@ inline uint64_t Mix64(uint64_t digest, uint64_t seed) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// 32 more, of a Mix64.
+// 32 more bits, derived from a Mix64().
 inline uint32_t Fingerprint32(uint64_t mixed) {
   return static_cast<uint32_t>((mixed * kFingerprintMultiplier) >> 32);
 }
 
-// A digest for another place for the same key.
+// The digest that places the same key in the next layer.
 inline uint64_t DigestInNextLayer(uint64_t digest) {
   return Mix64(digest, kFingerprintMultiplier);
 }

@@ -25,7 +25,7 @@ void DigestList::Grow() { AddBlock(NewBlock()); }
 DigestOrder::DigestOrder(DigestList digests, uint64_t bucket_count,
                          size_t stretch_size)
     : bucket_count_(bucket_count) {
-  // In 128 bits: buckets and digests may both be many.
+  // Uses 128 bits, because both numbers may be large.
   const auto fits = [&](uint32_t shift) {
     return (static_cast<unsigned __int128>(digests.size()) << shift) <=
            static_cast<unsigned __int128>(stretch_size) * bucket_count;
@@ -36,7 +36,7 @@ DigestOrder::DigestOrder(DigestList digests, uint64_t bucket_count,
     stretches_[0] = std::move(digests);
     return;
   }
-  // Blocks that have been read are written again.
+  // Reuses blocks that have been read.
   std::vector<DigestList::Block> blocks;
   digests.Drain(
       [&](uint64_t digest) {

@@ -12,7 +12,7 @@
 //     DigestStretch s = order.Stretch(i);  // Until the next call.
 //   }
 //
-// 8 bytes a digest, and a block for each stretch.
+// Takes 8 bytes per digest, and a block for each stretch.
 
 #ifndef ROWBLOOM_FILTER_DIGEST_ORDER_H_
 #define ROWBLOOM_FILTER_DIGEST_ORDER_H_
@@ -30,7 +30,7 @@ inline uint64_t BucketOf(uint64_t digest, uint64_t bucket_count) {
       (static_cast<unsigned __int128>(digest) * bucket_count) >> 64);
 }
 
-// Grows without moving what it holds.
+// A list that grows without moving its elements.
 class DigestList {
  public:
   using Block = std::unique_ptr<uint64_t[]>;
@@ -62,7 +62,7 @@ class DigestList {
   void ForEach(Function function) const {
     for (const Block& block : blocks_) ForEachOf(block, function);
   }
-  // The same, handing over each block that has been read: done(Block).
+  // Works as ForEach(), but gives each block that has been read to done(Block).
   template <typename Function, typename Done>
   void Drain(Function function, Done done) {
     for (Block& block : blocks_) {
@@ -72,10 +72,10 @@ class DigestList {
     *this = DigestList();
   }
 
-  // Add, for those that have blocks of their own.
+  // The parts of Add(), for callers that have blocks of their own.
   static Block NewBlock() { return Block(new uint64_t[kBlockDigests]); }
   bool full() const { return next_ == end_; }
-  void AddBlock(Block block);  // To a list that is full.
+  void AddBlock(Block block);  // The list must be full.
   void Push(uint64_t digest) { *next_++ = digest; }
 
   DigestList() = default;
@@ -111,18 +111,18 @@ struct DigestStretch {
   uint64_t size() const { return starts[bucket_count]; }
 };
 
-// Where a stretch is ordered; may be used again for another.
+// Memory in which a stretch is ordered; another stretch may reuse it.
 struct StretchMemory {
   std::vector<uint64_t> starts;
   std::vector<uint64_t> next;
   std::unique_ptr<uint64_t[]> ordered;
-  size_t capacity = 0;  // Of `ordered`.
+  size_t capacity = 0;  // The size of `ordered`.
 };
 
 class DigestOrder {
  public:
-  // Stretches of 2^k buckets, k as large as leaves them `stretch_size`
-  // digests at most on average.
+  // Makes stretches of 2^k buckets, with the largest k that gives them at most
+  // `stretch_size` digests on average.
   DigestOrder(DigestList digests, uint64_t bucket_count, size_t stretch_size);
 
   size_t stretch_count() const { return stretches_.size(); }

@@ -20,16 +20,16 @@
 
 namespace rowbloom::filter {
 
-// Keys of the largest filter, at one bit each: with more, sizes of filters
-// would not fit 64 bits.
+// The keys of the largest filter, at one bit per key. With more, sizes of
+// filters would not fit 64 bits.
 constexpr uint64_t kMaxKeyCount = uint64_t{1} << 49;
 
-// How a family cuts filters: FilterSteps and its like in filter.h.
+// A family's functions that cut filters: FilterSteps() in filter.h calls them.
 struct FilterCutter {
-  // 1 for a descriptor that `parse` would refuse for what it says; then the
-  // others are not called.
+  // Returns 1 for a descriptor that `parse` would refuse; the functions below
+  // are then not called.
   uint32_t (*step_count)(const FilterDescriptor& descriptor);
-  // These for fewer steps than there are, at least one.
+  // These take fewer steps than there are, at least one.
   FilterDescriptor (*cut)(const FilterDescriptor& descriptor, uint32_t steps);
   void (*copy_unit)(const FilterDescriptor& descriptor, uint32_t steps,
                     uint32_t unit, std::string_view bytes, char* out);
@@ -38,17 +38,17 @@ struct FilterCutter {
 struct FilterFamily {
   uint8_t code;  // Persisted; never reused.
   std::string_view name;
-  // Times of a lookup and of building one key, where blocked_bloom's are 1,
-  // for choosing between families. 0 for one that filters nothing.
+  // The time of a lookup and of building one key, relative to blocked_bloom,
+  // for choosing between families. 0 for a family that filters nothing.
   double lookup_cost;
   double build_cost;
 
-  // Of a large filter; decreasing.
+  // The rate of a large filter; decreasing.
   double (*expected_fpr)(double bits_per_key);
   // For `size_bytes` up to kMaxKeyCount / 8, `key_count` up to kMaxKeyCount.
   uint64_t (*max_keys)(double bits_per_key, uint64_t size_bytes);
   uint64_t (*size_bytes)(double bits_per_key, uint64_t key_count);
-  // `kernel` is available; every one builds the same bytes.
+  // `kernel` is available; every kernel builds the same bytes.
   std::unique_ptr<FilterBuilder> (*new_builder)(double bits_per_key,
                                                 Kernel kernel);
 
@@ -58,11 +58,11 @@ struct FilterFamily {
   absl::Status (*parse)(const FilterDescriptor& descriptor, Kernel kernel,
                         FilterState* state, FilterLookup* lookup);
 
-  // nullptr: filters are in memory as they are stored.
+  // nullptr if filters cannot be cut.
   const FilterCutter* cutter;
 };
 
-// The kernel that kBest stands for here; others stand for themselves.
+// The kernel that kBest selects on this CPU; returns other kernels unchanged.
 Kernel ConcreteKernel(Kernel kernel);
 
 absl::Span<const FilterFamily* const> AllFamilies();

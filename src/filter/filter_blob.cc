@@ -26,10 +26,10 @@ struct Trailer {
   static constexpr size_t kSize = 8;
 };
 static_assert(Trailer::kMagic + 1 == Trailer::kSize);
-// Not one of the last bytes that RocksDB's own filters end with.
+// RocksDB's own filters never end with this byte.
 constexpr uint8_t kMagic = 0xb7;
 
-// Of the tail, the tail size and the version, as they are stored.
+// The checksum of the tail, the tail size and the version, as they are stored.
 uint32_t TailChecksum(std::string_view tail, std::string_view trailer) {
   return static_cast<uint32_t>(hash::Hash64(
       tail, base::LoadFixed<uint16_t>(trailer.data() + Trailer::kTailSize) |

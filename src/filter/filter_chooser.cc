@@ -14,11 +14,11 @@ namespace rowbloom {
 
 namespace {
 
-// What every family needs for one key.
+// The bytes with which every family can hold one key.
 constexpr uint64_t kSmallestFilter = 128;
 
-// The most bits per key whose filter has no more than `size_bytes`; 0 if the
-// fewest have.
+// The most bits per key, up to `bits_per_key`, whose filter fits `size_bytes`;
+// 0 if the fewest do not fit.
 double LargestBitsPerKey(const filter::FilterFamily& family,
                          double bits_per_key, uint64_t key_count,
                          uint64_t size_bytes) {
@@ -37,7 +37,7 @@ double LargestBitsPerKey(const filter::FilterFamily& family,
   return low;
 }
 
-// The fewest bytes that any family has for so many keys.
+// The smallest filter of any family for `key_count` keys.
 uint64_t SmallestSizeBytes(uint64_t key_count) {
   uint64_t smallest = std::numeric_limits<uint64_t>::max();
   for (const filter::FilterFamily* family : filter::AllFamilies()) {
@@ -54,7 +54,8 @@ double Penalty(const FilterChoice& choice, const FilterRequest& request) {
     case FilterPreference::kCpu:
       return choice.lookup_cost + choice.build_cost;
     case FilterPreference::kBalanced:
-      // For bits per key the sizes are much the same: then the rate decides.
+      // If the goal is bits per key, sizes are about equal and the rate
+      // decides.
       return request.goal.has_target_fpr()
                  ? size * choice.lookup_cost
                  : choice.expected_fpr * choice.lookup_cost;

@@ -55,7 +55,7 @@ FilterPolicy FilterPolicy::TargetFpr(std::string_view family,
   policy.family_ = family;
   policy.target_fpr_ = target_fpr;
   policy.by_rate_ = true;
-  // Here and not when asked: builders ask often, and rates are sums.
+  // Computed here and not on demand: builders ask often, and rates are sums.
   if (const filter::FilterFamily* known = filter::FindFamily(family)) {
     policy.bits_per_key_ = filter::BitsPerKeyFor(*known, target_fpr);
     policy.lowest_fpr_ = known->expected_fpr(kMaxBitsPerKey);

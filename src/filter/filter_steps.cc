@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fewer steps of a filter in memory than are stored: filter.h, FilterSteps.
+// Loads fewer steps of a filter than are stored: see FilterSteps() in filter.h.
 
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace rowbloom {
 
 namespace {
 
-// nullptr if filters of this family, or code, are one step.
+// nullptr if the family is unknown or its filters have one step.
 const filter::FilterCutter* CutterOf(const FilterDescriptor& descriptor) {
   const filter::FilterFamily* family =
       filter::FindFamily(descriptor.family_code);

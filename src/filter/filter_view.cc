@@ -13,10 +13,11 @@ namespace rowbloom {
 
 namespace {
 
-// Decoders take no larger ones for true, and sizes in bits fit 64 bits.
+// Decoders accept no larger filters, and sizes in bits fit 64 bits.
 constexpr uint64_t kMaxFilterSizeBytes = filter::kMaxKeyCount / 8;
 
-// A valid policy's family; otherwise the one that cannot lose a row.
+// The family of a valid policy; otherwise always_maybe, which cannot lose a
+// row.
 const filter::FilterFamily& FamilyOf(const FilterPolicy& policy) {
   return *filter::FindFamily(policy.Validate().ok()
                                  ? std::string_view(policy.family())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Systems of linear equations over GF(2), four side by side, bit-sliced: one
-// word holds one column (a coefficient, or one bit of the right-hand sides)
-// of up to 64 rows of one system, one Lanes that word of four systems. So an
-// operation on words serves 64 rows of four systems, without a branch.
+// word holds one column (a coefficient, or one bit of the right-hand sides) of
+// up to 64 rows of one system, and one Lanes holds that word of four systems.
+// An operation on Lanes serves 64 rows of four systems, without a branch.
 //
 // For kernel files (CONTRIBUTING.md, "Kernels"): everything here has internal
 // linkage, and compiles to the instructions of the file that includes it.
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Of loops with few turns, all of them.
+// Unrolls loops of few iterations completely.
 #if defined(__clang__)
 #define ROWBLOOM_UNROLL _Pragma("unroll")
 #else
@@ -28,11 +28,11 @@ namespace {
 constexpr uint32_t kLanes = 4;
 constexpr uint32_t kMaxRows = 64;
 
-// Also of words in memory that are written one by one.
+// May alias words in memory that are written one by one.
 typedef uint64_t Lanes __attribute__((vector_size(32), may_alias));
 typedef int64_t SignedLanes __attribute__((vector_size(32)));
 
-// Of the two 32-bit halves of a word in memory, the index of the low one.
+// The index of the low one of the two 32-bit halves of a word in memory.
 constexpr uint32_t kLowHalf = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0;
 
 // All ones in the lanes where `column` has the one bit of `pivot`, or where
@@ -46,13 +46,13 @@ inline __attribute__((always_inline)) Lanes NonZero(Lanes a) {
   return reinterpret_cast<Lanes>(a != Lanes{});
 }
 
-// Of kSize words, whose bits are in elements of kBits, and these in fields of
-// kSize: element i of each field of words[j] becomes element j of that field of
-// words[i]. The same again undoes it.
+// Transposes kSize words, whose bits form elements of kBits, and these form
+// fields of kSize: element i of each field of words[j] becomes element j of
+// that field of words[i]. A second call undoes it.
 template <uint32_t kSize, uint32_t kBits>
 inline void Transpose(Lanes* words) {
   if constexpr (kSize > 1) {
-    // Halves: the high ones of the first words against the low of the last.
+    // Swaps the high halves of the first words with the low halves of the last.
     constexpr uint32_t kHalf = kSize / 2;
     constexpr uint32_t kShift = kBits * kHalf;
     constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kShift) + 1);
@@ -69,13 +69,13 @@ inline void Transpose(Lanes* words) {
 
 // Takes 64 rows of kBits bits: row kBits * j + i in the j-th field of kBits
 // bits, from the lowest, of words[i]. Gives columns: bit r of words[c] is bit c
-// of row r. The same again undoes it.
+// of row r. A second call undoes it.
 template <uint32_t kBits = 32>
 inline void RowsToColumns(Lanes* words) {
   Transpose<kBits, 1>(words);
 }
 
-// The next kBlock columns of Eliminate: together, that the others are loaded
+// Eliminates the next kBlock columns together, so that the others are loaded
 // and stored less often.
 template <uint32_t kBlock>
 inline __attribute__((always_inline)) Lanes EliminateBlock(
@@ -114,13 +114,13 @@ inline __attribute__((always_inline)) Lanes EliminateBlock(
   return rows;
 }
 
-// Solves columns[0 .. pivot_count - 1] for the rows in `rows`, by Gauss and
-// Jordan. pivots[i] is the bit of column i's pivot row, or 0; returns the rows
-// that are no pivot row. Of the columns behind, up to column_count, each then
-// holds the sums of the rows with which these are 1 in their own pivot column
-// and 0 in the others'; the first pivot_count columns are used up.
+// Solves columns[0 .. pivot_count - 1] for the rows in `rows`, by Gauss-Jordan
+// elimination. pivots[i] is the bit of column i's pivot row, or 0; returns the
+// rows that are not pivot rows. The later columns, up to column_count, then
+// hold the reduced rows: a pivot row is 1 in its own pivot column and 0 in the
+// others, any other row is 0 in all. The first pivot_count columns are used up.
 //
-// Which columns have a pivot does not depend on the order of the rows.
+// The order of the rows does not change which columns have a pivot.
 inline Lanes Eliminate(Lanes* columns, uint32_t pivot_count,
                        uint32_t column_count, Lanes rows, Lanes* pivots) {
   uint32_t first = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The units of a filter that lie one behind the other, without allocating.
+// Splits a filter's contiguous bytes into its units, without allocating.
 
 #ifndef ROWBLOOM_FILTER_UNITS_H_
 #define ROWBLOOM_FILTER_UNITS_H_
@@ -31,7 +31,7 @@ inline absl::Span<const std::string_view> SplitUnits(
   return absl::MakeConstSpan(units->data(), descriptor.unit_count);
 }
 
-// One of VerifyUnits().
+// Verifies one unit as VerifyUnits() does all.
 absl::Status VerifyUnit(const FilterDescriptor& descriptor, size_t unit,
                         std::string_view bytes);
 

@@ -11,7 +11,7 @@
 
 namespace rowbloom::hash {
 
-// With seed 0, for which there is a shorter way.
+// Uses seed 0, which XXH3 computes by a shorter path.
 uint64_t Hash64(std::string_view bytes);
 uint64_t Hash64(std::string_view bytes, uint64_t seed);
 

@@ -30,7 +30,7 @@ inline constexpr std::string_view kDeleteFamilyBloomMagic = "DFBLMET2";
 inline constexpr std::string_view kMetaMagic = "METABLKc";
 inline constexpr std::string_view kFileInfoMagic = "FILEINF2";
 
-// Whether it is any of these.
+// True if `magic` is any of these.
 bool IsKnownMagic(std::string_view magic);
 inline bool IsDataMagic(std::string_view magic) {
   return magic == kDataMagic || magic == kEncodedDataMagic;
@@ -43,13 +43,13 @@ inline constexpr size_t kHeaderSizeWithoutChecksums = 24;  // Version 2.0.
 // No block that rowbloom reads is larger, in the file or decompressed.
 inline constexpr uint32_t kMaxBlockSize = 1u << 28;
 
-// What is the same for all blocks of a file.
+// The properties that all blocks of a file share.
 struct BlockFormat {
   const RandomAccessSource* source = nullptr;
   bool has_checksums = true;
   bool verify_checksums = true;
   HFileCompression compression = HFileCompression::kNone;
-  // Where blocks end and the trailer begins.
+  // The offset at which blocks end and the trailer begins.
   uint64_t end = 0;
 
   size_t header_size() const {
@@ -67,7 +67,7 @@ struct BlockHeader {
   uint64_t size = 0;          // In the file, header and checksums included.
   uint32_t payload_size = 0;  // As compressed.
   uint32_t uncompressed_size = 0;
-  int64_t previous_offset = -1;  // Of a block of the same type.
+  int64_t previous_offset = -1;  // The previous block of this type.
   HFileChecksum checksum = HFileChecksum::kNull;
   uint32_t bytes_per_checksum = 0;
 };
@@ -77,12 +77,12 @@ struct Block {
   std::string payload;  // Decompressed.
 };
 
-// Checks every field for itself and that the block lies within the file.
-// `bytes` begin at `offset` and have the header at least.
+// Checks each field, and that the block lies within the file. `bytes` begin at
+// `offset` and contain at least the header.
 absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
                                              uint64_t offset,
                                              std::string_view bytes);
-// Verifies and decompresses. `bytes` are header.size bytes.
+// Verifies and decompresses a block. `bytes` are header.size bytes.
 absl::StatusOr<Block> ParseBlock(const BlockFormat& format, BlockHeader header,
                                  std::string_view bytes);
 
@@ -92,7 +92,7 @@ absl::StatusOr<BlockHeader> ReadBlockHeader(const BlockFormat& format,
 // the size that an index states, unless that is 0.
 absl::StatusOr<Block> ReadBlock(const BlockFormat& format, uint64_t offset,
                                 std::string_view magic, uint64_t size);
-// Only the checksums of a block that is in memory.
+// Verifies only the checksums of a block that is in memory.
 absl::Status VerifyBlock(const BlockFormat& format, const BlockHeader& header,
                          std::string_view bytes);
 
@@ -101,7 +101,7 @@ struct BlockStyle {
   HFileChecksum checksum = HFileChecksum::kCrc32c;
   uint32_t bytes_per_checksum = 16384;
 };
-// Of version 2.1 and later.
+// Serializes a block of version 2.1 and later.
 absl::StatusOr<std::string> SerializeBlock(const BlockStyle& style,
                                            std::string_view magic,
                                            int64_t previous_offset,

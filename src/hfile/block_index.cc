@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
     entry.key = key;
     entries.push_back(std::move(entry));
   }
-  // HBase leaves it out where there is nothing in between.
+  // HBase leaves out the middle key if there are no intermediate blocks.
   if (!payload.empty() && !(has_mid_key && payload.size() == kMidKeySize)) {
     return absl::DataLossError(
         absl::StrCat(payload.size(), " bytes behind the index"));

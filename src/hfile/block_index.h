@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Indexes over blocks: of the data, in one or more levels, and of named meta
-// blocks. A root index is a list of entries without a count; leaves and what
-// is between have a table of offsets in front.
+// blocks. A root index is a list of entries without a count; leaves and
+// intermediate blocks begin with a table of offsets.
 
 #ifndef ROWBLOOM_HFILE_BLOCK_INDEX_H_
 #define ROWBLOOM_HFILE_BLOCK_INDEX_H_
@@ -22,12 +22,12 @@ struct IndexEntry {
   std::string key;
 };
 
-// `count` entries, and behind them what a root of several levels has: the
-// place of the file's middle key.
+// Parses `count` entries. In a root of several levels, the place of the file's
+// middle key follows them.
 absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
                                                        uint64_t count,
                                                        bool has_mid_key);
-// Of at most `max_count` entries.
+// Parses an index of at most `max_count` entries.
 absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
     std::string_view payload, uint64_t max_count);
 

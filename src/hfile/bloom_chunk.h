@@ -8,7 +8,7 @@
 //   const std::string bits = builder.Finish();      // Folded.
 //   ChunkMayContain(HFileHash::kMurmur, 7, bits, "row1");
 //
-// It is none of the families of src/filter/: those take 64-bit digests, and
+// It is not one of the families of src/filter/: they take 64-bit digests, and
 // this one hashes the key itself, twice, with one of three functions.
 
 #ifndef ROWBLOOM_HFILE_BLOOM_CHUNK_H_
@@ -69,9 +69,9 @@ class ChunkBuilder {
   void Add(std::string_view key);
   int64_t key_count() const { return key_count_; }
   bool IsFull() const { return key_count_ >= geometry_.max_keys; }
-  // Of the folded chunk once it is finished.
+  // The geometry of the folded chunk after Finish().
   const ChunkGeometry& geometry() const { return geometry_; }
-  // Folds the chunk. Nothing is called after it but the getters.
+  // Folds the chunk. Only the getters may be called after it.
   std::string Finish();
 
  private:

@@ -69,7 +69,7 @@ bool BloomFilter::ParseKey(std::string_view bytes, CellKey* key) const {
     key->row = bytes;
     return true;
   }
-  // As they are all added: nothing else is a ROWCOL key.
+  // The writer adds only such keys: nothing else is a ROWCOL key.
   return ParseCellKey(bytes, key) && key->family.empty() &&
          key->timestamp == kLatestTimestamp && key->type == kTypeMaximum;
 }
@@ -143,7 +143,7 @@ absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
 
 template <typename AskFilter>
 bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
-  // Damage, and loads of other threads, are pauses.
+  // Damage, and loads by other threads, cause pauses.
   if (!slots_.PauseEnds(chunk)) return false;
   if (FilterCache::Handle* handle = slots_.Lookup(chunk); handle != nullptr) {
     const auto& cached = static_cast<const CachedBits&>(slots_.ValueOf(handle));
@@ -156,7 +156,7 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   absl::StatusOr<std::string> read = ReadChunk(chunk);
   if (!read.ok()) {
     Count(FilterCounter::kLoadErrors);
-    // A damaged chunk is not read again; one that could not be read is.
+    // A damaged chunk is not read again; a failed read is repeated.
     slots_.Pause(chunk, absl::IsDataLoss(read.status())
                             ? reader::ChunkSlots::kForever
                             : 0);

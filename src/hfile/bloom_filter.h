@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One Bloom filter of an open file: finds the chunk for a key, has it in
-// memory, and asks it. It never says "no" for want of a chunk.
+// One Bloom filter of an open file: finds the chunk of a key, loads it into
+// memory, and looks the key up. A missing chunk never makes it answer "no".
 
 #ifndef ROWBLOOM_HFILE_BLOOM_FILTER_H_
 #define ROWBLOOM_HFILE_BLOOM_FILTER_H_
@@ -25,17 +25,18 @@ namespace rowbloom::hfile {
 
 class BloomFilter {
  public:
-  // A question. `hashed` is what the filter hashes, `key` what it orders by:
-  // of ROWCOL all of it, else the row.
+  // A question. The filter hashes `hashed` and orders by `key`: by all of it
+  // for ROWCOL, else by the row.
   struct Question {
     CellKey key;
     std::string_view hashed;
   };
 
-  // DataLoss if the first keys are not keys in order. Cached chunks of another
-  // `file_digest` are not ours. The digest covers what is loaded when the file
-  // is opened: two files that differ only in their cells may have the same
-  // one, hence the rule about ids in hfile.h.
+  // DataLoss if the first keys are not keys in order. Cached chunks with
+  // another `file_digest` are foreign. The digest covers the section that is
+  // loaded when the file is opened: two files that differ only in their cells
+  // may have the same digest. This is the reason for the rule about ids in
+  // hfile.h.
   static absl::StatusOr<std::unique_ptr<BloomFilter>> Make(
       const BlockFormat& format, BloomMeta meta, bool is_rowcol,
       RowOrder row_order, const reader::ChunkPlace& place, uint64_t file_digest,
@@ -52,12 +53,14 @@ class BloomFilter {
   bool ParseKey(std::string_view bytes, CellKey* key) const;
 
   bool MayContain(const Question& question) const;
-  // The same, and how. *status is why a chunk could not be asked.
+  // Answers as MayContain() does, and describes the lookup in *probe. *status
+  // is the error if a chunk could not be read.
   bool Explain(const Question& question, HFileProbe* probe,
                absl::Status* status) const;
-  // -1: before the first one, and so not in the filter.
+  // -1 if the key is before the first chunk, and so not in the filter.
   int64_t FindChunk(const CellKey& key) const;
-  // Its bits, from the source. Says no more than that they are well formed.
+  // Reads the chunk's bits from the source; checks only that they are well
+  // formed.
   absl::StatusOr<std::string> ReadChunk(size_t chunk) const;
   // Reads every chunk, in order, and puts it into the cache.
   void Prefetch() const;
@@ -69,8 +72,8 @@ class BloomFilter {
               RowOrder row_order, const reader::ChunkPlace& place,
               uint64_t file_digest, const HFileReaderOptions& options);
 
-  // Calls ask(bits) with what is in the cache or, if that is to be loaded, in
-  // the file. False if the chunk cannot be had.
+  // Calls ask(bits) with the bits in the cache or, if they are not there, in
+  // the file. Returns false if the chunk is not available.
   template <typename AskFilter>
   bool AskMissing(size_t chunk, const AskFilter& ask) const;
   void Count(FilterCounter counter, uint64_t delta = 1) const {

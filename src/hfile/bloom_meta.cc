@@ -15,7 +15,7 @@ namespace rowbloom::hfile {
 namespace {
 
 constexpr size_t kMinChunkEntrySize = 13;
-// HBase's rates need a few dozen at most; a lookup makes as many probes.
+// HBase's rates need a few dozen at most; a lookup makes one probe per hash.
 constexpr int32_t kMaxHashCount = 255;
 
 }  // namespace
@@ -50,7 +50,7 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   }
   meta.hash = static_cast<HFileHash>(hash);
   meta.comparator = comparator;
-  // HBase writes 0 for rates close to 1: then all is "maybe".
+  // HBase writes 0 for rates close to 1: every answer is then "maybe".
   if (meta.hash_count < 0 || meta.hash_count > kMaxHashCount ||
       chunk_count < 1 ||
       static_cast<size_t>(chunk_count) > payload.size() / kMinChunkEntrySize) {

@@ -29,7 +29,7 @@ struct ChunkPlace {
 };
 
 struct BloomMeta {
-  uint64_t size_bytes = 0;  // Of all chunks, uncompressed.
+  uint64_t size_bytes = 0;  // The size of all chunks, uncompressed.
   int32_t hash_count = 0;
   HFileHash hash = HFileHash::kMurmur;
   uint64_t key_count = 0;
@@ -38,8 +38,8 @@ struct BloomMeta {
   std::vector<ChunkPlace> chunks;
 };
 
-// Unimplemented for another version or hash; DataLoss if it cannot be: no
-// chunk, or one that does not lie before `end` and behind the one before.
+// Unimplemented for another version or hash; DataLoss if it is impossible: no
+// chunk, or one that does not lie before `end` and after the previous one.
 absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
                                          uint64_t end);
 std::string SerializeBloomMeta(const BloomMeta& meta);

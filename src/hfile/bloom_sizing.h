@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How large HBase makes the chunks of a Bloom filter, to the last bit: rates
-// are float32, one division is of integers, and results are truncated.
+// Computes the size of HBase's Bloom chunks, exact to the last bit: rates are
+// float32, one division is of integers, and results are truncated.
 
 #ifndef ROWBLOOM_HFILE_BLOOM_SIZING_H_
 #define ROWBLOOM_HFILE_BLOOM_SIZING_H_
@@ -15,8 +15,8 @@ namespace rowbloom::hfile {
 // Bits are numbered by int32.
 inline constexpr int64_t kMaxChunkSizeBytes = (int64_t{1} << 28) - 1;
 
-// The rate that the formulas take. A lookup in a ROWCOL filter asks twice, so
-// each of its questions gets a smaller one: 1 - sqrt(1 - rate).
+// The rate that the formulas take. A lookup in a ROWCOL filter tests two keys,
+// so each test gets a smaller rate: 1 - sqrt(1 - rate).
 double EffectiveErrorRate(float error_rate, bool is_rowcol);
 
 struct ChunkGeometry {
@@ -31,7 +31,7 @@ struct ChunkGeometry {
 absl::StatusOr<ChunkGeometry> SizeChunk(int64_t size_bytes, double error_rate,
                                         int max_fold);
 
-// Halves a chunk that has so few keys: HBase's compaction of a filter.
+// Halves a chunk as often as `key_count` allows, as HBase compacts a filter.
 void FoldGeometry(int64_t key_count, ChunkGeometry* geometry);
 
 }  // namespace rowbloom::hfile

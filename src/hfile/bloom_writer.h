@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From cells to the chunks of a Bloom filter: which keys a bloom type takes,
-// and when a chunk is full.
+// Turns cells into the chunks of a Bloom filter: selects the keys of a bloom
+// type, and seals full chunks.
 
 #ifndef ROWBLOOM_HFILE_BLOOM_WRITER_H_
 #define ROWBLOOM_HFILE_BLOOM_WRITER_H_
@@ -28,18 +28,18 @@ inline bool IsFamilyDelete(const HFileCell& cell) {
 }
 
 // The keys of a bloom type in cells that come in order. A key that repeats the
-// one before is none.
+// previous one is skipped.
 class BloomKeys {
  public:
   BloomKeys(BloomType type, uint32_t prefix_length_bytes)
       : type_(type), prefix_length_bytes_(prefix_length_bytes) {}
 
-  // Whether the cell has a key, and another one than the last cell that had.
+  // True if the cell has a key that differs from the previous key.
   bool Next(const HFileCell& cell);
-  // The last one: as it is hashed and stored, and as it is ordered.
+  // The last key: as it is hashed and stored, and as it is ordered.
   std::string_view hashed() const { return hashed_; }
   CellKey key() const { return Parse(hashed_); }
-  // Whether it is behind the one before, as lookups need it to be.
+  // True if the last key is after the previous one, as lookups require.
   bool InOrder(RowOrder row_order) const;
   uint64_t count() const { return count_; }
 
@@ -72,12 +72,12 @@ class BloomWriter {
   absl::Status Add(const HFileCell& cell);
   const BloomKeys& keys() const { return keys_; }
 
-  // The next chunk to be written: full ones, and `closing` also the last. The
-  // caller tells where it was written.
+  // The next chunk to write: a full one or, if `closing`, also the last one.
+  // The caller then calls ChunkWritten().
   std::optional<ReadyChunk> NextChunk(bool closing);
   void ChunkWritten(uint64_t offset, uint32_t size, std::string first_key);
 
-  // Of the chunks that were written, without a comparator.
+  // Describes the chunks that were written, without a comparator.
   const BloomMeta& meta() const { return meta_; }
 
  private:
@@ -88,7 +88,7 @@ class BloomWriter {
   const HFileHash hash_;
   const ChunkGeometry geometry_;
   std::optional<ChunkBuilder> open_;
-  std::string first_key_;  // Of the open chunk.
+  std::string first_key_;  // The open chunk's.
   std::deque<ReadyChunk> ready_;
   BloomMeta meta_;
 };

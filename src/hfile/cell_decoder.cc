@@ -93,8 +93,8 @@ absl::Status CellDecoder::Start(std::string_view magic,
   }
 }
 
-// Behind the cells: the number of rows, where each begins, and the size of all
-// cells.
+// After the cells follow the number of rows, the offset of each, and the size
+// of all cells.
 bool CellDecoder::StartRowIndex() {
   constexpr size_t kIntSize = 4;
   if (in_.size() < 2 * kIntSize) return false;

@@ -3,8 +3,8 @@
 // The cells of one data block, in any of HBase's encodings but PREFIX_TREE.
 //
 // NONE and ROW_INDEX_V1 have whole cells: key size (4), value size (4), key,
-// value, [tags size (2), tags], [mvcc (vlong)]. The others store what differs
-// from the cell before, sizes as varints, in this order:
+// value, [tags size (2), tags], [mvcc (vlong)]. The others store the difference
+// from the previous cell, sizes as varints, in this order:
 //
 //   PREFIX     size of the rest of the key, of the value, of the common prefix;
 //              rest of the key, value
@@ -28,14 +28,14 @@
 
 namespace rowbloom::hfile {
 
-// What data blocks have in them, as file info says.
+// The parts of cells in data blocks, as file info states them.
 struct DataLayout {
   bool has_tags = false;
   bool has_mvcc = false;
   bool has_compressed_tags = false;  // Where blocks are encoded.
 };
 
-// Tags that were seen in a block: those used longest ago make room.
+// The tags seen in a block; the least recently used make room for others.
 class TagDictionary {
  public:
   static constexpr size_t kCapacity = 127;
@@ -58,11 +58,11 @@ class CellDecoder {
  public:
   explicit CellDecoder(const DataLayout& layout) : layout_(layout) {}
 
-  // `payload` is that of a block of type `magic`, and outlives its cells.
+  // `payload` belongs to a block of type `magic`, and outlives its cells.
   // Unimplemented for an encoding that is not known.
   absl::Status Start(std::string_view magic, std::string_view payload);
   bool AtEnd() const { return in_.empty(); }
-  // DataLoss if the bytes are no cell. Views live until the next call.
+  // DataLoss if the bytes are not a cell. Views live until the next call.
   absl::Status Next(HFileCell* cell);
 
  private:
@@ -77,10 +77,10 @@ class CellDecoder {
   bool NextPrefix();
   bool NextDiff();
   bool NextFastDiff();
-  // The sizes that DIFF and FAST_DIFF leave out if they are the same.
+  // Reads the sizes that DIFF and FAST_DIFF leave out if they are the same.
   bool ReadSizes(bool same_key_size, bool same_value_size, uint32_t* common);
-  // The key without timestamp and type, but for `common` bytes of the one
-  // before.
+  // Reads the key without timestamp and type; its first `common` bytes are
+  // those of the previous key.
   bool ReadKeyFront(uint32_t common, std::string_view family_part);
   bool ReadTags();
 

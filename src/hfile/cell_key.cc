@@ -14,7 +14,7 @@ int CompareNumbers(T a, T b) {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-// The part in front of a comma, and what is behind it.
+// The parts of a row before and after a comma.
 struct Split {
   std::string_view front;
   std::string_view back;
@@ -26,7 +26,8 @@ Split SplitAt(std::string_view row, size_t comma) {
   return {row.substr(0, comma), row.substr(comma + 1), true};
 }
 
-// By the front part; of equal ones, that without a comma is first.
+// Compares the front parts; if they are equal, the one without a comma is
+// first.
 int CompareFronts(const Split& a, const Split& b) {
   if (const int order = a.front.compare(b.front); order != 0) return order;
   return CompareNumbers(a.has_comma, b.has_comma);

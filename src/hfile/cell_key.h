@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of cells: how they are laid out, and the orders that HBase keeps
-// them in.
+// The keys of cells: their layout, and the orders in which HBase keeps them.
 //
 //   row size (2) | row | family size (1) | family | qualifier | timestamp (8)
 //   | type (1)
 //
-// The qualifier has no size: it is what is left. A filter of type ROWCOL holds
-// such keys too, with no family, the latest timestamp and type Maximum.
+// The qualifier has no size field: it takes the bytes that remain. A filter of
+// type ROWCOL holds such keys too, with no family, the latest timestamp and
+// type Maximum.
 
 #ifndef ROWBLOOM_HFILE_CELL_KEY_H_
 #define ROWBLOOM_HFILE_CELL_KEY_H_
@@ -38,27 +38,28 @@ struct CellKey {
   uint8_t type = kTypeMaximum;
 };
 
-// False if `bytes` are no key. *key views into them.
+// Returns false if `bytes` are not a key. *key views into them.
 bool ParseCellKey(std::string_view bytes, CellKey* key);
 void AppendCellKey(const CellKey& key, std::string* out);
 
-// What a ROWCOL filter hashes and sorts by.
+// The key by which a ROWCOL filter hashes and sorts.
 inline CellKey RowColKey(std::string_view row, std::string_view qualifier) {
   return {row, {}, qualifier, kLatestTimestamp, kTypeMaximum};
 }
 
-// How the rows of a file are ordered.
+// The order of a file's rows.
 enum class RowOrder : uint8_t {
   kBytes,
-  // Of the table hbase:meta: by table, start row and region id, which commas
-  // separate; a part that ends is before one that goes on.
+  // The order of the table hbase:meta: by table, start row and region id, which
+  // commas separate; a part that ends is before one that goes on.
   kMeta,
 };
 
 // Negative, zero or positive.
 int CompareRows(RowOrder order, std::string_view a, std::string_view b);
-// By row, family and qualifier, the newer timestamp and the higher type first.
-// A key of type Minimum without family and qualifier is the last of its row.
+// Compares by row, family and qualifier; newer timestamps and higher types are
+// first. A key of type Minimum without family and qualifier is the last of its
+// row.
 int CompareCellKeys(RowOrder order, const CellKey& a, const CellKey& b);
 
 }  // namespace rowbloom::hfile

@@ -37,7 +37,7 @@ bool BlockCellReader::NextBlock() {
       return false;
     }
     next_offset_ += header->size;
-    // Damage to these costs no cell. Any other block may be one of data whose
+    // Damage to these loses no cell. Any other block may be a data block whose
     // magic is damaged.
     const bool has_cells = IsDataMagic(header->magic);
     if (!has_cells && IsKnownMagic(header->magic)) continue;

@@ -17,7 +17,7 @@ namespace rowbloom::hfile {
 
 class BlockCellReader final : public HFileCellReader {
  public:
-  // `is_empty`: more than the trailer says so.
+  // `is_empty`: the trailer is not alone in stating that there are no cells.
   BlockCellReader(const BlockFormat& format, const Trailer& trailer,
                   const DataLayout& layout, bool is_empty);
 
@@ -25,18 +25,18 @@ class BlockCellReader final : public HFileCellReader {
   const absl::Status& status() const override { return status_; }
 
  private:
-  // The next data block with a cell; false if there is none.
+  // Moves to the next data block with a cell; false if there is none.
   bool NextBlock();
-  // Whether there were as many as there are to be.
+  // Checks that the number of cells read is the number stated.
   absl::Status CheckCount() const;
 
   const BlockFormat format_;
   const uint64_t trailer_offset_;
-  const uint64_t stated_count_;  // Of cells, by the trailer.
+  const uint64_t stated_count_;  // Cells, by the trailer.
   const bool is_empty_;
   uint64_t count_ = 0;
   uint64_t next_offset_ = 0;
-  uint64_t end_ = 0;  // Behind the first byte of the last data block.
+  uint64_t end_ = 0;  // After the first byte of the last data block.
   Block block_;
   CellDecoder decoder_;
   absl::Status status_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checksums behind a block: one big-endian value for each piece of
+// The checksums after a block: one big-endian value for each piece of
 // bytes_per_checksum bytes. NULL reserves them and leaves them zero.
 
 #ifndef ROWBLOOM_HFILE_CHECKSUM_H_

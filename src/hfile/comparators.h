@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Java classes by which HBase's versions name the orders of keys.
+// The Java classes with which HBase's versions name the orders of keys.
 
 #ifndef ROWBLOOM_HFILE_COMPARATORS_H_
 #define ROWBLOOM_HFILE_COMPARATORS_H_
@@ -21,9 +21,10 @@ inline constexpr std::string_view kRawBytesComparator =
 inline constexpr std::string_view kCellComparatorImpl =
     "org.apache.hadoop.hbase.CellComparatorImpl";
 
-// What a trailer names; nothing if it is not known.
+// The order that a trailer's comparator names; nullopt if it is unknown.
 std::optional<RowOrder> OrderOfFile(std::string_view comparator);
-// Whether a Bloom meta may name it: cells for ROWCOL, bytes for the others.
+// True if a Bloom meta may name it: a cell comparator for ROWCOL, a byte
+// comparator for the others.
 bool IsBloomComparator(std::string_view comparator, bool is_rowcol);
 
 }  // namespace rowbloom::hfile

@@ -21,7 +21,8 @@ namespace rowbloom::hfile {
 namespace {
 
 constexpr int kGzipWindowBits = 15 + 16;  // zlib: a gzip header, not zlib's.
-// Deflate's, of the others the greatest; a block of ZSTD is 128 KiB of 4 bytes.
+// Deflate has the greatest ratio except for ZSTD, where a block of 4 bytes can
+// become 128 KiB.
 constexpr size_t kMaxRatio = 1040;
 constexpr size_t kMaxZstdRatio = 1 << 15;
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
@@ -47,7 +48,7 @@ absl::Status Gunzip(std::string_view in, std::string* out) {
   z_stream stream = {};
   stream.next_in = AsBytes(in.data());
   stream.avail_in = static_cast<uInt>(in.size());
-  // One byte more, so that a longer stream is seen to be longer.
+  // One more byte of room detects a stream that is too long.
   std::string room(out->size() + 1, '\0');
   stream.next_out = AsBytes(room.data());
   stream.avail_out = static_cast<uInt>(room.size());
@@ -66,7 +67,8 @@ absl::Status Gunzip(std::string_view in, std::string* out) {
   return absl::OkStatus();
 }
 
-// One piece of a framed payload; *size is what it may fill, and what it did.
+// Decompresses one piece of a framed payload; *size is the room in `out`, then
+// the bytes that were written.
 bool DecompressPiece(HFileCompression compression, std::string_view in,
                      char* out, size_t* size) {
   switch (compression) {
@@ -203,7 +205,7 @@ absl::StatusOr<std::string> Decompress(HFileCompression compression,
                                             in.size(), " bytes instead of ",
                                             uncompressed_size));
   }
-  // What no codec can make of so little is not worth the memory.
+  // Refuses a size that no codec can reach, before allocating it.
   const size_t max_ratio =
       compression == HFileCompression::kZstd ? kMaxZstdRatio : kMaxRatio;
   if (uncompressed_size > (in.size() + 64) * max_ratio) {

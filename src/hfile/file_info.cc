@@ -22,7 +22,7 @@ bool ParsePlainFileInfo(std::string_view payload, FileInfo* info) {
   for (int32_t i = 0; i < count; ++i) {
     std::string_view name;
     std::string_view value;
-    int8_t type;  // Of the value, always bytes.
+    int8_t type;  // The value's type, always bytes.
     if (!ReadSizedBytes(&payload, &name) ||
         !base::ReadBigEndian(&payload, &type) ||
         !ReadSizedBytes(&payload, &value)) {

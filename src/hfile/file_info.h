@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an HFile says about itself, by name: its block, and the names that
-// rowbloom reads or writes.
+// The named properties of an HFile: their block, and the names that rowbloom
+// reads or writes.
 
 #ifndef ROWBLOOM_HFILE_FILE_INFO_H_
 #define ROWBLOOM_HFILE_FILE_INFO_H_
@@ -32,14 +32,14 @@ inline constexpr char kAvgKeyLenName[] = "hfile.AVG_KEY_LEN";
 inline constexpr char kAvgValueLenName[] = "hfile.AVG_VALUE_LEN";
 inline constexpr char kCreateTimeName[] = "hfile.CREATE_TIME_TS";
 
-// Both forms: a protocol buffer, and that of HBase 0.92 and 0.94.
+// Parses both forms: a protocol buffer, and the form of HBase 0.92 and 0.94.
 absl::StatusOr<FileInfo> ParseFileInfo(std::string_view payload);
 std::string SerializeFileInfo(const FileInfo& info);
 
 // nullptr if there is none.
 const std::string* FindInfo(const FileInfo& info, std::string_view name);
 
-// Nothing if there is none, or none of this size.
+// nullopt if there is no such value, or it has another size.
 template <typename T>
 std::optional<T> FindNumber(const FileInfo& info, std::string_view name) {
   const std::string* bytes = FindInfo(info, name);

@@ -12,7 +12,7 @@ namespace {
 
 uint32_t Rotate(uint32_t x, int bits) { return x << bits | x >> (32 - bits); }
 
-// The bytes from `from`, fewer than four, as a little-endian word.
+// The first four bytes, or all if there are fewer, as a little-endian word.
 uint32_t PartialWord(std::string_view bytes) {
   uint32_t word = 0;
   for (size_t i = 0; i < bytes.size() && i < 4; ++i) {

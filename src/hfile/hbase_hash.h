@@ -17,8 +17,8 @@ namespace rowbloom::hfile {
 // length; an empty key returns it unmixed.
 int32_t JenkinsHash(std::string_view key, int32_t seed);
 
-// Austin Appleby, MurmurHash2, but for one thing: HBase extends the sign of
-// each of the last 1 to 3 bytes. Where these are below 0x80 it is MurmurHash2.
+// Austin Appleby, MurmurHash2, with one difference: HBase extends the sign of
+// each of the last 1 to 3 bytes. If these are below 0x80, it is MurmurHash2.
 int32_t MurmurHash(std::string_view key, int32_t seed);
 
 // Austin Appleby, MurmurHash3_x86_32.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which read may use which filter.
+// Decides which read may use which filter.
 
 #include <cstddef>
 #include <string_view>
@@ -11,12 +11,12 @@ namespace rowbloom {
 
 namespace {
 
-// Whether every row from `start` on, before `stop`, begins with `prefix`, as
-// `start` does.
+// True if every row from the start row, which begins with `prefix`, up to
+// `stop` begins with `prefix`, too.
 bool EndsWithinPrefix(std::string_view prefix, std::string_view stop,
                       bool include_stop) {
   if (stop.substr(0, prefix.size()) == prefix) return true;
-  // The first row that does not: the prefix with its last byte raised.
+  // The first row without the prefix is the prefix with its last byte raised.
   const size_t raised = prefix.find_last_not_of('\xff');
   if (raised == std::string_view::npos || include_stop || stop.empty()) {
     return false;

@@ -25,10 +25,10 @@ using hfile::CellKey;
 
 namespace {
 
-// Roots, file info and Bloom metas, decompressed; of real files some megabytes
-// at most.
+// The limit for roots, file info and Bloom metas, decompressed. Real files have
+// a few megabytes at most.
 constexpr uint64_t kMaxSectionSize = 1u << 28;
-// In the cache the delete family filter's chunks follow those of the other.
+// In the cache, the delete family filter's chunks follow the general filter's.
 constexpr uint64_t kDeleteFamilyChunks = uint64_t{1} << 32;
 constexpr char kHudiFilterName[] = "bloomFilter";
 constexpr char kBehindLast[] = "behind the last key of the filter";
@@ -50,7 +50,7 @@ bool Tell(HFileExplanation* explanation, bool may_contain,
   return may_contain;
 }
 
-// Of a filter that is not usable.
+// The answer of a filter that is not usable.
 bool TellMaybe(HFileExplanation* explanation, const HFileBloomInfo& info) {
   if (explanation != nullptr) explanation->status = info.error;
   return Tell(explanation, true, info.reason);
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
     return hfile::Annotate(*source, trailer->file_info_offset, info.status());
   }
   impl->properties_.meta_blocks_error = impl->TakeMetaIndex(*section);
-  // The trailer has no checksum, and is not believed alone.
+  // The trailer has no checksum, and is not trusted alone.
   impl->is_empty_ = trailer->entry_count == 0 && section->has_no_data &&
                     section->root_count == 2;
   impl->TakeFileInfo(*info);
@@ -203,7 +203,7 @@ absl::Status HFileReader::Impl::TakeMetaIndex(const Section& section) {
     return hfile::DataLossAt(*source_, offset, "no meta index");
   }
   if (!section.meta_index.ok()) return section.meta_index.status();
-  // Each meta block has at least a header, before what is loaded.
+  // Each meta block has at least a header, before the load-on-open section.
   if (trailer_.meta_index_count > offset / format_.header_size()) {
     return hfile::DataLossAt(
         *source_, offset,
@@ -466,7 +466,7 @@ bool HFileReader::Impl::MayContainColumn(std::string_view row,
     q.hashed = bytes;
     return q;
   };
-  // What deletes a whole row is stored under the empty qualifier.
+  // Deletes of a whole row are stored under the empty qualifier.
   if (IsBehindLast(general_, hfile::RowColKey(row, qualifier)) &&
       IsBehindLast(general_, hfile::RowColKey(row, {}))) {
     return Tell(explanation, false, kBehindLast);
@@ -478,8 +478,8 @@ bool HFileReader::Impl::MayContainColumn(std::string_view row,
 bool HFileReader::Impl::MayContainFamilyDelete(
     std::string_view row, HFileExplanation* explanation) const {
   if (IsEmpty(explanation)) return false;
-  // A filter contradicts it: there are deletes, then. So may one that was not
-  // found for damage.
+  // A delete family filter contradicts the count: the file then has deletes. A
+  // filter that was not found because of damage may contradict it, too.
   if (properties_.delete_family_count == 0 &&
       delete_family_.info.bloom_type == BloomType::kNone &&
       delete_family_.info.error.ok()) {
@@ -495,7 +495,7 @@ bool HFileReader::Impl::MayContainFamilyDelete(
 
 bool HFileReader::Impl::MayContain(const HFileRead& read) const {
   const HFileBloomInfo& info = general_.info;
-  // The rows between two of hbase:meta do not share what these do.
+  // In hbase:meta, rows between two others may lack their common prefix.
   const bool is_ordered =
       read.is_get() || row_order_ == hfile::RowOrder::kBytes;
   const HFileFilterUse use =

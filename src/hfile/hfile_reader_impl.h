@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an HFileReader is made of: the trailer, the section that is loaded when
-// a file is opened, and its two filters. hfile_reader.cc opens and answers,
+// The parts of an HFileReader: the trailer, the section that is loaded when a
+// file is opened, and its two filters. hfile_reader.cc opens and answers,
 // verify.cc reads the rest.
 
 #ifndef ROWBLOOM_HFILE_HFILE_READER_IMPL_H_
@@ -27,7 +27,7 @@ namespace rowbloom {
 
 class HFileReader::Impl {
  public:
-  // One of the file's filters: what is known, and what answers if it can.
+  // One of the file's filters: its properties, and the filter itself if usable.
   struct Filter {
     HFileBloomInfo info;
     uint64_t meta_offset = 0;
@@ -40,7 +40,8 @@ class HFileReader::Impl {
   static absl::StatusOr<std::unique_ptr<Impl>> Open(
       const RandomAccessSource* source, const HFileReaderOptions& options);
 
-  // `explanation`, if not null, is told how; it then is not counted.
+  // If `explanation` is not null, it receives the reason, and the lookup is not
+  // counted.
   bool MayContainRow(std::string_view row, HFileExplanation* explanation) const;
   bool MayContainColumn(std::string_view row, std::string_view qualifier,
                         HFileExplanation* explanation) const;
@@ -62,9 +63,9 @@ class HFileReader::Impl {
   const HFileProperties& properties() const { return properties_; }
   const Filter& general() const { return general_; }
   const Filter& delete_family() const { return delete_family_; }
-  // Which of the two has this info.
+  // The filter to which `info` belongs.
   const Filter& FilterOf(const HFileBloomInfo& info) const;
-  // Nothing if the comparator is not known.
+  // nullopt if the comparator is not known.
   std::optional<hfile::RowOrder> row_order() const { return row_order_; }
   bool Count(bool may_contain) const;
 
@@ -83,7 +84,7 @@ class HFileReader::Impl {
     std::optional<BloomMetaBlock> delete_family_meta;
     hfile::BlockHeader file_info_header;
     uint64_t digest = 0;
-    absl::Status error;  // Why it could not be read to its end.
+    absl::Status error;  // The error that ended the read early.
   };
 
   absl::StatusOr<Section> ReadSection() const;
@@ -92,12 +93,13 @@ class HFileReader::Impl {
   absl::Status TakeMetaIndex(const Section& section);
   void MakeGeneralFilter(const Section& section);
   void MakeDeleteFamilyFilter(const Section& section);
-  // Of info.bloom_type, from a meta block; on failure with info.error.
+  // Makes a filter of info.bloom_type from a meta block; sets info.error on
+  // failure.
   void MakeFilter(const BloomMetaBlock& block, const reader::ChunkPlace& place,
                   uint64_t file_digest, Filter* filter) const;
   void Refuse(uint64_t offset, const absl::Status& status,
               HFileBloomInfo* info) const;
-  // Of a filter that may be behind what could be read.
+  // Refuses a filter that may be in the part that could not be read.
   static void RefuseUnread(const Section& section, HFileBloomInfo* info);
   reader::ChunkPlace PlaceInCache(uint64_t first_chunk) const;
 

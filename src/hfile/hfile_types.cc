@@ -31,7 +31,7 @@ constexpr HFileCompression kCompressions[] = {
     HFileCompression::kBrotli,
 };
 
-// `name_of` names each of `values`, as does `what` all of them.
+// `name_of` gives the name of each value; `what` is the name of their kind.
 template <typename T>
 absl::StatusOr<T> Parse(const char* what, std::string_view name,
                         absl::Span<const T> values,

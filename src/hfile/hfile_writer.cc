@@ -31,7 +31,7 @@ using hfile::CellKey;
 
 namespace {
 
-// What a writer says itself, or what is no longer so in a file that it writes.
+// File info that a writer states itself, or that is not true of its file.
 constexpr const char* kOwnNames[] = {
     hfile::kBloomTypeName,         hfile::kBloomParamName,
     hfile::kLastBloomKeyName,      hfile::kDeleteFamilyCountName,
@@ -44,7 +44,7 @@ constexpr const char* kOwnNames[] = {
 
 constexpr int32_t kKeyValueVersionWithMvcc = 1;
 
-// Of cell `number`.
+// Checks cell `number`.
 absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
   if (cell.row.empty() || cell.row.size() > hfile::kMaxRowSize ||
       cell.family.size() > hfile::kMaxFamilySize ||
@@ -72,7 +72,7 @@ absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
   return absl::OkStatus();
 }
 
-// Each is one of those that have names.
+// Checks that each value has a name.
 absl::Status CheckEnumerations(const HFileWriterOptions& options) {
   if (BloomTypeName(options.bloom_type) != "UNKNOWN" &&
       HFileHashName(options.hash) != "UNKNOWN" &&
@@ -87,7 +87,7 @@ absl::Status CheckEnumerations(const HFileWriterOptions& options) {
                    static_cast<int>(options.profile), " is not known"));
 }
 
-// Of the general filter's chunks.
+// The geometry of the general filter's chunks.
 absl::StatusOr<hfile::ChunkGeometry> GeometryOf(
     const HFileWriterOptions& options) {
   return hfile::SizeChunk(
@@ -117,7 +117,7 @@ class HFileWriter::Impl {
 
  private:
   absl::Status AddCell(const HFileCell& cell);
-  // Appends a block and counts it; *place, if given, is told where.
+  // Appends a block and counts it; sets *place, if given, to its place.
   absl::Status WriteBlock(std::string_view magic, std::string_view payload,
                           hfile::IndexEntry* place = nullptr);
   absl::Status FinishDataBlock();
@@ -141,7 +141,7 @@ class HFileWriter::Impl {
   std::string block_first_key_;
   std::string root_index_;
   std::string meta_index_;
-  std::string last_key_;  // Of the cell before.
+  std::string last_key_;  // The previous cell's.
   uint64_t key_bytes_ = 0;
   uint64_t value_bytes_ = 0;
   int64_t max_mvcc_ = 0;
@@ -265,8 +265,8 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
     }
     repeats = order == 0;
   }
-  // HBase's order of things, which decides where chunks lie: filters, then the
-  // end of the block before, then the cell.
+  // HBase's order of steps decides the places of chunks: first the filters,
+  // then the end of the previous block, then the cell.
   if (general_.has_value()) status = general_->Add(cell);
   if (hfile::IsFamilyDelete(cell)) {
     ++delete_family_count_;
@@ -361,7 +361,7 @@ absl::Status HFileWriter::Impl::Finish() {
   trailer_.uncompressed_data_index_size = root_index_.size();
   const uint64_t without_root = trailer_.total_uncompressed_bytes;
   if (status.ok()) status = WriteBlock(hfile::kRootIndexMagic, root_index_);
-  trailer_.total_uncompressed_bytes = without_root;  // As HBase counts.
+  trailer_.total_uncompressed_bytes = without_root;  // HBase counts so.
   if (status.ok()) status = WriteBlock(hfile::kRootIndexMagic, meta_index_);
   trailer_.file_info_offset = offset_;
   if (status.ok()) {
@@ -391,7 +391,7 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
   HFileWriterOptions options;
   options.bloom_type = filter.bloom_type;
   options.prefix_length_bytes = filter.prefix_length_bytes;
-  // One that was refused has its hash, too.
+  // A filter that was refused has its hash, too.
   options.hash =
       filter.chunks.empty() ? reader.delete_family_filter().hash : filter.hash;
   options.compression = properties.compression;
@@ -399,7 +399,7 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
     options.checksum = properties.checksum;
     options.bytes_per_checksum = properties.bytes_per_checksum;
   }
-  // Files of type ROWCOL have no such filter, and those without deletes.
+  // Files of type ROWCOL or without deletes have no such filter.
   options.delete_family_filter =
       filter.bloom_type == BloomType::kRowCol ||
       properties.delete_family_count <= 0 ||
@@ -477,7 +477,7 @@ absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
       options.chunk_size_bytes,
       hfile::EffectiveErrorRate(options.error_rate, false), options.max_fold);
   if (!delete_family.ok()) return delete_family.status();
-  // A codec that is not here is not first missed when a block is full.
+  // Finds a missing codec now, and not when the first block is full.
   const auto probe = hfile::SerializeBlock(
       {options.compression, options.checksum, options.bytes_per_checksum},
       hfile::kDataMagic, -1, {});

@@ -27,8 +27,8 @@ enum TrailerField : uint32_t {
   kEncryptionKey = 13,
 };
 
-constexpr uint32_t kEntries = 1;  // Of file info.
-constexpr uint32_t kName = 1;     // Of an entry.
+constexpr uint32_t kEntries = 1;  // In file info.
+constexpr uint32_t kName = 1;     // In an entry.
 constexpr uint32_t kValue = 2;
 
 constexpr auto kVarint = protozero::pbf_wire_type::varint;
@@ -104,7 +104,7 @@ bool ReadEntry(protozero::pbf_reader entry, FileInfo* info) {
     }
     if (entry.wire_type() != kBytes) return false;
     std::string& taken = entry.tag() == kName ? name : value;
-    taken = View(entry.get_view());  // Its tag is gone then.
+    taken = View(entry.get_view());  // Invalidates its tag.
   }
   (*info)[std::move(name)] = std::move(value);
   return true;

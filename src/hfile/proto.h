@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two protocol buffer messages of an HFile. protozero throws: proto.cc is
-// the one file of the library that is compiled with exceptions, and lets none
-// out.
+// the only file of the library that is compiled with exceptions, and catches
+// all of them.
 
 #ifndef ROWBLOOM_HFILE_PROTO_H_
 #define ROWBLOOM_HFILE_PROTO_H_
@@ -15,12 +15,14 @@
 
 namespace rowbloom::hfile {
 
-// By name, which is how HBase sorts it.
+// Sorted by name, as HBase sorts it.
 using FileInfo = std::map<std::string, std::string, std::less<>>;
 
-// False if `message` is none. Fields that are not in it keep their values.
+// Returns false if `message` is malformed. Fields that it lacks keep their
+// values.
 bool ParseTrailerProto(std::string_view message, Trailer* trailer);
-// False also if it has more than these, which take more memory than bytes.
+// Also returns false beyond this many entries, since entries take more memory
+// than bytes of the message.
 inline constexpr size_t kMaxFileInfoEntries = 1 << 20;
 bool ParseFileInfoProto(std::string_view message, FileInfo* info);
 

@@ -22,7 +22,7 @@ bool AllZero(std::string_view bytes) {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
-// Before version 2.2. `fields` are between magic and version.
+// Parses versions before 2.2. `fields` are between magic and version.
 bool ParseFixedFields(std::string_view fields, Trailer* trailer) {
   uint32_t data_index_count;
   uint32_t meta_index_count;
@@ -58,7 +58,7 @@ bool ParseProtoFields(std::string_view fields, Trailer* trailer) {
          ParseTrailerProto(message, trailer) && AllZero(fields);
 }
 
-// Every offset is where it can be.
+// Checks that every offset is possible.
 absl::Status CheckPlaces(const RandomAccessSource& source,
                          const Trailer& trailer) {
   const uint64_t end = trailer.offset;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a whole file and checks all that can be checked. The trailer has no
-// checksum: each of its fields is held against what it speaks of.
+// Reads a whole file and checks everything that can be checked. The trailer has
+// no checksum, so each of its fields is compared with the part that it
+// describes.
 
 #include <algorithm>
 #include <map>
@@ -34,13 +35,14 @@ namespace {
 constexpr size_t kVerifyCacheBytes = 64 << 20;
 // Three are enough for all that HBase writes; each takes memory.
 constexpr uint64_t kMaxIndexLevels = 12;
-// Of the index blocks from the root to a leaf.
+// The limit for the index blocks from the root to a leaf.
 constexpr uint64_t kMaxIndexBytes = hfile::kMaxBlockSize;
-// Two keys are kept of each data block. They are a small part of it, or the
-// same one: each may add up to as many bytes as the file has, and this more.
+// Two keys of each data block are kept. They are a small part of it, or the
+// same key: the first keys may take the size of the file plus this limit, and
+// the last keys, too.
 constexpr uint64_t kMaxExtraKeyBytes = 32 << 20;
 
-// A data block as it was met, for comparison with the index.
+// A data block as it was read, for comparison with the index.
 struct DataBlock {
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -48,8 +50,8 @@ struct DataBlock {
   std::string last_key;
 };
 
-// Hudi's writer cuts the keys of the index behind the row: then it is the
-// first key that a row can have.
+// Hudi's writer cuts the keys of the index after the row: the key is then the
+// first that a row can have.
 bool ParseIndexKey(std::string_view bytes, CellKey* key) {
   if (hfile::ParseCellKey(bytes, key)) return true;
   *key = CellKey();
@@ -71,7 +73,7 @@ class Verifier {
     return hfile::DataLossAt(*format_.source, offset, what);
   }
   absl::StatusOr<std::string> ReadPiece(uint64_t offset, uint64_t size) const;
-  // Of all blocks; those behind load_on_open_offset are others.
+  // Visits all blocks; from load_on_open_offset on, other types are allowed.
   absl::Status WalkBlocks();
   absl::Status VisitBlock(const Block& block);
   absl::Status VisitLoadedBlock(const Block& block);
@@ -85,19 +87,19 @@ class Verifier {
   absl::Status CheckTrailerBytes() const;
   absl::Status CheckFileInfo() const;
   absl::Status CheckDataIndex() const;
-  // How far the data index was walked.
+  // The progress of the walk over the data index.
   struct IndexWalk {
     size_t data_count = 0;
     size_t inner_count = 0;
-    uint64_t held_bytes = 0;  // Of the blocks from the root to here.
+    uint64_t held_bytes = 0;  // In blocks from the root to here.
   };
-  // Entries of the data index, whose blocks are `levels_below` levels above
-  // the data.
+  // Checks entries of the data index whose blocks are `levels_below` levels
+  // above the data.
   absl::Status CheckEntries(const std::vector<IndexEntry>& entries,
                             uint64_t levels_below, IndexWalk* walk) const;
   absl::Status CheckInnerIndex(const IndexEntry& entry, uint64_t levels_below,
                                IndexWalk* walk) const;
-  // One of them is of the data block of this number.
+  // Checks an entry against data block `i`.
   absl::Status CheckEntry(const IndexEntry& entry, size_t i) const;
   absl::Status CheckMetaIndex() const;
   absl::Status CheckFilter(const Filter& filter, uint64_t seen_keys,
@@ -114,7 +116,7 @@ class Verifier {
   uint64_t uncompressed_bytes_ = 0;
   uint64_t uncompressed_index_size_ = 0;
   std::vector<DataBlock> data_blocks_;
-  uint64_t kept_key_bytes_ = 0;  // Theirs.
+  uint64_t kept_key_bytes_ = 0;  // In data_blocks_.
   // Offset to size, in the file and of the payload.
   std::map<uint64_t, std::pair<uint64_t, uint64_t>> inner_indexes_;
   std::map<uint64_t, std::pair<uint64_t, uint64_t>> chunks_;
@@ -122,7 +124,7 @@ class Verifier {
   std::vector<Block> roots_;
   uint64_t cell_count_ = 0;
   uint64_t delete_family_count_ = 0;
-  std::string last_key_;  // Of the cell before.
+  std::string last_key_;  // The previous cell's.
   hfile::BloomKeys general_keys_;
   hfile::BloomKeys delete_family_keys_;
 };
@@ -172,7 +174,7 @@ absl::Status Verifier::WalkBlocks() {
                                                 "\" is not known"))));
       return status;
     }
-    // The previous block of the type, if the writer tells.
+    // The previous block of the type, if the writer states it.
     const std::string type(hfile::IsDataMagic(header->magic)
                                ? std::string(hfile::kDataMagic)
                                : header->magic);
@@ -228,7 +230,7 @@ absl::Status Verifier::VisitBlock(const Block& block) {
   return absl::OkStatus();
 }
 
-// Roots, file info, Bloom metas, in this order.
+// Accepts roots, file info and Bloom metas, in this order.
 absl::Status Verifier::VisitLoadedBlock(const Block& block) {
   const BlockHeader& header = block.header;
   const bool is_root = header.magic == hfile::kRootIndexMagic;
@@ -337,7 +339,7 @@ absl::Status Verifier::CheckTrailer() const {
                                  ", there are ", counted));
   };
   absl::Status status = check("cells", trailer_.entry_count, cell_count_);
-  // Hudi's writer leaves out the first, and counts the second otherwise.
+  // Hudi's writer leaves out the first, and counts the second differently.
   if (trailer_.total_uncompressed_bytes != 0) {
     status.Update(check("uncompressed bytes", trailer_.total_uncompressed_bytes,
                         uncompressed_bytes_ + trailer_.size()));
@@ -365,7 +367,7 @@ absl::Status Verifier::CheckTrailer() const {
   return status;
 }
 
-// There is one form of the fields that are known.
+// Known fields have only one serialized form.
 absl::Status Verifier::CheckTrailerBytes() const {
   if (!trailer_.is_proto()) return absl::OkStatus();
   const absl::StatusOr<std::string> bytes =
@@ -382,7 +384,7 @@ absl::Status Verifier::CheckFileInfo() const {
   const HFileProperties& properties = file_.properties();
   const std::string* last_key =
       hfile::FindInfo(properties.file_info, hfile::kLastKeyName);
-  // Hudi's writer cuts it behind the row.
+  // Hudi's writer cuts it after the row.
   CellKey last;
   if (last_key != nullptr &&
       (last_key_.compare(0, last_key->size(), *last_key) != 0 ||
@@ -436,7 +438,7 @@ absl::Status Verifier::CheckInnerIndex(const IndexEntry& entry,
                                        uint64_t levels_below,
                                        IndexWalk* walk) const {
   const auto found = inner_indexes_.find(entry.offset);
-  // Each block is met once.
+  // Each block is visited once.
   if (found == inner_indexes_.end() || found->second.first != entry.size ||
       ++walk->inner_count > inner_indexes_.size()) {
     return DataLoss(entry.offset,
@@ -608,7 +610,7 @@ absl::Status Verifier::Run() {
 }  // namespace
 
 absl::Status HFileReader::Impl::Verify(bool with_keys) const {
-  // Once more, from the source: it may have been damaged since.
+  // Opens the file again, since it may have been damaged meanwhile.
   const std::unique_ptr<FilterCache> cache =
       NewShardedLruCache({kVerifyCacheBytes});
   HFileReaderOptions options;

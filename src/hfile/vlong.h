@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Integers of variable length as Hadoop writes them ("vlong": the first byte is
-// the value, or says how many follow), and bytes behind a size. Readers take a
+// the value, or says how many follow), and bytes after a size. Readers take a
 // view, advance it, and return false when it is too short.
 
 #ifndef ROWBLOOM_HFILE_VLONG_H_
@@ -26,7 +26,7 @@ inline bool ReadBytes(std::string_view* in, int64_t size,
 void AppendVlong(int64_t value, std::string* out);
 bool ReadVlong(std::string_view* in, int64_t* value);
 
-// A vlong size, then so many bytes.
+// A vlong size, then that many bytes.
 void AppendSizedBytes(std::string_view bytes, std::string* out);
 bool ReadSizedBytes(std::string_view* in, std::string_view* bytes);
 

@@ -79,8 +79,8 @@ class FileSource : public RandomAccessSource {
   const std::string path_;
 };
 
-// Unbuffered: what is appended is chunks. The first error stays, so that a
-// file with a hole in it can not be synced as a good one.
+// Unbuffered, since callers append whole chunks. The first error is kept, so
+// that a file with a hole in it cannot be synced as a good one.
 class PosixFileSink : public FileSink {
  public:
   PosixFileSink(int fd, const std::string& path) : fd_(fd), path_(path) {}
@@ -112,8 +112,8 @@ class PosixFileSink : public FileSink {
     if (status_.ok() && Retry([&] { return fsync(fd_); }) < 0) {
       status_ = ErrnoStatus(absl::StrCat(path_, ": fsync"));
     }
-    // Not repeated: after EINTR the descriptor is gone, and the bytes were
-    // synced before.
+    // close() is not repeated: after EINTR the descriptor is gone, and the
+    // bytes are already synced.
     if (close(std::exchange(fd_, -1)) < 0 && errno != EINTR && status_.ok()) {
       status_ = ErrnoStatus(absl::StrCat(path_, ": close"));
     }

@@ -63,7 +63,7 @@ absl::Status ReadComponent(std::string_view key, size_t* at,
     component->clear();
     for (size_t i = begin; i + 1 < end; ++i) {
       component->push_back(key[i]);
-      if (key[i] == '\0') ++i;  // ComponentSize() saw the FF behind it.
+      if (key[i] == '\0') ++i;  // ComponentSize() saw the FF after it.
     }
   }
   *at = end + 1;
@@ -251,7 +251,7 @@ size_t KeyCodec::ColumnPartSize(std::string_view key,
   *row_part_size = row_part;
   if (row_part == 0 || row_part == key.size()) return 0;
   if (kind_ != Kind::kOrdered) return key.size();
-  // Behind the row's 00 stands 01, or 02 in an upper bound, which holds no
+  // After the row's 00 follows 01, or 02 in an upper bound, which has no
   // column.
   if (key[row_part] != kTerminator) return 0;
   const size_t qualifier_begin = row_part + 1;

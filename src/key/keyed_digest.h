@@ -19,15 +19,16 @@ class DigestMixer {
   explicit DigestMixer(const DigestSecret& secret);
 
   bool has_secret() const { return check_ != 0; }
-  // Tells this secret from others; 0 without one.
+  // Distinguishes this secret from others; 0 without a secret.
   uint64_t check() const { return check_; }
 
-  // The digest that filters are made of and asked for, with a secret.
+  // The digest that filters are built from and queried with if there is a
+  // secret.
   KeyDigest Mix(KeyDigest digest) const {
     // The high half of multiplier * digest + addend, modulo 2^128, both of 128
-    // bits: any two digests fall independently of each other if nobody knows
-    // these (Dietzfelbinger 1996). That alone would leave arithmetic
-    // progressions what they are; the rest does not.
+    // bits: any two digests are mapped independently of each other if nobody
+    // knows the words (Dietzfelbinger 1996). That alone would keep arithmetic
+    // progressions; the two shifts and the second product break them up.
     const unsigned __int128 low =
         static_cast<unsigned __int128>(multiplier_low_) * digest.value +
         addend_low_;

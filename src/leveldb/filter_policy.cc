@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The filter policy for LevelDB: keys to digests to a filter blob, and back.
+// The filter policy for LevelDB: encodes the digests of keys as a filter blob,
+// and looks keys up in it.
 
 #include <memory>
 #include <string>
@@ -38,7 +39,7 @@ class LevelDbFilterPolicy final : public leveldb::FilterPolicy {
     Count(FilterCounter::kLookups);
     const absl::StatusOr<FilterBlob> blob =
         ParseFilterBlob(std::string_view(filter.data(), filter.size()));
-    // Metadata would change what is asked; this version knows none.
+    // Metadata would change the lookup; this version defines none.
     if (!blob.ok() || !blob->metadata.empty() || !VerifyUnits(*blob).ok()) {
       Count(FilterCounter::kLoadErrors);
       return true;

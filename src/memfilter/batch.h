@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches over one array of bits: the memory that a group of keys needs is
-// asked for before any of it is waited for.
+// Batches over one array of bits: they prefetch the memory of a group of keys
+// before they read any of it.
 
 #ifndef ROWBLOOM_MEMFILTER_BATCH_H_
 #define ROWBLOOM_MEMFILTER_BATCH_H_
@@ -21,16 +21,16 @@ namespace rowbloom::memfilter {
 
 inline constexpr size_t kBatchGroup = 32;
 
-// In a smaller array, which a processor's cache holds, there is nothing to wait
-// for: keys are faster one by one (bench/memfilter).
+// A smaller array fits a processor's cache, so prefetching gains nothing: keys
+// are faster one by one (bench/memfilter).
 inline constexpr uint64_t kSmallestBatchBits = uint64_t{1} << 25;
 
 inline bool IsBatched(const BloomShape& shape) {
   return shape.bit_count >= kSmallestBatchBits;
 }
 
-// Calls `add(digest)` for all keys; of a large array, `prefetch(position)` for
-// the bits of a group of them before.
+// Calls `add(digest)` for all keys; for a large array, first
+// `prefetch(position)` for the bits of each group of keys.
 template <typename Prefetch, typename Add>
 void AddBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
               const Prefetch& prefetch, const Add& add) {
@@ -48,7 +48,7 @@ void AddBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
   }
 }
 
-// One by one, up to the first that finds no room.
+// Adds keys one by one, up to the first that finds no room.
 template <typename Filter>
 absl::Status AddUntilFull(absl::Span<const KeyDigest> digests, Filter* filter) {
   for (const KeyDigest digest : digests) {
@@ -58,9 +58,9 @@ absl::Status AddUntilFull(absl::Span<const KeyDigest> digests, Filter* filter) {
   return absl::OkStatus();
 }
 
-// The answer of `ask(digest)` for all keys. Of a large array, probe by probe
-// over a group, of which only the keys go on whose `test(position)` was true so
-// far: absent ones touch as little memory as when they are asked alone.
+// Stores the answer of `ask(digest)` for all keys. For a large array, probes a
+// group in rounds and drops a key once `test(position)` is false: absent keys
+// touch as little memory as in lookups of their own.
 template <typename Ask, typename Prefetch, typename Test>
 void AskBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
               const Ask& ask, const Prefetch& prefetch, const Test& test,
@@ -102,7 +102,7 @@ void AskBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
   }
 }
 
-// Over filters of several arrays: `prefetch(digest)` for a group, then
+// For filters of several arrays: calls `prefetch(digest)` for a group, then
 // `ask(digest)`.
 template <typename Prefetch, typename Ask>
 void AskRows(absl::Span<const KeyDigest> digests, const Prefetch& prefetch,

@@ -23,7 +23,7 @@ constexpr int kOffsetBits = 48;
 constexpr uint64_t kOffsetMask = (uint64_t{1} << kOffsetBits) - 1;
 constexpr uint64_t kMaxDump = (uint64_t{1} << (64 - kOffsetBits)) - 1;
 
-// Up to the first error, which is the last answer.
+// Adds items up to the first error, which is the last answer.
 std::vector<absl::StatusOr<bool>> AddItems(
     ScalableFilter* filter, absl::Span<const std::string_view> items) {
   std::vector<absl::StatusOr<bool>> answers;
@@ -148,7 +148,7 @@ BfCommands::Transfers::iterator BfCommands::FindTransfer(Transfers* transfers,
                       });
 }
 
-// The newest, of `most`.
+// Appends a transfer, and drops the oldest if there are more than `most`.
 BfCommands::Transfers::iterator BfCommands::Begin(Transfer transfer,
                                                   size_t most,
                                                   Transfers* transfers) {
@@ -208,7 +208,7 @@ absl::StatusOr<bool> BfCommands::AppendChunk(Transfer* load, uint64_t begin,
 absl::Status BfCommands::LoadChunk(std::string_view key, uint64_t iterator,
                                    std::string_view data) {
   const uint64_t dump = iterator >> kOffsetBits;
-  // Wraps around if the chunk is longer than that; then none begins there.
+  // Wraps around if the chunk is longer than the offset; then it fits no load.
   const uint64_t begin = (iterator & kOffsetMask) - data.size();
   auto load = FindTransfer(&loads_, key, dump);
   if (begin == 0 && !data.empty()) {

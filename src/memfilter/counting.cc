@@ -64,7 +64,7 @@ void CountingFilter::Increment(uint64_t i) {
   stuck_counters_ += count + 1 == max_counter();
 }
 
-// False if it is 0. One that is stuck stays.
+// Returns false if the counter is 0. A stuck counter stays as it is.
 bool CountingFilter::Decrement(uint64_t i) {
   const uint64_t count = Counter(i);
   if (count == 0) return false;
@@ -93,8 +93,8 @@ bool CountingFilter::Remove(KeyDigest digest) {
   BloomProbes probes(digest, options_.shape.bit_count);
   for (uint32_t i = 0; i < options_.shape.probe_count; ++i) {
     if (Decrement(probes.Next())) continue;
-    // Those before it go back. None of them was stuck and is not now: what
-    // Decrement() took is below the maximum by one at least.
+    // Restores the counters before it, but not those at the maximum: these were
+    // stuck, and Decrement() left them as they are.
     BloomProbes again(digest, options_.shape.bit_count);
     for (uint32_t j = 0; j < i; ++j) {
       const uint64_t position = again.Next();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the number of set bits says about one array.
+// Estimates from the number of set bits in one array.
 
 #ifndef ROWBLOOM_MEMFILTER_ESTIMATES_H_
 #define ROWBLOOM_MEMFILTER_ESTIMATES_H_
@@ -17,13 +17,14 @@ inline double Fill(const BloomShape& shape, uint64_t bits_set) {
   return static_cast<double>(bits_set) / static_cast<double>(shape.bit_count);
 }
 
-// That all bits of an absent key are set.
+// The probability that all bits of an absent key are set.
 inline double RateAt(const BloomShape& shape, uint64_t bits_set) {
   return std::pow(Fill(shape, bits_set), shape.probe_count);
 }
 
-// The keys that most likely set so many bits, -m/k ln(1 - X/m) (Swamidass and
-// Baldi 2007); where all are set, those that leave half a bit.
+// The most likely number of keys that set `bits_set` bits, -m/k ln(1 - X/m)
+// (Swamidass and Baldi 2007); if all bits are set, the number that leaves half
+// a bit clear.
 inline uint64_t KeysThatSet(const BloomShape& shape, uint64_t bits_set) {
   const double bits = static_cast<double>(shape.bit_count);
   const double clear = std::max(bits - static_cast<double>(bits_set), 0.5);

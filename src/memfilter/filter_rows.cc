@@ -49,7 +49,8 @@ void FilterRows::SetAll(const FilterRows& other) {
   for (size_t row = 0; row < size(); ++row) {
     rows_[row].bits.SetAll(other.rows_[row].bits);
     rows_[row].bits_set = rows_[row].bits.CountSet();
-    // As each key that counts has set a bit; fewer if both had some of them.
+    // Each counted key has set a bit, which caps the sum. Keys that both have
+    // count twice below the cap.
     rows_[row].key_count = std::min(
         rows_[row].key_count + other.rows_[row].key_count, rows_[row].bits_set);
   }
@@ -57,7 +58,7 @@ void FilterRows::SetAll(const FilterRows& other) {
 
 void FilterRows::Prepend(const FilterRows& other, size_t group_size) {
   RB_CHECK(shape_ == other.shape_ && other.size() % group_size == 0);
-  std::vector<Row> taken;  // First: `other` may be this.
+  std::vector<Row> taken;  // A copy: `other` may be *this.
   const auto has_bits = [](const Row& row) { return row.bits_set > 0; };
   for (auto group = other.rows_.begin(); group != other.rows_.end();) {
     const auto end = group + static_cast<ptrdiff_t>(group_size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows in a saved filter: their shape and number, each row's keys, then all
-// bits.
+// Rows in a saved filter: their shape and number, each row's key count, then
+// all bits.
 
 #ifndef ROWBLOOM_MEMFILTER_FILTER_ROWS_FORM_H_
 #define ROWBLOOM_MEMFILTER_FILTER_ROWS_FORM_H_
@@ -14,8 +14,8 @@ namespace rowbloom {
 class FilterRowsForm {
  public:
   static void Save(const FilterRows& rows, memfilter::SavedFormWriter* writer);
-  // At least one row; otherwise *reader has refused. Allocates no more than
-  // the saved filter has.
+  // Returns at least one row, unless *reader has refused. Allocates no more
+  // bytes than the saved filter has.
   static FilterRows Load(memfilter::SavedFormReader* reader);
 };
 

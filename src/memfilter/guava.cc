@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stream, as BloomFilter.writeTo() has it, big-endian:
+// The stream that BloomFilter.writeTo() writes, big-endian:
 //   strategy ordinal (1) | probes (1, unsigned) | words (4) | each word (8)
 
 #include "rowbloom/memfilter/guava.h"
@@ -13,8 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/coding.h"
-#include "hash/murmur3.h"
 #include "memfilter/estimates.h"
+#include "memfilter/murmur3.h"
 #include "memfilter/same_options.h"
 
 namespace rowbloom {
@@ -27,13 +27,13 @@ struct Stream {
   static constexpr size_t kWordCount = 2;   // 4 bytes.
   static constexpr size_t kWords = 6;
 };
-// A Java array's.
+// The limit of a Java array.
 constexpr uint64_t kMaxWords = std::numeric_limits<int32_t>::max();
 
 }  // namespace
 
 GuavaDigest GuavaDigest::Bytes(std::string_view bytes) {
-  const hash::Hash128 hash = hash::Murmur3X64_128(bytes);
+  const memfilter::Hash128 hash = memfilter::Murmur3X64_128(bytes);
   return {hash.low, hash.high};
 }
 

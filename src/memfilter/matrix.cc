@@ -96,7 +96,7 @@ absl::Status MatrixFilter::Union(const MatrixFilter& other) {
   return absl::OkStatus();
 }
 
-// In each group an absent key meets one row, any of them alike.
+// In each group an absent key probes one row, and each is equally likely.
 double MatrixFilter::expected_fpr() const {
   double none = 1;
   for (uint32_t group = 0; group < options_.group_count; ++group) {

@@ -21,7 +21,7 @@ struct HasUnion<Filter, std::void_t<decltype(std::declval<Filter&>().Union(
                             std::declval<const Filter&>()))>> : std::true_type {
 };
 
-// Whether Add() of many can fail.
+// True if Add() of many keys can fail.
 template <typename Filter>
 constexpr bool kCanBeFull =
     !std::is_void_v<decltype(std::declval<Filter&>().Add(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The condition of a union.
+// Checks that filters have equal options, as a union requires.
 
 #ifndef ROWBLOOM_MEMFILTER_SAME_OPTIONS_H_
 #define ROWBLOOM_MEMFILTER_SAME_OPTIONS_H_

@@ -4,6 +4,8 @@
 
 #include "memfilter/saved_form.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -12,7 +14,6 @@
 #include "base/absl_view.h"
 #include "base/check.h"
 #include "base/coding.h"
-#include "hash/digest.h"
 #include "rowbloom/version.h"
 
 namespace rowbloom {
@@ -55,17 +56,18 @@ struct Header {
 static_assert(Header::kChecksum + 8 == Header::kSize);
 constexpr std::string_view kMagic = "rbmemflt";
 static_assert(Header::kMagic + kMagic.size() == Header::kVersion);
-// So that sizes in bytes fit 64 bits.
+// Sizes in bytes must fit 64 bits.
 constexpr uint64_t kMaxWords = uint64_t{1} << 56;
 
-// Of the header before it, and of what follows it.
+// The checksum of all bytes but its own field, the last of the header.
 uint64_t Checksum(std::string_view bytes) {
-  return hash::Hash64(bytes.substr(Header::kSize),
-                      hash::Hash64(bytes.substr(0, Header::kChecksum)));
+  const uint64_t seed = XXH3_64bits(bytes.data(), Header::kChecksum);
+  return XXH3_64bits_withSeed(bytes.data() + Header::kSize,
+                              bytes.size() - Header::kSize, seed);
 }
 
-// The magic, the sizes, the checksum, then the version: in this order for every
-// version, so that newer is told from damaged.
+// Checks the magic, the sizes, the checksum, then the version. Every version
+// keeps this order, so that a newer version is not taken for damage.
 absl::Status CheckEnvelope(std::string_view bytes) {
   if (bytes.size() < Header::kSize) {
     return absl::DataLossError(absl::StrCat(

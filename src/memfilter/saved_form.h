@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The envelope of a saved filter: which kind, its parameters as varints, its
+// The envelope of a saved filter: its kind, its parameters as varints and its
 // words, under one checksum. Bytes: docs/memfilters.md, section "Saved form".
 //
 //   SavedFormWriter writer(MemFilterKind::kStandard);
@@ -36,7 +36,7 @@ class SavedFormWriter {
 
   void AddVarint(uint64_t value);
   void AddDouble(double value);
-  // They must stay until Finish().
+  // `words` must stay valid until Finish().
   void AddWords(absl::Span<const uint64_t> words) { words_.push_back(words); }
   std::string Finish() const;
 
@@ -46,8 +46,8 @@ class SavedFormWriter {
   std::vector<absl::Span<const uint64_t>> words_;
 };
 
-// Reads in the order of writing. A read that fails is remembered: ask Finish()
-// before what was read is used for more than sizes.
+// Reads in the order of writing. A failed read is remembered: call Finish()
+// before using the values for more than sizes.
 class SavedFormReader {
  public:
   // Checks everything under the checksum, and that the filter is of this kind.
@@ -56,14 +56,14 @@ class SavedFormReader {
 
   uint64_t Varint();
   double Double();
-  // The shape of an array of bits, both valid, or a failure.
+  // Reads the shape of an array of bits; refuses an invalid one.
   BloomShape Shape();
-  // False, and nothing allocated, if there are not so many words left.
+  // Returns false, and allocates nothing, if there are too few words left.
   bool Bits(uint64_t bit_count, BitArray* bits);
-  // What was read last makes no sense: says so, with its offset.
+  // Records that the value read last is invalid, with the offset after it.
   void Refuse(absl::string_view what);
-  // DataLoss for a read that failed, or if something is left;
-  // ResourceExhausted if there was no memory.
+  // DataLoss if a read failed or bytes are left; ResourceExhausted if there was
+  // no memory.
   absl::Status Finish();
 
  private:
@@ -73,12 +73,12 @@ class SavedFormReader {
   absl::Status status_;
 };
 
-// Of any saved filter: DataLoss for damage, Unimplemented for a newer version
-// or a kind that this library does not know.
+// The kind of a saved filter. DataLoss for damage, Unimplemented for a newer
+// version or a kind that this library does not know.
 absl::StatusOr<MemFilterKind> SavedFormKind(std::string_view bytes);
 
-// How long the saved filter is that begins with these bytes; as long as a
-// header's fields are missing, more than there are. DataLoss if none begins so.
+// The size of the saved filter that begins with these bytes; the size of a
+// header if they are fewer than that. DataLoss if no filter begins so.
 absl::StatusOr<uint64_t> SavedFormSize(std::string_view first_bytes);
 
 }  // namespace rowbloom::memfilter

@@ -15,14 +15,14 @@ namespace rowbloom {
 
 namespace {
 
-// More would cost more to ask than they are worth.
+// More layers would cost lookups more than they are worth.
 constexpr size_t kMaxLayers = 1024;
 
-// The keys for which the smallest layers are made, though they take fewer. The
-// rates of full layers vary around what they were made for, about log-normally
-// with a deviation of 0.46 sqrt(probes / keys); one that is made for 1 -
-// tightening of what is left of the target stays within it up to 3.7
-// deviations. For less tightening than 0.25 that would be many keys.
+// The smallest number of keys for which a layer is sized, even if it takes
+// fewer. The rates of full layers vary around their planned rates, about
+// log-normally with a deviation of 0.46 sqrt(probes / keys). A layer planned
+// for 1 - tightening of the remaining target stays within it up to 3.7
+// deviations. A tightening below 0.25 would need many keys, and counts as 0.25.
 uint64_t LeastKeys(const ScalableOptions& options) {
   const double tightening = std::clamp(options.tightening, 0.25, 0.5);
   const double probes = std::min<double>(
@@ -63,10 +63,11 @@ absl::StatusOr<ScalableFilter> ScalableFilter::New(
   return filter;
 }
 
-// A fixed share of what earlier layers left of the target. On average that is
-// the geometric series of the paper; but rates of full layers vary around what
-// they were made for, and so the sum stays below the target all the same. If
-// they leave almost nothing, a small part of what the series would have.
+// A fixed share of the target that earlier layers left. On average that is the
+// geometric series of the paper; but rates of full layers vary around their
+// planned rates, and this keeps the sum below the target all the same. If
+// almost nothing is left, the layer gets a small part of its term of the
+// series.
 double ScalableFilter::NextLayerFpr() const {
   if (options_.non_scaling) return options_.target_fpr;
   double left = options_.target_fpr;
@@ -78,8 +79,8 @@ double ScalableFilter::NextLayerFpr() const {
                   std::numeric_limits<double>::min());
 }
 
-// InvalidArgument if a layer of its size or rate cannot be, ResourceExhausted
-// if there is no memory for it.
+// InvalidArgument if the next layer's size or rate is impossible,
+// ResourceExhausted if there is no memory for it.
 absl::Status ScalableFilter::AppendLayer() {
   if (layers_.size() >= kMaxLayers) {
     return absl::InvalidArgumentError("it has the most layers that it may");
@@ -131,7 +132,7 @@ absl::Status ScalableFilter::Add(absl::Span<const KeyDigest> digests) {
 
 void ScalableFilter::MayContain(absl::Span<const KeyDigest> digests,
                                 bool* may_contain) const {
-  // Layer by layer: each asks a batch of those that no newer one has.
+  // Each layer looks up a batch of the keys that no newer layer has.
   for (size_t begin = 0; begin < digests.size();
        begin += memfilter::kBatchGroup) {
     const auto group = digests.subspan(begin, memfilter::kBatchGroup);
@@ -244,7 +245,7 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
     const uint64_t key_count = reader->Varint();
     BitArray bits;
     if (!reader->Bits(shape.bit_count, &bits)) break;
-    // Each key that counts has set a bit.
+    // Each counted key has set a bit.
     const uint64_t bits_set = bits.CountSet();
     if (capacity == 0 || capacity != planned || key_count > capacity ||
         key_count > bits_set) {
@@ -257,7 +258,7 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
         {StandardFilter(shape, std::move(bits)), capacity, key_count});
     if (__builtin_mul_overflow(planned, uint64_t{options.expansion},
                                &planned)) {
-      planned = 0;  // That of no further layer.
+      planned = 0;  // Refuses further layers.
     }
   }
   if (absl::Status status = reader->Finish(); !status.ok()) return status;

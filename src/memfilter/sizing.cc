@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kLn2 = 0.69314718055994530942;
 
-// For whole probes: -ln(1 - p^(1/k)), which is k n / m. In two ways, for small
-// powers and for those next to 1.
+// -ln(1 - p^(1/k)), which is k n / m for whole probes. Two formulas keep the
+// precision, for small powers and for those next to 1.
 double LoadFor(double fpr, uint32_t probe_count) {
   const double log_fill = std::log(fpr) / probe_count;
   return log_fill < -kLn2 ? -std::log1p(-std::exp(log_fill))
@@ -37,7 +37,7 @@ absl::Status CheckRange(const BloomSizeRequest& request) {
     return absl::InvalidArgumentError(absl::StrCat(
         "probes ", *request.probe_count, ": must be 1 to ", kMaxProbeCount));
   }
-  // Not a NaN either.
+  // Written so that NaN fails, too.
   if (request.target_fpr &&
       !(*request.target_fpr > 0 && *request.target_fpr < 1)) {
     return absl::InvalidArgumentError(
@@ -69,7 +69,7 @@ absl::StatusOr<uint32_t> WholeProbes(double value) {
   return static_cast<uint32_t>(probes);
 }
 
-// The fewest probes with which bits and keys have the rate.
+// The fewest probes that reach the rate with these bits and keys.
 absl::StatusOr<uint32_t> ProbesFor(double key_count, double bit_count,
                                    double fpr) {
   // The rate falls until the best number and rises beyond it.
@@ -90,7 +90,7 @@ absl::StatusOr<uint32_t> ProbesFor(double key_count, double bit_count,
 
 absl::StatusOr<uint64_t> BitsFor(const BloomSizeRequest& request) {
   const double keys = static_cast<double>(*request.key_count);
-  if (!request.target_fpr) {  // Probes are given, and are to be the best.
+  if (!request.target_fpr) {  // The given probes are to be the best.
     return Whole("bits", std::ceil(*request.probe_count * keys / kLn2));
   }
   return Whole("bits",
@@ -149,7 +149,7 @@ absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& asked) {
         "two or three of keys, bits, false positive rate and probes must be "
         "given, keys or bits among them");
   }
-  // The best would be less than one.
+  // The best number of probes would be less than one.
   if (given == 2 && request.target_fpr && *request.target_fpr > 0.5) {
     request.probe_count = 1;
   }

@@ -60,7 +60,7 @@ absl::StatusOr<bool> SplitFilter::Add(KeyDigest digest) {
   const uint32_t row = open_rows_[static_cast<size_t>(choice)];
   const bool changed = rows_.Put(row, {digest, rows_.shape()});
   if (rows_.key_count(row) >= options_.keys_per_row) {
-    // In order, as a filter that is loaded has them.
+    // Keeps the rows in order, as in a loaded filter.
     open_rows_.erase(open_rows_.begin() + static_cast<ptrdiff_t>(choice));
   }
   return changed;

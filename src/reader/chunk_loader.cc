@@ -97,7 +97,7 @@ absl::Status ChunkLoader::Verify(size_t chunk) const {
 
 void ReadAll(absl::Span<PendingLoad> loads) {
   std::vector<SourceRead> reads;
-  std::vector<size_t> first_load;  // Of each read.
+  std::vector<size_t> first_load;  // Indexed by read.
   for (size_t first = 0; first < loads.size();) {
     const RandomAccessSource& source = loads[first].loader->source();
     const uint64_t begin = loads[first].load.offset;
@@ -126,7 +126,7 @@ void ReadAll(absl::Span<PendingLoad> loads) {
   }
   first_load.push_back(loads.size());
 
-  // One call for the reads of each group of sources, or of each source.
+  // One ReadMany() for each group of sources, or for a source without a group.
   const auto group_of = [](const SourceRead& read) {
     const void* group = read.source->read_group();
     return group == nullptr ? static_cast<const void*>(read.source) : group;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says which bytes a chunk is read from, reads them, checks them and cuts them
-// to the wanted steps of precision. Chunks that lie together are read together.
+// Locates the bytes of a chunk, reads them, checks them and cuts them to the
+// wanted steps of precision. Adjacent chunks are read together.
 
 #ifndef ROWBLOOM_READER_CHUNK_LOADER_H_
 #define ROWBLOOM_READER_CHUNK_LOADER_H_
@@ -50,7 +50,7 @@ class ChunkLoader {
   }
   // The read that brings `steps` of the chunk (1 to FilterSteps()) into memory.
   FilterLoad LoadOf(size_t chunk, uint32_t steps) const;
-  // Makes a chunk of the bytes of a load.
+  // Makes a chunk from the bytes of a load.
   absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
       const FilterLoad& load, std::string_view bytes) const;
   // Reads and checks the whole chunk.
@@ -66,7 +66,7 @@ class ChunkLoader {
   const std::shared_ptr<const LoadPolicy> policy_;
 };
 
-// A load on its way.
+// A load in progress.
 struct PendingLoad {
   const ChunkLoader* loader = nullptr;
   FilterLoad load;
@@ -75,8 +75,8 @@ struct PendingLoad {
   std::shared_ptr<const char[]> buffer;
 };
 
-// Reads what all loads need, at once as far as their sources can. Loads of one
-// source that lie together are one read if they follow each other in `loads`.
+// Reads the bytes of all loads, at once if their sources can. Adjacent loads of
+// one source are one read if they follow each other in `loads`.
 void ReadAll(absl::Span<PendingLoad> loads);
 
 }  // namespace rowbloom::reader

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where one file's chunks are in a cache: a slot for each, through which
-// lookups find it without the cache's lock, and when to try a load again.
+// The chunks of one file in a cache: a slot for each, through which lookups
+// find it without the cache's lock, and a pause before its next load.
 //
 //   {
-//     const threads::EpochGuard guard;   // No call of a cache under it.
+//     const threads::EpochGuard guard;   // Call no cache under it.
 //     if (const cache::ChunkValue* value = slots.Find(chunk)) ...
 //   }
 //   if (FilterCache::Handle* handle = slots.Lookup(chunk)) ...
 //
-// Any number of threads. The cache must outlive it, which the library's own
-// checks.
+// Any number of threads may call it. The cache must outlive it; the library's
+// own cache checks this.
 
 #ifndef ROWBLOOM_READER_CHUNK_SLOTS_H_
 #define ROWBLOOM_READER_CHUNK_SLOTS_H_
@@ -63,8 +63,8 @@ class ChunkSlots {
     }
     return value;
   }
-  // The value under the chunk's key, whoever has put it there; nullptr if there
-  // is none. Release() the handle.
+  // The value under the chunk's key, no matter who put it there; nullptr if
+  // there is none. Release() the handle.
   FilterCache::Handle* Lookup(size_t chunk) const {
     return chunk_cache_ != nullptr ? chunk_cache_->LookupChunk(KeyOf(chunk))
                                    : place_.cache->Lookup(KeyOf(chunk));

@@ -8,7 +8,7 @@
 namespace rowbloom {
 namespace {
 
-// Other keys may have the same digest: the whole key is compared.
+// Other keys may have the same digest, so the whole key is compared.
 class RememberedKey final : public FilterCache::Value {
  public:
   explicit RememberedKey(const FilterKey& key)

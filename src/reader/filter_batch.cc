@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches: what is in memory answers first, then all missing chunks that pay
-// are read at once.
+// Batches: chunks in memory answer first, then all missing chunks that pay are
+// read at once.
 
 #include <algorithm>
 #include <array>
@@ -74,7 +74,7 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
 
 void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
                                     bool* may_contain) {
-  // By reader and chunk, and so by offset within a source.
+  // Sorts by reader and chunk, and thus by offset within a source.
   std::sort(
       missing->begin(), missing->end(), [](const Located& a, const Located& b) {
         if (a.reader != b.reader) {

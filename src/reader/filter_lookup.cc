@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lookups of one key: a chunk in memory answers; one that is not is loaded if
+// Lookups of one key: a chunk in memory answers; another chunk is loaded if
 // that pays.
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void FilterReader::Impl::CountFailure(size_t chunk, bool is_claimed) const {
 }
 
 // The fewer instructions a lookup has, and the fewer of them wait for memory,
-// the more lookups overlap in the processor. Rare cases are elsewhere.
+// the more lookups overlap in the processor. Other functions handle rare cases.
 bool FilterReader::Impl::MayContain(const FilterKey& key) const {
   threads::ThreadRecord& thread = threads::ThisThread();
   stats::FileCounters::Own counters = counters_.OwnOf(thread);
@@ -131,7 +131,7 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
                                               : LoadPolicy::Answer::kNo);
   }
   if (was_asked) {
-    // An engine that asks has no use for a better answer than "no".
+    // An engine that calls Ask() needs no more precision after a "no".
     if (is_sample && (may_contain || will_read) && !always_loads() &&
         WantsGrowth(chunk, load)) {
       return FilterAnswer::kNotInMemory;

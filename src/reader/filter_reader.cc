@@ -133,7 +133,7 @@ absl::StatusOr<FilterReader::Impl::Tail> FilterReader::Impl::ReadTail(
   if (!footer.ok()) return footer.status();
   std::string rest;
   if (footer->tail_size(place) > tail_size) {
-    // The index is longer than guessed: one more read, of the whole tail.
+    // The index is longer than guessed, so the whole tail is read.
     tail_size = footer->tail_size(place);
     rest.resize(static_cast<size_t>(tail_size));
     status =

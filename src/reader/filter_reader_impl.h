@@ -29,7 +29,7 @@ namespace rowbloom {
 class FilterReader::Impl {
  public:
   // Answers that the index gives without a filter. Locate() also gives the
-  // digest to ask the chunk's filter for.
+  // digest to look up in the chunk's filter.
   static constexpr int64_t kNo = -1;
   static constexpr int64_t kMaybe = -2;
 
@@ -55,8 +55,8 @@ class FilterReader::Impl {
   static void MayContain(absl::Span<const FilterQuestion> questions,
                          bool* may_contain);
   FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
-  // A fiber may go on in another thread after the read before it, so nothing of
-  // the thread may be kept from before: hence no inlining.
+  // Not inlined: a fiber may continue in another thread after the read before
+  // it, so nothing thread-local may be kept from before.
   ABSL_ATTRIBUTE_NOINLINE FilterAnswer
   Offer(const FilterLoad& load, const absl::StatusOr<std::string_view>& bytes,
         const FilterKey& key) const;
@@ -90,33 +90,34 @@ class FilterReader::Impl {
     return options_.loading == FilterLoading::kAlways;
   }
 
-  // Ask() in all its cases. `is_counted`: as a lookup and a sample, already.
-  // `will_read`: the caller makes the read at once, even to know more of a key
-  // that memory denies.
+  // Handles all cases of Ask(). `is_counted`: the lookup is already counted, as
+  // a sample. `will_read`: the caller makes the read at once, even for more
+  // precision after memory denied the key.
   FilterAnswer AskInAnyCase(const FilterKey& key, bool is_counted,
                             bool will_read, FilterLoad* load) const;
-  // MayContain() in all its cases.
+  // Handles all cases of MayContain().
   bool AskAndLoad(const FilterKey& key, bool is_counted) const;
 
-  // The chunk in memory if its slot has it, else nullptr. Under a guard.
+  // The chunk in memory if its slot has it, else nullptr. Call it under a
+  // guard.
   const reader::ResidentChunk* FindInSlot(size_t chunk) const {
     return static_cast<const reader::ResidentChunk*>(slots_.Find(chunk));
   }
-  // These call ask(const FilterView&) with the filter in memory; false if there
-  // is none.
+  // These call ask(const FilterView&) with the filter in memory; they return
+  // false if it is not there.
   template <typename AskFilter>
   bool AskSlot(size_t chunk, const AskFilter& ask) const;
-  // By the cache's table: chunks that another reader or a warmer put there.
-  // One without an open reader is this reader's from then on.
+  // Finds the chunk in the cache's table, even if another reader or a warmer
+  // put it there. This reader takes over a chunk without an open reader.
   template <typename AskFilter>
   bool AskCache(size_t chunk, const AskFilter& ask) const;
-  // By slot or by table, unless a pause says that the chunk was missed a moment
-  // ago. *is_paused says so.
+  // Finds the chunk by slot or by table. Sets *is_paused, and skips the table,
+  // if the chunk was missed a moment ago.
   template <typename AskFilter>
   bool AskMemory(size_t chunk, const AskFilter& ask, bool* is_paused) const;
 
-  // Decides about a chunk that is not in memory, beside planned loads of so
-  // many bytes. If a load pays, sets *load.
+  // Decides whether to load a chunk that is not in memory, beside planned loads
+  // of `planned_bytes`. Sets *load if the load pays.
   bool WantsLoad(size_t chunk, uint64_t planned_bytes, FilterLoad* load) const;
   // Decides whether a chunk in memory should have more steps.
   bool WantsGrowth(size_t chunk, FilterLoad* load) const;
@@ -124,7 +125,7 @@ class FilterReader::Impl {
   bool ClaimLoad(size_t chunk) const {
     return always_loads() || slots_.Claim(chunk, reader::kLoadingPause);
   }
-  // True if Ask() of this reader could have asked for it.
+  // True if Ask() of this reader could have returned this load.
   bool IsLoad(const FilterLoad& load) const;
   // True if the chunk is in memory already: another lookup has loaded it, or
   // has offered the bytes that this one waited for.
@@ -142,7 +143,7 @@ class FilterReader::Impl {
                   bool is_claimed, const AskFilter& ask) const;
   void CountFailure(size_t chunk, bool is_claimed) const;
   void Put(size_t chunk, std::unique_ptr<reader::ResidentChunk> resident) const;
-  // The cache's chunk if it is this block's. Release() it.
+  // The cache's chunk if it belongs to this block. Release() the handle.
   FilterCache::Handle* LookUp(size_t chunk) const;
   const reader::ResidentChunk& ChunkOf(FilterCache::Handle* handle) const {
     return static_cast<const reader::ResidentChunk&>(slots_.ValueOf(handle));
@@ -159,12 +160,12 @@ class FilterReader::Impl {
     size_t question = 0;
     KeyDigest digest;
   };
-  // Answers what the slots have; the rest goes to *missing.
+  // Answers questions whose chunk is in a slot; the others go to *missing.
   static void AskBlock(absl::Span<const FilterQuestion> questions, size_t begin,
                        bool* may_contain, std::vector<Located>* missing);
   static void AskMissing(std::vector<Located>* missing, bool* may_contain);
-  // Counts the answers of questions with the same chunk. Not inlined: as
-  // Offer().
+  // Counts the answers of questions with the same chunk. Not inlined, as
+  // Offer() is not.
   enum class Known { kInMemory, kLoaded, kNever };
   ABSL_ATTRIBUTE_NOINLINE void CountGroup(absl::Span<const Located> group,
                                           Known known,
@@ -175,11 +176,11 @@ class FilterReader::Impl {
     return has_secret_ ? mixer_.Mix(digest) : digest;
   }
 
-  // Every lookup reads these: they lie side by side.
+  // Every lookup reads these, so they are adjacent.
   const std::unique_ptr<const block::ParsedFilterBlock> parsed_;
   const BloomType bloom_type_;
   const bool has_row_keys_;
-  // Every key is asked by itself or its row.
+  // Every key is looked up by its own digest or its row's.
   const bool is_plain_;
   const bool has_secret_;
   const uint32_t prefix_length_bytes_;

@@ -36,7 +36,7 @@ class FilterWarmer final : public FilterChunkObserver {
     auto resident = reader::ResidentChunk::Make(
         {offset, filter.descriptor, identity_}, steps, units, Kernel::kBest,
         nullptr, static_cast<size_t>(chunk));
-    if (!resident.ok()) return;  // Read back, it would be refused as well.
+    if (!resident.ok()) return;  // A reader would refuse it as well.
     FilterCache::EntryOptions entry;
     entry.charge_bytes =
         reader::ResidentChunk::ChargeBytes(filter.descriptor, steps);

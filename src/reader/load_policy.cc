@@ -72,7 +72,7 @@ void LoadPolicy::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
 }
 
 void LoadPolicy::ReportCost(uint64_t read_bytes) {
-  // A moving average over some 16 reads.
+  // A moving average over about 16 reads.
   const uint64_t old = cost_bytes_.load(std::memory_order_relaxed);
   cost_bytes_.store(old - old / 16 + read_bytes / 16,
                     std::memory_order_relaxed);
@@ -142,7 +142,7 @@ uint32_t LoadPolicy::StepsToGrow(const Candidate& candidate,
   // The whole chunk is read again, but only the new steps are weighed: with all
   // of its bytes the last steps would never pay (`reader_bench precision`, 10
   // bits per key: 2.8 wasted reads in 1,000 gets in place of 1.9). The ledger
-  // is charged for what is read.
+  // is charged for all bytes read.
   const auto new_bytes = static_cast<double>(
       FilterAtStep(*candidate.descriptor, wanted).total_size_bytes() -
       FilterAtStep(*candidate.descriptor, steps).total_size_bytes());

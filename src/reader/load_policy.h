@@ -7,9 +7,9 @@
 // 16, how many lookups of absent keys each chunk gets; a chunk in memory saves
 // a data read for each of those that its filter denies. From that follow
 //
-//   AbsentRate   what a chunk in memory is worth: the cache evicts by it
-//   StepsToLoad  whether a lookup that misses the chunk loads it
-//   StepsToGrow  whether more steps of precision pay for their read
+//   AbsentRate   the value of a chunk in memory: the cache evicts by it
+//   StepsToLoad  the steps to load if a lookup misses the chunk; 0 for none
+//   StepsToGrow  the steps to have if more of them pay for their read
 //
 // A reader shares its policy with the chunks that it put into the cache. Any
 // number of threads may call all methods; counts that two threads raise at once
@@ -44,8 +44,9 @@ struct LoadRules {
   // share of its bytes, as in the ski rental problem: chunks that are asked a
   // few times only are never loaded.
   double wasted_share = 0.5;
-  // A chunk enters if it is worth this many times what has to go. Estimates
-  // vary, and chunks of the same worth would displace each other forever.
+  // A chunk is loaded if it is worth this many times the memory that it evicts.
+  // Estimates vary, and chunks of the same worth would displace each other
+  // forever.
   double hysteresis = 1.4;
   // More steps must pay for their read within this many half-lives of counts.
   double payback_half_lives = 4;
@@ -55,8 +56,9 @@ struct LoadRules {
 };
 inline LoadRules load_rules;
 
-// Lookups of a chunk that answer "maybe" while another thread loads it, at
-// most: a thread that was lost in fork() never ends its load.
+// The most lookups of a chunk that answer "maybe" while another thread loads
+// it. It is finite, because a thread that was lost in fork() never ends its
+// load.
 inline constexpr uint32_t kLoadingPause = 1 << 16;
 // After the nth failure in a row, 2^n - 2 lookups of the chunk pass before the
 // next try; after the 8th and later ones, 254.
@@ -79,14 +81,15 @@ class LoadPolicy {
 
   // Counts one lookup of stats::kSampleInterval.
   void CountSample(size_t chunk, Answer answer);
-  // The engine's report of what it found after a "maybe", and of what it read.
+  // The engine's reports after a "maybe": the outcome, and the bytes that it
+  // read.
   void ReportOutcome(bool key_was_there);
   void ReportCost(uint64_t read_bytes);
 
   // Lookups of absent keys that the chunk gets, for each lookup in all filters
   // of the cache.
   double AbsentRate(size_t chunk) const;
-  // Their number, each at the weight that its age leaves it.
+  // The number of these lookups, each weighted by its age.
   double AbsentLookups(size_t chunk) const;
   double cost_bytes() const {
     return static_cast<double>(cost_bytes_.load(std::memory_order_relaxed));
@@ -96,22 +99,22 @@ class LoadPolicy {
   struct Candidate {
     size_t chunk = 0;
     const FilterDescriptor* descriptor = nullptr;
-    const cache::ChunkCache* cache = nullptr;  // nullptr: an engine's own.
+    const cache::ChunkCache* cache = nullptr;  // nullptr: engine's cache.
     FilterCacheKey key;
   };
   // The number of steps to load of a chunk that is not in memory, after planned
-  // loads of so many bytes; 0: do not load it.
+  // loads of `planned_bytes`; 0 if it should not be loaded.
   uint32_t StepsToLoad(const Candidate& candidate,
                        uint64_t planned_bytes) const;
-  // The number of steps that a chunk with `steps` in memory should have; no
-  // more than `steps`: leave it.
+  // The number of steps that a chunk with `steps` in memory should have; at
+  // most `steps` if it should stay as it is.
   uint32_t StepsToGrow(const Candidate& candidate, uint32_t steps) const;
 
  private:
   double AbsentShare() const;
   void CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta);
-  // The steps that the chunk is worth at the cache's price for memory, where
-  // those that it has are paid for.
+  // The steps that the chunk is worth at the cache's price for memory. The
+  // `steps` that it has are paid for.
   uint32_t AffordableSteps(const Candidate& candidate, uint32_t steps) const;
 
   // Shared, because chunks may outlive an engine's cache.

@@ -12,10 +12,10 @@ namespace rowbloom::reader {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
-// Of an allocation and of a shared_ptr's control block.
+// The overhead of an allocation and of a shared_ptr's control block.
 constexpr size_t kUnitOverheadBytes = sizeof(UnitBuffer) + 64;
 
-// The most steps that fit into fewer units; 0 if one unit is all.
+// The most steps that fit into fewer units; 0 if there is only one unit.
 uint32_t StepsWithoutLastUnit(const FilterDescriptor& descriptor,
                               uint32_t steps) {
   const uint32_t units = FilterAtStep(descriptor, steps).unit_count;
@@ -95,7 +95,8 @@ double ResidentChunk::Worth() const {
          version.last_unit_saves / static_cast<double>(version.last_unit_bytes);
 }
 
-// The version that is given up, with its unit. The units that both have stay.
+// The version that is given up, with its last unit. Units that the new version
+// shares stay.
 struct ResidentChunk::Retired final : FilterCache::Value {
   explicit Retired(const Version* given_up) : version(given_up) {}
   const std::unique_ptr<const Version> version;

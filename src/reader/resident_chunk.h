@@ -2,7 +2,7 @@
 //
 // A chunk in memory: the units that were loaded, cut to the steps of precision
 // that it was given, and the view that answers from them. It can be shrunk by
-// its last unit while threads look.
+// its last unit while threads read it.
 
 #ifndef ROWBLOOM_READER_RESIDENT_CHUNK_H_
 #define ROWBLOOM_READER_RESIDENT_CHUNK_H_
@@ -47,12 +47,13 @@ using UnitPtrs = std::array<UnitPtr, FilterDescriptor::kMaxUnits>;
 // written.
 using SharedBlockIdentity = std::shared_ptr<const std::atomic<uint64_t>>;
 
-// What a chunk was read from. Under a file id that was used for two files,
-// another file's chunk would deny this file's keys: it is not taken for ours.
+// Identifies the bytes from which a chunk was read. If two files used one file
+// id, a foreign chunk would deny this file's keys; a reader compares origins to
+// reject it.
 struct ChunkOrigin {
   uint64_t offset = 0;  // In the block.
   FilterDescriptor descriptor;
-  SharedBlockIdentity block;  // The descriptor has 32 bits for each unit only.
+  SharedBlockIdentity block;  // Descriptors have only 32 bits per unit.
 
   // A block that is still being written (identity 0) equals no block.
   friend bool operator==(const ChunkOrigin& a, const ChunkOrigin& b) {
@@ -66,12 +67,13 @@ struct ChunkOrigin {
 
 class ResidentChunk final : public cache::ChunkValue {
  private:
-  // What is in memory at one time; Shrink() puts another in its place.
+  // The chunk's memory at one time; Shrink() replaces it by another version.
   struct alignas(64) Version {
-    FilterView view;  // First: a lookup then reads one line of it.
+    FilterView view;  // First, so that lookups read one line.
     uint32_t steps = 0;
-    // What is left without the last unit, 0 if nothing; and what that unit is
-    // charged for and saves, for the cache asks it under its lock.
+    // The steps left without the last unit, 0 if none, and that unit's charge
+    // and savings. They are stored because the cache asks for them under its
+    // lock.
     uint32_t rest_steps = 0;
     size_t last_unit_bytes = 0;
     double last_unit_saves = 0;
@@ -81,28 +83,30 @@ class ResidentChunk final : public cache::ChunkValue {
 
  public:
   // `units` are those of FilterAtStep(origin.descriptor, steps). `policy` is
-  // the file's, and `chunk` its number there; without it the chunk stays whole.
+  // the file's, and `chunk` its number there; without a policy the chunk stays
+  // whole.
   static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
       const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
       Kernel kernel, std::shared_ptr<const LoadPolicy> policy, size_t chunk);
   ~ResidentChunk() override;
 
   const ChunkOrigin& origin() const { return origin_; }
-  // Under an EpochGuard that began before the chunk was found, or while a
-  // handle holds it.
+  // Call these under an EpochGuard that began before the chunk was found, or
+  // while a handle holds it.
   const FilterView& view() const { return State().view; }
   uint32_t steps() const { return State().steps; }
-  // Whether those are all.
+  // True if steps() is all that the filter has.
   bool is_whole() const { return State().is_whole; }
-  // While a handle holds it.
+  // Call it while a handle holds the chunk.
   const UnitPtrs& units() const { return State().units; }
 
-  // Another reader counts its lookups from now on. Under the cache's lock.
+  // Another reader counts its lookups from now on. Called under the cache's
+  // lock.
   void set_policy(std::shared_ptr<const LoadPolicy> policy) {
     policy_ = std::move(policy);
   }
 
-  // What the cache counts for it, at `steps`.
+  // The charge in the cache for a chunk of `steps`.
   static size_t ChargeBytes(const FilterDescriptor& descriptor, uint32_t steps);
 
   double Worth() const override;

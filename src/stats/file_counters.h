@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counters of one file. What every lookup raises is kept by thread; what
-// comes with a read of data or filters is dear already, and shared.
+// The counters of one file. The two that every lookup raises are kept per
+// thread. The others are shared, because they come with a read of data or
+// filters, which is expensive already.
 
 #ifndef ROWBLOOM_STATS_FILE_COUNTERS_H_
 #define ROWBLOOM_STATS_FILE_COUNTERS_H_
@@ -21,15 +22,16 @@ inline constexpr uint32_t kSampleInterval = 16;
 class FileCounters {
  public:
   // One lookup. True for one of kSampleInterval on average, so that no pattern
-  // of lookups hides from it: for estimates that are too dear to keep each
-  // time. `thread` is the calling one. To be followed by CountAnswer().
+  // of lookups hides from it: for estimates that are too expensive to update
+  // each time. `thread` is the calling one. CountAnswer() must follow.
   bool CountLookup(threads::ThreadRecord& thread) {
     return IsSample(by_thread_.Add(thread, kLookups));
   }
   void CountAnswer(threads::ThreadRecord& thread, bool is_negative) {
     by_thread_.Add(thread, kNegatives, is_negative ? 1 : 0);
   }
-  // The same for the calling thread's own counters; null if there are none yet.
+  // Counts as above in the calling thread's own counters; null if it has none
+  // yet.
   class Own {
    public:
     explicit Own(std::atomic<uint64_t>* counters) : counters_(counters) {}
@@ -37,7 +39,7 @@ class FileCounters {
     bool CountLookup() {
       return IsSample(threads::ThreadCounters::Raise(counters_ + kLookups));
     }
-    // Adds 0 or 1: a store whose place hangs on the answer would hold up the
+    // Adds 0 or 1: a store whose address depends on the answer would delay the
     // loads of the next lookup.
     void CountAnswer(bool is_negative) {
       threads::ThreadCounters::Raise(counters_ + kNegatives,
@@ -57,7 +59,7 @@ class FileCounters {
   FilterStatsSnapshot Snapshot() const;
 
  private:
-  // In this order: sums then never show more negatives than lookups.
+  // Sums load the negatives first, so that these never exceed the lookups.
   static constexpr size_t kNegatives = 0;
   static constexpr size_t kLookups = 1;
 

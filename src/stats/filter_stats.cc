@@ -22,7 +22,7 @@ std::string LevelName(int level) {
   return level == FilterStats::kUnknownLevel ? "unknown" : absl::StrCat(level);
 }
 
-// What Prometheus shows beside a counter's name.
+// The text of a counter's HELP line for Prometheus.
 std::string_view Help(FilterCounter counter) {
   switch (counter) {
     case FilterCounter::kLookups:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files whose counters a FilterStats sums, what closed ones left, and what
-// was counted without a file.
+// The files whose counters a FilterStats sums, the counts of closed files, and
+// counts that belong to no file.
 
 #ifndef ROWBLOOM_STATS_FILTER_STATS_IMPL_H_
 #define ROWBLOOM_STATS_FILTER_STATS_IMPL_H_
@@ -41,16 +41,16 @@ class FilterStats::Impl {
   using Counters = std::array<std::atomic<uint64_t>,
                               static_cast<size_t>(FilterCounter::kCount)>;
 
-  // Those of kUnknownLevel serve levels that have no place, too.
+  // Levels outside 0 to kLevels - 1 count as kUnknownLevel.
   Counters& Unattributed(int level) {
     return unattributed_[level >= 0 && level < kLevels ? level : kLevels];
   }
 
-  // By level; the last are of kUnknownLevel.
+  // Indexed by level; the last element is for kUnknownLevel.
   std::array<Counters, kLevels + 1> unattributed_{};
   // Not absl::Mutex: ThreadSanitizer does not see into a prebuilt Abseil.
   mutable std::mutex mutex_;
-  // Guarded by mutex_. `counters` of a File is not used.
+  // Guarded by mutex_. File::counters is not used here.
   absl::flat_hash_map<const stats::FileCounters*, File> files_;
   std::map<int, FilterStatsSnapshot> closed_;
 };

@@ -42,7 +42,7 @@ bool RegisterBarrier() {
 }
 bool BarrierOnAllThreads() {
   return Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
-         // Not registered: a child of fork() may have to do it again.
+         // A child of fork() may have to register again.
          (RegisterBarrier() && Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
 }
 #endif
@@ -89,7 +89,7 @@ struct Owner {
 
 ThreadRecord* AcquireThreadRecord() {
   ThreadRecord* record = nullptr;
-  // The one with the smallest index that no thread owns.
+  // Chooses the record with the smallest index that no thread owns.
   for (ThreadRecord* r = all_records.load(); r != nullptr; r = r->next) {
     if (!r->owned.load() && (record == nullptr || r->index < record->index)) {
       record = r;
@@ -106,7 +106,7 @@ ThreadRecord* AcquireThreadRecord() {
   }
   thread_record = record;
   // A lookup from a destructor that runs after Owner's keeps its record for
-  // good: those are few and small.
+  // good: such records are few and small.
   if (!thread_ends) {
     thread_local Owner owner;
     owner.record = record;

@@ -10,19 +10,19 @@
 //            ... if (EpochPassed(epoch)) delete old;
 //
 // Entering and leaving cost a few nanoseconds and touch memory of the calling
-// thread only. Guards may nest; what is under one should be short, for it
-// holds up the freeing of everything that was retired meanwhile. Loads and
-// stores of `shared` are sequentially consistent, or at least the store that
-// unlinks is an exchange.
+// thread only. Guards may nest. A guarded section should be short, because it
+// delays the freeing of everything that is retired meanwhile. Loads and stores
+// of `shared` are sequentially consistent, or at least the store that unlinks
+// is an exchange.
 //
 // In a child of fork() the guards of the parent's other threads have ended.
 //
 // Where the system has membarrier(2), a guard does not order its own store
-// before the loads that follow: it would stop the processor from overlapping
-// the cache misses of one lookup with those of the next. Instead who asks
-// whether an epoch has passed has all threads' processors do it at that time.
-// If membarrier(2) is denied from then on, by a seccomp filter that is set
-// later, no epoch passes any more: guards that have begun could not be seen.
+// before the loads that follow: that would stop the processor from overlapping
+// the cache misses of one lookup with those of the next. Instead, a thread that
+// asks whether an epoch has passed makes the processors of all threads do it at
+// that time. If a seccomp filter that is set later denies membarrier(2), no
+// epoch passes any more: guards that have begun could not be seen.
 
 #ifndef ROWBLOOM_THREADS_EPOCH_H_
 #define ROWBLOOM_THREADS_EPOCH_H_
@@ -40,7 +40,7 @@ struct alignas(64) GlobalEpoch {  // Alone on its cache line.
   std::atomic<uint64_t> value{1};
 };
 ROWBLOOM_EXPORT extern GlobalEpoch global_epoch;
-// Whether guards may leave the ordering to those who ask. Set before main().
+// If true, guards leave the ordering to FirstGuardedEpoch(). Set before main().
 ROWBLOOM_EXPORT extern std::atomic<bool> guards_are_light;
 }  // namespace internal
 
@@ -50,7 +50,7 @@ class EpochGuard {
   // `thread` is the calling one.
   explicit EpochGuard(ThreadRecord& thread)
       : EpochGuard(thread, !IsWithin(thread)) {}
-  // For who has asked IsWithin() already.
+  // For a caller that has called IsWithin() already.
   EpochGuard(ThreadRecord& thread, bool is_outermost)
       : record_(thread), is_outermost_(is_outermost) {
     if (!is_outermost_) return;
@@ -61,15 +61,15 @@ class EpochGuard {
       std::atomic_signal_fence(std::memory_order_seq_cst);
       return;
     }
-    // Before every load of a shared pointer in the one order that all threads
-    // agree on: who retires later sees this guard, who retired earlier has
-    // unlinked what it retires.
+    // This store is before every load of a shared pointer in the one order that
+    // all threads agree on: a thread that retires later sees this guard, and
+    // one that retired earlier has unlinked the object.
     record_.epoch.store(now, std::memory_order_seq_cst);
   }
   ~EpochGuard() {
     if (is_outermost_) record_.epoch.store(0, std::memory_order_release);
   }
-  // Whether the calling thread, which is `thread`, is under a guard.
+  // True if the calling thread, which must be `thread`, is under a guard.
   static bool IsWithin(const ThreadRecord& thread) {
     return thread.epoch.load(std::memory_order_relaxed) != 0;
   }
@@ -83,9 +83,9 @@ class EpochGuard {
 
 // Begins a new epoch and returns the one that ended.
 uint64_t RetireEpoch();
-// What was retired in an epoch before this one can be freed: every guard that
-// could see it has ended. Guards of the calling thread count: who waits for it
-// under one never ends. Takes microseconds: ask once for many.
+// Objects retired in an epoch before this one can be freed: every guard that
+// could see them has ended. Guards of the calling thread count, so waiting
+// under one never ends. Takes microseconds: call it once for many objects.
 uint64_t FirstGuardedEpoch();
 inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
 

@@ -10,7 +10,7 @@ namespace rowbloom::threads {
 
 namespace {
 
-// Hands out places; a free one again before a new one.
+// Hands out places, freed ones before new ones.
 class Places {
  public:
   size_t Take() {
@@ -57,7 +57,7 @@ uint64_t ThreadCounters::AddSlowly(ThreadRecord& thread, size_t counter,
   if (page_ == ThreadRecord::kCounterPages) {
     return shared_[counter].fetch_add(delta, std::memory_order_relaxed) + delta;
   }
-  // Kept by the record for good, as the record itself is.
+  // The record, which is never freed, keeps the page for good.
   thread.counter_pages[page_].store(new CounterPage, std::memory_order_release);
   return Add(thread, counter, delta);
 }

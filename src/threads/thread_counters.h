@@ -29,14 +29,13 @@ class ThreadCounters {
   ThreadCounters(const ThreadCounters&) = delete;
   ThreadCounters& operator=(const ThreadCounters&) = delete;
 
-  // `thread` is the calling one. Returns what it has counted by now.
+  // `thread` is the calling one. Returns the thread's count so far.
   uint64_t Add(ThreadRecord& thread, size_t counter, uint64_t delta = 1) {
     std::atomic<uint64_t>* own = OwnOf(thread);
     return own != nullptr ? Raise(&own[counter], delta)
                           : AddSlowly(thread, counter, delta);
   }
-  // The same in two steps: the thread's counters, to be raised by it alone;
-  // null if only Add() can.
+  // The thread's counters, which it alone may Raise(); null if only Add() can.
   std::atomic<uint64_t>* OwnOf(ThreadRecord& thread) {
     CounterPage* page = PageOf(thread);
     return page == nullptr ? nullptr : page->values[place_ % kPageSize];
@@ -52,7 +51,8 @@ class ThreadCounters {
   static constexpr size_t kPageSize = CounterPage::kSize;
   static_assert(kCounters == CounterPage::kCounters);
 
-  // Null for places beyond the pages. Of another thread: by an acquire.
+  // Null if the thread has no such page. Pages of another thread are loaded
+  // with acquire order.
   CounterPage* PageOf(
       const ThreadRecord& thread,
       std::memory_order order = std::memory_order_relaxed) const {
@@ -60,9 +60,9 @@ class ThreadCounters {
   }
   uint64_t AddSlowly(ThreadRecord& thread, size_t counter, uint64_t delta);
 
-  const size_t place_;  // Unique among those alive, as small as it can be.
-  const size_t page_;   // Of each thread; kCounterPages is never there.
-  // Of the threads that have no page for this place.
+  const size_t place_;  // Unique among live objects, as small as possible.
+  const size_t page_;   // In counter_pages; that of kCounterPages is null.
+  // Counts of all threads if place_ is beyond the pages.
   std::array<std::atomic<uint64_t>, kCounters> shared_{};
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A record for each thread: the epoch of its guard (epoch.h) and its pages of
-// counters (thread_counters.h). A thread reads and raises its own without
-// touching memory of others.
+// counters (thread_counters.h). A thread reads and raises its own counters
+// without touching memory of other threads.
 
 #ifndef ROWBLOOM_THREADS_THREAD_RECORD_H_
 #define ROWBLOOM_THREADS_THREAD_RECORD_H_
@@ -23,12 +23,12 @@ struct CounterPage {
   std::atomic<uint64_t> values[kSize][kCounters] = {};
 };
 
-// What the library keeps for each thread. Owned by one thread at a time; kept
-// for the next one when its thread ends, never freed.
+// The library's data for one thread. A record has one owner at a time; when its
+// thread ends, it is kept for the next one and never freed.
 struct alignas(64) ThreadRecord {
   // The epoch in which the outermost guard began; 0 outside of any.
   std::atomic<uint64_t> epoch{0};
-  // Unique among the threads alive, as small as it can be: 0, 1, 2...
+  // Unique among live threads, as small as possible: 0, 1, 2...
   uint32_t index = 0;
   std::atomic<bool> owned{true};
   ThreadRecord* next = nullptr;
@@ -50,7 +50,7 @@ inline ThreadRecord& ThisThread() {
   return record != nullptr ? *record : *internal::AcquireThreadRecord();
 }
 
-// Calls visit(ThreadRecord&) for every thread that there is or was.
+// Calls visit(ThreadRecord&) for every thread that exists or has existed.
 template <typename Visit>
 void ForEachThread(const Visit& visit) {
   for (ThreadRecord* r = internal::all_records.load(); r != nullptr;

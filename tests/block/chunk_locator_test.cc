@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ChunkLocator against a plain search over whole keys.
+// Compares ChunkLocator with a plain search over whole keys.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::Random;
 
-// Owns its bytes, and has an order of its own.
+// A key that owns its bytes and defines its own order.
 struct Key {
   std::string row;
   bool has_qualifier = false;
@@ -32,7 +32,7 @@ struct Key {
   }
 };
 
-// An index over keys, of which each is the first of a chunk but the last.
+// An index over keys, each of which but the last is the first key of a chunk.
 class Index {
  public:
   // `keys` is not empty; the last chunk holds one key if `last_is_first`.
@@ -75,7 +75,7 @@ void ExpectSame(const Index& index, const Key& key) {
       << ::testing::PrintToString(key.qualifier);
 }
 
-// The key, and what is next to it.
+// Compares the answers for the key and for keys next to it.
 void ExpectSameAround(const Index& index, const Key& key) {
   ExpectSame(index, key);
   std::vector<std::string> rows = {key.row + '\0', key.row + '\xff',
@@ -148,7 +148,7 @@ TEST(ChunkLocator, TellsChunksOfOneRowApart) {
   }
   const Index index(keys, false);
   ExpectSameEverywhere(index);
-  // The row's own key is before its columns.
+  // The row's own key sorts before its columns.
   EXPECT_EQ(index.Find({"row of many", false, ""}), -1);
 }
 
@@ -169,7 +169,7 @@ TEST(ChunkLocator, FindsWhatAPlainSearchFinds) {
   for (int round = 0; round < 300; ++round) {
     const std::string prefix = random.Bytes(12);
     const bool columns = random.Below(2) == 0;
-    // Few different bytes, so that rows are each other's prefixes.
+    // Keys of few distinct bytes make rows prefixes of each other.
     const auto random_key = [&] {
       Key key;
       if (random.Below(16) != 0) key.row = prefix;

@@ -49,7 +49,7 @@ std::unique_ptr<ParsedFilterBlock> Parse(std::string_view bytes) {
   return *std::move(parsed);
 }
 
-// A family without chance: the layout alone is under test.
+// always_maybe has no randomness: these tests check the layout alone.
 FilterOptions Exact(BloomType type) {
   FilterOptions options;
   options.bloom_type = type;
@@ -70,7 +70,7 @@ TEST(FilterBlockWriter, RunsOfEqualFilterKeysCollapse) {
   const std::vector<Cell> cells = {{"a", "x"}, {"a", "x"}, {"a", "y"},
                                    {"b", "x"}, {"b", "x"}, {"c", "x"}};
   EXPECT_EQ(Write(Exact(BloomType::kRow), cells).info->key_count, 3u);
-  // Three rows and four cells.
+  // The cells have three rows and four columns.
   EXPECT_EQ(Write(Exact(BloomType::kRowCol), cells).info->key_count, 7u);
   FilterOptions without_rows = Exact(BloomType::kRowCol);
   without_rows.rowcol_adds_rows = false;
@@ -139,7 +139,7 @@ TEST(FilterBlockWriter, ChunksCloseAtTheirSize) {
   EXPECT_EQ(parsed->last_key.row, NumberedRow(999));
 }
 
-// The bytes of a chunk's index entry before its descriptor.
+// Returns the bytes of a chunk's index entry before its descriptor.
 std::string IndexKeyBytes(const block::ChunkEntry& entry) {
   std::string bytes;
   block::AppendKey(entry.first_key, &bytes);
@@ -206,7 +206,7 @@ TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
   }
 }
 
-// A filter key, with an order of its own.
+// A filter key that defines its own order.
 struct Key {
   std::string row;
   bool has_qualifier = false;
@@ -242,8 +242,8 @@ std::vector<Key> FilterKeys(const FilterOptions& options,
   return {keys.begin(), keys.end()};
 }
 
-// Rows and qualifiers of few different bytes, so that they are each other's
-// prefixes and differ in 0x00 and 0xff, behind bytes that many share.
+// Makes rows and qualifiers of few distinct bytes after long shared prefixes:
+// many are prefixes of each other or differ in 0x00 and 0xff.
 std::vector<Cell> CellsThatAreHardToSeparate(Random* random) {
   const auto bytes = [random](size_t max_size) {
     std::string made(random->Below(max_size + 1), '\0');
@@ -263,8 +263,8 @@ std::vector<Cell> CellsThatAreHardToSeparate(Random* random) {
   return {cells.begin(), cells.end()};
 }
 
-// The chunk of each key is found, and each lower bound is between the keys on
-// both sides of it.
+// Expects that each key's chunk is found and that each lower bound lies between
+// the keys on both sides of it.
 void ExpectChunksAreFound(const FilterOptions& options,
                           const std::vector<Cell>& cells) {
   const std::vector<Key> keys = FilterKeys(options, cells);

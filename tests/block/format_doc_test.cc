@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a filter block with nothing but what docs/filter_block_format.md says:
-// field offsets and sizes come from its tables, example bytes from its hex.
+// Reads a filter block by docs/filter_block_format.md alone: field offsets and
+// sizes come from its tables, example bytes from its hex.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::string Document() {
   return text.str();
 }
 
-// The text between a heading and the next.
+// Returns the text between a heading and the next one.
 std::string Section(const std::string& heading) {
   const std::string document = Document();
   const size_t begin = document.find("\n## " + heading + "\n");
@@ -49,7 +49,7 @@ std::string Section(const std::string& heading) {
   return document.substr(begin, end - begin);
 }
 
-// Rows `| name | offset | size | ...` of a section.
+// Parses the rows `| name | offset | size | ...` of a section.
 std::map<std::string, Field> Fields(const std::string& heading) {
   std::map<std::string, Field> fields;
   const std::string section = Section(heading);
@@ -61,8 +61,8 @@ std::map<std::string, Field> Fields(const std::string& heading) {
   return fields;
 }
 
-// Hex bytes of an indented example: of each line, up to a double space that
-// no byte follows.
+// Returns the bytes of an indented hex example; a double space that no byte
+// follows ends the hex of a line.
 std::string HexOf(const std::string& section) {
   std::string bytes;
   std::istringstream lines(section);
@@ -106,7 +106,7 @@ std::string_view Take(size_t size, std::string_view* in) {
   return taken;
 }
 
-// A filter key; its order is the document's.
+// A filter key in the document's order.
 struct Key {
   std::string row;
   std::optional<std::string> qualifier;
@@ -128,7 +128,7 @@ Key TakeKey(std::string_view* in) {
   return key;
 }
 
-// The filter keys of ROWCOL, in order.
+// Returns the filter keys of ROWCOL, in order.
 std::vector<Key> RowColKeys(const std::vector<Cell>& cells) {
   std::set<Key> keys;
   for (const Cell& cell : cells) {
@@ -138,7 +138,7 @@ std::vector<Key> RowColKeys(const std::vector<Cell>& cells) {
   return {keys.begin(), keys.end()};
 }
 
-// By the document's words: the prefixes of `first` from the shortest on.
+// Follows the document: tries the prefixes of `first`, the shortest one first.
 Key LowerBound(const Key& last, const Key& first) {
   for (size_t size = 0; size < first.row.size(); ++size) {
     Key prefix = {first.row.substr(0, size), std::nullopt};
@@ -153,7 +153,7 @@ Key LowerBound(const Key& last, const Key& first) {
   return first;
 }
 
-// As a table shows it: `row`, or `row` `qualifier`.
+// Parses a key as a table shows it: `row`, or `row` `qualifier`.
 Key ShownKey(const std::string& text) {
   const std::regex form(R"(`(\w*)`( `(\w*)`)?)");
   std::smatch match;
@@ -228,7 +228,7 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
   const std::vector<Key> keys = RowColKeys(cells);
   EXPECT_TRUE(TakeKey(&values[9]) == keys.back());
 
-  // The chunks, end to end, each decoded by filter_families.md.
+  // The chunks lie end to end; each is decoded by filter_families.md.
   uint64_t offset = 0, key_count = 0, chunk_count = 0;
   while (!index.empty()) {
     const Key lower_bound = TakeKey(&index);

@@ -15,8 +15,8 @@
 namespace rowbloom {
 namespace {
 
-// Where memory is exactly in proportion to log2(1 / fpr), in steps so small
-// that they do not matter.
+// A cost model whose memory is exactly proportional to log2(1 / fpr), in steps
+// too small to matter.
 FilterCost ExactCost(double bits_of_a_halving) {
   std::vector<FilterSetting> settings;
   for (double halvings = 1.0 / 64; halvings < 60; halvings += 1.0 / 64) {
@@ -66,9 +66,9 @@ std::vector<TreeRun> RandomRuns(testing::Random* random, size_t count) {
   return runs;
 }
 
-// The least reads wasted, if each run may be a mix of any settings of `cost`:
-// bits go one by one to where they save most. As settings gain less and less,
-// nothing is better.
+// Returns the least wasted reads if each run may mix any settings of `cost`: it
+// spends each bit where it saves most. That is optimal because successive
+// settings gain less and less.
 double LeastWastedReads(const FilterCost& cost, const FilterBudgetPlan& plan,
                         const std::vector<TreeRun>& runs,
                         const FilterBudgetOptions& options) {
@@ -125,7 +125,7 @@ TEST(FilterBudget, OfAnExactCostThePlanIsTheOptimum) {
   }
 }
 
-// A grid over all rates, of three runs: no knowledge of the formula at all.
+// Searches a grid over the rates of three runs; it does not use the formula.
 TEST(FilterBudget, NoPointOfAGridIsBetterThanThePlan) {
   testing::Random random(2);
   const FilterCost cost = ExactCost(1);
@@ -150,11 +150,11 @@ TEST(FilterBudget, NoPointOfAGridIsBetterThanThePlan) {
       }
     }
     EXPECT_LE(plan->wasted_reads, least * 1.0001);
-    EXPECT_GE(plan->wasted_reads, least * 0.9);  // 2^-0.125: the grid.
+    EXPECT_GE(plan->wasted_reads, least * 0.9);  // 2^-0.125 is the grid's step.
   }
 }
 
-// 2^H(s) 2^(-b / c), the closed form where no run is at its limit.
+// The closed form 2^H(s) 2^(-b / c) holds where no run is at its limit.
 TEST(FilterBudget, ALeveledTreeWastesWhatTheClosedFormSays) {
   const FilterCost cost = ExactCost(1.05);
   for (const int levels : {3, 4, 5}) {
@@ -166,7 +166,7 @@ TEST(FilterBudget, ALeveledTreeWastesWhatTheClosedFormSays) {
       entropy -= run.key_share * std::log2(run.key_share);
     }
     EXPECT_NEAR(plan->wasted_reads / std::exp2(entropy - 8 / 1.05), 1, 0.001);
-    // T times fewer keys are log2(T) halvings more.
+    // A level with T times fewer keys gets log2(T) more halvings.
     for (int i = 1; i < levels; ++i) {
       EXPECT_NEAR(plan->runs[i - 1].setting.bits_per_key -
                       plan->runs[i].setting.bits_per_key,
@@ -187,7 +187,8 @@ TEST(FilterBudget, OfRealCostsThePlanIsNearTheOptimum) {
             ASSERT_TRUE(plan.ok());
             EXPECT_LE(plan->bits_per_key, bits + 1e-9);
             const double least = LeastWastedReads(cost, *plan, runs, options);
-            // Settings of "fast" lie up to two bits apart, and a run has one.
+            // Settings of "fast" lie up to two bits apart, and a run has one of
+            // them.
             const double slack = cost.name() == "fast" ? 2.0 : 1.03;
             EXPECT_LE(plan->wasted_reads, slack * least)
                 << cost.name() << ", " << levels << " levels of " << size_ratio
@@ -203,7 +204,7 @@ TEST(FilterBudget, OfRealCostsThePlanIsNearTheOptimum) {
 TEST(FilterBudget, MoreMemoryWastesNoMoreReads) {
   testing::Random random(3);
   for (const FilterCost& cost : RealCosts()) {
-    if (cost.name() == "fast") continue;  // Gaps: which run meets one changes.
+    if (cost.name() == "fast") continue;  // Its settings have gaps.
     const std::vector<TreeRun> runs = RandomRuns(&random, 6);
     double last = std::numeric_limits<double>::infinity();
     for (double bits = 0; bits < 30; bits += 0.1) {
@@ -304,7 +305,7 @@ TEST(FilterBudget, HitsOnlyLeavesTheOldestRunWithoutAFilter) {
   EXPECT_EQ(plan->runs[3].setting.policy_bits, 0);
   EXPECT_EQ(plan->runs[3].absent_asks, 0);
   EXPECT_GT(plan->runs[2].setting.bits_per_key, 4);
-  // Fewer than those of RocksDB's Bloom of 10 bits: 27.5 of 1,000 hits.
+  // RocksDB's Bloom filter of 10 bits wastes 27.5 reads per 1,000 hits.
   EXPECT_LT(plan->wasted_reads, 0.0275);
 }
 
@@ -372,7 +373,7 @@ TEST(FileBudget, SstsOfTheAssumedTreeGetWhatItsRunsDo) {
     ASSERT_TRUE(budget.ok());
     const auto plan =
         PlanFilterBudget(cost, Leveled(10, 4, 9e17), options.budget);
-    if (cost.name() == "fast") continue;  // What gaps leave is not for files.
+    if (cost.name() == "fast") continue;  // Its settings have gaps.
     EXPECT_NEAR(budget->ForFile(Bottommost()).bits_per_key,
                 plan->runs[3].setting.bits_per_key, 0.02)
         << cost.name();
@@ -430,9 +431,9 @@ TEST(FileBudget, FlushesAreCappedByWhatIsLive) {
   };
   EXPECT_NEAR(flush_bits_at(9), 16, 0.01);
   EXPECT_NEAR(flush_bits_at(10), 16, 0.01);
-  EXPECT_NEAR(flush_bits_at(13), 13, 0.01);  // It stays as it is.
+  EXPECT_NEAR(flush_bits_at(13), 13, 0.01);  // The tree stays as it is.
   EXPECT_NEAR(flush_bits_at(40), 10, 0.01);
-  // Nothing but flushes: from wherever it starts, it settles there.
+  // With flushes alone, a tree of any initial precision settles at 13 bits.
   double live_bits = 16;
   for (int flushes = 1; flushes < 200; ++flushes) {
     live_bits += (flush_bits_at(live_bits) - live_bits) / (flushes + 1);
@@ -499,8 +500,8 @@ TEST(FileBudget, LiveRunsReplaceTheAssumedTree) {
   EXPECT_NEAR(budget->precision(), plan->precision, 1e-9);
 }
 
-// As when a file is ingested into the last of RocksDB's levels, and the others
-// end four levels above.
+// Such a tree results if a file is ingested into the last of RocksDB's levels
+// while the others end four levels above.
 TEST(FileBudget, TheOldestRunIsTakenToBeAsLargeAsTheLargest) {
   auto budget = FileBudget::Create(*FilterCost::OfFamily("compact"), {});
   ASSERT_TRUE(budget.ok());
@@ -557,8 +558,8 @@ TEST(TreeWaste, OfAPlanIsThatOfThePlan) {
   }
 }
 
-// In a leveled tree of four levels the same bits everywhere waste 2.8 times
-// what the plan does.
+// In a leveled tree of four levels, equal bits per key waste 2.8 times as many
+// reads as the plan.
 TEST(TreeWaste, OfTheSameBitsEverywhereIsFarFromTheOptimum) {
   const FilterCost cost = *FilterCost::OfFamily("compact");
   const std::vector<TreeRun> runs = Leveled(10, 4, 1e9);
@@ -575,7 +576,7 @@ TEST(TreeWaste, TakesWhatThereIs) {
   const auto empty = MeasureWaste(cost, {}, 0.5);
   ASSERT_TRUE(empty.ok());
   EXPECT_EQ(empty->percent_of_optimum(), 100);
-  // No filters: a miss reads each run.
+  // Without filters, a miss reads each run.
   const std::vector<RunFilters> none = {{{100}, 0, 1}, {{900}, 0, 1}};
   const auto waste = MeasureWaste(cost, none, 1);
   ASSERT_TRUE(waste.ok());
@@ -652,7 +653,7 @@ TEST(FileBudget, ATreeThatMayHaveNoFiltersSaysNothingOfNewerRuns) {
   flush.level = 0;
   flush.run_share = 0.25;
   const double assumed = budget->ForFile(flush).bits_per_key;
-  // One run, without a filter as it should be.
+  // The tree has one run, which correctly has no filter.
   ASSERT_TRUE(budget->SetLive({1000000, 0, {{1000000}}}).ok());
   EXPECT_LT(budget->ForFile(flush).bits_per_key, assumed + 2);
 }

@@ -34,11 +34,10 @@ TEST(FilterCost, SettingsOfAFamilyAreWhatItsBuilderMakes) {
         const FilterPolicy policy =
             FilterPolicy::BitsPerKey(family, setting.policy_bits);
         ASSERT_TRUE(policy.Validate().ok()) << policy.ToString();
-        // Where a family goes from one column to the next is a small gap that
-        // the curve bridges.
+        // The curve bridges the small gap where a family adds a column.
         EXPECT_NEAR(policy.expected_fpr() / setting.fpr, 1, 0.06)
             << policy.ToString();
-        // In lines of 64 bytes.
+        // Filters are whole lines of 64 bytes.
         EXPECT_NEAR(setting.bits_per_key,
                     8 * static_cast<double>(FilterSizeBytes(policy, keys)) /
                         static_cast<double>(keys),
@@ -116,8 +115,8 @@ TEST(FilterCost, SettingsThatAMixBeatsAreLeftOut) {
   EXPECT_EQ(cost.ForBits(50).bits_per_key, 8);
 }
 
-// From the published measurements of RocksDB's wiki, "RocksDB Bloom Filter":
-// 0.95% at 10 bits; and Ribbon's about 30% less memory for the same rate.
+// RocksDB's wiki, "RocksDB Bloom Filter", publishes these measurements: 0.95%
+// at 10 bits for Bloom, and about 30% less memory at that rate for Ribbon.
 TEST(FilterCost, RocksDbsFiltersAreAsDocumented) {
   EXPECT_NEAR(FilterCost::OfRocksDbBloom().ForBits(10).fpr, 0.0095, 0.0001);
   const FilterSetting ribbon = FilterCost::OfRocksDbRibbon().ForFpr(0.0095);

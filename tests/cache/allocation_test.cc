@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which cache operations allocate.
+// Tests which cache operations allocate memory.
 
 #include <cstddef>
 #include <cstdint>

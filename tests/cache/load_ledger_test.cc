@@ -134,7 +134,7 @@ TEST(LoadLedger, ACacheGrantsItsLargestCapacityOnce) {
 TEST(LoadLedger, AHalfLifeEndsAfter2048LookupsForEachChunk) {
   LoadLedger ledger;
   EXPECT_EQ(ledger.half_lives(), 0);
-  EXPECT_EQ(ledger.HalfLifeLookups(), 2048);  // No chunk counts as one.
+  EXPECT_EQ(ledger.HalfLifeLookups(), 2048);  // 0 chunks count as 1.
   ledger.AddChunks(10);
   EXPECT_EQ(ledger.chunk_count(), 10);
   EXPECT_EQ(ledger.HalfLifeLookups(), 20480);

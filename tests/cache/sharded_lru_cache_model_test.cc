@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random operations on the cache and on a model that is slow and obvious.
-// After each one, both must agree on everything that can be seen.
+// Applies random operations to the cache and to a slow, obvious model. After
+// each one, both must agree on everything that a caller can see.
 
 #include <algorithm>
 #include <array>
@@ -130,8 +130,8 @@ class Model {
     bool has_slot = false;
     bool found = false;
     bool is_protected = false;
-    uint64_t stamp = 0;  // When it was used last.
-    uint64_t epoch = 0;  // In which it left.
+    uint64_t stamp = 0;  // The time of the last use.
+    uint64_t epoch = 0;  // The epoch in which it was removed.
 
     bool IsPinned() const {
       return handle_count > 0 ||
@@ -139,10 +139,10 @@ class Model {
     }
     bool IsRetired() const { return handle_count == 0 && !cached; }
   };
-  // The values that are not destroyed.
+  // Returns the values that are not destroyed.
   const std::list<Item>& items() const { return items_; }
 
-  // Values that were cached and parts that were given up.
+  // Returns the number of values that were cached and of parts given up.
   size_t created_count() const { return created_count_; }
 
   double Price(size_t charge_bytes) const {
@@ -173,7 +173,7 @@ class Model {
     return nullptr;
   }
 
-  // The entries of one segment that can be evicted, oldest first.
+  // Returns the entries of one segment that can be evicted, oldest first.
   std::vector<Item*> Idle(bool is_protected) {
     std::vector<Item*> idle;
     for (Item& item : items_) {
@@ -192,7 +192,7 @@ class Model {
     slots_[item->key].number = has_slot ? item->number : kNone;
   }
 
-  // nullptr: does nothing.
+  // Does nothing if `item` is nullptr.
   void Forget(Item* item) {
     if (item == nullptr) return;
     if (item->has_slot) SetSlot(item, false);
@@ -287,7 +287,7 @@ class Model {
     FreePassed();
   }
 
-  FilterCache::Usage usage_;  // The capacity and the counts of events only.
+  FilterCache::Usage usage_;  // Only the capacity and the event counts.
   std::list<Item> items_;
   std::array<ModelSlot, kKeys> slots_;
   size_t created_count_ = 0;
@@ -450,7 +450,7 @@ class ModelTest {
   }
 
   std::mt19937 random_;
-  const size_t capacity_bytes_;  // At the beginning.
+  const size_t capacity_bytes_;  // The initial capacity.
   const size_t max_handles_;
   const bool resizes_;
   Deaths deaths_{4 * kSteps};

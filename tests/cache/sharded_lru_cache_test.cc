@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread calls the cache here. sharded_lru_cache_model_test.cc compares
+// Tests the cache with one thread. sharded_lru_cache_model_test.cc compares
 // random calls with a model; sharded_lru_cache_threads_test.cc and
-// slot_threads_test.cc have many threads.
+// slot_threads_test.cc use many threads.
 
 #include <array>
 #include <cstddef>
@@ -28,8 +28,8 @@ constexpr size_t kCharge = 100;
 constexpr size_t kEntry = kCharge + kOverhead;
 constexpr auto kPinned = FilterCachePriority::kPinned;
 
-// A cache of one shard, so that the order is that of the whole cache. Values
-// are numbered in the order of their insertion.
+// A cache of one shard, so that its order is the order of the whole cache.
+// Values are numbered in insertion order.
 class LruTest : public ::testing::Test {
  protected:
   using Handle = FilterCache::Handle;
@@ -42,7 +42,7 @@ class LruTest : public ::testing::Test {
 
   static FilterCacheKey Key(uint64_t n) { return {n / 4, n % 4}; }
 
-  // nullptr if refused.
+  // Returns nullptr if the cache refuses the entry.
   Handle* Insert(uint64_t key,
                  const FilterCache::EntryOptions& options = {kCharge}) {
     std::unique_ptr<FilterCache::Value> value =
@@ -70,11 +70,11 @@ class LruTest : public ::testing::Test {
     if (handle != nullptr) cache_->Release(handle);
     return handle != nullptr;
   }
-  // Puts entries that were never seen before.
+  // Inserts entries that were never inserted before.
   void Sweep(size_t entry_count) {
     for (; entry_count > 0; --entry_count) ASSERT_TRUE(Put(next_cold_++));
   }
-  // The number of the value found, or -1. The entry is used by that.
+  // Returns the number of the value found, or -1; a hit counts as a use.
   int Get(uint64_t key) {
     Handle* handle = cache_->Lookup(Key(key));
     if (handle == nullptr) return -1;
@@ -83,7 +83,7 @@ class LruTest : public ::testing::Test {
     return number;
   }
   FilterCache::Usage usage() const { return cache_->GetUsage(); }
-  // The price of room for an entry that does not fit.
+  // Returns the price of room for an entry that does not fit.
   double Price() { return chunks().Price(Key(0), 1 << 20); }
 
   Deaths deaths_{1000};  // It outlives the cache.
@@ -118,7 +118,7 @@ TEST_F(LruTest, UsageIncludesWhatReadersReport) {
   chunks().AddIndexBytesOutside(-700);
   EXPECT_EQ(usage().index_bytes_outside, 50);
 
-  // Sampled lookups.
+  // These lookups are samples.
   ledger().CountLookups(16, LoadLedger::Answer::kNo, 1);
   ledger().CountLookups(32, LoadLedger::Answer::kMaybe, 1);
   ledger().CountLookups(64, LoadLedger::Answer::kUnloaded, 1);
@@ -149,7 +149,8 @@ TEST_F(LruTest, FoundEntriesGoInOrderOfTheirLastRelease) {
   cache_->Release(first);
   EXPECT_EQ(Get(1), 1);
   cache_->Release(second);
-  // Room for all but one: 2, which was never found, goes first, then 1.
+  // The new entry leaves room for one: 2, which was never found, goes first,
+  // then 1.
   ASSERT_TRUE(Put(10, {4 * kEntry - kOverhead}));
   EXPECT_EQ(deaths_.Of(2), 1);
   EXPECT_EQ(deaths_.Of(1), 1);
@@ -235,9 +236,9 @@ TEST_F(LruTest, ShardHasAtLeastEightMiBAndThereAreAtMost64) {
   }
 }
 
-// Sequential file ids and chunk numbers, as there are, must not fill one
-// shard and leave another empty. 4096 keys over 64 shards: 64 each expected;
-// a shard of 2 * 64 has probability below 1e-11 under an even hash.
+// Real file ids and chunk numbers are sequential; they must not fill one shard
+// and leave another empty. With 4096 keys over 64 shards, 64 are expected in
+// each; a shard of 2 * 64 has probability below 1e-11 under an even hash.
 TEST_F(LruTest, SequentialKeysSpreadOverShards) {
   for (const uint64_t chunks : {1, 64, 4096}) {
     auto cache = NewShardedLruCache({64 * 128 * (1 + kOverhead), 6});
@@ -249,7 +250,7 @@ TEST_F(LruTest, SequentialKeysSpreadOverShards) {
   }
 }
 
-// Values are destroyed outside the cache's mutex.
+// The cache destroys values outside its mutex.
 TEST_F(LruTest, ValueMayUseTheCacheWhenItIsDestroyed) {
   class Curious : public FilterCache::Value {
    public:
@@ -266,8 +267,8 @@ TEST_F(LruTest, ValueMayUseTheCacheWhenItIsDestroyed) {
     return cache_->Insert(Key(key), &value, {kCharge});
   };
   cache_->Release(put(0));
-  cache_->Release(put(1));  // Evicts.
-  cache_->Release(put(1));  // Replaces.
+  cache_->Release(put(1));  // It evicts the other value.
+  cache_->Release(put(1));  // It replaces the value of the same key.
   Handle* held = put(1);
   cache_->Erase(Key(1));
   cache_->Release(held);
@@ -305,7 +306,7 @@ TEST_F(LruTest, PinnedStaysUntilItIsErasedOrReplaced) {
   cache_->Erase(Key(0));
   EXPECT_EQ(deaths_.Of(0), 1);
   EXPECT_EQ(usage().pinned_bytes, kEntry);
-  ASSERT_TRUE(Put(1));  // As normal priority.
+  ASSERT_TRUE(Put(1));  // The new entry has normal priority.
   EXPECT_EQ(usage().pinned_bytes, 0);
   Sweep(2);
   EXPECT_EQ(Get(1), -1);
@@ -313,7 +314,7 @@ TEST_F(LruTest, PinnedStaysUntilItIsErasedOrReplaced) {
 
 TEST_F(LruTest, EraseFileForgetsItsEntriesInAllShardsAndNoOthers) {
   MakeCache(1 << 20, 2);
-  // Four keys to a file.
+  // Each file has four keys.
   for (uint64_t key = 0; key < 40; ++key) ASSERT_TRUE(Put(key));
   cache_->EraseFile(2);
   for (uint64_t key = 0; key < 40; ++key) {
@@ -332,7 +333,7 @@ TEST_F(LruTest, ShrinkingEvictsAtOnceWhatIsNotHeld) {
   EXPECT_EQ(Get(7), 7);
 
   cache_->SetCapacity(kEntry - 1);
-  EXPECT_EQ(usage().usage_bytes, kEntry);  // It is held.
+  EXPECT_EQ(usage().usage_bytes, kEntry);  // A handle holds the entry.
   EXPECT_EQ(chunks().MaxChargeBytes(Key(20)), 0);
   EXPECT_FALSE(Put(20, {0}));
   cache_->Release(held);
@@ -345,12 +346,12 @@ TEST_F(LruTest, ChunkOfLeastWorthAmongTheThirtyTwoOldestGoes) {
   for (uint64_t key = 0; key < 32; ++key) {
     ASSERT_TRUE(PutChunk(key, key == 5 ? 1 : 2));
   }
-  ASSERT_TRUE(PutChunk(32, 0.5));  // The 33rd is not looked at yet.
+  ASSERT_TRUE(PutChunk(32, 0.5));  // The 33rd entry is not considered yet.
   Sweep(1);
   EXPECT_EQ(deaths_.Of(5), 1);
   EXPECT_EQ(usage().evictions, 1);
   EXPECT_EQ(Price(), 1);
-  // Those that were worth more count as just entered.
+  // Entries that were worth more count as just inserted.
   ASSERT_TRUE(PutChunk(40, 3));
   EXPECT_EQ(deaths_.Of(32), 1);
 }
@@ -400,7 +401,7 @@ TEST_F(LruTest, SlotPointsToTheChunkAsLongAsItIsCached) {
   EXPECT_EQ(seen, nullptr);  // A handle still holds it.
   cache_->Release(held);
   ASSERT_TRUE(PutChunk(0));
-  ASSERT_TRUE(PutChunk(0));  // Replaces it.
+  ASSERT_TRUE(PutChunk(0));  // It replaces the entry.
   EXPECT_EQ(NumberOf(seen), 2);
   ASSERT_TRUE(Put(0));  // An entry without a slot replaces it, too.
   EXPECT_EQ(seen, nullptr);
@@ -446,7 +447,7 @@ TEST_F(LruTest, ChunkThatAThreadMaySeeIsKeptAndCountsUntilItsGuardEnds) {
     EXPECT_EQ(usage().pinned_bytes, 0);
     EXPECT_EQ(usage().entry_count, 1);
     ASSERT_TRUE(Put(1));
-    // The room that eviction makes is not enough.
+    // Eviction does not free enough room.
     EXPECT_FALSE(Put(2, {kEntry + kCharge}));
     EXPECT_EQ(usage().rejections, 1);
     EXPECT_EQ(usage().usage_bytes, kEntry);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads over a cache that is much too small for them. Sanitizers see
-// most of what could go wrong.
+// Many threads use a cache that is much too small for them. Sanitizers detect
+// most errors.
 
 #include <atomic>
 #include <cstddef>
@@ -37,7 +37,7 @@ class KeyedValue : public FilterCache::Value {
   FilterCacheKey key_;
 };
 
-// One thread counts its own calls.
+// The counts of one thread's own calls.
 struct Counts {
   uint64_t hits = 0, misses = 0, inserts = 0, rejections = 0;
 };
@@ -133,7 +133,7 @@ TEST(ShardedLruCacheThreads, SeveralTinyShardsHoldTheirCapacity) {
   WorkTogether(2, 2, 1);
 }
 
-// 16 threads with up to 3 handles each over 12 entries.
+// 16 threads hold up to 3 handles each; the cache has room for 12 entries.
 TEST(ShardedLruCacheThreads, MoreHandlesThanRoomIsRefusedNotExceeded) {
   WorkTogether(1, 6, 3);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readers that see chunks through slots, as the library's do, while other
+// Readers find chunks through slots, as the library's readers do, while other
 // threads insert, erase, replace and resize. The values themselves and the
-// sanitizers notice one that is destroyed too early.
+// sanitizers detect a value that is destroyed too early.
 
 #include <atomic>
 #include <cstddef>
@@ -42,7 +42,7 @@ class Part final : public FilterCache::Value {
   uint64_t key_;
 };
 
-// Has parts that it gives up while threads may be reading them.
+// A value with parts that it gives up while threads may be reading them.
 class Whole final : public ChunkValue {
  public:
   explicit Whole(uint64_t key) : core_(key) {
@@ -85,7 +85,8 @@ class SlotThreads : public ::testing::TestWithParam<int> {
     if (handle != nullptr) cache_->Release(handle);
   }
 
-  // True if the cache has the chunk, whoever has put it there.
+  // Returns true if the cache has the chunk, no matter which thread inserted
+  // it.
   bool LookUp(uint64_t key) {
     FilterCache::Handle* handle = cache_->Lookup(KeyOf(key));
     if (handle == nullptr) return false;
@@ -95,8 +96,8 @@ class SlotThreads : public ::testing::TestWithParam<int> {
     return true;
   }
 
-  // As a reader of the library does: through the slot, or else the cache, or
-  // else it inserts.
+  // Reads as the library's reader does: through the slot, else from the cache,
+  // else it inserts the chunk.
   void Read(uint32_t seed) {
     std::mt19937 random(seed);
     while (!done_) {
@@ -116,12 +117,12 @@ class SlotThreads : public ::testing::TestWithParam<int> {
       }
       ++(found ? seen_ : unseen_);
       if (found) continue;
-      // It takes the place of some of the chunks that have no slot.
+      // It replaces some of the chunks that have no slot.
       if (!LookUp(key) || random() % 4 == 0) Insert(key, &slot);
     }
   }
 
-  // As another reader of the same files does, whose slots come and go.
+  // Reads as another reader of the same files does, whose slots come and go.
   void ReadBriefly(uint32_t seed) {
     std::mt19937 random(seed);
     for (int i = 0; i < kRounds; ++i) {
@@ -172,7 +173,7 @@ TEST_P(SlotThreads, SeeOnlyLiveValues) {
   others.emplace_back([&] { Erase(20); });
   others.emplace_back([&] { Resize(30); });
   for (std::thread& thread : others) thread.join();
-  // At the full capacity.
+  // The cache runs at its full capacity.
   while (seen_ < 1000 || unseen_ < 1000) {
     EXPECT_LE(cache_->GetUsage().usage_bytes, kCapacity);
     std::this_thread::yield();
@@ -184,7 +185,7 @@ TEST_P(SlotThreads, SeeOnlyLiveValues) {
   EXPECT_EQ(usage.pinned_bytes, 0);
   EXPECT_GT(usage.evictions, 0);
   EXPECT_GT(usage.shrinks, 0);
-  cache_->SetCapacity(0);  // No thread reads: all is freed at once.
+  cache_->SetCapacity(0);  // No thread reads now: everything is freed at once.
   EXPECT_EQ(cache_->GetUsage().usage_bytes, 0);
   EXPECT_EQ(live_values, 0);
 }

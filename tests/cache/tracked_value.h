@@ -18,7 +18,7 @@
 
 namespace rowbloom::cache {
 
-// How often each value, by number, was destroyed.
+// Counts how often each value, by number, was destroyed.
 class Deaths {
  public:
   explicit Deaths(size_t value_count) : counts_(value_count) {}
@@ -35,7 +35,7 @@ class Deaths {
   std::atomic<size_t> total_{0};
 };
 
-// A part that a value may give up: it becomes a value of that number.
+// A part that a value may give up; it then becomes a value of this number.
 struct TrackedPart {
   size_t number;
   size_t charge_bytes;
@@ -44,7 +44,7 @@ struct TrackedPart {
 
 class TrackedValue : public ChunkValue {
  public:
-  // The last part goes first; `worth` is that of the value without parts.
+  // The last part goes first; `worth` is the worth of the value without parts.
   TrackedValue(size_t number, Deaths* deaths, double worth = kUnknownWorth,
                std::vector<TrackedPart> parts = {})
       : number_(number),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exit codes, damage, JSON and help of the tool. What it prints is pinned by
-// golden_test.cc.
+// Tests exit codes, damage, JSON and help of the tool. golden_test.cc pins its
+// output.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,21 +39,21 @@ class CliTest : public ToolTest {
     EXPECT_FALSE(parsed.is_discarded()) << result.out << result.err;
     return parsed;
   }
-  // Writes a copy of an input, changed, and returns its name.
+  // Writes a damaged copy of an input and returns its name.
   static std::string WithFlippedByte(const std::string& name, size_t offset) {
     std::string bytes = ReadFile(InputPath(name));
     bytes.at(offset) ^= 0x10;
     WriteFile(InputPath("damaged." + name), bytes);
     return "damaged." + name;
   }
-  // Verifies files of these contents in one run that must report damage;
-  // their entries in the same order.
+  // Verifies files of these contents in one run, which must report damage.
+  // Returns their entries in the same order.
   static Json VerifyVariants(const std::vector<std::string>& variants) {
     const std::string directory = InputPath("variants");
     std::filesystem::remove_all(directory);
     std::filesystem::create_directory(directory);
     for (size_t i = 0; i < variants.size(); ++i) {
-      // Sorts by number.
+      // The names sort by number.
       WriteFile(directory + "/" + std::to_string(1000000 + i), variants[i]);
     }
     const ToolResult result = Run({"verify", "--json", "variants"});
@@ -62,7 +62,7 @@ class CliTest : public ToolTest {
     EXPECT_EQ(files.size(), variants.size());
     return files;
   }
-  // Names and bytes.
+  // Returns the files of a directory by name.
   static std::map<std::string, std::string> Listing(const std::string& name) {
     std::map<std::string, std::string> files;
     for (const auto& file :
@@ -416,7 +416,7 @@ TEST_F(CliTest, LookupFindsEveryRowItsWriterAdded) {
   for (int i = 0; i < 700; i += 23) {
     char row[16];
     std::snprintf(row, sizeof(row), "row%05d", i);
-    if (i % 2 == 0) continue;  // Those end in bytes for --hex.
+    if (i % 2 == 0) continue;  // Even rows end in a zero byte and need --hex.
     const ToolResult result = Run({"lookup", "rowcol.filter", row, "name"});
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_THAT(result.out, HasSubstr(": maybe (column: chunk "));
@@ -424,7 +424,7 @@ TEST_F(CliTest, LookupFindsEveryRowItsWriterAdded) {
 }
 
 TEST_F(CliTest, HexArgumentsAreBytes) {
-  // row00000\0x and a\xff
+  // The arguments are row00000\0x and a\xff.
   const ToolResult result =
       Run({"lookup", "rowcol.filter", "--hex", "726f7730303030300078", "61FF"});
   EXPECT_EQ(result.exit_code, 0);
@@ -507,7 +507,7 @@ TEST_F(CliTest, InspectShowsTheUnitsOfACompactFilter) {
   EXPECT_NEAR(file["expected_fpr"].get<double>(), 0.0005, 0.00005);
   for (const Json& chunk : file["chunks"]) {
     EXPECT_EQ(chunk["family"], "compact");
-    // Eleven columns, of which a unit has four.
+    // The chunk has eleven columns; a unit has up to four.
     EXPECT_EQ(chunk["unit_count"], 3);
     EXPECT_EQ(chunk["unit_size_bytes"].size(), 3U);
     uint64_t size_bytes = 0;
@@ -585,7 +585,7 @@ TEST_F(CliTest, ChooseReachesTheGoalAndMarksTheFirst) {
       EXPECT_GT(candidate["build_cost"].get<double>(), 0);
     }
   }
-  // Nothing to divide by.
+  // There are no keys to divide by.
   EXPECT_TRUE(RunJson({"choose", "--json", "--keys", "0", "--bits_per_key",
                        "10"})["candidates"][0]["bits_per_key"]
                   .is_null());
@@ -767,7 +767,7 @@ TEST_F(CliTest, LookupWithoutAFilterIsMaybe) {
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_THAT(result.out, HasSubstr("maybe (no filter of rowbloom's)"));
   }
-  // A row that the codec cannot hold.
+  // The codec cannot hold this row.
   const ToolResult result = Run({"lookup", "row_fixed.sst", "short"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("maybe ("));
@@ -830,7 +830,8 @@ TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
   EXPECT_EQ(family["states"]["none"], 1);
   EXPECT_EQ(family["states"]["expected"], 1);
   EXPECT_EQ(family["warnings"].size(), 2U);
-  // One filter of three is asked: the SSTs of the others are always read.
+  // RocksDB asks one filter of three: lookups always read the SSTs of the
+  // others.
   const Json& budget = family["budget"];
   EXPECT_EQ(budget["filter"], "blocked_bloom");
   uint64_t files = 0;
@@ -855,7 +856,7 @@ TEST_F(CliTest, VerifyReportsOversizedPartitions) {
   const Json& file = document["files"][0];
   EXPECT_EQ(file["filter"], "expected");
   EXPECT_EQ(file["is_partitioned"], true);
-  // From 10.0 on RocksDB cuts filter partitions within data blocks, too.
+  // Since 10.0, RocksDB cuts filter partitions within data blocks, too.
   if (ROWBLOOM_CLI_TEST_ROCKSDB_RELEASE >= 1000) {
     EXPECT_LE(file["largest_chunk_bytes"], 200);
     EXPECT_TRUE(document["column_families"][0]["warnings"].empty());
@@ -894,15 +895,15 @@ TEST_F(CliTest, VerifyWarnsOfWholeFiltersThatTheBlockCacheCannotHold) {
   EXPECT_EQ(whole["block_cache_bytes"], 1000);
   EXPECT_EQ(document["column_families"][0]["warnings"].size(), 1U);
 
-  // Filters that the block cache does not hold.
+  // The block cache does not hold these filters.
   EXPECT_EQ(Run({"verify", "--strict", "--block_cache_bytes", "1000",
                  "database", "timestamps"})
                 .exit_code,
             0);
 }
 
-// RocksDB checks a footer's format_version before its checksum. From version 6
-// on, footers hold an extended magic.
+// RocksDB checks a footer's format_version before its checksum. Since version
+// 6, footers hold an extended magic.
 std::string OfFormatVersion(std::string sst, char version) {
   const size_t footer = sst.size() - 53;
   sst.replace(footer + 1, 4, std::string("\x3e\0\x7a\0", 4));
@@ -947,7 +948,7 @@ TEST_F(CliTest, DatabasesWithTimestampsAreRead) {
 
 TEST_F(CliTest, WithoutItsOptionsFileADatabaseIsComparedWithNothing) {
   std::filesystem::copy(InputPath("mixed"), InputPath("no_options"));
-  std::string options;  // The latest.
+  std::string options;  // The latest OPTIONS file.
   for (const auto& file :
        std::filesystem::directory_iterator(InputPath("no_options"))) {
     const std::string path = file.path().string();
@@ -955,7 +956,7 @@ TEST_F(CliTest, WithoutItsOptionsFileADatabaseIsComparedWithNothing) {
     if (options.size() < path.size() || options < path) options = path;
   }
   ASSERT_FALSE(options.empty());
-  // A policy that the tool does not know.
+  // The tool does not know this policy.
   std::string text = ReadFile(options);
   const std::string key = "\n  filter_policy=";
   const size_t at = text.find(key);
@@ -1012,7 +1013,7 @@ TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {
 }
 
 TEST_F(CliTest, ADamagedFilterIsToldFromADamagedSst) {
-  // At level 0 RocksDB opens no table with a damaged partition.
+  // RocksDB does not open a table at level 0 with a damaged partition.
   std::filesystem::copy(InputPath("oversized"), InputPath("bad_partition"));
   const std::string sst =
       RunJson({"inspect", "--json", "bad_partition"})["files"][0]["path"];
@@ -1031,8 +1032,8 @@ TEST_F(CliTest, ADamagedFilterIsToldFromADamagedSst) {
   EXPECT_EQ(document["column_families"][0]["states"]["unreadable"], 1);
 }
 
-// The tool lists all files before it reads one, and what it prints of those in
-// front of the database's is more than a pipe holds.
+// The tool lists all files before it reads the first one; its output about the
+// files that precede the database's is more than a pipe holds.
 TEST_F(CliTest, SstsThatACompactionRemovesMeanwhileAreLeftOut) {
   for (const std::string verb : {"verify", "inspect"}) {
     const std::string database = "live_" + verb;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replays the sessions in golden/: each line that begins with "$ rowbloom "
-// is run in the directory of generated inputs (words are split at spaces), and
-// what follows must be its standard output, its standard error, and, if it is
-// not 0, its exit code.
+// Replays the sessions in golden/. Each line that begins with "$ rowbloom " is
+// run in the directory of generated inputs (words are split at spaces); the
+// lines that follow must be its standard output, its standard error, and its
+// exit code if it is not 0.
 //
-// After a change of the output that is meant:
+// After an intended change of the output:
 //   ROWBLOOM_UPDATE_GOLDEN=1 ctest -R cli   and read the difference.
 
 #include <cstdlib>
@@ -56,7 +56,7 @@ TEST_F(GoldenTest, SessionsReplay) {
 #endif
 #ifndef ROWBLOOM_CLI_TEST_WITH_HFILE
     if (path.find("hfile") != std::string::npos) continue;
-    if (path.find("help") != std::string::npos) continue;  // Names rebuild.
+    if (path.find("help") != std::string::npos) continue;  // It names rebuild.
 #endif
     SCOPED_TRACE(path);
     ++session_count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tool over HFiles.
+// Tests the tool on HFiles.
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
 
@@ -25,7 +25,7 @@ class HFileCliTest : public ToolTest {
   static ToolResult Run(const std::vector<std::string>& arguments) {
     return RunTool(inputs(), arguments);
   }
-  // One of the golden files.
+  // Returns the contents of a golden file.
   static std::string HBaseFile(const std::string& name) {
     return ReadFile(ROWBLOOM_SOURCE_DIR "/tests/hfile/data/hbase_2.6/" + name);
   }
@@ -52,7 +52,8 @@ TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
   EXPECT_THAT(region.err, HasSubstr("name theirs, as 'store/region/*'"));
 }
 
-// As HBase writes it: where the row was cut, and which half it is of.
+// Returns a reference file as HBase writes it: the row at which the region was
+// split, and which half the reference covers.
 std::string Reference() { return {"PBUF\x0a\x03row\x10\x00", 11}; }
 
 TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
@@ -101,7 +102,7 @@ TEST_F(HFileCliTest, WhatIsAlmostAReferenceOrALinkIsUnknown) {
     EXPECT_EQ(Run({"verify", "a.b"}).exit_code, 1)
         << ::testing::PrintToString(bytes);
   }
-  WriteFile(InputPath("x.b"), whole);  // No name of HBase.
+  WriteFile(InputPath("x.b"), whole);  // HBase gives no file such a name.
   EXPECT_EQ(Run({"verify", "x.b"}).exit_code, 1);
 }
 
@@ -151,7 +152,7 @@ TEST_F(HFileCliTest, AnUnknownComparatorIsNamedInFull) {
 }
 
 TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
-  // Without checksums.
+  // The file has no checksums, so the damage is not detected as damage.
   std::string bytes = HBaseFile("row_checksum_null.hfile");
   const size_t name = bytes.rfind("BLOOM_FILTER_TYPE");
   bytes.replace(bytes.find("ROW", name), 3, "RIB");
@@ -191,9 +192,10 @@ TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
 TEST_F(HFileCliTest, RebuildAndPlanMissNoDataBlock) {
   const std::string whole = HBaseFile("row_index_2_levels.hfile");
   std::string last_offset = whole;
-  last_offset[12032] ^= 0x40;  // The trailer's last data block.
+  // The offset of the last data block in the trailer.
+  last_offset[12032] ^= 0x40;
   std::string magic = whole;
-  magic[5041] ^= 0x01;  // Of a data block.
+  magic[5041] ^= 0x01;  // The magic of a data block.
   for (const std::string& damaged : {last_offset, magic}) {
     WriteFile(InputPath("fewer"), damaged);
     EXPECT_EQ(Run({"rebuild", "fewer", "lost"}).exit_code, 1);
@@ -215,14 +217,14 @@ TEST_F(HFileCliTest, RebuildHoldsNoMoreMetaBlocksThanItSays) {
 TEST_F(HFileCliTest, RebuildOfWhatIsNoWholeHFileExitsAsVerify) {
   std::string bytes = HBaseFile("row_deletes.hfile");
   WriteFile(InputPath("cut"), bytes.substr(0, bytes.size() - 1));
-  // Without checksums: the second cell, before the first one.
+  // Without checksums: this sorts the second cell before the first one.
   bytes = HBaseFile("row_checksum_null.hfile");
   const size_t key_size_at = 33;
   const auto byte_at = [&](size_t i) {
     return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
   };
   const size_t second_cell = key_size_at + 8 + byte_at(key_size_at + 3) +
-                             byte_at(key_size_at + 7) + 1;  // And its mvcc.
+                             byte_at(key_size_at + 7) + 1;  // 1: the mvcc.
   bytes[second_cell + 10] = 1;  // The first byte of its row.
   WriteFile(InputPath("unordered"), bytes);
   for (const char* name : {"cut", "unordered", "notes.txt"}) {

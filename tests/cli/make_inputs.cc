@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the files that the golden tests of the tool look into, the same
-// bytes each time as far as the tool shows them:  make_inputs DIRECTORY
-// Or rewrites all SSTs of a database:  make_inputs --compact DIRECTORY
-// Or writes a small HFile of large blocks:  make_inputs --zeros PATH
+// Writes the input files of the tool's golden tests; the bytes that the tool
+// shows are the same in each run. It can also rewrite all SSTs of a database,
+// or write a small HFile of large blocks.
+//
+//   make_inputs DIRECTORY
+//   make_inputs --compact DIRECTORY
+//   make_inputs --zeros PATH
 
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +58,7 @@ void WriteFilterBlock(const std::string& path,
   Check(sink.status());
   rowbloom::FilterBlockWriter writer(options, sink->get());
   for (int i = 0; i < row_count; ++i) {
-    // A zero byte, to be escaped.
+    // The row contains a zero byte, which the tool must escape.
     const std::string row =
         Numbered("row%05d", i) + std::string("\0x", i % 2 == 0 ? 2 : 0);
     writer.Add(row, "a\xff");
@@ -201,15 +204,16 @@ std::unique_ptr<rdb::DB> Open(const rdb::Options& options,
   return db;
 }
 
-// Two column families; in "default" one SST at level 1 and one at level 0,
-// in "events" one at level 0.
+// Writes two column families: "default" has one SST at level 1 and one at level
+// 0, "events" has one at level 0.
 void WriteDatabase(const std::string& directory) {
   const rowbloom::RocksDbOptions filter_options;
   rdb::Options options =
       Configured(filter_options, rdb::BlockBasedTableOptions());
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
-  options.level_compaction_dynamic_level_bytes = false;  // Or level 1 is not.
+  // With dynamic levels, the SST would not be at level 1.
+  options.level_compaction_dynamic_level_bytes = false;
   const std::unique_ptr<rdb::DB> db = Open(options, directory);
   rdb::ColumnFamilyHandle* events = nullptr;
   Check(db->CreateColumnFamily(options, "events", &events));
@@ -244,7 +248,7 @@ void WriteRows(const std::string& directory, rdb::Options options, int begin) {
   Check(db->Flush(rdb::FlushOptions()));
 }
 
-// Databases whose files do not all carry the filter that is asked for.
+// Writes databases in which not every file carries the configured filter.
 void WriteTroubledDatabases(const std::string& directory) {
   const rowbloom::RocksDbOptions filter_options;
   const rdb::BlockBasedTableOptions plain_table;
@@ -256,19 +260,19 @@ void WriteTroubledDatabases(const std::string& directory) {
   rdb::Options stock;
   stock.table_factory.reset(rdb::NewBlockBasedTableFactory(stock_table));
 
-  // One file each without a filter, with another's, with the expected one.
+  // One file has no filter, one a foreign filter, one the expected filter.
   WriteRows(directory + "/mixed", plain, 0);
   WriteRows(directory + "/mixed", stock, 1000);
   WriteRows(directory + "/mixed", ours, 2000);
 
-  // Last opened by a program without the plugin.
+  // A program without the plugin opened this database last.
   WriteRows(directory + "/plugin_absent", ours, 0);
   WriteRows(directory + "/plugin_absent", plain, 1000);
 
   rdb::BlockBasedTableOptions partitioned;
   partitioned.partition_filters = true;
   partitioned.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  partitioned.metadata_block_size = 200;  // Met within a data block.
+  partitioned.metadata_block_size = 200;  // One data block's keys exceed it.
   WriteRows(directory + "/oversized", Configured(filter_options, partitioned),
             0);
 
@@ -336,7 +340,7 @@ void WriteHFiles(const std::string& directory) {
   WriteHFile(directory + "/none.hfile", options, 1500);
 }
 
-// Three meta blocks of 32 MiB.
+// Writes three meta blocks of 32 MiB.
 void WriteZeros(const std::string& path) {
   rowbloom::HFileWriterOptions options;
   options.compression = rowbloom::HFileCompression::kZstd;

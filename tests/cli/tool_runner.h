@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the tool as a user does: a process of its own, in a directory.
+// Runs the tool as a user does: as a separate process, in a directory.
 //
 //   const ToolResult result = RunTool(directory, {"verify", "row.filter"});
 //   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -31,7 +31,7 @@ inline ToolResult RunTool(const std::string& directory,
   return RunProgram(ROWBLOOM_TOOL, directory, arguments, out_path);
 }
 
-// Tests that run in a fresh directory of generated inputs.
+// Base of tests that run in a fresh directory of generated inputs.
 class ToolTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {

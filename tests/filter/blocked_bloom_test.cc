@@ -19,8 +19,8 @@ namespace {
 
 using testing::Random;
 
-// docs/filter_families.md, section "blocked_bloom", written down once more in
-// the plainest way.
+// Implements section "blocked_bloom" of docs/filter_families.md in the plainest
+// way.
 std::bitset<512> ProbesByTheSpecification(uint64_t digest,
                                           uint32_t probe_count) {
   std::bitset<512> bits;
@@ -131,7 +131,7 @@ TEST(BlockedBloom, TheSmallestFilterHasTheseBytes) {
     hex.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
     hex.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
   }
-  // Also in docs/filter_families.md.
+  // docs/filter_families.md shows the same bytes.
   EXPECT_EQ(hex,
             "0102018602014077a035c9"
             "0004000000000000"
@@ -190,10 +190,10 @@ TEST(BlockedBloom, ProbeCountHasTheSmallestRate) {
   }
 }
 
-// The rate of a line over all absent keys: their rotations are equally
+// Returns a line's rate over all absent keys: their rotations are equally
 // frequent, as are the bits of a sector.
 double RateOfLine(const std::bitset<512>& bits, uint32_t probe_count) {
-  double share[8];  // Of each sector's bits, those set.
+  double share[8];  // The share of each sector's bits that are set.
   double all = 1;
   for (size_t i = 0; i < 8; ++i) {
     const std::bitset<512> sector = bits >> (64 * i) & std::bitset<512>(~0ull);
@@ -211,8 +211,8 @@ double RateOfLine(const std::bitset<512>& bits, uint32_t probe_count) {
   return two_rounds ? all * rate : rate;
 }
 
-// Over random lines, each asked all there is. A hundred comparisons for each
-// number of probes, each wrong by chance once in 100,000.
+// Computes the rates of random lines over all absent keys. There are at most 40
+// comparisons for each number of probes; each fails by chance once in 100,000.
 TEST(BlockedBloom, ExpectedRateOfAFewKeysIsThatOfTheirLines) {
   constexpr double kStandardErrors = 4.4;
   constexpr size_t kLines = 4000;
@@ -232,12 +232,12 @@ TEST(BlockedBloom, ExpectedRateOfAFewKeysIsThatOfTheirLines) {
     }
     for (size_t keys = 1; keys <= kMostKeys; ++keys) {
       const double mean = sum[keys] / kLines;
-      // Lower ones have few lines that make up most of the mean, and the
-      // model gives their order of magnitude only.
+      // Lower rates have few lines that make up most of the mean, and the model
+      // gives their order of magnitude only.
       if (mean < 1e-9) continue;
       const double error = std::sqrt(
           std::max(0.0, square[keys] / kLines - mean * mean) / kLines);
-      // Of two rounds it is an approximation.
+      // The model is an approximation for two rounds.
       const double approximate = probe_count > 8 ? 0.03 * mean : 1e-6 * mean;
       EXPECT_NEAR(BlockedBloomFpr(keys, 1, probe_count), mean,
                   kStandardErrors * error + approximate)
@@ -247,11 +247,11 @@ TEST(BlockedBloom, ExpectedRateOfAFewKeysIsThatOfTheirLines) {
 }
 
 TEST(BlockedBloom, ExpectedRateOfOneKeyIsExact) {
-  // It has the rotation of an absent key once in 8 times, each bit once in 64.
+  // An absent key has its rotation once in 8 times, and each bit once in 64.
   for (uint32_t probe_count = 2; probe_count <= 6; ++probe_count) {
     const double rate = std::pow(1.0 / 64, probe_count) / 8;
     EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 1, probe_count) / rate, 1, 1e-3);
-    // In many lines, that of the one line.
+    // An absent key falls into its line once in 10 times.
     EXPECT_NEAR(BlockedBloomFpr(uint64_t{1}, 10, probe_count) / rate, 0.1,
                 1e-3);
   }
@@ -268,9 +268,9 @@ TEST(BlockedBloom, ModelHasNoTroubleWithExtremes) {
       1, 1e-3);
 }
 
-// RocksDB's Bloom filter at 10 bits per key has 6 probes anywhere in 512 bits;
-// the rate of that, exactly: lines are Poisson, and of 512 bits each probe
-// takes one at random.
+// RocksDB's Bloom filter at 10 bits per key has 6 probes anywhere in 512 bits.
+// The loop computes its exact rate: the number of keys in a line is Poisson,
+// and each probe takes one of 512 bits at random.
 TEST(BlockedBloom, RateAtTenBitsIsNearThatOfUniformProbesInALine) {
   const double keys = 51.2;
   double uniform = 0;

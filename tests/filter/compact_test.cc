@@ -26,7 +26,7 @@ EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
   return builder->Finish();
 }
 
-// The bits per key of so many whole columns.
+// Returns the bits per key of this many whole columns.
 double BitsOfColumns(int columns) {
   return BitsPerKeyFor(kCompactFamily, std::ldexp(1, -columns));
 }
@@ -45,8 +45,7 @@ CompactLayout LayoutOf(const EncodedFilter& filter) {
   return layout;
 }
 
-// docs/filter_families.md, section "compact", written down once more in the
-// plainest way.
+// Implements section "compact" of docs/filter_families.md in the plainest way.
 bool MayContainByTheSpecification(const EncodedFilter& filter,
                                   uint64_t digest) {
   const CompactLayout layout = LayoutOf(filter);
@@ -113,7 +112,7 @@ TEST(Compact, TheSmallestFilterHasTheseBytes) {
   const EncodedFilter filter = Build(BitsOfColumns(4), {DigestBytes("row")});
   std::string descriptor;
   filter.descriptor.AppendTo(&descriptor);
-  // Also in docs/filter_families.md.
+  // docs/filter_families.md shows the same bytes.
   EXPECT_EQ(absl::BytesToHexString(descriptor), "010401848048012140dc26a6");
   EXPECT_EQ(absl::BytesToHexString(filter.units),
             "04000000040000000400000004000000"
@@ -188,11 +187,12 @@ TEST(Compact, EachUnitTakesTheRateToASixteenth) {
   }
 }
 
-// Sets that no hash function gives; an attacker may.
+// No hash function gives such sets, but an attacker may.
 TEST(Compact, KeysThatCrowdOneSegmentGoToOtherLayers) {
   std::vector<KeyDigest> digests;
   for (uint64_t i = 0; i < 5000; ++i) {
-    // At home in one segment, at the positions that are bumped last.
+    // The keys are at home in one segment, at the positions that are bumped
+    // last.
     digests.push_back({~uint64_t{0} - i * 977});
   }
   const EncodedFilter filter = Build(BitsOfColumns(8), digests);
@@ -224,7 +224,7 @@ TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
 TEST(Compact, ReservedBitsMustBeZero) {
   Random random(39);
   const auto digests = RandomDigests(&random, 1000);
-  EncodedFilter filter = Build(2.5, digests);  // A partial unit.
+  EncodedFilter filter = Build(2.5, digests);  // One unit is partial.
   const CompactLayout layout = LayoutOf(filter);
   ASSERT_NE(layout.segment_count() % 4, 0u);
   const uint64_t padding = layout.SegmentsSize(0);
@@ -270,8 +270,8 @@ TEST(Compact, AFilterThatIsCutHasTheFirstColumnsAndNothingElse) {
   }
 }
 
-// Whether rows contradict each other depends on the columns, but with so many
-// of them next to never on some more.
+// With 18 columns, further columns almost never change which rows contradict
+// each other.
 TEST(Compact, AFilterThatIsCutIsTheOneThatIsBuiltOfFewerColumns) {
   Random random(41);
   for (const size_t count : {1, 300, 5000, 100000}) {
@@ -315,8 +315,9 @@ TEST(CompactLayout, WhatIsNotALayoutIsRefused) {
   const uint64_t size = layout.UnitSize(0);
   CompactLayout decoded;
   EXPECT_TRUE(CompactLayout::Decode(parameters, size, &decoded));
-  // No columns, unknown bits, a gap between layers, a number of homes in
-  // another form than the shortest, sizes that no number of segments has.
+  // Decode() refuses no columns, unknown bits, a gap between layers, a number
+  // of homes that is not in its shortest form, and sizes that no number of
+  // segments has.
   EXPECT_FALSE(
       CompactLayout::Decode(parameters & ~uint64_t{31}, size, &decoded));
   for (uint32_t bit = 60; bit < 64; ++bit) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every registered family promises, for every kernel of this machine. A
-// new family is under these tests as soon as it is registered.
+// Tests the promises of every registered family with every kernel of this
+// machine. A new family is tested as soon as it is registered.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_P(FamilyTest, NoKeyOfAnUnusualSetIsLost) {
     sets[3].push_back({i << 50});                // Low bits all zero.
     sets[4].push_back({random() & 0xffffffff});  // Short hashes.
   }
-  // Not only runs of equal digests: the same ones again.
+  // Equal digests also recur far apart, not only in runs.
   sets[3].insert(sets[3].end(), sets[3].begin(), sets[3].end());
   for (const auto& set : sets) {
     const EncodedFilter filter = Build(Policy(10), set);
@@ -129,7 +129,7 @@ TEST_P(FamilyTest, ObservedRateIsTheExpectedOne) {
   constexpr uint64_t kLookups = 4000000;
   for (const double bits : {1.0, 3.0, 5.5, 8.0, 10.0, 12.0, 14.0}) {
     for (const size_t count : {300, 3277, 105000}) {
-      // Small filters differ from each other: many share the lookups.
+      // The rates of small filters vary, so many filters share the lookups.
       const size_t filters = count < 1000 ? 100 : count < 10000 ? 20 : 4;
       uint64_t positives = 0;
       uint64_t asked = 0;
@@ -143,7 +143,7 @@ TEST_P(FamilyTest, ObservedRateIsTheExpectedOne) {
           positives += view.MayContain(KeyDigest{random()});
         }
       }
-      // 3% for the model; small filters vary among each other, too.
+      // The model may be off by 3%; small filters also vary among each other.
       EXPECT_TRUE(testing::WithinBinomialBound(positives, asked, expected,
                                                count < 1000 ? 0.05 : 0.03))
           << count << " keys at " << bits << " bits per key";
@@ -159,7 +159,8 @@ TEST_P(FamilyTest, RateAndBitsPerKeyAreInverseFunctions) {
     const FilterPolicy inverse = FilterPolicy::TargetFpr(GetParam(), rate);
     ASSERT_TRUE(inverse.Validate().ok());
     EXPECT_NEAR(inverse.expected_fpr() / rate, 1, 0.005);
-    // The fewest bits of that rate: a rate may be constant over some.
+    // The inverse gives the fewest bits of a rate that may be constant over a
+    // range.
     EXPECT_LE(inverse.bits_per_key(), bits + 0.01);
     const double fewer = inverse.bits_per_key() - 0.02;
     if (fewer >= FilterPolicy::kMinBitsPerKey) {
@@ -183,7 +184,7 @@ TEST_P(FamilyTest, SizeFunctionsSayWhatIsWritten) {
     for (const size_t count : {1, 50, 51, 52, 1000, 20001}) {
       const FilterPolicy policy = Policy(bits);
       const EncodedFilter filter = Build(policy, RandomDigests(&random, count));
-      // compact takes a few segments more or less, as its keys fall.
+      // The number of segments of compact varies a little with its keys.
       const double tolerance =
           GetParam() == "compact"
               ? 100 + 0.03 * static_cast<double>(filter.units.size())
@@ -294,7 +295,7 @@ TEST_P(FamilyTest, DescriptorsThatLieAreRefused) {
         break;
     }
     const auto view = FilterView::Parse(descriptor, given, Kernel::kBest);
-    // What still parses must answer without harm; ASan watches.
+    // A filter that still parses must answer without harm; ASan watches.
     if (view.ok()) view->MayContain(KeyDigest{random()});
   }
 }

@@ -21,11 +21,10 @@ using testing::Random;
 using testing::RandomDigests;
 
 constexpr uint32_t kColumns[] = {5, 6, 7, 8, 9, 10, 12, 15};
-// The fewest bits per key of each.
+// The fewest bits per key of each number of columns.
 constexpr double kMinBits[] = {6, 7.15, 8, 9.25, 10.6, 12.7, 16, 22.5};
 
-// docs/filter_families.md, section "fast", written down once more in the
-// plainest way.
+// Implements section "fast" of docs/filter_families.md in the plainest way.
 struct Spec {
   uint32_t columns;
 
@@ -111,7 +110,7 @@ FilterDescriptor DescriptorOf(std::string_view lines, uint64_t columns) {
   return descriptor;
 }
 
-// Sets that are nothing like random digests.
+// Returns sets that do not resemble random digests.
 std::vector<std::vector<KeyDigest>> UnusualSets() {
   Random random(61);
   const uint64_t somewhere = random();
@@ -135,14 +134,14 @@ TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
   Random random(62);
   for (const uint32_t columns : kColumns) {
     for (const size_t line_count : {1, 2, 3, 40}) {
-      // Of this size exactly and at an odd address, for ASan.
+      // The memory has exactly this size and an odd address, for ASan.
       const size_t size = line_count * 64;
       const auto memory = std::make_unique<char[]>(size + 1);
       const std::string_view lines(memory.get() + 1, size);
       for (size_t i = 1; i <= size; ++i) {
         memory[i] = static_cast<char>(random());
       }
-      // All thresholds; where they are a byte, often low ones.
+      // All thresholds occur; thresholds of one byte are often low.
       for (size_t i = 0; i < line_count; ++i) {
         if (random.Below(2) == 0) memory[1 + i * 64 + 63] &= 15;
       }
@@ -167,7 +166,7 @@ TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
   }
 }
 
-// Gauss, row by row.
+// Gaussian elimination, row by row.
 class PlainSystem {
  public:
   explicit PlainSystem(Spec spec) : spec_(spec) {}
@@ -209,7 +208,7 @@ TEST(Fast, EveryKernelSolvesForTheEarlierOfContradictingRows) {
           lines->row_count[k] = static_cast<uint32_t>(
               random.Below(8) == 0 ? 0 : FastRows(columns) - random.Below(5));
           for (uint64_t& digest : lines->digests[k]) {
-            // Now and then a row twice: no contradiction.
+            // Some rows are repeated, which is no contradiction.
             digest = random.Below(200) == 0 ? lines->digests[k][0] : random();
           }
         }
@@ -295,7 +294,7 @@ TEST(Fast, OneLineThatAllWantCostsTheOthersNothing) {
   const uint64_t home = random();
   for (uint64_t i = 0; i < 1000; ++i) digests.push_back({home + (i << 20)});
   const EncodedFilter filter = Build(10, digests);
-  // Those keys, and perhaps 51 others that live there.
+  // They are these keys, and perhaps 51 others of the same line.
   EXPECT_GE(filter.saturated_keys, 1000u);
   EXPECT_LE(filter.saturated_keys, 1200u);
 }
@@ -311,7 +310,7 @@ TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
     const auto builder =
         NewFilterBuilder(FilterPolicy::BitsPerKey("fast", bits_per_key));
     for (int i = 0; i < 2000; ++i) {
-      // In turn, or they would count once.
+      // The keys alternate, because a run of one key counts once.
       const KeyDigest keys[] = {{random()}, {random()}};
       for (int again = 0; again < 32; ++again) {
         for (const KeyDigest key : keys) builder->Add(key);
@@ -377,7 +376,7 @@ TEST(Fast, AFilterOfOneLineIsExpectedToSaturate) {
         positives += view.MayContain(KeyDigest{random()}) ? 1 : 0;
       }
     }
-    // Saturated filters add 100 each: 40% for their small number.
+    // A saturated filter adds 100 positives; few filters are, hence 40%.
     EXPECT_TRUE(testing::WithinBinomialBound(positives, 100 * kFilters,
                                              expected, keys > 50 ? 0.4 : 0.03))
         << keys;
@@ -425,7 +424,7 @@ TEST(Fast, TheSmallestFilterHasTheseBytes) {
   const EncodedFilter filter = Build(10, {DigestBytes("row")});
   std::string descriptor;
   filter.descriptor.AppendTo(&descriptor);
-  // Also in docs/filter_families.md.
+  // docs/filter_families.md shows the same bytes.
   EXPECT_EQ(absl::BytesToHexString(descriptor + filter.units),
             "010301080140e47d7386"
             "0000020000020000"

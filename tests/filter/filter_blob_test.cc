@@ -72,8 +72,8 @@ TEST(FilterBlob, EveryTruncationAndEveryExtensionIsRefusedByParse) {
 }
 
 TEST(FilterBlob, ANewerVersionIsUnimplemented) {
-  // Section "Filter blob" of the format: trailer of 8 bytes, version at 6,
-  // checksum at 2 over tail, tail size and version.
+  // Section "Filter blob" of the format: the trailer has 8 bytes, the version
+  // at 6 and the checksum over tail, tail size and version at 2.
   std::string blob = Blob(40, "meta");
   const size_t trailer = blob.size() - 8;
   blob[trailer + 6] = 2;

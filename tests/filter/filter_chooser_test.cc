@@ -76,7 +76,7 @@ TEST(FilterChooser, WhereNoFamilyStaysWithinTheBitsTheSmallestIsChosen) {
       const auto choice =
           ChooseFilter(Request(keys, Bits(bits), FilterPreference::kSpace));
       ASSERT_TRUE(choice.ok()) << keys << " keys: " << choice.status();
-      // A line more than the bits, at most.
+      // The filter exceeds the bits by one line at most.
       EXPECT_LE(static_cast<double>(choice->size_bytes),
                 std::max(128.0, 64 + bits * static_cast<double>(keys) / 8));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters of which only some steps are kept, for every registered family.
+// Tests filters that keep only some of their steps, for every registered
+// family.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ EncodedFilter Build(std::string_view family, double bits_per_key,
   return builder->Finish();
 }
 
-// A view of units that it does not own.
+// Returns a view, which does not own the filter's units.
 FilterView View(const EncodedFilter& filter, Kernel kernel = Kernel::kBest) {
   const auto view =
       FilterView::Parse(filter.descriptor, filter.UnitViews(), kernel);
@@ -143,7 +144,7 @@ TEST(FilterSteps, CompactHasOneForEachColumnAndOthersOneInAll) {
   EXPECT_EQ(FilterSteps(Build("always_maybe", 10, digests).descriptor), 0u);
   EXPECT_EQ(FilterSteps(Build("blocked_bloom", 10, digests).descriptor), 1u);
   EXPECT_EQ(FilterSteps(Build("fast", 10, digests).descriptor), 1u);
-  // Of columns that not all segments have, too.
+  // A column that only some segments have counts, too.
   EXPECT_EQ(FilterSteps(Build("compact", 4.4, digests).descriptor), 5u);
   EXPECT_EQ(FilterSteps(Build("compact", 10, digests).descriptor), 10u);
   EXPECT_EQ(FilterSteps(Build("compact", 24, digests).descriptor), 24u);

@@ -37,7 +37,8 @@ TEST(Gf2Lanes, RowsBecomeColumns) {
   ExpectColumnsOfRows<32>();
 }
 
-// Of rows of so many columns, by eliminating single rows, the plainest way.
+// Returns the rank of rows with this many columns; eliminates one row at a
+// time.
 uint32_t Rank(std::vector<uint64_t> rows, uint32_t columns) {
   uint32_t rank = 0;
   for (uint32_t c = 0; c < columns; ++c) {
@@ -54,8 +55,8 @@ uint32_t Rank(std::vector<uint64_t> rows, uint32_t columns) {
   return rank;
 }
 
-// Columns 0 .. pivot_count - 1 are coefficients, the last is the right-hand
-// side: solvable exactly if it adds nothing to the rank, and then solved.
+// Columns 0 .. pivot_count - 1 are coefficients; the last one is the right-hand
+// side. A system is solvable exactly if that side adds nothing to the rank.
 TEST(Gf2Lanes, EliminateSolvesWhatCanBeSolved) {
   Random random(42);
   int solvable = 0;

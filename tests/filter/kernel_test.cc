@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernels there are. What they do is each family's tests' business.
+// Tests which kernels are available. Each family's tests check their answers.
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kMostCells = 1000;
 
-// Asks whatever it is, and keeps it to what it found whole.
+// Asks the reader everything; a file that Verify() finds whole denies no cell.
 void CheckFile(std::string_view bytes) {
   const auto source = NewMemorySource(bytes);
   const auto cache = NewShardedLruCache({1 << 20});
@@ -52,7 +52,7 @@ void CheckFile(std::string_view bytes) {
   }
 }
 
-// With checksums that are right, as far as blocks follow each other.
+// Returns the bytes with right checksums, as far as blocks follow each other.
 std::string Resealed(std::string_view bytes) {
   std::string resealed(bytes);
   const auto source = NewMemorySource(bytes);
@@ -77,7 +77,8 @@ std::string Resealed(std::string_view bytes) {
   return resealed;
 }
 
-// The trailer of version 2 is shorter: more of an input is something else.
+// Converts a file to version 2, whose shorter trailer leaves a larger share of
+// an input to the blocks.
 std::string AsVersion2(const std::string& bytes) {
   const auto source = NewMemorySource(bytes);
   auto trailer = hfile::ReadTrailer(*source);

@@ -32,7 +32,7 @@ namespace {
 
 using testing::Cell;
 
-// Takes values off the front of the input; zeros when it is used up.
+// Takes values off the front of the input; returns zeros once it is used up.
 class Input {
  public:
   explicit Input(std::string_view bytes) : bytes_(bytes) {}
@@ -62,7 +62,7 @@ class Input {
   std::string_view bytes_;
 };
 
-// What is to be done to some bytes, wherever they are.
+// Changes to any bytes: offsets, taken modulo the size, with masks to flip.
 using Damage = std::vector<std::pair<size_t, uint8_t>>;
 
 Damage TakeDamage(Input* input) {
@@ -131,7 +131,7 @@ void OpenVerifyAndAsk(std::string_view bytes) {
 
 void FilterBlockProperty(std::string_view bytes) {
   OpenVerifyAndAsk(bytes);
-  // Once more with right checksums, which mutation alone does not find.
+  // Checks again with right checksums, which mutation alone does not find.
   std::string resealed(bytes);
   testing::Reseal(&resealed);
   OpenVerifyAndAsk(resealed);
@@ -196,7 +196,7 @@ void RoundTripProperty(std::string_view bytes) {
 
 namespace {
 
-// Two readers of one block, by one cache and under one id, and the exact set.
+// Two readers of one block share a cache and an id; the exact set is known.
 class ReaderLife {
  public:
   explicit ReaderLife(Input* input) {
@@ -316,7 +316,7 @@ class ReaderLife {
       Check(i % 2, keys[i], answers[i], i % 3 == 0);
     }
   }
-  // Without a reader to take its place, an open one stays.
+  // Keeps an open reader if no other takes its place.
   void Reopen(size_t which, bool prefetch) {
     reader_options_.prefetch = prefetch;
     auto reader = FilterReader::Open(faulty_.get(), {}, reader_options_);
@@ -331,7 +331,7 @@ class ReaderLife {
   const std::unique_ptr<FilterCache> cache_ = NewShardedLruCache({0, 0});
   FilterStats stats_;
   FilterReaderOptions reader_options_;
-  size_t most_bytes_ = 0;  // What was pinned when the capacity shrank may stay.
+  size_t most_bytes_ = 0;  // Pinned bytes may stay when the capacity shrinks.
   std::unique_ptr<FilterReader> readers_[2];
 };
 
@@ -345,8 +345,8 @@ void ReaderProperty(std::string_view bytes) {
 
 namespace {
 
-// Units in blocks of memory of their own, `shift` bytes behind the start and
-// at the very end, so that ASan sees any read behind them.
+// Copies units into blocks of memory, `shift` bytes behind the start and at the
+// very end, so that ASan sees any read behind them.
 class UnitBlocks {
  public:
   UnitBlocks(absl::Span<const std::string_view> units, size_t shift) {
@@ -363,8 +363,8 @@ class UnitBlocks {
   std::vector<std::string_view> units_;
 };
 
-// The answers of every kernel, one by one and in a batch: they are the same.
-// None if the descriptor is refused.
+// Returns the answers, which every kernel must give one by one and in a batch;
+// no answers if the descriptor is refused.
 std::vector<bool> AskAllKernels(const FilterDescriptor& descriptor,
                                 absl::Span<const std::string_view> units,
                                 size_t shift,
@@ -393,8 +393,8 @@ std::vector<bool> AskAllKernels(const FilterDescriptor& descriptor,
   return answers;
 }
 
-// The same through every number of first units: one answer for each, and
-// digest.
+// Calls AskAllKernels() with every number of first units: returns one answer
+// for each number and digest.
 std::vector<bool> AskFirstUnits(const EncodedFilter& filter, size_t shift,
                                 const std::vector<KeyDigest>& digests) {
   const std::vector<std::string_view> units = filter.UnitViews();
@@ -409,8 +409,8 @@ std::vector<bool> AskFirstUnits(const EncodedFilter& filter, size_t shift,
   return all;
 }
 
-// What is kept of a filter that is not refused is not refused either, and says
-// "maybe" where the whole does. Any `choice` chooses the steps.
+// If a filter is accepted, so is a cut of it, which says "maybe" where the
+// whole filter does. Any `choice` selects the steps.
 void CutAndAsk(const EncodedFilter& filter, size_t shift, size_t choice,
                const std::vector<KeyDigest>& digests) {
   const uint32_t all = FilterSteps(filter.descriptor);
@@ -424,7 +424,7 @@ void CutAndAsk(const EncodedFilter& filter, size_t shift, size_t choice,
   for (size_t i = 0; i < whole.size(); ++i) REQUIRE(fewer[i] || !whole[i]);
 }
 
-// Columns, seed and homes of a small filter.
+// Takes columns, seed and homes of a small filter.
 filter::CompactLayout TakeCompactLayout(Input* input) {
   filter::CompactLayout layout;
   layout.columns.lean = input->Byte() % filter::kMaxColumns;
@@ -450,8 +450,8 @@ void ClearReservedBits(const filter::CompactLayout& layout,
   }
 }
 
-// Any units, and a descriptor of any family. That of compact fits: mutation
-// alone does not find sizes and parameters that do.
+// Takes any units, and a descriptor of any family. A compact descriptor fits
+// its units: mutation alone does not find such sizes and parameters.
 EncodedFilter TakeFilter(Input* input) {
   EncodedFilter filter;
   FilterDescriptor& descriptor = filter.descriptor;
@@ -473,7 +473,7 @@ EncodedFilter TakeFilter(Input* input) {
       descriptor.unit_size_bytes[u] = input->Integer(2) % 2048;
     }
   }
-  // The rest of the input, over and over.
+  // The rest of the input is repeated to fill the units.
   const std::string rest(input->Rest());
   while (!rest.empty() && filter.units.size() < descriptor.total_size_bytes()) {
     filter.units += rest;
@@ -489,7 +489,7 @@ void KernelProperty(std::string_view bytes) {
   Input input(bytes);
   const size_t choice = input.Byte();
   const size_t shift = choice % 64;
-  // Always the ends of the filter.
+  // The ends of the filter are always asked.
   std::vector<KeyDigest> digests = {{0}, {~uint64_t{0}}};
   for (int more = input.Byte() % 40; more > 0; --more) {
     digests.push_back({input.Integer(8)});
@@ -501,8 +501,8 @@ void KernelProperty(std::string_view bytes) {
 
 namespace {
 
-// Arithmetic progressions, of which many sets that no hash function gives are
-// made, and random digests.
+// Takes arithmetic progressions, which include many sets that no hash function
+// gives, and random digests.
 std::vector<KeyDigest> TakeDigests(Input* input) {
   constexpr size_t kMost = 600;
   std::vector<KeyDigest> digests;
@@ -672,8 +672,8 @@ void AppendInteger(uint64_t value, int size_bytes, std::string* out) {
   }
 }
 
-// As ReaderProperty takes them off: each family, in caches without and with
-// room, and random actions.
+// Encodes inputs as ReaderProperty decodes them: each family, in caches without
+// and with room, and random actions.
 std::vector<std::string> ReaderSeeds() {
   testing::Random random(85);
   std::vector<std::string> seeds;
@@ -682,7 +682,7 @@ std::vector<std::string> ReaderSeeds() {
       std::string& seed = seeds.emplace_back();
       AppendInteger(uint64_t{family} * 8 + 1 + family % 2, 1, &seed);
       AppendInteger(9, 1, &seed);     // 10 bits per key.
-      AppendInteger(room, 2, &seed);  // Of the cells' seed.
+      AppendInteger(room, 2, &seed);  // The cells' seed.
       AppendInteger(200, 1, &seed);   // Rows.
       AppendInteger(5 + room % 2 * 8, 1, &seed);
       AppendInteger(room, 1, &seed);
@@ -692,7 +692,7 @@ std::vector<std::string> ReaderSeeds() {
   return seeds;
 }
 
-// As KernelProperty takes them off.
+// Encodes inputs as KernelProperty decodes them.
 std::vector<std::string> KernelSeeds() {
   constexpr uint64_t kDigests = 10;
   testing::Random random(84);
@@ -725,7 +725,7 @@ std::vector<std::string> KernelSeeds() {
   return seeds;
 }
 
-// As BuilderProperty takes them off.
+// Encodes inputs as BuilderProperty decodes them.
 std::vector<std::string> BuilderSeeds() {
   struct Progression {
     uint64_t count, start, stride;
@@ -786,7 +786,7 @@ void LoadAndGoOn(std::string_view bytes) {
     return;
   }
   if ((*loaded)->kind() == MemFilterKind::kScalable) {
-    // It may ask for a next layer of any size.
+    // The saved filter may ask for a next layer of any size.
     loaded = AnyFilter(*ScalableFilter::Load(bytes, 1 << 22));
   }
   MemFilter& filter = **loaded;

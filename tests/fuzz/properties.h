@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must hold for any bytes. Each property aborts if it does not. They run
-// twice: as libFuzzer targets (*_fuzz.cc, preset fuzz), and over their corpus
-// and random changes of it as an ordinary test (properties_test.cc).
+// Properties that hold for any bytes; a property aborts if it does not hold.
+// They run twice: as libFuzzer targets (*_fuzz.cc, preset fuzz), and over their
+// corpus and random changes of it as an ordinary test (properties_test.cc).
 
 #ifndef ROWBLOOM_TESTS_FUZZ_PROPERTIES_H_
 #define ROWBLOOM_TESTS_FUZZ_PROPERTIES_H_
@@ -13,26 +13,26 @@
 
 namespace rowbloom::fuzz {
 
-// Opening, verifying and asking any bytes as a filter block does no harm, also
-// under checksums that are right.
+// Opening, verifying and asking any bytes as a filter block does no harm, even
+// with right checksums.
 void FilterBlockProperty(std::string_view bytes);
 
-// The same for a filter blob.
+// Parsing, verifying and asking any bytes as a filter blob does no harm.
 void FilterBlobProperty(std::string_view bytes);
 
-// Any cells are written, found again, and lost under no damage that the rest
-// of the bytes describe.
+// Any cells are written and found again; no damage that the rest of the bytes
+// describes loses one.
 void RoundTripProperty(std::string_view bytes);
 
 // Readers with caches of any size, asked, told, resized, erased, reopened and
 // given broken reads in any order, lose no row of an exact set.
 void ReaderProperty(std::string_view bytes);
 
-// Every kernel answers as the portable one, for any units of any family; and
-// if only some steps of the filter are kept, "maybe" wherever it does.
+// Every kernel answers as the portable one does, for any units of any family. A
+// filter that keeps only some steps says "maybe" wherever the whole one does.
 void KernelProperty(std::string_view bytes);
 
-// Every kernel builds the same bytes of any digests, and loses none, also with
+// Every kernel builds the same bytes from any digests and loses none, even with
 // fewer steps; damage to the bytes does no harm.
 void BuilderProperty(std::string_view bytes);
 
@@ -40,18 +40,18 @@ void BuilderProperty(std::string_view bytes);
 // decoded or refused.
 void KeyCodecProperty(std::string_view bytes);
 
-// Texts of policies, codecs and bloom types parse to what prints the same,
-// or are refused.
+// Texts of policies, codecs and bloom types parse to values that print the same
+// text, or are refused.
 void OptionsTextProperty(std::string_view bytes);
 
-// Loading any bytes as a filter that changes while it lives does no harm, also
-// under a checksum that is right: it is refused, or goes on and loses no key.
+// Loading any bytes as a memfilter does no harm, even with a right checksum:
+// they are refused, or the filter works and loses no key.
 void MemFilterProperty(std::string_view bytes);
 
 #ifdef ROWBLOOM_FUZZ_WITH_HFILE
 // Opening, verifying, walking and asking any bytes as an HFile does no harm,
-// also under checksums that are right; a file that is found whole denies none
-// of its cells.
+// even with right checksums; a file that is found whole denies none of its
+// cells.
 void HFileProperty(std::string_view bytes);
 std::vector<std::string> HFileSeeds();
 #endif

@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(All, PropertyTest,
                            return std::string(param.param.name);
                          });
 
-// The fuzz targets have more time for it.
+// The fuzz targets spend more time on random changes.
 TEST_P(PropertyTest, HoldsForSeedsAndForRandomChangesOfThem) {
   testing::Random random(91);
   for (const std::string& seed : GetParam().seeds()) {
@@ -48,7 +48,7 @@ TEST_P(PropertyTest, HoldsForSeedsAndForRandomChangesOfThem) {
   }
 }
 
-// A few inputs that fuzzing found to reach far, and all that once failed.
+// The corpus holds inputs that fuzzing found to reach far, and all that failed.
 TEST_P(PropertyTest, HoldsForItsCorpus) {
   const std::filesystem::path directory =
       std::filesystem::path(ROWBLOOM_SOURCE_DIR) / "tests/fuzz/corpus" /

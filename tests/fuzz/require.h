@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a property ends the process when it does not hold.
+// Ends the process if a property does not hold.
 
 #ifndef ROWBLOOM_TESTS_FUZZ_REQUIRE_H_
 #define ROWBLOOM_TESTS_FUZZ_REQUIRE_H_

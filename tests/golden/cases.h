@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the golden files hold. Never change a case: add one.
+// The contents of the golden files. Never change a case: add one.
 
 #ifndef ROWBLOOM_TESTS_GOLDEN_CASES_H_
 #define ROWBLOOM_TESTS_GOLDEN_CASES_H_
@@ -73,7 +73,7 @@ inline std::vector<Case> BlockCases() {
   add("fast_5_columns", "fast", 6, 300);
   add("fast_6_columns", "fast", 7.5, 300);
   add("fast_7_columns", "fast", 8, 1000);
-  // Layers and units, partial ones too.
+  // These filters have several layers and units, some of them partial.
   add("compact_one_key", "compact", 8.15, 1);
   add("compact_two_layers", "compact", 8.15, 3000);
   add("compact_2_columns", "compact", 2.5, 300);
@@ -82,7 +82,7 @@ inline std::vector<Case> BlockCases() {
   add("compact_23_columns", "compact", 24, 300);
   add("secret", "fast", 11, 300, BloomType::kRowCol);
   cases.back().options.secret = {{0x0123456789abcdef, 0xfedcba9876543210}};
-  // Lower bounds of chunks are shorter than their first keys.
+  // The lower bounds of chunks are shorter than their first keys.
   cases.push_back({"filter_block_v1_lower_bounds.bin",
                    options(BloomType::kRowCol, 10), Cells(300, 99991)});
   return cases;
@@ -99,7 +99,7 @@ inline std::string Blob() {
   return EncodeFilterBlob(builder->Finish(), "metadata");
 }
 
-// Filters that change while they live: memfilter_v1_NAME.bin, each of 300 keys.
+// A memfilter of 300 keys, saved as memfilter_v1_NAME.bin.
 struct MemFilterCase {
   std::string file;
   std::unique_ptr<MemFilter> filter;
@@ -125,7 +125,7 @@ inline std::vector<MemFilterCase> MemFilterCases() {
   CountingOptions counting;
   counting.shape = kShape;
   add("counting", AnyFilter(*CountingFilter::New(counting)));
-  counting.counter_bits = 2;  // Some are stuck.
+  counting.counter_bits = 2;  // Some counters are stuck.
   add("counting_2_bits", AnyFilter(*CountingFilter::New(counting)));
   ScalableOptions scalable;
   scalable.capacity = 50;

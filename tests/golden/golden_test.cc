@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of released formats are read for ever, and the current version's
-// bytes do not change by accident.
+// Every release reads the files of all released formats, and the current
+// version's bytes do not change by accident.
 
 #include <gtest/gtest.h>
 
@@ -47,8 +47,8 @@ TEST(Golden, BlocksAreReadAndVerified) {
   }
 }
 
-// Chunks and chunk index: all but the properties, which name the writer's
-// version, and the footer, which checksums them.
+// Returns chunks and chunk index. The properties name the writer's version, and
+// the footer checksums them, so both differ.
 std::string_view ChunksAndIndex(std::string_view block) {
   const std::string_view footer =
       block.substr(block.size() - block::Footer::kSize);
@@ -70,7 +70,7 @@ TEST(Golden, ChunksAndIndexAreWrittenAsTheyWere) {
   }
 }
 
-// Not only that nothing is lost: the same absent rows are filtered.
+// The same absent rows are filtered; losing no row is not enough.
 TEST(Golden, AnswersForAbsentRowsArePinned) {
   const auto count = [](const std::string& file) {
     const std::string bytes = GoldenFile(file);
@@ -120,7 +120,7 @@ TEST(Golden, MemFiltersAreReadAndWrittenAsTheyWere) {
   }
 }
 
-// The same absent keys look present.
+// The same absent keys pass each filter.
 TEST(Golden, AnswersOfMemFiltersForAbsentRowsArePinned) {
   std::vector<int> counts;
   for (const golden::MemFilterCase& c : golden::MemFilterCases()) {

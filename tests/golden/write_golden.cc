@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the golden files that DIRECTORY does not have yet; keeps those that
-// it has.
+// Writes the golden files that DIRECTORY does not have yet; keeps the others.
 //
 //   write_golden DIRECTORY
 

@@ -9,7 +9,7 @@
 namespace rowbloom {
 namespace {
 
-// Persisted in every filter: these values never change.
+// Every filter persists digests: these values never change.
 TEST(Digest, VectorsArePinned) {
   EXPECT_EQ(hash::Hash64(""), 0x2d06800538d394c2u);
   EXPECT_EQ(hash::Hash64("a"), 0xe6c632b61e964e1fu);
@@ -17,8 +17,8 @@ TEST(Digest, VectorsArePinned) {
   EXPECT_EQ(hash::Checksum32("abc"), 0x892f3950u);
 }
 
-// XXH3 has code of its own for each of these sizes, and for long inputs for
-// each instruction set.
+// XXH3 has separate code for each of these sizes and, for long inputs, for each
+// instruction set.
 TEST(Digest, VectorsOfEverySizeClassArePinned) {
   std::string bytes(2000, '\0');
   for (size_t i = 0; i < bytes.size(); ++i) {

@@ -45,7 +45,7 @@ TEST(BloomSizing, RefusesWhatNoChunkCanBe) {
        {int64_t{0}, int64_t{-1}, kMaxChunkSizeBytes + 1, int64_t{1} << 62}) {
     EXPECT_FALSE(SizeChunk(size, 0.01, 0).ok()) << size;
   }
-  // It would have to be rounded up beyond the largest.
+  // Folding would round this size up beyond the largest one.
   EXPECT_TRUE(SizeChunk(kMaxChunkSizeBytes, 0.01, 0).ok());
   EXPECT_FALSE(SizeChunk(kMaxChunkSizeBytes, 0.01, 7).ok());
   for (const double rate : {0.0, 1.0, -1.0, 2.0, 0.9}) {

@@ -129,7 +129,8 @@ TEST_P(CellDecoderTest, DamageIsAnErrorOrOtherCells) {
       damaged = payload;
       damaged[random.Below(damaged.size())] = static_cast<char>(random());
     }
-    // In memory of its own size, where a sanitizer sees what is read beyond.
+    // The memory has exactly this size, so that a sanitizer sees reads beyond
+    // it.
     const std::vector<char> exact(damaged.begin(), damaged.end());
     CellDecoder decoder(Layout());
     absl::Status status =

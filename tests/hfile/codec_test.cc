@@ -45,7 +45,7 @@ TEST(Vlong, ReadsWhatItWrites) {
     in = std::string_view(bytes).substr(0, bytes.size() - 1);
     EXPECT_FALSE(ReadVlong(&in, &read)) << value;
   }
-  // As Hadoop has them.
+  // Hadoop writes the same bytes.
   std::string bytes;
   AppendVlong(200, &bytes);
   AppendVlong(1000, &bytes);
@@ -74,7 +74,7 @@ TEST_P(CompressionTest, GivesBackWhatItTook) {
     const auto again = Decompress(GetParam(), compressed, bytes.size());
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(*again, bytes);
-    // Neither shorter nor longer than it is said to be.
+    // A stated size that is too long or too short is refused.
     EXPECT_FALSE(Decompress(GetParam(), compressed, bytes.size() + 1).ok());
     if (!bytes.empty()) {
       EXPECT_FALSE(Decompress(GetParam(), compressed, bytes.size() - 1).ok());
@@ -89,14 +89,15 @@ TEST(Compression, ReadsFramesOfSeveralPieces) {
     std::string one;
     ASSERT_EQ(Compress(HFileCompression::kSnappy, piece, &one),
               absl::OkStatus());
-    framed += one.substr(4);  // Without the size of all.
+    framed += one.substr(4);  // Without the total size.
   }
   const auto bytes = Decompress(HFileCompression::kSnappy, framed, 6);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   EXPECT_EQ(*bytes, "abcdef");
 }
 
-// One frame of pieces as large as HBase's buffer allows, and an empty one.
+// Expects one frame of pieces as large as HBase's buffer allows, and an empty
+// one.
 void ExpectCutAsHBaseCuts(HFileCompression compression, std::string_view framed,
                           std::string_view payload) {
   constexpr size_t kMaxPiece = 218422;
@@ -190,7 +191,7 @@ TEST(CellKey, MetaRowsAreOrderedByTableStartAndId) {
   const auto order = [](const char* a, const char* b) {
     return CompareRows(RowOrder::kMeta, a, b);
   };
-  EXPECT_LT(order("t,y,1", "t!x,a,1"), 0);  // Bytewise the other way round.
+  EXPECT_LT(order("t,y,1", "t!x,a,1"), 0);  // Bytewise it is reversed.
   EXPECT_LT(order("t,,1", "t,a,1"), 0);
   EXPECT_LT(order("t,a,1", "t,a,2"), 0);
   EXPECT_LT(order("t,a,b,9", "t,a,c,1"), 0);  // A comma in the start row.

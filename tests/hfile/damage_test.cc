@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small files, damaged at each of their bytes.
+// Tests small files that are damaged at each of their bytes.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::vector<DamageCase> Cases() {
           Golden("row_only_a_delete", "hbase_2.6/")};
 }
 
-// What is in the undamaged file.
+// The contents of the undamaged file.
 struct Contents {
   std::vector<std::pair<std::string, std::string>> columns;
   std::vector<std::string> deleted;
@@ -71,7 +71,7 @@ Contents ContentsOf(const std::string& bytes) {
   return contents;
 }
 
-// Nothing that was there is denied; true if Verify() sees the damage.
+// Expects that no cell is denied; returns true if the damage is detected.
 bool IsSeen(const std::string& bytes, const Contents& contents) {
   const OpenHFile file(bytes);
   if (!file.status.ok()) return true;
@@ -101,7 +101,7 @@ TEST_P(DamageTest, AnyChangedByteIsSeenAndLosesNoRow) {
   const std::string& whole = GetParam().bytes;
   const Contents contents = ContentsOf(whole);
   ASSERT_FALSE(IsSeen(whole, contents));
-  // Minor versions of a major one that differ in nothing that is read.
+  // Minor versions of a major one do not differ in the parts that are read.
   const size_t minor_version = whole.size() - 4;
   for (size_t i = 0; i < whole.size(); ++i) {
     for (const int change : {0x01, 0x80, 0xff}) {
@@ -120,7 +120,7 @@ TEST_P(DamageTest, AnyOtherByteInTheTrailerIsSeenAndLosesNoRow) {
   const std::string& whole = GetParam().bytes;
   const Contents contents = ContentsOf(whole);
   const size_t trailer = whole.rfind("TRABLK\"$");
-  // The fields; behind them are zeros.
+  // The loop covers the fields; zeros follow them.
   for (size_t i = trailer; i < trailer + 200; ++i) {
     for (int value = 0; value < 256; ++value) {
       std::string damaged = whole;

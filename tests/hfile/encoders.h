@@ -54,7 +54,7 @@ class BlockEncoder {
     is_first_ = false;
   }
 
-  // The payload of a block of type DATABLKE, or DATABLK* for NONE.
+  // Returns the payload of a block of type DATABLKE, or DATABLK* for NONE.
   std::string Finish() {
     if (encoding_ == HFileEncoding::kNone) return cells_;
     std::string payload;
@@ -77,7 +77,7 @@ class BlockEncoder {
   size_t RowEnd() const {
     return 2 + base::LoadBigEndian<uint16_t>(key_.data());
   }
-  // Without timestamp and type.
+  // Returns the key without timestamp and type.
   std::string_view KeyFront(const std::string& key) const {
     return std::string_view(key).substr(0, key.size() - 9);
   }

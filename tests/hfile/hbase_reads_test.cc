@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What HBase 2.6 says of its files beyond single questions: which reads pass,
-// which cells there are, and where HBase itself loses rows.
+// Tests answers of HBase 2.6 beyond single questions: which reads pass, which
+// cells a file has, and where HBase itself loses rows.
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -22,7 +22,7 @@
 namespace rowbloom {
 namespace {
 
-// The files of HBase 2.6 that have a table of this kind.
+// Returns the tables of this kind for files of HBase 2.6.
 std::vector<std::filesystem::path> TablesOf(const std::string& suffix) {
   std::vector<std::filesystem::path> tables;
   for (const auto& entry :
@@ -36,7 +36,7 @@ std::vector<std::filesystem::path> TablesOf(const std::string& suffix) {
   return tables;
 }
 
-// The file that a table is about.
+// The file that a table describes.
 class Sample {
  public:
   Sample(const std::filesystem::path& table, const std::string& suffix) {
@@ -121,7 +121,7 @@ TEST(HBaseReads, RowsThatHBaseLosesAreFound) {
   EXPECT_GT(lost_by_hbase, 0);
 }
 
-// As the README of the golden data says.
+// Serializes a cell as the README of the golden data describes.
 std::string BytesOf(const HFileCell& cell) {
   std::string key;
   base::AppendBigEndian(static_cast<uint16_t>(cell.row.size()), &key);

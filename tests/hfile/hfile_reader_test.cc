@@ -30,7 +30,7 @@ using testing::WriteHFile;
 constexpr const char* kAbsent[] = {"row01", "row03", "row05", "row07",
                                    "row09", "row11", "row13"};
 
-// Chunks for a few keys each, and a rate at which few of kAbsent are "maybe".
+// Makes chunks for a few keys each, at a rate at which few of kAbsent pass.
 HFileWriterOptions ManyChunks(BloomType type) {
   HFileWriterOptions options;
   options.bloom_type = type;
@@ -46,7 +46,7 @@ int CountMaybe(const HFileReader& reader) {
   return maybe;
 }
 
-// Changes file info in place.
+// Edits file info in place.
 std::string WithInfo(const std::string& bytes,
                      const std::function<void(hfile::FileInfo*)>& edit) {
   return EditHFile(bytes, [&](std::vector<LoadedBlock>* blocks) {
@@ -68,7 +68,7 @@ std::string WithMeta(const std::string& bytes,
   });
 }
 
-// Neither a row nor a column is lost, and none is denied.
+// Expects that a file without a usable filter denies no row and no column.
 void ExpectNoFilter(const std::string& bytes, const char* reason) {
   const OpenHFile file(bytes);
   ASSERT_TRUE(file.status.ok()) << file.status;
@@ -95,7 +95,7 @@ TEST(HFileReader, RowColFilterKnowsColumnsAndNoRows) {
   EXPECT_TRUE(file.reader->MayContain("row04", "a"));
   EXPECT_TRUE(file.reader->MayContain("row01"));
   EXPECT_LT(CountMaybe(*file.reader), 3);
-  // Its family is deleted: any column of it may be asked for.
+  // The row's family is deleted: a read of any column must see the delete.
   EXPECT_TRUE(file.reader->MayContain("row00", "no such column"));
   const HFileExplanation why = file.reader->Explain("row00", "no such column");
   ASSERT_EQ(why.probes.size(), 2);
@@ -114,7 +114,7 @@ TEST(HFileReader, PrefixFilterAnswersForRowsAndScans) {
   EXPECT_EQ(reader.general_filter().prefix_length_bytes, 4);
   EXPECT_EQ(reader.general_filter().key_count, 3);
   EXPECT_EQ(reader.general_filter().last_key, "dddd");
-  EXPECT_TRUE(reader.MayContain("dddd9"));  // Has the prefix of another.
+  EXPECT_TRUE(reader.MayContain("dddd9"));  // It shares a prefix.
   EXPECT_TRUE(reader.MayContain("ab"));     // Shorter than a prefix.
   EXPECT_FALSE(reader.MayContain("dddc"));
   EXPECT_FALSE(reader.MayContain(HFileRead{"dddc1", "dddc7"}));
@@ -244,7 +244,7 @@ TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
 }
 
 TEST(HFileReader, AFilterWithoutHashesIsMaybe) {
-  // As HBase writes it for an error rate of 0.9, with room for no key.
+  // HBase writes this for an error rate of 0.9, with room for no key.
   const OpenHFile file(WithMeta(SmallHFile(ManyChunks(BloomType::kRow)),
                                 [](std::string* payload) {
                                   payload->replace(12, 4, 4, '\0');
@@ -290,7 +290,7 @@ TEST(HFileReader, AFilterBehindDamageIsNotSaidToBeMissing) {
   for (const bool has_deletes : {true, false}) {
     std::string bytes = has_deletes ? SmallHFile(ManyChunks(BloomType::kRow))
                                     : WriteHFile({}, {Put("row", "q")});
-    // The size of the last block, behind which another might be.
+    // The damaged size is that of the last block, which another might follow.
     bytes[bytes.rfind(has_deletes ? "DFBLMET2" : "BLMFMET2") + 8] ^= 0x40;
     const OpenHFile file(bytes);
     ASSERT_TRUE(file.status.ok()) << file.status;
@@ -347,7 +347,7 @@ TEST(HFileReader, ALastKeyThatIsNoneCostsOnlyItsCheck) {
     EXPECT_TRUE(file.reader->general_filter().is_usable);
     EXPECT_TRUE(file.reader->MayContain("row04", "a"));
     EXPECT_LT(CountMaybe(*file.reader), 3);
-    // HBase does not open it.
+    // HBase does not open such a file.
     const OpenHFile without_totals(EditHFile(
         without, [](std::vector<LoadedBlock>*) {},
         [](hfile::Trailer* trailer) {
@@ -364,13 +364,13 @@ TEST(HFileReader, BytesPerChecksumAreASignedInteger) {
   options.checksum = HFileChecksum::kNull;
   std::string bytes = SmallHFile(options);
   ASSERT_EQ(OpenHFile(bytes).reader->Verify(true), absl::OkStatus());
-  bytes[25] ^= '\x80';  // Of the first data block.
+  bytes[25] ^= '\x80';  // The first block's bytes per checksum.
   EXPECT_EQ(OpenHFile(bytes).reader->Verify(true).code(),
             absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileReader, AnEncryptedFileIsOpenedWithoutAFilter) {
-  // Field 13 of the trailer, and nothing that is encrypted.
+  // This adds field 13 to the trailer; no byte is encrypted.
   std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   const size_t trailer = bytes.size() - 4096;
   const size_t size = static_cast<unsigned char>(bytes[trailer + 8]);
@@ -589,7 +589,7 @@ TEST(ClassifyHFileRead, EachTypeServesItsReads) {
   EXPECT_EQ(use(prefix, HFileRead::Get("r")), HFileFilterUse::kPrefix);
   EXPECT_EQ(use(prefix, scan), HFileFilterUse::kPrefix);
   EXPECT_EQ(use(prefix, HFileRead{}), HFileFilterUse::kNone);
-  // Up to the first row without the prefix, that row left out.
+  // The scan ends before the first row without the prefix.
   EXPECT_EQ(use(prefix, {"row", "rox"}), HFileFilterUse::kPrefix);
   EXPECT_EQ(use(prefix, {"row5", "rox"}), HFileFilterUse::kPrefix);
   EXPECT_EQ(use(prefix, {"row", "rox", true, true}), HFileFilterUse::kNone);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that HBase wrote, asked what HBase was asked.
+// Asks files that HBase wrote the questions that HBase answered.
 
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ TEST_P(HFileSamplesTest, HasAsManyCellsAsItSays) {
   EXPECT_EQ(count, reader->properties().cell_count);
 }
 
-// Of the directories of this name below ROWBLOOM_HFILES.
+// Returns the files in directories of this name below ROWBLOOM_HFILES.
 std::vector<std::filesystem::path> FoundIn(const char* directory) {
   std::vector<std::filesystem::path> files;
   const char* root = std::getenv("ROWBLOOM_HFILES");

@@ -115,7 +115,7 @@ TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
   HFileCell other_family = Put("r", "q1");
   other_family.family = "d";
   EXPECT_EQ(add_all(columns, {Put("r", "q5"), other_family}), kInvalid);
-  // The last cell of its row, though its column is the first.
+  // The cell is the last of its row, though its column is the first.
   HFileCell last = Put("r", "");
   last.family = "";
   last.type = 0;
@@ -206,7 +206,8 @@ TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
   }
 }
 
-// Of version 2.0, whose blocks have no checksums: file info and trailer.
+// Returns a file of version 2.0, whose blocks have no checksums: file info and
+// trailer.
 std::string HFile20() {
   std::string bytes = "FILEINF2";
   const std::string payload = hfile::SerializeFileInfo({});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that HBase wrote, written again from their cells.
+// Rewrites files that HBase wrote from their cells.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ std::string DescribedValue(const std::string& description, const char* name) {
   return std::regex_search(description, match, pattern) ? match[1].str() : "";
 }
 
-// What the file was written with, as far as it does not say itself.
+// Returns the options that the file was written with; its description gives
+// those that the file does not record.
 HFileWriterOptions OptionsFor(const std::filesystem::path& path,
                               const HFileReader& reader) {
   HFileWriterOptions options = OptionsOf(reader);
@@ -94,7 +95,7 @@ void ExpectSameFilter(const HFileReader& expected,
   }
 }
 
-// From the block's magic to its end, without the trailer.
+// Returns the file from its last block of this magic on, without the trailer.
 std::string BlocksFrom(const std::string& file, const std::string& magic,
                        size_t trailer_size) {
   const size_t at = file.rfind(magic);
@@ -134,8 +135,8 @@ TEST_P(RebuildTest, HasTheSameFilters) {
       properties.encoding == HFileEncoding::kNone &&
       original.find("IDXLEAF2") == std::string::npos;
   if (!has_described_layout) return;
-  // Where nothing is encoded, all data blocks and chunks are the same bytes at
-  // the same offsets, and so are the Bloom metas, which have the offsets.
+  // Without encoding, all data blocks and chunks have the same bytes at the
+  // same offsets, and so have the Bloom metas, which record the offsets.
   const size_t data_size =
       original.rfind("IDXROOT2", original.rfind("IDXROOT2") - 1);
   ASSERT_NE(data_size, std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of few bytes that stand for many.
+// Tests small files that stand for much larger ones.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using testing::OpenHFile;
 using testing::Put;
 using testing::WriteHFile;
 
-// A file of ZSTD blocks that need not fit each other.
+// A file of ZSTD blocks that need not be consistent with each other.
 class FileOfBlocks {
  public:
   FileOfBlocks() {
@@ -42,7 +42,7 @@ class FileOfBlocks {
     return {offset, static_cast<uint32_t>(block.size()), ""};
   }
   void BeginLoadedBlocks() { trailer_.load_on_open_offset = bytes_.size(); }
-  // Says so of the block that was added last.
+  // Overwrites the uncompressed size in the header of the block added last.
   void StateUncompressedSize(const hfile::IndexEntry& block, uint32_t size) {
     std::string bytes;
     base::AppendBigEndian(size, &bytes);
@@ -60,7 +60,7 @@ class FileOfBlocks {
   hfile::Trailer trailer_;
 };
 
-// A leaf, or what is between: one entry with a key of zeros.
+// Returns an index block below the root: one entry with a key of zeros.
 std::string InnerIndex(const hfile::IndexEntry& entry, size_t key_size) {
   std::string payload;
   base::AppendBigEndian(uint32_t{1}, &payload);
@@ -101,7 +101,7 @@ TEST(HFileSizeLimits, FileInfoHasNoMillionsOfEntries) {
   base::AppendBigEndian(uint32_t{1 << 20}, &few);
   std::string many;
   base::AppendBigEndian(uint32_t{(1 << 20) + 1}, &many);
-  // All of one name, of no bytes.
+  // All entries have the same empty name.
   const std::string entries(((1 << 20) + 1) * 3, '\0');
   EXPECT_TRUE(
       hfile::ParseFileInfo(few + entries.substr(0, entries.size() - 3)).ok());

@@ -35,7 +35,7 @@ inline std::filesystem::path HFileData(const std::string& name) {
   return std::filesystem::path(ROWBLOOM_HFILE_DATA) / name;
 }
 
-// The fields of each line that is no comment.
+// Returns the fields of each line that is not a comment.
 inline std::vector<std::vector<std::string>> ParseTsv(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);
@@ -46,7 +46,7 @@ inline std::vector<std::vector<std::string>> ParseTsv(const std::string& text) {
   return rows;
 }
 
-// Of a file that may be compressed by gzip.
+// Reads a file that gzip may have compressed.
 inline std::string ReadGzFile(const std::filesystem::path& path) {
   std::string text;
   gzFile file = gzopen(path.c_str(), "rb");
@@ -77,7 +77,7 @@ struct HFileSample {
   std::vector<HFileQuery> queries;
 };
 
-// Its directory and name, as the name of a test; and its path in messages.
+// Names a test after the file's directory and name; messages show the path.
 inline std::string SampleName(
     const ::testing::TestParamInfo<HFileSample>& param) {
   const std::filesystem::path& path = param.param.path;
@@ -100,7 +100,7 @@ inline std::vector<HFileQuery> ReadQueries(const std::filesystem::path& path) {
   return queries;
 }
 
-// Files with questions beside them.
+// Returns the files that have questions beside them.
 inline std::vector<HFileSample> HFileSamples() {
   std::vector<std::filesystem::path> roots = {ROWBLOOM_HFILE_DATA};
   const char* more = std::getenv("ROWBLOOM_HFILES");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small HFiles, and HFiles that are damaged with care: blocks changed under
-// checksums that are right.
+// Writes small HFiles, and changes blocks of HFiles under right checksums.
 
 #ifndef ROWBLOOM_TESTS_HFILE_TEST_HFILE_H_
 #define ROWBLOOM_TESTS_HFILE_TEST_HFILE_H_
@@ -54,8 +53,9 @@ inline std::string WriteHFile(const HFileWriterOptions& options,
   return bytes;
 }
 
-// Rows row00, row02, ... with columns "a" and "b"; every fifth is deleted.
-// Several data blocks, and chunks if `options` have small ones.
+// Writes rows row00, row02, ... with columns "a" and "b"; every fifth is
+// deleted. The file has several data blocks, and several chunks if `options`
+// make them small.
 inline std::string SmallHFile(HFileWriterOptions options, int rows = 20) {
   options.block_size_bytes = 256;
   std::vector<std::string> names;
@@ -73,7 +73,7 @@ inline std::string SmallHFile(HFileWriterOptions options, int rows = 20) {
   return WriteHFile(options, cells);
 }
 
-// An open file with what it needs.
+// An open file with the objects that it needs.
 struct OpenHFile {
   explicit OpenHFile(std::string file_bytes,
                      const HFileReaderOptions& options = {})
@@ -89,8 +89,8 @@ struct OpenHFile {
   absl::Status status;
 };
 
-// Lets `edit` change payload and magic of the blocks that are loaded at open,
-// and then the trailer.
+// EditHFile() lets `edit` change payload and magic of the blocks that are
+// loaded at open, and then the trailer.
 struct LoadedBlock {
   std::string magic;
   std::string payload;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stranger's engine: a source and a sink of its own, a filter block behind
-// its data, asked through a cache. Exit code 0 if all answers are right.
+// A stranger's engine: it has its own source and sink, writes a filter block
+// behind its data, and asks it through a cache. Exit code 0 if all answers are
+// right.
 
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +62,8 @@ std::string Row(int number) {
   return "row" + std::string(5 - digits.size(), '0') + digits;
 }
 
-// Of all rows: those present are the even ones, each with one column.
+// Returns how many of every second row from `first` on are "maybe". Even rows
+// are present, each with one column.
 int CountMaybe(const rowbloom::FilterReader& reader, int first,
                std::string_view qualifier) {
   int maybe = 0;
@@ -96,17 +98,17 @@ int main() {
       &source, {block_offset, info->size_bytes}, reader_options);
   if (!reader.ok() || source.read_count != 1) return 2;
 
-  if (CountMaybe(**reader, 0, "email") != kRows) return 3;  // All there are.
+  if (CountMaybe(**reader, 0, "email") != kRows) return 3;  // All are present.
   const int reads = source.read_count;  // The tail, and each chunk once.
   if (reads != 1 + static_cast<int>(info->chunk_count)) return 4;
-  // A column that no row has, and rows that there are not: 5% at the most.
+  // At most 5% of the absent columns, and of the absent rows, are "maybe".
   if (CountMaybe(**reader, 0, "phone") > kRows / 20) return 5;
   if (CountMaybe(**reader, 1, "email") > kRows / 20) return 6;
   if (source.read_count != reads) return 7;
   if (stats.Snapshot()[rowbloom::FilterCounter::kLookups] != 3 * kRows) {
     return 8;
   }
-  // What is damaged is refused by name, and not thrown.
+  // Open() reports damage by name and does not throw.
   const Source half(std::string_view(sst).substr(0, sst.size() / 2));
   const auto refused = rowbloom::FilterReader::Open(&half, {block_offset}, {});
   if (refused.ok()) return 9;

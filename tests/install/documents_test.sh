@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Does what README.md and docs/embedding.md say; see usage().
+# Follows README.md and docs/embedding.md step by step; see usage().
 set -euo pipefail
 
 usage() {
@@ -31,15 +31,16 @@ work=$(cd "$1" && pwd)
 root=$work/root
 export LC_ALL=C
 
-# section PAGE TITLE: the lines below that heading, up to the next of level 2.
+# section PAGE TITLE: prints the lines below that heading, up to the next of
+# level 2.
 section() {
   awk -v title="## $2" '
     /^## / { inside = $0 == title; next }
     inside' "$source/$1"
 }
 
-# code LANGUAGE NUMBER: of the fenced blocks of that language on standard input,
-# the one of that number, from 1.
+# code LANGUAGE NUMBER: prints one of the fenced blocks of that language on
+# standard input; NUMBER counts from 1.
 code() {
   awk -v fence="\`\`\`$1" -v number="$2" '
     /^```/ { inside = !inside && $0 == fence && ++count == number; next }
@@ -92,7 +93,8 @@ make_debian() {
   mmdebstrap --variant=apt --include="$packages" "" "$root" "${sources[@]}"
 }
 
-# in_debian DIRECTORY COMMANDS: passes no variable of this environment on.
+# in_debian DIRECTORY COMMANDS: runs the commands without this environment's
+# variables.
 in_debian() {
   chroot "$root" env -i LC_ALL=C HOME=/root \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -101,7 +103,7 @@ in_debian() {
               $2"
 }
 
-# The fallback: DESTDIR moves the installation below the root.
+# This is the fallback: DESTDIR moves the installation below the root.
 in_prefix() {
   env -u CMAKE_GENERATOR DESTDIR="$root" \
     CMAKE_PREFIX_PATH="$root/usr/local" \
@@ -111,15 +113,15 @@ in_prefix() {
               $2"
 }
 
-# The files of the project as a clone has them, below the root.
+# Copies the project's files, as a clone has them, below the root.
 copy_source() {
   mkdir -p "$root/rowbloom"
   git -C "$source" ls-files -z --cached --others --exclude-standard |
     tar -C "$source" --null -T - -c | tar -C "$root/rowbloom" -x
 }
 
-# new_project DIRECTORY LINES: writes the page's project there, with LINES in
-# the place of find_package.
+# new_project DIRECTORY LINES: writes the page's project there, with LINES
+# instead of find_package.
 new_project() {
   local directory=$root/$1 line
   mkdir -p "$directory"
@@ -130,7 +132,7 @@ new_project() {
   done <<<"$project" >"$directory/CMakeLists.txt"
 }
 
-# new_parent DIRECTORY LINES: the same, with a copy of rowbloom in third_party.
+# new_parent DIRECTORY LINES: adds a copy of rowbloom in third_party to that.
 new_parent() {
   new_project "$@"
   mkdir -p "$root/$1/third_party"
@@ -139,7 +141,7 @@ new_parent() {
 }
 
 build_and_run() {
-  # The unity build changes nothing but the time that the core takes.
+  # The unity build changes only the core's compile time.
   inside "/$1" "cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
                   -DCMAKE_UNITY_BUILD=ON
                 cmake --build build
@@ -187,7 +189,7 @@ step "source" copy_source
 step "core, installed" install_core
 step "find_package" by_find_package
 step "pkg-config" by_pkg_config
-# The other ways must not find what is installed.
+# The other ways must not find the installation.
 step "core, removed" rm -r "$root/usr/local/include/rowbloom" \
   "$root/usr/local/lib/cmake/rowbloom" "$root/usr/local/lib/librowbloom.a"
 step "add_subdirectory" by_add_subdirectory

@@ -43,15 +43,15 @@ if command -v ninja >/dev/null; then
   export CMAKE_GENERATOR=${CMAKE_GENERATOR-Ninja}
 fi
 no_frills="-fno-exceptions -fno-rtti"
-# Changes nothing but the time that the core takes.
+# A unity build changes only the core's compile time.
 unity=-DCMAKE_UNITY_BUILD=ON
 failed=()
 
-# way NAME COMMAND...: one line of the report.
+# way NAME COMMAND...: runs the command and prints one line of the report.
 way() {
   local name=$1 start=$SECONDS log=$work/${1//[ \/]/_}.log verdict=ok
   shift
-  # Not in a condition: there the shell would ignore failures inside.
+  # The command is not in a condition, where the shell would ignore failures.
   set +e
   (set -e; "$@") >"$log" 2>&1
   [ $? -eq 0 ] || verdict=FAILED
@@ -68,7 +68,7 @@ fail() {
   return 1
 }
 
-# configure BUILD OPTIONS...: with the flags of the preset release, so that a
+# configure BUILD OPTIONS...: uses the flags of the preset release, so that a
 # compiler cache has the objects. The build type is the default.
 configure() {
   local build=$1
@@ -90,7 +90,7 @@ install_to() {
   mv "$2.at_first" "$2"
 }
 
-# libraries PREFIX: the directory of the libraries.
+# libraries PREFIX: prints the directory of the libraries.
 libraries() {
   dirname "$(dirname "$(find "$1" -name rowbloom.pc)")"
 }
@@ -135,7 +135,7 @@ consumers() {
 
 components() {
   local prefix=$1 kind=$2 engine
-  for engine in rocksdb leveldb hfile; do
+  for engine in memfilter rocksdb leveldb hfile; do
     way "$kind: find_package, $engine" env \
       LD_LIBRARY_PATH="$(libraries "$prefix")" \
       ctest --build-and-test "$tests/$engine" "$prefix.$engine" \
@@ -144,7 +144,7 @@ components() {
   done
   way "$kind: pkg-config, rocksdb" by_pkg_config "$prefix" g++ \
     rowbloom-rocksdb rocksdb_consumer -std=c++17
-  for engine in leveldb hfile; do
+  for engine in memfilter leveldb hfile; do
     way "$kind: pkg-config, $engine" by_pkg_config "$prefix" g++ \
       "rowbloom-$engine" "${engine}_consumer" \
       -std=c++17 "-std=c++20 $no_frills"
@@ -208,9 +208,10 @@ tests_are_refused() {
   grep "Tests and benchmarks use internal functions" "$work/refused.txt"
 }
 
-# Names of the namespace rowbloom, but of no namespace inside: these begin in
-# lower case. The others are what src/threads, src/reader/chunk_loader.h and
-# src/reader/chunk_slots.h export for rowbloom::hfile.
+# Exported names belong to namespace rowbloom and to none of its inner
+# namespaces, whose names begin in lower case. The exceptions are the names that
+# src/threads, src/reader/chunk_loader.h and src/reader/chunk_slots.h export for
+# rowbloom::hfile.
 exports_only_the_api() {
   local library others
   for library in "$(libraries "$work/prefix.shared")"/*.so; do
@@ -236,7 +237,7 @@ headers_export() {
   [ -z "$others" ] || fail "not marked with ROWBLOOM_EXPORT:" "$others"
 }
 
-# dynamic FIELD FILE: its values in the file's dynamic section.
+# dynamic FIELD FILE: prints its values in the file's dynamic section.
 dynamic() {
   readelf -d "$2" | sed -En "s/.*\(($1)\).*\[(.*)\]/\2/p"
 }
@@ -320,7 +321,7 @@ components "$work/prefix.static" static
 way "static: mini_kv" mini_kv
 
 way "shared: configure" configure "$work/shared" -DBUILD_SHARED_LIBS=ON \
-  -UCMAKE_INSTALL_RPATH # An earlier run has set it, below.
+  -UCMAKE_INSTALL_RPATH # An earlier run sets it below.
 way "shared: build type Release by default" release_by_default
 way "shared: build" compile "$work/shared"
 way "shared: install" install_to "$work/shared" "$work/prefix.shared"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Targets of the names that Abseil's own build defines, over the libraries of
-# this machine: what a parent project has that builds Abseil itself. To look
-# for Abseil's package beside them is an error.
+# Defines targets with the names of Abseil's own build over the libraries of
+# this machine, as in a parent project that builds Abseil itself. Looking for
+# Abseil's package beside them is an error.
 
 find_package(PkgConfig REQUIRED)
 foreach(name IN ITEMS status statusor span strings flat_hash_set flat_hash_map)

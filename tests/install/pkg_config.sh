@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # pkg_config.sh PACKAGE SOURCE PROGRAM FLAGS...: builds a one-file program with
-# nothing but what pkg-config says of the package, without --static, and runs
-# it; once with each argument of flags.
+# only the flags that pkg-config prints for the package, without --static, and
+# runs it; once with each argument of FLAGS.
 set -eu
 package=$1 source=$2 program=$3
 shift 3

@@ -39,7 +39,7 @@ std::string Contents(const std::string& path) {
   return out.str();
 }
 
-// A fresh directory for each test, removed with what is in it.
+// A fresh directory for each test, removed with its contents.
 class FileIo : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -250,8 +250,8 @@ TEST_F(FileIo, FailedWriteIsReportedByEveryLaterCall) {
   EXPECT_EQ(Contents(path), std::string(1000, 'x'));
 }
 
-// Fills a FIFO whose reader is slow, under signals without SA_RESTART: writes
-// are short or interrupted, and no byte may be lost.
+// Fills a FIFO with a slow reader under signals without SA_RESTART: writes are
+// short or interrupted, and no byte may be lost.
 TEST_F(FileIo, InterruptedAndShortWritesLoseNothing) {
   const std::string path = Path("fifo");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -274,7 +274,7 @@ TEST_F(FileIo, InterruptedAndShortWritesLoseNothing) {
 
   struct sigaction action = {};
   action.sa_handler = [](int) {};
-  ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);  // And so it stays.
+  ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);  // It is never reset.
   const pthread_t writer = pthread_self();
   std::atomic<bool> done{false};
   std::thread interrupter([&] {
@@ -287,7 +287,7 @@ TEST_F(FileIo, InterruptedAndShortWritesLoseNothing) {
   done = true;
   interrupter.join();
 
-  // A FIFO cannot be synced, and says so; it is closed nevertheless.
+  // A FIFO cannot be synced; SyncAndClose() says so and closes it nevertheless.
   EXPECT_EQ(Message((*sink)->SyncAndClose()),
             path + ": fsync: Invalid argument");
   slow.join();
@@ -330,7 +330,7 @@ TEST_F(FileIo, SinkIsClosedOnce) {
 TEST_F(FileIo, FailedSyncIsReportedByAppendAfterClosing) {
   const std::string path = Path("fifo");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  // Both ends, so that opening to write does not wait for a reader.
+  // Opens both ends, so that opening to write does not wait for a reader.
   const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(reader, 0);
   auto sink = OpenFileSink(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sources that other tests count and break reads with.
+// Tests the sources with which other tests count and break reads.
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,8 @@ constexpr std::string_view kBytes = "0123456789";
 
 class SourcesTest : public ::testing::Test {
  protected:
-  // What a read of [offset, offset + size_bytes) gives, or the status's code.
+  // Returns the bytes of a read of [offset, offset + size_bytes), or its error
+  // code.
   static std::string Get(const RandomAccessSource& source, uint64_t offset,
                          size_t size_bytes) {
     std::string scratch(size_bytes, '\0');
@@ -129,7 +130,7 @@ TEST_F(SourcesTest, BreaksReadsAtRandomAndCountsThem) {
   }
   EXPECT_EQ(failed, faulty_.random_failures());
   EXPECT_EQ(flipped, faulty_.random_flips());
-  // Of the five ways one does no harm, and one flips.
+  // One of the five kinds of faults does no harm, and one flips bits.
   EXPECT_NEAR(static_cast<double>(failed), kReads * 0.15, 200);
   EXPECT_NEAR(static_cast<double>(flipped), kReads * 0.05, 120);
   faulty_.Heal();

@@ -82,7 +82,7 @@ TEST(KeyCodec, PartsAreTheDocumentedOnes) {
   const std::string key = "ab\0\1c\0\1v"s;
   EXPECT_EQ(ordered.ColumnPartSize(key, &row_part), 6u);  // ab 00 01 c 00
   EXPECT_EQ(row_part, 3u);                                // ab 00
-  // A row alone, its upper bound, and a column that does not end.
+  // These are a row alone, its upper bound, and columns without an end.
   for (const std::string& partial :
        {"ab\0"s, "ab\0\1"s, "ab\0\2"s, "ab\0\1c"s}) {
     EXPECT_EQ(ordered.ColumnPartSize(partial, &row_part), 0u);

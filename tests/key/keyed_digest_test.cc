@@ -9,8 +9,8 @@
 namespace rowbloom::key {
 namespace {
 
-// Persisted in every block with a secret. Computed by the formula of
-// docs/filter_block_format.md in Python.
+// Every block with a secret persists such digests. These were computed in
+// Python by the formula of docs/filter_block_format.md.
 TEST(DigestMixer, DigestsAndChecksArePinned) {
   const DigestMixer one(DigestSecret{{1, 0}});
   EXPECT_EQ(one.check(), 0x90eaca64a6019570);

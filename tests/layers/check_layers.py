@@ -6,8 +6,9 @@
 
 Reads the #includes of every source file below ROOT and reports each one that
 the table does not grant, then the small rules that every file keeps: the SPDX
-line, include guards named after the path, 80 columns. Exit code 0 when
-nothing is wrong, 1 with one line for each problem.
+line, include guards named after the path, 80 columns, and comments whose
+sentences have a subject. Exit code 0 when nothing is wrong, 1 with one line
+for each problem.
 """
 
 import re
@@ -18,8 +19,9 @@ TABLE_HEADER = "| room | may include | public headers | libraries |"
 # Rooms outside src/. All but tests/, which may look anywhere, are in the table.
 OUTER_ROOMS = ("rocksdb_plugin", "tools", "examples", "bench")
 CODE_ROOMS = ("include", "src") + OUTER_ROOMS + ("tests",)
-# Where an #include is looked up, beside the directory of the file it is in.
-INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "src", "tests", "")
+# The directories in which an #include is looked up, beside that of its file.
+INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "rocksdb_plugin", "src",
+                "tests", "")
 PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
 # Private headers that another room may include: to open a database with every
 # release, to refuse another release, to drive RocksDB's own filters, to read a
@@ -48,6 +50,9 @@ SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_NAMES = re.compile(
     r".*\.(h|cc|py|sh|cmake|cmake\.in|pc\.in)|CMakeLists\.txt")
 MAX_COLUMNS = 80
+# A sentence that begins so and is no question has usually lost its subject.
+HEADLESS = re.compile(
+    r"(?:^|[.:;] )(?:Of|What|Whatever|Whether|Those|Which)\b[^.?]*(?:[.]|$)")
 
 
 class Room:
@@ -203,6 +208,26 @@ class Checker:
             if len(line) > MAX_COLUMNS and breakable:
                 self.report(path, number, f"more than {MAX_COLUMNS} columns")
 
+    def check_comments(self, path, lines):
+        mark = "//" if path.suffix in (".h", ".cc") else "#"
+        paragraph, first = [], 0
+        for number, line in enumerate(lines + [""], 1):
+            text = line.strip()
+            words = text[len(mark):].strip()
+            if text.startswith(mark) and words and SPDX not in words:
+                first = first or number
+                paragraph.append(words)
+                continue
+            trailing = text.rpartition(f" {mark} ")
+            found = [(first, " ".join(paragraph)),
+                     (number, trailing[2] if trailing[1] else "")]
+            for place, comment in found:
+                headless = HEADLESS.search(comment)
+                if headless:
+                    self.report(path, place, "a sentence has no subject: "
+                                f"\"{headless[0].strip('.: ')}\"")
+            paragraph, first = [], 0
+
     def check_spdx(self, path, lines):
         first = 1 if lines and lines[0].startswith("#!") else 0
         if SPDX not in "".join(lines[first:first + 1]):
@@ -215,6 +240,7 @@ class Checker:
             lines = (self.root / path).read_text().splitlines()
             self.check_spdx(path, lines)
             self.check_columns(path, lines)
+            self.check_comments(path, lines)
             if path.parts[0] not in CODE_ROOMS:
                 continue
             if path.suffix in (".h", ".cc"):

@@ -186,6 +186,15 @@ class CheckLayers(unittest.TestCase):
              "src/base/check/h.h": header("ROWBLOOM_BASE_CHECK_H_H_")},
             "src/base/check_h.h:1", "same include guard")
 
+    def test_comment_without_a_subject(self):
+        for comment in ("// Of the newest file.", "int a;  // What remains.",
+                        "// Reads it. Whether\n// it is there."):
+            self.assert_found({"src/base/cpu.cc": SPDX + comment},
+                              "src/base/cpu.cc:2", "no subject")
+        self.assertEqual(self.problems({
+            "src/base/cpu.cc": SPDX + "// What is left? The rest of it.\n"
+            "const char* a = \"Of it\";  // True if it is the whole.\n"}), [])
+
     def test_81_columns(self):
         self.assert_found({"src/base/cpu.cc": SPDX + "/" * 81},
                           "src/base/cpu.cc:2", "80 columns")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A LevelDB Env that counts the reads of tables: what a Get costs is a fact
-// that tests can state.
+// A LevelDB Env that counts the reads of tables, so that tests can state the
+// cost of a Get.
 //
 //   CountingEnv env;
 //   options.env = &env;

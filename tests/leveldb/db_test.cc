@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy in a real LevelDB: no key is lost, and reads are saved.
+// Tests the policy in a real LevelDB: no key is lost, and reads are saved.
 
 #include "leveldb/db.h"
 
@@ -55,7 +55,7 @@ class LevelDbDatabase : public ::testing::Test {
     return *std::move(policy);
   }
 
-  // `policy` may be nullptr: no filters.
+  // Opens the database; without filters if `policy` is nullptr.
   void Open(LevelDbPolicy policy) {
     db_.reset();
     policy_ = std::move(policy);
@@ -72,7 +72,7 @@ class LevelDbDatabase : public ::testing::Test {
     db_.reset(db);
   }
 
-  // All keys, in files of one level that do not overlap.
+  // Writes all keys to files of one level that do not overlap.
   void Fill() {
     for (int i = 0; i < kKeys; ++i) Put(2 * i);
     db_->CompactRange(nullptr, nullptr);
@@ -98,8 +98,8 @@ class LevelDbDatabase : public ::testing::Test {
     }
   }
 
-  // Of a Get of each absent number between the first key and the last, in
-  // tables that are open.
+  // Returns the table reads of a Get for each absent number between the first
+  // key and the last, with all tables open.
   uint64_t ReadsForAbsentKeys() {
     ExpectAllKeysAndNoOthers();
     const uint64_t before = env_.read_count();
@@ -137,7 +137,7 @@ TEST_P(LevelDbDatabaseOf, LosesNoKeyAndReadsForFalsePositivesOnly) {
   for (int i = 0; i + 1 < kKeys; ++i) EXPECT_FALSE(Has(2 * i + 1));
   const uint64_t asked = Counted(FilterCounter::kLookups) - lookups;
   const uint64_t denied = Counted(FilterCounter::kNegatives) - negatives;
-  EXPECT_GT(asked, kKeys * 9 / 10);  // But for gaps between two files.
+  EXPECT_GT(asked, kKeys * 9 / 10);  // Gaps between files.
   EXPECT_EQ(env_.read_count() - reads_before, asked - denied);
   if (GetParam() == "always_maybe") {
     EXPECT_EQ(denied, 0);
@@ -179,7 +179,7 @@ TEST_F(LevelDbDatabase, WrittenWithLevelDbsPolicyIsReadWithoutFilters) {
   Open(Policy("compact"));
   ExpectAllKeysAndNoOthers();
   EXPECT_EQ(Counted(FilterCounter::kLookups), 0);
-  Put(0);  // In both tables, so that compacting does not just move them.
+  Put(0);  // Both tables have it, so that compaction does not move them.
   db_->CompactRange(nullptr, nullptr);
   ExpectAllKeysAndNoOthers();
   EXPECT_GT(Counted(FilterCounter::kNegatives), 0);
@@ -201,7 +201,7 @@ TEST_F(LevelDbDatabase, DeletedAndOverwrittenKeysAnswerAsTheyAre) {
   }
 }
 
-// Passes calls on, and keeps a copy of each filter that it made.
+// Passes calls on, and keeps a copy of each filter that it makes.
 class RecordingPolicy final : public leveldb::FilterPolicy {
  public:
   explicit RecordingPolicy(LevelDbPolicy target) : target_(std::move(target)) {}
@@ -222,7 +222,7 @@ class RecordingPolicy final : public leveldb::FilterPolicy {
 
  private:
   const LevelDbPolicy target_;
-  mutable std::vector<std::string> made_;  // By one thread, the compaction's.
+  mutable std::vector<std::string> made_;  // The compaction's thread writes it.
 };
 
 TEST_F(LevelDbDatabase, FiltersDamagedOnDiskLoseNoKeyAndAreCounted) {
@@ -233,8 +233,8 @@ TEST_F(LevelDbDatabase, FiltersDamagedOnDiskLoseNoKeyAndAreCounted) {
   db_.reset();
   const std::vector<std::string> filters = recording->made();
 
-  // One bit of each filter that a table still has; LevelDB does not look at
-  // the checksum over them.
+  // Flips one bit of each filter that a table still has; LevelDB does not
+  // verify the checksum over them.
   std::vector<std::string> names;
   ASSERT_TRUE(env_.GetChildren(path_, &names).ok());
   int damaged = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One filter of each kind, for tests of what all of them promise.
+// Makes one filter of each kind, for tests of their common promises.
 //
 //   for (const MemFilterMaker& maker : AllMakers()) maker.make(10'000);
 
@@ -21,24 +21,24 @@ namespace rowbloom::testing {
 
 struct MemFilterMaker {
   std::string name;
-  // With room for `keys` keys, at a rate of some percent when it has them.
+  // Makes a filter with room for `keys` keys; its rate is then some percent.
   std::function<std::unique_ptr<MemFilter>(uint64_t keys)> make;
-  // As the same type.
+  // Loads a filter of the same type.
   std::function<absl::StatusOr<std::unique_ptr<MemFilter>>(
       const std::string& saved)>
       load = LoadMemFilter;
 };
 
-// ROWBLOOM_MEMFILTER_OPERATIONS: how many random operations there are against
-// exact sets, of all kinds together, and of several threads. At least 10
-// million for a full run.
+// The environment variable ROWBLOOM_MEMFILTER_OPERATIONS is the number of
+// random operations against exact sets, over all kinds of filters, and of
+// several threads. A full run has at least 10 million.
 inline uint64_t MemFilterOperations() {
   const char* text = std::getenv("ROWBLOOM_MEMFILTER_OPERATIONS");
   return text == nullptr ? 600000 : std::strtoull(text, nullptr, 10);
 }
 
-// Of eight layers or rows, where a filter has such; those of fixed size have
-// some room to spare, since keys do not fall evenly.
+// Filters have eight layers or rows, if they have any; filters of fixed size
+// have some room to spare, since keys fall unevenly.
 inline std::vector<MemFilterMaker> AllMakers() {
   constexpr double kFpr = 0.02;
   const auto part = [](uint64_t keys) { return (keys + 7) / 8; };

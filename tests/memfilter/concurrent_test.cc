@@ -56,7 +56,7 @@ TEST(ConcurrentFilterThreads, NoKeyIsLostWhoseAddHappenedBefore) {
   auto filter = ConcurrentFilter::New({kWriters * kKeys * 8, 6});
   Random random(2);
   const std::vector<KeyDigest> keys = RandomDigests(&random, kWriters * kKeys);
-  // How many of each writer's keys have been added.
+  // The number of each writer's keys that have been added.
   std::atomic<size_t> added[kWriters] = {};
   std::atomic<uint64_t> lost{0};
   std::atomic<int> writing{kWriters};
@@ -122,13 +122,13 @@ TEST(ConcurrentFilterThreads, UnionsRunBesideAdds) {
   EXPECT_FALSE(filter->Union(*ConcurrentFilter::New({100, 5})).ok());
 }
 
-// Threads that add, ask and unite at random, beside the exact set of each: how
-// many of its keys have been added.
+// Threads add, ask and unite at random. Each has an exact set: the number of
+// its keys that have been added.
 class SharedFilter {
  public:
   static constexpr size_t kThreads = 3;
 
-  // Of so many operations in each thread.
+  // Each thread performs this many operations.
   SharedFilter(uint64_t seed, size_t operations)
       : operations_(operations), filter_(*ConcurrentFilter::New(kShape)) {
     Random random(seed);
@@ -143,7 +143,7 @@ class SharedFilter {
   }
 
   uint64_t lost() const { return lost_; }
-  // Whether the bits are those of the keys, and no others.
+  // Returns true if exactly the bits of the keys are set.
   bool IsExact() const {
     auto exact = StandardFilter::New(kShape);
     for (size_t t = 0; t < kThreads; ++t) {
@@ -184,7 +184,7 @@ class SharedFilter {
           done += count;
           break;
         case 4:
-          // Again: one that is there changes nothing.
+          // Adding a present key changes nothing.
           if (added > 0) lost_ += filter_.Add(keys[random.Below(added)]);
           ++done;
           break;
@@ -197,7 +197,7 @@ class SharedFilter {
     }
   }
 
-  // For some keys of one thread that it has added.
+  // Asks for some keys that one thread has added.
   void Ask(size_t count, Random* random) {
     const size_t t = random->Below(kThreads);
     const size_t added = added_[t].load(std::memory_order_acquire);

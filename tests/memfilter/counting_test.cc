@@ -72,7 +72,7 @@ TEST(CountingFilter, ARefusedRemovalChangesNothingAndIsCounted) {
     }
     ++refused;
     ASSERT_EQ(copy.refused_removals(), 1u);
-    // The counters are what follows header and parameters: 3 words.
+    // The counters are the 3 words after header and parameters.
     ASSERT_EQ(copy.Save().substr(before.size() - 24),
               before.substr(before.size() - 24));
     ASSERT_EQ(copy.fill(), filter.fill());

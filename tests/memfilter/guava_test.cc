@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Against files that Guava wrote, with what it answered for each key:
-// guava/remake.sh makes them, and has Guava read them. As the filters that are
-// built here have the same bytes, that is both directions.
+// Compares with files that Guava wrote and with its answers for each key.
+// guava/remake.sh makes these files, and has Guava read them. Filters that are
+// built here have the same bytes, so both directions are tested.
 
 #include "rowbloom/memfilter/guava.h"
 
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "hash/murmur3.h"
+#include "memfilter/murmur3.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 
@@ -51,7 +51,7 @@ std::string ReadGolden(const std::string& name) {
   return bytes.str();
 }
 
-// Key i as the funnel that the name begins with puts it.
+// Returns key i as the funnel at the start of the name encodes it.
 GuavaDigest Key(const std::string& name, int i) {
   const std::string digits = std::to_string(i);
   if (name.rfind("utf8", 0) == 0) {
@@ -106,13 +106,13 @@ TEST(GuavaFilter, WritesTheBytesThatGuavaWrites) {
 }
 
 TEST(GuavaFilter, HashesArePinned) {
-  EXPECT_EQ(hash::Murmur3X64_128("").low, 0u);
-  EXPECT_EQ(hash::Murmur3X64_128("").high, 0u);
-  // A tail of each size, and whole blocks.
+  EXPECT_EQ(memfilter::Murmur3X64_128("").low, 0u);
+  EXPECT_EQ(memfilter::Murmur3X64_128("").high, 0u);
+  // The inputs have tails of each size, and whole blocks.
   std::string bytes;
   uint64_t sum = 0;
   for (int i = 0; i < 50; ++i) {
-    const hash::Hash128 hash = hash::Murmur3X64_128(bytes);
+    const memfilter::Hash128 hash = memfilter::Murmur3X64_128(bytes);
     sum = sum * 31 + (hash.low ^ hash.high);
     bytes.push_back(static_cast<char>(i * 37));
   }
@@ -140,7 +140,7 @@ TEST(GuavaFilter, TruncationsExtensionsAndLyingHeadersAreErrors) {
 }
 
 TEST(GuavaFilter, SizesAreGuavas) {
-  EXPECT_EQ(GuavaFilter::New(0)->shape().bit_count, 64u);  // As for one key.
+  EXPECT_EQ(GuavaFilter::New(0)->shape().bit_count, 64u);  // One key needs 64.
   EXPECT_EQ(GuavaFilter::New(1'000'000)->shape(),
             (BloomShape{7298496, 5}));  // 7,298,440 in whole words.
   for (const double fpp : {0.0, 1.0, -1.0, 2.0}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every filter that changes while it lives promises. A new kind is under
-// these tests as soon as any_filter.h makes one.
+// Tests the promises of every memfilter. A new kind is tested as soon as
+// any_filter.h makes one.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST_P(MemFilterTest, NoKeyOfAnUnusualSetIsLost) {
     const auto filter = Make(5000);
     for (uint64_t i = 0; i < 1000; ++i) {
       for (const uint64_t digest : {i << shift, ~(i << shift)}) {
-        // Digests that are no hashes fall unevenly: full is allowed.
+        // Digests that are not hashes fall unevenly, so a filter may be full.
         const auto added = filter->Add(KeyDigest{digest});
         if (added.ok()) {
           ASSERT_TRUE(filter->MayContain(KeyDigest{digest})) << digest;
@@ -86,7 +86,7 @@ TEST_P(MemFilterTest, AddSaysWhetherTheFilterChanged) {
     const std::string before = filter->Save();
     const auto added = filter->Add(key);
     ASSERT_TRUE(added.ok());
-    // Bits, or counters above 0, that are set.
+    // fill() counts the bits, or counters above 0, that are set.
     ASSERT_EQ(*added, filter->fill() != fill);
     unchanged += !*added;
     if (*added) continue;
@@ -118,11 +118,11 @@ TEST_P(MemFilterTest, BatchesAnswerAsSingleKeys) {
     for (size_t i = 0; i < asked.size(); ++i) {
       ASSERT_EQ(answers[i], singly->MayContain(asked[i])) << i;
     }
-    EXPECT_TRUE(answers[asked.size()]);  // Not written to.
+    EXPECT_TRUE(answers[asked.size()]);  // MayContain() did not write it.
   }
 }
 
-// So large that memory is asked for in advance.
+// Makes filters so large that batches prefetch their memory.
 std::vector<std::unique_ptr<MemFilter>> LargeFilters() {
   const BloomShape shape = {memfilter::kSmallestBatchBits + 77, 3};
   std::vector<std::unique_ptr<MemFilter>> filters;
@@ -195,7 +195,8 @@ TEST(MemFilterBatches, OfLargeGuavaFiltersAnswerAsSingleKeys) {
   }
 }
 
-// More than any machine has. A sanitizer ends the program in its place.
+// These filters need more memory than any machine has; a sanitizer would end
+// the program.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(MemFilterMemory, FiltersThatFindNoneAreNotMade) {
   const BloomShape shape = {kMaxFilterBits, 3};
@@ -268,7 +269,7 @@ TEST_P(MemFilterTest, MemoryIsThatOfTheBits) {
 
 TEST_P(MemFilterTest, ALoadedFilterGoesOnAsTheSavedOne) {
   Random random(6);
-  // With the last of them, some rows of a split filter are full.
+  // The last count fills some rows of a split filter.
   for (const size_t count : {0, 1, 700, 3000, 4900}) {
     const auto filter = Make(5000);
     ASSERT_TRUE(filter->Add(RandomDigests(&random, count)).ok());
@@ -400,7 +401,7 @@ TEST_P(MemFilterTest, UnionHasTheKeysOfBoth) {
     }
   }
   EXPECT_TRUE(Loaded(a->Save()) != nullptr);
-  // Of other sizes or types there is none.
+  // Filters of other sizes or types cannot be united.
   const auto larger = Make(9000);
   EXPECT_EQ(a->Union(*larger).message(),
             "union of filters of different options: " + a->OptionsText() +
@@ -414,7 +415,7 @@ TEST_P(MemFilterTest, UnionHasTheKeysOfBoth) {
   }
 }
 
-// A filter beside the exact multiset of the keys it was given.
+// A filter and the exact multiset of its keys.
 class Checked {
  public:
   Checked(const MemFilterMaker& maker, uint64_t seed)
@@ -424,7 +425,7 @@ class Checked {
         load_(maker.load),
         filter_(make_(room_)) {}
 
-  // No more than it has room for.
+  // Returns true if the filter has as many keys as it has room for.
   bool IsFull() const { return keys_.size() >= room_; }
 
   void Operate() {
@@ -507,7 +508,7 @@ class Checked {
 
   void Remove(KeyDigest key) {
     const auto removed = filter_->Remove(key);
-    if (!removed.ok()) return;  // It cannot.
+    if (!removed.ok()) return;  // This kind cannot remove.
     ASSERT_TRUE(*removed);
     if (--counts_[key.value] == 0) {
       counts_.erase(key.value);
@@ -515,7 +516,8 @@ class Checked {
     }
   }
 
-  // Of keys that were never added only those are removed that are refused.
+  // Removes a key that the filter denies; it refuses that and changes nothing
+  // else.
   void RemoveAbsent() {
     const KeyDigest key{random_()};
     if (filter_->MayContain(key)) return;
@@ -524,7 +526,7 @@ class Checked {
     if (!removed.ok()) return;
     ASSERT_FALSE(*removed);
     if (room_ < 100) {
-      // The words; the number of refused removals is before them.
+      // Compares the words; the number of refused removals precedes them.
       const size_t words =
           8 * static_cast<size_t>(base::LoadFixed<uint64_t>(&before[16]));
       const std::string after = filter_->Save();

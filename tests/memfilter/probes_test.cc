@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Saved filters hold these positions: no value here ever changes.
+// Saved filters depend on these positions: no value here ever changes.
 
 #include "rowbloom/memfilter/probes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which row a key goes to: dynamic, split, balanced and matrix filters.
+// Tests which row a key goes to: dynamic, split, balanced and matrix filters.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "testing/keys.h"
 #include "testing/reseal.h"
 
-// Sanitizers have this operator themselves.
+// Sanitizers define this operator themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ROWBLOOM_MEMORY_NEVER_ENDS
 #elif defined(__has_feature)
@@ -64,7 +64,7 @@ TEST(DynamicFilter, RepeatedKeysMakeNoLayers) {
   EXPECT_EQ(filter.layer_count(), 1u);
 }
 
-// More keys than set bits are no filter's: each key that counts has set one.
+// No filter has more keys than set bits: each key that counts has set one.
 TEST(FilterRows, MoreKeysThanBitsAreDamage) {
   DynamicFilter filter = Dynamic(100);
   ASSERT_TRUE(filter.Add({1}).ok());
@@ -129,7 +129,7 @@ TEST(SplitFilter, RowsAreChosenEvenly) {
   Random random(4);
   SplitFilter filter = Split(100000, 8);
   ASSERT_TRUE(filter.Add(RandomDigests(&random, 1600)).ok());
-  // 200 keys in each of 8 rows: were they in one, the fill would show.
+  // Each of 8 rows gets 200 keys; if one row got all, the fill would show it.
   const double even = 1 - std::exp(-8.0 * 200 / 4096);
   EXPECT_NEAR(filter.fill(), even, 0.01);
 }
@@ -156,7 +156,7 @@ TEST(BalancedFilter, AGroupEndsWhenHalfOfItsBitsAreSet) {
   for (size_t layers = 2; layers <= 8; layers += 2) {
     while (!filter->is_saturated()) ASSERT_TRUE(filter->Add({random()}).ok());
     ASSERT_EQ(filter->layer_count(), layers);
-    // No more than one key over the half.
+    // The fill exceeds one half by one key at most.
     EXPECT_GE(filter->fill(), 0.5);
     EXPECT_LT(filter->fill(), 0.5 + 8.0 / 4096);
     ASSERT_TRUE(filter->Add({random()}).ok());
@@ -168,7 +168,7 @@ TEST(BalancedFilter, AGroupEndsWhenHalfOfItsBitsAreSet) {
 template <typename Filter>
 void ExpectToSurviveTheEndOfMemory(Filter filter) {
   Random random(15);
-  // Until the next key needs a new layer.
+  // Adds keys until one needs a new layer.
   std::string saved;
   do {
     saved = filter.Save();
@@ -196,7 +196,7 @@ TEST(FilterRows, WithoutMemoryForALayerAKeyIsRefused) {
 }
 #endif
 
-// The least, without what an allocator adds.
+// Returns the least memory of the rows, without the allocator's overhead.
 uint64_t BytesOfRows(uint64_t rows, uint64_t bits) {
   return rows * (sizeof(BitArray) + 2 * sizeof(uint64_t) +
                  BitArray::WordCount(bits) * sizeof(uint64_t));
@@ -298,7 +298,8 @@ TEST(MatrixFilter, MoreGroupsHoldMoreKeys) {
   uint64_t fewer = 0;
   for (const uint32_t groups : {1u, 2u, 4u, 8u}) {
     MatrixFilter filter = Matrix(8, groups);
-    // Until a key is refused; were rows left out, that came early.
+    // Adds keys until one is refused; if rows were left out, that would come
+    // early.
     uint64_t added = 0;
     for (auto result = filter.Add({random()}); result.ok();
          result = filter.Add({random()})) {
@@ -313,11 +314,11 @@ TEST(MatrixFilter, MoreGroupsHoldMoreKeys) {
 
 TEST(MatrixFilter, CandidatesInDifferentGroupsAreIndependent) {
   constexpr uint32_t kGroups = 4;
-  constexpr size_t kRows = 4;  // Of a group.
+  constexpr size_t kRows = 4;  // In each group.
   constexpr uint64_t kKeys = 160000;
   const MatrixFilter filter = Matrix(kGroups * kRows, kGroups);
   Random random(10);
-  // Hashes, and digests that are none.
+  // Stride 0 gives hashes; the others give digests that are not hashes.
   for (const uint64_t stride : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 40}) {
     uint64_t pairs[kGroups][kGroups][kRows][kRows] = {};
     for (uint64_t i = 0; i < kKeys; ++i) {
@@ -341,7 +342,7 @@ TEST(MatrixFilter, CandidatesInDifferentGroupsAreIndependent) {
             chi_square += off * off / expected;
           }
         }
-        // 15 degrees of freedom: 99.99% are below.
+        // With 15 degrees of freedom, 99.99% of the values are below.
         EXPECT_LT(chi_square, 44.27) << a << " " << b << " " << stride;
       }
     }

@@ -90,7 +90,7 @@ TEST(ScalableFilter, OptionsOutOfRangeAreInvalid) {
   options = good;
   options.expansion = 0;
   EXPECT_TRUE(refused(options));
-  // It alone is named.
+  // The message names only this option.
   EXPECT_EQ(ScalableFilter::New(options).status().message(),
             "expansion 0: must be 1 to 2^15");
 }
@@ -110,7 +110,7 @@ TEST(ScalableFilter, OneThatCannotGrowSaysSo) {
   Random random(2);
   ScalableOptions options;
   options.capacity = 1;
-  options.expansion = 1;  // A layer for each key.
+  options.expansion = 1;  // Each key needs a layer.
   auto filter = ScalableFilter::New(options);
   absl::Status status;
   uint64_t added = 0;
@@ -151,7 +151,7 @@ TEST(ScalableFilter, MoreMemoryThanItMayHaveIsRefusedAndNothingChanges) {
   EXPECT_FALSE(filter->Add(absent).ok());
   EXPECT_FALSE(filter->MayContain(absent));
   EXPECT_EQ(filter->Save(), full);
-  // Loaded it has the same limit, or another.
+  // A loaded filter has the same limit, unless Load() is given another.
   auto loaded = ScalableFilter::Load(full);
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->Add(absent).status().code(),
@@ -161,7 +161,7 @@ TEST(ScalableFilter, MoreMemoryThanItMayHaveIsRefusedAndNothingChanges) {
   auto small = ScalableFilter::New(options);
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(small->Add({random()}).ok());
   auto limited = ScalableFilter::Load(small->Save(), 1);
-  ASSERT_TRUE(limited.ok());  // It has more, and grows no more.
+  ASSERT_TRUE(limited.ok());  // It exceeds its limit and cannot grow.
   EXPECT_EQ(grow(&*limited).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(limited->layer_count(), small->layer_count());
   options.max_memory_bytes = 20000;
@@ -255,7 +255,7 @@ TEST(BfCommands, InsertMakesTheFilterUnlessToldNotTo) {
   EXPECT_TRUE(*(*answers)[0] && *(*answers)[1] && !*(*answers)[2]);
   EXPECT_EQ(bf.Info("a")->capacity, 500u);
   EXPECT_EQ(bf.Info("a")->expansion, 4u);
-  options.reserve.capacity = 9;  // Not for one that is there.
+  options.reserve.capacity = 9;  // An existing filter ignores it.
   ASSERT_TRUE(bf.Insert("a", options, {"z"}).ok());
   EXPECT_EQ(bf.Info("a")->capacity, 500u);
 }
@@ -313,7 +313,7 @@ TEST(BfCommands, AFullNonScalingFilterRefusesWhatIsNewAndOnlyThat) {
   EXPECT_FALSE(*bf.Add("a", "1"));
 }
 
-// A filter of many layers under "a", in chunks.
+// Makes a filter of many layers under "a" and returns it in chunks.
 std::vector<BfChunk> Dump(BfCommands* bf, size_t chunk_bytes) {
   for (int i = 0; i < 1000; ++i) {
     EXPECT_TRUE(bf->Add("a", std::to_string(i)).ok());
@@ -394,7 +394,7 @@ TEST(BfCommands, ChunksOutOfOrderOrDamagedLeaveWhatWasThere) {
   }
 }
 
-// All bytes of a dump that began with `first`.
+// Returns all bytes of a dump that began with `chunk`.
 std::string Rest(BfCommands* bf, BfChunk chunk, size_t chunk_bytes) {
   std::string bytes;
   while (chunk.iterator != 0) {
@@ -466,7 +466,7 @@ TEST(BfCommands, AbandonedDumpsAndLoadsAreBounded) {
   const std::string rest = dump.substr(50);
   ASSERT_TRUE(bf.LoadChunk("b", 50, half).ok());
   ASSERT_TRUE(bf.LoadChunk("c", 50, half).ok());
-  // A chunk of no load drops none.
+  // A chunk that belongs to no load drops no other load.
   EXPECT_FALSE(bf.LoadChunk("d", whole, rest).ok());
   ASSERT_TRUE(bf.LoadChunk("e", 50, half).ok());
   EXPECT_EQ(bf.LoadChunk("b", whole, rest).code(),
@@ -476,7 +476,7 @@ TEST(BfCommands, AbandonedDumpsAndLoadsAreBounded) {
   EXPECT_TRUE(bf.Exists("c", "x") && bf.Exists("e", "x"));
 }
 
-// Behind a layer of so many keys that no number holds the next one's.
+// A layer with room for 2^60 keys precedes a layer whose room fits no integer.
 TEST(ScalableFilter, ASavedLayerHasRoomForKeys) {
   constexpr uint64_t kCapacity = uint64_t{1} << 60;
   memfilter::SavedFormWriter writer(MemFilterKind::kScalable);
@@ -524,7 +524,7 @@ TEST(BfCommands, EachErrorEndsItsLoad) {
     EXPECT_EQ(load(iterator, data), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(load(second, second_data), absl::StatusCode::kInvalidArgument);
   }
-  // That of another dump does not.
+  // A chunk of another dump does not end the load.
   EXPECT_EQ(load(first, first_data), absl::StatusCode::kOk);
   EXPECT_EQ(load(second + (uint64_t{1} << 48), second_data),
             absl::StatusCode::kInvalidArgument);
@@ -548,7 +548,7 @@ TEST(BfCommands, FiltersHaveNoMoreMemoryThanTheyMay) {
   }
   EXPECT_TRUE(exhausted(status));
   EXPECT_LE(small.Info("a")->size_bytes, 1300u);
-  // Nor by a load.
+  // A load cannot exceed the limit either.
   const std::vector<BfChunk> chunks = Dump(&bf, 100);
   EXPECT_TRUE(
       exhausted(small.LoadChunk("b", chunks[0].iterator, chunks[0].data)));

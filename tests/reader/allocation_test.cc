@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lookup on a cache hit does no I/O and allocates nothing.
+// Tests that a lookup on a cache hit does no I/O and allocates nothing.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ask() and Offer(): a lookup that leaves the read to the engine.
+// Tests Ask() and Offer(): a lookup that leaves the read to the engine.
 
 #include <cstdint>
 #include <memory>
@@ -39,7 +39,7 @@ class AskTest : public ::testing::TestWithParam<std::string_view> {
   std::string_view BytesOf(const FilterLoad& load) const {
     return std::string_view(block_).substr(load.offset, load.size_bytes);
   }
-  // Does the loads itself.
+  // Asks, and performs the load itself if one is needed.
   FilterAnswer AskAndOffer(const FilterKey& key) {
     FilterLoad load;
     const FilterAnswer answer = reader_->Ask(key, &load);
@@ -214,7 +214,7 @@ TEST_P(AskOneChunk, WithoutRoomAnOfferAnswersAndIsNotAskedForAgainSoon) {
   const std::string row = NumberedRow(10);
   const FilterKey key = FilterKey::Row(row);
   FilterLoad load;
-  // Loads of less than the chunk, if the family has them, fit.
+  // A load that is smaller than the chunk fits, if the family has such loads.
   uint64_t loads = 0;
   for (int i = 0; i < 1000; ++i) {
     if (reader_->Ask(key, &load) != FilterAnswer::kNotInMemory) continue;
@@ -225,7 +225,7 @@ TEST_P(AskOneChunk, WithoutRoomAnOfferAnswersAndIsNotAskedForAgainSoon) {
   EXPECT_LE(loads, 1u);
 }
 
-// A chunk of which the cache holds few columns, and has room for more.
+// The cache holds few columns of a chunk and has room for more.
 TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
   FilterOptions options;
   options.policy = FilterPolicy::BitsPerKey("compact", 12);

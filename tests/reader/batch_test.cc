@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches over many readers: they answer as single lookups do, and read no more
-// than they must.
+// Tests batches over many readers: they answer as single lookups do, and read
+// no more than they must.
 
 #include <cstdint>
 #include <memory>
@@ -46,7 +46,7 @@ struct File {
   CountingSource counting;
 };
 
-// The first row of each chunk of a ROW block over EvenRows().
+// Returns the first row of each chunk of a ROW block over EvenRows().
 std::vector<std::string> FirstRows(const FilterReader& reader) {
   std::vector<std::string> rows;
   uint64_t rows_before = 0;
@@ -114,7 +114,7 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
 
 TEST(FilterReaderBatch, OfNothingIsAnswered) { AskAll({}); }
 
-// Of every chunk of the file, a row that is there.
+// Batches ask for a present row of every chunk of the file.
 class ColdBatchTest : public ::testing::TestWithParam<size_t> {
  protected:
   void Open(FilterLoading loading) {
@@ -145,7 +145,7 @@ class ColdBatchTest : public ::testing::TestWithParam<size_t> {
 INSTANTIATE_TEST_SUITE_P(Capacities, ColdBatchTest,
                          ::testing::Values(0, 10000, 1 << 20));
 
-// Also if the cache has no room for what was read.
+// This holds even if the cache has no room for the chunks.
 TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
   Open(FilterLoading::kAlways);
   EXPECT_THAT(AskAllChunks(), Each(true));
@@ -162,7 +162,8 @@ TEST(FilterReaderBatch, LookupsThatHadToLoadCountAsMisses) {
   FilterReaderOptions options;
   options.cache = cache.get();
   const auto reader = testing::OpenOrDie(file.memory.get(), options);
-  // All of one chunk, so that one batch is cold and the next one is not.
+  // All keys are in one chunk, so that one batch is cold and the next one is
+  // warm.
   const std::string row = NumberedRow(0);
   const std::vector<FilterKey> keys(16000, FilterKey::Row(row));
   const auto answers = std::make_unique<bool[]>(keys.size());
@@ -194,14 +195,14 @@ TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
     reader->MayContain(keys, answers.get());
     const cache::LoadLedger::Totals totals =
         cache::Access::LedgerOf(*cache)->GetTotals();
-    // Nothing is saved by rows that are there.
+    // Lookups of present rows save nothing.
     ASSERT_LE(
         totals.loaded_bytes,
         kCapacity + 1024 + totals.unfiltered_bytes / 100 + totals.saved_bytes);
   }
 }
 
-// Counts the calls that wait, as for an object store.
+// Counts the calls that wait, as calls to an object store do.
 class StoreSource final : public RandomAccessSource {
  public:
   StoreSource(const RandomAccessSource* source, int* waits)

@@ -90,7 +90,7 @@ class ChunkLoaderTest : public ::testing::Test {
   const FilterDescriptor& Descriptor(size_t chunk) const {
     return chunks_[chunk].descriptor;
   }
-  // Bytes of units [first, last) of a chunk.
+  // Returns the bytes of units [first, last) of a chunk.
   ReadRange Units(size_t chunk, size_t first, size_t last) const {
     ReadRange range = {kPlace + chunks_[chunk].offset, 0};
     for (size_t u = 0; u < first; ++u) {
@@ -124,7 +124,7 @@ TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
   }
 }
 
-// A chunk of few keys that is a source of its own.
+// A chunk of few keys that has its own source.
 class SmallChunk {
  public:
   SmallChunk(uint64_t key_count, double bits_per_key) {
@@ -146,7 +146,7 @@ class SmallChunk {
             /*identity=*/1, &chunks_,
             Kernel::kBest,  nullptr};
   }
-  // One behind the other, cut from what is stored.
+  // Returns the units end to end, cut from the stored ones.
   std::string UnitsAtStep(uint32_t steps) const {
     const FilterDescriptor cut = FilterAtStep(descriptor(), steps);
     std::string units(cut.total_size_bytes(), 'x');
@@ -220,7 +220,7 @@ TEST_F(ChunkLoaderTest, ChunksThatLieTogetherAreOneRead) {
 }
 
 TEST_F(ChunkLoaderTest, GapsUpTo4KiBAreReadToo) {
-  // Two steps less than all leave out the last unit of chunk 0.
+  // A load of 8 steps leaves out the last unit of chunk 0.
   const ReadRange gap = Units(0, 2, 3);
   ASSERT_LE(gap.size_bytes, 4096u);
   ASSERT_GT(Units(0, 1, 3).size_bytes, 4096u);
@@ -277,7 +277,7 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
 TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
   const ReadRange second = Units(1, 1, 2);
   source_->FlipBit(second.offset + 5, 3);
-  // What is before it is as good as ever.
+  // The unit before the damaged one is intact.
   EXPECT_TRUE(Load(*loader_, {1, 4}).chunk.ok());
   const LoadResult result = Load(*loader_, {1, 8});
   EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kDataLoss);
@@ -285,7 +285,7 @@ TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
       std::string(result.chunk.status().message()),
       HasSubstr("f.sst: offset " + std::to_string(kPlace + chunks_[1].offset) +
                 ": checksum of filter unit 1"));
-  // It was read nevertheless.
+  // The damaged unit was read nevertheless.
   EXPECT_EQ(result.read_bytes, Units(1, 0, 2).size_bytes);
   EXPECT_FALSE(loader_->Verify(1).ok());
   EXPECT_TRUE(loader_->Verify(0).ok());

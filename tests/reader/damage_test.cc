@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule above all others, byte by byte: whatever happens to a filter
-// block, Open or Verify say so, and no lookup of a present key answers "no".
+// Tests the most important rule, byte by byte: for any damage to a filter
+// block, Open or Verify reports it, and no lookup of a present key answers
+// "no".
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ Subject SmallBlock(BloomType type) {
   return subject;
 }
 
-// Strict says DataLoss with file and offset; lenient says maybe.
+// Strict calls return DataLoss with file and offset; lookups answer maybe.
 void ExpectDamageIsFoundAndHarmless(const std::string& bytes,
                                     const std::vector<Cell>& cells,
                                     const std::string& what) {
@@ -106,7 +107,7 @@ TEST(Damage, RandomGarbageIsRefused) {
   }
 }
 
-// A footer whose checksum is right again: only the parser's own checks stand
+// The footer's checksum is right again: only the parser's own checks stand
 // between a hostile length and memory.
 TEST(Damage, LengthsThatLieUnderRightChecksumsDoNoHarm) {
   const Subject subject = SmallBlock(BloomType::kRowCol);

@@ -40,7 +40,7 @@ TEST(FalsePositiveMemo, ARowAndItsColumnsAreDifferentKeys) {
 }
 
 TEST(FalsePositiveMemo, DoesNotDenyAnotherKeyWithTheSameDigest) {
-  // Found by search.
+  // A search found these keys.
   const FilterKey there = FilterKey::RowCol("417603", "abc");
   const FilterKey absent = FilterKey::RowCol("874397", "\x96\x3c\x3a");
   ASSERT_EQ(there.digest(), absent.digest());

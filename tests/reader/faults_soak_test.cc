@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readers of every family over sources that break at random, with caches of
-// many sizes that are resized and erased meanwhile: no row is lost, every fault
-// is counted, and when the source has healed, so has the filter.
+// Tests readers of every family over sources that break at random, with caches
+// of many sizes that are resized and erased meanwhile: no row is lost, every
+// fault is counted, and when the source has healed, so has the filter.
 //
 //   ROWBLOOM_SOAK_LOOKUPS=10000000 reader_test --gtest_filter=*FaultsSoak*
 
@@ -57,7 +57,8 @@ class SoakRound {
     faulty_ = std::make_unique<FaultySource>(memory_.get());
     clean_ = testing::OpenOrDie(memory_.get(), {});
 
-    // A share of what the file needs, from nothing to more than enough.
+    // The capacity is a share of the file's need, from nothing to more than
+    // enough.
     const uint64_t need = 2 * block_.size() + 200 * clean_->Chunks().size();
     capacity_ = need * random_.Below(5) / 3;
     cache_ =
@@ -70,7 +71,7 @@ class SoakRound {
 
   void Run() {
     Reopen();
-    // In half of the rounds every read is for one chunk, and so every fault is
+    // In half of the rounds every read is for one chunk, so that every fault is
     // one error.
     const bool batches = random_.Below(2) == 0;
     const uint64_t one_in = std::vector<uint64_t>{2, 10, 100}[random_.Below(3)];
@@ -105,8 +106,8 @@ class SoakRound {
     const uint64_t flipped = faulty_->random_flips() - flips;
     const uint64_t errors = stats_.Snapshot()[FilterCounter::kLoadErrors];
     if (batches) {
-      // A read that is for many fails all; bits between two chunks are no
-      // one's.
+      // A read for many chunks fails all of them; bits between two chunks
+      // belong to none.
       EXPECT_GE(errors, failed);
       EXPECT_LE(errors, (failed + flipped) * clean_->Chunks().size());
     } else {
@@ -148,7 +149,8 @@ class SoakRound {
       Check(number, key, reader_->MayContain(key));
       return;
     }
-    // Reads by itself what Ask() wants, and may change the cache meanwhile.
+    // The caller itself reads what Ask() wants, and may change the cache
+    // meanwhile.
     FilterLoad load;
     FilterAnswer answer = reader_->Ask(key, &load);
     if (answer == FilterAnswer::kNotInMemory) {
@@ -177,7 +179,7 @@ class SoakRound {
     for (size_t i = 0; i < kSize; ++i) Check(numbers[i], keys[i], answers[i]);
   }
 
-  // Strict calls say so or succeed; what they open loses nothing either.
+  // Strict calls fail or succeed; a reader that they open loses nothing either.
   void OpenAndVerifyBroken() {
     FilterReaderOptions options = options_;
     options.stats = nullptr;
@@ -192,8 +194,8 @@ class SoakRound {
     }
   }
 
-  // Asks until every answer is that of a reader of the same bytes without
-  // faults, as it must come to be if there is room.
+  // Asks until every answer equals that of a reader of the same bytes without
+  // faults, which must happen if there is room.
   void ExpectFilteringReturns() {
     cache_->SetCapacity(4 * capacity_ + (1 << 20));
     bool same = false;

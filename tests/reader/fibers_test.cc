@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stackful coroutines whose reads suspend them: no lookup waits for a read that
-// another one has begun.
+// Tests stackful coroutines whose reads suspend them: no lookup waits for a
+// read that another one has begun.
 
 #include <gtest/gtest.h>
 #include <ucontext.h>
@@ -41,12 +41,12 @@ class Fiber {
     makecontext(&context_, &Fiber::Enter, 0);
   }
 
-  // Runs it until it suspends or ends. Any thread.
+  // Runs the fiber until it suspends or ends. Any thread may call it.
   void Resume() {
     current = this;
     swapcontext(&resumer_, &context_);
   }
-  // Of the fiber that runs.
+  // Only the running fiber may call it.
   void Suspend() { swapcontext(&context_, &resumer_); }
   bool done() const { return done_; }
 

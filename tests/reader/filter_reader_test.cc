@@ -287,7 +287,7 @@ TEST(FilterReader, OwnIdsAreNoFileNumbersAndTheirChunksLeaveWithTheReader) {
   auto reader = OpenOrDie(memory.get(), options);
   EXPECT_GE(reader->file_id(), uint64_t{1} << 63);
   for (uint64_t i = 0; i < 20000; ++i) reader->MayContain(NumberedRow(2 * i));
-  // And the charge for the index.
+  // The cache also has an entry that charges for the index.
   EXPECT_EQ(cache->GetUsage().entry_count,
             reader->properties().chunk_count + 1);
   reader.reset();
@@ -379,7 +379,7 @@ TEST(FilterReader, DamageToAChunkAfterOpenAnswersMaybe) {
   const std::vector<FilterChunkInfo> chunks = reader->Chunks();
   ASSERT_GE(chunks.size(), 2u);
   faulty.FlipBit(chunks[1].offset + 100, 5);
-  // Every row of chunk 1, present or not; chunk 0 filters on.
+  // Every row of chunk 1 is "maybe", present or not; chunk 0 still filters.
   uint64_t chunk0_positives = 0, chunk0_absent = 0;
   for (uint64_t i = 0; i < 10000; ++i) {
     const bool answer = reader->MayContain(NumberedRow(i));

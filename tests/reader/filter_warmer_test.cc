@@ -22,7 +22,7 @@ constexpr uint64_t kRows = 20000;
 
 class FilterWarmerTest : public ::testing::TestWithParam<std::string> {
  protected:
-  // A file that has something else first.
+  // Writes a file with other bytes before the filter block.
   void Write(FilterCache* cache, uint64_t file_id,
              FilterCachePriority priority = FilterCachePriority::kNormal) {
     file_ = std::string(kOffset, 'x');
@@ -39,7 +39,7 @@ class FilterWarmerTest : public ::testing::TestWithParam<std::string> {
     ASSERT_TRUE(writer.Finish().ok());
   }
 
-  // The odd rows that are answered "maybe"; all even ones have to be.
+  // Returns how many odd rows are answered "maybe"; all even ones must be.
   static uint64_t CountFalsePositives(const FilterReader& reader) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < kRows; ++i) {
@@ -67,12 +67,12 @@ TEST_P(FilterWarmerTest, LookupsOfAWarmFileReadNothing) {
   EXPECT_LT(CountFalsePositives(**reader), kRows / 20);
   EXPECT_EQ(counting.read_count(), 0u);
   EXPECT_EQ((*reader)->stats()[FilterCounter::kChunkLoads], 0u);
-  // The reader has taken them over.
+  // The reader has taken the chunks over.
   for (const uint32_t steps : (*reader)->LoadedSteps()) EXPECT_GT(steps, 0u);
 }
 
-// Whatever the priority and the loading are, and however full the cache is,
-// lookups then need no lock.
+// With any priority and loading, and however full the cache is, lookups then
+// need no lock.
 TEST_P(FilterWarmerTest, ReadersTakeOverWhatAFullCacheHolds) {
   for (const FilterCachePriority priority :
        {FilterCachePriority::kNormal, FilterCachePriority::kPinned}) {
@@ -101,7 +101,7 @@ TEST_P(FilterWarmerTest, ReadersTakeOverWhatAFullCacheHolds) {
 TEST_P(FilterWarmerTest, AnotherFileUnderTheIdIsNotAnswered) {
   const auto cache = NewShardedLruCache({8 << 20});
   Write(cache.get(), 17);
-  // The same block elsewhere in its file, with other rows.
+  // The other file has a block of other rows at the same offset.
   std::string other = std::string(kOffset, 'x');
   FilterOptions filter_options;
   filter_options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
@@ -122,7 +122,7 @@ TEST_P(FilterWarmerTest, AnotherFileUnderTheIdIsNotAnswered) {
 }
 
 TEST(FilterWarmer, BlocksWithEqualChecksumsDoNotAnswerForEachOther) {
-  // One row each, and 32 bits of checksum that agree.
+  // Each block has one row; the 32-bit checksums of the two agree.
   const std::string rows[] = {"row00028899", "row00058598"};
   const auto cache = NewShardedLruCache({8 << 20});
   FilterReaderOptions options;
@@ -136,7 +136,7 @@ TEST(FilterWarmer, BlocksWithEqualChecksumsDoNotAnswerForEachOther) {
       std::string file;
       const auto sink = NewStringSink(&file);
       const auto warmer = NewFilterWarmer(cache.get(), {17});
-      // The second block finds what the first left in the cache.
+      // The second block finds the chunk that the first one left in the cache.
       FilterBlockWriter writer(
           {}, sink.get(),
           is_warm && descriptors.empty() ? warmer.get() : nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Caches and readers in a process that is a child of fork(), or that denies
-// itself system calls.
+// Tests caches and readers in a process that is a child of fork(), or that
+// denies itself system calls.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ int ResultInChild(const Run& run) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Lets reads wait until Go().
+// Blocks reads until Go().
 class WaitingSource final : public RandomAccessSource {
  public:
   explicit WaitingSource(const RandomAccessSource* source) : source_(source) {}
@@ -74,7 +74,7 @@ class WaitingSource final : public RandomAccessSource {
   mutable std::atomic<bool> is_asked_{false};
 };
 
-// A cache of some of the chunks.
+// The cache holds some of the chunks.
 class ForkTest : public ::testing::Test {
  protected:
   ForkTest() {
@@ -108,7 +108,7 @@ TEST_F(ForkTest, ChildFreesWhatItEvictsThoughAThreadOfItsParentWasInALookup) {
   std::promise<void> guarded;
   std::promise<void> forked;
   std::thread other([&] {
-    const threads::EpochGuard guard;  // As any lookup has one.
+    const threads::EpochGuard guard;  // Every lookup has one.
     guarded.set_value();
     forked.get_future().wait();
   });

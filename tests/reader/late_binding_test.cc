@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Precision that is bound late: of compact chunks as many columns are in memory
-// as the cache has room for and the lookups are worth.
+// Tests that precision is bound late: memory holds as many columns of compact
+// chunks as the cache has room for and the lookups are worth.
 
 #include <algorithm>
 #include <cstdint>
@@ -41,7 +41,7 @@ class LateBindingTest : public ::testing::Test {
     counting_->Reset();
   }
 
-  // Absent rows, at random. How many were "maybe".
+  // Asks for random absent rows; returns how many were "maybe".
   uint64_t AskAbsent(uint64_t lookups) {
     uint64_t positives = 0;
     for (uint64_t i = 0; i < lookups; ++i) {
@@ -57,7 +57,7 @@ class LateBindingTest : public ::testing::Test {
       ASSERT_TRUE(reader_->MayContain(NumberedRow(2 * i)));
     }
   }
-  // The capacity beside the index.
+  // Sets the capacity that the index leaves.
   void SetRoom(size_t bytes) {
     cache_->SetCapacity(bytes + cache_->GetUsage().pinned_bytes);
   }
@@ -86,7 +86,7 @@ TEST_F(LateBindingTest, UnderPressureChunksKeepTheirFirstUnitsAndLoseNothing) {
   const uint64_t size = reader_->properties().filter_size_bytes;
   SetRoom(size / 2);
   const std::vector<uint32_t> steps = reader_->LoadedSteps();
-  // Whole units only, in chunks that were whole; few chunks are gone.
+  // Chunks that were whole shrink by whole units; few chunks are evicted.
   for (const uint32_t s : steps) {
     EXPECT_TRUE(s == all_ || s == 8 || s == 4 || s == 0) << s;
   }
@@ -110,18 +110,18 @@ TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowAtOnce) {
   cache_->SetCapacity(kRoomForAll);
   AskAbsent(1000000);
   EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
-  // Each chunk is read once, from its beginning, or twice.
+  // Each chunk is read once from its beginning, or twice.
   EXPECT_LT(counting_->read_bytes(), 2 * size);
   ExpectNothingLost();
   EXPECT_LT(AskAbsent(50000), 50000 / 500);
 }
 
-// What is asked for more has more columns.
+// Chunks with more lookups have more columns.
 TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
   const size_t chunks = reader_->Chunks().size();
   SetRoom(reader_->properties().filter_size_bytes / 2);
   for (int i = 0; i < 600000; ++i) {
-    // 15 of 16 lookups in the first quarter of the rows.
+    // 15 of 16 lookups ask for the first quarter of the rows.
     const uint64_t range = random_.Below(16) == 0 ? kRows : kRows / 4;
     const std::string row = NumberedRow(2 * random_.Below(range) + 1);
     if (reader_->MayContain(row)) {
@@ -137,7 +137,7 @@ TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
   ExpectNothingLost();
 }
 
-// A unit that is damaged costs precision only, and is not read again and again.
+// A damaged unit costs precision only, and is not read again and again.
 TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   AskAbsent(20000);
   SetRoom(reader_->properties().filter_size_bytes / 2);
@@ -162,10 +162,11 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   for (int i = 0; i < kLookups; ++i) {
     positives += reader_->MayContain(absent[random_.Below(absent.size())]);
   }
-  // It filters with its first unit.
+  // The chunk filters with its first unit.
   EXPECT_NEAR(positives / static_cast<double>(kLookups), 1.0 / 16, 0.01);
   EXPECT_EQ(reader_->LoadedSteps()[cut - steps.begin()], 4u);
-  // One try in 255 samples, which are one lookup in 16, once it is known.
+  // Once the damage is known, one of 255 samples tries again; one lookup in 16
+  // is a sample.
   const uint64_t errors = reader_->stats()[FilterCounter::kLoadErrors];
   EXPECT_GT(errors, 5u);
   EXPECT_LT(errors, 100u);
@@ -179,7 +180,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   ExpectNothingLost();
 }
 
-// Loaded at once with all steps, a damaged unit costs the whole chunk.
+// If a chunk is loaded at once with all steps, a damaged unit costs all of it.
 TEST_F(LateBindingTest, AChunkThatIsLoadedWithADamagedUnitAnswersMaybe) {
   const FilterChunkInfo chunk = reader_->Chunks()[0];
   faulty_->FlipBit(chunk.offset + chunk.descriptor.total_size_bytes() - 1, 0);

@@ -58,7 +58,7 @@ TEST_F(LoadPolicyTest, ASampleCountsForItsIntervalByChunk) {
 }
 
 TEST_F(LoadPolicyTest, UnloadedLookupsCountByTheKnownShareOfAbsentKeys) {
-  policy_.CountSample(0, Answer::kUnloaded);  // All, until something is known.
+  policy_.CountSample(0, Answer::kUnloaded);  // All, as nothing is known yet.
   EXPECT_EQ(policy_.AbsentLookups(0), kSample);
   for (int i = 0; i < 3; ++i) policy_.ReportOutcome(true);
   policy_.CountSample(1, Answer::kUnloaded);
@@ -100,14 +100,15 @@ TEST_F(LoadPolicyTest, TheCostIsAMovingAverage) {
   policy_.ReportCost(~uint64_t{0});
   policy_.ReportCost(~uint64_t{0});
   EXPECT_GT(policy_.cost_bytes(), 1e18);
-  policy_.CountSample(0, Answer::kNo);  // Overflows no balance.
+  policy_.CountSample(0, Answer::kNo);  // It overflows no balance.
   EXPECT_EQ(ledger_->GetTotals().balance_bytes, cache::LoadLedger::kSlackBytes);
 }
 
 TEST_F(LoadPolicyTest, OldOutcomesFade) {
   for (int i = 0; i < 1 << 19; ++i) policy_.ReportOutcome(true);
   for (int i = 0; i < 1 << 18; ++i) policy_.CountSample(0, Answer::kNo);
-  // 2^22 absent ones since; with 2^19 present ones 14 of 16 would be absent.
+  // 2^22 absent lookups followed; with all 2^19 present ones, 14 of 16 would be
+  // absent.
   policy_.CountSample(1, Answer::kUnloaded);
   EXPECT_GE(policy_.AbsentLookups(1), 15);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When chunks are read: ahead, again after a failure, not at all.
+// Tests when chunks are read: ahead, again after a failure, or not at all.
 
 #include <algorithm>
 #include <cstdint>
@@ -45,8 +45,8 @@ class LoadingTest : public ::testing::TestWithParam<std::string_view> {
     auto reader = OpenOrDie(counting_.get(), options_);
     return reader;
   }
-  // Of the absent rows between those that are there, how many are "maybe". The
-  // others all have to be.
+  // Returns how many of the absent rows between the present ones are "maybe".
+  // All present rows must be.
   static uint64_t CountPositives(const FilterReader& reader) {
     uint64_t positives = 0;
     for (uint64_t i = 0; i < kRows - 1; ++i) {
@@ -81,7 +81,7 @@ TEST_P(LoadingTest, APrefetchLeavesNothingToRead) {
     options_.loading = loading;
     counting_->Reset();
     const auto reader = Open();
-    // The tail, and all chunks together.
+    // One read gets the tail, and one gets all chunks together.
     EXPECT_EQ(counting_->read_count(), 2u);
     EXPECT_EQ(counting_->reads().back(),
               (ReadRange{0, reader->properties().filter_size_bytes}));
@@ -144,7 +144,8 @@ TEST_P(LoadingTest, AReaderReopenedUnderItsIdReadsNoChunk) {
     EXPECT_EQ(CountPositives(*reader), positives);
     EXPECT_EQ(counting_->read_count(), 0u);
     EXPECT_EQ(ChunkBytes(), charged);
-    // They are its own now: found without the cache's lock.
+    // The chunks belong to the reader now: it finds them without the cache's
+    // lock.
     EXPECT_THAT(reader->LoadedSteps(),
                 Each(FilterSteps(reader->Chunks()[0].descriptor)));
   }
@@ -180,8 +181,8 @@ TEST_P(LoadingTest, AnErasedFileIsReadAgain) {
   EXPECT_EQ(counting_->read_bytes(), reader->properties().filter_size_bytes);
 }
 
-// Reads of one chunk while all fail: after the nth failure so many lookups pass
-// as 2^n - 2, 254 at most.
+// While all reads of one chunk fail, 2^n - 2 lookups, but at most 254, pass
+// between the nth failure and the next read.
 TEST_P(LoadingTest, ABrokenSourceIsAskedLessAndLess) {
   const auto reader = Open();
   faulty_->FailAllReads();
@@ -198,13 +199,13 @@ TEST_P(LoadingTest, ABrokenSourceIsAskedLessAndLess) {
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 1100u);
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 0u);
   faulty_->Heal();
-  // Within the pause it returns, and stays.
+  // The chunk returns within the pause, and stays.
   for (int i = 0; i < 255; ++i) EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);
   const uint64_t unloaded = reader->stats()[FilterCounter::kUnloaded];
   for (int i = 0; i < 1000; ++i) reader->MayContain(NumberedRow(1));
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], unloaded);
-  // The next failure begins anew.
+  // No load has failed since.
   EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], 11u);
 }
 
@@ -221,8 +222,8 @@ TEST_P(LoadingTest, WithoutRoomInTheCacheNoChunkIsRead) {
             reader->stats()[FilterCounter::kLookups]);
 }
 
-// What is read with filters, of data and of filters, is no more than 1.02 of
-// what is read without, but for the grant.
+// Data and filters together are at most 1.02 times the bytes that are read
+// without filters, plus the grant.
 TEST_P(LoadingTest, FiltersOfKeysThatAreAllThereDoNoHarm) {
   constexpr uint64_t kData = 4096;
   constexpr uint64_t kLookups = 200000;
@@ -262,7 +263,7 @@ TEST_P(LoadingTest, FiltersThatDoNotFitSaveMoreThanTheyCost) {
     reader->TellOutcome(FilterKey::Row(row), there, kData);
   }
   EXPECT_LE(counting_->read_bytes() + data, kLookups * kData * 102 / 100);
-  // And more than that.
+  // The filters even save more than 5%.
   EXPECT_LT(counting_->read_bytes() + data, kLookups * kData * 95 / 100);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A caller's mistake is a Status, or a check that names the call.
+// Tests that a caller's mistake is a Status, or a check that names the call.
 
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything at once: lookups and batches, readers that come and go, erased
-// files, a cache that is resized, chunks that shrink and grow, faults, and
-// snapshots of all accounts. Meant to run under ThreadSanitizer as well.
+// Tests everything at once: lookups and batches, readers that come and go,
+// erased files, a cache that is resized, chunks that shrink and grow, faults,
+// and snapshots of all counters. It should also run under ThreadSanitizer.
 
 #include <atomic>
 #include <cstdint>
@@ -54,7 +54,8 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
     }
   }
 
-  // Two kinds of ids: readers share one, or have one of their own.
+  // Some files have an id that readers share; readers of the others have their
+  // own.
   FilterReaderOptions Options(size_t file) {
     FilterReaderOptions options;
     options.cache = cache_.get();
@@ -171,7 +172,7 @@ TEST_P(MixedThreads, LoseNoRowAndNoCount) {
   EXPECT_EQ(lost_, 0u);
   EXPECT_EQ(stats_.Snapshot()[FilterCounter::kLookups], lookups_);
   EXPECT_GT(stats_.Snapshot()[FilterCounter::kNegatives], 0u);
-  // All that is held belongs to the open readers' indexes.
+  // All pinned bytes belong to the open readers' indexes.
   FilterCache::Usage usage = cache_->GetUsage();
   EXPECT_EQ(usage.pinned_bytes,
             usage.role_bytes[static_cast<size_t>(FilterCacheRole::kIndex)]);

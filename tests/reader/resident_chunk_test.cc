@@ -139,7 +139,7 @@ TEST_F(ResidentChunkTest, IsWorthWhatItsLastUnitSavesForEachByte) {
   size_t bytes = 0;
   const auto part = chunk->Shrink(&bytes);
   EXPECT_DOUBLE_EQ(chunk->Worth(), saves * (1 - 1.0 / 16) / charge(4));
-  // Worth more than what was given up.
+  // A filter of one unit is worth all that it saves.
   const EncodedFilter blocked = Build("blocked_bloom");
   const auto other = Make(blocked, 1, policy_);
   EXPECT_DOUBLE_EQ(other->Worth(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks that were written with a store's secret.
+// Tests blocks that were written with a store's secret.
 
 #include <cstdint>
 #include <memory>
@@ -118,8 +118,8 @@ TEST(Secret, AFlagThatContradictsThePropertiesIsDamage) {
   }
 }
 
-// Counts the absent rows that are "maybe" after 64 rows were aimed at each line
-// of a `fast` filter.
+// Aims 64 rows at each line of a `fast` filter; returns how many absent rows
+// are "maybe".
 uint64_t FalsePositivesOfAimedRows(const DigestSecret& secret,
                                    uint64_t lookups) {
   const auto key = [](const std::string& row, uint64_t digest) {

@@ -28,7 +28,8 @@ inline std::string WriteBlock(const FilterOptions& options,
   return bytes;
 }
 
-// Rows NumberedRow(0), (2), (4)..., so that odd ones are absent between them.
+// Returns rows NumberedRow(0), (2), (4)..., so that odd ones between are
+// absent.
 inline std::vector<Cell> EvenRows(uint64_t count, uint64_t columns = 1) {
   std::vector<Cell> cells;
   for (uint64_t i = 0; i < count; ++i) {

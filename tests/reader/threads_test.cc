@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads over one cache; meant to run under ThreadSanitizer as well.
+// Tests many threads over one cache; it should also run under ThreadSanitizer.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
   constexpr uint64_t kRows = 4000;
   const std::string block = Block(kRows);
   const auto memory = NewMemorySource(block);
-  // Room for the two indexes and a few of the block's chunks.
+  // The capacity holds the two indexes and a few of the block's chunks.
   constexpr size_t kCapacity = 20000;
   const auto cache = NewShardedLruCache({kCapacity, 0});
   FilterStats stats;
@@ -43,7 +43,7 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
   options.file_id = 3;
   const auto first = testing::OpenOrDie(memory.get(), options);
   const auto second = testing::OpenOrDie(memory.get(), options);
-  // What one thread answers is what each must.
+  // All threads must answer as one thread does.
   std::vector<char> expected;
   for (uint64_t i = 0; i < 2 * kRows; ++i) {
     expected.push_back(first->MayContain(NumberedRow(i), "q1"));
@@ -73,7 +73,7 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
             2 * kRows + kThreads * 8000u);
 }
 
-// Reads wait until all threads have asked.
+// Blocks reads until all threads have asked.
 class GatedSource : public RandomAccessSource {
  public:
   explicit GatedSource(const RandomAccessSource* source) : source_(source) {}
@@ -93,7 +93,7 @@ class GatedSource : public RandomAccessSource {
   const RandomAccessSource* const source_;
 };
 
-// A thread may decide to load what another one has loaded meanwhile.
+// A thread may decide to load a chunk that another one has loaded meanwhile.
 TEST(FilterReaderThreads, AfterConcurrentMissesAnEvictedChunkIsLoadedAgain) {
   const std::string block = Block(10);
   const auto memory = NewMemorySource(block);

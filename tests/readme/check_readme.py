@@ -20,7 +20,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-# The numbers of the parts, from 0.
+# The quoted parts, numbered from 0.
 QUOTED_IN = {
     "quick_start.cc": {"README.md": [0]},
     "embed_in_flush.cc": {"docs/embedding.md": [0]},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A RocksDB in memory that grows by flushes to several levels, the same ones
-// each time, and what its filters take.
+// A RocksDB in memory that grows by flushes to several levels, the same ones in
+// each run, and the size of its filters.
 //
 //   BudgetDb db;
 //   db.options.num_levels = 4;
@@ -81,7 +81,7 @@ class BudgetDb {
                   static_cast<unsigned long long>(number));
     return key;
   }
-  // Of keys by these numbers one SST in level 0, and what follows from it.
+  // Writes keys of these numbers to one SST in level 0; waits for compactions.
   void Write(const std::vector<uint64_t>& numbers) {
     ROCKSDB_NAMESPACE::WriteOptions write;
     write.disableWAL = true;
@@ -91,7 +91,7 @@ class BudgetDb {
     ASSERT_TRUE(db_->Flush({}).ok());
     WaitForCompactions();
   }
-  // Rising numbers.
+  // The numbers must rise.
   void Ingest(const std::vector<uint64_t>& numbers) {
     ROCKSDB_NAMESPACE::SstFileWriter writer({}, options);
     const std::string path = "/ingest.sst";
@@ -106,7 +106,8 @@ class BudgetDb {
     WaitForCompactions();
   }
   void WaitForCompactions() {
-    // Each turn does what is scheduled; what follows from that, the next.
+    // Each round completes the scheduled work; the next one, the work that
+    // follows.
     uint64_t version = 0;
     uint64_t last_version = 0;
     do {
@@ -122,7 +123,7 @@ class BudgetDb {
     double bits_per_key = 0;
     uint64_t key_count = 0;
   };
-  // Of all live SSTs.
+  // Measures the filters of all live SSTs.
   Filters Measure(
       ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr) const {
     ROCKSDB_NAMESPACE::TablePropertiesCollection all;

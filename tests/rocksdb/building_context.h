@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What RocksDB says to a filter policy of an SST that it is about to write.
+// The facts that RocksDB gives a filter policy about an SST before writing it.
 
 #ifndef ROWBLOOM_TESTS_ROCKSDB_BUILDING_CONTEXT_H_
 #define ROWBLOOM_TESTS_ROCKSDB_BUILDING_CONTEXT_H_
@@ -23,7 +23,7 @@ class BuildingContext {
   static BuildingContext Bottommost(int level) {
     return BuildingContext(Reason::kCompaction, level, true);
   }
-  // Of an SstFileWriter.
+  // Returns the context of an SstFileWriter.
   static BuildingContext Unknown() {
     BuildingContext result(Reason::kMisc, -1, false);
     result.context_.num_levels = -1;

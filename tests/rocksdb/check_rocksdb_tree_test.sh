@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # check_rocksdb_tree_test.sh SCRIPT HEADERS SCRATCH: the script accepts the
-# installed headers, refuses a release that is not known, and fails where there
-# is no RocksDB.
+# installed headers, refuses an unknown release, and fails where there is no
+# RocksDB.
 set -euo pipefail
 script=$1 headers=$2 scratch=$3
 
-# expect CODE PATH PATTERN...: of the script for that path.
+# expect CODE PATH PATTERN...: checks the script's exit code and output for
+# PATH.
 expect() {
   local out code=0 pattern
   out=$("$script" "$2" 2>&1) || code=$?

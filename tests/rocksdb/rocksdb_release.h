@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For what RocksDB does differently from one release to another.
+// Names the release, for behavior that differs between RocksDB releases.
 
 #ifndef ROWBLOOM_TESTS_ROCKSDB_ROCKSDB_RELEASE_H_
 #define ROWBLOOM_TESTS_ROCKSDB_ROCKSDB_RELEASE_H_
@@ -9,7 +9,7 @@
 
 namespace rowbloom::testing {
 
-// 1002 for RocksDB 10.2, by its headers.
+// The release of the headers: 1002 for RocksDB 10.2.
 inline constexpr int kRocksDbRelease = ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR;
 
 }  // namespace rowbloom::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A registry as a program has it that never called RegisterRocksDb().
+// The registry of a program that never called RegisterRocksDb().
 //
 //   ConfigOptions config;
 //   config.registry = StockRegistry();

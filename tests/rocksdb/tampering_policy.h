@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our policy with a hand on the filters that it finishes: counts them, and may
-// put other bytes in their place.
+// Our policy, which counts the filters that it finishes and may replace their
+// bytes.
 //
 //   auto policy = std::make_shared<TamperingPolicy>();
 //   policy->tamper = [](std::string* filter) { filter->clear(); };

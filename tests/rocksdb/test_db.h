@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A RocksDB in memory that is small enough to have many files, blocks and
-// filter partitions, and the questions that tests put to it.
+// filter partitions, and the questions that tests ask it.
 //
 //   TestDb db;
 //   db.set_up.partitioned = true;
@@ -43,10 +43,10 @@ namespace rowbloom::testing {
 
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
-// What differs from one test to the next.
+// The settings that differ between tests.
 struct DbSetUp {
   RocksDbOptions filter;
-  // In place of the filter above: RocksDB's own, as a control.
+  // If set, this policy replaces the filter above, for example as a control.
   std::shared_ptr<const RocksDbFilterPolicy> other_policy;
   // The extractor's bloom type; its codec is the filter's.
   BloomType extractor_type = BloomType::kRowCol;
@@ -54,16 +54,17 @@ struct DbSetUp {
   bool whole_key_filtering = true;
   bool partitioned = false;
   uint64_t metadata_block_size_bytes = 150;  // Some 50 keys a partition.
-  // Separators between blocks are whole keys.
+  // If false, separators between blocks are whole keys.
   bool shorten_separators = true;
   bool cache_filter_blocks = false;
   std::shared_ptr<ROCKSDB_NAMESPACE::Cache> block_cache;
   uint64_t target_file_size_bytes = 64 << 20;
-  // Of real files; if empty, all is in memory.
+  // The directory of real files; if empty, all files are in memory.
   std::string directory;
 };
 
-// One for each family that filters, the default's first; of the default bits.
+// Returns a policy of default bits for each family that filters, the default
+// family first.
 inline std::vector<FilterPolicy> PoliciesOfEachFamily() {
   std::vector<FilterPolicy> policies;
   for (const std::string_view family : FilterFamilyNames()) {
@@ -89,7 +90,7 @@ class TestDb {
  public:
   TestDb()
       : env_(ROCKSDB_NAMESPACE::NewMemEnv(ROCKSDB_NAMESPACE::Env::Default())) {}
-  // Shares the files in memory of `other`.
+  // Shares the files of `other`, which are in memory.
   explicit TestDb(const TestDb* other) : env_(other->env_) {}
   ~TestDb() { Close(); }
 
@@ -154,7 +155,7 @@ class TestDb {
         },
         &db_);
   }
-  // Takes a database that another function than DB::Open() opened.
+  // Takes a database that a function other than DB::Open() opened.
   void Adopt(std::unique_ptr<ROCKSDB_NAMESPACE::DB> db) { db_ = std::move(db); }
   void Close() { db_.reset(); }
 
@@ -190,8 +191,9 @@ class TestDb {
   uint64_t Ticker(ROCKSDB_NAMESPACE::Tickers ticker) const {
     return statistics_->getTickerCount(ticker);
   }
-  // Files whose filter was asked for a prefix, and those of them that were not
-  // read. RocksDB 8.3 gave seeks tickers of their own.
+  // Returns how many files' filters were asked for a prefix; PrefixUseful()
+  // counts those that were then not read. RocksDB 8.3 gave seeks their own
+  // tickers.
   uint64_t PrefixChecks() const {
     uint64_t checks = Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_PREFIX_CHECKED);
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 803
@@ -209,7 +211,7 @@ class TestDb {
     return useful;
   }
 
-  // One entry for each file.
+  // Returns one entry for each file.
   std::vector<std::shared_ptr<const ROCKSDB_NAMESPACE::TableProperties>>
   Properties() const {
     ROCKSDB_NAMESPACE::TablePropertiesCollection collection;
@@ -245,7 +247,7 @@ class TestDb {
   std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
 };
 
-// How to ask for the keys of a row.
+// The way in which ScanRow() asks for the keys of a row.
 enum class Scan {
   kPlain,           // Seek, and stop where the row ends.
   kAutoPrefixMode,  // With an upper bound; what the README recommends.
@@ -253,7 +255,7 @@ enum class Scan {
   kTotalOrder,
 };
 
-// The keys of `row`, as RocksDB finds them.
+// Returns the keys of `row`, as RocksDB finds them.
 inline std::vector<std::string> ScanRow(const TestDb& db, Scan scan,
                                         std::string_view row) {
   const KeyCodec& codec = db.set_up.filter.key_codec;
@@ -276,7 +278,8 @@ inline std::vector<std::string> ScanRow(const TestDb& db, Scan scan,
   return keys;
 }
 
-// Whether a RocksDbScan over the column of "ordered" keys finds a version.
+// Returns true if a RocksDbScan over the column of "ordered" keys finds a
+// version.
 inline bool ScanFindsColumn(TestDb* db, std::string_view row,
                             std::string_view qualifier) {
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), row, qualifier);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Randomised tests ask the same in each run of the tests, so that a change
-// passes or fails for what it changed. Others: --gtest_random_seed=$RANDOM.
+// Randomised tests ask the same in each run, so that a change passes or fails
+// for its own reasons. For other tests: --gtest_random_seed=$RANDOM.
 
 #ifndef ROWBLOOM_TESTS_ROCKSDB_TEST_SEED_H_
 #define ROWBLOOM_TESTS_ROCKSDB_TEST_SEED_H_

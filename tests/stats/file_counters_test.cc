@@ -24,7 +24,7 @@ TEST(FileCounters, CountsEachAnswer) {
   EXPECT_EQ(snapshot[FilterCounter::kChunkLoads], 5u);
 }
 
-// And of every so-manieth lookup too.
+// The same holds for every nth lookup, for any n.
 TEST(FileCounters, OneLookupInSixteenIsASample) {
   constexpr uint64_t kLookups = 1 << 18;
   for (uint64_t period = 1; period <= 40; ++period) {
@@ -43,7 +43,7 @@ TEST(FileCounters, OneLookupInSixteenIsASample) {
 
 TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
   FileCounters counters;
-  counters.CountLookup(threads::ThisThread());  // Makes them.
+  counters.CountLookup(threads::ThisThread());  // It makes the counters.
   counters.CountAnswer(threads::ThisThread(), true);
   FileCounters::Own own = counters.OwnOf(threads::ThisThread());
   ASSERT_TRUE(own);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files as readers open and close them; FilterReader's tests see the same from
+// Opens and closes files as readers do; FilterReader's tests see the same from
 // outside.
 
 #include "stats/filter_stats_impl.h"
@@ -19,7 +19,7 @@
 
 namespace rowbloom {
 
-// As FilterStats befriends it.
+// FilterStats has a friend of this name.
 class FilterReader {
  public:
   static void Open(FilterStats* stats, const stats::FileCounters* counters,

@@ -70,7 +70,7 @@ TEST(FilterStats, SnapshotStaysAsItWas) {
   EXPECT_EQ(before[FilterCounter::kLookups], 1);
 }
 
-// More threads than there are shards, so that some share one.
+// There are more threads than shards, so that some share one.
 TEST(FilterStats, SumIsExactOverManyThreads) {
   constexpr int kThreads = 40;
   constexpr uint64_t kRounds = 5000;
@@ -121,7 +121,8 @@ TEST(FilterStats, TheRateOfFiltersLeavesOutUnloadedLookups) {
   const auto set = [&](FilterCounter counter, uint64_t value) {
     snapshot.values[static_cast<size_t>(counter)] = value;
   };
-  // Absent keys only: 100 found no chunk, and 9 of 909 passed the filter.
+  // All keys are absent: 100 lookups found no chunk, and 9 of 909 passed the
+  // filter.
   set(FilterCounter::kLookups, 1009);
   set(FilterCounter::kNegatives, 900);
   set(FilterCounter::kFalsePositives, 109);
@@ -146,8 +147,8 @@ TEST(FilterStats, ObservedRateIsOfTheLookupsWhoseKeyWasNotThere) {
   EXPECT_EQ(snapshot.positives(), 970);
 }
 
-// A snapshot while readers count may have seen the negative of a lookup that it
-// has not seen.
+// A snapshot that is taken while readers count may include the negative of a
+// lookup but not the lookup itself.
 TEST(FilterStats, PositivesAreNeverFewerThanNone) {
   FilterStatsSnapshot snapshot;
   snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] = 1;

@@ -45,9 +45,9 @@ inline thread_local int64_t live_bytes = 0;
 inline thread_local int64_t peak_bytes = 0;
 
 inline size_t AllocationCount() { return allocation_count; }
-// What this thread has allocated, less what it has freed.
+// The bytes that this thread has allocated, minus those that it has freed.
 inline int64_t LiveBytes() { return live_bytes; }
-// The most that this was since it was reset.
+// The maximum of LiveBytes() since ResetPeakBytes().
 inline int64_t PeakBytes() { return peak_bytes; }
 inline void ResetPeakBytes() { peak_bytes = live_bytes; }
 
@@ -74,8 +74,9 @@ inline constexpr std::align_val_t kDefaultAlignment{
 
 #if ROWBLOOM_COUNTS_ALLOCATIONS
 
-// The forms that the standard library's others do not end in, or do not under
-// a sanitizer. Not inlined: g++ would see free() meet operator new.
+// Defines every form whose version in the standard library does not end in
+// another of these, or not under a sanitizer. They are not inlined: g++ would
+// see free() meet operator new.
 #define ROWBLOOM_NEW [[gnu::noinline]] void* operator
 #define ROWBLOOM_DELETE [[gnu::noinline]] void operator
 

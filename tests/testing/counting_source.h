@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source that counts the reads of another: what a lookup costs in I/O is a
-// fact that tests can state.
+// A source that counts the reads of another one, so that tests can state the
+// I/O of a lookup.
 //
 //   CountingSource counting(memory.get());
 //   reader->MayContain("row");
 //   EXPECT_EQ(counting.read_count(), 1);
 //
-// Reads are counted when they are asked for, also those that then fail. Any
-// number of threads; `source` must outlive it.
+// Reads are counted when they are requested, including reads that then fail.
+// Any number of threads; `source` must outlive it.
 
 #ifndef ROWBLOOM_TESTS_TESTING_COUNTING_SOURCE_H_
 #define ROWBLOOM_TESTS_TESTING_COUNTING_SOURCE_H_
@@ -53,12 +53,12 @@ class CountingSource : public RandomAccessSource {
 
   uint64_t read_count() const { return read_count_.load(); }
   uint64_t read_bytes() const { return read_bytes_.load(); }
-  // In order of arrival.
+  // Returns the reads in order of arrival.
   std::vector<ReadRange> reads() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return reads_;
   }
-  // Forgets what was counted. Not while others read.
+  // Resets all counts. No other thread may read meanwhile.
   void Reset() {
     std::lock_guard<std::mutex> lock(mutex_);
     read_count_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A filter as a reader that keeps only some of its steps has it in memory.
+// Makes the filter that a reader with only some of its steps has in memory.
 //
 //   const EncodedFilter cut = CutFilter(filter, steps);
 
@@ -19,7 +19,7 @@ inline EncodedFilter CutFilter(const EncodedFilter& filter, uint32_t steps) {
   const std::vector<std::string_view> units = filter.UnitViews();
   for (uint32_t u = 0; u < cut.descriptor.unit_count; ++u) {
     const size_t size = static_cast<size_t>(cut.descriptor.unit_size_bytes[u]);
-    // In memory of exactly that size, for ASan.
+    // The memory has exactly this size, for ASan.
     const std::unique_ptr<char[]> out(new char[size]);
     CopyUnitAtStep(filter.descriptor, steps, u, units[u], out.get());
     cut.units.append(out.get(), size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source that breaks the reads of another, as told.
+// A source that breaks the reads of another one on request.
 //
 //   FaultySource faulty(memory.get());
 //   faulty.FlipBit(/*offset=*/100, /*bit=*/3);
@@ -36,34 +36,34 @@ class FaultySource : public RandomAccessSource {
  public:
   explicit FaultySource(const RandomAccessSource* source) : source_(source) {}
 
-  // The nth read from now fails, with kUnavailable: 1 is the next.
+  // The nth read from now fails with kUnavailable; 1 is the next read.
   void FailRead(uint64_t nth) {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.failing_reads.insert(read_count_ + nth);
   }
-  // So does every read.
+  // Every read fails with kUnavailable.
   void FailAllReads() {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.fail_all = true;
   }
-  // The file ends here: reads beyond fail with OutOfRange, as a source's
-  // contract has it. size_bytes() stays what it was.
+  // The file ends here: reads beyond fail with OutOfRange, as the contract of a
+  // source requires. size_bytes() does not change.
   void TearAt(uint64_t size_bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.torn_at = size_bytes;
   }
-  // Breaks that contract: every read says OK with up to this many bytes less
-  // than were asked for.
+  // Breaks that contract: every read returns OK with up to this many bytes less
+  // than requested.
   void ShortenReads(size_t missing_bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.missing_bytes = missing_bytes;
   }
-  // Bit 0 to 7 of the byte at this offset of the source.
+  // Flips a bit, 0 to 7, of the byte at this offset of the source.
   void FlipBit(uint64_t offset, int bit) {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.flips.emplace_back(offset, bit);
   }
-  // One read of so many fails, is torn, is shorter than it says, has flipped
+  // One of `one_in` reads fails, is torn, is shorter than it says, has flipped
   // bits, or only takes longer.
   void BreakAtRandom(uint64_t seed, uint64_t one_in) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -85,7 +85,8 @@ class FaultySource : public RandomAccessSource {
     faults_ = Faults();
   }
 
-  // Reads asked for so far, failed ones included; Heal() does not reset it.
+  // Returns the number of reads so far, including failed ones; Heal() does not
+  // reset it.
   uint64_t read_count() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return read_count_;
@@ -117,7 +118,7 @@ class FaultySource : public RandomAccessSource {
     if (!status.ok()) return status;
     for (const auto& [at, bit] : faults.flips) {
       if (at < offset || at - offset >= result->size()) continue;
-      // The bytes may be anyone's; flip a copy.
+      // The bytes may belong to others; flip a copy.
       if (result->data() != scratch) {
         std::copy(result->begin(), result->end(), scratch);
         *result = std::string_view(scratch, result->size());
@@ -144,7 +145,7 @@ class FaultySource : public RandomAccessSource {
   // Needs mutex_.
   void AddRandomFault(uint64_t offset, size_t size_bytes,
                       Faults* faults) const {
-    // Of nothing, nothing can be missing or wrong.
+    // An empty read cannot miss bytes or have wrong ones.
     switch (random_.Below(size_bytes == 0 ? 3 : 5)) {
       case 0:
         faults->yields = static_cast<int>(1 + random_.Below(20));
@@ -160,7 +161,7 @@ class FaultySource : public RandomAccessSource {
         faults->missing_bytes = 1 + random_.Below(size_bytes);
         break;
       case 4:
-        // Different bits, which do not undo each other.
+        // The bits differ, so that they do not undo each other.
         for (uint64_t i = random_.Below(3) + 1; i > 0; --i) {
           faults->flips.emplace_back(offset + random_.Below(size_bytes),
                                      static_cast<int>(i));

@@ -14,7 +14,7 @@
 
 namespace rowbloom::testing {
 
-// Of a binomial distribution, so many standard deviations on either side.
+// The standard deviations of a binomial distribution on either side.
 struct Confidence {
   double deviations;
   const char* name;
@@ -22,8 +22,8 @@ struct Confidence {
 inline constexpr Confidence k999{3.291, "99.9%"};
 inline constexpr Confidence k9999{3.891, "99.99%"};
 
-// Whether a true rate within `model_error` (relative) of `expected_rate`
-// explains the count; one count more, either way, for its discreteness.
+// Succeeds if a true rate within `model_error` (relative) of `expected_rate`
+// explains the count; allows one count more, either way, for its discreteness.
 inline ::testing::AssertionResult WithinBinomialBound(
     uint64_t count, uint64_t trials, double expected_rate, double model_error,
     Confidence confidence = k9999) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows, cells and digests for tests: from a seed, the same everywhere.
+// Makes rows, cells and digests for tests: from a seed, the same everywhere.
 //
 //   Random random(1);
 //   std::vector<Cell> cells = SortedCells(&random, 1000);
@@ -35,7 +35,7 @@ class Random {
     return z ^ (z >> 31);
   }
   uint64_t Below(uint64_t limit) { return (*this)() % limit; }
-  // Bytes that matter to codecs and orderings are frequent.
+  // Bytes that are special to codecs and orderings are frequent.
   std::string Bytes(size_t max_size) {
     static constexpr char kFrequent[] = {'\x00', '\x01', '\x02', '\x7f',
                                          '\xfe', '\xff', 'a',    '|'};
@@ -63,14 +63,14 @@ struct Cell {
   }
 };
 
-// "r" and eight digits: row i of a family of rows, in order of i.
+// Returns "r" and eight digits; these rows sort in the order of i.
 inline std::string NumberedRow(uint64_t i) {
   std::string digits = std::to_string(i);
   return "r" + std::string(8 - std::min<size_t>(8, digits.size()), '0') +
          digits;
 }
 
-// Distinct cells in order, one to five of them in a row.
+// Returns distinct cells in order, one to five of them in a row.
 inline std::vector<Cell> SortedCells(Random* random, size_t rows) {
   std::vector<Cell> cells;
   for (size_t i = 0; i < rows; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes to a filter block, or to a saved filter, under checksums that are
-// made right again, for tests of the checks behind the checksums.
+// Changes a filter block or a saved filter and makes the checksums right again,
+// to test the checks behind the checksums.
 
 #ifndef ROWBLOOM_TESTS_TESTING_RESEAL_H_
 #define ROWBLOOM_TESTS_TESTING_RESEAL_H_
@@ -38,7 +38,7 @@ inline void ResealMemFilter(std::string* saved) {
       saved->data() + kChecksum);
 }
 
-// Recomputes the three checksums of the tail where they can be.
+// Recomputes the three checksums of the tail, where that is possible.
 inline void Reseal(std::string* block) {
   using block::Footer;
   if (block->size() < Footer::kSize) return;
@@ -67,7 +67,7 @@ inline void SetFooterByteAndReseal(size_t offset, uint8_t value,
   Reseal(block);
 }
 
-// One to four bytes anywhere in the tail.
+// Changes one to four bytes anywhere in the tail.
 inline void DamageAndReseal(Random* random, std::string* block) {
   const size_t footer = block->size() - block::Footer::kSize;
   const size_t begin = base::LoadFixed<uint64_t>(block->data() + footer +

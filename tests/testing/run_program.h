@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program as a process of its own, in a directory.
+// Runs a program as a separate process, in a directory.
 //
 //   const ToolResult result = RunProgram("/usr/bin/ldb", directory, {"dump"});
 //   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -33,8 +33,8 @@ struct ToolResult {
   std::string err;
 };
 
-// Output goes to files, so that no pipe can fill up. `out_path` replaces
-// standard output's.
+// Output goes to files, so that no pipe can fill up. `out_path` replaces the
+// file of standard output.
 inline ToolResult RunProgram(const std::string& program,
                              const std::string& directory,
                              std::vector<std::string> arguments,

@@ -66,7 +66,7 @@ TEST(Epoch, IsHeldUpByAnotherThreadsGuard) {
   EXPECT_TRUE(EpochPassed(epoch));
 }
 
-// The indexes of so many threads that live at the same time.
+// Returns the indexes of `count` threads that live at the same time.
 std::multiset<uint32_t> IndexesOfThreads(size_t count) {
   std::vector<std::thread> threads;
   std::vector<uint32_t> indexes(count);
@@ -94,7 +94,7 @@ TEST(ThreadRecord, IndexesAreUniqueAndThoseOfEndedThreadsAreUsedAgain) {
     EXPECT_EQ(std::set<uint32_t>(indexes.begin(), indexes.end()).size(), 16);
     EXPECT_EQ(indexes.count(own), 0);
   }
-  // One thread at a time finds the smallest that is free.
+  // A single new thread gets the smallest free index.
   for (int i = 0; i < 2; ++i) {
     uint32_t index = 0;
     std::thread([&] { index = ThisThread().index; }).join();
@@ -102,8 +102,8 @@ TEST(ThreadRecord, IndexesAreUniqueAndThoseOfEndedThreadsAreUsedAgain) {
   }
 }
 
-// Destructors of thread-local objects may run after that which gives the
-// thread's record back.
+// Destructors of thread-local objects may run after the destructor that returns
+// the thread's record.
 TEST(ThreadRecord, IsThereUntilTheLastDestructorOfTheThread) {
   static std::atomic<int> guarded;
   guarded = 0;
@@ -123,8 +123,8 @@ TEST(ThreadRecord, IsThereUntilTheLastDestructorOfTheThread) {
   EXPECT_TRUE(EpochPassed(RetireEpoch()));
 }
 
-// What is retired is overwritten only after its epoch: the readers, and
-// ThreadSanitizer, would see it.
+// A retired value is overwritten only after its epoch; otherwise the readers
+// and ThreadSanitizer would see it.
 TEST(EpochThreads, ReadersSeeNoFreedValue) {
   struct Shared {
     uint64_t twice[2];

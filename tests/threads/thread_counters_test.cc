@@ -73,7 +73,7 @@ TEST(ThreadCounters, BeyondThePlacesOfAThreadAreShared) {
   for (size_t i = kPlaces - 10; i < all.size(); ++i) {
     ASSERT_EQ(all[i]->Sum(), (Values{2 * i, 2})) << i;
   }
-  // Those that have no place of their own give none back.
+  // Counters that have no place of their own give none back.
   all.clear();
   ThreadCounters again;
   EXPECT_EQ(again.Sum(), Values{});

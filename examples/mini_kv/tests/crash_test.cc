@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mini_kv_crash_test: kills a process that writes to a store, again and again,
-// and looks at what is left.
+// and checks the store after each kill.
 //
 //   mini_kv_crash_test --kills 500 [--seed S] [--directory DIR]
 //
-// The writer reports each write after it was acknowledged, through a pipe. It
-// makes flushes and compactions all the time, and now and then a whole one.
-// Every other one is killed by SIGKILL after a random delay; the others kill
-// themselves in a file operation of a flush or a compaction, chosen at random:
-// of an append half is written. Sometimes a part of a record is then added to
-// the log.
-// Then the store is opened again:
+// The writer reports each acknowledged write through a pipe. It makes flushes
+// and compactions all the time, and sometimes a whole compaction. SIGKILL ends
+// every other writer after a random delay; the others kill themselves in a
+// random file operation of a flush or a compaction, where half of an append is
+// written. Sometimes a part of a record is then added to the log. Then the
+// store is opened again:
 //
-//   - every acknowledged write is there, and nothing else; the one write that
-//     was under way is there or not
+//   - it has every acknowledged write, and nothing else; the one write that was
+//     under way may be there or not
 //   - every block, and every filter of every live SST, verifies
 //   - no other SST, log or half-written manifest is left
 //
-// All kills meet one store, which the next writer goes on with.
+// All kills hit one store, which the next writer continues.
 //
 // Exit codes: 0 fine, 1 something was lost, 2 usage.
 
@@ -51,10 +50,10 @@ namespace {
 
 constexpr uint64_t kMaxDelayMs = 60;
 constexpr uint64_t kMaxOperations = 600;
-// Whole compactions are made about once in so many writes.
+// The average number of writes for each whole compaction.
 constexpr uint64_t kWritesPerCompaction = 1500;
 
-// What the writer sends: kAcknowledged for each write, and a last text of
+// The writer sends kAcknowledged for each write, and at the end the text of
 // where it killed itself.
 constexpr char kAcknowledged = '\0';
 
@@ -77,11 +76,11 @@ void Send(int fd, const char* bytes, size_t size) {
   if (write(fd, bytes, size) != static_cast<ssize_t>(size)) _exit(3);
 }
 
-// In the child: writes until it is killed. stop_at 0: by others.
+// In the child: writes until it is killed. stop_at 0: others kill it.
 [[noreturn]] void WriteUntilKilled(const std::string& directory, uint64_t seed,
                                    uint64_t stop_at, int report_fd) {
   const MiniKv* store = nullptr;
-  Stats seen;  // After the last write that ended.
+  Stats seen;  // Stats after the last completed write.
   StoppingFiles files(
       stop_at == 0 ? std::numeric_limits<uint64_t>::max() : stop_at,
       [&](const std::string& operation) {
@@ -111,7 +110,7 @@ void Send(int fd, const char* bytes, size_t size) {
   }
 }
 
-// What a writer had reported when it ended.
+// The reports of a writer until its end.
 struct Report {
   uint64_t acknowledged = 0;
   std::string where;  // Where it killed itself.
@@ -133,7 +132,7 @@ Report ReadUntilKilled(pid_t child, int fd, uint64_t delay_ms) {
         killed = true;
       }
     }
-    // Once it is killed, what is left in the pipe, to its end.
+    // After the kill it reads the rest of the pipe.
     char bytes[4096];
     const ssize_t size = read(fd, bytes, sizeof(bytes));
     if (size <= 0) return report;
@@ -147,8 +146,8 @@ Report ReadUntilKilled(pid_t child, int fd, uint64_t delay_ms) {
   }
 }
 
-// Leaves a part of a further record in the log, as if the process had been
-// killed while it was written.
+// Leaves a part of another record in the log, as if the process had been killed
+// while it wrote it.
 bool TearLog(const std::string& directory, RandomCells* random) {
   const auto manifest = ReadManifest(directory);
   if (!manifest.ok()) return false;
@@ -181,8 +180,8 @@ void CheckNoFileIsLeft(const std::string& directory) {
   if (found != named) Fail("files are left that the manifest does not name");
 }
 
-// Opens the store after a kill and compares it with *model, which then has
-// the write that was under way if the store has it.
+// Opens the store after a kill and compares it with *model, which then gets the
+// write that was under way if the store has it.
 void CheckStore(const std::string& directory, const RandomWrite& under_way,
                 Model* model, uint64_t* cut_bytes) {
   auto store = MiniKv::Open(SmallOptions(), directory);
@@ -197,7 +196,8 @@ void CheckStore(const std::string& directory, const RandomWrite& under_way,
   } else if (*contents != *model) {
     Fail("the store does not hold what was acknowledged");
   }
-  // The scan asks no filter. These do: each cell, also those that are absent.
+  // The scan asks no filter. These gets ask for each cell, also for absent
+  // ones.
   RandomCells keys(contents->size());
   for (const auto& [key, value] : *model) {
     const auto found = (*store)->Get(key.first, key.second);
@@ -273,7 +273,7 @@ class CrashTest {
     RandomCells writes(writer_seed);
     for (uint64_t i = 0; i < report.acknowledged; ++i) {
       Apply(writes.Write(), &model_);
-      writes.Below(kWritesPerCompaction);  // As the writer draws.
+      writes.Below(kWritesPerCompaction);  // Draws as the writer does.
     }
     if (random_.Below(4) == 0 && TearLog(directory_, &random_)) ++torn_logs_;
     CheckStore(directory_, writes.Write(), &model_, &cut_bytes_);

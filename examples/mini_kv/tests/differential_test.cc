@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stores with filters and without against std::map: the same random writes and
-// reads, with flushes, compactions and reopens in between. Other seeds:
+// Compares stores with and without filters to std::map: the same random writes
+// and reads, with flushes, compactions and reopens in between. Other seeds:
 //
 //   mini_kv_store_test --gtest_filter='*Differential*' --gtest_random_seed=N
 
@@ -27,7 +27,7 @@ struct Contestant {
   std::unique_ptr<MiniKv> store;
 
   void Reopen() {
-    store.reset();  // Nothing is flushed: the log has what the memtable had.
+    store.reset();  // Nothing is flushed: the log has the memtable's cells.
     auto opened = MiniKv::Open(options, directory.path());
     ASSERT_TRUE(opened.ok()) << opened.status();
     store = *std::move(opened);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memtable's filter is asked by other threads while one sets cells. To be
-// run under ThreadSanitizer, too.
+// Other threads ask the memtable's filter while one thread sets cells. Also run
+// it under ThreadSanitizer.
 
 #include "../memtable.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random writes over a small set of cells, so that cells are overwritten and
-// deleted many times, and what a store must hold after them.
+// deleted many times, and the expected contents of a store after them.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_TESTS_RANDOM_CELLS_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_TESTS_RANDOM_CELLS_H_
@@ -32,7 +32,7 @@ class RandomCells {
 
   uint64_t Below(uint64_t limit) { return random_() % limit; }
 
-  // Any bytes, zeros among them, and sometimes none at all.
+  // Any bytes, including zeros; sometimes empty.
   ModelKey Key() {
     const uint64_t row = Below(kRows);
     return {row == 0 ? std::string() : "r" + Bytes(row),
@@ -76,7 +76,7 @@ inline void Apply(const RandomWrite& write, Model* model) {
   }
 }
 
-// As Scan() gives it.
+// The contents by Scan().
 inline absl::StatusOr<Model> Contents(MiniKv* store) {
   Model contents;
   const absl::Status status = store->Scan("", [&](const Cell& cell) {
@@ -87,7 +87,7 @@ inline absl::StatusOr<Model> Contents(MiniKv* store) {
   return contents;
 }
 
-// So small that flushes and compactions are always under way.
+// Sizes so small that flushes and compactions happen all the time.
 inline Options SmallOptions() {
   Options options;
   options.memtable_size_bytes = 8 << 10;

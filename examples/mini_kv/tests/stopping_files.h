@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that stop at a chosen operation, as a process does that dies: of an
-// append only the first half is written, and nothing is done afterwards.
+// Files that stop at a chosen operation, like a process that dies: only the
+// first half of an append is written, and nothing is done afterwards.
 //
 //   StoppingFiles files(17, [](const std::string& where) { ... });
 //   options.files = &files;
@@ -24,7 +24,7 @@ namespace mini_kv {
 
 class StoppingFiles : public Files {
  public:
-  // `where` is as in "append to .sst".
+  // `where` is for example "append to .sst".
   using Stop = std::function<void(const std::string& where)>;
   StoppingFiles(uint64_t stop_at, Stop stop)
       : stop_at_(stop_at), stop_(std::move(stop)) {}
@@ -83,7 +83,7 @@ class StoppingFiles : public Files {
 
   static absl::Status Stopped() { return absl::AbortedError("stopped"); }
 
-  // True: the operation is not to happen.
+  // True if the operation must not happen.
   bool Step(const std::string& where) {
     if (!stopped() && ++operations_ == stop_at_) stop_(where);
     return stopped();

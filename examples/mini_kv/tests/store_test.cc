@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the store promises, one promise for each test.
+// Tests the promises of the store, one promise in each test.
 
 #include <sys/stat.h>
 
@@ -60,7 +60,7 @@ class Store : public testing::Test {
   std::string Path(const std::string& name) const {
     return directory_.path() + "/" + name;
   }
-  // Of the one file that ends so.
+  // The path of the one file with this extension.
   std::string OnlyPath(const std::string& extension) const {
     std::string found;
     for (const auto& entry :
@@ -76,7 +76,7 @@ class Store : public testing::Test {
     for (const LevelStats& level : store_->levels()) cells += level.cells;
     return cells;
   }
-  // Rows row0 to row<count-1>, of two columns.
+  // Rows row0 to row<count-1>, each with two columns.
   void PutRows(int count) {
     for (int i = 0; i < count; ++i) {
       Put("row" + std::to_string(i), "name", "n" + std::to_string(i));
@@ -101,7 +101,7 @@ TEST_F(Store, TheMemtablesFilterSparesSearchesForWhatItDoesNotHave) {
     EXPECT_FALSE(*store_->RowExists("absent" + std::to_string(i)));
   }
   EXPECT_GT(store_->stats().memtable_skips, 180u);
-  Flush();  // Then it has nothing.
+  Flush();  // Now the memtable is empty.
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(Get("row" + std::to_string(i), "q"), "v");
   }
@@ -185,7 +185,7 @@ TEST_F(Store, FiltersSaveReadsOfAbsentCellsAndRows) {
     EXPECT_FALSE(*store_->RowExists("row" + std::to_string(i % 500) + "x"));
   }
   const Stats stats = store_->stats();
-  // Some rows lie behind the last one, where no filter is asked.
+  // Some rows lie after the last one, where no filter is asked.
   EXPECT_GT(stats.ssts_considered, 1990u);
   EXPECT_LT(stats.reads.data_blocks, 60u);
   EXPECT_EQ(stats.reads.data_blocks,
@@ -303,7 +303,7 @@ TEST_F(Store, FilesThatTheManifestDoesNotNameAreRemoved) {
   PutRows(10);
   Flush();
   const std::string sst = ReadFile(OnlyPath(".sst"));
-  WriteFile(Path("000098.sst"), sst);  // Complete, and still no one's.
+  WriteFile(Path("000098.sst"), sst);  // Complete, but it is not the store's.
   WriteFile(Path("000099.sst"), sst.substr(0, sst.size() / 2));
   WriteFile(Path("000097.wal"), "");
   WriteFile(Path("MANIFEST.tmp"), "mini_kv 1\n");
@@ -349,7 +349,7 @@ TEST_F(Store, FilterOfAnotherSstIsNotUsed) {
   const std::string path = OnlyPath(".sst");
   std::string sst = ReadFile(path);
   const LevelStats own = store_->levels()[0];
-  // Of the same size, sound in itself, and of one cell less.
+  // A sound file of the same size with one cell less.
   TempDirectory other_directory;
   auto other = MiniKv::Open(options_, other_directory.path());
   ASSERT_TRUE(other.ok());
@@ -487,7 +487,8 @@ TEST_F(Store, ABudgetGivesTheLastLevelTheFewestBitsAndKeepsTheTotal) {
     bits += level_bits;
     cells += static_cast<double>(level.cells);
   }
-  // A cell has two keys, one of its row; a block has bytes around its filters.
+  // A cell adds two keys, one of its row; a block has bytes besides its
+  // filters.
   EXPECT_GT(bits / cells, 18);
   EXPECT_LT(bits / cells, 24);
   ASSERT_GE(bits_per_cell.size(), 3u);
@@ -548,7 +549,7 @@ TEST_F(Store, SyncedLogHoldsTheSame) {
 // Files whose names are durable once their directory is synced.
 class LaggingFiles : public Files {
  public:
-  // As if the process died behind its next rename.
+  // Fails as if the process died after its next rename.
   void FailAfterRename() { fails_after_rename_ = true; }
   void LosePower() {
     for (const auto& [path, bytes] : lost_) WriteFile(path, bytes);
@@ -578,7 +579,7 @@ class LaggingFiles : public Files {
 
   bool fails_after_rename_ = false;
   std::map<std::string, std::string>
-      lost_;  // What a loss of power brings back.
+      lost_;  // Files that come back after a loss of power.
 };
 
 TEST(StoreThatStops, BeforeItsManifestIsDurableLosesNoSyncedWriteOfTheNext) {
@@ -609,9 +610,9 @@ TEST(StoreThatStops, BeforeItsManifestIsDurableLosesNoSyncedWriteOfTheNext) {
   }
 }
 
-// Each operation on files that flushes and compactions make is the last one,
-// once: of appends one half is written. As after the end of a process, the
-// store that is opened next finds every acknowledged write.
+// Each file operation of flushes and compactions is the last one once; half of
+// an append is written. The next store finds every acknowledged write, as after
+// the end of a process.
 TEST(StoreThatStops, AtAnyFileOperationLosesNothing) {
   constexpr int kWrites = 1200;
   bool stopped = true;
@@ -633,7 +634,7 @@ TEST(StoreThatStops, AtAnyFileOperationLosesNothing) {
         }
       }
       if (failed) {
-        // Until it is opened again it refuses to write, and reads.
+        // Until it is opened again it refuses writes, and reads.
         EXPECT_FALSE(Apply(*failed, store->get()).ok());
         EXPECT_EQ(*Contents(store->get()), model);
       }
@@ -647,7 +648,7 @@ TEST(StoreThatStops, AtAnyFileOperationLosesNothing) {
     EXPECT_TRUE(verified.ok()) << verified << " operation " << stop_at;
     EXPECT_EQ((*store)->stats().unreadable_filters, 0u);
     if (!stopped) {
-      // Enough to have met everything.
+      // These are enough operations to meet every kind.
       EXPECT_GT(stop_at, 200u);
       EXPECT_GT((*store)->levels()[2].ssts, 0u);
     }

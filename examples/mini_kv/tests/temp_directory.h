@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A directory that goes with its object, and files as strings. In memory where
-// there is a place for that: what the tests would wait for is fsync.
+// A directory that is removed with its object, and files as strings. It is in
+// memory if the system allows it: otherwise the tests would wait for fsync.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_TESTS_TEMP_DIRECTORY_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_TESTS_TEMP_DIRECTORY_H_

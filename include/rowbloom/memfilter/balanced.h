@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two-way balanced dynamic filter, 2BDBF (Sun and Xu 2014): layers come in
-// groups of two. A layer is full when half of its bits are set, whatever the
-// number of keys; a key goes to the less filled layer of the newest group, and
-// lookups ask all.
+// groups of two. A layer is full when half of its bits are set, at any number
+// of keys. A key goes to the less filled layer of the newest group; lookups
+// probe all layers.
 //
 //   BalancedOptions options;
 //   options.layer = {131072, 10};
@@ -45,9 +45,9 @@ class BalancedFilter {
 
   static absl::StatusOr<BalancedFilter> New(const BalancedOptions& options);
 
-  // Other layers are not asked: a key that lies in one may be added once more.
-  // ResourceExhausted, and nothing is changed, if there is no memory for a new
-  // group; of many keys, those before have been added.
+  // Does not probe the other layers: a key that is in one may be added once
+  // more. ResourceExhausted, and nothing is changed, if there is no memory for
+  // a new group; in a batch, the keys before that one stay added.
   absl::StatusOr<bool> Add(KeyDigest digest);
   absl::Status Add(absl::Span<const KeyDigest> digests);
 
@@ -59,8 +59,8 @@ class BalancedFilter {
     rows_.AnyCovers(digests, may_contain);
   }
 
-  // Takes over the other's layers, those with few keys as they are; not those
-  // without any. InvalidArgument unless both have the same options.
+  // Copies the other's layers as they are, also those with few keys, but not
+  // empty ones. InvalidArgument unless both have the same options.
   absl::Status Union(const BalancedFilter& other);
 
   double fill() const { return rows_.fill(); }
@@ -76,15 +76,15 @@ class BalancedFilter {
 
   const BalancedOptions& options() const { return options_; }
   size_t layer_count() const { return rows_.size(); }
-  // Whether the next Add() makes a new group.
+  // True if the next Add() makes a new group.
   bool is_saturated() const { return rows_.IsSaturated(LeastFilled()); }
 
  private:
   explicit BalancedFilter(const BalancedOptions& options);
-  size_t LeastFilled() const;  // Of the newest group.
+  size_t LeastFilled() const;  // In the newest group.
 
   BalancedOptions options_;
-  FilterRows rows_;  // The newest group last.
+  FilterRows rows_;  // The newest group is last.
 };
 
 }  // namespace rowbloom

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bits of a filter: a fixed number, all clear at first. Bit i is bit
-// i mod 64 of word i div 64; what the last word has beyond them stays clear.
+// The bits of a filter: a fixed number, all clear at first. Bit i is bit i mod
+// 64 of word i div 64; the last word's bits beyond them stay clear.
 //
 //   absl::StatusOr<BitArray> bits = BitArray::New(shape.bit_count);
 //   if (bits->Set(position)) ++bits_set;     // It was clear.
 //
-// Thread-compatible, as a std::vector is; copies end the program where memory
-// ends, as its copies do. Positions are below bit_count(). One that was moved
-// from may only be destroyed or assigned to.
+// Thread-compatible, as a std::vector is. Copies end the program if there is no
+// memory, as its copies do. Positions are below bit_count(). A BitArray that
+// was moved from may only be destroyed or assigned to.
 
 #ifndef ROWBLOOM_MEMFILTER_BIT_ARRAY_H_
 #define ROWBLOOM_MEMFILTER_BIT_ARRAY_H_
@@ -27,7 +27,7 @@ namespace ROWBLOOM_EXPORT rowbloom {
 class BitArray {
  public:
   BitArray() = default;
-  // ResourceExhausted if there is no memory for them.
+  // ResourceExhausted if there is no memory for the bits.
   static absl::StatusOr<BitArray> New(uint64_t bit_count);
   BitArray(const BitArray& other);
   BitArray& operator=(const BitArray& other);
@@ -44,7 +44,7 @@ class BitArray {
   bool Test(uint64_t i) const {
     return (words_[static_cast<size_t>(i / 64)] >> (i % 64) & 1) != 0;
   }
-  // Returns whether it was clear.
+  // Returns true if the bit was clear.
   bool Set(uint64_t i) {
     uint64_t& word = words_[static_cast<size_t>(i / 64)];
     const uint64_t bit = uint64_t{1} << (i % 64);
@@ -56,11 +56,11 @@ class BitArray {
     __builtin_prefetch(&words_[static_cast<size_t>(i / 64)]);
   }
 
-  // Bits that are set: O(bit_count).
+  // The number of set bits; O(bit_count).
   uint64_t CountSet() const;
-  // Sets what `other`, of as many bits, has set.
+  // Sets the bits that are set in `other`, which has the same bit_count.
   void SetAll(const BitArray& other);
-  // Whether the last word is clear beyond the bits: of words from outside.
+  // True if the last word is clear beyond the bits: a check of loaded words.
   bool HasCleanTail() const;
 
   absl::Span<const uint64_t> words() const {
@@ -69,7 +69,8 @@ class BitArray {
   absl::Span<uint64_t> mutable_words() {
     return {words_.get(), WordCount(bit_count_)};
   }
-  // The same words, where a span's check of each index would cost.
+  // The same words, for callers where a span's index checks would cost too
+  // much.
   const uint64_t* data() const { return words_.get(); }
   uint64_t* data() { return words_.get(); }
   uint64_t memory_usage_bytes() const {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The standard filter for a memtable: any number of threads add and ask at the
-// same time, without locks. A key whose Add() happened before is always found.
+// The standard filter for a memtable: any number of threads add and look up at
+// the same time, without locks. A key whose Add() happened before is always
+// found.
 //
 //   absl::StatusOr<ConcurrentFilter> filter = ConcurrentFilter::New(*shape);
 //   filter->Add(digest);                    // Any thread.
 //   if (!filter->MayContain(digest)) ...    // Any thread.
 //
-// Same bits, rates and saved form as a StandardFilter of that shape. All calls
-// but moving and Load() may run on any number of threads at once; those that
-// look at all bits (Save, Union, fill, expected_fpr, approximate_count) see
-// some moment between their begin and end for each word. They cost O(bits), and
-// Save() twice the memory of the filter besides. A StandardFilter's keys come
-// in by Union(*Load(standard.Save())). Moves: mem_filter.h.
+// Bits, rates and saved form are those of a StandardFilter of that shape. All
+// calls except moves and Load() may run on any number of threads at once. Calls
+// that read all bits (Save, Union, fill, expected_fpr, approximate_count) see
+// each word at some moment between their begin and end. They cost O(bits), and
+// Save() needs twice the filter's memory in addition. To add a StandardFilter's
+// keys, call Union(*Load(standard.Save())). Moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_CONCURRENT_H_
 #define ROWBLOOM_MEMFILTER_CONCURRENT_H_
@@ -41,10 +42,10 @@ class ConcurrentFilter {
   ConcurrentFilter(ConcurrentFilter&&) = default;
   ConcurrentFilter& operator=(ConcurrentFilter&&) = default;
 
-  // Of several threads that add a key for the first time, more than one may
-  // hear that it is new.
+  // If several threads add a new key at once, more than one of them may get
+  // true.
   bool Add(KeyDigest digest) {
-    PrefetchToAdd(digest);  // Lines are taken from other cores all at once.
+    PrefetchToAdd(digest);  // Requests all cache lines at once.
     return SetBits(digest);
   }
   void Add(absl::Span<const KeyDigest> digests);
@@ -59,7 +60,7 @@ class ConcurrentFilter {
   }
   void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
 
-  // Adds what `other` has. InvalidArgument unless both have the same shape.
+  // Adds the keys of `other`. InvalidArgument unless both have the same shape.
   absl::Status Union(const ConcurrentFilter& other);
 
   double fill() const;
@@ -76,8 +77,8 @@ class ConcurrentFilter {
   explicit ConcurrentFilter(StandardFilter filter)
       : filter_(std::move(filter)) {}
 
-  // A bit is set whether it was or not: a guess at random bits would often be
-  // wrong.
+  // Sets a bit even if it is set already: branches on random bits would often
+  // be mispredicted.
   bool SetBits(KeyDigest digest) {
     uint64_t* const words = filter_.bits_.data();
     BloomProbes probes(digest, shape().bit_count);
@@ -97,8 +98,8 @@ class ConcurrentFilter {
       PrefetchWord(probes.Next() / 64);
     }
   }
-  // To write it. Compilers ask for a copy to read unless they may assume an
-  // instruction that all 64-bit x86 processors have, or ignore.
+  // Prefetches to write. Compilers prefetch to read unless they may assume this
+  // instruction, which all 64-bit x86 processors have or ignore.
   void PrefetchWord(uint64_t i) const {
 #if defined(__x86_64__)
     asm("prefetchw %0" : : "m"(*AddressOf(i)));
@@ -114,7 +115,7 @@ class ConcurrentFilter {
   }
   uint64_t CountSet() const;
 
-  StandardFilter filter_;  // Its count of bits is not kept.
+  StandardFilter filter_;  // Its count of set bits is not maintained.
 };
 
 }  // namespace rowbloom

@@ -9,16 +9,16 @@
 //   filter->Add(digest);
 //   if (!filter->Remove(digest)) ...               // It was never added.
 //
-// A key added twice must be removed twice. Remove only keys that were added:
-// what is refused is refused without harm, but an absent key that looks present
-// (as expected_fpr() of them do) would take others' counts away.
+// A key added twice must be removed twice. Remove only keys that were added: a
+// refused removal does no harm, but an absent key that looks present (a share
+// of expected_fpr() of them) would take counts away from other keys.
 //
-// A counter that reaches its maximum is stuck: how many keys share it is not
-// known any more, so it never comes down. That costs false positives, and never
+// A counter that reaches its maximum is stuck: the number of keys that share it
+// is lost, so it is never decremented. That costs false positives, and never
 // loses a key. With 4 bits and k n <= m ln 2 (half of the counters are 0), the
 // counts have a Poisson distribution of mean ln 2, so that a counter is stuck
-// with a chance of the sum over j >= 15 of (ln 2)^j / (2 j!), 1.64e-15. (The
-// known 1.37e-15, (e ln 2 / 16)^16, bounds that of a count of 16.)
+// with a probability of the sum over j >= 15 of (ln 2)^j / (2 j!), 1.64e-15.
+// (The known 1.37e-15, (e ln 2 / 16)^16, is a bound for a count of 16.)
 //
 // Threads and moves: mem_filter.h.
 
@@ -55,7 +55,7 @@ class CountingFilter {
 
   static absl::StatusOr<CountingFilter> New(const CountingOptions& options);
 
-  // Counts the key in any case; false if it may have been there before.
+  // Always counts the key; returns false if it may have been there before.
   bool Add(KeyDigest digest);
   void Add(absl::Span<const KeyDigest> digests);
 
@@ -71,17 +71,17 @@ class CountingFilter {
   }
   void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
 
-  // Counts of both, as if all keys had been added to one. InvalidArgument
-  // unless both have the same options.
+  // Adds the counters of both, as if all keys had been added to one filter.
+  // InvalidArgument unless both have the same options.
   absl::Status Union(const CountingFilter& other);
 
   double fill() const;  // The share of counters above 0.
   double expected_fpr() const;
-  uint64_t approximate_count() const;  // Of distinct keys.
+  uint64_t approximate_count() const;  // Counts distinct keys.
   uint64_t memory_usage_bytes() const;
 
-  // Counters at their maximum, and the additions that found them there, those
-  // of Union() included.
+  // Counters at their maximum, and the additions that found a counter there,
+  // those of Union() included.
   uint64_t stuck_counters() const { return stuck_counters_; }
   uint64_t overflows() const { return overflows_; }
   // Calls of Remove() that returned false.
@@ -104,7 +104,7 @@ class CountingFilter {
   size_t WordOf(uint64_t i) const {
     return static_cast<size_t>(i >> per_word_log2_);
   }
-  // Where counter i begins in its word.
+  // The bit of its word where counter i begins.
   uint32_t Shift(uint64_t i) const {
     return static_cast<uint32_t>(i & ((1u << per_word_log2_) - 1)) *
            options_.counter_bits;
@@ -118,8 +118,8 @@ class CountingFilter {
 
   CountingOptions options_;
   uint32_t per_word_log2_;
-  BitArray counters_;          // Counters are bits for their place in words.
-  uint64_t counters_set_ = 0;  // Above 0.
+  BitArray counters_;          // The words that hold the counters.
+  uint64_t counters_set_ = 0;  // Counters above 0.
   uint64_t stuck_counters_ = 0;
   uint64_t overflows_ = 0;
   uint64_t refused_removals_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The dynamic filter (Guo, Wu, Chen, Luo 2006): layers of one shape. Keys go to
-// the newest until it has its number; then there is another. Lookups ask all.
+// the newest layer until it has keys_per_layer keys; then a new one is added.
+// Lookups probe all layers.
 //
 //   DynamicOptions options;
 //   options.layer = *ShapeFor(100'000, 0.001);
@@ -9,9 +10,10 @@
 //   absl::StatusOr<DynamicFilter> filter = DynamicFilter::New(options);
 //   absl::StatusOr<bool> added = filter->Add(digest);
 //
-// For sets that grow without a bound, in equal steps: memory in proportion, and
-// rate and lookup cost too, 1 - (1 - f)^layers and O(k layers). ScalableFilter
-// keeps its rate instead. Threads and moves: mem_filter.h.
+// For sets that grow without a bound, in equal steps. Memory grows in
+// proportion, and so do rate and lookup cost: 1 - (1 - f)^layers and
+// O(k layers). ScalableFilter keeps its rate instead. Threads and moves:
+// mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_DYNAMIC_H_
 #define ROWBLOOM_MEMFILTER_DYNAMIC_H_
@@ -45,9 +47,9 @@ class DynamicFilter {
 
   static absl::StatusOr<DynamicFilter> New(const DynamicOptions& options);
 
-  // Older layers are not asked: a key that lies in one is added once more.
+  // Does not probe older layers: a key that is in one is added once more.
   // ResourceExhausted, and nothing is changed, if there is no memory for a new
-  // layer; of many keys, those before have been added.
+  // layer; in a batch, the keys before that one stay added.
   absl::StatusOr<bool> Add(KeyDigest digest);
   absl::Status Add(absl::Span<const KeyDigest> digests);
 
@@ -59,8 +61,8 @@ class DynamicFilter {
     rows_.AnyCovers(digests, may_contain);
   }
 
-  // Takes over the other's layers, those with few keys as they are; not those
-  // without any. InvalidArgument unless both have the same options.
+  // Copies the other's layers as they are, also those with few keys, but not
+  // empty ones. InvalidArgument unless both have the same options.
   absl::Status Union(const DynamicFilter& other);
 
   double fill() const { return rows_.fill(); }
@@ -81,7 +83,7 @@ class DynamicFilter {
   explicit DynamicFilter(const DynamicOptions& options);
 
   DynamicOptions options_;
-  FilterRows rows_;  // The newest last.
+  FilterRows rows_;  // The newest is last.
 };
 
 }  // namespace rowbloom

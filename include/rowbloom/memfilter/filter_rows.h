@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of bits of one shape: what dynamic, split, balanced and matrix filters
-// are made of. They differ in the row that a key goes to and in the rows that
-// are asked for it.
+// Rows of bits of one shape, from which dynamic, split, balanced and matrix
+// filters are made. They differ in the row that a key goes to and in the rows
+// that a lookup probes.
 //
 //   FilterRows::Key key(digest, rows.shape());   // Its positions, once.
 //   rows.Put(i, key);
@@ -27,19 +27,19 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// Of filters whose rows are all there from the start.
+// The limit for filters whose rows are all allocated at the start.
 inline constexpr uint32_t kMaxRowCount = 1 << 16;
 absl::Status ValidateRowCount(uint32_t row_count);
 
 class FilterRows {
  public:
-  // The positions of a key, the same in each row: made when a row is first
-  // asked for them, since most rows are asked for one or two.
+  // The positions of a key, the same in each row. They are computed when a row
+  // is first probed for them, since most rows are probed for one or two.
   class Key {
    public:
     Key(KeyDigest digest, const BloomShape& shape)
         : probes_(digest, shape.bit_count) {}
-    // i is at most one more than the largest that was asked for.
+    // i is at most one more than the largest position computed so far.
     uint64_t Position(uint32_t i) const {
       if (i == made_) positions_[made_++] = probes_.Next();
       return positions_[i];
@@ -55,10 +55,11 @@ class FilterRows {
 
   const BloomShape& shape() const { return shape_; }
   size_t size() const { return rows_.size(); }
-  // ResourceExhausted, and nothing is changed, if there is no memory for them.
+  // ResourceExhausted, and nothing is changed, if there is no memory for the
+  // rows.
   absl::Status Append(size_t count);
 
-  // Whether all bits of the key are set in the row.
+  // True if all bits of the key are set in the row.
   bool Covers(size_t row, const Key& key) const {
     const BitArray& bits = rows_[row].bits;
     for (uint32_t i = 0; i < shape_.probe_count; ++i) {
@@ -72,9 +73,9 @@ class FilterRows {
     }
     return false;
   }
-  // The same for many, into as many answers.
+  // answers[i] is AnyCovers() of digests[i].
   void AnyCovers(absl::Span<const KeyDigest> digests, bool* answers) const;
-  // How many of them are.
+  // The number of the key's bits that are set in the row.
   uint32_t Matches(size_t row, const Key& key) const {
     uint32_t count = 0;
     for (uint32_t i = 0; i < shape_.probe_count; ++i) {
@@ -82,7 +83,8 @@ class FilterRows {
     }
     return count;
   }
-  // Sets them. If that changes the row, counts the key and returns true.
+  // Sets the key's bits. If that changes the row, counts the key and returns
+  // true.
   bool Put(size_t row, const Key& key) {
     uint64_t changed = 0;
     for (uint32_t i = 0; i < shape_.probe_count; ++i) {
@@ -92,27 +94,27 @@ class FilterRows {
     rows_[row].key_count += changed != 0;
     return changed != 0;
   }
-  // What Covers() reads first.
+  // Prefetches the word that Covers() reads first.
   void PrefetchFirst(size_t row, KeyDigest digest) const {
     rows_[row].bits.Prefetch(BloomProbes(digest, shape_.bit_count).Next());
   }
 
   uint64_t bits_set(size_t row) const { return rows_[row].bits_set; }
   uint64_t key_count(size_t row) const { return rows_[row].key_count; }
-  // Half of its bits are set: the fill at which a row holds most keys for its
-  // rate.
+  // True if half of the row's bits are set: the fill at which a row holds the
+  // most keys for its rate.
   bool IsSaturated(size_t row) const {
     return rows_[row].bits_set >= shape_.bit_count - shape_.bit_count / 2;
   }
 
-  // Row by row; both have as many rows of the same shape.
+  // Merges row by row; both have the same number of rows of the same shape.
   void SetAll(const FilterRows& other);
-  // Takes over the other's rows, of the same shape, before all of these; but no
-  // group of so many rows in which no bit is set.
+  // Copies the other's rows, of the same shape, to the front; skips groups of
+  // group_size rows in which no bit is set.
   void Prepend(const FilterRows& other, size_t group_size);
 
-  double fill() const;  // Of all rows together; 0 if there are none.
-  // Of one row, and that any row covers a key of none.
+  double fill() const;  // Over all rows; 0 if there are none.
+  // RowFpr() is the rate of one row, AnyFpr() that of a lookup in all rows.
   double RowFpr(size_t row) const;
   double AnyFpr() const;
   uint64_t total_key_count() const;

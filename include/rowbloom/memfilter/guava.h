@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// com.google.common.hash.BloomFilter: built, asked, read and written so that a
-// filter made in Java answers the same here, and back.
+// Reads and writes filters of com.google.common.hash.BloomFilter: a filter made
+// in Java gives the same answers here, and the reverse.
 //
 //   auto filter = GuavaFilter::New(1'000'000, 0.03);
 //   filter->Add(GuavaDigest::Bytes("user17"));      // stringFunnel(UTF_8)
 //   std::string stream = filter->WriteTo();         // For readFrom() in Java.
 //   auto from_java = GuavaFilter::ReadFrom(bytes_of_writeTo);
 //
-// The hash is Guava's, Murmur3 x64 128 with seed 0 over what the funnel puts:
-// its digests are not those of FilterKey, and a key is hashed once for all
-// filters of this kind. Guava's stream has no checksum: its damage is found
-// where its structure breaks, and not otherwise. Keep it under one's own.
-// Threads and moves: mem_filter.h.
+// The hash is Guava's, Murmur3 x64 128 with seed 0 over the funnel's output.
+// Its digests are not those of FilterKey; a key is hashed once for all filters
+// of this kind. Guava's stream has no checksum: only damage to its structure is
+// found. Store it with a checksum. Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_GUAVA_H_
 #define ROWBLOOM_MEMFILTER_GUAVA_H_
@@ -30,7 +29,7 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// The hash of a key, by its funnel.
+// The hash of a key by its funnel.
 struct GuavaDigest {
   uint64_t low = 0;
   uint64_t high = 0;
@@ -42,14 +41,14 @@ struct GuavaDigest {
   static GuavaDigest Long(int64_t value);
 };
 
-// Their persisted ordinals.
+// The ordinals that Guava persists.
 enum class GuavaStrategy : uint8_t {
   kMurmur128Mitz32 = 0,
   kMurmur128Mitz64 = 1
 };
 
-// How a release chooses the number of probes. It only matters to New(): the
-// number is in the stream.
+// The formula by which a Guava release chooses the number of probes. Only New()
+// uses it: the stream holds the number.
 enum class GuavaProbes : uint8_t {
   kByBits,  // round(m / n ln 2), as 31.1 does.
   kByRate,  // round(-log2 p), as 33.4.8 does.
@@ -57,14 +56,14 @@ enum class GuavaProbes : uint8_t {
 
 class GuavaFilter {
  public:
-  // Guava's own default for the rate is 0.03. As there, 0 keys are taken for
-  // one. InvalidArgument for a rate that is not above 0 and below 1.
+  // Guava's own default rate is 0.03. As in Guava, 0 keys mean one.
+  // InvalidArgument unless the rate is above 0 and below 1.
   static absl::StatusOr<GuavaFilter> New(
       uint64_t expected_insertions, double fpp = 0.03,
       GuavaStrategy strategy = GuavaStrategy::kMurmur128Mitz64,
       GuavaProbes probes = GuavaProbes::kByBits);
 
-  // put(): returns whether a bit changed.
+  // put(): returns true if a bit changed.
   bool Add(const GuavaDigest& digest);
   void Add(absl::Span<const GuavaDigest> digests);
   // mightContain().
@@ -81,14 +80,14 @@ class GuavaFilter {
     return sizeof(*this) + bits_.memory_usage_bytes();
   }
 
-  // The bytes of writeTo(), and what readFrom() makes of them. DataLoss for
-  // bytes that are no such filter, or more; Unimplemented for a strategy other
-  // than these two, as a newer Guava may have.
+  // WriteTo() returns the bytes of writeTo(); ReadFrom() parses them. DataLoss
+  // for bytes that are not such a filter, or go on after it; Unimplemented for
+  // another strategy, which a newer Guava may have.
   std::string WriteTo() const;
   static absl::StatusOr<GuavaFilter> ReadFrom(std::string_view stream);
 
   GuavaStrategy strategy() const { return strategy_; }
-  // Whole words of bits, as Guava has them.
+  // Guava rounds the bits up to whole words.
   BloomShape shape() const { return {bits_.bit_count(), probe_count_}; }
 
  private:

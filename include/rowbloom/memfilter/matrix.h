@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The matrix filter and the multi-way balanced matrix filter, M-BMBF (Yang and
-// Huang 2018): rows in s groups. A key has one candidate row in each group,
-// named by a hash, so that a lookup asks s rows however many there are.
+// Huang 2018): rows in s groups. A hash gives each key one candidate row in
+// each group, so that a lookup probes s rows, however many rows there are.
 //
 //   MatrixOptions options;
 //   options.row = {131072, 10};
@@ -13,11 +13,10 @@
 //
 // One group makes the plain matrix filter.
 //
-// A key that a candidate covers counts as present. Else it goes to the
-// candidate that has most of its bits already, of those of which less than half
-// of the bits are set; of equal ones, to that which MatrixTie names. If there
-// is none, ResourceExhausted, and nothing is changed: other keys may still find
-// room.
+// A key that a candidate covers counts as present. Otherwise it goes to the
+// candidate that already has most of its bits, among those with less than half
+// of their bits set; MatrixTie breaks ties. If there is none, Add() returns
+// ResourceExhausted and changes nothing: other keys may still find room.
 //
 // Rate 1 - (1 - f)^s, lookups O(k s). Threads and moves: mem_filter.h.
 
@@ -39,13 +38,13 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// Of candidates that match a key equally, the one that takes it. Persisted.
+// The rule for candidates that match a key equally. Persisted.
 enum class MatrixTie : uint8_t {
-  // The first: the paper's rule. A fuller row matches better, so that rows fill
-  // one after the other, and s groups hold no more keys than one.
+  // The first one, by the paper's rule. A fuller row matches better, so rows
+  // fill one after the other, and s groups hold no more keys than one.
   kFirst = 0,
-  // The one of which fewer bits are set. That keeps the rows even, and only
-  // among even rows does the choice save bits.
+  // The one with fewer bits set. That keeps the rows even, and the choice saves
+  // bits only among even rows.
   kLessFilled = 1,
 };
 
@@ -67,7 +66,7 @@ class MatrixFilter {
   static absl::StatusOr<MatrixFilter> New(const MatrixOptions& options);
 
   absl::StatusOr<bool> Add(KeyDigest digest);
-  // Up to the first that finds no room.
+  // Stops at the first key that finds no room.
   absl::Status Add(absl::Span<const KeyDigest> digests);
 
   bool MayContain(KeyDigest digest) const {
@@ -79,7 +78,7 @@ class MatrixFilter {
   }
   void MayContain(absl::Span<const KeyDigest> digests, bool* may_contain) const;
 
-  // Row by row. InvalidArgument unless both have the same options.
+  // Merges row by row. InvalidArgument unless both have the same options.
   absl::Status Union(const MatrixFilter& other);
 
   double fill() const { return rows_.fill(); }
@@ -95,9 +94,9 @@ class MatrixFilter {
 
   const MatrixOptions& options() const { return options_; }
 
-  // The row of a group where a key may be: independent of those of the other
-  // groups, by the mixer of SplitMix64 (Steele, Lea, Flood 2014). Persisted, as
-  // BloomProbes is.
+  // The row of a group where a key may be. It is independent of the rows in
+  // other groups, by the mixer of SplitMix64 (Steele, Lea, Flood 2014).
+  // Persisted, as BloomProbes is.
   size_t Candidate(KeyDigest digest, uint32_t group) const {
     uint64_t mixed = digest.value + (group + 1) * 0x9e3779b97f4a7c15u;
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;

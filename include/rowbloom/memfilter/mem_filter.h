@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters that change while they live: the words that all of them share, and
-// one type for any of them, for programs that choose the filter at run time.
+// Filters that change while they live: their common terms, and one type for all
+// of them, for programs that choose the filter at run time.
 //
 //   std::unique_ptr<MemFilter> filter = AnyFilter(*StandardFilter::New(shape));
 //   absl::StatusOr<bool> added = filter->Add(digest);
 //   absl::StatusOr<std::unique_ptr<MemFilter>> loaded = LoadMemFilter(bytes);
 //
 // The filters themselves (standard.h, concurrent.h, counting.h, scalable.h,
-// dynamic.h, split.h, balanced.h, matrix.h) have no virtual functions. What
-// each of them has:
+// dynamic.h, split.h, balanced.h, matrix.h) have no virtual functions. Each of
+// them has:
 //
 //   New(options)         InvalidArgument for options out of their range,
 //                        ResourceExhausted if there is no memory for its bits.
-//   Add(digest)          Returns whether it set a bit that was clear, of
-//                        CountingFilter a counter that was 0: if not, the key
+//   Add(digest)          True if it set a bit that was clear, or in a
+//                        CountingFilter a counter that was 0; otherwise the key
 //                        may have been there already. StatusOr if the filter
 //                        can be full, or needs memory: ResourceExhausted,
 //                        nothing changed.
 //   MayContain(digest)   False: certainly not added, or removed since.
-//   both for a Span      The same for many keys.
+//   both for a Span      A batch of keys.
 //   Remove(digest)       CountingFilter only.
-//   Union(other)         Then it has the keys of both; all but ScalableFilter.
+//   Union(other)         Adds the other's keys; all but ScalableFilter.
 //   fill()               The share of bits that are set, 0 to 1.
 //   expected_fpr()       The rate at which absent keys look present now.
-//   approximate_count()  Of its keys.
+//   approximate_count()  The number of its keys.
 //   memory_usage_bytes()
 //   Save(), Load(bytes)  A versioned, checksummed byte string. Load: DataLoss
 //                        for damage, Unimplemented for a newer version,
 //                        InvalidArgument for another kind of filter.
 //
-// Threads: as a std::vector, many may ask or one may change it;
-// ConcurrentFilter is for both at once. A filter that was moved from may only
-// be destroyed or assigned to. Copies, Union() and Save() end the program where
-// memory ends, as containers do.
+// Threads: as with a std::vector, many may look up or one may change it;
+// ConcurrentFilter allows both at once. A filter that was moved from may only
+// be destroyed or assigned to. Copies, Union() and Save() end the program if
+// there is no memory, as containers do.
 //
-// A digest is that of FilterKey, which filters of SSTs take, too: a key is
-// hashed once. docs/memfilters.md says which filter is for what.
+// A digest is that of FilterKey, which filters of SSTs also take: a key is
+// hashed once. docs/memfilters.md says when to use which filter.
 
 #ifndef ROWBLOOM_MEMFILTER_MEM_FILTER_H_
 #define ROWBLOOM_MEMFILTER_MEM_FILTER_H_
@@ -68,10 +68,10 @@ class MemFilter {
   virtual ~MemFilter() = default;
 
   virtual MemFilterKind kind() const = 0;
-  // For people, as "4096 bits, 8 probes".
+  // For people, for example "4096 bits, 8 probes".
   virtual std::string OptionsText() const = 0;
   virtual absl::StatusOr<bool> Add(KeyDigest digest) = 0;
-  // Up to the first that finds no room.
+  // Stops at the first key that finds no room.
   virtual absl::Status Add(absl::Span<const KeyDigest> digests) = 0;
   virtual bool MayContain(KeyDigest digest) const = 0;
   virtual void MayContain(absl::Span<const KeyDigest> digests,
@@ -86,14 +86,14 @@ class MemFilter {
   virtual std::string Save() const = 0;
 
  protected:
-  // The filter within, if `tag` is that of its type; else nullptr.
+  // The wrapped filter if `tag` is that of its type; else nullptr.
   virtual const void* FilterOf(const void* tag) const = 0;
   static const void* FilterOf(const MemFilter& other, const void* tag) {
     return other.FilterOf(tag);
   }
 };
 
-// Takes the filter over. Threads as the filter.
+// Takes ownership of the filter. Threads as the filter.
 std::unique_ptr<MemFilter> AnyFilter(StandardFilter filter);
 std::unique_ptr<MemFilter> AnyFilter(ConcurrentFilter filter);
 std::unique_ptr<MemFilter> AnyFilter(CountingFilter filter);
@@ -103,9 +103,9 @@ std::unique_ptr<MemFilter> AnyFilter(SplitFilter filter);
 std::unique_ptr<MemFilter> AnyFilter(BalancedFilter filter);
 std::unique_ptr<MemFilter> AnyFilter(MatrixFilter filter);
 
-// Any saved filter, of the kind that it says. A ConcurrentFilter comes back as
-// a StandardFilter, which is not for several threads: ConcurrentFilter::Load()
-// makes one that is.
+// Loads a saved filter of any kind. A ConcurrentFilter comes back as a
+// StandardFilter, which is not for several threads; ConcurrentFilter::Load()
+// returns one that is.
 absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
     std::string_view saved);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The filters that change while they live, by the code that their saved forms
-// carry.
+// The kinds of filters that change while they live, with the codes of their
+// saved forms.
 
 #ifndef ROWBLOOM_MEMFILTER_MEM_FILTER_KIND_H_
 #define ROWBLOOM_MEMFILTER_MEM_FILTER_KIND_H_
@@ -15,7 +15,7 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 // Persisted: never reused, never redefined.
 enum class MemFilterKind : uint8_t {
-  kStandard = 1,  // And the concurrent one: they are saved alike.
+  kStandard = 1,  // Also ConcurrentFilter: same saved form.
   kCounting = 2,
   kScalable = 3,
   kDynamic = 4,
@@ -24,7 +24,7 @@ enum class MemFilterKind : uint8_t {
   kMatrix = 7,
 };
 
-// "standard", and so on; "unknown" for any other value.
+// For example "standard"; "unknown" for any other value.
 std::string_view MemFilterKindName(MemFilterKind kind);
 
 }  // namespace rowbloom

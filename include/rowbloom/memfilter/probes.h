@@ -11,7 +11,7 @@
 //   BloomProbes probes(digest, shape.bit_count);
 //   for (uint32_t i = 0; i < shape.probe_count; ++i) Test(probes.Next());
 //
-// Saved filters hold these positions, so the definition is for ever;
+// Saved filters hold these positions, so the definition never changes;
 // tests/memfilter/probes_test.cc pins it. A value: any thread.
 
 #ifndef ROWBLOOM_MEMFILTER_PROBES_H_
@@ -42,7 +42,7 @@ class BloomProbes {
  private:
   __extension__ using Uint128 = unsigned __int128;  // No warning if pedantic.
 
-  // Odd, from the fractional bits of the square roots of 5 and of 7.
+  // Both are odd, from the fractional bits of the square roots of 5 and of 7.
   static constexpr uint64_t kStepMultiplier = 0x3c6ef372fe94f82bu;
   static constexpr uint64_t kBend = 0xa54ff53a5f1d36f1u;
 

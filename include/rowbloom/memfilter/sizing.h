@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calculator of Bloom filters: keys, bits, probes and false positive rate,
-// from some of them the others.
+// A calculator for Bloom filters: finds the missing ones of keys, bits, probes
+// and false positive rate.
 //
 //   BloomSizeRequest request;
 //   request.key_count = 1'000'000;
@@ -14,7 +14,7 @@
 //
 //   p = (1 - e^(-k n / m))^k      k = (m / n) ln 2      m = -n ln p / (ln 2)^2
 //
-// Values, no state: any thread. Errors: InvalidArgument, which names the value.
+// Values without state: any thread. An InvalidArgument names the value.
 
 #ifndef ROWBLOOM_MEMFILTER_SIZING_H_
 #define ROWBLOOM_MEMFILTER_SIZING_H_
@@ -29,24 +29,25 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 inline constexpr uint32_t kMaxProbeCount = 255;
-// Of what is solved for; filters in memory end at kMaxFilterBits.
+// The limit of results; filters in memory have at most kMaxFilterBits.
 inline constexpr uint64_t kMaxSolvedCount = uint64_t{1} << 62;
 inline constexpr uint64_t kMaxFilterBits = uint64_t{1} << 46;
 
-// The rate of `bit_count` bits in which `key_count` keys have set
-// `probe_count` bits each. All above 0.
+// The rate of `bit_count` bits in which each of `key_count` keys has set
+// `probe_count` bits. All are above 0.
 double BloomFpr(double key_count, double bit_count, uint32_t probe_count);
-// Its inverse functions, for whole probes: the bits that so many keys need, and
-// the keys that so many bits hold.
+// The inverse functions for a whole number of probes: the bits that the keys
+// need, and the keys that the bits hold.
 double BloomBits(double key_count, double fpr, uint32_t probe_count);
 double BloomKeys(double bit_count, double fpr, uint32_t probe_count);
-// The same for the best number of probes, which need not be whole.
+// These use the best number of probes, which need not be whole.
 double BloomBits(double key_count, double fpr);
 double BloomKeys(double bit_count, double fpr);
 double BestProbeCount(double key_count, double bit_count);
 
-// Two or three of the four. The best number of probes is taken if it is not
-// given, and for the other missing value if the rate is not.
+// Two or three of the four. A missing probe_count is the best number of probes.
+// If the rate is missing, another missing value is the one for which
+// probe_count is the best.
 struct BloomSizeRequest {
   std::optional<uint64_t> key_count;
   std::optional<double> target_fpr;  // Above 0, below 1.
@@ -58,20 +59,21 @@ struct BloomSize {
   uint64_t key_count = 0;
   uint64_t bit_count = 0;
   uint32_t probe_count = 0;
-  // Of these whole numbers. It is the rate that was asked for or less, but for
-  // the last digits of a double, if that is above 0.5, if the probes were
-  // given, or found for keys, bits and rate; else within 5% of it, unless
-  // rounding to whole bits or keys is more than that.
+  // The rate of these whole numbers. It is at most the requested rate, except
+  // for the last digits of a double, if that is above 0.5, or if the probes
+  // were given or found from keys, bits and rate. Otherwise it is within 5% of
+  // it, unless rounding to whole bits or keys changes it more.
   double fpr = 0;
 };
 
-// Bits and keys are rounded down if the probes are not given, as the usual
-// tables do, but bits up for a rate above 0.5: ShapeFor() has the bits that
-// hold a rate. InvalidArgument for a value outside its range, for too few
-// values or too many, and for values that contradict each other.
+// If the probes are not given, bits and keys are rounded down, as the usual
+// tables do, except that bits are rounded up for a rate above 0.5: use
+// ShapeFor() for bits that hold a rate. InvalidArgument for a value outside its
+// range, for too few or too many values, and for values that contradict each
+// other.
 absl::StatusOr<BloomSize> SolveBloomSize(const BloomSizeRequest& asked);
 
-// One array of bits: what filters are made of.
+// The shape of one array of bits, from which filters are made.
 struct BloomShape {
   uint64_t bit_count = 0;    // 1 to kMaxFilterBits.
   uint32_t probe_count = 0;  // 1 to kMaxProbeCount.
@@ -84,8 +86,8 @@ inline bool operator!=(const BloomShape& a, const BloomShape& b) {
 }
 
 absl::Status ValidateShape(const BloomShape& shape);
-// The fewest bits in which so many keys have the rate, or less. (Rates are
-// those of many bits: of less than a hundred they are higher and vary.)
+// The fewest bits in which this number of keys has at most the rate. (Rates are
+// those of many bits; below a hundred bits they are higher and vary.)
 absl::StatusOr<BloomShape> ShapeFor(uint64_t key_count, double target_fpr);
 
 }  // namespace rowbloom

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The split filter (Xiao, Dai, Li 2004): all rows are there from the start, for
-// the largest set expected. A key goes to a random one of those that have not
-// their number of keys yet; lookups ask all.
+// The split filter (Xiao, Dai, Li 2004): all rows are allocated at the start,
+// for the largest set expected. A key goes to a random row that has less than
+// keys_per_row keys; lookups probe all rows.
 //
 //   SplitOptions options;
 //   options.row = *ShapeFor(100'000, 0.001);
@@ -11,11 +11,12 @@
 //   absl::StatusOr<SplitFilter> filter = SplitFilter::New(options);
 //   absl::StatusOr<bool> added = filter->Add(digest);
 //
-// Rows are not asked before: a key that is added again goes to some row again,
-// and may fill it as a new one does. Where keys repeat, ask first.
+// Add() does not look a key up: a key that is added again goes to a random row
+// again, and may fill it as a new key does. If keys repeat, call MayContain()
+// first.
 //
-// Rate 1 - (1 - f)^rows, lookups O(k rows). Full: ResourceExhausted, and
-// nothing is changed. Threads and moves: mem_filter.h.
+// Rate 1 - (1 - f)^rows, lookups O(k rows). A full filter returns
+// ResourceExhausted and changes nothing. Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_SPLIT_H_
 #define ROWBLOOM_MEMFILTER_SPLIT_H_
@@ -53,7 +54,7 @@ class SplitFilter {
   static absl::StatusOr<SplitFilter> New(const SplitOptions& options);
 
   absl::StatusOr<bool> Add(KeyDigest digest);
-  // Up to the first that finds no room.
+  // Stops at the first key that finds no room.
   absl::Status Add(absl::Span<const KeyDigest> digests);
 
   bool MayContain(KeyDigest digest) const {
@@ -64,7 +65,7 @@ class SplitFilter {
     rows_.AnyCovers(digests, may_contain);
   }
 
-  // Row by row; rows that then have more keys than theirs are full.
+  // Merges row by row; rows that then have keys_per_row keys or more are full.
   // InvalidArgument unless both have the same options.
   absl::Status Union(const SplitFilter& other);
 
@@ -88,7 +89,7 @@ class SplitFilter {
 
   SplitOptions options_;
   FilterRows rows_;
-  std::vector<uint32_t> open_rows_;  // In order.
+  std::vector<uint32_t> open_rows_;  // Ascending.
   uint64_t random_ = 0;  // The state of the generator that chooses rows.
 };
 

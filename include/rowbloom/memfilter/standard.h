@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The standard Bloom filter (Bloom 1970): one array of bits, of which each key
-// sets k. Keys are added one by one and never removed.
+// The standard Bloom filter (Bloom 1970): one array of bits, in which each key
+// sets k bits. Keys are added one by one and never removed.
 //
 //   absl::StatusOr<BloomShape> shape = ShapeFor(1'000'000, 0.01);
 //   absl::StatusOr<StandardFilter> filter = StandardFilter::New(*shape);
@@ -9,8 +9,8 @@
 //   if (!filter->MayContain(digest)) return;       // Certainly not there.
 //   std::string saved = filter->Save();            // And Load(saved).
 //
-// mem_filter.h says what the words mean in all filters of this directory, and
-// what holds for threads and moves.
+// mem_filter.h defines the terms of all filters of this directory, and the
+// rules for threads and moves.
 
 #ifndef ROWBLOOM_MEMFILTER_STANDARD_H_
 #define ROWBLOOM_MEMFILTER_STANDARD_H_
@@ -36,7 +36,7 @@ class StandardFilter {
  public:
   static constexpr MemFilterKind kKind = MemFilterKind::kStandard;
 
-  // InvalidArgument for a shape that is none.
+  // InvalidArgument if the shape is invalid.
   static absl::StatusOr<StandardFilter> New(const BloomShape& shape);
 
   bool Add(KeyDigest digest) {
@@ -75,8 +75,8 @@ class StandardFilter {
   const BloomShape& shape() const { return shape_; }
 
  private:
-  friend class ConcurrentFilter;  // One of these, with other access to it.
-  friend class ScalableFilter;    // Several, saved as one.
+  friend class ConcurrentFilter;  // Wraps one, with other access to bits_.
+  friend class ScalableFilter;    // Has several, saved as one.
 
   StandardFilter(const BloomShape& shape, BitArray bits)
       : shape_(shape), bits_set_(bits.CountSet()), bits_(std::move(bits)) {}

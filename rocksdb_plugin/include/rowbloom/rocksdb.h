@@ -13,8 +13,8 @@
 //   filter_policy={id=rowbloom;bloom_type=ROWCOL;policy=blocked_bloom}
 //   prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered
 //
-// Get asks for the column (ROW: for the row), a seek asks for the row, a
-// RocksDbScan for the row or the column it is made of.
+// Get asks for the column (ROW: for the row), a seek for the row, a RocksDbScan
+// for the row or the column it was made for.
 //
 // Policies and readers are immutable and thread-safe. Readers live in
 // RocksDB's block cache and may outlive the policy and the database: they
@@ -30,9 +30,9 @@
 // RocksDB's Status, nullptr where it returns a pointer. RegisterRocksDb() still
 // adds its factories, so that options strings fail with that error.
 //
-// All keys of the column family must be written by the codec if the extractor
-// is ROWCOL over "ordered" keys: one that ends as a RocksDbScan's bound does
-// would be sought in its column alone. A filter's own checksums are compared
+// If the extractor is ROWCOL over "ordered" keys, the codec must have written
+// all keys of the column family: a key that ends as a RocksDbScan's bound does
+// would be looked up in its column alone. A filter's own checksums are compared
 // whenever RocksDB has read it from a file, whatever RocksDB's block checksums
 // are set to.
 
@@ -56,6 +56,7 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/key_codec.h"
+#include "rowbloom/rocksdb_budget_options.h"
 
 namespace ROCKSDB_NAMESPACE {
 class FilterPolicy;
@@ -67,7 +68,7 @@ struct ReadOptions;
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-struct RocksDbOptions {
+struct RocksDbOptions : RocksDbBudgetOptions {
   // ROW: one filter key per row; Gets of a cell ask for its row.
   // ROWCOL: one per row and one per cell.
   BloomType bloom_type = BloomType::kRowCol;
@@ -76,27 +77,19 @@ struct RocksDbOptions {
   // Family and size goal, in bits per filter key.
   FilterPolicy policy;
 
-  // Bits by SST, from one budget for the tree: fewer for the oldest run, which
-  // has most keys, more for newer ones (filter_budget.h: FileBudget). The bits
-  // per filter key of `policy` are then the average. Unset: the same bits
-  // everywhere. Better with a listener: rocksdb_budget.h.
+  // Chooses bits by SST, from one budget for the tree: fewer for the oldest
+  // run, which has most keys, more for newer ones (filter_budget.h:
+  // FileBudget). The bits per filter key of `policy` are then the average.
+  // Unset: the same bits everywhere. A listener improves the choice:
+  // rocksdb_budget.h.
   std::optional<BudgetMode> budget;
-  // In place of the bits of `policy`, for averages below 1. Above 0, at most
-  // 24; 0: those of `policy`.
+  // Replaces the bits of `policy`, to allow averages below 1: above 0, at most
+  // 24. 0: the bits of `policy`.
   double budget_bits_per_key = 0;
-  // What all filters of a column family are to take at most, which takes a
-  // listener: the bits of what is written are as if all had that average. SSTs
-  // that are only moved or ingested keep theirs, so that a tree that is only
-  // appended to goes beyond it. 0: no limit.
-  uint64_t budget_bytes = 0;
-  // RocksDB's max_bytes_for_level_multiplier; of universal compaction 2. Above
-  // 1. Less depends on it where a listener knows the tree.
-  double size_ratio = 10;
-  // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
-  double missing_share = 0.5;
 };
 
-// Frozen: which filters a policy can read. Never RocksDB's own.
+// Names the filters that a policy can read. It never changes, and is never the
+// name of RocksDB's own filters.
 inline constexpr char kRocksDbCompatibilityName[] = "rowbloom.Filter";
 
 // nullptr if the loaded RocksDB is of another release, this build has no native
@@ -112,11 +105,11 @@ std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
 
-// Makes "rowbloom", "rowbloom.Composed" (rocksdb_composed.h),
-// "rowbloom.RowPrefix" and "rowbloom.BudgetListener" (rocksdb_budget.h) known
-// to options strings and OPTIONS files. Call it
-// before opening a database by either; any number of times. Returns how many
-// factories were added.
+// Adds "rowbloom", "rowbloom.Composed" (rocksdb_composed.h),
+// "rowbloom.RowPrefix" and "rowbloom.BudgetListener" (rocksdb_budget.h) to
+// RocksDB's object registry. Call it before you open a database by an options
+// string or OPTIONS file; any number of times. Returns how many factories were
+// added.
 int RegisterRocksDb();
 int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
                     const std::string& arg);
@@ -126,19 +119,19 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 // miss their budget; and if the loaded RocksDB is of another release.
 //
 // If `warnings` is given, it is replaced by a sentence for each combination
-// that makes reads slow and loses nothing, with its remedy. There is one so
-// far, for RocksDB's own Bloom filters, too: unpartitioned filters are in the
+// that makes reads slow and loses nothing, with its remedy. So far there is
+// one, also for RocksDB's own Bloom filters: unpartitioned filters are in the
 // block cache, which may evict them, and the filter of a single SST can outgrow
 // a shard of it. The options hold the size of an SST and the bits of a key but
-// not the size of an entry. So the warning names the size of entries below
-// which it holds, and it is left out if that is below 32 bytes.
-// VerifyRocksDbFilters() compares the filters that there are.
+// not the size of an entry. The warning therefore names the entry size below
+// which it applies, and it is left out if that is below 32 bytes.
+// VerifyRocksDbFilters() checks the existing filters.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);
 
-// A scan over one row, or over the versions of one column, that asks the
-// filter and finds every key whatever the prefix extractor is.
+// A scan over one row, or over the versions of one column, that asks the filter
+// and finds every key with any prefix extractor.
 //
 //   auto scan = RocksDbScan::OfColumn(codec, "user17", "email");
 //   if (!scan.ok()) return scan.status();  // No such key can be stored.
@@ -146,10 +139,11 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 //   std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read_options));
 //   for (it->SeekToFirst(); it->Valid(); it->Next()) Use(it->key());
 //
-// Must outlive, at the place where Configure() was called, every iterator made
-// with these ReadOptions, until their bounds are set anew; for one ReadOptions
-// at a time. Filters are asked for "ordered" keys only, and forwards only. Its
-// bounds are not for DeleteRange(): see RocksDbDeletion.
+// It must outlive every iterator made with these ReadOptions, and stay at the
+// address where Configure() was called, until their bounds are set again; for
+// one ReadOptions at a time. Filters are asked for "ordered" keys only, and for
+// forward scans only. Do not use its bounds for DeleteRange(): see
+// RocksDbDeletion.
 class RocksDbScan {
  public:
   // Errors as KeyCodec::Encode(); FailedPrecondition if the loaded RocksDB is
@@ -160,8 +154,8 @@ class RocksDbScan {
                                               std::string_view row,
                                               std::string_view qualifier);
 
-  // Sets the bounds and the seek mode of *read. If `tailing` is set, which has
-  // to be before, a scan over a column asks for its row.
+  // Sets the bounds and the seek mode of *read. If `tailing` is set, which must
+  // happen before this call, a scan over a column asks for its row.
   void Configure(ROCKSDB_NAMESPACE::ReadOptions* read);
 
  private:
@@ -169,28 +163,28 @@ class RocksDbScan {
 
   std::string lower_;
   std::string upper_;  // Empty: to the end.
-  // The same, of keys that map to the row: a tailing iterator takes its bounds
-  // for stored keys.
+  // The bounds for tailing iterators, which treat bounds as stored keys. These
+  // map to the row.
   std::string tailing_lower_;
   std::string tailing_upper_;
   ROCKSDB_NAMESPACE::Slice lower_slice_;
   ROCKSDB_NAMESPACE::Slice upper_slice_;
 };
 
-// What to delete by DeleteRange(): a row, or a column with all its versions.
+// A range for DeleteRange(): a row, or a column with all its versions.
 //
 //   auto range = RocksDbDeletion::OfColumn(codec, "user17", "email");
 //   if (!range.ok()) return range.status();  // No such key can be stored.
 //   db->DeleteRange(write_options, cf, range->begin, range->end);
 //
-// Keys by KeyCodec::Encode() are as safe, as for columns from one up to
-// another. A tombstone that begins or ends at a bound of a column, as
+// Bounds by KeyCodec::Encode() are safe too, for example for a range of
+// columns. A tombstone that begins or ends at a bound of a column, as
 // RocksDbScan sets it, hides the rest of the row from plain seeks and
-// prefix_same_as_start: behind a tombstone RocksDB seeks anew, to its end, and
+// prefix_same_as_start: after a tombstone RocksDB seeks again, to its end, and
 // would ask filters for that column.
 struct RocksDbDeletion {
-  // Errors as KeyCodec::Encode(). OutOfRange for a row that no key is behind,
-  // as the last of "fixed" rows.
+  // Errors as KeyCodec::Encode(). OutOfRange for a row that no key can follow,
+  // for example the last of "fixed" rows.
   static absl::StatusOr<RocksDbDeletion> OfRow(const KeyCodec& key_codec,
                                                std::string_view row);
   static absl::StatusOr<RocksDbDeletion> OfColumn(const KeyCodec& key_codec,
@@ -198,11 +192,11 @@ struct RocksDbDeletion {
                                                   std::string_view qualifier);
 
   std::string begin;
-  std::string end;  // Not deleted.
+  std::string end;  // Exclusive.
 };
 
-// What one of our filters says about itself, from the bytes that RocksDB
-// stores. For tools. Errors as ParseFilterBlob().
+// The properties that one of our filters stores, parsed from RocksDB's bytes of
+// it. For tools. Errors as ParseFilterBlob().
 struct RocksDbFilterInfo {
   BloomType bloom_type = BloomType::kNone;
   KeyCodec key_codec = KeyCodec::Ordered();
@@ -210,8 +204,8 @@ struct RocksDbFilterInfo {
 };
 absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes);
 
-// What such a filter answers for a user key or a prefix of one, as RocksDB
-// would ask it. "maybe" for whatever it cannot read.
+// The filter's answer for a user key or a prefix of one, as RocksDB would ask
+// it. An entry that it cannot read gets "maybe".
 bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
                              std::string_view entry);
 

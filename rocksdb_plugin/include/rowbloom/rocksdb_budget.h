@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A budget for the filters of a column family, by the live tree: a listener
-// that tells filter policies what is live.
+// A budget for the filters of a column family that follows the live tree: a
+// listener tells filter policies which SSTs are live.
 //
 //   rowbloom::RocksDbOptions rows;
 //   rows.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
@@ -11,11 +11,12 @@
 //   if (listener == nullptr) return status;  // RocksDB crashes on a null one.
 //   options.listeners.push_back(listener);
 //
-// Without a listener a policy knows of an SST what RocksDB tells of it: level,
-// bottommost or not. That holds a balanced budget in leveled trees. With one it
-// knows the share of keys in the run that the SST will be part of, and what
-// filters take in all: universal trees, kHitsOnly and budgets in bytes need it,
-// and leveled trees come nearer to the optimum (docs/memory_budget.md).
+// Without a listener a policy knows of an SST only its level and whether it is
+// bottommost, from RocksDB. That holds a balanced budget in leveled trees. With
+// a listener it knows the share of keys in the run that the SST will be part
+// of, and the total size of filters: universal trees, kHitsOnly and budgets in
+// bytes need it, and leveled trees come nearer to the optimum
+// (docs/memory_budget.md).
 
 #ifndef ROWBLOOM_ROCKSDB_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_BUDGET_H_
@@ -41,20 +42,20 @@ class EventListener;
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// Serves all column families whose policy has a budget, native or composed; any
-// number of databases may share it, and column families a policy: each has the
-// whole budget for itself. In an OPTIONS file, "rowbloom.BudgetListener".
+// Serves all column families whose policy has a budget, native or composed. Any
+// number of databases may share a listener, and column families a policy: each
+// family has the whole budget. Its name in an OPTIONS file is
+// "rowbloom.BudgetListener".
 //
-// It learns of flushes, compactions and ingested files as they happen. The list
-// of live SSTs it reads at the first of these, after ingestion, and once a
-// minute, which is when it learns of CompactFiles() and DeleteFilesInRange():
-// at most a thousandth of the time is spent on that. Of SSTs from before the
-// open it reads table properties, 8 at each event and some 64 for each level.
-// What it is not told of in time costs reads, never rows.
+// It learns of flushes, compactions and ingested files as they happen. It reads
+// the list of live SSTs at the first of these, after ingestion, and once a
+// minute, when it learns of CompactFiles() and DeleteFilesInRange(); at most a
+// thousandth of the time is spent on that. For SSTs from before the open it
+// reads table properties, 8 at each event and some 64 for each level. Late
+// knowledge costs reads, never rows.
 //
 // Databases are told apart by their DBOptions::info_log: RocksDB makes one for
-// each. Of databases that are given the same, filters may get the bits of one
-// another's.
+// each. If databases share one, their filters may get each other's bits.
 //
 // nullptr if the loaded RocksDB is of another release than rowbloom was
 // compiled for (rocksdb.h); *error, if given, names both. Never put nullptr
@@ -62,16 +63,16 @@ namespace ROWBLOOM_EXPORT rowbloom {
 std::shared_ptr<ROCKSDB_NAMESPACE::EventListener> NewRocksDbBudgetListener(
     ROCKSDB_NAMESPACE::Status* error = nullptr);
 
-// --- What filters take, and what gets waste ---------------------------------
+// --- Memory of filters and waste of gets ------------------------------------
 
 struct RocksDbBudgetFile {
   std::string path;
   int level = 0;
-  // Filter keys; without a filter, as many for each entry as other SSTs have.
+  // Filter keys; without a filter, estimated from the entries by other SSTs.
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
   double expected_fpr = 1;
-  // Of a get of the whole tree. RocksDB counts what happens by level only.
+  // Per get of the whole tree. RocksDB counts what happens by level only.
   double expected_wasted_reads = 0;
 
   double bits_per_key() const;  // 0 without keys.
@@ -80,35 +81,35 @@ struct RocksDbBudgetFile {
 struct RocksDbBudgetLevel {
   int level = 0;
   uint64_t file_count = 0;
-  uint64_t run_count = 0;  // Of level 0, each SST is one.
+  uint64_t run_count = 0;  // In level 0, each SST is one.
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
   double bits_per_key = 0;
   double expected_fpr = 1;           // Mean over the keys.
-  double expected_wasted_reads = 0;  // Of a get, by all of its runs.
+  double expected_wasted_reads = 0;  // Per get, by all of its runs.
   FilterStatsSnapshot observed;      // All 0 without FilterStats.
 };
 
 struct RocksDbBudgetReport {
   std::string column_family;
-  std::string filter;  // FilterCost::name(): what is compared with.
+  std::string filter;  // FilterCost::name() of the optimum.
   double missing_share = 0.5;
   std::vector<RocksDbBudgetFile> files;    // By level; in 0, newest first.
-  std::vector<RocksDbBudgetLevel> levels;  // Those that have SSTs.
+  std::vector<RocksDbBudgetLevel> levels;  // The levels that have SSTs.
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
-  TreeWaste waste;  // Its runs: SSTs of level 0, newest first, and levels.
+  TreeWaste waste;  // Its runs are SSTs of level 0, newest first, and levels.
 
-  // A line for each level, and what all is, and is of the optimum.
+  // A line for each level, and one for the total and its share of the optimum.
   std::string ToString() const;
 };
 
-// Of the live SSTs, by their properties: no filter is read. Rates are those of
-// the policy's filters at the size that they have. FailedPrecondition for a
+// Reports on the live SSTs by their properties: no filter is read. Rates are
+// those of the policy's filters at their actual size. FailedPrecondition for a
 // policy that is neither ours nor RocksDB's own, and if the loaded RocksDB is
-// of another release (rocksdb.h). Gets are uniform and nothing is cached;
+// of another release (rocksdb.h). Gets are assumed uniform and nothing cached;
 // missing_share is that of the policy, 0.5 if it has none. `stats`, if given,
-// is what a RocksDbLookupSample counts into (rocksdb_stats.h).
+// is the target of a RocksDbLookupSample (rocksdb_stats.h).
 //
 //   const auto report =
 //       rowbloom::ReportRocksDbBudget(db, db->DefaultColumnFamily(), &stats);
@@ -118,8 +119,8 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,
     const FilterStats* stats = nullptr);
 
-// Of filters that were read, with the rates that they say. Those that the
-// configured policy does not read deny nothing. FailedPrecondition if no SST
+// Reports on filters that were read, with their own rates. A filter that the
+// configured policy does not read denies nothing. FailedPrecondition if no SST
 // has a filter whose cost is known.
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     const RocksDbFilterReport& verified);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Composed mode: RocksDB's own filters, with bits for each SST from one budget
-// for the tree. Needs RocksDB's public API alone.
+// for the tree. It needs RocksDB's public API alone.
 //
 //   rowbloom::RocksDbComposedOptions o;              // 10 bits per key, Ribbon
 //   o.bits_per_key = 8;
@@ -13,12 +13,13 @@
 // SSTs of the oldest run, which hold most keys, get somewhat less than the
 // budget, and newer ones more, since each run costs a get the same read
 // (filter_budget.h: FileBudget, by the level, and bottommost first; with the
-// listener of rocksdb_budget.h, by the live tree). What RocksDB says nothing
-// of, as an SST to be ingested, counts as oldest; so does every SST under FIFO
-// compaction.
+// listener of rocksdb_budget.h, by the live tree). An SST that RocksDB says
+// nothing about, for example one to be ingested, counts as oldest; so does
+// every SST under FIFO compaction.
 //
 // The filters are RocksDB's, under its own CompatibilityName: RocksDB without
-// rowbloom reads them, and this reads RocksDB's. Immutable and thread-safe.
+// rowbloom reads them, and this policy reads RocksDB's. Immutable and
+// thread-safe.
 
 #ifndef ROWBLOOM_ROCKSDB_COMPOSED_H_
 #define ROWBLOOM_ROCKSDB_COMPOSED_H_
@@ -30,6 +31,7 @@
 #include "rocksdb/status.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
+#include "rowbloom/rocksdb_budget_options.h"
 
 namespace ROCKSDB_NAMESPACE {
 class FilterPolicy;
@@ -39,30 +41,22 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 enum class RocksDbFilter : uint8_t {
   kBloom,
-  // Of the same rate 30% smaller; slower to build, and with more memory while
-  // it is built.
+  // 30% smaller at the same rate; slower to build, and with more memory during
+  // the build.
   kRibbon,
-  // Ribbon, but Bloom in SSTs of flushes: the fastest flushes. They have the
-  // same caps in bits, so most wasted reads are then of level 0.
+  // Ribbon, but Bloom in SSTs of flushes: the fastest flushes. Both have the
+  // same limits in bits, so most wasted reads are then in level 0.
   kHybrid,
 };
 
-struct RocksDbComposedOptions {
-  // Filter memory for each key of the tree: above 0, at most 24. What an SST
-  // gets at most is in FileBudgetOptions: flush_ratio and max_extra_bits.
+struct RocksDbComposedOptions : RocksDbBudgetOptions {
+  // Filter memory for each key of the tree: above 0, at most 24. The limits for
+  // one SST are in FileBudgetOptions: flush_ratio and max_extra_bits.
   double bits_per_key = 10;
   RocksDbFilter filter = RocksDbFilter::kRibbon;
-  // kHitsOnly: none at the bottom, for gets that never miss. kFixed: the same
-  // bits everywhere.
+  // kHitsOnly: no filter at the bottom, for gets that never miss. kFixed: the
+  // same bits everywhere.
   BudgetMode budget = BudgetMode::kBalanced;
-  // What all filters of a column family are to take at most, which takes a
-  // listener (rocksdb_budget.h); as in RocksDbOptions. 0: no limit.
-  uint64_t budget_bytes = 0;
-  // RocksDB's max_bytes_for_level_multiplier; of universal compaction 2. Above
-  // 1. Less depends on it where a listener knows the tree.
-  double size_ratio = 10;
-  // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
-  double missing_share = 0.5;
 };
 
 // nullptr if the options are invalid, or the loaded RocksDB is of another

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows and cells of a RocksDB column family: reads that ask its filters and
-// miss nothing, whatever the ReadOptions, the prefix extractor and the table
-// options are.
+// miss nothing, with any ReadOptions, prefix extractor and table options.
 //
 //   RocksDbRows rows(db, db->DefaultColumnFamily(), KeyCodec::Ordered());
 //   bool exists = false;
 //   Status s = rows.RowExists(read, "user17", &exists);
 //   s = rows.GetCell(read, "user17", "email", &value);        // As by Get().
-//   s = rows.GetNewestCell(read, "user17", "email", &value);  // Of versions.
+//   s = rows.GetNewestCell(read, "user17", "email", &value);  // The newest.
 //   s = rows.GetRow(read, "user17", &cells);
 //
-// Keys are written with the codec's Encode(); a version may follow an "ordered"
+// Keys are written with the codec's Encode(). A version may follow an "ordered"
 // key, so that the newest comes first in bytewise order (as the complement of a
-// time, big-endian). A cell that was written without one is its own newest.
+// time, big-endian). A cell without a version is its own newest version.
 //
 // | call                   | asks the filter for                             |
 // |------------------------|-------------------------------------------------|
@@ -28,23 +27,23 @@
 // `allow_unprepared_value` are not used. RocksDB 8.0 and later would read
 // filters unchecked with `verify_checksums=false`, which is ignored there.
 //
-// Errors: NotFound for a cell that is not there. InvalidArgument for a row that
-// the codec cannot hold, and from every call if the loaded RocksDB is of
-// another release than rowbloom was compiled for (rocksdb.h). Corruption for
-// keys within a row that are not the codec's. NotSupported for scans (all but
-// GetCell and MultiGetCells) under a comparator other than RocksDB's bytewise
-// ones. RocksDB's own pass through.
+// Errors: NotFound for an absent cell. InvalidArgument for a row that the codec
+// cannot hold, and from every call if the loaded RocksDB is of another release
+// than rowbloom was compiled for (rocksdb.h). Corruption for keys within a row
+// that are not the codec's. NotSupported for scans (all but GetCell and
+// MultiGetCells) under a comparator other than RocksDB's bytewise ones.
+// RocksDB's own errors pass through.
 //
 // Immutable; any number of threads. Database, column family and statistics must
-// outlive it. It looks at the filter policy when it is made, which holds for as
-// long as the database is open: SetOptions() may change the prefix extractor
+// outlive it. The constructor looks at the filter policy, and that must hold as
+// long as the database is open. SetOptions() may change the prefix extractor
 // (without a memtable Bloom filter and without tailing iterators, which make
-// RocksDB crash then), and up to RocksDB 9.7 not the policy. Newer ones can: do
-// not go from one that is rowbloom's to one that is not, or back, without
-// opening the database anew, if any file was written with the ROWCOL extractor.
-// Filters of the old policy stay in use for files that are open, and those that
-// are not rowbloom's hide columns from GetNewestCell (CheckRocksDbOptions
-// refuses them with that extractor).
+// RocksDB crash then), and up to RocksDB 9.7 it cannot change the policy. Newer
+// releases can: if any file was written with the ROWCOL extractor, do not
+// change between a policy of rowbloom and another policy, in either direction,
+// without reopening the database. Open files go on using filters of the old
+// policy, and filters that are not rowbloom's hide columns from GetNewestCell
+// (CheckRocksDbOptions refuses them with that extractor).
 
 #ifndef ROWBLOOM_ROCKSDB_ROWS_H_
 #define ROWBLOOM_ROCKSDB_ROWS_H_
@@ -71,7 +70,7 @@ struct RocksDbCellName {
 
 struct RocksDbCell {
   std::string qualifier;
-  std::string version;  // What follows the codec's key; may be empty.
+  std::string version;  // The bytes after the codec's key; may be empty.
   std::string value;
 };
 
@@ -81,13 +80,13 @@ class RocksDbRows {
               ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,
               const KeyCodec& key_codec, const RocksDbSampling& sampling = {});
 
-  // Whether the row has any key.
+  // Sets *exists to true if the row has any key.
   ROCKSDB_NAMESPACE::Status RowExists(
       const ROCKSDB_NAMESPACE::ReadOptions& read, std::string_view row,
       bool* exists) const;
 
-  // All cells of the row, with all versions, in key order; none if there is no
-  // such row. Empty on error.
+  // All cells of the row, with all versions, in key order; empty if there is no
+  // such row, and on error.
   ROCKSDB_NAMESPACE::Status GetRow(const ROCKSDB_NAMESPACE::ReadOptions& read,
                                    std::string_view row,
                                    std::vector<RocksDbCell>* cells) const;
@@ -97,15 +96,15 @@ class RocksDbRows {
       const ROCKSDB_NAMESPACE::ReadOptions& read, std::string_view row,
       std::string_view qualifier,
       ROCKSDB_NAMESPACE::PinnableSlice* value) const;
-  // Such cells, asked together: the filter of a file for up to 32 at once.
-  // *values and *statuses get one for each name, in its place.
+  // Gets such cells together, and asks the filter of a file for up to 32 at
+  // once. (*values)[i] and (*statuses)[i] belong to names[i].
   void MultiGetCells(const ROCKSDB_NAMESPACE::ReadOptions& read,
                      absl::Span<const RocksDbCellName> names,
                      std::vector<ROCKSDB_NAMESPACE::PinnableSlice>* values,
                      std::vector<ROCKSDB_NAMESPACE::Status>* statuses) const;
 
-  // The first of a cell's versions in key order. *version, if given, is what
-  // follows the codec's key.
+  // The first of a cell's versions in key order. *version, if given, receives
+  // the bytes after the codec's key.
   ROCKSDB_NAMESPACE::Status GetNewestCell(
       const ROCKSDB_NAMESPACE::ReadOptions& read, std::string_view row,
       std::string_view qualifier, ROCKSDB_NAMESPACE::PinnableSlice* value,
@@ -120,7 +119,7 @@ class RocksDbRows {
   const ROCKSDB_NAMESPACE::Status release_;
   // OK, or the error of release_, or why a scan might miss keys.
   const ROCKSDB_NAMESPACE::Status scannable_;
-  // A scan of a column would ask filters that hold none.
+  // A scan of a column would ask filters that hold no columns.
   const bool columns_hide_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the filters of a RocksDB answered, level by level, in a FilterStats:
-// rowbloom's filters and RocksDB's own alike.
+// Counts the answers of a RocksDB's filters, level by level, in a FilterStats:
+// for rowbloom's filters and for RocksDB's own.
 //
 //   FilterStats stats;
 //   {
@@ -10,18 +10,19 @@
 //   }
 //   puts(stats.ToString().c_str());  // Or ToPrometheus().
 //
-// RocksDbRows takes samples by itself.
+// RocksDbRows takes samples itself.
 //
 // One lookup of `interval`, drawn at random, is counted as `interval` lookups:
 // RocksDB's PerfContext counts it by level. The others pay for a random number
-// only. Raised are lookups, negatives, true positives and false positives.
+// only. A sample adds to lookups, negatives, true positives and false
+// positives.
 //
 // - Get and MultiGet are counted at the level where RocksDB opened the file: a
 //   file that was moved down, and not rewritten, counts at its old level until
-//   it is opened anew. A MultiGet that asks by prefix is not counted.
-// - Of scans RocksDB tells neither the level nor which file held what it found.
-//   A scan that found nothing is counted at kUnknownLevel, each "maybe" a false
-//   positive; one that found something is not counted.
+//   it is opened again. A MultiGet that asks by prefix is not counted.
+// - For scans RocksDB reports neither the level nor which file held the keys. A
+//   scan that found nothing is counted at kUnknownLevel, each "maybe" as a
+//   false positive; a scan that found something is not counted.
 // - A lookup that failed is not counted: Discard() its sample.
 //
 // A sample covers one lookup of one thread; one within another does nothing.
@@ -42,23 +43,22 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 struct RocksDbSampling {
   FilterStats* stats = nullptr;  // Null: nothing is counted.
-  uint32_t interval = 64;        // 1: each lookup; 0 is taken for 1.
+  uint32_t interval = 64;        // 1: every lookup; 0 means 1.
 };
 
 class RocksDbLookupSample {
  public:
   explicit RocksDbLookupSample(const RocksDbSampling& sampling);
-  // Counts what was looked up since the constructor.
+  // Counts the lookup since the constructor.
   ~RocksDbLookupSample() {
     if (stats_ != nullptr) Stop();
   }
   RocksDbLookupSample(const RocksDbLookupSample&) = delete;
   RocksDbLookupSample& operator=(const RocksDbLookupSample&) = delete;
 
-  // The lookup was a scan, and met no key. Not for one that failed.
+  // The lookup was a scan, and met no key. Do not call it for a failed scan.
   void TellScanFoundNothing() { scan_found_nothing_ = true; }
-  // Counts nothing: the lookup failed, so that nobody knows what a "maybe" was
-  // worth.
+  // Counts nothing: if the lookup failed, nobody knows if a "maybe" was right.
   void Discard() { is_discarded_ = true; }
 
  private:

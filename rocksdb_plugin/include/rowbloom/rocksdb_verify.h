@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which live SSTs of a column family carry the filter that its options ask for,
-// and what those filters are like. RocksDB does not tell: a policy that was not
-// registered, a filter that it cannot read or a damaged one leaves reads right
-// and slow, in silence.
+// Reports which live SSTs of a column family carry the filter that its options
+// ask for, and the properties of those filters. RocksDB does not report it:
+// with an unregistered policy, a filter that it cannot read or a damaged one,
+// reads stay right and become slow, in silence.
 //
 //   absl::StatusOr<RocksDbFilterReport> report =
 //       VerifyRocksDbFilters(db, db->DefaultColumnFamily());
@@ -13,14 +13,14 @@
 //
 // The bytes of each filter are read from its file, past the block cache, and
 // checked. With RocksDbVerifyOptions::read_data_blocks all other blocks are,
-// too. Runs beside reads, writes and compactions; files that go meanwhile are
-// left out. Nothing is written.
+// too. Reads, writes and compactions may run meanwhile; deleted files are left
+// out. Nothing is written.
 //
-// Filters in SSTs by path are read by ReadRocksDbSst(). Errors there: DataLoss
-// if the footer, the properties, the index or a filter partition is damaged,
-// Unimplemented for a newer format_version or another part that this release of
-// RocksDB does not read, Unavailable for what cannot be read, with
-// the file's name and the offset in it.
+// ReadRocksDbSst() reads the filters of an SST by its path. Errors there:
+// DataLoss if the footer, the properties, the index or a filter partition is
+// damaged, Unimplemented for a newer format_version or another part that this
+// release of RocksDB does not read, Unavailable for bytes that cannot be read,
+// with the file's name and the offset in it.
 //
 // All functions that return a status return FailedPrecondition if the loaded
 // RocksDB is of another release than rowbloom was compiled for (rocksdb.h).
@@ -51,12 +51,12 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 // --- One SST ----------------------------------------------------------------
 
-// Whose filter it is decides who can read it.
+// The owner of a filter decides who can read it.
 enum class RocksDbFilterOwner : uint8_t {
-  kNobody,    // The SST has none.
-  kRowbloom,  // Read by NewRocksDbFilterPolicy()'s.
-  kRocksDb,   // RocksDB's Bloom or Ribbon, by whichever policy was chosen.
-  kUnknown,   // Of a third, or lost: see VerifyRocksDbSst().
+  kNobody,    // The SST has no filter.
+  kRowbloom,  // NewRocksDbFilterPolicy()'s policies read it.
+  kRocksDb,   // RocksDB's Bloom or Ribbon, of any of its policies.
+  kUnknown,   // A third party's, or lost: see VerifyRocksDbSst().
 };
 
 struct RocksDbSst {
@@ -64,7 +64,7 @@ struct RocksDbSst {
   std::string column_family_name;
   std::string filter_policy_name;  // Empty: written without a policy.
   std::string prefix_extractor_name;
-  uint64_t entry_count = 0;  // Range tombstones among them.
+  uint64_t entry_count = 0;  // Includes range tombstones.
   uint64_t range_tombstone_count = 0;
   uint64_t filter_key_count = 0;   // As RocksDB counted them.
   uint64_t filter_size_bytes = 0;  // With the index over partitions, if any.
@@ -73,7 +73,7 @@ struct RocksDbSst {
   // The filter's bytes, or those of its partitions in key order.
   std::vector<std::string> filters;
 
-  // Of several filters, or of one with an index over it.
+  // True if there are several filters, or one with an index over it.
   bool is_partitioned() const {
     return filters.size() > 1 ||
            (filters.size() == 1 && filters[0].size() != filter_size_bytes);
@@ -85,21 +85,20 @@ struct RocksDbSst {
 absl::StatusOr<RocksDbSst> ReadRocksDbSst(
     const std::string& path, const ROCKSDB_NAMESPACE::Options& options = {});
 
-// Every checksum in the file but those of filter partitions, which
+// Checks every checksum in the file except those of filter partitions, which
 // ReadRocksDbSst() has checked.
 absl::Status VerifyRocksDbSstChecksums(
     const std::string& path, const ROCKSDB_NAMESPACE::Options& options = {});
 
 // --- The filters of a column family -----------------------------------------
 
-// What the options of a column family ask for.
+// The filter that the options of a column family ask for.
 struct RocksDbExpectedFilter {
   std::string filter_policy;  // Its name; empty if there is none.
-  RocksDbFilterOwner owner =
-      RocksDbFilterOwner::kNobody;  // Those that it reads.
-  // Of rowbloom's own filters, with the bloom type that is in effect.
+  RocksDbFilterOwner owner = RocksDbFilterOwner::kNobody;  // Filters it reads.
+  // For rowbloom's own filters, with the bloom type that is in effect.
   std::optional<RocksDbOptions> rowbloom;
-  std::optional<RocksDbComposedOptions> composed;  // Of composed mode.
+  std::optional<RocksDbComposedOptions> composed;  // For composed mode.
   std::string prefix_extractor;                    // Empty if there is none.
   bool is_partitioned = false;
   uint64_t metadata_block_size_bytes = 0;
@@ -107,7 +106,7 @@ struct RocksDbExpectedFilter {
   // Unpartitioned filters are read into the block cache, which may evict them.
   bool evicts_whole_filters = false;
 
-  // As "rowbloom ROWCOL ordered blocked_bloom:bits_per_key=10".
+  // For example "rowbloom ROWCOL ordered blocked_bloom:bits_per_key=10".
   std::string ToString() const;
 };
 // Empty if the loaded RocksDB is of another release.
@@ -117,14 +116,14 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
 // Other options are
 // - another bloom type or key codec, or another of RocksDB's own policies,
 // - another prefix extractor than the options name: scans do not ask the filter
-//   then (none in the options asks nothing, and is not compared),
+//   then (options without an extractor ask nothing, and are not compared),
 // - another family than the policy builds, or, if filters have 1000 keys or
-//   more on average, a size that differs by more than a tenth from that which
-//   the policy gives for as many keys: of fewer, sizes tell too little,
+//   more on average, a size that differs by more than a tenth from the policy's
+//   size for that number of keys: below it, sizes tell too little,
 // - with a budget instead, again for 1000 keys or more, bits per key that are
 //   further from its average than FileBudgetOptions::max_extra_bits (kFixed:
 //   than a quarter of it; kHitsOnly: any are right). If that range begins at 0,
-//   as with a limit in bytes, no filter is one of its choices,
+//   for example with a limit in bytes, an SST may also have no filter,
 // - in composed mode Ribbon for Bloom, or the reverse.
 // Bits per key of RocksDB's own policies are not compared.
 enum class RocksDbFilterState : uint8_t {
@@ -139,22 +138,22 @@ enum class RocksDbFilterState : uint8_t {
   kNewer,         // The SST is of a newer format than this RocksDB reads.
   kCount,
 };
-// As in "other options".
+// For example "other options".
 std::string_view RocksDbFilterStateName(RocksDbFilterState state);
 
 struct RocksDbFilterFile {
   std::string path;
   int level = 0;
   RocksDbFilterState state = RocksDbFilterState::kUnreadable;
-  absl::Status status;  // What is damaged, newer or cannot be read.
+  absl::Status status;  // The damage, newer format or read error.
   std::string note;     // Why the state is not kExpected.
 
-  std::string filter_policy;     // That it was written with; empty if none.
-  std::string prefix_extractor;  // "nullptr" if none: RocksDB's word.
+  std::string filter_policy;     // Its writer's; empty if none.
+  std::string prefix_extractor;  // "nullptr" if none, as RocksDB writes.
   RocksDbFilterOwner owner = RocksDbFilterOwner::kNobody;
   std::string family;  // RocksDB's as rocksdb_bloom, rocksdb_ribbon.
-  std::optional<BloomType> bloom_type;  // Of rowbloom's.
-  std::optional<KeyCodec> key_codec;    // Of rowbloom's.
+  std::optional<BloomType> bloom_type;  // For rowbloom's.
+  std::optional<KeyCodec> key_codec;    // For rowbloom's.
 
   uint64_t entry_count = 0;
   uint64_t range_tombstone_count = 0;
@@ -162,11 +161,11 @@ struct RocksDbFilterFile {
   uint64_t filter_count = 0;  // Partitions, or 1.
   uint64_t filter_size_bytes = 0;
   uint64_t largest_filter_bytes = 0;
-  // Of rowbloom's filters: without what describes them.
+  // For rowbloom's filters: their size without metadata and descriptors.
   uint64_t unit_size_bytes = 0;
   uint64_t filter_key_count = 0;
-  // Of rowbloom's filters: false positives to expect of a lookup, and those
-  // of `probe_count` random digests.
+  // For rowbloom's filters: the expected rate of false positives, and the
+  // number of them among `probe_count` random digests.
   std::optional<double> expected_fpr;
   uint64_t probe_count = 0;
   uint64_t false_positive_count = 0;
@@ -176,7 +175,8 @@ struct RocksDbFilterFile {
 };
 
 struct RocksDbVerifyOptions {
-  // Also every checksum outside of filters: as long as a read of the database.
+  // Also checks every checksum outside of filters, which takes as long as
+  // reading the whole database.
   bool read_data_blocks = false;
   // Random digests asked of each file's filters: some 10 ns each.
   uint32_t probes_per_file = 10000;
@@ -184,8 +184,8 @@ struct RocksDbVerifyOptions {
   std::function<void(size_t done, size_t total)> progress;
 };
 
-// Reads and checks one file. The state is kUnusable, kUnreadable or kNewer; or
-// what CompareWithExpected() is still to decide, kNone or kExpected.
+// Reads and checks one file. The state is kUnusable, kUnreadable or kNewer, or,
+// until CompareWithExpected() decides, kNone or kExpected.
 RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
                                    const ROCKSDB_NAMESPACE::Options& options,
                                    const RocksDbVerifyOptions& verify = {});
@@ -203,24 +203,24 @@ struct RocksDbFilterReport {
   std::optional<uint64_t> block_cache_shard_bytes;
 
   uint64_t CountOf(RocksDbFilterState state) const;
-  // Unpartitioned filters that the block cache may evict. If it cannot hold
-  // them all, or its shard the largest, lookups read whole filters from files.
+  // Unpartitioned filters that the block cache may evict. If it cannot hold all
+  // of them, or a shard the largest, lookups read whole filters from files.
   struct WholeFilters {
     uint64_t count = 0;
     uint64_t total_bytes = 0;
     uint64_t largest_bytes = 0;
   };
   WholeFilters EvictableWholeFilters() const;
-  // What should be looked into, with what to do about it; empty if nothing.
+  // Problems that need attention, each with a remedy; empty if there are none.
   std::vector<std::string> warnings() const;
-  // Sums and warnings, a line each.
+  // Sums and warnings, one per line.
   std::string Summary() const;
   // A table with a line for each file, and the summary.
   std::string ToString() const;
 };
 
-// Unavailable if the list of files cannot be had; what is wrong with a file is
-// in its entry.
+// Unavailable if the list of files cannot be read; the error of a file is in
+// its entry.
 absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
     ROCKSDB_NAMESPACE::DB* db,
     ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,

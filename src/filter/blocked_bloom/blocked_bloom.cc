@@ -21,7 +21,7 @@ constexpr uint8_t kCode = 2;
 constexpr double kLineBits = 8.0 * kLineSize;
 // Bits of FilterDescriptor::parameters.
 constexpr uint64_t kProbeCountMask = 0xff;
-// Names these lines; no other kind is defined.
+// The kind of these lines; no other kind is defined.
 constexpr uint64_t kLineKind = 0x100;
 // 2^40 lines hold 7e13 keys at 8 bits; more is damage.
 constexpr uint64_t kMaxLineCount = uint64_t{1} << 40;
@@ -54,7 +54,7 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
                          static_cast<uint32_t>(state.parameter));
 }
 
-// Into the second level, as in batches.
+// Prefetches into the second-level cache, as in batches.
 void Prefetch(const FilterState& state, uint64_t digest) {
   __builtin_prefetch(
       state.unit[0] + HomeOf(digest, state.slot_count) * kLineSize, 0, 1);
@@ -78,7 +78,8 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
         absl::StrCat("blocked_bloom with parameters ", descriptor.parameters,
                      ": must be 256 plus 1 to 16 probes"));
   }
-  // At one bit a key or more. Not only damage: rates are sums over keys.
+  // Each key takes at least one bit. This also limits the time for rates, which
+  // are sums over keys.
   if (descriptor.key_count > size * 8) {
     return absl::DataLossError(absl::StrCat("blocked_bloom of ", size,
                                             " bytes says that it holds ",

@@ -14,7 +14,7 @@
 //   probe_count > 8: a second round of probe_count - 8 probes, the same with
 //              g2 = (g xor g >> 32) * kSecondRound in place of g
 //
-// So a key's probes fall into distinct sectors, and the positions of all of
+// The probes of a round fall into distinct sectors, and the positions of all of
 // them are 48 bits of one product.
 
 #ifndef ROWBLOOM_FILTER_BLOCKED_BLOOM_BLOCKED_BLOOM_KERNEL_H_
@@ -30,15 +30,15 @@ namespace rowbloom::filter {
 constexpr uint32_t kLineSize = 64;
 constexpr uint32_t kSectors = 8;
 constexpr uint32_t kMaxProbeCount = 16;
-// Keys between reading a line ahead and writing it.
+// The number of keys between prefetching a line and writing it.
 constexpr size_t kPrefetchAhead = 12;
 
 // Odd, from the fractional bits of the golden ratio and of a square root.
 constexpr uint64_t kFirstRound = 0x9e3779b97f4a7c15u;
 constexpr uint64_t kSecondRound = 0x9b05688c2b3e6c1fu;
 
-// FilterState as these use it: unit[0] the lines, slot_count their number,
-// parameter the probe count.
+// These functions read FilterState: unit[0] holds the lines, slot_count is
+// their number, parameter is the probe count.
 struct BlockedBloomKernel {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,

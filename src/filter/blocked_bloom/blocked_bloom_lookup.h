@@ -5,7 +5,7 @@
 // linkage.
 //
 // `Ops` gives them:
-//   // Whether the line has all bits of the key.
+//   // True if the line has all bits of the key.
 //   static bool TestLine(const char* line, uint64_t digest,
 //                        uint32_t probe_count);
 
@@ -24,7 +24,7 @@ inline uint64_t SecondRound(uint64_t g) {
 }
 
 // of[k - 1][rotation][i] is 0 where a round of k probes has one in sector i,
-// else 128: of a probe's position, it makes one that no sector has.
+// else 128, which makes a probe's position one that no sector has.
 template <typename Lane>
 struct SkipTable {
   alignas(32) Lane of[kSectors][kSectors][kSectors];
@@ -60,7 +60,7 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
     for (size_t i = 0; i < size; ++i) {
       lines[i] = state.unit[0] +
                  HomeOf(digests[begin + i], state.slot_count) * kLineSize;
-      // Into the second level: it can wait for more lines at a time.
+      // The second-level cache can wait for more lines at a time.
       __builtin_prefetch(lines[i], 0, 1);
     }
     for (size_t i = 0; i < size; ++i) {

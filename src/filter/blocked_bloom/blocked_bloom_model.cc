@@ -14,15 +14,15 @@ namespace {
 
 constexpr double kLineBits = 512;
 
-// The rate if keys probe in one round, exactly: by inclusion and exclusion over
-// the subsets of the bits that an absent key probes. A subset is empty if each
-// key sets none of it.
+// The exact rate if keys probe in one round, by inclusion and exclusion over
+// the subsets of the bits that an absent key probes. A subset is empty if no
+// key sets any of its bits.
 double OneRoundFpr(double keys, double line_count, uint32_t probe_count) {
   const double miss = 1 - kSectors / kLineBits;  // One bit, by one probe.
   double all_miss[kSectors + 1] = {1};
   for (uint32_t i = 0; i < kSectors; ++i) all_miss[i + 1] = all_miss[i] * miss;
-  // Of an absent key's probes, those in sectors that a key probes, too, by how
-  // their rotations differ.
+  // The probes of an absent key in sectors that a key probes, too, for each
+  // difference of their rotations.
   uint32_t shared[kSectors] = {};
   for (uint32_t rotation = 0; rotation < kSectors; ++rotation) {
     for (uint32_t i = 0; i < probe_count; ++i) {
@@ -32,7 +32,7 @@ double OneRoundFpr(double keys, double line_count, uint32_t probe_count) {
   }
   double rate = 0;
   for (uint32_t subset = 1; subset < 1u << probe_count; ++subset) {
-    double hit = 0;  // Of a key in the line, any bit of the subset.
+    double hit = 0;  // P(a key in the line sets a bit of the subset).
     for (const uint32_t probes : shared) {
       hit += (1 - all_miss[__builtin_popcount(subset & probes)]) / kSectors;
     }
@@ -45,9 +45,9 @@ double OneRoundFpr(double keys, double line_count, uint32_t probe_count) {
 
 // The rate of a line that holds `keys` keys.
 double LineFpr(double keys, uint32_t probe_count) {
-  // A key probes a given bit with probability k / 512 in each round; two
-  // bits of one sector never both; two of different sectors both, if both
-  // sectors are among the k of 8.
+  // In a round of k probes, a key probes a given bit with probability k / 512.
+  // It never probes two bits of one sector, and two bits of different sectors
+  // only if both sectors are among the k of 8.
   double log_empty = 0;
   double log_both_empty_same = 0;
   double log_both_empty_other = 0;
@@ -66,8 +66,8 @@ double LineFpr(double keys, uint32_t probe_count) {
   const double sector = kLineBits / kSectors;
   const double fill = 1 - empty;
   if (fill <= 0) return 0;
-  // Pairs of probes are not quite independent. Two of one sector share its
-  // luck; of two sectors, one has fewer keys if the other has more.
+  // Pairs of probes are not quite independent. Two probes of one sector depend
+  // on the same keys; of two sectors, one has fewer keys if the other has more.
   const double sector_covariance =
       (empty + (sector - 1) * same - sector * empty * empty) / sector;
   const double other_covariance = other - empty * empty;
@@ -92,7 +92,7 @@ double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
   if (line_count == 1) {
     return LineFpr(static_cast<double>(key_count), probe_count);
   }
-  // Keys of a line: binomial. Summed outward from its mode.
+  // The number of keys in a line is binomial. Sums outward from its mode.
   const double n = static_cast<double>(key_count);
   const double q = 1.0 / static_cast<double>(line_count);
   const double mode = std::floor((n + 1) * q);

@@ -15,7 +15,7 @@ namespace rowbloom::filter {
 double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
                        uint32_t probe_count);
 
-// The same for a large filter of so many bits per key.
+// Expected rate of a large filter of `bits_per_key`.
 double BlockedBloomFpr(double bits_per_key, uint32_t probe_count);
 
 // The probe count with the smallest rate.

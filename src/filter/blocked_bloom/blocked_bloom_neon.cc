@@ -11,11 +11,11 @@ namespace {
 
 constexpr SkipTable<uint64_t> kSkip = MakeSkipTable<uint64_t>();
 
-// To shift left by: where g has the position of each sector.
+// Left shifts that move the position of each sector to the low bits of g.
 constexpr int64_t kShifts[kSectors] = {-16, -22, -28, -34, -40, -46, -52, -58};
 
-// The bits that a round of so many probes needs and the line lacks, the
-// sectors' one upon the other.
+// The bits that a round of `probes` needs and the line lacks, ORed over the
+// even and over the odd sectors.
 inline uint64x2_t Missing(const char* line, uint64_t g, uint32_t probes) {
   const uint64_t* skip = kSkip.of[probes - 1][(g >> 13) & 7];
   uint64x2_t missing = vdupq_n_u64(0);

@@ -7,8 +7,8 @@ namespace rowbloom::filter {
 
 namespace {
 
-// Calls probe(byte of the line, bit of the byte) for each of a key's, until
-// one gives false.
+// Calls probe(byte of the line, bit of the byte) for each probe of a key until
+// one returns false.
 template <typename Function>
 bool ForEachProbe(uint64_t g, uint32_t probe_count, Function probe) {
   for (;;) {

@@ -9,8 +9,8 @@ namespace rowbloom::filter {
 
 namespace {
 
-// A probe is a byte: byte i of the lower half is the first round's in sector
-// i, byte i of the upper half the second round's.
+// A probe is a byte: byte i of the lower half is the first round's probe of
+// sector i, byte i of the upper half the second round's.
 
 constexpr SkipTable<uint8_t> kSkip = MakeSkipTable<uint8_t>();
 
@@ -19,7 +19,7 @@ inline __m128i Skip(uint64_t g, uint32_t probes) {
       reinterpret_cast<const __m128i*>(kSkip.of[probes - 1][(g >> 13) & 7]));
 }
 
-// Of each half, bits 16 to 63 as eight numbers of 6 bits.
+// Returns bits 16 to 63 of each half as eight numbers of 6 bits.
 inline __m128i Positions(__m128i rounds) {
   // Two numbers in each lane of 16 bits: at bits 0 and 6, or at bits 4 and 10.
   const __m128i pairs = _mm_shuffle_epi8(
@@ -66,7 +66,7 @@ struct Sse42Ops {
     const uint64_t g = digest * kFirstRound;
     __m128i rounds = _mm_cvtsi64_si128(static_cast<long long>(g));
     __m128i skip;
-    if (kTwoRounds) {  // The first has a probe in every sector.
+    if (kTwoRounds) {  // The first round probes every sector.
       const uint64_t g2 = SecondRound(g);
       rounds = _mm_insert_epi64(rounds, static_cast<long long>(g2), 1);
       skip = _mm_slli_si128(Skip(g2, probe_count - kSectors), 8);

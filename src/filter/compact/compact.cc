@@ -24,9 +24,9 @@ namespace rowbloom::filter {
 namespace {
 
 constexpr uint8_t kCode = 4;
-// Groups of so many keys are solved with everything in the processor's cache.
+// Groups of this many keys are solved within the processor's cache.
 constexpr size_t kGroupKeys = 65536;
-// Sizes of the last layer that are tried before some of its keys are given up.
+// The number of sizes tried for the last layer before some keys are given up.
 constexpr int kLastLayerTries = 6;
 constexpr uint64_t kSeedMultiplier = 0xa54ff53a5f1d36f1u;
 
@@ -97,7 +97,7 @@ class CompactFilterBuilder {
   CompactLayout layout_;
   uint32_t layer_count_ = 0;
   std::string units_[FilterDescriptor::kMaxUnits];  // Segments only.
-  std::vector<uint8_t> codes_;                      // One a segment.
+  std::vector<uint8_t> codes_;                      // One per segment.
   uint64_t saturated_keys_ = 0;
 
   WorkSpace work_;
@@ -226,8 +226,8 @@ EncodedFilter CompactFilterBuilder::Encode() {
 }
 
 EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
-  // From some of the keys: so that the same keys give the same bytes, and
-  // rows cannot be aimed at by who knows one key only.
+  // The seed comes from some of the keys: the same keys give the same bytes,
+  // and nobody who knows only one key can aim at rows.
   uint64_t sum = digests.size();
   digests.ForEachBlock(
       [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });
@@ -249,8 +249,8 @@ uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
 }
 
 uint64_t MaxKeys(double bits_per_key, uint64_t size_bytes) {
-  // A key takes more than half of its bits, and no size grows in steps that
-  // this would miss.
+  // A key takes more than half of bits_per_key, and no size grows in steps that
+  // the search would miss.
   uint64_t low = 0;
   uint64_t high = static_cast<uint64_t>(16 * static_cast<double>(size_bytes) /
                                         bits_per_key);
@@ -285,7 +285,7 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   return rate;
 }
 
-// The bytes behind a partial unit, and the codes behind the last segment.
+// Checks the bytes after a partial unit, and the codes after the last segment.
 bool ReservedBitsAreZero(const CompactLayout& layout,
                          const FilterState& state) {
   const auto is_zero = [](char byte) { return byte == 0; };
@@ -327,8 +327,8 @@ absl::Status DecodeLayout(const FilterDescriptor& descriptor,
   return absl::OkStatus();
 }
 
-// Into the second level, as in batches: the home's code and, in a whole unit,
-// its columns and the next segment's.
+// Prefetches into the second-level cache, as in batches: the home's code and,
+// in a full unit, its columns and those of the next segment.
 void Prefetch(const FilterState& state, uint64_t digest) {
   const uint64_t home = HomeOf(digest, state.slot_count);
   __builtin_prefetch(state.metadata + home / 4, 0, 1);
@@ -375,14 +375,13 @@ uint32_t StepCount(const FilterDescriptor& descriptor) {
   return DecodeLayout(descriptor, &layout).ok() ? layout.columns.most() : 1;
 }
 
-// The layout of fewer columns than a filter has, of which no segment has one
-// more than another.
+// The layout of fewer columns than the filter has, the same in every segment.
 CompactLayout WithColumns(CompactLayout layout, uint32_t columns) {
   layout.columns = {columns, 0};
   return layout;
 }
 
-// Of a descriptor that DecodeLayout accepts.
+// The layout of a descriptor that DecodeLayout() accepts.
 CompactLayout LayoutOf(const FilterDescriptor& descriptor) {
   CompactLayout layout;
   CompactLayout::Decode(descriptor.parameters, descriptor.unit_size_bytes[0],
@@ -406,7 +405,7 @@ FilterDescriptor Cut(const FilterDescriptor& descriptor, uint32_t columns) {
   return cut;
 }
 
-// The first kColumns columns of segments that have `columns`.
+// Copies the first kColumns columns of segments that have `columns`.
 template <uint32_t kColumns>
 char* CopyColumns(const char* in, uint64_t columns, uint64_t segments,
                   char* out) {
@@ -430,7 +429,7 @@ void CopyUnit(const FilterDescriptor& descriptor, uint32_t columns, uint32_t u,
   constexpr decltype(&CopyColumns<1>) kCopyColumns[] = {
       CopyColumns<1>, CopyColumns<2>, CopyColumns<3>};
   const uint32_t kept = to.columns.LeanColumnsOfUnit(u);
-  // One, and in the first segments another number of columns.
+  // The columns of most segments; the first rich_segments have one more.
   const uint64_t lean = from.columns.LeanColumnsOfUnit(u);
   const uint64_t rich_segments =
       from.columns.IsFullUnit(u) ? 0 : from.rich_segments();

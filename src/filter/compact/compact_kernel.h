@@ -39,11 +39,11 @@ constexpr uint32_t kCodes = 4;
 constexpr uint32_t kAllBumped = 256;
 constexpr uint64_t kThresholds =
     uint64_t{48} << 16 | uint64_t{140} << 32 | uint64_t{kAllBumped} << 48;
-// Segments of a partial unit are read as if they had four columns: so many zero
-// bytes stand behind the last.
+// Segments of a partial unit are read as if they had four columns: this many
+// zero bytes follow the last.
 constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kColumnSize;
 
-// FilterState as these use it:
+// These functions read FilterState:
 //   unit[u]     the units
 //   metadata    the codes, four in a byte
 //   slot_count  homes of layer 0
@@ -51,9 +51,9 @@ constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kColumnSize;
 //   detail[]    by these indexes
 enum CompactDetail : uint32_t {
   kFullUnits,      // Loaded units of four columns in every segment.
-  kLeanColumns,    // Of the partial unit that follows, if loaded: columns of
-                   // most segments.
-  kRichSegments,   // The first so many segments have a column more.
+  kLeanColumns,    // Columns of most segments in the partial unit that follows,
+                   // if loaded.
+  kRichSegments,   // The number of first segments with one column more.
   kLayer1Segment,  // First segment and homes of layers 1 to 3.
   kLayer1Homes,
   kLayer2Segment,
@@ -64,16 +64,16 @@ enum CompactDetail : uint32_t {
 
 // One piece of a layer: some consecutive homes and their keys, in order.
 struct CompactGroup {
-  const uint64_t* digests;  // Of this layer.
+  const uint64_t* digests;  // Digests in this layer.
   const uint64_t* starts;   // Keys of home i: starts[i] .. starts[i + 1] - 1.
   uint32_t home_count;
-  bool ends_layer;   // Behind its homes lies the layer's last segment.
+  bool ends_layer;   // The layer's last segment follows its homes.
   bool last_layer;   // Codes 0 and 3 only.
-  uint32_t columns;  // To be solved.
+  uint32_t columns;  // The number to solve.
   uint64_t layer_homes;
   uint64_t seed;
-  // The solution of the segment behind the group, by column; on return, that
-  // of the group's first segment.
+  // The solution of the segment after the group, by column; on return, the
+  // solution of the group's first segment.
   uint32_t* edge;
   // Results: `columns` words and one code for each segment, and the digests
   // that have to go to the next layer (room for all).
@@ -87,7 +87,7 @@ struct CompactKernel {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
-  // Bytes of `work`, aligned to 64, for a group of so many homes.
+  // Bytes of `work`, aligned to 64, for a group of `home_count` homes.
   size_t (*work_size)(uint32_t home_count, uint32_t columns);
   void (*solve)(CompactGroup* group, char* work);
 };

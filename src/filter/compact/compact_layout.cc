@@ -12,7 +12,7 @@ namespace {
 // bench/micro/filter_bench.cc measured these; see section "compact" of
 // docs/filter_families.md.
 constexpr double kLoad = 1.05;  // Keys per slot of layer 0, if all stayed.
-constexpr double kSlotsPerKey = 1.011;  // Of a large filter, in all layers.
+constexpr double kSlotsPerKey = 1.011;  // In all layers of a large filter.
 constexpr double kBumpedShare = 0.058;
 
 constexpr double kCodeBitsPerKey = 2.0 / kSegmentSlots * kSlotsPerKey;
@@ -45,14 +45,14 @@ ShortNumber RoundUp(uint64_t value) {
 }  // namespace
 
 double CompactColumns::rate() const {
-  // Only keys in layer 0 have the column more.
+  // Only keys in layer 0 have the extra column.
   const double rich = rich_share / 256.0 * (1 - kBumpedShare);
   return std::exp2(-static_cast<double>(lean)) * (1 - rich / 2);
 }
 
 CompactColumns CompactColumnsFor(double bits_per_key) {
   const double bits = std::max(0.0, bits_per_key - kCodeBitsPerKey);
-  // At least one column everywhere: the size of the first unit then tells the
+  // At least one column everywhere: the size of the first unit then gives the
   // number of segments.
   const double columns =
       std::clamp<double>(std::floor(bits / kSlotsPerKey), 1, kMaxColumns - 1);
@@ -150,7 +150,7 @@ bool CompactLayout::Decode(uint64_t parameters, uint64_t first_unit_size,
     }
   }
   layout->homes[0] = low;
-  // One number has one form, and layers have no gaps.
+  // A number has one encoding, and layers have no gaps.
   return layout->UnitSize(0) == first_unit_size &&
          layout->Encode() == parameters &&
          (layout->homes[1] != 0 || layout->homes[2] == 0) &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of compact: how many segments and columns, where they lie, and
-// the rate that follows. docs/filter_families.md derives it.
+// The arithmetic of compact: the number of segments and columns, their places,
+// and the resulting rate. docs/filter_families.md derives it.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
@@ -24,7 +24,7 @@ struct CompactColumns {
   uint32_t unit_count() const {
     return (most() + kUnitColumns - 1) / kUnitColumns;
   }
-  // Of unit `u`.
+  // Properties of unit `u`.
   bool IsFullUnit(uint32_t u) const { return kUnitColumns * (u + 1) <= lean; }
   uint32_t LeanColumnsOfUnit(uint32_t u) const {
     return IsFullUnit(u) ? kUnitColumns : lean - kUnitColumns * u;
@@ -34,18 +34,18 @@ struct CompactColumns {
   double rate() const;
 };
 
-// As many columns as so many bits per key allow, in a large filter.
+// The columns that `bits_per_key` allows in a large filter.
 CompactColumns CompactColumnsFor(double bits_per_key);
 
-// Homes of layer 0 for so many keys.
+// Homes of a layer, other than the last, for `key_count` keys.
 uint64_t CompactHomes(uint64_t key_count);
-// Keys that are expected to find no room in a layer.
+// The share of keys that are expected to find no room in a layer.
 double CompactBumpedShare();
 
 struct CompactLayout {
   CompactColumns columns;
   uint32_t seed = 0;  // Below 256.
-  // 0 from the first layer on that there is not.
+  // 0 for layers that do not exist.
   std::array<uint64_t, kMaxLayers> homes{};
 
   uint64_t LayerSegments(uint32_t layer) const {
@@ -53,14 +53,14 @@ struct CompactLayout {
   }
   uint64_t FirstSegment(uint32_t layer) const;
   uint64_t segment_count() const { return FirstSegment(kMaxLayers); }
-  // Windows that begin in the first so many homes have the column more.
+  // Windows that begin in this many first homes have the extra column.
   uint64_t rich_homes() const {
     return (homes[0] * columns.rich_share + 128) / 256;
   }
   uint64_t rich_segments() const {
     return rich_homes() == 0 ? 0 : rich_homes() + 1;
   }
-  // Where the columns of segment s begin in unit u.
+  // The offset of the columns of `segment` in unit `u`.
   uint64_t SegmentOffset(uint32_t u, uint64_t segment) const;
   uint64_t SegmentsSize(uint32_t u) const {
     return SegmentOffset(u, segment_count());
@@ -71,21 +71,21 @@ struct CompactLayout {
   // FilterDescriptor::parameters: all of this but homes[0], which follows from
   // the size of the first unit.
   uint64_t Encode() const;
-  // False if these cannot be the parameters and size of a filter.
+  // Returns false if these cannot be the parameters and size of a filter.
   static bool Decode(uint64_t parameters, uint64_t first_unit_size,
                      CompactLayout* layout);
 };
 
-// The next number of homes that a layer behind the first can have.
+// The smallest number, `homes` or more, that a layer after the first can have.
 uint64_t RepresentableHomes(uint64_t homes);
 
-// The layout expected for so many keys.
+// The expected layout for `key_count` keys.
 CompactLayout ExpectedCompactLayout(const CompactColumns& columns,
                                     uint64_t key_count);
 
-// Keys up to which a layer is the last.
+// A layer of at most this many keys is the last.
 constexpr uint64_t kLastLayerKeys = 250;
-// The smallest number of homes to try for a last layer of so many keys.
+// The smallest number of homes to try for a last layer of `key_count` keys.
 uint64_t LastLayerHomes(uint64_t key_count);
 
 }  // namespace rowbloom::filter

@@ -30,7 +30,7 @@ inline Place PlaceOf(uint64_t digest, uint64_t homes) {
           static_cast<uint32_t>(static_cast<uint64_t>(product) >> 56)};
 }
 
-// Whether a key at this place is in the next layer.
+// True if a key at this place is in the next layer.
 inline bool IsBumped(const FilterState& state, uint64_t segment,
                      uint32_t position) {
   const uint32_t codes = static_cast<uint8_t>(state.metadata[segment / 4]);
@@ -54,7 +54,7 @@ bool MatchesPartialUnit(const FilterState& state, const char* unit,
   return (wrong & ((1u << columns) - 1)) == 0;
 }
 
-// Units from first_unit on.
+// Tests the units from first_unit on.
 template <typename Ops>
 inline bool MatchesUnits(const FilterState& state, uint64_t segment,
                          uint64_t row, uint32_t first_unit) {
@@ -72,7 +72,7 @@ inline bool MatchesUnits(const FilterState& state, uint64_t segment,
                                  fingerprint);
 }
 
-// A key that is not in layer 0.
+// Looks up a key that is not in layer 0.
 template <typename Ops>
 __attribute__((noinline)) bool MayContainBumped(const FilterState& state,
                                                 uint64_t digest) {
@@ -109,7 +109,7 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
   Place places[kBatch];
   for (size_t begin = 0; begin < count; begin += kBatch) {
     const size_t size = count - begin < kBatch ? count - begin : kBatch;
-    // Into the second level: it can wait for more lines at a time.
+    // The second-level cache can wait for more lines at a time.
     for (size_t i = 0; i < size; ++i) {
       places[i] = PlaceOf(digests[begin + i], state.slot_count);
       __builtin_prefetch(state.metadata + places[i].segment / 4, 0, 1);

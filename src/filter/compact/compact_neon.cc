@@ -19,7 +19,8 @@ struct NeonOps {
     const uint32x4_t x = veorq_u32(
         vandq_u32(load(home), vdupq_n_u32(static_cast<uint32_t>(row))),
         vandq_u32(load(next), vdupq_n_u32(static_cast<uint32_t>(row >> 32))));
-    // The ones of each column, of which the lowest bit goes to its place.
+    // The number of ones in each column; its lowest bit goes to the column's
+    // place.
     const uint32x4_t ones =
         vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u32(x))));
     static const int32_t kPlaces[4] = {0, 1, 2, 3};

@@ -5,11 +5,11 @@
 //
 // A group is cut into up to four strands of consecutive segments, one in each
 // lane of gf2_lanes.h. Forward, segment by segment: the rows that are at home
-// in a segment, and those that found no pivot in the one before, are
-// eliminated over its 32 slots; what finds no pivot here either has
+// in a segment, and those that found no pivot in the previous one, are
+// eliminated over its 32 slots. A row that finds no pivot here either has
 // coefficients left in the next segment only, and is carried there. If too
 // many rows would be carried, the code takes keys out. If rows turn out to be
-// dependent and contradict each other, one goes back and takes out more.
+// dependent and contradict each other, the solver goes back and takes out more.
 // The last segment of a strand carries nothing, so that strands do not wait
 // for each other. Backward, from the strand on the right: each pivot row gives
 // its slot, once the slots of the next segment are known.
@@ -29,23 +29,23 @@ namespace rowbloom::filter {
 
 namespace {
 
-// Rows that one segment may hand to the next. More fill the slots better and
-// are more often dependent there.
+// The most rows that one segment may carry to the next. More would fill the
+// slots better, but be dependent there more often.
 constexpr int kMaxCarried = 22;
-// What the last steps of a strand may hand on, the last one first. The last
-// hands on nothing, and has slots left over: as many rows as slots are
-// dependent more often than not.
+// The most rows that the last steps of a strand may carry, the last step first.
+// The last carries nothing and leaves slots free, because as many rows as slots
+// are dependent more often than not.
 constexpr int kMaxCarriedNearEnd[] = {-3, 6, 13, 19};
 constexpr int kMaxCarriedAtLayerEnd = -4;
-// Slots that rows may leave without a pivot, being dependent.
+// Slots that dependent rows may leave without a pivot.
 constexpr uint32_t kRankSlack = 4;
-// How often a strand puts keys back. Of random keys, one strand in ten thousand
-// would more often.
+// The most times that a strand puts keys back. With random keys, one strand in
+// ten thousand would do so more often.
 constexpr uint32_t kMaxPutBack = 100;
 // Shorter strands would lose more keys at their ends than lanes gain time.
 constexpr uint32_t kMinStrandHomes = 48;
 
-// What one step of the strands leaves behind. Rows are bits, lanes strands.
+// The result of one step of the strands. Rows are bits, lanes are strands.
 template <uint32_t kSideBits>
 struct SolvedStep {
   Lanes next[kSegmentSlots];  // Coefficients in the next segment.
@@ -54,15 +54,15 @@ struct SolvedStep {
   uint64_t bumped_before[kLanes];
   uint8_t least_code[kLanes];  // Raised when it turned out to be too low.
   uint8_t contradictions[kLanes];
-  uint8_t pivot_row[kLanes][kSegmentSlots];  // Of each slot; kMaxRows: none.
+  uint8_t pivot_row[kLanes][kSegmentSlots];  // By slot; kMaxRows if none.
 };
 
 struct Strand {
   uint32_t first_home;
   uint32_t home_count;
   uint32_t step_count;  // One more than homes where the layer ends.
-  uint32_t step;        // The next to do.
-  uint64_t* bumped;     // In its own part of the group's.
+  uint32_t step;        // The next step.
+  uint64_t* bumped;     // The strand's part of the group's.
   uint64_t bumped_count;
   uint32_t raised_end;  // No least_code from here on is raised.
   uint32_t put_back_count;
@@ -109,7 +109,7 @@ struct PartOf<32> {
   typedef Part32 Type;
 };
 
-// Where the parts of lane 0 that RowsToColumns<kBits> takes for rows are.
+// The places of the parts of lane 0 that RowsToColumns<kBits> takes for rows.
 template <uint32_t kBits>
 struct PartOfRow {
   uint16_t at[kMaxRows];
@@ -117,7 +117,7 @@ struct PartOfRow {
 template <uint32_t kBits>
 constexpr PartOfRow<kBits> MakePartOfRow() {
   PartOfRow<kBits> parts = {};
-  constexpr uint32_t kParts = 64 / kBits;  // Of a word.
+  constexpr uint32_t kParts = 64 / kBits;  // Parts of a word.
   for (uint32_t row = 0; row < kMaxRows; ++row) {
     parts.at[row] = static_cast<uint16_t>(
         row % kBits * kParts * kLanes +
@@ -128,7 +128,7 @@ constexpr PartOfRow<kBits> MakePartOfRow() {
 template <uint32_t kBits>
 constexpr PartOfRow<kBits> kPartOfRow = MakePartOfRow<kBits>();
 
-// For up to kSideBits columns: fewer are transposed faster.
+// Solves for up to kSideBits columns: fewer are transposed faster.
 template <uint32_t kSideBits>
 class GroupSolver {
  public:
@@ -350,7 +350,7 @@ void GroupSolver<kSideBits>::Store(uint32_t k, Lanes rest) {
   to.carried[k] = rest[k];
 }
 
-// Takes the step, or goes back.
+// Completes the step, or goes back.
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
                                     uint64_t contradictions) {
@@ -370,17 +370,17 @@ void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
   ++s.step;
 }
 
-// After a failed step: raises the code of that step, or of the nearest before
-// it that has keys to take out, and has the strand go on from there. There is
-// one, or there would be no rows; and codes are raised only so often, and put
-// back only so often: it ends.
+// After a failed step: raises the code of that step, or of the nearest one
+// before it that has keys to take out, and continues the strand from there.
+// Such a step exists, or there would be no rows. The work ends, because codes
+// can be raised and put back only a limited number of times.
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
   Strand& s = strands_[k];
   const uint32_t failed = s.step;
   // Rows that depend on each other may be carried side by side for many steps
-  // before they contradict each other. Until one has gone back to where they
-  // come from, keys are taken out in vain.
+  // before they contradict each other. Until the solver has gone back to their
+  // origin, taking out keys is in vain.
   if (s.raised_end > failed + 1 && s.put_back_count < kMaxPutBack) {
     ++s.put_back_count;
     while (s.raised_end > failed + 1) {
@@ -412,8 +412,8 @@ void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
 
 #if defined(__AVX2__)
 
-// Byte r of the result: bit b if bit r of word b, of the eight. For rows
-// first_row .. first_row + 31.
+// Bit b of byte r of the result is bit 32 * half + r of columns[b], for eight
+// columns and 32 rows.
 inline __m256i ColumnsToRows(const uint64_t* columns, uint32_t half) {
   const __m256i spread =
       _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
@@ -446,7 +446,8 @@ inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
                                                      by_row[quarter / 2], 0x00)
                          : _mm256_permute2x128_si256(by_row[quarter / 2],
                                                      by_row[quarter / 2], 0x11);
-    // Rows of other quarters, and kMaxRows, get the top bit: that gives a 0.
+    // Rows of other quarters, and kMaxRows, get the top bit, for which the
+    // shuffle gives 0.
     const __m256i index = _mm256_adds_epu8(
         _mm256_xor_si256(rows,
                          _mm256_set1_epi8(static_cast<char>(16 * quarter))),

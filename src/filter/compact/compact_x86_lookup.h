@@ -23,12 +23,12 @@ struct X86Ops {
     __m128i x = _mm_xor_si128(
         _mm_and_si128(load(home), _mm_shuffle_epi32(halves, 0x00)),
         _mm_and_si128(load(next), _mm_shuffle_epi32(halves, 0x55)));
-    // Each column's 32 bits into its top 8, these into 4.
+    // Folds each column's 32 bits into its top 8, and these into 4.
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 16));
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 8));
     x = _mm_xor_si128(x, _mm_srli_epi32(x, 4));
     x = _mm_and_si128(x, _mm_set1_epi32(0x0f000000));
-    // Their parity as the sign.
+    // Their parity becomes the sign.
     const __m128i parity = _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128,
                                          -128, 0, 0, -128, 0, -128, -128, 0);
     return static_cast<uint32_t>(

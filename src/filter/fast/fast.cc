@@ -64,14 +64,14 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   const uint32_t columns = static_cast<uint32_t>(state.parameter);
   const double rate = FprOfColumns(columns);
   if (state.slot_count > 1) return rate;
-  // No other line takes the keys of the only one: it is saturated if a row is
-  // dependent on others, and its fingerprint another than theirs.
+  // A single line cannot carry keys to another: it is saturated if a row
+  // depends on others and its fingerprint contradicts them.
   const double dependent = std::exp2(static_cast<double>(key_count) -
                                      static_cast<double>(FastSlots(columns)));
   return rate + (1 - rate) * -std::expm1(-dependent * (1 - rate));
 }
 
-// Into the second level, as in batches.
+// Prefetches into the second-level cache, as in batches.
 void Prefetch(const FilterState& state, uint64_t digest) {
   __builtin_prefetch(
       state.unit[0] + HomeOf(digest, state.slot_count) * kFastLineSize, 0, 1);

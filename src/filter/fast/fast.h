@@ -16,8 +16,8 @@ namespace rowbloom::filter {
 
 extern const FilterFamily kFastFamily;
 
-// Columns of a line at so many bits per key, at least 1; 0 if they are too few
-// for this family.
+// Columns of a line at `bits_per_key`, which is at least 1; 0 if that is too
+// few bits for this family.
 uint32_t FastColumnsFor(double bits_per_key);
 
 // `kernel` is available.

@@ -25,8 +25,8 @@ inline __m256i Load(const void* bytes) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(bytes));
 }
 
-// In memory, where instructions take them from; compilers would rather compute
-// some of them.
+// Kept in memory, where instructions load them; compilers would otherwise
+// compute some of them.
 struct Constants {
   // For each byte of both pieces, the byte of the row that it meets; 128, which
   // shuffles take for "0", for bytes without slots or in the other piece.

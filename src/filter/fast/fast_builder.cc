@@ -11,20 +11,20 @@ namespace rowbloom::filter {
 
 namespace {
 
-// Keys are ordered by line, and there by so many parts of the positions.
+// Keys are ordered by line, and there by this many parts of the positions.
 constexpr uint64_t kParts = 8;
 
-// Keys of a stretch, at most. As long as they fit in the processor's cache,
-// all: twice their number, since stretches are powers of two of parts. Else not
-// too few stretches: strands begin in the middle of some, which are then
-// ordered twice.
+// The most keys of a stretch. If all keys fit in the processor's cache, one
+// stretch has them all: twice their number, since stretches have 2^k parts.
+// Otherwise there must be enough stretches, because strands begin in the middle
+// of some, which are then ordered twice.
 size_t StretchKeys(size_t key_count) {
   constexpr size_t kLargest = size_t{1} << 14;
   if (key_count <= 8 * kLargest) return 2 * key_count;
   return std::clamp<size_t>(key_count / 32, kLargest / 4, kLargest);
 }
 
-// Fewer rows than slots by so many hardly ever contradict each other.
+// Rows that leave this many slots free hardly ever contradict each other.
 constexpr uint32_t kSpareSlots = 6;
 
 struct Stretch {
@@ -33,12 +33,13 @@ struct Stretch {
   DigestStretch keys;
 };
 
-// Consecutive lines, solved one after the other in a lane of the kernel. It
-// begins as if nothing were carried into its first line, and goes on into the
-// next strand's lines until what it carries there is what was thought.
+// Consecutive lines, solved one after the other in a lane of the kernel. A
+// strand begins as if no keys were carried into its first line, and goes on
+// into the next strand's lines until it carries the keys that were assumed
+// there.
 struct Strand {
   bool done = true;
-  uint64_t line = 0;  // The next one; behind the last line comes the first.
+  uint64_t line = 0;  // The next one; the first line follows the last.
   uint64_t end = 0;   // The first line of the next strand.
   std::shared_ptr<Stretch> stretch;
 
@@ -50,7 +51,7 @@ struct Strand {
     return static_cast<size_t>(home_end - home_begin);
   }
 
-  // From the line before, and how many keys are at home there.
+  // Keys from the previous line, and the number of keys at home there.
   uint32_t carried_count = 0;
   uint64_t carried[kFastMaxRows];
   uint64_t keys_before = 0;
@@ -139,8 +140,8 @@ void LinesBuilder::LoadHome(Strand* strand) {
   }
 }
 
-// The carried keys first, then those at home by falling position: of rows that
-// contradict each other, the earlier hold.
+// Loads the carried keys first, then the keys at home by falling position: of
+// rows that contradict each other, the earlier hold.
 void LinesBuilder::LoadRows(uint32_t k) {
   Strand& s = strands_[k];
   rows_.row_count[k] = 0;
@@ -155,7 +156,7 @@ void LinesBuilder::LoadRows(uint32_t k) {
     std::reverse_copy(s.home_begin, s.home_end, rows + count);
     count += static_cast<uint32_t>(s.home_size());
   } else {
-    // Some of so many may be equal, and one row serves all equal keys.
+    // Some keys may be equal, and one row serves all equal keys.
     for (; s.home_rows != s.home_begin && count < max_rows_; --s.home_rows) {
       const uint64_t digest = s.home_rows[-1];
       if (count == 0 || digest != rows[count - 1]) rows[count++] = digest;
@@ -184,7 +185,7 @@ void LinesBuilder::SetThreshold(uint32_t threshold, char* line) const {
   }
 }
 
-// The lowest that leaves only keys that the solution is right for.
+// The lowest threshold that leaves only keys for which the solution is right.
 uint32_t LinesBuilder::ThresholdFor(uint32_t k) const {
   const Strand& s = strands_[k];
   uint32_t threshold = 0;
@@ -199,11 +200,12 @@ uint32_t LinesBuilder::ThresholdFor(uint32_t k) const {
   return threshold;
 }
 
-// False if the next line cannot take them.
+// Carries the keys below the threshold; false if the next line cannot take
+// them.
 bool LinesBuilder::Carry(Strand* strand, uint32_t threshold) const {
   strand->carried_count = 0;
   if (threshold == 0) return true;
-  // Once around, what is carried has found no end.
+  // The strand went once around, and still carries keys.
   if (strand->line >= strand->end + line_count_) return false;
   for (const uint64_t* key = strand->home_begin; key != strand->home_end;
        ++key) {
@@ -224,7 +226,7 @@ void LinesBuilder::Saturate(uint64_t line, uint64_t key_count) {
 void LinesBuilder::Settle(uint32_t k) {
   Strand& s = strands_[k];
   if (s.done) return;
-  // A carried key must be right here, or be given up where it comes from.
+  // A carried key must hold here; otherwise its home line is saturated.
   const uint8_t* const contradicted = rows_.contradicted[k];
   if (std::any_of(contradicted, contradicted + rows_.contradicted_count[k],
                   [&](uint32_t row) { return row < s.carried_count; })) {

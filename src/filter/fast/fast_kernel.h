@@ -42,12 +42,12 @@ constexpr uint32_t kFastSaturated = 255;
 constexpr uint32_t kFastThresholdByte = 63;  // Unless columns = 8.
 // Odd, from the fractional bits of the golden ratio.
 constexpr uint64_t kFastMultiplier = 0x9e3779b97f4a7c15u;
-// The lower bits of `low` are not to be had from the row, not even in a line
-// of many, whose keys have a long prefix of their digests in common.
+// The row does not reveal the lower bits of `low`, not even in one of many
+// lines, whose keys share a long prefix of their digests.
 constexpr uint32_t kFastFingerprintShift = 8;
 constexpr uint32_t kFastSparseShift = 16;
 
-// 11, 13 and 14 would have no more slots than 12 and 15.
+// Lines of 11, 13 and 14 columns would have no more slots than of 12 and 15.
 constexpr bool FastColumnsAreValid(uint64_t columns) {
   return (columns >= kFastMinColumns && columns <= 10) || columns == 12 ||
          columns == kFastMaxColumns;
@@ -60,7 +60,7 @@ constexpr uint32_t FastGroups(uint32_t columns) {
 constexpr uint32_t FastSlots(uint32_t columns) {
   return columns == 8 ? 63 : 8 * FastGroups(columns);
 }
-// The slots of which a row has any number; of the others it has one.
+// A row has any number of the dense slots, and one of the others.
 constexpr uint32_t kFastMaxDenseSlots = 64;
 constexpr uint32_t FastDenseSlots(uint32_t columns) {
   return columns >= 8 ? FastSlots(columns) : kFastMaxDenseSlots;
@@ -74,7 +74,7 @@ constexpr uint32_t FastRows(uint32_t columns) {
   return kFastMaxDenseSlots + FastSparseSlots(columns);
 }
 
-// The keys of four lines, to be solved side by side. Keys are rows; of rows
+// The keys of four lines, which are solved side by side. Keys are rows; of rows
 // that contradict each other, the earlier hold.
 constexpr uint32_t kFastLanes = 4;
 constexpr uint32_t kFastFingerprintBytes = (kFastMaxColumns + 7) / 8;
@@ -87,7 +87,7 @@ struct FastLines {
   char lines[kFastLanes][kFastLineSize];
   uint32_t contradicted_count[kFastLanes];
   uint8_t contradicted[kFastLanes][kFastMaxRows];
-  // The solver's; zeros at first, later what it leaves there.
+  // Memory of the solver: zeros at first, later what the last call left there.
   alignas(32) uint64_t
       words[kFastMaxDenseSlots + 8 * kFastFingerprintBytes][kFastLanes];
   uint8_t fingerprints[kFastFingerprintBytes][kFastLanes][kFastMaxDenseSlots];
@@ -97,7 +97,7 @@ namespace {
 
 struct FastEquation {
   uint64_t row;
-  uint64_t sparse_slot;  // Which of FastSparseSlots, if there are any.
+  uint64_t sparse_slot;  // One of FastSparseSlots, if there are any.
   uint64_t fingerprint;  // In its lowest bits.
 };
 
@@ -115,8 +115,8 @@ inline FastEquation FastEquationOf(uint64_t digest, uint32_t columns) {
 
 }  // namespace
 
-// FilterState as these use it: unit[0] the lines, slot_count their number,
-// parameter the columns.
+// These functions read FilterState: unit[0] holds the lines, slot_count is
+// their number, parameter is the columns.
 struct FastKernel {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,

@@ -35,15 +35,15 @@ inline FastPlace FastPlaceOf(uint64_t digest, uint64_t line_count) {
 }
 
 // The XOR of the first kGroups groups of kColumns bits, in the lowest kColumns
-// bits. Bits behind the groups are 0.
+// bits. Bits after the groups are 0.
 template <uint32_t kColumns, uint32_t kGroups, typename Word>
 inline uint32_t XorOfGroups(Word bits) {
   constexpr uint32_t kBits = 8 * sizeof(Word);
   for (uint32_t step = 8; step > 0; step /= 2) {
     if (step >= kGroups) continue;
-    // What comes in from the other side of the word is not looked at in the
-    // last step, or where there is nothing behind the groups. To rotate takes
-    // fewer instructions than to shift.
+    // Rotates, which takes fewer instructions than a shift, if the bits that
+    // come in from the other side of the word do no harm: in the last step, or
+    // if no bits follow the groups.
     const uint32_t distance = step * kColumns;
     const bool rotate = step == 1 || kColumns * kGroups == kBits;
     bits ^= bits >> distance | (rotate ? bits << (kBits - distance) : 0);
@@ -51,9 +51,9 @@ inline uint32_t XorOfGroups(Word bits) {
   return static_cast<uint32_t>(bits);
 }
 
-// For kernels that look up bytes of the row by registers of 16 bytes: for each
-// byte of the line, the byte of the row that it meets; 255, for which they get
-// a 0, for bytes without slots.
+// For kernels that shuffle bytes of the row in 16-byte registers: the byte of
+// the row for each byte of the line; 255, for which a shuffle gives 0, for
+// bytes without slots.
 struct RowIndex {
   alignas(16) uint8_t of[kFastLineSize];
 };
@@ -88,7 +88,7 @@ inline uint32_t FastThreshold(const char* line) {
                        : static_cast<uint8_t>(line[kFastThresholdByte]);
 }
 
-// A key that is not stored in its home.
+// Looks up a key that is not stored in its home.
 template <typename Ops, uint32_t kColumns>
 __attribute__((noinline)) bool FastMayContainCarried(const FilterState& state,
                                                      uint64_t line,

@@ -36,7 +36,7 @@ struct NeonOps {
       pieces[i] =
           vandq_u8(Load(line + i * kPiece), vqtbl1q_u8(rows, vld1q_u8(index)));
     }
-    if (kColumns == 8) {  // All have the same columns.
+    if (kColumns == 8) {  // All pieces have the same columns.
       const uint8x16_t all = veorq_u8(veorq_u8(pieces[0], pieces[1]),
                                       veorq_u8(pieces[2], pieces[3]));
       const uint8x16_t both = veorq_u8(all, vextq_u8(all, all, 8));

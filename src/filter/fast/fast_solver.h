@@ -38,7 +38,7 @@ inline void StoreWord(uint64_t word, void* bytes) {
   memcpy(bytes, &word, sizeof(word));
 }
 
-// Byte i of words[j] becomes byte j of words[i], of eight.
+// Byte i of words[j] becomes byte j of words[i], for eight words.
 inline void TransposeBytes(Lanes* words) { Transpose<8, 8>(words); }
 
 // Bit i of byte j becomes bit j of byte i.
@@ -92,7 +92,7 @@ class FastSolver {
     io_.contradicted[k][io_.contradicted_count[k]++] = static_cast<uint8_t>(i);
   }
   uint32_t SideBytes() const { return (columns_ + 7) / 8; }
-  // Both return how many rows are to be solved. Not inlined, that their loops
+  // Both return the number of rows to solve. Not inlined, so that their loops
   // have all registers.
   template <uint32_t kBytes>
   __attribute__((noinline)) uint32_t LoadRows(uint32_t k);
@@ -107,15 +107,15 @@ class FastSolver {
   FastLines& io_;
   const uint32_t columns_;
   const uint32_t dense_slots_;
-  // First rows, then columns: those of the slots, and behind them the sides.
+  // First rows, then columns: those of the slots, then the right-hand sides.
   Lanes* const words_;
   Lanes rows_ = {};
   Lanes pivots_[kFastMaxDenseSlots];
   Lanes slots_[kSideBytes * kByteColumns] = {};  // By column.
-  // With sparse slots, which of the given rows are to be solved.
+  // With sparse slots, the indexes of the given rows to solve.
   uint8_t given_[kLanes][kMaxRows];
   SparsePivot sparse_[kLanes][kMaxSparseSlots];
-  char sparse_bytes_[kLanes][kMaxSparseBytes];  // As in a line.
+  char sparse_bytes_[kLanes][kMaxSparseBytes];  // Laid out as in a line.
 };
 
 template <uint32_t kBytes>
@@ -172,7 +172,7 @@ uint32_t FastSolver::LoadRowsWithSparseSlots(uint32_t k) {
   return count;
 }
 
-// The fingerprints as columns, behind those of the slots.
+// Stores the fingerprints as columns, after those of the slots.
 void FastSolver::LoadSides() {
   for (uint32_t b = 0; b < SideBytes(); ++b) {
     Lanes sides[kByteColumns];
@@ -203,7 +203,7 @@ void FastSolver::FindContradictions(Lanes rest) {
   }
 }
 
-// A slot is its pivot row's side; without a pivot row, 0.
+// A slot gets the right-hand side of its pivot row; without a pivot row, 0.
 template <uint32_t kCount>
 void FastSolver::FillDenseSlots(uint32_t first_column) {
   const Lanes* const sides = words_ + dense_slots_ + first_column;
@@ -225,7 +225,8 @@ void FastSolver::FillDenseSlots(uint32_t first_column) {
   }
 }
 
-// A sparse slot makes its pivot row right; without a pivot row, it is 0.
+// A sparse slot gets the bit that makes its pivot row hold; without a pivot
+// row, 0.
 void FastSolver::FillSparseSlots(uint32_t k) {
   char* out = sparse_bytes_[k];
   for (uint32_t slot = 0; slot < FastSparseSlots(columns_); slot += 8) {

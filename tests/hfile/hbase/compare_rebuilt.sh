@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# compare_rebuilt.sh ROWBLOOM: lets the tool ROWBLOOM write the golden files
-# anew, each with its configuration, and asks HBase whether they are good and
-# answer as the originals do. JSON lines; exit code 1 if one does not.
+# compare_rebuilt.sh ROWBLOOM: rewrites the golden files with the tool ROWBLOOM,
+# each with its configuration, and asks HBase whether they are valid and answer
+# as the originals do. Prints JSON lines; exit code 1 if a file fails.
 set -eu
 [ $# -eq 1 ] || { echo "usage: compare_rebuilt.sh ROWBLOOM" >&2; exit 2; }
 rowbloom=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# hbase_peer.sh COMMAND...: HBase's own store file writer and reader, built when
-# it is not. Without a command: the list of them.
+# hbase_peer.sh COMMAND...: runs HBase's own store file writer and reader, and
+# builds it first if necessary. Without a command, lists the commands.
 set -eu
 here=$(dirname "$0")
 build=$here/../../../build/hbase_peer

@@ -46,8 +46,8 @@ public final class GuavaGolden {
     return new Keys<Integer>(Funnels.integerFunnel(), i -> (i - 150) * 7654321);
   }
 
-  // Guava reads filters of the first strategy and makes none any more: only its
-  // own package can.
+  // Guava reads filters of the first strategy, but only code in its own package
+  // can still make them.
   @SuppressWarnings("unchecked")
   private static <T> BloomFilter<T> create(Keys<T> keys, double fpp,
       int strategy) throws Exception {
@@ -76,7 +76,7 @@ public final class GuavaGolden {
     filter.writeTo(stream);
     name = name.replace("PROBES", "" + stream.toByteArray()[1]);
     Files.write(directory.resolve(name + ".bin"), stream.toByteArray());
-    // One character for each key: what Guava answers.
+    // The text has Guava's answer for each key, one character each.
     StringBuilder answers = new StringBuilder();
     for (int i = 0; i < KEYS; ++i) {
       answers.append(filter.mightContain(keys.key().apply(i)) ? '1' : '0');
@@ -109,7 +109,7 @@ public final class GuavaGolden {
         write(directory, funnel + "_mitz64", keys(funnel), 0.03, 1);
       }
       write(directory, "utf8_mitz64_low_rate", keys("utf8"), 1e-6, 1);
-      // Releases differ in how they round here: 5 probes or 6.
+      // Releases round differently here: to 5 probes or to 6.
       write(directory, "utf8_mitz64_border_PROBES", keys("utf8"), 0.02208, 1);
       return;
     }

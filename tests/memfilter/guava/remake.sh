@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # remake.sh GUAVA_JAR DIRECTORY: compiles GuavaGolden.java and has Guava write
-# its golden files to DIRECTORY; then has it read those that are there, also
-# what rowbloom wrote, and compares its answers with the .txt beside each.
-# Debian's libguava-java has /usr/share/java/guava.jar. Needs a JDK.
+# its golden files to DIRECTORY; then has Guava read the files there, including
+# those that rowbloom wrote, and compares its answers with the .txt beside each
+# file. Debian's libguava-java has /usr/share/java/guava.jar. Needs a JDK.
 set -euo pipefail
 
 if [ $# -ne 2 ]; then

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rowbloom that was compiled for another minor release than the RocksDB that
-// is loaded refuses to work. Only the number of the release is another here, so
-// that a function that forgets to refuse succeeds.
+// A rowbloom that was compiled for a minor release other than that of the
+// loaded RocksDB refuses to work. Only the release number differs here, so that
+// a function that forgets to refuse succeeds.
 
 #include <memory>
 #include <string>
@@ -168,7 +168,7 @@ TEST_F(AnotherReleaseDb, RowsAreNotRead) {
   }
 }
 
-// The constructor would look at comparator and options.
+// Without the refusal, the constructor would read comparator and options.
 TEST(AnotherRelease, RowsCallNeitherDatabaseNorColumnFamily) {
   const RocksDbRows rows(nullptr, nullptr, KeyCodec::Ordered());
   bool exists = true;

@@ -19,7 +19,7 @@ namespace {
 
 rocksdb::Status Run(const std::string& path, const std::string& text) {
   rocksdb::ConfigOptions config;
-  config.ignore_unsupported_options = false;  // Or a loss goes unnoticed.
+  config.ignore_unsupported_options = false;  // Else a loss goes unnoticed.
   config.input_strings_escaped = false;
   rocksdb::Options options;
   rocksdb::Status status =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stock tools over a database that uses rowbloom, with the library for
-// LD_PRELOAD; and, as the control, what they do without it.
+// Tests stock tools on a database that uses rowbloom, with the library for
+// LD_PRELOAD and, as the control, without it.
 
 #include <filesystem>
 #include <memory>
@@ -43,7 +43,7 @@ class Preload : public ::testing::Test {
 
   std::string Path(const std::string& name) const { return base_ + "/" + name; }
 
-  // `preload`: kNone or a library.
+  // `preload` is kNone or a library.
   ToolResult Run(const std::string& preload, const std::string& program,
                  std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"LD_PRELOAD=" + preload, program});
@@ -62,7 +62,7 @@ class Preload : public ::testing::Test {
     return key;
   }
 
-  // Two SSTs of cells of the same 1000 rows.
+  // Writes two SSTs of cells of the same 1000 rows.
   void WriteDatabase(const KeyCodec& codec = KeyCodec::Ordered()) const {
     RocksDbOptions filters;
     filters.key_codec = codec;
@@ -88,7 +88,7 @@ class Preload : public ::testing::Test {
     }
   }
 
-  // Name and size of the filter of each live SST.
+  // Returns name and size of the filter of each live SST.
   std::vector<std::pair<std::string, uint64_t>> Filters() const {
     std::unique_ptr<DB> db;
     EXPECT_TRUE(OpenDb(
@@ -189,7 +189,7 @@ TEST_F(PreloadSstDump, ShowsThePolicyAndReadsTheSst) {
   EXPECT_THAT(result.out, HasSubstr("# entries for filter: 2000"));
 }
 
-// Of a run of db_bench by that OPTIONS file.
+// Runs db_bench with that OPTIONS file.
 class PreloadDbBench : public Preload {
  protected:
   void SetUp() override {
@@ -197,8 +197,8 @@ class PreloadDbBench : public Preload {
     SKIP_WITHOUT(ROWBLOOM_DB_BENCH);
   }
 
-  // Reads of absent keys that a filter spared, of 2000. To the codec the keys
-  // of db_bench are rows of 8 bytes and a qualifier.
+  // Returns how many of 2000 reads of absent keys a filter spared. To the
+  // codec, the keys of db_bench are rows of 8 bytes and a qualifier.
   int Spared(const std::string& preload) const {
     WriteDatabase(KeyCodec::FixedRow(8));
     const ToolResult result =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HBase's answers to a table of questions: printed, or compared with those in
-// the table.
+// Prints HBase's answers to a table of questions, or compares them with the
+// answers in the table.
 
 package rowbloom;
 
@@ -27,7 +27,7 @@ final class Answers {
     System.out.print(table);
   }
 
-  // False if an answer differs, which the JSON that it prints counts.
+  // Returns false if an answer differs; the printed JSON counts such answers.
   static boolean compare(Path file, Path questions) throws IOException {
     int asked = 0;
     int onlyHBaseMaybe = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast HBase's reader answers from a file's filters, with all chunks in its
-// block cache, and how fast it opens the file: CPU time of one thread, medians
-// after a warm-up.
+// Measures how fast HBase's reader answers from a file's filters, with all
+// chunks in its block cache, and how fast it opens the file. The times are
+// medians of one thread's CPU time after a warm-up.
 
 package rowbloom;
 
@@ -20,7 +20,7 @@ import org.apache.hadoop.hbase.util.BloomFilter;
 import org.apache.hadoop.hbase.util.VersionInfo;
 
 final class Bench {
-  // Short ones, of which most are not interrupted.
+  // Rounds are so short that most are not interrupted.
   private static final int WARM_UP_ROUNDS = 200;
   private static final int ROUNDS = 300;
   private static final int LOOKUPS_PER_ROUND = 20000;
@@ -35,7 +35,7 @@ final class Bench {
         .filter(q -> q.kind() == Question.Kind.ROW).toList();
     if (rows.isEmpty()) throw new IOException("no question of kind ROW");
     byte[][] keys = rows.stream().map(Question::row).toArray(byte[][]::new);
-    // A region server has its Scan before it comes to the files.
+    // A region server has its Scan before it reaches the files.
     Scan[] scans = rows.stream().map(q -> new Scan(new Get(q.row())))
         .toArray(Scan[]::new);
     try (FilterAnswers filters = StoreFiles.open(file)) {
@@ -76,7 +76,7 @@ final class Bench {
       long time = THREAD.getCurrentThreadCpuTime() - start;
       if (round >= 0) rounds[round] = (double) time / LOOKUPS_PER_ROUND;
     }
-    if (sum < 0) throw new IllegalStateException();  // The sum is used.
+    if (sum < 0) throw new IllegalStateException();  // This uses the sum.
     return median(rounds);
   }
 
@@ -86,7 +86,7 @@ final class Bench {
       long start = THREAD.getCurrentThreadCpuTime();
       FilterAnswers filters = StoreFiles.open(file);
       long time = THREAD.getCurrentThreadCpuTime() - start;
-      filters.close();  // Not measured: it searches the cache.
+      filters.close();  // Not measured: close() searches the cache.
       if (i >= 0) opens[i] = time / 1e3;
     }
     return median(opens);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Synthetic cells for a Spec, the same ones at every run.
+// Makes synthetic cells for a Spec, the same ones in each run.
 
 package rowbloom;
 
@@ -39,7 +39,7 @@ final class Cells {
         : InnerStoreCellComparator.INNER_STORE_COMPARATOR;
   }
 
-  // In the order of the file.
+  // Returns the cells in file order.
   static List<KeyValue> of(Spec spec) {
     Cells cells = new Cells(spec);
     int number = 0;
@@ -58,17 +58,17 @@ final class Cells {
 
   private byte[] row(int i) {
     return switch (spec.get("keys")) {
-      // Every second number: the others are for the questions.
+      // The cells use every second number; the questions use the others.
       case "text" -> Bytes.toBytes(String.format("row%06d", 2 * i));
       case "binary" -> bytes(1 + random.nextInt(24));
-      // Lengths whose vint takes one, two and three bytes.
+      // The vint of such a length takes one, two or three bytes.
       case "long" -> bytes(100 + random.nextInt(300));
-      // Several rows of each prefix; some rows are shorter than that.
+      // A prefix has several rows; some rows are shorter than the prefix.
       case "users" -> Bytes.toBytes(i % 11 == 0 ? "u" + i
           : String.format("user%04d/%d", i / 4, random.nextInt(1000000)));
-      // Regions: table, start key, id.
+      // Region names are table, start key and id.
       case "regions" -> regionName(String.format("%05d", 7 * i), i);
-      // With bytes before the comma in the start keys.
+      // Start keys contain bytes that sort before the comma.
       case "binaryRegions" ->
           regionName(String.format("%c%04d", random.nextInt(0x60), i), i);
       default -> throw new IllegalArgumentException(spec.get("keys"));
@@ -95,7 +95,7 @@ final class Cells {
       if (i % (2 * every) == 0) {
         add(row, EMPTY, 90, KeyValue.Type.DeleteFamilyVersion);
       }
-      // Some rows are nothing but deleted.
+      // Some rows have only a delete.
       if (i % (4 * every) == 0) return;
     }
     int quals = spec.getInt("quals");
@@ -126,7 +126,7 @@ final class Cells {
     cells.add(cell);
     if (!spec.getBoolean("mvcc")) return;
     cell.setSequenceId(1000 + random.nextInt(1000000));
-    // The same key once more, older.
+    // The same key recurs with an older sequence id.
     if (random.nextInt(16) == 0) {
       KeyValue older = new KeyValue(row, FAMILY, qualifier, TIMESTAMP + time,
           type, value(), tags());
@@ -143,7 +143,7 @@ final class Cells {
     return value;
   }
 
-  // Of few kinds, so that a dictionary finds them again.
+  // Tags are of few kinds, so that a dictionary finds them again.
   private List<Tag> tags() {
     if (spec.get("tags").equals("none")) return null;
     List<Tag> tags = new ArrayList<>();
@@ -154,7 +154,7 @@ final class Cells {
     return tags;
   }
 
-  // A checksum over cells: of each, key, value and tags after their lengths
+  // Adds a cell to a checksum: key, value and tags, each after its length
   // (int), and the sequence id (long), all big-endian.
   static void digest(KeyValue cell, CRC32 crc) {
     byte[] key = PrivateCellUtil.getCellKeySerializedAsKeyValueKey(cell);

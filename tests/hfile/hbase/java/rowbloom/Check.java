@@ -33,7 +33,7 @@ final class Check {
     reader = filters.reader().getHFileReader();
   }
 
-  // False if the file is bad, which the JSON that it prints explains.
+  // Returns false if the file is bad; the printed JSON explains why.
   static boolean run(Path file) throws IOException {
     try (FilterAnswers filters = StoreFiles.open(file)) {
       Check check = new Check(filters);
@@ -68,7 +68,7 @@ final class Check {
     }
   }
 
-  // Without the sequence id: the data index has none.
+  // The key lacks the sequence id, as the data index does.
   private static Cell key(KeyValue cell) {
     return new KeyValue.KeyOnlyKeyValue(
         PrivateCellUtil.getCellKeySerializedAsKeyValueKey(cell));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a file and what HBase says of it. The README of the golden data
-// describes them.
+// Writes a file and HBase's answers about it. The README of the golden data
+// describes both.
 
 package rowbloom;
 

@@ -27,7 +27,7 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    // Before the first logger: HBase tells of filters that it gives up.
+    // This must precede the first logger: HBase logs filters that it gives up.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "error");
     int exitCode = 1;
     try {

@@ -35,7 +35,7 @@ record Question(Kind kind, byte[] row, byte[] qualifier, boolean expected) {
         fromHex(fields[2]), fields.length > 3 && fields[3].equals("1"));
   }
 
-  // Of a table that may be compressed.
+  // Reads a table that may be compressed.
   static List<Question> read(Path path) throws IOException {
     List<Question> questions = new ArrayList<>();
     try (InputStream file = Files.newInputStream(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to ask a file of known cells: what it holds, and what lies around that.
+// Asks a file of known cells for its contents and for keys close to them.
 
 package rowbloom;
 
@@ -48,7 +48,7 @@ final class Questions {
         || PrivateCellUtil.isDeleteFamilyVersion(cell);
   }
 
-  // Whether "absent" would be wrong.
+  // Returns true if "absent" would be wrong.
   boolean isPresent(Question question) {
     byte[] row = question.row();
     return switch (question.kind()) {
@@ -86,7 +86,7 @@ final class Questions {
     }
   }
 
-  // At most so many, spread over all.
+  // Returns about `most` rows, spread over all.
   private List<byte[]> someRows(int most) {
     List<byte[]> all = new ArrayList<>(columns.keySet());
     List<byte[]> some = new ArrayList<>();
@@ -96,7 +96,7 @@ final class Questions {
     return some;
   }
 
-  // Mostly absent rows that lie near, and one that lies anywhere.
+  // Returns mostly absent rows close to `row`, and one with a random byte.
   private List<byte[]> neighbours(byte[] row) {
     List<byte[]> near = new ArrayList<>();
     near.add(Arrays.copyOf(row, row.length + 1));
@@ -145,7 +145,8 @@ final class Questions {
     }
   }
 
-  // Every second one is for a row of these cells, the others lie near.
+  // Prints questions: every second one is for a row of these cells, the others
+  // for rows close to one.
   static void printRows(List<KeyValue> cells, int count) {
     Random random = new Random(count);
     StringBuilder table = new StringBuilder();

@@ -26,8 +26,8 @@ record Read(byte[] start, boolean includeStart, byte[] stop,
     return scan;
   }
 
-  // Whether the read has to see this cell: a column of its, or a delete of
-  // the whole row.
+  // Returns true if the read must see this cell: one of its columns, or a
+  // delete of the whole row.
   boolean wants(Cell cell) {
     byte[] row = CellUtil.cloneRow(cell);
     int afterStart = Bytes.compareTo(row, start);

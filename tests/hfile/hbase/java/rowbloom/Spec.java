@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a file is to be like: "name=NAME key=value ...", one line for each.
+// Describes a file: "name=NAME key=value ...", one line for each.
 
 package rowbloom;
 
@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 final class Spec {
-  // All keys, with what holds where a line does not name them: HBase's own
-  // defaults, where it has one. asked=false: no questions.
+  // All keys with their default values, which are HBase's own where it has one.
+  // asked=false: no questions.
   private static final String DEFAULTS =
       "name= type=ROW prefix=0 bloomBlock=131072 err=0.01 fold=7 hash=murmur"
           + " bloom=true delfam=true comp=NONE enc=NONE ck=CRC32C bpc=16384"

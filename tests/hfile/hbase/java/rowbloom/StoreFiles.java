@@ -41,13 +41,13 @@ final class StoreFiles {
 
   private static final Configuration CONF = configuration();
   private static final FileSystem FILES = fileSystem();
-  // As a region server has one, for all files.
+  // All files share one cache, as in a region server.
   private static final CacheConfig CACHE =
       new CacheConfig(CONF, BlockCacheFactory.createBlockCache(CONF));
 
   private StoreFiles() {}
 
-  // Gives the key of encrypted files: the same one for all.
+  // Gives the same key for all encrypted files.
   public static final class FixedKey implements KeyProvider {
     @Override
     public void init(String parameters) {}
@@ -74,7 +74,7 @@ final class StoreFiles {
     for (Compression.Algorithm codec : List.of(Compression.Algorithm.SNAPPY,
         Compression.Algorithm.LZ4, Compression.Algorithm.ZSTD,
         Compression.Algorithm.LZO)) {
-      codec.reload(conf);  // They have read HBase's defaults.
+      codec.reload(conf);  // The codecs have read HBase's defaults.
     }
     conf.set(HConstants.CRYPTO_KEYPROVIDER_CONF_KEY, FixedKey.class.getName());
     conf.set(HConstants.CRYPTO_MASTERKEY_NAME_CONF_KEY, "master");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a region server's reader answers from the Bloom filters of a store
-// file. In HBase's package: the methods that decide are not public.
+// Gives the answers of a region server's reader from the Bloom filters of a
+// store file. It is in HBase's package because the methods that decide are not
+// public.
 
 package org.apache.hadoop.hbase.regionserver;
 
@@ -30,8 +31,8 @@ public final class FilterAnswers implements Closeable {
     FileStatus status = fs.getFileStatus(path);
     StoreFileInfo info = new StoreFileInfo(conf, fs,
         status.getModificationTime(), path, status.getLen(), null, null, true);
-    // The type that the column family has only says whether filters are used;
-    // which one, the file says.
+    // The column family's type only says whether filters are used; the file
+    // says which one.
     file = new HStoreFile(info, BloomType.ROW, cache,
         new BloomFilterMetrics());
     file.initReader();
@@ -44,7 +45,7 @@ public final class FilterAnswers implements Closeable {
     return reader;
   }
 
-  // Null if there is none.
+  // Returns null if the file has no general filter.
   public BloomFilter general() {
     return general;
   }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "budget/budget_listener.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "budget/live_tree.h"
+#include "release.h"
+#include "rocksdb/db.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb_budget.h"
+#include "status.h"
+
+namespace rowbloom {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+constexpr size_t kReadsPerEvent = 8;
+
+// Lists the SSTs of all column families, since RocksDB lists no others without
+// a handle.
+void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
+  const std::map<std::string, uint64_t> changes = LiveTrees::Changes(*logger);
+  const auto start = LiveTree::Clock::now();
+  std::vector<rdb::ColumnFamilyMetaData> column_families;
+  db->GetAllColumnFamilyMetaData(&column_families);
+  const auto took = LiveTree::Clock::now() - start;
+  std::set<std::string> names;
+  for (const rdb::ColumnFamilyMetaData& column_family : column_families) {
+    const auto before = changes.find(column_family.name);
+    LiveTrees::FindOrAdd(logger, column_family.name)
+        ->SetFiles(before == changes.end() ? 0 : before->second,
+                   FilesOf(column_family), took);
+    names.insert(column_family.name);
+  }
+  LiveTrees::KeepOnly(*logger, names);
+}
+
+// Reads the filter properties of SSTs from before the open, or ingested.
+void ReadUnknownFilters(rdb::DB* db, LiveTree* tree) {
+  const LiveFiles unknown = tree->TakeUnknown(kReadsPerEvent);
+  if (unknown.empty()) return;
+  rdb::BlockBasedTableOptions table_options;
+  table_options.no_block_cache = true;
+  rdb::Options options;
+  options.env = db->GetEnv();
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  for (const auto& [number, file] : unknown) {
+    rdb::SstFileReader reader(options);
+    if (!reader.Open(file.path).ok()) continue;  // Deleted, or not ours.
+    const auto properties = reader.GetTableProperties();
+    if (properties != nullptr) {
+      tree->LearnFilter(number, FileFilter::Of(*properties));
+    }
+  }
+}
+
+// The tree of a column family, brought up to date as far as possible.
+std::shared_ptr<LiveTree> TreeOf(rdb::DB* db, const std::string& name,
+                                 std::optional<uint32_t> id = std::nullopt) {
+  const std::shared_ptr<rdb::Logger> logger = db->GetDBOptions().info_log;
+  if (logger == nullptr) return nullptr;
+  std::shared_ptr<LiveTree> tree = LiveTrees::FindOrAdd(logger, name, id);
+  if (tree->WantsFiles(LiveTree::Clock::now())) ListFiles(db, logger);
+  ReadUnknownFilters(db, tree.get());
+  return tree;
+}
+
+std::vector<uint64_t> NumbersOf(
+    const std::vector<rdb::CompactionFileInfo>& files) {
+  std::vector<uint64_t> numbers;
+  numbers.reserve(files.size());
+  for (const rdb::CompactionFileInfo& file : files) {
+    numbers.push_back(file.file_number);
+  }
+  return numbers;
+}
+
+uint64_t SizeOf(const rdb::TableProperties& properties) {
+  return properties.data_size + properties.index_size + properties.filter_size;
+}
+
+// The paths are the keys of `all_properties`.
+LiveFiles FilesOf(const std::vector<rdb::CompactionFileInfo>& infos,
+                  const std::vector<std::string>& paths,
+                  const rdb::TablePropertiesCollection& all_properties) {
+  LiveFiles files;
+  for (size_t i = 0; i < infos.size() && i < paths.size(); ++i) {
+    LiveFile& file = files[infos[i].file_number];
+    file.level = infos[i].level;
+    const auto properties = all_properties.find(paths[i]);
+    if (properties == all_properties.end()) continue;
+    file.filter = FileFilter::Of(*properties->second);
+    file.size_bytes = SizeOf(*properties->second);
+  }
+  return files;
+}
+
+}  // namespace
+
+void BudgetListener::OnFlushBegin(rdb::DB* db,
+                                  const rdb::FlushJobInfo& info) noexcept {
+  TreeOf(db, info.cf_name, info.cf_id);
+}
+
+void BudgetListener::OnFlushCompleted(rdb::DB* db,
+                                      const rdb::FlushJobInfo& info) noexcept {
+  const rdb::TableProperties& properties = info.table_properties;
+  if (properties.num_entries == 0) return;  // Nothing was written.
+  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
+  if (tree == nullptr) return;
+  LiveFile file;
+  file.order = info.largest_seqno;
+  file.size_bytes = SizeOf(properties);
+  file.filter = FileFilter::Of(properties);
+  tree->FlushCompleted(info.file_number, std::move(file));
+}
+
+void BudgetListener::OnCompactionBegin(
+    rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept {
+  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
+  if (tree == nullptr) return;
+  tree->CompactionBegan(
+      info.job_id, static_cast<uint32_t>(info.output_level),
+      FilesOf(info.input_file_infos, info.input_files, info.table_properties));
+}
+
+void BudgetListener::OnCompactionCompleted(
+    rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept {
+  const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
+  if (tree == nullptr) return;
+  tree->CompactionCompleted(info.job_id, info.status.ok(),
+                            NumbersOf(info.input_file_infos),
+                            FilesOf(info.output_file_infos, info.output_files,
+                                    info.table_properties));
+}
+
+void BudgetListener::OnExternalFileIngested(
+    rdb::DB* db, const rdb::ExternalFileIngestionInfo& info) noexcept {
+  const std::shared_ptr<rdb::Logger> logger = db->GetDBOptions().info_log;
+  if (logger != nullptr) {
+    LiveTrees::FindOrAdd(logger, info.cf_name)->SetStale();
+  }
+  TreeOf(db, info.cf_name);
+}
+
+std::shared_ptr<rdb::EventListener> NewRocksDbBudgetListener(
+    rdb::Status* error) {
+  if (!IsOk(CheckRocksDbRelease(), error)) return nullptr;
+  return std::make_shared<BudgetListener>();
+}
+
+}  // namespace rowbloom

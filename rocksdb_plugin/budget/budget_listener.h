@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tells LiveTrees of flushes, compactions and ingested files. Made by
+// NewRocksDbBudgetListener(), or from an options string by its name.
+//
+// RocksDB calls it without its own mutex, on whatever thread does the work; its
+// methods call back into the database, and hold nothing while they do.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_
+
+#include <string>
+
+#include "rocksdb/listener.h"
+
+namespace rowbloom {
+
+class BudgetListener final : public ROCKSDB_NAMESPACE::EventListener {
+ public:
+  static const char* kClassName() { return "rowbloom.BudgetListener"; }
+
+  const char* Name() const noexcept override { return kClassName(); }
+  void OnFlushBegin(
+      ROCKSDB_NAMESPACE::DB* db,
+      const ROCKSDB_NAMESPACE::FlushJobInfo& info) noexcept override;
+  void OnFlushCompleted(
+      ROCKSDB_NAMESPACE::DB* db,
+      const ROCKSDB_NAMESPACE::FlushJobInfo& info) noexcept override;
+  void OnCompactionBegin(
+      ROCKSDB_NAMESPACE::DB* db,
+      const ROCKSDB_NAMESPACE::CompactionJobInfo& info) noexcept override;
+  void OnCompactionCompleted(
+      ROCKSDB_NAMESPACE::DB* db,
+      const ROCKSDB_NAMESPACE::CompactionJobInfo& info) noexcept override;
+  void OnExternalFileIngested(
+      ROCKSDB_NAMESPACE::DB* db,
+      const ROCKSDB_NAMESPACE::ExternalFileIngestionInfo& info) noexcept
+      override;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_

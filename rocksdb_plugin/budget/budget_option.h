@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text options that native and composed mode share: the id that may contain
+// the bits, and the options of a budget.
+//
+//   AddBudgetOptions<RocksDbOptions>("rowbloom", &table);
+//   absl::Status status = ParsePolicyId("rowbloom:8", "rowbloom", &bits);
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_OPTION_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_OPTION_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "budget/tree_budget.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/rocksdb_budget_options.h"
+#include "text_option.h"
+
+namespace rowbloom {
+
+// `id` is `policy` or `policy`:BITS_PER_KEY; RocksDB's Configurable reads other
+// options later. *bits_per_key does not change if the id has none.
+inline absl::Status ParsePolicyId(std::string_view id,
+                                  const std::string& policy,
+                                  double* bits_per_key) {
+  if (id == policy) return absl::OkStatus();
+  const size_t name_size = policy.size() + 1;
+  if (id.substr(0, name_size) == policy + ":" &&
+      absl::SimpleAtod(std::string(id.substr(name_size)), bits_per_key)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "filter_policy \"", std::string(id), "\" is neither ", policy, " nor ",
+      policy, ":BITS_PER_KEY nor {id=", policy, ";OPTION=VALUE;...}"));
+}
+
+template <typename Options>
+void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
+  const auto add = [&](const char* name, const OptionText<Options>& text) {
+    table->emplace(name, TextOption<Options>(policy, text));
+  };
+  add("budget_bytes",
+      {[](std::string_view text, Options* o) {
+         return ParseBytes(text, &o->budget_bytes);
+       },
+       [](const Options& o) { return absl::StrCat(o.budget_bytes); }});
+  add("missing_share",
+      NumberText<Options, &Options::missing_share, ValidateMissingShare>());
+  add("size_ratio",
+      NumberText<Options, &Options::size_ratio, ValidateSizeRatio>());
+}
+
+// `options` are valid.
+inline FileBudgetOptions MakeFileBudgetOptions(
+    const RocksDbBudgetOptions& options, double bits_per_key, BudgetMode mode) {
+  FileBudgetOptions result;
+  result.budget.memory = FilterMemory::BitsPerKey(bits_per_key);
+  if (options.budget_bytes > 0) {
+    result.budget.memory =
+        result.budget.memory.AtMostBytes(options.budget_bytes);
+  }
+  result.budget.mode = mode;
+  result.budget.missing_share = options.missing_share;
+  result.size_ratio = options.size_ratio;
+  return result;
+}
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_OPTION_H_

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "budget/live_tree.h"
+#include "policy/composed_policy.h"
+#include "policy/filter_info.h"
+#include "policy/native_policy.h"
+#include "release.h"
+#include "rocksdb/db.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/table.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_blob.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/rocksdb_budget.h"
+#include "status.h"
+
+namespace rowbloom {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+constexpr char kBloom[] = "rocksdb_bloom";
+constexpr char kRibbon[] = "rocksdb_ribbon";
+
+// The filters that a policy writes, and the share of gets that miss.
+struct Asked {
+  std::string filter;
+  double bits_per_key = rowbloom::FilterPolicy::kDefaultBitsPerKey;  // Ours.
+  double missing_share = 0.5;
+  bool is_bloom_in_level_0 = false;
+};
+
+// Expected rates of filters by their size.
+class Rates {
+ public:
+  // `partition_bytes`: 0 without partitions.
+  Rates(const Asked& asked, FilterCost cost, uint64_t partition_bytes)
+      : asked_(asked),
+        large_(std::move(cost)),
+        partition_bytes_(partition_bytes) {
+    if (IsRocksDbs()) return;
+    // A blob's bytes besides its units, which are more for more bits.
+    for (int bits = 1; bits <= rowbloom::FilterPolicy::kMaxBitsPerKey; ++bits) {
+      const auto builder = NewFilterBuilder(PolicyOf(bits));
+      builder->Add(KeyDigest{});
+      const EncodedFilter filter = builder->Finish();
+      overhead_bytes_.push_back(
+          EncodeFilterBlob(filter, std::string(kMetadataSize, '\0')).size() -
+          filter.units.size());
+    }
+  }
+
+  double Of(const RocksDbBudgetFile& file) const {
+    if (file.key_count == 0 || file.filter_bytes == 0) return 1;
+    const double filters =
+        partition_bytes_ == 0
+            ? 1
+            : std::max(1.0, static_cast<double>(file.filter_bytes) /
+                                static_cast<double>(partition_bytes_));
+    const double keys = static_cast<double>(file.key_count) / filters;
+    constexpr double kManyKeys = 1 << 20;
+    if (IsRocksDbs() || keys >= kManyKeys) {
+      return large_.ForBits(file.bits_per_key()).fpr;
+    }
+    return OfSmall(static_cast<uint64_t>(std::ceil(keys)),
+                   static_cast<double>(file.filter_bytes) / filters);
+  }
+
+ private:
+  bool IsRocksDbs() const {
+    return asked_.filter == kBloom || asked_.filter == kRibbon;
+  }
+  rowbloom::FilterPolicy PolicyOf(double bits) const {
+    return rowbloom::FilterPolicy::BitsPerKey(asked_.filter, bits);
+  }
+
+  // A range around the point where `holds` ends: the most bits per key for
+  // which it is true, and the least for which it is false.
+  template <typename Holds>
+  static std::pair<double, double> WhereEnds(const Holds& holds) {
+    double low = rowbloom::FilterPolicy::kMinBitsPerKey;
+    double high = rowbloom::FilterPolicy::kMaxBitsPerKey;
+    constexpr int kHalvings = 20;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (low + high) / 2;
+      (holds(middle) ? low : high) = middle;
+    }
+    return {low, high};
+  }
+
+  // Few keys take the same bytes for many bits per key: uses those nearest to
+  // the policy's average.
+  double OfSmall(uint64_t keys, double bytes) const {
+    const auto size = [&](double bits) {
+      return FilterSizeBytes(PolicyOf(bits), keys);
+    };
+    const double most =
+        WhereEnds([&](double bits) {
+          const auto step = static_cast<size_t>(bits - 1);
+          return static_cast<double>(size(bits) + overhead_bytes_[step]) <=
+                 bytes;
+        }).first;
+    const double least =
+        WhereEnds([&](double bits) { return size(bits) < size(most); }).second;
+    return PolicyOf(
+               std::clamp(asked_.bits_per_key, std::min(least, most), most))
+        .expected_fpr();
+  }
+
+  const Asked asked_;
+  const FilterCost large_;
+  const uint64_t partition_bytes_;
+  std::vector<size_t> overhead_bytes_;  // For 1 bit per key, for 2, ...
+};
+
+// With budget=hits_only no get misses.
+double MissingShare(const RocksDbOptions& options) {
+  return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+}
+double MissingShare(const RocksDbComposedOptions& options) {
+  return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
+}
+
+// True if the policy reads the filters of the policy named `written_with`.
+bool Reads(const rdb::FilterPolicy& policy, const std::string& written_with) {
+  const bool is_ours = written_with == NativePolicy::kClassName();
+  return policy.IsInstanceOf(NativePolicy::kClassName()) == is_ours;
+}
+
+absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
+  if (policy == nullptr) {
+    return absl::FailedPreconditionError(
+        "there is no filter_policy: nothing to compare filters with");
+  }
+  if (const auto* native = policy->CheckedCast<NativePolicy>()) {
+    const RocksDbOptions& options = native->options();
+    return Asked{options.policy.family(), BudgetBitsPerKey(options),
+                 MissingShare(options)};
+  }
+  if (const auto* composed = policy->CheckedCast<ComposedPolicy>()) {
+    return Asked{
+        composed->options().filter == RocksDbFilter::kBloom ? kBloom : kRibbon,
+        composed->options().bits_per_key, MissingShare(composed->options()),
+        composed->options().filter == RocksDbFilter::kHybrid};
+  }
+  const std::string_view name = policy->Name();
+  for (const auto& [prefix, filter] :
+       {std::pair(std::string_view("bloom"), kBloom),
+        std::pair(std::string_view("rocksdb.BuiltinBloom"), kBloom),
+        std::pair(std::string_view("ribbon"), kRibbon)}) {
+    if (name.substr(0, prefix.size()) == prefix) return Asked{filter};
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("filter_policy ", policy->Name(),
+                   ": what its filters cost is known neither to rowbloom nor "
+                   "from RocksDB"));
+}
+
+double BitsPerKey(uint64_t bytes, uint64_t keys) {
+  return keys == 0 ? 0
+                   : 8 * static_cast<double>(bytes) / static_cast<double>(keys);
+}
+
+// Sums up the files, which are in order.
+absl::Status SumUp(const FilterCost& cost, const FilterStats* stats,
+                   RocksDbBudgetReport* report) {
+  std::map<int, FilterStatsSnapshot> observed;
+  if (stats != nullptr) observed = stats->Levels();
+  std::vector<RunFilters> runs;
+  std::vector<size_t> level_of_run;
+  std::vector<size_t> run_of_file;
+  std::optional<int> last_level;
+  for (const RocksDbBudgetFile& file : report->files) {
+    if (last_level != file.level) {
+      RocksDbBudgetLevel& added = report->levels.emplace_back();
+      added.level = file.level;
+      added.expected_fpr = 0;
+      added.observed = observed[file.level];
+    }
+    RocksDbBudgetLevel& level = report->levels.back();
+    if (last_level != file.level || file.level == 0) {
+      ++level.run_count;
+      runs.push_back({{0}, 0, 0});
+      level_of_run.push_back(report->levels.size() - 1);
+    }
+    run_of_file.push_back(runs.size() - 1);
+    last_level = file.level;
+    ++level.file_count;
+    level.key_count += file.key_count;
+    level.filter_bytes += file.filter_bytes;
+    report->key_count += file.key_count;
+    report->filter_bytes += file.filter_bytes;
+    // Holds sums until the division below.
+    const auto keys = static_cast<double>(file.key_count);
+    level.expected_fpr += keys * file.expected_fpr;
+    runs.back().run.key_count += file.key_count;
+    runs.back().bits_per_key += 8 * static_cast<double>(file.filter_bytes);
+    runs.back().fpr += keys * file.expected_fpr;
+  }
+  for (RunFilters& run : runs) {
+    const auto keys = static_cast<double>(run.run.key_count);
+    run.bits_per_key = keys > 0 ? run.bits_per_key / keys : 0;
+    run.fpr = keys > 0 ? std::min(1.0, run.fpr / keys) : 1;
+  }
+  absl::StatusOr<TreeWaste> waste =
+      MeasureWaste(cost, runs, report->missing_share);
+  if (!waste.ok()) return waste.status();
+  report->waste = *std::move(waste);
+  for (RocksDbBudgetLevel& level : report->levels) {
+    level.bits_per_key = BitsPerKey(level.filter_bytes, level.key_count);
+    level.expected_fpr =
+        level.key_count == 0
+            ? 1
+            : level.expected_fpr / static_cast<double>(level.key_count);
+  }
+  for (size_t i = 0; i < runs.size(); ++i) {
+    report->levels[level_of_run[i]].expected_wasted_reads +=
+        report->waste.runs[i].wasted_reads;
+  }
+  // A get asks one SST of a run, each in proportion to its keys.
+  for (size_t i = 0; i < report->files.size(); ++i) {
+    RocksDbBudgetFile& file = report->files[i];
+    const auto keys = static_cast<double>(file.key_count);
+    const RunFilters& run = runs[run_of_file[i]];
+    const double all = static_cast<double>(run.run.key_count) * run.fpr;
+    if (all == 0) continue;
+    file.expected_wasted_reads =
+        report->waste.runs[run_of_file[i]].wasted_reads *
+        (keys * file.expected_fpr / all);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+double RocksDbBudgetFile::bits_per_key() const {
+  return BitsPerKey(filter_bytes, key_count);
+}
+
+absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
+    rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
+    const FilterStats* stats) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  const rdb::Options options = db->GetOptions(column_family);
+  const auto* table_options =
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+  const rdb::FilterPolicy* policy =
+      table_options == nullptr ? nullptr : table_options->filter_policy.get();
+  const absl::StatusOr<Asked> asked = AskedBy(policy);
+  if (!asked.ok()) return asked.status();
+  const absl::StatusOr<FilterCost> cost = FilterCost::OfName(asked->filter);
+  if (!cost.ok()) return cost.status();
+
+  rdb::ColumnFamilyMetaData listed;
+  db->GetColumnFamilyMetaData(column_family, &listed);
+  rdb::TablePropertiesCollection properties;
+  const rdb::Status status =
+      db->GetPropertiesOfAllTables(column_family, &properties);
+  if (!status.ok()) return FromRocksDb(status);
+  LiveFiles live = FilesOf(listed);
+  std::vector<const LiveFile*> in_order;
+  std::set<std::string> unread;
+  for (auto& [number, file] : live) {
+    // An SST that was made or deleted in between stays unknown, or out.
+    const auto of_file = properties.find(file.path);
+    if (of_file != properties.end()) {
+      file.filter = FileFilter::Of(*of_file->second);
+      if (!Reads(*policy, of_file->second->filter_policy_name)) {
+        unread.insert(file.path);
+      }
+    }
+    in_order.push_back(&file);
+  }
+  std::sort(in_order.begin(), in_order.end(),
+            [](const LiveFile* a, const LiveFile* b) {
+              // The newest of level 0 first.
+              const uint64_t a_order = a->level == 0 ? ~a->order : 0;
+              const uint64_t b_order = b->level == 0 ? ~b->order : 0;
+              return std::tie(a->level, a_order, a->path) <
+                     std::tie(b->level, b_order, b->path);
+            });
+  RocksDbBudgetReport report;
+  report.column_family = column_family->GetName();
+  report.filter = cost->name();
+  report.missing_share = asked->missing_share;
+  const Rates rates(*asked, *cost,
+                    table_options->partition_filters
+                        ? table_options->metadata_block_size
+                        : 0);
+  const Rates bloom_rates({kBloom}, FilterCost::OfRocksDbBloom(), 0);
+  const FilterEstimator estimator(live);
+  for (const LiveFile* live_file : in_order) {
+    const FilterEstimator::Estimate estimate = estimator.Of(*live_file);
+    RocksDbBudgetFile& file = report.files.emplace_back();
+    file.path = live_file->path;
+    file.level = live_file->level;
+    file.key_count = static_cast<uint64_t>(std::llround(estimate.keys));
+    file.filter_bytes = static_cast<uint64_t>(std::llround(estimate.bytes));
+    file.expected_fpr = unread.count(file.path) > 0 ? 1
+                        : file.level == 0 && asked->is_bloom_in_level_0
+                            ? bloom_rates.Of(file)
+                            : rates.Of(file);
+  }
+  if (absl::Status s = SumUp(*cost, stats, &report); !s.ok()) return s;
+  return report;
+}
+
+std::string RocksDbBudgetReport::ToString() const {
+  const bool any_observed = std::any_of(
+      levels.begin(), levels.end(), [](const RocksDbBudgetLevel& level) {
+        return level.observed[FilterCounter::kLookups] > 0;
+      });
+  std::string out = absl::StrFormat("%5s %6s %5s %12s %12s %9s %10s %12s",
+                                    "level", "files", "runs", "keys", "bytes",
+                                    "bits/key", "expected", "wasted/1000");
+  if (any_observed) {
+    absl::StrAppendFormat(&out, " %12s %12s %10s", "lookups", "false pos.",
+                          "observed");
+  }
+  absl::StrAppend(&out, "\n");
+  for (const RocksDbBudgetLevel& level : levels) {
+    absl::StrAppendFormat(&out, "%5d %6d %5d %12d %12d %9.2f %9.4f%% %12.4f",
+                          level.level, level.file_count, level.run_count,
+                          level.key_count, level.filter_bytes,
+                          level.bits_per_key, 100 * level.expected_fpr,
+                          1000 * level.expected_wasted_reads);
+    if (any_observed) {
+      const FilterStatsSnapshot& observed = level.observed;
+      absl::StrAppendFormat(&out, " %12d %12d %9.4f%%",
+                            observed[FilterCounter::kLookups],
+                            observed[FilterCounter::kFalsePositives],
+                            100 * observed.observed_fpr());
+    }
+    absl::StrAppend(&out, "\n");
+  }
+  absl::StrAppendFormat(
+      &out,
+      "column family %s, %s: %d bytes of filters for %d keys, %.2f bits per "
+      "key; of 1000 gets, %g%% of absent keys, %.4f wasted reads expected: "
+      "%.0f%% of the optimum of this tree and memory, %.4f\n",
+      column_family, filter, filter_bytes, key_count,
+      BitsPerKey(filter_bytes, key_count), 100 * missing_share,
+      1000 * waste.wasted_reads, waste.percent_of_optimum(),
+      1000 * waste.least_wasted_reads);
+  return out;
+}
+
+absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
+    const RocksDbFilterReport& verified) {
+  RocksDbBudgetReport report;
+  report.column_family = verified.column_family;
+  double entries = 0;
+  double keys = 0;
+  std::map<std::string, uint64_t> keys_of_family;
+  for (const RocksDbFilterFile& file : verified.files) {
+    if (file.filter_key_count == 0) continue;
+    entries += static_cast<double>(file.entry_count);
+    keys += static_cast<double>(file.filter_key_count);
+    keys_of_family[file.family] += file.filter_key_count;
+  }
+  // Keeps families that have a cost, so neither "mixed" nor a foreign filter.
+  for (auto it = keys_of_family.begin(); it != keys_of_family.end();) {
+    it = FilterCost::OfName(it->first).ok() ? std::next(it)
+                                            : keys_of_family.erase(it);
+  }
+  const auto most = std::max_element(
+      keys_of_family.begin(), keys_of_family.end(),
+      [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == keys_of_family.end()) {
+    return absl::FailedPreconditionError(
+        "no SST has a filter of a family with a known cost");
+  }
+  const absl::StatusOr<FilterCost> cost = FilterCost::OfName(most->first);
+  if (!cost.ok()) return cost.status();
+  report.filter = cost->name();
+  if (verified.expected.rowbloom.has_value()) {
+    report.missing_share = MissingShare(*verified.expected.rowbloom);
+  } else if (verified.expected.composed.has_value()) {
+    report.missing_share = MissingShare(*verified.expected.composed);
+  }
+  for (const RocksDbFilterFile& from : verified.files) {
+    RocksDbBudgetFile& file = report.files.emplace_back();
+    file.path = from.path;
+    file.level = from.level;
+    file.key_count = from.filter_key_count;
+    if (file.key_count == 0 && entries > 0) {
+      file.key_count = static_cast<uint64_t>(
+          std::llround(static_cast<double>(from.entry_count) * keys / entries));
+    }
+    file.filter_bytes = from.filter_size_bytes;
+    const bool is_asked = from.state == RocksDbFilterState::kExpected ||
+                          from.state == RocksDbFilterState::kOtherOptions;
+    if (!is_asked || from.filter_key_count == 0) continue;
+    file.expected_fpr =
+        from.expected_fpr.value_or(cost->ForBits(file.bits_per_key()).fpr);
+  }
+  std::stable_sort(report.files.begin(), report.files.end(),
+                   [](const auto& a, const auto& b) {
+                     // Sorts level 0 by number, which is the end of the path.
+                     if (a.level != b.level) return a.level < b.level;
+                     if (a.level != 0) return false;
+                     return a.path.size() != b.path.size()
+                                ? a.path.size() > b.path.size()
+                                : a.path > b.path;
+                   });
+  if (absl::Status s = SumUp(*cost, nullptr, &report); !s.ok()) return s;
+  return report;
+}
+
+}  // namespace rowbloom

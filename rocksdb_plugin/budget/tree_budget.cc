@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "budget/tree_budget.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "budget/live_tree.h"
+#include "rocksdb/table.h"
+#include "rowbloom/tree_shape.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::FilterBuildingContext;
+using ROCKSDB_NAMESPACE::TableFileCreationReason;
+
+namespace {
+
+// If levels grow tenfold, several files of a hundred are in the last level.
+constexpr size_t kFilesOfEach = 1000;
+constexpr size_t kMostTrees = 1000;
+
+}  // namespace
+
+// The comparisons are written so that NaN fails, too.
+
+absl::Status ValidateBudgetBits(const char* option, double bits_per_key) {
+  if (bits_per_key > 0 && bits_per_key <= kMaxBudgetBitsPerKey) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(option, " ", bits_per_key,
+                                                 " is not above 0 and at most ",
+                                                 kMaxBudgetBitsPerKey));
+}
+
+absl::Status ValidateSizeRatio(double size_ratio) {
+  if (size_ratio > 1 && size_ratio <= kMaxSizeRatio) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "size_ratio ", size_ratio, " is not above 1, at most ", kMaxSizeRatio));
+}
+
+absl::Status ValidateMissingShare(double missing_share) {
+  constexpr double kMin = FilterBudgetOptions::kMinMissingShare;
+  if (missing_share >= kMin && missing_share <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("missing_share ", missing_share, " is not within ", kMin,
+                   " to 1; for gets that never miss there is hits_only"));
+}
+
+FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
+  FileFacts facts;
+  facts.is_flush = context.reason == TableFileCreationReason::kFlush ||
+                   context.reason == TableFileCreationReason::kRecovery;
+  facts.is_bottommost = context.is_bottommost;
+  if (context.level_at_creation < 0) return facts;
+  facts.level = context.level_at_creation;
+  // An SST that is not bottommost has another level below. RocksDB calls no
+  // flush bottommost.
+  const uint32_t level_count =
+      *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (files_ > kFilesOfEach * level_counts_.size() ||
+      level_counts_.size() >= kMostTrees) {
+    level_counts_before_ = std::move(level_counts_);
+    level_counts_.clear();
+    files_ = 0;
+  }
+  ++files_;
+  const std::pair<const void*, std::string> key(context.info_log,
+                                                context.column_family_name);
+  uint32_t& most = level_counts_[key];
+  most = std::max(most, level_count);
+  const auto before = level_counts_before_.find(key);
+  facts.level_count = before == level_counts_before_.end()
+                          ? most
+                          : std::max(most, before->second);
+  return facts;
+}
+
+absl::StatusOr<FileShare> TreeBudget::ShareOf(
+    const FilterBuildingContext& context, const FilterCost& cost,
+    FileBudgetOptions options) {
+  // FIFO's SSTs are all alike, flushes or not.
+  const bool is_fifo =
+      context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+  if (is_fifo) options.budget.mode = BudgetMode::kFixed;
+  absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
+  if (!budget.ok()) return budget.status();
+  FileShare share = {is_fifo ? FileFacts() : FactsOf(context),
+                     *std::move(budget)};
+  if (!share.facts.level.has_value()) return share;
+  const std::shared_ptr<const LiveTree> tree =
+      LiveTrees::Find(context.info_log, context.column_family_name);
+  if (tree == nullptr) return share;
+  const std::optional<LiveTree::View> view =
+      tree->ViewFor({*share.facts.level, share.facts.is_flush});
+  if (!view.has_value() || !share.budget.SetLive(view->live).ok()) return share;
+  share.facts.level_count = view->level_count;
+  share.facts.run_share = view->run_share;
+  return share;
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The share of a column family's budget for the SST that RocksDB is about to
+// write: turns RocksDB's FilterBuildingContext into FileFacts and a FileBudget,
+// for native and composed mode. If a listener knows the live tree, that is
+// used.
+//
+//   absl::StatusOr<FileShare> share = tree_.ShareOf(context, cost, options);
+//   if (share.ok()) setting = share->budget.ForFile(share->facts);
+//
+// RocksDB's public API only. Thread-safe.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rocksdb/filter_policy.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
+
+namespace rowbloom {
+
+// The limit for the filters of a tree, on average for each key.
+inline constexpr double kMaxBudgetBitsPerKey = 24;
+
+// An InvalidArgument of these says what is allowed.
+absl::Status ValidateBudgetBits(const char* option, double bits_per_key);
+absl::Status ValidateSizeRatio(double size_ratio);
+absl::Status ValidateMissingShare(double missing_share);
+
+struct FileShare {
+  FileFacts facts;
+  FileBudget budget;
+};
+
+class TreeBudget {
+ public:
+  // `options` may differ from call to call. Fails only if they are invalid.
+  absl::StatusOr<FileShare> ShareOf(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context,
+      const FilterCost& cost, FileBudgetOptions options);
+
+ private:
+  FileFacts FactsOf(const ROCKSDB_NAMESPACE::FilterBuildingContext& context);
+
+  std::mutex mutex_;
+  // By database and column family: the number of levels it certainly has, from
+  // recent files and from those before. Older numbers are forgotten, since
+  // nothing reports that a database was closed, and another database's logger
+  // may get the same address.
+  using LevelCounts = std::map<std::pair<const void*, std::string>, uint32_t>;
+  LevelCounts level_counts_;
+  LevelCounts level_counts_before_;
+  size_t files_ = 0;  // Files since level_counts_ was cleared.
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of a budget that native mode (rocksdb.h) and composed mode
+// (rocksdb_composed.h) share. As options strings they have the names of the
+// fields.
+//
+//   rowbloom::RocksDbComposedOptions options;
+//   options.budget_bytes = 64 << 20;
+//   options.missing_share = 0.9;
+
+#ifndef ROWBLOOM_ROCKSDB_BUDGET_OPTIONS_H_
+#define ROWBLOOM_ROCKSDB_BUDGET_OPTIONS_H_
+
+#include <cstdint>
+
+#include "rowbloom/export.h"
+
+namespace ROWBLOOM_EXPORT rowbloom {
+
+struct RocksDbBudgetOptions {
+  // The limit for all filters of a column family, which needs a listener. New
+  // SSTs get their bits as if all filters had that average. SSTs that are only
+  // moved or ingested keep their filters, so a tree that is only appended to
+  // exceeds the limit. 0: no limit.
+  uint64_t budget_bytes = 0;
+  // RocksDB's max_bytes_for_level_multiplier; 2 for universal compaction. Above
+  // 1. It matters less if a listener knows the tree.
+  double size_ratio = 10;
+  // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
+  double missing_share = 0.5;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_BUDGET_OPTIONS_H_

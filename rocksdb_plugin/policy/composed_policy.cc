@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "policy/composed_policy.h"
+
+#include <cmath>
+
+#include "budget/budget_option.h"
+#include "release.h"
+#include "rowbloom/filter_cost.h"
+#include "status.h"
+#include "text_option.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::FilterBuildingContext;
+using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
+
+namespace {
+
+constexpr Named<RocksDbFilter> kFilters[] = {
+    {"bloom", RocksDbFilter::kBloom},
+    {"ribbon", RocksDbFilter::kRibbon},
+    {"hybrid", RocksDbFilter::kHybrid}};
+constexpr Named<BudgetMode> kBudgetModes[] = {
+    {"balanced", BudgetMode::kBalanced},
+    {"hits_only", BudgetMode::kHitsOnly},
+    {"fixed", BudgetMode::kFixed}};
+
+absl::Status ValidateBits(double bits_per_key) {
+  return ValidateBudgetBits("bits_per_key", bits_per_key);
+}
+
+const OptionTypeTable& ComposedOptionTable() {
+  using Options = RocksDbComposedOptions;
+  const auto option = [](const OptionText<Options>& text) {
+    return TextOption<Options>(ComposedPolicy::kClassName(), text);
+  };
+  static const auto* const table = [&] {
+    auto* const built = new OptionTypeTable{
+        {"bits_per_key",
+         option(NumberText<Options, &Options::bits_per_key, ValidateBits>())},
+        {"filter", option({[](std::string_view text, Options* o) {
+                             return ParseName(kFilters, text, &o->filter);
+                           },
+                           [](const Options& o) {
+                             return PrintName(kFilters, o.filter);
+                           }})},
+        {"budget", option({[](std::string_view text, Options* o) {
+                             return ParseName(kBudgetModes, text, &o->budget);
+                           },
+                           [](const Options& o) {
+                             return PrintName(kBudgetModes, o.budget);
+                           }})},
+    };
+    AddBudgetOptions<Options>(ComposedPolicy::kClassName(), built);
+    return built;
+  }();
+  return *table;
+}
+
+const FilterCost& CostOf(RocksDbFilter filter) {
+  static const auto* const bloom = new FilterCost(FilterCost::OfRocksDbBloom());
+  static const auto* const ribbon =
+      new FilterCost(FilterCost::OfRocksDbRibbon());
+  return filter == RocksDbFilter::kBloom ? *bloom : *ribbon;
+}
+
+}  // namespace
+
+absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options) {
+  absl::Status status = ValidateBits(options.bits_per_key);
+  if (status.ok()) status = ValidateSizeRatio(options.size_ratio);
+  if (status.ok()) status = ValidateMissingShare(options.missing_share);
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<ComposedPolicy>> ComposedPolicy::Parse(
+    std::string_view id) {
+  RocksDbComposedOptions options;
+  absl::Status status = ParsePolicyId(id, kClassName(), &options.bits_per_key);
+  if (status.ok()) status = ValidateComposedOptions(options);
+  if (!status.ok()) return status;
+  return std::make_unique<ComposedPolicy>(options);
+}
+
+ComposedPolicy::ComposedPolicy(const RocksDbComposedOptions& options)
+    : options_(options), any_(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10)) {
+  RegisterOptions("RowbloomComposedOptions", &options_, &ComposedOptionTable());
+}
+
+ComposedSetting ComposedPolicy::SettingFor(
+    const FilterBuildingContext& context) const {
+  ComposedSetting result;
+  result.filter = options_.filter == RocksDbFilter::kBloom
+                      ? RocksDbFilter::kBloom
+                      : RocksDbFilter::kRibbon;
+  const absl::StatusOr<FileShare> share = tree_.ShareOf(
+      context, CostOf(result.filter),
+      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget));
+  // Valid options always have one. An SST without a filter is only slow.
+  if (!share.ok()) return result;
+  result.setting = share->budget.ForFile(share->facts);
+  if (share->facts.is_flush && result.setting.policy_bits > 0 &&
+      options_.filter == RocksDbFilter::kHybrid) {
+    // Keeps the rate, which costs Bloom more, within the limit of a flush.
+    const FilterCost& bloom = CostOf(RocksDbFilter::kBloom);
+    result.filter = RocksDbFilter::kBloom;
+    result.setting = bloom.ForFpr(result.setting.fpr);
+    const double most = share->budget.MaxBitsPerKey(/*is_flush=*/true);
+    if (result.setting.bits_per_key > most) {
+      result.setting = bloom.ForBits(most);
+    }
+  }
+  return result;
+}
+
+const RocksDbFilterPolicy* ComposedPolicy::BuiltInFor(
+    const ComposedSetting& setting) const {
+  const long hundredths = std::lround(100 * setting.setting.policy_bits);
+  const double bits = static_cast<double>(hundredths) / 100;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  BuiltIn& built_in = built_ins_[{setting.filter, hundredths}];
+  if (built_in == nullptr) {
+    constexpr int kRibbonAtEachLevel = -1;
+    built_in.reset(setting.filter == RocksDbFilter::kBloom
+                       ? ROCKSDB_NAMESPACE::NewBloomFilterPolicy(bits)
+                       : ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(
+                             bits, kRibbonAtEachLevel));
+  }
+  return built_in.get();
+}
+
+ROCKSDB_NAMESPACE::FilterBitsBuilder* ComposedPolicy::GetBuilderWithContext(
+    const FilterBuildingContext& context) const noexcept {
+  const ComposedSetting setting = SettingFor(context);
+  if (setting.setting.policy_bits == 0) return nullptr;
+  return BuiltInFor(setting)->GetBuilderWithContext(context);
+}
+
+ROCKSDB_NAMESPACE::FilterBitsReader* ComposedPolicy::GetFilterBitsReader(
+    const ROCKSDB_NAMESPACE::Slice& contents) const noexcept {
+  return any_->GetFilterBitsReader(contents);
+}
+
+std::shared_ptr<const RocksDbFilterPolicy> NewRocksDbComposedPolicy(
+    const RocksDbComposedOptions& options, ROCKSDB_NAMESPACE::Status* error) {
+  absl::Status status = CheckRocksDbRelease();
+  if (status.ok()) status = ValidateComposedOptions(options);
+  if (!IsOk(status, error)) return nullptr;
+  return std::make_shared<ComposedPolicy>(options);
+}
+
+}  // namespace rowbloom

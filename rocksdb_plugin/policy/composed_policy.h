@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The FilterPolicy that has RocksDB's own policies build each filter, with the
+// bits that a FileBudget gives the SST. Made by NewRocksDbComposedPolicy() or
+// from an options string:
+//
+//   rowbloom.Composed        rowbloom.Composed:8      (bits per key)
+//   {id=rowbloom.Composed;bits_per_key=8;filter=bloom;budget=fixed}
+//
+// RocksDB's public API only: no file of composed mode may include
+// filter_bits_abi.h.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_COMPOSED_POLICY_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_COMPOSED_POLICY_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "budget/tree_budget.h"
+#include "rocksdb/filter_policy.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/rocksdb_composed.h"
+
+namespace rowbloom {
+
+absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options);
+
+// The bits of one SST's filter and its kind.
+struct ComposedSetting {
+  RocksDbFilter filter = RocksDbFilter::kBloom;  // Or kRibbon.
+  FilterSetting setting;                         // 0 policy_bits: no filter.
+};
+
+class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
+ public:
+  static const char* kClassName() { return "rowbloom.Composed"; }
+
+  // From "rowbloom.Composed" or "rowbloom.Composed:BITS_PER_KEY"; RocksDB's
+  // Configurable reads other options later.
+  static absl::StatusOr<std::unique_ptr<ComposedPolicy>> Parse(
+      std::string_view id);
+
+  // `options` are valid.
+  explicit ComposedPolicy(const RocksDbComposedOptions& options);
+
+  const RocksDbComposedOptions& options() const { return options_; }
+
+  const char* Name() const noexcept override { return kClassName(); }
+  const char* CompatibilityName() const noexcept override {
+    return any_->CompatibilityName();
+  }
+  ROCKSDB_NAMESPACE::FilterBitsBuilder* GetBuilderWithContext(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context)
+      const noexcept override;
+  ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
+      const ROCKSDB_NAMESPACE::Slice& contents) const noexcept override;
+
+  ComposedSetting SettingFor(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const;
+
+ private:
+  using BuiltIn = std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>;
+
+  const ROCKSDB_NAMESPACE::FilterPolicy* BuiltInFor(
+      const ComposedSetting& setting) const;
+
+  RocksDbComposedOptions options_;  // Registered with Configurable.
+  const BuiltIn any_;               // Reads what any of them has built.
+
+  mutable TreeBudget tree_;
+  mutable std::mutex mutex_;
+  // The key is the filter and hundredths of bits, so there are some thousands
+  // at most. Builders point into the policies, so they stay.
+  mutable std::map<std::pair<RocksDbFilter, long>, BuiltIn> built_ins_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_COMPOSED_POLICY_H_

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The metadata of our filter blobs in RocksDB: a filter is asked as it was
+// built, whatever is configured by then:
+//
+// | offset | bytes | field                                              |
+// |--------|-------|----------------------------------------------------|
+// | 0      | 1     | version of this table, 1                           |
+// | 1      | 1     | bloom type: 2 ROW, 3 ROWCOL                        |
+// | 2      | 1     | key codec kind: 1 ordered, 2 fixed, 3 delimiter    |
+// | 3      | 1     | reserved, 0                                        |
+// | 4      | 4     | key codec parameter, little-endian                 |
+//
+// The parser is ParseRocksDbFilter() in rowbloom/rocksdb.h.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_INFO_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_INFO_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/key_codec.h"
+
+namespace rowbloom {
+
+inline constexpr uint8_t kMetadataVersion = 1;
+inline constexpr size_t kMetadataVersionOffset = 0;
+inline constexpr size_t kMetadataBloomTypeOffset = 1;
+inline constexpr size_t kMetadataCodecKindOffset = 2;
+inline constexpr size_t kMetadataReservedOffset = 3;
+inline constexpr size_t kMetadataCodecParameterOffset = 4;
+inline constexpr size_t kMetadataSize = 8;
+static_assert(kMetadataCodecParameterOffset + sizeof(uint32_t) ==
+              kMetadataSize);
+
+std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_INFO_H_

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "policy/native_policy.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "budget/budget_option.h"
+#include "policy/filter_entry.h"
+#include "policy/row_filter_builder.h"
+#include "policy/row_filter_reader.h"
+#include "release.h"
+#include "rocksdb/table.h"
+#include "status.h"
+#include "text_option.h"
+
+namespace rowbloom {
+
+namespace {
+
+absl::Status ParseBloomTypeOption(std::string_view text,
+                                  RocksDbOptions* options) {
+  absl::StatusOr<BloomType> type = ParseBloomType(text);
+  absl::Status status = type.ok() ? CheckBloomType(*type) : type.status();
+  if (status.ok()) options->bloom_type = *type;
+  return status;
+}
+
+absl::Status ParseKeyCodecOption(std::string_view text,
+                                 RocksDbOptions* options) {
+  absl::StatusOr<KeyCodec> codec = KeyCodec::Parse(text);
+  if (codec.ok()) options->key_codec = *codec;
+  return codec.status();
+}
+
+absl::Status ValidatePolicy(const FilterPolicy& policy) {
+  absl::Status status = policy.Validate();
+  if (!status.ok() || policy.family() != "always_maybe") return status;
+  return absl::InvalidArgumentError(
+      "policy always_maybe is no filter: set no filter_policy");
+}
+
+absl::Status ParsePolicyOption(std::string_view text, RocksDbOptions* options) {
+  absl::StatusOr<FilterPolicy> policy = FilterPolicy::Parse(text);
+  if (!policy.ok()) return policy.status();
+  // A family without bits takes the bits of the id.
+  if (text == policy->family()) {
+    policy = FilterPolicy::BitsPerKey(text, options->policy.bits_per_key());
+  }
+  absl::Status status = ValidatePolicy(*policy);
+  if (status.ok()) options->policy = *policy;
+  return status;
+}
+
+using Budget = std::optional<BudgetMode>;
+constexpr Named<Budget> kBudgets[] = {{"none", std::nullopt},
+                                      {"balanced", BudgetMode::kBalanced},
+                                      {"hits_only", BudgetMode::kHitsOnly},
+                                      {"fixed", BudgetMode::kFixed}};
+
+absl::Status ValidateBudgetBitsOrNone(double bits_per_key) {
+  if (bits_per_key == 0) return absl::OkStatus();
+  return ValidateBudgetBits("budget_bits_per_key", bits_per_key);
+}
+
+// The keys of a filter as large as a partition should be; a whole SST is large.
+uint64_t KeysPerFilter(const ROCKSDB_NAMESPACE::BlockBasedTableOptions& table,
+                       double bits_per_key) {
+  if (!table.partition_filters) return FilterCost::kLargeFilter;
+  return std::clamp<uint64_t>(
+      static_cast<uint64_t>(8 * static_cast<double>(table.metadata_block_size) /
+                            bits_per_key),
+      1, FilterCost::kLargeFilter);
+}
+
+const OptionTypeTable& NativeOptionTable() {
+  using Options = RocksDbOptions;
+  const auto option = [](const OptionText<Options>& text) {
+    return TextOption<Options>(NativePolicy::kClassName(), text);
+  };
+  static const auto* const table = [&] {
+    auto* const built = new OptionTypeTable{
+        {"bloom_type", option({ParseBloomTypeOption,
+                               [](const Options& o) {
+                                 return std::string(
+                                     BloomTypeName(o.bloom_type));
+                               }})},
+        {"budget", option({[](std::string_view text, Options* o) {
+                             return ParseName(kBudgets, text, &o->budget);
+                           },
+                           [](const Options& o) {
+                             return PrintName(kBudgets, o.budget);
+                           }})},
+        {"budget_bits_per_key",
+         option(NumberText<Options, &Options::budget_bits_per_key,
+                           ValidateBudgetBitsOrNone>())},
+        {"key_codec",
+         option({ParseKeyCodecOption,
+                 [](const Options& o) { return o.key_codec.ToString(); }})},
+        {"policy",
+         option({ParsePolicyOption,
+                 [](const Options& o) { return o.policy.ToString(); }})},
+    };
+    AddBudgetOptions<Options>(NativePolicy::kClassName(), built);
+    return built;
+  }();
+  return *table;
+}
+
+}  // namespace
+
+absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
+  absl::Status status = CheckBloomType(options.bloom_type);
+  if (status.ok()) status = ValidatePolicy(options.policy);
+  if (status.ok()) {
+    status = ValidateBudgetBitsOrNone(options.budget_bits_per_key);
+  }
+  if (status.ok()) status = ValidateSizeRatio(options.size_ratio);
+  if (status.ok()) status = ValidateMissingShare(options.missing_share);
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
+    std::string_view id) {
+  RocksDbOptions options;
+  double bits_per_key = 0;
+  absl::Status status = ParsePolicyId(id, kClassName(), &bits_per_key);
+  if (!status.ok()) return status;
+  if (id != kClassName()) {
+    options.policy = rowbloom::FilterPolicy::BitsPerKey(options.policy.family(),
+                                                        bits_per_key);
+    status = options.policy.Validate();
+    if (!status.ok()) return status;
+  }
+  return std::make_unique<NativePolicy>(options);
+}
+
+NativePolicy::NativePolicy(const RocksDbOptions& options) : options_(options) {
+  RegisterOptions("RowbloomOptions", &options_, &NativeOptionTable());
+}
+
+absl::StatusOr<FilterCost> NativePolicy::CostOf(
+    uint64_t keys_per_filter) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto known = costs_.find(keys_per_filter);
+  if (known != costs_.end()) return known->second;
+  absl::StatusOr<FilterCost> cost =
+      FilterCost::OfFamily(options_.policy.family(), keys_per_filter);
+  if (cost.ok()) costs_.emplace(keys_per_filter, *cost);
+  return cost;
+}
+
+FilterSetting NativePolicy::SettingFor(
+    const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const {
+  const double bits_per_key = BudgetBitsPerKey(options_);
+  const absl::StatusOr<FilterCost> cost =
+      CostOf(KeysPerFilter(context.table_options, bits_per_key));
+  // Valid options have a cost and a share. An SST without a filter is only
+  // slow.
+  if (!cost.ok()) return {};
+  const absl::StatusOr<FileShare> share = tree_.ShareOf(
+      context, *cost,
+      MakeFileBudgetOptions(options_, bits_per_key,
+                            options_.budget.value_or(BudgetMode::kFixed)));
+  return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();
+}
+
+ROCKSDB_NAMESPACE::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
+    const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const noexcept {
+  RocksDbOptions options = options_;
+  // If only prefixes are added, they are rows. The filter must record that, or
+  // it would deny the columns that it was never given.
+  if (!context.table_options.whole_key_filtering) {
+    options.bloom_type = BloomType::kRow;
+  }
+  if (options.budget.has_value()) {
+    const double bits = SettingFor(context).policy_bits;
+    if (bits == 0) return nullptr;  // No filter.
+    options.policy =
+        rowbloom::FilterPolicy::BitsPerKey(options.policy.family(), bits);
+  }
+  return new RowFilterBuilder(
+      options, context.table_options.detect_filter_construct_corruption);
+}
+
+ROCKSDB_NAMESPACE::FilterBitsReader* NativePolicy::GetFilterBitsReader(
+    const ROCKSDB_NAMESPACE::Slice& contents) const noexcept {
+  return new RowFilterReader(contents);
+}
+
+const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
+    const std::string& id,
+    std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
+    std::string* error) {
+  absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
+      NativePolicy::Parse(id);
+  if (!policy.ok()) {
+    *error = std::string(policy.status().message());
+    return nullptr;
+  }
+  *guard = *std::move(policy);
+  return guard->get();
+}
+
+std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
+    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
+  absl::Status status = CheckRocksDbRelease();
+  if (status.ok()) status = ValidateRocksDbOptions(options);
+  if (!IsOk(status, error)) return nullptr;
+  return std::make_shared<NativePolicy>(options);
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The FilterPolicy that writes and reads rowbloom's own filter families.
+// Made by NewRocksDbFilterPolicy() or from an options string:
+//
+//   rowbloom                 rowbloom:12.5            (bits per filter key)
+//   {id=rowbloom;bloom_type=ROW;key_codec=fixed:8;policy=FAMILY:target_fpr=R}
+//   {id=rowbloom;policy=compact;budget=balanced}
+//
+// Immutable once configured, thread-safe; its readers do not point to it.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_NATIVE_POLICY_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_NATIVE_POLICY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "budget/tree_budget.h"
+#include "rocksdb/filter_policy.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+
+class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
+ public:
+  static const char* kClassName() { return "rowbloom"; }
+
+  // From "rowbloom" or "rowbloom:BITS_PER_KEY"; RocksDB's Configurable reads
+  // other options later.
+  static absl::StatusOr<std::unique_ptr<NativePolicy>> Parse(
+      std::string_view id);
+
+  // `options` are valid.
+  explicit NativePolicy(const RocksDbOptions& options);
+
+  const RocksDbOptions& options() const { return options_; }
+
+  const char* Name() const noexcept override { return kClassName(); }
+  const char* CompatibilityName() const noexcept override {
+    return kRocksDbCompatibilityName;
+  }
+  ROCKSDB_NAMESPACE::FilterBitsBuilder* GetBuilderWithContext(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context)
+      const noexcept override;
+  ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
+      const ROCKSDB_NAMESPACE::Slice& contents) const noexcept override;
+
+  // With a budget, its setting for the SST; 0 policy_bits: no filter.
+  FilterSetting SettingFor(
+      const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const;
+
+ private:
+  absl::StatusOr<FilterCost> CostOf(uint64_t keys_per_filter) const;
+
+  RocksDbOptions options_;  // Registered with Configurable.
+  mutable TreeBudget tree_;
+  mutable std::mutex mutex_;
+  mutable std::map<uint64_t, FilterCost> costs_;  // By keys per filter.
+};
+
+// The average of the budget, if there is one.
+inline double BudgetBitsPerKey(const RocksDbOptions& options) {
+  return options.budget_bits_per_key > 0 ? options.budget_bits_per_key
+                                         : options.policy.bits_per_key();
+}
+
+absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
+
+// RocksDB's registry calls it as a factory. nullptr and *error for a wrong
+// `id`, and in a build without native mode. CheckRocksDbRelease() is OK.
+const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
+    const std::string& id,
+    std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
+    std::string* error);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_NATIVE_POLICY_H_

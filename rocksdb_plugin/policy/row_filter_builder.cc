@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "policy/row_filter_builder.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "policy/filter_entry.h"
+#include "policy/filter_info.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::Slice;
+using ROCKSDB_NAMESPACE::Status;
+
+RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
+                                   bool verify_result)
+    : options_(options),
+      verify_result_(verify_result),
+      filter_(NewFilterBuilder(options.policy)) {}
+
+void RowFilterBuilder::AddKey(const Slice& entry) noexcept {
+  if (at_partition_start_) {
+    // Finish must not do this: until something is added, the filter must count
+    // 0.
+    at_partition_start_ = false;
+    AddCarried(columns_);
+    AddCarried(rows_);
+  }
+  const EntryParts parts =
+      SplitEntry(options_.bloom_type, options_.key_codec, ViewOf(entry));
+  if (parts.has_column) {
+    Add(DigestBytes(parts.asked), &columns_);
+    Add(DigestBytes(parts.row), &rows_);
+  } else {
+    Add(DigestBytes(parts.asked), &rows_);
+  }
+}
+
+void RowFilterBuilder::Add(KeyDigest digest, Run* run) {
+  if ((*run)[0] == digest) return;  // Added before, or carried over.
+  filter_->Add(digest);
+  *run = {digest, (*run)[0]};
+}
+
+void RowFilterBuilder::AddCarried(const Run& run) {
+  for (const std::optional<KeyDigest>& digest : run) {
+    if (digest) filter_->Add(*digest);
+  }
+}
+
+size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
+  return filter_->key_count();
+}
+
+Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {
+  const std::string blob =
+      EncodeFilterBlob(filter_->Finish(),
+                       EncodeMetadata(options_.bloom_type, options_.key_codec));
+  std::unique_ptr<char[]> bytes(new char[blob.size()]);
+  std::memcpy(bytes.get(), blob.data(), blob.size());
+  *buf = std::move(bytes);
+  at_partition_start_ = true;
+  return Slice(buf->get(), blob.size());
+}
+
+Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf,
+                               Status* status) noexcept {
+  if (status != nullptr) *status = Status::OK();
+  return Finish(buf);
+}
+
+Status RowFilterBuilder::MaybePostVerify(const Slice& filter) noexcept {
+  if (!verify_result_) return Status::OK();
+  const absl::Status status = VerifyFilterBlob(ViewOf(filter));
+  if (status.ok()) return Status::OK();
+  return Status::Corruption("rowbloom filter construction", status.ToString());
+}
+
+size_t RowFilterBuilder::ApproximateNumEntries(size_t size_bytes) noexcept {
+  if (size_bytes <= kBlobOverheadBytes) return 0;
+  // RocksDB keeps the lower 32 bits.
+  return std::min<uint64_t>(
+      MaxKeys(options_.policy, size_bytes - kBlobOverheadBytes),
+      std::numeric_limits<uint32_t>::max());
+}
+
+#if !defined(ROWBLOOM_ROCKSDB_LAYOUT_A)
+void RowFilterBuilder::AddKeyAndAlt(const Slice& key,
+                                    const Slice& alt) noexcept {
+  AddKey(key);
+  AddKey(alt);
+}
+#endif
+
+#if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
+size_t RowFilterBuilder::CalculateSpace(size_t entry_count) noexcept {
+  return FilterSizeBytes(options_.policy, entry_count) + kBlobOverheadBytes;
+}
+
+double RowFilterBuilder::EstimatedFpRate(size_t entry_count,
+                                         size_t size_bytes) noexcept {
+  if (entry_count == 0 || size_bytes <= kBlobOverheadBytes) return 1;
+  const double bits_per_key =
+      8.0 * static_cast<double>(size_bytes - kBlobOverheadBytes) /
+      static_cast<double>(entry_count);
+  return FilterPolicy::BitsPerKey(
+             options_.policy.family(),
+             std::clamp(bits_per_key, FilterPolicy::kMinBitsPerKey,
+                        FilterPolicy::kMaxBitsPerKey))
+      .expected_fpr();
+}
+#endif
+
+}  // namespace rowbloom

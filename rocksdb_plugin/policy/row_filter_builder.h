@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds the filters of one SST as RocksDB feeds it: one full filter, or one
+// for each partition.
+//
+// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests, not
+// entries. A mistake here loses rows, so three promises matter most:
+//
+// - Finish never returns an empty slice. In a partitioned filter RocksDB takes
+//   that as "the key is out of range" and answers NotFound.
+// - EstimateEntriesAdded is 0 exactly if nothing was added since the last
+//   Finish (RocksDB 9.6 and newer skip an empty filter by it).
+// - The last two distinct rows and columns before a Finish are added to the
+//   next partition too. RocksDB chooses the partition for SeekForPrev by a
+//   separator between two keys, so the next partition may be asked for the
+//   entry before the cut. Two are needed because RocksDB adds the prefix of the
+//   next key before the cut.
+//
+// Memory: a digest takes 8 bytes from its Add to Finish, in addition to
+// kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
+// filter and kFinishMemoryBytes (100 bytes a digest if there are few), and
+// frees all but the filter: many partitions take no more than one. RocksDB does
+// not let policies charge this to its block cache.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_BUILDER_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_BUILDER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "filter_bits_abi.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+
+class RowFilterBuilder final : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
+ public:
+  // `options` are valid. `verify_result` is RocksDB's
+  // detect_filter_construct_corruption.
+  RowFilterBuilder(const RocksDbOptions& options, bool verify_result);
+
+  void AddKey(const ROCKSDB_NAMESPACE::Slice& entry) noexcept override;
+  size_t EstimateEntriesAdded() noexcept override;
+  ROCKSDB_NAMESPACE::Slice Finish(
+      std::unique_ptr<const char[]>* buf) noexcept override;
+  ROCKSDB_NAMESPACE::Slice Finish(
+      std::unique_ptr<const char[]>* buf,
+      ROCKSDB_NAMESPACE::Status* status) noexcept override;
+  ROCKSDB_NAMESPACE::Status MaybePostVerify(
+      const ROCKSDB_NAMESPACE::Slice& filter) noexcept override;
+  size_t ApproximateNumEntries(size_t size_bytes) noexcept override;
+#if !defined(ROWBLOOM_ROCKSDB_LAYOUT_A)
+  void AddKeyAndAlt(const ROCKSDB_NAMESPACE::Slice& key,
+                    const ROCKSDB_NAMESPACE::Slice& alt) noexcept override;
+#endif
+#if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
+  size_t CalculateSpace(size_t entry_count) noexcept override;
+  double EstimatedFpRate(size_t entry_count,
+                         size_t size_bytes) noexcept override;
+#endif
+
+  // The maximum of a blob's bytes besides the units; tests check it.
+  static constexpr size_t kBlobOverheadBytes = 80;
+  // See above.
+  static constexpr int64_t kFixedMemoryBytes = 8 << 10;
+  static constexpr int64_t kFinishMemoryBytes = 3 << 20;
+
+ private:
+  // The latest two distinct filter keys of one kind, the last first.
+  using Run = std::array<std::optional<KeyDigest>, 2>;
+
+  void Add(KeyDigest digest, Run* run);
+  // Adds the keys carried over from the previous partition.
+  void AddCarried(const Run& run);
+
+  const RocksDbOptions options_;
+  const bool verify_result_;
+  const std::unique_ptr<FilterBuilder> filter_;
+  // Rows and columns alternate, so repeats are dropped in each kind separately.
+  Run rows_;  // Also entries without a whole row.
+  Run columns_;
+  bool at_partition_start_ = false;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_BUILDER_H_

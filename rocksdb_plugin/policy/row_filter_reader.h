@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks one filter, or one partition of it, for RocksDB.
+//
+//   std::unique_ptr<FilterBitsReader> reader(new RowFilterReader(contents));
+//
+// Lives in the block cache beside `contents`, which outlive it. It may itself
+// outlive the policy and the database, and so points to neither. RocksDB makes
+// one at each cache miss: construction compares the checksums of all bytes and
+// allocates nothing. Damaged or unknown bytes answer "maybe". Any number of
+// threads.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_
+
+#include "filter_bits_abi.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/key_codec.h"
+
+namespace rowbloom {
+
+class RowFilterReader final : public ROCKSDB_NAMESPACE::FilterBitsReader {
+ public:
+  explicit RowFilterReader(const ROCKSDB_NAMESPACE::Slice& contents) noexcept;
+
+  bool MayMatch(const ROCKSDB_NAMESPACE::Slice& entry) noexcept override;
+  void MayMatch(int count, ROCKSDB_NAMESPACE::Slice** entries,
+                bool* may_match) noexcept override;
+
+ private:
+  KeyDigest DigestOf(const ROCKSDB_NAMESPACE::Slice& entry) const;
+
+  FilterView view_;  // Answers "maybe" until the bytes are checked.
+  BloomType bloom_type_ = BloomType::kRow;
+  KeyCodec key_codec_ = KeyCodec::Ordered();
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "policy/row_prefix_extractor.h"
+
+#include "absl/strings/str_cat.h"
+#include "policy/filter_entry.h"
+#include "release.h"
+#include "rowbloom/rocksdb.h"
+#include "status.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::Slice;
+
+namespace {
+
+std::string ExtractorId(BloomType bloom_type, const KeyCodec& key_codec) {
+  return absl::StrCat(RowPrefixExtractor::kClassName(), ":",
+                      std::string(BloomTypeName(bloom_type)), ":",
+                      key_codec.ToString());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const RowPrefixExtractor>>
+RowPrefixExtractor::Parse(std::string_view id) {
+  const std::string_view name = kClassName();
+  const size_t type_begin = name.size() + 1;
+  const size_t colon = id.find(':', type_begin);
+  if (id.substr(0, type_begin) != absl::StrCat(kClassName(), ":") ||
+      colon == std::string_view::npos) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "prefix_extractor \"", std::string(id), "\" is not of the form ",
+        kClassName(), ":BLOOM_TYPE:CODEC, for example ", kClassName(),
+        ":ROWCOL:ordered"));
+  }
+  absl::StatusOr<BloomType> bloom_type =
+      ParseBloomType(id.substr(type_begin, colon - type_begin));
+  if (!bloom_type.ok()) return bloom_type.status();
+  if (absl::Status s = CheckBloomType(*bloom_type); !s.ok()) return s;
+  absl::StatusOr<KeyCodec> key_codec = KeyCodec::Parse(id.substr(colon + 1));
+  if (!key_codec.ok()) return key_codec.status();
+  return std::make_unique<const RowPrefixExtractor>(*bloom_type, *key_codec);
+}
+
+RowPrefixExtractor::RowPrefixExtractor(BloomType bloom_type,
+                                       const KeyCodec& key_codec)
+    : bloom_type_(bloom_type),
+      key_codec_(key_codec),
+      id_(ExtractorId(bloom_type, key_codec)) {}
+
+bool RowPrefixExtractor::IsInstanceOf(const std::string& name) const noexcept {
+  return name == kClassName() || name == id_;
+}
+
+size_t RowPrefixExtractor::PrefixSize(std::string_view key) const {
+  // Bounds end with one of two bytes; most stored keys end with another byte,
+  // and need not be parsed to their column's end.
+  if (!maps_columns() || key.empty() ||
+      (key.back() != '\0' && key.back() != kColumnUpperBound)) {
+    return key_codec_.RowPartSize(key);
+  }
+  size_t row_size = 0;
+  const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
+  const bool is_column_bound =
+      column_size > 0 &&
+      (key.size() == column_size ||
+       (key.size() == column_size + 1 && key.back() == kColumnUpperBound));
+  return is_column_bound ? column_size : row_size;
+}
+
+Slice RowPrefixExtractor::Transform(const Slice& key) const noexcept {
+  return Slice(key.data(), PrefixSize(ViewOf(key)));
+}
+
+bool RowPrefixExtractor::InDomain(const Slice& key) const noexcept {
+  return key_codec_.RowPartSize(ViewOf(key)) > 0;
+}
+
+bool RowPrefixExtractor::FullLengthEnabled(size_t*) const noexcept {
+  return false;
+}
+
+bool RowPrefixExtractor::SameResultWhenAppended(
+    const Slice& prefix) const noexcept {
+  const std::string_view key = ViewOf(prefix);
+  size_t row_size = 0;
+  const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
+  if (row_size == 0) return false;
+  if (key_codec_.kind() != KeyCodec::Kind::kOrdered) return true;
+  // The part's last 00 could still become an escaped one.
+  if (!maps_columns()) return row_size < key.size();
+  // A shorter key could still become the bound of a column.
+  return column_size > 0 && PrefixSize(key) == row_size;
+}
+
+std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
+    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
+  absl::Status status = CheckRocksDbRelease();
+  if (status.ok()) status = CheckBloomType(options.bloom_type);
+  if (!IsOk(status, error)) return nullptr;
+  return std::make_shared<const RowPrefixExtractor>(options.bloom_type,
+                                                    options.key_codec);
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "policy/row_prefix_extractor.h"
+#include "release.h"
+#include "rocksdb/options.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+
+absl::StatusOr<RocksDbScan> RocksDbScan::OfRow(const KeyCodec& key_codec,
+                                               std::string_view row) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  RocksDbScan scan;
+  if (absl::Status s = key_codec.RowLowerBound(row, &scan.lower_); !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = key_codec.RowUpperBound(row, &scan.upper_); !s.ok()) {
+    return s;
+  }
+  scan.tailing_lower_ = scan.lower_;
+  scan.tailing_upper_ = scan.upper_;
+  return scan;
+}
+
+absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
+                                                  std::string_view row,
+                                                  std::string_view qualifier) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  auto keys = RocksDbDeletion::OfColumn(key_codec, row, qualifier);
+  if (!keys.ok()) return keys.status();
+  RocksDbScan scan;
+  scan.lower_ = keys->begin;
+  scan.upper_ = keys->end;
+  if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
+    scan.lower_.pop_back();  // Up to the column part: see RowPrefixExtractor.
+    scan.upper_.back() = kColumnUpperBound;
+  }
+  scan.tailing_lower_ = std::move(keys->begin);
+  scan.tailing_upper_ = std::move(keys->end);
+  return scan;
+}
+
+void RocksDbScan::Configure(ROCKSDB_NAMESPACE::ReadOptions* read) {
+  lower_slice_ = read->tailing ? tailing_lower_ : lower_;
+  upper_slice_ = read->tailing ? tailing_upper_ : upper_;
+  read->iterate_lower_bound = &lower_slice_;
+  read->iterate_upper_bound = upper_.empty() ? nullptr : &upper_slice_;
+  // It asks the filter only if both bounds have one prefix, and never during
+  // the scan, so it loses no key with any extractor.
+  read->auto_prefix_mode = true;
+  read->prefix_same_as_start = false;
+  read->total_order_seek = false;
+}
+
+absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfRow(
+    const KeyCodec& key_codec, std::string_view row) {
+  RocksDbDeletion range;
+  absl::Status status = key_codec.RowLowerBound(row, &range.begin);
+  if (status.ok()) status = key_codec.RowUpperBound(row, &range.end);
+  if (!status.ok()) return status;
+  if (range.end.empty()) {
+    return absl::OutOfRangeError(
+        absl::StrCat("row \"", absl::CHexEscape(std::string(row)),
+                     "\" is the last: no key ends it"));
+  }
+  return range;
+}
+
+absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfColumn(
+    const KeyCodec& key_codec, std::string_view row,
+    std::string_view qualifier) {
+  RocksDbDeletion range;
+  absl::Status status = key_codec.Encode(row, qualifier, &range.begin);
+  if (!status.ok()) return status;
+  range.end = range.begin;
+  if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
+    range.end.back() = kColumnEnd;  // After all versions.
+  } else {
+    range.end.push_back('\0');  // The column is one key.
+  }
+  return range;
+}
+
+}  // namespace rowbloom

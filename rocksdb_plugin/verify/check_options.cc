@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "budget/tree_budget.h"
+#include "policy/composed_policy.h"
+#include "policy/native_policy.h"
+#include "policy/row_prefix_extractor.h"
+#include "release.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/memtablerep.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table.h"
+#include "rocksdb/version.h"
+#include "rowbloom/filter.h"
+#include "rowbloom/rocksdb.h"
+#include "status.h"
+#include "verify/builtin_filter.h"
+#include "verify/whole_filters.h"
+
+namespace rowbloom {
+
+using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
+using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
+using ROCKSDB_NAMESPACE::Status;
+
+namespace {
+
+// Equal keys have equal bytes, timestamps aside, which RocksDB strips before
+// it feeds or asks a filter.
+bool EqualMeansSameBytes(const ROCKSDB_NAMESPACE::Comparator& comparator) {
+  if (!comparator.CanKeysWithDifferentByteContentsBeEqual()) return true;
+  const std::string name = comparator.Name();
+  return name == "leveldb.BytewiseComparator.u64ts" ||
+         name == "rocksdb.ReverseBytewiseComparator.u64ts";
+}
+
+// RocksDB 7.8 treats timestamps as a part of the prefix in a hash index.
+Status CheckHashIndex(const ColumnFamilyOptions& options,
+                      const BlockBasedTableOptions* table_options) {
+  if (table_options == nullptr ||
+      table_options->index_type != BlockBasedTableOptions::kHashSearch ||
+      options.comparator == nullptr ||
+      options.comparator->timestamp_size() == 0) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(absl::StrCat(
+      "index_type kHashSearch with the timestamps of comparator ",
+      options.comparator->Name(),
+      ": SeekForPrev loses keys, with any filter and with none; use "
+      "kBinarySearch or kTwoLevelIndexSearch"));
+}
+
+// RocksDB's prefix memtables cannot iterate backwards.
+Status CheckMemtable(const ColumnFamilyOptions& options) {
+  const std::string memtable = options.memtable_factory == nullptr
+                                   ? ""
+                                   : options.memtable_factory->Name();
+  if (memtable != "HashSkipListRepFactory" &&
+      memtable != "HashLinkListRepFactory") {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(
+      absl::StrCat("memtable_factory ", memtable,
+                   ": SeekForPrev loses keys, with any filter and with none; "
+                   "use SkipListFactory"));
+}
+
+// For RocksDB 11.2 and later: true if reads write range tombstones.
+template <typename Options>
+auto ReadsWriteTombstones(const Options& options, int /*preferred*/)
+    -> decltype(options.min_tombstones_for_range_conversion > 0) {
+  return options.min_tombstones_for_range_conversion > 0;
+}
+template <typename Options>
+bool ReadsWriteTombstones(const Options& /*options*/, long /*otherwise*/) {
+  return false;
+}
+
+// The bounds of a column map to a prefix that no key of the column maps to. Our
+// builder adds it; everything else that RocksDB keys by prefix does not.
+Status CheckNothingElseUsesPrefixes(
+    const ColumnFamilyOptions& options,
+    const BlockBasedTableOptions* table_options) {
+  const std::string why =
+      " loses columns with the extractor rowbloom.RowPrefix:ROWCOL:ordered: ";
+  if (options.memtable_prefix_bloom_size_ratio > 0) {
+    return Status::InvalidArgument(
+        absl::StrCat("memtable_prefix_bloom_size_ratio > 0", why,
+                     "set it to 0, or use rowbloom.RowPrefix:ROW"));
+  }
+  if (ReadsWriteTombstones(options, 0)) {
+    return Status::InvalidArgument(
+        absl::StrCat("min_tombstones_for_range_conversion > 0", why,
+                     "tombstones would end at bounds of columns; set it to 0, "
+                     "or use rowbloom.RowPrefix:ROW"));
+  }
+  if (table_options == nullptr) {
+    return Status::InvalidArgument(
+        absl::StrCat("a table_factory other than BlockBasedTable", why,
+                     "use BlockBasedTable, or no prefix_extractor"));
+  }
+  if (table_options->index_type == BlockBasedTableOptions::kHashSearch) {
+    return Status::InvalidArgument(
+        absl::StrCat("index_type kHashSearch", why,
+                     "use kBinarySearch or kTwoLevelIndexSearch, or "
+                     "rowbloom.RowPrefix:ROW"));
+  }
+  if (table_options->filter_policy != nullptr &&
+      table_options->filter_policy->CheckedCast<NativePolicy>() == nullptr) {
+    return Status::InvalidArgument(
+        absl::StrCat("filter_policy ", table_options->filter_policy->Name(),
+                     why, "use rowbloom, or rowbloom.RowPrefix:ROW"));
+  }
+  return Status::OK();
+}
+
+// The size ratio spreads the budget over levels that are not known.
+Status CheckSizeRatio(const ColumnFamilyOptions& options, BudgetMode mode,
+                      double size_ratio) {
+  const double multiplier = options.max_bytes_for_level_multiplier;
+  if (mode == BudgetMode::kFixed ||
+      options.compaction_style != ROCKSDB_NAMESPACE::kCompactionStyleLevel ||
+      // Text has fewer digits, and no budget accepts a ratio of at most 1.
+      std::abs(multiplier - size_ratio) <= 1e-3 * size_ratio ||
+      !ValidateSizeRatio(multiplier).ok()) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(
+      absl::StrCat("size_ratio ", size_ratio,
+                   " of filter_policy is not max_bytes_for_level_multiplier ",
+                   multiplier, ": without a listener filters would ",
+                   size_ratio > multiplier ? "exceed" : "fall short of",
+                   " their budget; set size_ratio=", multiplier));
+}
+
+Status CheckPair(const RocksDbOptions& policy,
+                 const RowPrefixExtractor& extractor) {
+  if (!(policy.key_codec == extractor.key_codec())) {
+    return Status::InvalidArgument(absl::StrCat(
+        "prefix_extractor has key codec ", extractor.key_codec().ToString(),
+        " and filter_policy has ", policy.key_codec.ToString(),
+        ": seeks would ask for what was not added; make both the same"));
+  }
+  // The reverse is sound: seeks ask for rows, Gets for columns.
+  if (policy.bloom_type == BloomType::kRow &&
+      extractor.bloom_type() == BloomType::kRowCol) {
+    return Status::InvalidArgument(
+        "prefix_extractor rowbloom.RowPrefix:ROWCOL asks for columns that "
+        "filter_policy rowbloom with bloom_type=ROW does not hold: make both "
+        "the same");
+  }
+  return Status::OK();
+}
+
+// Bits per filter key of the policy; 0 if they are not known.
+double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
+  if (const auto* native = policy.CheckedCast<NativePolicy>()) {
+    if (native->options().budget.has_value()) {
+      return BudgetBitsPerKey(native->options());
+    }
+    constexpr uint64_t kManyKeys = 1000000;
+    return 8 *
+           static_cast<double>(
+               FilterSizeBytes(native->options().policy, kManyKeys)) /
+           kManyKeys;
+  }
+  if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
+    return composed->options().bits_per_key;
+  }
+  // RocksDB's own policies have an id such as "bloomfilter:10:false". A Ribbon
+  // filter takes less than the Bloom filter whose bits its id names.
+  const std::string id = policy.GetId();
+  const size_t colon = id.find(':');
+  if (std::string_view(policy.CompatibilityName()) !=
+          kBuiltinCompatibilityName ||
+      std::string_view(policy.Name()) == "ribbonfilter" ||
+      colon == std::string::npos) {
+    return 0;
+  }
+  return std::strtod(id.c_str() + colon + 1, nullptr);
+}
+
+// `table_options` are null unless the table factory is BlockBasedTable.
+Status CheckTraps(const ColumnFamilyOptions& options,
+                  const BlockBasedTableOptions* table_options) {
+  const NativePolicy* policy =
+      table_options == nullptr || table_options->filter_policy == nullptr
+          ? nullptr
+          : table_options->filter_policy->CheckedCast<NativePolicy>();
+  const RowPrefixExtractor* extractor =
+      options.prefix_extractor == nullptr
+          ? nullptr
+          : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
+
+  const ComposedPolicy* composed =
+      table_options == nullptr || table_options->filter_policy == nullptr
+          ? nullptr
+          : table_options->filter_policy->CheckedCast<ComposedPolicy>();
+  if (extractor == nullptr && policy == nullptr && composed == nullptr) {
+    return Status::OK();
+  }
+
+  Status status = CheckMemtable(options);
+  if (status.ok()) status = CheckHashIndex(options, table_options);
+  if (!status.ok()) return status;
+  if (extractor != nullptr && extractor->maps_columns()) {
+    status = CheckNothingElseUsesPrefixes(options, table_options);
+    if (!status.ok()) return status;
+  }
+  if (policy == nullptr && composed == nullptr) return Status::OK();
+  const std::string name =
+      absl::StrCat("filter_policy ", table_options->filter_policy->Name());
+
+  if (table_options->checksum == ROCKSDB_NAMESPACE::kNoChecksum) {
+    return Status::InvalidArgument(
+        absl::StrCat("checksum kNoChecksum with ", name,
+                     ": a damaged filter would lose rows unnoticed; choose any "
+                     "other checksum"));
+  }
+  if (!table_options->whole_key_filtering) {
+    if (options.prefix_extractor == nullptr) {
+      return Status::InvalidArgument(
+          absl::StrCat(name,
+                       " is never fed: whole_key_filtering is off and there is "
+                       "no prefix_extractor; set either"));
+    }
+    // RocksDB 9.5 fixed this, and so does our builder.
+    if (composed != nullptr && table_options->partition_filters &&
+        ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR < 905) {
+      return Status::InvalidArgument(absl::StrCat(
+          name,
+          " with partition_filters and without whole_key_filtering: "
+          "SeekForPrev loses rows in this RocksDB; set "
+          "whole_key_filtering, or partition_filters=false"));
+    }
+    if (composed == nullptr &&
+        policy->options().bloom_type == BloomType::kRowCol) {
+      return Status::InvalidArgument(
+          "filter_policy rowbloom with bloom_type=ROWCOL is fed no columns: "
+          "set whole_key_filtering, or bloom_type=ROW");
+    }
+  }
+  if (options.comparator != nullptr &&
+      !EqualMeansSameBytes(*options.comparator)) {
+    return Status::InvalidArgument(absl::StrCat(
+        "comparator ", options.comparator->Name(),
+        " may call keys of different bytes equal, and a filter would lose "
+        "them: use a bytewise comparator, let it override "
+        "CanKeysWithDifferentByteContentsBeEqual(), or set no filter_policy"));
+  }
+  if (composed != nullptr) {
+    return CheckSizeRatio(options, composed->options().budget,
+                          composed->options().size_ratio);
+  }
+  status = CheckSizeRatio(options,
+                          policy->options().budget.value_or(BudgetMode::kFixed),
+                          policy->options().size_ratio);
+  if (!status.ok() || extractor == nullptr) return status;
+  return CheckPair(policy->options(), *extractor);
+}
+
+}  // namespace
+
+Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
+                           std::vector<std::string>* warnings) {
+  if (warnings != nullptr) warnings->clear();
+  const absl::Status& release = CheckRocksDbRelease();
+  if (!release.ok()) return ToRocksDbStatus(release);
+  const auto* table_options =
+      options.table_factory == nullptr
+          ? nullptr
+          : options.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (warnings != nullptr && table_options != nullptr &&
+      table_options->filter_policy != nullptr) {
+    std::string warning = WarnOfWholeFilters(
+        options, *table_options, BitsPerKey(*table_options->filter_policy));
+    if (!warning.empty()) warnings->push_back(std::move(warning));
+  }
+  return CheckTraps(options, table_options);
+}
+
+}  // namespace rowbloom

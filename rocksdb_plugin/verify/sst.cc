@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the filters in an SST by RocksDB's public API: opens the table with a
+// policy that keeps the bytes it gets.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "policy/filter_entry.h"
+#include "release.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/env.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/table.h"
+#include "rocksdb/version.h"
+#include "rowbloom/rocksdb_verify.h"
+#include "status.h"
+#include "verify/builtin_filter.h"
+
+namespace rowbloom {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+// Claims to read the filters of `compatibility_name`, keeps the bytes that
+// RocksDB passes to it, and returns no reader, which RocksDB takes as "no
+// filter".
+class CapturingPolicy : public rdb::FilterPolicy {
+ public:
+  CapturingPolicy(const char* compatibility_name,
+                  std::vector<std::string>* filters)
+      : compatibility_name_(compatibility_name), filters_(filters) {}
+
+  const char* Name() const override { return "rowbloom.capture"; }
+  const char* CompatibilityName() const override { return compatibility_name_; }
+  rdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rdb::FilterBuildingContext&) const override {
+    return nullptr;
+  }
+  rdb::FilterBitsReader* GetFilterBitsReader(
+      const rdb::Slice& contents) const override {
+    filters_->emplace_back(contents.data(), contents.size());
+    return nullptr;
+  }
+
+ private:
+  const char* const compatibility_name_;
+  std::vector<std::string>* const filters_;
+};
+
+rdb::Options TableOptions(const rdb::Options& from,
+                          const char* compatibility_name,
+                          std::vector<std::string>* filters) {
+  rdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy =
+      std::make_shared<CapturingPolicy>(compatibility_name, filters);
+  // With this off, opening a table loads its filter, all partitions of it.
+  table_options.cache_index_and_filter_blocks = false;
+  // Partitions pass through a cache; they are kept by the policy, not here.
+  table_options.block_cache = rdb::NewLRUCache(64 << 10, /*num_shard_bits=*/0);
+  rdb::Options options;
+  options.env = from.env;
+  options.comparator = from.comparator;
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  return options;
+}
+
+// RocksDB calls an SST of a newer format_version corrupt. The footer tells it
+// from a damaged one: from version 6 on it holds an extended magic.
+constexpr size_t kFooterBytes = 53;
+constexpr size_t kExtendedMagicOffset = 1;
+constexpr std::string_view kExtendedMagic{"\x3e\x00\x7a\x00", 4};
+constexpr size_t kFormatVersionOffset = kFooterBytes - 12;
+constexpr uint32_t kLeastNewerVersion = 6;
+constexpr uint32_t kMostPlausibleVersion = 255;
+
+// The format_version that the SST's footer claims; 0 if it has no such footer.
+uint32_t ClaimedFormatVersion(const std::string& path, rdb::Env* env) {
+  std::unique_ptr<rdb::RandomAccessFile> file;
+  uint64_t file_bytes = 0;
+  if (!env->GetFileSize(path, &file_bytes).ok() || file_bytes < kFooterBytes ||
+      !env->NewRandomAccessFile(path, &file, rdb::EnvOptions()).ok()) {
+    return 0;
+  }
+  char scratch[kFooterBytes];
+  rdb::Slice footer;
+  if (!file->Read(file_bytes - kFooterBytes, kFooterBytes, &footer, scratch)
+           .ok() ||
+      footer.size() != kFooterBytes ||
+      ViewOf(footer).substr(kExtendedMagicOffset, kExtendedMagic.size()) !=
+          kExtendedMagic) {
+    return 0;
+  }
+  uint32_t version = 0;
+  for (int i = 3; i >= 0; --i) {
+    version = version << 8 |
+              static_cast<unsigned char>(footer[kFormatVersionOffset + i]);
+  }
+  return version;
+}
+
+// The status of a failed Open(): Unimplemented for a newer format_version.
+absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
+                         const rdb::Status& status) {
+  absl::Status explained = FromRocksDb(status);
+  if (!absl::IsDataLoss(explained) ||
+      status.ToString().find("unsupported format_version") ==
+          std::string::npos) {
+    return explained;
+  }
+  const uint32_t version = ClaimedFormatVersion(path, env);
+  if (version < kLeastNewerVersion || version > kMostPlausibleVersion) {
+    return explained;
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      path, ": format_version ", version, " is newer than those that RocksDB ",
+      ROCKSDB_MAJOR, ".", ROCKSDB_MINOR, ".", ROCKSDB_PATCH,
+      " reads, which this program was built with; use one built with the "
+      "release that wrote the SST, or a later one"));
+}
+
+}  // namespace
+
+absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
+                                          const rdb::Options& options) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  RocksDbSst sst;
+  rdb::SstFileReader reader(
+      TableOptions(options, kRocksDbCompatibilityName, &sst.filters));
+  const rdb::Status status = reader.Open(path);
+  if (!status.ok()) return ExplainOpen(path, options.env, status);
+
+  const std::shared_ptr<const rdb::TableProperties> properties =
+      reader.GetTableProperties();
+  if (properties == nullptr) {
+    return absl::DataLossError(absl::StrCat(path, ": no table properties"));
+  }
+  sst.column_family_name = properties->column_family_name;
+  sst.filter_policy_name = properties->filter_policy_name;
+  sst.prefix_extractor_name = properties->prefix_extractor_name;
+  sst.entry_count = properties->num_entries;
+  sst.range_tombstone_count = properties->num_range_deletions;
+  sst.filter_key_count = properties->num_filter_entries;
+  sst.filter_size_bytes = properties->filter_size;
+  if (sst.filter_size_bytes == 0) return sst;
+  if (!sst.filters.empty()) {
+    sst.owner = RocksDbFilterOwner::kRowbloom;
+    return sst;
+  }
+  rdb::SstFileReader again(
+      TableOptions(options, kBuiltinCompatibilityName, &sst.filters));
+  const rdb::Status opened = again.Open(path);
+  if (!opened.ok()) return FromRocksDb(opened);
+  sst.owner = sst.filters.empty() ? RocksDbFilterOwner::kUnknown
+                                  : RocksDbFilterOwner::kRocksDb;
+  return sst;
+}
+
+absl::Status VerifyRocksDbSstChecksums(const std::string& path,
+                                       const rdb::Options& options) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  std::vector<std::string> unused;
+  rdb::SstFileReader reader(
+      TableOptions(options, kRocksDbCompatibilityName, &unused));
+  const rdb::Status status = reader.Open(path);
+  if (!status.ok()) return ExplainOpen(path, options.env, status);
+  rdb::ReadOptions read_options;
+  read_options.fill_cache = false;
+  read_options.readahead_size = 2 << 20;
+  return FromRocksDb(reader.VerifyChecksum(read_options));
+}
+
+}  // namespace rowbloom

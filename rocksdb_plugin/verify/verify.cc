@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <random>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "policy/composed_policy.h"
+#include "policy/native_policy.h"
+#include "release.h"
+#include "rocksdb/db.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/table.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/rocksdb_verify.h"
+#include "verify/builtin_filter.h"
+#include "verify/whole_filters.h"
+
+namespace rowbloom {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+// A word of the tables; Abseil's string_view may not be the standard's.
+std::string Word(std::string_view text) { return std::string(text); }
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+// True for the names of all policies of this project and of RocksDB.
+bool IsKnownPolicy(std::string_view name) {
+  return name == "rowbloom" || StartsWith(name, "rowbloom.") ||
+         name == "bloomfilter" || name == "ribbonfilter" ||
+         StartsWith(name, "rocksdb.");
+}
+
+// True if RocksDB can open the SST without its filter: footer, index and
+// properties are good.
+bool OpensWithoutFilter(const std::string& path, const rdb::Options& options) {
+  rdb::Options without;  // No filter policy.
+  without.env = options.env;
+  without.comparator = options.comparator;
+  rdb::SstFileReader reader(without);
+  return reader.Open(path).ok() && reader.GetTableProperties() != nullptr;
+}
+
+// "mixed" if they differ.
+void MergeFamily(const std::string& family, std::string* merged) {
+  if (merged->empty()) {
+    *merged = family;
+  } else if (*merged != family) {
+    *merged = "mixed";
+  }
+}
+
+// Asks for random digests, of which the filter holds none, except for a few in
+// 2^64.
+uint64_t CountFalsePositives(const FilterView& view, uint64_t probe_count,
+                             std::mt19937_64* random) {
+  std::array<KeyDigest, 64> digests;
+  std::array<bool, 64> may_contain;
+  uint64_t positives = 0;
+  for (uint64_t done = 0; done < probe_count;) {
+    const size_t size = std::min<uint64_t>(digests.size(), probe_count - done);
+    for (size_t i = 0; i < size; ++i) digests[i].value = (*random)();
+    view.MayContain(absl::MakeConstSpan(digests.data(), size),
+                    may_contain.data());
+    positives +=
+        std::count(may_contain.begin(), may_contain.begin() + size, true);
+    done += size;
+  }
+  return positives;
+}
+
+// Checks each rowbloom filter in `sst` in full and reports its properties.
+absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
+                       RocksDbFilterFile* file) {
+  std::vector<RocksDbFilterInfo> infos;
+  uint64_t key_count = 0;
+  double expected = 0;
+  for (size_t i = 0; i < sst.filters.size(); ++i) {
+    const absl::StatusOr<RocksDbFilterInfo> info =
+        ParseRocksDbFilter(sst.filters[i]);
+    absl::Status status = info.status();
+    if (info.ok()) {
+      status = VerifyUnits(info->blob);
+      if (!status.ok()) {
+        // RocksDB's checksum covers the damage too, and lookups trust it.
+        status = absl::DataLossError(
+            absl::StrCat(std::string(status.message()),
+                         "; it may deny rows that are there"));
+      }
+    }
+    if (status.ok() && i > 0 &&
+        (info->bloom_type != infos[0].bloom_type ||
+         !(info->key_codec == infos[0].key_codec))) {
+      status =
+          absl::DataLossError("bloom type or key codec differs from chunk 0");
+    }
+    if (!status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat(file->path, ": filter chunk ", i, ": ",
+                                       std::string(status.message())));
+    }
+    const uint64_t keys = info->blob.descriptor.key_count;
+    key_count += keys;
+    // A filter without keys does not have the policy's family.
+    if (keys > 0 || sst.filters.size() == 1) {
+      MergeFamily(Word(info->blob.descriptor.family_name()), &file->family);
+    }
+    expected += info->blob.view.expected_fpr() * static_cast<double>(keys);
+    file->unit_size_bytes += info->blob.units.size();
+    infos.push_back(*info);
+  }
+  file->bloom_type = infos[0].bloom_type;
+  file->key_codec = infos[0].key_codec;
+  file->filter_key_count = key_count;
+  if (key_count == 0) return absl::OkStatus();
+  // A lookup asks one filter, and each in proportion to its keys.
+  file->expected_fpr = expected / static_cast<double>(key_count);
+  std::mt19937_64 random;  // The same sequence in each run.
+  for (const RocksDbFilterInfo& info : infos) {
+    const uint64_t probes =
+        uint64_t{probe_count} * info.blob.descriptor.key_count / key_count;
+    file->probe_count += probes;
+    file->false_positive_count +=
+        CountFalsePositives(info.blob.view, probes, &random);
+  }
+  return absl::OkStatus();
+}
+
+// Sets file->state on error.
+absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
+                         RocksDbFilterFile* file) {
+  file->state = RocksDbFilterState::kUnreadable;
+  absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(file->path, options);
+  if (!sst.ok()) {
+    if (OpensWithoutFilter(file->path, options)) {
+      file->state = RocksDbFilterState::kUnusable;
+    } else if (absl::IsUnimplemented(sst.status())) {
+      file->state = RocksDbFilterState::kNewer;
+    }
+    return sst.status();
+  }
+  file->filter_policy = sst->filter_policy_name;
+  file->prefix_extractor = sst->prefix_extractor_name;
+  file->owner = sst->owner;
+  file->entry_count = sst->entry_count;
+  file->range_tombstone_count = sst->range_tombstone_count;
+  file->is_partitioned = sst->is_partitioned();
+  file->filter_count = sst->filters.size();
+  file->filter_key_count = sst->filter_key_count;
+  for (const std::string& filter : sst->filters) {
+    file->filter_size_bytes += filter.size();
+    file->largest_filter_bytes =
+        std::max<uint64_t>(file->largest_filter_bytes, filter.size());
+  }
+
+  if (sst->owner == RocksDbFilterOwner::kUnknown) {
+    // RocksDB drops a damaged filter in silence; the checksums reveal it. The
+    // filter's checksum comes before those of data.
+    absl::Status status = VerifyRocksDbSstChecksums(file->path, options);
+    if (status.ok() || absl::IsDataLoss(status)) {
+      file->state = RocksDbFilterState::kUnusable;
+    }
+    if (!status.ok()) return status;
+    if (IsKnownPolicy(sst->filter_policy_name)) {
+      return absl::DataLossError(absl::StrCat(
+          file->path, ": the properties promise a filter block of ",
+          sst->filter_size_bytes, " bytes by policy ", sst->filter_policy_name,
+          ", and there is none"));
+    }
+  }
+  if (sst->owner == RocksDbFilterOwner::kRocksDb) {
+    for (const std::string& filter : sst->filters) {
+      MergeFamily(Word(BuiltinFamily(filter)), &file->family);
+    }
+  }
+  if (sst->owner != RocksDbFilterOwner::kRowbloom) return absl::OkStatus();
+  file->state = RocksDbFilterState::kUnusable;
+  return CheckOurs(*sst, probe_count, file);
+}
+
+// --- The expected filter ----------------------------------------------------
+
+// With fewer keys, a filter's size depends more on rounding and chance than on
+// bits per key.
+constexpr uint64_t kFewestKeysToJudge = 1000;
+
+// The family that a policy builds: for few bits, "fast" builds another.
+std::string FamilyOf(const FilterPolicy& policy) {
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
+  builder->Add(KeyDigest{});
+  return Word(builder->Finish().descriptor.family_name());
+}
+
+// The bits per key that an SST may have within its budget.
+struct BitsRange {
+  double low = 0;
+  double high = 0;
+};
+
+// Filter sizes are rounded, most of all by optimize_filters_for_memory.
+BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
+  const FileBudgetOptions budget;
+  BitsRange range;
+  switch (mode) {
+    case BudgetMode::kBalanced:
+      range = {0.9 * (bits - budget.max_extra_bits),
+               1.25 * (bits + budget.max_extra_bits)};
+      break;
+    case BudgetMode::kHitsOnly:
+      return {0, std::numeric_limits<double>::infinity()};
+    case BudgetMode::kFixed:
+      range = {0.75 * bits, 1.25 * bits};
+      break;
+  }
+  // A limit in bytes may be below the bits, and below the smallest filter the
+  // nearest choice is no filter.
+  if (max_bytes > 0 || range.low < FilterPolicy::kMinBitsPerKey) range.low = 0;
+  return range;
+}
+
+// nullopt if each SST gets the same bits.
+std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
+  if (expected.composed.has_value()) {
+    const RocksDbComposedOptions& composed = *expected.composed;
+    return RangeOf(composed.budget, composed.bits_per_key,
+                   composed.budget_bytes);
+  }
+  if (expected.rowbloom.has_value() && expected.rowbloom->budget.has_value()) {
+    const RocksDbOptions& native = *expected.rowbloom;
+    return RangeOf(*native.budget, BudgetBitsPerKey(native),
+                   native.budget_bytes);
+  }
+  return std::nullopt;
+}
+
+// The reason why the budget did not give these bits, or empty.
+std::string WhyOtherBits(const BitsRange& range,
+                         const RocksDbFilterFile& file) {
+  if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
+  const double bits = file.bits_per_key();
+  if (bits >= range.low && bits <= range.high) return "";
+  return absl::StrFormat("built with %.2f bits per key, not %.3g to %.3g", bits,
+                         range.low, range.high);
+}
+
+// The reason why another policy built a filter of ours, or empty.
+std::string WhyOtherPolicy(const RocksDbExpectedFilter& expected,
+                           const RocksDbFilterFile& file) {
+  if (file.filter_key_count == 0) return "";
+  const FilterPolicy& policy = expected.rowbloom->policy;
+  const std::optional<BitsRange> range = BudgetRange(expected);
+  const std::string family = FamilyOf(policy);
+  if (file.family != family &&
+      !(range.has_value() &&
+        (file.family == policy.family() ||
+         file.family == FamilyOf(FilterPolicy::BitsPerKey(
+                            policy.family(), FilterPolicy::kMinBitsPerKey))))) {
+    return absl::StrCat("built as ", file.family, ", not ", family);
+  }
+  if (range.has_value()) return WhyOtherBits(*range, file);
+  const uint64_t keys = file.filter_key_count / file.filter_count;
+  if (keys < kFewestKeysToJudge) return "";
+  const double asked = static_cast<double>(FilterSizeBytes(policy, keys)) *
+                       static_cast<double>(file.filter_count);
+  const double found = static_cast<double>(file.unit_size_bytes);
+  constexpr double kTolerance = 0.1;
+  if (std::abs(found - asked) <= kTolerance * asked) return "";
+  const double bits = 8 / static_cast<double>(file.filter_key_count);
+  return absl::StrFormat("built with %.2f bits per key, not %.2f", bits * found,
+                         bits * asked);
+}
+
+// The reason in composed mode, or empty.
+std::string WhyOtherComposed(const RocksDbExpectedFilter& expected,
+                             const RocksDbFilterFile& file) {
+  if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
+  // In some cases Ribbon falls back to Bloom.
+  const RocksDbFilter filter = expected.composed->filter;
+  const char* other = filter == RocksDbFilter::kBloom    ? "rocksdb_ribbon"
+                      : filter == RocksDbFilter::kRibbon ? "rocksdb_bloom"
+                                                         : "";
+  if (file.family == other) return absl::StrCat("built as ", file.family);
+  return WhyOtherBits(*BudgetRange(expected), file);
+}
+
+// The reason why a filter that the policy reads is not the expected one, or
+// empty.
+std::string WhyOther(const RocksDbExpectedFilter& expected,
+                     const RocksDbFilterFile& file) {
+  if (expected.rowbloom.has_value() &&
+      (file.bloom_type != expected.rowbloom->bloom_type ||
+       !(file.key_codec == expected.rowbloom->key_codec))) {
+    return absl::StrCat("built for ", Word(BloomTypeName(*file.bloom_type)),
+                        " ", file.key_codec->ToString());
+  }
+  if (file.owner == RocksDbFilterOwner::kRocksDb &&
+      file.filter_policy != expected.filter_policy) {
+    return absl::StrCat("written with policy ", file.filter_policy);
+  }
+  // Without an extractor seeks ask no filter, so the file's extractor does not
+  // matter.
+  if (!expected.prefix_extractor.empty() &&
+      file.prefix_extractor != expected.prefix_extractor) {
+    return absl::StrCat("written with prefix_extractor ",
+                        file.prefix_extractor);
+  }
+  if (expected.rowbloom.has_value()) {
+    return WhyOtherPolicy(expected, file);
+  }
+  if (expected.composed.has_value()) {
+    return WhyOtherComposed(expected, file);
+  }
+  return "";
+}
+
+// The reason why a file that should have a filter has none.
+std::string WhyNone(const RocksDbFilterFile& file) {
+  if (file.filter_policy.empty()) return "written without a filter policy";
+  return absl::StrCat("policy ", file.filter_policy, " made none");
+}
+
+std::string Percent(const std::optional<double>& share) {
+  return share.has_value() ? absl::StrFormat("%.4f%%", 100 * *share) : "-";
+}
+
+std::string BaseName(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+// RocksDB's default from 8.2 on; 8 MiB before.
+constexpr uint64_t kDefaultBlockCacheBytes = 32 << 20;
+
+// The sums of a report over its files.
+struct Totals {
+  uint64_t entry_count = 0;
+  uint64_t filter_size_bytes = 0;
+  uint64_t key_count = 0;
+  uint64_t filtered_files = 0;
+  uint64_t largest_partition_bytes = 0;
+  uint64_t probe_count = 0;
+  uint64_t false_positive_count = 0;
+  double expected_positives = 0;  // One lookup for each key.
+  uint64_t expecting_keys = 0;
+};
+
+Totals Sum(const std::vector<RocksDbFilterFile>& files) {
+  Totals t;
+  for (const RocksDbFilterFile& file : files) {
+    t.entry_count += file.entry_count;
+    if (file.filter_count == 0 || !file.status.ok()) continue;
+    ++t.filtered_files;
+    t.filter_size_bytes += file.filter_size_bytes;
+    t.key_count += file.filter_key_count;
+    t.probe_count += file.probe_count;
+    t.false_positive_count += file.false_positive_count;
+    if (file.is_partitioned) {
+      t.largest_partition_bytes =
+          std::max(t.largest_partition_bytes, file.largest_filter_bytes);
+    }
+    if (file.expected_fpr.has_value()) {
+      t.expecting_keys += file.filter_key_count;
+      t.expected_positives +=
+          *file.expected_fpr * static_cast<double>(file.filter_key_count);
+    }
+  }
+  return t;
+}
+
+// A warning if lookups must read whole filters repeatedly, or empty.
+std::string WarnOfEviction(const RocksDbFilterReport& report) {
+  const RocksDbFilterReport::WholeFilters whole =
+      report.EvictableWholeFilters();
+  const uint64_t capacity =
+      report.block_cache_bytes.value_or(kDefaultBlockCacheBytes);
+  if (whole.total_bytes <= capacity &&
+      whole.largest_bytes <=
+          report.block_cache_shard_bytes.value_or(capacity)) {
+    return "";
+  }
+  std::string cache = absl::StrCat("has a capacity of ", capacity, " bytes");
+  if (!report.block_cache_bytes.has_value()) {
+    cache = absl::StrCat("has a capacity that the OPTIONS file does not hold, ",
+                         "by default at most ", capacity, " bytes");
+  } else if (report.block_cache_shard_bytes.has_value()) {
+    absl::StrAppend(&cache, " in shards of ", *report.block_cache_shard_bytes);
+  }
+  return absl::StrCat(
+      whole.count, whole.count == 1 ? " filter is" : " filters are",
+      " read whole into the block cache, which may evict ",
+      whole.count == 1 ? "it: " : "them: ", whole.total_bytes,
+      " bytes, the largest of ", whole.largest_bytes, ", and the cache ", cache,
+      ", so that lookups may read the same filters again and again (",
+      report.expected.is_partitioned ? "compacting the files partitions them"
+                                     : WholeFilterRemedy(),
+      ")");
+}
+
+}  // namespace
+
+// --- Names ------------------------------------------------------------------
+
+std::string_view RocksDbFilterStateName(RocksDbFilterState state) {
+  switch (state) {
+    case RocksDbFilterState::kExpected:
+      return "expected";
+    case RocksDbFilterState::kOtherOptions:
+      return "other options";
+    case RocksDbFilterState::kAnothers:
+      return "another's";
+    case RocksDbFilterState::kNone:
+      return "none";
+    case RocksDbFilterState::kUnusable:
+      return "unusable";
+    case RocksDbFilterState::kUnreadable:
+      return "unreadable";
+    case RocksDbFilterState::kNewer:
+      return "newer";
+    case RocksDbFilterState::kCount:
+      break;
+  }
+  return "unknown";
+}
+
+std::string RocksDbExpectedFilter::ToString() const {
+  if (filter_policy.empty()) return "no filter";
+  if (!rowbloom.has_value()) return filter_policy;
+  return absl::StrCat(
+      filter_policy, " ", Word(BloomTypeName(rowbloom->bloom_type)), " ",
+      rowbloom->key_codec.ToString(), " ", rowbloom->policy.ToString(),
+      rowbloom->budget.has_value() ? " by a budget" : "");
+}
+
+double RocksDbFilterFile::bits_per_key() const {
+  if (filter_key_count == 0) return 0;
+  return 8 * static_cast<double>(filter_size_bytes) /
+         static_cast<double>(filter_key_count);
+}
+
+std::optional<double> RocksDbFilterFile::observed_fpr() const {
+  if (probe_count == 0) return std::nullopt;
+  return static_cast<double>(false_positive_count) /
+         static_cast<double>(probe_count);
+}
+
+// --- One file ---------------------------------------------------------------
+
+RocksDbExpectedFilter ExpectedRocksDbFilter(
+    const rdb::ColumnFamilyOptions& options) {
+  RocksDbExpectedFilter expected;
+  if (!CheckRocksDbRelease().ok()) return expected;
+  const rdb::BlockBasedTableOptions* table =
+      options.table_factory == nullptr
+          ? nullptr
+          : options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+  if (table == nullptr || table->filter_policy == nullptr) return expected;
+  const rdb::FilterPolicy& policy = *table->filter_policy;
+  const std::string_view reads = policy.CompatibilityName();
+  expected.filter_policy = policy.Name();
+  if (options.prefix_extractor != nullptr) {
+    expected.prefix_extractor = options.prefix_extractor->AsString();
+  }
+  expected.is_partitioned = table->partition_filters;
+  expected.metadata_block_size_bytes = table->metadata_block_size;
+  expected.none_at_bottom = options.optimize_filters_for_hits;
+  expected.evicts_whole_filters = EvictsWholeFilters(*table);
+  expected.owner =
+      reads == kRocksDbCompatibilityName   ? RocksDbFilterOwner::kRowbloom
+      : reads == kBuiltinCompatibilityName ? RocksDbFilterOwner::kRocksDb
+                                           : RocksDbFilterOwner::kUnknown;
+  if (const auto* native = policy.CheckedCast<NativePolicy>()) {
+    expected.rowbloom = native->options();
+    // NativePolicy::GetBuilderWithContext() does this too.
+    if (!table->whole_key_filtering) {
+      expected.rowbloom->bloom_type = BloomType::kRow;
+    }
+  } else if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
+    expected.composed = composed->options();
+  }
+  return expected;
+}
+
+RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
+                                   const rdb::Options& options,
+                                   const RocksDbVerifyOptions& verify) {
+  RocksDbFilterFile file;
+  file.path = path;
+  file.status = CheckRocksDbRelease();
+  if (file.status.ok()) {
+    file.status = CheckFilter(options, verify.probes_per_file, &file);
+  }
+  if (file.status.ok()) {
+    file.state = file.owner == RocksDbFilterOwner::kNobody
+                     ? RocksDbFilterState::kNone
+                     : RocksDbFilterState::kExpected;
+  }
+  if (file.status.ok() && verify.read_data_blocks) {
+    file.status = VerifyRocksDbSstChecksums(path, options);
+    if (!file.status.ok()) file.state = RocksDbFilterState::kUnreadable;
+  }
+  file.note = std::string(file.status.message());
+  return file;
+}
+
+void CompareWithExpected(const RocksDbExpectedFilter& expected,
+                         RocksDbFilterFile* file) {
+  if (!file->status.ok()) return;
+  const auto set = [file](RocksDbFilterState state, std::string note = "") {
+    file->state = state;
+    file->note = std::move(note);
+  };
+  if (file->owner == RocksDbFilterOwner::kNobody) {
+    // Range tombstones are in no filter.
+    const bool has_keys = file->entry_count > file->range_tombstone_count;
+    if (expected.filter_policy.empty() || !has_keys) {
+      set(RocksDbFilterState::kExpected);
+    } else if (expected.none_at_bottom && !file->filter_policy.empty()) {
+      // A file stays without a filter if others are written below it later.
+      set(RocksDbFilterState::kExpected, "optimize_filters_for_hits");
+    } else if (const std::optional<BitsRange> range = BudgetRange(expected);
+               range.has_value() && range->low == 0 &&
+               file->filter_policy == expected.filter_policy) {
+      set(RocksDbFilterState::kExpected, "no filter by the budget");
+    } else {
+      set(RocksDbFilterState::kNone, WhyNone(*file));
+    }
+    return;
+  }
+  if (file->owner != expected.owner ||
+      (file->owner == RocksDbFilterOwner::kUnknown &&
+       file->filter_policy != expected.filter_policy)) {
+    set(RocksDbFilterState::kAnothers,
+        absl::StrCat("written with policy ", file->filter_policy));
+  } else if (std::string why = WhyOther(expected, *file); !why.empty()) {
+    set(RocksDbFilterState::kOtherOptions, std::move(why));
+  } else {
+    set(RocksDbFilterState::kExpected);
+  }
+}
+
+// --- The report -------------------------------------------------------------
+
+uint64_t RocksDbFilterReport::CountOf(RocksDbFilterState state) const {
+  return std::count_if(
+      files.begin(), files.end(),
+      [state](const RocksDbFilterFile& file) { return file.state == state; });
+}
+
+RocksDbFilterReport::WholeFilters RocksDbFilterReport::EvictableWholeFilters()
+    const {
+  WholeFilters whole;
+  if (!expected.evicts_whole_filters) return whole;
+  for (const RocksDbFilterFile& file : files) {
+    const bool is_asked = file.state == RocksDbFilterState::kExpected ||
+                          file.state == RocksDbFilterState::kOtherOptions;
+    if (!is_asked || file.is_partitioned || file.filter_count == 0) continue;
+    ++whole.count;
+    whole.total_bytes += file.filter_size_bytes;
+    whole.largest_bytes = std::max(whole.largest_bytes, file.filter_size_bytes);
+  }
+  return whole;
+}
+
+std::vector<std::string> RocksDbFilterReport::warnings() const {
+  std::vector<std::string> warnings;
+  const auto warn = [&](RocksDbFilterState state, std::string_view what) {
+    const uint64_t count = CountOf(state);
+    if (count == 0) return;
+    std::set<std::string> notes;
+    for (const RocksDbFilterFile& file : files) {
+      if (file.state == state) notes.insert(file.note);
+    }
+    warnings.push_back(absl::StrCat(
+        count, count == 1 ? " file" : " files", Word(what), ": ",
+        notes.size() == 1 ? *notes.begin() : "for several reasons"));
+  };
+  using State = RocksDbFilterState;
+  warn(State::kUnreadable, " cannot be read, or not all of it");
+  warn(State::kNewer, " of a newer format than this RocksDB reads");
+  warn(State::kUnusable,
+       " with a filter that cannot be used (compacting them rebuilds it)");
+  if (expected.filter_policy.empty()) {
+    warn(State::kAnothers,
+         " with a filter that is not asked, for no filter_policy is set (were "
+         "the options loaded without RegisterRocksDb()?)");
+  } else {
+    warn(State::kAnothers,
+         " with a filter that the configured policy does not read (compacting "
+         "them rebuilds it)");
+  }
+  warn(State::kNone, " without a filter (compacting them builds one)");
+  warn(State::kOtherOptions,
+       " built under other options (compacting them rebuilds it)");
+  const Totals totals = Sum(files);
+  if (totals.largest_partition_bytes > 2 * expected.metadata_block_size_bytes &&
+      expected.is_partitioned) {
+    warnings.push_back(absl::StrCat(
+        "filter partitions of up to ", totals.largest_partition_bytes,
+        " bytes where metadata_block_size asks for ",
+        expected.metadata_block_size_bytes,
+        ": RocksDB before 9.6 may miss where to cut, and before 10.0 it cuts "
+        "only between data blocks unless decouple_partitioned_filters is set"));
+  }
+  std::string whole = WarnOfEviction(*this);
+  if (!whole.empty()) warnings.push_back(std::move(whole));
+  return warnings;
+}
+
+std::string RocksDbFilterReport::Summary() const {
+  const Totals t = Sum(files);
+  std::string out = absl::StrCat("column family ", column_family, ": ",
+                                 expected.ToString(), "\n");
+  absl::StrAppend(&out, files.size(), files.size() == 1 ? " file" : " files",
+                  ", ", t.entry_count, " entries");
+  const char* separator = ": ";
+  for (int i = 0; i < static_cast<int>(RocksDbFilterState::kCount); ++i) {
+    const auto state = static_cast<RocksDbFilterState>(i);
+    const uint64_t count = CountOf(state);
+    if (count == 0) continue;
+    absl::StrAppend(&out, separator, count, " ",
+                    Word(RocksDbFilterStateName(state)));
+    separator = ", ";
+  }
+  absl::StrAppend(&out, "\n");
+  if (t.filtered_files > 0) {
+    absl::StrAppend(&out, t.filter_size_bytes, " bytes of filters for ",
+                    t.key_count, " keys");
+    if (t.key_count > 0) {
+      absl::StrAppendFormat(&out, ", %.2f bits per key",
+                            8 * static_cast<double>(t.filter_size_bytes) /
+                                static_cast<double>(t.key_count));
+    }
+    if (t.expecting_keys > 0) {
+      absl::StrAppendFormat(
+          &out, "; false positives: %.4f%% expected",
+          100 * t.expected_positives / static_cast<double>(t.expecting_keys));
+    }
+    if (t.probe_count > 0) {
+      absl::StrAppendFormat(&out, ", %.4f%% of %d probes",
+                            100 * static_cast<double>(t.false_positive_count) /
+                                static_cast<double>(t.probe_count),
+                            t.probe_count);
+    }
+    absl::StrAppend(&out, "\n");
+  }
+  for (const std::string& warning : warnings()) {
+    absl::StrAppend(&out, "warning: ", warning, "\n");
+  }
+  return out;
+}
+
+std::string RocksDbFilterReport::ToString() const {
+  std::string out = absl::StrFormat(
+      "%5s %-12s %-13s %-20s %11s %11s %5s %9s %8s %9s %9s  %s\n", "level",
+      "file", "filter", "family", "keys", "bytes", "parts", "largest",
+      "bits/key", "expected", "observed", "note");
+  for (const RocksDbFilterFile& file : files) {
+    std::string line = absl::StrFormat(
+        "%5d %-12s %-13s %-20s %11d %11d %5d %9d %8.2f %9s %9s  %s", file.level,
+        BaseName(file.path), Word(RocksDbFilterStateName(file.state)),
+        file.family.empty() ? "-" : file.family, file.filter_key_count,
+        file.filter_size_bytes, file.filter_count, file.largest_filter_bytes,
+        file.bits_per_key(), Percent(file.expected_fpr),
+        Percent(file.observed_fpr()), file.note);
+    while (line.back() == ' ') line.pop_back();
+    absl::StrAppend(&out, line, "\n");
+  }
+  return out + Summary();
+}
+
+absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
+    rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
+    const RocksDbVerifyOptions& verify) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  RocksDbFilterReport report;
+  report.column_family = column_family->GetName();
+  const rdb::Options options = db->GetOptions(column_family);
+  report.expected = ExpectedRocksDbFilter(options);
+  const auto* table =
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+  if (table != nullptr && table->block_cache != nullptr) {
+    const BlockCacheSize cache = SizeOf(*table->block_cache);
+    report.block_cache_bytes = cache.capacity_bytes;
+    report.block_cache_shard_bytes = cache.shard_bytes;
+  }
+
+  const auto live_files = [db, column_family] {
+    rdb::ColumnFamilyMetaData meta;
+    db->GetColumnFamilyMetaData(column_family, &meta);
+    std::vector<std::pair<std::string, int>> files;
+    for (const rdb::LevelMetaData& level : meta.levels) {
+      for (const rdb::SstFileMetaData& file : level.files) {
+        files.emplace_back(
+            absl::StrCat(file.directory, "/", file.relative_filename),
+            level.level);
+      }
+    }
+    return files;
+  };
+  const std::vector<std::pair<std::string, int>> files = live_files();
+  bool any_gone = false;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (verify.progress) verify.progress(i, files.size());
+    RocksDbFilterFile file = VerifyRocksDbSst(files[i].first, options, verify);
+    file.level = files[i].second;
+    CompareWithExpected(report.expected, &file);
+    any_gone = any_gone || file.state == RocksDbFilterState::kUnreadable;
+    report.files.push_back(std::move(file));
+  }
+  if (any_gone) {
+    // Perhaps a compaction deleted them in the meantime.
+    std::set<std::string> live;
+    for (auto& [path, level] : live_files()) live.insert(path);
+    report.files.erase(
+        std::remove_if(report.files.begin(), report.files.end(),
+                       [&live](const RocksDbFilterFile& file) {
+                         return file.state == RocksDbFilterState::kUnreadable &&
+                                live.count(file.path) == 0;
+                       }),
+        report.files.end());
+  }
+  std::sort(report.files.begin(), report.files.end(),
+            [](const RocksDbFilterFile& a, const RocksDbFilterFile& b) {
+              return std::tie(a.level, a.path) < std::tie(b.level, b.path);
+            });
+  return report;
+}
+
+}  // namespace rowbloom

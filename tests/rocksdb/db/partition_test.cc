@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests filters in partitions: their number, their size, and the keys at their
+// edges.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "rocksdb/tampering_policy.h"
+#include "rocksdb/test_db.h"
+
+namespace rowbloom::testing {
+namespace {
+
+using ROCKSDB_NAMESPACE::Slice;
+
+constexpr int kRows = 4000;
+
+std::string Row(int row) { return "row" + std::to_string(10000 + row); }
+
+DbSetUp Partitioned(BloomType type, bool whole_key_filtering) {
+  DbSetUp set_up;
+  set_up.filter.bloom_type = set_up.extractor_type = type;
+  set_up.whole_key_filtering = whole_key_filtering;
+  set_up.partitioned = true;
+  return set_up;
+}
+
+void Fill(TestDb* db) {
+  db->Open();
+  for (int row = 0; row < kRows; ++row) {
+    if (row % 3 == 0) db->Put(Row(row) + '\0', "holds a row only");
+    db->Put(db->Key(Row(row), "q", "version"), std::string(20, 'v'));
+  }
+  db->Flush();
+}
+
+TEST(DbPartition, AFileHasManyPartitions) {
+  for (bool whole : {false, true}) {
+    TestDb db;
+    db.set_up = Partitioned(BloomType::kRow, whole);
+    const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
+    db.set_up.other_policy = policy;
+    Fill(&db);
+    EXPECT_EQ(db.Properties().size(), 1);
+    EXPECT_GT(policy->finished, 10);
+  }
+}
+
+// RocksDB cuts where a data block ends and the index agrees: up to a quarter
+// too late here, with its own Bloom filters, too.
+TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
+  for (const FilterPolicy& filter_policy : PoliciesOfEachFamily()) {
+    for (uint64_t asked : {1024, 4096}) {
+      TestDb db;
+      db.set_up = Partitioned(BloomType::kRowCol, true);
+      db.set_up.filter.policy = filter_policy;
+      db.set_up.metadata_block_size_bytes = asked;
+      uint64_t largest = 0;
+      const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
+      policy->tamper = [&largest](std::string* filter) {
+        largest = std::max<uint64_t>(largest, filter->size());
+      };
+      db.set_up.other_policy = policy;
+      Fill(&db);
+      EXPECT_LE(largest, asked * 14 / 10) << SetUpName(db.set_up);
+      EXPECT_GT(db.FilterBytes(), asked * policy->finished / 2)
+          << SetUpName(db.set_up);
+    }
+  }
+}
+
+// Shows why Finish must not return an empty slice.
+TEST(DbPartition, ControlWithEmptySlicesDeniesKeysThatAreThere) {
+  TestDb db;
+  db.set_up = Partitioned(BloomType::kRow, true);
+  const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
+  policy->tamper = [](std::string* filter) { filter->clear(); };
+  db.set_up.other_policy = policy;
+  Fill(&db);
+  EXPECT_FALSE(db.Has(db.Key(Row(7), "q", "version")));
+}
+
+TEST(DbPartition, EachKeyIsFound) {
+  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+    for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+      for (bool whole : {false, true}) {
+        TestDb db;
+        db.set_up = Partitioned(type, whole);
+        db.set_up.filter.policy = policy;
+        Fill(&db);
+        int found = 0;
+        for (int row = 0; row < kRows; ++row) {
+          found += db.Has(db.Key(Row(row), "q", "version"));
+        }
+        EXPECT_EQ(found, kRows) << SetUpName(db.set_up);
+      }
+    }
+  }
+}
+
+// Seeks from behind each row back to its last cell. RocksDB looks for the
+// filter partition by a separator between two keys, so it may ask the partition
+// behind the row.
+int FoundBackwards(const TestDb& db, bool column) {
+  int found = 0;
+  for (int row = 0; row < kRows; ++row) {
+    std::string target;
+    EXPECT_TRUE(KeyCodec::Ordered().RowUpperBound(Row(row), &target).ok());
+    if (column) {
+      target = db.Key(Row(row), "q");
+      target.back() = '\2';  // The column's upper bound.
+    }
+    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+    it->SeekForPrev(target);
+    found +=
+        it->Valid() && it->key() == Slice(db.Key(Row(row), "q", "version"));
+  }
+  return found;
+}
+
+// RocksDB 9.5 fixed this.
+TEST(DbPartition, ControlWithStockBloomLosesRowsBackwards) {
+  TestDb db;
+  db.set_up = Partitioned(BloomType::kRow, false);
+  db.set_up.shorten_separators = false;
+  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  Fill(&db);
+  if (kRocksDbRelease < 905) {
+    EXPECT_LT(FoundBackwards(db, false), kRows);
+  } else {
+    EXPECT_EQ(FoundBackwards(db, false), kRows);
+  }
+}
+
+TEST(DbPartition, RowsAreFoundBackwards) {
+  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    for (bool whole : {false, true}) {
+      for (bool shorten : {false, true}) {
+        TestDb db;
+        db.set_up = Partitioned(type, whole);
+        db.set_up.shorten_separators = shorten;
+        Fill(&db);
+        EXPECT_EQ(FoundBackwards(db, false), kRows) << SetUpName(db.set_up);
+      }
+    }
+  }
+}
+
+TEST(DbPartition, ColumnsAreFoundBackwards) {
+  for (bool shorten : {false, true}) {
+    TestDb db;
+    db.set_up = Partitioned(BloomType::kRowCol, true);
+    db.set_up.shorten_separators = shorten;
+    Fill(&db);
+    EXPECT_EQ(FoundBackwards(db, true), kRows);
+  }
+}
+
+TEST(DbPartition, ColumnsAreFoundForwards) {
+  TestDb db;
+  db.set_up = Partitioned(BloomType::kRowCol, true);
+  Fill(&db);
+  int found = 0;
+  for (int row = 0; row < kRows; ++row) {
+    found += ScanFindsColumn(&db, Row(row), "q");
+  }
+  EXPECT_EQ(found, kRows);
+  EXPECT_GT(db.PrefixChecks(), 0);
+}
+
+}  // namespace
+}  // namespace rowbloom::testing

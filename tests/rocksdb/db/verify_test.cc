@@ -1,0 +1,838 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests VerifyRocksDbFilters() on databases whose filters are as they should
+// be, and on others.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "policy/filter_info.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/stock_registry.h"
+#include "rocksdb/tampering_policy.h"
+#include "rocksdb/test_db.h"
+#include "rocksdb/utilities/object_registry.h"
+#include "rocksdb/utilities/options_util.h"
+#include "rocksdb/version.h"
+#include "rowbloom/rocksdb_composed.h"
+#include "rowbloom/rocksdb_verify.h"
+
+namespace rowbloom::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using State = RocksDbFilterState;
+
+constexpr int kRows = 500;
+
+void PutRows(TestDb* db, const std::string& qualifier) {
+  for (int row = 0; row < kRows; ++row) {
+    db->Put(db->Key("row" + std::to_string(1000 + row), qualifier), "value");
+  }
+}
+void Fill(TestDb* db, const std::string& qualifier = "q") {
+  PutRows(db, qualifier);
+  db->Flush();
+}
+
+RocksDbFilterReport Verify(const TestDb& db,
+                           const RocksDbVerifyOptions& verify = {}) {
+  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
+  auto report = VerifyRocksDbFilters(raw, raw->DefaultColumnFamily(), verify);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? *std::move(report) : RocksDbFilterReport();
+}
+
+std::vector<State> StatesOf(const RocksDbFilterReport& report) {
+  std::vector<State> states;
+  for (const RocksDbFilterFile& file : report.files) {
+    states.push_back(file.state);
+  }
+  return states;
+}
+
+std::shared_ptr<const RocksDbFilterPolicy> StockBloom() {
+  return std::shared_ptr<const RocksDbFilterPolicy>(
+      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+}
+
+// --- As it should be ---------------------------------------------------------
+
+TEST(DbVerify, ExpectedFiltersAreDescribed) {
+  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+    for (bool partitioned : {false, true}) {
+      TestDb db;
+      db.set_up.filter.policy = policy;
+      db.set_up.partitioned = partitioned;
+      db.set_up.extractor =
+          !partitioned;  // See OversizedPartitionsAreReported.
+      db.set_up.metadata_block_size_bytes = 700;
+      db.Open();
+      for (const char* qualifier : {"a", "b", "c"}) {
+        PutRows(&db, qualifier);
+      }
+      db.Flush();
+      const RocksDbFilterReport report = Verify(db);
+      EXPECT_EQ(report.column_family, "default");
+      EXPECT_EQ(report.expected.ToString(),
+                "rowbloom ROWCOL ordered " + policy.ToString());
+      ASSERT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+      EXPECT_THAT(report.warnings(), IsEmpty());
+      const RocksDbFilterFile& file = report.files[0];
+      EXPECT_EQ(file.level, 0);
+      EXPECT_EQ(file.filter_policy, "rowbloom");
+      EXPECT_EQ(file.prefix_extractor,
+                partitioned ? "nullptr" : "rowbloom.RowPrefix:ROWCOL:ordered");
+      EXPECT_EQ(file.owner, RocksDbFilterOwner::kRowbloom);
+      EXPECT_EQ(file.family, policy.family());
+      EXPECT_EQ(file.bloom_type, BloomType::kRowCol);
+      EXPECT_TRUE(*file.key_codec == KeyCodec::Ordered());
+      EXPECT_EQ(file.entry_count, 3 * kRows);
+      EXPECT_EQ(file.is_partitioned, partitioned);
+      EXPECT_EQ(file.filter_count > 2, partitioned);
+      EXPECT_LE(file.filter_size_bytes, db.FilterBytes());
+      EXPECT_LE(file.largest_filter_bytes, file.filter_size_bytes);
+      EXPECT_GE(file.filter_key_count, 4 * kRows);  // Rows and columns.
+      EXPECT_EQ(file.bits_per_key(),
+                8.0 * static_cast<double>(file.filter_size_bytes) /
+                    static_cast<double>(file.filter_key_count));
+      EXPECT_THAT(report.ToString(),
+                  AllOf(HasSubstr("000"), HasSubstr(policy.family()),
+                        HasSubstr("1 expected"), HasSubstr("probes")));
+    }
+  }
+}
+
+// The bound is five standard deviations of the binomial plus the error of the
+// model for such small filters; digests are the same in each run.
+TEST(DbVerify, ObservedRateIsTheExpectedOne) {
+  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+    for (bool partitioned : {false, true}) {
+      TestDb db;
+      db.set_up.filter.policy = policy;
+      db.set_up.partitioned = partitioned;
+      db.set_up.metadata_block_size_bytes = 4096;
+      db.Open();
+      for (int row = 0; row < 20000; ++row) {
+        db.Put(db.Key("row" + std::to_string(row), "q"), "");
+      }
+      db.Flush();
+      RocksDbVerifyOptions verify;
+      verify.probes_per_file = 200000;
+      const RocksDbFilterReport report = Verify(db, verify);
+      ASSERT_EQ(report.files.size(), 1);
+      const RocksDbFilterFile& file = report.files[0];
+      const double probes = static_cast<double>(file.probe_count);
+      EXPECT_NEAR(probes, 200000, static_cast<double>(file.filter_count));
+      const double rate = *file.expected_fpr;
+      EXPECT_NEAR(*file.observed_fpr(), rate,
+                  5 * std::sqrt(rate * (1 - rate) / probes) + rate / 50)
+          << policy.ToString() << (partitioned ? " partitioned" : "");
+    }
+  }
+}
+
+TEST(DbVerify, RangeTombstonesNeedNoFilter) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  ASSERT_TRUE(
+      db->DeleteRange({}, db->DefaultColumnFamily(), "row1", "row2").ok());
+  db.Flush();
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report),
+              ElementsAre(State::kExpected, State::kExpected));
+  EXPECT_THAT(report.warnings(), IsEmpty());
+}
+
+TEST(DbVerify, WithoutAPolicyNoFilterIsExpected) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+  options.prefix_extractor = nullptr;
+  db.Open(options);
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  EXPECT_THAT(report.Summary(), HasSubstr("default: no filter\n"));
+  EXPECT_THAT(report.warnings(), IsEmpty());
+}
+
+TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr;
+  ROCKSDB_NAMESPACE::Options stock = db.MakeOptions();
+  db.set_up.other_policy = StockBloom();
+  stock.table_factory.reset(
+      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(db.TableOptions()));
+  ASSERT_TRUE(db->CreateColumnFamily(stock, "stock", &handle).ok());
+  ASSERT_TRUE(db->Put({}, handle, "key", "value").ok());
+  ASSERT_TRUE(db->Flush({}, handle).ok());
+  const auto report = VerifyRocksDbFilters(db.operator->(), handle);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->column_family, "stock");
+  EXPECT_EQ(report->expected.ToString(), "bloomfilter");
+  ASSERT_THAT(StatesOf(*report), ElementsAre(State::kExpected));
+  EXPECT_EQ(report->files[0].family, "rocksdb_bloom");
+  EXPECT_EQ(report->files[0].filter_key_count, 1);
+  EXPECT_FALSE(report->files[0].observed_fpr().has_value());
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+}
+
+// --- Filters that are missing, or not the ones asked for ---------------------
+
+TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options without = db.MakeOptions();
+  without.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+  db.Open(without);
+  Fill(&db);
+  db.Open();
+  Fill(&db);
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kNone), 1);
+  EXPECT_EQ(report.CountOf(State::kExpected), 1);
+  EXPECT_EQ(report.files[0].note, "written without a filter policy");
+  ASSERT_EQ(report.warnings().size(), 1);
+  EXPECT_THAT(report.warnings()[0],
+              AllOf(HasSubstr("1 file without a filter"), HasSubstr("compact"),
+                    HasSubstr("written without a filter policy")));
+  db.Compact();
+  report = Verify(db);
+  EXPECT_THAT(report.warnings(), IsEmpty());
+}
+
+TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  db.Close();
+  ROCKSDB_NAMESPACE::ConfigOptions config;
+  config.env = db.env();
+  config.registry = StockRegistry();
+  ROCKSDB_NAMESPACE::DBOptions db_options;
+  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
+                                                   &db_options, &families)
+                  .ok());
+  db_options.env = db.env();  // Not among the loaded options.
+  db.Open(ROCKSDB_NAMESPACE::Options(db_options, families[0].options));
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kAnothers));
+  ASSERT_EQ(report.warnings().size(), 1);
+  EXPECT_THAT(report.warnings()[0],
+              AllOf(HasSubstr("RegisterRocksDb"),
+                    HasSubstr("written with policy rowbloom")));
+}
+
+TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
+  TestDb db;
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  Fill(&db);
+  db.set_up.other_policy = StockBloom();
+  db.Open();
+  Fill(&db);
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kAnothers), 1);
+  EXPECT_EQ(report.CountOf(State::kExpected), 1);
+  EXPECT_EQ(report.files[0].note, "written with policy rowbloom");
+  EXPECT_EQ(report.files[1].family, "rocksdb_bloom");
+
+  // RocksDB's policies read each other's filters.
+  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10));
+  db.Open();
+  report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kAnothers), 1);
+  EXPECT_EQ(report.CountOf(State::kOtherOptions), 1);
+
+  db.set_up.other_policy.reset();
+  db.Open();
+  report = Verify(db);
+  EXPECT_THAT(StatesOf(report),
+              ElementsAre(State::kExpected, State::kAnothers));
+  EXPECT_THAT(report.warnings()[0], HasSubstr("policy bloomfilter"));
+}
+
+TEST(DbVerify, AnotherBloomTypeOrCodecIsOtherOptions) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.Open();
+  Fill(&db);
+  db.set_up.filter.bloom_type = BloomType::kRow;
+  db.Open();
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kOtherOptions));
+  EXPECT_EQ(report.files[0].note, "built for ROWCOL ordered");
+  db.set_up.filter.bloom_type = BloomType::kRowCol;
+  db.set_up.filter.key_codec = KeyCodec::FixedRow(3);
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kOtherOptions));
+}
+
+void FillKeys(TestDb* db, int key_count) {
+  for (int row = 0; row < key_count; ++row) {
+    db->Put(db->Key("row" + std::to_string(row), "q"), "value");
+  }
+  db->Flush();
+}
+
+TEST(DbVerify, AnotherFamilyOrOtherBitsAreOtherOptions) {
+  TestDb db;
+  db.set_up.filter.policy = FilterPolicy::BitsPerKey("fast", 10);
+  db.Open();
+  FillKeys(&db, 3000);
+  const auto note_under = [&db](const FilterPolicy& policy) {
+    db.set_up.filter.policy = policy;
+    db.Open();
+    const RocksDbFilterReport report = Verify(db);
+    EXPECT_EQ(StatesOf(report)[0] == State::kOtherOptions,
+              !report.files[0].note.empty());
+    return report.files[0].note;
+  };
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("compact", 10)),
+            "built as fast, not compact");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)),
+            "built with 10.07 bits per key, not 12.03");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 8)),
+            "built with 10.07 bits per key, not 8.02");
+  EXPECT_EQ(note_under(FilterPolicy::TargetFpr("fast", 0.0001)).substr(0, 30),
+            "built with 10.07 bits per key,");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 10)), "");
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 10.5)), "");
+  db.Compact();
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)).empty(), false);
+  db.Compact();
+  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)), "");
+}
+
+// This holds for few keys, few bits and small partitions, too.
+TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
+  std::vector<FilterPolicy> policies;
+  for (const FilterPolicy& any : PoliciesOfEachFamily()) {
+    for (const double bits : {1.0, 4.0, 10.0, 24.0}) {
+      policies.push_back(FilterPolicy::BitsPerKey(any.family(), bits));
+    }
+    policies.push_back(FilterPolicy::TargetFpr(any.family(), 0.01));
+  }
+  for (const FilterPolicy& policy : policies) {
+    for (const uint64_t partition_bytes : {0, 100, 2000}) {
+      TestDb db;
+      db.set_up.filter.policy = policy;
+      db.set_up.partitioned = partition_bytes > 0;
+      db.set_up.metadata_block_size_bytes = partition_bytes;
+      db.Open();
+      for (const int key_count : {1, 30, 55, 501, 2000}) {
+        FillKeys(&db, key_count);
+      }
+      for (const RocksDbFilterFile& file : Verify(db).files) {
+        EXPECT_EQ(file.state, State::kExpected)
+            << policy.ToString() << ": " << file.filter_key_count << " keys, "
+            << file.filter_count << " filters, " << file.note;
+      }
+    }
+  }
+}
+
+TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.Open();
+  Fill(&db);
+  db.set_up.extractor = true;
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  Fill(&db);
+  RocksDbFilterReport report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kExpected), 1);
+  EXPECT_EQ(report.files[0].note, "written with prefix_extractor nullptr");
+  db.set_up.extractor_type = BloomType::kRowCol;
+  db.Open();
+  report = Verify(db);
+  EXPECT_THAT(StatesOf(report),
+              ElementsAre(State::kOtherOptions, State::kOtherOptions));
+  EXPECT_EQ(report.files[1].note,
+            "written with prefix_extractor rowbloom.RowPrefix:ROW:ordered");
+  // No lookup asks by prefix, whatever extractor the files were written with.
+  db.set_up.extractor = false;
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)),
+              ElementsAre(State::kExpected, State::kExpected));
+}
+
+// Writes a flush of few keys, one of many, and the oldest run.
+void FillThreeRuns(TestDb* db) {
+  db->set_up.extractor = false;
+  db->Open();
+  FillKeys(db, 5000);
+  db->Compact();
+  FillKeys(db, 2000);
+  FillKeys(db, 10);
+}
+
+void FillComposed(TestDb* db, const RocksDbComposedOptions& options) {
+  db->set_up.other_policy = NewRocksDbComposedPolicy(options);
+  FillThreeRuns(db);
+}
+
+TEST(DbVerify, WhateverABudgetGivesIsExpected) {
+  for (const char* family : {"blocked_bloom", "fast", "compact"}) {
+    for (const BudgetMode mode :
+         {BudgetMode::kBalanced, BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
+      for (const double bits : {0.5, 2.0, 10.0, 20.0}) {
+        TestDb db;
+        db.set_up.filter.policy = FilterPolicy::BitsPerKey(family, 10);
+        db.set_up.filter.budget = mode;
+        db.set_up.filter.budget_bits_per_key = bits;
+        FillThreeRuns(&db);
+        const RocksDbFilterReport report = Verify(db);
+        EXPECT_EQ(report.CountOf(State::kExpected), 3) << report.ToString();
+        EXPECT_THAT(report.expected.ToString(), HasSubstr("by a budget"));
+      }
+    }
+  }
+}
+
+TEST(DbVerify, BitsThatTheBudgetCannotHaveGivenAreOther) {
+  TestDb db;
+  db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 3);
+  FillThreeRuns(&db);
+  db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 10);
+  db.set_up.filter.budget = BudgetMode::kBalanced;
+  db.Open();
+  EXPECT_EQ(Verify(db).CountOf(State::kOtherOptions), 2);
+  db.set_up.filter.budget_bytes = 5000;  // It may lower any filter's bits.
+  db.Open();
+  EXPECT_EQ(Verify(db).CountOf(State::kOtherOptions), 0);
+}
+
+TEST(DbVerify, WhateverComposedModeGivesIsExpected) {
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
+    for (const BudgetMode mode :
+         {BudgetMode::kBalanced, BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
+      for (const double bits : {2.0, 10.0, 20.0}) {
+        RocksDbComposedOptions options;
+        options.filter = filter;
+        options.budget = mode;
+        options.bits_per_key = bits;
+        TestDb db;
+        FillComposed(&db, options);
+        const RocksDbFilterReport report = Verify(db);
+        EXPECT_EQ(report.CountOf(State::kExpected), 3) << report.ToString();
+      }
+    }
+  }
+}
+
+TEST(DbVerify, ComposedModeKnowsFilesOfAnotherBudget) {
+  RocksDbComposedOptions options;
+  options.filter = RocksDbFilter::kBloom;
+  TestDb db;
+  FillComposed(&db, options);
+  const auto notes_under = [&db](const RocksDbComposedOptions& other) {
+    db.set_up.other_policy = NewRocksDbComposedPolicy(other);
+    db.Open();
+    std::string notes;
+    for (const RocksDbFilterFile& file : Verify(db).files) {
+      if (file.state == State::kOtherOptions) notes += file.note + "; ";
+    }
+    return notes;
+  };
+  EXPECT_EQ(notes_under(options), "");
+  options.bits_per_key = 24;
+  EXPECT_THAT(notes_under(options),
+              ::testing::MatchesRegex("(built with [0-9.]+ bits per key, not "
+                                      "16.2 to 37.5; ){2}"));
+  options.budget = BudgetMode::kFixed;
+  options.bits_per_key = 4;
+  EXPECT_THAT(notes_under(options), HasSubstr("not 3 to 5; "));
+  options = RocksDbComposedOptions();
+  options.filter = RocksDbFilter::kRibbon;
+  EXPECT_EQ(notes_under(options),
+            "built as rocksdb_bloom; built as rocksdb_bloom; ");
+}
+
+TEST(DbVerify, PrefixesAloneAreExpectedToMakeRowFilters) {
+  TestDb db;
+  db.set_up.whole_key_filtering = false;
+  db.Open();
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  EXPECT_THAT(report.expected.ToString(), HasSubstr("rowbloom ROW ordered"));
+  db.set_up.whole_key_filtering = true;
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kOtherOptions));
+}
+
+TEST(DbVerify, FilesAtTheBottomNeedNoFilterIfGetsNeverMiss) {
+  TestDb db;
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.optimize_filters_for_hits = true;
+  db.Open(options);
+  Fill(&db);
+  db.Compact();
+  RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  EXPECT_EQ(report.files[0].filter_count, 0);
+  EXPECT_EQ(report.files[0].note, "optimize_filters_for_hits");
+  EXPECT_THAT(report.warnings(), IsEmpty());
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kNone));
+}
+
+TEST(DbVerify, APolicyThatIsFedNothingIsNamed) {
+  TestDb db;
+  db.set_up.whole_key_filtering = false;
+  db.set_up.extractor = false;
+  db.Open();
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kNone));
+  EXPECT_EQ(report.files[0].note, "policy rowbloom made none");
+}
+
+// Before 9.6, RocksDB misses the moment to cut if it adds a whole key and a
+// prefix at once.
+TEST(DbVerify, OversizedPartitionsAreReported) {
+  TestDb db;
+  db.set_up.partitioned = true;
+  db.set_up.metadata_block_size_bytes = 500;
+  db.set_up.extractor_type = BloomType::kRow;
+  db.set_up.other_policy = StockBloom();
+  db.Open();
+  for (int row = 0; row < 4000; ++row) {
+    db.Put(db.Key("row" + std::to_string(row), "q"), "value");
+  }
+  db.Flush();
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_EQ(report.files.size(), 1);
+  const RocksDbFilterFile& file = report.files[0];
+  EXPECT_TRUE(file.is_partitioned);
+  if (kRocksDbRelease >= 906) {  // It cuts partitions in time.
+    EXPECT_LE(file.largest_filter_bytes, 500);
+    EXPECT_THAT(report.warnings(), IsEmpty());
+    return;
+  }
+  EXPECT_GT(file.largest_filter_bytes, 1000);
+  ASSERT_EQ(report.warnings().size(), 1);
+  EXPECT_THAT(report.warnings()[0],
+              AllOf(HasSubstr(std::to_string(file.largest_filter_bytes)),
+                    HasSubstr("asks for 500")));
+}
+
+// --- Damage ------------------------------------------------------------------
+
+// Flips a bit in the middle of `part`, where it lies in the only SST.
+void DamageOnDisk(TestDb* db, const std::string& part) {
+  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+  (*db)->GetLiveFilesMetaData(&files);
+  ASSERT_EQ(files.size(), 1);
+  const std::string path = files[0].db_path + files[0].name;
+  db->Close();
+  std::string bytes;
+  ASSERT_TRUE(
+      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
+  const size_t at = bytes.find(part);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + part.size() / 2] ^= 1;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
+                                                   /*should_sync=*/true)
+                  .ok());
+}
+
+TEST(DbVerify, DamagedFiltersAreFoundWhereRocksDbIsSilent) {
+  for (bool partitioned : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = partitioned;
+    db.set_up.cache_filter_blocks = true;
+    const auto policy = std::make_shared<TamperingPolicy>();
+    std::string filter;  // The last.
+    policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
+    db.set_up.other_policy = policy;
+    db.Open();
+    Fill(&db);
+    db.Compact();  // At level 0 RocksDB reads all partitions when it opens.
+    DamageOnDisk(&db, filter);
+    db.set_up.other_policy.reset();
+    db.Open();
+    // RocksDB verifies whole filters, but not partitions.
+    EXPECT_EQ(db->VerifyChecksum().ok(), partitioned);
+    RocksDbFilterReport report = Verify(db);
+    ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+    EXPECT_TRUE(absl::IsDataLoss(report.files[0].status));
+    EXPECT_THAT(
+        report.files[0].note,
+        AllOf(HasSubstr("block checksum mismatch"), HasSubstr("offset ")));
+    EXPECT_THAT(report.warnings()[0],
+                HasSubstr("1 file with a filter that cannot be used"));
+    db.Compact();
+    report = Verify(db);
+    EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+  }
+}
+
+// RocksDB reads all partitions of a file at level 0 when it opens it.
+TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
+  for (bool cached : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = true;
+    db.set_up.cache_filter_blocks = cached;
+    const auto policy = std::make_shared<TamperingPolicy>();
+    std::string filter;
+    policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
+    db.set_up.other_policy = policy;
+    db.Open();
+    Fill(&db);
+    const std::string path = Verify(db).files.at(0).path;
+    DamageOnDisk(&db, filter);
+    db.set_up.other_policy.reset();
+    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    EXPECT_TRUE(db.TryOpen(options).IsCorruption());
+    const RocksDbFilterFile file = VerifyRocksDbSst(path, options);
+    EXPECT_EQ(file.state, State::kUnusable);
+    EXPECT_THAT(file.note, HasSubstr(path));
+
+    ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+    table.filter_policy = nullptr;
+    options.table_factory.reset(
+        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    db.Open(options);
+    db.Compact();  // It builds no filter, but removes the damage.
+    db.Open();
+    db.Compact();
+    EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
+    EXPECT_TRUE(db.Has(db.Key("row1000", "q")));
+  }
+}
+
+// Damages the index, the properties and the footer, except unused bytes.
+TEST(DbVerify, DamageBehindTheFilterIsNotTheFilters) {
+  TestDb db;
+  const auto policy = std::make_shared<TamperingPolicy>();
+  std::string filter;
+  policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
+  db.set_up.other_policy = policy;
+  db.Open();
+  Fill(&db);
+  const std::string path = Verify(db).files.at(0).path;
+  const ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  db.Close();
+  std::string whole;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  const size_t at = whole.find(filter);
+  ASSERT_NE(at, std::string::npos);
+  const auto state_of = [&](const std::string& bytes) {
+    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
+                                                     /*should_sync=*/true)
+                    .ok());
+    return VerifyRocksDbSst(path, options).state;
+  };
+  EXPECT_EQ(state_of(whole), State::kExpected);
+  constexpr size_t kTrailerBytes = 5;
+  int damages = 0;
+  int found = 0;
+  for (size_t i = at + filter.size() + kTrailerBytes; i < whole.size();
+       i += 3) {
+    std::string damaged = whole;
+    damaged[i] ^= 0x40;
+    const State state = state_of(damaged);
+    EXPECT_NE(state, State::kUnusable) << i << " of " << whole.size();
+    ++damages;
+    found += state == State::kUnreadable;
+  }
+  EXPECT_GT(found, damages * 9 / 10);
+  EXPECT_EQ(state_of(whole.substr(0, whole.size() - 1)), State::kUnreadable);
+  EXPECT_EQ(state_of(""), State::kUnreadable);
+}
+
+TEST(DbVerify, DamageInMemoryBeforeTheChecksumIsFound) {
+  for (bool partitioned : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = partitioned;
+    const auto policy = std::make_shared<TamperingPolicy>();
+    policy->tamper = [](std::string* filter) { (*filter)[0] ^= 1; };
+    db.set_up.other_policy = policy;
+    db.Open();
+    Fill(&db);
+    EXPECT_TRUE(db->VerifyChecksum().ok());
+    const RocksDbFilterReport report = Verify(db);
+    ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+    EXPECT_THAT(report.files[0].note,
+                AllOf(HasSubstr("filter chunk 0"), HasSubstr("may deny rows")));
+  }
+}
+
+TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.set_up.other_policy = StockBloom();
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  table.optimize_filters_for_memory = false;  // Else probes may differ.
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  options.table_factory.reset(
+      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  db.Open(options);
+  Fill(&db);
+  // The filter lies between the data blocks of "value"s and the index; its
+  // trailer marks a new Bloom filter of six probes.
+  DamageOnDisk(&db, std::string("\xff\0\x06\0\0", 5));
+  db.Open();
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+  EXPECT_THAT(report.files[0].note, HasSubstr("block checksum mismatch"));
+}
+
+TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
+  TestDb db;
+  const auto policy = std::make_shared<TamperingPolicy>();
+  policy->tamper = [](std::string* filter) {
+    EncodedFilter encoded;
+    const auto blob = ParseFilterBlob(*filter);
+    ASSERT_TRUE(blob.ok());
+    encoded.descriptor = blob->descriptor;
+    encoded.units = std::string(blob->units);
+    std::string metadata(blob->metadata);
+    metadata[kMetadataVersionOffset] = kMetadataVersion + 1;
+    *filter = EncodeFilterBlob(encoded, metadata);
+  };
+  db.set_up.other_policy = policy;
+  db.Open();
+  Fill(&db);
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
+  EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
+}
+
+// RocksDB checks a footer's format_version before its checksum. Since version
+// 6, footers hold an extended magic.
+TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  const std::string path = Verify(db).files.at(0).path;
+  std::string whole;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  const auto report_of = [&](const std::string& bytes) {
+    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
+                                                     /*should_sync=*/true)
+                    .ok());
+    return Verify(db);
+  };
+  std::string newer = whole;
+  newer.replace(newer.size() - 52, 4, std::string("\x3e\0\x7a\0", 4));
+  newer.replace(newer.size() - 12, 4, std::string("\x63\0\0\0", 4));
+  for (const bool read_data_blocks : {false, true}) {
+    RocksDbVerifyOptions verify;
+    verify.read_data_blocks = read_data_blocks;
+    report_of(newer);
+    const RocksDbFilterReport report = Verify(db, verify);
+    ASSERT_THAT(StatesOf(report), ElementsAre(State::kNewer));
+    EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
+    EXPECT_THAT(report.files[0].note,
+                AllOf(HasSubstr(path), HasSubstr("format_version 99 is newer"),
+                      HasSubstr("RocksDB " + std::to_string(ROCKSDB_MAJOR) +
+                                "." + std::to_string(ROCKSDB_MINOR) + "."),
+                      HasSubstr("use one built with")));
+    EXPECT_THAT(report.warnings(),
+                ElementsAre(HasSubstr("1 file of a newer format")));
+    EXPECT_THAT(report.Summary(), HasSubstr("1 newer\n"));
+  }
+  EXPECT_TRUE(
+      absl::IsUnimplemented(VerifyRocksDbSstChecksums(path, db.MakeOptions())));
+
+  // No release uses this number for its format.
+  std::string damaged = newer;
+  damaged[damaged.size() - 9] ^= 1;
+  EXPECT_THAT(StatesOf(report_of(damaged)), ElementsAre(State::kUnreadable));
+  // No footer since version 6 has this magic.
+  damaged = newer;
+  damaged[damaged.size() - 52] ^= 1;
+  EXPECT_THAT(StatesOf(report_of(damaged)), ElementsAre(State::kUnreadable));
+  EXPECT_THAT(StatesOf(report_of(whole)), ElementsAre(State::kExpected));
+}
+
+TEST(DbVerify, DataBlocksAreReadIfAsked) {
+  TestDb db;
+  db.Open();
+  db.Put(db.Key("row", "q"), "a value that is somewhere in the file");
+  db.Flush();
+  DamageOnDisk(&db, "a value that is somewhere in the file");
+  db.Open();
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
+  RocksDbVerifyOptions verify;
+  verify.read_data_blocks = true;
+  const RocksDbFilterReport report = Verify(db, verify);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kUnreadable));
+  EXPECT_TRUE(absl::IsDataLoss(report.files[0].status));
+}
+
+// --- Files that come and go --------------------------------------------------
+
+TEST(DbVerify, FilesCompactedAwayMeanwhileAreLeftOut) {
+  TestDb db;
+  db.Open();
+  Fill(&db, "a");
+  Fill(&db, "b");
+  Fill(&db, "c");
+  RocksDbVerifyOptions verify;
+  size_t last = 0;
+  verify.progress = [&](size_t done, size_t total) {
+    EXPECT_EQ(total, 3);
+    last = done;
+    if (done == 1) db.Compact();
+  };
+  const RocksDbFilterReport report = Verify(db, verify);
+  EXPECT_EQ(last, 2);
+  EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
+}
+
+TEST(DbVerify, FilesThatAreGoneButLiveAreUnreadable) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  const auto path = Verify(db).files.at(0).path;
+  ASSERT_TRUE(db.env()->DeleteFile(path).ok());
+  const RocksDbFilterReport report = Verify(db);
+  ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnreadable));
+  EXPECT_THAT(report.files[0].note, HasSubstr(path));
+  EXPECT_THAT(report.warnings()[0], HasSubstr("cannot be read"));
+}
+
+TEST(DbVerify, ADatabaseOpenForReadingCanBeVerified) {
+  TestDb db;
+  db.Open();
+  Fill(&db);
+  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  db.Close();
+  std::unique_ptr<ROCKSDB_NAMESPACE::DB> reader;
+  ASSERT_TRUE(OpenDb(
+                  [&](auto* opened) {
+                    return ROCKSDB_NAMESPACE::DB::OpenForReadOnly(
+                        options, TestDb::path(), opened);
+                  },
+                  &reader)
+                  .ok());
+  const auto report =
+      VerifyRocksDbFilters(reader.get(), reader->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok());
+  EXPECT_THAT(StatesOf(*report), ElementsAre(State::kExpected));
+}
+
+}  // namespace
+}  // namespace rowbloom::testing

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests whole filters in a block cache that is too small for them: lookups read
+// them again and again; the check of the options and the report both say so.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/test_db.h"
+#include "rowbloom/rocksdb_composed.h"
+#include "rowbloom/rocksdb_verify.h"
+
+namespace rowbloom::testing {
+namespace {
+
+using ROCKSDB_NAMESPACE::BLOCK_CACHE_FILTER_BYTES_INSERT;
+using ROCKSDB_NAMESPACE::BLOCK_CACHE_FILTER_MISS;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kRows = 20000;
+constexpr uint64_t kGets = 500;
+constexpr size_t kCacheBytes = 16 << 10;  // The filter takes 25 KB or more.
+
+std::string Row(int row) { return "row" + std::to_string(100000 + row); }
+
+void Configure(TestDb* db, std::shared_ptr<const RocksDbFilterPolicy> other) {
+  db->set_up.extractor = false;
+  db->set_up.other_policy = std::move(other);
+  db->set_up.cache_filter_blocks = true;
+  db->set_up.metadata_block_size_bytes = 1024;
+  db->set_up.block_cache =
+      ROCKSDB_NAMESPACE::NewLRUCache(kCacheBytes, /*num_shard_bits=*/0);
+}
+
+void Fill(TestDb* db) {
+  for (int row = 0; row < kRows; ++row) {
+    db->Put(db->Key(Row(row), "q"), "value");
+  }
+  db->Flush();
+  db->Compact();  // RocksDB treats files at level 0 differently.
+}
+
+struct Found {
+  std::vector<std::string> check;   // CheckRocksDbOptions().
+  std::vector<std::string> report;  // VerifyRocksDbFilters().
+  uint64_t misses = 0;
+  uint64_t bytes = 0;  // Bytes of filters that kGets gets read.
+};
+
+// Gets absent keys in different places within the SST.
+Found Ask(TestDb* db, const ROCKSDB_NAMESPACE::Options& options) {
+  Found found;
+  EXPECT_TRUE(CheckRocksDbOptions(options, &found.check).ok());
+  db->Open(options);
+  const uint64_t misses = db->Ticker(BLOCK_CACHE_FILTER_MISS);
+  const uint64_t bytes = db->Ticker(BLOCK_CACHE_FILTER_BYTES_INSERT);
+  for (uint64_t i = 0; i < kGets; ++i) {
+    EXPECT_FALSE(db->Has(
+        db->Key(Row(static_cast<int>(1 + i * 7919 % (kRows - 1))), "absent")));
+  }
+  found.misses = db->Ticker(BLOCK_CACHE_FILTER_MISS) - misses;
+  found.bytes = db->Ticker(BLOCK_CACHE_FILTER_BYTES_INSERT) - bytes;
+  ROCKSDB_NAMESPACE::DB* raw = db->operator->();
+  const auto report = VerifyRocksDbFilters(raw, raw->DefaultColumnFamily());
+  EXPECT_TRUE(report.ok());
+  if (report.ok()) found.report = report->warnings();
+  return found;
+}
+
+class WholeFilters : public ::testing::TestWithParam<bool> {
+ protected:
+  static std::shared_ptr<const RocksDbFilterPolicy> OtherPolicy() {
+    return GetParam() ? NewRocksDbComposedPolicy({}) : nullptr;
+  }
+};
+std::string ModeName(const ::testing::TestParamInfo<bool>& mode) {
+  return mode.param ? "composed" : "native";
+}
+INSTANTIATE_TEST_SUITE_P(Db, WholeFilters, ::testing::Bool(), ModeName);
+
+TEST_P(WholeFilters, AreReadAgainForEachGetAndWarnedOf) {
+  TestDb db;
+  Configure(&db, OtherPolicy());
+  db.Open();
+  Fill(&db);
+  const uint64_t filter_bytes = db.FilterBytes();
+  ASSERT_GT(filter_bytes, kCacheBytes);
+  const Found found = Ask(&db, db.MakeOptions());
+  EXPECT_GE(found.misses, kGets);
+  EXPECT_GE(found.bytes, kGets * filter_bytes);
+  EXPECT_THAT(found.check, ElementsAre(HasSubstr("a capacity of 16384")));
+  EXPECT_THAT(
+      found.report,
+      ElementsAre(AllOf(HasSubstr("1 filter is read whole into the block"),
+                        HasSubstr(std::to_string(filter_bytes) + " bytes"),
+                        HasSubstr("a capacity of 16384 bytes"),
+                        HasSubstr("set partition_filters=true"))));
+}
+
+TEST_P(WholeFilters, AreReadOnceWithEachRemedy) {
+  for (const bool pinned : {false, true}) {
+    TestDb db;
+    Configure(&db, OtherPolicy());
+    db.set_up.cache_filter_blocks = pinned;
+    ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+    if (pinned) {
+      table.metadata_cache_options.unpartitioned_pinning =
+          ROCKSDB_NAMESPACE::PinningTier::kAll;
+    }
+    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    options.table_factory.reset(
+        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    db.Open(options);
+    Fill(&db);
+    const Found found = Ask(&db, options);
+    EXPECT_EQ(found.misses, 0);
+    EXPECT_EQ(found.bytes, 0);
+    EXPECT_THAT(found.check, IsEmpty());
+    EXPECT_THAT(found.report, IsEmpty());
+  }
+}
+
+TEST_P(WholeFilters, AreWarnedOfUntilACompactionPartitionsThem) {
+  TestDb db;
+  Configure(&db, OtherPolicy());
+  db.Open();
+  Fill(&db);
+  db.set_up.partitioned = true;
+  Found found = Ask(&db, db.MakeOptions());
+  EXPECT_GE(found.misses, kGets);
+  const uint64_t whole_bytes = found.bytes;
+  EXPECT_THAT(found.check, IsEmpty());
+  EXPECT_THAT(found.report,
+              ElementsAre(HasSubstr("compacting the files partitions them")));
+  db.Compact();
+  found = Ask(&db, db.MakeOptions());
+  EXPECT_LT(found.bytes, whole_bytes / 10);
+  EXPECT_THAT(found.report, IsEmpty());
+}
+
+TEST(DbWholeFilters, ThatTheCacheHoldsOneByOneButNotTogetherAreWarnedOf) {
+  TestDb db;
+  Configure(&db, nullptr);
+  db.set_up.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(60 << 10, 0);
+  db.Open();
+  const auto warnings = [&db] {
+    ROCKSDB_NAMESPACE::DB* raw = db.operator->();
+    return VerifyRocksDbFilters(raw, raw->DefaultColumnFamily())->warnings();
+  };
+  for (int file = 0; file < 2; ++file) {
+    EXPECT_THAT(warnings(), IsEmpty());
+    for (int row = 0; row < kRows; ++row) {
+      db.Put(db.Key(Row(row), "q"), "value");
+    }
+    db.Flush();
+  }
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("2 filters are read whole")));
+}
+
+}  // namespace
+}  // namespace rowbloom::testing

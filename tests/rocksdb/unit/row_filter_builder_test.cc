@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "policy/row_filter_builder.h"
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "policy/filter_info.h"
+#include "policy/row_filter_reader.h"
+#include "rocksdb/test_seed.h"
+
+namespace rowbloom {
+namespace {
+
+using ROCKSDB_NAMESPACE::Slice;
+using std::string_view_literals::operator""sv;
+
+Slice ToSlice(std::string_view bytes) {
+  return Slice(bytes.data(), bytes.size());
+}
+
+struct Finished {
+  std::unique_ptr<const char[]> bytes;
+  Slice filter;
+
+  bool MayMatch(std::string_view entry) const {
+    return RowFilterReader(filter).MayMatch(ToSlice(entry));
+  }
+  RocksDbFilterInfo Info() const {
+    return *ParseRocksDbFilter({filter.data(), filter.size()});
+  }
+};
+
+Finished Finish(RowFilterBuilder* builder) {
+  Finished finished;
+  finished.filter = builder->Finish(&finished.bytes);
+  return finished;
+}
+
+RocksDbOptions OptionsFor(BloomType type,
+                          KeyCodec codec = KeyCodec::Ordered()) {
+  RocksDbOptions options;
+  options.bloom_type = type;
+  options.key_codec = codec;
+  return options;
+}
+
+// All families but the one without bytes, with few and with many units.
+std::vector<RocksDbOptions> OptionsOfEachFamily() {
+  std::vector<RocksDbOptions> all;
+  for (const std::string_view family : FilterFamilyNames()) {
+    if (family == "always_maybe") continue;
+    for (const double bits_per_key : {10.0, FilterPolicy::kMaxBitsPerKey}) {
+      all.push_back(OptionsFor(BloomType::kRow));
+      all.back().policy = FilterPolicy::BitsPerKey(family, bits_per_key);
+    }
+  }
+  return all;
+}
+
+std::string Key(const KeyCodec& codec, std::string_view row,
+                std::string_view qualifier, std::string_view suffix = "") {
+  std::string key;
+  EXPECT_TRUE(codec.Encode(row, qualifier, &key).ok());
+  return key.append(suffix);
+}
+
+TEST(RowFilterBuilder, FilterOfNothingIsNotAnEmptySliceAndAnswersMaybe) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol), true);
+  const Finished finished = Finish(&builder);
+  EXPECT_FALSE(finished.filter.empty());
+  EXPECT_TRUE(builder.MaybePostVerify(finished.filter).ok());
+  EXPECT_TRUE(finished.MayMatch("anything"));
+}
+
+TEST(RowFilterBuilder, CountIsZeroUntilSomethingIsAddedAndAfterFinish) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol), false);
+  EXPECT_EQ(builder.EstimateEntriesAdded(), 0);
+  builder.AddKey(ToSlice("r\0\1q\0\1"sv));
+  EXPECT_EQ(builder.EstimateEntriesAdded(), 2);
+  Finish(&builder);
+  EXPECT_EQ(builder.EstimateEntriesAdded(), 0);
+  builder.AddKey("");
+  EXPECT_GT(builder.EstimateEntriesAdded(), 0);
+}
+
+TEST(RowFilterBuilder, VersionsPrefixesAndRowsCollapse) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol), false);
+  for (std::string_view entry :
+       {"r\0\1a\0\1v2"sv, "r\0"sv, "r\0\1a\0\1v1"sv, "r\0"sv, "r\0\1b\0\1v1"sv,
+        "r\0\1b\0"sv, "r\0"sv}) {
+    builder.AddKey(ToSlice(entry));
+  }
+  EXPECT_EQ(builder.EstimateEntriesAdded(), 3);  // r, r:a, r:b.
+  const Finished finished = Finish(&builder);
+  EXPECT_EQ(finished.Info().blob.descriptor.key_count, 3);
+  EXPECT_TRUE(finished.MayMatch("r\0\1"sv));
+  EXPECT_TRUE(finished.MayMatch("r\0\2"sv));
+  EXPECT_TRUE(finished.MayMatch("r\0\1a\0\1"sv));
+  EXPECT_TRUE(finished.MayMatch("r\0\1b\0\1v9"sv));
+}
+
+TEST(RowFilterBuilder, RowAddsRowsOnly) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRow), false);
+  builder.AddKey(ToSlice("r\0\1a\0\1"sv));
+  builder.AddKey(ToSlice("r\0\1b\0\1"sv));
+  EXPECT_EQ(builder.EstimateEntriesAdded(), 1);
+  EXPECT_TRUE(Finish(&builder).MayMatch("r\0\1never added\0\1"sv));
+}
+
+TEST(RowFilterBuilder, EmptyAndRowlessEntriesAreAddedWhole) {
+  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    RowFilterBuilder builder(OptionsFor(type), false);
+    builder.AddKey("");
+    builder.AddKey("no row");
+    const Finished finished = Finish(&builder);
+    EXPECT_TRUE(finished.MayMatch(""));
+    EXPECT_TRUE(finished.MayMatch("no row"));
+    EXPECT_EQ(finished.Info().blob.descriptor.key_count, 2);
+  }
+}
+
+TEST(RowFilterBuilder, LastTwoRowsAndColumnsAreInTheNextPartitionToo) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol), false);
+  for (std::string_view row : {"r1"sv, "r2"sv, "r3"sv}) {
+    builder.AddKey(Key(KeyCodec::Ordered(), row, "q"));
+    builder.AddKey(ToSlice(std::string(row) + '\0'));
+  }
+  Finish(&builder);
+  builder.AddKey(Key(KeyCodec::Ordered(), "r4", "q"));
+  EXPECT_EQ(builder.EstimateEntriesAdded(), 2 * 3);
+  const Finished second = Finish(&builder);
+  for (std::string_view row : {"r2"sv, "r3"sv, "r4"sv}) {
+    EXPECT_TRUE(second.MayMatch(std::string(row) + '\0'));
+    EXPECT_TRUE(second.MayMatch(Key(KeyCodec::Ordered(), row, "q")));
+  }
+}
+
+TEST(RowFilterBuilder, CarriesOverPartitionsOfOneKeyAndOfNone) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRow), false);
+  builder.AddKey(ToSlice("r1\0"sv));
+  Finish(&builder);
+  Finish(&builder);
+  builder.AddKey(ToSlice("r2\0"sv));
+  Finish(&builder);
+  builder.AddKey(ToSlice("r3\0"sv));
+  const Finished last = Finish(&builder);
+  for (std::string_view row : {"r1\0"sv, "r2\0"sv, "r3\0"sv}) {
+    EXPECT_TRUE(last.MayMatch(row));
+  }
+}
+
+TEST(RowFilterBuilder, ARowThatGoesOnIsInTheNextPartition) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol), false);
+  builder.AddKey(Key(KeyCodec::Ordered(), "r", "a"));
+  Finish(&builder);
+  builder.AddKey(Key(KeyCodec::Ordered(), "r", "a"));
+  builder.AddKey(Key(KeyCodec::Ordered(), "r", "b"));
+  const Finished second = Finish(&builder);
+  EXPECT_EQ(second.Info().blob.descriptor.key_count, 3);
+  EXPECT_TRUE(second.MayMatch("r\0"sv));
+  EXPECT_TRUE(second.MayMatch(Key(KeyCodec::Ordered(), "r", "a")));
+}
+
+TEST(RowFilterBuilder, StatusOfFinishIsOk) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRow), false);
+  builder.AddKey("x");
+  std::unique_ptr<const char[]> bytes;
+  ROCKSDB_NAMESPACE::Status status =
+      ROCKSDB_NAMESPACE::Status::Corruption("as it was before");
+  EXPECT_FALSE(builder.Finish(&bytes, &status).empty());
+  EXPECT_TRUE(status.ok());
+}
+
+TEST(RowFilterBuilder, PostVerifyFindsADamagedBitIfAsked) {
+  for (bool verify : {false, true}) {
+    RowFilterBuilder builder(OptionsFor(BloomType::kRow), verify);
+    builder.AddKey("x");
+    const Finished finished = Finish(&builder);
+    std::string damaged = finished.filter.ToString();
+    damaged[3] ^= 1;
+    EXPECT_TRUE(builder.MaybePostVerify(finished.filter).ok());
+    EXPECT_EQ(builder.MaybePostVerify(damaged).IsCorruption(), verify);
+  }
+}
+
+TEST(RowFilterBuilder, NoEntriesFitWhereABlobDoesNot) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRow), false);
+  EXPECT_EQ(builder.ApproximateNumEntries(0), 0);
+  EXPECT_EQ(builder.ApproximateNumEntries(RowFilterBuilder::kBlobOverheadBytes),
+            0);
+}
+
+// RocksDB cuts partitions by this number. The size of compact depends on its
+// keys, so only the average must not be exceeded.
+TEST(RowFilterBuilder, ApproximateNumEntriesFillTheBytesAsked) {
+  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+    for (size_t size_bytes : {512, 4096, 65536}) {
+      constexpr size_t kFilters = 20;
+      size_t size = 0;
+      for (size_t filter = 0; filter < kFilters; ++filter) {
+        RowFilterBuilder builder(options, false);
+        const size_t count = builder.ApproximateNumEntries(size_bytes);
+        ASSERT_GT(count, 0);
+        for (size_t i = 0; i < count; ++i) {
+          builder.AddKey(std::to_string(filter * count + i));
+        }
+        size += Finish(&builder).filter.size();
+      }
+      EXPECT_LE(size, kFilters * size_bytes * 1.02)
+          << options.policy.ToString();
+      EXPECT_GT(size, kFilters * size_bytes / 2) << options.policy.ToString();
+    }
+  }
+}
+
+TEST(RowFilterBuilder, ApproximateNumEntriesOfAFilterWithoutBytesFits32Bits) {
+  RocksDbOptions options;
+  options.policy = *FilterPolicy::Parse("always_maybe");
+  RowFilterBuilder builder(options, false);
+  EXPECT_EQ(builder.ApproximateNumEntries(4096), uint64_t{0xffffffff});
+}
+
+TEST(RowFilterBuilder, BytesBesideTheUnitsStayWithinTheBound) {
+  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+    RowFilterBuilder builder(options, false);
+    for (int i = 0; i < 200000; ++i) builder.AddKey(std::to_string(i));
+    const Finished finished = Finish(&builder);
+    EXPECT_LE(finished.filter.size() - finished.Info().blob.units.size(),
+              RowFilterBuilder::kBlobOverheadBytes)
+        << options.policy.ToString();
+  }
+}
+
+TEST(RowFilterBuilder, MetadataSaysWhatItWasBuiltWith) {
+  RowFilterBuilder builder(OptionsFor(BloomType::kRow, KeyCodec::FixedRow(12)),
+                           false);
+  builder.AddKey("x");
+  const RocksDbFilterInfo info = Finish(&builder).Info();
+  EXPECT_EQ(info.bloom_type, BloomType::kRow);
+  EXPECT_TRUE(info.key_codec == KeyCodec::FixedRow(12));
+}
+
+// RocksDB does not survive exceptions.
+TEST(RowFilterBuilder, NothingThrowsNorDoReaders) {
+  using Builder = RowFilterBuilder;
+  using Reader = RowFilterReader;
+  const Slice entry;
+  std::unique_ptr<const char[]> bytes;
+  ROCKSDB_NAMESPACE::Status status;
+  static_assert(noexcept(std::declval<Builder&>().AddKey(entry)));
+  static_assert(noexcept(std::declval<Builder&>().EstimateEntriesAdded()));
+  static_assert(noexcept(std::declval<Builder&>().Finish(&bytes)));
+  static_assert(noexcept(std::declval<Builder&>().Finish(&bytes, &status)));
+  static_assert(noexcept(std::declval<Builder&>().MaybePostVerify(entry)));
+  static_assert(noexcept(std::declval<Builder&>().ApproximateNumEntries(1)));
+  static_assert(std::is_nothrow_destructible_v<Builder>);
+  static_assert(std::is_nothrow_constructible_v<Reader, const Slice&>);
+  static_assert(noexcept(std::declval<Reader&>().MayMatch(entry)));
+  static_assert(
+      noexcept(std::declval<Reader&>().MayMatch(1, nullptr, nullptr)));
+  static_assert(std::is_nothrow_destructible_v<Reader>);
+}
+
+// The sweep asks 300,000 present keys for each family, codec and bloom type, in
+// partitions: whole, by prefix, and many at once. These are over 5.4 million
+// lookups a family.
+class SweepTest : public ::testing::TestWithParam<
+                      std::tuple<BloomType, KeyCodec, std::string_view>> {};
+
+std::string RandomBytes(std::mt19937* random, size_t size) {
+  std::string bytes(size, '\0');
+  // There are few distinct bytes; 00 and FF are the codecs' corner cases.
+  for (char& c : bytes)
+    c = "\0\1\2\xff"
+        "abcdefgh"[(*random)() % 12];
+  return bytes;
+}
+
+std::vector<std::string> RandomKeys(const KeyCodec& codec,
+                                    std::mt19937* random) {
+  std::vector<std::string> keys;
+  while (keys.size() < 1000) {
+    std::string row = RandomBytes(random, 4 + (*random)() % 12);
+    if (codec.kind() == KeyCodec::Kind::kFixedRow) {
+      row.resize(codec.parameter(), '0');
+    }
+    const size_t columns = (*random)() % 6;
+    for (size_t i = 0; i < columns; ++i) {
+      keys.push_back(Key(codec, row, RandomBytes(random, (*random)() % 5),
+                         codec.kind() == KeyCodec::Kind::kOrdered
+                             ? RandomBytes(random, (*random)() % 9)
+                             : ""));
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+TEST_P(SweepTest, NoPresentKeyIsDenied) {
+  const auto [type, codec, family] = GetParam();
+  RocksDbOptions options = OptionsFor(type, codec);
+  options.policy = FilterPolicy::BitsPerKey(family, 10);
+  std::mt19937 random(testing::TestSeed());
+  uint64_t lookups = 0;
+  uint64_t denied = 0;
+  for (int set = 0; set < 300; ++set) {
+    const std::vector<std::string> keys = RandomKeys(codec, &random);
+    RowFilterBuilder builder(options, false);
+    size_t begin = 0;
+    while (begin < keys.size()) {
+      const size_t end =
+          std::min<size_t>(keys.size(), begin + 1 + random() % 700);
+      for (size_t i = begin; i < end; ++i) builder.AddKey(keys[i]);
+      const Finished finished = Finish(&builder);
+      RowFilterReader reader(finished.filter);
+      std::vector<Slice> slices(keys.begin() + begin, keys.begin() + end);
+      std::vector<Slice*> pointers;
+      for (Slice& slice : slices) {
+        size_t row_size = 0;
+        const size_t column_size =
+            codec.ColumnPartSize({slice.data(), slice.size()}, &row_size);
+        // A cell without a qualifier may be no more than its row.
+        for (size_t size : {slice.size(), row_size, column_size}) {
+          if (size == 0) continue;
+          denied += !reader.MayMatch(Slice(slice.data(), size));
+          ++lookups;
+        }
+        pointers.push_back(&slice);
+      }
+      const std::unique_ptr<bool[]> may_match(new bool[pointers.size()]());
+      reader.MayMatch(static_cast<int>(pointers.size()), pointers.data(),
+                      may_match.get());
+      for (size_t i = 0; i < pointers.size(); ++i) denied += !may_match[i];
+      lookups += pointers.size();
+      begin = end;
+    }
+  }
+  EXPECT_EQ(denied, 0);
+  EXPECT_GT(lookups, 900000);
+  RecordProperty("lookups", std::to_string(lookups));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    RowFilterBuilder, SweepTest,
+    ::testing::Combine(::testing::Values(BloomType::kRow, BloomType::kRowCol),
+                       ::testing::Values(KeyCodec::Ordered(),
+                                         KeyCodec::FixedRow(9),
+                                         KeyCodec::Delimiter('|')),
+                       ::testing::ValuesIn(FilterFamilyNames())),
+    [](const auto& test) {
+      const KeyCodec& codec = std::get<1>(test.param);
+      return std::string(BloomTypeName(std::get<0>(test.param))) +
+             std::to_string(static_cast<int>(codec.kind())) + "_" +
+             std::string(std::get<2>(test.param));
+    });
+
+}  // namespace
+}  // namespace rowbloom
