@@ -338,7 +338,7 @@ class DbBench(PointGet):
 
 
 class FilterPlot(Plot):
-    """Lines over the runs of filter_bench --json."""
+    """Lines over what filter_bench left by --benchmark_out."""
 
     ROCKSDB_COLORS = ["#7fb2e5", "#2f6fb0", "#123a66", "#5b8db8"]
     ROWBLOOM_COLORS = ["#f2a65a", "#c8501e", "#7d2a0c", "#d9a400", "#8a6fb3",
@@ -382,23 +382,36 @@ class FilterPlot(Plot):
 
     @staticmethod
     def library(results):
-        rocksdb = results["rocksdb"]
-        avx2 = "AVX2" if rocksdb["bloom_uses_avx2"] else "no AVX2"
-        return f"RocksDB {rocksdb['version']} ({avx2} in its Bloom)"
+        return "RocksDB " + results["context"]["rocksdb_version"]
+
+    @staticmethod
+    def values(results, prefix, counter):
+        """(filter, keys) -> counter of the benchmarks PREFIX/FILTER/KEYS: the
+        median if there were repetitions."""
+        values = {}
+        for run in results["benchmarks"]:
+            match = re.match(prefix + r"/([^/]+)/(\d+)(/|$)", run["run_name"])
+            if match and run.get("aggregate_name", "median") == "median":
+                # The medians come after what they are taken from.
+                values[match[1], int(match[2])] = run[counter]
+        if not values:
+            raise ValueError(f"no benchmark {prefix}/FILTER/KEYS")
+        return values
 
     @classmethod
-    def draw_by_size(cls, title, results, value, y_label):
-        """A line for each filter: value(run) by the number of keys."""
+    def draw_by_size(cls, title, results, prefix, counter, y_label):
+        """A line for each filter: nanoseconds by the number of keys."""
         lines = {}
-        for run in results["runs"]:
-            lines.setdefault(run["filter"], []).append((run["n"], value(run)))
+        for (name, keys), seconds in cls.values(results, prefix,
+                                                counter).items():
+            lines.setdefault(name, []).append((keys, 1e9 * seconds))
         points = [point for line in lines.values() for point in line]
         svg = cls.draw_lines(
             title, cls.library(results) + ". Log scales, less is better.",
             LogAxis([n for n, _ in points], cls.LEFT, cls.RIGHT),
             LogAxis([time for _, time in points], cls.BOTTOM, cls.TOP),
             ("keys of a filter", y_label),
-            {name: sorted(line) for name, line in lines.items()})
+            {name: sorted(line) for name, line in sorted(lines.items())})
         return str(svg)
 
     @staticmethod
@@ -406,15 +419,11 @@ class FilterPlot(Plot):
         parser.add_argument("--form", default="digests",
                             choices=["digests", "strings"])
 
-    @staticmethod
-    def of_form(field, args):
-        return field + ("_strings" if args.form == "strings" else "")
-
 
 class FilterRate(FilterPlot):
     """False positive rate by bits per key, and how low it could be."""
 
-    help = "rate by bits per key, from filter_bench --json"
+    help = "rate by bits per key, from filter_bench --benchmark_out"
 
     @staticmethod
     def add_arguments(parser):
@@ -423,13 +432,14 @@ class FilterRate(FilterPlot):
 
     @classmethod
     def draw(cls, results, args):
-        keys = args.keys or max(run["n"] for run in results["runs"])
+        rates = cls.values(results, "rate", "fpr")
+        bits = cls.values(results, "rate", "bits_per_key")
+        keys = args.keys or max(n for _, n in rates)
         lines = {}  # A family's points belong together.
-        for run in results["runs"]:
-            if run["n"] == keys and run["fpr"] > 0:
-                family = re.sub(r"(_fpr)?[0-9.]+$", "", run["filter"])
-                lines.setdefault(family, []).append(
-                    (run["bits_per_key"], run["fpr"]))
+        for (name, n), rate in rates.items():
+            if n == keys and rate > 0:
+                lines.setdefault(name[:name.rindex("_")], []).append(
+                    (bits[name, n], rate))
         points = [point for line in lines.values() for point in line]
         if not points:
             raise ValueError("no run of so many keys")
@@ -460,29 +470,27 @@ class FilterRate(FilterPlot):
 class FilterLookup(FilterPlot):
     """Nanoseconds of a lookup by the size of the filter."""
 
-    help = "lookups by size, from filter_bench --json"
+    help = "lookups by size, from filter_bench --benchmark_out"
 
     @classmethod
     def add_arguments(cls, parser):
         cls.add_form_argument(parser)
-        parser.add_argument("--lookup", default="negative_independent",
-                            choices=["negative_independent",
-                                     "negative_dependent",
-                                     "positive_independent",
-                                     "positive_dependent", "batch"])
+        parser.add_argument("--lookup", default="absent",
+                            choices=["absent", "present", "dependent",
+                                     "batch"])
 
     @classmethod
     def draw(cls, results, args):
-        field = cls.of_form("lookup_ns", args)
         return cls.draw_by_size(
-            f"Lookups: {args.lookup.replace('_', ' ')}, {args.form}", results,
-            lambda run: run[field][args.lookup], "ns per lookup")
+            f"Lookups: {args.lookup}, {args.form}", results,
+            f"lookup/{args.lookup}/{args.form}", "time_per_lookup",
+            "ns per lookup")
 
 
 class FilterBuild(FilterPlot):
     """Nanoseconds of a build by the size of the filter."""
 
-    help = "builds by size, from filter_bench --json"
+    help = "builds by size, from filter_bench --benchmark_out"
 
     @classmethod
     def add_arguments(cls, parser):
@@ -490,9 +498,9 @@ class FilterBuild(FilterPlot):
 
     @classmethod
     def draw(cls, results, args):
-        field = cls.of_form("build_ns_per_key", args)
         return cls.draw_by_size(f"Builds from {args.form}", results,
-                                lambda run: run[field], "ns per key")
+                                f"build/{args.form}", "time_per_key",
+                                "ns per key")
 
 
 class CacheHitRate(FilterPlot):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks an HFile's ROW filter with HBase's own reader and with rowbloom's.
 
-    bench/hfile/compare_hbase.py --bench build/release/bench/hfile/hfile_bench
+    bench/hfile/compare_hbase.py --bench build/release/bench/micro/hfile_bench
 
 HBase (tests/hfile/hbase, which needs JDK 17 and Maven) writes a file and a
 table of questions, half of them for rows that are there. Both readers are asked
@@ -27,6 +27,11 @@ MEASURES = [  # Field, name, unit, digits.
 ]
 
 
+# Short repetitions, of which most are not interrupted.
+BENCH_FLAGS = ["--benchmark_repetitions=101", "--benchmark_min_time=0.01",
+               "--benchmark_report_aggregates_only=true"]
+
+
 class Failure(Exception):
     pass
 
@@ -37,6 +42,23 @@ def run(*command):
     if result.returncode != 0:
         raise Failure(f"{' '.join(command)}:\n{result.stderr.strip()}")
     return result.stdout
+
+
+def read_ours(path):
+    """The medians of hfile_bench, in the fields of HBase's results."""
+    with open(path, encoding="utf-8") as file:
+        results = json.load(file)
+    medians = {run["run_name"]: run for run in results["benchmarks"]
+               if run["aggregate_name"] == "median"}
+    lookup = medians["lookup"]
+    return {
+        "machine": results["context"],
+        "questions": round(lookup["questions"]),
+        "maybes": round(lookup["maybes"]),
+        "cpu_ns_per_lookup": 1e9 * lookup["time_per_lookup"],
+        "cpu_ns_per_probe": 1e9 * medians["probe"]["time_per_lookup"],
+        "cpu_us_per_open": 1e6 * medians["open"]["time_per_open"],
+    }
 
 
 def measure(args, directory):
@@ -52,9 +74,9 @@ def measure(args, directory):
     for number in range(args.rounds):
         print(f"round {number + 1} of {args.rounds}", file=sys.stderr)
         hbase = json.loads(run(args.peer, "bench", file, questions))
-        run(args.bench, file, questions, "--json", ours)
-        with open(ours, encoding="utf-8") as results:
-            rowbloom = json.load(results)
+        run(args.bench, file, questions, *BENCH_FLAGS,
+            f"--benchmark_out={ours}")
+        rowbloom = read_ours(ours)
         for field in ("questions", "maybes"):
             if hbase[field] != rowbloom[field]:
                 raise Failure(f"HBase has {hbase[field]} {field}, rowbloom "

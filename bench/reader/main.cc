@@ -4,7 +4,7 @@
 // filter blocks in memory. See bench/README.md.
 //
 //   reader_bench                  everything
-//   reader_bench harm --json F    one of precision, harm, memo, cost
+//   reader_bench harm --json F    one of precision, harm, memo
 //   reader_bench ablation         the use of each rule for loads
 //
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage; 130 interrupted.
@@ -21,7 +21,6 @@
 #include "bench/machine.h"
 #include "bench/program.h"
 #include "bench/progress.h"
-#include "cost.h"
 #include "harm.h"
 #include "memo.h"
 #include "nlohmann/json.hpp"
@@ -38,7 +37,6 @@ struct Options {
   PrecisionOptions precision;
   HarmOptions harm;
   MemoOptions memo;
-  CostOptions cost;
   AblationOptions ablation;
   uint32_t chunk_size_bytes = 128 << 10;
   std::vector<std::string> without;
@@ -120,21 +118,6 @@ void AddMemo(MemoOptions* o, CLI::App* app) {
       ->check(CLI::Range(1, 100000));
 }
 
-void AddCost(CostOptions* o, CLI::App* app) {
-  CLI::App* command = app->add_subcommand("cost", "Processor time of a lookup");
-  command->add_option("--policies", o->policies, "Filter policies")
-      ->delimiter(',')
-      ->check(CheckPolicy);
-  command
-      ->add_option("--filter_bytes", o->filter_bytes, "Of all files' filters")
-      ->delimiter(',')
-      ->check(CLI::Range(uint64_t{10000}, uint64_t{100000000000}));
-  command->add_option("--files", o->files, "A get asks one")
-      ->check(CLI::Range(1, 100000));
-  command->add_option("--rounds", o->rounds, "Of which medians are taken")
-      ->check(CLI::Range(1, 100000));
-}
-
 void AddAblation(AblationOptions* o, CLI::App* app) {
   CLI::App* command = app->add_subcommand(
       "ablation",
@@ -172,8 +155,6 @@ void MakeQuick(Options* o) {
   o->memo.entries = {0, 100};
   o->memo.gets = 10000000;
   o->memo.rounds = 4;
-  o->cost.filter_bytes = {256 << 10};
-  o->cost.rounds = 3;
   o->ablation.harm.last_level_keys = 200000;
   o->ablation.harm.gets = 20000;
   o->ablation.precision.last_level_keys = 200000;
@@ -197,7 +178,6 @@ int Run(const Options& o, const CLI::App& app) {
   }
   if (wanted("harm")) results["harm"] = MeasureHarm(o.harm, &progress);
   if (wanted("memo")) results["memo"] = MeasureMemo(o.memo, &progress);
-  if (wanted("cost")) results["cost"] = MeasureCost(o.cost, &progress);
   if (app.got_subcommand("ablation")) {
     results["ablation"] = MeasureAblation(o.ablation, &progress);
   }
@@ -211,9 +191,8 @@ int Main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--quick") == 0) MakeQuick(&o);
   }
   CLI::App app(
-      "What readers of filter blocks keep in memory, what they read, and what "
-      "a lookup costs.\nAll but `cost` are counts, the same on every machine. "
-      "Without a command: all.");
+      "What readers of filter blocks keep in memory, and what they read.\nAll "
+      "are counts, the same on every machine. Without a command: all.");
   app.fallthrough();
   app.require_subcommand(0, 0);
   app.option_defaults()->always_capture_default();
@@ -230,10 +209,9 @@ int Main(int argc, char** argv) {
   AddPrecision(&o.precision, &app);
   AddHarm(&o.harm, &app);
   AddMemo(&o.memo, &app);
-  AddCost(&o.cost, &app);
   AddAblation(&o.ablation, &app);
   return bench::RunProgram("reader_bench", &app, argc, argv, [&] {
-    o.precision.seed = o.harm.seed = o.memo.seed = o.cost.seed = o.seed;
+    o.precision.seed = o.harm.seed = o.memo.seed = o.seed;
     o.ablation.precision.seed = o.ablation.harm.seed = o.seed;
     o.precision.chunk_size_bytes = o.harm.chunk_size_bytes =
         o.ablation.precision.chunk_size_bytes =

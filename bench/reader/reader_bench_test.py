@@ -137,23 +137,9 @@ class OneRun(unittest.TestCase):
                              self.json["memo"]["entry_bytes"])
             self.assertGreaterEqual(run["most_times_fewer"], 1)
 
-    def test_every_time_is_positive(self):
-        runs = self.json["cost"]["runs"]
-        self.assertEqual(len(runs), 3)
-        for run in runs:
-            self.assertEqual(list(run["lookup_ns"]),
-                             ["view", "index_and_view", "reader",
-                              "reader_with_stats", "batch_of_32",
-                              "dependent_view", "dependent_index_and_view",
-                              "dependent_reader"])
-            for time in run["lookup_ns"].values():
-                self.assertGreater(time, 0)
-            self.assertGreater(run["two_threads_wall"], 0)
-            self.assertGreater(run["two_threads_cpu"], 0)
-
     def test_terminal_shows_every_table(self):
         for words in ["Precision: ", "late_bound", "Bytes read with filters",
-                      "sweep_1024", "Memo: ", "Cost: "]:
+                      "sweep_1024", "Memo: "]:
             self.assertIn(words, self.result.stdout)
 
     def test_plots_are_well_formed_and_name_their_lines(self):

@@ -9,7 +9,8 @@ namespace rowbloom::filter {
 
 namespace {
 
-// Measured by bench/filter_bench; docs/filter_families.md, section "compact".
+// bench/micro/filter_bench.cc measured these; see section "compact" of
+// docs/filter_families.md.
 constexpr double kLoad = 1.05;  // Keys per slot of layer 0, if all stayed.
 constexpr double kSlotsPerKey = 1.011;  // In all layers of a large filter.
 constexpr double kBumpedShare = 0.058;
