@@ -20,8 +20,8 @@ namespace rowbloom::bench {
 // Throws std::runtime_error, which names the path and the reason.
 class JsonFile {
  public:
-  // Opens the file, so that a mistyped path does not cost a whole run. What it
-  // holds stays until Write().
+  // Opens the file, so that a mistyped path does not cost a whole run. Its
+  // contents stay until Write().
   explicit JsonFile(std::string path);
 
   void Write(const nlohmann::ordered_json& value) const;

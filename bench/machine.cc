@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "bench/program.h"
 #include "rowbloom/version.h"
 
 namespace rowbloom::bench {
@@ -44,6 +45,8 @@ nlohmann::ordered_json MachineJson() {
 #endif
       {"build_type", ROWBLOOM_BUILD_TYPE},
       {"rowbloom_version", ROWBLOOM_VERSION_STRING},
+      {"commit", ROWBLOOM_COMMIT},
+      {"command", CommandLine()},
   };
 }
 

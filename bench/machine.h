@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where and by what a result was measured: the `machine` of the JSON files, and
-// the processor time it took.
+// The machine, commit and command of a result, which are the `machine` of the
+// JSON files; and the processor time of this process.
 
 #ifndef ROWBLOOM_BENCH_MACHINE_H_
 #define ROWBLOOM_BENCH_MACHINE_H_

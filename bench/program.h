@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the main() of every benchmark does around its run: flags, exit codes,
-// and what is said of an error.
+// The frame of every benchmark's main(): flags, exit codes and messages of
+// errors.
 //
 //   CLI::App app("What is measured.");
 //   app.add_option("--rounds", options.rounds);
@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 namespace CLI {
 class App;
@@ -29,9 +30,13 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The exit code of `run`, or of what it throws, which is said on stderr.
+// Returns the exit code of `run`, or of the exception that it throws, whose
+// message is printed on stderr.
 int RunProgram(const char* name, CLI::App* app, int argc, char** argv,
                const std::function<int()>& run);
+
+// The program's name and flags, without those that name an output file.
+const std::string& CommandLine();
 
 }  // namespace rowbloom::bench
 
