@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/performance.md from the results of the benchmarks.
+
+    bench/tables.py            writes docs/performance.md
+    bench/tables.py --check    exits with 1 if that would change it
+
+Each file of bench/results/ is the --json or --benchmark_out of one program. A
+program whose file is absent has no section.
+"""
+
+import json
+import re
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench/results"
+PAGE = ROOT / "docs/performance.md"
+HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
+# Performance
+
+`bench/tables.py` writes this page from the files of
+[bench/results](../bench/results). [bench/README.md](../bench/README.md) says how
+each program measures. Reads are counts and the same on every machine; times are
+worth comparing within one table only.
+"""
+
+
+def number(value):
+    """Three significant digits, without an exponent."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    if abs(value) < 0.001:
+        return f"{value:.1e}"
+    return f"{float(f'{value:.3g}'):g}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def distinct(values):
+    return list(dict.fromkeys(values))
+
+
+def pivot(runs, corner, row, column, value, show=number):
+    """A row for each row(run), a column for each column(run)."""
+    cells = {(row(run), column(run)): show(value(run)) for run in runs}
+    columns = distinct(column(run) for run in runs)
+    return table([corner, *columns],
+                 [[name, *(cells.get((name, c), "-") for c in columns)]
+                  for name in distinct(row(run) for run in runs)])
+
+
+def policy(run):
+    return f"`{run['policy']}`"
+
+
+def get_kind(run):
+    share = {1: "absent", 0.5: "half absent", 0: "present"}.get(
+        run["missing_share"], f"{run['missing_share']:.0%} absent")
+    mix = "" if run["mix"] == "uniform" else ", Zipf"
+    cached = f", {run['cache_share']:.0%} cached" if run["cache_share"] else ""
+    return share + mix + cached
+
+
+def wasted(run):
+    return run["wasted_reads_per_1000_gets"]
+
+
+def reads_keys(result):
+    yield ("Data blocks that 1,000 gets read for nothing in a RocksDB tree, with "
+           "10 bits per key for all filters together.")
+    for tree in result["reads"]["trees"]:
+        runs = tree["runs"]
+        for cached in (False, True):
+            chosen = [run for run in runs if bool(run["cache_share"]) == cached]
+            if chosen:
+                yield (f"The {tree['tree']} tree, "
+                       + ("with a cache of data blocks:" if cached
+                          else "no data cached:"))
+                yield pivot(chosen, "policy", policy, get_kind, wasted)
+
+
+def reads_memory(result):
+    memory = result["memory"]
+    yield ("The same by memory: bits per key that waste as few reads as "
+           "`rocksdb_bloom` with 10.")
+    shares = {1: "absent", 0.5: "half absent", 0: "present"}
+    rows = memory["equal_reads"]
+    yield table(["policy", *(shares[s] for s in rows[0]["missing_shares"])],
+                [[policy(row), *map(number, row["bits_per_key"])]
+                 for row in rows])
+
+
+def reads_grow(result):
+    yield ("Trees that grow by 300 flushes, with a budget of 10 bits per key; "
+           "`most` is the largest average at any time after the first tenth.")
+    yield table(
+        ["inserts", "level bytes", "policy", "bits per key", "most",
+         "absent: wasted", "present: wasted"],
+        [[run["inserts"],
+          "dynamic" if run["dynamic_level_bytes"] else "static", policy(run),
+          f"{run['last_bits_per_key']:.2f}", f"{run['most_bits_per_key']:.2f}",
+          number(run["wasted_reads_per_1000_absent"]),
+          number(run["wasted_reads_per_1000_present"])]
+         for run in result["grow"]])
+
+
+def reads_cpu(result):
+    yield "Processor time of the flushes and compactions that make the tree."
+    yield table(["policy", "seconds", "least, most", "share of filters"],
+                [[policy(run), f"{run['cpu_seconds']:.3f}",
+                  f"{run['least']:.3f}, {run['most']:.3f}",
+                  f"{run['filter_share']:.0%}"] for run in result["cpu"]])
+
+
+def reads_rows(result):
+    yield (f"{result['tree']['rows']:,} rows with {result['tree']['cells']:,} "
+           "cells, filters of equal bytes; data-block reads of a get.")
+    yield pivot(result["runs"], "policy", policy,
+                lambda run: f"{run['query']}, {run['mix']}",
+                lambda run: run["data_reads_per_get"])
+
+
+def reads_mini_kv(result):
+    yield "Reads of data blocks of a get in the example store mini_kv."
+    yield pivot(result["runs"], "policy", policy, lambda run: run["query"],
+                lambda run: run["data_reads_per_get"])
+
+
+def reader_precision(result):
+    runs = result["precision"]["runs"]
+    yield ("Wasted reads of 1,000 gets of absent rows by the memory of the "
+           "cache, in bits for each key of the tree.")
+    yield pivot(runs, "bits per key",
+                lambda run: number(run["resident_bits_per_key"]), policy,
+                wasted)
+
+
+def reader_harm(result):
+    runs = result["harm"]["runs"]
+    yield ("Bytes read, loads of filters included, divided by the bytes read "
+           "without filters, by the capacity of the cache.")
+    for name in distinct(run["policy"] for run in runs):
+        yield f"`{name}`:"
+        yield pivot([run for run in runs if run["policy"] == name],
+                    "gets, loading",
+                    lambda run: f"{run['workload']}, {run['loading']}",
+                    lambda run: f"{number(run['cache_percent'])}%",
+                    lambda run: run["ratio"])
+
+
+def reader_ablation(result):
+    yield "Each rule for loads, with the workloads that need it."
+    yield table(["rule", "off", "workload", "with", "without"],
+                [[f"`{run['rule']}`", run["off"], run["workload"],
+                  number(run["with"]), number(run["without"])]
+                 for run in result["ablation"]["runs"] if run["is_worse"]])
+
+
+def reader_memo(result):
+    yield "Wasted reads of 1,000 gets with a memo of false positives."
+    yield table(["rows", "entries", "bytes", "wasted", "times fewer"],
+                [[run["rows"], run["entries"], run["memo_bytes"],
+                  number(wasted(run)), number(run["times_fewer"])]
+                 for run in result["memo"]["runs"]])
+
+
+def cache(result):
+    yield ("Share of the accesses of hot chunks that hit, while sweeps over "
+           "cold files pass through the cache.")
+    runs = result["hit_rates"]
+    yield pivot(runs, "Zipf, cache, policy",
+                lambda run: (f"{run['zipf']}, {run['cache_percent']:g}%, "
+                             f"`{run['policy']}`"),
+                lambda run: (f"{run['sweep_chunks']} chunks, "
+                             f"{run['sweep_percent']:g}%"
+                             if run["sweep_chunks"] else "no sweeps"),
+                lambda run: run["hot_hit_rate"], lambda v: f"{v:.1%}")
+
+
+def medians(result, pattern, counter):
+    """{groups of `pattern` in a benchmark's name: median of the counter}"""
+    samples = {}
+    for run in result["benchmarks"]:
+        name = re.sub(r"/(process_time|real_time|iterations:\d+|repeats:\d+)",
+                      "", run["run_name"])
+        match = re.fullmatch(pattern, name)
+        single = run["run_type"] == "iteration"
+        if match and counter in run and (
+                single or run["aggregate_name"] == "median"):
+            samples.setdefault(match.groups(), []).append(run[counter])
+    return {key: statistics.median(values) for key, values in samples.items()}
+
+
+def filter_bench(result):
+    base = "rocksdb_bloom_10"
+    for title, pattern, counter in (
+            ("lookup of absent strings", "lookup/absent/strings/(.+)/(.+)",
+             "time_per_lookup"),
+            ("lookup of absent digests", "lookup/absent/digests/(.+)/(.+)",
+             "time_per_lookup"),
+            ("lookup of present digests", "lookup/present/digests/(.+)/(.+)",
+             "time_per_lookup"),
+            ("dependent lookup of absent digests",
+             "lookup/dependent/digests/(.+)/(.+)", "time_per_lookup"),
+            ("batch of 32 absent digests", "lookup/batch/digests/(.+)/(.+)",
+             "time_per_lookup"),
+            ("build from strings", "build/strings/(.+)/(.+)", "time_per_key"),
+            ("build from digests", "build/digests/(.+)/(.+)", "time_per_key"),
+            ("absent digests in many filters together",
+             "block_cache/absent/(.+)/(.+)", "time_per_lookup")):
+        cells = medians(result, pattern, counter)
+        if not cells:
+            continue
+        yield f"Time as a multiple of that of `{base}`, {title}, by keys:"
+        yield pivot(list(cells), "filter", lambda key: f"`{key[0]}`",
+                    lambda key: key[1],
+                    lambda key: cells[key] / cells[base, key[1]],
+                    lambda ratio: f"{ratio:.2f}")
+    for title, counter in (("Bits per key", "bits_per_key"),
+                           ("False positive rate", "fpr")):
+        cells = medians(result, "rate/(.+)/(.+)", counter)
+        if cells:
+            yield f"{title}, by keys:"
+            yield pivot(list(cells), "filter", lambda key: f"`{key[0]}`",
+                        lambda key: key[1], lambda key: cells[key])
+
+
+def micro(result):
+    """Every benchmark of a small program, as it is."""
+    counters = [key for key in ("time_per_lookup", "time_per_key",
+                                "time_per_question", "time_per_operation")
+                if any(key in run for run in result["benchmarks"])]
+    for counter in counters:
+        yield "Nanoseconds of each " + counter.removeprefix("time_per_") + ":"
+        cells = medians(result, "(.+)", counter)
+        yield table(["benchmark", "ns"], [[f"`{name}`", number(1e9 * value)]
+                                          for (name,), value in cells.items()])
+
+
+SECTIONS = {
+    "reads_keys": ("Wasted reads in a RocksDB tree", reads_keys),
+    "reads_memory": ("Memory for equal reads", reads_memory),
+    "reads_grow": ("Trees that grow", reads_grow),
+    "reads_cpu": ("Processor time of building", reads_cpu),
+    "reads_rows": ("Rows and columns in RocksDB", reads_rows),
+    "reads_mini_kv": ("An engine of one's own", reads_mini_kv),
+    "filter_bench": ("Filters beside RocksDB's", filter_bench),
+    "reader_precision": ("Precision by memory", reader_precision),
+    "reader_harm": ("Loads that do not pay", reader_harm),
+    "reader_ablation": ("Rules for loads", reader_ablation),
+    "reader_memo": ("Memo of false positives", reader_memo),
+    "cache": ("Hit rate of the cache", cache),
+    "reader_cost_bench": ("Cost of a lookup through a reader", micro),
+    "epoch_bench": ("Epochs", micro),
+    "rows_bench": ("RocksDbRows", micro),
+    "memfilter_bench": ("Filters of memory", micro),
+    "hfile_bench": ("HFiles", micro),
+    "leveldb_bench": ("LevelDB", micro),
+}
+
+
+def machine_line(result):
+    machine = result.get("machine") or result["context"]
+    place = (f"{machine['cpu']}, {machine['cores']} cores, "
+             f"{machine['compiler']}, {machine['build_type']}")
+    library = machine.get("librocksdb") or machine.get("rocksdb_version")
+    if library:
+        place += f", RocksDB {Path(str(library)).name}"
+    return (f"`{machine['command']}` (commit {machine['commit']}; {place})")
+
+
+def page():
+    unknown = {path.stem for path in RESULTS.glob("*.json")} - SECTIONS.keys()
+    if unknown:
+        raise SystemExit(f"tables.py: no section for {sorted(unknown)}")
+    parts = [HEAD.rstrip("\n")]
+    for stem, (title, section) in SECTIONS.items():
+        path = RESULTS / f"{stem}.json"
+        if path.is_file():
+            result = json.loads(path.read_text(encoding="utf-8"))
+            parts += [f"## {title}", machine_line(result), *section(result)]
+    return "\n\n".join(parts) + "\n"
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    text = page()
+    if not sys.argv[1:]:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
+        print("docs/performance.md is not what bench/tables.py writes from "
+              "bench/results: run bench/tables.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
