@@ -16,7 +16,9 @@ cmake --build --preset demo --target point_get_bench
 out=build/demo
 echo "Loading and reading..."
 $out/bench/point_get/point_get_bench --json $out/point_get.json "$@"
-python3 bench/plot.py point_get $out/point_get.json -o $out/point_get.svg
+# The package python3-matplotlib belongs to this Python.
+/usr/bin/python3 bench/plot.py point_get $out/point_get.json \
+  -o $out/point_get.svg
 
 printf '\n%s in %d s: %s and %s\n' "Done" "$SECONDS" \
   $out/point_get.json $out/point_get.svg

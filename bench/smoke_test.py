@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a benchmark program on little data and checks its results, but no times.
+
+    smoke_test.py NAME PROGRAM [FILE...]
+
+A new program is an entry in PROGRAMS. Each must refuse unknown flags and JSON
+files that it cannot write, remove its databases, and give no wrong answer.
+"""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+PATHS = {}  # Name -> path, for the names in braces in the runs' flags.
+WASTED = "wasted_reads_per_1000_gets"
+
+
+def one(runs, **fields):
+    """The only run that has these fields."""
+    found = [run for run in runs if fields.items() <= run.items()]
+    assert len(found) == 1, (fields, found)
+    return found[0]
+
+
+def check_everywhere(value, name=""):
+    """Checks each field by its name, in the results of any program."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            check_everywhere(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            check_everywhere(inner, name)
+    elif name in ("wrong_answers", "false_negatives", "index_and_filter_reads"):
+        assert value == 0, (name, value)
+    elif value is not None and name.endswith(("fpr", "_rate")):
+        assert 0 <= value <= 1, (name, value)
+
+
+def check_point_get(results):
+    runs, tree = results["runs"], results["tree"]
+    assert len(runs) == 3 * 2 * 7 * 3  # Sizings, mixes, policies, queries.
+    assert sum(level["cells"] for level in tree["levels"]) == tree["cells"]
+    for run in runs:
+        found = run["gets"] if run["query"] == "present_cell" else 0
+        assert run["found"] == found, run
+        assert sum(run["false_positives_by_level"]) == run["false_positives"]
+        assert abs(sum(run["data_reads_by_level"]) / run["gets"] -
+                   run["data_reads_per_get"]) < 1e-6, run
+    none, bloom, compact = (
+        one(runs, policy=policy, query="absent_column", mix="uniform",
+            sizing="equal_bits_per_key")[WASTED] for policy in
+        ["none", "rocksdb_bloom", "rowbloom_rowcol_compact"])
+    assert none > 50 * bloom and bloom > 2.5 * compact, (none, bloom, compact)
+
+
+def check_budget(results):
+    for tree in results["reads"]["trees"]:
+        for policy in tree["policies"][1:]:
+            assert abs(policy["bits_per_key"] - 10) < 0.3, policy
+        for run in tree["runs"]:
+            by_level = run[WASTED + "_by_level"].values()
+            assert abs(sum(by_level) - run[WASTED]) < 1e-6, run
+        none, bloom, compact = (
+            one(tree["runs"], policy=policy, missing_share=1, mix="uniform",
+                cache_share=0)[WASTED]
+            for policy in ["none", "rocksdb_bloom", "compact_budget"])
+        assert abs(none - 1000 * len(tree["levels"])) < 200, none
+        assert none > 50 * bloom and bloom > 10 * compact, (bloom, compact)
+
+
+def check_mini_kv(results):
+    none, bloom, compact = (
+        one(results["runs"], query="absent_row", policy=policy)[
+            "data_reads_per_get"] for policy in [
+                "none", "blocked_bloom:bits_per_key=10",
+                "compact:bits_per_key=10"])
+    assert none > 50 * bloom and bloom > 3 * compact, (none, bloom, compact)
+
+
+def check_cache(results):
+    for run in results["hit_rates"]:  # The accesses are a sample.
+        assert 0.1 < run["hot_hit_rate"] < run["best_fixed_hit_rate"] + 0.01
+    for policy, least, most in [("segmented_lru", -1, 0.03),
+                                ("plain_lru", 0.05, 1)]:
+        hits, swept = (one(results["hit_rates"], policy=policy,
+                           cache_percent=5, sweep_chunks=chunks)["hot_hit_rate"]
+                       for chunks in [0, 1000])
+        assert least < hits - swept < most, (policy, hits, swept)
+
+
+def check_compaction(results):
+    for policy, keys in [("none", 0), ("rowbloom_row", 3000),
+                         ("rocksdb_ribbon", 12000), ("rowbloom_rowcol", 12000)]:
+        run = one(results["runs"], policy=policy)
+        assert abs(run["filter_keys"] - keys) <= 0.05 * keys, run
+
+
+def check_db_bench(results):
+    assert len(results["runs"]) == 6 * 4  # Policies, benchmarks.
+    for run in results["runs"]:
+        none = one(results["runs"], policy="none", benchmark=run["benchmark"])
+        assert run.get("found") == none.get("found"), run
+        if run["benchmark"] == "readmissing" and run is not none:
+            assert none["data_reads"] > 20 * run["data_reads"], run
+            assert abs(run["bits_per_key"] - 10) < 1, run
+
+
+def check_fpr(results):
+    for run in results["runs"]:  # RocksDB's filters expect nothing.
+        error = abs(run["fpr"] - (run["expected_fpr"] or run["fpr"]))
+        assert error < 6 * run["fpr_standard_error"], run
+
+
+def check_filters(results):
+    for run in results["benchmarks"]:
+        if "expected_fpr" in run:
+            assert abs(run["fpr"] / run["expected_fpr"] - 1) < 0.5, run
+
+
+def check_hfile(results):
+    with open(PATHS["questions"], encoding="utf-8") as file:
+        rows = [line[-2] for line in file if line.startswith("ROW\t")]
+    runs = [run for run in results["benchmarks"] if "questions" in run]
+    assert runs and {(run["questions"], run["maybes"]) for run in runs} == {
+        (len(rows), rows.count("1"))}, runs
+
+
+def check_reader(results):
+    for bits in [2, 5]:
+        late, written, whole, optimum = (
+            one(results["precision"]["runs"], policy=policy,
+                resident_bits_per_key=bits)[WASTED] for policy in
+            ["late_bound", "written_by_budget", "whole_kept", "optimum"])
+        assert 0.8 * optimum < late < 1.5 * optimum, (late, optimum)
+        assert written < 1.5 * optimum and whole > 1.5 * late, (written, whole)
+    for run in results["harm"]["runs"]:
+        if run["loading"] == "when_it_pays":
+            assert run["ratio"] <= 1.02, run
+        elif run["cache_percent"] == 0:
+            assert run["ratio"] > 2, run
+
+
+def check_shapes(results):
+    for row in results["shapes"]["rows"]:
+        if (row["tree"], row["missing_share"]) == ("leveled", 1):
+            # A filter of 10 bits has the same rate in each run.
+            bloom = row["bloom10_" + WASTED]
+            assert abs(bloom - 9.533 * row["levels"]) < 0.05, row
+            by_run = one(row["filters"], filter="compact", by_run=True)
+            assert by_run["times_fewer"] > 0.6 * row["levels"], row
+
+
+def check_grow(results):
+    for row in results["grow"]["runs"]:
+        reads = [mix[WASTED] for mix in row["mixes"]]
+        assert abs(reads[1] - (reads[0] + reads[2]) / 2) < 1e-6, row
+        if row["inserts"] != "append" and row["knowledge"] == "listener":
+            assert abs(row["bits_per_key"] - 10) < 1, row
+
+
+# Name -> runs: flags, a function of the results or None, plots.
+PROGRAMS = {
+    "budget_bench": [
+        ("reads --keys 40000 --gets 10000 --policies "
+         "none,rocksdb_bloom,compact_budget", check_budget, "budget_levels"),
+        ("memory --keys 40000 --gets 10000 --bits 4,8 --wasted_reads 300",
+         None, "budget_memory"),
+        ("grow --inserts append --flushes 45 --keys_per_flush 1000 "
+         "--grow_gets 2000", None),
+        ("cpu --keys 10000 --rounds 1 --policies none,compact", None)],
+    "cache_bench": [
+        ("--zipf 0.99 --cache_percent 5,20 --sweep_chunks 1000 "
+         "--sweep_percent 50", check_cache, "cache_hit_rate")],
+    "chosen_rows": [("--rows 2000 --lookups 2000", None)],
+    "compaction_bench": [("--rows 3000 --columns 3 --rounds 2",
+                          check_compaction)],
+    "db_bench": [
+        ("--preload {0} --num 8000 --reads 2000 --rounds 1 "
+         "--write_buffer_bytes 300000", check_db_bench, "db_bench")],
+    "epoch_bench": [("--benchmark_filter=hot", None)],
+    "filter_bench": [
+        ("--keys 300,20k --fpr_lookups 100000 --block_cache 50x3500",
+         check_filters, "filter_rate", "filter_lookup", "filter_build")],
+    "fpr_bench": [("--chunk_size_bytes 65536 --lookups 100000", check_fpr)],
+    "hfile_bench": [
+        ("{0} {questions}", check_hfile)],
+    "leveldb_bench": [("--keys 40 --lookups 20000", None)],
+    "memfilter_bench": [("--keys 1000", None)],
+    "mini_kv_bench": [
+        ("--rows 8000 --gets 20000 --memtable_size_bytes 100000 "
+         "--file_size_bytes 100000 --level1_size_bytes 200000", check_mini_kv)],
+    "point_get_bench": [
+        ("--rows 10000 --gets 20000 --levels 3 --file_size_bytes 262144",
+         check_point_get, "point_get")],
+    "reader_bench": [
+        ("--quick", check_reader, "reader_precision", "reader_harm"),
+        ("ablation --quick", None)],
+    "reader_cost_bench": [("--filter_bytes 10000", None)],
+    "rows_bench": [("--rows 500", None)],
+    "scalable_memory": [("", None)],
+    "tree_sim": [
+        ("shapes --bits_per_key 10", check_shapes, "tree_shapes"),
+        ("grow --flushes 1500 --keys_per_flush 8", check_grow)],
+}
+
+
+def run_command(exit_code, *command):
+    """Checks the exit code and returns the output."""
+    print("+", *command, flush=True)
+    result = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False, env={**os.environ, "TMPDIR": PATHS["databases"]})
+    assert result.returncode == exit_code, (result.returncode, result.stdout)
+    return result.stdout
+
+
+def check_run(command, check, *plots):
+    assert "--no_such_flag" in run_command(2, *command, "--no_such_flag")
+    help_text = run_command(0, *command, "--help")
+    if "--json" in help_text:
+        path = PATHS["databases"] + "/none/json"
+        assert path in run_command(1, *command, "--json", path)
+        run_command(0, *command, "--json", PATHS["json"])
+    elif "--benchmark_out" in help_text:
+        run_command(0, *command, "--benchmark_min_time=0.001",
+                    "--benchmark_out=" + PATHS["json"])
+    else:
+        run_command(0, *command)
+        return
+    with open(PATHS["json"], encoding="utf-8") as file:
+        results = json.load(file)
+    machine = results.get("machine") or results["context"]
+    version = results.get("format_version") or machine["format_version"]
+    assert int(version) == 1 and machine["cpu"] and machine["commit"], machine
+    check_everywhere(results)
+    if check:
+        check(results)
+    for plot in plots:
+        run_command(0, sys.executable, os.path.dirname(__file__) + "/plot.py",
+                    plot, PATHS["json"], "-o", PATHS["svg"])
+        xml.etree.ElementTree.parse(PATHS["svg"])
+
+
+def main():
+    name, program, *files = sys.argv[1:]
+    program = [sys.executable] * program.endswith(".py") + [program]
+    with tempfile.TemporaryDirectory() as directory:
+        for path in ["questions", "databases", "json", "svg"]:
+            PATHS[path] = os.path.join(directory, path)
+        os.mkdir(PATHS["databases"])
+        for path in files:
+            if path.endswith(".gz"):
+                with open(PATHS["questions"], "wb") as file:
+                    file.write(gzip.open(path).read())
+        for flags, *checks in PROGRAMS[name]:
+            check_run(program + flags.format(*files, **PATHS).split(), *checks)
+        assert not os.listdir(PATHS["databases"])
+
+
+if __name__ == "__main__":
+    main()
