@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// grow: a tree that grows as a user's does, by memtable flushes, RocksDB's own
+// choice of compactions and trivial moves, and ingested files. It shows the
+// memory of its filters beside the budget, and the wasted reads at the end.
+//
+// After each flush the program waits until no compaction is due, so that the
+// tree is the same each time.
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "key_tree.h"
+#include "policies.h"
+#include "report.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/options.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
+#include "run.h"
+#include "tree.h"
+#include "workload.h"
+
+namespace rowbloom::reads {
+namespace {
+
+enum class Inserts {
+  kRandom,  // Keys everywhere.
+  kAppend,  // Each key after all others.
+  kMixed,   // 80% of each flush after all others, 20% everywhere.
+  // The same, but those 20% have a range of their own, below. The others are
+  // then never written again, only moved.
+  kTwoRanges,
+};
+constexpr const char* kInsertNames[] = {"random", "append", "mixed",
+                                        "two_ranges"};
+
+constexpr double kBitsPerKey = 10;
+constexpr uint64_t kInsertSeed = 10;
+constexpr uint64_t kAskSeed = 11;
+// Keys are even, so that the number after a key is absent.
+constexpr uint64_t kFirstAppended = uint64_t{1} << 40;
+constexpr uint64_t kFirstAfterDrawn = uint64_t{1} << 62;
+constexpr uint64_t kAppendStep = uint64_t{1} << 32;
+constexpr uint32_t kAppendedOfFive = 4;
+constexpr int kLevelRatio = 10;
+constexpr int kLevel0Files = 4;
+
+struct Sizes {
+  explicit Sizes(const Options& options)
+      : flushes(options.quick ? 45 : 300),
+        keys_per_flush(options.quick ? 1000 : 2000),
+        flushes_per_ingestion(options.quick ? 15 : 30),
+        gets(options.Or(options.gets, 2000, 50000)) {}
+
+  const uint32_t flushes;
+  const uint32_t keys_per_flush;
+  // After this number of flushes a file is ingested. It has as many keys as a
+  // flush, after all others.
+  const uint32_t flushes_per_ingestion;
+  const uint64_t gets;
+};
+
+class NewKeys {
+ public:
+  explicit NewKeys(Inserts inserts)
+      : inserts_(inserts),
+        last_appended_(inserts == Inserts::kMixed || inserts == Inserts::kAppend
+                           ? kFirstAppended
+                           : kFirstAfterDrawn) {}
+
+  std::string Next() {
+    const uint64_t number = all_.size();
+    if (inserts_ == Inserts::kAppend ||
+        (inserts_ != Inserts::kRandom && number % 5 < kAppendedOfFive)) {
+      return NextAppended();
+    }
+    const uint64_t end =
+        inserts_ == Inserts::kMixed ? last_appended_ : kFirstAfterDrawn;
+    all_.push_back(Scramble(number, kInsertSeed) % end / 2 * 2);
+    return KeyOf(all_.back());
+  }
+  // After all others.
+  std::string NextAppended() {
+    all_.push_back(last_appended_ += kAppendStep);
+    return KeyOf(all_.back());
+  }
+  const std::vector<uint64_t>& all() const { return all_; }
+
+ private:
+  const Inserts inserts_;
+  uint64_t last_appended_;
+  std::vector<uint64_t> all_;
+};
+
+rocksdb::Options RocksDbOptionsOf(const Sizes& sizes, bool dynamic_level_bytes,
+                                  const Policy& policy) {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy = policy.filter;
+  table.block_cache = rocksdb::NewLRUCache(1 << 20);
+  rocksdb::Options options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.listeners = policy.listeners;
+  options.max_open_files = -1;
+  // A cell is key, value, and 11 bytes that RocksDB stores with them.
+  constexpr uint64_t kCellBytes = 8 + 8 + 11;
+  const uint64_t flush_bytes = sizes.keys_per_flush * kCellBytes;
+  options.level0_file_num_compaction_trigger = kLevel0Files;
+  options.max_bytes_for_level_base = kLevel0Files * flush_bytes;
+  options.max_bytes_for_level_multiplier = kLevelRatio;
+  options.target_file_size_base = 2 * flush_bytes;
+  options.level_compaction_dynamic_level_bytes = dynamic_level_bytes;
+  return options;
+}
+
+void WaitForCompactions(const Database& database) {
+  // Each turn does what is scheduled; the next does what follows from that.
+  uint64_t version = 0;
+  uint64_t last_version = 0;
+  rocksdb::DB* const db = database.db();
+  do {
+    last_version = version;
+    Check(db->PauseBackgroundWork(), "waiting for " + database.path());
+    if (!db->GetIntProperty(rocksdb::DB::Properties::kCurrentSuperVersionNumber,
+                            &version)) {
+      throw std::runtime_error("RocksDB does not number versions");
+    }
+    Check(db->ContinueBackgroundWork(), "waiting for " + database.path());
+  } while (version != last_version);
+}
+
+void Flush(uint32_t count, NewKeys* keys, Database* database) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string key = keys->Next();
+    database->Put(key, ValueOf(key));
+  }
+  database->Flush();
+  WaitForCompactions(*database);
+}
+
+void Ingest(uint32_t count, NewKeys* keys, Database* database) {
+  const std::string file = database->path() + "/ingested.sst";
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), database->options());
+  Check(writer.Open(file), "opening " + file);
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string key = keys->NextAppended();
+    Check(writer.Put(key, ValueOf(key)), "writing " + file);
+  }
+  Check(writer.Finish(), "writing " + file);
+  rocksdb::IngestExternalFileOptions ingest;
+  ingest.move_files = true;
+  Check(database->db()->IngestExternalFile({file}, ingest),
+        "ingesting " + file);
+  WaitForCompactions(*database);
+}
+
+uint64_t BytesMovedTrivially(rocksdb::DB* db) {
+  std::map<std::string, std::string> stats;
+  db->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats);
+  const auto moved = stats.find("compaction.Sum.MovedGB");
+  if (moved == stats.end()) {
+    throw std::runtime_error("RocksDB does not count trivial moves");
+  }
+  return static_cast<uint64_t>(std::stod(moved->second) * (1 << 30));
+}
+
+double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
+                         bool absent, uint64_t gets, Run* run) {
+  const auto next = [&, asked = uint64_t{0}]() mutable {
+    const uint64_t key = keys[Scramble(asked++, kAskSeed) % keys.size()];
+    return absent ? Get{KeyOf(key + 1), 0} : Get{KeyOf(key), Get::kSomewhere};
+  };
+  return CountWasted(db, db->NumberLevels() - 1, next, gets, UINT64_MAX,
+                     /*fill_cache=*/false, run)
+      .PerThousand();
+}
+
+Json Grow(const std::string& policy, Inserts inserts, bool dynamic_level_bytes,
+          Run* run) {
+  const Sizes sizes(run->options);
+  const std::string name = kInsertNames[static_cast<size_t>(inserts)];
+  run->progress.Begin("grow " + name + ", " + policy,
+                      uint64_t{sizes.flushes} * sizes.keys_per_flush);
+  TreeShape shape;  // As a user would describe it.
+  shape.size_ratio = kLevelRatio;
+  Database database(RocksDbOptionsOf(sizes, dynamic_level_bytes,
+                                     MakeKeyPolicy(policy, kBitsPerKey, shape)),
+                    run->NewPath());
+  NewKeys keys(inserts);
+  double bits_per_key = 0;
+  double most_bits_per_key = 0;  // After the first tenth of the flushes.
+  uint64_t ingested_files = 0;
+  for (uint32_t flush = 1; flush <= sizes.flushes; ++flush) {
+    Flush(sizes.keys_per_flush, &keys, &database);
+    if (flush % sizes.flushes_per_ingestion == 0) {
+      Ingest(sizes.keys_per_flush, &keys, &database);
+      ++ingested_files;
+    }
+    bits_per_key = SumOf(database.ReadLevels()).BitsPerKey();
+    if (flush > sizes.flushes / 10) {
+      most_bits_per_key = std::max(most_bits_per_key, bits_per_key);
+    }
+    run->progress.Add(sizes.keys_per_flush);
+  }
+  std::vector<uint64_t> files(database.db()->NumberLevels());
+  for (const Level& level : database.ReadLevels()) {
+    files[level.level] = level.files;
+  }
+  Json result = {{"policy", policy},
+                 {"inserts", name},
+                 {"dynamic_level_bytes", dynamic_level_bytes},
+                 {"keys", keys.all().size()},
+                 {"files_by_level", files},
+                 {"moved_bytes", BytesMovedTrivially(database.db())},
+                 {"ingested_files", ingested_files},
+                 {"last_bits_per_key", bits_per_key},
+                 {"most_bits_per_key", most_bits_per_key}};
+  for (const bool absent : {true, false}) {
+    result[absent ? "wasted_reads_per_1000_absent"
+                  : "wasted_reads_per_1000_present"] =
+        WastedPerThousand(database.db(), keys.all(), absent, sizes.gets, run);
+  }
+  run->progress.End();
+  return result;
+}
+
+}  // namespace
+
+Json MeasureGrow(Run* run) {
+  Json rows = Json::array();
+  Table table({"inserts", "level bytes", "policy", "bits per key", "most",
+               "wasted / 1000 absent", "present", "files by level",
+               "MB moved"});
+  for (const Inserts inserts : {Inserts::kRandom, Inserts::kAppend,
+                                Inserts::kMixed, Inserts::kTwoRanges}) {
+    for (const bool dynamic : {false, true}) {
+      for (const std::string& policy : PoliciesOf(kGrow, run->options)) {
+        Json row = Grow(policy, inserts, dynamic, run);
+        table.Add({Text(row["inserts"]), dynamic ? "dynamic" : "static", policy,
+                   Number(row["last_bits_per_key"], "%.2f"),
+                   Number(row["most_bits_per_key"], "%.2f"),
+                   Number(row["wasted_reads_per_1000_absent"], "%.3g"),
+                   Number(row["wasted_reads_per_1000_present"], "%.3g"),
+                   Joined(row["files_by_level"], "%.0f"),
+                   Number(row["moved_bytes"].get<double>() / 1e6, "%.1f")});
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  table.Print("Trees that grew");
+  return {{"grow", std::move(rows)}};
+}
+
+}  // namespace rowbloom::reads

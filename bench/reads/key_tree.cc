@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "key_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr size_t kValueSize = 8;
+constexpr uint64_t kAbsentKeys = uint64_t{1} << 40;
+constexpr uint64_t kMissSeed = 1;
+constexpr uint64_t kKeySeed = 2;
+constexpr uint64_t kEpochSeed = 3;
+// Filters that take as many more or fewer bits per key are built again.
+constexpr double kBitsTolerance = 0.05;
+constexpr int kMostTrials = 4;
+// Wasted reads are compared with their limit after so many gets.
+constexpr uint64_t kStep = 5000;
+
+// The finalizer of splitmix64, which is one to one.
+uint64_t Mixed(uint64_t number) {
+  number += 0x9e3779b97f4a7c15u;
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
+  return number ^ (number >> 31);
+}
+
+std::vector<uint64_t> EndsOfRuns(const TreeShape& shape) {
+  std::vector<uint64_t> ends;
+  uint64_t sum = 0;
+  for (const TreeRun& run : CheckedRunsOf(shape)) {
+    ends.push_back(sum += run.key_count);
+  }
+  return ends;
+}
+
+}  // namespace
+
+std::string KeyOf(uint64_t number) {
+  std::string key(sizeof(number), '\0');
+  for (size_t i = key.size(); i-- > 0; number >>= 8) {
+    key[i] = static_cast<char>(number & 0xff);
+  }
+  return key;
+}
+
+std::string ValueOf(const std::string& key) {
+  return MakeValue(key, kValueSize);
+}
+
+KeyTree::KeyTree(const TreeShape& shape, Run* run, rocksdb::Env* env)
+    : shape_(shape),
+      run_(*run),
+      env_(env),
+      ends_(EndsOfRuns(shape)),
+      zipf_(ends_.back()),
+      // One shard has one order of use for all blocks.
+      cache_(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)) {}
+
+std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
+                                     double bits_asked) {
+  run_.progress.Begin(
+      "build " + policy + " at " + Number(bits_asked, "%.4g bits"),
+      key_count());
+  TreeOptions options;
+  options.level_count = run_count();
+  options.is_universal = shape_.kind == TreeKind::kUniversal;
+  options.block_cache = cache_;
+  options.env = env_;
+  auto tree = std::make_unique<Tree>(
+      options, MakeKeyPolicy(policy, bits_asked, shape_), run_.NewPath(),
+      [this](int level, Database* database) { Fill(level, database); });
+  run_.progress.End();
+  const Json levels = LevelsJson(tree->levels());
+  if (levels_.is_null()) levels_ = levels;
+  if (levels_ != levels) {
+    throw std::runtime_error("the tree of " + policy +
+                             " differs in shape from the others'");
+  }
+  return tree;
+}
+
+std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
+                                         double bits_per_key,
+                                         double* bits_asked) {
+  double asked = bits_per_key;
+  double nearest_asked = asked;
+  double nearest_off = HUGE_VAL;
+  for (int trial = 1;; ++trial) {
+    auto tree = Build(policy, asked);
+    const double off = bits_per_key - SumOf(tree->levels()).BitsPerKey();
+    if (std::abs(off) < std::abs(nearest_off)) {
+      nearest_off = off;
+      nearest_asked = asked;
+    }
+    const bool is_last = trial == kMostTrials && asked == nearest_asked;
+    if (policy == kNone || std::abs(off) <= kBitsTolerance || is_last ||
+        trial > kMostTrials) {
+      *bits_asked = asked;
+      return tree;
+    }
+    asked = trial == kMostTrials ? nearest_asked : asked + off;
+  }
+}
+
+void KeyTree::Fill(int level, Database* database) {
+  std::vector<std::string> keys;
+  for (uint64_t i = level == 1 ? 0 : ends_[level - 2]; i < ends_[level - 1];
+       ++i) {
+    keys.push_back(Key(i));
+  }
+  std::sort(keys.begin(), keys.end());
+  for (const std::string& key : keys) {
+    database->Put(key, ValueOf(key));
+    run_.progress.Add(1);
+  }
+}
+
+std::string KeyTree::Key(uint64_t index) const { return KeyOf(Mixed(index)); }
+
+int KeyTree::LevelOf(uint64_t index) const {
+  const auto it = std::upper_bound(ends_.begin(), ends_.end(), index);
+  return static_cast<int>(it - ends_.begin()) + 1;
+}
+
+std::string KeyTree::AbsentKey(uint64_t index) const {
+  return KeyOf(Mixed(key_count() + index));
+}
+
+GetStream::GetStream(const KeyTree* keys, const GetMix& mix, uint64_t seed)
+    : keys_(keys), mix_(mix), seed_(Scramble(seed, 0)) {}
+
+Get GetStream::Next() {
+  const uint64_t number = seed_ + count_++;
+  const double at =
+      std::ldexp(static_cast<double>(Scramble(number, kMissSeed)), -64);
+  const uint64_t drawn = Draw(Scramble(number, kKeySeed));
+  if (at < mix_.missing_share)
+    return {keys_->AbsentKey(drawn % kAbsentKeys), 0};
+  const uint64_t index = drawn % keys_->key_count();
+  return {keys_->Key(index), keys_->LevelOf(index)};
+}
+
+uint64_t GetStream::Draw(uint64_t random) const {
+  if (mix_.popularity == Mix::kUniform) return random;
+  return Scramble(keys_->zipf().Rank(random),
+                  Scramble(seed_ + count_ / kGetsPerEpoch, kEpochSeed));
+}
+
+void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers) {
+  rocksdb::ReadOptions options;
+  options.fill_cache = fill_cache;
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status status =
+      db->Get(options, db->DefaultColumnFamily(), get.key, &value);
+  if (!status.IsNotFound()) Check(status, "reading");
+  answers->Add(get.level == 0 ? status.IsNotFound()
+                              : status.ok() && value == ValueOf(get.key),
+               get.level == 0 ? "absent" : "present", get.key);
+}
+
+Wasted CountWasted(rocksdb::DB* db, int level_count,
+                   const std::function<Get()>& next_get, uint64_t most_gets,
+                   uint64_t most_wasted, bool fill_cache, Run* run) {
+  Wasted wasted;
+  uint64_t necessary = 0;
+  std::vector<uint64_t> necessary_by_level(level_count + 1);
+  StartCounting();
+  while (wasted.gets < most_gets) {
+    const Get get = next_get();
+    const uint64_t before = get.level > 0 ? DataReadsOfLevel(get.level) : 0;
+    Ask(db, get, fill_cache, &run->answers);
+    if (get.level > 0) {
+      // A get ends with the run that has its key, after one block of it, which
+      // may be cached.
+      const uint64_t needed = DataReadsOfLevel(get.level) - before;
+      necessary_by_level[get.level] += needed;
+      necessary += needed;
+    } else if (get.level == Get::kSomewhere) {
+      ++necessary;
+    }
+    run->progress.Add(1);
+    if (++wasted.gets % kStep == 0 && DataReads() - necessary >= most_wasted) {
+      break;
+    }
+  }
+  const ReadCounts counts = StopCounting(level_count);
+  wasted.reads = counts.data_reads - necessary;
+  for (int level = 0; level <= level_count; ++level) {
+    wasted.reads_by_level.push_back(counts.data_reads_by_level[level] -
+                                    necessary_by_level[level]);
+  }
+  wasted.bytes_read = counts.bytes_read;
+  wasted.metadata_reads = counts.metadata_reads;
+  return wasted;
+}
+
+}  // namespace rowbloom::reads

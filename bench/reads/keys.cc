@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// keys, memory, cpu: gets of 8-byte keys in RocksDB trees of fixed shape, by
+// how the memory of their filters is spent.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "key_tree.h"
+#include "policies.h"
+#include "report.h"
+#include "run.h"
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr double kBaselineBits = 10;  // Also the memory of `keys` and `cpu`.
+constexpr double kCacheShares[] = {0.01, 0.1};
+constexpr uint64_t kRepetitions = 3;
+constexpr uint64_t kMostWasted = 2000;  // A repetition ends with as many.
+constexpr uint64_t kPresentSeed = 1000;
+constexpr uint64_t kGetSeed = 2000;  // Plus the repetition.
+constexpr uint64_t kWarmUpSeed = 3000;
+
+struct Condition {
+  GetMix mix;
+  double cache_share = 0;  // As a share of the data.
+
+  bool IsOf(const Json& run) const {
+    return run["missing_share"] == mix.missing_share &&
+           run["mix"] == MixName(mix.popularity) &&
+           run["cache_share"] == cache_share;
+  }
+  std::string Name() const;
+};
+
+std::string Condition::Name() const {
+  return Number(100 * mix.missing_share, "%g%% of gets absent, ") +
+         MixName(mix.popularity) + ", " +
+         (cache_share == 0 ? "no data cached"
+                           : Number(100 * cache_share, "%g%% of data cached"));
+}
+
+std::vector<Condition> ColdUniform() {
+  std::vector<Condition> all;
+  for (const double missing : kMissingShares) {
+    all.push_back({{missing, Mix::kUniform}, 0});
+  }
+  return all;
+}
+
+std::vector<Condition> AllConditions() {
+  std::vector<Condition> all = ColdUniform();
+  for (const double missing : kMissingShares) {
+    all.push_back({{missing, Mix::kZipf}, 0});
+  }
+  for (const double share : kCacheShares) {
+    for (const double missing : kMissingShares) {
+      all.push_back({{missing, Mix::kUniform}, share});
+    }
+  }
+  return all;
+}
+
+TreeShape ShapeOf(TreeKind kind, const Options& options) {
+  TreeShape shape;
+  shape.key_count = options.Or(options.keys, 40000, 2500000);
+  if (kind == TreeKind::kUniversal) {
+    shape.kind = kind;
+    shape.size_ratio = 2;
+    shape.level_count = 8;
+  }
+  return shape;
+}
+
+// Asks gets until the block cache holds what gets of this kind leave in it:
+// first hits until it is full, then such gets until as many blocks were read as
+// it holds.
+void WarmUp(const KeyTree& keys, rocksdb::DB* db, const GetMix& mix,
+            uint64_t cache_blocks, Run* run) {
+  constexpr uint64_t kMostGets = 1000000;
+  GetStream present(&keys, {0, mix.popularity}, kPresentSeed);
+  GetStream gets(&keys, mix, kWarmUpSeed);
+  StartCounting();
+  const auto ask = [&](GetStream* stream, uint64_t most, uint64_t reads) {
+    for (uint64_t i = 0; i < most && DataReads() < reads; ++i) {
+      Ask(db, stream->Next(), /*fill_cache=*/true, &run->answers);
+      run->progress.Add(0);
+    }
+  };
+  // A read fills the cache by a block.
+  ask(&present, 100 * cache_blocks, cache_blocks);
+  ask(&gets, kMostGets, 2 * cache_blocks);
+  StopCounting(0);
+}
+
+Json RunJson(const Tree& tree, const Condition& condition,
+             const std::vector<Wasted>& repetitions) {
+  Wasted sum;
+  sum.reads_by_level.resize(repetitions.front().reads_by_level.size());
+  Json counts = Json::array();
+  std::vector<double> rates;
+  for (const Wasted& one : repetitions) {
+    counts.push_back({{"gets", one.gets}, {"wasted_reads", one.reads}});
+    rates.push_back(one.PerThousand());
+    sum.gets += one.gets;
+    sum.reads += one.reads;
+    sum.bytes_read += one.bytes_read;
+    sum.metadata_reads += one.metadata_reads;
+    for (size_t i = 0; i < sum.reads_by_level.size(); ++i) {
+      sum.reads_by_level[i] += one.reads_by_level[i];
+    }
+  }
+  const double gets = static_cast<double>(sum.gets);
+  Json by_level;
+  for (const Level& level : tree.levels()) {
+    by_level[std::to_string(level.level)] =
+        1000 * static_cast<double>(sum.reads_by_level.at(level.level)) / gets;
+  }
+  return {{"missing_share", condition.mix.missing_share},
+          {"mix", MixName(condition.mix.popularity)},
+          {"cache_share", condition.cache_share},
+          {"repetitions", std::move(counts)},
+          {"wasted_reads_per_1000_gets", sum.PerThousand()},
+          {"least", *std::min_element(rates.begin(), rates.end())},
+          {"most", *std::max_element(rates.begin(), rates.end())},
+          {"wasted_reads_per_1000_gets_by_level", std::move(by_level)},
+          {"bytes_read_per_get", static_cast<double>(sum.bytes_read) / gets},
+          {"index_and_filter_reads", sum.metadata_reads}};
+}
+
+Json CountOne(const KeyTree& keys, const Tree& tree, const Condition& condition,
+              uint64_t most_gets, Run* run) {
+  const bool cached = condition.cache_share != 0;
+  if (cached) {
+    const double bytes = condition.cache_share *
+                         static_cast<double>(SumOf(tree.levels()).data_bytes);
+    keys.cache()->SetCapacity(static_cast<size_t>(bytes));
+    WarmUp(keys, tree.db(), condition.mix,
+           static_cast<uint64_t>(bytes / kBlockSizeBytes), run);
+  }
+  std::vector<Wasted> repetitions;
+  for (uint64_t i = 0; i < kRepetitions; ++i) {
+    GetStream gets(&keys, condition.mix, kGetSeed + i);
+    repetitions.push_back(CountWasted(
+        tree.db(), keys.run_count(), [&] { return gets.Next(); }, most_gets,
+        kMostWasted, cached, run));
+  }
+  keys.cache()->SetCapacity(0);
+  return RunJson(tree, condition, repetitions);
+}
+
+// Adds the counts of one policy to `policies` and `runs` of `results`.
+void Count(const KeyTree& keys, const Tree& tree, const std::string& policy,
+           double bits_asked, const std::vector<Condition>& conditions,
+           Json* results, Run* run) {
+  const uint64_t most_gets = run->options.Or(run->options.gets, 10000, 100000);
+  Json head = {{"policy", policy},
+               {"bits_asked", bits_asked},
+               {"bits_per_key", SumOf(tree.levels()).BitsPerKey()}};
+  run->progress.Begin("ask " + policy,
+                      conditions.size() * kRepetitions * most_gets);
+  for (const Condition& condition : conditions) {
+    Json counted = head;
+    counted.update(CountOne(keys, tree, condition, most_gets, run));
+    (*results)["runs"].push_back(std::move(counted));
+  }
+  run->progress.End();
+  Json& by_level = head["bits_per_key_by_level"];
+  for (const Level& level : tree.levels()) {
+    by_level[std::to_string(level.level)] = level.BitsPerKey();
+  }
+  (*results)["policies"].push_back(std::move(head));
+}
+
+// The wasted reads of rocksdb_bloom, if its filters take about 10 bits per key.
+Json Baseline(const Json& runs, const Condition& condition) {
+  for (const Json& run : runs) {
+    if (run["policy"] == kBloom && condition.IsOf(run) &&
+        std::abs(run["bits_per_key"].get<double>() - kBaselineBits) < 0.5) {
+      return run["wasted_reads_per_1000_gets"];
+    }
+  }
+  return nullptr;
+}
+
+// The least that filters of this kind and memory can waste in 1,000 gets. It is
+// unknown where data blocks are cached. Where no get misses, it is that of
+// hits-only mode.
+Json Optimum(const TreeShape& shape, const Json& run) {
+  const std::string policy = Text(run["policy"]);
+  const double missing_share = run["missing_share"].get<double>();
+  if (run["bits_per_key"] == 0 || run["cache_share"] != 0 ||
+      (missing_share == 0) != (policy == kHitsOnly)) {
+    return nullptr;
+  }
+  return 1000 * LeastWastedReads(policy, shape,
+                                 run["bits_per_key"].get<double>(),
+                                 missing_share);
+}
+
+void CompareRuns(const TreeShape& shape,
+                 const std::vector<Condition>& conditions, Json* runs) {
+  for (const Condition& condition : conditions) {
+    const Json baseline = Baseline(*runs, condition);
+    for (Json& run : *runs) {
+      if (!condition.IsOf(run)) continue;
+      const double wasted = run["wasted_reads_per_1000_gets"].get<double>();
+      const auto times = [wasted](const Json& reads, double factor) -> Json {
+        if (reads.is_null() || wasted == 0) return nullptr;
+        return factor * reads.get<double>() / wasted;
+      };
+      run["times_fewer_than_baseline"] = times(baseline, 1);
+      run["optimum"] = Optimum(shape, run);
+      run["percent_of_optimum"] = times(run["optimum"], 100);
+    }
+  }
+}
+
+void PrintRuns(const Json& runs, const std::vector<Condition>& conditions) {
+  for (const Condition& condition : conditions) {
+    Table table({"policy", "bits per key", "wasted / 1000", "least, most",
+                 "times fewer", "of the optimum", "by level"});
+    for (const Json& run : runs) {
+      if (!condition.IsOf(run)) continue;
+      table.Add({Text(run["policy"]), Number(run["bits_per_key"], "%.2f"),
+                 Number(run["wasted_reads_per_1000_gets"], "%.3g"),
+                 Joined({run["least"], run["most"]}, "%.3g"),
+                 Times(run["times_fewer_than_baseline"]),
+                 Number(run["percent_of_optimum"], "%.0f%%"),
+                 Joined(run["wasted_reads_per_1000_gets_by_level"], "%.3g")});
+    }
+    table.Print(condition.Name());
+  }
+}
+
+void PrintBits(const Json& policies) {
+  Table table({"policy", "all", "by level"});
+  for (const Json& policy : policies) {
+    table.Add({Text(policy["policy"]), Number(policy["bits_per_key"], "%.2f"),
+               Joined(policy["bits_per_key_by_level"], "%.1f")});
+  }
+  table.Print("Bits per key");
+}
+
+Json NewResults(const TreeShape& shape) {
+  return {{"tree", TreeKindName(shape.kind)},
+          {"levels", nullptr},
+          {"policies", Json::array()},
+          {"runs", Json::array()}};
+}
+
+// The bits per key with which a policy wastes as many reads, by a line through
+// the logarithms of wasted reads between the two measured sizes around it. Null
+// if there are no such sizes.
+Json BitsFor(const Json& runs, const Json& policy, const Condition& condition,
+             const Json& wasted) {
+  std::vector<std::pair<double, double>> points;  // Bits, wasted.
+  for (const Json& run : runs) {
+    if (run["policy"] == policy && condition.IsOf(run)) {
+      points.emplace_back(run["bits_per_key"].get<double>(),
+                          run["wasted_reads_per_1000_gets"].get<double>());
+    }
+  }
+  std::sort(points.begin(), points.end());
+  for (size_t i = 1; i < points.size() && !wasted.is_null(); ++i) {
+    const double reads = wasted.get<double>();
+    const auto& [bits, more] = points[i - 1];
+    const auto& [next_bits, less] = points[i];
+    if (more < reads || less > reads || less == more) continue;
+    if (less == 0) return next_bits;
+    const double share = std::log(more / reads) / std::log(more / less);
+    return bits + share * (next_bits - bits);
+  }
+  return nullptr;
+}
+
+Json EqualReads(const Json& runs, const std::vector<std::string>& policies) {
+  Json rows = Json::array();
+  Table table({"policy", "absent", "half absent", "present"});
+  for (const std::string& policy : policies) {
+    Json bits = Json::array();
+    std::vector<std::string> cells = {policy};
+    for (const Condition& condition : ColdUniform()) {
+      bits.push_back(
+          BitsFor(runs, policy, condition, Baseline(runs, condition)));
+      cells.push_back(Number(bits.back(), "%.2f"));
+    }
+    table.Add(std::move(cells));
+    rows.push_back({{"policy", policy},
+                    {"missing_shares", kMissingShares},
+                    {"bits_per_key", std::move(bits)}});
+  }
+  table.Print("Bits per key to waste as few reads as rocksdb_bloom of 10");
+  return rows;
+}
+
+}  // namespace
+
+Json MeasureKeys(Run* run) {
+  Json trees = Json::array();
+  for (const TreeKind kind : {TreeKind::kLeveled, TreeKind::kUniversal}) {
+    KeyTree keys(ShapeOf(kind, run->options), run);
+    const std::vector<Condition> conditions =
+        kind == TreeKind::kLeveled ? AllConditions() : ColdUniform();
+    Json results = NewResults(keys.shape());
+    for (const std::string& policy : PoliciesOf(kKeys, run->options)) {
+      double asked = 0;
+      const auto tree = keys.BuildWith(policy, kBaselineBits, &asked);
+      Count(keys, *tree, policy, asked, conditions, &results, run);
+    }
+    results["levels"] = keys.levels();
+    CompareRuns(keys.shape(), conditions, &results["runs"]);
+    PrintLevels(Text(results["tree"]) + " tree, the same for every policy",
+                keys.levels());
+    PrintBits(results["policies"]);
+    PrintRuns(results["runs"], conditions);
+    trees.push_back(std::move(results));
+  }
+  return {{"reads",
+           {{"bits_per_key", kBaselineBits}, {"trees", std::move(trees)}}}};
+}
+
+Json MeasureMemory(Run* run) {
+  std::vector<double> axis = {1, 2, 4, 6, 8, 10, 12, 14};
+  std::vector<double> hits_only_axis = {0.2, 0.4, 0.6, 0.8, 1, 1.5};
+  if (run->options.quick) {
+    axis = {4, 6, 8, 10};
+    hits_only_axis = {0.4, 0.8};
+  }
+  const std::vector<std::string> policies = PoliciesOf(kMemory, run->options);
+  KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
+  Json results = NewResults(keys.shape());
+  for (const std::string& policy : policies) {
+    for (const double bits : policy == kHitsOnly ? hits_only_axis : axis) {
+      Count(keys, *keys.Build(policy, bits), policy, bits, ColdUniform(),
+            &results, run);
+    }
+  }
+  results["levels"] = keys.levels();
+  CompareRuns(keys.shape(), ColdUniform(), &results["runs"]);
+  PrintLevels("The tree, the same for every policy", keys.levels());
+  PrintRuns(results["runs"], ColdUniform());
+  results["equal_reads"] = EqualReads(results["runs"], policies);
+  return {{"memory", std::move(results)}};
+}
+
+Json MeasureCpu(Run* run) {
+  const int rounds = run->options.quick ? 1 : 5;
+  const std::vector<std::string> policies = PoliciesOf(kCpu, run->options);
+  KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
+  std::vector<std::vector<double>> seconds(policies.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < policies.size(); ++i) {
+      seconds[i].push_back(
+          keys.Build(policies[i], kBaselineBits)->build_cpu_seconds());
+    }
+  }
+  Json rows = Json::array();
+  Table table({"policy", "seconds", "least, most", "share of filters"});
+  double none = 0;
+  for (size_t i = 0; i < policies.size(); ++i) {
+    std::sort(seconds[i].begin(), seconds[i].end());
+    const double median = seconds[i][seconds[i].size() / 2];
+    if (policies[i] == kNone) none = median;
+    const double share = none == 0 ? 0 : 1 - none / median;
+    rows.push_back({{"policy", policies[i]},
+                    {"cpu_seconds", median},
+                    {"least", seconds[i].front()},
+                    {"most", seconds[i].back()},
+                    {"filter_share", share}});
+    table.Add({policies[i], Number(median, "%.3f"),
+               Joined({seconds[i].front(), seconds[i].back()}, "%.3f"),
+               Number(100 * share, "%.1f%%")});
+  }
+  table.Print("Processor time of flushes and compactions");
+  return {{"cpu", std::move(rows)}};
+}
+
+}  // namespace rowbloom::reads

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rows: point gets of rows and of columns in a RocksDB tree, under filters that
+// take as many bytes for each of their keys as RocksDB's Bloom filters.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "counts.h"
+#include "dataset.h"
+#include "policies.h"
+#include "report.h"
+#include "rowbloom/filter_policy.h"
+#include "rowbloom/key_codec.h"
+#include "rowbloom/rocksdb_rows.h"
+#include "run.h"
+#include "tree.h"
+#include "workload.h"
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr int kLevelCount = 4;
+constexpr double kLevelRatio = 10;
+constexpr size_t kValueSize = 32;
+// Filters within this share of the wanted bytes count as equal.
+constexpr double kTolerance = 0.02;
+constexpr int kMostTrials = 3;
+constexpr uint64_t kPresentRowChecks = 50000;
+
+constexpr uint64_t kColumnChoiceSeed = 101;
+constexpr uint64_t kGetSeed = 200;  // Plus query and mix.
+constexpr uint64_t kLevelSeed = 300;
+
+constexpr const char* kQuestions[] = {
+    "absent_row: does the row exist? It does not: 0 data blocks are needed.",
+    "absent_column: get a column that an existing row lacks: 0 data blocks are "
+    "needed.",
+    "present_cell: get a cell that exists: 1 data block is needed."};
+
+// Draws the level of a cell by a hash, with odds as the sizes of the levels.
+int LevelOf(std::string_view row, uint32_t qualifier) {
+  double limits[kLevelCount];
+  double sum = 0;
+  for (int i = 0; i < kLevelCount; ++i) {
+    limits[i] = sum += std::pow(kLevelRatio, i + 1);
+  }
+  const double at =
+      std::ldexp(static_cast<double>(Scramble(row, kLevelSeed + qualifier)),
+                 -64) *
+      sum;
+  int i = 0;
+  while (i + 1 < kLevelCount && at >= limits[i]) ++i;
+  return i + 1;
+}
+
+struct GetList {
+  Query query;
+  Mix mix;
+  std::vector<Cell> cells;
+};
+
+GetList MakeGets(const Dataset& data, Query query, Mix mix,
+                 const ZipfSampler& zipf, uint64_t count) {
+  const uint64_t seed =
+      kGetSeed + 10 * static_cast<uint64_t>(query) + static_cast<uint64_t>(mix);
+  GetList list{query, mix, {}};
+  list.cells.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t random = Scramble(i, seed);
+    const uint64_t row = mix == Mix::kUniform
+                             ? random
+                             : Scramble(zipf.Rank(random), i / kGetsPerEpoch);
+    list.cells.push_back(data.Draw(query, row % data.row_count(),
+                                   Scramble(i, kColumnChoiceSeed)));
+  }
+  return list;
+}
+
+std::string ByLevel(const Json& run) {
+  if (run["fpr"].is_null()) return "-";
+  std::string text;
+  const Json& counts = run["false_positives_by_level"];
+  for (size_t level = 1; level < counts.size(); ++level) {
+    text +=
+        (level == 1 ? "" : ", ") +
+        Number(1000 * counts[level].get<double>() / run["gets"].get<double>(),
+               "%.1f");
+  }
+  return text;
+}
+
+bool Is(const Json& run, const Json& query, const Json& mix) {
+  return run["query"] == query && run["mix"] == mix;
+}
+
+class RowsBench {
+ public:
+  explicit RowsBench(Run* run)
+      : run_(*run),
+        data_(Load()),
+        gets_(run->options.Or(run->options.gets, 5000, 100000)) {
+    run_.progress.Begin("choose the point gets", 0);
+    const ZipfSampler zipf(data_.row_count());
+    for (const Query query :
+         {Query::kAbsentRow, Query::kAbsentColumn, Query::kPresentCell}) {
+      for (const Mix mix : kMixes) {
+        lists_.push_back(MakeGets(data_, query, mix, zipf, gets_));
+      }
+    }
+    // A filter must not lose these rows. They are checked, but not reported.
+    present_rows_ = MakeGets(data_, Query::kPresentRow, Mix::kUniform, zipf,
+                             std::min(gets_, kPresentRowChecks));
+    run_.progress.End();
+  }
+
+  Json Measure() {
+    Json runs = Json::array();
+    for (const double bits : run_.options.bits_per_key) {
+      Json compared = Compare(bits);
+      if (&bits == &run_.options.bits_per_key.front()) PrintTree();
+      Print(compared, bits);
+      for (Json& one : compared) runs.push_back(std::move(one));
+    }
+    std::printf(
+        "\nReads are counted by RocksDB. Data blocks are not cached; indexes "
+        "and filters are\nin memory. Times are with files in %s.\n",
+        run_.options.direct_reads ? "no cache" : "the system's page cache");
+    return {{"options",
+             {{"gets", gets_},
+              {"bits_per_key", run_.options.bits_per_key},
+              {"direct_reads", run_.options.direct_reads}}},
+            {"tree",
+             {{"input", run_.options.input},
+              {"rows", data_.row_count()},
+              {"cells", data_.cell_count()},
+              {"levels", levels_}}},
+            {"runs", std::move(runs)}};
+  }
+
+ private:
+  Dataset Load() {
+    run_.progress.Begin("read the input", 0);
+    const Options& options = run_.options;
+    Dataset data(options.input, options.Or(options.rows, 20000, 0));
+    run_.progress.End();
+    return data;
+  }
+
+  // The runs of all policies.
+  Json Compare(double bits_per_key) {
+    Json runs = Json::array();
+    std::optional<Level> bloom;
+    for (const std::string& name : PoliciesOf(kRows, run_.options)) {
+      double asked = name == kNone ? 0 : bits_per_key;
+      const auto tree = BuildAsLargeAs(bloom, name, &asked);
+      const Level filters = SumOf(tree->levels());
+      if (name == kBloom) bloom = filters;
+      run_.progress.Begin("ask " + name,
+                          lists_.size() * gets_ + present_rows_.cells.size());
+      for (const GetList& list : lists_) {
+        Json json = {
+            {"policy", name},
+            {"query", QueryName(list.query)},
+            {"mix", MixName(list.mix)},
+            {"sizing", "equal_filter_bytes"},
+            {"compared_at_bits_per_key", bits_per_key},
+            {"bits_per_key", asked},
+            {"filter_bytes", filters.filter_bytes},
+            {"bits_per_filter_key",
+             name == kNone ? 0
+                           : 8.0 * static_cast<double>(filters.filter_bytes) /
+                                 static_cast<double>(filters.filter_keys)}};
+        json.update(Ask(tree->db(), list));
+        runs.push_back(std::move(json));
+      }
+      Ask(tree->db(), present_rows_);
+      run_.progress.End();
+    }
+    AddTimesFewer(&runs);
+    return runs;
+  }
+
+  static void AddTimesFewer(Json* runs) {
+    for (Json& run : *runs) {
+      Json& times = run["times_fewer_reads_than_none"] = nullptr;
+      for (const Json& none : *runs) {
+        if (none["policy"] != kNone || !Is(none, run["query"], run["mix"]) ||
+            run["data_reads_per_get"] == 0) {
+          continue;
+        }
+        times = none["data_reads_per_get"].get<double>() /
+                run["data_reads_per_get"].get<double>();
+      }
+    }
+  }
+
+  // The tree of a policy whose filters take as many bytes for each of their
+  // keys as those of `bloom`, if that is given. Ribbon needs a second trial.
+  std::unique_ptr<Tree> BuildAsLargeAs(const std::optional<Level>& bloom,
+                                       const std::string& name,
+                                       double* bits_asked) {
+    double last_bits = 0;
+    double last_bytes = 0;
+    for (int trial = 1;; ++trial) {
+      auto tree = Build(name, *bits_asked);
+      const Level filters = SumOf(tree->levels());
+      const double bytes = static_cast<double>(filters.filter_bytes);
+      if (!bloom || bytes == 0 || trial == kMostTrials) return tree;
+      const double wanted = static_cast<double>(bloom->filter_bytes) *
+                            static_cast<double>(filters.filter_keys) /
+                            static_cast<double>(bloom->filter_keys);
+      if (std::abs(bytes / wanted - 1) <= kTolerance) return tree;
+      // A line through this size and the last.
+      double bits = *bits_asked + (wanted - bytes) * (*bits_asked - last_bits) /
+                                      (bytes - last_bytes);
+      if (!FamilyOf(name).empty()) {
+        bits = std::clamp(bits, FilterPolicy::kMinBitsPerKey,
+                          FilterPolicy::kMaxBitsPerKey);
+      }
+      last_bits = std::exchange(*bits_asked, bits);
+      last_bytes = bytes;
+    }
+  }
+
+  std::unique_ptr<Tree> Build(const std::string& name, double bits) {
+    run_.progress.Begin("load " + name + " at " + Number(bits, "%.4g bits"),
+                        data_.cell_count());
+    TreeOptions options;
+    options.level_count = kLevelCount;
+    options.direct_reads = run_.options.direct_reads;
+    auto tree = std::make_unique<Tree>(
+        options, MakeRowPolicy(name, bits), run_.NewPath(),
+        [this](int level, Database* database) { Fill(level, database); });
+    run_.progress.End();
+    if (name != kNone && SumOf(tree->levels()).files_without_filter != 0) {
+      throw std::runtime_error("files were written without the filter of " +
+                               name);
+    }
+    const Json levels = LevelsJson(tree->levels());
+    if (levels_.is_null()) levels_ = levels;
+    if (levels_ != levels) {
+      throw std::runtime_error("the tree of " + name +
+                               " differs in shape from the others'");
+    }
+    return tree;
+  }
+
+  void Fill(int level, Database* database) {
+    for (size_t i = 0; i < data_.row_count(); ++i) {
+      for (const uint32_t q : data_.columns(i)) {
+        if (LevelOf(data_.row(i), q) != level) continue;
+        const std::string key = EncodeKey(data_.row(i), data_.qualifier(q));
+        database->Put(key, MakeValue(key, kValueSize));
+        run_.progress.Add(1);
+      }
+    }
+  }
+
+  Json Ask(rocksdb::DB* db, const GetList& list) {
+    const bool asks_row =
+        list.query == Query::kAbsentRow || list.query == Query::kPresentRow;
+    const bool is_present =
+        list.query == Query::kPresentCell || list.query == Query::kPresentRow;
+    const RocksDbRows rows(db, db->DefaultColumnFamily(), KeyCodec::Ordered());
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    rocksdb::PinnableSlice value;
+    Latencies latencies;
+    StartCounting();
+    for (const Cell& cell : list.cells) {
+      const auto start = Latencies::Clock::now();
+      bool found = false;
+      if (asks_row) {
+        Check(rows.RowExists(options, cell.row, &found), "reading");
+      } else {
+        const rocksdb::Status status =
+            rows.GetCell(options, cell.row, cell.qualifier, &value);
+        if (!status.IsNotFound()) Check(status, "reading");
+        found = status.ok();
+      }
+      latencies.Add(start, Latencies::Clock::now());
+      bool is_right = found == is_present;
+      if (is_right && list.query == Query::kPresentCell) {
+        is_right =
+            value == MakeValue(EncodeKey(cell.row, cell.qualifier), kValueSize);
+      }
+      run_.answers.Add(is_right, QueryName(list.query), cell.row);
+      run_.progress.Add(1);
+    }
+    const ReadCounts counts = StopCounting(kLevelCount);
+    const double gets = static_cast<double>(list.cells.size());
+    // A cell is in one file, whose filter answers "maybe" rightly.
+    const uint64_t necessary =
+        list.query == Query::kPresentCell ? list.cells.size() : 0;
+    Json fpr;
+    if (counts.filter_lookups != 0) {
+      fpr = static_cast<double>(counts.filter_maybes - necessary) /
+            static_cast<double>(counts.filter_lookups - necessary);
+    }
+    return {
+        {"gets", list.cells.size()},
+        {"data_reads_per_get", static_cast<double>(counts.data_reads) / gets},
+        {"wasted_reads_per_1000_gets",
+         1000 *
+             (static_cast<double>(counts.data_reads) -
+              static_cast<double>(necessary)) /
+             gets},
+        {"fpr", fpr},
+        // A Seek for a row reads one data block in each file whose filter says
+        // "maybe".
+        {"false_positives_by_level", asks_row && counts.filter_lookups != 0
+                                         ? counts.data_reads_by_level
+                                         : counts.false_positives_by_level},
+        {"bytes_read_per_get", static_cast<double>(counts.bytes_read) / gets},
+        {"index_and_filter_reads", counts.metadata_reads},
+        {"p50_us", latencies.QuantileMicroseconds(0.50)},
+        {"p99_us", latencies.QuantileMicroseconds(0.99)}};
+  }
+
+  void PrintTree() const {
+    std::printf("%s\n%zu rows, %zu cells\n", run_.options.input.c_str(),
+                data_.row_count(), data_.cell_count());
+    PrintLevels("The tree, the same for every policy (L0 is empty)", levels_);
+  }
+
+  static void Print(const Json& runs, double bits_per_key) {
+    const std::string means =
+        "Bits per filter key are those of rocksdb_bloom (" +
+        Number(bits_per_key, "%g") + ")";
+    std::printf("\n%s\n", means.c_str());
+    for (const Query query :
+         {Query::kAbsentRow, Query::kAbsentColumn, Query::kPresentCell}) {
+      Table table({"policy", "mix", "data reads/get", "fewer than none",
+                   "wasted/1000 gets", "fpr", "false pos./1000, L1 to L4",
+                   "bytes/get", "p50 us", "p99 us"});
+      for (const Mix mix : kMixes) {
+        for (const Json& run : runs) {
+          if (!Is(run, QueryName(query), MixName(mix))) continue;
+          table.Add({Text(run["policy"]), MixName(mix),
+                     Number(run["data_reads_per_get"], "%.4f"),
+                     Number(run["times_fewer_reads_than_none"], "%.1fx"),
+                     Number(run["wasted_reads_per_1000_gets"], "%.1f"),
+                     run["fpr"].is_null()
+                         ? "-"
+                         : Number(100 * run["fpr"].get<double>(), "%.3f%%"),
+                     ByLevel(run), Number(run["bytes_read_per_get"], "%.0f"),
+                     Number(run["p50_us"], "%.1f"),
+                     Number(run["p99_us"], "%.1f")});
+        }
+      }
+      table.Print(kQuestions[static_cast<size_t>(query)]);
+    }
+    PrintSummary(runs, means);
+  }
+
+  static void PrintSummary(const Json& runs, const std::string& means) {
+    Table table({"policy", "bits asked", "filter MB", "bits per filter key",
+                 "absent_row", "absent_column", "present_cell"});
+    for (const Json& run : runs) {
+      if (!Is(run, QueryName(Query::kAbsentRow), MixName(Mix::kUniform))) {
+        continue;
+      }
+      std::vector<std::string> cells = {
+          Text(run["policy"]), Number(run["bits_per_key"], "%.4g"),
+          Number(run["filter_bytes"].get<double>() / 1e6, "%.3f"),
+          Number(run["bits_per_filter_key"], "%.2f")};
+      for (const Json& other : runs) {
+        if (other["policy"] == run["policy"] && other["mix"] == run["mix"]) {
+          cells.push_back(Number(other["wasted_reads_per_1000_gets"], "%.1f"));
+        }
+      }
+      table.Add(std::move(cells));
+    }
+    table.Print("Wasted data-block reads of 1,000 gets, uniform mix. " + means);
+    std::printf(
+        "\nRibbon is asked for the false positive rate of a Bloom filter of so "
+        "many bits.\nROW holds one key per row, the others one per cell "
+        "too.\n");
+  }
+
+  Run& run_;
+  const Dataset data_;
+  const uint64_t gets_;
+  std::vector<GetList> lists_;
+  GetList present_rows_;
+  Json levels_;
+};
+
+}  // namespace
+
+Json MeasureRows(Run* run) { return RowsBench(run).Measure(); }
+
+}  // namespace rowbloom::reads
