@@ -8,7 +8,6 @@
 // tree is the same each time.
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,7 +15,6 @@
 
 #include "key_tree.h"
 #include "policies.h"
-#include "report.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/options.h"
 #include "rocksdb/sst_file_writer.h"
@@ -40,6 +38,10 @@ constexpr const char* kInsertNames[] = {"random", "append", "mixed",
                                         "two_ranges"};
 
 constexpr double kBitsPerKey = 10;
+constexpr uint32_t kKeysPerFlush = 2000;
+// After this number of flushes a file is ingested. It has as many keys as a
+// flush, after all others.
+constexpr uint32_t kFlushesPerIngestion = 30;
 constexpr uint64_t kInsertSeed = 10;
 constexpr uint64_t kAskSeed = 11;
 // Keys are even, so that the number after a key is absent.
@@ -49,21 +51,6 @@ constexpr uint64_t kAppendStep = uint64_t{1} << 32;
 constexpr uint32_t kAppendedOfFive = 4;
 constexpr int kLevelRatio = 10;
 constexpr int kLevel0Files = 4;
-
-struct Sizes {
-  explicit Sizes(const Options& options)
-      : flushes(options.quick ? 45 : 300),
-        keys_per_flush(options.quick ? 1000 : 2000),
-        flushes_per_ingestion(options.quick ? 15 : 30),
-        gets(options.Or(options.gets, 2000, 50000)) {}
-
-  const uint32_t flushes;
-  const uint32_t keys_per_flush;
-  // After this number of flushes a file is ingested. It has as many keys as a
-  // flush, after all others.
-  const uint32_t flushes_per_ingestion;
-  const uint64_t gets;
-};
 
 class NewKeys {
  public:
@@ -97,7 +84,7 @@ class NewKeys {
   std::vector<uint64_t> all_;
 };
 
-rocksdb::Options RocksDbOptionsOf(const Sizes& sizes, bool dynamic_level_bytes,
+rocksdb::Options RocksDbOptionsOf(bool dynamic_level_bytes,
                                   const Policy& policy) {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy = policy.filter;
@@ -108,7 +95,7 @@ rocksdb::Options RocksDbOptionsOf(const Sizes& sizes, bool dynamic_level_bytes,
   options.max_open_files = -1;
   // A cell is key, value, and 11 bytes that RocksDB stores with them.
   constexpr uint64_t kCellBytes = 8 + 8 + 11;
-  const uint64_t flush_bytes = sizes.keys_per_flush * kCellBytes;
+  const uint64_t flush_bytes = kKeysPerFlush * kCellBytes;
   options.level0_file_num_compaction_trigger = kLevel0Files;
   options.max_bytes_for_level_base = kLevel0Files * flush_bytes;
   options.max_bytes_for_level_multiplier = kLevelRatio;
@@ -133,8 +120,8 @@ void WaitForCompactions(const Database& database) {
   } while (version != last_version);
 }
 
-void Flush(uint32_t count, NewKeys* keys, Database* database) {
-  for (uint32_t i = 0; i < count; ++i) {
+void Flush(NewKeys* keys, Database* database) {
+  for (uint32_t i = 0; i < kKeysPerFlush; ++i) {
     const std::string key = keys->Next();
     database->Put(key, ValueOf(key));
   }
@@ -142,11 +129,11 @@ void Flush(uint32_t count, NewKeys* keys, Database* database) {
   WaitForCompactions(*database);
 }
 
-void Ingest(uint32_t count, NewKeys* keys, Database* database) {
+void Ingest(NewKeys* keys, Database* database) {
   const std::string file = database->path() + "/ingested.sst";
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), database->options());
   Check(writer.Open(file), "opening " + file);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < kKeysPerFlush; ++i) {
     const std::string key = keys->NextAppended();
     Check(writer.Put(key, ValueOf(key)), "writing " + file);
   }
@@ -156,16 +143,6 @@ void Ingest(uint32_t count, NewKeys* keys, Database* database) {
   Check(database->db()->IngestExternalFile({file}, ingest),
         "ingesting " + file);
   WaitForCompactions(*database);
-}
-
-uint64_t BytesMovedTrivially(rocksdb::DB* db) {
-  std::map<std::string, std::string> stats;
-  db->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats);
-  const auto moved = stats.find("compaction.Sum.MovedGB");
-  if (moved == stats.end()) {
-    throw std::runtime_error("RocksDB does not count trivial moves");
-  }
-  return static_cast<uint64_t>(std::stod(moved->second) * (1 << 30));
 }
 
 double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
@@ -181,30 +158,29 @@ double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
 
 Json Grow(const std::string& policy, Inserts inserts, bool dynamic_level_bytes,
           Run* run) {
-  const Sizes sizes(run->options);
+  const uint32_t flushes = run->options.quick ? 60 : 300;
+  const uint64_t gets = run->options.Or(run->options.gets, 2000, 50000);
   const std::string name = kInsertNames[static_cast<size_t>(inserts)];
   run->progress.Begin("grow " + name + ", " + policy,
-                      uint64_t{sizes.flushes} * sizes.keys_per_flush);
+                      uint64_t{flushes} * kKeysPerFlush);
   TreeShape shape;  // As a user would describe it.
   shape.size_ratio = kLevelRatio;
-  Database database(RocksDbOptionsOf(sizes, dynamic_level_bytes,
+  Database database(RocksDbOptionsOf(dynamic_level_bytes,
                                      MakeKeyPolicy(policy, kBitsPerKey, shape)),
                     run->NewPath());
   NewKeys keys(inserts);
   double bits_per_key = 0;
   double most_bits_per_key = 0;  // After the first tenth of the flushes.
-  uint64_t ingested_files = 0;
-  for (uint32_t flush = 1; flush <= sizes.flushes; ++flush) {
-    Flush(sizes.keys_per_flush, &keys, &database);
-    if (flush % sizes.flushes_per_ingestion == 0) {
-      Ingest(sizes.keys_per_flush, &keys, &database);
-      ++ingested_files;
+  for (uint32_t flush = 1; flush <= flushes; ++flush) {
+    Flush(&keys, &database);
+    if (flush % kFlushesPerIngestion == 0) {
+      Ingest(&keys, &database);
     }
     bits_per_key = SumOf(database.ReadLevels()).BitsPerKey();
-    if (flush > sizes.flushes / 10) {
+    if (flush > flushes / 10) {
       most_bits_per_key = std::max(most_bits_per_key, bits_per_key);
     }
-    run->progress.Add(sizes.keys_per_flush);
+    run->progress.Add(kKeysPerFlush);
   }
   std::vector<uint64_t> files(database.db()->NumberLevels());
   for (const Level& level : database.ReadLevels()) {
@@ -215,14 +191,12 @@ Json Grow(const std::string& policy, Inserts inserts, bool dynamic_level_bytes,
                  {"dynamic_level_bytes", dynamic_level_bytes},
                  {"keys", keys.all().size()},
                  {"files_by_level", files},
-                 {"moved_bytes", BytesMovedTrivially(database.db())},
-                 {"ingested_files", ingested_files},
                  {"last_bits_per_key", bits_per_key},
                  {"most_bits_per_key", most_bits_per_key}};
   for (const bool absent : {true, false}) {
     result[absent ? "wasted_reads_per_1000_absent"
                   : "wasted_reads_per_1000_present"] =
-        WastedPerThousand(database.db(), keys.all(), absent, sizes.gets, run);
+        WastedPerThousand(database.db(), keys.all(), absent, gets, run);
   }
   run->progress.End();
   return result;
@@ -233,20 +207,19 @@ Json Grow(const std::string& policy, Inserts inserts, bool dynamic_level_bytes,
 Json MeasureGrow(Run* run) {
   Json rows = Json::array();
   Table table({"inserts", "level bytes", "policy", "bits per key", "most",
-               "wasted / 1000 absent", "present", "files by level",
-               "MB moved"});
+               "wasted / 1000 absent", "present", "files by level"});
   for (const Inserts inserts : {Inserts::kRandom, Inserts::kAppend,
                                 Inserts::kMixed, Inserts::kTwoRanges}) {
     for (const bool dynamic : {false, true}) {
-      for (const std::string& policy : PoliciesOf(kGrow, run->options)) {
+      for (const std::string& policy :
+           PolicyNames(kGrow, run->options.policies)) {
         Json row = Grow(policy, inserts, dynamic, run);
         table.Add({Text(row["inserts"]), dynamic ? "dynamic" : "static", policy,
                    Number(row["last_bits_per_key"], "%.2f"),
                    Number(row["most_bits_per_key"], "%.2f"),
                    Number(row["wasted_reads_per_1000_absent"], "%.3g"),
                    Number(row["wasted_reads_per_1000_present"], "%.3g"),
-                   Joined(row["files_by_level"], "%.0f"),
-                   Number(row["moved_bytes"].get<double>() / 1e6, "%.1f")});
+                   Joined(row["files_by_level"], "%.0f")});
         rows.push_back(std::move(row));
       }
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 namespace rowbloom::reads {
 namespace {
@@ -31,7 +30,7 @@ uint64_t Mixed(uint64_t number) {
 std::vector<uint64_t> EndsOfRuns(const TreeShape& shape) {
   std::vector<uint64_t> ends;
   uint64_t sum = 0;
-  for (const TreeRun& run : CheckedRunsOf(shape)) {
+  for (const TreeRun& run : Value(RunsOf(shape))) {
     ends.push_back(sum += run.key_count);
   }
   return ends;
@@ -72,14 +71,9 @@ std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
   options.env = env_;
   auto tree = std::make_unique<Tree>(
       options, MakeKeyPolicy(policy, bits_asked, shape_), run_.NewPath(),
-      [this](int level, Database* database) { Fill(level, database); });
+      [this](int level, Database* database) { Fill(level, database); },
+      &levels_);
   run_.progress.End();
-  const Json levels = LevelsJson(tree->levels());
-  if (levels_.is_null()) levels_ = levels;
-  if (levels_ != levels) {
-    throw std::runtime_error("the tree of " + policy +
-                             " differs in shape from the others'");
-  }
   return tree;
 }
 
@@ -91,7 +85,7 @@ std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
   double nearest_off = HUGE_VAL;
   for (int trial = 1;; ++trial) {
     auto tree = Build(policy, asked);
-    const double off = bits_per_key - SumOf(tree->levels()).BitsPerKey();
+    const double off = bits_per_key - tree->all.BitsPerKey();
     if (std::abs(off) < std::abs(nearest_off)) {
       nearest_off = off;
       nearest_asked = asked;
@@ -193,8 +187,6 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
     wasted.reads_by_level.push_back(counts.data_reads_by_level[level] -
                                     necessary_by_level[level]);
   }
-  wasted.bytes_read = counts.bytes_read;
-  wasted.metadata_reads = counts.metadata_reads;
   return wasted;
 }
 

@@ -23,7 +23,6 @@
 #include <string>
 #include <vector>
 
-#include "report.h"
 #include "rocksdb/db.h"
 #include "rowbloom/tree_shape.h"
 #include "run.h"
@@ -79,6 +78,7 @@ class KeyTree {
 struct GetMix {
   double missing_share = 1;
   Mix popularity = Mix::kUniform;
+  double cache_share = 0;  // Cached data blocks, as a share of the data.
 };
 
 struct Get {
@@ -113,8 +113,6 @@ struct Wasted {
   uint64_t reads = 0;  // Data blocks that did not hold the key.
   // Index 0 is L0. Known only if each get has its level.
   std::vector<uint64_t> reads_by_level;
-  uint64_t bytes_read = 0;
-  uint64_t metadata_reads = 0;
 
   double PerThousand() const {
     return 1000 * static_cast<double>(reads) / static_cast<double>(gets);

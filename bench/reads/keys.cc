@@ -12,56 +12,46 @@
 
 #include "key_tree.h"
 #include "policies.h"
-#include "report.h"
 #include "run.h"
 
 namespace rowbloom::reads {
 namespace {
 
 constexpr double kBaselineBits = 10;  // Also the memory of `keys` and `cpu`.
-constexpr double kCacheShares[] = {0.01, 0.1};
 constexpr uint64_t kRepetitions = 3;
 constexpr uint64_t kMostWasted = 2000;  // A repetition ends with as many.
 constexpr uint64_t kPresentSeed = 1000;
 constexpr uint64_t kGetSeed = 2000;  // Plus the repetition.
 constexpr uint64_t kWarmUpSeed = 3000;
 
-struct Condition {
-  GetMix mix;
-  double cache_share = 0;  // As a share of the data.
+bool IsOf(const GetMix& mix, const Json& run) {
+  return run["missing_share"] == mix.missing_share &&
+         run["mix"] == MixName(mix.popularity) &&
+         run["cache_share"] == mix.cache_share;
+}
 
-  bool IsOf(const Json& run) const {
-    return run["missing_share"] == mix.missing_share &&
-           run["mix"] == MixName(mix.popularity) &&
-           run["cache_share"] == cache_share;
-  }
-  std::string Name() const;
-};
-
-std::string Condition::Name() const {
+std::string NameOf(const GetMix& mix) {
   return Number(100 * mix.missing_share, "%g%% of gets absent, ") +
          MixName(mix.popularity) + ", " +
-         (cache_share == 0 ? "no data cached"
-                           : Number(100 * cache_share, "%g%% of data cached"));
+         (mix.cache_share == 0
+              ? "no data cached"
+              : Number(100 * mix.cache_share, "%g%% of data cached"));
 }
 
-std::vector<Condition> ColdUniform() {
-  std::vector<Condition> all;
+std::vector<GetMix> MixesOf(Mix popularity, double cache_share) {
+  std::vector<GetMix> mixes;
   for (const double missing : kMissingShares) {
-    all.push_back({{missing, Mix::kUniform}, 0});
+    mixes.push_back({missing, popularity, cache_share});
   }
-  return all;
+  return mixes;
 }
+std::vector<GetMix> ColdUniform() { return MixesOf(Mix::kUniform, 0); }
 
-std::vector<Condition> AllConditions() {
-  std::vector<Condition> all = ColdUniform();
-  for (const double missing : kMissingShares) {
-    all.push_back({{missing, Mix::kZipf}, 0});
-  }
-  for (const double share : kCacheShares) {
-    for (const double missing : kMissingShares) {
-      all.push_back({{missing, Mix::kUniform}, share});
-    }
+std::vector<GetMix> AllMixes() {
+  std::vector<GetMix> all = ColdUniform();
+  for (const auto& more : {MixesOf(Mix::kZipf, 0), MixesOf(Mix::kUniform, 0.01),
+                           MixesOf(Mix::kUniform, 0.1)}) {
+    all.insert(all.end(), more.begin(), more.end());
   }
   return all;
 }
@@ -98,7 +88,7 @@ void WarmUp(const KeyTree& keys, rocksdb::DB* db, const GetMix& mix,
   StopCounting(0);
 }
 
-Json RunJson(const Tree& tree, const Condition& condition,
+Json RunJson(const Tree& tree, const GetMix& mix,
              const std::vector<Wasted>& repetitions) {
   Wasted sum;
   sum.reads_by_level.resize(repetitions.front().reads_by_level.size());
@@ -109,78 +99,73 @@ Json RunJson(const Tree& tree, const Condition& condition,
     rates.push_back(one.PerThousand());
     sum.gets += one.gets;
     sum.reads += one.reads;
-    sum.bytes_read += one.bytes_read;
-    sum.metadata_reads += one.metadata_reads;
     for (size_t i = 0; i < sum.reads_by_level.size(); ++i) {
       sum.reads_by_level[i] += one.reads_by_level[i];
     }
   }
   const double gets = static_cast<double>(sum.gets);
   Json by_level;
-  for (const Level& level : tree.levels()) {
+  for (const Level& level : tree.levels) {
     by_level[std::to_string(level.level)] =
         1000 * static_cast<double>(sum.reads_by_level.at(level.level)) / gets;
   }
-  return {{"missing_share", condition.mix.missing_share},
-          {"mix", MixName(condition.mix.popularity)},
-          {"cache_share", condition.cache_share},
+  return {{"missing_share", mix.missing_share},
+          {"mix", MixName(mix.popularity)},
+          {"cache_share", mix.cache_share},
           {"repetitions", std::move(counts)},
           {"wasted_reads_per_1000_gets", sum.PerThousand()},
           {"least", *std::min_element(rates.begin(), rates.end())},
           {"most", *std::max_element(rates.begin(), rates.end())},
-          {"wasted_reads_per_1000_gets_by_level", std::move(by_level)},
-          {"bytes_read_per_get", static_cast<double>(sum.bytes_read) / gets},
-          {"index_and_filter_reads", sum.metadata_reads}};
+          {"wasted_reads_per_1000_gets_by_level", std::move(by_level)}};
 }
 
-Json CountOne(const KeyTree& keys, const Tree& tree, const Condition& condition,
+Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
               uint64_t most_gets, Run* run) {
-  const bool cached = condition.cache_share != 0;
+  const bool cached = mix.cache_share != 0;
   if (cached) {
-    const double bytes = condition.cache_share *
-                         static_cast<double>(SumOf(tree.levels()).data_bytes);
+    const double bytes =
+        mix.cache_share * static_cast<double>(tree.all.data_bytes);
     keys.cache()->SetCapacity(static_cast<size_t>(bytes));
-    WarmUp(keys, tree.db(), condition.mix,
-           static_cast<uint64_t>(bytes / kBlockSizeBytes), run);
+    WarmUp(keys, tree.db(), mix, static_cast<uint64_t>(bytes / kBlockSizeBytes),
+           run);
   }
   std::vector<Wasted> repetitions;
   for (uint64_t i = 0; i < kRepetitions; ++i) {
-    GetStream gets(&keys, condition.mix, kGetSeed + i);
+    GetStream gets(&keys, mix, kGetSeed + i);
     repetitions.push_back(CountWasted(
         tree.db(), keys.run_count(), [&] { return gets.Next(); }, most_gets,
         kMostWasted, cached, run));
   }
   keys.cache()->SetCapacity(0);
-  return RunJson(tree, condition, repetitions);
+  return RunJson(tree, mix, repetitions);
 }
 
 // Adds the counts of one policy to `policies` and `runs` of `results`.
 void Count(const KeyTree& keys, const Tree& tree, const std::string& policy,
-           double bits_asked, const std::vector<Condition>& conditions,
-           Json* results, Run* run) {
+           double bits_asked, const std::vector<GetMix>& mixes, Json* results,
+           Run* run) {
   const uint64_t most_gets = run->options.Or(run->options.gets, 10000, 100000);
   Json head = {{"policy", policy},
                {"bits_asked", bits_asked},
-               {"bits_per_key", SumOf(tree.levels()).BitsPerKey()}};
-  run->progress.Begin("ask " + policy,
-                      conditions.size() * kRepetitions * most_gets);
-  for (const Condition& condition : conditions) {
+               {"bits_per_key", tree.all.BitsPerKey()}};
+  run->progress.Begin("ask " + policy, mixes.size() * kRepetitions * most_gets);
+  for (const GetMix& mix : mixes) {
     Json counted = head;
-    counted.update(CountOne(keys, tree, condition, most_gets, run));
+    counted.update(CountOne(keys, tree, mix, most_gets, run));
     (*results)["runs"].push_back(std::move(counted));
   }
   run->progress.End();
   Json& by_level = head["bits_per_key_by_level"];
-  for (const Level& level : tree.levels()) {
+  for (const Level& level : tree.levels) {
     by_level[std::to_string(level.level)] = level.BitsPerKey();
   }
   (*results)["policies"].push_back(std::move(head));
 }
 
 // The wasted reads of rocksdb_bloom, if its filters take about 10 bits per key.
-Json Baseline(const Json& runs, const Condition& condition) {
+Json Baseline(const Json& runs, const GetMix& mix) {
   for (const Json& run : runs) {
-    if (run["policy"] == kBloom && condition.IsOf(run) &&
+    if (run["policy"] == kBloom && IsOf(mix, run) &&
         std::abs(run["bits_per_key"].get<double>() - kBaselineBits) < 0.5) {
       return run["wasted_reads_per_1000_gets"];
     }
@@ -203,12 +188,12 @@ Json Optimum(const TreeShape& shape, const Json& run) {
                                  missing_share);
 }
 
-void CompareRuns(const TreeShape& shape,
-                 const std::vector<Condition>& conditions, Json* runs) {
-  for (const Condition& condition : conditions) {
-    const Json baseline = Baseline(*runs, condition);
+void CompareRuns(const TreeShape& shape, const std::vector<GetMix>& mixes,
+                 Json* runs) {
+  for (const GetMix& mix : mixes) {
+    const Json baseline = Baseline(*runs, mix);
     for (Json& run : *runs) {
-      if (!condition.IsOf(run)) continue;
+      if (!IsOf(mix, run)) continue;
       const double wasted = run["wasted_reads_per_1000_gets"].get<double>();
       const auto times = [wasted](const Json& reads, double factor) -> Json {
         if (reads.is_null() || wasted == 0) return nullptr;
@@ -221,12 +206,12 @@ void CompareRuns(const TreeShape& shape,
   }
 }
 
-void PrintRuns(const Json& runs, const std::vector<Condition>& conditions) {
-  for (const Condition& condition : conditions) {
+void PrintRuns(const Json& runs, const std::vector<GetMix>& mixes) {
+  for (const GetMix& mix : mixes) {
     Table table({"policy", "bits per key", "wasted / 1000", "least, most",
                  "times fewer", "of the optimum", "by level"});
     for (const Json& run : runs) {
-      if (!condition.IsOf(run)) continue;
+      if (!IsOf(mix, run)) continue;
       table.Add({Text(run["policy"]), Number(run["bits_per_key"], "%.2f"),
                  Number(run["wasted_reads_per_1000_gets"], "%.3g"),
                  Joined({run["least"], run["most"]}, "%.3g"),
@@ -234,7 +219,7 @@ void PrintRuns(const Json& runs, const std::vector<Condition>& conditions) {
                  Number(run["percent_of_optimum"], "%.0f%%"),
                  Joined(run["wasted_reads_per_1000_gets_by_level"], "%.3g")});
     }
-    table.Print(condition.Name());
+    table.Print(NameOf(mix));
   }
 }
 
@@ -257,11 +242,11 @@ Json NewResults(const TreeShape& shape) {
 // The bits per key with which a policy wastes as many reads, by a line through
 // the logarithms of wasted reads between the two measured sizes around it. Null
 // if there are no such sizes.
-Json BitsFor(const Json& runs, const Json& policy, const Condition& condition,
+Json BitsFor(const Json& runs, const Json& policy, const GetMix& mix,
              const Json& wasted) {
   std::vector<std::pair<double, double>> points;  // Bits, wasted.
   for (const Json& run : runs) {
-    if (run["policy"] == policy && condition.IsOf(run)) {
+    if (run["policy"] == policy && IsOf(mix, run)) {
       points.emplace_back(run["bits_per_key"].get<double>(),
                           run["wasted_reads_per_1000_gets"].get<double>());
     }
@@ -285,9 +270,8 @@ Json EqualReads(const Json& runs, const std::vector<std::string>& policies) {
   for (const std::string& policy : policies) {
     Json bits = Json::array();
     std::vector<std::string> cells = {policy};
-    for (const Condition& condition : ColdUniform()) {
-      bits.push_back(
-          BitsFor(runs, policy, condition, Baseline(runs, condition)));
+    for (const GetMix& mix : ColdUniform()) {
+      bits.push_back(BitsFor(runs, policy, mix, Baseline(runs, mix)));
       cells.push_back(Number(bits.back(), "%.2f"));
     }
     table.Add(std::move(cells));
@@ -305,20 +289,21 @@ Json MeasureKeys(Run* run) {
   Json trees = Json::array();
   for (const TreeKind kind : {TreeKind::kLeveled, TreeKind::kUniversal}) {
     KeyTree keys(ShapeOf(kind, run->options), run);
-    const std::vector<Condition> conditions =
-        kind == TreeKind::kLeveled ? AllConditions() : ColdUniform();
+    const std::vector<GetMix> mixes =
+        kind == TreeKind::kLeveled ? AllMixes() : ColdUniform();
     Json results = NewResults(keys.shape());
-    for (const std::string& policy : PoliciesOf(kKeys, run->options)) {
+    for (const std::string& policy :
+         PolicyNames(kKeys, run->options.policies)) {
       double asked = 0;
       const auto tree = keys.BuildWith(policy, kBaselineBits, &asked);
-      Count(keys, *tree, policy, asked, conditions, &results, run);
+      Count(keys, *tree, policy, asked, mixes, &results, run);
     }
     results["levels"] = keys.levels();
-    CompareRuns(keys.shape(), conditions, &results["runs"]);
+    CompareRuns(keys.shape(), mixes, &results["runs"]);
     PrintLevels(Text(results["tree"]) + " tree, the same for every policy",
                 keys.levels());
     PrintBits(results["policies"]);
-    PrintRuns(results["runs"], conditions);
+    PrintRuns(results["runs"], mixes);
     trees.push_back(std::move(results));
   }
   return {{"reads",
@@ -332,7 +317,8 @@ Json MeasureMemory(Run* run) {
     axis = {4, 6, 8, 10};
     hits_only_axis = {0.4, 0.8};
   }
-  const std::vector<std::string> policies = PoliciesOf(kMemory, run->options);
+  const std::vector<std::string> policies =
+      PolicyNames(kMemory, run->options.policies);
   KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
   Json results = NewResults(keys.shape());
   for (const std::string& policy : policies) {
@@ -351,13 +337,14 @@ Json MeasureMemory(Run* run) {
 
 Json MeasureCpu(Run* run) {
   const int rounds = run->options.quick ? 1 : 5;
-  const std::vector<std::string> policies = PoliciesOf(kCpu, run->options);
+  const std::vector<std::string> policies =
+      PolicyNames(kCpu, run->options.policies);
   KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
   std::vector<std::vector<double>> seconds(policies.size());
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < policies.size(); ++i) {
       seconds[i].push_back(
-          keys.Build(policies[i], kBaselineBits)->build_cpu_seconds());
+          keys.Build(policies[i], kBaselineBits)->build_cpu_seconds);
     }
   }
   Json rows = Json::array();

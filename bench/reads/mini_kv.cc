@@ -20,8 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataset.h"
-#include "report.h"
+#include "policies.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
@@ -41,12 +40,6 @@ constexpr size_t kValueSize = 32;
 constexpr uint64_t kPutOrderSeed = 300;
 constexpr uint64_t kColumnSeed = 301;
 constexpr uint64_t kRowSeed = 310;  // Plus the query.
-
-template <typename T>
-T Value(absl::StatusOr<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().ToString());
-  return *std::move(result);
-}
 
 void CheckOk(const absl::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
@@ -179,12 +172,8 @@ Json AskAll(const Dataset& data, Query query, const std::string& path,
           {"gets", gets},
           {"data_reads_per_get", per_get(stats.reads.data_blocks)},
           {"data_bytes_read_per_get", per_get(stats.reads.data_bytes)},
-          {"filter_reads_per_get",
-           per_get(stats.filters[FilterCounter::kChunkLoads])},
           {"filter_bytes_read_per_get",
            per_get(stats.filters[FilterCounter::kChunkLoadBytes])},
-          {"negatives", negatives},
-          {"false_positives", false_positives},
           {"fpr", fpr}};
 }
 
@@ -253,16 +242,7 @@ Json MeasureMiniKv(Run* run) {
   std::printf("%zu rows, %zu cells\n", data.row_count(), data.cell_count());
   PrintLevels("The tree, the same for every policy", tree);
   for (const Query query : kQueries) Print(runs, query);
-  const ::mini_kv::Options store = StoreOptions(options);
-  return {{"options",
-           {{"gets", gets},
-            {"bits_per_key", kBitsPerKey},
-            {"memtable_size_bytes", store.memtable_size_bytes},
-            {"file_size_bytes", store.file_size_bytes},
-            {"level1_size_bytes", store.level1_size_bytes},
-            {"level_ratio", store.level_ratio},
-            {"filter_cache_bytes", options.filter_cache_bytes}}},
-          {"tree",
+  return {{"tree",
            {{"rows", data.row_count()},
             {"cells", data.cell_count()},
             {"levels", std::move(tree)}}},

@@ -78,12 +78,6 @@ bool IsRowbloom(const Entry& entry) {
   return !filter.empty() && filter != kBloom && filter != kRibbon;
 }
 
-template <typename T>
-T Value(absl::StatusOr<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().ToString());
-  return *std::move(result);
-}
-
 // Calls NewRocksDbFilterPolicy() or NewRocksDbComposedPolicy().
 template <typename New, typename Options>
 PolicyPointer Checked(New new_policy, const Options& options) {
@@ -130,7 +124,7 @@ FilterBudgetPlan Plan(const char* filter, const TreeShape& shape,
   options.mode =
       missing_share == 0 ? BudgetMode::kHitsOnly : BudgetMode::kBalanced;
   return Value(PlanFilterBudget(Value(FilterCost::OfName(filter)),
-                                CheckedRunsOf(shape), options));
+                                Value(RunsOf(shape)), options));
 }
 
 // RocksDB's filters of the same bits everywhere. `policy_bits` is in the unit
@@ -200,10 +194,15 @@ PolicyPointer NewKeyFilter(const Entry& entry, double bits_per_key,
 
 }  // namespace
 
-std::vector<std::string> PolicyNames(Command command) {
+std::vector<std::string> PolicyNames(Command command,
+                                     const std::vector<std::string>& only) {
   std::vector<std::string> names;
   for (const Entry& entry : kEntries) {
-    if ((entry.commands & command) != 0) names.emplace_back(entry.name);
+    const bool is_wanted =
+        only.empty() || std::count(only.begin(), only.end(), entry.name) != 0;
+    if ((entry.commands & command) != 0 && is_wanted) {
+      names.emplace_back(entry.name);
+    }
   }
   return names;
 }
@@ -246,10 +245,6 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
 
 std::string FamilyOf(const std::string& name) {
   return IsRowbloom(Find(name)) ? Find(name).filter : "";
-}
-
-std::vector<TreeRun> CheckedRunsOf(const TreeShape& shape) {
-  return Value(RunsOf(shape));
 }
 
 double LeastWastedReads(const std::string& name, const TreeShape& shape,

@@ -11,15 +11,24 @@
 #define ROWBLOOM_BENCH_READS_POLICIES_H_
 
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/slice_transform.h"
 #include "rowbloom/tree_shape.h"
 
 namespace rowbloom::reads {
+
+template <typename T>
+T Value(absl::StatusOr<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.status().ToString());
+  return *std::move(result);
+}
 
 inline constexpr char kNone[] = "none";
 inline constexpr char kBloom[] = "rocksdb_bloom";
@@ -34,8 +43,10 @@ enum Command : unsigned {
   kGrow = 8,
   kCpu = 16,
 };
-// The names are part of the JSON contract. The order is that of the tables.
-std::vector<std::string> PolicyNames(Command command);
+// The names are part of the JSON contract. The order is that of the tables. If
+// `only` is not empty, the other names are left out.
+std::vector<std::string> PolicyNames(Command command,
+                                     const std::vector<std::string>& only = {});
 
 struct Policy {
   std::string name;
@@ -57,8 +68,6 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
 
 // The family of rowbloom's filters; "" for kNone and for RocksDB's own.
 std::string FamilyOf(const std::string& name);
-
-std::vector<TreeRun> CheckedRunsOf(const TreeShape& shape);
 
 // The fewest reads that filters of this kind can waste in a get, with so much
 // memory in all (PlanFilterBudget).

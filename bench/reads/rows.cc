@@ -14,11 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "counts.h"
-#include "dataset.h"
 #include "policies.h"
-#include "report.h"
-#include "rowbloom/filter_policy.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb_rows.h"
 #include "run.h"
@@ -126,7 +122,7 @@ class RowsBench {
     Json runs = Json::array();
     for (const double bits : run_.options.bits_per_key) {
       Json compared = Compare(bits);
-      if (&bits == &run_.options.bits_per_key.front()) PrintTree();
+      if (runs.empty()) PrintTree();
       Print(compared, bits);
       for (Json& one : compared) runs.push_back(std::move(one));
     }
@@ -159,10 +155,10 @@ class RowsBench {
   Json Compare(double bits_per_key) {
     Json runs = Json::array();
     std::optional<Level> bloom;
-    for (const std::string& name : PoliciesOf(kRows, run_.options)) {
+    for (const std::string& name : PolicyNames(kRows, run_.options.policies)) {
       double asked = name == kNone ? 0 : bits_per_key;
       const auto tree = BuildAsLargeAs(bloom, name, &asked);
-      const Level filters = SumOf(tree->levels());
+      const Level& filters = tree->all;
       if (name == kBloom) bloom = filters;
       run_.progress.Begin("ask " + name,
                           lists_.size() * gets_ + present_rows_.cells.size());
@@ -212,7 +208,7 @@ class RowsBench {
     double last_bytes = 0;
     for (int trial = 1;; ++trial) {
       auto tree = Build(name, *bits_asked);
-      const Level filters = SumOf(tree->levels());
+      const Level& filters = tree->all;
       const double bytes = static_cast<double>(filters.filter_bytes);
       if (!bloom || bytes == 0 || trial == kMostTrials) return tree;
       const double wanted = static_cast<double>(bloom->filter_bytes) *
@@ -220,12 +216,9 @@ class RowsBench {
                             static_cast<double>(bloom->filter_keys);
       if (std::abs(bytes / wanted - 1) <= kTolerance) return tree;
       // A line through this size and the last.
-      double bits = *bits_asked + (wanted - bytes) * (*bits_asked - last_bits) /
-                                      (bytes - last_bytes);
-      if (!FamilyOf(name).empty()) {
-        bits = std::clamp(bits, FilterPolicy::kMinBitsPerKey,
-                          FilterPolicy::kMaxBitsPerKey);
-      }
+      const double bits = *bits_asked + (wanted - bytes) *
+                                            (*bits_asked - last_bits) /
+                                            (bytes - last_bytes);
       last_bits = std::exchange(*bits_asked, bits);
       last_bytes = bytes;
     }
@@ -239,17 +232,12 @@ class RowsBench {
     options.direct_reads = run_.options.direct_reads;
     auto tree = std::make_unique<Tree>(
         options, MakeRowPolicy(name, bits), run_.NewPath(),
-        [this](int level, Database* database) { Fill(level, database); });
+        [this](int level, Database* database) { Fill(level, database); },
+        &levels_);
     run_.progress.End();
-    if (name != kNone && SumOf(tree->levels()).files_without_filter != 0) {
+    if (name != kNone && tree->all.files_without_filter != 0) {
       throw std::runtime_error("files were written without the filter of " +
                                name);
-    }
-    const Json levels = LevelsJson(tree->levels());
-    if (levels_.is_null()) levels_ = levels;
-    if (levels_ != levels) {
-      throw std::runtime_error("the tree of " + name +
-                               " differs in shape from the others'");
     }
     return tree;
   }
@@ -321,7 +309,6 @@ class RowsBench {
                                          ? counts.data_reads_by_level
                                          : counts.false_positives_by_level},
         {"bytes_read_per_get", static_cast<double>(counts.bytes_read) / gets},
-        {"index_and_filter_reads", counts.metadata_reads},
         {"p50_us", latencies.QuantileMicroseconds(0.50)},
         {"p99_us", latencies.QuantileMicroseconds(0.99)}};
   }

@@ -15,7 +15,6 @@
 
 #include "key_tree.h"
 #include "policies.h"
-#include "report.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "run.h"
@@ -27,33 +26,25 @@ constexpr double kBitsPerKey = 10;
 constexpr std::chrono::microseconds kDelay(100);
 constexpr uint64_t kTimedSeed = 4000;
 
-// Reads sleep while it is set.
-using IsSlow = std::shared_ptr<std::atomic<bool>>;
+std::atomic<bool> reads_sleep = false;
 
 class SlowFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
  public:
-  SlowFile(std::unique_ptr<rocksdb::FSRandomAccessFile> file, IsSlow is_slow)
-      : FSRandomAccessFileOwnerWrapper(std::move(file)),
-        is_slow_(std::move(is_slow)) {}
+  using FSRandomAccessFileOwnerWrapper::FSRandomAccessFileOwnerWrapper;
 
   rocksdb::IOStatus Read(uint64_t offset, size_t size,
                          const rocksdb::IOOptions& options,
                          rocksdb::Slice* result, char* scratch,
                          rocksdb::IODebugContext* debug) const override {
-    if (*is_slow_) std::this_thread::sleep_for(kDelay);
+    if (reads_sleep) std::this_thread::sleep_for(kDelay);
     return FSRandomAccessFileOwnerWrapper::Read(offset, size, options, result,
                                                 scratch, debug);
   }
-
- private:
-  const IsSlow is_slow_;
 };
 
 class SlowFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  explicit SlowFileSystem(IsSlow is_slow)
-      : FileSystemWrapper(rocksdb::FileSystem::Default()),
-        is_slow_(std::move(is_slow)) {}
+  using FileSystemWrapper::FileSystemWrapper;
 
   const char* Name() const override { return "SlowFileSystem"; }
 
@@ -64,14 +55,9 @@ class SlowFileSystem : public rocksdb::FileSystemWrapper {
     std::unique_ptr<rocksdb::FSRandomAccessFile> file;
     rocksdb::IOStatus status =
         target()->NewRandomAccessFile(name, options, &file, debug);
-    if (status.ok()) {
-      *result = std::make_unique<SlowFile>(std::move(file), is_slow_);
-    }
+    if (status.ok()) *result = std::make_unique<SlowFile>(std::move(file));
     return status;
   }
-
- private:
-  const IsSlow is_slow_;
 };
 
 Json TimeGets(const KeyTree& keys, rocksdb::DB* db, double missing_share,
@@ -96,21 +82,20 @@ Json TimeGets(const KeyTree& keys, rocksdb::DB* db, double missing_share,
 Json MeasureTimes(Run* run) {
   // By default, Linux may sleep 50 us longer.
   prctl(PR_SET_TIMERSLACK, 1UL);
-  const auto is_slow = std::make_shared<std::atomic<bool>>(false);
-  const auto env =
-      rocksdb::NewCompositeEnv(std::make_shared<SlowFileSystem>(is_slow));
+  const auto env = rocksdb::NewCompositeEnv(
+      std::make_shared<SlowFileSystem>(rocksdb::FileSystem::Default()));
   TreeShape shape;
   shape.key_count = run->options.Or(run->options.keys, 40000, 300000);
   const uint64_t count = run->options.Or(run->options.gets, 100, 5000);
   KeyTree keys(shape, run, env.get());
   Json rows = Json::array();
   Table table({"policy", "100% absent", "50% absent", "0% absent"});
-  for (const std::string& policy : PoliciesOf(kKeys, run->options)) {
+  for (const std::string& policy : PolicyNames(kKeys, run->options.policies)) {
     double asked = 0;
     const auto tree = keys.BuildWith(policy, kBitsPerKey, &asked);
     std::vector<std::string> cells = {policy};
     run->progress.Begin("time " + policy, std::size(kMissingShares) * count);
-    *is_slow = true;
+    reads_sleep = true;
     for (const double missing_share : kMissingShares) {
       Json row = TimeGets(keys, tree->db(), missing_share, count, run);
       cells.push_back(Number(row["mean_us"], "%.1f, ") +
@@ -119,7 +104,7 @@ Json MeasureTimes(Run* run) {
       row["policy"] = policy;
       rows.push_back(std::move(row));
     }
-    *is_slow = false;
+    reads_sleep = false;
     run->progress.End();
     table.Add(std::move(cells));
   }

@@ -8,6 +8,8 @@
 
 #include "bench/machine.h"
 #include "rocksdb/metadata.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb_plugin/open_db.h"
@@ -47,6 +49,28 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
     Check(CheckRocksDbOptions(rocksdb), policy.name);
   }
   return rocksdb;
+}
+
+uint64_t MetadataReads(const rocksdb::PerfContext& perf) {
+  return perf.index_block_read_count + perf.filter_block_read_count +
+         perf.compression_dict_block_read_count;
+}
+
+void CompactLevel0Into(int level, rocksdb::DB* db) {
+  rocksdb::ColumnFamilyMetaData meta;
+  db->GetColumnFamilyMetaData(&meta);
+  std::vector<std::string> files;
+  for (const rocksdb::SstFileMetaData& file : meta.levels.at(0).files) {
+    files.push_back(file.name);
+  }
+  if (files.empty()) {
+    throw std::runtime_error("level " + std::to_string(level) +
+                             " would be empty: give more rows or keys");
+  }
+  rocksdb::CompactionOptions compaction;
+  compaction.compression = rocksdb::kNoCompression;
+  compaction.output_file_size_limit = kFileSizeBytes;
+  Check(db->CompactFiles(compaction, files, level), "compacting");
 }
 
 }  // namespace
@@ -160,38 +184,66 @@ std::vector<Level> Database::ReadLevels() const {
 }
 
 Tree::Tree(const TreeOptions& options, const Policy& policy,
-           const std::string& path, const FillLevel& fill)
-    : database_(RocksDbOptionsOf(options, policy), path) {
+           const std::string& path, const FillLevel& fill, Json* shape)
+    : database(RocksDbOptionsOf(options, policy), path) {
   // The deepest level is first: no files may be below a compaction's output.
   for (int level = options.level_count; level >= 1; --level) {
-    fill(level, &database_);
-    database_.Write();
+    fill(level, &database);
+    database.Write();
     const double start = bench::ProcessCpuSeconds();
-    database_.Flush();
-    CompactLevel0Into(level);
-    build_cpu_seconds_ += bench::ProcessCpuSeconds() - start;
+    database.Flush();
+    CompactLevel0Into(level, db());
+    build_cpu_seconds += bench::ProcessCpuSeconds() - start;
   }
   // After reopening, all reads are from what was stored.
-  database_.Reopen();
-  levels_ = database_.ReadLevels();
+  database.Reopen();
+  levels = database.ReadLevels();
+  all = SumOf(levels);
+  if (shape->is_null()) *shape = LevelsJson(levels);
+  if (*shape != LevelsJson(levels)) {
+    throw std::runtime_error("the tree of " + policy.name +
+                             " differs in shape from the others'");
+  }
 }
 
-void Tree::CompactLevel0Into(int level) {
-  rocksdb::ColumnFamilyMetaData meta;
-  db()->GetColumnFamilyMetaData(&meta);
-  std::vector<std::string> files;
-  for (const rocksdb::SstFileMetaData& file : meta.levels.at(0).files) {
-    files.push_back(file.name);
+void StartCounting() {
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::get_perf_context()->EnablePerLevelPerfContext();
+  rocksdb::get_perf_context()->Reset();
+}
+
+ReadCounts StopCounting(int level_count) {
+  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  ReadCounts counts;
+  if (MetadataReads(perf) != 0) {
+    throw std::runtime_error("indexes or filters did not stay in memory");
   }
-  if (files.empty()) {
-    throw std::runtime_error("level " + std::to_string(level) +
-                             " would be empty: give more rows or keys");
+  counts.data_reads = DataReads();
+  counts.bytes_read = perf.block_read_byte;
+  counts.filter_maybes = perf.bloom_sst_hit_count;
+  counts.filter_lookups = perf.bloom_sst_hit_count + perf.bloom_sst_miss_count;
+  counts.data_reads_by_level.assign(level_count + 1, 0);
+  counts.false_positives_by_level.assign(level_count + 1, 0);
+  for (const auto& [level, of_level] : *perf.level_to_perf_context) {
+    if (level > static_cast<uint32_t>(level_count)) continue;
+    counts.data_reads_by_level[level] = of_level.block_cache_miss_count;
+    counts.false_positives_by_level[level] =
+        of_level.bloom_filter_full_positive -
+        of_level.bloom_filter_full_true_positive;
   }
-  rocksdb::CompactionOptions compaction;
-  compaction.compression = rocksdb::kNoCompression;
-  compaction.output_file_size_limit = kFileSizeBytes;
-  Check(db()->CompactFiles(compaction, files, level),
-        "compacting " + database_.path());
+  return counts;
+}
+
+uint64_t DataReads() {
+  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  return perf.block_read_count - MetadataReads(perf);
+}
+
+uint64_t DataReadsOfLevel(uint32_t level) {
+  const auto& levels = *rocksdb::get_perf_context()->level_to_perf_context;
+  const auto it = levels.find(level);
+  return it == levels.end() ? 0 : it->second.block_cache_miss_count;
 }
 
 }  // namespace rowbloom::reads

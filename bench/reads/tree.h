@@ -8,7 +8,7 @@
 // empty. The caller chooses the cells of a level, so that the data blocks of
 // all policies are the same.
 //
-//   Tree tree(options, policy, directory, fill_level);
+//   Tree tree(options, policy, directory, fill_level, &shape);
 //   tree.db()->Get(...);       // indexes, filters in memory
 //
 // Errors are thrown as std::runtime_error.
@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "policies.h"
-#include "report.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
@@ -32,6 +31,7 @@
 #if ROCKSDB_MAJOR >= 8
 #include "rocksdb/advanced_cache.h"
 #endif
+#include "run.h"
 
 namespace rowbloom::reads {
 
@@ -96,26 +96,43 @@ struct TreeOptions {
 inline constexpr uint64_t kBlockSizeBytes = 4096;
 inline constexpr uint64_t kFileSizeBytes = 8 << 20;
 
-class Tree {
- public:
+struct Tree {
   // Puts each cell of a level into `database`.
   using FillLevel = std::function<void(int level, Database* database)>;
 
+  // `shape` is null, or the LevelsJson() that the tree must have; it is set.
   Tree(const TreeOptions& options, const Policy& policy,
-       const std::string& path, const FillLevel& fill);
+       const std::string& path, const FillLevel& fill, Json* shape);
 
-  rocksdb::DB* db() const { return database_.db(); }
-  const std::vector<Level>& levels() const { return levels_; }
-  // Processor time of the process in flushes and compactions.
-  double build_cpu_seconds() const { return build_cpu_seconds_; }
+  rocksdb::DB* db() const { return database.db(); }
 
- private:
-  void CompactLevel0Into(int level);
-
-  Database database_;
-  std::vector<Level> levels_;
-  double build_cpu_seconds_ = 0;
+  Database database;
+  std::vector<Level> levels;
+  Level all;                     // The sum of the levels.
+  double build_cpu_seconds = 0;  // Of the process, in flushes and compactions.
 };
+
+// The reads of point gets of this thread, as RocksDB's PerfContext counts them.
+// Data blocks are the misses of the block cache.
+struct ReadCounts {
+  uint64_t data_reads = 0;  // Data blocks.
+  uint64_t bytes_read = 0;
+  // Lookups in filters, and how many of them were answered "maybe".
+  uint64_t filter_lookups = 0;
+  uint64_t filter_maybes = 0;
+  // Index 0 is L0. RocksDB counts false positives by level for Gets, but not
+  // for Seeks.
+  std::vector<uint64_t> data_reads_by_level;
+  std::vector<uint64_t> false_positives_by_level;
+};
+
+void StartCounting();
+// Throws std::runtime_error if an index or a filter was read.
+ReadCounts StopCounting(int level_count);
+
+// Counts since StartCounting().
+uint64_t DataReads();
+uint64_t DataReadsOfLevel(uint32_t level);
 
 }  // namespace rowbloom::reads
 

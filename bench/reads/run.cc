@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report.h"
+#include "run.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
+
+#include "rocksdb/slice.h"
 
 namespace rowbloom::reads {
 
@@ -60,6 +63,34 @@ void PrintLevels(const std::string& title, const Json& levels) {
                Number(level["data_bytes"].get<double>() / 1e6, "%.2f")});
   }
   table.Print(title);
+}
+
+void Answers::Add(bool is_right, std::string_view query, std::string_view key) {
+  ++checked_;
+  if (is_right || ++wrong_ > 3) return;
+  std::fprintf(
+      stderr, "\nWRONG ANSWER: %s %s\n", std::string(query).c_str(),
+      rocksdb::Slice(key.data(), key.size()).ToString(/*hex=*/true).c_str());
+}
+
+void Latencies::Add(Clock::time_point start, Clock::time_point end) {
+  const std::chrono::nanoseconds took = end - start;
+  nanoseconds_.push_back(
+      static_cast<uint32_t>(std::min<int64_t>(took.count(), UINT32_MAX)));
+}
+
+double Latencies::MeanMicroseconds() const {
+  return std::accumulate(nanoseconds_.begin(), nanoseconds_.end(), 0.0) /
+         (1000 * static_cast<double>(nanoseconds_.size()));
+}
+
+double Latencies::QuantileMicroseconds(double quantile) {
+  const auto at = std::min(
+      nanoseconds_.size() - 1,
+      static_cast<size_t>(quantile * static_cast<double>(nanoseconds_.size())));
+  const auto place = nanoseconds_.begin() + static_cast<std::ptrdiff_t>(at);
+  std::nth_element(nanoseconds_.begin(), place, nanoseconds_.end());
+  return *place / 1000.0;
 }
 
 }  // namespace rowbloom::reads
