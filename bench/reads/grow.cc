@@ -26,16 +26,22 @@
 namespace rowbloom::reads {
 namespace {
 
-enum class Inserts {
-  kRandom,  // Keys everywhere.
-  kAppend,  // Each key after all others.
-  kMixed,   // 80% of each flush after all others, 20% everywhere.
-  // The same, but those 20% have a range of their own, below. The others are
-  // then never written again, only moved.
-  kTwoRanges,
+// Keys are even, so that the number after a key is absent.
+constexpr uint64_t kNear = uint64_t{1} << 40;
+constexpr uint64_t kFar = uint64_t{1} << 62;
+
+struct Inserts {
+  const char* name;
+  uint32_t appended_of_five;  // So many keys of five are after all others.
+  // Appended keys begin here. The others lie everywhere below them if it is
+  // kNear, and in a range of their own if it is kFar: then the appended ones
+  // are never written again, only moved.
+  uint64_t first_appended;
 };
-constexpr const char* kInsertNames[] = {"random", "append", "mixed",
-                                        "two_ranges"};
+constexpr Inserts kInserts[] = {{"random", 0, kFar},
+                                {"append", 5, kNear},
+                                {"mixed", 4, kNear},
+                                {"two_ranges", 4, kFar}};
 
 constexpr double kBitsPerKey = 10;
 constexpr uint32_t kKeysPerFlush = 2000;
@@ -44,30 +50,20 @@ constexpr uint32_t kKeysPerFlush = 2000;
 constexpr uint32_t kFlushesPerIngestion = 30;
 constexpr uint64_t kInsertSeed = 10;
 constexpr uint64_t kAskSeed = 11;
-// Keys are even, so that the number after a key is absent.
-constexpr uint64_t kFirstAppended = uint64_t{1} << 40;
-constexpr uint64_t kFirstAfterDrawn = uint64_t{1} << 62;
 constexpr uint64_t kAppendStep = uint64_t{1} << 32;
-constexpr uint32_t kAppendedOfFive = 4;
 constexpr int kLevelRatio = 10;
 constexpr int kLevel0Files = 4;
 
 class NewKeys {
  public:
-  explicit NewKeys(Inserts inserts)
-      : inserts_(inserts),
-        last_appended_(inserts == Inserts::kMixed || inserts == Inserts::kAppend
-                           ? kFirstAppended
-                           : kFirstAfterDrawn) {}
+  explicit NewKeys(const Inserts& inserts)
+      : inserts_(inserts), last_appended_(inserts.first_appended) {}
 
   std::string Next() {
     const uint64_t number = all_.size();
-    if (inserts_ == Inserts::kAppend ||
-        (inserts_ != Inserts::kRandom && number % 5 < kAppendedOfFive)) {
-      return NextAppended();
-    }
+    if (number % 5 < inserts_.appended_of_five) return NextAppended();
     const uint64_t end =
-        inserts_ == Inserts::kMixed ? last_appended_ : kFirstAfterDrawn;
+        inserts_.first_appended == kNear ? last_appended_ : kFar;
     all_.push_back(Scramble(number, kInsertSeed) % end / 2 * 2);
     return KeyOf(all_.back());
   }
@@ -79,7 +75,7 @@ class NewKeys {
   const std::vector<uint64_t>& all() const { return all_; }
 
  private:
-  const Inserts inserts_;
+  const Inserts& inserts_;
   uint64_t last_appended_;
   std::vector<uint64_t> all_;
 };
@@ -156,12 +152,11 @@ double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
       .PerThousand();
 }
 
-Json Grow(const std::string& policy, Inserts inserts, bool dynamic_level_bytes,
-          Run* run) {
+Json Grow(const std::string& policy, const Inserts& inserts,
+          bool dynamic_level_bytes, Run* run) {
   const uint32_t flushes = run->options.quick ? 60 : 300;
   const uint64_t gets = run->options.Or(run->options.gets, 2000, 50000);
-  const std::string name = kInsertNames[static_cast<size_t>(inserts)];
-  run->progress.Begin("grow " + name + ", " + policy,
+  run->progress.Begin("grow " + std::string(inserts.name) + ", " + policy,
                       uint64_t{flushes} * kKeysPerFlush);
   TreeShape shape;  // As a user would describe it.
   shape.size_ratio = kLevelRatio;
@@ -187,7 +182,7 @@ Json Grow(const std::string& policy, Inserts inserts, bool dynamic_level_bytes,
     files[level.level] = level.files;
   }
   Json result = {{"policy", policy},
-                 {"inserts", name},
+                 {"inserts", inserts.name},
                  {"dynamic_level_bytes", dynamic_level_bytes},
                  {"keys", keys.all().size()},
                  {"files_by_level", files},
@@ -208,8 +203,7 @@ Json MeasureGrow(Run* run) {
   Json rows = Json::array();
   Table table({"inserts", "level bytes", "policy", "bits per key", "most",
                "wasted / 1000 absent", "present", "files by level"});
-  for (const Inserts inserts : {Inserts::kRandom, Inserts::kAppend,
-                                Inserts::kMixed, Inserts::kTwoRanges}) {
+  for (const Inserts& inserts : kInserts) {
     for (const bool dynamic : {false, true}) {
       for (const std::string& policy :
            PolicyNames(kGrow, run->options.policies)) {

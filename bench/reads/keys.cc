@@ -24,18 +24,18 @@ constexpr uint64_t kPresentSeed = 1000;
 constexpr uint64_t kGetSeed = 2000;  // Plus the repetition.
 constexpr uint64_t kWarmUpSeed = 3000;
 
-bool IsOf(const GetMix& mix, const Json& run) {
-  return run["missing_share"] == mix.missing_share &&
-         run["mix"] == MixName(mix.popularity) &&
-         run["cache_share"] == mix.cache_share;
+// Compares the gets of two runs.
+bool SameMix(const Json& a, const Json& b) {
+  return a["missing_share"] == b["missing_share"] && a["mix"] == b["mix"] &&
+         a["cache_share"] == b["cache_share"];
 }
 
-std::string NameOf(const GetMix& mix) {
-  return Number(100 * mix.missing_share, "%g%% of gets absent, ") +
-         MixName(mix.popularity) + ", " +
-         (mix.cache_share == 0
-              ? "no data cached"
-              : Number(100 * mix.cache_share, "%g%% of data cached"));
+std::string NameOfMix(const Json& run) {
+  return Number(100 * run["missing_share"].get<double>(),
+                "%g%% of gets absent, ") +
+         Text(run["mix"]) +
+         Number(100 * run["cache_share"].get<double>(),
+                ", %g%% of data cached");
 }
 
 std::vector<GetMix> MixesOf(Mix popularity, double cache_share) {
@@ -162,10 +162,11 @@ void Count(const KeyTree& keys, const Tree& tree, const std::string& policy,
   (*results)["policies"].push_back(std::move(head));
 }
 
-// The wasted reads of rocksdb_bloom, if its filters take about 10 bits per key.
-Json Baseline(const Json& runs, const GetMix& mix) {
+// The wasted reads of rocksdb_bloom in the same gets, if its filters take about
+// 10 bits per key.
+Json Baseline(const Json& runs, const Json& same) {
   for (const Json& run : runs) {
-    if (run["policy"] == kBloom && IsOf(mix, run) &&
+    if (run["policy"] == kBloom && SameMix(run, same) &&
         std::abs(run["bits_per_key"].get<double>() - kBaselineBits) < 0.5) {
       return run["wasted_reads_per_1000_gets"];
     }
@@ -188,30 +189,38 @@ Json Optimum(const TreeShape& shape, const Json& run) {
                                  missing_share);
 }
 
-void CompareRuns(const TreeShape& shape, const std::vector<GetMix>& mixes,
-                 Json* runs) {
-  for (const GetMix& mix : mixes) {
-    const Json baseline = Baseline(*runs, mix);
-    for (Json& run : *runs) {
-      if (!IsOf(mix, run)) continue;
-      const double wasted = run["wasted_reads_per_1000_gets"].get<double>();
-      const auto times = [wasted](const Json& reads, double factor) -> Json {
-        if (reads.is_null() || wasted == 0) return nullptr;
-        return factor * reads.get<double>() / wasted;
-      };
-      run["times_fewer_than_baseline"] = times(baseline, 1);
-      run["optimum"] = Optimum(shape, run);
-      run["percent_of_optimum"] = times(run["optimum"], 100);
-    }
+void CompareRuns(const TreeShape& shape, Json* runs) {
+  for (Json& run : *runs) {
+    const double wasted = run["wasted_reads_per_1000_gets"].get<double>();
+    const auto times = [wasted](const Json& reads, double factor) -> Json {
+      if (reads.is_null() || wasted == 0) return nullptr;
+      return factor * reads.get<double>() / wasted;
+    };
+    run["times_fewer_than_baseline"] = times(Baseline(*runs, run), 1);
+    run["optimum"] = Optimum(shape, run);
+    run["percent_of_optimum"] = times(run["optimum"], 100);
   }
 }
 
-void PrintRuns(const Json& runs, const std::vector<GetMix>& mixes) {
-  for (const GetMix& mix : mixes) {
+void Print(const Json& results) {
+  PrintLevels(Text(results["tree"]) + " tree, the same for every policy",
+              results["levels"]);
+  Table bits({"policy", "all", "by level"});
+  for (const Json& policy : results["policies"]) {
+    bits.Add({Text(policy["policy"]), Number(policy["bits_per_key"], "%.2f"),
+              Joined(policy["bits_per_key_by_level"], "%.1f")});
+  }
+  bits.Print("Bits per key");
+  const Json& runs = results["runs"];
+  for (const Json& first : runs) {
+    if (first["policy"] != runs[0]["policy"] ||
+        first["bits_asked"] != runs[0]["bits_asked"]) {
+      break;
+    }
     Table table({"policy", "bits per key", "wasted / 1000", "least, most",
                  "times fewer", "of the optimum", "by level"});
     for (const Json& run : runs) {
-      if (!IsOf(mix, run)) continue;
+      if (!SameMix(run, first)) continue;
       table.Add({Text(run["policy"]), Number(run["bits_per_key"], "%.2f"),
                  Number(run["wasted_reads_per_1000_gets"], "%.3g"),
                  Joined({run["least"], run["most"]}, "%.3g"),
@@ -219,41 +228,25 @@ void PrintRuns(const Json& runs, const std::vector<GetMix>& mixes) {
                  Number(run["percent_of_optimum"], "%.0f%%"),
                  Joined(run["wasted_reads_per_1000_gets_by_level"], "%.3g")});
     }
-    table.Print(NameOf(mix));
+    table.Print(NameOfMix(first));
   }
 }
 
-void PrintBits(const Json& policies) {
-  Table table({"policy", "all", "by level"});
-  for (const Json& policy : policies) {
-    table.Add({Text(policy["policy"]), Number(policy["bits_per_key"], "%.2f"),
-               Joined(policy["bits_per_key_by_level"], "%.1f")});
-  }
-  table.Print("Bits per key");
-}
-
-Json NewResults(const TreeShape& shape) {
-  return {{"tree", TreeKindName(shape.kind)},
-          {"levels", nullptr},
-          {"policies", Json::array()},
-          {"runs", Json::array()}};
-}
-
-// The bits per key with which a policy wastes as many reads, by a line through
-// the logarithms of wasted reads between the two measured sizes around it. Null
-// if there are no such sizes.
-Json BitsFor(const Json& runs, const Json& policy, const GetMix& mix,
-             const Json& wasted) {
+// The bits per key with which a policy wastes as many reads as the baseline, by
+// a line through the logarithms of wasted reads between the two measured sizes
+// around it. Null if there are no such sizes.
+Json BitsForBaseline(const Json& runs, const Json& policy, const Json& same) {
   std::vector<std::pair<double, double>> points;  // Bits, wasted.
   for (const Json& run : runs) {
-    if (run["policy"] == policy && IsOf(mix, run)) {
+    if (run["policy"] == policy && SameMix(run, same)) {
       points.emplace_back(run["bits_per_key"].get<double>(),
                           run["wasted_reads_per_1000_gets"].get<double>());
     }
   }
   std::sort(points.begin(), points.end());
-  for (size_t i = 1; i < points.size() && !wasted.is_null(); ++i) {
-    const double reads = wasted.get<double>();
+  const Json baseline = Baseline(runs, same);
+  for (size_t i = 1; i < points.size() && !baseline.is_null(); ++i) {
+    const double reads = baseline.get<double>();
     const auto& [bits, more] = points[i - 1];
     const auto& [next_bits, less] = points[i];
     if (more < reads || less > reads || less == more) continue;
@@ -269,12 +262,11 @@ Json EqualReads(const Json& runs, const std::vector<std::string>& policies) {
   Table table({"policy", "absent", "half absent", "present"});
   for (const std::string& policy : policies) {
     Json bits = Json::array();
-    std::vector<std::string> cells = {policy};
-    for (const GetMix& mix : ColdUniform()) {
-      bits.push_back(BitsFor(runs, policy, mix, Baseline(runs, mix)));
-      cells.push_back(Number(bits.back(), "%.2f"));
+    for (size_t i = 0; i < std::size(kMissingShares); ++i) {
+      bits.push_back(BitsForBaseline(runs, policy, runs[i]));
     }
-    table.Add(std::move(cells));
+    table.Add({policy, Number(bits[0], "%.2f"), Number(bits[1], "%.2f"),
+               Number(bits[2], "%.2f")});
     rows.push_back({{"policy", policy},
                     {"missing_shares", kMissingShares},
                     {"bits_per_key", std::move(bits)}});
@@ -283,31 +275,38 @@ Json EqualReads(const Json& runs, const std::vector<std::string>& policies) {
   return rows;
 }
 
+Json NewResults(const KeyTree& keys) {
+  return {{"tree", TreeKindName(keys.shape().kind)},
+          {"levels", nullptr},
+          {"policies", Json::array()},
+          {"runs", Json::array()}};
+}
+
+void Finish(const KeyTree& keys, Json* results) {
+  (*results)["levels"] = keys.levels();
+  CompareRuns(keys.shape(), &(*results)["runs"]);
+  Print(*results);
+}
+
 }  // namespace
 
 Json MeasureKeys(Run* run) {
   Json trees = Json::array();
   for (const TreeKind kind : {TreeKind::kLeveled, TreeKind::kUniversal}) {
     KeyTree keys(ShapeOf(kind, run->options), run);
-    const std::vector<GetMix> mixes =
-        kind == TreeKind::kLeveled ? AllMixes() : ColdUniform();
-    Json results = NewResults(keys.shape());
+    Json results = NewResults(keys);
     for (const std::string& policy :
          PolicyNames(kKeys, run->options.policies)) {
       double asked = 0;
       const auto tree = keys.BuildWith(policy, kBaselineBits, &asked);
-      Count(keys, *tree, policy, asked, mixes, &results, run);
+      Count(keys, *tree, policy, asked,
+            kind == TreeKind::kLeveled ? AllMixes() : ColdUniform(), &results,
+            run);
     }
-    results["levels"] = keys.levels();
-    CompareRuns(keys.shape(), mixes, &results["runs"]);
-    PrintLevels(Text(results["tree"]) + " tree, the same for every policy",
-                keys.levels());
-    PrintBits(results["policies"]);
-    PrintRuns(results["runs"], mixes);
+    Finish(keys, &results);
     trees.push_back(std::move(results));
   }
-  return {{"reads",
-           {{"bits_per_key", kBaselineBits}, {"trees", std::move(trees)}}}};
+  return {{"reads", {{"trees", std::move(trees)}}}};
 }
 
 Json MeasureMemory(Run* run) {
@@ -317,28 +316,23 @@ Json MeasureMemory(Run* run) {
     axis = {4, 6, 8, 10};
     hits_only_axis = {0.4, 0.8};
   }
-  const std::vector<std::string> policies =
-      PolicyNames(kMemory, run->options.policies);
+  const auto policies = PolicyNames(kMemory, run->options.policies);
   KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
-  Json results = NewResults(keys.shape());
+  Json results = NewResults(keys);
   for (const std::string& policy : policies) {
     for (const double bits : policy == kHitsOnly ? hits_only_axis : axis) {
       Count(keys, *keys.Build(policy, bits), policy, bits, ColdUniform(),
             &results, run);
     }
   }
-  results["levels"] = keys.levels();
-  CompareRuns(keys.shape(), ColdUniform(), &results["runs"]);
-  PrintLevels("The tree, the same for every policy", keys.levels());
-  PrintRuns(results["runs"], ColdUniform());
+  Finish(keys, &results);
   results["equal_reads"] = EqualReads(results["runs"], policies);
   return {{"memory", std::move(results)}};
 }
 
 Json MeasureCpu(Run* run) {
   const int rounds = run->options.quick ? 1 : 5;
-  const std::vector<std::string> policies =
-      PolicyNames(kCpu, run->options.policies);
+  const auto policies = PolicyNames(kCpu, run->options.policies);
   KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
   std::vector<std::vector<double>> seconds(policies.size());
   for (int round = 0; round < rounds; ++round) {

@@ -94,30 +94,22 @@ std::string CellValue(const std::string& row, const std::string& qualifier) {
 std::vector<::mini_kv::LevelStats> Load(const Dataset& data,
                                         const Filters& filters,
                                         const std::string& path, Run* run) {
-  struct CellId {
-    uint64_t order;
-    size_t row;
-    uint32_t qualifier;
-  };
-  std::vector<CellId> cells;
+  std::vector<std::tuple<uint64_t, size_t, uint32_t>> cells;
   for (size_t row = 0; row < data.row_count(); ++row) {
     for (const uint32_t q : data.columns(row)) {
-      cells.push_back({Scramble(data.row(row), kPutOrderSeed + q), row, q});
+      cells.emplace_back(Scramble(data.row(row), kPutOrderSeed + q), row, q);
     }
   }
-  std::sort(cells.begin(), cells.end(), [](const CellId& a, const CellId& b) {
-    return std::tie(a.order, a.row, a.qualifier) <
-           std::tie(b.order, b.row, b.qualifier);
-  });
+  std::sort(cells.begin(), cells.end());
 
   ::mini_kv::Options options = StoreOptions(run->options);
   options.filter = filters.filter;
   options.filter_budget = filters.budget;
   run->progress.Begin("load " + filters.name, cells.size());
   const auto store = Value(MiniKv::Open(options, path));
-  for (const CellId& cell : cells) {
-    const std::string& row = data.row(cell.row);
-    const std::string& qualifier = data.qualifier(cell.qualifier);
+  for (const auto& [order, i, q] : cells) {
+    const std::string& row = data.row(i);
+    const std::string& qualifier = data.qualifier(q);
     CheckOk(store->Put(row, qualifier, CellValue(row, qualifier)));
     run->progress.Add(1);
   }
@@ -127,18 +119,14 @@ std::vector<::mini_kv::LevelStats> Load(const Dataset& data,
 }
 
 bool IsRight(Query query, const Cell& cell, MiniKv* store) {
-  switch (query) {
-    case Query::kAbsentRow:
-      return !Value(store->RowExists(cell.row));
-    case Query::kPresentRow:
-      return Value(store->RowExists(cell.row));
-    case Query::kAbsentColumn:
-      return !Value(store->Get(cell.row, cell.qualifier));
-    case Query::kPresentCell:
-      return Value(store->Get(cell.row, cell.qualifier)) ==
-             CellValue(cell.row, cell.qualifier);
+  if (AsksRow(query)) {
+    return Value(store->RowExists(cell.row)) == (query == Query::kPresentRow);
   }
-  return false;
+  const std::optional<std::string> value =
+      Value(store->Get(cell.row, cell.qualifier));
+  return query == Query::kAbsentColumn
+             ? !value.has_value()
+             : value == CellValue(cell.row, cell.qualifier);
 }
 
 // Opens the store, so that no filter is in the cache, and asks.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -102,7 +103,7 @@ class RowsBench {
  public:
   explicit RowsBench(Run* run)
       : run_(*run),
-        data_(Load()),
+        data_(run->options.input, run->options.Or(run->options.rows, 20000, 0)),
         gets_(run->options.Or(run->options.gets, 5000, 100000)) {
     run_.progress.Begin("choose the point gets", 0);
     const ZipfSampler zipf(data_.row_count());
@@ -122,7 +123,12 @@ class RowsBench {
     Json runs = Json::array();
     for (const double bits : run_.options.bits_per_key) {
       Json compared = Compare(bits);
-      if (runs.empty()) PrintTree();
+      if (runs.empty()) {
+        std::printf("%s: %zu rows, %zu cells\n", run_.options.input.c_str(),
+                    data_.row_count(), data_.cell_count());
+        PrintLevels("The tree, the same for every policy (L0 is empty)",
+                    levels_);
+      }
       Print(compared, bits);
       for (Json& one : compared) runs.push_back(std::move(one));
     }
@@ -143,14 +149,6 @@ class RowsBench {
   }
 
  private:
-  Dataset Load() {
-    run_.progress.Begin("read the input", 0);
-    const Options& options = run_.options;
-    Dataset data(options.input, options.Or(options.rows, 20000, 0));
-    run_.progress.End();
-    return data;
-  }
-
   // The runs of all policies.
   Json Compare(double bits_per_key) {
     Json runs = Json::array();
@@ -176,27 +174,18 @@ class RowsBench {
                            : 8.0 * static_cast<double>(filters.filter_bytes) /
                                  static_cast<double>(filters.filter_keys)}};
         json.update(Ask(tree->db(), list));
+        const double reads = json["data_reads_per_get"].get<double>();
+        Json& none = none_[&list - lists_.data()];
+        if (name == kNone) none = reads;
+        json["times_fewer_reads_than_none"] =
+            none.is_null() || reads == 0 ? Json()
+                                         : Json(none.get<double>() / reads);
         runs.push_back(std::move(json));
       }
       Ask(tree->db(), present_rows_);
       run_.progress.End();
     }
-    AddTimesFewer(&runs);
     return runs;
-  }
-
-  static void AddTimesFewer(Json* runs) {
-    for (Json& run : *runs) {
-      Json& times = run["times_fewer_reads_than_none"] = nullptr;
-      for (const Json& none : *runs) {
-        if (none["policy"] != kNone || !Is(none, run["query"], run["mix"]) ||
-            run["data_reads_per_get"] == 0) {
-          continue;
-        }
-        times = none["data_reads_per_get"].get<double>() /
-                run["data_reads_per_get"].get<double>();
-      }
-    }
   }
 
   // The tree of a policy whose filters take as many bytes for each of their
@@ -254,8 +243,7 @@ class RowsBench {
   }
 
   Json Ask(rocksdb::DB* db, const GetList& list) {
-    const bool asks_row =
-        list.query == Query::kAbsentRow || list.query == Query::kPresentRow;
+    const bool asks_row = AsksRow(list.query);
     const bool is_present =
         list.query == Query::kPresentCell || list.query == Query::kPresentRow;
     const RocksDbRows rows(db, db->DefaultColumnFamily(), KeyCodec::Ordered());
@@ -311,12 +299,6 @@ class RowsBench {
         {"bytes_read_per_get", static_cast<double>(counts.bytes_read) / gets},
         {"p50_us", latencies.QuantileMicroseconds(0.50)},
         {"p99_us", latencies.QuantileMicroseconds(0.99)}};
-  }
-
-  void PrintTree() const {
-    std::printf("%s\n%zu rows, %zu cells\n", run_.options.input.c_str(),
-                data_.row_count(), data_.cell_count());
-    PrintLevels("The tree, the same for every policy (L0 is empty)", levels_);
   }
 
   static void Print(const Json& runs, double bits_per_key) {
@@ -379,6 +361,7 @@ class RowsBench {
   const uint64_t gets_;
   std::vector<GetList> lists_;
   GetList present_rows_;
+  std::map<size_t, Json> none_;  // Data reads without filters, by list.
   Json levels_;
 };
 

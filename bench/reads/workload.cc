@@ -107,6 +107,10 @@ const char* QueryName(Query query) {
   return kNames[static_cast<size_t>(query)];
 }
 
+bool AsksRow(Query query) {
+  return query == Query::kAbsentRow || query == Query::kPresentRow;
+}
+
 std::string EncodeKey(std::string_view row, std::string_view qualifier) {
   std::string key;
   const absl::Status status = KeyCodec::Ordered().Encode(row, qualifier, &key);

@@ -60,6 +60,8 @@ enum class Query {
 inline constexpr Query kQueries[] = {Query::kAbsentRow, Query::kAbsentColumn,
                                      Query::kPresentCell, Query::kPresentRow};
 const char* QueryName(Query query);
+// By RowExists(); the others by a Get of the cell.
+bool AsksRow(Query query);
 
 struct Cell {
   std::string row;
