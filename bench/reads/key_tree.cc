@@ -124,24 +124,23 @@ std::string KeyTree::AbsentKey(uint64_t index) const {
   return KeyOf(Mixed(key_count() + index));
 }
 
-GetStream::GetStream(const KeyTree* keys, const GetMix& mix, uint64_t seed)
-    : keys_(keys), mix_(mix), seed_(Scramble(seed, 0)) {}
-
-Get GetStream::Next() {
-  const uint64_t number = seed_ + count_++;
-  const double at =
-      std::ldexp(static_cast<double>(Scramble(number, kMissSeed)), -64);
-  const uint64_t drawn = Draw(Scramble(number, kKeySeed));
-  if (at < mix_.missing_share)
-    return {keys_->AbsentKey(drawn % kAbsentKeys), 0};
-  const uint64_t index = drawn % keys_->key_count();
-  return {keys_->Key(index), keys_->LevelOf(index)};
-}
-
-uint64_t GetStream::Draw(uint64_t random) const {
-  if (mix_.popularity == Mix::kUniform) return random;
-  return Scramble(keys_->zipf().Rank(random),
-                  Scramble(seed_ + count_ / kGetsPerEpoch, kEpochSeed));
+std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,
+                            uint64_t seed) {
+  return
+      [&keys, mix, first = Scramble(seed, 0), count = uint64_t{0}]() mutable {
+        const uint64_t number = first + count++;
+        uint64_t drawn = Scramble(number, kKeySeed);
+        if (mix.popularity == Mix::kZipf) {
+          drawn = Scramble(keys.zipf().Rank(drawn),
+                           Scramble(first + count / kGetsPerEpoch, kEpochSeed));
+        }
+        const uint64_t miss = Scramble(number, kMissSeed);
+        if (std::ldexp(static_cast<double>(miss), -64) < mix.missing_share) {
+          return Get{keys.AbsentKey(drawn % kAbsentKeys), 0};
+        }
+        const uint64_t index = drawn % keys.key_count();
+        return Get{keys.Key(index), keys.LevelOf(index)};
+      };
 }
 
 void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers) {
@@ -157,14 +156,14 @@ void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers) {
 }
 
 Wasted CountWasted(rocksdb::DB* db, int level_count,
-                   const std::function<Get()>& next_get, uint64_t most_gets,
+                   const std::function<Get()>& gets, uint64_t most_gets,
                    uint64_t most_wasted, bool fill_cache, Run* run) {
   Wasted wasted;
   uint64_t necessary = 0;
   std::vector<uint64_t> necessary_by_level(level_count + 1);
   StartCounting();
   while (wasted.gets < most_gets) {
-    const Get get = next_get();
+    const Get get = gets();
     const uint64_t before = get.level > 0 ? DataReadsOfLevel(get.level) : 0;
     Ask(db, get, fill_cache, &run->answers);
     if (get.level > 0) {

@@ -5,9 +5,9 @@
 //
 //   KeyTree keys(shape, &run);
 //   auto tree = keys.Build("compact", 10);
-//   GetStream gets(&keys, {0.5, Mix::kUniform}, seed);
-//   Wasted w = CountWasted(tree->db(), levels, [&] { return gets.Next(); },
-//                          100000, 2000, /*fill_cache=*/false, &run);
+//   Wasted w = CountWasted(tree->db(), levels,
+//                          GetsOf(keys, {0.5, Mix::kUniform}, seed), 100000,
+//                          2000, /*fill_cache=*/false, &run);
 //   w.reads / w.gets
 //
 // Keys look random, no two are equal, and no absent key is present. The same
@@ -88,22 +88,10 @@ struct Get {
   int level = 0;  // The level that holds it; 0 if it is absent.
 };
 
-// Hits find their keys in each run in proportion to its keys.
-class GetStream {
- public:
-  // `keys` must outlive it.
-  GetStream(const KeyTree* keys, const GetMix& mix, uint64_t seed);
-
-  Get Next();
-
- private:
-  uint64_t Draw(uint64_t random) const;
-
-  const KeyTree* const keys_;
-  const GetMix mix_;
-  const uint64_t seed_;
-  uint64_t count_ = 0;
-};
+// Endless gets. Hits find their keys in each run in proportion to its keys.
+// `keys` must outlive the result.
+std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,
+                            uint64_t seed);
 
 // Gets the key and checks the answer.
 void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers);
@@ -123,7 +111,7 @@ struct Wasted {
 // known well enough. If `fill_cache`, data blocks that are read go to the block
 // cache.
 Wasted CountWasted(rocksdb::DB* db, int level_count,
-                   const std::function<Get()>& next_get, uint64_t most_gets,
+                   const std::function<Get()>& gets, uint64_t most_gets,
                    uint64_t most_wasted, bool fill_cache, Run* run);
 
 }  // namespace rowbloom::reads

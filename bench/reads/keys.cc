@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,18 +73,18 @@ TreeShape ShapeOf(TreeKind kind, const Options& options) {
 void WarmUp(const KeyTree& keys, rocksdb::DB* db, const GetMix& mix,
             uint64_t cache_blocks, Run* run) {
   constexpr uint64_t kMostGets = 1000000;
-  GetStream present(&keys, {0, mix.popularity}, kPresentSeed);
-  GetStream gets(&keys, mix, kWarmUpSeed);
   StartCounting();
-  const auto ask = [&](GetStream* stream, uint64_t most, uint64_t reads) {
+  const auto ask = [&](const std::function<Get()>& gets, uint64_t most,
+                       uint64_t reads) {
     for (uint64_t i = 0; i < most && DataReads() < reads; ++i) {
-      Ask(db, stream->Next(), /*fill_cache=*/true, &run->answers);
+      Ask(db, gets(), /*fill_cache=*/true, &run->answers);
       run->progress.Add(0);
     }
   };
   // A read fills the cache by a block.
-  ask(&present, 100 * cache_blocks, cache_blocks);
-  ask(&gets, kMostGets, 2 * cache_blocks);
+  ask(GetsOf(keys, {0, mix.popularity}, kPresentSeed), 100 * cache_blocks,
+      cache_blocks);
+  ask(GetsOf(keys, mix, kWarmUpSeed), kMostGets, 2 * cache_blocks);
   StopCounting(0);
 }
 
@@ -131,10 +131,9 @@ Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
   }
   std::vector<Wasted> repetitions;
   for (uint64_t i = 0; i < kRepetitions; ++i) {
-    GetStream gets(&keys, mix, kGetSeed + i);
-    repetitions.push_back(CountWasted(
-        tree.db(), keys.run_count(), [&] { return gets.Next(); }, most_gets,
-        kMostWasted, cached, run));
+    repetitions.push_back(CountWasted(tree.db(), keys.run_count(),
+                                      GetsOf(keys, mix, kGetSeed + i),
+                                      most_gets, kMostWasted, cached, run));
   }
   keys.cache()->SetCapacity(0);
   return RunJson(tree, mix, repetitions);

@@ -41,10 +41,6 @@ constexpr uint64_t kPutOrderSeed = 300;
 constexpr uint64_t kColumnSeed = 301;
 constexpr uint64_t kRowSeed = 310;  // Plus the query.
 
-void CheckOk(const absl::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
-
 // The filters that a store writes.
 struct Filters {
   std::string name;
@@ -179,22 +175,16 @@ Json LevelsOf(const std::vector<::mini_kv::LevelStats>& levels) {
 }
 
 void Print(const Json& runs, Query query) {
-  Table table({"policy", "filter MB", "data reads/get", "fewer than none",
-               "data bytes/get", "filter bytes/get", "fpr"});
-  Json none;
+  Table table({"policy", "filter MB", "data reads/get", "data bytes/get",
+               "filter bytes/get", "fpr"});
   for (const Json& run : runs) {
     if (run["query"] != QueryName(query)) continue;
-    const double reads = run["data_reads_per_get"].get<double>();
-    if (none.is_null()) none = reads;
     table.Add({Text(run["policy"]),
                Number(run["filter_bytes"].get<double>() / 1e6, "%.3f"),
-               Number(reads, "%.4f"),
-               reads == 0 ? "-" : Number(none.get<double>() / reads, "%.1fx"),
+               Number(run["data_reads_per_get"], "%.4f"),
                Number(run["data_bytes_read_per_get"], "%.0f"),
                Number(run["filter_bytes_read_per_get"], "%.1f"),
-               run["fpr"].is_null()
-                   ? "-"
-                   : Number(100 * run["fpr"].get<double>(), "%.3f%%")});
+               Percent(run["fpr"])});
   }
   table.Print(QueryName(query));
 }

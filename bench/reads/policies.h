@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
@@ -24,9 +25,12 @@
 
 namespace rowbloom::reads {
 
+inline void CheckOk(const absl::Status& status) {
+  if (!status.ok()) throw std::runtime_error(status.ToString());
+}
 template <typename T>
 T Value(absl::StatusOr<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().ToString());
+  CheckOk(result.status());
   return *std::move(result);
 }
 

@@ -26,7 +26,6 @@ namespace rowbloom::reads {
 namespace {
 
 constexpr int kLevelCount = 4;
-constexpr double kLevelRatio = 10;
 constexpr size_t kValueSize = 32;
 // Filters within this share of the wanted bytes count as equal.
 constexpr double kTolerance = 0.02;
@@ -37,6 +36,8 @@ constexpr uint64_t kColumnChoiceSeed = 101;
 constexpr uint64_t kGetSeed = 200;  // Plus query and mix.
 constexpr uint64_t kLevelSeed = 300;
 
+constexpr Query kReportedQueries[] = {Query::kAbsentRow, Query::kAbsentColumn,
+                                      Query::kPresentCell};
 constexpr const char* kQuestions[] = {
     "absent_row: does the row exist? It does not: 0 data blocks are needed.",
     "absent_column: get a column that an existing row lacks: 0 data blocks are "
@@ -45,18 +46,16 @@ constexpr const char* kQuestions[] = {
 
 // Draws the level of a cell by a hash, with odds as the sizes of the levels.
 int LevelOf(std::string_view row, uint32_t qualifier) {
-  double limits[kLevelCount];
-  double sum = 0;
-  for (int i = 0; i < kLevelCount; ++i) {
-    limits[i] = sum += std::pow(kLevelRatio, i + 1);
+  constexpr double kSizes[kLevelCount] = {10, 100, 1000, 10000};
+  constexpr double kSum = 11110;
+  const uint64_t hash = Scramble(row, kLevelSeed + qualifier);
+  const double at = std::ldexp(static_cast<double>(hash), -64) * kSum;
+  double limit = 0;
+  for (int level = 1; level < kLevelCount; ++level) {
+    limit += kSizes[level - 1];
+    if (at < limit) return level;
   }
-  const double at =
-      std::ldexp(static_cast<double>(Scramble(row, kLevelSeed + qualifier)),
-                 -64) *
-      sum;
-  int i = 0;
-  while (i + 1 < kLevelCount && at >= limits[i]) ++i;
-  return i + 1;
+  return kLevelCount;
 }
 
 struct GetList {
@@ -82,23 +81,6 @@ GetList MakeGets(const Dataset& data, Query query, Mix mix,
   return list;
 }
 
-std::string ByLevel(const Json& run) {
-  if (run["fpr"].is_null()) return "-";
-  std::string text;
-  const Json& counts = run["false_positives_by_level"];
-  for (size_t level = 1; level < counts.size(); ++level) {
-    text +=
-        (level == 1 ? "" : ", ") +
-        Number(1000 * counts[level].get<double>() / run["gets"].get<double>(),
-               "%.1f");
-  }
-  return text;
-}
-
-bool Is(const Json& run, const Json& query, const Json& mix) {
-  return run["query"] == query && run["mix"] == mix;
-}
-
 class RowsBench {
  public:
   explicit RowsBench(Run* run)
@@ -107,8 +89,7 @@ class RowsBench {
         gets_(run->options.Or(run->options.gets, 5000, 100000)) {
     run_.progress.Begin("choose the point gets", 0);
     const ZipfSampler zipf(data_.row_count());
-    for (const Query query :
-         {Query::kAbsentRow, Query::kAbsentColumn, Query::kPresentCell}) {
+    for (const Query query : kReportedQueries) {
       for (const Mix mix : kMixes) {
         lists_.push_back(MakeGets(data_, query, mix, zipf, gets_));
       }
@@ -278,82 +259,62 @@ class RowsBench {
     const uint64_t necessary =
         list.query == Query::kPresentCell ? list.cells.size() : 0;
     Json fpr;
+    Json by_level = Json::array();
     if (counts.filter_lookups != 0) {
       fpr = static_cast<double>(counts.filter_maybes - necessary) /
             static_cast<double>(counts.filter_lookups - necessary);
-    }
-    return {
-        {"gets", list.cells.size()},
-        {"data_reads_per_get", static_cast<double>(counts.data_reads) / gets},
-        {"wasted_reads_per_1000_gets",
-         1000 *
-             (static_cast<double>(counts.data_reads) -
-              static_cast<double>(necessary)) /
-             gets},
-        {"fpr", fpr},
+      for (int level = 1; level <= kLevelCount; ++level) {
         // A Seek for a row reads one data block in each file whose filter says
         // "maybe".
-        {"false_positives_by_level", asks_row && counts.filter_lookups != 0
-                                         ? counts.data_reads_by_level
-                                         : counts.false_positives_by_level},
-        {"bytes_read_per_get", static_cast<double>(counts.bytes_read) / gets},
-        {"p50_us", latencies.QuantileMicroseconds(0.50)},
-        {"p99_us", latencies.QuantileMicroseconds(0.99)}};
+        const uint64_t false_positives =
+            asks_row ? counts.data_reads_by_level[level]
+                     : counts.false_positives_by_level[level];
+        by_level.push_back(1000 * static_cast<double>(false_positives) / gets);
+      }
+    }
+    const double reads = static_cast<double>(counts.data_reads);
+    return {{"gets", list.cells.size()},
+            {"data_reads_per_get", reads / gets},
+            {"wasted_reads_per_1000_gets",
+             1000 * (reads - static_cast<double>(necessary)) / gets},
+            {"fpr", fpr},
+            {"false_positives_per_1000_gets_by_level", by_level},
+            {"p50_us", latencies.QuantileMicroseconds(0.50)},
+            {"p99_us", latencies.QuantileMicroseconds(0.99)}};
   }
 
   static void Print(const Json& runs, double bits_per_key) {
-    const std::string means =
-        "Bits per filter key are those of rocksdb_bloom (" +
-        Number(bits_per_key, "%g") + ")";
-    std::printf("\n%s\n", means.c_str());
-    for (const Query query :
-         {Query::kAbsentRow, Query::kAbsentColumn, Query::kPresentCell}) {
-      Table table({"policy", "mix", "data reads/get", "fewer than none",
-                   "wasted/1000 gets", "fpr", "false pos./1000, L1 to L4",
-                   "bytes/get", "p50 us", "p99 us"});
+    std::printf(
+        "\nAt equal bits per filter key: those of rocksdb_bloom (%g). ROW "
+        "holds "
+        "one key per row,\nthe others one per cell too. Ribbon is asked for "
+        "the "
+        "rate of a Bloom filter.\n",
+        bits_per_key);
+    for (const Query query : kReportedQueries) {
+      Table table({"policy", "mix", "filter MB", "bits asked", "bits per key",
+                   "data reads/get", "fewer than none", "wasted/1000 gets",
+                   "fpr", "false pos./1000, L1 to L4", "p50 us", "p99 us"});
       for (const Mix mix : kMixes) {
         for (const Json& run : runs) {
-          if (!Is(run, QueryName(query), MixName(mix))) continue;
-          table.Add({Text(run["policy"]), MixName(mix),
-                     Number(run["data_reads_per_get"], "%.4f"),
-                     Number(run["times_fewer_reads_than_none"], "%.1fx"),
-                     Number(run["wasted_reads_per_1000_gets"], "%.1f"),
-                     run["fpr"].is_null()
-                         ? "-"
-                         : Number(100 * run["fpr"].get<double>(), "%.3f%%"),
-                     ByLevel(run), Number(run["bytes_read_per_get"], "%.0f"),
-                     Number(run["p50_us"], "%.1f"),
-                     Number(run["p99_us"], "%.1f")});
+          if (run["query"] != QueryName(query) || run["mix"] != MixName(mix)) {
+            continue;
+          }
+          table.Add(
+              {Text(run["policy"]), MixName(mix),
+               Number(run["filter_bytes"].get<double>() / 1e6, "%.3f"),
+               Number(run["bits_per_key"], "%.4g"),
+               Number(run["bits_per_filter_key"], "%.2f"),
+               Number(run["data_reads_per_get"], "%.4f"),
+               Number(run["times_fewer_reads_than_none"], "%.1fx"),
+               Number(run["wasted_reads_per_1000_gets"], "%.1f"),
+               Percent(run["fpr"]),
+               Joined(run["false_positives_per_1000_gets_by_level"], "%.1f"),
+               Number(run["p50_us"], "%.1f"), Number(run["p99_us"], "%.1f")});
         }
       }
       table.Print(kQuestions[static_cast<size_t>(query)]);
     }
-    PrintSummary(runs, means);
-  }
-
-  static void PrintSummary(const Json& runs, const std::string& means) {
-    Table table({"policy", "bits asked", "filter MB", "bits per filter key",
-                 "absent_row", "absent_column", "present_cell"});
-    for (const Json& run : runs) {
-      if (!Is(run, QueryName(Query::kAbsentRow), MixName(Mix::kUniform))) {
-        continue;
-      }
-      std::vector<std::string> cells = {
-          Text(run["policy"]), Number(run["bits_per_key"], "%.4g"),
-          Number(run["filter_bytes"].get<double>() / 1e6, "%.3f"),
-          Number(run["bits_per_filter_key"], "%.2f")};
-      for (const Json& other : runs) {
-        if (other["policy"] == run["policy"] && other["mix"] == run["mix"]) {
-          cells.push_back(Number(other["wasted_reads_per_1000_gets"], "%.1f"));
-        }
-      }
-      table.Add(std::move(cells));
-    }
-    table.Print("Wasted data-block reads of 1,000 gets, uniform mix. " + means);
-    std::printf(
-        "\nRibbon is asked for the false positive rate of a Bloom filter of so "
-        "many bits.\nROW holds one key per row, the others one per cell "
-        "too.\n");
   }
 
   Run& run_;

@@ -17,6 +17,10 @@ std::string Number(const Json& value, const char* format) {
   return text;
 }
 
+std::string Percent(const Json& share) {
+  return share.is_null() ? "-" : Number(100 * share.get<double>(), "%.3f%%");
+}
+
 std::string Times(const Json& value) {
   return Number(value, !value.is_null() && value.get<double>() < 9.95
                            ? "%.1fx"
@@ -25,6 +29,7 @@ std::string Times(const Json& value) {
 
 std::string Joined(const Json& numbers, const char* format) {
   std::string text;
+  if (numbers.empty()) return "-";
   for (const Json& number : numbers) {
     text += (text.empty() ? "" : ", ") + Number(number, format);
   }

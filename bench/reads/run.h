@@ -29,6 +29,7 @@ using Json = nlohmann::ordered_json;
 
 // Null is "-".
 std::string Number(const Json& value, const char* format);
+std::string Percent(const Json& share);
 // A ratio, as "7.0x" or "19x".
 std::string Times(const Json& value);
 // Numbers with commas between them.

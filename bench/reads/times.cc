@@ -62,10 +62,10 @@ class SlowFileSystem : public rocksdb::FileSystemWrapper {
 
 Json TimeGets(const KeyTree& keys, rocksdb::DB* db, double missing_share,
               uint64_t count, Run* run) {
-  GetStream gets(&keys, {missing_share, Mix::kUniform}, kTimedSeed);
+  const auto gets = GetsOf(keys, {missing_share, Mix::kUniform}, kTimedSeed);
   Latencies latencies;
   for (uint64_t i = 0; i < count; ++i) {
-    const Get get = gets.Next();
+    const Get get = gets();
     const auto start = Latencies::Clock::now();
     Ask(db, get, /*fill_cache=*/false, &run->answers);
     latencies.Add(start, Latencies::Clock::now());

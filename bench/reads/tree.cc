@@ -220,7 +220,6 @@ ReadCounts StopCounting(int level_count) {
     throw std::runtime_error("indexes or filters did not stay in memory");
   }
   counts.data_reads = DataReads();
-  counts.bytes_read = perf.block_read_byte;
   counts.filter_maybes = perf.bloom_sst_hit_count;
   counts.filter_lookups = perf.bloom_sst_hit_count + perf.bloom_sst_miss_count;
   counts.data_reads_by_level.assign(level_count + 1, 0);

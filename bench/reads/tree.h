@@ -116,7 +116,6 @@ struct Tree {
 // Data blocks are the misses of the block cache.
 struct ReadCounts {
   uint64_t data_reads = 0;  // Data blocks.
-  uint64_t bytes_read = 0;
   // Lookups in filters, and how many of them were answered "maybe".
   uint64_t filter_lookups = 0;
   uint64_t filter_maybes = 0;

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "policies.h"
 #include "rowbloom/key_codec.h"
 #include "xxhash.h"
 
@@ -113,8 +114,7 @@ bool AsksRow(Query query) {
 
 std::string EncodeKey(std::string_view row, std::string_view qualifier) {
   std::string key;
-  const absl::Status status = KeyCodec::Ordered().Encode(row, qualifier, &key);
-  if (!status.ok()) throw std::runtime_error(status.ToString());
+  CheckOk(KeyCodec::Ordered().Encode(row, qualifier, &key));
   return key;
 }
 
