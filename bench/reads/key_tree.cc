@@ -50,29 +50,29 @@ std::string ValueOf(const std::string& key) {
   return MakeValue(key, kValueSize);
 }
 
-KeyTree::KeyTree(const TreeShape& shape, Run* run, rocksdb::Env* env)
-    : shape_(shape),
-      run_(*run),
-      env_(env),
-      ends_(EndsOfRuns(shape)),
-      zipf_(ends_.back()),
+KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, rocksdb::Env* env)
+    : shape(tree_shape),
+      run_ends(EndsOfRuns(shape)),
+      key_count(run_ends.back()),
+      zipf(key_count),
       // One shard has one order of use for all blocks.
-      cache_(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)) {}
+      cache(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)),
+      run_(*run),
+      env_(env) {}
 
 std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
                                      double bits_asked) {
   run_.progress.Begin(
-      "build " + policy + " at " + Number(bits_asked, "%.4g bits"),
-      key_count());
+      "build " + policy + " at " + Number(bits_asked, "%.4g bits"), key_count);
   TreeOptions options;
-  options.level_count = run_count();
-  options.is_universal = shape_.kind == TreeKind::kUniversal;
-  options.block_cache = cache_;
+  options.level_count = static_cast<int>(run_ends.size());
+  options.is_universal = shape.kind == TreeKind::kUniversal;
+  options.block_cache = cache;
   options.env = env_;
   auto tree = std::make_unique<Tree>(
-      options, MakeKeyPolicy(policy, bits_asked, shape_), run_.NewPath(),
+      options, MakeKeyPolicy(policy, bits_asked, shape), run_.NewPath(),
       [this](int level, Database* database) { Fill(level, database); },
-      &levels_);
+      &levels);
   run_.progress.End();
   return tree;
 }
@@ -102,8 +102,8 @@ std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
 
 void KeyTree::Fill(int level, Database* database) {
   std::vector<std::string> keys;
-  for (uint64_t i = level == 1 ? 0 : ends_[level - 2]; i < ends_[level - 1];
-       ++i) {
+  for (uint64_t i = level == 1 ? 0 : run_ends[level - 2];
+       i < run_ends[level - 1]; ++i) {
     keys.push_back(Key(i));
   }
   std::sort(keys.begin(), keys.end());
@@ -116,12 +116,12 @@ void KeyTree::Fill(int level, Database* database) {
 std::string KeyTree::Key(uint64_t index) const { return KeyOf(Mixed(index)); }
 
 int KeyTree::LevelOf(uint64_t index) const {
-  const auto it = std::upper_bound(ends_.begin(), ends_.end(), index);
-  return static_cast<int>(it - ends_.begin()) + 1;
+  const auto it = std::upper_bound(run_ends.begin(), run_ends.end(), index);
+  return static_cast<int>(it - run_ends.begin()) + 1;
 }
 
 std::string KeyTree::AbsentKey(uint64_t index) const {
-  return KeyOf(Mixed(key_count() + index));
+  return KeyOf(Mixed(key_count + index));
 }
 
 std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,
@@ -131,14 +131,14 @@ std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,
         const uint64_t number = first + count++;
         uint64_t drawn = Scramble(number, kKeySeed);
         if (mix.popularity == Mix::kZipf) {
-          drawn = Scramble(keys.zipf().Rank(drawn),
+          drawn = Scramble(keys.zipf.Rank(drawn),
                            Scramble(first + count / kGetsPerEpoch, kEpochSeed));
         }
         const uint64_t miss = Scramble(number, kMissSeed);
         if (std::ldexp(static_cast<double>(miss), -64) < mix.missing_share) {
           return Get{keys.AbsentKey(drawn % kAbsentKeys), 0};
         }
-        const uint64_t index = drawn % keys.key_count();
+        const uint64_t index = drawn % keys.key_count;
         return Get{keys.Key(index), keys.LevelOf(index)};
       };
 }

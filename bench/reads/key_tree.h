@@ -49,30 +49,25 @@ class KeyTree {
   std::unique_ptr<Tree> BuildWith(const std::string& policy,
                                   double bits_per_key, double* bits_asked);
 
-  const TreeShape& shape() const { return shape_; }
-  uint64_t key_count() const { return ends_.back(); }
-  int run_count() const { return static_cast<int>(ends_.size()); }
-  // Of data blocks; 0 bytes unless changed.
-  rocksdb::Cache* cache() const { return cache_.get(); }
-  // As LevelsJson(). Null before the first tree; every tree has the same.
-  const Json& levels() const { return levels_; }
-
   std::string Key(uint64_t index) const;
+  std::string AbsentKey(uint64_t index) const;  // For any index below 2^40.
   // The level that holds the key; 1 is the newest run.
   int LevelOf(uint64_t index) const;
-  std::string AbsentKey(uint64_t index) const;  // For any index below 2^40.
-  const ZipfSampler& zipf() const { return zipf_; }
+
+  const TreeShape shape;
+  const std::vector<uint64_t> run_ends;  // Where each run's indices end.
+  const uint64_t key_count;
+  const ZipfSampler zipf;
+  // Of data blocks; it has no room unless that is changed.
+  const std::shared_ptr<rocksdb::Cache> cache;
+  // As LevelsJson(). Null before the first tree; every tree has the same.
+  Json levels;
 
  private:
   void Fill(int level, Database* database);
 
-  const TreeShape shape_;
   Run& run_;
   rocksdb::Env* const env_;
-  std::vector<uint64_t> ends_;  // Where each run's indices end.
-  const ZipfSampler zipf_;
-  const std::shared_ptr<rocksdb::Cache> cache_;
-  Json levels_;
 };
 
 struct GetMix {

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// keys, memory, cpu: gets of 8-byte keys in RocksDB trees of fixed shape, by
-// how the memory of their filters is spent.
+// keys, memory, cpu, times: gets of 8-byte keys in RocksDB trees of fixed
+// shape, by how the memory of their filters is spent.
+
+#include <sys/prctl.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "key_tree.h"
 #include "policies.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
 #include "run.h"
 
 namespace rowbloom::reads {
 namespace {
 
-constexpr double kBaselineBits = 10;  // Also the memory of `keys` and `cpu`.
+constexpr double kBitsPerKey = 10;  // Of all live files, and of the baseline.
 constexpr uint64_t kRepetitions = 3;
 constexpr uint64_t kMostWasted = 2000;  // A repetition ends with as many.
 constexpr uint64_t kPresentSeed = 1000;
@@ -125,17 +133,17 @@ Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
   if (cached) {
     const double bytes =
         mix.cache_share * static_cast<double>(tree.all.data_bytes);
-    keys.cache()->SetCapacity(static_cast<size_t>(bytes));
+    keys.cache->SetCapacity(static_cast<size_t>(bytes));
     WarmUp(keys, tree.db(), mix, static_cast<uint64_t>(bytes / kBlockSizeBytes),
            run);
   }
   std::vector<Wasted> repetitions;
   for (uint64_t i = 0; i < kRepetitions; ++i) {
-    repetitions.push_back(CountWasted(tree.db(), keys.run_count(),
-                                      GetsOf(keys, mix, kGetSeed + i),
-                                      most_gets, kMostWasted, cached, run));
+    repetitions.push_back(CountWasted(
+        tree.db(), static_cast<int>(keys.run_ends.size()),
+        GetsOf(keys, mix, kGetSeed + i), most_gets, kMostWasted, cached, run));
   }
-  keys.cache()->SetCapacity(0);
+  keys.cache->SetCapacity(0);
   return RunJson(tree, mix, repetitions);
 }
 
@@ -166,7 +174,7 @@ void Count(const KeyTree& keys, const Tree& tree, const std::string& policy,
 Json Baseline(const Json& runs, const Json& same) {
   for (const Json& run : runs) {
     if (run["policy"] == kBloom && SameMix(run, same) &&
-        std::abs(run["bits_per_key"].get<double>() - kBaselineBits) < 0.5) {
+        std::abs(run["bits_per_key"].get<double>() - kBitsPerKey) < 0.5) {
       return run["wasted_reads_per_1000_gets"];
     }
   }
@@ -178,7 +186,7 @@ Json Baseline(const Json& runs, const Json& same) {
 // hits-only mode.
 Json Optimum(const TreeShape& shape, const Json& run) {
   const std::string policy = Text(run["policy"]);
-  const double missing_share = run["missing_share"].get<double>();
+  const double missing_share = run["missing_share"];
   if (run["bits_per_key"] == 0 || run["cache_share"] != 0 ||
       (missing_share == 0) != (policy == kHitsOnly)) {
     return nullptr;
@@ -190,7 +198,7 @@ Json Optimum(const TreeShape& shape, const Json& run) {
 
 void CompareRuns(const TreeShape& shape, Json* runs) {
   for (Json& run : *runs) {
-    const double wasted = run["wasted_reads_per_1000_gets"].get<double>();
+    const double wasted = run["wasted_reads_per_1000_gets"];
     const auto times = [wasted](const Json& reads, double factor) -> Json {
       if (reads.is_null() || wasted == 0) return nullptr;
       return factor * reads.get<double>() / wasted;
@@ -245,7 +253,7 @@ Json BitsForBaseline(const Json& runs, const Json& policy, const Json& same) {
   std::sort(points.begin(), points.end());
   const Json baseline = Baseline(runs, same);
   for (size_t i = 1; i < points.size() && !baseline.is_null(); ++i) {
-    const double reads = baseline.get<double>();
+    const double reads = baseline;
     const auto& [bits, more] = points[i - 1];
     const auto& [next_bits, less] = points[i];
     if (more < reads || less > reads || less == more) continue;
@@ -274,17 +282,65 @@ Json EqualReads(const Json& runs, const std::vector<std::string>& policies) {
   return rows;
 }
 
-Json NewResults(const KeyTree& keys) {
-  return {{"tree", TreeKindName(keys.shape().kind)},
-          {"levels", nullptr},
-          {"policies", Json::array()},
-          {"runs", Json::array()}};
+void Finish(const KeyTree& keys, Json* results) {
+  (*results)["tree"] = TreeKindName(keys.shape.kind);
+  (*results)["levels"] = keys.levels;
+  CompareRuns(keys.shape, &(*results)["runs"]);
+  Print(*results);
 }
 
-void Finish(const KeyTree& keys, Json* results) {
-  (*results)["levels"] = keys.levels();
-  CompareRuns(keys.shape(), &(*results)["runs"]);
-  Print(*results);
+constexpr std::chrono::microseconds kDelay(100);
+constexpr uint64_t kTimedSeed = 4000;
+
+std::atomic<bool> reads_sleep = false;
+
+class SlowFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
+ public:
+  using FSRandomAccessFileOwnerWrapper::FSRandomAccessFileOwnerWrapper;
+
+  rocksdb::IOStatus Read(uint64_t offset, size_t size,
+                         const rocksdb::IOOptions& options,
+                         rocksdb::Slice* result, char* scratch,
+                         rocksdb::IODebugContext* debug) const override {
+    if (reads_sleep) std::this_thread::sleep_for(kDelay);
+    return FSRandomAccessFileOwnerWrapper::Read(offset, size, options, result,
+                                                scratch, debug);
+  }
+};
+
+class SlowFileSystem : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+
+  const char* Name() const override { return "SlowFileSystem"; }
+
+  rocksdb::IOStatus NewRandomAccessFile(
+      const std::string& name, const rocksdb::FileOptions& options,
+      std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+      rocksdb::IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSRandomAccessFile> file;
+    rocksdb::IOStatus status =
+        target()->NewRandomAccessFile(name, options, &file, debug);
+    if (status.ok()) *result = std::make_unique<SlowFile>(std::move(file));
+    return status;
+  }
+};
+
+Json TimeGets(const KeyTree& keys, rocksdb::DB* db, double missing_share,
+              uint64_t count, Run* run) {
+  const auto gets = GetsOf(keys, {missing_share, Mix::kUniform}, kTimedSeed);
+  Latencies latencies;
+  for (uint64_t i = 0; i < count; ++i) {
+    const Get get = gets();
+    const auto start = Latencies::Clock::now();
+    Ask(db, get, /*fill_cache=*/false, &run->answers);
+    latencies.Add(start, Latencies::Clock::now());
+    run->progress.Add(1);
+  }
+  return {{"missing_share", missing_share},
+          {"mean_us", latencies.MeanMicroseconds()},
+          {"p50_us", latencies.QuantileMicroseconds(0.5)},
+          {"p99_us", latencies.QuantileMicroseconds(0.99)}};
 }
 
 }  // namespace
@@ -293,11 +349,11 @@ Json MeasureKeys(Run* run) {
   Json trees = Json::array();
   for (const TreeKind kind : {TreeKind::kLeveled, TreeKind::kUniversal}) {
     KeyTree keys(ShapeOf(kind, run->options), run);
-    Json results = NewResults(keys);
+    Json results;
     for (const std::string& policy :
          PolicyNames(kKeys, run->options.policies)) {
       double asked = 0;
-      const auto tree = keys.BuildWith(policy, kBaselineBits, &asked);
+      const auto tree = keys.BuildWith(policy, kBitsPerKey, &asked);
       Count(keys, *tree, policy, asked,
             kind == TreeKind::kLeveled ? AllMixes() : ColdUniform(), &results,
             run);
@@ -317,7 +373,7 @@ Json MeasureMemory(Run* run) {
   }
   const auto policies = PolicyNames(kMemory, run->options.policies);
   KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
-  Json results = NewResults(keys);
+  Json results;
   for (const std::string& policy : policies) {
     for (const double bits : policy == kHitsOnly ? hits_only_axis : axis) {
       Count(keys, *keys.Build(policy, bits), policy, bits, ColdUniform(),
@@ -337,7 +393,7 @@ Json MeasureCpu(Run* run) {
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < policies.size(); ++i) {
       seconds[i].push_back(
-          keys.Build(policies[i], kBaselineBits)->build_cpu_seconds);
+          keys.Build(policies[i], kBitsPerKey)->build_cpu_seconds);
     }
   }
   Json rows = Json::array();
@@ -359,6 +415,39 @@ Json MeasureCpu(Run* run) {
   }
   table.Print("Processor time of flushes and compactions");
   return {{"cpu", std::move(rows)}};
+}
+
+Json MeasureTimes(Run* run) {
+  // By default, Linux may sleep 50 us longer.
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  const auto env = rocksdb::NewCompositeEnv(
+      std::make_shared<SlowFileSystem>(rocksdb::FileSystem::Default()));
+  TreeShape shape;
+  shape.key_count = run->options.Or(run->options.keys, 40000, 300000);
+  const uint64_t count = run->options.Or(run->options.gets, 100, 5000);
+  KeyTree keys(shape, run, env.get());
+  Json rows = Json::array();
+  Table table({"policy", "100% absent", "50% absent", "0% absent"});
+  for (const std::string& policy : PolicyNames(kKeys, run->options.policies)) {
+    double asked = 0;
+    const auto tree = keys.BuildWith(policy, kBitsPerKey, &asked);
+    std::vector<std::string> cells = {policy};
+    run->progress.Begin("time " + policy, std::size(kMissingShares) * count);
+    reads_sleep = true;
+    for (const double missing_share : kMissingShares) {
+      Json row = TimeGets(keys, tree->db(), missing_share, count, run);
+      cells.push_back(Number(row["mean_us"], "%.1f, ") +
+                      Number(row["p50_us"], "%.1f, ") +
+                      Number(row["p99_us"], "%.1f"));
+      row["policy"] = policy;
+      rows.push_back(std::move(row));
+    }
+    reads_sleep = false;
+    run->progress.End();
+    table.Add(std::move(cells));
+  }
+  table.Print("Microseconds of a get: mean, p50, p99");
+  return {{"times", std::move(rows)}};
 }
 
 }  // namespace rowbloom::reads

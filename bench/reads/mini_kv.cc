@@ -27,6 +27,7 @@
 #include "rowbloom/filter_policy.h"
 #include "rowbloom/filter_stats.h"
 #include "run.h"
+#include "tree.h"
 #include "workload.h"
 
 namespace rowbloom::reads {
@@ -87,9 +88,8 @@ std::string CellValue(const std::string& row, const std::string& qualifier) {
 }
 
 // Fills a new store and returns its levels.
-std::vector<::mini_kv::LevelStats> Load(const Dataset& data,
-                                        const Filters& filters,
-                                        const std::string& path, Run* run) {
+std::vector<Level> Load(const Dataset& data, const Filters& filters,
+                        const std::string& path, Run* run) {
   std::vector<std::tuple<uint64_t, size_t, uint32_t>> cells;
   for (size_t row = 0; row < data.row_count(); ++row) {
     for (const uint32_t q : data.columns(row)) {
@@ -111,7 +111,12 @@ std::vector<::mini_kv::LevelStats> Load(const Dataset& data,
   }
   CheckOk(store->Flush());
   run->progress.End();
-  return store->levels();
+  std::vector<Level> levels;
+  for (const ::mini_kv::LevelStats& level : store->levels()) {
+    levels.push_back({static_cast<int>(levels.size()), level.ssts, level.cells,
+                      level.data_blocks, level.data_bytes, level.filter_bytes});
+  }
+  return levels;
 }
 
 bool IsRight(Query query, const Cell& cell, MiniKv* store) {
@@ -161,19 +166,6 @@ Json AskAll(const Dataset& data, Query query, const std::string& path,
           {"fpr", fpr}};
 }
 
-// Levels without their filters: all policies have them in common.
-Json LevelsOf(const std::vector<::mini_kv::LevelStats>& levels) {
-  Json json = Json::array();
-  for (const ::mini_kv::LevelStats& level : levels) {
-    json.push_back({{"level", json.size()},
-                    {"files", level.ssts},
-                    {"keys", level.cells},
-                    {"data_blocks", level.data_blocks},
-                    {"data_bytes", level.data_bytes}});
-  }
-  return json;
-}
-
 void Print(const Json& runs, Query query) {
   Table table({"policy", "filter MB", "data reads/get", "data bytes/get",
                "filter bytes/get", "fpr"});
@@ -202,15 +194,14 @@ Json MeasureMiniKv(Run* run) {
   for (const Filters& filters : AllFilters(options)) {
     const std::string path = run->NewPath();
     const auto levels = Load(data, filters, path, run);
-    if (tree.is_null()) tree = LevelsOf(levels);
-    if (tree != LevelsOf(levels)) {
+    if (tree.is_null()) tree = LevelsJson(levels);
+    if (tree != LevelsJson(levels)) {
       throw std::runtime_error("two policies made different trees");
     }
-    uint64_t filter_bytes = 0;
-    for (const auto& level : levels) filter_bytes += level.filter_bytes;
     run->progress.Begin("ask " + filters.name, gets * std::size(kQueries));
     for (const Query query : kQueries) {
-      Json json = {{"policy", filters.name}, {"filter_bytes", filter_bytes}};
+      Json json = {{"policy", filters.name},
+                   {"filter_bytes", SumOf(levels).filter_bytes}};
       json.update(AskAll(data, query, path, gets, run));
       runs.push_back(std::move(json));
     }

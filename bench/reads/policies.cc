@@ -34,27 +34,26 @@ struct Entry {
   const char* filter;  // RocksDB's or a family; "" for none.
   unsigned commands;
   Spread spread = Spread::kSame;
-  bool has_listener = false;  // NewRocksDbBudgetListener() tells live runs.
   BloomType bloom_type = BloomType::kRow;
+  bool has_listener = false;  // NewRocksDbBudgetListener() tells live runs.
 };
+constexpr BloomType kRow = BloomType::kRow;
+constexpr BloomType kRowCol = BloomType::kRowCol;
 constexpr Entry kEntries[] = {
     {kNone, "", kRows | kKeys | kCpu},
     {kBloom, kBloom, kRows | kKeys | kMemory | kGrow | kCpu},
     {kRibbon, kRibbon, kRows | kKeys | kMemory | kCpu},
     {"rowbloom_row", "blocked_bloom", kRows},
-    {"rowbloom_rowcol", "blocked_bloom", kRows, Spread::kSame, false,
-     BloomType::kRowCol},
-    {"rowbloom_rowcol_fast", "fast", kRows, Spread::kSame, false,
-     BloomType::kRowCol},
-    {"rowbloom_rowcol_compact", "compact", kRows, Spread::kSame, false,
-     BloomType::kRowCol},
+    {"rowbloom_rowcol", "blocked_bloom", kRows, Spread::kSame, kRowCol},
+    {"rowbloom_rowcol_fast", "fast", kRows, Spread::kSame, kRowCol},
+    {"rowbloom_rowcol_compact", "compact", kRows, Spread::kSame, kRowCol},
     {"rocksdb_bloom_by_level", kBloom, kKeys | kMemory, Spread::kByLevel},
     {"rocksdb_ribbon_by_level", kRibbon, kKeys, Spread::kByLevel},
     {"composed_ribbon", kRibbon, kKeys | kMemory | kGrow | kCpu,
      Spread::kComposed},
     // RocksDB 7.8 does not report CompactFiles(), which makes the fixed trees,
-    // to listeners. Hence their policies are measured in trees that grow.
-    {"composed_listener", kRibbon, kGrow | kCpu, Spread::kComposed, true},
+    // to listeners. Hence reads of these policies are measured by `grow`.
+    {"composed_listener", kRibbon, kGrow | kCpu, Spread::kComposed, kRow, true},
     {"blocked_bloom", "blocked_bloom", kKeys | kCpu},
     {"fast", "fast", kKeys | kCpu},
     {"compact", "compact", kKeys | kMemory | kGrow | kCpu},
@@ -62,7 +61,7 @@ constexpr Entry kEntries[] = {
     {"fast_budget", "fast", kKeys | kCpu, Spread::kBudget},
     {"compact_budget", "compact", kKeys | kMemory | kGrow | kCpu,
      Spread::kBudget},
-    {"compact_listener", "compact", kGrow | kCpu, Spread::kBudget, true},
+    {"compact_listener", "compact", kGrow | kCpu, Spread::kBudget, kRow, true},
     {kHitsOnly, "compact", kMemory, Spread::kHitsOnly},
 };
 
