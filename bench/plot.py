@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws a benchmark's JSON results as SVG: the same bytes for the same results.
 
-    python3 bench/plot.py point_get build/demo/point_get.json \\
-        -o docs/images/point_get.svg
+    python3 bench/plot.py rows build/demo/reads_rows.json -o rows.svg
 
 Needs Debian's python3-matplotlib. Exit codes: 0 fine, 1 if the results cannot
 be read or drawn, 2 usage. A new kind of plot is a function with @kind.
@@ -33,7 +32,6 @@ WASTED = "wasted_reads_per_1000_gets"
 WASTED_LABEL = "wasted data-block reads per 1,000 gets"
 MISSING = [1.0, 0.5, 0.0]  # Choices of --missing_share.
 FORMS = ["digests", "strings"]
-SIZINGS = ["", "equal_filter_bytes", "equal_bits_per_key", "equal_fpr"]
 PARSER = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 KINDS = PARSER.add_subparsers(dest="kind", required=True)
 
@@ -118,31 +116,22 @@ def draw_panels(title, labels, panels):
     return figure
 
 
-@kind("point_get_bench", mix=["uniform", "zipf"], sizing=SIZINGS,
-      bits_per_key=0.0)
-def point_get(results, args):
-    """wasted data-block reads by policy and query, default: the first sizing"""
+@kind("reads_bench rows", mix=["uniform", "zipf"], bits_per_key=0.0)
+def rows(results, args):
+    """wasted data-block reads by policy and query, default: the first size"""
     args.bits_per_key = args.bits_per_key or results["options"][
         "bits_per_key"][0]
-    runs = {}  # Sizing -> query -> policy -> run.
+    runs = {}  # Query -> policy -> run.
     for run in select(results["runs"], args, "mix"):
         if run["compared_at_bits_per_key"] == args.bits_per_key:
-            runs.setdefault(run["sizing"], {}).setdefault(
-                run["query"], {})[run["policy"]] = run
-    args.sizing = args.sizing or min(runs, key=SIZINGS.index)
-    panels = [(query, "wasted reads per 1,000 gets",
-               {name: run[WASTED] for name, run in policies.items()})
-              for query, policies in runs[args.sizing].items()]
-    if "equal_fpr" in runs:
-        # rowbloom_row does not have the rate of the others in all queries.
-        panels.append(("at equal reads", "filters, MB", {
-            name: run["filter_bytes"] / 1e6
-            for name, run in runs["equal_fpr"]["absent_row"].items()
-            if name not in ("none", "rowbloom_row")}))
+            runs.setdefault(run["query"], {})[run["policy"]] = run
     return draw_panels(
         f"Data blocks read for nothing, {results['tree']['cells']:,} cells",
         {name: f"{name}, {run['filter_bytes'] / 1e6:.3g} MB"
-         for name, run in runs[args.sizing]["absent_row"].items()}, panels)
+         for name, run in runs["absent_row"].items()},
+        [(query, "wasted reads per 1,000 gets",
+          {name: run[WASTED] for name, run in policies.items()})
+         for query, policies in runs.items()])
 
 
 @kind("db_bench.py")
@@ -252,22 +241,23 @@ def tree_shapes(results, args):
                        for row in rows for run in row["filters"]], "xy")
 
 
-@kind("budget_bench", missing_share=MISSING)
-def budget_memory(results, args):
+@kind("reads_bench memory", missing_share=MISSING)
+def memory(results, args):
     """wasted reads by bits per key"""
-    memory = results["memory"]
+    by_memory = results["memory"]
     return draw_lines(
         "Data blocks read for nothing, by the memory of filters, "
-        f"{sum(level['keys'] for level in memory['levels']):,} keys",
+        f"{sum(level['keys'] for level in by_memory['levels']):,} keys",
         "bits per key, of all live files", WASTED_LABEL,
         # Where gets miss, hits_only reads a block of the oldest run for each.
         [(run["policy"], run["bits_per_key"], run[WASTED])
-         for run in select(memory["runs"], args, "missing_share")
+         for run in select(by_memory["runs"], args, "missing_share")
          if not (args.missing_share and "hits_only" in run["policy"])])
 
 
-@kind("budget_bench", tree=["leveled", "universal"], missing_share=MISSING)
-def budget_levels(results, args):
+@kind("reads_bench keys", tree=["leveled", "universal"],
+      missing_share=MISSING)
+def levels(results, args):
     """wasted reads by level"""
     return draw_lines(
         "Data blocks read for nothing, by level", "level, and its keys",

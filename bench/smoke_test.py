@@ -41,24 +41,17 @@ def check_everywhere(value, name=""):
         assert 0 <= value <= 1, (name, value)
 
 
-def check_point_get(results):
+def check_rows(results):
     runs, tree = results["runs"], results["tree"]
-    assert len(runs) == 3 * 2 * 7 * 3  # Sizings, mixes, policies, queries.
-    assert sum(level["cells"] for level in tree["levels"]) == tree["cells"]
-    for run in runs:
-        found = run["gets"] if run["query"] == "present_cell" else 0
-        assert run["found"] == found, run
-        assert sum(run["false_positives_by_level"]) == run["false_positives"]
-        assert abs(sum(run["data_reads_by_level"]) / run["gets"] -
-                   run["data_reads_per_get"]) < 1e-6, run
+    assert len(runs) == 2 * 7 * 3  # Mixes, policies, queries.
+    assert sum(level["keys"] for level in tree["levels"]) == tree["cells"]
     none, bloom, compact = (
-        one(runs, policy=policy, query="absent_column", mix="uniform",
-            sizing="equal_bits_per_key")[WASTED] for policy in
-        ["none", "rocksdb_bloom", "rowbloom_rowcol_compact"])
+        one(runs, policy=policy, query="absent_column", mix="uniform")[WASTED]
+        for policy in ["none", "rocksdb_bloom", "rowbloom_rowcol_compact"])
     assert none > 50 * bloom and bloom > 2.5 * compact, (none, bloom, compact)
 
 
-def check_budget(results):
+def check_keys(results):
     for tree in results["reads"]["trees"]:
         for policy in tree["policies"][1:]:
             assert abs(policy["bits_per_key"] - 10) < 0.3, policy
@@ -77,8 +70,7 @@ def check_mini_kv(results):
     none, bloom, compact = (
         one(results["runs"], query="absent_row", policy=policy)[
             "data_reads_per_get"] for policy in [
-                "none", "blocked_bloom:bits_per_key=10",
-                "compact:bits_per_key=10"])
+                "none", "blocked_bloom", "compact"])
     assert none > 50 * bloom and bloom > 3 * compact, (none, bloom, compact)
 
 
@@ -165,14 +157,6 @@ def check_grow(results):
 
 # Name -> runs: flags, a function of the results or None, plots.
 PROGRAMS = {
-    "budget_bench": [
-        ("reads --keys 40000 --gets 10000 --policies "
-         "none,rocksdb_bloom,compact_budget", check_budget, "budget_levels"),
-        ("memory --keys 40000 --gets 10000 --bits 4,8 --wasted_reads 300",
-         None, "budget_memory"),
-        ("grow --inserts append --flushes 45 --keys_per_flush 1000 "
-         "--grow_gets 2000", None),
-        ("cpu --keys 10000 --rounds 1 --policies none,compact", None)],
     "cache_bench": [
         ("--zipf 0.99 --cache_percent 5,20 --sweep_chunks 1000 "
          "--sweep_percent 50", check_cache, "cache_hit_rate")],
@@ -191,16 +175,21 @@ PROGRAMS = {
         ("{0} {questions}", check_hfile)],
     "leveldb_bench": [("--keys 40 --lookups 20000", None)],
     "memfilter_bench": [("--keys 1000", None)],
-    "mini_kv_bench": [
-        ("--rows 8000 --gets 20000 --memtable_size_bytes 100000 "
-         "--file_size_bytes 100000 --level1_size_bytes 200000", check_mini_kv)],
-    "point_get_bench": [
-        ("--rows 10000 --gets 20000 --levels 3 --file_size_bytes 262144",
-         check_point_get, "point_get")],
     "reader_bench": [
         ("--quick", check_reader, "reader_precision", "reader_harm"),
         ("ablation --quick", None)],
     "reader_cost_bench": [("--filter_bytes 10000", None)],
+    "reads_bench": [
+        ("rows --quick", check_rows, "rows"),
+        ("keys --quick --policies none,rocksdb_bloom,compact_budget",
+         check_keys, "levels"),
+        ("memory --quick", None, "memory"),
+        ("grow --quick --policies rocksdb_bloom,compact_listener", None),
+        ("cpu --quick --policies none,compact", None),
+        ("times --quick --policies none,compact", None),
+        ("mini_kv --rows 8000 --gets 20000 --memtable_size_bytes 100000 "
+         "--file_size_bytes 100000 --level1_size_bytes 200000",
+         check_mini_kv)],
     "rows_bench": [("--rows 500", None)],
     "scalable_memory": [("", None)],
     "tree_sim": [

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh [FLAG...]: installs what is missing, builds, loads a real data set
 # into RocksDB and shows how many data-block reads each filter saves. The flags
-# are those of point_get_bench, for example --input FILE. Leaves point_get.json
-# and point_get.svg in build/demo.
+# are those of reads_bench rows, for example --input FILE. Leaves reads_rows.json
+# and reads_rows.svg in build/demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,14 +11,13 @@ scripts/install_packages.sh core demo
 
 echo "Building..."
 cmake --preset demo >/dev/null
-cmake --build --preset demo --target point_get_bench
+cmake --build --preset demo --target reads_bench
 
 out=build/demo
 echo "Loading and reading..."
-$out/bench/point_get/point_get_bench --json $out/point_get.json "$@"
+$out/bench/reads/reads_bench rows --json $out/reads_rows.json "$@"
 # The package python3-matplotlib belongs to this Python.
-/usr/bin/python3 bench/plot.py point_get $out/point_get.json \
-  -o $out/point_get.svg
+/usr/bin/python3 bench/plot.py rows $out/reads_rows.json -o $out/reads_rows.svg
 
 printf '\n%s in %d s: %s and %s\n' "Done" "$SECONDS" \
-  $out/point_get.json $out/point_get.svg
+  $out/reads_rows.json $out/reads_rows.svg

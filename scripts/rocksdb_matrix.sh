@@ -101,16 +101,16 @@ differential() {
 
 point_get() {
   local json=$directory/point_get.json
-  "$rowbloom/bench/point_get/point_get_bench" \
-    --rows 40000 --gets 3000 --no_equal_fpr --no_equal_filter_bytes \
+  "$rowbloom/bench/reads/reads_bench" rows --rows 40000 --gets 3000 \
     --policies none,rocksdb_bloom,rowbloom_rowcol_compact --json "$json" \
     >"$directory/point_get.log" 2>&1 || return 1
   python3 - "$json" <<'END'
 import json, sys
-runs = json.load(open(sys.argv[1]))["runs"]
-wasted = {run["policy"]: run["wasted_reads_per_1000_gets"] for run in runs
+results = json.load(open(sys.argv[1]))
+wasted = {run["policy"]: run["wasted_reads_per_1000_gets"]
+          for run in results["runs"]
           if run["query"] == "absent_row" and run["mix"] == "uniform"}
-if any(run["wrong_answers"] for run in runs):
+if results["wrong_answers"]:
     sys.exit("wrong answers")
 print("none {none:.0f}, Bloom {rocksdb_bloom:.1f}, "
       "compact {rowbloom_rowcol_compact:.1f}".format(**wasted))

@@ -20,26 +20,24 @@
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
-#include "bench/point_get/policies.h"
 #include "bench/program.h"
 #include "bench/progress.h"
+#include "bench/reads/policies.h"
 #include "bench/work_directory.h"
 #include "measure.h"
 #include "nlohmann/json.hpp"
 #include "rocksdb/version.h"
+#include "rowbloom/filter_policy.h"
 
 namespace rowbloom::compaction_bench {
 namespace {
-
-// The family of rowbloom's policies whose names have none.
-constexpr char kFamily[] = "blocked_bloom";
 
 struct Options {
   Shape shape;
   double bits_per_key = 10;
   std::optional<double> target_fpr;
   int rounds = 7;
-  std::vector<std::string> policies = point_get::PolicyNames();
+  std::vector<std::string> policies = reads::PolicyNames(reads::kRows);
   std::string directory;  // Empty: a temporary one.
   std::string json;       // Empty: none.
 };
@@ -69,9 +67,9 @@ double MedianRatio(const std::vector<double>& a, const std::vector<double>& b) {
 
 // By the rate, if one was asked for and the policy can be given one.
 double BitsPerKey(const Options& options, const std::string& policy) {
-  if (!options.target_fpr) return options.bits_per_key;
-  return point_get::BitsPerKeyForFpr(policy, *options.target_fpr, kFamily)
-      .value_or(options.bits_per_key);
+  const std::string family = reads::FamilyOf(policy);
+  if (!options.target_fpr || family.empty()) return options.bits_per_key;
+  return FilterPolicy::TargetFpr(family, *options.target_fpr).bits_per_key();
 }
 
 std::vector<Series> Measure(const Options& options) {
@@ -89,11 +87,11 @@ std::vector<Series> Measure(const Options& options) {
     // Each policy is first in its turn.
     std::rotate(all.begin(), all.begin() + 1, all.end());
     for (Series& series : all) {
-      series.last = MeasureWrites(
-          options.shape, keys,
-          point_get::MakePolicy(series.policy,
-                                BitsPerKey(options, series.policy), kFamily),
-          work.path() + "/" + series.policy);
+      series.last =
+          MeasureWrites(options.shape, keys,
+                        reads::MakeRowPolicy(
+                            series.policy, BitsPerKey(options, series.policy)),
+                        work.path() + "/" + series.policy);
       series.flush.push_back(series.last.flush_seconds);
       series.compaction.push_back(series.last.compaction_seconds);
       progress.Add(1);
@@ -124,19 +122,18 @@ nlohmann::ordered_json RatioTo(const std::vector<Series>& all,
 
 nlohmann::ordered_json RunJson(const std::vector<Series>& all,
                                const Series& series) {
-  using point_get::kRocksDbBloom, point_get::kRocksDbRibbon;
-  return {
-      {"policy", series.policy},
-      {"filter_bytes", series.last.filter_bytes},
-      {"filter_keys", series.last.filter_keys},
-      {"flush_cpu_seconds", Median(series.flush)},
-      {"compaction_cpu_seconds", Median(series.compaction)},
-      {"flush_to_bloom", RatioTo(all, kRocksDbBloom, series, &Series::flush)},
-      {"flush_to_ribbon", RatioTo(all, kRocksDbRibbon, series, &Series::flush)},
-      {"compaction_to_bloom",
-       RatioTo(all, kRocksDbBloom, series, &Series::compaction)},
-      {"compaction_to_ribbon",
-       RatioTo(all, kRocksDbRibbon, series, &Series::compaction)}};
+  using reads::kBloom, reads::kRibbon;
+  return {{"policy", series.policy},
+          {"filter_bytes", series.last.filter_bytes},
+          {"filter_keys", series.last.filter_keys},
+          {"flush_cpu_seconds", Median(series.flush)},
+          {"compaction_cpu_seconds", Median(series.compaction)},
+          {"flush_to_bloom", RatioTo(all, kBloom, series, &Series::flush)},
+          {"flush_to_ribbon", RatioTo(all, kRibbon, series, &Series::flush)},
+          {"compaction_to_bloom",
+           RatioTo(all, kBloom, series, &Series::compaction)},
+          {"compaction_to_ribbon",
+           RatioTo(all, kRibbon, series, &Series::compaction)}};
 }
 
 std::string Ratio(const nlohmann::ordered_json& value) {
@@ -223,7 +220,7 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--policies", options.policies)
       ->delimiter(',')
-      ->check(CLI::IsMember(point_get::PolicyNames()));
+      ->check(CLI::IsMember(reads::PolicyNames(reads::kRows)));
   app.add_option("--directory", options.directory,
                  "For the databases; it is not removed");
   app.add_option("--json", options.json, "Also write the results to this file");

@@ -26,8 +26,7 @@ void Check(const rocksdb::Status& status, const std::string& doing) {
   }
 }
 
-rocksdb::Options MakeOptions(const Shape& shape,
-                             const point_get::Policy& policy) {
+rocksdb::Options MakeOptions(const Shape& shape, const reads::Policy& policy) {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy = policy.filter;
   if (shape.partition_filters) {
@@ -90,8 +89,7 @@ std::vector<std::string> MakeKeys(const Shape& shape) {
 }
 
 Costs MeasureWrites(const Shape& shape, const std::vector<std::string>& keys,
-                    const point_get::Policy& policy,
-                    const std::string& directory) {
+                    const reads::Policy& policy, const std::string& directory) {
   const rocksdb::Options options = MakeOptions(shape, policy);
   std::unique_ptr<rocksdb::DB> db;
   Check(rowbloom::OpenDb(

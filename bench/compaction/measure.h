@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/point_get/policies.h"
+#include "bench/reads/policies.h"
 
 namespace rowbloom::compaction_bench {
 
@@ -40,7 +40,7 @@ std::vector<std::string> MakeKeys(const Shape& shape);
 
 // In a new database in `directory`, which is removed.
 Costs MeasureWrites(const Shape& shape, const std::vector<std::string>& keys,
-                    const point_get::Policy& policy,
+                    const reads::Policy& policy,
                     const std::string& directory);
 
 }  // namespace rowbloom::compaction_bench

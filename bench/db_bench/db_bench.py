@@ -231,12 +231,21 @@ def summary(args, rounds, sizes):
         "format_version": 1,
         "machine": {"cpu": cpu_model(), "cores": os.cpu_count(),
                     "os": " ".join(platform.uname()[i] for i in (0, 2, 4)),
-                    "rocksdb_version": args.version},
+                    "rocksdb_version": args.version,
+                    "commit": commit(),
+                    "command": " ".join(["db_bench.py", *sys.argv[1:]])},
         "options": {field: getattr(args, field) for field in (
             "num", "reads", "rounds", "bits_per_key", "write_buffer_bytes",
             "batch_size", "seed", "policies")},
         "runs": runs,
     }
+
+
+def commit():
+    git = subprocess.run(["git", "describe", "--always", "--dirty"],
+                         cwd=os.path.dirname(__file__), text=True,
+                         capture_output=True, check=False)
+    return git.stdout.strip() or "unknown"
 
 
 def cpu_model():

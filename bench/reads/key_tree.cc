@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "key_tree.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr size_t kValueSize = 8;
+constexpr uint64_t kAbsentKeys = uint64_t{1} << 40;
+constexpr uint64_t kMissSeed = 1;
+constexpr uint64_t kKeySeed = 2;
+constexpr uint64_t kEpochSeed = 3;
+// Filters that take as many more or fewer bits per key are built again.
+constexpr double kBitsTolerance = 0.05;
+constexpr int kMostTrials = 4;
+// Wasted reads are compared with their limit after so many gets.
+constexpr uint64_t kStep = 5000;
+
+// The finalizer of splitmix64, which is one to one.
+uint64_t Mixed(uint64_t number) {
+  number += 0x9e3779b97f4a7c15u;
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
+  return number ^ (number >> 31);
+}
+
+std::vector<uint64_t> EndsOfRuns(const TreeShape& shape) {
+  std::vector<uint64_t> ends;
+  uint64_t sum = 0;
+  for (const TreeRun& run : Value(RunsOf(shape))) {
+    ends.push_back(sum += run.key_count);
+  }
+  return ends;
+}
+
+}  // namespace
+
+std::string KeyOf(uint64_t number) {
+  std::string key(sizeof(number), '\0');
+  for (size_t i = key.size(); i-- > 0; number >>= 8) {
+    key[i] = static_cast<char>(number & 0xff);
+  }
+  return key;
+}
+
+std::string ValueOf(const std::string& key) {
+  return MakeValue(key, kValueSize);
+}
+
+KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, rocksdb::Env* env)
+    : shape(tree_shape),
+      run_ends(EndsOfRuns(shape)),
+      key_count(run_ends.back()),
+      zipf(key_count),
+      // One shard has one order of use for all blocks.
+      cache(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)),
+      run_(*run),
+      env_(env) {}
+
+std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
+                                     double bits_asked) {
+  run_.progress.Begin(
+      "build " + policy + " at " + Number(bits_asked, "%.4g bits"), key_count);
+  TreeOptions options;
+  options.level_count = static_cast<int>(run_ends.size());
+  options.is_universal = shape.kind == TreeKind::kUniversal;
+  options.block_cache = cache;
+  options.env = env_;
+  auto tree = std::make_unique<Tree>(
+      options, MakeKeyPolicy(policy, bits_asked, shape), run_.NewPath(),
+      [this](int level, Database* database) { Fill(level, database); },
+      &levels);
+  run_.progress.End();
+  return tree;
+}
+
+std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
+                                         double bits_per_key,
+                                         double* bits_asked) {
+  double asked = bits_per_key;
+  double nearest_asked = asked;
+  double nearest_off = HUGE_VAL;
+  for (int trial = 1;; ++trial) {
+    auto tree = Build(policy, asked);
+    const double off = bits_per_key - tree->all.BitsPerKey();
+    if (std::abs(off) < std::abs(nearest_off)) {
+      nearest_off = off;
+      nearest_asked = asked;
+    }
+    const bool is_last = trial == kMostTrials && asked == nearest_asked;
+    if (policy == kNone || std::abs(off) <= kBitsTolerance || is_last ||
+        trial > kMostTrials) {
+      *bits_asked = asked;
+      return tree;
+    }
+    asked = trial == kMostTrials ? nearest_asked : asked + off;
+  }
+}
+
+void KeyTree::Fill(int level, Database* database) {
+  std::vector<std::string> keys;
+  for (uint64_t i = level == 1 ? 0 : run_ends[level - 2];
+       i < run_ends[level - 1]; ++i) {
+    keys.push_back(Key(i));
+  }
+  std::sort(keys.begin(), keys.end());
+  for (const std::string& key : keys) {
+    database->Put(key, ValueOf(key));
+    run_.progress.Add(1);
+  }
+}
+
+std::string KeyTree::Key(uint64_t index) const { return KeyOf(Mixed(index)); }
+
+int KeyTree::LevelOf(uint64_t index) const {
+  const auto it = std::upper_bound(run_ends.begin(), run_ends.end(), index);
+  return static_cast<int>(it - run_ends.begin()) + 1;
+}
+
+std::string KeyTree::AbsentKey(uint64_t index) const {
+  return KeyOf(Mixed(key_count + index));
+}
+
+std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,
+                            uint64_t seed) {
+  return
+      [&keys, mix, first = Scramble(seed, 0), count = uint64_t{0}]() mutable {
+        const uint64_t number = first + count++;
+        uint64_t drawn = Scramble(number, kKeySeed);
+        if (mix.popularity == Mix::kZipf) {
+          drawn = Scramble(keys.zipf.Rank(drawn),
+                           Scramble(first + count / kGetsPerEpoch, kEpochSeed));
+        }
+        const uint64_t miss = Scramble(number, kMissSeed);
+        if (std::ldexp(static_cast<double>(miss), -64) < mix.missing_share) {
+          return Get{keys.AbsentKey(drawn % kAbsentKeys), 0};
+        }
+        const uint64_t index = drawn % keys.key_count;
+        return Get{keys.Key(index), keys.LevelOf(index)};
+      };
+}
+
+void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers) {
+  rocksdb::ReadOptions options;
+  options.fill_cache = fill_cache;
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status status =
+      db->Get(options, db->DefaultColumnFamily(), get.key, &value);
+  if (!status.IsNotFound()) Check(status, "reading");
+  answers->Add(get.level == 0 ? status.IsNotFound()
+                              : status.ok() && value == ValueOf(get.key),
+               get.level == 0 ? "absent" : "present", get.key);
+}
+
+Wasted CountWasted(rocksdb::DB* db, int level_count,
+                   const std::function<Get()>& gets, uint64_t most_gets,
+                   uint64_t most_wasted, bool fill_cache, Run* run) {
+  Wasted wasted;
+  uint64_t necessary = 0;
+  std::vector<uint64_t> necessary_by_level(level_count + 1);
+  StartCounting();
+  while (wasted.gets < most_gets) {
+    const Get get = gets();
+    const uint64_t before = get.level > 0 ? DataReadsOfLevel(get.level) : 0;
+    Ask(db, get, fill_cache, &run->answers);
+    if (get.level > 0) {
+      // A get ends with the run that has its key, after one block of it, which
+      // may be cached.
+      const uint64_t needed = DataReadsOfLevel(get.level) - before;
+      necessary_by_level[get.level] += needed;
+      necessary += needed;
+    } else if (get.level == Get::kSomewhere) {
+      ++necessary;
+    }
+    run->progress.Add(1);
+    if (++wasted.gets % kStep == 0 && DataReads() - necessary >= most_wasted) {
+      break;
+    }
+  }
+  const ReadCounts counts = StopCounting(level_count);
+  wasted.reads = counts.data_reads - necessary;
+  for (int level = 0; level <= level_count; ++level) {
+    wasted.reads_by_level.push_back(counts.data_reads_by_level[level] -
+                                    necessary_by_level[level]);
+  }
+  return wasted;
+}
+
+}  // namespace rowbloom::reads

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// keys, memory, cpu, times: gets of 8-byte keys in RocksDB trees of fixed
+// shape, by how the memory of their filters is spent.
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "key_tree.h"
+#include "policies.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
+#include "run.h"
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr double kBitsPerKey = 10;  // Of all live files, and of the baseline.
+constexpr uint64_t kRepetitions = 3;
+constexpr uint64_t kMostWasted = 2000;  // A repetition ends with as many.
+constexpr uint64_t kPresentSeed = 1000;
+constexpr uint64_t kGetSeed = 2000;  // Plus the repetition.
+constexpr uint64_t kWarmUpSeed = 3000;
+
+// Compares the gets of two runs.
+bool SameMix(const Json& a, const Json& b) {
+  return a["missing_share"] == b["missing_share"] && a["mix"] == b["mix"] &&
+         a["cache_share"] == b["cache_share"];
+}
+
+std::string NameOfMix(const Json& run) {
+  return Number(100 * run["missing_share"].get<double>(),
+                "%g%% of gets absent, ") +
+         Text(run["mix"]) +
+         Number(100 * run["cache_share"].get<double>(),
+                ", %g%% of data cached");
+}
+
+std::vector<GetMix> MixesOf(Mix popularity, double cache_share) {
+  std::vector<GetMix> mixes;
+  for (const double missing : kMissingShares) {
+    mixes.push_back({missing, popularity, cache_share});
+  }
+  return mixes;
+}
+std::vector<GetMix> ColdUniform() { return MixesOf(Mix::kUniform, 0); }
+
+std::vector<GetMix> AllMixes() {
+  std::vector<GetMix> all = ColdUniform();
+  for (const auto& more : {MixesOf(Mix::kZipf, 0), MixesOf(Mix::kUniform, 0.01),
+                           MixesOf(Mix::kUniform, 0.1)}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+TreeShape ShapeOf(TreeKind kind, const Options& options) {
+  TreeShape shape;
+  shape.key_count = options.Or(options.keys, 40000, 2500000);
+  if (kind == TreeKind::kUniversal) {
+    shape.kind = kind;
+    shape.size_ratio = 2;
+    shape.level_count = 8;
+  }
+  return shape;
+}
+
+// Asks gets until the block cache holds what gets of this kind leave in it:
+// first hits until it is full, then such gets until as many blocks were read as
+// it holds.
+void WarmUp(const KeyTree& keys, rocksdb::DB* db, const GetMix& mix,
+            uint64_t cache_blocks, Run* run) {
+  constexpr uint64_t kMostGets = 1000000;
+  StartCounting();
+  const auto ask = [&](const std::function<Get()>& gets, uint64_t most,
+                       uint64_t reads) {
+    for (uint64_t i = 0; i < most && DataReads() < reads; ++i) {
+      Ask(db, gets(), /*fill_cache=*/true, &run->answers);
+      run->progress.Add(0);
+    }
+  };
+  // A read fills the cache by a block.
+  ask(GetsOf(keys, {0, mix.popularity}, kPresentSeed), 100 * cache_blocks,
+      cache_blocks);
+  ask(GetsOf(keys, mix, kWarmUpSeed), kMostGets, 2 * cache_blocks);
+  StopCounting(0);
+}
+
+Json RunJson(const Tree& tree, const GetMix& mix,
+             const std::vector<Wasted>& repetitions) {
+  Wasted sum;
+  sum.reads_by_level.resize(repetitions.front().reads_by_level.size());
+  Json counts = Json::array();
+  std::vector<double> rates;
+  for (const Wasted& one : repetitions) {
+    counts.push_back({{"gets", one.gets}, {"wasted_reads", one.reads}});
+    rates.push_back(one.PerThousand());
+    sum.gets += one.gets;
+    sum.reads += one.reads;
+    for (size_t i = 0; i < sum.reads_by_level.size(); ++i) {
+      sum.reads_by_level[i] += one.reads_by_level[i];
+    }
+  }
+  const double gets = static_cast<double>(sum.gets);
+  Json by_level;
+  for (const Level& level : tree.levels) {
+    by_level[std::to_string(level.level)] =
+        1000 * static_cast<double>(sum.reads_by_level.at(level.level)) / gets;
+  }
+  return {{"missing_share", mix.missing_share},
+          {"mix", MixName(mix.popularity)},
+          {"cache_share", mix.cache_share},
+          {"repetitions", std::move(counts)},
+          {"wasted_reads_per_1000_gets", sum.PerThousand()},
+          {"least", *std::min_element(rates.begin(), rates.end())},
+          {"most", *std::max_element(rates.begin(), rates.end())},
+          {"wasted_reads_per_1000_gets_by_level", std::move(by_level)}};
+}
+
+Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
+              uint64_t most_gets, Run* run) {
+  const bool cached = mix.cache_share != 0;
+  if (cached) {
+    const double bytes =
+        mix.cache_share * static_cast<double>(tree.all.data_bytes);
+    keys.cache->SetCapacity(static_cast<size_t>(bytes));
+    WarmUp(keys, tree.db(), mix, static_cast<uint64_t>(bytes / kBlockSizeBytes),
+           run);
+  }
+  std::vector<Wasted> repetitions;
+  for (uint64_t i = 0; i < kRepetitions; ++i) {
+    repetitions.push_back(CountWasted(
+        tree.db(), static_cast<int>(keys.run_ends.size()),
+        GetsOf(keys, mix, kGetSeed + i), most_gets, kMostWasted, cached, run));
+  }
+  keys.cache->SetCapacity(0);
+  return RunJson(tree, mix, repetitions);
+}
+
+// Adds the counts of one policy to `policies` and `runs` of `results`.
+void Count(const KeyTree& keys, const Tree& tree, const std::string& policy,
+           double bits_asked, const std::vector<GetMix>& mixes, Json* results,
+           Run* run) {
+  const uint64_t most_gets = run->options.Or(run->options.gets, 10000, 100000);
+  Json head = {{"policy", policy},
+               {"bits_asked", bits_asked},
+               {"bits_per_key", tree.all.BitsPerKey()}};
+  run->progress.Begin("ask " + policy, mixes.size() * kRepetitions * most_gets);
+  for (const GetMix& mix : mixes) {
+    Json counted = head;
+    counted.update(CountOne(keys, tree, mix, most_gets, run));
+    (*results)["runs"].push_back(std::move(counted));
+  }
+  run->progress.End();
+  Json& by_level = head["bits_per_key_by_level"];
+  for (const Level& level : tree.levels) {
+    by_level[std::to_string(level.level)] = level.BitsPerKey();
+  }
+  (*results)["policies"].push_back(std::move(head));
+}
+
+// The wasted reads of rocksdb_bloom in the same gets, if its filters take about
+// 10 bits per key.
+Json Baseline(const Json& runs, const Json& same) {
+  for (const Json& run : runs) {
+    if (run["policy"] == kBloom && SameMix(run, same) &&
+        std::abs(run["bits_per_key"].get<double>() - kBitsPerKey) < 0.5) {
+      return run["wasted_reads_per_1000_gets"];
+    }
+  }
+  return nullptr;
+}
+
+// The least that filters of this kind and memory can waste in 1,000 gets. It is
+// unknown where data blocks are cached. Where no get misses, it is that of
+// hits-only mode.
+Json Optimum(const TreeShape& shape, const Json& run) {
+  const std::string policy = Text(run["policy"]);
+  const double missing_share = run["missing_share"];
+  if (run["bits_per_key"] == 0 || run["cache_share"] != 0 ||
+      (missing_share == 0) != (policy == kHitsOnly)) {
+    return nullptr;
+  }
+  return 1000 * LeastWastedReads(policy, shape,
+                                 run["bits_per_key"].get<double>(),
+                                 missing_share);
+}
+
+void CompareRuns(const TreeShape& shape, Json* runs) {
+  for (Json& run : *runs) {
+    const double wasted = run["wasted_reads_per_1000_gets"];
+    const auto times = [wasted](const Json& reads, double factor) -> Json {
+      if (reads.is_null() || wasted == 0) return nullptr;
+      return factor * reads.get<double>() / wasted;
+    };
+    run["times_fewer_than_baseline"] = times(Baseline(*runs, run), 1);
+    run["optimum"] = Optimum(shape, run);
+    run["percent_of_optimum"] = times(run["optimum"], 100);
+  }
+}
+
+void Print(const Json& results) {
+  PrintLevels(Text(results["tree"]) + " tree, the same for every policy",
+              results["levels"]);
+  Table bits({"policy", "all", "by level"});
+  for (const Json& policy : results["policies"]) {
+    bits.Add({Text(policy["policy"]), Number(policy["bits_per_key"], "%.2f"),
+              Joined(policy["bits_per_key_by_level"], "%.1f")});
+  }
+  bits.Print("Bits per key");
+  const Json& runs = results["runs"];
+  for (const Json& first : runs) {
+    if (first["policy"] != runs[0]["policy"] ||
+        first["bits_asked"] != runs[0]["bits_asked"]) {
+      break;
+    }
+    Table table({"policy", "bits per key", "wasted / 1000", "least, most",
+                 "times fewer", "of the optimum", "by level"});
+    for (const Json& run : runs) {
+      if (!SameMix(run, first)) continue;
+      table.Add({Text(run["policy"]), Number(run["bits_per_key"], "%.2f"),
+                 Number(run["wasted_reads_per_1000_gets"], "%.3g"),
+                 Joined({run["least"], run["most"]}, "%.3g"),
+                 Times(run["times_fewer_than_baseline"]),
+                 Number(run["percent_of_optimum"], "%.0f%%"),
+                 Joined(run["wasted_reads_per_1000_gets_by_level"], "%.3g")});
+    }
+    table.Print(NameOfMix(first));
+  }
+}
+
+// The bits per key with which a policy wastes as many reads as the baseline, by
+// a line through the logarithms of wasted reads between the two measured sizes
+// around it. Null if there are no such sizes.
+Json BitsForBaseline(const Json& runs, const Json& policy, const Json& same) {
+  std::vector<std::pair<double, double>> points;  // Bits, wasted.
+  for (const Json& run : runs) {
+    if (run["policy"] == policy && SameMix(run, same)) {
+      points.emplace_back(run["bits_per_key"].get<double>(),
+                          run["wasted_reads_per_1000_gets"].get<double>());
+    }
+  }
+  std::sort(points.begin(), points.end());
+  const Json baseline = Baseline(runs, same);
+  for (size_t i = 1; i < points.size() && !baseline.is_null(); ++i) {
+    const double reads = baseline;
+    const auto& [bits, more] = points[i - 1];
+    const auto& [next_bits, less] = points[i];
+    if (more < reads || less > reads || less == more) continue;
+    if (less == 0) return next_bits;
+    const double share = std::log(more / reads) / std::log(more / less);
+    return bits + share * (next_bits - bits);
+  }
+  return nullptr;
+}
+
+Json EqualReads(const Json& runs, const std::vector<std::string>& policies) {
+  Json rows = Json::array();
+  Table table({"policy", "absent", "half absent", "present"});
+  for (const std::string& policy : policies) {
+    Json bits = Json::array();
+    for (size_t i = 0; i < std::size(kMissingShares); ++i) {
+      bits.push_back(BitsForBaseline(runs, policy, runs[i]));
+    }
+    table.Add({policy, Number(bits[0], "%.2f"), Number(bits[1], "%.2f"),
+               Number(bits[2], "%.2f")});
+    rows.push_back({{"policy", policy},
+                    {"missing_shares", kMissingShares},
+                    {"bits_per_key", std::move(bits)}});
+  }
+  table.Print("Bits per key to waste as few reads as rocksdb_bloom of 10");
+  return rows;
+}
+
+void Finish(const KeyTree& keys, Json* results) {
+  (*results)["tree"] = TreeKindName(keys.shape.kind);
+  (*results)["levels"] = keys.levels;
+  CompareRuns(keys.shape, &(*results)["runs"]);
+  Print(*results);
+}
+
+constexpr std::chrono::microseconds kDelay(100);
+constexpr uint64_t kTimedSeed = 4000;
+
+std::atomic<bool> reads_sleep = false;
+
+class SlowFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
+ public:
+  using FSRandomAccessFileOwnerWrapper::FSRandomAccessFileOwnerWrapper;
+
+  rocksdb::IOStatus Read(uint64_t offset, size_t size,
+                         const rocksdb::IOOptions& options,
+                         rocksdb::Slice* result, char* scratch,
+                         rocksdb::IODebugContext* debug) const override {
+    if (reads_sleep) std::this_thread::sleep_for(kDelay);
+    return FSRandomAccessFileOwnerWrapper::Read(offset, size, options, result,
+                                                scratch, debug);
+  }
+};
+
+class SlowFileSystem : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+
+  const char* Name() const override { return "SlowFileSystem"; }
+
+  rocksdb::IOStatus NewRandomAccessFile(
+      const std::string& name, const rocksdb::FileOptions& options,
+      std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+      rocksdb::IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSRandomAccessFile> file;
+    rocksdb::IOStatus status =
+        target()->NewRandomAccessFile(name, options, &file, debug);
+    if (status.ok()) *result = std::make_unique<SlowFile>(std::move(file));
+    return status;
+  }
+};
+
+Json TimeGets(const KeyTree& keys, rocksdb::DB* db, double missing_share,
+              uint64_t count, Run* run) {
+  const auto gets = GetsOf(keys, {missing_share, Mix::kUniform}, kTimedSeed);
+  Latencies latencies;
+  for (uint64_t i = 0; i < count; ++i) {
+    const Get get = gets();
+    const auto start = Latencies::Clock::now();
+    Ask(db, get, /*fill_cache=*/false, &run->answers);
+    latencies.Add(start, Latencies::Clock::now());
+    run->progress.Add(1);
+  }
+  return {{"missing_share", missing_share},
+          {"mean_us", latencies.MeanMicroseconds()},
+          {"p50_us", latencies.QuantileMicroseconds(0.5)},
+          {"p99_us", latencies.QuantileMicroseconds(0.99)}};
+}
+
+}  // namespace
+
+Json MeasureKeys(Run* run) {
+  Json trees = Json::array();
+  for (const TreeKind kind : {TreeKind::kLeveled, TreeKind::kUniversal}) {
+    KeyTree keys(ShapeOf(kind, run->options), run);
+    Json results;
+    for (const std::string& policy :
+         PolicyNames(kKeys, run->options.policies)) {
+      double asked = 0;
+      const auto tree = keys.BuildWith(policy, kBitsPerKey, &asked);
+      Count(keys, *tree, policy, asked,
+            kind == TreeKind::kLeveled ? AllMixes() : ColdUniform(), &results,
+            run);
+    }
+    Finish(keys, &results);
+    trees.push_back(std::move(results));
+  }
+  return {{"reads", {{"trees", std::move(trees)}}}};
+}
+
+Json MeasureMemory(Run* run) {
+  std::vector<double> axis = {1, 2, 4, 6, 8, 10, 12, 14};
+  std::vector<double> hits_only_axis = {0.2, 0.4, 0.6, 0.8, 1, 1.5};
+  if (run->options.quick) {
+    axis = {4, 6, 8, 10};
+    hits_only_axis = {0.4, 0.8};
+  }
+  const auto policies = PolicyNames(kMemory, run->options.policies);
+  KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
+  Json results;
+  for (const std::string& policy : policies) {
+    for (const double bits : policy == kHitsOnly ? hits_only_axis : axis) {
+      Count(keys, *keys.Build(policy, bits), policy, bits, ColdUniform(),
+            &results, run);
+    }
+  }
+  Finish(keys, &results);
+  results["equal_reads"] = EqualReads(results["runs"], policies);
+  return {{"memory", std::move(results)}};
+}
+
+Json MeasureCpu(Run* run) {
+  const int rounds = run->options.quick ? 1 : 5;
+  const auto policies = PolicyNames(kCpu, run->options.policies);
+  KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
+  std::vector<std::vector<double>> seconds(policies.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < policies.size(); ++i) {
+      seconds[i].push_back(
+          keys.Build(policies[i], kBitsPerKey)->build_cpu_seconds);
+    }
+  }
+  Json rows = Json::array();
+  Table table({"policy", "seconds", "least, most", "share of filters"});
+  double none = 0;
+  for (size_t i = 0; i < policies.size(); ++i) {
+    std::sort(seconds[i].begin(), seconds[i].end());
+    const double median = seconds[i][seconds[i].size() / 2];
+    if (policies[i] == kNone) none = median;
+    const double share = none == 0 ? 0 : 1 - none / median;
+    rows.push_back({{"policy", policies[i]},
+                    {"cpu_seconds", median},
+                    {"least", seconds[i].front()},
+                    {"most", seconds[i].back()},
+                    {"filter_share", share}});
+    table.Add({policies[i], Number(median, "%.3f"),
+               Joined({seconds[i].front(), seconds[i].back()}, "%.3f"),
+               Number(100 * share, "%.1f%%")});
+  }
+  table.Print("Processor time of flushes and compactions");
+  return {{"cpu", std::move(rows)}};
+}
+
+Json MeasureTimes(Run* run) {
+  // By default, Linux may sleep 50 us longer.
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  const auto env = rocksdb::NewCompositeEnv(
+      std::make_shared<SlowFileSystem>(rocksdb::FileSystem::Default()));
+  TreeShape shape;
+  shape.key_count = run->options.Or(run->options.keys, 40000, 300000);
+  const uint64_t count = run->options.Or(run->options.gets, 100, 5000);
+  KeyTree keys(shape, run, env.get());
+  Json rows = Json::array();
+  Table table({"policy", "100% absent", "50% absent", "0% absent"});
+  for (const std::string& policy : PolicyNames(kKeys, run->options.policies)) {
+    double asked = 0;
+    const auto tree = keys.BuildWith(policy, kBitsPerKey, &asked);
+    std::vector<std::string> cells = {policy};
+    run->progress.Begin("time " + policy, std::size(kMissingShares) * count);
+    reads_sleep = true;
+    for (const double missing_share : kMissingShares) {
+      Json row = TimeGets(keys, tree->db(), missing_share, count, run);
+      cells.push_back(Number(row["mean_us"], "%.1f, ") +
+                      Number(row["p50_us"], "%.1f, ") +
+                      Number(row["p99_us"], "%.1f"));
+      row["policy"] = policy;
+      rows.push_back(std::move(row));
+    }
+    reads_sleep = false;
+    run->progress.End();
+    table.Add(std::move(cells));
+  }
+  table.Print("Microseconds of a get: mean, p50, p99");
+  return {{"times", std::move(rows)}};
+}
+
+}  // namespace rowbloom::reads

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reads_bench: how many data blocks point gets read for nothing in an LSM tree,
+// by its filters. See bench/README.md.
+//
+//   reads_bench rows --json FILE
+//   reads_bench keys --quick
+//
+// Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
+#include "bench/machine.h"
+#include "bench/program.h"
+#include "policies.h"
+#include "rocksdb/version.h"
+#include "run.h"
+
+namespace rowbloom::reads {
+namespace {
+
+using Measure = Json (*)(Run*);
+
+int RunCommand(const Options& options,
+               const std::vector<std::string>& arguments, Measure measure) {
+  const bench::JsonFile json(options.json);
+  Run run(options);
+  Json results = {{"benchmark", "reads"},
+                  {"format_version", 1},
+                  {"machine", bench::MachineJson()},
+                  {"arguments", arguments}};
+  results["machine"]["rocksdb_version"] = rocksdb::GetRocksVersionAsString();
+  results.update(measure(&run));
+  results["answers_checked"] = run.answers.checked();
+  results["wrong_answers"] = run.answers.wrong();
+  std::printf("\n%zu answers checked, %zu wrong.\n",
+              size_t{run.answers.checked()}, size_t{run.answers.wrong()});
+  json.Write(results);
+  return run.answers.wrong() == 0 ? 0 : bench::kExitFailure;
+}
+
+void AddNumber(CLI::App* command, const char* name,
+               std::optional<uint64_t>* value, const char* help) {
+  command->add_option(name, *value, help)
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
+}
+
+int Main(int argc, char** argv) {
+  Options o;
+  Measure measure = nullptr;
+  CLI::App app(
+      "Data blocks that point gets read for nothing in an LSM tree, by its "
+      "filters.");
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, Measure function, const char* help) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->callback([&measure, function] { measure = function; });
+    command->add_flag("--quick", o.quick, "Small sizes: some seconds");
+    command->add_option("--json", o.json,
+                        "Also write the results to this file");
+    command->add_option(
+        "--directory", o.directory,
+        "Where to put the databases (default: a temporary directory)");
+    if (function != MeasureCpu) {
+      AddNumber(command, "--gets", &o.gets, "Of each kind, at most");
+    }
+    return command;
+  };
+  const auto add_policies = [&](Command policies, CLI::App* command) {
+    command->add_option("--policies", o.policies, "Only these")
+        ->delimiter(',')
+        ->check(CLI::IsMember(PolicyNames(policies)));
+    return command;
+  };
+  const auto add_input = [&](CLI::App* command) {
+    command
+        ->add_option("--input", o.input,
+                     "File of words, each a row with some of eight columns, or "
+                     "of row<TAB>column lines")
+        ->capture_default_str();
+    AddNumber(command, "--rows", &o.rows, "Words to load; 0: all");
+  };
+
+  CLI::App* rows =
+      add_policies(kRows, add("rows", MeasureRows, "Gets of rows and columns"));
+  add_input(rows);
+  rows->add_option("--bits_per_key", o.bits_per_key,
+                   "Bits per filter key, or a list: 8,10,16")
+      ->delimiter(',')
+      ->check(CLI::Range(1.0, 24.0));
+  rows->add_flag("--direct_reads", o.direct_reads,
+                 "Read data blocks past the system's page cache");
+
+  for (CLI::App* command :
+       {add_policies(kKeys, add("keys", MeasureKeys,
+                                "Gets of keys, at 10 bits per key")),
+        add_policies(kMemory, add("memory", MeasureMemory,
+                                  "Wasted reads by memory, and the reverse")),
+        add_policies(
+            kCpu, add("cpu", MeasureCpu, "Processor time of building filters")),
+        add_policies(kKeys, add("times", MeasureTimes,
+                                "Latency, where a read takes 100 us"))}) {
+    command->add_option("--keys", o.keys, "Keys of the tree")
+        ->check(CLI::Range(uint64_t{10000}, uint64_t{1} << 32));
+  }
+  add_policies(kGrow, add("grow", MeasureGrow,
+                          "Memory and wasted reads of trees that grow"));
+
+#ifdef ROWBLOOM_BENCH_MINI_KV
+  CLI::App* store =
+      add("mini_kv", MeasureMiniKv, "Gets of rows and columns in mini_kv");
+  add_input(store);
+  AddNumber(store, "--memtable_size_bytes", &o.memtable_size_bytes,
+            "Size at which the memtable is flushed");
+  AddNumber(store, "--file_size_bytes", &o.file_size_bytes,
+            "Data blocks of an SST that a compaction writes");
+  AddNumber(store, "--level1_size_bytes", &o.level1_size_bytes,
+            "Data blocks of level 1");
+  store
+      ->add_option("--level_ratio", o.level_ratio,
+                   "How many times larger each further level is")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100}))
+      ->capture_default_str();
+  store
+      ->add_option("--filter_cache_bytes", o.filter_cache_bytes,
+                   "Capacity of the cache of filter chunks")
+      ->capture_default_str();
+#endif
+  return bench::RunProgram("reads_bench", &app, argc, argv, [&] {
+    return RunCommand(o, {argv + 1, argv + argc}, measure);
+  });
+}
+
+}  // namespace
+}  // namespace rowbloom::reads
+
+int main(int argc, char** argv) { return rowbloom::reads::Main(argc, argv); }

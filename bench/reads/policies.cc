@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "policies.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/filter_policy.h"
+#include "rowbloom/key_codec.h"
+#include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_budget.h"
+#include "rowbloom/rocksdb_composed.h"
+
+namespace rowbloom::reads {
+namespace {
+
+using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
+
+// How the bits of filters are spread over the levels of a tree.
+enum class Spread {
+  kSame,      // The same bits per key everywhere.
+  kByLevel,   // Bits by hand for each level of this very tree.
+  kBudget,    // rowbloom's native mode.
+  kHitsOnly,  // The same, for gets that never miss.
+  kComposed,  // rowbloom's composed mode.
+};
+
+struct Entry {
+  const char* name;
+  const char* filter;  // RocksDB's or a family; "" for none.
+  unsigned commands;
+  Spread spread = Spread::kSame;
+  BloomType bloom_type = BloomType::kRow;
+  bool has_listener = false;  // NewRocksDbBudgetListener() tells live runs.
+};
+constexpr BloomType kRow = BloomType::kRow;
+constexpr BloomType kRowCol = BloomType::kRowCol;
+constexpr Entry kEntries[] = {
+    {kNone, "", kRows | kKeys | kCpu},
+    {kBloom, kBloom, kRows | kKeys | kMemory | kGrow | kCpu},
+    {kRibbon, kRibbon, kRows | kKeys | kMemory | kCpu},
+    {"rowbloom_row", "blocked_bloom", kRows},
+    {"rowbloom_rowcol", "blocked_bloom", kRows, Spread::kSame, kRowCol},
+    {"rowbloom_rowcol_fast", "fast", kRows, Spread::kSame, kRowCol},
+    {"rowbloom_rowcol_compact", "compact", kRows, Spread::kSame, kRowCol},
+    {"rocksdb_bloom_by_level", kBloom, kKeys | kMemory, Spread::kByLevel},
+    {"rocksdb_ribbon_by_level", kRibbon, kKeys, Spread::kByLevel},
+    {"composed_ribbon", kRibbon, kKeys | kMemory | kGrow | kCpu,
+     Spread::kComposed},
+    // RocksDB 7.8 does not report CompactFiles(), which makes the fixed trees,
+    // to listeners. Hence reads of these policies are measured by `grow`.
+    {"composed_listener", kRibbon, kGrow | kCpu, Spread::kComposed, kRow, true},
+    {"blocked_bloom", "blocked_bloom", kKeys | kCpu},
+    {"fast", "fast", kKeys | kCpu},
+    {"compact", "compact", kKeys | kMemory | kGrow | kCpu},
+    {"blocked_bloom_budget", "blocked_bloom", kKeys, Spread::kBudget},
+    {"fast_budget", "fast", kKeys | kCpu, Spread::kBudget},
+    {"compact_budget", "compact", kKeys | kMemory | kGrow | kCpu,
+     Spread::kBudget},
+    {"compact_listener", "compact", kGrow | kCpu, Spread::kBudget, kRow, true},
+    {kHitsOnly, "compact", kMemory, Spread::kHitsOnly},
+};
+
+const Entry& Find(const std::string& name) {
+  for (const Entry& entry : kEntries) {
+    if (name == entry.name) return entry;
+  }
+  throw std::runtime_error("unknown policy " + name);
+}
+
+bool IsRowbloom(const Entry& entry) {
+  const std::string filter = entry.filter;
+  return !filter.empty() && filter != kBloom && filter != kRibbon;
+}
+
+// Calls NewRocksDbFilterPolicy() or NewRocksDbComposedPolicy().
+template <typename New, typename Options>
+PolicyPointer Checked(New new_policy, const Options& options) {
+  rocksdb::Status error;
+  PolicyPointer policy = new_policy(options, &error);
+  if (policy == nullptr) throw std::runtime_error(error.ToString());
+  return policy;
+}
+
+// Uses another policy for each level.
+class PolicyByLevel : public rocksdb::FilterPolicy {
+ public:
+  // `levels` begins with level 1; null means no filter. Level 0 has the filters
+  // of level 1.
+  PolicyByLevel(PolicyPointer any, std::vector<PolicyPointer> levels)
+      : any_(std::move(any)), levels_(std::move(levels)) {}
+
+  const char* Name() const override { return "PolicyByLevel"; }
+  const char* CompatibilityName() const override {
+    return any_->CompatibilityName();
+  }
+  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override {
+    const int deepest = static_cast<int>(levels_.size());
+    const int level = std::clamp(context.level_at_creation, 1, deepest);
+    const PolicyPointer& policy = levels_[level - 1];
+    return policy == nullptr ? nullptr : policy->GetBuilderWithContext(context);
+  }
+  rocksdb::FilterBitsReader* GetFilterBitsReader(
+      const rocksdb::Slice& contents) const override {
+    return any_->GetFilterBitsReader(contents);
+  }
+
+ private:
+  const PolicyPointer any_;  // Reads what the others build.
+  const std::vector<PolicyPointer> levels_;
+};
+
+FilterBudgetPlan Plan(const char* filter, const TreeShape& shape,
+                      double bits_per_key, double missing_share) {
+  FilterBudgetOptions options;
+  options.memory = FilterMemory::BitsPerKey(bits_per_key);
+  options.missing_share = missing_share;
+  options.mode =
+      missing_share == 0 ? BudgetMode::kHitsOnly : BudgetMode::kBalanced;
+  return Value(PlanFilterBudget(Value(FilterCost::OfName(filter)),
+                                Value(RunsOf(shape)), options));
+}
+
+// RocksDB's filters of the same bits everywhere. `policy_bits` is in the unit
+// of the RocksDB function.
+PolicyPointer NewRocksDbFilter(const std::string& filter, double policy_bits) {
+  if (filter == kBloom) {
+    return PolicyPointer(rocksdb::NewBloomFilterPolicy(policy_bits));
+  }
+  return PolicyPointer(
+      rocksdb::NewRibbonFilterPolicy(policy_bits, /*bloom_before_level=*/-1));
+}
+
+PolicyPointer NewPolicyByLevel(const char* filter, double bits_per_key,
+                               const TreeShape& shape) {
+  constexpr double kMissingShare = 0.5;
+  constexpr double kAnyBits = 10;
+  std::vector<PolicyPointer> levels;
+  for (const RunBudget& run :
+       Plan(filter, shape, bits_per_key, kMissingShare).runs) {
+    const double bits = run.setting.policy_bits;
+    levels.push_back(bits == 0 ? nullptr : NewRocksDbFilter(filter, bits));
+  }
+  return std::make_shared<PolicyByLevel>(NewRocksDbFilter(filter, kAnyBits),
+                                         std::move(levels));
+}
+
+RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key,
+                                  const TreeShape& shape) {
+  RocksDbOptions options;
+  options.bloom_type = BloomType::kRow;  // Each key is a row.
+  options.key_codec = KeyCodec::FixedRow(sizeof(uint64_t));
+  if (entry.spread == Spread::kSame) {
+    options.policy = FilterPolicy::BitsPerKey(entry.filter, bits_per_key);
+    return options;
+  }
+  constexpr double kAnyBits = 10;
+  options.policy = FilterPolicy::BitsPerKey(entry.filter, kAnyBits);
+  options.budget = entry.spread == Spread::kHitsOnly ? BudgetMode::kHitsOnly
+                                                     : BudgetMode::kBalanced;
+  options.budget_bits_per_key = bits_per_key;
+  options.size_ratio = shape.size_ratio;
+  return options;
+}
+
+PolicyPointer NewKeyFilter(const Entry& entry, double bits_per_key,
+                           const TreeShape& shape) {
+  if (IsRowbloom(entry)) {
+    return Checked(NewRocksDbFilterPolicy,
+                   RowbloomKeyOptions(entry, bits_per_key, shape));
+  }
+  if (entry.spread == Spread::kComposed) {
+    RocksDbComposedOptions options;
+    options.bits_per_key = bits_per_key;
+    options.size_ratio = shape.size_ratio;
+    return Checked(NewRocksDbComposedPolicy, options);
+  }
+  if (entry.spread == Spread::kByLevel) {
+    return NewPolicyByLevel(entry.filter, bits_per_key, shape);
+  }
+  if (entry.filter == std::string(kBloom)) {
+    return NewRocksDbFilter(kBloom, bits_per_key);
+  }
+  return NewRocksDbFilter(
+      kRibbon,
+      Value(FilterCost::OfName(kRibbon)).ForBits(bits_per_key).policy_bits);
+}
+
+}  // namespace
+
+std::vector<std::string> PolicyNames(Command command,
+                                     const std::vector<std::string>& only) {
+  std::vector<std::string> names;
+  for (const Entry& entry : kEntries) {
+    const bool is_wanted =
+        only.empty() || std::count(only.begin(), only.end(), entry.name) != 0;
+    if ((entry.commands & command) != 0 && is_wanted) {
+      names.emplace_back(entry.name);
+    }
+  }
+  return names;
+}
+
+Policy MakeRowPolicy(const std::string& name, double bits_per_key) {
+  const Entry& entry = Find(name);
+  RocksDbOptions options;
+  options.bloom_type = entry.bloom_type;
+  options.key_codec = KeyCodec::Ordered();
+  Policy policy;
+  policy.name = name;
+  policy.is_rowbloom = IsRowbloom(entry);
+  if (policy.is_rowbloom) {
+    options.policy = FilterPolicy::BitsPerKey(entry.filter, bits_per_key);
+    policy.filter = Checked(NewRocksDbFilterPolicy, options);
+  } else if (name == kBloom) {
+    policy.filter.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
+  } else if (name == kRibbon) {
+    policy.filter.reset(rocksdb::NewRibbonFilterPolicy(bits_per_key));
+  }
+  // RocksDB's own filters answer row scans by the prefix that is the row, and
+  // Gets by the whole key. RocksDB has no extractor for rows of varying
+  // length; ours for ROW is what a user would write.
+  policy.prefix_extractor = NewRowPrefixExtractor(options);
+  return policy;
+}
+
+Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
+                     const TreeShape& shape) {
+  const Entry& entry = Find(name);
+  Policy policy;
+  policy.name = name;
+  policy.is_rowbloom = IsRowbloom(entry);
+  if (name != kNone) policy.filter = NewKeyFilter(entry, bits_per_key, shape);
+  if (entry.has_listener) {
+    policy.listeners.push_back(NewRocksDbBudgetListener());
+  }
+  return policy;
+}
+
+std::string FamilyOf(const std::string& name) {
+  return IsRowbloom(Find(name)) ? Find(name).filter : "";
+}
+
+double LeastWastedReads(const std::string& name, const TreeShape& shape,
+                        double bits_per_key, double missing_share) {
+  return Plan(Find(name).filter, shape, bits_per_key, missing_share)
+      .wasted_reads;
+}
+
+}  // namespace rowbloom::reads

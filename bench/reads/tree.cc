@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tree.h"
+
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "bench/machine.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+#include "rocksdb/table.h"
+#include "rocksdb/table_properties.h"
+#include "rocksdb_plugin/open_db.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr uint64_t kBatchCells = 1000;
+
+rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
+                                  const Policy& policy) {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy = policy.filter;
+  table.whole_key_filtering = true;
+  table.block_size = kBlockSizeBytes;
+  // Indexes and filters live in memory with their open files.
+  table.cache_index_and_filter_blocks = false;
+  table.block_cache = options.block_cache != nullptr
+                          ? options.block_cache
+                          : rocksdb::NewLRUCache(1 << 20);
+
+  rocksdb::Options rocksdb;
+  rocksdb.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  rocksdb.prefix_extractor = policy.prefix_extractor;
+  rocksdb.listeners = policy.listeners;
+  if (options.env != nullptr) rocksdb.env = options.env;
+  rocksdb.max_open_files = -1;
+  rocksdb.num_levels = options.level_count + 1;
+  if (options.is_universal) {
+    rocksdb.compaction_style = rocksdb::kCompactionStyleUniversal;
+  }
+  rocksdb.disable_auto_compactions = true;
+  rocksdb.target_file_size_base = kFileSizeBytes;
+  rocksdb.use_direct_reads = options.direct_reads;
+  if (policy.is_rowbloom) {
+    Check(CheckRocksDbOptions(rocksdb), policy.name);
+  }
+  return rocksdb;
+}
+
+uint64_t MetadataReads(const rocksdb::PerfContext& perf) {
+  return perf.index_block_read_count + perf.filter_block_read_count +
+         perf.compression_dict_block_read_count;
+}
+
+void CompactLevel0Into(int level, rocksdb::DB* db) {
+  rocksdb::ColumnFamilyMetaData meta;
+  db->GetColumnFamilyMetaData(&meta);
+  std::vector<std::string> files;
+  for (const rocksdb::SstFileMetaData& file : meta.levels.at(0).files) {
+    files.push_back(file.name);
+  }
+  if (files.empty()) {
+    throw std::runtime_error("level " + std::to_string(level) +
+                             " would be empty: give more rows or keys");
+  }
+  rocksdb::CompactionOptions compaction;
+  compaction.compression = rocksdb::kNoCompression;
+  compaction.output_file_size_limit = kFileSizeBytes;
+  Check(db->CompactFiles(compaction, files, level), "compacting");
+}
+
+}  // namespace
+
+void Check(const rocksdb::Status& status, const std::string& doing) {
+  if (!status.ok()) {
+    throw std::runtime_error(doing + ": " + status.ToString());
+  }
+}
+
+double Level::BitsPerKey() const {
+  return 8.0 * static_cast<double>(filter_bytes) / static_cast<double>(keys);
+}
+
+Level SumOf(const std::vector<Level>& levels) {
+  Level sum;
+  for (const Level& level : levels) {
+    sum.files += level.files;
+    sum.keys += level.keys;
+    sum.data_blocks += level.data_blocks;
+    sum.data_bytes += level.data_bytes;
+    sum.filter_bytes += level.filter_bytes;
+    sum.filter_keys += level.filter_keys;
+    sum.files_without_filter += level.files_without_filter;
+  }
+  return sum;
+}
+
+Json LevelsJson(const std::vector<Level>& levels) {
+  Json json = Json::array();
+  for (const Level& level : levels) {
+    json.push_back({{"level", level.level},
+                    {"files", level.files},
+                    {"keys", level.keys},
+                    {"data_blocks", level.data_blocks},
+                    {"data_bytes", level.data_bytes}});
+  }
+  return json;
+}
+
+Database::Database(const rocksdb::Options& options, std::string path)
+    : options_(options), path_(std::move(path)) {
+  options_.create_if_missing = true;
+  options_.error_if_exists = true;
+  options_.compression = rocksdb::kNoCompression;
+  options_.info_log_level = rocksdb::WARN_LEVEL;
+  Open();
+}
+
+Database::~Database() {
+  db_.reset();
+  rocksdb::DestroyDB(path_, options_);
+}
+
+void Database::Open() {
+  Check(OpenDb([&](auto* db) { return rocksdb::DB::Open(options_, path_, db); },
+               &db_),
+        "opening " + path_);
+}
+
+void Database::Put(const rocksdb::Slice& key, const rocksdb::Slice& value) {
+  Check(batch_.Put(key, value), "writing to " + path_);
+  if (batch_.Count() == kBatchCells) Write();
+}
+
+void Database::Write() {
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  Check(db_->Write(options, &batch_), "writing to " + path_);
+  batch_.Clear();
+}
+
+void Database::Flush() {
+  Write();
+  Check(db_->Flush(rocksdb::FlushOptions()), "flushing " + path_);
+}
+
+void Database::Reopen() {
+  Check(db_->Close(), "closing " + path_);
+  db_.reset();
+  options_.error_if_exists = false;
+  Open();
+}
+
+std::vector<Level> Database::ReadLevels() const {
+  rocksdb::TablePropertiesCollection properties;
+  Check(db_->GetPropertiesOfAllTables(&properties), "reading " + path_);
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  std::map<int, Level> by_number;
+  for (const rocksdb::LiveFileMetaData& file : files) {
+    const std::string name = file.db_path + file.name;
+    const auto it = properties.find(name);
+    if (it == properties.end()) {
+      throw std::runtime_error(name + ": has no table properties");
+    }
+    const rocksdb::TableProperties& table = *it->second;
+    Level& level = by_number[file.level];
+    level.level = file.level;
+    level.files += 1;
+    level.keys += table.num_entries;
+    level.data_blocks += table.num_data_blocks;
+    level.data_bytes += table.data_size;
+    level.filter_bytes += table.filter_size;
+    level.filter_keys += table.num_filter_entries;
+    level.files_without_filter += table.filter_size == 0;
+  }
+  std::vector<Level> levels;
+  for (const auto& [number, level] : by_number) levels.push_back(level);
+  return levels;
+}
+
+Tree::Tree(const TreeOptions& options, const Policy& policy,
+           const std::string& path, const FillLevel& fill, Json* shape)
+    : database(RocksDbOptionsOf(options, policy), path) {
+  // The deepest level is first: no files may be below a compaction's output.
+  for (int level = options.level_count; level >= 1; --level) {
+    fill(level, &database);
+    database.Write();
+    const double start = bench::ProcessCpuSeconds();
+    database.Flush();
+    CompactLevel0Into(level, db());
+    build_cpu_seconds += bench::ProcessCpuSeconds() - start;
+  }
+  // After reopening, all reads are from what was stored.
+  database.Reopen();
+  levels = database.ReadLevels();
+  all = SumOf(levels);
+  if (shape->is_null()) *shape = LevelsJson(levels);
+  if (*shape != LevelsJson(levels)) {
+    throw std::runtime_error("the tree of " + policy.name +
+                             " differs in shape from the others'");
+  }
+}
+
+void StartCounting() {
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::get_perf_context()->EnablePerLevelPerfContext();
+  rocksdb::get_perf_context()->Reset();
+}
+
+ReadCounts StopCounting(int level_count) {
+  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  ReadCounts counts;
+  if (MetadataReads(perf) != 0) {
+    throw std::runtime_error("indexes or filters did not stay in memory");
+  }
+  counts.data_reads = DataReads();
+  counts.filter_maybes = perf.bloom_sst_hit_count;
+  counts.filter_lookups = perf.bloom_sst_hit_count + perf.bloom_sst_miss_count;
+  counts.data_reads_by_level.assign(level_count + 1, 0);
+  counts.false_positives_by_level.assign(level_count + 1, 0);
+  for (const auto& [level, of_level] : *perf.level_to_perf_context) {
+    if (level > static_cast<uint32_t>(level_count)) continue;
+    counts.data_reads_by_level[level] = of_level.block_cache_miss_count;
+    counts.false_positives_by_level[level] =
+        of_level.bloom_filter_full_positive -
+        of_level.bloom_filter_full_true_positive;
+  }
+  return counts;
+}
+
+uint64_t DataReads() {
+  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  return perf.block_read_count - MetadataReads(perf);
+}
+
+uint64_t DataReadsOfLevel(uint32_t level) {
+  const auto& levels = *rocksdb::get_perf_context()->level_to_perf_context;
+  const auto it = levels.find(level);
+  return it == levels.end() ? 0 : it->second.block_cache_miss_count;
+}
+
+}  // namespace rowbloom::reads
