@@ -22,9 +22,9 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 # Performance
 
 `bench/tables.py` writes this page from the files of
-[bench/results](../bench/results). [bench/README.md](../bench/README.md) says how
-each program measures. Reads are counts and the same on every machine; times are
-worth comparing within one table only.
+[bench/results](../bench/results). [bench/README.md](../bench/README.md) says
+how each program measures. Reads are counts and the same on every machine;
+times are worth comparing within one table only.
 """
 
 
@@ -77,8 +77,8 @@ def wasted(run):
 
 
 def reads_keys(result):
-    yield ("Data blocks that 1,000 gets read for nothing in a RocksDB tree, with "
-           "10 bits per key for all filters together.")
+    yield ("Data blocks that 1,000 gets read for nothing in a RocksDB tree, "
+           "with 10 bits per key for all filters together.")
     for tree in result["reads"]["trees"]:
         runs = tree["runs"]
         for cached in (False, True):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh [FLAG...]: installs what is missing, builds, loads a real data set
 # into RocksDB and shows how many data-block reads each filter saves. The flags
-# are those of reads_bench rows, for example --input FILE. Leaves reads_rows.json
-# and reads_rows.svg in build/demo.
+# are those of reads_bench rows, for example --input FILE. Leaves
+# reads_rows.json and reads_rows.svg in build/demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -14,7 +14,7 @@ namespace rowbloom::cache_bench {
 
 inline constexpr size_t kChunkBytes = 128 << 10;  // As charged.
 
-// Which of the hot chunks: chunk i is asked in proportion to 1/(i+1)^theta.
+// Draws hot chunks: chunk i in proportion to 1/(i+1)^theta.
 class Zipf {
  public:
   Zipf(uint64_t chunk_count, double theta);

@@ -23,8 +23,8 @@ struct MemoOptions {
   // For each of four levels: a get of an absent row wastes four times that.
   std::string policy = "compact:target_fpr=0.0005";
   uint64_t gets = 1000000000;  // The second half is counted.
-  // Which rows are popular changes with each, or the result would hang on
-  // whether the one most popular row is a false positive.
+  // Other rows are popular in each round, or the result would hang on whether
+  // the one most popular row is a false positive.
   int rounds = 32;
 };
 

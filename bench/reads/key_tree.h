@@ -58,7 +58,7 @@ class KeyTree {
   const std::vector<uint64_t> run_ends;  // Where each run's indices end.
   const uint64_t key_count;
   const ZipfSampler zipf;
-  // Of data blocks; it has no room unless that is changed.
+  // Caches data blocks. Its capacity is 0 until a run changes it.
   const std::shared_ptr<rocksdb::Cache> cache;
   // As LevelsJson(). Null before the first tree; every tree has the same.
   Json levels;

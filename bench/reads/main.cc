@@ -63,14 +63,16 @@ int Main(int argc, char** argv) {
   const auto add = [&](const char* name, Measure function, const char* help) {
     CLI::App* command = app.add_subcommand(name, help);
     command->callback([&measure, function] { measure = function; });
-    command->add_flag("--quick", o.quick, "Small sizes: some seconds");
+    command->add_flag("--quick", o.quick,
+                      "Small sizes, which take some seconds");
     command->add_option("--json", o.json,
                         "Also write the results to this file");
     command->add_option(
         "--directory", o.directory,
         "Where to put the databases (default: a temporary directory)");
     if (function != MeasureCpu) {
-      AddNumber(command, "--gets", &o.gets, "Of each kind, at most");
+      command->add_option("--gets", o.gets, "Of each kind, at most")
+          ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
     }
     return command;
   };

@@ -25,7 +25,7 @@ enum class Spread {
   kSame,      // The same bits per key everywhere.
   kByLevel,   // Bits by hand for each level of this very tree.
   kBudget,    // rowbloom's native mode.
-  kHitsOnly,  // The same, for gets that never miss.
+  kHitsOnly,  // The native mode for gets that never miss.
   kComposed,  // rowbloom's composed mode.
 };
 
@@ -240,10 +240,6 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
     policy.listeners.push_back(NewRocksDbBudgetListener());
   }
   return policy;
-}
-
-std::string FamilyOf(const std::string& name) {
-  return IsRowbloom(Find(name)) ? Find(name).filter : "";
 }
 
 double LeastWastedReads(const std::string& name, const TreeShape& shape,

@@ -70,9 +70,6 @@ Policy MakeRowPolicy(const std::string& name, double bits_per_key);
 Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
                      const TreeShape& shape);
 
-// The family of rowbloom's filters; "" for kNone and for RocksDB's own.
-std::string FamilyOf(const std::string& name);
-
 // The fewest reads that filters of this kind can waste in a get, with so much
 // memory in all (PlanFilterBudget).
 double LeastWastedReads(const std::string& name, const TreeShape& shape,

@@ -62,6 +62,7 @@ void Table::Print(const std::string& title) const {
 void PrintLevels(const std::string& title, const Json& levels) {
   Table table({"level", "files", "keys", "data blocks", "data MB"});
   for (const Json& level : levels) {
+    if (level["files"] == 0) continue;
     table.Add({"L" + Number(level["level"], "%.0f"),
                Number(level["files"], "%.0f"), Number(level["keys"], "%.0f"),
                Number(level["data_blocks"], "%.0f"),

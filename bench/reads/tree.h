@@ -108,8 +108,9 @@ struct Tree {
 
   Database database;
   std::vector<Level> levels;
-  Level all;                     // The sum of the levels.
-  double build_cpu_seconds = 0;  // Of the process, in flushes and compactions.
+  Level all;  // The sum of the levels.
+  // Processor time that the process spent in flushes and compactions.
+  double build_cpu_seconds = 0;
 };
 
 // The reads of point gets of this thread, as RocksDB's PerfContext counts them.

@@ -60,7 +60,7 @@ enum class Query {
 inline constexpr Query kQueries[] = {Query::kAbsentRow, Query::kAbsentColumn,
                                      Query::kPresentCell, Query::kPresentRow};
 const char* QueryName(Query query);
-// By RowExists(); the others by a Get of the cell.
+// True if RowExists() answers it, false if a Get of the cell does.
 bool AsksRow(Query query);
 
 struct Cell {

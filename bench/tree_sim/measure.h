@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the filters of a simulated tree take, and what gets waste in it.
+// Measures the memory of the filters of a simulated tree, and the reads that
+// gets waste in it.
 
 #ifndef ROWBLOOM_BENCH_TREE_SIM_MEASURE_H_
 #define ROWBLOOM_BENCH_TREE_SIM_MEASURE_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An LSM tree without data: files are sets of keys, compactions are those of
-// the engines. What it is for: which filters are live in it.
+// the engines. It shows which filters are live.
 //
 //   Tree tree(options, [&](const FileFacts& f) { return budget.ForFile(f); });
 //   tree.Flush(keys);      // And all compactions that follow from it.

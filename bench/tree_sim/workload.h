@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is written into a simulated tree, flush by flush; the same for the same
-// seed.
+// Draws the keys that are written into a simulated tree, flush by flush. The
+// same seed gives the same keys.
 
 #ifndef ROWBLOOM_BENCH_TREE_SIM_WORKLOAD_H_
 #define ROWBLOOM_BENCH_TREE_SIM_WORKLOAD_H_
