@@ -228,7 +228,7 @@ def reader_harm(results, args):
         [("limit of harm", run["cache_percent"], 1) for run in runs])
 
 
-@kind("tree_sim", tree=["leveled", "lazy_leveled", "tiered"],
+@kind("tree_shapes", tree=["leveled", "lazy_leveled", "tiered"],
       missing_share=MISSING, bits_per_key=10.0)
 def tree_shapes(results, args):
     """wasted reads by the size of the tree"""

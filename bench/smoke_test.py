@@ -134,14 +134,6 @@ def check_shapes(results):
             assert by_run["times_fewer"] > 0.6 * row["levels"], row
 
 
-def check_grow(results):
-    for row in results["grow"]["runs"]:
-        reads = [mix[WASTED] for mix in row["mixes"]]
-        assert abs(reads[1] - (reads[0] + reads[2]) / 2) < 1e-6, row
-        if row["inserts"] != "append" and row["knowledge"] == "listener":
-            assert abs(row["bits_per_key"] - 10) < 1, row
-
-
 # Name -> runs: flags, a function of the results or None, plots.
 PROGRAMS = {
     "cache_bench": [
@@ -176,9 +168,7 @@ PROGRAMS = {
          check_mini_kv)],
     "rows_bench": [("--rows 500", None)],
     "scalable_memory": [("", None)],
-    "tree_sim": [
-        ("shapes --bits_per_key 10", check_shapes, "tree_shapes"),
-        ("grow --flushes 1500 --keys_per_flush 8", check_grow)],
+    "tree_shapes": [("--bits_per_key 10", check_shapes, "tree_shapes")],
 }
 
 

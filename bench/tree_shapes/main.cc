@@ -1,22 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// tree_shapes: wasted reads and memory of filters in trees of a regular shape,
+// from gigabytes to petabytes, computed from the expected rates of filters.
+//
+// Exit codes: 0 fine; 1 a failure; 2 usage.
 
-#include "shapes.h"
-
-#include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "costs.h"
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
+#include "bench/machine.h"
+#include "bench/program.h"
+#include "nlohmann/json.hpp"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/tree_shape.h"
 
-namespace rowbloom::tree_sim {
+namespace rowbloom {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::vector<double> bits_per_key = {5, 8, 10};
+  double key_bytes = 100;
+  uint32_t flush_runs = 0;
+  std::string json;  // Empty: no file.
+};
 
 // RocksDB's max_bytes_for_level_base.
 constexpr double kLevel1Bytes = 256 << 20;
@@ -32,9 +50,27 @@ T ValueOf(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
+// `name` is a family, "rocksdb_bloom" or "rocksdb_ribbon".
+const FilterCost& CostOf(const std::string& name) {
+  // The construction of a cost takes milliseconds.
+  static std::map<std::string, FilterCost> costs;
+  const auto known = costs.find(name);
+  if (known != costs.end()) return known->second;
+  return costs.emplace(name, ValueOf(FilterCost::OfName(name))).first->second;
+}
+
+// "23x"; "-" for null.
+std::string TimesText(const Json& times) {
+  if (times.is_null()) return "-";
+  char text[32];
+  std::snprintf(text, sizeof(text), times < 9.95 ? "%.1fx" : "%.0fx",
+                times.get<double>());
+  return text;
+}
+
 // Leveled, lazy-leveled and tiered trees of ten times more data with each
 // level; universal ones by their number of runs, each of half of the next.
-std::vector<TreeShape> Shapes(const ShapesOptions& options) {
+std::vector<TreeShape> Shapes(const Options& options) {
   std::vector<TreeShape> shapes;
   for (const TreeKind kind :
        {TreeKind::kLeveled, TreeKind::kLazyLeveled, TreeKind::kTiered}) {
@@ -76,7 +112,7 @@ FilterBudgetOptions OptionsFor(double missing_share, bool is_uniform,
 Json FilterJson(const std::string& name, bool is_uniform,
                 const std::vector<TreeRun>& runs, double missing_share,
                 double bits_per_key, double bloom_wasted) {
-  const FilterCost cost = CostOf(name);
+  const FilterCost& cost = CostOf(name);
   const FilterBudgetOptions options =
       OptionsFor(missing_share, is_uniform, bits_per_key);
   const FilterBudgetPlan plan = ValueOf(PlanFilterBudget(cost, runs, options));
@@ -129,9 +165,7 @@ void PrintRow(const Json& row) {
       Find(row, "compact", true)["equal_reads_bits_per_key"].get<double>());
 }
 
-}  // namespace
-
-Json ComputeShapes(const ShapesOptions& options) {
+Json ComputeShapes(const Options& options) {
   std::printf(
       "Wasted reads of 1,000 gets, and how many times fewer than with "
       "RocksDB's "
@@ -176,4 +210,32 @@ Json ComputeShapes(const ShapesOptions& options) {
           {"rows", std::move(rows)}};
 }
 
-}  // namespace rowbloom::tree_sim
+int Main(int argc, char** argv) {
+  Options o;
+  CLI::App app(
+      "Computes the wasted reads of trees of a regular shape, from gigabytes "
+      "to "
+      "petabytes.");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--bits_per_key", o.bits_per_key, "Budgets, in bits per key")
+      ->delimiter(',')
+      ->check(CLI::Range(0.1, 24.0));
+  app.add_option("--key_bytes", o.key_bytes,
+                 "Bytes of data for each key, which give the size of a tree")
+      ->check(CLI::Range(1.0, 1e9));
+  app.add_option("--flush_runs", o.flush_runs, "Files in level 0")
+      ->check(CLI::Range(0, 1000));
+  app.add_option("--json", o.json, "Also write the results to this file");
+  return bench::RunProgram("tree_shapes", &app, argc, argv, [&] {
+    const bench::JsonFile json(o.json);
+    json.Write({{"format_version", 1},
+                {"machine", bench::MachineJson()},
+                {"shapes", ComputeShapes(o)}});
+    return 0;
+  });
+}
+
+}  // namespace
+}  // namespace rowbloom
+
+int main(int argc, char** argv) { return rowbloom::Main(argc, argv); }
