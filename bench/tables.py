@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/performance.md from the results of the benchmarks.
 
-    bench/tables.py            writes docs/performance.md
-    bench/tables.py --check    exits with 1 if that would change it
+    bench/tables.py                  writes docs/performance.md
+    bench/tables.py --check          exits with 1 if that would change it
+    bench/tables.py --add NAME FILE  first copies FILE to bench/results/
 
-Each file of bench/results/ is the --json or --benchmark_out of one program. A
-program whose file is absent has no section.
+FILE is the --json or --benchmark_out of one program, NAME a key of SECTIONS. A
+name without a file has no section.
 """
 
 import json
@@ -140,10 +141,14 @@ def reads_mini_kv(result):
 def reader_precision(result):
     runs = result["precision"]["runs"]
     yield ("Wasted reads of 1,000 gets of absent rows by the memory of the "
-           "cache, in bits for each key of the tree.")
-    yield pivot(runs, "bits per key",
+           "cache, in bits for each key of the tree:")
+    bits = "bits per key"
+    yield pivot(runs, bits, lambda run: number(run["resident_bits_per_key"]),
+                policy, wasted)
+    yield "Bytes read for each get, loads of filters included:"
+    yield pivot([run for run in runs if "bytes_read_per_get" in run], bits,
                 lambda run: number(run["resident_bits_per_key"]), policy,
-                wasted)
+                lambda run: run["bytes_read_per_get"])
 
 
 def reader_harm(result):
@@ -170,7 +175,8 @@ def reader_ablation(result):
 def reader_memo(result):
     yield "Wasted reads of 1,000 gets with a memo of false positives."
     yield table(["rows", "entries", "bytes", "wasted", "times fewer"],
-                [[run["rows"], run["entries"], run["memo_bytes"],
+                [[f"Zipf {run['zipf']}" if run["zipf"] else "uniform",
+                  run["entries"], run["memo_bytes"],
                   number(wasted(run)), number(run["times_fewer"])]
                  for run in result["memo"]["runs"]])
 
@@ -191,7 +197,8 @@ def cache(result):
 def medians(result, pattern, counter):
     """{groups of `pattern` in a benchmark's name: median of the counter}"""
     samples = {}
-    for run in result["benchmarks"]:
+    for run in sorted(result["benchmarks"],
+                      key=lambda run: run["family_index"]):
         name = re.sub(r"/(process_time|real_time|iterations:\d+|repeats:\d+)",
                       "", run["run_name"])
         match = re.fullmatch(pattern, name)
@@ -236,16 +243,31 @@ def filter_bench(result):
                         lambda key: key[1], lambda key: cells[key])
 
 
+STANDARD = {"name", "run_name", "run_type", "repetitions", "repetition_index",
+            "threads", "iterations", "real_time", "cpu_time", "time_unit",
+            "family_index", "per_family_instance_index", "aggregate_name",
+            "aggregate_unit"}
+
+
 def micro(result):
-    """Every benchmark of a small program, as it is."""
-    counters = [key for key in ("time_per_lookup", "time_per_key",
-                                "time_per_question", "time_per_operation")
-                if any(key in run for run in result["benchmarks"])]
-    for counter in counters:
-        yield "Nanoseconds of each " + counter.removeprefix("time_per_") + ":"
-        cells = medians(result, "(.+)", counter)
-        yield table(["benchmark", "ns"], [[f"`{name}`", number(1e9 * value)]
-                                          for (name,), value in cells.items()])
+    """The counters of every benchmark of a program; times in nanoseconds."""
+    runs = result["benchmarks"]
+    counters = distinct(key for run in runs for key in run
+                        if key not in STANDARD)
+    values = {counter: medians(result, "(.+)", counter) for counter in counters}
+
+    def show(counter, name):
+        value = values[counter].get(name)
+        is_time = counter.startswith("time_per_") and value is not None
+        return number(1e9 * value if is_time else value)
+
+    names = distinct(name for column in values.values() for name in column)
+    yield table(["benchmark", *(f"ns {c[5:].replace('_', ' ')}"
+                                if c.startswith("time_per_")
+                                else c.replace("_", " ") for c in counters)],
+                [[f"`{name[0]}`", *(show(counter, name)
+                                    for counter in counters)]
+                 for name in names])
 
 
 SECTIONS = {
@@ -274,10 +296,31 @@ def machine_line(result):
     machine = result.get("machine") or result["context"]
     place = (f"{machine['cpu']}, {machine['cores']} cores, "
              f"{machine['compiler']}, {machine['build_type']}")
-    library = machine.get("librocksdb") or machine.get("rocksdb_version")
-    if library:
-        place += f", RocksDB {Path(str(library)).name}"
+    if "rocksdb_version" in machine:
+        native = "a native build of " if machine.get("native_rocksdb") else ""
+        place += f", {native}RocksDB {machine['rocksdb_version']}"
     return (f"`{machine['command']}` (commit {machine['commit']}; {place})")
+
+
+def add(name, path):
+    """Copies a result without the names of the host and its paths. Of Google
+    Benchmark's repetitions it keeps the medians."""
+    if name not in SECTIONS:
+        raise SystemExit(f"tables.py: no section {name}: {list(SECTIONS)}")
+    result = json.loads(Path(path).read_text(encoding="utf-8"))
+    if "context" in result:
+        context = result["context"]
+        library = Path(context.pop("rocksdb_library", ""))
+        for key in ("date", "executable", "host_name", "load_avg", "caches"):
+            context.pop(key, None)
+        if library.name:
+            context["native_rocksdb"] = not library.is_relative_to("/lib")
+        result["benchmarks"] = [
+            run for run in result["benchmarks"]
+            if run.get("aggregate_name", "median") == "median"]
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(
+        json.dumps(result, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 def page():
@@ -294,11 +337,13 @@ def page():
 
 
 def main():
-    if sys.argv[1:] not in ([], ["--check"]):
+    if len(sys.argv) == 4 and sys.argv[1] == "--add":
+        add(*sys.argv[2:])
+    elif sys.argv[1:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
     text = page()
-    if not sys.argv[1:]:
+    if sys.argv[1:] != ["--check"]:
         PAGE.write_text(text, encoding="utf-8")
         return 0
     if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:

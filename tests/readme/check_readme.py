@@ -9,7 +9,7 @@ lines from its first #include on, must stand in the pages of QUOTED_IN as a code
 block of its own, unindented; so must what the program EXAMPLE, rocksdb_rows,
 prints in docs/rocksdb.md. The pages of PACKAGES_IN must name the packages of
 those lists in scripts/packages/. The numbers of README.md's table of what
-filters save must be in bench/README.md.
+filters save must be in docs/performance.md.
 Exit code 0 when all is so, 1 with what is not.
 """
 
@@ -86,12 +86,12 @@ def main():
                     packages(root / f"scripts/packages/{name}.txt") - words):
                 problems.append(f"{page} does not name the package {package}")
     measured = set(re.findall(r"[0-9.]+[0-9]|[0-9]",
-                              (root / "bench/README.md").read_text()))
+                              (root / "docs/performance.md").read_text()))
     numbers = numbers_of_savings(readme)
     for number in numbers:
         if number not in measured and number + "0" not in measured and (
                 number.rstrip("0") not in measured):
-            problems.append(f"bench/README.md does not have README.md's "
+            problems.append(f"docs/performance.md does not have README.md's "
                             f"{number}")
     if len(numbers) < 20:
         problems.append("README.md lacks the table of what filters save")
