@@ -25,8 +25,8 @@ std::string OptionsText(const ScalableOptions& options) {
 }
 
 std::string OptionsText(const DynamicOptions& options) {
-  return absl::StrCat("layers of ", OptionsText(options.layer), ", ",
-                      options.keys_per_layer, " keys");
+  return absl::StrCat("layers of ", OptionsText(options.row), ", ",
+                      options.keys_per_row, " keys");
 }
 
 std::string OptionsText(const SplitOptions& options) {
@@ -35,8 +35,8 @@ std::string OptionsText(const SplitOptions& options) {
 }
 
 std::string OptionsText(const BalancedOptions& options) {
-  return absl::StrCat("layers of ", OptionsText(options.layer),
-                      ", in groups of ", options.group_size);
+  return absl::StrCat("layers of ", OptionsText(options.row), ", in groups of ",
+                      options.group_size);
 }
 
 std::string OptionsText(const MatrixOptions& options) {

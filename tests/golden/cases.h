@@ -131,8 +131,8 @@ inline std::vector<MemFilterCase> MemFilterCases() {
   scalable.capacity = 50;
   add("scalable", AnyFilter(*ScalableFilter::New(scalable)));
   DynamicOptions dynamic;
-  dynamic.layer = {1001, 7};
-  dynamic.keys_per_layer = 100;
+  dynamic.row = {1001, 7};
+  dynamic.keys_per_row = 100;
   add("dynamic", AnyFilter(*DynamicFilter::New(dynamic)));
   SplitOptions split;
   split.row = {1001, 7};
@@ -140,7 +140,7 @@ inline std::vector<MemFilterCase> MemFilterCases() {
   split.row_count = 4;
   add("split", AnyFilter(*SplitFilter::New(split)));
   BalancedOptions balanced;
-  balanced.layer = {1001, 7};
+  balanced.row = {1001, 7};
   add("balanced", AnyFilter(*BalancedFilter::New(balanced)));
   MatrixOptions matrix;
   matrix.row = {1001, 7};

@@ -90,8 +90,8 @@ inline std::vector<MemFilterMaker> AllMakers() {
                     }});
   makers.push_back({"dynamic", [=](uint64_t keys) {
                       DynamicOptions options;
-                      options.layer = *ShapeFor(part(keys), kFpr / 8);
-                      options.keys_per_layer = part(keys);
+                      options.row = *ShapeFor(part(keys), kFpr / 8);
+                      options.keys_per_row = part(keys);
                       return AnyFilter(*DynamicFilter::New(options));
                     }});
   makers.push_back({"split", [=](uint64_t keys) {
@@ -103,7 +103,7 @@ inline std::vector<MemFilterMaker> AllMakers() {
                     }});
   makers.push_back({"balanced", [=](uint64_t keys) {
                       BalancedOptions options;
-                      options.layer = *ShapeFor(part(keys), kFpr / 8);
+                      options.row = *ShapeFor(part(keys), kFpr / 8);
                       return AnyFilter(*BalancedFilter::New(options));
                     }});
   for (const uint32_t groups : {1, 2, 4}) {

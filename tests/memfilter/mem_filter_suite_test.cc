@@ -137,8 +137,8 @@ std::vector<std::unique_ptr<MemFilter>> LargeFilters() {
   scalable.expansion = 16;
   filters.push_back(AnyFilter(*ScalableFilter::New(scalable)));
   DynamicOptions dynamic;
-  dynamic.layer = shape;
-  dynamic.keys_per_layer = 600000;
+  dynamic.row = shape;
+  dynamic.keys_per_row = 600000;
   filters.push_back(AnyFilter(*DynamicFilter::New(dynamic)));
   SplitOptions split;
   split.row = shape;
@@ -146,7 +146,7 @@ std::vector<std::unique_ptr<MemFilter>> LargeFilters() {
   split.row_count = 2;
   filters.push_back(AnyFilter(*SplitFilter::New(split)));
   BalancedOptions balanced;
-  balanced.layer = shape;
+  balanced.row = shape;
   filters.push_back(AnyFilter(*BalancedFilter::New(balanced)));
   MatrixOptions matrix;
   matrix.row = shape;
@@ -213,8 +213,8 @@ TEST(MemFilterMemory, FiltersThatFindNoneAreNotMade) {
   scalable.max_memory_bytes = ~uint64_t{0};
   EXPECT_TRUE(is_refused(ScalableFilter::New(scalable)));
   DynamicOptions dynamic;
-  dynamic.layer = shape;
-  dynamic.keys_per_layer = 1;
+  dynamic.row = shape;
+  dynamic.keys_per_row = 1;
   EXPECT_TRUE(is_refused(DynamicFilter::New(dynamic)));
   SplitOptions split;
   split.row = shape;
@@ -222,7 +222,7 @@ TEST(MemFilterMemory, FiltersThatFindNoneAreNotMade) {
   split.row_count = 1;
   EXPECT_TRUE(is_refused(SplitFilter::New(split)));
   BalancedOptions balanced;
-  balanced.layer = shape;
+  balanced.row = shape;
   EXPECT_TRUE(is_refused(BalancedFilter::New(balanced)));
   MatrixOptions matrix;
   matrix.row = shape;

@@ -8,8 +8,7 @@
 //   absl::StatusOr<std::unique_ptr<MemFilter>> loaded = LoadMemFilter(bytes);
 //
 // The filters themselves (standard.h, concurrent.h, counting.h, scalable.h,
-// dynamic.h, split.h, balanced.h, matrix.h) have no virtual functions. Each of
-// them has:
+// rows.h) have no virtual functions. Each of them has:
 //
 //   New(options)         InvalidArgument for options out of their range,
 //                        ResourceExhausted if there is no memory for its bits.
@@ -51,14 +50,11 @@
 #include "absl/types/span.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
-#include "rowbloom/memfilter/balanced.h"
 #include "rowbloom/memfilter/concurrent.h"
 #include "rowbloom/memfilter/counting.h"
-#include "rowbloom/memfilter/dynamic.h"
-#include "rowbloom/memfilter/matrix.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
+#include "rowbloom/memfilter/rows.h"
 #include "rowbloom/memfilter/scalable.h"
-#include "rowbloom/memfilter/split.h"
 #include "rowbloom/memfilter/standard.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
