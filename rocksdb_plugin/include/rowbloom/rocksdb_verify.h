@@ -130,7 +130,7 @@ enum class RocksDbFilterState : uint8_t {
   kExpected,
   kOtherOptions,  // It is read, but was written under other options, so it may
                   // say "maybe" more often, or take more memory.
-  kForeign,      // The configured policy does not read it.
+  kForeign,       // The configured policy does not read it.
   kNone,          // There is no filter.
   kUnusable,      // The filter is damaged or of a newer format: see `status`.
   kUnreadable,    // The SST, or a block of it other than the filter, is damaged
