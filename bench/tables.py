@@ -197,8 +197,8 @@ def cache(result):
 def medians(result, pattern, counter):
     """{groups of `pattern` in a benchmark's name: median of the counter}"""
     samples = {}
-    for run in sorted(result["benchmarks"],
-                      key=lambda run: run["family_index"]):
+    for run in sorted(result["benchmarks"], key=lambda run: (
+            run["family_index"], run["per_family_instance_index"])):
         name = re.sub(r"/(process_time|real_time|iterations:\d+|repeats:\d+)",
                       "", run["run_name"])
         match = re.fullmatch(pattern, name)
@@ -251,23 +251,24 @@ STANDARD = {"name", "run_name", "run_type", "repetitions", "repetition_index",
 
 def micro(result):
     """The counters of every benchmark of a program; times in nanoseconds."""
-    runs = result["benchmarks"]
-    counters = distinct(key for run in runs for key in run
+    counters = distinct(key for run in result["benchmarks"] for key in run
                         if key not in STANDARD)
     values = {counter: medians(result, "(.+)", counter) for counter in counters}
-
-    def show(counter, name):
-        value = values[counter].get(name)
-        is_time = counter.startswith("time_per_") and value is not None
-        return number(1e9 * value if is_time else value)
-
     names = distinct(name for column in values.values() for name in column)
-    yield table(["benchmark", *(f"ns {c[5:].replace('_', ' ')}"
-                                if c.startswith("time_per_")
-                                else c.replace("_", " ") for c in counters)],
-                [[f"`{name[0]}`", *(show(counter, name)
-                                    for counter in counters)]
-                 for name in names])
+    if not any("/" in name for (name,) in names):
+        yield table(["benchmark", *(c.replace("_", " ") for c in counters)],
+                    [[f"`{name[0]}`",
+                      *(number(values[c].get(name)) for c in counters)]
+                     for name in names])
+        return
+    for counter in counters:
+        scale = 1e9 if counter.startswith("time_per_") else 1
+        unit = "Nanoseconds of each " if scale > 1 else ""
+        yield unit + counter.replace("time_per_", "").replace("_", " ") + ":"
+        yield pivot([name.rpartition("/") for (name,) in values[counter]],
+                    "benchmark", lambda parts: f"`{parts[0]}`",
+                    lambda parts: parts[2],
+                    lambda parts: scale * values[counter]["".join(parts),])
 
 
 SECTIONS = {
