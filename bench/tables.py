@@ -181,6 +181,18 @@ def reader_memo(result):
                  for run in result["memo"]["runs"]])
 
 
+def tree_shapes(result):
+    yield ("Wasted reads of 1,000 gets with 10 bits per key, by arithmetic; "
+           "`by run` spreads the bits over the runs of the tree.")
+    runs = [{**row, **found} for row in result["shapes"]["rows"]
+            if row["bits_per_key"] == 10 and row["missing_share"] > 0
+            for found in row["filters"]]
+    yield pivot(runs, "tree, levels or runs, absent",
+                lambda run: (f"{run['tree']}, {run['levels']}, "
+                             f"{run['missing_share']:.0%}"),
+                lambda run: run["filter"] + ", by run" * run["by_run"], wasted)
+
+
 def cache(result):
     yield ("Share of the accesses of hot chunks that hit, while sweeps over "
            "cold files pass through the cache.")
@@ -265,16 +277,22 @@ def micro(result):
         scale = 1e9 if counter.startswith("time_per_") else 1
         unit = "Nanoseconds of each " if scale > 1 else ""
         yield unit + counter.replace("time_per_", "").replace("_", " ") + ":"
-        yield pivot([name.rpartition("/") for (name,) in values[counter]],
-                    "benchmark", lambda parts: f"`{parts[0]}`",
-                    lambda parts: parts[2],
-                    lambda parts: scale * values[counter]["".join(parts),])
+        parts = [name.rpartition("/") for (name,) in values[counter]]
+        for threads in (False, True):
+            chosen = [part for part in parts
+                      if part[2].startswith("threads:") == threads]
+            if chosen:
+                yield pivot(chosen, "benchmark", lambda part: f"`{part[0]}`",
+                            lambda part: part[2],
+                            lambda part: scale * values[counter][
+                                "".join(part),])
 
 
 SECTIONS = {
     "reads_keys": ("Wasted reads in a RocksDB tree", reads_keys),
     "reads_memory": ("Memory for equal reads", reads_memory),
     "reads_grow": ("Trees that grow", reads_grow),
+    "tree_shapes": ("Trees by shape and size", tree_shapes),
     "reads_cpu": ("Processor time of building", reads_cpu),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
     "reads_mini_kv": ("An engine of one's own", reads_mini_kv),

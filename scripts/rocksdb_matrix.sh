@@ -20,7 +20,7 @@ github.com/facebook/rocksdb.
   tests         tests/rocksdb, the differential test aside: passed of run
   differential  random operations compared with a map: operations, how many
                 times a filter said no, wrong answers
-  point_get     wasted data-block reads per 1000 gets of absent rows, without a
+  reads     wasted data-block reads per 1000 gets of absent rows, without a
                 filter, with RocksDB's Bloom filter and with ROWCOL compact
   tool          tests/cli and tests/rocksdb/preload: passed of run
 
@@ -99,11 +99,11 @@ differential() {
   grep -q '^\[  PASSED  \] 1 test' "$log"
 }
 
-point_get() {
-  local json=$directory/point_get.json
+reads() {
+  local json=$directory/reads.json
   "$rowbloom/bench/reads/reads_bench" rows --rows 40000 --gets 3000 \
     --policies none,rocksdb_bloom,rowbloom_rowcol_compact --json "$json" \
-    >"$directory/point_get.log" 2>&1 || return 1
+    >"$directory/reads.log" 2>&1 || return 1
   python3 - "$json" <<'END'
 import json, sys
 results = json.load(open(sys.argv[1]))
@@ -162,12 +162,12 @@ check() {
   local plugin_tests=$rowbloom/tests/rocksdb
   cell tests run_tests "$plugin_tests/rocksdb_test" \
     "$plugin_tests/rocksdb_db_test" || result=
-  cell point_get point_get || result=
+  cell reads reads || result=
   cell tool tool || result=
   wait $! || result=
   printf '| %s | yes | %s | %s | %s | %s |\n' "$release" \
     "$(cat "$directory/tests.cell")" "$(cat "$directory/differential.cell")" \
-    "$(cat "$directory/point_get.cell")" "$(cat "$directory/tool.cell")" \
+    "$(cat "$directory/reads.cell")" "$(cat "$directory/tool.cell")" \
     >>"$work/table"
   [ "$result" ]
 }
@@ -187,7 +187,7 @@ mkdir -p "$work"
 : >"$work/table"
 code=0
 for path; do check "$path" || code=1; done
-echo "| RocksDB | build | tests | differential | point_get | tool |"
+echo "| RocksDB | build | tests | differential | reads | tool |"
 echo "|---|---|---|---|---|---|"
 cat "$work/table"
 exit $code

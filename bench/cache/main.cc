@@ -7,22 +7,192 @@
 //
 // Exit codes: 0 fine; 1 a failure; 2 usage.
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <list>
+#include <memory>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/container/flat_hash_map.h"
 #include "bench/json_file.h"
 #include "bench/machine.h"
 #include "bench/program.h"
-#include "hit_rate.h"
 #include "nlohmann/json.hpp"
+#include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache_bench {
 namespace {
+
+constexpr size_t kChunkBytes = 128 << 10;  // As charged.
+
+// Draws hot chunks: chunk i in proportion to 1/(i+1)^theta.
+class Zipf {
+ public:
+  Zipf(uint64_t chunk_count, double theta);
+
+  uint64_t chunk_count() const { return sums_.size(); }
+  // That of a number in [0, 1).
+  uint64_t ChunkAt(double place) const;
+  // The share of accesses that the most popular ones have: the hit rate of a
+  // cache that knows them and holds nothing else.
+  double ShareOfFirst(uint64_t chunk_count) const;
+
+ private:
+  std::vector<double> sums_;  // Element i: the shares of chunks 0 to i.
+};
+
+struct HitRateCase {
+  bool is_plain_lru = false;  // Else NewShardedLruCache()'s.
+  double cache_share = 0;     // As a share of the bytes of all hot chunks.
+  uint64_t sweep_chunks = 0;  // A sweep asks each once; 0: no sweeps.
+  double sweep_share = 0;     // As a share of all accesses.
+  uint64_t accesses = 0;      // Measured, of hot chunks.
+  uint64_t seed = 0;
+};
+
+constexpr uint64_t kChunksPerFile = 100;
+
+class PlainLru final : public FilterCache {
+ public:
+  explicit PlainLru(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+
+  Handle* Lookup(const FilterCacheKey& key) override {
+    const auto found = places_.find({key.file_id, key.chunk});
+    if (found == places_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return HandleOf(&*found->second);
+  }
+  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                 const EntryOptions& options) override {
+    entries_.push_front({{key.file_id, key.chunk}, std::move(*value)});
+    places_[entries_.front().key] = entries_.begin();
+    while (entries_.size() * options.charge_bytes > capacity_bytes_) {
+      places_.erase(entries_.back().key);
+      entries_.pop_back();
+    }
+    return HandleOf(&entries_.front());
+  }
+  // The bench holds one handle at a time, of the newest entry.
+  Value* ValueOf(Handle* handle) const override {
+    return reinterpret_cast<Entry*>(handle)->value.get();
+  }
+  void Release(Handle*) override {}
+  void Erase(const FilterCacheKey&) override {}
+  void EraseFile(uint64_t) override {}
+  void SetCapacity(size_t) override {}
+  Usage GetUsage() const override { return {}; }
+
+ private:
+  using Key = std::pair<uint64_t, uint64_t>;
+  struct Entry {
+    Key key;
+    std::unique_ptr<Value> value;
+  };
+  static Handle* HandleOf(Entry* entry) {
+    return reinterpret_cast<Handle*>(entry);
+  }
+
+  const size_t capacity_bytes_;
+  std::list<Entry> entries_;  // The newest first.
+  absl::flat_hash_map<Key, std::list<Entry>::iterator> places_;
+};
+
+class Accesses {
+ public:
+  Accesses(const Zipf& zipf, const HitRateCase& c)
+      : zipf_(zipf), random_(c.seed) {
+    const auto bytes = static_cast<size_t>(std::llround(
+        c.cache_share * static_cast<double>(zipf.chunk_count() * kChunkBytes)));
+    if (c.is_plain_lru) {
+      cache_ = std::make_unique<PlainLru>(bytes);
+    } else {
+      cache_ = NewShardedLruCache({bytes});
+    }
+  }
+
+  // Asks for a hot chunk, drawn at random. True if it was cached.
+  bool AskHot() {
+    const double place = static_cast<double>(random_() >> 11) / 0x1p53;
+    const uint64_t chunk = zipf_.ChunkAt(place);
+    return Ask({1 + chunk / kChunksPerFile, chunk % kChunksPerFile});
+  }
+
+  // Asks once for each chunk of a file that was never asked.
+  void Sweep(uint64_t chunk_count) {
+    const uint64_t file_id = FilterCache::NewFileId();
+    for (uint64_t i = 0; i < chunk_count; ++i) Ask({file_id, i});
+  }
+
+ private:
+  bool Ask(const FilterCacheKey& key) {
+    FilterCache::Handle* handle = cache_->Lookup(key);
+    const bool hit = handle != nullptr;
+    if (!hit) {
+      auto value = std::make_unique<FilterCache::Value>();
+      FilterCache::EntryOptions options;
+      options.charge_bytes = kChunkBytes;
+      options.role = FilterCacheRole::kChunk;
+      handle = cache_->Insert(key, &value, options);
+    }
+    if (handle != nullptr) cache_->Release(handle);
+    return hit;
+  }
+
+  const Zipf& zipf_;
+  std::mt19937_64 random_;
+  std::unique_ptr<FilterCache> cache_;
+};
+
+Zipf::Zipf(uint64_t chunk_count, double theta) {
+  double sum = 0;
+  for (uint64_t i = 0; i < chunk_count; ++i) {
+    sum += std::pow(static_cast<double>(i + 1), -theta);
+    sums_.push_back(sum);
+  }
+  for (double& s : sums_) s /= sum;
+}
+
+uint64_t Zipf::ChunkAt(double place) const {
+  const auto it = std::upper_bound(sums_.begin(), sums_.end(), place);
+  return std::min<uint64_t>(static_cast<uint64_t>(it - sums_.begin()),
+                            sums_.size() - 1);
+}
+
+double Zipf::ShareOfFirst(uint64_t chunk_count) const {
+  return chunk_count == 0
+             ? 0
+             : sums_[std::min(chunk_count, this->chunk_count()) - 1];
+}
+
+// The hit rate over the accesses of hot chunks, after half as many accesses
+// that are not counted.
+double HotHitRate(const Zipf& zipf, const HitRateCase& c) {
+  Accesses accesses(zipf, c);
+  const uint64_t warm_up = c.accesses / 2;
+  // Between two sweeps.
+  const double distance =
+      static_cast<double>(c.sweep_chunks) * (1 - c.sweep_share) / c.sweep_share;
+  double next_sweep = c.sweep_chunks > 0 ? distance : HUGE_VAL;
+  uint64_t hits = 0;
+  for (uint64_t i = 0; i < warm_up + c.accesses; ++i) {
+    if (static_cast<double>(i) >= next_sweep) {
+      accesses.Sweep(c.sweep_chunks);
+      next_sweep += distance;
+    }
+    const bool hit = accesses.AskHot();
+    if (i >= warm_up) hits += hit ? 1 : 0;
+  }
+  return static_cast<double>(hits) / static_cast<double>(c.accesses);
+}
 
 struct Options {
   uint64_t hot_chunks = 10000;
@@ -116,33 +286,22 @@ int Main(int argc, char** argv) {
   CLI::App app(
       "Hit rates of our cache and of a plain LRU. They are the same on every "
       "machine.");
-  app.add_option("--hot_chunks", options.hot_chunks, "Asked again and again")
-      ->check(CLI::Range(uint64_t{100}, uint64_t{10000000}))
-      ->capture_default_str();
-  app.add_option("--zipf", options.zipf, "Their exponents")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 2.0))
-      ->capture_default_str();
-  app.add_option("--cache_percent", options.cache_percent,
-                 "Capacity, of their bytes")
-      ->delimiter(',')
-      ->check(CLI::Range(0.1, 100.0))
-      ->capture_default_str();
-  app.add_option("--sweep_chunks", options.sweep_chunks,
-                 "Of a cold file, each asked once in a row")
-      ->delimiter(',')
-      ->check(CLI::Range(uint64_t{1}, uint64_t{10000000}))
-      ->capture_default_str();
-  app.add_option("--sweep_percent", options.sweep_percent,
-                 "Of all accesses, by sweeps")
-      ->delimiter(',')
-      ->check(CLI::Range(0.1, 99.0))
-      ->capture_default_str();
-  app.add_option("--accesses", options.accesses,
-                 "Of hot chunks, counted, after half as many that are not")
-      ->check(CLI::Range(uint64_t{100}, uint64_t{1000000000}))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed)->capture_default_str();
+  const auto add = [&app](const char* name, auto* values, const char* help) {
+    return app.add_option(name, *values, help)
+        ->delimiter(',')
+        ->capture_default_str();
+  };
+  add("--zipf", &options.zipf, "Exponents of the law of accesses")
+      ->check(CLI::Range(0.0, 2.0));
+  add("--cache_percent", &options.cache_percent,
+      "Capacities, by the bytes of all hot chunks")
+      ->check(CLI::Range(0.1, 100.0));
+  add("--sweep_chunks", &options.sweep_chunks,
+      "Chunks of a cold file, each asked once in a row")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{10000000}));
+  add("--sweep_percent", &options.sweep_percent,
+      "Share of all accesses that sweeps make")
+      ->check(CLI::Range(0.1, 99.0));
   app.add_option("--json", options.json, "Also write the results to this file");
   return bench::RunProgram("cache_bench", &app, argc, argv,
                            [&] { return Run(options); });

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ablation.h"
-
 #include <time.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/reader/tree.h"
+#include "measures.h"
 #include "rowbloom/filter_cache.h"
 #include "src/reader/load_policy.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "harm.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "bench/reader/tree.h"
+#include "measures.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::reader_bench {

@@ -16,15 +16,12 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "ablation.h"
 #include "bench/json_file.h"
 #include "bench/machine.h"
 #include "bench/program.h"
 #include "bench/progress.h"
-#include "harm.h"
-#include "memo.h"
+#include "measures.h"
 #include "nlohmann/json.hpp"
-#include "precision.h"
 #include "rowbloom/filter_policy.h"
 
 namespace rowbloom::reader_bench {
@@ -55,89 +52,39 @@ void AddPrecision(PrecisionOptions* o, CLI::App* app) {
   CLI::App* command = app->add_subcommand(
       "precision", "Wasted reads against the memory of filters");
   command
-      ->add_option("--keys", o->last_level_keys, "In the last of four levels")
+      ->add_option("--keys", o->last_level_keys,
+                   "Keys of the last of four levels")
       ->check(kKeys);
   command
-      ->add_option("--stored_bits_per_key", o->stored_bits_per_key,
-                   "Of compact, on disk")
-      ->check(CLI::Range(2.0, 24.0));
-  command
       ->add_option("--resident_bits_per_key", o->resident_bits_per_key,
-                   "The cache's size, by all keys")
+                   "Capacities of the cache, by the keys of all levels")
       ->delimiter(',')
       ->check(CLI::Range(0.01, 100.0));
-  command
-      ->add_option("--budget_bits_per_key", o->budget_bits_per_key,
-                   "That budget_then_less writes filters for")
-      ->check(CLI::Range(1.0, 24.0));
-  command->add_option("--gets", o->gets, "Of absent rows")->check(kCount);
+  command->add_option("--gets", o->gets, "Gets of absent rows")->check(kCount);
   command
       ->add_option("--always_gets", o->always_gets,
-                   "The same for whole_always, of which most load chunks")
+                   "Gets of whole_always, most of which load chunks")
       ->check(kCount);
 }
 
 void AddHarm(HarmOptions* o, CLI::App* app) {
   CLI::App* command = app->add_subcommand(
       "harm", "Bytes read with filters against bytes read without");
-  command->add_option("--keys", o->last_level_keys, "In the last level")
+  command->add_option("--keys", o->last_level_keys, "Keys of the last level")
       ->check(kKeys);
   command->add_option("--policies", o->policies, "Filter policies")
       ->delimiter(',')
       ->check(CheckPolicy);
   command
       ->add_option("--cache_percent", o->cache_percent,
-                   "The cache's sizes, by the bytes of all filters")
+                   "Capacities of the cache, by the bytes of all filters")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1000.0));
-  command->add_option("--gets", o->gets, "For each number")->check(kCount);
+  command->add_option("--gets", o->gets, "Gets for each number")->check(kCount);
   command
       ->add_option("--always_gets", o->always_gets,
-                   "The same for readers that always load; 0: none")
+                   "Gets of readers that always load; 0: none")
       ->check(CLI::Range(uint64_t{0}, uint64_t{10000000000}));
-}
-
-void AddMemo(MemoOptions* o, CLI::App* app) {
-  CLI::App* command = app->add_subcommand(
-      "memo", "Wasted reads that a memo of false positives leaves");
-  command->add_option("--rows", o->rows, "That are asked for; all absent")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1000000000}));
-  command->add_option("--zipf", o->zipf, "Exponents; 0: uniform")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 2.0));
-  command->add_option("--entries", o->entries, "Of the memo; the first is 0")
-      ->delimiter(',')
-      ->check(CLI::Range(uint64_t{0}, uint64_t{100000000}));
-  command->add_option("--policy", o->policy, "Of the filters")
-      ->check(CheckPolicy);
-  command
-      ->add_option("--gets", o->gets,
-                   "For each number; the second half is counted")
-      ->check(CLI::Range(uint64_t{2}, uint64_t{1000000000000}));
-  command->add_option("--rounds", o->rounds, "Each with other popular rows")
-      ->check(CLI::Range(1, 100000));
-}
-
-void AddAblation(AblationOptions* o, CLI::App* app) {
-  CLI::App* command = app->add_subcommand(
-      "ablation",
-      "Workloads that get worse without one of the rules for loads; not run "
-      "unless it is asked for");
-  command->add_option("--keys", o->harm.last_level_keys, "As of harm")
-      ->check(kKeys);
-  command->add_option("--gets", o->harm.gets, "As of harm")->check(kCount);
-  command
-      ->add_option("--precision_keys", o->precision.last_level_keys,
-                   "As of precision")
-      ->check(kKeys);
-  command->add_option("--precision_gets", o->precision.gets, "As of precision")
-      ->check(kCount);
-  command
-      ->add_option("--worse_percent", o->worse_percent,
-                   "Workloads that get worse by more are listed")
-      ->check(CLI::Range(0.0, 1000.0));
-  command->add_option("--rounds", o->rounds, "Of the times")
-      ->check(CLI::Range(1, 1000));
 }
 
 // Before the flags are read, so that these may say otherwise.
@@ -191,25 +138,29 @@ int Main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--quick") == 0) MakeQuick(&o);
   }
   CLI::App app(
-      "What readers of filter blocks keep in memory, and what they read.\nAll "
-      "are counts, the same on every machine. Without a command: all.");
+      "Memory and reads of readers of filter blocks.\nAll are counts, the same "
+      "on "
+      "every machine. Without a command: all but ablation.");
   app.fallthrough();
   app.require_subcommand(0, 0);
   app.option_defaults()->always_capture_default();
-  app.add_option("--seed", o.seed, "Of the rows that are asked for");
+  app.add_option("--seed", o.seed, "Seed of the rows that are asked for");
   app.add_option("--json", o.json, "Also write the results to this file");
   app.add_flag("--quick", o.quick, "Small trees and few gets: a few seconds");
   app.add_option("--chunk_size_bytes", o.chunk_size_bytes,
-                 "Of filters, in precision, harm and ablation")
+                 "Size of filter chunks in precision, harm and ablation")
       ->check(CLI::Range(4096, 1 << 24));
   app.add_option("--without", o.without,
-                 "Rules for loads that are switched off, but not in ablation")
+                 "Rules for loads to switch off, but not in ablation")
       ->delimiter(',')
       ->check(CLI::IsMember(RuleNames()));
   AddPrecision(&o.precision, &app);
   AddHarm(&o.harm, &app);
-  AddMemo(&o.memo, &app);
-  AddAblation(&o.ablation, &app);
+  app.add_subcommand("memo",
+                     "Wasted reads that a memo of false positives leaves");
+  app.add_subcommand("ablation",
+                     "Workloads that get worse without one of the rules for "
+                     "loads; not run unless it is asked for");
   return bench::RunProgram("reader_bench", &app, argc, argv, [&] {
     o.precision.seed = o.harm.seed = o.memo.seed = o.seed;
     o.ablation.precision.seed = o.ablation.harm.seed = o.seed;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "memo.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "bench/reader/tree.h"
+#include "measures.h"
 #include "rowbloom/false_positive_memo.h"
 #include "rowbloom/filter_cache.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "precision.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "bench/reader/tree.h"
+#include "measures.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"

@@ -71,13 +71,13 @@ int Main(int argc, char** argv) {
         "--directory", o.directory,
         "Where to put the databases (default: a temporary directory)");
     if (function != MeasureCpu) {
-      command->add_option("--gets", o.gets, "Of each kind, at most")
+      command->add_option("--gets", o.gets, "Gets of each kind, at most")
           ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
     }
     return command;
   };
   const auto add_policies = [&](Command policies, CLI::App* command) {
-    command->add_option("--policies", o.policies, "Only these")
+    command->add_option("--policies", o.policies, "Policies to measure")
         ->delimiter(',')
         ->check(CLI::IsMember(PolicyNames(policies)));
     return command;
@@ -98,8 +98,6 @@ int Main(int argc, char** argv) {
                    "Bits per filter key, or a list: 8,10,16")
       ->delimiter(',')
       ->check(CLI::Range(1.0, 24.0));
-  rows->add_flag("--direct_reads", o.direct_reads,
-                 "Read data blocks past the system's page cache");
 
   for (CLI::App* command :
        {add_policies(kKeys, add("keys", MeasureKeys,

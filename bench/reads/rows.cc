@@ -110,12 +110,9 @@ class RowsBench {
     }
     std::printf(
         "\nReads are counted by RocksDB. Data blocks are not cached; indexes "
-        "and filters are\nin memory. Times are with files in %s.\n",
-        run_.options.direct_reads ? "no cache" : "the system's page cache");
+        "and filters are\nin memory.\n");
     return {{"options",
-             {{"gets", gets_},
-              {"bits_per_key", run_.options.bits_per_key},
-              {"direct_reads", run_.options.direct_reads}}},
+             {{"gets", gets_}, {"bits_per_key", run_.options.bits_per_key}}},
             {"tree",
              {{"input", run_.options.input},
               {"rows", data_.row_count()},
@@ -194,7 +191,6 @@ class RowsBench {
                         data_.cell_count());
     TreeOptions options;
     options.level_count = kLevelCount;
-    options.direct_reads = run_.options.direct_reads;
     auto tree = std::make_unique<Tree>(
         options, MakeRowPolicy(name, bits), run_.NewPath(),
         [this](int level, Database* database) { Fill(level, database); },
@@ -226,10 +222,8 @@ class RowsBench {
     rocksdb::ReadOptions options;
     options.fill_cache = false;
     rocksdb::PinnableSlice value;
-    Latencies latencies;
     StartCounting();
     for (const Cell& cell : list.cells) {
-      const auto start = Latencies::Clock::now();
       bool found = false;
       if (asks_row) {
         Check(rows.RowExists(options, cell.row, &found), "reading");
@@ -239,7 +233,6 @@ class RowsBench {
         if (!status.IsNotFound()) Check(status, "reading");
         found = status.ok();
       }
-      latencies.Add(start, Latencies::Clock::now());
       bool is_right = found == is_present;
       if (is_right && list.query == Query::kPresentCell) {
         is_right =
@@ -273,9 +266,7 @@ class RowsBench {
             {"wasted_reads_per_1000_gets",
              1000 * (reads - static_cast<double>(necessary)) / gets},
             {"fpr", fpr},
-            {"false_positives_per_1000_gets_by_level", by_level},
-            {"p50_us", latencies.QuantileMicroseconds(0.50)},
-            {"p99_us", latencies.QuantileMicroseconds(0.99)}};
+            {"false_positives_per_1000_gets_by_level", by_level}};
   }
 
   static void Print(const Json& runs, double bits_per_key) {
@@ -289,7 +280,7 @@ class RowsBench {
     for (const Query query : kReportedQueries) {
       Table table({"policy", "mix", "filter MB", "bits asked", "bits/key",
                    "reads/get", "fewer", "wasted/1000", "fpr",
-                   "false pos./1000 by level", "p50 us", "p99 us"});
+                   "false pos./1000 by level"});
       for (const Mix mix : kMixes) {
         for (const Json& run : runs) {
           if (run["query"] != QueryName(query) || run["mix"] != MixName(mix)) {
@@ -304,8 +295,7 @@ class RowsBench {
                Number(run["times_fewer_reads_than_none"], "%.1fx"),
                Number(run["wasted_reads_per_1000_gets"], "%.1f"),
                Percent(run["fpr"]),
-               Joined(run["false_positives_per_1000_gets_by_level"], "%.1f"),
-               Number(run["p50_us"], "%.1f"), Number(run["p99_us"], "%.1f")});
+               Joined(run["false_positives_per_1000_gets_by_level"], "%.1f")});
         }
       }
       table.Print(std::string(QueryName(query)) +

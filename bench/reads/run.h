@@ -92,7 +92,6 @@ struct Options {
   std::optional<uint64_t> rows;  // 0: all.
   // rows
   std::vector<double> bits_per_key = {10};
-  bool direct_reads = false;
   // keys, memory, cpu, times
   std::optional<uint64_t> keys;
   // mini_kv

@@ -44,7 +44,6 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
   }
   rocksdb.disable_auto_compactions = true;
   rocksdb.target_file_size_base = kFileSizeBytes;
-  rocksdb.use_direct_reads = options.direct_reads;
   if (policy.is_rowbloom) {
     Check(CheckRocksDbOptions(rocksdb), policy.name);
   }

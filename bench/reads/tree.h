@@ -87,7 +87,6 @@ class Database {
 struct TreeOptions {
   int level_count = 4;
   bool is_universal = false;
-  bool direct_reads = false;
   // For data blocks alone. Null: a cache that stays empty if gets do not fill
   // it.
   std::shared_ptr<rocksdb::Cache> block_cache;

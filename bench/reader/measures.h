@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measurements of reader_bench. Each prints a table; HarmOptions one for
+// each policy.
+
+#ifndef ROWBLOOM_BENCH_READER_MEASURES_H_
+#define ROWBLOOM_BENCH_READER_MEASURES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/progress.h"
+#include "nlohmann/json.hpp"
+
+namespace rowbloom::reader_bench {
+
+// Wasted reads of absent rows against the memory of filters: readers that keep
+// as many fingerprint bits of each chunk as pay, beside the computed optimum,
+// ways to keep whole chunks, and filters that were written for the memory.
+struct PrecisionOptions {
+  uint64_t seed = 1;
+  uint64_t last_level_keys = 20000000;
+  int level_count = 4;
+  double stored_bits_per_key = 14;
+  // Bits per key for which budget_then_less writes filters.
+  double budget_bits_per_key = 10;
+  uint32_t chunk_size_bytes = 128 << 10;
+  // The cache's size by all keys of the tree: chunks, indexes and overheads.
+  std::vector<double> resident_bits_per_key = {1, 2, 3,  4,  5,  6,
+                                               7, 8, 10, 12, 14, 15};
+  uint64_t gets = 10000000;      // For absent rows.
+  uint64_t always_gets = 20000;  // Fewer: each loads chunks.
+  // Measures late_bound alone and prints nothing.
+  bool late_bound_only = false;
+};
+
+nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
+                                        bench::Progress* progress);
+
+// Bytes read with filters, loads of filters included, against bytes read
+// without, at every size of the cache.
+struct HarmOptions {
+  uint64_t seed = 1;
+  uint64_t last_level_keys = 2000000;
+  std::vector<std::string> policies = {"blocked_bloom:bits_per_key=10",
+                                       "fast:bits_per_key=10",
+                                       "compact:bits_per_key=14"};
+  // As percent of the bytes of all filters; above 100 for indexes and
+  // overheads.
+  std::vector<double> cache_percent = {0, 1, 3, 10, 30, 60, 100, 150};
+  uint64_t gets = 8000000;
+  uint64_t always_gets = 4000;  // Fewer: most load chunks. 0: none.
+  uint32_t chunk_size_bytes = 128 << 10;
+  bool prints = true;
+};
+
+nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
+                                   bench::Progress* progress);
+
+// Wasted reads that a memo of false positives leaves, where absent rows are
+// asked for again and again.
+struct MemoOptions {
+  uint64_t seed = 1;
+  uint64_t rows = 10000000;  // That are asked for; all are absent.
+  std::vector<double> zipf = {0.99, 0.8, 0};  // 0: uniform.
+  std::vector<uint64_t> entries = {0, 2000, 10000};
+  // For each of four levels: a get of an absent row wastes four times that.
+  std::string policy = "compact:target_fpr=0.0005";
+  uint64_t gets = 1000000000;  // The second half is counted.
+  // Other rows are popular in each round, or the result would hang on whether
+  // the one most popular row is a false positive.
+  int rounds = 32;
+};
+
+nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
+                                   bench::Progress* progress);
+
+// The workloads that get worse if one of the rules by which readers load chunks
+// is switched off.
+struct AblationOptions {
+  AblationOptions();
+
+  HarmOptions harm;
+  PrecisionOptions precision;
+  // Workloads that get worse by more are listed.
+  double worse_percent = 5;
+  // For the processor time of lookups that load nothing.
+  uint64_t lookups = 1000000;
+  int rounds = 11;
+};
+
+// The rules of src/reader/load_policy.h.
+std::vector<std::string> RuleNames();
+// For the rest of the process, or until SwitchAllOn().
+void SwitchOff(const std::string& rule);
+void SwitchAllOn();
+
+nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
+                                       bench::Progress* progress);
+
+}  // namespace rowbloom::reader_bench
+
+#endif  // ROWBLOOM_BENCH_READER_MEASURES_H_
