@@ -20,7 +20,7 @@ github.com/facebook/rocksdb.
   tests         tests/rocksdb, the differential test aside: passed of run
   differential  random operations compared with a map: operations, how many
                 times a filter said no, wrong answers
-  reads     wasted data-block reads per 1000 gets of absent rows, without a
+  reads         wasted data-block reads per 1000 gets of absent rows, without a
                 filter, with RocksDB's Bloom filter and with ROWCOL compact
   tool          tests/cli and tests/rocksdb/preload: passed of run
 
