@@ -26,10 +26,10 @@ constexpr uint64_t kWindows = 40;
 // Within this of the last rate counts as there.
 constexpr double kConverged = 1.1;
 
-// The filters of a level as if their columns could be cut anywhere.
+// The filters of a level as if their planes could be cut anywhere.
 struct LevelFilters {
-  double bits_per_column = 0;  // Over all chunks.
-  double columns = 0;          // x columns have the rate 2^-x.
+  double bits_per_plane = 0;  // Over all chunks.
+  double planes = 0;          // x planes have the rate 2^-x.
 };
 
 LevelFilters FiltersOf(const std::string& block, const FilterReader& reader) {
@@ -51,15 +51,15 @@ LevelFilters FiltersOf(const std::string& block, const FilterReader& reader) {
     keys += chunk_keys;
     false_keys += chunk_keys * view->expected_fpr();
   }
-  const double columns = std::log2(keys / false_keys);
-  return {bits / columns, columns};
+  const double planes = std::log2(keys / false_keys);
+  return {bits / planes, planes};
 }
 
-// Columns that the optimum keeps of a level: the saving of a little more,
+// Planes that the optimum keeps of a level: the saving of a little more,
 // ln(2) 2^-x, is for each bit the same for all levels between none and all.
-double ColumnsAt(const LevelFilters& level, double log2_price) {
-  return std::clamp(log2_price - std::log2(level.bits_per_column), 0.0,
-                    level.columns);
+double PlanesAt(const LevelFilters& level, double log2_price) {
+  return std::clamp(log2_price - std::log2(level.bits_per_plane), 0.0,
+                    level.planes);
 }
 
 // The least wasted reads of a get that filters of so many bits can have.
@@ -70,13 +70,13 @@ double LeastWastedReads(const std::vector<LevelFilters>& levels, double bits) {
     const double middle = (low + high) / 2;
     double used = 0;
     for (const LevelFilters& level : levels) {
-      used += level.bits_per_column * ColumnsAt(level, middle);
+      used += level.bits_per_plane * PlanesAt(level, middle);
     }
     (used > bits ? high : low) = middle;
   }
   double wasted = 0;
   for (const LevelFilters& level : levels) {
-    wasted += std::exp2(-ColumnsAt(level, low));
+    wasted += std::exp2(-PlanesAt(level, low));
   }
   return wasted;
 }
@@ -198,27 +198,27 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
   const auto keys = static_cast<double>(tree.key_count());
 
   std::vector<LevelFilters> levels;
-  double bits_per_column = 0;
+  double bits_per_plane = 0;
   double stored_bits = 0;
   {
     const OpenTree open(&tree, {});
     for (size_t i = 0; i < tree.level_count(); ++i) {
       levels.push_back(FiltersOf(tree.block(i), open.reader(i)));
-      bits_per_column += levels.back().bits_per_column;
-      stored_bits += levels.back().bits_per_column * levels.back().columns;
+      bits_per_plane += levels.back().bits_per_plane;
+      stored_bits += levels.back().bits_per_plane * levels.back().planes;
     }
   }
   const bool prints = !options.late_bound_only;
   if (prints) {
     std::printf(
         "\nPrecision: %zu levels, %.4g keys, %.2f bits per key stored, %.3f "
-        "for each column.\nWasted reads for each 1000 gets of absent rows, and "
+        "for each plane.\nWasted reads for each 1000 gets of absent rows, and "
         "loads of chunks;\nbytes read for each get.\n\n"
         "| cache, bits/key | optimum | late_bound | ratio | loads | bytes | "
         "settled after gets | whole_always | loads | bytes | whole_kept | "
         "bytes | written_by_budget | budget_then_less |\n"
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-        tree.level_count(), keys, stored_bits / keys, bits_per_column / keys);
+        tree.level_count(), keys, stored_bits / keys, bits_per_plane / keys);
     std::fflush(stdout);
   }
 
@@ -289,7 +289,7 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
           {"level_keys", shape.level_keys},
           {"chunk_size_bytes", shape.chunk_size_bytes},
           {"stored_bits_per_key", stored_bits / keys},
-          {"bits_per_key_and_column", bits_per_column / keys},
+          {"bits_per_key_and_plane", bits_per_plane / keys},
           {"runs", runs}};
 }
 

@@ -132,9 +132,10 @@ absl::Status VerifyUnits(const FilterDescriptor& descriptor,
 // In how many steps a filter can be made weaker and smaller in memory, without
 // building it again. The first steps are a filter of their own; each further
 // step adds bytes and removes false positives. The steps of compact are its
-// columns: each halves the rate (the last by less, if not all segments have
-// that column). A filter whose family has no such steps, or whose descriptor
-// its family refuses, is one step; always_maybe has none.
+// planes, of one fingerprint bit each: each halves the rate (the last by less,
+// if not all segments have that plane). A filter whose family has no such
+// steps, or whose descriptor its family refuses, is one step; always_maybe has
+// none.
 //
 //   const FilterDescriptor cut = FilterAtStep(stored, steps);
 //   // Its first cut.unit_count units, loaded and checked against `stored`:

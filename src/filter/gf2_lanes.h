@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Systems of linear equations over GF(2), four side by side, bit-sliced: one
-// word holds one column (a coefficient, or one bit of the right-hand sides) of
-// up to 64 rows of one system, and one Lanes holds that word of four systems.
-// An operation on Lanes serves 64 rows of four systems, without a branch.
+// word holds one plane (a coefficient, or one bit of the right-hand sides) of
+// up to 64 equations of one system, and one Lanes holds that word of four
+// systems. An operation on Lanes serves 64 equations of four systems, without a
+// branch.
 //
 // For kernel files (CONTRIBUTING.md, "Kernels"): everything here has internal
 // linkage, and compiles to the instructions of the file that includes it.
@@ -26,7 +27,7 @@ namespace rowbloom::filter {
 namespace {
 
 constexpr uint32_t kLanes = 4;
-constexpr uint32_t kMaxRows = 64;
+constexpr uint32_t kMaxEquations = 64;
 
 // May alias words in memory that are written one by one.
 typedef uint64_t Lanes __attribute__((vector_size(32), may_alias));
@@ -35,10 +36,10 @@ typedef int64_t SignedLanes __attribute__((vector_size(32)));
 // The index of the low one of the two 32-bit halves of a word in memory.
 constexpr uint32_t kLowHalf = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0;
 
-// All ones in the lanes where `column` has the one bit of `pivot`, or where
+// All ones in the lanes where `plane` has the one bit of `pivot`, or where
 // `pivot` is 0.
-inline __attribute__((always_inline)) Lanes Holds(Lanes column, Lanes pivot) {
-  return reinterpret_cast<Lanes>((column & pivot) == pivot);
+inline __attribute__((always_inline)) Lanes Holds(Lanes plane, Lanes pivot) {
+  return reinterpret_cast<Lanes>((plane & pivot) == pivot);
 }
 
 // All ones in the lanes where `a` is not 0.
@@ -67,70 +68,75 @@ inline void Transpose(Lanes* words) {
   }
 }
 
-// Takes 64 rows of kBits bits: row kBits * j + i in the j-th field of kBits
-// bits, from the lowest, of words[i]. Gives columns: bit r of words[c] is bit c
-// of row r. A second call undoes it.
+// Takes 64 equations of kBits bits: equation kBits * j + i in the j-th field of
+// kBits bits, from the lowest, of words[i]. Gives planes: bit r of words[c] is
+// bit c of equation r. A second call undoes it.
 template <uint32_t kBits = 32>
-inline void RowsToColumns(Lanes* words) {
+inline void EquationsToPlanes(Lanes* words) {
   Transpose<kBits, 1>(words);
 }
 
-// Eliminates the next kBlock columns together, so that the others are loaded
+// Eliminates the next kBlock planes together, so that the others are loaded
 // and stored less often.
 template <uint32_t kBlock>
-inline __attribute__((always_inline)) Lanes EliminateBlock(
-    Lanes* columns, uint32_t first, uint32_t column_count, Lanes rows,
-    Lanes* pivots) {
-  // A column takes others[b] where its pivot row pivot[b] has a 1.
+inline __attribute__((always_inline)) Lanes EliminateBlock(Lanes* planes,
+                                                           uint32_t first,
+                                                           uint32_t plane_count,
+                                                           Lanes equations,
+                                                           Lanes* pivots) {
+  // A plane takes others[b] where its pivot equation pivot[b] has a 1.
   Lanes pivot[kBlock];
   Lanes others[kBlock];
-  const auto add = [&](Lanes column, uint32_t blocks)
+  const auto add = [&](Lanes plane, uint32_t blocks)
       __attribute__((always_inline)) {
-    Lanes sum = column;
+    Lanes sum = plane;
     ROWBLOOM_UNROLL
     for (uint32_t b = 0; b < blocks; ++b) {
-      sum ^= others[b] & Holds(column, pivot[b]);
+      sum ^= others[b] & Holds(plane, pivot[b]);
     }
     return sum;
   };
   ROWBLOOM_UNROLL
   for (uint32_t b = 0; b < kBlock; ++b) {
-    const Lanes column = add(columns[first + b], b);
-    const Lanes candidates = column & rows;
+    const Lanes plane = add(planes[first + b], b);
+    const Lanes candidates = plane & equations;
     pivot[b] = candidates & -candidates;
-    rows ^= pivot[b];
+    equations ^= pivot[b];
     pivots[first + b] = pivot[b];
-    const Lanes new_others = (column ^ pivot[b]) & NonZero(pivot[b]);
-    // Adding an earlier row to this one adds this one to the others.
+    const Lanes new_others = (plane ^ pivot[b]) & NonZero(pivot[b]);
+    // Adding an earlier equation to this one adds this one to the others.
     ROWBLOOM_UNROLL
     for (uint32_t e = 0; e < b; ++e) {
       others[e] ^= new_others & Holds(others[e], pivot[b]);
     }
     others[b] = new_others;
   }
-  for (uint32_t j = first + kBlock; j < column_count; ++j) {
-    columns[j] = add(columns[j], kBlock);
+  for (uint32_t j = first + kBlock; j < plane_count; ++j) {
+    planes[j] = add(planes[j], kBlock);
   }
-  return rows;
+  return equations;
 }
 
-// Solves columns[0 .. pivot_count - 1] for the rows in `rows`, by Gauss-Jordan
-// elimination. pivots[i] is the bit of column i's pivot row, or 0; returns the
-// rows that are not pivot rows. The later columns, up to column_count, then
-// hold the reduced rows: a pivot row is 1 in its own pivot column and 0 in the
-// others, any other row is 0 in all. The first pivot_count columns are used up.
+// Solves planes[0 .. pivot_count - 1] for the equations in `equations`, by
+// Gauss-Jordan elimination. pivots[i] is the bit of plane i's pivot equation,
+// or 0; returns the equations that are not pivot equations. The later planes,
+// up to plane_count, then hold the reduced equations: a pivot equation is 1 in
+// its own pivot plane and 0 in the others, any other equation is 0 in all. The
+// first pivot_count planes are used up.
 //
-// The order of the rows does not change which columns have a pivot.
-inline Lanes Eliminate(Lanes* columns, uint32_t pivot_count,
-                       uint32_t column_count, Lanes rows, Lanes* pivots) {
+// The order of the equations does not change which planes have a pivot.
+inline Lanes Eliminate(Lanes* planes, uint32_t pivot_count,
+                       uint32_t plane_count, Lanes equations, Lanes* pivots) {
   uint32_t first = 0;
   for (; first + 4 <= pivot_count; first += 4) {
-    rows = EliminateBlock<4>(columns, first, column_count, rows, pivots);
+    equations =
+        EliminateBlock<4>(planes, first, plane_count, equations, pivots);
   }
   for (; first < pivot_count; ++first) {
-    rows = EliminateBlock<1>(columns, first, column_count, rows, pivots);
+    equations =
+        EliminateBlock<1>(planes, first, plane_count, equations, pivots);
   }
-  return rows;
+  return equations;
 }
 
 }  // namespace

@@ -507,7 +507,7 @@ TEST_F(CliTest, InspectShowsTheUnitsOfACompactFilter) {
   EXPECT_NEAR(file["expected_fpr"].get<double>(), 0.0005, 0.00005);
   for (const Json& chunk : file["chunks"]) {
     EXPECT_EQ(chunk["family"], "compact");
-    // The chunk has eleven columns; a unit has up to four.
+    // The chunk has eleven planes; a unit has up to four.
     EXPECT_EQ(chunk["unit_count"], 3);
     EXPECT_EQ(chunk["unit_size_bytes"].size(), 3U);
     uint64_t size_bytes = 0;

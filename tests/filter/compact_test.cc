@@ -26,9 +26,9 @@ EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
   return builder->Finish();
 }
 
-// Returns the bits per key of this many whole columns.
-double BitsOfColumns(int columns) {
-  return BitsPerKeyFor(kCompactFamily, std::ldexp(1, -columns));
+// Returns the bits per key of this many whole planes.
+double BitsOfPlanes(int planes) {
+  return BitsPerKeyFor(kCompactFamily, std::ldexp(1, -planes));
 }
 
 FilterView View(const EncodedFilter& filter) {
@@ -69,17 +69,17 @@ bool MayContainByTheSpecification(const EncodedFilter& filter,
       first += layout.homes[layer] + 1;
       continue;
     }
-    const uint64_t row = Mix64(digest, seed);
-    const uint64_t fingerprint = (row * 0xbb67ae8584caa73bu) >> 32;
-    const auto columns_of = [&](uint64_t s) {
-      return layout.columns.lean + (s < layout.rich_segments());
+    const uint64_t equation = Mix64(digest, seed);
+    const uint64_t fingerprint = (equation * 0xbb67ae8584caa73bu) >> 32;
+    const auto planes_of = [&](uint64_t s) {
+      return layout.planes.lean + (s < layout.rich_segments());
     };
-    const uint32_t columns =
-        std::min(columns_of(segment), columns_of(segment + 1));
-    for (uint32_t c = 0; c < columns; ++c) {
+    const uint32_t planes =
+        std::min(planes_of(segment), planes_of(segment + 1));
+    for (uint32_t c = 0; c < planes; ++c) {
       uint32_t parity = 0;
       for (uint32_t slot = 0; slot < 64; ++slot) {
-        if ((row >> slot & 1) == 0) continue;
+        if ((equation >> slot & 1) == 0) continue;
         const uint64_t s = segment + slot / 32;
         const uint64_t at =
             layout.SegmentOffset(c / 4, s) + 4 * (c % 4) + slot % 32 / 8;
@@ -109,7 +109,7 @@ TEST(Compact, LookupsAnswerAsSpecified) {
 }
 
 TEST(Compact, TheSmallestFilterHasTheseBytes) {
-  const EncodedFilter filter = Build(BitsOfColumns(4), {DigestBytes("row")});
+  const EncodedFilter filter = Build(BitsOfPlanes(4), {DigestBytes("row")});
   std::string descriptor;
   filter.descriptor.AppendTo(&descriptor);
   // docs/filter_families.md shows the same bytes.
@@ -141,7 +141,7 @@ TEST(Compact, RandomKeysAllFindRoom) {
   for (int i = 0; i < 300; ++i) {
     const size_t count = 1 + random.Below(i < 290 ? 3000 : 100000);
     EXPECT_EQ(
-        Build(BitsOfColumns(8), RandomDigests(&random, count)).saturated_keys,
+        Build(BitsOfPlanes(8), RandomDigests(&random, count)).saturated_keys,
         0u)
         << count;
   }
@@ -152,7 +152,7 @@ TEST(Compact, SizeIsNearTheInformationLimit) {
   for (const auto& [count, percent] :
        std::map<size_t, double>{{3500, 4.2}, {10000, 3.5}, {300000, 2.2}}) {
     const EncodedFilter filter =
-        Build(BitsOfColumns(8), RandomDigests(&random, count));
+        Build(BitsOfPlanes(8), RandomDigests(&random, count));
     const double bits = 8.0 * static_cast<double>(filter.units.size()) /
                         static_cast<double>(count);
     EXPECT_LT(bits, (1 + percent / 100) * 8) << count;
@@ -176,7 +176,7 @@ TEST(Compact, NoSetOfRandomKeysTakesMuchMoreThanExpected) {
 TEST(Compact, EachUnitTakesTheRateToASixteenth) {
   Random random(35);
   const EncodedFilter filter =
-      Build(BitsOfColumns(16), RandomDigests(&random, 50000));
+      Build(BitsOfPlanes(16), RandomDigests(&random, 50000));
   ASSERT_EQ(filter.descriptor.unit_count, 4);
   const std::vector<std::string_view> units = filter.UnitViews();
   for (size_t loaded = 1; loaded <= 4; ++loaded) {
@@ -195,7 +195,7 @@ TEST(Compact, KeysThatCrowdOneSegmentGoToOtherLayers) {
     // last.
     digests.push_back({~uint64_t{0} - i * 977});
   }
-  const EncodedFilter filter = Build(BitsOfColumns(8), digests);
+  const EncodedFilter filter = Build(BitsOfPlanes(8), digests);
   EXPECT_EQ(filter.saturated_keys, 0u);
   const FilterView view = View(filter);
   for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
@@ -212,7 +212,7 @@ TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
     digests.push_back({123});
     digests.push_back({456});
   }
-  const EncodedFilter filter = Build(BitsOfColumns(8), digests);
+  const EncodedFilter filter = Build(BitsOfPlanes(8), digests);
   EXPECT_GT(filter.saturated_keys, 0u);
   const FilterView view = View(filter);
   for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
@@ -240,23 +240,23 @@ TEST(Compact, ReservedBitsMustBeZero) {
   EXPECT_TRUE(FilterView::Parse(filter.descriptor, filter.UnitViews()).ok());
 }
 
-TEST(Compact, AFilterThatIsCutHasTheFirstColumnsAndNothingElse) {
+TEST(Compact, AFilterThatIsCutHasTheFirstPlanesAndNothingElse) {
   Random random(40);
   for (const double bits : {2.7, 4.2, 8.15, 10.0, 13.3, 24.0}) {
     for (const size_t count : {1, 40, 700, 9000}) {
       const EncodedFilter filter = Build(bits, RandomDigests(&random, count));
       const CompactLayout from = LayoutOf(filter);
-      for (uint32_t columns = 1; columns < from.columns.most(); ++columns) {
-        const EncodedFilter cut = testing::CutFilter(filter, columns);
+      for (uint32_t planes = 1; planes < from.planes.most(); ++planes) {
+        const EncodedFilter cut = testing::CutFilter(filter, planes);
         const CompactLayout to = LayoutOf(cut);
-        ASSERT_EQ(to.columns.lean, columns);
-        ASSERT_EQ(to.columns.rich_share, 0u);
+        ASSERT_EQ(to.planes.lean, planes);
+        ASSERT_EQ(to.planes.rich_share, 0u);
         ASSERT_EQ(to.homes, from.homes);
         ASSERT_EQ(to.seed, from.seed);
         std::string expected;
-        for (uint32_t u = 0; u < to.columns.unit_count(); ++u) {
+        for (uint32_t u = 0; u < to.planes.unit_count(); ++u) {
           const std::string_view stored = filter.UnitViews()[u];
-          const uint32_t kept = std::min(columns - 4 * u, 4u);
+          const uint32_t kept = std::min(planes - 4 * u, 4u);
           for (uint64_t s = 0; s < from.segment_count(); ++s) {
             expected += stored.substr(from.SegmentOffset(u, s), 4 * kept);
           }
@@ -264,21 +264,21 @@ TEST(Compact, AFilterThatIsCutHasTheFirstColumnsAndNothingElse) {
           if (u == 0) expected += stored.substr(from.CodesOffset());
         }
         ASSERT_TRUE(cut.units == expected)
-            << columns << " columns, " << count << " keys at " << bits;
+            << planes << " planes, " << count << " keys at " << bits;
       }
     }
   }
 }
 
-// With 18 columns, further columns almost never change which rows contradict
+// With 18 planes, further planes almost never change which equations contradict
 // each other.
-TEST(Compact, AFilterThatIsCutIsTheOneThatIsBuiltOfFewerColumns) {
+TEST(Compact, AFilterThatIsCutIsTheOneThatIsBuiltOfFewerPlanes) {
   Random random(41);
   for (const size_t count : {1, 300, 5000, 100000}) {
     const auto digests = RandomDigests(&random, count);
-    const EncodedFilter built = Build(BitsOfColumns(18), digests);
+    const EncodedFilter built = Build(BitsOfPlanes(18), digests);
     const EncodedFilter cut =
-        testing::CutFilter(Build(BitsOfColumns(23), digests), 18);
+        testing::CutFilter(Build(BitsOfPlanes(23), digests), 18);
     EXPECT_EQ(cut.descriptor.parameters, built.descriptor.parameters);
     EXPECT_EQ(cut.descriptor.key_count, built.descriptor.key_count);
     EXPECT_TRUE(cut.units == built.units) << count;
@@ -289,8 +289,8 @@ TEST(CompactLayout, ParametersAndFirstUnitGiveTheLayoutBack) {
   Random random(38);
   for (int i = 0; i < 3000; ++i) {
     CompactLayout layout;
-    layout.columns.lean = static_cast<uint32_t>(1 + random.Below(31));
-    layout.columns.rich_share = static_cast<uint32_t>(random.Below(256));
+    layout.planes.lean = static_cast<uint32_t>(1 + random.Below(31));
+    layout.planes.rich_share = static_cast<uint32_t>(random.Below(256));
     layout.seed = static_cast<uint32_t>(random.Below(256));
     layout.homes[0] = 1 + random.Below(uint64_t{1} << (1 + random.Below(35)));
     const uint32_t layers = static_cast<uint32_t>(random.Below(4));
@@ -309,13 +309,13 @@ TEST(CompactLayout, ParametersAndFirstUnitGiveTheLayoutBack) {
 
 TEST(CompactLayout, WhatIsNotALayoutIsRefused) {
   CompactLayout layout;
-  layout.columns.lean = 8;
+  layout.planes.lean = 8;
   layout.homes = {100, 5, 0, 0};
   const uint64_t parameters = layout.Encode();
   const uint64_t size = layout.UnitSize(0);
   CompactLayout decoded;
   EXPECT_TRUE(CompactLayout::Decode(parameters, size, &decoded));
-  // Decode() refuses no columns, unknown bits, a gap between layers, a number
+  // Decode() refuses no planes, unknown bits, a gap between layers, a number
   // of homes that is not in its shortest form, and sizes that no number of
   // segments has.
   EXPECT_FALSE(

@@ -20,16 +20,16 @@ namespace {
 using testing::Random;
 using testing::RandomDigests;
 
-constexpr uint32_t kColumns[] = {5, 6, 7, 8, 9, 10, 12, 15};
-// The fewest bits per key of each number of columns.
+constexpr uint32_t kPlanes[] = {5, 6, 7, 8, 9, 10, 12, 15};
+// The fewest bits per key of each number of planes.
 constexpr double kMinBits[] = {6, 7.15, 8, 9.25, 10.6, 12.7, 16, 22.5};
 
 // Implements section "fast" of docs/filter_families.md in the plainest way.
 struct Spec {
-  uint32_t columns;
+  uint32_t planes;
 
-  uint32_t groups() const { return columns == 8 ? 8 : 63 / columns; }
-  uint32_t slots() const { return columns == 8 ? 63 : 8 * groups(); }
+  uint32_t groups() const { return planes == 8 ? 8 : 63 / planes; }
+  uint32_t slots() const { return planes == 8 ? 63 : 8 * groups(); }
   uint32_t dense_slots() const { return std::min(slots(), 64u); }
 
   static uint64_t Line(uint64_t digest, uint64_t line_count) {
@@ -39,24 +39,24 @@ struct Spec {
   static uint32_t Position(uint64_t digest, uint64_t line_count) {
     return static_cast<uint32_t>((digest * line_count) >> 57);
   }
-  std::bitset<96> Row(uint64_t digest) const {
+  std::bitset<96> Equation(uint64_t digest) const {
     const unsigned __int128 product =
         static_cast<unsigned __int128>(digest) * 0x9e3779b97f4a7c15u;
     const uint64_t low = static_cast<uint64_t>(product);
     const uint64_t mixed = low ^ static_cast<uint64_t>(product >> 64);
-    std::bitset<96> row;
+    std::bitset<96> equation;
     for (uint32_t i = 0; i < dense_slots(); ++i) {
-      row[i] = mixed >> (columns == 8 ? i + 1 : i) & 1;
+      equation[i] = mixed >> (planes == 8 ? i + 1 : i) & 1;
     }
-    if (slots() > 64) row.set(64 + (low >> 16) % (slots() - 64));
-    return row;
+    if (slots() > 64) equation.set(64 + (low >> 16) % (slots() - 64));
+    return equation;
   }
   uint32_t Fingerprint(uint64_t digest) const {
     return static_cast<uint32_t>((digest * 0x9e3779b97f4a7c15u) >> 8) &
-           ((1u << columns) - 1);
+           ((1u << planes) - 1);
   }
   uint32_t Threshold(const char* line) const {
-    if (columns != 8) return static_cast<uint8_t>(line[63]);
+    if (planes != 8) return static_cast<uint8_t>(line[63]);
     uint32_t threshold = 0;
     for (uint32_t i = 0; i < 8; ++i) {
       threshold |= (static_cast<uint8_t>(line[56 + i]) >> 7) << i;
@@ -64,11 +64,11 @@ struct Spec {
     return threshold;
   }
   bool Matches(const char* line, uint64_t digest) const {
-    const std::bitset<96> row = Row(digest);
+    const std::bitset<96> equation = Equation(digest);
     uint32_t parities = 0;
     for (uint32_t slot = 0; slot < slots(); ++slot) {
-      for (uint32_t c = 0; c < columns && row[slot]; ++c) {
-        const auto byte = static_cast<uint8_t>(line[slot / 8 * columns + c]);
+      for (uint32_t c = 0; c < planes && equation[slot]; ++c) {
+        const auto byte = static_cast<uint8_t>(line[slot / 8 * planes + c]);
         parities ^= (byte >> (slot % 8) & 1u) << c;
       }
     }
@@ -100,11 +100,11 @@ FilterView View(const EncodedFilter& filter, Kernel kernel = Kernel::kBest) {
   return view.ok() ? *view : FilterView();
 }
 
-FilterDescriptor DescriptorOf(std::string_view lines, uint64_t columns) {
+FilterDescriptor DescriptorOf(std::string_view lines, uint64_t planes) {
   FilterDescriptor descriptor;
   descriptor.family_code = 3;
   descriptor.unit_count = 1;
-  descriptor.parameters = columns;
+  descriptor.parameters = planes;
   descriptor.key_count = 1;
   descriptor.unit_size_bytes[0] = lines.size();
   return descriptor;
@@ -132,7 +132,7 @@ std::vector<std::vector<KeyDigest>> UnusualSets() {
 
 TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
   Random random(62);
-  for (const uint32_t columns : kColumns) {
+  for (const uint32_t planes : kPlanes) {
     for (const size_t line_count : {1, 2, 3, 40}) {
       // The memory has exactly this size and an odd address, for ASan.
       const size_t size = line_count * 64;
@@ -148,7 +148,7 @@ TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
       const std::string_view units[] = {lines};
       for (const Kernel kernel : AvailableKernels()) {
         const auto view =
-            FilterView::Parse(DescriptorOf(lines, columns), units, kernel);
+            FilterView::Parse(DescriptorOf(lines, planes), units, kernel);
         ASSERT_TRUE(view.ok()) << view.status();
         std::vector<KeyDigest> digests = RandomDigests(&random, 5000);
         digests.insert(digests.end(), {{0}, {1}, {~uint64_t{0}}});
@@ -156,9 +156,9 @@ TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
         view->MayContain(digests, batch.get());
         for (size_t i = 0; i < digests.size(); ++i) {
           const uint64_t digest = digests[i].value;
-          const bool expected = Spec{columns}.MayContain(lines, digest);
+          const bool expected = Spec{planes}.MayContain(lines, digest);
           ASSERT_EQ(view->MayContain(digests[i]), expected)
-              << KernelName(kernel) << ", " << columns << " columns";
+              << KernelName(kernel) << ", " << planes << " planes";
           ASSERT_EQ(batch[i], expected);
         }
       }
@@ -166,23 +166,23 @@ TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
   }
 }
 
-// Gaussian elimination, row by row.
+// Gaussian elimination, equation by equation.
 class PlainSystem {
  public:
   explicit PlainSystem(Spec spec) : spec_(spec) {}
 
-  // False if it contradicts the rows that were added before.
+  // False if it contradicts the equations that were added before.
   bool Add(uint64_t digest) {
-    std::bitset<96> row = spec_.Row(digest);
+    std::bitset<96> equation = spec_.Equation(digest);
     uint32_t side = spec_.Fingerprint(digest);
     for (size_t slot = 0; slot < 96; ++slot) {
-      if (!row[slot]) continue;
-      if (rows_[slot].none()) {
-        rows_[slot] = row;
+      if (!equation[slot]) continue;
+      if (equations_[slot].none()) {
+        equations_[slot] = equation;
         sides_[slot] = side;
         return true;
       }
-      row ^= rows_[slot];
+      equation ^= equations_[slot];
       side ^= sides_[slot];
     }
     return side == 0;
@@ -190,25 +190,26 @@ class PlainSystem {
 
  private:
   const Spec spec_;
-  std::bitset<96> rows_[96];
+  std::bitset<96> equations_[96];
   uint32_t sides_[96] = {};
 };
 
-TEST(Fast, EveryKernelSolvesForTheEarlierOfContradictingRows) {
+TEST(Fast, EveryKernelSolvesForTheEarlierOfContradictingEquations) {
   Random random(63);
   for (const Kernel kernel : AvailableKernels()) {
-    for (const uint32_t columns : kColumns) {
-      const FastKernel functions = FastKernelFor(kernel, columns);
+    for (const uint32_t planes : kPlanes) {
+      const FastKernel functions = FastKernelFor(kernel, planes);
       const auto lines = std::make_unique<FastLines>();
       std::memset(lines.get(), 0, sizeof(*lines));
-      lines->columns = columns;
+      lines->planes = planes;
       size_t contradicted_count = 0;
       for (int round = 0; round < 50; ++round) {
         for (uint32_t k = 0; k < kFastLanes; ++k) {
-          lines->row_count[k] = static_cast<uint32_t>(
-              random.Below(8) == 0 ? 0 : FastRows(columns) - random.Below(5));
+          lines->equation_count[k] = static_cast<uint32_t>(
+              random.Below(8) == 0 ? 0
+                                   : FastEquations(planes) - random.Below(5));
           for (uint64_t& digest : lines->digests[k]) {
-            // Some rows are repeated, which is no contradiction.
+            // Some equations are repeated, which is no contradiction.
             digest = random.Below(200) == 0 ? lines->digests[k][0] : random();
           }
         }
@@ -219,22 +220,23 @@ TEST(Fast, EveryKernelSolvesForTheEarlierOfContradictingRows) {
             contradicted.set(lines->contradicted[k][i]);
           }
           contradicted_count += contradicted.count();
-          PlainSystem system({columns});
+          PlainSystem system({planes});
           std::bitset<96> sparse_slots;
-          for (uint32_t i = 0; i < lines->row_count[k]; ++i) {
+          for (uint32_t i = 0; i < lines->equation_count[k]; ++i) {
             const uint64_t digest = lines->digests[k][i];
             const bool contradicts = !system.Add(digest);
-            // A row without a sparse slot of its own needs one of 64 places.
-            sparse_slots |= Spec{columns}.Row(digest) >> 64;
+            // An equation without a sparse slot of its own needs one of 64
+            // places.
+            sparse_slots |= Spec{planes}.Equation(digest) >> 64;
             if (i + 1 - sparse_slots.count() <= 64) {
-              ASSERT_EQ(contradicted[i], contradicts) << columns;
+              ASSERT_EQ(contradicted[i], contradicts) << planes;
             } else {
-              ASSERT_TRUE(contradicted[i] || !contradicts) << columns;
+              ASSERT_TRUE(contradicted[i] || !contradicts) << planes;
             }
             if (contradicted[i]) continue;
-            ASSERT_TRUE(Spec{columns}.Matches(lines->lines[k], digest));
+            ASSERT_TRUE(Spec{planes}.Matches(lines->lines[k], digest));
           }
-          ASSERT_EQ(Spec{columns}.Threshold(lines->lines[k]), 0u);
+          ASSERT_EQ(Spec{planes}.Threshold(lines->lines[k]), 0u);
         }
       }
       EXPECT_GT(contradicted_count, 10u);
@@ -322,11 +324,11 @@ TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
 
 TEST(Fast, AFewKeysAreCarriedAtTheFewestBits) {
   Random random(67);
-  for (size_t p = 0; p < std::size(kColumns); ++p) {
-    ASSERT_EQ(FastColumnsFor(kMinBits[p]), kColumns[p]);
+  for (size_t p = 0; p < std::size(kPlanes); ++p) {
+    ASSERT_EQ(FastPlanesFor(kMinBits[p]), kPlanes[p]);
     const std::vector<KeyDigest> digests = RandomDigests(&random, 200000);
     const EncodedFilter filter = Build(kMinBits[p], digests);
-    const Spec spec{kColumns[p]};
+    const Spec spec{kPlanes[p]};
     const uint64_t line_count = filter.units.size() / 64;
     size_t carried = 0;
     for (const KeyDigest digest : digests) {
@@ -337,18 +339,18 @@ TEST(Fast, AFewKeysAreCarriedAtTheFewestBits) {
                  Spec::Position(digest.value, line_count) < threshold;
       ASSERT_TRUE(spec.MayContain(filter.units, digest.value));
     }
-    EXPECT_GT(carried, digests.size() / 200) << kColumns[p];
-    EXPECT_LT(carried, digests.size() / 20) << kColumns[p];
+    EXPECT_GT(carried, digests.size() / 200) << kPlanes[p];
+    EXPECT_LT(carried, digests.size() / 20) << kPlanes[p];
   }
 }
 
-TEST(Fast, RateIsThatOfTheColumnsAtTheFewestBits) {
+TEST(Fast, RateIsThatOfThePlanesAtTheFewestBits) {
   Random random(68);
-  for (size_t p = 0; p < std::size(kColumns); ++p) {
+  for (size_t p = 0; p < std::size(kPlanes); ++p) {
     const EncodedFilter filter =
         Build(kMinBits[p], RandomDigests(&random, 200000));
     const FilterView view = View(filter);
-    const double rate = std::ldexp(1, -static_cast<int>(kColumns[p]));
+    const double rate = std::ldexp(1, -static_cast<int>(kPlanes[p]));
     EXPECT_EQ(view.expected_fpr(), rate);
     EXPECT_EQ(kFastFamily.expected_fpr(kMinBits[p]), rate);
     constexpr uint64_t kLookups = 3000000;
@@ -357,7 +359,7 @@ TEST(Fast, RateIsThatOfTheColumnsAtTheFewestBits) {
       positives += view.MayContain(KeyDigest{random()}) ? 1 : 0;
     }
     EXPECT_TRUE(testing::WithinBinomialBound(positives, kLookups, rate, 0.03))
-        << kColumns[p];
+        << kPlanes[p];
   }
 }
 
@@ -383,12 +385,12 @@ TEST(Fast, AFilterOfOneLineIsExpectedToSaturate) {
   }
 }
 
-TEST(Fast, ThereIsAnOperatingPointForEachNumberOfColumns) {
+TEST(Fast, ThereIsAnOperatingPointForEachNumberOfPlanes) {
   for (size_t p = 0; p < std::size(kMinBits); ++p) {
-    EXPECT_EQ(FastColumnsFor(kMinBits[p]), kColumns[p]);
-    EXPECT_EQ(FastColumnsFor(kMinBits[p] - 0.01), p == 0 ? 0 : kColumns[p - 1]);
+    EXPECT_EQ(FastPlanesFor(kMinBits[p]), kPlanes[p]);
+    EXPECT_EQ(FastPlanesFor(kMinBits[p] - 0.01), p == 0 ? 0 : kPlanes[p - 1]);
   }
-  EXPECT_EQ(FastColumnsFor(24), 15u);
+  EXPECT_EQ(FastPlanesFor(24), 15u);
 }
 
 TEST(Fast, WithTooFewBitsItBuildsBlockedBloom) {
@@ -402,16 +404,16 @@ TEST(Fast, WithTooFewBitsItBuildsBlockedBloom) {
   EXPECT_EQ(Build(6, digests).descriptor.family_name(), "fast");
 }
 
-TEST(Fast, WrongColumnsAndPartsOfLinesAreRefused) {
+TEST(Fast, WrongPlanesAndPartsOfLinesAreRefused) {
   const std::string bytes(192, '\0');
-  for (uint64_t columns = 0; columns < 70; ++columns) {
-    const bool valid = std::count(std::begin(kColumns), std::end(kColumns),
-                                  static_cast<uint32_t>(columns)) > 0;
+  for (uint64_t planes = 0; planes < 70; ++planes) {
+    const bool valid = std::count(std::begin(kPlanes), std::end(kPlanes),
+                                  static_cast<uint32_t>(planes)) > 0;
     for (const size_t size : {0, 63, 64, 65, 127, 128, 192}) {
       const std::string_view units[] = {
           std::string_view(bytes).substr(0, size)};
       const auto view =
-          FilterView::Parse(DescriptorOf(units[0], columns), units);
+          FilterView::Parse(DescriptorOf(units[0], planes), units);
       EXPECT_EQ(view.ok(), valid && size > 0 && size % 64 == 0);
       if (!view.ok()) {
         EXPECT_EQ(view.status().code(), absl::StatusCode::kDataLoss);

@@ -25,8 +25,8 @@ TEST(FilterPolicy, TextFormsRoundTrip) {
 
 TEST(FilterPolicy, BadTextIsRefusedWithWhatIsAllowed) {
   const std::pair<std::string, std::string> cases[] = {
-      {"bloom", "none of always_maybe, blocked_bloom"},
-      {"", "none of always_maybe"},
+      {"bloom", "known: always_maybe, blocked_bloom"},
+      {"", "known: always_maybe"},
       {"blocked_bloom:", "FAMILY:bits_per_key=B"},
       {"blocked_bloom:12", "FAMILY:bits_per_key=B"},
       {"blocked_bloom:bits=12", "FAMILY:bits_per_key=B"},

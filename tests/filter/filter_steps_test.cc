@@ -138,13 +138,13 @@ TEST_P(FilterStepsTest, EachStepHalvesTheRate) {
   });
 }
 
-TEST(FilterSteps, CompactHasOneForEachColumnAndOthersOneInAll) {
+TEST(FilterSteps, CompactHasOneForEachPlaneAndOthersOneInAll) {
   Random random(67);
   const auto digests = RandomDigests(&random, 3000);
   EXPECT_EQ(FilterSteps(Build("always_maybe", 10, digests).descriptor), 0u);
   EXPECT_EQ(FilterSteps(Build("blocked_bloom", 10, digests).descriptor), 1u);
   EXPECT_EQ(FilterSteps(Build("fast", 10, digests).descriptor), 1u);
-  // A column that only some segments have counts, too.
+  // A plane that only some segments have counts, too.
   EXPECT_EQ(FilterSteps(Build("compact", 4.4, digests).descriptor), 5u);
   EXPECT_EQ(FilterSteps(Build("compact", 10, digests).descriptor), 10u);
   EXPECT_EQ(FilterSteps(Build("compact", 24, digests).descriptor), 24u);
@@ -179,12 +179,12 @@ TEST(FilterSteps, AFilterThatIsNotUnderstoodIsOneStep) {
   unknown.family_code = 200;
   FilterDescriptor more_units = filter.descriptor;
   ++more_units.unit_count;
-  FilterDescriptor no_columns = filter.descriptor;
-  no_columns.parameters &= ~uint64_t{31};
+  FilterDescriptor no_planes = filter.descriptor;
+  no_planes.parameters &= ~uint64_t{31};
   FilterDescriptor other_size = filter.descriptor;
   ++other_size.unit_size_bytes[1];
   for (const FilterDescriptor& descriptor :
-       {unknown, more_units, no_columns, other_size}) {
+       {unknown, more_units, no_planes, other_size}) {
     EXPECT_EQ(FilterSteps(descriptor), 1u);
     EXPECT_EQ(FilterAtStep(descriptor, 1), descriptor);
     const std::string unit(static_cast<size_t>(descriptor.unit_size_bytes[1]),

@@ -424,11 +424,11 @@ void CutAndAsk(const EncodedFilter& filter, size_t shift, size_t choice,
   for (size_t i = 0; i < whole.size(); ++i) REQUIRE(fewer[i] || !whole[i]);
 }
 
-// Takes columns, seed and homes of a small filter.
+// Takes planes, seed and homes of a small filter.
 filter::CompactLayout TakeCompactLayout(Input* input) {
   filter::CompactLayout layout;
-  layout.columns.lean = input->Byte() % filter::kMaxColumns;
-  layout.columns.rich_share = input->Byte();
+  layout.planes.lean = input->Byte() % filter::kMaxPlanes;
+  layout.planes.rich_share = input->Byte();
   layout.seed = input->Byte();
   for (uint64_t& homes : layout.homes) homes = input->Byte() % 32;
   return layout;
@@ -437,8 +437,8 @@ filter::CompactLayout TakeCompactLayout(Input* input) {
 void ClearReservedBits(const filter::CompactLayout& layout,
                        std::string* units) {
   char* unit = units->data();
-  for (uint32_t u = 0; u < layout.columns.unit_count(); ++u) {
-    if (!layout.columns.IsFullUnit(u)) {
+  for (uint32_t u = 0; u < layout.planes.unit_count(); ++u) {
+    if (!layout.planes.IsFullUnit(u)) {
       std::fill_n(unit + layout.SegmentsSize(u), filter::kPartialUnitPadding,
                   '\0');
     }
@@ -462,7 +462,7 @@ EncodedFilter TakeFilter(Input* input) {
   if (descriptor.family_code == filter::kCompactFamily.code) {
     layout = TakeCompactLayout(input);
     descriptor.parameters = layout.Encode();
-    descriptor.unit_count = static_cast<uint8_t>(layout.columns.unit_count());
+    descriptor.unit_count = static_cast<uint8_t>(layout.planes.unit_count());
     for (uint32_t u = 0; u < descriptor.unit_count; ++u) {
       descriptor.unit_size_bytes[u] = layout.UnitSize(u);
     }
@@ -717,10 +717,10 @@ std::vector<std::string> KernelSeeds() {
     add_lines(1, probe_count);
     add_lines(1, probe_count | 0x100);
   }
-  for (uint64_t columns = 5; columns <= 15; ++columns) add_lines(2, columns);
-  for (const char* columns :
+  for (uint64_t planes = 5; planes <= 15; ++planes) add_lines(2, planes);
+  for (const char* planes :
        {"\x00\x64", "\x04\x00", "\x07\xc8", "\x08\x01", "\x1f\xff"}) {
-    add(3, std::string(columns, 2) + "\x77\x05\x02\x01\x01");
+    add(3, std::string(planes, 2) + "\x77\x05\x02\x01\x01");
   }
   return seeds;
 }

@@ -225,7 +225,7 @@ TEST_P(AskOneChunk, WithoutRoomAnOfferAnswersAndIsNotAskedForAgainSoon) {
   EXPECT_LE(loads, 1u);
 }
 
-// The cache holds few columns of a chunk and has room for more.
+// The cache holds few planes of a chunk and has room for more.
 TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
   FilterOptions options;
   options.policy = FilterPolicy::BitsPerKey("compact", 12);

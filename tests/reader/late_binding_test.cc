@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that precision is bound late: memory holds as many columns of compact
+// Tests that precision is bound late: memory holds as many planes of compact
 // chunks as the cache has room for and the lookups are worth.
 
 #include <algorithm>
@@ -96,7 +96,7 @@ TEST_F(LateBindingTest, UnderPressureChunksKeepTheirFirstUnitsAndLoseNothing) {
   EXPECT_GT(cache_->GetUsage().shrinks, 0u);
   EXPECT_LE(cache_->GetUsage().usage_bytes, cache_->GetUsage().capacity_bytes);
   ExpectNothingLost();
-  // Four columns let 1 of 16 pass.
+  // Four planes let 1 of 16 pass.
   EXPECT_LT(AskAbsent(50000), 50000 / 8);
   ExpectNothingLost();
 }
@@ -116,7 +116,7 @@ TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowAtOnce) {
   EXPECT_LT(AskAbsent(50000), 50000 / 500);
 }
 
-// Chunks with more lookups have more columns.
+// Chunks with more lookups have more planes.
 TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
   const size_t chunks = reader_->Chunks().size();
   SetRoom(reader_->properties().filter_size_bytes / 2);

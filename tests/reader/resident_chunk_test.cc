@@ -93,7 +93,7 @@ TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {
   ExpectNothingLost(*chunk);
 }
 
-TEST_F(ResidentChunkTest, AtEachStepLosesNothingAndHasTheRateOfItsColumns) {
+TEST_F(ResidentChunkTest, AtEachStepLosesNothingAndHasTheRateOfItsPlanes) {
   testing::Random random(6);
   const std::vector<KeyDigest> absent = testing::RandomDigests(&random, 100000);
   for (uint32_t steps = 1; steps <= all_; ++steps) {

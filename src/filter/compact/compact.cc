@@ -46,7 +46,7 @@ CompactKernel KernelFor(Kernel kernel) {
   }
 }
 
-uint64_t SeedOfRows(uint32_t seed) {
+uint64_t SeedOfEquations(uint32_t seed) {
   return kSeedMultiplier * (2 * uint64_t{seed} + 1);
 }
 
@@ -76,10 +76,10 @@ class WorkSpace {
 // Units and codes of a filter, growing layer by layer.
 class CompactFilterBuilder {
  public:
-  CompactFilterBuilder(const CompactKernel& kernel,
-                       const CompactColumns& columns, uint32_t seed)
+  CompactFilterBuilder(const CompactKernel& kernel, const CompactPlanes& planes,
+                       uint32_t seed)
       : kernel_(kernel) {
-    layout_.columns = columns;
+    layout_.planes = planes;
     layout_.seed = seed;
   }
 
@@ -107,16 +107,16 @@ class CompactFilterBuilder {
 
 void CompactFilterBuilder::StoreSolution(uint64_t first_segment,
                                          size_t segment_count) {
-  const uint32_t columns = layout_.columns.most();
-  for (uint32_t u = 0; u < layout_.columns.unit_count(); ++u) {
+  const uint32_t planes = layout_.planes.most();
+  for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
     char* out = units_[u].data() + layout_.SegmentOffset(u, first_segment);
     for (size_t i = 0; i < segment_count; ++i) {
       const uint64_t s = first_segment + i;
       const uint32_t count = static_cast<uint32_t>(
           (layout_.SegmentOffset(u, s + 1) - layout_.SegmentOffset(u, s)) /
-          kColumnSize);
-      const uint32_t* in = &solution_[i * columns + u * kUnitColumns];
-      for (uint32_t c = 0; c < count; ++c, out += kColumnSize) {
+          kPlaneSize);
+      const uint32_t* in = &solution_[i * planes + u * kUnitPlanes];
+      for (uint32_t c = 0; c < count; ++c, out += kPlaneSize) {
         base::StoreFixed<uint32_t>(in[c], out);
       }
     }
@@ -127,13 +127,13 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
                                           bool last) {
   const uint64_t first_segment = layout_.segment_count();
   layout_.homes[layer_count_++] = homes;
-  for (uint32_t u = 0; u < layout_.columns.unit_count(); ++u) {
+  for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
     units_[u].resize(layout_.SegmentsSize(u));
   }
   codes_.resize(layout_.segment_count());
 
   DigestList next_layer;
-  uint32_t edge[kMaxColumns] = {};
+  uint32_t edge[kMaxPlanes] = {};
   DigestOrder order(std::move(digests), homes, kGroupKeys);
   for (size_t i = order.stretch_count(); i > 0; --i) {
     const DigestStretch stretch = order.Stretch(i - 1);
@@ -143,18 +143,18 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
     group.home_count = static_cast<uint32_t>(stretch.bucket_count);
     group.ends_layer = i == order.stretch_count();
     group.last_layer = last;
-    group.columns = layout_.columns.most();
+    group.planes = layout_.planes.most();
     group.layer_homes = homes;
-    group.seed = SeedOfRows(layout_.seed);
+    group.seed = SeedOfEquations(layout_.seed);
     group.edge = edge;
     const size_t segments = group.home_count + group.ends_layer;
-    solution_.resize(segments * group.columns);
+    solution_.resize(segments * group.planes);
     group.solution = solution_.data();
     group.codes = codes_.data() + first_segment + stretch.first_bucket;
     if (bumped_.size() < stretch.size()) bumped_.resize(stretch.size());
     group.bumped = bumped_.data();
-    kernel_.solve(
-        &group, work_.Get(kernel_.work_size(group.home_count, group.columns)));
+    kernel_.solve(&group,
+                  work_.Get(kernel_.work_size(group.home_count, group.planes)));
     StoreSolution(first_segment + stretch.first_bucket, segments);
     for (size_t b = 0; b < group.bumped_count; ++b) {
       next_layer.Add(DigestInNextLayer(bumped_[b]));
@@ -165,7 +165,7 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
 
 void CompactFilterBuilder::RemoveLayer() {
   layout_.homes[--layer_count_] = 0;
-  for (uint32_t u = 0; u < layout_.columns.unit_count(); ++u) {
+  for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
     units_[u].resize(layout_.SegmentsSize(u));
   }
   codes_.resize(layout_.segment_count());
@@ -197,7 +197,7 @@ EncodedFilter CompactFilterBuilder::Encode() {
   EncodedFilter filter;
   FilterDescriptor& descriptor = filter.descriptor;
   descriptor.family_code = kCode;
-  descriptor.unit_count = static_cast<uint8_t>(layout_.columns.unit_count());
+  descriptor.unit_count = static_cast<uint8_t>(layout_.planes.unit_count());
   descriptor.parameters = layout_.Encode();
   uint64_t total = 0;
   for (uint32_t u = 0; u < descriptor.unit_count; ++u) {
@@ -227,12 +227,12 @@ EncodedFilter CompactFilterBuilder::Encode() {
 
 EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   // The seed comes from some of the keys: the same keys give the same bytes,
-  // and nobody who knows only one key can aim at rows.
+  // and nobody who knows only one key can aim at equations.
   uint64_t sum = digests.size();
   digests.ForEachBlock(
       [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });
   CompactFilterBuilder builder(KernelFor(kernel),
-                               CompactColumnsFor(bits_per_key), sum & 0xff);
+                               CompactPlanesFor(bits_per_key), sum & 0xff);
   builder.Build(std::move(digests));
   return builder.Encode();
 }
@@ -240,9 +240,9 @@ EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
 uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
   if (key_count == 0) return 0;
   const CompactLayout layout =
-      ExpectedCompactLayout(CompactColumnsFor(bits_per_key), key_count);
+      ExpectedCompactLayout(CompactPlanesFor(bits_per_key), key_count);
   uint64_t size = 0;
-  for (uint32_t u = 0; u < layout.columns.unit_count(); ++u) {
+  for (uint32_t u = 0; u < layout.planes.unit_count(); ++u) {
     size += layout.UnitSize(u);
   }
   return size;
@@ -269,7 +269,7 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   if (key_count == 0) return 0;
   double rate = 1;
   for (uint64_t u = 0; u < state.detail[kFullUnits]; ++u) {
-    rate /= 1 << kUnitColumns;
+    rate /= 1 << kUnitPlanes;
   }
   if (state.detail[kFullUnits] < state.unit_count) {
     // Only layer 0 has rich homes.
@@ -279,7 +279,7 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
         state.detail[kLayer1Homes] == 0 ? 1.0 : 1 - CompactBumpedShare();
     const double rich =
         stay * rich_homes / static_cast<double>(state.slot_count);
-    for (uint64_t c = 0; c < state.detail[kLeanColumns]; ++c) rate /= 2;
+    for (uint64_t c = 0; c < state.detail[kLeanPlanes]; ++c) rate /= 2;
     rate *= 1 - rich / 2;
   }
   return rate;
@@ -290,7 +290,7 @@ bool ReservedBitsAreZero(const CompactLayout& layout,
                          const FilterState& state) {
   const auto is_zero = [](char byte) { return byte == 0; };
   for (uint32_t u = 0; u < state.unit_count; ++u) {
-    if (layout.columns.IsFullUnit(u)) continue;
+    if (layout.planes.IsFullUnit(u)) continue;
     const char* padding = state.unit[u] + layout.SegmentsSize(u);
     if (!std::all_of(padding, padding + kPartialUnitPadding, is_zero)) {
       return false;
@@ -310,7 +310,7 @@ absl::Status DecodeLayout(const FilterDescriptor& descriptor,
         "compact filter with parameters ", absl::Hex(descriptor.parameters),
         " and a first unit of ", descriptor.unit_size_bytes[0], " bytes"));
   }
-  const uint32_t unit_count = layout->columns.unit_count();
+  const uint32_t unit_count = layout->planes.unit_count();
   if (descriptor.unit_count != unit_count) {
     return absl::DataLossError(absl::StrCat(
         "compact filter of ", static_cast<int>(descriptor.unit_count),
@@ -328,14 +328,14 @@ absl::Status DecodeLayout(const FilterDescriptor& descriptor,
 }
 
 // Prefetches into the second-level cache, as in batches: the home's code and,
-// in a full unit, its columns and those of the next segment.
+// in a full unit, its planes and those of the next segment.
 void Prefetch(const FilterState& state, uint64_t digest) {
   const uint64_t home = HomeOf(digest, state.slot_count);
   __builtin_prefetch(state.metadata + home / 4, 0, 1);
   if (state.detail[kFullUnits] == 0) return;
-  const char* columns = state.unit[0] + home * kFullSegmentSize;
-  __builtin_prefetch(columns, 0, 1);
-  __builtin_prefetch(columns + 2 * kFullSegmentSize - 1, 0, 1);
+  const char* planes = state.unit[0] + home * kFullSegmentSize;
+  __builtin_prefetch(planes, 0, 1);
+  __builtin_prefetch(planes + 2 * kFullSegmentSize - 1, 0, 1);
 }
 
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
@@ -348,15 +348,14 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
         "compact filter with reserved bits that are not 0");
   }
   state->slot_count = layout.homes[0];
-  state->parameter = SeedOfRows(layout.seed);
+  state->parameter = SeedOfEquations(layout.seed);
   state->metadata = state->unit[0] + layout.CodesOffset();
-  const uint32_t unit_count = layout.columns.unit_count();
-  const bool partial = !layout.columns.IsFullUnit(unit_count - 1) &&
+  const uint32_t unit_count = layout.planes.unit_count();
+  const bool partial = !layout.planes.IsFullUnit(unit_count - 1) &&
                        state->unit_count == unit_count;
   state->detail[kFullUnits] = state->unit_count - (partial ? 1 : 0);
   if (partial) {
-    state->detail[kLeanColumns] =
-        layout.columns.LeanColumnsOfUnit(unit_count - 1);
+    state->detail[kLeanPlanes] = layout.planes.LeanPlanesOfUnit(unit_count - 1);
     state->detail[kRichSegments] = layout.rich_segments();
   }
   for (uint32_t layer = 1; layer < kMaxLayers; ++layer) {
@@ -372,12 +371,12 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
 
 uint32_t StepCount(const FilterDescriptor& descriptor) {
   CompactLayout layout;
-  return DecodeLayout(descriptor, &layout).ok() ? layout.columns.most() : 1;
+  return DecodeLayout(descriptor, &layout).ok() ? layout.planes.most() : 1;
 }
 
-// The layout of fewer columns than the filter has, the same in every segment.
-CompactLayout WithColumns(CompactLayout layout, uint32_t columns) {
-  layout.columns = {columns, 0};
+// The layout of fewer planes than the filter has, the same in every segment.
+CompactLayout WithPlanes(CompactLayout layout, uint32_t planes) {
+  layout.planes = {planes, 0};
   return layout;
 }
 
@@ -389,55 +388,55 @@ CompactLayout LayoutOf(const FilterDescriptor& descriptor) {
   return layout;
 }
 
-FilterDescriptor Cut(const FilterDescriptor& descriptor, uint32_t columns) {
-  const CompactLayout layout = WithColumns(LayoutOf(descriptor), columns);
+FilterDescriptor Cut(const FilterDescriptor& descriptor, uint32_t planes) {
+  const CompactLayout layout = WithPlanes(LayoutOf(descriptor), planes);
   FilterDescriptor cut;
   cut.family_code = descriptor.family_code;
-  cut.unit_count = static_cast<uint8_t>(layout.columns.unit_count());
+  cut.unit_count = static_cast<uint8_t>(layout.planes.unit_count());
   cut.parameters = layout.Encode();
   cut.key_count = descriptor.key_count;
   for (uint32_t u = 0; u < cut.unit_count; ++u) {
     cut.unit_size_bytes[u] = layout.UnitSize(u);
-    if (layout.columns.IsFullUnit(u)) {
+    if (layout.planes.IsFullUnit(u)) {
       cut.unit_checksum[u] = descriptor.unit_checksum[u];
     }
   }
   return cut;
 }
 
-// Copies the first kColumns columns of segments that have `columns`.
-template <uint32_t kColumns>
-char* CopyColumns(const char* in, uint64_t columns, uint64_t segments,
-                  char* out) {
+// Copies the first kPlanes planes of segments that have `planes`.
+template <uint32_t kPlanes>
+char* CopyPlanes(const char* in, uint64_t planes, uint64_t segments,
+                 char* out) {
   for (uint64_t s = 0; s < segments; ++s) {
-    std::memcpy(out, in, kColumns * kColumnSize);
-    in += columns * kColumnSize;
-    out += kColumns * kColumnSize;
+    std::memcpy(out, in, kPlanes * kPlaneSize);
+    in += planes * kPlaneSize;
+    out += kPlanes * kPlaneSize;
   }
   return out;
 }
 
-void CopyUnit(const FilterDescriptor& descriptor, uint32_t columns, uint32_t u,
+void CopyUnit(const FilterDescriptor& descriptor, uint32_t planes, uint32_t u,
               std::string_view bytes, char* out) {
   const CompactLayout from = LayoutOf(descriptor);
-  const CompactLayout to = WithColumns(from, columns);
-  RB_CHECK(u < to.columns.unit_count());
-  if (to.columns.IsFullUnit(u)) {
+  const CompactLayout to = WithPlanes(from, planes);
+  RB_CHECK(u < to.planes.unit_count());
+  if (to.planes.IsFullUnit(u)) {
     std::memcpy(out, bytes.data(), bytes.size());
     return;
   }
-  constexpr decltype(&CopyColumns<1>) kCopyColumns[] = {
-      CopyColumns<1>, CopyColumns<2>, CopyColumns<3>};
-  const uint32_t kept = to.columns.LeanColumnsOfUnit(u);
-  // The columns of most segments; the first rich_segments have one more.
-  const uint64_t lean = from.columns.LeanColumnsOfUnit(u);
+  constexpr decltype(&CopyPlanes<1>) kCopyPlanes[] = {
+      CopyPlanes<1>, CopyPlanes<2>, CopyPlanes<3>};
+  const uint32_t kept = to.planes.LeanPlanesOfUnit(u);
+  // The planes of most segments; the first rich_segments have one more.
+  const uint64_t lean = from.planes.LeanPlanesOfUnit(u);
   const uint64_t rich_segments =
-      from.columns.IsFullUnit(u) ? 0 : from.rich_segments();
+      from.planes.IsFullUnit(u) ? 0 : from.rich_segments();
   const char* in = bytes.data();
-  out = kCopyColumns[kept - 1](in, lean + 1, rich_segments, out);
+  out = kCopyPlanes[kept - 1](in, lean + 1, rich_segments, out);
   in += from.SegmentOffset(u, rich_segments);
-  out = kCopyColumns[kept - 1](in, lean, from.segment_count() - rich_segments,
-                               out);
+  out = kCopyPlanes[kept - 1](in, lean, from.segment_count() - rich_segments,
+                              out);
   std::memset(out, 0, kPartialUnitPadding);
   if (u == 0) {
     const std::string_view codes = bytes.substr(from.CodesOffset());
@@ -454,7 +453,7 @@ const FilterFamily kCompactFamily = {
     "compact",
     1.7,
     4.2,
-    [](double bits_per_key) { return CompactColumnsFor(bits_per_key).rate(); },
+    [](double bits_per_key) { return CompactPlanesFor(bits_per_key).rate(); },
     MaxKeys,
     SizeBytes,
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {

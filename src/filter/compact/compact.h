@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The compact family: near the information limit at any rate, in units of four
-// columns that can be loaded separately. Lookups and terms: compact_kernel.h.
+// planes that can be loaded separately. Lookups and terms: compact_kernel.h.
 // Sizes and rates: compact_layout.h. Construction: compact_solver.h.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_H_

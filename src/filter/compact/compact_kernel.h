@@ -4,18 +4,18 @@
 // build the same bytes and give the same answers.
 //
 // A filter is an array of segments of 32 slots. A slot holds one bit of each
-// of the filter's columns. A key's window is its home segment and the next; its
-// row is 64 random bits, one for each slot of the window; its fingerprint one
-// bit for each column. The builder chooses the slots so that, for each key
-// and column, the XOR of the column's bits in the slots of the key's row is the
-// key's fingerprint bit: a system of linear equations over GF(2).
+// of the filter's planes. A key's window is its home segment and the next; its
+// equation is 64 random bits, one for each slot of the window; its fingerprint
+// one bit for each plane. The builder chooses the slots so that, for each key
+// and plane, the XOR of the plane's bits in the slots of the key's equation is
+// the key's fingerprint bit: a system of linear equations over GF(2).
 //
 // Segments belong to layers. Each segment has a code: the share of the keys
 // at home there that are not stored there but in the next layer, chosen by the
 // key's position within its home. In the last layer such keys are stored
 // nowhere, and every lookup of them answers "maybe".
 //
-// Four columns make a unit. docs/filter_families.md has bytes and pictures.
+// Four planes make a unit. docs/filter_families.md has bytes and pictures.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_KERNEL_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_KERNEL_H_
@@ -28,10 +28,10 @@
 namespace rowbloom::filter {
 
 constexpr uint32_t kSegmentSlots = 32;
-constexpr uint32_t kUnitColumns = 4;
-constexpr uint32_t kColumnSize = 4;  // Bytes of one column of one segment.
-constexpr uint32_t kFullSegmentSize = kUnitColumns * kColumnSize;
-constexpr uint32_t kMaxColumns = 32;
+constexpr uint32_t kUnitPlanes = 4;
+constexpr uint32_t kPlaneSize = 4;  // Bytes of one plane of one segment.
+constexpr uint32_t kFullSegmentSize = kUnitPlanes * kPlaneSize;
+constexpr uint32_t kMaxPlanes = 32;
 constexpr uint32_t kMaxLayers = 4;
 constexpr uint32_t kCodes = 4;
 // A key whose position (0..255 within its home) is below the threshold of its
@@ -39,21 +39,21 @@ constexpr uint32_t kCodes = 4;
 constexpr uint32_t kAllBumped = 256;
 constexpr uint64_t kThresholds =
     uint64_t{48} << 16 | uint64_t{140} << 32 | uint64_t{kAllBumped} << 48;
-// Segments of a partial unit are read as if they had four columns: this many
+// Segments of a partial unit are read as if they had four planes: this many
 // zero bytes follow the last.
-constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kColumnSize;
+constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kPlaneSize;
 
 // These functions read FilterState:
 //   unit[u]     the units
 //   metadata    the codes, four in a byte
 //   slot_count  homes of layer 0
-//   parameter   seed of the rows, kSeedMultiplier * (2 * stored seed + 1)
+//   parameter   seed of the equations, kSeedMultiplier * (2 * stored seed + 1)
 //   detail[]    by these indexes
 enum CompactDetail : uint32_t {
-  kFullUnits,      // Loaded units of four columns in every segment.
-  kLeanColumns,    // Columns of most segments in the partial unit that follows,
+  kFullUnits,      // Loaded units of four planes in every segment.
+  kLeanPlanes,     // Planes of most segments in the partial unit that follows,
                    // if loaded.
-  kRichSegments,   // The number of first segments with one column more.
+  kRichSegments,   // The number of first segments with one plane more.
   kLayer1Segment,  // First segment and homes of layers 1 to 3.
   kLayer1Homes,
   kLayer2Segment,
@@ -67,15 +67,15 @@ struct CompactGroup {
   const uint64_t* digests;  // Digests in this layer.
   const uint64_t* starts;   // Keys of home i: starts[i] .. starts[i + 1] - 1.
   uint32_t home_count;
-  bool ends_layer;   // The layer's last segment follows its homes.
-  bool last_layer;   // Codes 0 and 3 only.
-  uint32_t columns;  // The number to solve.
+  bool ends_layer;  // The layer's last segment follows its homes.
+  bool last_layer;  // Codes 0 and 3 only.
+  uint32_t planes;  // The number to solve.
   uint64_t layer_homes;
   uint64_t seed;
-  // The solution of the segment after the group, by column; on return, the
+  // The solution of the segment after the group, by plane; on return, the
   // solution of the group's first segment.
   uint32_t* edge;
-  // Results: `columns` words and one code for each segment, and the digests
+  // Results: `planes` words and one code for each segment, and the digests
   // that have to go to the next layer (room for all).
   uint32_t* solution;
   uint8_t* codes;
@@ -88,7 +88,7 @@ struct CompactKernel {
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
   // Bytes of `work`, aligned to 64, for a group of `home_count` homes.
-  size_t (*work_size)(uint32_t home_count, uint32_t columns);
+  size_t (*work_size)(uint32_t home_count, uint32_t planes);
   void (*solve)(CompactGroup* group, char* work);
 };
 

@@ -44,23 +44,23 @@ ShortNumber RoundUp(uint64_t value) {
 
 }  // namespace
 
-double CompactColumns::rate() const {
-  // Only keys in layer 0 have the extra column.
+double CompactPlanes::rate() const {
+  // Only keys in layer 0 have the extra plane.
   const double rich = rich_share / 256.0 * (1 - kBumpedShare);
   return std::exp2(-static_cast<double>(lean)) * (1 - rich / 2);
 }
 
-CompactColumns CompactColumnsFor(double bits_per_key) {
+CompactPlanes CompactPlanesFor(double bits_per_key) {
   const double bits = std::max(0.0, bits_per_key - kCodeBitsPerKey);
-  // At least one column everywhere: the size of the first unit then gives the
+  // At least one plane everywhere: the size of the first unit then gives the
   // number of segments.
-  const double columns =
-      std::clamp<double>(std::floor(bits / kSlotsPerKey), 1, kMaxColumns - 1);
-  CompactColumns result;
-  result.lean = static_cast<uint32_t>(columns);
+  const double planes =
+      std::clamp<double>(std::floor(bits / kSlotsPerKey), 1, kMaxPlanes - 1);
+  CompactPlanes result;
+  result.lean = static_cast<uint32_t>(planes);
   // Layer 0 has 1 / kLoad slots for each key.
   result.rich_share = static_cast<uint32_t>(
-      std::clamp(256 * kLoad * (bits - columns * kSlotsPerKey), 0.0, 255.0));
+      std::clamp(256 * kLoad * (bits - planes * kSlotsPerKey), 0.0, 255.0));
   return result;
 }
 
@@ -86,26 +86,26 @@ uint64_t CompactLayout::FirstSegment(uint32_t layer) const {
 }
 
 uint64_t CompactLayout::SegmentOffset(uint32_t u, uint64_t segment) const {
-  if (columns.IsFullUnit(u)) return segment * kFullSegmentSize;
-  return kColumnSize * (segment * columns.LeanColumnsOfUnit(u) +
-                        std::min(segment, rich_segments()));
+  if (planes.IsFullUnit(u)) return segment * kFullSegmentSize;
+  return kPlaneSize * (segment * planes.LeanPlanesOfUnit(u) +
+                       std::min(segment, rich_segments()));
 }
 
 uint64_t CompactLayout::CodesOffset() const {
-  return SegmentsSize(0) + (columns.IsFullUnit(0) ? 0 : kPartialUnitPadding);
+  return SegmentsSize(0) + (planes.IsFullUnit(0) ? 0 : kPartialUnitPadding);
 }
 
 uint64_t CompactLayout::UnitSize(uint32_t u) const {
   uint64_t size = SegmentsSize(u);
-  if (!columns.IsFullUnit(u)) size += kPartialUnitPadding;
+  if (!planes.IsFullUnit(u)) size += kPartialUnitPadding;
   if (u == 0) size += (segment_count() + 3) / 4;
   return size;
 }
 
 uint64_t CompactLayout::Encode() const {
-  uint64_t parameters = columns.lean;
+  uint64_t parameters = planes.lean;
   uint32_t at = kLeanBits;
-  parameters |= uint64_t{columns.rich_share} << at;
+  parameters |= uint64_t{planes.rich_share} << at;
   at += kRichBits;
   parameters |= uint64_t{seed} << at;
   at += kSeedBits;
@@ -127,20 +127,20 @@ bool CompactLayout::Decode(uint64_t parameters, uint64_t first_unit_size,
     return value;
   };
   *layout = {};
-  layout->columns.lean = static_cast<uint32_t>(take(kLeanBits));
-  layout->columns.rich_share = static_cast<uint32_t>(take(kRichBits));
+  layout->planes.lean = static_cast<uint32_t>(take(kLeanBits));
+  layout->planes.rich_share = static_cast<uint32_t>(take(kRichBits));
   layout->seed = static_cast<uint32_t>(take(kSeedBits));
   for (uint32_t layer = 1; layer < kMaxLayers; ++layer) {
     const uint64_t mantissa = take(kMantissaBits);
     layout->homes[layer] = mantissa << take(kExponentBits);
   }
-  if (rest != 0 || layout->columns.lean == 0 ||
+  if (rest != 0 || layout->planes.lean == 0 ||
       first_unit_size > kMaxHomes * kFullSegmentSize) {
     return false;
   }
-  // The size grows with the homes, by a column or more for each.
+  // The size grows with the homes, by a plane or more for each.
   uint64_t low = 1;
-  uint64_t high = std::min(kMaxHomes, first_unit_size / kColumnSize);
+  uint64_t high = std::min(kMaxHomes, first_unit_size / kPlaneSize);
   while (low < high) {
     layout->homes[0] = low + (high - low) / 2;
     if (layout->UnitSize(0) < first_unit_size) {
@@ -162,10 +162,10 @@ uint64_t RepresentableHomes(uint64_t homes) {
   return number.mantissa << number.exponent;
 }
 
-CompactLayout ExpectedCompactLayout(const CompactColumns& columns,
+CompactLayout ExpectedCompactLayout(const CompactPlanes& planes,
                                     uint64_t key_count) {
   CompactLayout layout;
-  layout.columns = columns;
+  layout.planes = planes;
   for (uint32_t layer = 0; layer < kMaxLayers && key_count > 0; ++layer) {
     if (key_count <= kLastLayerKeys || layer + 1 == kMaxLayers) {
       layout.homes[layer] = LastLayerHomes(key_count);

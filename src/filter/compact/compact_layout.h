@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of compact: the number of segments and columns, their places,
+// The arithmetic of compact: the number of segments and planes, their places,
 // and the resulting rate. docs/filter_families.md derives it.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
@@ -14,28 +14,28 @@
 
 namespace rowbloom::filter {
 
-// Columns of a filter: `lean` in every segment, and one more in rich_share /
+// Planes of a filter: `lean` in every segment, and one more in rich_share /
 // 256 of the segments of layer 0.
-struct CompactColumns {
+struct CompactPlanes {
   uint32_t lean = 0;
   uint32_t rich_share = 0;
 
   uint32_t most() const { return lean + (rich_share > 0); }
   uint32_t unit_count() const {
-    return (most() + kUnitColumns - 1) / kUnitColumns;
+    return (most() + kUnitPlanes - 1) / kUnitPlanes;
   }
   // Properties of unit `u`.
-  bool IsFullUnit(uint32_t u) const { return kUnitColumns * (u + 1) <= lean; }
-  uint32_t LeanColumnsOfUnit(uint32_t u) const {
-    return IsFullUnit(u) ? kUnitColumns : lean - kUnitColumns * u;
+  bool IsFullUnit(uint32_t u) const { return kUnitPlanes * (u + 1) <= lean; }
+  uint32_t LeanPlanesOfUnit(uint32_t u) const {
+    return IsFullUnit(u) ? kUnitPlanes : lean - kUnitPlanes * u;
   }
 
-  // The rate of a filter with these columns.
+  // The rate of a filter with these planes.
   double rate() const;
 };
 
-// The columns that `bits_per_key` allows in a large filter.
-CompactColumns CompactColumnsFor(double bits_per_key);
+// The planes that `bits_per_key` allows in a large filter.
+CompactPlanes CompactPlanesFor(double bits_per_key);
 
 // Homes of a layer, other than the last, for `key_count` keys.
 uint64_t CompactHomes(uint64_t key_count);
@@ -43,7 +43,7 @@ uint64_t CompactHomes(uint64_t key_count);
 double CompactBumpedShare();
 
 struct CompactLayout {
-  CompactColumns columns;
+  CompactPlanes planes;
   uint32_t seed = 0;  // Below 256.
   // 0 for layers that do not exist.
   std::array<uint64_t, kMaxLayers> homes{};
@@ -53,14 +53,14 @@ struct CompactLayout {
   }
   uint64_t FirstSegment(uint32_t layer) const;
   uint64_t segment_count() const { return FirstSegment(kMaxLayers); }
-  // Windows that begin in this many first homes have the extra column.
+  // Windows that begin in this many first homes have the extra plane.
   uint64_t rich_homes() const {
-    return (homes[0] * columns.rich_share + 128) / 256;
+    return (homes[0] * planes.rich_share + 128) / 256;
   }
   uint64_t rich_segments() const {
     return rich_homes() == 0 ? 0 : rich_homes() + 1;
   }
-  // The offset of the columns of `segment` in unit `u`.
+  // The offset of the planes of `segment` in unit `u`.
   uint64_t SegmentOffset(uint32_t u, uint64_t segment) const;
   uint64_t SegmentsSize(uint32_t u) const {
     return SegmentOffset(u, segment_count());
@@ -80,7 +80,7 @@ struct CompactLayout {
 uint64_t RepresentableHomes(uint64_t homes);
 
 // The expected layout for `key_count` keys.
-CompactLayout ExpectedCompactLayout(const CompactColumns& columns,
+CompactLayout ExpectedCompactLayout(const CompactPlanes& planes,
                                     uint64_t key_count);
 
 // A layer of at most this many keys is the last.

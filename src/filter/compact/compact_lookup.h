@@ -4,9 +4,10 @@
 // instruction sets. For kernel files: internal linkage.
 //
 // `Ops` gives them:
-//   // 16 bytes each of a key's two segments: four columns of 32 slots.
-//   // The key's row in `row`. Bit c of the result: the parity of column c.
-//   static uint32_t Parities(const char* home, const char* next, uint64_t row);
+//   // 16 bytes each of a key's two segments: four planes of 32 slots.
+//   // The key's equation in `equation`. Bit c of the result: the parity of
+//   plane c. static uint32_t Parities(const char* home, const char* next,
+//   uint64_t equation);
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_LOOKUP_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_LOOKUP_H_
@@ -40,35 +41,36 @@ inline bool IsBumped(const FilterState& state, uint64_t segment,
 
 template <typename Ops>
 bool MatchesPartialUnit(const FilterState& state, const char* unit,
-                        uint64_t segment, uint64_t row, uint32_t fingerprint) {
-  const uint64_t lean = state.detail[kLeanColumns];
+                        uint64_t segment, uint64_t equation,
+                        uint32_t fingerprint) {
+  const uint64_t lean = state.detail[kLeanPlanes];
   const uint64_t rich_segments = state.detail[kRichSegments];
-  const uint64_t columns = lean + (segment + 1 < rich_segments);
-  if (columns == 0) return true;
+  const uint64_t planes = lean + (segment + 1 < rich_segments);
+  if (planes == 0) return true;
   const auto at = [&](uint64_t s) {
     const uint64_t rich = s < rich_segments ? s : rich_segments;
-    return unit + kColumnSize * (s * lean + rich);
+    return unit + kPlaneSize * (s * lean + rich);
   };
   const uint32_t wrong =
-      Ops::Parities(at(segment), at(segment + 1), row) ^ fingerprint;
-  return (wrong & ((1u << columns) - 1)) == 0;
+      Ops::Parities(at(segment), at(segment + 1), equation) ^ fingerprint;
+  return (wrong & ((1u << planes) - 1)) == 0;
 }
 
 // Tests the units from first_unit on.
 template <typename Ops>
 inline bool MatchesUnits(const FilterState& state, uint64_t segment,
-                         uint64_t row, uint32_t first_unit) {
+                         uint64_t equation, uint32_t first_unit) {
   const uint32_t full = static_cast<uint32_t>(state.detail[kFullUnits]);
-  uint32_t fingerprint = Fingerprint32(row) >> (kUnitColumns * first_unit);
+  uint32_t fingerprint = Fingerprint32(equation) >> (kUnitPlanes * first_unit);
   for (uint32_t u = first_unit; u < full; ++u) {
     const char* home = state.unit[u] + segment * kFullSegmentSize;
     const uint32_t wrong =
-        Ops::Parities(home, home + kFullSegmentSize, row) ^ fingerprint;
-    if ((wrong & ((1u << kUnitColumns) - 1)) != 0) return false;
-    fingerprint >>= kUnitColumns;
+        Ops::Parities(home, home + kFullSegmentSize, equation) ^ fingerprint;
+    if ((wrong & ((1u << kUnitPlanes) - 1)) != 0) return false;
+    fingerprint >>= kUnitPlanes;
   }
   return full == state.unit_count ||
-         MatchesPartialUnit<Ops>(state, state.unit[full], segment, row,
+         MatchesPartialUnit<Ops>(state, state.unit[full], segment, equation,
                                  fingerprint);
 }
 

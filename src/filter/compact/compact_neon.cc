@@ -11,15 +11,17 @@ namespace rowbloom::filter {
 namespace {
 
 struct NeonOps {
-  static uint32_t Parities(const char* home, const char* next, uint64_t row) {
+  static uint32_t Parities(const char* home, const char* next,
+                           uint64_t equation) {
     const auto load = [](const char* bytes) {
       return vreinterpretq_u32_u8(
           vld1q_u8(reinterpret_cast<const uint8_t*>(bytes)));
     };
     const uint32x4_t x = veorq_u32(
-        vandq_u32(load(home), vdupq_n_u32(static_cast<uint32_t>(row))),
-        vandq_u32(load(next), vdupq_n_u32(static_cast<uint32_t>(row >> 32))));
-    // The number of ones in each column; its lowest bit goes to the column's
+        vandq_u32(load(home), vdupq_n_u32(static_cast<uint32_t>(equation))),
+        vandq_u32(load(next),
+                  vdupq_n_u32(static_cast<uint32_t>(equation >> 32))));
+    // The number of ones in each plane; its lowest bit goes to the plane's
     // place.
     const uint32x4_t ones =
         vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u32(x))));

@@ -17,12 +17,14 @@ inline uint32_t Load32(const char* bytes) {
 }
 
 struct PortableOps {
-  static uint32_t Parities(const char* home, const char* next, uint64_t row) {
+  static uint32_t Parities(const char* home, const char* next,
+                           uint64_t equation) {
     uint32_t parities = 0;
-    for (uint32_t c = 0; c < kUnitColumns; ++c) {
+    for (uint32_t c = 0; c < kUnitPlanes; ++c) {
       const uint32_t slots =
-          (Load32(home + kColumnSize * c) & static_cast<uint32_t>(row)) ^
-          (Load32(next + kColumnSize * c) & static_cast<uint32_t>(row >> 32));
+          (Load32(home + kPlaneSize * c) & static_cast<uint32_t>(equation)) ^
+          (Load32(next + kPlaneSize * c) &
+           static_cast<uint32_t>(equation >> 32));
       parities |= static_cast<uint32_t>(__builtin_parity(slots)) << c;
     }
     return parities;

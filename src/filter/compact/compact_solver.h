@@ -4,15 +4,15 @@
 // equations of the keys that stay. For kernel files: internal linkage.
 //
 // A group is cut into up to four strands of consecutive segments, one in each
-// lane of gf2_lanes.h. Forward, segment by segment: the rows that are at home
-// in a segment, and those that found no pivot in the previous one, are
-// eliminated over its 32 slots. A row that finds no pivot here either has
+// lane of gf2_lanes.h. Forward, segment by segment: the equations that are at
+// home in a segment, and those that found no pivot in the previous one, are
+// eliminated over its 32 slots. An equation that finds no pivot here either has
 // coefficients left in the next segment only, and is carried there. If too
-// many rows would be carried, the code takes keys out. If rows turn out to be
-// dependent and contradict each other, the solver goes back and takes out more.
-// The last segment of a strand carries nothing, so that strands do not wait
-// for each other. Backward, from the strand on the right: each pivot row gives
-// its slot, once the slots of the next segment are known.
+// many equations would be carried, the code takes keys out. If equations turn
+// out to be dependent and contradict each other, the solver goes back and takes
+// out more. The last segment of a strand carries nothing, so that strands do
+// not wait for each other. Backward, from the strand on the right: each pivot
+// equation gives its slot, once the slots of the next segment are known.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_SOLVER_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_SOLVER_H_
@@ -29,15 +29,15 @@ namespace rowbloom::filter {
 
 namespace {
 
-// The most rows that one segment may carry to the next. More would fill the
-// slots better, but be dependent there more often.
+// The most equations that one segment may carry to the next. More would fill
+// the slots better, but be dependent there more often.
 constexpr int kMaxCarried = 22;
-// The most rows that the last steps of a strand may carry, the last step first.
-// The last carries nothing and leaves slots free, because as many rows as slots
-// are dependent more often than not.
+// The most equations that the last steps of a strand may carry, the last step
+// first. The last carries nothing and leaves slots free, because as many
+// equations as slots are dependent more often than not.
 constexpr int kMaxCarriedNearEnd[] = {-3, 6, 13, 19};
 constexpr int kMaxCarriedAtLayerEnd = -4;
-// Slots that dependent rows may leave without a pivot.
+// Slots that dependent equations may leave without a pivot.
 constexpr uint32_t kRankSlack = 4;
 // The most times that a strand puts keys back. With random keys, one strand in
 // ten thousand would do so more often.
@@ -45,16 +45,17 @@ constexpr uint32_t kMaxPutBack = 100;
 // Shorter strands would lose more keys at their ends than lanes gain time.
 constexpr uint32_t kMinStrandHomes = 48;
 
-// The result of one step of the strands. Rows are bits, lanes are strands.
+// The result of one step of the strands. Equations are bits, lanes are strands.
 template <uint32_t kSideBits>
 struct SolvedStep {
   Lanes next[kSegmentSlots];  // Coefficients in the next segment.
-  Lanes sides[kSideBits];     // Right-hand sides; group.columns of them.
-  Lanes carried;              // Rows without a pivot.
+  Lanes sides[kSideBits];     // Right-hand sides; group.planes of them.
+  Lanes carried;              // Equations without a pivot.
   uint64_t bumped_before[kLanes];
   uint8_t least_code[kLanes];  // Raised when it turned out to be too low.
   uint8_t contradictions[kLanes];
-  uint8_t pivot_row[kLanes][kSegmentSlots];  // By slot; kMaxRows if none.
+  uint8_t pivot_equation[kLanes]
+                        [kSegmentSlots];  // By slot; kMaxEquations if none.
 };
 
 struct Strand {
@@ -109,26 +110,27 @@ struct PartOf<32> {
   typedef Part32 Type;
 };
 
-// The places of the parts of lane 0 that RowsToColumns<kBits> takes for rows.
+// The places of the parts of lane 0 that EquationsToPlanes<kBits> takes for
+// equations.
 template <uint32_t kBits>
-struct PartOfRow {
-  uint16_t at[kMaxRows];
+struct PartOfEquation {
+  uint16_t at[kMaxEquations];
 };
 template <uint32_t kBits>
-constexpr PartOfRow<kBits> MakePartOfRow() {
-  PartOfRow<kBits> parts = {};
+constexpr PartOfEquation<kBits> MakePartOfEquation() {
+  PartOfEquation<kBits> parts = {};
   constexpr uint32_t kParts = 64 / kBits;  // Parts of a word.
-  for (uint32_t row = 0; row < kMaxRows; ++row) {
-    parts.at[row] = static_cast<uint16_t>(
-        row % kBits * kParts * kLanes +
-        ((row / kBits) ^ (kLowHalf == 0 ? 0 : kParts - 1)));
+  for (uint32_t equation = 0; equation < kMaxEquations; ++equation) {
+    parts.at[equation] = static_cast<uint16_t>(
+        equation % kBits * kParts * kLanes +
+        ((equation / kBits) ^ (kLowHalf == 0 ? 0 : kParts - 1)));
   }
   return parts;
 }
 template <uint32_t kBits>
-constexpr PartOfRow<kBits> kPartOfRow = MakePartOfRow<kBits>();
+constexpr PartOfEquation<kBits> kPartOfEquation = MakePartOfEquation<kBits>();
 
-// Solves for up to kSideBits columns: fewer are transposed faster.
+// Solves for up to kSideBits planes: fewer are transposed faster.
 template <uint32_t kSideBits>
 class GroupSolver {
  public:
@@ -155,7 +157,7 @@ class GroupSolver {
 
   void CutIntoStrands();
   bool EliminateStep();
-  uint64_t LoadRows(uint32_t k, uint64_t carried);
+  uint64_t LoadEquations(uint32_t k, uint64_t carried);
   void Settle(uint32_t k, uint64_t rest, uint64_t contradictions);
   void GoBack(uint32_t k, bool contradiction);
   void Store(uint32_t lane, Lanes rest);
@@ -180,8 +182,8 @@ class GroupSolver {
   Step* const steps_;
   uint32_t strand_count_ = 0;
   Strand strands_[kLanes];
-  // The rows of one step: first as rows, then as columns.
-  Lanes columns_[2 * kSegmentSlots + kMaxColumns];
+  // The equations of one step: first as equations, then as planes.
+  Lanes planes_[2 * kSegmentSlots + kMaxPlanes];
   Lanes pivots_[kSegmentSlots];
 };
 
@@ -230,10 +232,10 @@ uint64_t GroupSolver<kSideBits>::CountStaying(const Strand& s,
   return staying;
 }
 
-// Chooses the code of strand k's next segment, and writes the rows that stay
-// where `carried` has none. Returns all rows.
+// Chooses the code of strand k's next segment, and writes the equations that
+// stay where `carried` has none. Returns all equations.
 template <uint32_t kSideBits>
-uint64_t GroupSolver<kSideBits>::LoadRows(uint32_t k, uint64_t carried) {
+uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
   Strand& s = strands_[k];
   const uint32_t home = Home(s);
   steps_[s.step].bumped_before[k] = s.bumped_count;
@@ -241,25 +243,26 @@ uint64_t GroupSolver<kSideBits>::LoadRows(uint32_t k, uint64_t carried) {
     group_.codes[home] = 0;
     return carried;
   }
-  const int old_rows = static_cast<int>(Ones(carried));
+  const int old_equations = static_cast<int>(Ones(carried));
   uint32_t code = steps_[s.step].least_code[k];
   int limit = CarriedLimit(s);
-  const int most = static_cast<int>(kSegmentSlots) + limit - old_rows;
+  const int most = static_cast<int>(kSegmentSlots) + limit - old_equations;
   const uint64_t room = static_cast<uint64_t>(
-      most < 0                                       ? 0
-      : most < static_cast<int>(kMaxRows) - old_rows ? most
-                                                     : kMaxRows - old_rows);
+      most < 0 ? 0
+      : most < static_cast<int>(kMaxEquations) - old_equations
+          ? most
+          : kMaxEquations - old_equations);
   while (code < kCodes - 1 && CountStaying(s, code) > room) {
     code = CodeAfter(code);
   }
   group_.codes[home] = static_cast<uint8_t>(code);
   const uint32_t threshold = Threshold(code);
-  uint64_t rows = carried;
+  uint64_t equations = carried;
   typedef typename PartOf<kSideBits>::Type Side;
-  Part32* const home_half = reinterpret_cast<Part32*>(columns_) + 2 * k;
+  Part32* const home_half = reinterpret_cast<Part32*>(planes_) + 2 * k;
   Part32* const next_half = home_half + 2 * kLanes * kSegmentSlots;
-  Side* const side = reinterpret_cast<Side*>(columns_ + 2 * kSegmentSlots) +
-                     64 / kSideBits * k;
+  Side* const side =
+      reinterpret_cast<Side*>(planes_ + 2 * kSegmentSlots) + 64 / kSideBits * k;
   const uint64_t end = group_.starts[home + 1];
   for (uint64_t i = group_.starts[home]; i < end; ++i) {
     const uint64_t digest = group_.digests[i];
@@ -268,16 +271,17 @@ uint64_t GroupSolver<kSideBits>::LoadRows(uint32_t k, uint64_t carried) {
       s.bumped[s.bumped_count++] = digest;
       continue;
     }
-    const uint32_t row = LowestOne(~rows);
-    rows |= rows + 1;
+    const uint32_t equation = LowestOne(~equations);
+    equations |= equations + 1;
     const uint64_t coefficients = Mix64(digest, group_.seed);
-    home_half[kPartOfRow<32>.at[row]] = static_cast<uint32_t>(coefficients);
-    next_half[kPartOfRow<32>.at[row]] =
+    home_half[kPartOfEquation<32>.at[equation]] =
+        static_cast<uint32_t>(coefficients);
+    next_half[kPartOfEquation<32>.at[equation]] =
         static_cast<uint32_t>(coefficients >> 32);
-    side[kPartOfRow<kSideBits>.at[row]] =
+    side[kPartOfEquation<kSideBits>.at[equation]] =
         static_cast<Side>(Fingerprint32(coefficients));
   }
-  return rows;
+  return equations;
 }
 
 template <uint32_t kSideBits>
@@ -288,46 +292,47 @@ bool GroupSolver<kSideBits>::EliminateStep() {
     if (s.step < s.step_count && s.step < step) step = s.step;
   }
   if (step == ~0u) return false;
-  const uint32_t column_count = 2 * kSegmentSlots + group_.columns;
-  for (Lanes& column : columns_) column = Lanes{};
-  Lanes rows = {};
+  const uint32_t plane_count = 2 * kSegmentSlots + group_.planes;
+  for (Lanes& plane : planes_) plane = Lanes{};
+  Lanes equations = {};
   Lanes carried = {};
   uint32_t active = 0;
   for (uint32_t k = 0; k < strand_count_; ++k) {
     if (strands_[k].step != step || step >= strands_[k].step_count) continue;
     active |= 1u << k;
     if (step > 0) carried[k] = steps_[step - 1].carried[k];
-    rows[k] = LoadRows(k, carried[k]);
+    equations[k] = LoadEquations(k, carried[k]);
   }
-  RowsToColumns(columns_);
-  RowsToColumns(columns_ + kSegmentSlots);
-  RowsToColumns<kSideBits>(columns_ + 2 * kSegmentSlots);
+  EquationsToPlanes(planes_);
+  EquationsToPlanes(planes_ + kSegmentSlots);
+  EquationsToPlanes<kSideBits>(planes_ + 2 * kSegmentSlots);
   if (step > 0) {
     const Step& before = steps_[step - 1];
     for (uint32_t j = 0; j < kSegmentSlots; ++j) {
-      columns_[j] |= before.next[j] & carried;
+      planes_[j] |= before.next[j] & carried;
     }
-    for (uint32_t c = 0; c < group_.columns; ++c) {
-      columns_[2 * kSegmentSlots + c] |= before.sides[c] & carried;
+    for (uint32_t c = 0; c < group_.planes; ++c) {
+      planes_[2 * kSegmentSlots + c] |= before.sides[c] & carried;
     }
   }
-  Lanes rest = Eliminate(columns_, kSegmentSlots, column_count, rows, pivots_);
+  Lanes rest =
+      Eliminate(planes_, kSegmentSlots, plane_count, equations, pivots_);
   Lanes any_next = {};
   Lanes any_side = {};
   for (uint32_t j = 0; j < kSegmentSlots; ++j) {
-    any_next |= columns_[kSegmentSlots + j];
+    any_next |= planes_[kSegmentSlots + j];
   }
-  for (uint32_t c = 0; c < group_.columns; ++c) {
-    any_side |= columns_[2 * kSegmentSlots + c];
+  for (uint32_t c = 0; c < group_.planes; ++c) {
+    any_side |= planes_[2 * kSegmentSlots + c];
   }
   const Lanes contradictions = rest & ~any_next & any_side;
   rest &= any_next;
   if (active == (1u << kLanes) - 1) {
     Step& to = steps_[step];
     for (uint32_t j = 0; j < kSegmentSlots; ++j)
-      to.next[j] = columns_[kSegmentSlots + j];
-    for (uint32_t c = 0; c < group_.columns; ++c)
-      to.sides[c] = columns_[2 * kSegmentSlots + c];
+      to.next[j] = planes_[kSegmentSlots + j];
+    for (uint32_t c = 0; c < group_.planes; ++c)
+      to.sides[c] = planes_[2 * kSegmentSlots + c];
     to.carried = rest;
   } else {
     for (uint32_t k = 0; k < strand_count_; ++k) {
@@ -344,9 +349,9 @@ template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::Store(uint32_t k, Lanes rest) {
   Step& to = steps_[strands_[k].step];
   for (uint32_t j = 0; j < kSegmentSlots; ++j)
-    to.next[j][k] = columns_[kSegmentSlots + j][k];
-  for (uint32_t c = 0; c < group_.columns; ++c)
-    to.sides[c][k] = columns_[2 * kSegmentSlots + c][k];
+    to.next[j][k] = planes_[kSegmentSlots + j][k];
+  for (uint32_t c = 0; c < group_.planes; ++c)
+    to.sides[c][k] = planes_[2 * kSegmentSlots + c][k];
   to.carried[k] = rest[k];
 }
 
@@ -364,23 +369,23 @@ void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
   Step& step = steps_[s.step];
   for (uint32_t i = 0; i < kSegmentSlots; ++i) {
     const uint64_t pivot = pivots_[i][k];
-    step.pivot_row[k][i] =
-        static_cast<uint8_t>(pivot == 0 ? kMaxRows : LowestOne(pivot));
+    step.pivot_equation[k][i] =
+        static_cast<uint8_t>(pivot == 0 ? kMaxEquations : LowestOne(pivot));
   }
   ++s.step;
 }
 
 // After a failed step: raises the code of that step, or of the nearest one
 // before it that has keys to take out, and continues the strand from there.
-// Such a step exists, or there would be no rows. The work ends, because codes
-// can be raised and put back only a limited number of times.
+// Such a step exists, or there would be no equations. The work ends, because
+// codes can be raised and put back only a limited number of times.
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
   Strand& s = strands_[k];
   const uint32_t failed = s.step;
-  // Rows that depend on each other may be carried side by side for many steps
-  // before they contradict each other. Until the solver has gone back to their
-  // origin, taking out keys is in vain.
+  // Equations that depend on each other may be carried side by side for many
+  // steps before they contradict each other. Until the solver has gone back to
+  // their origin, taking out keys is in vain.
   if (s.raised_end > failed + 1 && s.put_back_count < kMaxPutBack) {
     ++s.put_back_count;
     while (s.raised_end > failed + 1) {
@@ -397,7 +402,7 @@ void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
     s.bumped_count = steps_[s.step].bumped_before[k];
     return true;
   };
-  // Rows that contradict each other mostly include some that were carried
+  // Equations that contradict each other mostly include some that were carried
   // here, but not always: the second time, take from here.
   if (!contradiction || ++steps_[failed].contradictions[k] % 2 == 0) {
     if (take_out()) return;
@@ -412,50 +417,52 @@ void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
 
 #if defined(__AVX2__)
 
-// Bit b of byte r of the result is bit 32 * half + r of columns[b], for eight
-// columns and 32 rows.
-inline __m256i ColumnsToRows(const uint64_t* columns, uint32_t half) {
+// Bit b of byte r of the result is bit 32 * half + r of planes[b], for eight
+// planes and 32 equations.
+inline __m256i PlanesToEquations(const uint64_t* planes, uint32_t half) {
   const __m256i spread =
       _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
                        2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
   const __m256i bit =
       _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201u));
-  __m256i rows = _mm256_setzero_si256();
+  __m256i equations = _mm256_setzero_si256();
   ROWBLOOM_UNROLL
   for (uint32_t c = 0; c < 8; ++c) {
     const __m256i word = _mm256_shuffle_epi8(
-        _mm256_set1_epi32(static_cast<int>(columns[c] >> (32 * half))), spread);
+        _mm256_set1_epi32(static_cast<int>(planes[c] >> (32 * half))), spread);
     const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit);
-    rows = _mm256_or_si256(
-        rows,
+    equations = _mm256_or_si256(
+        equations,
         _mm256_and_si256(set, _mm256_set1_epi8(static_cast<char>(1 << c))));
   }
-  return rows;
+  return equations;
 }
 
-inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
-                        uint32_t columns, uint32_t* slots) {
-  const __m256i by_row[2] = {ColumnsToRows(sides, 0), ColumnsToRows(sides, 1)};
-  const __m256i rows =
-      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pivot_row));
+inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_equation,
+                        uint32_t planes, uint32_t* slots) {
+  const __m256i by_equation[2] = {PlanesToEquations(sides, 0),
+                                  PlanesToEquations(sides, 1)};
+  const __m256i equations =
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pivot_equation));
   __m256i slot = _mm256_setzero_si256();
   ROWBLOOM_UNROLL
   for (int quarter = 0; quarter < 4; ++quarter) {
     const __m256i table =
-        quarter % 2 == 0 ? _mm256_permute2x128_si256(by_row[quarter / 2],
-                                                     by_row[quarter / 2], 0x00)
-                         : _mm256_permute2x128_si256(by_row[quarter / 2],
-                                                     by_row[quarter / 2], 0x11);
-    // Rows of other quarters, and kMaxRows, get the top bit, for which the
-    // shuffle gives 0.
+        quarter % 2 == 0
+            ? _mm256_permute2x128_si256(by_equation[quarter / 2],
+                                        by_equation[quarter / 2], 0x00)
+            : _mm256_permute2x128_si256(by_equation[quarter / 2],
+                                        by_equation[quarter / 2], 0x11);
+    // Equations of other quarters, and kMaxEquations, get the top bit, for
+    // which the shuffle gives 0.
     const __m256i index = _mm256_adds_epu8(
-        _mm256_xor_si256(rows,
+        _mm256_xor_si256(equations,
                          _mm256_set1_epi8(static_cast<char>(16 * quarter))),
         _mm256_set1_epi8(0x70));
     slot = _mm256_or_si256(slot, _mm256_shuffle_epi8(table, index));
   }
   for (uint32_t c = 8; c > 0; --c) {
-    if (c <= columns) {
+    if (c <= planes) {
       slots[c - 1] = static_cast<uint32_t>(_mm256_movemask_epi8(slot));
     }
     slot = _mm256_add_epi8(slot, slot);
@@ -464,13 +471,13 @@ inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
 
 #else
 
-inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_row,
-                        uint32_t columns, uint32_t* slots) {
-  for (uint32_t c = 0; c < columns; ++c) {
+inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_equation,
+                        uint32_t planes, uint32_t* slots) {
+  for (uint32_t c = 0; c < planes; ++c) {
     uint32_t word = 0;
     for (uint32_t i = 0; i < kSegmentSlots; ++i) {
-      if (pivot_row[i] == kMaxRows) continue;
-      word |= static_cast<uint32_t>(sides[c] >> pivot_row[i] & 1) << i;
+      if (pivot_equation[i] == kMaxEquations) continue;
+      word |= static_cast<uint32_t>(sides[c] >> pivot_equation[i] & 1) << i;
     }
     slots[c] = word;
   }
@@ -491,14 +498,14 @@ inline Lanes IfTopBit(Lanes test, uint64_t a) {
 
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
-  const uint32_t columns = group_.columns;
+  const uint32_t planes = group_.planes;
   uint32_t* const edge = group_.edge;
   for (uint32_t step = s.step_count; step > 0;) {
     const Step& solved = steps_[--step];
     uint32_t* const slots =
-        group_.solution + size_t{s.first_home + step} * columns;
-    for (uint32_t c = 0; c < columns; c += 8) {
-      const uint32_t count = columns - c < 8 ? columns - c : 8;
+        group_.solution + size_t{s.first_home + step} * planes;
+    for (uint32_t c = 0; c < planes; c += 8) {
+      const uint32_t count = planes - c < 8 ? planes - c : 8;
       Lanes sides[2] = {};
       Lanes next[2] = {};  // The next slot's bit on top.
       for (uint32_t i = 0; i < count; ++i) {
@@ -507,16 +514,16 @@ void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
       }
       ROWBLOOM_UNROLL
       for (uint32_t j = kSegmentSlots; j > 0; --j) {
-        const uint64_t rows = solved.next[j - 1][k];
+        const uint64_t equations = solved.next[j - 1][k];
         for (uint32_t i = 0; i < 2; ++i) {
-          sides[i] ^= IfTopBit(next[i], rows);
+          sides[i] ^= IfTopBit(next[i], equations);
           next[i] += next[i];
         }
       }
-      GatherSlots(reinterpret_cast<const uint64_t*>(sides), solved.pivot_row[k],
-                  count, slots + c);
+      GatherSlots(reinterpret_cast<const uint64_t*>(sides),
+                  solved.pivot_equation[k], count, slots + c);
     }
-    for (uint32_t c = 0; c < columns; ++c) edge[c] = slots[c];
+    for (uint32_t c = 0; c < planes; ++c) edge[c] = slots[c];
   }
 }
 
@@ -531,16 +538,16 @@ void GroupSolver<kSideBits>::CollectBumped() {
   }
 }
 
-size_t WorkSize(uint32_t home_count, uint32_t columns) {
-  return columns <= 8    ? GroupSolver<8>::WorkSize(home_count)
-         : columns <= 16 ? GroupSolver<16>::WorkSize(home_count)
-                         : GroupSolver<32>::WorkSize(home_count);
+size_t WorkSize(uint32_t home_count, uint32_t planes) {
+  return planes <= 8    ? GroupSolver<8>::WorkSize(home_count)
+         : planes <= 16 ? GroupSolver<16>::WorkSize(home_count)
+                        : GroupSolver<32>::WorkSize(home_count);
 }
 
 void SolveGroup(CompactGroup* group, char* work) {
-  if (group->columns <= 8) {
+  if (group->planes <= 8) {
     GroupSolver<8>(group, work).Solve();
-  } else if (group->columns <= 16) {
+  } else if (group->planes <= 16) {
     GroupSolver<16>(group, work).Solve();
   } else {
     GroupSolver<32>(group, work).Solve();

@@ -15,15 +15,16 @@ namespace rowbloom::filter {
 namespace {
 
 struct X86Ops {
-  static uint32_t Parities(const char* home, const char* next, uint64_t row) {
+  static uint32_t Parities(const char* home, const char* next,
+                           uint64_t equation) {
     const auto load = [](const char* bytes) {
       return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
     };
-    const __m128i halves = _mm_cvtsi64_si128(static_cast<long long>(row));
+    const __m128i halves = _mm_cvtsi64_si128(static_cast<long long>(equation));
     __m128i x = _mm_xor_si128(
         _mm_and_si128(load(home), _mm_shuffle_epi32(halves, 0x00)),
         _mm_and_si128(load(next), _mm_shuffle_epi32(halves, 0x55)));
-    // Folds each column's 32 bits into its top 8, and these into 4.
+    // Folds each plane's 32 bits into its top 8, and these into 4.
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 16));
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 8));
     x = _mm_xor_si128(x, _mm_srli_epi32(x, 4));

@@ -27,7 +27,7 @@ constexpr uint64_t kMaxLineCount = uint64_t{1} << 40;
 // carried, or one in 50 false positives comes from a saturated line.
 struct OperatingPoint {
   double min_bits_per_key;
-  uint32_t columns;
+  uint32_t planes;
 };
 constexpr OperatingPoint kOperatingPoints[] = {{6, 5},    {7.15, 6}, {8, 7},
                                                {9.25, 8}, {10.6, 9}, {12.7, 10},
@@ -39,35 +39,35 @@ uint64_t LineCount(double bits_per_key, uint64_t key_count) {
                                          bits_per_key / kLineBits)));
 }
 
-double FprOfColumns(uint32_t columns) {
-  return std::ldexp(1.0, -static_cast<int>(columns));
+double FprOfPlanes(uint32_t planes) {
+  return std::ldexp(1.0, -static_cast<int>(planes));
 }
 
 EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   EncodedFilter filter;
   FilterDescriptor& descriptor = filter.descriptor;
   const uint64_t line_count = LineCount(bits_per_key, digests.size());
-  const uint32_t columns = FastColumnsFor(bits_per_key);
+  const uint32_t planes = FastPlanesFor(bits_per_key);
   filter.units.resize(line_count * kFastLineSize);
   filter.saturated_keys =
-      BuildFastLines(std::move(digests), line_count, columns,
-                     FastKernelFor(kernel, columns), filter.units.data());
+      BuildFastLines(std::move(digests), line_count, planes,
+                     FastKernelFor(kernel, planes), filter.units.data());
   descriptor.family_code = kCode;
   descriptor.unit_count = 1;
-  descriptor.parameters = columns;
+  descriptor.parameters = planes;
   descriptor.unit_size_bytes[0] = filter.units.size();
   return filter;
 }
 
 double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   if (key_count == 0) return 0;
-  const uint32_t columns = static_cast<uint32_t>(state.parameter);
-  const double rate = FprOfColumns(columns);
+  const uint32_t planes = static_cast<uint32_t>(state.parameter);
+  const double rate = FprOfPlanes(planes);
   if (state.slot_count > 1) return rate;
-  // A single line cannot carry keys to another: it is saturated if a row
+  // A single line cannot carry keys to another: it is saturated if an equation
   // depends on others and its fingerprint contradicts them.
   const double dependent = std::exp2(static_cast<double>(key_count) -
-                                     static_cast<double>(FastSlots(columns)));
+                                     static_cast<double>(FastSlots(planes)));
   return rate + (1 - rate) * -std::expm1(-dependent * (1 - rate));
 }
 
@@ -87,10 +87,10 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                      " units, the first of ", size,
                      " bytes: must be one unit of whole 64-byte lines"));
   }
-  if (!FastColumnsAreValid(descriptor.parameters)) {
+  if (!FastPlanesAreValid(descriptor.parameters)) {
     return absl::DataLossError(
         absl::StrCat("fast filter of ", descriptor.parameters,
-                     " columns: must be 5 to 10, 12 or 15"));
+                     " planes: must be 5 to 10, 12 or 15"));
   }
   state->slot_count = size / kFastLineSize;
   state->parameter = descriptor.parameters;
@@ -103,27 +103,27 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
 
 }  // namespace
 
-uint32_t FastColumnsFor(double bits_per_key) {
-  uint32_t columns = 0;
+uint32_t FastPlanesFor(double bits_per_key) {
+  uint32_t planes = 0;
   for (const OperatingPoint& point : kOperatingPoints) {
-    if (bits_per_key >= point.min_bits_per_key) columns = point.columns;
+    if (bits_per_key >= point.min_bits_per_key) planes = point.planes;
   }
-  return columns;
+  return planes;
 }
 
-FastKernel FastKernelFor(Kernel kernel, uint32_t columns) {
+FastKernel FastKernelFor(Kernel kernel, uint32_t planes) {
   switch (ConcreteKernel(kernel)) {
 #if defined(__x86_64__)
     case Kernel::kSse42:
-      return Sse42FastKernel(columns);
+      return Sse42FastKernel(planes);
     case Kernel::kAvx2:
-      return Avx2FastKernel(columns);
+      return Avx2FastKernel(planes);
 #elif defined(__AARCH64EL__)
     case Kernel::kNeon:
-      return NeonFastKernel(columns);
+      return NeonFastKernel(planes);
 #endif
     default:
-      return PortableFastKernel(columns);
+      return PortableFastKernel(planes);
   }
 }
 
@@ -133,12 +133,12 @@ const FilterFamily kFastFamily = {
     1.2,
     3.5,
     [](double bits_per_key) {
-      const uint32_t columns = FastColumnsFor(bits_per_key);
-      return columns == 0 ? kBlockedBloomFamily.expected_fpr(bits_per_key)
-                          : FprOfColumns(columns);
+      const uint32_t planes = FastPlanesFor(bits_per_key);
+      return planes == 0 ? kBlockedBloomFamily.expected_fpr(bits_per_key)
+                         : FprOfPlanes(planes);
     },
     [](double bits_per_key, uint64_t size_bytes) {
-      if (FastColumnsFor(bits_per_key) == 0) {
+      if (FastPlanesFor(bits_per_key) == 0) {
         return kBlockedBloomFamily.max_keys(bits_per_key, size_bytes);
       }
       const uint64_t line_count = size_bytes / kFastLineSize;
@@ -146,7 +146,7 @@ const FilterFamily kFastFamily = {
                                    bits_per_key);
     },
     [](double bits_per_key, uint64_t key_count) {
-      if (FastColumnsFor(bits_per_key) == 0) {
+      if (FastPlanesFor(bits_per_key) == 0) {
         return kBlockedBloomFamily.size_bytes(bits_per_key, key_count);
       }
       return key_count == 0
@@ -154,7 +154,7 @@ const FilterFamily kFastFamily = {
                  : LineCount(bits_per_key, key_count) * kFastLineSize;
     },
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
-      if (FastColumnsFor(bits_per_key) == 0) {
+      if (FastPlanesFor(bits_per_key) == 0) {
         return kBlockedBloomFamily.new_builder(bits_per_key, kernel);
       }
       return NewCollectingBuilder(Encode, bits_per_key, kernel);

@@ -16,12 +16,12 @@ namespace rowbloom::filter {
 
 extern const FilterFamily kFastFamily;
 
-// Columns of a line at `bits_per_key`, which is at least 1; 0 if that is too
+// Planes of a line at `bits_per_key`, which is at least 1; 0 if that is too
 // few bits for this family.
-uint32_t FastColumnsFor(double bits_per_key);
+uint32_t FastPlanesFor(double bits_per_key);
 
 // `kernel` is available.
-FastKernel FastKernelFor(Kernel kernel, uint32_t columns);
+FastKernel FastKernelFor(Kernel kernel, uint32_t planes);
 
 }  // namespace rowbloom::filter
 

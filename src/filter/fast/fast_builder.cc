@@ -24,7 +24,7 @@ size_t StretchKeys(size_t key_count) {
   return std::clamp<size_t>(key_count / 32, kLargest / 4, kLargest);
 }
 
-// Rows that leave this many slots free hardly ever contradict each other.
+// Equations that leave this many slots free hardly ever contradict each other.
 constexpr uint32_t kSpareSlots = 6;
 
 struct Stretch {
@@ -43,9 +43,10 @@ struct Strand {
   uint64_t end = 0;   // The first line of the next strand.
   std::shared_ptr<Stretch> stretch;
 
-  // The keys at home in the line, by part; those from home_rows on are rows.
+  // The keys at home in the line, by part; those from home_equations on are
+  // equations.
   uint64_t* home_begin = nullptr;
-  uint64_t* home_rows = nullptr;
+  uint64_t* home_equations = nullptr;
   uint64_t* home_end = nullptr;
   size_t home_size() const {
     return static_cast<size_t>(home_end - home_begin);
@@ -53,22 +54,22 @@ struct Strand {
 
   // Keys from the previous line, and the number of keys at home there.
   uint32_t carried_count = 0;
-  uint64_t carried[kFastMaxRows];
+  uint64_t carried[kFastMaxEquations];
   uint64_t keys_before = 0;
 };
 
 class LinesBuilder {
  public:
   LinesBuilder(DigestList digests, size_t stretch_keys, uint64_t line_count,
-               uint32_t columns, const FastKernel& kernel, char* lines)
+               uint32_t planes, const FastKernel& kernel, char* lines)
       : order_(std::move(digests), line_count * kParts, stretch_keys),
         line_count_(line_count),
-        columns_(columns),
-        slots_(FastSlots(columns)),
-        max_rows_(FastRows(columns)),
+        planes_(planes),
+        slots_(FastSlots(planes)),
+        max_equations_(FastEquations(planes)),
         kernel_(kernel),
         lines_(lines) {
-    rows_.columns = columns;
+    equations_.planes = planes;
   }
 
   uint64_t Build();
@@ -76,7 +77,7 @@ class LinesBuilder {
  private:
   void LoadStretch(Strand* strand, uint64_t line);
   void LoadHome(Strand* strand);
-  void LoadRows(uint32_t k);
+  void LoadEquations(uint32_t k);
   uint32_t ThresholdFor(uint32_t k) const;
   bool Carry(Strand* strand, uint32_t threshold) const;
   void Saturate(uint64_t line, uint64_t key_count);
@@ -91,12 +92,12 @@ class LinesBuilder {
   uint32_t GetThreshold(const char* line) const;
   void SetThreshold(uint32_t threshold, char* line) const;
 
-  FastLines rows_{};
+  FastLines equations_{};
   const DigestOrder order_;
   const uint64_t line_count_;
-  const uint32_t columns_;
+  const uint32_t planes_;
   const uint32_t slots_;
-  const uint32_t max_rows_;
+  const uint32_t max_equations_;
   const FastKernel& kernel_;
   char* const lines_;
   Strand strands_[kFastLanes];
@@ -141,32 +142,34 @@ void LinesBuilder::LoadHome(Strand* strand) {
 }
 
 // Loads the carried keys first, then the keys at home by falling position: of
-// rows that contradict each other, the earlier hold.
-void LinesBuilder::LoadRows(uint32_t k) {
+// equations that contradict each other, the earlier hold.
+void LinesBuilder::LoadEquations(uint32_t k) {
   Strand& s = strands_[k];
-  rows_.row_count[k] = 0;
+  equations_.equation_count[k] = 0;
   if (s.done) return;
   LoadHome(&s);
-  uint64_t* const rows = rows_.digests[k];
+  uint64_t* const equations = equations_.digests[k];
   uint32_t count = s.carried_count;
-  std::copy_n(s.carried, count, rows);
-  s.home_rows = s.home_end;
-  if (count + s.home_size() <= max_rows_) {
-    s.home_rows = s.home_begin;
-    std::reverse_copy(s.home_begin, s.home_end, rows + count);
+  std::copy_n(s.carried, count, equations);
+  s.home_equations = s.home_end;
+  if (count + s.home_size() <= max_equations_) {
+    s.home_equations = s.home_begin;
+    std::reverse_copy(s.home_begin, s.home_end, equations + count);
     count += static_cast<uint32_t>(s.home_size());
   } else {
-    // Some keys may be equal, and one row serves all equal keys.
-    for (; s.home_rows != s.home_begin && count < max_rows_; --s.home_rows) {
-      const uint64_t digest = s.home_rows[-1];
-      if (count == 0 || digest != rows[count - 1]) rows[count++] = digest;
+    // Some keys may be equal, and one equation serves all equal keys.
+    for (; s.home_equations != s.home_begin && count < max_equations_;
+         --s.home_equations) {
+      const uint64_t digest = s.home_equations[-1];
+      if (count == 0 || digest != equations[count - 1])
+        equations[count++] = digest;
     }
   }
-  rows_.row_count[k] = count;
+  equations_.equation_count[k] = count;
 }
 
 uint32_t LinesBuilder::GetThreshold(const char* line) const {
-  if (columns_ != 8) return static_cast<uint8_t>(line[kFastThresholdByte]);
+  if (planes_ != 8) return static_cast<uint8_t>(line[kFastThresholdByte]);
   uint32_t threshold = 0;
   for (uint32_t i = 0; i < 8; ++i) {
     threshold |= uint32_t{static_cast<uint8_t>(line[56 + i])} >> 7 << i;
@@ -175,7 +178,7 @@ uint32_t LinesBuilder::GetThreshold(const char* line) const {
 }
 
 void LinesBuilder::SetThreshold(uint32_t threshold, char* line) const {
-  if (columns_ != 8) {
+  if (planes_ != 8) {
     line[kFastThresholdByte] = static_cast<char>(threshold);
     return;
   }
@@ -189,12 +192,13 @@ void LinesBuilder::SetThreshold(uint32_t threshold, char* line) const {
 uint32_t LinesBuilder::ThresholdFor(uint32_t k) const {
   const Strand& s = strands_[k];
   uint32_t threshold = 0;
-  for (uint32_t i = 0; i < rows_.contradicted_count[k]; ++i) {
-    const uint32_t row = rows_.contradicted[k][i];
-    if (row < s.carried_count) continue;
-    threshold = std::max(threshold, PositionOf(rows_.digests[k][row]) + 1);
+  for (uint32_t i = 0; i < equations_.contradicted_count[k]; ++i) {
+    const uint32_t equation = equations_.contradicted[k][i];
+    if (equation < s.carried_count) continue;
+    threshold =
+        std::max(threshold, PositionOf(equations_.digests[k][equation]) + 1);
   }
-  for (const uint64_t* key = s.home_begin; key != s.home_rows; ++key) {
+  for (const uint64_t* key = s.home_begin; key != s.home_equations; ++key) {
     threshold = std::max(threshold, PositionOf(*key) + 1);
   }
   return threshold;
@@ -227,15 +231,16 @@ void LinesBuilder::Settle(uint32_t k) {
   Strand& s = strands_[k];
   if (s.done) return;
   // A carried key must hold here; otherwise its home line is saturated.
-  const uint8_t* const contradicted = rows_.contradicted[k];
-  if (std::any_of(contradicted, contradicted + rows_.contradicted_count[k],
-                  [&](uint32_t row) { return row < s.carried_count; })) {
+  const uint8_t* const contradicted = equations_.contradicted[k];
+  if (std::any_of(
+          contradicted, contradicted + equations_.contradicted_count[k],
+          [&](uint32_t equation) { return equation < s.carried_count; })) {
     Saturate(s.line - 1, s.keys_before);
   }
   char* const line = Line(s.line);
   const uint32_t old_threshold = GetThreshold(line);
   if (old_threshold == kFastSaturated) saturated_keys_ -= s.home_size();
-  std::memcpy(line, rows_.lines[k], kFastLineSize);
+  std::memcpy(line, equations_.lines[k], kFastLineSize);
   const uint32_t threshold = ThresholdFor(k);
   SetThreshold(threshold, line);
   if (!Carry(&s, threshold)) {
@@ -258,8 +263,8 @@ uint64_t LinesBuilder::Build() {
   }
   while (std::any_of(strands_, strands_ + count,
                      [](const Strand& s) { return !s.done; })) {
-    for (uint32_t k = 0; k < count; ++k) LoadRows(k);
-    kernel_.solve(&rows_);
+    for (uint32_t k = 0; k < count; ++k) LoadEquations(k);
+    kernel_.solve(&equations_);
     for (uint32_t k = 0; k < count; ++k) Settle(k);
   }
   return saturated_keys_;
@@ -268,10 +273,10 @@ uint64_t LinesBuilder::Build() {
 }  // namespace
 
 uint64_t BuildFastLines(DigestList digests, uint64_t line_count,
-                        uint32_t columns, const FastKernel& kernel,
+                        uint32_t planes, const FastKernel& kernel,
                         char* lines) {
   const size_t stretch_keys = StretchKeys(digests.size());
-  return LinesBuilder(std::move(digests), stretch_keys, line_count, columns,
+  return LinesBuilder(std::move(digests), stretch_keys, line_count, planes,
                       kernel, lines)
       .Build();
 }

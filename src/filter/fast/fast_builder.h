@@ -14,11 +14,10 @@
 
 namespace rowbloom::filter {
 
-// Writes line_count lines of `columns` columns. Returns the number of keys that
+// Writes line_count lines of `planes` planes. Returns the number of keys that
 // found no room: every lookup in their lines answers "maybe".
 uint64_t BuildFastLines(DigestList digests, uint64_t line_count,
-                        uint32_t columns, const FastKernel& kernel,
-                        char* lines);
+                        uint32_t planes, const FastKernel& kernel, char* lines);
 
 }  // namespace rowbloom::filter
 

@@ -25,18 +25,18 @@ inline uint8x16_t ParityBits(uint8x16_t x) {
 }
 
 struct NeonOps {
-  template <uint32_t kColumns>
-  static uint32_t Parities(const char* line, uint64_t row,
-                           uint64_t sparse_row) {
-    const uint8x16_t rows = vreinterpretq_u8_u64(
-        vcombine_u64(vcreate_u64(row), vcreate_u64(sparse_row)));
+  template <uint32_t kPlanes>
+  static uint32_t Parities(const char* line, uint64_t equation,
+                           uint64_t sparse_equation) {
+    const uint8x16_t equations = vreinterpretq_u8_u64(
+        vcombine_u64(vcreate_u64(equation), vcreate_u64(sparse_equation)));
     uint8x16_t pieces[kFastLineSize / kPiece];
     for (uint32_t i = 0; i < kFastLineSize / kPiece; ++i) {
-      const uint8_t* index = kRowIndex<kColumns>.of + i * kPiece;
-      pieces[i] =
-          vandq_u8(Load(line + i * kPiece), vqtbl1q_u8(rows, vld1q_u8(index)));
+      const uint8_t* index = kEquationIndex<kPlanes>.of + i * kPiece;
+      pieces[i] = vandq_u8(Load(line + i * kPiece),
+                           vqtbl1q_u8(equations, vld1q_u8(index)));
     }
-    if (kColumns == 8) {  // All pieces have the same columns.
+    if (kPlanes == 8) {  // All pieces have the same planes.
       const uint8x16_t all = veorq_u8(veorq_u8(pieces[0], pieces[1]),
                                       veorq_u8(pieces[2], pieces[3]));
       const uint8x16_t both = veorq_u8(all, vextq_u8(all, all, 8));
@@ -48,7 +48,7 @@ struct NeonOps {
     const uint8x16_t high =
         vpaddq_u8(ParityBits(pieces[2]), ParityBits(pieces[3]));
     const uint8x16_t quarters = vpaddq_u8(low, high);
-    return XorOfGroups<kColumns, FastGroups(kColumns)>(
+    return XorOfGroups<kPlanes, FastGroups(kPlanes)>(
         vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(quarters, quarters)), 0));
   }
 
@@ -61,8 +61,8 @@ struct NeonOps {
 
 }  // namespace
 
-FastKernel NeonFastKernel(uint32_t columns) {
-  return FastKernelOf<NeonOps>(columns);
+FastKernel NeonFastKernel(uint32_t planes) {
+  return FastKernelOf<NeonOps>(planes);
 }
 
 }  // namespace rowbloom::filter

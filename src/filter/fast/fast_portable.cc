@@ -22,18 +22,19 @@ inline uint32_t ByteParities(uint64_t bytes) {
 }
 
 struct PortableOps {
-  // Eight columns at a time; the last eight overlap those before.
-  template <uint32_t kColumns>
-  static uint32_t Parities(const char* line, uint64_t row,
-                           uint64_t sparse_row) {
-    constexpr uint32_t kLast = kColumns > 8 ? kColumns - 8 : 0;
+  // Eight planes at a time; the last eight overlap those before.
+  template <uint32_t kPlanes>
+  static uint32_t Parities(const char* line, uint64_t equation,
+                           uint64_t sparse_equation) {
+    constexpr uint32_t kLast = kPlanes > 8 ? kPlanes - 8 : 0;
     uint64_t first = 0;
     uint64_t last = 0;
-    for (uint32_t g = 0; g < FastGroups(kColumns); ++g) {
-      const uint64_t byte = g < 8 ? row >> (8 * g) : sparse_row >> (8 * g - 64);
+    for (uint32_t g = 0; g < FastGroups(kPlanes); ++g) {
+      const uint64_t byte =
+          g < 8 ? equation >> (8 * g) : sparse_equation >> (8 * g - 64);
       const uint64_t bits = (byte & 0xff) * kEachByte;
-      first ^= LoadWord(line + g * kColumns) & bits;
-      if (kLast > 0) last ^= LoadWord(line + g * kColumns + kLast) & bits;
+      first ^= LoadWord(line + g * kPlanes) & bits;
+      if (kLast > 0) last ^= LoadWord(line + g * kPlanes + kLast) & bits;
     }
     return ByteParities(first) | ByteParities(last) << kLast;
   }
@@ -45,8 +46,8 @@ struct PortableOps {
 
 }  // namespace
 
-FastKernel PortableFastKernel(uint32_t columns) {
-  return FastKernelOf<PortableOps>(columns);
+FastKernel PortableFastKernel(uint32_t planes) {
+  return FastKernelOf<PortableOps>(planes);
 }
 
 }  // namespace rowbloom::filter

@@ -15,12 +15,12 @@ namespace rowbloom::filter {
 
 namespace {
 
-static_assert(kFastLanes == kLanes && kFastMaxDenseSlots == kMaxRows);
+static_assert(kFastLanes == kLanes && kFastMaxDenseSlots == kMaxEquations);
 
-constexpr uint32_t kByteColumns = 8;  // Columns that are a byte of a slot.
+constexpr uint32_t kBytePlanes = 8;  // Planes that are a byte of a slot.
 constexpr uint32_t kSideBytes = kFastFingerprintBytes;
-constexpr uint32_t kMaxSparseSlots = FastSparseSlots(kFastMinColumns);
-constexpr uint32_t kMaxSparseBytes = kMaxSparseSlots / 8 * kFastMinColumns;
+constexpr uint32_t kMaxSparseSlots = FastSparseSlots(kFastMinPlanes);
+constexpr uint32_t kMaxSparseBytes = kMaxSparseSlots / 8 * kFastMinPlanes;
 
 inline uint64_t LoadWord(const void* bytes) {
   uint64_t word;
@@ -58,77 +58,78 @@ class FastSolver {
  public:
   explicit FastSolver(FastLines* lines)
       : io_(*lines),
-        columns_(lines->columns),
-        dense_slots_(FastDenseSlots(columns_)),
+        planes_(lines->planes),
+        dense_slots_(FastDenseSlots(planes_)),
         words_(reinterpret_cast<Lanes*>(lines->words)) {}
 
   void Solve() {
     for (uint32_t k = 0; k < kLanes; ++k) {
       io_.contradicted_count[k] = 0;
-      const uint32_t count = columns_ < 8    ? LoadRowsWithSparseSlots(k)
-                             : columns_ == 8 ? LoadRows<1>(k)
-                                             : LoadRows<2>(k);
-      rows_[k] = count == 0 ? 0 : ~uint64_t{0} >> (kMaxRows - count);
+      const uint32_t count = planes_ < 8    ? LoadEquationsWithSparseSlots(k)
+                             : planes_ == 8 ? LoadEquations<1>(k)
+                                            : LoadEquations<2>(k);
+      equations_[k] = count == 0 ? 0 : ~uint64_t{0} >> (kMaxEquations - count);
     }
-    RowsToColumns<64>(words_);
+    EquationsToPlanes<64>(words_);
     LoadSides();
-    const Lanes rest = Eliminate(words_, dense_slots_, dense_slots_ + columns_,
-                                 rows_, pivots_);
+    const Lanes rest = Eliminate(words_, dense_slots_, dense_slots_ + planes_,
+                                 equations_, pivots_);
     FindContradictions(rest);
     FillDenseSlots<8>(0);
-    if (columns_ > 8) FillDenseSlots<4>(8);
-    if (columns_ > 12) FillDenseSlots<4>(12);
-    for (uint32_t k = 0; columns_ < 8 && k < kLanes; ++k) FillSparseSlots(k);
+    if (planes_ > 8) FillDenseSlots<4>(8);
+    if (planes_ > 12) FillDenseSlots<4>(12);
+    for (uint32_t k = 0; planes_ < 8 && k < kLanes; ++k) FillSparseSlots(k);
     StoreSlots();
   }
 
  private:
   struct SparsePivot {
-    uint64_t row;
+    uint64_t equation;
     uint64_t fingerprint;
   };
 
   void AddContradicted(uint32_t k, uint32_t i) {
     io_.contradicted[k][io_.contradicted_count[k]++] = static_cast<uint8_t>(i);
   }
-  uint32_t SideBytes() const { return (columns_ + 7) / 8; }
-  // Both return the number of rows to solve. Not inlined, so that their loops
-  // have all registers.
+  uint32_t SideBytes() const { return (planes_ + 7) / 8; }
+  // Both return the number of equations to solve. Not inlined, so that their
+  // loops have all registers.
   template <uint32_t kBytes>
-  __attribute__((noinline)) uint32_t LoadRows(uint32_t k);
-  __attribute__((noinline)) uint32_t LoadRowsWithSparseSlots(uint32_t k);
+  __attribute__((noinline)) uint32_t LoadEquations(uint32_t k);
+  __attribute__((noinline)) uint32_t LoadEquationsWithSparseSlots(uint32_t k);
   void LoadSides();
   void FindContradictions(Lanes rest);
   template <uint32_t kCount>
-  void FillDenseSlots(uint32_t first_column);
+  void FillDenseSlots(uint32_t first_plane);
   void FillSparseSlots(uint32_t k);
   void StoreSlots();
 
   FastLines& io_;
-  const uint32_t columns_;
+  const uint32_t planes_;
   const uint32_t dense_slots_;
-  // First rows, then columns: those of the slots, then the right-hand sides.
+  // First equations, then planes: those of the slots, then the right-hand
+  // sides.
   Lanes* const words_;
-  Lanes rows_ = {};
+  Lanes equations_ = {};
   Lanes pivots_[kFastMaxDenseSlots];
-  Lanes slots_[kSideBytes * kByteColumns] = {};  // By column.
-  // With sparse slots, the indexes of the given rows to solve.
-  uint8_t given_[kLanes][kMaxRows];
+  Lanes slots_[kSideBytes * kBytePlanes] = {};  // By plane.
+  // With sparse slots, the indexes of the given equations to solve.
+  uint8_t given_[kLanes][kMaxEquations];
   SparsePivot sparse_[kLanes][kMaxSparseSlots];
   char sparse_bytes_[kLanes][kMaxSparseBytes];  // Laid out as in a line.
 };
 
 template <uint32_t kBytes>
-uint32_t FastSolver::LoadRows(uint32_t k) {
+uint32_t FastSolver::LoadEquations(uint32_t k) {
   const uint64_t* const digests = io_.digests[k];
-  const uint32_t count = io_.row_count[k];
+  const uint32_t count = io_.equation_count[k];
   for (uint32_t i = 0; i < count; i += 8) {
     uint64_t sides[kBytes] = {};
     ROWBLOOM_UNROLL
     for (uint32_t j = 0; j < 8; ++j) {
       const FastEquation equation =
-          FastEquationOf(digests[i + j], kBytes == 1 ? 8 : kFastMaxColumns);
-      io_.words[i + j][k] = equation.row;
+          FastEquationOf(digests[i + j], kBytes == 1 ? 8 : kFastMaxPlanes);
+      io_.words[i + j][k] = equation.equation;
       for (uint32_t b = 0; b < kBytes; ++b) {
         sides[b] |= (equation.fingerprint >> (8 * b) & 0xff) << (8 * j);
       }
@@ -140,18 +141,18 @@ uint32_t FastSolver::LoadRows(uint32_t k) {
   return count;
 }
 
-// The first row of a sparse slot is its pivot row: added to the others that
-// have the slot, it leaves them with dense slots only.
-uint32_t FastSolver::LoadRowsWithSparseSlots(uint32_t k) {
-  const uint32_t given_count = io_.row_count[k];
+// The first equation of a sparse slot is its pivot equation: added to the
+// others that have the slot, it leaves them with dense slots only.
+uint32_t FastSolver::LoadEquationsWithSparseSlots(uint32_t k) {
+  const uint32_t given_count = io_.equation_count[k];
   SparsePivot* const pivots = sparse_[k];
-  FastEquation equations[kFastMaxRows];
+  FastEquation equations[kFastMaxEquations];
   uint8_t first[kMaxSparseSlots];
-  for (uint32_t slot = 0; slot < FastSparseSlots(columns_); ++slot) {
+  for (uint32_t slot = 0; slot < FastSparseSlots(planes_); ++slot) {
     pivots[slot] = {};
   }
   for (uint32_t i = given_count; i > 0; --i) {
-    equations[i - 1] = FastEquationOf(io_.digests[k][i - 1], columns_);
+    equations[i - 1] = FastEquationOf(io_.digests[k][i - 1], planes_);
     first[equations[i - 1].sparse_slot] = static_cast<uint8_t>(i - 1);
   }
   uint32_t count = 0;
@@ -159,9 +160,9 @@ uint32_t FastSolver::LoadRowsWithSparseSlots(uint32_t k) {
     const FastEquation& equation = equations[i];
     SparsePivot* const pivot = &pivots[equation.sparse_slot];
     if (first[equation.sparse_slot] == i) {
-      *pivot = {equation.row, equation.fingerprint};
-    } else if (count < kMaxRows) {
-      io_.words[count][k] = equation.row ^ pivot->row;
+      *pivot = {equation.equation, equation.fingerprint};
+    } else if (count < kMaxEquations) {
+      io_.words[count][k] = equation.equation ^ pivot->equation;
       io_.fingerprints[0][k][count] =
           static_cast<uint8_t>(equation.fingerprint ^ pivot->fingerprint);
       given_[k][count++] = static_cast<uint8_t>(i);
@@ -172,12 +173,12 @@ uint32_t FastSolver::LoadRowsWithSparseSlots(uint32_t k) {
   return count;
 }
 
-// Stores the fingerprints as columns, after those of the slots.
+// Stores the fingerprints as planes, after those of the slots.
 void FastSolver::LoadSides() {
   for (uint32_t b = 0; b < SideBytes(); ++b) {
-    Lanes sides[kByteColumns];
+    Lanes sides[kBytePlanes];
     ROWBLOOM_UNROLL
-    for (uint32_t i = 0; i < kByteColumns; ++i) {
+    for (uint32_t i = 0; i < kBytePlanes; ++i) {
       const auto bytes_of = [&](uint32_t k) {
         return LoadWord(io_.fingerprints[b][k] + 8 * i);
       };
@@ -185,28 +186,31 @@ void FastSolver::LoadSides() {
           Lanes{bytes_of(0), bytes_of(1), bytes_of(2), bytes_of(3)});
     }
     TransposeBytes(sides);
-    for (uint32_t i = 0; i < kByteColumns; ++i) {
-      words_[dense_slots_ + kByteColumns * b + i] = sides[i];
+    for (uint32_t i = 0; i < kBytePlanes; ++i) {
+      words_[dense_slots_ + kBytePlanes * b + i] = sides[i];
     }
   }
 }
 
 void FastSolver::FindContradictions(Lanes rest) {
   Lanes wrong = {};
-  for (uint32_t c = 0; c < columns_; ++c) wrong |= words_[dense_slots_ + c];
+  for (uint32_t c = 0; c < planes_; ++c) wrong |= words_[dense_slots_ + c];
   wrong &= rest;
   for (uint32_t k = 0; k < kLanes; ++k) {
-    for (uint64_t rows = wrong[k]; rows != 0; rows &= rows - 1) {
-      const uint32_t row = static_cast<uint32_t>(__builtin_ctzll(rows));
-      AddContradicted(k, columns_ >= 8 ? row : given_[k][row]);
+    for (uint64_t equations = wrong[k]; equations != 0;
+         equations &= equations - 1) {
+      const uint32_t equation =
+          static_cast<uint32_t>(__builtin_ctzll(equations));
+      AddContradicted(k, planes_ >= 8 ? equation : given_[k][equation]);
     }
   }
 }
 
-// A slot gets the right-hand side of its pivot row; without a pivot row, 0.
+// A slot gets the right-hand side of its pivot equation; without a pivot
+// equation, 0.
 template <uint32_t kCount>
-void FastSolver::FillDenseSlots(uint32_t first_column) {
-  const Lanes* const sides = words_ + dense_slots_ + first_column;
+void FastSolver::FillDenseSlots(uint32_t first_plane) {
+  const Lanes* const sides = words_ + dense_slots_ + first_plane;
   Lanes slots[kCount] = {};
   Lanes pivoted = {};
   Lanes bit = Lanes{} + 1;
@@ -220,24 +224,24 @@ void FastSolver::FillDenseSlots(uint32_t first_column) {
     bit <<= 1;
   }
   for (uint32_t c = 0; c < kCount; ++c) {
-    slots_[first_column + c] =
-        first_column + c < columns_ ? slots[c] & pivoted : Lanes{};
+    slots_[first_plane + c] =
+        first_plane + c < planes_ ? slots[c] & pivoted : Lanes{};
   }
 }
 
-// A sparse slot gets the bit that makes its pivot row hold; without a pivot
-// row, 0.
+// A sparse slot gets the bit that makes its pivot equation hold; without a
+// pivot equation, 0.
 void FastSolver::FillSparseSlots(uint32_t k) {
   char* out = sparse_bytes_[k];
-  for (uint32_t slot = 0; slot < FastSparseSlots(columns_); slot += 8) {
-    for (uint32_t c = 0; c < columns_; ++c) {
+  for (uint32_t slot = 0; slot < FastSparseSlots(planes_); slot += 8) {
+    for (uint32_t c = 0; c < planes_; ++c) {
       const uint64_t dense = slots_[c][k];
       uint64_t byte = 0;
       for (uint32_t i = 0; i < 8; ++i) {
         const SparsePivot& pivot = sparse_[k][slot + i];
         const uint64_t side = pivot.fingerprint >> c;
         const uint64_t sum =
-            static_cast<uint64_t>(__builtin_parityll(pivot.row & dense));
+            static_cast<uint64_t>(__builtin_parityll(pivot.equation & dense));
         byte |= ((side ^ sum) & 1) << i;
       }
       *out++ = static_cast<char>(byte);
@@ -247,7 +251,7 @@ void FastSolver::FillSparseSlots(uint32_t k) {
 
 void FastSolver::StoreSlots() {
   for (uint32_t b = 0; b < SideBytes(); ++b) {
-    TransposeBytes(slots_ + kByteColumns * b);  // Now by group.
+    TransposeBytes(slots_ + kBytePlanes * b);  // Now by group.
   }
   const uint32_t groups = (dense_slots_ + 7) / 8;
   for (uint32_t k = 0; k < kLanes; ++k) {
@@ -255,13 +259,13 @@ void FastSolver::StoreSlots() {
     char line[kFastLineSize + 8] = {};
     for (uint32_t g = 0; g < groups; ++g) {
       for (uint32_t b = 0; b < SideBytes(); ++b) {
-        StoreWord(slots_[kByteColumns * b + g][k],
-                  line + g * columns_ + kByteColumns * b);
+        StoreWord(slots_[kBytePlanes * b + g][k],
+                  line + g * planes_ + kBytePlanes * b);
       }
     }
-    if (columns_ < 8) {
-      memcpy(line + groups * columns_, sparse_bytes_[k],
-             FastSparseSlots(columns_) / 8 * columns_);
+    if (planes_ < 8) {
+      memcpy(line + groups * planes_, sparse_bytes_[k],
+             FastSparseSlots(planes_) / 8 * planes_);
     }
     memcpy(io_.lines[k], line, kFastLineSize);
   }

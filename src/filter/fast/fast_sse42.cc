@@ -25,20 +25,20 @@ inline uint32_t ByteParities(__m128i x) {
 }
 
 struct Sse42Ops {
-  template <uint32_t kColumns>
-  static uint32_t Parities(const char* line, uint64_t row,
-                           uint64_t sparse_row) {
-    const __m128i rows =
-        _mm_set_epi64x(static_cast<long long>(kColumns >= 8 ? row : sparse_row),
-                       static_cast<long long>(row));
+  template <uint32_t kPlanes>
+  static uint32_t Parities(const char* line, uint64_t equation,
+                           uint64_t sparse_equation) {
+    const __m128i equations = _mm_set_epi64x(
+        static_cast<long long>(kPlanes >= 8 ? equation : sparse_equation),
+        static_cast<long long>(equation));
     __m128i pieces[kFastLineSize / kPiece];
     for (uint32_t i = 0; i < kFastLineSize / kPiece; ++i) {
-      const uint8_t* index = kRowIndex<kColumns>.of + i * kPiece;
+      const uint8_t* index = kEquationIndex<kPlanes>.of + i * kPiece;
       pieces[i] = _mm_and_si128(Load(line + i * kPiece),
-                                _mm_shuffle_epi8(rows, Load(index)));
+                                _mm_shuffle_epi8(equations, Load(index)));
     }
-    if (kPiece % kColumns == 0) {  // All have the same columns.
-      return XorOfGroups<kColumns, kPiece / kColumns>(
+    if (kPiece % kPlanes == 0) {  // All have the same planes.
+      return XorOfGroups<kPlanes, kPiece / kPlanes>(
           ByteParities(_mm_xor_si128(_mm_xor_si128(pieces[0], pieces[1]),
                                      _mm_xor_si128(pieces[2], pieces[3]))));
     }
@@ -46,7 +46,7 @@ struct Sse42Ops {
     for (uint32_t i = 0; i < kFastLineSize / kPiece; ++i) {
       parities |= uint64_t{ByteParities(pieces[i])} << (i * kPiece);
     }
-    return XorOfGroups<kColumns, FastGroups(kColumns)>(parities);
+    return XorOfGroups<kPlanes, FastGroups(kPlanes)>(parities);
   }
 
   static uint32_t SplitThreshold(const char* line) {
@@ -56,8 +56,8 @@ struct Sse42Ops {
 
 }  // namespace
 
-FastKernel Sse42FastKernel(uint32_t columns) {
-  return FastKernelOf<Sse42Ops>(columns);
+FastKernel Sse42FastKernel(uint32_t planes) {
+  return FastKernelOf<Sse42Ops>(planes);
 }
 
 }  // namespace rowbloom::filter
