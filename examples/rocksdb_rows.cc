@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows and cells in RocksDB under one filter for both; what is live, and what
-// it answered. README.md and docs/rocksdb.md quote the parts between lines of
-// dashes, and docs/rocksdb.md the output; the test `readme` keeps them equal.
+// it answered. docs/rocksdb.md quotes the parts between lines of dashes, and the
+// output; the test `readme` keeps them equal.
 //
 //   rocksdb_rows DIRECTORY
 

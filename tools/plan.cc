@@ -208,7 +208,7 @@ void Print(const PlanArguments& arguments) {
   Json fields = Json::object();
   if (!tree.levels.empty()) fields["tree"] = arguments.tree;
   fields["key_count"] = tree.key_count;
-  fields["mode"] = arguments.mode;
+  fields["budget"] = arguments.mode;
   fields["missing_share"] =
       options.mode == BudgetMode::kHitsOnly ? 0 : options.missing_share;
   fields["filter"] = arguments.filter;

@@ -20,7 +20,7 @@
 //
 // with the one `precision` that spends the budget (docs/memory_budget.md has
 // the derivation). A FilterCost turns rates into bits. No real filter is
-// exactly proportional, which costs about 1% of the optimum.
+// exactly proportional, which costs up to 3% of the optimum.
 //
 // Arithmetic only: no I/O, no clock, no randomness. Values: any thread, one at
 // a time.

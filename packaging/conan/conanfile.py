@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The core, built from the source tree that this file is in."""
+"""The core and memfilter, built from the source tree that this file is in."""
 
 import os
 

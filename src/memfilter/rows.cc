@@ -257,13 +257,13 @@ absl::StatusOr<RowsFilter<Options>> RowsFilter<Options>::New(
       !status.ok()) {
     return status;
   }
-  SetRows(filter.rows_, &filter.options_, &filter.state_);
+  SetRows(filter.rows_, &filter.options_, filter.state());
   return filter;
 }
 
 template <typename Options>
 absl::StatusOr<bool> RowsFilter<Options>::Add(KeyDigest digest) {
-  return Put(options_, digest, &rows_, &state_);
+  return Put(options_, digest, &rows_, state());
 }
 
 template <typename Options>
@@ -299,7 +299,7 @@ absl::Status RowsFilter<Options>::Union(const RowsFilter& other) {
     rows_.Prepend(other.rows_, group_size);
   } else {
     rows_.SetAll(other.rows_);
-    SetRows(rows_, &options_, &state_);
+    SetRows(rows_, &options_, state());
   }
   return absl::OkStatus();
 }
@@ -327,7 +327,7 @@ template <typename Options>
 uint64_t RowsFilter<Options>::memory_usage_bytes() const {
   uint64_t sum = sizeof(*this) + rows_.memory_usage_bytes();
   if constexpr (std::is_same_v<Options, SplitOptions>) {
-    sum += state_.open_rows.capacity() * sizeof(state_.open_rows[0]);
+    sum += state().open_rows.capacity() * sizeof(state().open_rows[0]);
   }
   return sum;
 }
@@ -335,7 +335,7 @@ uint64_t RowsFilter<Options>::memory_usage_bytes() const {
 template <typename Options>
 std::string RowsFilter<Options>::Save() const {
   SavedFormWriter writer(kKind);
-  SaveOptions(options_, state_, &writer);
+  SaveOptions(options_, state(), &writer);
   FilterRowsForm::Save(rows_, &writer);
   return writer.Finish();
 }
@@ -346,7 +346,7 @@ absl::StatusOr<RowsFilter<Options>> RowsFilter<Options>::Load(
   auto reader = SavedFormReader::Open(saved, kKind);
   if (!reader.ok()) return reader.status();
   Options options;
-  typename Options::State state;
+  State state;
   LoadOptions(&*reader, &options, &state);
   FilterRows rows = FilterRowsForm::Load(&*reader);
   options.row = rows.shape();
@@ -361,7 +361,7 @@ absl::StatusOr<RowsFilter<Options>> RowsFilter<Options>::Load(
   if (absl::Status status = reader->Finish(); !status.ok()) return status;
   RowsFilter filter(options);
   filter.rows_ = std::move(rows);
-  filter.state_ = std::move(state);
+  *filter.state() = std::move(state);
   return filter;
 }
 

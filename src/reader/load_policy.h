@@ -32,7 +32,8 @@
 namespace rowbloom::reader {
 
 // `reader_bench ablation` changes one at a time and shows which workload gets
-// worse; nothing else writes them. The table is in bench/README.md.
+// worse; nothing else writes them. The table is in docs/performance.md, "Rules
+// for loads".
 struct LoadRules {
   // A load has to be covered by what filters saved, plus 1%. Otherwise files
   // that are read once, in order, cost more with filters than without.

@@ -245,7 +245,7 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
                            "\\-\\-runs_per_level",
                            "\\-\\-flush_runs",
                            "\\-\\-budget_bytes",
-                           "\\-\\-mode",
+                           "\\-\\-budget",
                            "\\-\\-missing_share",
                            "\\-\\-max_bits_per_key",
                            "\\-\\-block_miss_shares",

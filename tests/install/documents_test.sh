@@ -49,7 +49,7 @@ code() {
 }
 
 install_commands=$(section README.md Install | code sh 1)
-program=$(section README.md "Embed it" | code cpp 1)
+program=$(section README.md Use | code cpp 1)
 build_and_link=$(section docs/embedding.md "Build and link")
 [ "$(code sh 1 <<<"$build_and_link")" = "$install_commands" ] || {
   echo "README.md and docs/embedding.md install in different ways" >&2

@@ -138,7 +138,7 @@ inline bool operator==(const MatrixOptions& a, const MatrixOptions& b) {
 }
 
 template <typename Options>
-class RowsFilter {
+class RowsFilter : private Options::State {
  public:
   static constexpr MemFilterKind kKind = Options::kKind;
 
@@ -181,12 +181,15 @@ class RowsFilter {
   size_t row_count() const { return rows_.size(); }
 
  private:
+  using State = typename Options::State;  // A base: most are empty.
+
   explicit RowsFilter(const Options& options)
       : options_(options), rows_(options.row) {}
+  State* state() { return this; }
+  const State& state() const { return *this; }
 
   Options options_;
   FilterRows rows_;  // The newest group is the last.
-  typename Options::State state_;
 };
 
 extern template class RowsFilter<DynamicOptions>;
