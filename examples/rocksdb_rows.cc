@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows and cells in RocksDB under one filter for both; what is live, and what
-// it answered. docs/rocksdb.md quotes the parts between lines of dashes, and the
+// it answered. docs/rocksdb.md quotes the parts between lines of dashes and the
 // output; the test `readme` keeps them equal.
 //
 //   rocksdb_rows DIRECTORY
