@@ -181,6 +181,16 @@ def reader_memo(result):
                  for run in result["memo"]["runs"]])
 
 
+def hfile(result):
+    yield (f"A ROW filter of a million rows: {result['peer']} and rowbloom, "
+           "in turns.")
+    yield table(["", "HBase", "rowbloom", "times as fast"],
+                [[run["measure"], f"{number(run['hbase'])} {run['unit']}",
+                  f"{number(run['rowbloom'])} {run['unit']}",
+                  number(run["times_as_fast"])]
+                 for run in result["measures"]])
+
+
 def tree_shapes(result):
     yield ("Wasted reads of 1,000 gets with 10 bits per key, by arithmetic; "
            "`by run` spreads the bits over the runs of the tree.")
@@ -306,7 +316,7 @@ SECTIONS = {
     "epoch_bench": ("Epochs", micro),
     "rows_bench": ("RocksDbRows", micro),
     "memfilter_bench": ("Filters of memory", micro),
-    "hfile_bench": ("HFiles", micro),
+    "hfile": ("HFiles beside HBase", hfile),
     "leveldb_bench": ("LevelDB", micro),
 }
 

@@ -52,7 +52,11 @@ def read_ours(path):
                if run["aggregate_name"] == "median"}
     lookup = medians["lookup"]
     return {
-        "machine": results["context"],
+        "machine": {
+            **{key: results["context"][key] for key in (
+                "cpu", "cores", "memory_bytes", "os", "compiler", "build_type",
+                "rowbloom_version", "commit")},
+            "command": "compare_hbase.py"},
         "questions": round(lookup["questions"]),
         "maybes": round(lookup["maybes"]),
         "cpu_ns_per_lookup": 1e9 * lookup["time_per_lookup"],
