@@ -93,7 +93,7 @@ def reads_keys(result):
 
 def reads_memory(result):
     memory = result["memory"]
-    yield ("The same by memory: bits per key that waste as few reads as "
+    yield ("The bits per key with which a policy wastes as few reads as "
            "`rocksdb_bloom` with 10.")
     shares = {1: "absent", 0.5: "half absent", 0: "present"}
     rows = memory["equal_reads"]

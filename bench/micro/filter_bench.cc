@@ -34,6 +34,7 @@
 #include "absl/types/span.h"
 #include "bench/micro/micro.h"
 #include "bench/program.h"
+#include "bench/split_mix.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
 #include "rocksdb_plugin/filter_bits_abi.h"
@@ -59,14 +60,6 @@ constexpr uint64_t kAbsent = 1ull << 48;  // The first key in no filter.
 constexpr uint64_t kKeysOfAllFilters = 500000;
 constexpr uint64_t kKeysOfABuild = 100000;
 
-// A bijection whose values look random.
-uint64_t Mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 // Each number is a key; keys of different numbers differ.
 template <Form kForm>
 class Keys {
@@ -77,10 +70,10 @@ class Keys {
     for (uint64_t i = first; i < first + count; ++i) Add(i);
   }
   void Add(uint64_t number) {
-    const uint64_t random = Mix(number);
+    const uint64_t random = SplitMix(number);
     if constexpr (kForm == Form::kString) {
       words_.push_back({0x2f746e756f636361});  // "account/"
-      words_.push_back({Mix(random)});
+      words_.push_back({SplitMix(random)});
     }
     words_.push_back({random});
   }
@@ -251,7 +244,7 @@ class Size {
         present_(0, key_count * filter_count_),
         absent_pool_(kAbsent, kPool) {
     for (uint64_t i = 0; i < kPool; ++i) {
-      present_pool_.Add(Mix(~i) % key_count);
+      present_pool_.Add(SplitMix(~i) % key_count);
     }
   }
   static Size& Of(uint64_t key_count) {
@@ -421,7 +414,8 @@ void TimeBlockCache(benchmark::State& state, const Contender& contender,
   const Keys<Form::kDigest> keys(kAbsent, kPool);
   std::vector<uint32_t> which(kPool);
   for (size_t i = 0; i < kPool; ++i) {
-    which[i] = static_cast<uint32_t>(Mix(~uint64_t{i}) % shape.filter_count);
+    which[i] =
+        static_cast<uint32_t>(SplitMix(~uint64_t{i}) % shape.filter_count);
   }
   const auto ask = [&](size_t i) {
     return cache.readers[which[i]]->MayMatch(keys.slice(i));

@@ -14,11 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
-#include "absl/status/statusor.h"
+#include "bench/or_throw.h"
 #include "benchmark/benchmark.h"
 
 namespace CLI {
@@ -43,14 +40,6 @@ inline benchmark::Counter TimeOfEach(size_t count) {
   return {static_cast<double>(count),
           benchmark::Counter::kIsIterationInvariantRate |
               benchmark::Counter::kAvgThreads | benchmark::Counter::kInvert};
-}
-
-template <typename T>
-T OrThrow(absl::StatusOr<T> result) {
-  if (!result.ok()) {
-    throw std::runtime_error(std::string(result.status().message()));
-  }
-  return *std::move(result);
 }
 
 }  // namespace rowbloom::bench

@@ -26,6 +26,7 @@
 #include "CLI/Formatter.hpp"
 #include "absl/types/span.h"
 #include "bench/micro/micro.h"
+#include "bench/split_mix.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_cache.h"
@@ -45,14 +46,6 @@ constexpr std::align_val_t kAlignment{64};
 struct FreeAligned {
   void operator()(char* p) const { ::operator delete(p, kAlignment); }
 };
-
-// splitmix64.
-uint64_t Random(uint64_t* state) {
-  uint64_t x = *state += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 using Row = std::array<char, 8>;
 
@@ -75,7 +68,7 @@ class File {
     FilterBlockWriter writer(options, sink.get());
     const uint64_t step = std::numeric_limits<uint64_t>::max() / key_count;
     for (uint64_t i = 0; i < key_count; ++i) {
-      const Row row = RowOf(i * step + Random(random) % step);
+      const Row row = RowOf(i * step + NextSplitMix(random) % step);
       writer.Add({row.data(), row.size()}, {});
     }
     static_cast<void>(OrThrow(writer.Finish()));
@@ -142,11 +135,11 @@ class Files {
     for (size_t i = 0; i < kLookups; ++i) {
       Question& q = questions_[i];
       // A batch is of one file.
-      q.file = i % kBatch == 0 ? files_[Random(&random) % kFiles].get()
+      q.file = i % kBatch == 0 ? files_[NextSplitMix(&random) % kFiles].get()
                                : questions_[i - 1].file;
       int64_t chunk = -1;
       while (chunk < 0) {  // Lookups end before that if the index says "no".
-        q.row = RowOf(Random(&random));
+        q.row = RowOf(NextSplitMix(&random));
         q.key = FilterKey::Row({q.row.data(), q.row.size()});
         chunk = q.file->reader->ChunkOf(q.key);
       }

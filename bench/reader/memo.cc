@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/reader/tree.h"
+#include "bench/split_mix.h"
 #include "measures.h"
 #include "rowbloom/false_positive_memo.h"
 #include "rowbloom/filter_cache.h"
@@ -33,7 +34,7 @@ double SumOfWeights(uint64_t row_count, double theta) {
 
 // Bytes of the tree's own rows are others, but for a chance of 10^-6.
 uint64_t RowOf(uint64_t i, uint64_t seed) {
-  return Random(seed ^ (i * 0x9e3779b97f4a7c15)).Next();
+  return Random(seed ^ (i * bench::kSplitMixStep)).Next();
 }
 
 // Each reader has a cache of its own, which has room for all its chunks.

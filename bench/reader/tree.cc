@@ -5,14 +5,11 @@
 #include <limits>
 #include <stdexcept>
 
+#include "bench/split_mix.h"
+
 namespace rowbloom::reader_bench {
 
-uint64_t Random::Next() {
-  uint64_t x = state_ += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+uint64_t Random::Next() { return bench::NextSplitMix(&state_); }
 
 double Random::NextUnit() {
   return static_cast<double>(Next() >> 11) * 0x1p-53;

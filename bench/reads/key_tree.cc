@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/split_mix.h"
+
 namespace rowbloom::reads {
 namespace {
 
@@ -19,18 +21,10 @@ constexpr int kMostTrials = 4;
 // Wasted reads are compared with their limit after so many gets.
 constexpr uint64_t kStep = 5000;
 
-// The finalizer of splitmix64, which is one to one.
-uint64_t Mixed(uint64_t number) {
-  number += 0x9e3779b97f4a7c15u;
-  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
-  number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
-  return number ^ (number >> 31);
-}
-
 std::vector<uint64_t> EndsOfRuns(const TreeShape& shape) {
   std::vector<uint64_t> ends;
   uint64_t sum = 0;
-  for (const TreeRun& run : Value(RunsOf(shape))) {
+  for (const TreeRun& run : OrThrow(RunsOf(shape))) {
     ends.push_back(sum += run.key_count);
   }
   return ends;
@@ -113,7 +107,9 @@ void KeyTree::Fill(int level, Database* database) {
   }
 }
 
-std::string KeyTree::Key(uint64_t index) const { return KeyOf(Mixed(index)); }
+std::string KeyTree::Key(uint64_t index) const {
+  return KeyOf(bench::SplitMix(index));
+}
 
 int KeyTree::LevelOf(uint64_t index) const {
   const auto it = std::upper_bound(run_ends.begin(), run_ends.end(), index);
@@ -121,7 +117,7 @@ int KeyTree::LevelOf(uint64_t index) const {
 }
 
 std::string KeyTree::AbsentKey(uint64_t index) const {
-  return KeyOf(Mixed(key_count + index));
+  return KeyOf(bench::SplitMix(key_count + index));
 }
 
 std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,

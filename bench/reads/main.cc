@@ -29,14 +29,12 @@ namespace {
 
 using Measure = Json (*)(Run*);
 
-int RunCommand(const Options& options,
-               const std::vector<std::string>& arguments, Measure measure) {
+int RunCommand(const Options& options, Measure measure) {
   const bench::JsonFile json(options.json);
   Run run(options);
   Json results = {{"benchmark", "reads"},
                   {"format_version", 1},
-                  {"machine", bench::MachineJson()},
-                  {"arguments", arguments}};
+                  {"machine", bench::MachineJson()}};
   results["machine"]["rocksdb_version"] = rocksdb::GetRocksVersionAsString();
   results.update(measure(&run));
   results["answers_checked"] = run.answers.checked();
@@ -134,9 +132,8 @@ int Main(int argc, char** argv) {
                    "Capacity of the cache of filter chunks")
       ->capture_default_str();
 #endif
-  return bench::RunProgram("reads_bench", &app, argc, argv, [&] {
-    return RunCommand(o, {argv + 1, argv + argc}, measure);
-  });
+  return bench::RunProgram("reads_bench", &app, argc, argv,
+                           [&] { return RunCommand(o, measure); });
 }
 
 }  // namespace

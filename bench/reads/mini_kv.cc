@@ -102,7 +102,7 @@ std::vector<Level> Load(const Dataset& data, const Filters& filters,
   options.filter = filters.filter;
   options.filter_budget = filters.budget;
   run->progress.Begin("load " + filters.name, cells.size());
-  const auto store = Value(MiniKv::Open(options, path));
+  const auto store = OrThrow(MiniKv::Open(options, path));
   for (const auto& [order, i, q] : cells) {
     const std::string& row = data.row(i);
     const std::string& qualifier = data.qualifier(q);
@@ -121,10 +121,10 @@ std::vector<Level> Load(const Dataset& data, const Filters& filters,
 
 bool IsRight(Query query, const Cell& cell, MiniKv* store) {
   if (AsksRow(query)) {
-    return Value(store->RowExists(cell.row)) == (query == Query::kPresentRow);
+    return OrThrow(store->RowExists(cell.row)) == (query == Query::kPresentRow);
   }
   const std::optional<std::string> value =
-      Value(store->Get(cell.row, cell.qualifier));
+      OrThrow(store->Get(cell.row, cell.qualifier));
   return query == Query::kAbsentColumn
              ? !value.has_value()
              : value == CellValue(cell.row, cell.qualifier);
@@ -136,7 +136,7 @@ Json AskAll(const Dataset& data, Query query, const std::string& path,
   const auto cache = NewShardedLruCache({run->options.filter_cache_bytes});
   ::mini_kv::Options options = StoreOptions(run->options);
   options.filter_cache = cache.get();
-  const auto store = Value(MiniKv::Open(options, path));
+  const auto store = OrThrow(MiniKv::Open(options, path));
   const uint64_t seed = kRowSeed + static_cast<uint64_t>(query);
   for (uint64_t i = 0; i < gets; ++i) {
     const Cell cell = data.Draw(query, Scramble(i, seed) % data.row_count(),

@@ -122,8 +122,8 @@ FilterBudgetPlan Plan(const char* filter, const TreeShape& shape,
   options.missing_share = missing_share;
   options.mode =
       missing_share == 0 ? BudgetMode::kHitsOnly : BudgetMode::kBalanced;
-  return Value(PlanFilterBudget(Value(FilterCost::OfName(filter)),
-                                Value(RunsOf(shape)), options));
+  return OrThrow(PlanFilterBudget(OrThrow(FilterCost::OfName(filter)),
+                                  OrThrow(RunsOf(shape)), options));
 }
 
 // RocksDB's filters of the same bits everywhere. `policy_bits` is in the unit
@@ -188,7 +188,7 @@ PolicyPointer NewKeyFilter(const Entry& entry, double bits_per_key,
   }
   return NewRocksDbFilter(
       kRibbon,
-      Value(FilterCost::OfName(kRibbon)).ForBits(bits_per_key).policy_bits);
+      OrThrow(FilterCost::OfName(kRibbon)).ForBits(bits_per_key).policy_bits);
 }
 
 }  // namespace

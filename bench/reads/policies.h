@@ -11,13 +11,10 @@
 #define ROWBLOOM_BENCH_READS_POLICIES_H_
 
 #include <memory>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "bench/or_throw.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/slice_transform.h"
@@ -25,14 +22,8 @@
 
 namespace rowbloom::reads {
 
-inline void CheckOk(const absl::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
-template <typename T>
-T Value(absl::StatusOr<T> result) {
-  CheckOk(result.status());
-  return *std::move(result);
-}
+using bench::CheckOk;
+using bench::OrThrow;
 
 inline constexpr char kNone[] = "none";
 inline constexpr char kBloom[] = "rocksdb_bloom";

@@ -138,7 +138,6 @@ class RowsBench {
             {"policy", name},
             {"query", QueryName(list.query)},
             {"mix", MixName(list.mix)},
-            {"sizing", "equal_filter_bytes"},
             {"compared_at_bits_per_key", bits_per_key},
             {"bits_per_key", asked},
             {"filter_bytes", filters.filter_bytes},

@@ -18,6 +18,7 @@
 #include "CLI/Formatter.hpp"
 #include "bench/json_file.h"
 #include "bench/machine.h"
+#include "bench/or_throw.h"
 #include "bench/program.h"
 #include "nlohmann/json.hpp"
 #include "rowbloom/filter_budget.h"
@@ -44,19 +45,14 @@ constexpr char kBloom[] = "rocksdb_bloom";
 const char* const kFilters[] = {kBloom, "rocksdb_ribbon", "blocked_bloom",
                                 "fast", "compact"};
 
-template <class T>
-T ValueOf(absl::StatusOr<T> value) {
-  if (!value.ok()) throw std::runtime_error(value.status().ToString());
-  return *std::move(value);
-}
-
 // `name` is a family, "rocksdb_bloom" or "rocksdb_ribbon".
 const FilterCost& CostOf(const std::string& name) {
   // The construction of a cost takes milliseconds.
   static std::map<std::string, FilterCost> costs;
   const auto known = costs.find(name);
   if (known != costs.end()) return known->second;
-  return costs.emplace(name, ValueOf(FilterCost::OfName(name))).first->second;
+  return costs.emplace(name, bench::OrThrow(FilterCost::OfName(name)))
+      .first->second;
 }
 
 // "23x"; "-" for null.
@@ -115,9 +111,10 @@ Json FilterJson(const std::string& name, bool is_uniform,
   const FilterCost& cost = CostOf(name);
   const FilterBudgetOptions options =
       OptionsFor(missing_share, is_uniform, bits_per_key);
-  const FilterBudgetPlan plan = ValueOf(PlanFilterBudget(cost, runs, options));
+  const FilterBudgetPlan plan =
+      bench::OrThrow(PlanFilterBudget(cost, runs, options));
   const FilterBudgetPlan equal =
-      ValueOf(PlanForWastedReads(cost, runs, options, bloom_wasted));
+      bench::OrThrow(PlanForWastedReads(cost, runs, options, bloom_wasted));
   return {
       {"filter", name},
       {"by_run", !is_uniform},
@@ -176,11 +173,12 @@ Json ComputeShapes(const Options& options) {
       "Ribbon by run", "compact", "compact by run", "equal");
   Json rows = Json::array();
   for (const TreeShape& shape : Shapes(options)) {
-    const std::vector<TreeRun> runs = ValueOf(RunsOf(shape));
+    const std::vector<TreeRun> runs = bench::OrThrow(RunsOf(shape));
     for (const double missing_share : kMixes) {
       const double bloom_wasted =
-          ValueOf(PlanFilterBudget(CostOf(kBloom), runs,
-                                   OptionsFor(missing_share, true, kBloomBits)))
+          bench::OrThrow(
+              PlanFilterBudget(CostOf(kBloom), runs,
+                               OptionsFor(missing_share, true, kBloomBits)))
               .wasted_reads;
       for (const double bits : options.bits_per_key) {
         Json row{

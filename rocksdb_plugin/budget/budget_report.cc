@@ -127,10 +127,8 @@ class Rates {
 };
 
 // With budget=hits_only no get misses.
-double MissingShare(const RocksDbOptions& options) {
-  return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
-}
-double MissingShare(const RocksDbComposedOptions& options) {
+template <typename Options>
+double MissingShare(const Options& options) {
   return options.budget == BudgetMode::kHitsOnly ? 0 : options.missing_share;
 }
 

@@ -59,6 +59,7 @@ static_assert(Header::kMagic + kMagic.size() == Header::kVersion);
 // Sizes in bytes must fit 64 bits.
 constexpr uint64_t kMaxWords = uint64_t{1} << 56;
 
+// The core does not export its hash::Hash64(), hence xxHash is called here.
 // The checksum of all bytes but its own field, the last of the header.
 uint64_t Checksum(std::string_view bytes) {
   const uint64_t seed = XXH3_64bits(bytes.data(), Header::kChecksum);

@@ -17,8 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +25,7 @@
 #include "absl/types/span.h"
 #include "filter/digest_sets.h"
 #include "rowbloom/filter.h"
+#include "testing/environment.h"
 
 namespace rowbloom::soak {
 namespace {
@@ -200,11 +200,8 @@ void CheckOneFilter(uint64_t seed, uint64_t* lookups) {
   Random random(seed);
   const FilterPolicy policy = AnyPolicy(&random);
   // Half of the filters hold digests of a good hash function.
-  const size_t kind =
-      Below(&random, 2) * Below(&random, 1 + std::size(kDigestSets));
-  const DigestSet set = kind < std::size(kDigestSets)
-                            ? kDigestSets[kind]
-                            : DigestSet{"mixed", Mixed};
+  const DigestSet& set =
+      kDigestSets[Below(&random, 2) * Below(&random, std::size(kDigestSets))];
   const Digests keys = AnyDigests(set, policy, &random);
   const Digests others = OtherDigests(keys, &random);
   SCOPED_TRACE(policy.ToString() + ", " + std::to_string(keys.size()) + " " +
@@ -225,15 +222,11 @@ void CheckOneFilter(uint64_t seed, uint64_t* lookups) {
   EXPECT_EQ(counts.answer_differences, 0u);
 }
 
-uint64_t FromEnvironment(const char* name, double fallback) {
-  const char* text = std::getenv(name);
-  return static_cast<uint64_t>(text == nullptr ? fallback : std::atof(text));
-}
-
 TEST(FilterSoak, NoKeyIsLostAndKernelsAgree) {
-  const uint64_t wanted = FromEnvironment("ROWBLOOM_SOAK_LOOKUPS", 1e7);
+  const uint64_t wanted =
+      testing::NumberFromEnvironment("ROWBLOOM_SOAK_LOOKUPS", 10000000);
   uint64_t lookups = 0;
-  for (uint64_t seed = FromEnvironment("ROWBLOOM_SOAK_SEED", 1);
+  for (uint64_t seed = testing::NumberFromEnvironment("ROWBLOOM_SOAK_SEED", 1);
        lookups < wanted && !HasFailure(); ++seed) {
     CheckOneFilter(seed, &lookups);
   }

@@ -8,7 +8,6 @@
 #define ROWBLOOM_TESTS_MEMFILTER_ANY_FILTER_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "rowbloom/memfilter/mem_filter.h"
+#include "testing/environment.h"
 
 namespace rowbloom::testing {
 
@@ -33,8 +33,7 @@ struct MemFilterMaker {
 // random operations against exact sets, over all kinds of filters, and of
 // several threads. A full run has at least 10 million.
 inline uint64_t MemFilterOperations() {
-  const char* text = std::getenv("ROWBLOOM_MEMFILTER_OPERATIONS");
-  return text == nullptr ? 600000 : std::strtoull(text, nullptr, 10);
+  return NumberFromEnvironment("ROWBLOOM_MEMFILTER_OPERATIONS", 600000);
 }
 
 // Filters have eight layers or rows, if they have any; filters of fixed size

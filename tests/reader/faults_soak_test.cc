@@ -7,13 +7,13 @@
 //   ROWBLOOM_SOAK_LOOKUPS=10000000 reader_test --gtest_filter=*FaultsSoak*
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
+#include "testing/environment.h"
 #include "testing/faulty_source.h"
 
 namespace rowbloom {
@@ -26,8 +26,7 @@ using testing::Random;
 constexpr uint64_t kLookupsOfARound = 10000;
 
 uint64_t LookupsToDo() {
-  const char* text = std::getenv("ROWBLOOM_SOAK_LOOKUPS");
-  return text == nullptr ? 500000 : std::strtoull(text, nullptr, 10);
+  return testing::NumberFromEnvironment("ROWBLOOM_SOAK_LOOKUPS", 500000);
 }
 
 struct SoakCounts {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <string>
@@ -16,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "rocksdb/db/differential_run.h"
 #include "rocksdb/test_seed.h"
+#include "testing/environment.h"
 
 namespace rowbloom::testing {
 namespace {
@@ -23,8 +23,7 @@ namespace {
 constexpr int kOperationsOfARun = 3000;
 
 uint64_t OperationCount() {
-  const char* text = std::getenv("ROWBLOOM_DIFFERENTIAL_OPERATIONS");
-  return text == nullptr ? 100000 : std::strtoull(text, nullptr, 10);
+  return NumberFromEnvironment("ROWBLOOM_DIFFERENTIAL_OPERATIONS", 100000);
 }
 
 // The answers of databases with one kind of filters, over many set-ups.
