@@ -12,8 +12,8 @@
 
 namespace rowbloom::tools {
 
-// Needed for every option that is stored in an unsigned type: CLI11 itself
-// reads -1 as the largest value of the type. Checks see the digits.
+// Every option that is stored in an unsigned type needs this validator: CLI11
+// itself reads -1 as the largest value of the type. Checks see the digits.
 CLI::Validator WholeNumber();
 
 }  // namespace rowbloom::tools

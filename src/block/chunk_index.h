@@ -71,8 +71,8 @@ class ChunkLocator {
   }
   // Find() for a row's own key.
   int64_t FindRow(std::string_view row) const { return Find({row, {}, false}); }
-  // The result of Find() for every key of the row; kUnsure if marks alone
-  // cannot tell.
+  // Returns what Find() returns for every key of the row, or kUnsure if the
+  // marks alone cannot tell.
   static constexpr int64_t kUnsure = -2;
   int64_t FindByMark(std::string_view row) const {
     if (!common_prefix_.empty() &&

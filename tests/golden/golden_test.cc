@@ -70,7 +70,7 @@ TEST(Golden, ChunksAndIndexAreWrittenAsTheyWere) {
   }
 }
 
-// The same absent rows are filtered; losing no row is not enough.
+// A later version must also filter the same absent rows, not only lose none.
 TEST(Golden, AnswersForAbsentRowsArePinned) {
   const auto count = [](const std::string& file) {
     const std::string bytes = GoldenFile(file);
@@ -120,7 +120,7 @@ TEST(Golden, MemFiltersAreReadAndWrittenAsTheyWere) {
   }
 }
 
-// The same absent keys pass each filter.
+// A later version must let the same absent keys pass each filter.
 TEST(Golden, AnswersOfMemFiltersForAbsentRowsArePinned) {
   std::vector<int> counts;
   for (const golden::MemFilterCase& c : golden::MemFilterCases()) {

@@ -24,7 +24,7 @@ TEST(FileCounters, CountsEachAnswer) {
   EXPECT_EQ(snapshot[FilterCounter::kChunkLoads], 5u);
 }
 
-// The same holds for every nth lookup, for any n.
+// One in sixteen is also a sample among every nth lookup, for any n.
 TEST(FileCounters, OneLookupInSixteenIsASample) {
   constexpr uint64_t kLookups = 1 << 18;
   for (uint64_t period = 1; period <= 40; ++period) {

@@ -69,7 +69,7 @@ class BitArray {
   absl::Span<uint64_t> mutable_words() {
     return {words_.get(), WordCount(bit_count_)};
   }
-  // The same words, for callers where a span's index checks would cost too
+  // Gives the words to callers for whom a span's index checks would cost too
   // much.
   const uint64_t* data() const { return words_.get(); }
   uint64_t* data() { return words_.get(); }
