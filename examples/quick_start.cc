@@ -14,7 +14,7 @@ int main() {
   // At flush: cells in key order. The block is stored beside the SST's data.
   rowbloom::FilterOptions options;
   options.bloom_type = rowbloom::BloomType::kRowCol;
-  options.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
+  options.filter_spec = rowbloom::FilterSpec::BitsPerKey("compact", 10);
   std::string block;
   const auto sink = rowbloom::NewStringSink(&block);
   rowbloom::FilterBlockWriter writer(options, sink.get());

@@ -19,7 +19,7 @@ namespace {
 using ROCKSDB_NAMESPACE::EventListener;
 using ROCKSDB_NAMESPACE::ObjectLibrary;
 using ROCKSDB_NAMESPACE::SliceTransform;
-// Not rowbloom::FilterPolicy.
+// Not rowbloom::FilterSpec.
 using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 const RocksDbFilterPolicy* MakeComposedPolicy(

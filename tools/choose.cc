@@ -51,7 +51,7 @@ Json BitsPerKey(const FilterChoice& choice, uint64_t key_count) {
 Json Candidates(const std::vector<FilterChoice>& choices, uint64_t key_count) {
   Json candidates = Json::array();
   for (const FilterChoice& choice : choices) {
-    candidates.push_back({{"policy", choice.policy.ToString()},
+    candidates.push_back({{"filter_spec", choice.filter_spec.ToString()},
                           {"expected_fpr", choice.expected_fpr},
                           {"size_bytes", choice.size_bytes},
                           {"bits_per_key", BitsPerKey(choice, key_count)},
@@ -72,16 +72,16 @@ Json ChartRow(uint64_t key_count, double target_fpr) {
   }
   FilterRequest request;
   request.key_count = key_count;
-  request.goal = FilterPolicy::TargetFpr(request.goal.family(), target_fpr);
+  request.goal = FilterSpec::TargetFpr(request.goal.family(), target_fpr);
   for (const FilterPreference preference : kPreferences) {
     request.preference = preference;
     const auto choices = RankFilters(request);
     if (!choices.ok()) continue;  // No family reaches this rate.
     for (const FilterChoice& choice : *choices) {
-      row[choice.policy.family()] = BitsPerKey(choice, key_count);
+      row[choice.filter_spec.family()] = BitsPerKey(choice, key_count);
     }
     row[std::string(FilterPreferenceName(preference))] =
-        choices->front().policy.family();
+        choices->front().filter_spec.family();
   }
   return row;
 }
@@ -116,8 +116,8 @@ void PrintCandidates(const ChooseArguments& arguments, bool by_rate) {
   request.key_count = arguments.key_count;
   const std::string family = request.goal.family();
   request.goal = by_rate
-                     ? FilterPolicy::TargetFpr(family, arguments.target_fpr)
-                     : FilterPolicy::BitsPerKey(family, arguments.bits_per_key);
+                     ? FilterSpec::TargetFpr(family, arguments.target_fpr)
+                     : FilterSpec::BitsPerKey(family, arguments.bits_per_key);
   request.preference = *ParseFilterPreference(arguments.preference);
   const auto choices = RankFilters(request);
   if (!choices.ok()) {
@@ -131,7 +131,7 @@ void PrintCandidates(const ChooseArguments& arguments, bool by_rate) {
     fields["bits_per_key"] = arguments.bits_per_key;
   }
   fields["preference"] = arguments.preference;
-  fields["chosen"] = choices->front().policy.ToString();
+  fields["chosen"] = choices->front().filter_spec.ToString();
   Json candidates = Candidates(*choices, arguments.key_count);
   if (arguments.json) {
     PrintJson(fields, "candidates", std::move(candidates));

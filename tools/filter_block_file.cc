@@ -72,7 +72,7 @@ class FilterBlockFile : public FilterFile {
       (*entry)["prefix_length_bytes"] = properties.prefix_length_bytes;
     }
     (*entry)["has_row_keys"] = properties.has_row_keys;
-    (*entry)["policy"] = properties.policy;
+    (*entry)["filter_spec"] = properties.filter_spec;
     (*entry)["writer"] = EscapeBytes(properties.writer);
     (*entry)["cell_count"] = properties.cell_count;
 

@@ -20,7 +20,7 @@
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/tree_shape.h"
 #include "verbs.h"
 #include "whole_number.h"
@@ -306,7 +306,7 @@ void AddPlan(CLI::App* app, int* exit_code) {
   verb->add_option("--bloom_bits", arguments->bloom_bits,
                    "Bits per key, the same in all runs, of the RocksDB Bloom "
                    "filter to compare with")
-      ->check(CLI::Range(0.0, FilterPolicy::kMaxBitsPerKey))
+      ->check(CLI::Range(0.0, FilterSpec::kMaxBitsPerKey))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-plan)");
 #ifdef ROWBLOOM_TOOL_WITH_HFILE

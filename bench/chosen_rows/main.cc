@@ -28,7 +28,7 @@
 namespace {
 
 using rowbloom::DigestSecret;
-using rowbloom::FilterPolicy;
+using rowbloom::FilterSpec;
 
 struct Options {
   uint64_t rows = 100'000;
@@ -98,7 +98,7 @@ Result Measure(const Options& options, const std::string& policy,
                const RowSet& set, const DigestSecret& secret) {
   std::mt19937_64 random(options.seed);
   rowbloom::FilterOptions filter_options;
-  filter_options.policy = *FilterPolicy::Parse(policy);
+  filter_options.filter_spec = *FilterSpec::Parse(policy);
   filter_options.chunk_size_bytes = 1 << 24;
   filter_options.secret = secret;
   std::string block;

@@ -96,7 +96,7 @@ class Keys {
 struct Contender {
   std::string name;
   std::unique_ptr<const rocksdb::FilterPolicy> rocksdb;
-  std::optional<FilterPolicy> rowbloom;
+  std::optional<FilterSpec> rowbloom;
 };
 
 struct Built {
@@ -469,7 +469,7 @@ Contender ParseContender(const std::string& text) {
   } else {
     policy += ":bits_per_key=" + number;
   }
-  auto parsed = FilterPolicy::Parse(policy);
+  auto parsed = FilterSpec::Parse(policy);
   if (!parsed.ok()) {
     throw UsageError("--filters: " + text + ": " +
                      std::string(parsed.status().message()));

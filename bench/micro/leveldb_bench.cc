@@ -128,7 +128,7 @@ void AddBenchmarks(const Options& options) {
     if (family == "always_maybe") continue;
     policies.emplace_back(
         family, OrThrow(NewLevelDbFilterPolicy(
-                    FilterPolicy::BitsPerKey(family, options.bits_per_key))));
+                    FilterSpec::BitsPerKey(family, options.bits_per_key))));
   }
   for (const int keys : options.keys) {
     for (const auto& named : policies) {
@@ -159,8 +159,8 @@ int Main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--bits_per_key", options.bits_per_key, "Of all filters")
-      ->check(CLI::Range(static_cast<int>(FilterPolicy::kMinBitsPerKey),
-                         static_cast<int>(FilterPolicy::kMaxBitsPerKey)));
+      ->check(CLI::Range(static_cast<int>(FilterSpec::kMinBitsPerKey),
+                         static_cast<int>(FilterSpec::kMaxBitsPerKey)));
   app.add_option("--lookups", options.lookups, "Absent keys for each rate")
       ->check(CLI::PositiveNumber);
   return RunMicro("leveldb_bench", &app, argc, argv,

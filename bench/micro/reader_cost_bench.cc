@@ -60,10 +60,10 @@ Row RowOf(uint64_t number) {
 // The filter block of a file, in three forms.
 class File {
  public:
-  File(const FilterPolicy& policy, uint64_t key_count, uint64_t* random,
+  File(const FilterSpec& policy, uint64_t key_count, uint64_t* random,
        FilterCache* cache, FilterStats* stats) {
     FilterOptions options;
-    options.policy = policy;
+    options.filter_spec = policy;
     const std::unique_ptr<ByteSink> sink = NewStringSink(&block_);
     FilterBlockWriter writer(options, sink.get());
     const uint64_t step = std::numeric_limits<uint64_t>::max() / key_count;
@@ -121,7 +121,7 @@ struct Question {
 // Holds what all ways of one policy and size share.
 class Files {
  public:
-  Files(const FilterPolicy& policy, uint64_t filter_bytes) {
+  Files(const FilterSpec& policy, uint64_t filter_bytes) {
     ShardedLruCacheOptions options;
     options.capacity_bytes = 3 * filter_bytes + (64 << 20);  // For all.
     cache_ = NewShardedLruCache(options);
@@ -214,7 +214,7 @@ struct Set {
     return *files;
   }
   const std::string name;
-  const FilterPolicy policy;
+  const FilterSpec policy;
   const uint64_t filter_bytes = 0;
   std::mutex mutex;
   std::unique_ptr<Files> files;
@@ -263,7 +263,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(uint64_t{10000}, uint64_t{100000000000}));
   return RunMicro("reader_cost_bench", &app, argc, argv, [&] {
     for (const std::string& text : policies) {
-      const FilterPolicy policy = OrThrow(FilterPolicy::Parse(text));
+      const FilterSpec policy = OrThrow(FilterSpec::Parse(text));
       for (const uint64_t bytes : filter_bytes) {
         const std::string name = text + "/" + std::to_string(bytes);
         Set* const set =

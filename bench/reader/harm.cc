@@ -141,10 +141,10 @@ Result Measure(const Tree& tree, const Workload& workload,
 
 void MeasurePolicy(const HarmOptions& options, const std::string& text,
                    bench::Progress* progress, nlohmann::ordered_json* runs) {
-  const auto policy = FilterPolicy::Parse(text);
+  const auto policy = FilterSpec::Parse(text);
   if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
   TreeShape shape;
-  shape.policy = *policy;
+  shape.filter_spec = *policy;
   shape.chunk_size_bytes = options.chunk_size_bytes;
   const uint64_t last = options.last_level_keys;
   shape.level_keys = {last / 1000, last / 100, last / 10, last};

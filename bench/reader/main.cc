@@ -22,7 +22,7 @@
 #include "bench/progress.h"
 #include "measures.h"
 #include "nlohmann/json.hpp"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 
 namespace rowbloom::reader_bench {
 namespace {
@@ -40,7 +40,7 @@ struct Options {
 };
 
 std::string CheckPolicy(const std::string& text) {
-  const auto policy = FilterPolicy::Parse(text);
+  const auto policy = FilterSpec::Parse(text);
   return policy.ok() ? "" : policy.status().ToString();
 }
 

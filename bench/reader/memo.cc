@@ -127,9 +127,9 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
                                    bench::Progress* progress) {
   TreeShape shape;
   shape.level_keys = kLevelKeys;
-  const auto policy = FilterPolicy::Parse(options.policy);
+  const auto policy = FilterSpec::Parse(options.policy);
   if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
-  shape.policy = *policy;
+  shape.filter_spec = *policy;
   const Tree tree(shape);
   const size_t entry_bytes = EntryBytes();
   // By exponent, then by entries: wasted reads of a get in all rounds.

@@ -83,7 +83,7 @@ double LeastWastedReads(const std::vector<LevelFilters>& levels, double bits) {
 
 // The same levels, written by PlanFilterBudget() for so many bits per key.
 TreeShape WrittenByBudget(TreeShape shape, double bits_per_key) {
-  const auto cost = FilterCost::OfFamily(shape.policy.family());
+  const auto cost = FilterCost::OfFamily(shape.filter_spec.family());
   if (!cost.ok()) throw std::runtime_error(cost.status().ToString());
   std::vector<TreeRun> runs;
   for (const uint64_t keys : shape.level_keys) runs.push_back({keys});
@@ -185,8 +185,8 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
         1, static_cast<uint64_t>(static_cast<double>(options.last_level_keys) /
                                  std::pow(kLevelRatio, level))));
   }
-  shape.policy =
-      FilterPolicy::BitsPerKey("compact", options.stored_bits_per_key);
+  shape.filter_spec =
+      FilterSpec::BitsPerKey("compact", options.stored_bits_per_key);
   shape.chunk_size_bytes = options.chunk_size_bytes;
   progress->Begin("precision: write filters", 0);
   const Tree tree(shape);

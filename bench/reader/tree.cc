@@ -28,12 +28,13 @@ Tree::Tree(const TreeShape& shape) : shape_(shape) {
     key_count_ += shape.level_keys[level];
     std::string& block = blocks_.emplace_back();
     FilterOptions options;
-    options.policy = shape.policy;
+    options.filter_spec = shape.filter_spec;
     options.chunk_size_bytes = shape.chunk_size_bytes;
     if (!shape.level_bits_per_key.empty()) {
       const double bits = shape.level_bits_per_key[level];
       if (bits == 0) continue;
-      options.policy = FilterPolicy::BitsPerKey(shape.policy.family(), bits);
+      options.filter_spec =
+          FilterSpec::BitsPerKey(shape.filter_spec.family(), bits);
     }
     const std::unique_ptr<ByteSink> sink = NewStringSink(&block);
     FilterBlockWriter writer(options, sink.get());

@@ -64,7 +64,7 @@ class CountingSource : public RandomAccessSource {
 
 struct TreeShape {
   std::vector<uint64_t> level_keys;  // From the top.
-  FilterPolicy policy;
+  FilterSpec filter_spec;
   // If not empty, the bits per key of each level in place of the policy's; 0:
   // no filter.
   std::vector<double> level_bits_per_key;

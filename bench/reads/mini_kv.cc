@@ -24,7 +24,7 @@
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/filter_stats.h"
 #include "run.h"
 #include "tree.h"
@@ -56,7 +56,7 @@ std::vector<Filters> AllFilters(const Options& options) {
                        const std::optional<FileBudgetOptions>& budget) {
     FilterOptions filter;
     filter.bloom_type = BloomType::kRowCol;
-    filter.policy = FilterPolicy::BitsPerKey(family, kBitsPerKey);
+    filter.filter_spec = FilterSpec::BitsPerKey(family, kBitsPerKey);
     all.push_back(
         {budget ? std::string(family) + ", by run" : family, filter, budget});
   };

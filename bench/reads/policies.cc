@@ -9,7 +9,7 @@
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
@@ -156,11 +156,11 @@ RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key,
   options.bloom_type = BloomType::kRow;  // Each key is a row.
   options.key_codec = KeyCodec::FixedRow(sizeof(uint64_t));
   if (entry.spread == Spread::kSame) {
-    options.policy = FilterPolicy::BitsPerKey(entry.filter, bits_per_key);
+    options.filter_spec = FilterSpec::BitsPerKey(entry.filter, bits_per_key);
     return options;
   }
   constexpr double kAnyBits = 10;
-  options.policy = FilterPolicy::BitsPerKey(entry.filter, kAnyBits);
+  options.filter_spec = FilterSpec::BitsPerKey(entry.filter, kAnyBits);
   options.budget = entry.spread == Spread::kHitsOnly ? BudgetMode::kHitsOnly
                                                      : BudgetMode::kBalanced;
   options.budget_bits_per_key = bits_per_key;
@@ -215,7 +215,7 @@ Policy MakeRowPolicy(const std::string& name, double bits_per_key) {
   policy.name = name;
   policy.is_rowbloom = IsRowbloom(entry);
   if (policy.is_rowbloom) {
-    options.policy = FilterPolicy::BitsPerKey(entry.filter, bits_per_key);
+    options.filter_spec = FilterSpec::BitsPerKey(entry.filter, bits_per_key);
     policy.filter = Checked(NewRocksDbFilterPolicy, options);
   } else if (name == kBloom) {
     policy.filter.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));

@@ -11,7 +11,7 @@
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_key.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/io.h"
 
 namespace mini_kv {
@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
   std::unique_ptr<MiniKv> store(new MiniKv(options, directory));
   if (options.filter_budget) {
     const auto cost =
-        rowbloom::FilterCost::OfFamily(options.filter.policy.family());
+        rowbloom::FilterCost::OfFamily(options.filter.filter_spec.family());
     if (!cost.ok()) return cost.status();
     const auto budget =
         rowbloom::FileBudget::Create(*cost, *options.filter_budget);
@@ -318,8 +318,8 @@ rowbloom::FilterOptions MiniKv::FilterFor(
   if (bits == 0) {
     filter.bloom_type = rowbloom::BloomType::kNone;
   } else {
-    filter.policy =
-        rowbloom::FilterPolicy::BitsPerKey(filter.policy.family(), bits);
+    filter.filter_spec =
+        rowbloom::FilterSpec::BitsPerKey(filter.filter_spec.family(), bits);
   }
   return filter;
 }
@@ -461,7 +461,7 @@ Stats MiniKv::stats() const {
 
 absl::StatusOr<rowbloom::TreeWaste> MiniKv::FilterWaste() const {
   const auto cost =
-      rowbloom::FilterCost::OfFamily(options_.filter.policy.family());
+      rowbloom::FilterCost::OfFamily(options_.filter.filter_spec.family());
   if (!cost.ok()) return cost.status();
   std::vector<rowbloom::RunFilters> runs;
   const auto add = [&](uint64_t keys, uint64_t bytes) {

@@ -4,7 +4,7 @@
 // "no" or "maybe". Filter blocks are built on it. A host that has its own
 // container for filters (RocksDB) uses it directly.
 //
-//   std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
+//   std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(spec);
 //   for (KeyDigest d : digests) builder->Add(d);
 //   EncodedFilter filter = builder->Finish();
 //   auto view = FilterView::Parse(filter.descriptor, filter.UnitViews());
@@ -36,12 +36,12 @@
 #include "absl/types/span.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/filter_state.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// Names that a FilterPolicy may carry, in order of their persisted codes.
+// Names that a FilterSpec may carry, in order of their persisted codes.
 std::vector<std::string_view> FilterFamilyNames();
 
 // Everything but the bits. A plain value; parsing one allocates nothing.
@@ -114,15 +114,15 @@ bool KernelAvailable(Kernel kernel);
 std::vector<Kernel> AvailableKernels();
 
 // `kernel` must be available.
-std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy,
+std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterSpec& spec,
                                                 Kernel kernel = Kernel::kBest);
 
 // Arguments of these two above 2^49 keys or 2^46 bytes are clamped. MaxKeys()
-// is the number of keys that a filter of this policy holds in `size_bytes` at
+// is the number of keys that a filter of this spec holds in `size_bytes` at
 // its rate.
-uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes);
+uint64_t MaxKeys(const FilterSpec& spec, uint64_t size_bytes);
 // Bytes of the units of a filter over `key_count` keys.
-uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count);
+uint64_t FilterSizeBytes(const FilterSpec& spec, uint64_t key_count);
 
 // Checks every given unit against the descriptor: size and checksum. The
 // message names the unit and both checksums.

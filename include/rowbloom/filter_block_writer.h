@@ -30,7 +30,7 @@
 #include "rowbloom/export.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/io.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
@@ -40,7 +40,7 @@ struct FilterOptions {
   // Bytes of the row that are the filter key, for ROWPREFIX_FIXED_LENGTH
   // only: 1 to 65535. A shorter row is its own prefix.
   uint32_t prefix_length_bytes = 0;
-  FilterPolicy policy;
+  FilterSpec filter_spec;
   // A chunk is closed when its filter reaches this size: 256 bytes to 1 GiB.
   // HBase's name: io.storefile.bloom.block.size.
   uint32_t chunk_size_bytes = 128 << 10;

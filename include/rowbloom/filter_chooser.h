@@ -5,10 +5,10 @@
 //
 //   FilterRequest request;
 //   request.key_count = 3500;
-//   request.goal = FilterPolicy::TargetFpr("compact", 0.01);  // Or bits.
+//   request.goal = FilterSpec::TargetFpr("compact", 0.01);  // Or bits.
 //   request.preference = FilterPreference::kBalanced;
 //   absl::StatusOr<FilterChoice> choice = ChooseFilter(request);
-//   if (choice.ok()) builder = NewFilterBuilder(choice->policy);
+//   if (choice.ok()) builder = NewFilterBuilder(choice->filter_spec);
 //
 // Every registered family that can reach the goal is a candidate. Sizes and
 // rates are the families' own, at that number of keys; costs are measured
@@ -24,7 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "rowbloom/export.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -45,12 +45,12 @@ absl::StatusOr<FilterPreference> ParseFilterPreference(std::string_view name);
 struct FilterRequest {
   uint64_t key_count = 0;  // Clamped to 2^49.
   // Only its bits per key or its target rate matter; its family is ignored.
-  FilterPolicy goal;
+  FilterSpec goal;
   FilterPreference preference = FilterPreference::kBalanced;
 };
 
 struct FilterChoice {
-  FilterPolicy policy;
+  FilterSpec filter_spec;
   double expected_fpr = 1;
   uint64_t size_bytes = 0;
   // The time of a lookup and of building one key, relative to blocked_bloom.

@@ -6,7 +6,7 @@
 //   auto cost = FilterCost::OfFamily("compact");
 //   FilterSetting setting = cost->ForFpr(0.001);   // 10.2 bits per key
 //   setting = cost->ForBits(10);                   // 0.11%
-//   FilterPolicy::BitsPerKey("compact", setting.policy_bits);
+//   FilterSpec::BitsPerKey("compact", setting.policy_bits);
 //
 // The curve starts at no filter: 0 bits, rate 1. It has only settings that no
 // mix of two others clearly beats, so rates fall, and each further bit gains
@@ -31,7 +31,7 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 // The default is no filter.
 struct FilterSetting {
-  // The number that the builder's policy takes: FilterPolicy::BitsPerKey of a
+  // The number that the builder takes: FilterSpec::BitsPerKey of a
   // family, or the argument of RocksDB's NewBloomFilterPolicy or
   // NewRibbonFilterPolicy. 0 means "write no filter".
   double policy_bits = 0;
@@ -45,7 +45,7 @@ class FilterCost {
   static constexpr uint64_t kLargeFilter = uint64_t{1} << 32;
 
   // Sizes and rates are the family's own (FilterSizeBytes,
-  // FilterPolicy::expected_fpr), for filters of `keys_per_filter` keys: those
+  // FilterSpec::expected_fpr), for filters of `keys_per_filter` keys: those
   // of an SST, or of a chunk. InvalidArgument if no family has that name, or
   // it is always_maybe. Takes some milliseconds.
   static absl::StatusOr<FilterCost> OfFamily(

@@ -85,7 +85,7 @@ struct FilterReaderOptions {
   // share chunks. Never give one id to two different blocks. Their readers
   // displace each other's chunks, and one may answer for the other, which loses
   // rows: by chance for one of 2^64 pairs of blocks, or one of 2^32 if the
-  // blocks agree in policy, counts, the index's keys and the last key. Someone
+  // blocks agree in spec, counts, the index's keys and the last key. Someone
   // who chooses the rows can bring that about.
   uint64_t file_id = 0;
   // Where the file is in the tree, for statistics.
@@ -125,7 +125,7 @@ struct FilterBlockProperties {
   uint64_t key_count = 0;     // Distinct filter keys.
   uint64_t chunk_count = 0;
   uint64_t filter_size_bytes = 0;          // The sum of all chunks.
-  std::string policy;                      // The writer's policy.
+  std::string filter_spec;                 // The writer's.
   std::string writer;                      // "rowbloom 0.1.0"
   std::string first_row, first_qualifier;  // First and last filter key.
   std::string last_row, last_qualifier;

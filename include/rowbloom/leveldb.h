@@ -3,7 +3,7 @@
 // rowbloom's filters inside LevelDB: a filter policy over any family.
 //
 //   auto filters = rowbloom::NewLevelDbFilterPolicy(
-//       rowbloom::FilterPolicy::BitsPerKey("compact", 10));
+//       rowbloom::FilterSpec::BitsPerKey("compact", 10));
 //   if (!filters.ok()) return filters.status();
 //   leveldb::Options options;
 //   options.filter_policy = filters->get();  // Must outlive the database.
@@ -35,7 +35,7 @@
 #include "absl/status/statusor.h"
 #include "leveldb/filter_policy.h"
 #include "rowbloom/export.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/filter_stats.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
@@ -44,11 +44,10 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // for filter blobs over the digests (DigestBytes) of user keys.
 inline constexpr char kLevelDbFilterPolicyName[] = "rowbloom.LevelDbFilter";
 
-// InvalidArgument as policy.Validate(). `stats`, if given, counts lookups,
+// InvalidArgument as spec.Validate(). `stats`, if given, counts lookups,
 // negatives and load errors, and must outlive the policy.
 absl::StatusOr<std::unique_ptr<const leveldb::FilterPolicy>>
-NewLevelDbFilterPolicy(const FilterPolicy& policy,
-                       FilterStats* stats = nullptr);
+NewLevelDbFilterPolicy(const FilterSpec& spec, FilterStats* stats = nullptr);
 
 }  // namespace rowbloom
 

@@ -38,7 +38,7 @@ constexpr char kRibbon[] = "rocksdb_ribbon";
 // The filters that a policy writes, and the share of gets that miss.
 struct Asked {
   std::string filter;
-  double bits_per_key = rowbloom::FilterPolicy::kDefaultBitsPerKey;  // Ours.
+  double bits_per_key = rowbloom::FilterSpec::kDefaultBitsPerKey;  // Ours.
   double missing_share = 0.5;
   bool is_bloom_in_level_0 = false;
 };
@@ -53,7 +53,7 @@ class Rates {
         partition_bytes_(partition_bytes) {
     if (IsRocksDbs()) return;
     // A blob's bytes besides its units, which are more for more bits.
-    for (int bits = 1; bits <= rowbloom::FilterPolicy::kMaxBitsPerKey; ++bits) {
+    for (int bits = 1; bits <= rowbloom::FilterSpec::kMaxBitsPerKey; ++bits) {
       const auto builder = NewFilterBuilder(PolicyOf(bits));
       builder->Add(KeyDigest{});
       const EncodedFilter filter = builder->Finish();
@@ -83,16 +83,16 @@ class Rates {
   bool IsRocksDbs() const {
     return asked_.filter == kBloom || asked_.filter == kRibbon;
   }
-  rowbloom::FilterPolicy PolicyOf(double bits) const {
-    return rowbloom::FilterPolicy::BitsPerKey(asked_.filter, bits);
+  rowbloom::FilterSpec PolicyOf(double bits) const {
+    return rowbloom::FilterSpec::BitsPerKey(asked_.filter, bits);
   }
 
   // A range around the point where `holds` ends: the most bits per key for
   // which it is true, and the least for which it is false.
   template <typename Holds>
   static std::pair<double, double> WhereEnds(const Holds& holds) {
-    double low = rowbloom::FilterPolicy::kMinBitsPerKey;
-    double high = rowbloom::FilterPolicy::kMaxBitsPerKey;
+    double low = rowbloom::FilterSpec::kMinBitsPerKey;
+    double high = rowbloom::FilterSpec::kMaxBitsPerKey;
     constexpr int kHalvings = 20;
     for (int i = 0; i < kHalvings; ++i) {
       const double middle = (low + high) / 2;
@@ -145,7 +145,7 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
   }
   if (const auto* native = policy->CheckedCast<NativePolicy>()) {
     const RocksDbOptions& options = native->options();
-    return Asked{options.policy.family(), BudgetBitsPerKey(options),
+    return Asked{options.filter_spec.family(), BudgetBitsPerKey(options),
                  MissingShare(options)};
   }
   if (const auto* composed = policy->CheckedCast<ComposedPolicy>()) {

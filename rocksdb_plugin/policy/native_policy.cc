@@ -34,22 +34,22 @@ absl::Status ParseKeyCodecOption(std::string_view text,
   return codec.status();
 }
 
-absl::Status ValidatePolicy(const FilterPolicy& policy) {
-  absl::Status status = policy.Validate();
-  if (!status.ok() || policy.family() != "always_maybe") return status;
+absl::Status ValidateSpec(const FilterSpec& spec) {
+  absl::Status status = spec.Validate();
+  if (!status.ok() || spec.family() != "always_maybe") return status;
   return absl::InvalidArgumentError(
-      "policy always_maybe is no filter: set no filter_policy");
+      "filter_spec always_maybe is no filter: set no filter_policy");
 }
 
-absl::Status ParsePolicyOption(std::string_view text, RocksDbOptions* options) {
-  absl::StatusOr<FilterPolicy> policy = FilterPolicy::Parse(text);
-  if (!policy.ok()) return policy.status();
+absl::Status ParseSpecOption(std::string_view text, RocksDbOptions* options) {
+  absl::StatusOr<FilterSpec> spec = FilterSpec::Parse(text);
+  if (!spec.ok()) return spec.status();
   // A family without bits takes the bits of the id.
-  if (text == policy->family()) {
-    policy = FilterPolicy::BitsPerKey(text, options->policy.bits_per_key());
+  if (text == spec->family()) {
+    spec = FilterSpec::BitsPerKey(text, options->filter_spec.bits_per_key());
   }
-  absl::Status status = ValidatePolicy(*policy);
-  if (status.ok()) options->policy = *policy;
+  absl::Status status = ValidateSpec(*spec);
+  if (status.ok()) options->filter_spec = *spec;
   return status;
 }
 
@@ -98,9 +98,9 @@ const OptionTypeTable& NativeOptionTable() {
         {"key_codec",
          option({ParseKeyCodecOption,
                  [](const Options& o) { return o.key_codec.ToString(); }})},
-        {"policy",
-         option({ParsePolicyOption,
-                 [](const Options& o) { return o.policy.ToString(); }})},
+        {"filter_spec",
+         option({ParseSpecOption,
+                 [](const Options& o) { return o.filter_spec.ToString(); }})},
     };
     AddBudgetOptions<Options>(NativePolicy::kClassName(), built);
     return built;
@@ -112,7 +112,7 @@ const OptionTypeTable& NativeOptionTable() {
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
   absl::Status status = CheckBloomType(options.bloom_type);
-  if (status.ok()) status = ValidatePolicy(options.policy);
+  if (status.ok()) status = ValidateSpec(options.filter_spec);
   if (status.ok()) {
     status = ValidateBudgetBitsOrNone(options.budget_bits_per_key);
   }
@@ -128,9 +128,9 @@ absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
   absl::Status status = ParsePolicyId(id, kClassName(), &bits_per_key);
   if (!status.ok()) return status;
   if (id != kClassName()) {
-    options.policy = rowbloom::FilterPolicy::BitsPerKey(options.policy.family(),
-                                                        bits_per_key);
-    status = options.policy.Validate();
+    options.filter_spec = rowbloom::FilterSpec::BitsPerKey(
+        options.filter_spec.family(), bits_per_key);
+    status = options.filter_spec.Validate();
     if (!status.ok()) return status;
   }
   return std::make_unique<NativePolicy>(options);
@@ -146,7 +146,7 @@ absl::StatusOr<FilterCost> NativePolicy::CostOf(
   const auto known = costs_.find(keys_per_filter);
   if (known != costs_.end()) return known->second;
   absl::StatusOr<FilterCost> cost =
-      FilterCost::OfFamily(options_.policy.family(), keys_per_filter);
+      FilterCost::OfFamily(options_.filter_spec.family(), keys_per_filter);
   if (cost.ok()) costs_.emplace(keys_per_filter, *cost);
   return cost;
 }
@@ -177,8 +177,8 @@ ROCKSDB_NAMESPACE::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
   if (options.budget.has_value()) {
     const double bits = SettingFor(context).policy_bits;
     if (bits == 0) return nullptr;  // No filter.
-    options.policy =
-        rowbloom::FilterPolicy::BitsPerKey(options.policy.family(), bits);
+    options.filter_spec =
+        rowbloom::FilterSpec::BitsPerKey(options.filter_spec.family(), bits);
   }
   return new RowFilterBuilder(
       options, context.table_options.detect_filter_construct_corruption);

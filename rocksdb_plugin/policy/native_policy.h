@@ -68,7 +68,7 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
 // The average of the budget, if there is one.
 inline double BudgetBitsPerKey(const RocksDbOptions& options) {
   return options.budget_bits_per_key > 0 ? options.budget_bits_per_key
-                                         : options.policy.bits_per_key();
+                                         : options.filter_spec.bits_per_key();
 }
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);

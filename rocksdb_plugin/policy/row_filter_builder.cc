@@ -22,7 +22,7 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
                                    bool verify_result)
     : options_(options),
       verify_result_(verify_result),
-      filter_(NewFilterBuilder(options.policy)) {}
+      filter_(NewFilterBuilder(options.filter_spec)) {}
 
 void RowFilterBuilder::AddKey(const Slice& entry) noexcept {
   if (at_partition_start_) {
@@ -86,7 +86,7 @@ size_t RowFilterBuilder::ApproximateNumEntries(size_t size_bytes) noexcept {
   if (size_bytes <= kBlobOverheadBytes) return 0;
   // RocksDB keeps the lower 32 bits.
   return std::min<uint64_t>(
-      MaxKeys(options_.policy, size_bytes - kBlobOverheadBytes),
+      MaxKeys(options_.filter_spec, size_bytes - kBlobOverheadBytes),
       std::numeric_limits<uint32_t>::max());
 }
 
@@ -100,7 +100,8 @@ void RowFilterBuilder::AddKeyAndAlt(const Slice& key,
 
 #if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
 size_t RowFilterBuilder::CalculateSpace(size_t entry_count) noexcept {
-  return FilterSizeBytes(options_.policy, entry_count) + kBlobOverheadBytes;
+  return FilterSizeBytes(options_.filter_spec, entry_count) +
+         kBlobOverheadBytes;
 }
 
 double RowFilterBuilder::EstimatedFpRate(size_t entry_count,
@@ -109,10 +110,10 @@ double RowFilterBuilder::EstimatedFpRate(size_t entry_count,
   const double bits_per_key =
       8.0 * static_cast<double>(size_bytes - kBlobOverheadBytes) /
       static_cast<double>(entry_count);
-  return FilterPolicy::BitsPerKey(
-             options_.policy.family(),
-             std::clamp(bits_per_key, FilterPolicy::kMinBitsPerKey,
-                        FilterPolicy::kMaxBitsPerKey))
+  return FilterSpec::BitsPerKey(
+             options_.filter_spec.family(),
+             std::clamp(bits_per_key, FilterSpec::kMinBitsPerKey,
+                        FilterSpec::kMaxBitsPerKey))
       .expected_fpr();
 }
 #endif

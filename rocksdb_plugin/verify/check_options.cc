@@ -168,7 +168,7 @@ double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
     constexpr uint64_t kManyKeys = 1000000;
     return 8 *
            static_cast<double>(
-               FilterSizeBytes(native->options().policy, kManyKeys)) /
+               FilterSizeBytes(native->options().filter_spec, kManyKeys)) /
            kManyKeys;
   }
   if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {

@@ -202,7 +202,7 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
 constexpr uint64_t kFewestKeysToJudge = 1000;
 
 // The family that a policy builds: for few bits, "fast" builds another.
-std::string FamilyOf(const FilterPolicy& policy) {
+std::string FamilyOf(const FilterSpec& policy) {
   const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
   builder->Add(KeyDigest{});
   return Word(builder->Finish().descriptor.family_name());
@@ -231,7 +231,7 @@ BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
   }
   // A limit in bytes may be below the bits, and below the smallest filter the
   // nearest choice is no filter.
-  if (max_bytes > 0 || range.low < FilterPolicy::kMinBitsPerKey) range.low = 0;
+  if (max_bytes > 0 || range.low < FilterSpec::kMinBitsPerKey) range.low = 0;
   return range;
 }
 
@@ -264,14 +264,14 @@ std::string WhyOtherBits(const BitsRange& range,
 std::string WhyOtherPolicy(const RocksDbExpectedFilter& expected,
                            const RocksDbFilterFile& file) {
   if (file.filter_key_count == 0) return "";
-  const FilterPolicy& policy = expected.rowbloom->policy;
+  const FilterSpec& policy = expected.rowbloom->filter_spec;
   const std::optional<BitsRange> range = BudgetRange(expected);
   const std::string family = FamilyOf(policy);
   if (file.family != family &&
       !(range.has_value() &&
         (file.family == policy.family() ||
-         file.family == FamilyOf(FilterPolicy::BitsPerKey(
-                            policy.family(), FilterPolicy::kMinBitsPerKey))))) {
+         file.family == FamilyOf(FilterSpec::BitsPerKey(
+                            policy.family(), FilterSpec::kMinBitsPerKey))))) {
     return absl::StrCat("built as ", file.family, ", not ", family);
   }
   if (range.has_value()) return WhyOtherBits(*range, file);
@@ -443,7 +443,7 @@ std::string RocksDbExpectedFilter::ToString() const {
   if (!rowbloom.has_value()) return filter_policy;
   return absl::StrCat(
       filter_policy, " ", Word(BloomTypeName(rowbloom->bloom_type)), " ",
-      rowbloom->key_codec.ToString(), " ", rowbloom->policy.ToString(),
+      rowbloom->key_codec.ToString(), " ", rowbloom->filter_spec.ToString(),
       rowbloom->budget.has_value() ? " by a budget" : "");
 }
 

@@ -54,7 +54,7 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
     case Property::kChunkCount:
       return integer(~uint64_t{0}, chunk_count);
     case Property::kPolicy:
-      block->policy = value;
+      block->filter_spec = value;
       return absl::OkStatus();
     case Property::kWriter:
       block->writer = value;

@@ -84,7 +84,7 @@ absl::Status ValidateFilterOptions(const FilterOptions& options) {
         absl::StrCat("chunk_size_bytes ", options.chunk_size_bytes,
                      ": must be ", kMinChunkSize, " to ", kMaxChunkSize));
   }
-  return options.policy.Validate();
+  return options.filter_spec.Validate();
 }
 
 class FilterBlockWriter::Impl {
@@ -96,8 +96,9 @@ class FilterBlockWriter::Impl {
         sink_(sink),
         observer_(observer),
         status_(ValidateFilterOptions(options)),
-        builder_(NewFilterBuilder(options.policy)),
-        max_keys_per_chunk_(MaxKeys(options.policy, options.chunk_size_bytes)) {
+        builder_(NewFilterBuilder(options.filter_spec)),
+        max_keys_per_chunk_(
+            MaxKeys(options.filter_spec, options.chunk_size_bytes)) {
     RB_CHECK_MSG(sink != nullptr,
                  "FilterBlockWriter was made with a null sink; give it one "
                  "that outlives it");
@@ -275,7 +276,7 @@ std::string FilterBlockWriter::Impl::EncodeProperties() const {
   AppendProperty(Property::kCellCount, cell_count_, &out);
   AppendProperty(Property::kKeyCount, key_count_, &out);
   AppendProperty(Property::kChunkCount, chunk_count_, &out);
-  AppendProperty(Property::kPolicy, options_.policy.ToString(), &out);
+  AppendProperty(Property::kPolicy, options_.filter_spec.ToString(), &out);
   AppendProperty(Property::kWriter, "rowbloom " ROWBLOOM_VERSION_STRING, &out);
   if (chunk_count_ > 0) {
     std::string key;

@@ -99,8 +99,8 @@ std::vector<double> PolicyBits(const filter::FilterFamily& family) {
   constexpr int kHalvings = 20;
   std::vector<double> all;
   double rate = 1;
-  for (double bits = FilterPolicy::kMinBitsPerKey;
-       bits <= FilterPolicy::kMaxBitsPerKey; bits += kGrid) {
+  for (double bits = FilterSpec::kMinBitsPerKey;
+       bits <= FilterSpec::kMaxBitsPerKey; bits += kGrid) {
     const double next_rate = family.expected_fpr(bits);
     if (!all.empty() && next_rate < kStep * rate) {
       double low = all.back();
@@ -194,7 +194,7 @@ absl::StatusOr<FilterCost> FilterCost::OfName(std::string_view name) {
 
 FilterCost FilterCost::OfRocksDbBloom() {
   std::vector<FilterSetting> settings;
-  for (double bits = 1; bits <= FilterPolicy::kMaxBitsPerKey; bits += kGrid) {
+  for (double bits = 1; bits <= FilterSpec::kMaxBitsPerKey; bits += kGrid) {
     settings.push_back({bits, bits, RocksDbBloomFpr(bits)});
   }
   return FilterCost({kRocksDbBloom, Worthwhile(std::move(settings))});
@@ -208,7 +208,7 @@ FilterCost FilterCost::OfRocksDbRibbon(uint64_t keys_per_filter) {
   for (double bloom_bits = 1; bloom_bits < 100; bloom_bits += kGrid) {
     const double fpr = RocksDbBloomFpr(bloom_bits);
     const double bits = slots * RocksDbRibbonColumns(fpr);
-    if (bits > FilterPolicy::kMaxBitsPerKey) break;
+    if (bits > FilterSpec::kMaxBitsPerKey) break;
     settings.push_back({bloom_bits, bits, fpr});
   }
   return FilterCost({kRocksDbRibbon, Worthwhile(std::move(settings))});

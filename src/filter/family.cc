@@ -55,8 +55,8 @@ const FilterFamily* FindFamily(std::string_view name) {
 }
 
 double BitsPerKeyFor(const FilterFamily& family, double target_fpr) {
-  double low = FilterPolicy::kMinBitsPerKey;
-  double high = FilterPolicy::kMaxBitsPerKey;
+  double low = FilterSpec::kMinBitsPerKey;
+  double high = FilterSpec::kMaxBitsPerKey;
   if (family.expected_fpr(low) <= target_fpr) return low;
   if (family.expected_fpr(high) > target_fpr) return high;
   constexpr int kHalvings = 40;  // 23 bits / 2^40: far below any effect.

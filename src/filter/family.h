@@ -70,7 +70,7 @@ const FilterFamily* FindFamily(uint8_t code);           // Or nullptr.
 const FilterFamily* FindFamily(std::string_view name);  // Or nullptr.
 
 // The bits per key at which the family's expected rate is `target_fpr`,
-// within FilterPolicy's range; its ends for rates beyond them.
+// within FilterSpec's range; its ends for rates beyond them.
 double BitsPerKeyFor(const FilterFamily& family, double target_fpr);
 
 // Answers "maybe" to everything: the default, and the family "always_maybe".

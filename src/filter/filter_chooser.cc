@@ -26,7 +26,7 @@ double LargestBitsPerKey(const filter::FilterFamily& family,
     return family.size_bytes(bits, key_count) <= size_bytes;
   };
   if (fits(bits_per_key)) return bits_per_key;
-  double low = FilterPolicy::kMinBitsPerKey;
+  double low = FilterSpec::kMinBitsPerKey;
   double high = bits_per_key;
   if (!fits(low)) return 0;
   constexpr int kHalvings = 20;
@@ -43,7 +43,7 @@ uint64_t SmallestSizeBytes(uint64_t key_count) {
   for (const filter::FilterFamily* family : filter::AllFamilies()) {
     if (family->lookup_cost == 0) continue;  // It filters nothing.
     smallest = std::min(
-        smallest, family->size_bytes(FilterPolicy::kMinBitsPerKey, key_count));
+        smallest, family->size_bytes(FilterSpec::kMinBitsPerKey, key_count));
   }
   return smallest;
 }
@@ -97,25 +97,25 @@ absl::StatusOr<std::vector<FilterChoice>> RankFilters(
   absl::Status invalid;
   for (const filter::FilterFamily* family : filter::AllFamilies()) {
     if (family->lookup_cost == 0) continue;  // It filters nothing.
-    FilterPolicy policy = request.goal.WithFamily(family->name);
-    if (absl::Status status = policy.Validate(); !status.ok()) {
+    FilterSpec spec = request.goal.WithFamily(family->name);
+    if (absl::Status status = spec.Validate(); !status.ok()) {
       invalid.Update(status);
       continue;
     }
     if (!request.goal.has_target_fpr()) {
       const double budget =
-          policy.bits_per_key() * static_cast<double>(key_count) / 8;
+          spec.bits_per_key() * static_cast<double>(key_count) / 8;
       const double bits = LargestBitsPerKey(
-          *family, policy.bits_per_key(), key_count,
+          *family, spec.bits_per_key(), key_count,
           std::max({kSmallestFilter, SmallestSizeBytes(key_count),
                     static_cast<uint64_t>(budget)}));
       if (bits == 0) continue;
-      policy = FilterPolicy::BitsPerKey(family->name, bits);
+      spec = FilterSpec::BitsPerKey(family->name, bits);
     }
     FilterChoice choice;
-    choice.policy = policy;
-    choice.expected_fpr = policy.expected_fpr();
-    choice.size_bytes = FilterSizeBytes(policy, key_count);
+    choice.filter_spec = spec;
+    choice.expected_fpr = spec.expected_fpr();
+    choice.size_bytes = FilterSizeBytes(spec, key_count);
     choice.lookup_cost = family->lookup_cost;
     choice.build_cost = family->build_cost;
     choices.push_back(choice);

@@ -16,30 +16,30 @@ namespace {
 // Decoders accept no larger filters, and sizes in bits fit 64 bits.
 constexpr uint64_t kMaxFilterSizeBytes = filter::kMaxKeyCount / 8;
 
-// The family of a valid policy; otherwise always_maybe, which cannot lose a
+// The family of a valid spec; otherwise always_maybe, which cannot lose a
 // row.
-const filter::FilterFamily& FamilyOf(const FilterPolicy& policy) {
-  return *filter::FindFamily(policy.Validate().ok()
-                                 ? std::string_view(policy.family())
+const filter::FilterFamily& FamilyOf(const FilterSpec& spec) {
+  return *filter::FindFamily(spec.Validate().ok()
+                                 ? std::string_view(spec.family())
                                  : std::string_view("always_maybe"));
 }
 
 }  // namespace
 
-std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterPolicy& policy,
+std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterSpec& spec,
                                                 Kernel kernel) {
   RB_CHECK(KernelAvailable(kernel));
-  return FamilyOf(policy).new_builder(policy.bits_per_key(), kernel);
+  return FamilyOf(spec).new_builder(spec.bits_per_key(), kernel);
 }
 
-uint64_t MaxKeys(const FilterPolicy& policy, uint64_t size_bytes) {
-  return FamilyOf(policy).max_keys(policy.bits_per_key(),
-                                   std::min(size_bytes, kMaxFilterSizeBytes));
+uint64_t MaxKeys(const FilterSpec& spec, uint64_t size_bytes) {
+  return FamilyOf(spec).max_keys(spec.bits_per_key(),
+                                 std::min(size_bytes, kMaxFilterSizeBytes));
 }
 
-uint64_t FilterSizeBytes(const FilterPolicy& policy, uint64_t key_count) {
-  return FamilyOf(policy).size_bytes(policy.bits_per_key(),
-                                     std::min(key_count, filter::kMaxKeyCount));
+uint64_t FilterSizeBytes(const FilterSpec& spec, uint64_t key_count) {
+  return FamilyOf(spec).size_bytes(spec.bits_per_key(),
+                                   std::min(key_count, filter::kMaxKeyCount));
 }
 
 FilterView::FilterView() : lookup_(filter::kAlwaysMaybeLookup) {}

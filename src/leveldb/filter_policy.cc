@@ -22,7 +22,7 @@ KeyDigest DigestOf(const leveldb::Slice& key) {
 
 class LevelDbFilterPolicy final : public leveldb::FilterPolicy {
  public:
-  LevelDbFilterPolicy(const rowbloom::FilterPolicy& policy, FilterStats* stats)
+  LevelDbFilterPolicy(const rowbloom::FilterSpec& policy, FilterStats* stats)
       : policy_(policy), stats_(stats) {}
 
   const char* Name() const override { return kLevelDbFilterPolicyName; }
@@ -54,14 +54,14 @@ class LevelDbFilterPolicy final : public leveldb::FilterPolicy {
     if (stats_ != nullptr) stats_->Add(counter);
   }
 
-  const rowbloom::FilterPolicy policy_;
+  const rowbloom::FilterSpec policy_;
   FilterStats* const stats_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const leveldb::FilterPolicy>>
-NewLevelDbFilterPolicy(const FilterPolicy& policy, FilterStats* stats) {
+NewLevelDbFilterPolicy(const FilterSpec& policy, FilterStats* stats) {
   if (absl::Status s = policy.Validate(); !s.ok()) return s;
   return std::make_unique<const LevelDbFilterPolicy>(policy, stats);
 }

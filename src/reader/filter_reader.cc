@@ -165,7 +165,7 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
   p.cell_count = parsed.cell_count;
   p.key_count = parsed.key_count;
   p.chunk_count = parsed.chunks.size();
-  p.policy = parsed.policy;
+  p.filter_spec = parsed.filter_spec;
   p.writer = parsed.writer;
   p.last_row = parsed.last_key.row;
   p.last_qualifier = parsed.last_key.qualifier;

@@ -53,7 +53,7 @@ std::unique_ptr<ParsedFilterBlock> Parse(std::string_view bytes) {
 FilterOptions Exact(BloomType type) {
   FilterOptions options;
   options.bloom_type = type;
-  options.policy = FilterPolicy::BitsPerKey("always_maybe", 10);
+  options.filter_spec = FilterSpec::BitsPerKey("always_maybe", 10);
   return options;
 }
 
@@ -302,7 +302,7 @@ TEST(FilterBlockWriter, EveryKeyIsFoundInTheChunkThatHoldsIt) {
     const std::vector<Cell> cells = CellsThatAreHardToSeparate(&random);
     FilterOptions options;
     options.chunk_size_bytes = 256;
-    options.policy = FilterPolicy::BitsPerKey("blocked_bloom", 24);
+    options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 24);
     options.bloom_type = BloomType::kRow;
     ExpectChunksAreFound(options, cells);
     options.bloom_type = BloomType::kRowCol;
@@ -371,7 +371,7 @@ TEST(FilterBlockWriter, BadOptionsAreRefusedWithTheirRange) {
   options.prefix_length_bytes = 0;
   EXPECT_FALSE(Write(options, {}).info.ok());
   options = FilterOptions();
-  options.policy = FilterPolicy::BitsPerKey("blocked_bloom", 99);
+  options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 99);
   EXPECT_FALSE(Write(options, {{"a", ""}}).info.ok());
 }
 
@@ -428,7 +428,7 @@ TEST(FilterBlockWriter, PropertiesSayWhatWasWritten) {
   EXPECT_EQ(parsed->bloom_type, BloomType::kRowCol);
   EXPECT_TRUE(parsed->has_row_keys);
   EXPECT_EQ(parsed->cell_count, cells.size());
-  EXPECT_EQ(parsed->policy, "blocked_bloom:bits_per_key=10");
+  EXPECT_EQ(parsed->filter_spec, "blocked_bloom:bits_per_key=10");
   EXPECT_EQ(parsed->writer, "rowbloom 0.1.0");
   EXPECT_EQ(parsed->last_key.row, cells.back().row);
   EXPECT_EQ(parsed->last_key.qualifier, cells.back().qualifier);

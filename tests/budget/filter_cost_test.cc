@@ -31,18 +31,18 @@ TEST(FilterCost, SettingsOfAFamilyAreWhatItsBuilderMakes) {
       for (double bits = 2; bits <= 24; bits += 0.37) {
         const FilterSetting setting = cost->ForBits(bits);
         if (setting.policy_bits == 0) continue;
-        const FilterPolicy policy =
-            FilterPolicy::BitsPerKey(family, setting.policy_bits);
-        ASSERT_TRUE(policy.Validate().ok()) << policy.ToString();
+        const FilterSpec spec =
+            FilterSpec::BitsPerKey(family, setting.policy_bits);
+        ASSERT_TRUE(spec.Validate().ok()) << spec.ToString();
         // The curve bridges the small gap where a family adds a column.
-        EXPECT_NEAR(policy.expected_fpr() / setting.fpr, 1, 0.06)
-            << policy.ToString();
+        EXPECT_NEAR(spec.expected_fpr() / setting.fpr, 1, 0.06)
+            << spec.ToString();
         // Filters are whole lines of 64 bytes.
         EXPECT_NEAR(setting.bits_per_key,
-                    8 * static_cast<double>(FilterSizeBytes(policy, keys)) /
+                    8 * static_cast<double>(FilterSizeBytes(spec, keys)) /
                         static_cast<double>(keys),
                     1024 / static_cast<double>(keys) + 0.06)
-            << policy.ToString();
+            << spec.ToString();
       }
     }
   }

@@ -479,7 +479,7 @@ TEST_F(CliTest, JsonNamesItsFormatAndVersion) {
 TEST_F(CliTest, InspectJsonHasThePromisedFields) {
   const Json file = RunJson({"inspect", "--json", "rowcol.filter"})["files"][0];
   for (const char* field :
-       {"bloom_type", "has_row_keys", "policy", "writer", "cell_count",
+       {"bloom_type", "has_row_keys", "filter_spec", "writer", "cell_count",
         "chunk_count", "key_count", "filter_size_bytes", "bits_per_key",
         "expected_fpr", "first_row", "first_qualifier", "last_row",
         "last_qualifier"}) {
@@ -576,7 +576,7 @@ TEST_F(CliTest, ChooseReachesTheGoalAndMarksTheFirst) {
     EXPECT_EQ(document["target_fpr"], 0.01);
     EXPECT_EQ(document["preference"], preference);
     ASSERT_GE(document["candidates"].size(), 3U);
-    EXPECT_EQ(document["chosen"], document["candidates"][0]["policy"]);
+    EXPECT_EQ(document["chosen"], document["candidates"][0]["filter_spec"]);
     for (const Json& candidate : document["candidates"]) {
       EXPECT_LE(candidate["expected_fpr"].get<double>(), 0.01);
       EXPECT_EQ(candidate["bits_per_key"].get<double>(),
@@ -601,7 +601,7 @@ TEST_F(CliTest, ChartAgreesWithTheChoices) {
           RunJson({"choose", "--json", "--keys", "10000", "--target_fpr",
                    "0.001", "--preference", preference})["candidates"][0];
       const std::string family = row[preference];
-      EXPECT_EQ(chosen["policy"].get<std::string>(),
+      EXPECT_EQ(chosen["filter_spec"].get<std::string>(),
                 family + ":target_fpr=0.001");
       EXPECT_EQ(chosen["bits_per_key"], row[family]);
       EXPECT_GT(row[family].get<double>(), row["limit"].get<double>());

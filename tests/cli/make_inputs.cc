@@ -75,12 +75,12 @@ void WriteFilterBlocks(const std::string& directory) {
   WriteFilterBlock(directory + "/small.filter", options, 30);
   WriteFilterBlock(directory + "/empty.filter", options, 0);
 
-  options.policy = rowbloom::FilterPolicy::TargetFpr("compact", 0.0005);
+  options.filter_spec = rowbloom::FilterSpec::TargetFpr("compact", 0.0005);
   WriteFilterBlock(directory + "/compact.filter", options, 1500);
   WriteFilterBlock(directory + "/small_compact.filter", options, 30);
-  options.policy = rowbloom::FilterPolicy::BitsPerKey("fast", 10);
+  options.filter_spec = rowbloom::FilterSpec::BitsPerKey("fast", 10);
   WriteFilterBlock(directory + "/fast.filter", options, 1500);
-  options.policy = rowbloom::FilterPolicy();
+  options.filter_spec = rowbloom::FilterSpec();
 
   options.bloom_type = rowbloom::BloomType::kRowCol;
   WriteFilterBlock(directory + "/rowcol.filter", options, 700);
@@ -168,7 +168,8 @@ void WriteSsts(const std::string& directory) {
            filter_options.key_codec);
 
   rowbloom::RocksDbOptions compact_options;
-  compact_options.policy = rowbloom::FilterPolicy::TargetFpr("compact", 0.01);
+  compact_options.filter_spec =
+      rowbloom::FilterSpec::TargetFpr("compact", 0.01);
   WriteSst(directory + "/compact.sst",
            Configured(compact_options, table_options),
            compact_options.key_codec);

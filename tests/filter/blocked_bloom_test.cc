@@ -120,7 +120,7 @@ TEST(BlockedBloom, EveryAvailableKernelHasLookupsOfItsOwn) {
 
 TEST(BlockedBloom, TheSmallestFilterHasTheseBytes) {
   const auto builder =
-      NewFilterBuilder(FilterPolicy::BitsPerKey("blocked_bloom", 10));
+      NewFilterBuilder(FilterSpec::BitsPerKey("blocked_bloom", 10));
   builder->Add(DigestBytes("row"));
   const EncodedFilter filter = builder->Finish();
   std::string descriptor;

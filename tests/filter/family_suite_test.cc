@@ -19,9 +19,9 @@ namespace {
 using testing::Random;
 using testing::RandomDigests;
 
-EncodedFilter Build(const FilterPolicy& policy,
+EncodedFilter Build(const FilterSpec& spec,
                     const std::vector<KeyDigest>& digests) {
-  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(policy);
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(spec);
   for (const KeyDigest digest : digests) builder->Add(digest);
   return builder->Finish();
 }
@@ -38,8 +38,8 @@ FilterView View(const EncodedFilter& filter, Kernel kernel,
 
 class FamilyTest : public ::testing::TestWithParam<std::string_view> {
  protected:
-  FilterPolicy Policy(double bits_per_key) const {
-    return FilterPolicy::BitsPerKey(GetParam(), bits_per_key);
+  FilterSpec Spec(double bits_per_key) const {
+    return FilterSpec::BitsPerKey(GetParam(), bits_per_key);
   }
 };
 
@@ -57,7 +57,7 @@ TEST_P(FamilyTest, NoKeyIsEverLost) {
         std::exp2(static_cast<double>(random.Below(170)) / 10));
     const double bits = 1 + static_cast<double>(random.Below(2301)) / 100;
     const std::vector<KeyDigest> digests = RandomDigests(&random, count);
-    const EncodedFilter filter = Build(Policy(bits), digests);
+    const EncodedFilter filter = Build(Spec(bits), digests);
     for (const Kernel kernel : AvailableKernels()) {
       const FilterView view = View(filter, kernel);
       for (const KeyDigest digest : digests) {
@@ -84,7 +84,7 @@ TEST_P(FamilyTest, NoKeyOfAnUnusualSetIsLost) {
   // Equal digests also recur far apart, not only in runs.
   sets[3].insert(sets[3].end(), sets[3].begin(), sets[3].end());
   for (const auto& set : sets) {
-    const EncodedFilter filter = Build(Policy(10), set);
+    const EncodedFilter filter = Build(Spec(10), set);
     for (const Kernel kernel : AvailableKernels()) {
       const FilterView view = View(filter, kernel);
       for (const KeyDigest digest : set) ASSERT_TRUE(view.MayContain(digest));
@@ -96,7 +96,7 @@ TEST_P(FamilyTest, EveryKernelGivesTheSameAnswerAtAnyAlignment) {
   Random random(13);
   for (const double bits : {1.0, 4.3, 8.0, 10.0, 13.0, 16.5, 24.0}) {
     const EncodedFilter filter =
-        Build(Policy(bits), RandomDigests(&random, 3000));
+        Build(Spec(bits), RandomDigests(&random, 3000));
     const FilterView reference = View(filter, Kernel::kPortable);
     const std::vector<KeyDigest> asked = RandomDigests(&random, 20000);
     for (size_t shift : {0, 1, 7, 33}) {
@@ -136,7 +136,7 @@ TEST_P(FamilyTest, ObservedRateIsTheExpectedOne) {
       double expected = 0;
       for (size_t f = 0; f < filters; ++f) {
         const EncodedFilter filter =
-            Build(Policy(bits), RandomDigests(&random, count));
+            Build(Spec(bits), RandomDigests(&random, count));
         const FilterView view = View(filter, Kernel::kBest);
         expected += view.expected_fpr() / static_cast<double>(filters);
         for (uint64_t i = 0; i < kLookups / filters; ++i, ++asked) {
@@ -153,18 +153,18 @@ TEST_P(FamilyTest, ObservedRateIsTheExpectedOne) {
 
 TEST_P(FamilyTest, RateAndBitsPerKeyAreInverseFunctions) {
   for (double bits = 1; bits <= 24; bits += 0.37) {
-    const FilterPolicy policy = Policy(bits);
-    const double rate = policy.expected_fpr();
+    const FilterSpec spec = Spec(bits);
+    const double rate = spec.expected_fpr();
     if (rate == 1) continue;  // A family without bits has no inverse.
-    const FilterPolicy inverse = FilterPolicy::TargetFpr(GetParam(), rate);
+    const FilterSpec inverse = FilterSpec::TargetFpr(GetParam(), rate);
     ASSERT_TRUE(inverse.Validate().ok());
     EXPECT_NEAR(inverse.expected_fpr() / rate, 1, 0.005);
     // The inverse gives the fewest bits of a rate that may be constant over a
     // range.
     EXPECT_LE(inverse.bits_per_key(), bits + 0.01);
     const double fewer = inverse.bits_per_key() - 0.02;
-    if (fewer >= FilterPolicy::kMinBitsPerKey) {
-      EXPECT_GT(Policy(fewer).expected_fpr(), rate);
+    if (fewer >= FilterSpec::kMinBitsPerKey) {
+      EXPECT_GT(Spec(fewer).expected_fpr(), rate);
     }
   }
 }
@@ -172,7 +172,7 @@ TEST_P(FamilyTest, RateAndBitsPerKeyAreInverseFunctions) {
 TEST_P(FamilyTest, MoreBitsNeverExpectMoreFalsePositives) {
   double previous = 1;
   for (double bits = 1; bits <= 24; bits += 0.05) {
-    const double rate = Policy(bits).expected_fpr();
+    const double rate = Spec(bits).expected_fpr();
     EXPECT_LE(rate, previous * 1.0005) << bits;
     previous = rate;
   }
@@ -182,23 +182,23 @@ TEST_P(FamilyTest, SizeFunctionsSayWhatIsWritten) {
   Random random(15);
   for (const double bits : {1.0, 6.5, 10.0, 20.0}) {
     for (const size_t count : {1, 50, 51, 52, 1000, 20001}) {
-      const FilterPolicy policy = Policy(bits);
-      const EncodedFilter filter = Build(policy, RandomDigests(&random, count));
+      const FilterSpec spec = Spec(bits);
+      const EncodedFilter filter = Build(spec, RandomDigests(&random, count));
       // The number of segments of compact varies a little with its keys.
       const double tolerance =
           GetParam() == "compact"
               ? 100 + 0.03 * static_cast<double>(filter.units.size())
               : 0;
-      EXPECT_NEAR(static_cast<double>(FilterSizeBytes(policy, count)),
+      EXPECT_NEAR(static_cast<double>(FilterSizeBytes(spec, count)),
                   static_cast<double>(filter.units.size()), tolerance);
       EXPECT_EQ(filter.descriptor.total_size_bytes(), filter.units.size());
       EXPECT_EQ(filter.descriptor.key_count, count);
     }
     for (const uint64_t size : {256, 4096, 131072, 1 << 20}) {
-      const uint64_t keys = MaxKeys(Policy(bits), size);
-      EXPECT_LE(FilterSizeBytes(Policy(bits), keys), size);
+      const uint64_t keys = MaxKeys(Spec(bits), size);
+      EXPECT_LE(FilterSizeBytes(Spec(bits), keys), size);
       if (GetParam() != "always_maybe") {
-        EXPECT_GT(FilterSizeBytes(Policy(bits), keys + 1), size);
+        EXPECT_GT(FilterSizeBytes(Spec(bits), keys + 1), size);
       }
     }
   }
@@ -208,14 +208,14 @@ TEST_P(FamilyTest, SizesOfMoreKeysThan32BitsCountAreInProportion) {
   if (GetParam() == "always_maybe") return;  // It has no bytes.
   for (const double bits : {1.0, 9.3, 24.0}) {
     const double of_a_million =
-        static_cast<double>(FilterSizeBytes(Policy(bits), 1 << 20)) / (1 << 20);
+        static_cast<double>(FilterSizeBytes(Spec(bits), 1 << 20)) / (1 << 20);
     for (const uint64_t keys : {uint64_t{1} << 32, (uint64_t{1} << 32) + 5,
                                 uint64_t{1} << 33, uint64_t{1} << 40}) {
-      const uint64_t size = FilterSizeBytes(Policy(bits), keys);
+      const uint64_t size = FilterSizeBytes(Spec(bits), keys);
       const double of_one =
           static_cast<double>(size) / static_cast<double>(keys);
       EXPECT_NEAR(of_one / of_a_million, 1, 0.01) << keys << " at " << bits;
-      EXPECT_GE(MaxKeys(Policy(bits), size), keys - keys / 1000);
+      EXPECT_GE(MaxKeys(Spec(bits), size), keys - keys / 1000);
     }
   }
 }
@@ -224,7 +224,7 @@ TEST_P(FamilyTest, NoSizeIsTooLargeToAskForItsKeys) {
   for (const double bits : {1.0, 6.5, 24.0}) {
     uint64_t previous = 0;
     for (uint32_t shift = 30; shift < 64; ++shift) {
-      const uint64_t keys = MaxKeys(Policy(bits), ~uint64_t{0} >> (63 - shift));
+      const uint64_t keys = MaxKeys(Spec(bits), ~uint64_t{0} >> (63 - shift));
       EXPECT_GE(keys, previous) << shift;
       EXPECT_GT(keys, (uint64_t{1} << 30) / 4);
       previous = keys;
@@ -233,14 +233,14 @@ TEST_P(FamilyTest, NoSizeIsTooLargeToAskForItsKeys) {
 }
 
 TEST_P(FamilyTest, RunsOfEqualDigestsCountOnce) {
-  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Policy(10));
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Spec(10));
   for (const uint64_t digest : {7, 7, 7, 8, 7, 7}) builder->Add({digest});
   EXPECT_EQ(builder->key_count(), 3u);
 }
 
 TEST_P(FamilyTest, ABuilderIsEmptyAndFreeAfterFinish) {
   Random random(16);
-  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Policy(10));
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Spec(10));
   std::string first;
   const std::vector<KeyDigest> digests = RandomDigests(&random, 5000);
   for (int round = 0; round < 2; ++round) {
@@ -257,7 +257,7 @@ TEST_P(FamilyTest, ABuilderIsEmptyAndFreeAfterFinish) {
 }
 
 TEST_P(FamilyTest, AFilterOfNoKeysIsAlwaysMaybe) {
-  const EncodedFilter filter = NewFilterBuilder(Policy(10))->Finish();
+  const EncodedFilter filter = NewFilterBuilder(Spec(10))->Finish();
   EXPECT_EQ(filter.descriptor.family_name(), "always_maybe");
   EXPECT_TRUE(filter.units.empty());
   EXPECT_TRUE(View(filter, Kernel::kBest).MayContain(KeyDigest{1}));
@@ -266,7 +266,7 @@ TEST_P(FamilyTest, AFilterOfNoKeysIsAlwaysMaybe) {
 TEST_P(FamilyTest, AnyFirstUnitsAreAFilterOfTheirOwn) {
   Random random(17);
   const std::vector<KeyDigest> digests = RandomDigests(&random, 20000);
-  const EncodedFilter filter = Build(Policy(14), digests);
+  const EncodedFilter filter = Build(Spec(14), digests);
   for (size_t units = 1; units <= filter.descriptor.unit_count; ++units) {
     const FilterView view = View(filter, Kernel::kBest, units);
     for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
@@ -275,7 +275,7 @@ TEST_P(FamilyTest, AnyFirstUnitsAreAFilterOfTheirOwn) {
 
 TEST_P(FamilyTest, DescriptorsThatLieAreRefused) {
   Random random(18);
-  const EncodedFilter filter = Build(Policy(10), RandomDigests(&random, 1000));
+  const EncodedFilter filter = Build(Spec(10), RandomDigests(&random, 1000));
   const std::vector<std::string_view> units = filter.UnitViews();
   for (int i = 0; i < 20000; ++i) {
     FilterDescriptor descriptor = filter.descriptor;

@@ -310,7 +310,7 @@ TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
   for (const double bits_per_key : {6.0, 8.0, 10.0, 16.0}) {
     Random random(3);
     const auto builder =
-        NewFilterBuilder(FilterPolicy::BitsPerKey("fast", bits_per_key));
+        NewFilterBuilder(FilterSpec::BitsPerKey("fast", bits_per_key));
     for (int i = 0; i < 2000; ++i) {
       // The keys alternate, because a run of one key counts once.
       const KeyDigest keys[] = {{random()}, {random()}};

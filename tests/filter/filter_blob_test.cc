@@ -14,7 +14,7 @@ using testing::Random;
 
 std::string Blob(size_t keys, std::string_view metadata) {
   Random random(31);
-  const auto builder = NewFilterBuilder(FilterPolicy());
+  const auto builder = NewFilterBuilder(FilterSpec());
   for (const KeyDigest digest : testing::RandomDigests(&random, keys)) {
     builder->Add(digest);
   }
@@ -36,7 +36,7 @@ TEST(FilterBlob, HoldsFilterAndMetadata) {
 
 TEST(FilterBlob, OverheadIsAtMostThirtyBytesBesideTheMetadata) {
   const std::string blob = Blob(100000, "meta");
-  EXPECT_LE(blob.size(), FilterSizeBytes(FilterPolicy(), 100000) + 30 + 4);
+  EXPECT_LE(blob.size(), FilterSizeBytes(FilterSpec(), 100000) + 30 + 4);
 }
 
 TEST(FilterBlob, OfNoKeysIsNotEmptyAndAnswersMaybe) {

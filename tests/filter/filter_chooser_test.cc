@@ -12,7 +12,7 @@
 namespace rowbloom {
 namespace {
 
-FilterRequest Request(uint64_t key_count, const FilterPolicy& goal,
+FilterRequest Request(uint64_t key_count, const FilterSpec& goal,
                       FilterPreference preference) {
   FilterRequest request;
   request.key_count = key_count;
@@ -21,12 +21,12 @@ FilterRequest Request(uint64_t key_count, const FilterPolicy& goal,
   return request;
 }
 
-FilterPolicy Rate(double target_fpr) {
-  return FilterPolicy::TargetFpr("blocked_bloom", target_fpr);
+FilterSpec Rate(double target_fpr) {
+  return FilterSpec::TargetFpr("blocked_bloom", target_fpr);
 }
 
-FilterPolicy Bits(double bits_per_key) {
-  return FilterPolicy::BitsPerKey("blocked_bloom", bits_per_key);
+FilterSpec Bits(double bits_per_key) {
+  return FilterSpec::BitsPerKey("blocked_bloom", bits_per_key);
 }
 
 constexpr FilterPreference kAll[] = {FilterPreference::kCpu,
@@ -42,7 +42,7 @@ TEST(FilterChooser, ATargetRateIsReachedByWhateverIsChosen) {
         ASSERT_TRUE(choices.ok()) << choices.status();
         for (const FilterChoice& choice : *choices) {
           EXPECT_LE(choice.expected_fpr, rate * 1.0001);
-          const auto builder = NewFilterBuilder(choice.policy);
+          const auto builder = NewFilterBuilder(choice.filter_spec);
           for (const KeyDigest digest : testing::RandomDigests(&random, keys)) {
             builder->Add(digest);
           }
@@ -50,7 +50,7 @@ TEST(FilterChooser, ATargetRateIsReachedByWhateverIsChosen) {
               static_cast<double>(builder->Finish().units.size());
           EXPECT_NEAR(written, static_cast<double>(choice.size_bytes),
                       200 + 0.01 * written)
-              << choice.policy.ToString() << " of " << keys << " keys";
+              << choice.filter_spec.ToString() << " of " << keys << " keys";
         }
       }
     }
@@ -105,23 +105,23 @@ TEST(FilterChooser, SpaceIsTheSmallestAndCpuTheCheapestOfAll) {
 TEST(FilterChooser, LargeFiltersForSpaceAreCompact) {
   const auto by_rate =
       ChooseFilter(Request(100000, Rate(0.01), FilterPreference::kSpace));
-  EXPECT_EQ(by_rate->policy.family(), "compact");
+  EXPECT_EQ(by_rate->filter_spec.family(), "compact");
   const auto by_bits =
       ChooseFilter(Request(100000, Bits(10), FilterPreference::kSpace));
-  EXPECT_EQ(by_bits->policy.family(), "compact");
+  EXPECT_EQ(by_bits->filter_spec.family(), "compact");
   const auto flush =
       ChooseFilter(Request(100000, Bits(10), FilterPreference::kCpu));
-  EXPECT_EQ(flush->policy.family(), "blocked_bloom");
+  EXPECT_EQ(flush->filter_spec.family(), "blocked_bloom");
   const auto upper =
       ChooseFilter(Request(100000, Rate(0.004), FilterPreference::kBalanced));
-  EXPECT_EQ(upper->policy.family(), "fast");
+  EXPECT_EQ(upper->filter_spec.family(), "fast");
 }
 
 TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
   constexpr uint64_t kMostKeys = uint64_t{1} << 49;
   for (const uint64_t keys :
        {kMostKeys + 1, uint64_t{7000000000000000000}, ~uint64_t{0}}) {
-    for (const FilterPolicy& goal :
+    for (const FilterSpec& goal :
          {Bits(1), Bits(10), Bits(24), Rate(0.5), Rate(0.0001)}) {
       const auto choices =
           RankFilters(Request(keys, goal, FilterPreference::kSpace));
@@ -131,9 +131,10 @@ TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
       ASSERT_EQ(choices->size(), most->size());
       for (size_t i = 0; i < most->size(); ++i) {
         const FilterChoice& choice = (*choices)[i];
-        EXPECT_EQ(choice.policy.ToString(), (*most)[i].policy.ToString());
+        EXPECT_EQ(choice.filter_spec.ToString(),
+                  (*most)[i].filter_spec.ToString());
         EXPECT_EQ(choice.size_bytes, (*most)[i].size_bytes);
-        EXPECT_EQ(FilterSizeBytes(choice.policy, keys), choice.size_bytes);
+        EXPECT_EQ(FilterSizeBytes(choice.filter_spec, keys), choice.size_bytes);
         EXPECT_GT(choice.size_bytes, kMostKeys / 8 / 2);
       }
     }
@@ -141,7 +142,7 @@ TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
 }
 
 TEST(FilterChooser, AGoalThatNoFamilyCanMeetIsRefused) {
-  for (const FilterPolicy& goal :
+  for (const FilterSpec& goal :
        {Rate(0), Rate(1), Rate(-1), Rate(std::nan("")), Bits(0), Bits(1000)}) {
     EXPECT_EQ(ChooseFilter(Request(1000, goal, FilterPreference::kSpace))
                   .status()

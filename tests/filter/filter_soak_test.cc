@@ -45,16 +45,16 @@ double Uniform(double low, double high, Random* random) {
 
 // Every family that filters, at any bits per key or any rate from 1/2 down to
 // 2^-16.
-FilterPolicy AnyPolicy(Random* random) {
+FilterSpec AnySpec(Random* random) {
   std::vector<std::string_view> families = FilterFamilyNames();
   families.erase(std::find(families.begin(), families.end(), "always_maybe"));
   const std::string_view family = families[Below(random, families.size())];
   return Below(random, 2) == 0
-             ? FilterPolicy::BitsPerKey(
-                   family, Uniform(FilterPolicy::kMinBitsPerKey,
-                                   FilterPolicy::kMaxBitsPerKey, random))
-             : FilterPolicy::TargetFpr(family,
-                                       std::exp2(-Uniform(1, 16, random)));
+             ? FilterSpec::BitsPerKey(
+                   family, Uniform(FilterSpec::kMinBitsPerKey,
+                                   FilterSpec::kMaxBitsPerKey, random))
+             : FilterSpec::TargetFpr(family,
+                                     std::exp2(-Uniform(1, 16, random)));
 }
 
 // No key, one, or any order of magnitude. A filter of millions takes the time
@@ -67,36 +67,35 @@ size_t AnyKeyCount(Random* random) {
 }
 
 // docs/filter_families.md; for sets that crowd one of them.
-uint64_t HomeCount(const FilterPolicy& policy, uint64_t key_count) {
+uint64_t HomeCount(const FilterSpec& spec, uint64_t key_count) {
   const double homes =
-      policy.family() == "compact"
+      spec.family() == "compact"
           ? static_cast<double>(key_count) / (32 * 1.05) + 0.5
-          : static_cast<double>(FilterSizeBytes(policy, key_count)) / 64;
+          : static_cast<double>(FilterSizeBytes(spec, key_count)) / 64;
   return std::max<uint64_t>(1, static_cast<uint64_t>(homes));
 }
 
-Digests AnyDigests(const DigestSet& set, const FilterPolicy& policy,
+Digests AnyDigests(const DigestSet& set, const FilterSpec& spec,
                    Random* random) {
   const size_t count = AnyKeyCount(random);
   if (count == 0) return {};
-  return set.draw({count, HomeCount(policy, count)}, random);
+  return set.draw({count, HomeCount(spec, count)}, random);
 }
 
-EncodedFilter Build(const FilterPolicy& policy, const Digests& digests,
+EncodedFilter Build(const FilterSpec& spec, const Digests& digests,
                     Kernel kernel) {
-  const std::unique_ptr<FilterBuilder> builder =
-      NewFilterBuilder(policy, kernel);
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(spec, kernel);
   for (const KeyDigest digest : digests) builder->Add(digest);
   return builder->Finish();
 }
 
 // Builds with every kernel; the result is portable's.
-EncodedFilter BuildWithAll(const FilterPolicy& policy, const Digests& digests,
+EncodedFilter BuildWithAll(const FilterSpec& spec, const Digests& digests,
                            Counts* counts) {
-  EncodedFilter portable = Build(policy, digests, Kernel::kPortable);
+  EncodedFilter portable = Build(spec, digests, Kernel::kPortable);
   for (const Kernel kernel : AvailableKernels()) {
     if (kernel == Kernel::kPortable) continue;
-    const EncodedFilter filter = Build(policy, digests, kernel);
+    const EncodedFilter filter = Build(spec, digests, kernel);
     counts->byte_differences +=
         !(filter.descriptor == portable.descriptor &&
           filter.units == portable.units &&
@@ -198,18 +197,18 @@ void Ask(const EncodedFilter& filter, size_t unit_count, const Digests& keys,
 // Checks the filter of `seed`; adds to `lookups` how many keys it asked for.
 void CheckOneFilter(uint64_t seed, uint64_t* lookups) {
   Random random(seed);
-  const FilterPolicy policy = AnyPolicy(&random);
+  const FilterSpec spec = AnySpec(&random);
   // Half of the filters hold digests of a good hash function.
   const DigestSet& set =
       kDigestSets[Below(&random, 2) * Below(&random, std::size(kDigestSets))];
-  const Digests keys = AnyDigests(set, policy, &random);
+  const Digests keys = AnyDigests(set, spec, &random);
   const Digests others = OtherDigests(keys, &random);
-  SCOPED_TRACE(policy.ToString() + ", " + std::to_string(keys.size()) + " " +
+  SCOPED_TRACE(spec.ToString() + ", " + std::to_string(keys.size()) + " " +
                std::string(set.name) + " digests, seed " +
                std::to_string(seed));
 
   Counts counts;
-  const EncodedFilter filter = BuildWithAll(policy, keys, &counts);
+  const EncodedFilter filter = BuildWithAll(spec, keys, &counts);
   const size_t all_units = filter.descriptor.unit_count;
   // A filter without keys has no units.
   for (size_t count = std::min<size_t>(1, all_units); count <= all_units;

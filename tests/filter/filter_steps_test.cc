@@ -28,7 +28,7 @@ constexpr size_t kKeyCounts[] = {0, 1, 10, 3000, 200000};
 EncodedFilter Build(std::string_view family, double bits_per_key,
                     const std::vector<KeyDigest>& digests) {
   const auto builder =
-      NewFilterBuilder(FilterPolicy::BitsPerKey(family, bits_per_key));
+      NewFilterBuilder(FilterSpec::BitsPerKey(family, bits_per_key));
   for (const KeyDigest digest : digests) builder->Add(digest);
   return builder->Finish();
 }

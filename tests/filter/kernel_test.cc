@@ -44,7 +44,7 @@ TEST(Kernel, ThisMachineHasThoseOfItsArchitecture) {
 }
 
 TEST(Kernel, AKernelThatIsNotAvailableIsRefused) {
-  const auto builder = NewFilterBuilder(FilterPolicy());
+  const auto builder = NewFilterBuilder(FilterSpec());
   builder->Add({1});
   const EncodedFilter filter = builder->Finish();
   for (const Kernel kernel : kAll) {
@@ -60,7 +60,7 @@ TEST(Kernel, AKernelThatIsNotAvailableIsRefused) {
 TEST(KernelDeathTest, BuildingWithOneThatIsNotAvailableIsChecked) {
   for (const Kernel kernel : kAll) {
     if (KernelAvailable(kernel)) continue;
-    EXPECT_DEATH(NewFilterBuilder(FilterPolicy(), kernel), "KernelAvailable")
+    EXPECT_DEATH(NewFilterBuilder(FilterSpec(), kernel), "KernelAvailable")
         << KernelName(kernel);
   }
 }

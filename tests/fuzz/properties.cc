@@ -16,8 +16,8 @@
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_block_writer.h"
-#include "rowbloom/filter_policy.h"
 #include "rowbloom/filter_reader.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/memfilter/guava.h"
 #include "rowbloom/memfilter/mem_filter.h"
@@ -162,7 +162,7 @@ void RoundTripProperty(std::string_view bytes) {
   options.bloom_type = static_cast<BloomType>(1 + flags % 4);
   options.rowcol_adds_rows = (flags & 4) != 0;
   options.chunk_size_bytes = 256;
-  options.policy = FilterPolicy::BitsPerKey(
+  options.filter_spec = FilterSpec::BitsPerKey(
       FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
       1 + input.Byte() % 24);
   if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
@@ -208,7 +208,7 @@ class ReaderLife {
     if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
       options.prefix_length_bytes = 2;
     }
-    options.policy = FilterPolicy::BitsPerKey(
+    options.filter_spec = FilterSpec::BitsPerKey(
         FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
         1 + input->Byte() % 24);
     testing::Random random(input->Integer(2));
@@ -523,7 +523,7 @@ std::vector<KeyDigest> TakeDigests(Input* input) {
   return digests;
 }
 
-EncodedFilter Build(const FilterPolicy& policy,
+EncodedFilter Build(const FilterSpec& policy,
                     const std::vector<KeyDigest>& digests, Kernel kernel) {
   const auto builder = NewFilterBuilder(policy, kernel);
   for (const KeyDigest digest : digests) builder->Add(digest);
@@ -535,7 +535,7 @@ EncodedFilter Build(const FilterPolicy& policy,
 void BuilderProperty(std::string_view bytes) {
   Input input(bytes);
   const uint8_t family = input.Byte();
-  const FilterPolicy policy = FilterPolicy::BitsPerKey(
+  const FilterSpec policy = FilterSpec::BitsPerKey(
       FilterFamilyNames()[family % FilterFamilyNames().size()],
       1 + static_cast<double>(input.Integer(2) % 2301) / 100);
   const size_t choice = input.Byte();
@@ -603,8 +603,8 @@ void KeyCodecProperty(std::string_view bytes) {
 }
 
 void OptionsTextProperty(std::string_view bytes) {
-  if (const auto policy = FilterPolicy::Parse(bytes); policy.ok()) {
-    const auto again = FilterPolicy::Parse(policy->ToString());
+  if (const auto policy = FilterSpec::Parse(bytes); policy.ok()) {
+    const auto again = FilterSpec::Parse(policy->ToString());
     REQUIRE(again.ok() && again->ToString() == policy->ToString());
     REQUIRE(again->bits_per_key() == policy->bits_per_key());
   }
@@ -643,7 +643,7 @@ std::vector<std::string> BlobSeeds() {
   for (const std::string_view family : FilterFamilyNames()) {
     for (const size_t keys : {0, 1, 60, 500}) {
       const EncodedFilter filter =
-          Build(FilterPolicy::BitsPerKey(family, 10),
+          Build(FilterSpec::BitsPerKey(family, 10),
                 testing::RandomDigests(&random, keys), Kernel::kBest);
       seeds.push_back(EncodeFilterBlob(filter, "metadata"));
     }

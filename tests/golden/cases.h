@@ -40,7 +40,7 @@ inline std::vector<Case> BlockCases() {
     FilterOptions made;
     made.bloom_type = type;
     made.chunk_size_bytes = 256;
-    made.policy = FilterPolicy::BitsPerKey("blocked_bloom", bits_per_key);
+    made.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", bits_per_key);
     return made;
   };
   std::vector<Case> cases = {
@@ -51,13 +51,13 @@ inline std::vector<Case> BlockCases() {
       {"filter_block_v1_always_maybe.bin", options(BloomType::kRow, 10),
        Cells()}};
   cases[2].options.prefix_length_bytes = 8;
-  cases[3].options.policy = FilterPolicy::BitsPerKey("always_maybe", 10);
+  cases[3].options.filter_spec = FilterSpec::BitsPerKey("always_maybe", 10);
   const auto add = [&](const std::string& name, const char* family,
                        double bits_per_key, uint64_t rows,
                        BloomType type = BloomType::kRow) {
     Case made{"filter_block_v1_" + name + ".bin", options(type, bits_per_key),
               Cells(rows)};
-    made.options.policy = FilterPolicy::BitsPerKey(family, bits_per_key);
+    made.options.filter_spec = FilterSpec::BitsPerKey(family, bits_per_key);
     made.options.chunk_size_bytes = 4096;
     cases.push_back(made);
   };
@@ -91,8 +91,7 @@ inline std::vector<Case> BlockCases() {
 inline constexpr char kBlobFile[] = "filter_blob_v1_compact.bin";
 
 inline std::string Blob() {
-  const auto builder =
-      NewFilterBuilder(FilterPolicy::BitsPerKey("compact", 10));
+  const auto builder = NewFilterBuilder(FilterSpec::BitsPerKey("compact", 10));
   for (const testing::Cell& cell : Cells()) {
     builder->Add(DigestBytes(cell.row));
   }

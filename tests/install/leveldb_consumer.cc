@@ -14,7 +14,7 @@
 
 int main(int argc, char** argv) {
   auto policy = rowbloom::NewLevelDbFilterPolicy(
-      rowbloom::FilterPolicy::BitsPerKey("compact", 10));
+      rowbloom::FilterSpec::BitsPerKey("compact", 10));
   if (!policy.ok()) return 1;
   const leveldb::Slice keys[] = {"key1", "key2"};
   std::string filter;

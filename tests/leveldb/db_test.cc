@@ -50,7 +50,7 @@ class LevelDbDatabase : public ::testing::Test {
 
   LevelDbPolicy Policy(std::string_view family) {
     auto policy =
-        NewLevelDbFilterPolicy(FilterPolicy::BitsPerKey(family, 10), &stats_);
+        NewLevelDbFilterPolicy(FilterSpec::BitsPerKey(family, 10), &stats_);
     EXPECT_TRUE(policy.ok()) << policy.status();
     return *std::move(policy);
   }

@@ -28,7 +28,7 @@ using LevelDbPolicy = std::unique_ptr<const leveldb::FilterPolicy>;
 
 LevelDbPolicy Policy(std::string_view family, FilterStats* stats = nullptr) {
   auto policy =
-      NewLevelDbFilterPolicy(FilterPolicy::BitsPerKey(family, 10), stats);
+      NewLevelDbFilterPolicy(FilterSpec::BitsPerKey(family, 10), stats);
   EXPECT_TRUE(policy.ok()) << policy.status();
   return *std::move(policy);
 }
@@ -146,7 +146,7 @@ TEST(LevelDbFilterPolicy, NameIsFrozen) {
 }
 
 TEST(LevelDbFilterPolicy, AppendsTheBlobOfTheKeysDigests) {
-  const FilterPolicy options = FilterPolicy::BitsPerKey("fast", 10);
+  const FilterSpec options = FilterSpec::BitsPerKey("fast", 10);
   const auto builder = NewFilterBuilder(options);
   const std::vector<std::string> keys = Keys(40);
   for (const std::string& key : keys) builder->Add(DigestBytes(key));
@@ -165,7 +165,7 @@ TEST(LevelDbFilterPolicy, OtherPoliciesBytesAnswerMaybe) {
 }
 
 TEST(LevelDbFilterPolicy, BlobWithMetadataIsNotItsOwn) {
-  const auto builder = NewFilterBuilder(FilterPolicy());
+  const auto builder = NewFilterBuilder(FilterSpec());
   builder->Add(DigestBytes("key"));
   const LevelDbPolicy policy = Policy("blocked_bloom");
   EncodedFilter filter = builder->Finish();
@@ -186,7 +186,7 @@ TEST(LevelDbFilterPolicy, CountsLookupsAndNegatives) {
 
 TEST(LevelDbFilterPolicy, RefusesWhatIsNoPolicy) {
   const auto policy =
-      NewLevelDbFilterPolicy(FilterPolicy::BitsPerKey("no_such_family", 10));
+      NewLevelDbFilterPolicy(FilterSpec::BitsPerKey("no_such_family", 10));
   EXPECT_TRUE(absl::IsInvalidArgument(policy.status())) << policy.status();
 }
 

@@ -24,7 +24,7 @@ class FilterReaderAllocation
   FilterReaderAllocation() {
     FilterOptions options;
     options.bloom_type = BloomType::kRowCol;
-    options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
+    options.filter_spec = FilterSpec::BitsPerKey(GetParam(), 10);
     options.chunk_size_bytes = 4096;
     block_ = testing::WriteBlock(options, testing::EvenRows(20000));
     memory_ = NewMemorySource(block_);

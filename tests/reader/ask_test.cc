@@ -26,7 +26,7 @@ class AskTest : public ::testing::TestWithParam<std::string_view> {
  protected:
   AskTest() {
     FilterOptions options;
-    options.policy = FilterPolicy::BitsPerKey(GetParam(), 12);
+    options.filter_spec = FilterSpec::BitsPerKey(GetParam(), 12);
     options.chunk_size_bytes = 4096;
     block_ = testing::WriteBlock(options, testing::EvenRows(kRows));
     memory_ = NewMemorySource(block_);
@@ -228,7 +228,7 @@ TEST_P(AskOneChunk, WithoutRoomAnOfferAnswersAndIsNotAskedForAgainSoon) {
 // The cache holds few planes of a chunk and has room for more.
 TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
   FilterOptions options;
-  options.policy = FilterPolicy::BitsPerKey("compact", 12);
+  options.filter_spec = FilterSpec::BitsPerKey("compact", 12);
   options.chunk_size_bytes = 16384;
   const std::string block =
       testing::WriteBlock(options, testing::EvenRows(kRows));

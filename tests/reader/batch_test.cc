@@ -28,7 +28,7 @@ constexpr uint64_t kRows = 5000;
 
 std::string Block(std::string_view family, BloomType type = BloomType::kRow) {
   FilterOptions options;
-  options.policy = FilterPolicy::BitsPerKey(family, 10);
+  options.filter_spec = FilterSpec::BitsPerKey(family, 10);
   options.bloom_type = type;
   if (type == BloomType::kRowPrefixFixedLength) options.prefix_length_bytes = 8;
   options.chunk_size_bytes = 1024;

@@ -64,7 +64,7 @@ class ChunkLoaderTest : public ::testing::Test {
  protected:
   ChunkLoaderTest() {
     FilterOptions options;
-    options.policy = FilterPolicy::BitsPerKey("compact", 11);
+    options.filter_spec = FilterSpec::BitsPerKey("compact", 11);
     options.chunk_size_bytes = 12288;
     block_ = std::string(kPlace, 'x') +
              testing::WriteBlock(options, testing::EvenRows(60000));
@@ -129,7 +129,7 @@ class SmallChunk {
  public:
   SmallChunk(uint64_t key_count, double bits_per_key) {
     const auto builder =
-        NewFilterBuilder(FilterPolicy::BitsPerKey("compact", bits_per_key));
+        NewFilterBuilder(FilterSpec::BitsPerKey("compact", bits_per_key));
     for (uint64_t i = 0; i < key_count; ++i) {
       digests_.push_back(DigestBytes(testing::NumberedRow(key_count + i)));
       builder->Add(digests_.back());
@@ -245,7 +245,7 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
   const auto memory = NewMemorySource(zeros);
   const testing::CountingSource counting(memory.get());
   const auto builder =
-      NewFilterBuilder(FilterPolicy::BitsPerKey("blocked_bloom", 10));
+      NewFilterBuilder(FilterSpec::BitsPerKey("blocked_bloom", 10));
   builder->Add({17});
   const EncodedFilter small = builder->Finish();
   std::vector<block::ChunkEntry> chunks;

@@ -44,9 +44,9 @@ class SoakRound {
       : random_(seed), counts_(counts) {
     FilterOptions options;
     const auto families = FilterFamilyNames();
-    options.policy =
-        FilterPolicy::BitsPerKey(families[seed % families.size()],
-                                 2 + static_cast<double>(random_.Below(16)));
+    options.filter_spec =
+        FilterSpec::BitsPerKey(families[seed % families.size()],
+                               2 + static_cast<double>(random_.Below(16)));
     options.bloom_type =
         random_.Below(2) == 0 ? BloomType::kRow : BloomType::kRowCol;
     options.chunk_size_bytes = 256u << random_.Below(5);

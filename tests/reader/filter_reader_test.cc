@@ -153,8 +153,8 @@ TEST(FilterReader, ObservedRateIsTheExpectedOneAtEveryChunkSize) {
     for (uint64_t i = 0; i < 900000; ++i) {
       positives += reader->MayContain(NumberedRow(2 * i + 1));
     }
-    EXPECT_TRUE(testing::WithinBinomialBound(
-        positives, 900000, FilterPolicy().expected_fpr(), 0.03))
+    EXPECT_TRUE(testing::WithinBinomialBound(positives, 900000,
+                                             FilterSpec().expected_fpr(), 0.03))
         << chunk_size;
   }
 }

@@ -31,7 +31,7 @@ class FilterWarmerTest : public ::testing::TestWithParam<std::string> {
     warm.priority = priority;
     const auto warmer = NewFilterWarmer(cache, warm);
     FilterOptions options;
-    options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
+    options.filter_spec = FilterSpec::BitsPerKey(GetParam(), 10);
     options.chunk_size_bytes = 4096;
     const auto sink = NewStringSink(&file_);
     FilterBlockWriter writer(options, sink.get(), warmer.get());
@@ -104,7 +104,7 @@ TEST_P(FilterWarmerTest, AnotherFileUnderTheIdIsNotAnswered) {
   // The other file has a block of other rows at the same offset.
   std::string other = std::string(kOffset, 'x');
   FilterOptions filter_options;
-  filter_options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
+  filter_options.filter_spec = FilterSpec::BitsPerKey(GetParam(), 10);
   filter_options.chunk_size_bytes = 4096;
   const auto sink = NewStringSink(&other);
   FilterBlockWriter writer(filter_options, sink.get());

@@ -28,7 +28,7 @@ class LateBindingTest : public ::testing::Test {
  protected:
   LateBindingTest() {
     FilterOptions options;
-    options.policy = FilterPolicy::BitsPerKey("compact", 12);
+    options.filter_spec = FilterSpec::BitsPerKey("compact", 12);
     options.chunk_size_bytes = 8192;
     block_ = testing::WriteBlock(options, testing::EvenRows(kRows));
     memory_ = NewMemorySource(block_);

@@ -32,7 +32,7 @@ class LoadingTest : public ::testing::TestWithParam<std::string_view> {
  protected:
   LoadingTest() {
     FilterOptions options;
-    options.policy = FilterPolicy::BitsPerKey(GetParam(), 10);
+    options.filter_spec = FilterSpec::BitsPerKey(GetParam(), 10);
     options.chunk_size_bytes = 2048;
     block_ = testing::WriteBlock(options, testing::EvenRows(kRows));
     memory_ = NewMemorySource(block_);

@@ -38,7 +38,7 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
   MixedThreads() {
     for (const char* family : {"compact", "blocked_bloom", "compact", "fast"}) {
       FilterOptions options;
-      options.policy = FilterPolicy::BitsPerKey(family, 12);
+      options.filter_spec = FilterSpec::BitsPerKey(family, 12);
       options.chunk_size_bytes = 1024;
       auto file = std::make_unique<File>();
       file->block = testing::WriteBlock(options, testing::EvenRows(kRows));

@@ -29,7 +29,7 @@ class ResidentChunkTest : public ::testing::Test {
   }
 
   EncodedFilter Build(std::string_view family) const {
-    const auto builder = NewFilterBuilder(FilterPolicy::BitsPerKey(family, 11));
+    const auto builder = NewFilterBuilder(FilterSpec::BitsPerKey(family, 11));
     for (const KeyDigest digest : digests_) builder->Add(digest);
     return builder->Finish();
   }

@@ -48,7 +48,7 @@ TEST(Secret, LosesNoRowAndFiltersOthers) {
       if (type == BloomType::kRowPrefixFixedLength) {
         options.prefix_length_bytes = 32;
       }
-      options.policy = FilterPolicy::BitsPerKey(family, 10);
+      options.filter_spec = FilterSpec::BitsPerKey(family, 10);
       options.chunk_size_bytes = 1024;
       options.secret = kSecret;
       const std::string block =
@@ -126,7 +126,7 @@ uint64_t FalsePositivesOfAimedRows(const DigestSecret& secret,
     return FilterKey::RowCol(row, "", KeyDigest{digest}, KeyDigest{digest});
   };
   FilterOptions options;
-  options.policy = FilterPolicy::BitsPerKey("fast", 10);
+  options.filter_spec = FilterSpec::BitsPerKey("fast", 10);
   options.chunk_size_bytes = 1 << 20;
   options.secret = secret;
   std::string block;
@@ -157,7 +157,7 @@ TEST(Secret, RowsThatAreAimedAtLinesDoNotRaiseTheRateOfOthers) {
             kLookups * 3 / 10);
   EXPECT_TRUE(testing::WithinBinomialBound(
       FalsePositivesOfAimedRows(kSecret, kLookups), kLookups,
-      FilterPolicy::BitsPerKey("fast", 10).expected_fpr(), 0.05));
+      FilterSpec::BitsPerKey("fast", 10).expected_fpr(), 0.05));
 }
 
 }  // namespace

@@ -65,11 +65,11 @@ struct DbSetUp {
 
 // Returns a policy of default bits for each family that filters, the default
 // family first.
-inline std::vector<FilterPolicy> PoliciesOfEachFamily() {
-  std::vector<FilterPolicy> policies;
+inline std::vector<FilterSpec> SpecsOfEachFamily() {
+  std::vector<FilterSpec> policies;
   for (const std::string_view family : FilterFamilyNames()) {
     if (family == "always_maybe") continue;
-    policies.push_back(FilterPolicy().WithFamily(family));
+    policies.push_back(FilterSpec().WithFamily(family));
   }
   return policies;
 }
@@ -77,7 +77,7 @@ inline std::vector<FilterPolicy> PoliciesOfEachFamily() {
 inline std::string SetUpName(const DbSetUp& set_up) {
   std::string name(BloomTypeName(set_up.filter.bloom_type));
   name += " " + set_up.filter.key_codec.ToString();
-  name += " " + set_up.filter.policy.family();
+  name += " " + set_up.filter.filter_spec.family();
   name += set_up.extractor ? " extractor=" : " no extractor";
   if (set_up.extractor) name += BloomTypeName(set_up.extractor_type);
   name += set_up.whole_key_filtering ? " whole" : "";

@@ -71,7 +71,7 @@ TEST_P(Differential, AnswersAreThoseOfAMap) {
   contestants[0].options = contestants[1].options = SmallOptions();
   contestants[0].options.filter.bloom_type = rowbloom::BloomType::kNone;
   const auto families = rowbloom::FilterFamilyNames();
-  contestants[1].options.filter.policy = rowbloom::FilterPolicy::BitsPerKey(
+  contestants[1].options.filter.filter_spec = rowbloom::FilterSpec::BitsPerKey(
       families[seed % families.size()], 6.0 + static_cast<double>(seed % 8));
   for (Contestant& c : contestants) ASSERT_NO_FATAL_FAILURE(c.Reopen());
 

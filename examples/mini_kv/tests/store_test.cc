@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "random_cells.h"
 #include "rowbloom/filter_budget.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/filter_stats.h"
 #include "stopping_files.h"
 #include "temp_directory.h"
@@ -459,13 +459,13 @@ TEST_F(Store, BadOptionsAreRefused) {
   options_.filter_budget->size_ratio = 0;
   EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
   options_.filter_budget = rowbloom::FileBudgetOptions();
-  options_.filter.policy =
-      rowbloom::FilterPolicy::BitsPerKey("always_maybe", 10);
+  options_.filter.filter_spec =
+      rowbloom::FilterSpec::BitsPerKey("always_maybe", 10);
   EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(Store, ABudgetGivesTheLastLevelTheFewestBitsAndKeepsTheTotal) {
-  options_.filter.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
+  options_.filter.filter_spec = rowbloom::FilterSpec::BitsPerKey("compact", 10);
   options_.filter_budget = rowbloom::FileBudgetOptions();
   options_.memtable_size_bytes = 20000;
   options_.file_size_bytes = 20000;

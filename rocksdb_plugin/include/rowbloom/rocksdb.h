@@ -54,7 +54,7 @@
 #include "rowbloom/export.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_budget.h"
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb_budget_options.h"
 
@@ -75,7 +75,7 @@ struct RocksDbOptions : RocksDbBudgetOptions {
   // How user keys hold (row, qualifier).
   KeyCodec key_codec = KeyCodec::Ordered();
   // Family and size goal, in bits per filter key.
-  FilterPolicy policy;
+  FilterSpec filter_spec;
 
   // Chooses bits by SST, from one budget for the tree: fewer for the oldest
   // run, which has most keys, more for newer ones (filter_budget.h:

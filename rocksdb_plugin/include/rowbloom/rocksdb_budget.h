@@ -4,7 +4,7 @@
 // listener tells filter policies which SSTs are live.
 //
 //   rowbloom::RocksDbOptions rows;
-//   rows.policy = rowbloom::FilterPolicy::BitsPerKey("compact", 10);
+//   rows.filter_spec = rowbloom::FilterSpec::BitsPerKey("compact", 10);
 //   rows.budget = rowbloom::BudgetMode::kBalanced;
 //   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(rows);
 //   auto listener = rowbloom::NewRocksDbBudgetListener(&status);

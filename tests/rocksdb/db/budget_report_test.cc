@@ -44,7 +44,7 @@ RocksDbOptions Options(BudgetMode mode, double bits_per_key) {
   RocksDbOptions options;
   options.bloom_type = BloomType::kRow;
   options.key_codec = KeyCodec::FixedRow(16);
-  options.policy = FilterPolicy::BitsPerKey("compact", bits_per_key);
+  options.filter_spec = FilterSpec::BitsPerKey("compact", bits_per_key);
   options.budget = mode;
   return options;
 }
@@ -138,11 +138,11 @@ TEST(DbBudgetReport, FiltersThatWereReadSayTheSame) {
 
 // The SST has few keys; its filter has a line or a segment at least.
 TEST(DbBudgetReport, SmallFiltersHaveARate) {
-  for (const FilterPolicy& family : testing::PoliciesOfEachFamily()) {
+  for (const FilterSpec& family : testing::SpecsOfEachFamily()) {
     for (const uint64_t key_count : {1, 5, 20, 50, 200}) {
       for (const double bits : {5, 10, 16}) {
         RocksDbOptions options = Options(BudgetMode::kFixed, 10);
-        options.policy = FilterPolicy::BitsPerKey(family.family(), bits);
+        options.filter_spec = FilterSpec::BitsPerKey(family.family(), bits);
         options.budget.reset();
         BudgetDb db;
         db.Open(NewRocksDbFilterPolicy(options), /*with_listener=*/false);
@@ -156,7 +156,7 @@ TEST(DbBudgetReport, SmallFiltersHaveARate) {
         const double reported = ReportOf(db).files.at(0).expected_fpr;
         EXPECT_GE(reported, 0.5 * own)
             << family.family() << " of " << key_count << ", " << bits;
-        EXPECT_LE(reported, 1.7 * options.policy.expected_fpr())
+        EXPECT_LE(reported, 1.7 * options.filter_spec.expected_fpr())
             << family.family() << " of " << key_count << ", " << bits;
       }
     }

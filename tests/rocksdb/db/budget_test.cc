@@ -31,7 +31,7 @@ RocksDbOptions NativeOptions() {
   RocksDbOptions options;
   options.bloom_type = BloomType::kRow;
   options.key_codec = KeyCodec::FixedRow(16);
-  options.policy = FilterPolicy::BitsPerKey("compact", kBits);
+  options.filter_spec = FilterSpec::BitsPerKey("compact", kBits);
   options.budget = BudgetMode::kBalanced;
   return options;
 }
@@ -247,7 +247,7 @@ double BitsOfBottomAfter(BudgetDb* db,
 TEST(DbBudget, AnOpenedDatabaseIsLearnedFromItsFiles) {
   BudgetDb db;
   RocksDbOptions twice = NativeOptions();
-  twice.policy = FilterPolicy::BitsPerKey("compact", 14);
+  twice.filter_spec = FilterSpec::BitsPerKey("compact", 14);
   twice.budget = BudgetMode::kFixed;
   db.Open(NewRocksDbFilterPolicy(twice), /*with_listener=*/false);
   Fill(&db, 8);

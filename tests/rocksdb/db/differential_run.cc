@@ -291,7 +291,7 @@ void DifferentialRun::SetAnotherPolicy() {
       "{filter_policy={id=rowbloom:" + std::to_string(bits) +
       ";key_codec=" + set_up.filter.key_codec.ToString() +
       ";bloom_type=" + std::string(BloomTypeName(set_up.filter.bloom_type)) +
-      ";policy=" + set_up.filter.policy.family() + "}}";
+      ";filter_spec=" + set_up.filter.filter_spec.family() + "}}";
   ExpectOk(db_->SetOptions({{"block_based_table_factory", policy}}),
            "SetOptions");
 }

@@ -237,13 +237,13 @@ RandomSetUp DrawSetUp(Random* random) {
 
 void Redraw(Random* random, RandomSetUp* set_up) {
   DbSetUp& db = set_up->db;
-  const std::vector<FilterPolicy> families = PoliciesOfEachFamily();
+  const std::vector<FilterSpec> families = SpecsOfEachFamily();
   const std::string family =
       families[random->Below(static_cast<uint32_t>(families.size()))].family();
   // Few bits suffice: a faulty filter shows itself by a wrong "no".
   const double bits_per_key[] = {2, 5, 10, 16.5};
-  db.filter.policy =
-      FilterPolicy::BitsPerKey(family, bits_per_key[random->Below(4)]);
+  db.filter.filter_spec =
+      FilterSpec::BitsPerKey(family, bits_per_key[random->Below(4)]);
   // Under a budget, each SST has its own bits per key, and some have no filter.
   constexpr std::optional<BudgetMode> kBudgets[] = {
       std::nullopt, std::nullopt, BudgetMode::kBalanced, BudgetMode::kHitsOnly};
@@ -263,7 +263,7 @@ void Redraw(Random* random, RandomSetUp* set_up) {
 void MakeProneToLoseBackwards(RandomSetUp* set_up) {
   set_up->comparator = nullptr;
   set_up->timestamps = false;
-  set_up->db.filter.policy = FilterPolicy::BitsPerKey("blocked_bloom", 24);
+  set_up->db.filter.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 24);
   set_up->db.filter.budget.reset();
   set_up->rows = 1000;
   set_up->db.extractor = true;
@@ -294,7 +294,7 @@ ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up) {
     table.filter_policy = nullptr;
   } else if (set_up.filters == Filters::kStockBloom || set_up.other_policy) {
     table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(
-        set_up.db.filter.policy.bits_per_key()));
+        set_up.db.filter.filter_spec.bits_per_key()));
   }
   Choices choices(set_up.table_choices);
   ChooseCache(&choices, &table);

@@ -162,14 +162,14 @@ TEST(DbLife, EachSstOfARowIsAskedForItself) {
 
 TEST(DbLife, FilesOfEachFamilyAreAskedSideBySide) {
   TestDb db;
-  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
-    db.set_up.filter.policy = policy;
+  for (const FilterSpec& policy : SpecsOfEachFamily()) {
+    db.set_up.filter.filter_spec = policy;
     db.Open();
     Fill(&db);
   }
   ExpectAllFound(db);
   const uint64_t files = db.Properties().size();
-  EXPECT_EQ(files, PoliciesOfEachFamily().size());
+  EXPECT_EQ(files, SpecsOfEachFamily().size());
   EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), files * kRows * 95 / 100);
   EXPECT_GT(db.PrefixUseful(), files * kRows * 95 / 100);
 }
@@ -444,8 +444,8 @@ TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     RocksDbOptions options;
     options.bloom_type = type;
-    for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
-      options.policy = policy;
+    for (const FilterSpec& policy : SpecsOfEachFamily()) {
+      options.filter_spec = policy;
       policies.push_back(NewRocksDbFilterPolicy(options));
     }
   }
@@ -506,7 +506,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
   TestDb db;
   db.set_up.filter.bloom_type = db.set_up.extractor_type = BloomType::kRow;
   db.set_up.filter.key_codec = KeyCodec::Delimiter(';');
-  db.set_up.filter.policy = FilterPolicy::TargetFpr("compact", 0.003);
+  db.set_up.filter.filter_spec = FilterSpec::TargetFpr("compact", 0.003);
   db.Open();
   Fill(&db);
   db.Close();
@@ -529,7 +529,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
   EXPECT_THAT(text, HasSubstr("id=rowbloom"));
   EXPECT_THAT(text, HasSubstr("bloom_type=ROW;"));
   EXPECT_THAT(text, HasSubstr("key_codec=delimiter:0x3b"));
-  EXPECT_THAT(text, HasSubstr("policy=compact:target_fpr=0.003"));
+  EXPECT_THAT(text, HasSubstr("filter_spec=compact:target_fpr=0.003"));
   ASSERT_NE(options.prefix_extractor, nullptr);
   EXPECT_STREQ(options.prefix_extractor->Name(),
                "rowbloom.RowPrefix:ROW:delimiter:0x3b");
@@ -641,15 +641,15 @@ TEST(DbLife, DeletesMergesAndRangeTombstonesOfOtherFilesAreHonoured) {
 TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
   constexpr int kKeys = 50000;
   constexpr int kLookups = 200000;
-  std::vector<FilterPolicy> policies = PoliciesOfEachFamily();
+  std::vector<FilterSpec> policies = SpecsOfEachFamily();
   for (double bits_per_key : {8.0, 12.5}) {
-    policies.push_back(FilterPolicy::BitsPerKey("blocked_bloom", bits_per_key));
+    policies.push_back(FilterSpec::BitsPerKey("blocked_bloom", bits_per_key));
   }
-  for (const FilterPolicy& policy : policies) {
+  for (const FilterSpec& policy : policies) {
     TestDb db;
     db.set_up.filter.bloom_type = BloomType::kRow;
     db.set_up.extractor = false;
-    db.set_up.filter.policy = policy;
+    db.set_up.filter.filter_spec = policy;
     ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
     options.write_buffer_size = 64 << 20;
     db.Open(options);

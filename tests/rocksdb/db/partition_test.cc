@@ -53,11 +53,11 @@ TEST(DbPartition, AFileHasManyPartitions) {
 // RocksDB cuts where a data block ends and the index agrees: up to a quarter
 // too late here, with its own Bloom filters, too.
 TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
-  for (const FilterPolicy& filter_policy : PoliciesOfEachFamily()) {
+  for (const FilterSpec& filter_policy : SpecsOfEachFamily()) {
     for (uint64_t asked : {1024, 4096}) {
       TestDb db;
       db.set_up = Partitioned(BloomType::kRowCol, true);
-      db.set_up.filter.policy = filter_policy;
+      db.set_up.filter.filter_spec = filter_policy;
       db.set_up.metadata_block_size_bytes = asked;
       uint64_t largest = 0;
       const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
@@ -85,12 +85,12 @@ TEST(DbPartition, ControlWithEmptySlicesDeniesKeysThatAreThere) {
 }
 
 TEST(DbPartition, EachKeyIsFound) {
-  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+  for (const FilterSpec& policy : SpecsOfEachFamily()) {
     for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
       for (bool whole : {false, true}) {
         TestDb db;
         db.set_up = Partitioned(type, whole);
-        db.set_up.filter.policy = policy;
+        db.set_up.filter.filter_spec = policy;
         Fill(&db);
         int found = 0;
         for (int row = 0; row < kRows; ++row) {

@@ -54,8 +54,8 @@ class Differential {
     set_up.cache_filter_blocks = Chance(50);
     set_up.shorten_separators = Chance(50);
     set_up.target_file_size_bytes = 8 << 10;
-    const std::vector<FilterPolicy> policies = PoliciesOfEachFamily();
-    set_up.filter.policy = policies[random_() % policies.size()];
+    const std::vector<FilterSpec> policies = SpecsOfEachFamily();
+    set_up.filter.filter_spec = policies[random_() % policies.size()];
     if (Chance(25)) {
       set_up.other_policy.reset(
           Chance(50) ? ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10)

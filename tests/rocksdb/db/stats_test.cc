@@ -119,7 +119,7 @@ TEST(DbStats, TickersCountWhatTheyCountWithStockBloom) {
         db.set_up.partitioned = partitioned;
         db.set_up.whole_key_filtering = whole;
         // With this many bits, no absent row passes here.
-        db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 24);
+        db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 24);
         if (stock) {
           db.set_up.other_policy.reset(
               ROCKSDB_NAMESPACE::NewBloomFilterPolicy(40));
@@ -164,7 +164,8 @@ TEST(DbStats, TickersCountWhatTheyCountWithStockBloom) {
 // Writes two files at level 0, and one each at levels 1 and 3; each has one
 // column.
 void OpenWithThreeLevels(TestDb* db, double bits_per_key) {
-  db->set_up.filter.policy = FilterPolicy::BitsPerKey("compact", bits_per_key);
+  db->set_up.filter.filter_spec =
+      FilterSpec::BitsPerKey("compact", bits_per_key);
   db->Open();
   FillLevel(db, 3, "c");
   FillLevel(db, 1, "b");

@@ -99,10 +99,10 @@ void ExpectRowsLoseNothing(const TestDb& db) {
 }
 
 TEST(DbUnverifiedReads, DamagedFiltersOfOursLoseNothing) {
-  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+  for (const FilterSpec& policy : SpecsOfEachFamily()) {
     for (const bool partitioned : {false, true}) {
       TestDb db;
-      db.set_up.filter.policy = policy;
+      db.set_up.filter.filter_spec = policy;
       db.set_up.partitioned = partitioned;
       OpenDamaged(&db);
       EXPECT_EQ(RowsThatGetFinds(db), kRows) << SetUpName(db.set_up);

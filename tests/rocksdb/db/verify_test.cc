@@ -69,10 +69,10 @@ std::shared_ptr<const RocksDbFilterPolicy> StockBloom() {
 // --- As it should be ---------------------------------------------------------
 
 TEST(DbVerify, ExpectedFiltersAreDescribed) {
-  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+  for (const FilterSpec& policy : SpecsOfEachFamily()) {
     for (bool partitioned : {false, true}) {
       TestDb db;
-      db.set_up.filter.policy = policy;
+      db.set_up.filter.filter_spec = policy;
       db.set_up.partitioned = partitioned;
       db.set_up.extractor =
           !partitioned;  // See OversizedPartitionsAreReported.
@@ -116,10 +116,10 @@ TEST(DbVerify, ExpectedFiltersAreDescribed) {
 // The bound is five standard deviations of the binomial plus the error of the
 // model for such small filters; digests are the same in each run.
 TEST(DbVerify, ObservedRateIsTheExpectedOne) {
-  for (const FilterPolicy& policy : PoliciesOfEachFamily()) {
+  for (const FilterSpec& policy : SpecsOfEachFamily()) {
     for (bool partitioned : {false, true}) {
       TestDb db;
-      db.set_up.filter.policy = policy;
+      db.set_up.filter.filter_spec = policy;
       db.set_up.partitioned = partitioned;
       db.set_up.metadata_block_size_bytes = 4096;
       db.Open();
@@ -291,46 +291,46 @@ void FillKeys(TestDb* db, int key_count) {
 
 TEST(DbVerify, AnotherFamilyOrOtherBitsAreOtherOptions) {
   TestDb db;
-  db.set_up.filter.policy = FilterPolicy::BitsPerKey("fast", 10);
+  db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("fast", 10);
   db.Open();
   FillKeys(&db, 3000);
-  const auto note_under = [&db](const FilterPolicy& policy) {
-    db.set_up.filter.policy = policy;
+  const auto note_under = [&db](const FilterSpec& policy) {
+    db.set_up.filter.filter_spec = policy;
     db.Open();
     const RocksDbFilterReport report = Verify(db);
     EXPECT_EQ(StatesOf(report)[0] == State::kOtherOptions,
               !report.files[0].note.empty());
     return report.files[0].note;
   };
-  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("compact", 10)),
+  EXPECT_EQ(note_under(FilterSpec::BitsPerKey("compact", 10)),
             "built as fast, not compact");
-  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)),
+  EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 12)),
             "built with 10.07 bits per key, not 12.03");
-  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 8)),
+  EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 8)),
             "built with 10.07 bits per key, not 8.02");
-  EXPECT_EQ(note_under(FilterPolicy::TargetFpr("fast", 0.0001)).substr(0, 30),
+  EXPECT_EQ(note_under(FilterSpec::TargetFpr("fast", 0.0001)).substr(0, 30),
             "built with 10.07 bits per key,");
-  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 10)), "");
-  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 10.5)), "");
+  EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 10)), "");
+  EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 10.5)), "");
   db.Compact();
-  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)).empty(), false);
+  EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 12)).empty(), false);
   db.Compact();
-  EXPECT_EQ(note_under(FilterPolicy::BitsPerKey("fast", 12)), "");
+  EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 12)), "");
 }
 
 // This holds for few keys, few bits and small partitions, too.
 TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
-  std::vector<FilterPolicy> policies;
-  for (const FilterPolicy& any : PoliciesOfEachFamily()) {
+  std::vector<FilterSpec> policies;
+  for (const FilterSpec& any : SpecsOfEachFamily()) {
     for (const double bits : {1.0, 4.0, 10.0, 24.0}) {
-      policies.push_back(FilterPolicy::BitsPerKey(any.family(), bits));
+      policies.push_back(FilterSpec::BitsPerKey(any.family(), bits));
     }
-    policies.push_back(FilterPolicy::TargetFpr(any.family(), 0.01));
+    policies.push_back(FilterSpec::TargetFpr(any.family(), 0.01));
   }
-  for (const FilterPolicy& policy : policies) {
+  for (const FilterSpec& policy : policies) {
     for (const uint64_t partition_bytes : {0, 100, 2000}) {
       TestDb db;
-      db.set_up.filter.policy = policy;
+      db.set_up.filter.filter_spec = policy;
       db.set_up.partitioned = partition_bytes > 0;
       db.set_up.metadata_block_size_bytes = partition_bytes;
       db.Open();
@@ -393,7 +393,7 @@ TEST(DbVerify, WhateverABudgetGivesIsExpected) {
          {BudgetMode::kBalanced, BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
       for (const double bits : {0.5, 2.0, 10.0, 20.0}) {
         TestDb db;
-        db.set_up.filter.policy = FilterPolicy::BitsPerKey(family, 10);
+        db.set_up.filter.filter_spec = FilterSpec::BitsPerKey(family, 10);
         db.set_up.filter.budget = mode;
         db.set_up.filter.budget_bits_per_key = bits;
         FillThreeRuns(&db);
@@ -407,9 +407,9 @@ TEST(DbVerify, WhateverABudgetGivesIsExpected) {
 
 TEST(DbVerify, BitsThatTheBudgetCannotHaveGivenAreOther) {
   TestDb db;
-  db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 3);
+  db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 3);
   FillThreeRuns(&db);
-  db.set_up.filter.policy = FilterPolicy::BitsPerKey("compact", 10);
+  db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 10);
   db.set_up.filter.budget = BudgetMode::kBalanced;
   db.Open();
   EXPECT_EQ(Verify(db).CountOf(State::kOtherOptions), 2);

@@ -228,7 +228,7 @@ TEST_F(PreloadDbBench, WithoutItHasNoFilter) { EXPECT_EQ(Spared(kNone), 0); }
 TEST_F(Preload, ProgramsMakePoliciesOfBothModesFromStrings) {
   const std::vector<std::pair<std::string, std::string>> policies = {
       {"rowbloom", "rowbloom:"},
-      {"{id=rowbloom;bloom_type=ROW;policy=compact:target_fpr=0.001}",
+      {"{id=rowbloom;bloom_type=ROW;filter_spec=compact:target_fpr=0.001}",
        "rowbloom:"},
       {"rowbloom.Composed:8", "rowbloom.Composed:"},
       {"{id=rowbloom.Composed;filter=bloom;budget=fixed}",
@@ -253,7 +253,7 @@ TEST_F(Preload, WithoutItProgramsKnowNoPolicy) {
 TEST_F(Preload, WrongStringsSayWhatIsAllowed) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"rowbloom:many", "rowbloom:BITS_PER_KEY"},
-      {"{id=rowbloom;policy=bloom}", "blocked_bloom"},
+      {"{id=rowbloom;filter_spec=bloom}", "blocked_bloom"},
       {"{id=rowbloom.Composed;filter=xor}", "bloom, ribbon"}};
   for (const auto& [policy, allowed] : wrong) {
     const ToolResult result =

@@ -362,10 +362,10 @@ TEST(CheckOptions, WarnsOfFiltersThatOutgrowAShardOfTheBlockCache) {
 TEST(CheckOptions, WarnsOfWholeFiltersOfEachPolicy) {
   Case c = WholeFiltersInASmallCache();
   c.SetType(BloomType::kRow);
-  c.filter.policy = FilterPolicy::TargetFpr("compact", 0.001);
+  c.filter.filter_spec = FilterSpec::TargetFpr("compact", 0.001);
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
   EXPECT_EQ(c.Warnings().size(), 1);
-  c.filter.policy = FilterPolicy::BitsPerKey("compact", 10);
+  c.filter.filter_spec = FilterSpec::BitsPerKey("compact", 10);
   c.filter.budget = BudgetMode::kBalanced;
   c.filter.budget_bits_per_key = 5;
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);

@@ -14,8 +14,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 std::string BlobOf(std::string_view entry, std::string_view metadata) {
-  const std::unique_ptr<FilterBuilder> builder =
-      NewFilterBuilder(FilterPolicy());
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(FilterSpec());
   builder->Add(DigestBytes(entry));
   return EncodeFilterBlob(builder->Finish(), metadata);
 }

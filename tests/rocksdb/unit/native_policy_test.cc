@@ -66,7 +66,7 @@ TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
   EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("allowed: ROW, ROWCOL"));
   options = RocksDbOptions();
-  options.policy = FilterPolicy::BitsPerKey("blocked_bloom", 1000);
+  options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 1000);
   EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("bits_per_key"));
 }
@@ -75,41 +75,44 @@ TEST(NativePolicy, ShortTextIsTheDefaults) {
   const RocksDbOptions options = OptionsOf("rowbloom");
   EXPECT_EQ(options.bloom_type, BloomType::kRowCol);
   EXPECT_TRUE(options.key_codec == KeyCodec::Ordered());
-  EXPECT_EQ(options.policy.ToString(), FilterPolicy().ToString());
+  EXPECT_EQ(options.filter_spec.ToString(), FilterSpec().ToString());
 }
 
 TEST(NativePolicy, ShortTextMayEndInBitsPerKey) {
-  EXPECT_EQ(OptionsOf("rowbloom:12.5").policy.bits_per_key(), 12.5);
-  EXPECT_EQ(OptionsOf("rowbloom:8").policy.bits_per_key(), 8);
+  EXPECT_EQ(OptionsOf("rowbloom:12.5").filter_spec.bits_per_key(), 12.5);
+  EXPECT_EQ(OptionsOf("rowbloom:8").filter_spec.bits_per_key(), 8);
   EXPECT_EQ(OptionsOf("{id=rowbloom:8;bloom_type=ROW}").bloom_type,
             BloomType::kRow);
-  EXPECT_EQ(OptionsOf("{id=rowbloom:8;policy=compact}").policy.ToString(),
-            FilterPolicy::BitsPerKey("compact", 8).ToString());
-  EXPECT_EQ(OptionsOf("{id=rowbloom:8;policy=compact:bits_per_key=9}")
-                .policy.bits_per_key(),
+  EXPECT_EQ(
+      OptionsOf("{id=rowbloom:8;filter_spec=compact}").filter_spec.ToString(),
+      FilterSpec::BitsPerKey("compact", 8).ToString());
+  EXPECT_EQ(OptionsOf("{id=rowbloom:8;filter_spec=compact:bits_per_key=9}")
+                .filter_spec.bits_per_key(),
             9);
 }
 
 TEST(NativePolicy, LongTextSetsEachOption) {
   RocksDbOptions options = OptionsOf(
       "{id=rowbloom;bloom_type=ROW;key_codec=fixed:8;"
-      "policy=blocked_bloom:bits_per_key=12.5}");
+      "filter_spec=blocked_bloom:bits_per_key=12.5}");
   EXPECT_EQ(options.bloom_type, BloomType::kRow);
   EXPECT_TRUE(options.key_codec == KeyCodec::FixedRow(8));
-  EXPECT_EQ(options.policy.bits_per_key(), 12.5);
+  EXPECT_EQ(options.filter_spec.bits_per_key(), 12.5);
 
-  options = OptionsOf("{id=rowbloom;key_codec=ordered;policy=blocked_bloom}");
+  options =
+      OptionsOf("{id=rowbloom;key_codec=ordered;filter_spec=blocked_bloom}");
   EXPECT_TRUE(options.key_codec == KeyCodec::Ordered());
   options = OptionsOf("{id=rowbloom;key_codec=delimiter:|}");
   EXPECT_TRUE(options.key_codec == KeyCodec::Delimiter('|'));
-  options = OptionsOf("{id=rowbloom;policy=blocked_bloom:target_fpr=0.02}");
-  EXPECT_NEAR(options.policy.expected_fpr(), 0.02, 0.001);
-  options = OptionsOf("{id=rowbloom;policy=fast:bits_per_key=12}");
-  EXPECT_EQ(options.policy.family(), "fast");
-  EXPECT_EQ(options.policy.bits_per_key(), 12);
-  options = OptionsOf("{id=rowbloom;policy=compact:target_fpr=0.0001}");
-  EXPECT_EQ(options.policy.family(), "compact");
-  EXPECT_NEAR(options.policy.expected_fpr(), 0.0001, 0.000001);
+  options =
+      OptionsOf("{id=rowbloom;filter_spec=blocked_bloom:target_fpr=0.02}");
+  EXPECT_NEAR(options.filter_spec.expected_fpr(), 0.02, 0.001);
+  options = OptionsOf("{id=rowbloom;filter_spec=fast:bits_per_key=12}");
+  EXPECT_EQ(options.filter_spec.family(), "fast");
+  EXPECT_EQ(options.filter_spec.bits_per_key(), 12);
+  options = OptionsOf("{id=rowbloom;filter_spec=compact:target_fpr=0.0001}");
+  EXPECT_EQ(options.filter_spec.family(), "compact");
+  EXPECT_NEAR(options.filter_spec.expected_fpr(), 0.0001, 0.000001);
 }
 
 TEST(NativePolicy, TextSetsTheBudget) {
@@ -118,7 +121,8 @@ TEST(NativePolicy, TextSetsTheBudget) {
   EXPECT_EQ(OptionsOf("{id=rowbloom:8;budget=fixed}").budget,
             BudgetMode::kFixed);
   const RocksDbOptions options = OptionsOf(
-      "{id=rowbloom;policy=compact;budget=hits_only;budget_bits_per_key=0.6;"
+      "{id=rowbloom;filter_spec=compact;budget=hits_only;budget_bits_per_key=0."
+      "6;"
       "budget_bytes=5000000000;size_ratio=6;missing_share=0.9}");
   EXPECT_EQ(options.budget, BudgetMode::kHitsOnly);
   EXPECT_EQ(options.budget_bits_per_key, 0.6);
@@ -131,13 +135,14 @@ TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
   for (const char* text :
        {"rowbloom", "rowbloom:12.5", "{id=rowbloom;bloom_type=ROW}",
         "{id=rowbloom;key_codec=delimiter:0x3b}",
-        "{id=rowbloom;policy=compact:target_fpr=1.52587890625e-05}",
-        "{id=rowbloom;policy=fast:bits_per_key=9.5}",
-        "{id=rowbloom;policy=compact;budget=balanced;size_ratio=4}",
-        "{id=rowbloom;policy=compact;budget=balanced;size_ratio=1.0000001}",
+        "{id=rowbloom;filter_spec=compact:target_fpr=1.52587890625e-05}",
+        "{id=rowbloom;filter_spec=fast:bits_per_key=9.5}",
+        "{id=rowbloom;filter_spec=compact;budget=balanced;size_ratio=4}",
+        "{id=rowbloom;filter_spec=compact;budget=balanced;size_ratio=1."
+        "0000001}",
         "{id=rowbloom;budget=hits_only;budget_bits_per_key=0.45;"
         "budget_bytes=123456789;missing_share=0.25}",
-        "{id=rowbloom;key_codec=fixed:20;policy=blocked_bloom:target_fpr="
+        "{id=rowbloom;key_codec=fixed:20;filter_spec=blocked_bloom:target_fpr="
         "0.02}"}) {
     std::shared_ptr<const RocksDbFilterPolicy> first, second;
     ASSERT_TRUE(Create(text, &first).ok()) << text;
@@ -176,9 +181,9 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
               HasSubstr("ordered, fixed:N"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;key_codec=fixed:0}"),
               HasSubstr("ordered, fixed:N"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;policy=bloom}"),
+  EXPECT_THAT(ErrorOf("{id=rowbloom;filter_spec=bloom}"),
               HasSubstr("blocked_bloom"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;policy=blocked_bloom:bits=3}"),
+  EXPECT_THAT(ErrorOf("{id=rowbloom;filter_spec=blocked_bloom:bits=3}"),
               HasSubstr("FAMILY:bits_per_key=B"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;bits=10}"), HasSubstr("bits"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;budget=best}"),
@@ -187,7 +192,7 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
               HasSubstr("above 0 and at most 24"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;budget_bytes=some}"),
               HasSubstr("not a number of bytes"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;policy=always_maybe;budget=balanced}"),
+  EXPECT_THAT(ErrorOf("{id=rowbloom;filter_spec=always_maybe;budget=balanced}"),
               HasSubstr("set no filter_policy"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;size_ratio=1}"), HasSubstr("not above 1"));
   EXPECT_THAT(ErrorOf("{id=rowbloom;size_ratio=1e300}"),
@@ -256,13 +261,13 @@ RocksDbOptions WithBudget(const std::string& family, BudgetMode mode) {
   RocksDbOptions options;
   options.bloom_type = BloomType::kRow;
   options.key_codec = KeyCodec::FixedRow(6);
-  options.policy = FilterPolicy::BitsPerKey(family, 10);
+  options.filter_spec = FilterSpec::BitsPerKey(family, 10);
   options.budget = mode;
   return options;
 }
 
 TEST(NativePolicy, ABudgetGivesNewerRunsMoreBits) {
-  for (const FilterPolicy& family : testing::PoliciesOfEachFamily()) {
+  for (const FilterSpec& family : testing::SpecsOfEachFamily()) {
     const NativePolicy policy(
         WithBudget(family.family(), BudgetMode::kBalanced));
     const double bottom = BuiltBits(policy, Context::Bottommost(6));
@@ -322,7 +327,7 @@ TEST(NativePolicy, WrongBudgetsMakeNoPolicyAndSayWhy) {
   EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("size_ratio 1"));
   options = RocksDbOptions();
-  options.policy = options.policy.WithFamily("always_maybe");
+  options.filter_spec = options.filter_spec.WithFamily("always_maybe");
   EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("always_maybe"));
   options = RocksDbOptions();

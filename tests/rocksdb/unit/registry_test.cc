@@ -52,7 +52,7 @@ TEST(Registry, MakesPolicyAndExtractorFromOptionsStrings) {
       config, ROCKSDB_NAMESPACE::Options(),
       "prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered;"
       "block_based_table_factory={filter_policy={id=rowbloom;"
-      "bloom_type=ROWCOL;key_codec=ordered;policy=compact}}",
+      "bloom_type=ROWCOL;key_codec=ordered;filter_spec=compact}}",
       &options);
   ASSERT_TRUE(status.ok()) << status.ToString();
   ASSERT_NE(options.prefix_extractor, nullptr);

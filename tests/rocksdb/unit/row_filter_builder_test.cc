@@ -58,9 +58,9 @@ std::vector<RocksDbOptions> OptionsOfEachFamily() {
   std::vector<RocksDbOptions> all;
   for (const std::string_view family : FilterFamilyNames()) {
     if (family == "always_maybe") continue;
-    for (const double bits_per_key : {10.0, FilterPolicy::kMaxBitsPerKey}) {
+    for (const double bits_per_key : {10.0, FilterSpec::kMaxBitsPerKey}) {
       all.push_back(OptionsFor(BloomType::kRow));
-      all.back().policy = FilterPolicy::BitsPerKey(family, bits_per_key);
+      all.back().filter_spec = FilterSpec::BitsPerKey(family, bits_per_key);
     }
   }
   return all;
@@ -216,15 +216,16 @@ TEST(RowFilterBuilder, ApproximateNumEntriesFillTheBytesAsked) {
         size += Finish(&builder).filter.size();
       }
       EXPECT_LE(size, kFilters * size_bytes * 1.02)
-          << options.policy.ToString();
-      EXPECT_GT(size, kFilters * size_bytes / 2) << options.policy.ToString();
+          << options.filter_spec.ToString();
+      EXPECT_GT(size, kFilters * size_bytes / 2)
+          << options.filter_spec.ToString();
     }
   }
 }
 
 TEST(RowFilterBuilder, ApproximateNumEntriesOfAFilterWithoutBytesFits32Bits) {
   RocksDbOptions options;
-  options.policy = *FilterPolicy::Parse("always_maybe");
+  options.filter_spec = *FilterSpec::Parse("always_maybe");
   RowFilterBuilder builder(options, false);
   EXPECT_EQ(builder.ApproximateNumEntries(4096), uint64_t{0xffffffff});
 }
@@ -236,7 +237,7 @@ TEST(RowFilterBuilder, BytesBesideTheUnitsStayWithinTheBound) {
     const Finished finished = Finish(&builder);
     EXPECT_LE(finished.filter.size() - finished.Info().blob.units.size(),
               RowFilterBuilder::kBlobOverheadBytes)
-        << options.policy.ToString();
+        << options.filter_spec.ToString();
   }
 }
 
@@ -308,7 +309,7 @@ std::vector<std::string> RandomKeys(const KeyCodec& codec,
 TEST_P(SweepTest, NoPresentKeyIsDenied) {
   const auto [type, codec, family] = GetParam();
   RocksDbOptions options = OptionsFor(type, codec);
-  options.policy = FilterPolicy::BitsPerKey(family, 10);
+  options.filter_spec = FilterSpec::BitsPerKey(family, 10);
   std::mt19937 random(testing::TestSeed());
   uint64_t lookups = 0;
   uint64_t denied = 0;

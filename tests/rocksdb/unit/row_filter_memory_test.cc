@@ -28,7 +28,7 @@ std::vector<RocksDbOptions> OptionsOfEachFamily() {
       all.emplace_back();
       all.back().bloom_type = BloomType::kRow;
       all.back().key_codec = KeyCodec::FixedRow(8);
-      all.back().policy = FilterPolicy::BitsPerKey(family, bits_per_key);
+      all.back().filter_spec = FilterSpec::BitsPerKey(family, bits_per_key);
     }
   }
   return all;
@@ -52,7 +52,7 @@ TEST(RowFilterMemory, BuildersKeepToTheirBound) {
   if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
   for (const RocksDbOptions& options : OptionsOfEachFamily()) {
     for (const int64_t rows : {1000, 30000, 66000, 500000}) {
-      SCOPED_TRACE(options.policy.ToString() + " " + std::to_string(rows));
+      SCOPED_TRACE(options.filter_spec.ToString() + " " + std::to_string(rows));
       const int64_t before = testing::LiveBytes();
       RowFilterBuilder builder(options, false);
       AddRows(&builder, rows);
@@ -84,7 +84,7 @@ TEST(RowFilterMemory, PartitionsAreFreedOneByOne) {
     }
     // The peak is that of one partition, though 600,000 rows were added.
     EXPECT_LE(testing::PeakBytes() - before, 100 * 3000)
-        << options.policy.ToString();
+        << options.filter_spec.ToString();
   }
 }
 

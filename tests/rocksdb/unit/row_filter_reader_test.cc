@@ -21,7 +21,7 @@ using std::string_view_literals::operator""sv;
 // Returns a filter over the keys "0".."99".
 std::string Blob(std::string_view metadata) {
   const std::unique_ptr<FilterBuilder> builder =
-      NewFilterBuilder(FilterPolicy::BitsPerKey("blocked_bloom", 16));
+      NewFilterBuilder(FilterSpec::BitsPerKey("blocked_bloom", 16));
   for (int i = 0; i < 100; ++i) builder->Add(DigestBytes(std::to_string(i)));
   return EncodeFilterBlob(builder->Finish(), metadata);
 }

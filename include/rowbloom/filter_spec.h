@@ -3,16 +3,16 @@
 // The filter that a writer is to build: a family and one size goal, either bits
 // per key or a target false positive rate.
 //
-//   FilterPolicy policy;                                 // blocked_bloom, 10
-//   policy = FilterPolicy::BitsPerKey("blocked_bloom", 12.5);
-//   policy = FilterPolicy::TargetFpr("blocked_bloom", 0.01);
-//   auto parsed = FilterPolicy::Parse("blocked_bloom:bits_per_key=12.5");
+//   FilterSpec spec;                                 // blocked_bloom, 10
+//   spec = FilterSpec::BitsPerKey("blocked_bloom", 12.5);
+//   spec = FilterSpec::TargetFpr("blocked_bloom", 0.01);
+//   auto parsed = FilterSpec::Parse("blocked_bloom:bits_per_key=12.5");
 //
 // The descriptor of a filter holds the family that was written and its
-// parameters: readers never see a policy.
+// parameters: readers never see a spec.
 
-#ifndef ROWBLOOM_FILTER_POLICY_H_
-#define ROWBLOOM_FILTER_POLICY_H_
+#ifndef ROWBLOOM_FILTER_SPEC_H_
+#define ROWBLOOM_FILTER_SPEC_H_
 
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-class FilterPolicy {
+class FilterSpec {
  public:
   // The range of bits per key of every family. They are the bits of a large
   // filter: one with few keys takes somewhat more at the same rate
@@ -31,21 +31,21 @@ class FilterPolicy {
   static constexpr double kMaxBitsPerKey = 24.0;
   static constexpr double kDefaultBitsPerKey = 10.0;
 
-  FilterPolicy();
+  FilterSpec();
   // `family` must be a registered name (FilterFamilyNames()) and the goal in
   // range; otherwise Validate() fails and builders answer "maybe" to
-  // everything. TargetFpr searches for up to a millisecond: make a policy once.
-  static FilterPolicy BitsPerKey(std::string_view family, double bits_per_key);
-  static FilterPolicy TargetFpr(std::string_view family, double target_fpr);
+  // everything. TargetFpr searches for up to a millisecond: make a spec once.
+  static FilterSpec BitsPerKey(std::string_view family, double bits_per_key);
+  static FilterSpec TargetFpr(std::string_view family, double target_fpr);
 
   // "FAMILY", "FAMILY:bits_per_key=B" or "FAMILY:target_fpr=R".
   // An InvalidArgument says what is allowed.
-  static absl::StatusOr<FilterPolicy> Parse(std::string_view text);
+  static absl::StatusOr<FilterSpec> Parse(std::string_view text);
   std::string ToString() const;
   absl::Status Validate() const;
 
   // The same goal for another family.
-  FilterPolicy WithFamily(std::string_view family) const;
+  FilterSpec WithFamily(std::string_view family) const;
 
   const std::string& family() const { return family_; }
   // True if the goal is a rate, not bits per key.
@@ -53,7 +53,7 @@ class FilterPolicy {
   // The goal in bits per key; the family's inverse function turns a target rate
   // into bits.
   double bits_per_key() const { return bits_per_key_; }
-  // The rate expected of a large filter of this policy.
+  // The rate expected of a large filter of this spec.
   double expected_fpr() const;
 
  private:
@@ -67,4 +67,4 @@ class FilterPolicy {
 
 }  // namespace rowbloom
 
-#endif  // ROWBLOOM_FILTER_POLICY_H_
+#endif  // ROWBLOOM_FILTER_SPEC_H_

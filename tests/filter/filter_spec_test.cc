@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 
 #include <gtest/gtest.h>
 
@@ -11,19 +11,19 @@
 namespace rowbloom {
 namespace {
 
-TEST(FilterPolicy, TextFormsRoundTrip) {
+TEST(FilterSpec, TextFormsRoundTrip) {
   for (const std::string text :
        {"blocked_bloom:bits_per_key=12.5", "blocked_bloom:target_fpr=0.01",
         "always_maybe:bits_per_key=10",
         "blocked_bloom:bits_per_key=10.0000001"}) {
-    const auto policy = FilterPolicy::Parse(text);
-    ASSERT_TRUE(policy.ok()) << policy.status();
-    EXPECT_EQ(policy->ToString(), text);
+    const auto spec = FilterSpec::Parse(text);
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    EXPECT_EQ(spec->ToString(), text);
   }
-  EXPECT_EQ(FilterPolicy::Parse("blocked_bloom")->bits_per_key(), 10);
+  EXPECT_EQ(FilterSpec::Parse("blocked_bloom")->bits_per_key(), 10);
 }
 
-TEST(FilterPolicy, BadTextIsRefusedWithWhatIsAllowed) {
+TEST(FilterSpec, BadTextIsRefusedWithWhatIsAllowed) {
   const std::pair<std::string, std::string> cases[] = {
       {"bloom", "known: always_maybe, blocked_bloom"},
       {"", "known: always_maybe"},
@@ -39,22 +39,21 @@ TEST(FilterPolicy, BadTextIsRefusedWithWhatIsAllowed) {
       {"blocked_bloom:target_fpr=0", "target_fpr 0 is not within"},
       {"blocked_bloom:target_fpr=-1", "not within"}};
   for (const auto& [text, expected] : cases) {
-    const auto policy = FilterPolicy::Parse(text);
-    EXPECT_EQ(policy.status().code(), absl::StatusCode::kInvalidArgument)
-        << text;
-    EXPECT_NE(policy.status().ToString().find(expected), std::string::npos)
-        << policy.status();
+    const auto spec = FilterSpec::Parse(text);
+    EXPECT_EQ(spec.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_NE(spec.status().ToString().find(expected), std::string::npos)
+        << spec.status();
   }
 }
 
-TEST(FilterPolicy, APolicyThatCannotBeMetBuildsAFilterThatLosesNothing) {
-  for (const FilterPolicy& policy :
-       {FilterPolicy::BitsPerKey("no_such_family", 10),
-        FilterPolicy::BitsPerKey("blocked_bloom", 1e9),
-        FilterPolicy::BitsPerKey("blocked_bloom", std::nan("")),
-        FilterPolicy::TargetFpr("blocked_bloom", 2)}) {
-    EXPECT_FALSE(policy.Validate().ok());
-    const auto builder = NewFilterBuilder(policy);
+TEST(FilterSpec, APolicyThatCannotBeMetBuildsAFilterThatLosesNothing) {
+  for (const FilterSpec& spec :
+       {FilterSpec::BitsPerKey("no_such_family", 10),
+        FilterSpec::BitsPerKey("blocked_bloom", 1e9),
+        FilterSpec::BitsPerKey("blocked_bloom", std::nan("")),
+        FilterSpec::TargetFpr("blocked_bloom", 2)}) {
+    EXPECT_FALSE(spec.Validate().ok());
+    const auto builder = NewFilterBuilder(spec);
     builder->Add({1});
     EXPECT_EQ(builder->Finish().descriptor.family_name(), "always_maybe");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rowbloom/filter_policy.h"
+#include "rowbloom/filter_spec.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,40 +39,39 @@ std::string Exactly(double value) {
 
 }  // namespace
 
-FilterPolicy::FilterPolicy() : family_(kDefaultFamily) {}
+FilterSpec::FilterSpec() : family_(kDefaultFamily) {}
 
-FilterPolicy FilterPolicy::BitsPerKey(std::string_view family,
-                                      double bits_per_key) {
-  FilterPolicy policy;
-  policy.family_ = family;
-  policy.bits_per_key_ = bits_per_key;
-  return policy;
+FilterSpec FilterSpec::BitsPerKey(std::string_view family,
+                                  double bits_per_key) {
+  FilterSpec spec;
+  spec.family_ = family;
+  spec.bits_per_key_ = bits_per_key;
+  return spec;
 }
 
-FilterPolicy FilterPolicy::TargetFpr(std::string_view family,
-                                     double target_fpr) {
-  FilterPolicy policy;
-  policy.family_ = family;
-  policy.target_fpr_ = target_fpr;
-  policy.by_rate_ = true;
+FilterSpec FilterSpec::TargetFpr(std::string_view family, double target_fpr) {
+  FilterSpec spec;
+  spec.family_ = family;
+  spec.target_fpr_ = target_fpr;
+  spec.by_rate_ = true;
   // Computed here and not on demand: builders ask often, and rates are sums.
   if (const filter::FilterFamily* known = filter::FindFamily(family)) {
-    policy.bits_per_key_ = filter::BitsPerKeyFor(*known, target_fpr);
-    policy.lowest_fpr_ = known->expected_fpr(kMaxBitsPerKey);
-    policy.highest_fpr_ = known->expected_fpr(kMinBitsPerKey);
+    spec.bits_per_key_ = filter::BitsPerKeyFor(*known, target_fpr);
+    spec.lowest_fpr_ = known->expected_fpr(kMaxBitsPerKey);
+    spec.highest_fpr_ = known->expected_fpr(kMinBitsPerKey);
   }
-  return policy;
+  return spec;
 }
 
-FilterPolicy FilterPolicy::WithFamily(std::string_view family) const {
+FilterSpec FilterSpec::WithFamily(std::string_view family) const {
   return by_rate_ ? TargetFpr(family, target_fpr_)
                   : BitsPerKey(family, bits_per_key_);
 }
 
-absl::StatusOr<FilterPolicy> FilterPolicy::Parse(std::string_view text) {
+absl::StatusOr<FilterSpec> FilterSpec::Parse(std::string_view text) {
   const size_t colon = text.find(':');
-  FilterPolicy policy;
-  policy.family_ = text.substr(0, colon);
+  FilterSpec spec;
+  spec.family_ = text.substr(0, colon);
   if (colon != std::string_view::npos) {
     const std::string_view goal = text.substr(colon + 1);
     const size_t equals = goal.find('=');
@@ -82,23 +81,23 @@ absl::StatusOr<FilterPolicy> FilterPolicy::Parse(std::string_view text) {
         !absl::SimpleAtod(AbslView(goal.substr(equals + 1)), &value) ||
         (name != "bits_per_key" && name != "target_fpr")) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "filter policy \"", AbslView(text),
+          "filter spec \"", AbslView(text),
           "\" is not FAMILY, FAMILY:bits_per_key=B or FAMILY:target_fpr=R"));
     }
-    policy = name == "bits_per_key" ? BitsPerKey(policy.family_, value)
-                                    : TargetFpr(policy.family_, value);
+    spec = name == "bits_per_key" ? BitsPerKey(spec.family_, value)
+                                  : TargetFpr(spec.family_, value);
   }
-  if (absl::Status status = policy.Validate(); !status.ok()) return status;
-  return policy;
+  if (absl::Status status = spec.Validate(); !status.ok()) return status;
+  return spec;
 }
 
-std::string FilterPolicy::ToString() const {
+std::string FilterSpec::ToString() const {
   return by_rate_
              ? absl::StrCat(family_, ":target_fpr=", Exactly(target_fpr_))
              : absl::StrCat(family_, ":bits_per_key=", Exactly(bits_per_key_));
 }
 
-absl::Status FilterPolicy::Validate() const {
+absl::Status FilterSpec::Validate() const {
   const filter::FilterFamily* family =
       filter::FindFamily(std::string_view(family_));
   if (family == nullptr) {
@@ -122,7 +121,7 @@ absl::Status FilterPolicy::Validate() const {
                    " to ", highest_fpr_, ", the range of family ", family_));
 }
 
-double FilterPolicy::expected_fpr() const {
+double FilterSpec::expected_fpr() const {
   const filter::FilterFamily* family =
       filter::FindFamily(std::string_view(family_));
   return family == nullptr ? 1.0 : family->expected_fpr(bits_per_key_);
