@@ -189,12 +189,9 @@ def check_run(command, check, *plots):
         path = PATHS["databases"] + "/none/json"
         assert path in run_command(1, *command, "--json", path)
         run_command(0, *command, "--json", PATHS["json"])
-    elif "--benchmark_out" in help_text:
+    else:
         run_command(0, *command, "--benchmark_min_time=0.001",
                     "--benchmark_out=" + PATHS["json"])
-    else:
-        run_command(0, *command)
-        return
     with open(PATHS["json"], encoding="utf-8") as file:
         results = json.load(file)
     machine = results.get("machine") or results["context"]

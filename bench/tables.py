@@ -203,6 +203,35 @@ def tree_shapes(result):
                 lambda run: run["filter"] + ", by run" * run["by_run"], wasted)
 
 
+def chosen_rows(result):
+    yield (f"False positive rate for random other rows, and bits a row, of a "
+           f"filter of {result['row_count']:,} rows. The digest of row i is "
+           "random; or i divided by the golden ratio, modulo 2^64; or one of "
+           "64 neighbours; or one of two, which 64 rows have in turn.")
+    yield pivot(result["runs"], "filter, secret",
+                lambda run: (f"`{run['filter_spec']}`, "
+                             + ("yes" if run["has_secret"] else "no")),
+                lambda run: run["rows"],
+                lambda run: f"{run['fpr']:.2%}, {run['bits_per_row']:.1f} bits",
+                str)
+
+
+def scalable_memory(result):
+    yield ("Memory of a `ScalableFilter` at 1% as a multiple of a "
+           "`StandardFilter` made for the same number of keys.")
+    counts = list(result["runs"][0]["times_standard"])
+    yield table(["options", *(f"{int(count):,} keys" for count in counts),
+                 "just grown, at most", "layers", "expected rate"],
+                [[run["options"],
+                  *(f"{run['times_standard'][count]:.2f}"
+                    if count in run["times_standard"] else "full"
+                    for count in counts),
+                  f"{run['most_when_grown']:.2f}" if run["most_when_grown"]
+                  else "-",
+                  run["layers"], f"{run['expected_fpr']:.4f}"]
+                 for run in result["runs"]])
+
+
 def cache(result):
     yield ("Share of the accesses of hot chunks that hit, while sweeps over "
            "cold files pass through the cache.")
@@ -316,6 +345,8 @@ SECTIONS = {
     "epoch_bench": ("Epochs", micro),
     "rows_bench": ("RocksDbRows", micro),
     "memfilter_bench": ("Filters of memory", micro),
+    "scalable_memory": ("Memory of scalable filters", scalable_memory),
+    "chosen_rows": ("Chosen rows", chosen_rows),
     "hfile": ("HFiles beside HBase", hfile),
     "leveldb_bench": ("LevelDB", micro),
 }

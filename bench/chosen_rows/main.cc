@@ -5,7 +5,7 @@
 // whose digests are aimed at each family, without and with a secret. A row of
 // any digest is made, since XXH3 is no cryptographic hash.
 //
-//   chosen_rows
+//   chosen_rows --json FILE
 //
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage.
 
@@ -21,7 +21,10 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
+#include "bench/machine.h"
 #include "bench/program.h"
+#include "nlohmann/json.hpp"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_reader.h"
 
@@ -34,6 +37,7 @@ struct Options {
   uint64_t rows = 100'000;
   uint64_t lookups = 1'000'000;
   uint64_t seed = 1;
+  std::string json;
 };
 
 constexpr const char* kPolicies[] = {
@@ -135,6 +139,8 @@ Result Measure(const Options& options, const std::string& policy,
 }
 
 int Run(const Options& options) {
+  const rowbloom::bench::JsonFile json(options.json);
+  auto runs = nlohmann::ordered_json::array();
   std::mt19937_64 random(~options.seed);
   const DigestSecret secret = {{random(), random()}};
   std::printf("| policy | secret |");
@@ -149,10 +155,20 @@ int Run(const Options& options) {
         std::printf(" %.3f%%, %.1f bits |", 100 * result.fpr,
                     result.bits_per_row);
         std::fflush(stdout);
+        runs.push_back({{"filter_spec", policy},
+                        {"has_secret", has_secret},
+                        {"rows", set.name},
+                        {"fpr", result.fpr},
+                        {"bits_per_row", result.bits_per_row}});
       }
       std::printf("\n");
     }
   }
+  json.Write({{"format_version", 1},
+              {"machine", rowbloom::bench::MachineJson()},
+              {"row_count", options.rows},
+              {"lookups", options.lookups},
+              {"runs", runs}});
   return 0;
 }
 
@@ -166,6 +182,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000}));
   app.add_option("--lookups", options.lookups, "Of rows that are not there");
   app.add_option("--seed", options.seed);
+  app.add_option("--json", options.json, "Also write the results to this file");
   return rowbloom::bench::RunProgram("chosen_rows", &app, argc, argv,
                                      [&] { return Run(options); });
 }

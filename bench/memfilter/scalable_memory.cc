@@ -4,7 +4,7 @@
 // standard filter that is made for the keys that there are: a table. There is
 // no chance in it but that of the hashes of the numbers from 0.
 //
-//   scalable_memory
+//   scalable_memory --json FILE
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,10 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "bench/json_file.h"
+#include "bench/machine.h"
 #include "bench/program.h"
+#include "nlohmann/json.hpp"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/scalable.h"
 #include "rowbloom/memfilter/sizing.h"
@@ -34,7 +37,9 @@ double Times(const ScalableFilter& filter, uint64_t key_count) {
          static_cast<double>(rowbloom::ShapeFor(key_count, kFpr)->bit_count);
 }
 
-void PrintRow(const char* name, const ScalableOptions& options) {
+// Prints a row of the table, and returns it.
+nlohmann::ordered_json Grow(const char* name, const ScalableOptions& options) {
+  nlohmann::ordered_json run = {{"options", name}};
   auto filter = *ScalableFilter::New(options);
   std::printf("| %s |", name);
   size_t layers = 1;
@@ -55,6 +60,7 @@ void PrintRow(const char* name, const ScalableOptions& options) {
       std::printf(" full |");
     } else {
       std::printf(" %.2f |", Times(filter, keys));
+      run["times_standard"][std::to_string(keys)] = Times(filter, keys);
     }
     std::fflush(stdout);
   }
@@ -64,35 +70,47 @@ void PrintRow(const char* name, const ScalableOptions& options) {
     std::printf(" - |");  // It has not grown.
   }
   std::printf(" %zu | %.4f |\n", layers, filter.expected_fpr());
+  run["most_when_grown"] = most;  // 0 if it has not grown.
+  run["layers"] = layers;
+  run["expected_fpr"] = filter.expected_fpr();
+  return run;
 }
 
-int Run() {
+int Run(const std::string& json_path) {
+  const rowbloom::bench::JsonFile json(json_path);
+  auto runs = nlohmann::ordered_json::array();
   std::printf(
       "| options | 1,000 keys | 10,000 | 100,000 | 1,000,000 |"
       " just grown, at most | layers | rate |\n"
       "|---|---|---|---|---|---|---|---|\n");
   ScalableOptions options;
   options.target_fpr = kFpr;
-  PrintRow("the defaults", options);
+  runs.push_back(Grow("the defaults", options));
   options.capacity = 100'000;
-  PrintRow("capacity 100,000", options);
+  runs.push_back(Grow("capacity 100,000", options));
   options.capacity = 1'000'000;
-  PrintRow("capacity 1,000,000", options);
+  runs.push_back(Grow("capacity 1,000,000", options));
   options = ScalableOptions();
   options.expansion = 4;
-  PrintRow("expansion 4", options);
+  runs.push_back(Grow("expansion 4", options));
   options = ScalableOptions();
   options.tightening = 0.8;
-  PrintRow("tightening 0.8", options);
+  runs.push_back(Grow("tightening 0.8", options));
   options = ScalableOptions();
   options.expansion = 1;
-  PrintRow("expansion 1", options);
+  runs.push_back(Grow("expansion 1", options));
+  json.Write({{"format_version", 1},
+              {"machine", rowbloom::bench::MachineJson()},
+              {"runs", runs}});
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::string json;
   CLI::App app("Memory of scalable filters at 1%, in times a standard's.");
-  return rowbloom::bench::RunProgram("scalable_memory", &app, argc, argv, Run);
+  app.add_option("--json", json, "Also write the results to this file");
+  return rowbloom::bench::RunProgram("scalable_memory", &app, argc, argv,
+                                     [&] { return Run(json); });
 }
