@@ -22,7 +22,7 @@ import tempfile
 
 # db_bench's keys hold no row of that size: they are asked whole, as RocksDB's
 # own filters are.
-ROWBLOOM = "{{id=rowbloom;bloom_type=ROW;key_codec=fixed:4096;policy={}}}"
+ROWBLOOM = "{{id=rowbloom;bloom_type=ROW;key_codec=fixed:4096;filter_spec={}}}"
 # Ribbon is asked by the bits of the Bloom filter whose rate it is to have. It
 # takes 0.68 of them, so this asks for a Ribbon of so many bits.
 RIBBON_BLOOM_BITS = 1.467
