@@ -58,7 +58,7 @@ try() {
   shift 2
   g++ -std="$(standard_of "$tree/include")" -o "$program" -I "$tree/include" \
     "$source/tests/rocksdb/preload/from_strings.cc" "$library" "$@"
-  for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;policy=compact}" \
+  for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;filter_spec=compact}" \
     "{id=rowbloom.Composed;filter=bloom}"; do
     db=$work/db.$build
     rm -rf "$db"

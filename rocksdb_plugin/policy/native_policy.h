@@ -4,8 +4,8 @@
 // Made by NewRocksDbFilterPolicy() or from an options string:
 //
 //   rowbloom                 rowbloom:12.5            (bits per filter key)
-//   {id=rowbloom;bloom_type=ROW;key_codec=fixed:8;policy=FAMILY:target_fpr=R}
-//   {id=rowbloom;policy=compact;budget=balanced}
+//   {id=rowbloom;bloom_type=ROW;filter_spec=FAMILY:target_fpr=R}
+//   {id=rowbloom;filter_spec=compact;budget=balanced}
 //
 // Immutable once configured, thread-safe; its readers do not point to it.
 

@@ -10,7 +10,7 @@
 //   rocksdb::Status s = rowbloom::CheckRocksDbOptions(options);  // traps
 //
 // Or from an options string, after RegisterRocksDb():
-//   filter_policy={id=rowbloom;bloom_type=ROWCOL;policy=blocked_bloom}
+//   filter_policy={id=rowbloom;bloom_type=ROWCOL;filter_spec=blocked_bloom}
 //   prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered
 //
 // Get asks for the column (ROW: for the row), a seek for the row, a RocksDbScan
