@@ -134,20 +134,39 @@ def rows(results, args):
          for query, policies in runs.items()])
 
 
-@kind("db_bench.py")
-def db_bench(results, _):
-    """processor time, compared with RocksDB's Bloom filters"""
-    runs = {}  # Benchmark -> policy -> run.
-    for run in results["runs"]:
-        if run["policy"] != "none":
-            runs.setdefault(run["benchmark"], {})[run["policy"]] = run
-    return draw_panels(
-        f"Processor time of db_bench, {results['options']['num']:,} keys",
-        {name: f"{name}, {run['bits_per_key']:.1f} bits, {run['fpr']:.2%}"
-         for name, run in runs["readmissing"].items()},
-        [(benchmark, "rocksdb_bloom = 1",
-          {name: run["cpu_to_bloom"] for name, run in policies.items()})
-         for benchmark, policies in runs.items()])
+@kind("reads_bench time", cache="lru", cache_share=0.02, threads=2,
+      workloads="absent,half_absent,ycsb_c,ycsb_c_50_absent")
+def time(results, args):
+    """throughput and 99th percentile where data and filters share a cache"""
+    runs = select(results["time"]["runs"], args, "cache", "cache_share",
+                  "threads")
+    names = args.workloads.split(",")
+    filters = list(dict.fromkeys(run["filter"] for run in runs))
+    rows = range(len(filters))
+    figure = Figure(figsize=(10, 1.2 + 0.4 * len(filters)))
+    figure.suptitle("Gets in RocksDB; data, indexes and filters in one cache "
+                    f"of {args.cache_share:.0%} of the data; median and "
+                    "quartiles of all rounds", weight="bold")
+    panels = figure.subplots(2, len(names), sharey=True, squeeze=False)
+    for column, name in enumerate(names):
+        chosen = {run["filter"]: run for run in runs if run["workload"] == name}
+        for axes, field, label in zip(
+                panels[:, column], ["throughput_ratio", "p99_us"],
+                ["throughput, RocksDB's Bloom = 1", "p99, microseconds"]):
+            values = [chosen[f][field] for f in filters]
+            low, high = zip(*(chosen[f][field + "_quartiles"] for f in filters))
+            whiskers = [[max(v - l, 0) for v, l in zip(values, low)],
+                        [max(h - v, 0) for v, h in zip(values, high)]]
+            axes.errorbar(values, rows, xerr=whiskers, fmt="o", capsize=2)
+            axes.set(xlabel=label, xlim=(0, 1.15 * max(max(values), max(high))))
+            if field == "throughput_ratio":
+                axes.set_title(name)
+                axes.axvline(1, color="#888888", linewidth=1)
+    for axes in panels[:, 0]:
+        axes.set_yticks(rows, filters)
+    panels[0, 0].invert_yaxis()
+    figure.set_figheight(2 + 0.5 * len(filters))
+    return figure
 
 
 @kind("filter_bench", keys="")

@@ -85,14 +85,12 @@ def check_cache(results):
         assert least < hits - swept < most, (policy, hits, swept)
 
 
-def check_db_bench(results):
-    assert len(results["runs"]) == 6 * 4  # Policies, benchmarks.
-    for run in results["runs"]:
-        none = one(results["runs"], policy="none", benchmark=run["benchmark"])
-        assert run.get("found") == none.get("found"), run
-        if run["benchmark"] == "readmissing" and run is not none:
-            assert none["data_reads"] > 20 * run["data_reads"], run
-            assert abs(run["bits_per_key"] - 10) < 1, run
+def check_time(results):
+    for run in results["time"]["runs"]:
+        assert run["operations_per_second"] > 0 and run["p50_us"] > 0, run
+    none, bloom = (one(results["time"]["runs"], filter=name, workload="absent")
+                   for name in ["none", "rocksdb_bloom:10"])
+    assert none["data_reads"] > 20 * bloom["data_reads"], (none, bloom)
 
 
 def check_filters(results):
@@ -140,9 +138,6 @@ PROGRAMS = {
         ("--zipf 0.99 --cache_percent 5,20 --sweep_chunks 1000 "
          "--sweep_percent 50", check_cache, "cache_hit_rate")],
     "chosen_rows": [("--rows 2000 --lookups 2000", None)],
-    "db_bench": [
-        ("--preload {0} --num 8000 --reads 2000 --rounds 1 "
-         "--write_buffer_bytes 300000", check_db_bench, "db_bench")],
     "epoch_bench": [("--benchmark_filter=hot", None)],
     "filter_bench": [
         ("--keys 300,20k --fpr_lookups 100000 --block_cache 50x3500",
@@ -162,7 +157,8 @@ PROGRAMS = {
         ("memory --quick", None, "memory"),
         ("grow --quick --policies rocksdb_bloom,compact_listener", None),
         ("cpu --quick --policies none,compact", None),
-        ("times --quick --policies none,compact", None),
+        ("time --quick --cache_shares 0.1 --filters "
+         "none,rocksdb_bloom:10,compact_budget:6", check_time),
         ("mini_kv --rows 8000 --gets 20000 --memtable_size_bytes 100000 "
          "--file_size_bytes 100000 --level1_size_bytes 200000",
          check_mini_kv)],

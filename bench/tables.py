@@ -124,6 +124,40 @@ def reads_cpu(result):
                   f"{run['filter_share']:.0%}"] for run in result["cpu"]])
 
 
+def reads_time(result):
+    result = result["time"]
+    before, after = result["device_before"], result["device_after"]
+    yield ("Throughput of RocksDB in which data, index and filter blocks share "
+           "one block cache, as a multiple of that with `rocksdb_bloom:10` in "
+           "the same round: median and quartiles. A direct read of the device "
+           f"takes {number(before['p50_us'])} us before and "
+           f"{number(after['p50_us'])} us after the run (medians; 99th "
+           f"percentiles {number(before['p99_us'])} and "
+           f"{number(after['p99_us'])}).")
+    places = distinct((run["cache"], run["cache_share"], run["threads"])
+                      for run in result["runs"])
+    for place in places:
+        runs = [run for run in result["runs"]
+                if (run["cache"], run["cache_share"], run["threads"]) == place]
+        yield (f"Cache `{place[0]}` of {place[1]:.0%} of the data, "
+               f"{place[2]} threads:")
+        yield pivot(runs, "filter", lambda run: f"`{run['filter']}`",
+                    lambda run: run["workload"], lambda run: run,
+                    lambda run: "{:.2f} ({:.2f}, {:.2f})".format(
+                        run["throughput_ratio"],
+                        *run["throughput_ratio_quartiles"]))
+        yield "99th percentile, microseconds:"
+        yield pivot(runs, "filter", lambda run: f"`{run['filter']}`",
+                    lambda run: run["workload"], lambda run: run["p99_us"])
+        yield ("Blocks read by an operation: data, filter and index; processor "
+               "time in microseconds:")
+        yield pivot(runs, "filter", lambda run: f"`{run['filter']}`",
+                    lambda run: run["workload"], lambda run: run,
+                    lambda run: "{:.3f}, {:.3f}, {:.3f}; {:.1f}".format(
+                        run["data_reads"], run["filter_reads"],
+                        run["index_reads"], run["cpu_us"]))
+
+
 def reads_rows(result):
     yield (f"{result['tree']['rows']:,} rows with {result['tree']['cells']:,} "
            "cells, filters of equal bytes; data-block reads of a get.")
@@ -333,6 +367,7 @@ SECTIONS = {
     "reads_grow": ("Trees that grow", reads_grow),
     "tree_shapes": ("Trees by shape and size", tree_shapes),
     "reads_cpu": ("Processor time of building", reads_cpu),
+    "reads_time": ("Time of gets in one memory", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
     "reads_mini_kv": ("An engine of one's own", reads_mini_kv),
     "filter_bench": ("Filters beside RocksDB's", filter_bench),

@@ -10,7 +10,6 @@
 namespace rowbloom::reads {
 namespace {
 
-constexpr size_t kValueSize = 8;
 constexpr uint64_t kAbsentKeys = uint64_t{1} << 40;
 constexpr uint64_t kMissSeed = 1;
 constexpr uint64_t kKeySeed = 2;
@@ -40,19 +39,23 @@ std::string KeyOf(uint64_t number) {
   return key;
 }
 
-std::string ValueOf(const std::string& key) {
-  return MakeValue(key, kValueSize);
+std::string ValueOf(const std::string& key, size_t size) {
+  std::string value = key;
+  value.resize(size, '.');
+  return value;
 }
 
-KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, rocksdb::Env* env)
+KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, bool shares_memory,
+                 size_t size)
     : shape(tree_shape),
+      value_size(size),
       run_ends(EndsOfRuns(shape)),
       key_count(run_ends.back()),
       zipf(key_count),
       // One shard has one order of use for all blocks.
       cache(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)),
       run_(*run),
-      env_(env) {}
+      shares_memory_(shares_memory) {}
 
 std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
                                      double bits_asked) {
@@ -62,7 +65,7 @@ std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
   options.level_count = static_cast<int>(run_ends.size());
   options.is_universal = shape.kind == TreeKind::kUniversal;
   options.block_cache = cache;
-  options.env = env_;
+  options.shares_memory = shares_memory_;
   auto tree = std::make_unique<Tree>(
       options, MakeKeyPolicy(policy, bits_asked, shape), run_.NewPath(),
       [this](int level, Database* database) { Fill(level, database); },
@@ -102,7 +105,7 @@ void KeyTree::Fill(int level, Database* database) {
   }
   std::sort(keys.begin(), keys.end());
   for (const std::string& key : keys) {
-    database->Put(key, ValueOf(key));
+    database->Put(key, ValueOf(key, value_size));
     run_.progress.Add(1);
   }
 }

@@ -35,12 +35,14 @@ inline constexpr double kMissingShares[] = {1, 0.5, 0};
 
 // 8 bytes that sort as their numbers do.
 std::string KeyOf(uint64_t number);
-std::string ValueOf(const std::string& key);
+// The key, and as many bytes as the value needs beside it.
+std::string ValueOf(const std::string& key, size_t size = sizeof(uint64_t));
 
 class KeyTree {
  public:
-  // `run` and `env` must outlive it. Null: the default Env.
-  KeyTree(const TreeShape& shape, Run* run, rocksdb::Env* env = nullptr);
+  // `run` must outlive it. `shares_memory`: see TreeOptions.
+  KeyTree(const TreeShape& shape, Run* run, bool shares_memory = false,
+          size_t value_size = sizeof(uint64_t));
 
   // Gives the policy this number of bits per key.
   std::unique_ptr<Tree> Build(const std::string& policy, double bits_asked);
@@ -55,6 +57,7 @@ class KeyTree {
   int LevelOf(uint64_t index) const;
 
   const TreeShape shape;
+  const size_t value_size;
   const std::vector<uint64_t> run_ends;  // Where each run's indices end.
   const uint64_t key_count;
   const ZipfSampler zipf;
@@ -67,7 +70,7 @@ class KeyTree {
   void Fill(int level, Database* database);
 
   Run& run_;
-  rocksdb::Env* const env_;
+  const bool shares_memory_;
 };
 
 struct GetMix {

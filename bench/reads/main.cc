@@ -68,7 +68,7 @@ int Main(int argc, char** argv) {
     command->add_option(
         "--directory", o.directory,
         "Where to put the databases (default: a temporary directory)");
-    if (function != MeasureCpu) {
+    if (function != MeasureCpu && function != MeasureTime) {
       command->add_option("--gets", o.gets, "Gets of each kind, at most")
           ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
     }
@@ -97,6 +97,31 @@ int Main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1.0, 24.0));
 
+  CLI::App* time = add("time", MeasureTime,
+                       "Time of gets where data and filters share one cache");
+  time->add_option("--filters", o.policies,
+                   "Policies and their bits per key: compact:10,none")
+      ->delimiter(',');
+  time->add_option("--workloads", o.workloads, "Workloads to measure")
+      ->delimiter(',')
+      ->check(CLI::IsMember(WorkloadNames()));
+  time->add_option("--caches", o.caches, "Kinds of block cache")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"lru", "hyper_clock"}))
+      ->capture_default_str();
+  time->add_option("--cache_shares", o.cache_shares,
+                   "Capacities, as shares of the data")
+      ->delimiter(',')
+      ->check(CLI::Range(0.001, 2.0))
+      ->capture_default_str();
+  time->add_option("--threads", o.threads, "Threads that ask")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  time->add_option("--rounds", o.rounds, "Rounds of all filters in turn")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1000}));
+  time->add_option("--seconds", o.seconds, "Of one filter in one round")
+      ->check(CLI::Range(0.001, 3600.0));
   for (CLI::App* command :
        {add_policies(kKeys, add("keys", MeasureKeys,
                                 "Gets of keys, at 10 bits per key")),
@@ -104,8 +129,7 @@ int Main(int argc, char** argv) {
                                   "Wasted reads by memory, and the reverse")),
         add_policies(
             kCpu, add("cpu", MeasureCpu, "Processor time of building filters")),
-        add_policies(kKeys, add("times", MeasureTimes,
-                                "Latency, where a read takes 100 us"))}) {
+        time}) {
     command->add_option("--keys", o.keys, "Keys of the tree")
         ->check(CLI::Range(uint64_t{10000}, uint64_t{1} << 32));
   }

@@ -37,6 +37,7 @@ enum Command : unsigned {
   kMemory = 4,
   kGrow = 8,
   kCpu = 16,
+  kTime = 32,
 };
 // The names are part of the JSON contract. The order is that of the tables. If
 // `only` is not empty, the other names are left out.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 
 #include "rocksdb/slice.h"
 
@@ -79,15 +78,25 @@ void Answers::Add(bool is_right, std::string_view query, std::string_view key) {
       rocksdb::Slice(key.data(), key.size()).ToString(/*hex=*/true).c_str());
 }
 
+void Answers::AddMany(uint64_t checked, uint64_t wrong,
+                      std::string_view query) {
+  checked_ += checked;
+  wrong_ += wrong;
+  if (wrong == 0) return;
+  std::fprintf(stderr, "\n%llu WRONG ANSWERS: %s\n",
+               static_cast<unsigned long long>(wrong),
+               std::string(query).c_str());
+}
+
 void Latencies::Add(Clock::time_point start, Clock::time_point end) {
   const std::chrono::nanoseconds took = end - start;
   nanoseconds_.push_back(
       static_cast<uint32_t>(std::min<int64_t>(took.count(), UINT32_MAX)));
 }
 
-double Latencies::MeanMicroseconds() const {
-  return std::accumulate(nanoseconds_.begin(), nanoseconds_.end(), 0.0) /
-         (1000 * static_cast<double>(nanoseconds_.size()));
+void Latencies::Add(const Latencies& other) {
+  nanoseconds_.insert(nanoseconds_.end(), other.nanoseconds_.begin(),
+                      other.nanoseconds_.end());
 }
 
 double Latencies::QuantileMicroseconds(double quantile) {

@@ -59,6 +59,8 @@ class Answers {
   // Reports the first few wrong answers on stderr.
   void Add(bool is_right, std::string_view query, std::string_view key);
 
+  void AddMany(uint64_t checked, uint64_t wrong, std::string_view query);
+
   uint64_t checked() const { return checked_; }
   uint64_t wrong() const { return wrong_; }
 
@@ -72,7 +74,7 @@ class Latencies {
   using Clock = std::chrono::steady_clock;
 
   void Add(Clock::time_point start, Clock::time_point end);
-  double MeanMicroseconds() const;
+  void Add(const Latencies& other);
   double QuantileMicroseconds(double quantile);  // Reorders them.
 
  private:
@@ -92,8 +94,15 @@ struct Options {
   std::optional<uint64_t> rows;  // 0: all.
   // rows
   std::vector<double> bits_per_key = {10};
-  // keys, memory, cpu, times
+  // keys, memory, cpu, time
   std::optional<uint64_t> keys;
+  // time
+  std::vector<std::string> workloads;  // Empty: all.
+  std::vector<std::string> caches = {"lru"};
+  std::vector<double> cache_shares = {0.1, 0.02};
+  std::vector<int> threads = {2};
+  std::optional<uint64_t> rounds;
+  std::optional<double> seconds;
   // mini_kv
   std::optional<uint64_t> memtable_size_bytes;
   std::optional<uint64_t> file_size_bytes;
@@ -130,7 +139,8 @@ Json MeasureKeys(Run* run);    // At equal memory.
 Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
 Json MeasureCpu(Run* run);
-Json MeasureTimes(Run* run);
+Json MeasureTime(Run* run);
+std::vector<std::string> WorkloadNames();  // Of MeasureTime().
 Json MeasureMiniKv(Run* run);
 
 }  // namespace rowbloom::reads

@@ -26,8 +26,15 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
   table.filter_policy = policy.filter;
   table.whole_key_filtering = true;
   table.block_size = kBlockSizeBytes;
-  // Indexes and filters live in memory with their open files.
-  table.cache_index_and_filter_blocks = false;
+  // If not, indexes and filters live in memory with their open files.
+  table.cache_index_and_filter_blocks = options.shares_memory;
+  if (options.shares_memory) {
+    table.cache_index_and_filter_blocks_with_high_priority = true;
+    table.pin_top_level_index_and_filter = true;
+    table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    table.partition_filters = true;
+    table.metadata_block_size = kBlockSizeBytes;
+  }
   table.block_cache = options.block_cache != nullptr
                           ? options.block_cache
                           : rocksdb::NewLRUCache(1 << 20);
@@ -36,7 +43,7 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
   rocksdb.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   rocksdb.prefix_extractor = policy.prefix_extractor;
   rocksdb.listeners = policy.listeners;
-  if (options.env != nullptr) rocksdb.env = options.env;
+  rocksdb.use_direct_reads = options.shares_memory;
   rocksdb.max_open_files = -1;
   rocksdb.num_levels = options.level_count + 1;
   if (options.is_universal) {
@@ -147,9 +154,15 @@ void Database::Flush() {
   Check(db_->Flush(rocksdb::FlushOptions()), "flushing " + path_);
 }
 
-void Database::Reopen() {
+void Database::Reopen(std::shared_ptr<rocksdb::Cache> block_cache) {
   Check(db_->Close(), "closing " + path_);
   db_.reset();
+  if (block_cache != nullptr) {
+    auto table =
+        *options_.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    table.block_cache = std::move(block_cache);
+    options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  }
   options_.error_if_exists = false;
   Open();
 }

@@ -71,7 +71,8 @@ class Database {
   void Put(const rocksdb::Slice& key, const rocksdb::Slice& value);
   void Write();  // Writes the last batch.
   void Flush();
-  void Reopen();
+  // Null: the same block cache as before.
+  void Reopen(std::shared_ptr<rocksdb::Cache> block_cache = nullptr);
   // The levels that have files.
   std::vector<Level> ReadLevels() const;
 
@@ -90,7 +91,9 @@ struct TreeOptions {
   // For data blocks alone. Null: a cache that stays empty if gets do not fill
   // it.
   std::shared_ptr<rocksdb::Cache> block_cache;
-  rocksdb::Env* env = nullptr;  // Null: the default. Not owned.
+  // Filters and indexes are in partitions, which share the block cache with the
+  // data, and reads are direct.
+  bool shares_memory = false;
 };
 inline constexpr uint64_t kBlockSizeBytes = 4096;
 inline constexpr uint64_t kFileSizeBytes = 8 << 20;

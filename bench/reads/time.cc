@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// time: what a get costs in RocksDB when data, index and filter blocks share
+// one block cache of fixed size and reads go to the device.
+//
+// The trees of all policies are open at the same time, each with a cache of its
+// own, and are asked in turn in every round. Threads draw their operations in
+// batches, outside the measured time.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bench/program.h"
+#include "bench/split_mix.h"
+#include "key_tree.h"
+#include "policies.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+#include "run.h"
+#include "tree.h"
+
+namespace rowbloom::reads {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kValueSize = 100;
+constexpr size_t kBatch = 2048;
+constexpr double kWarmUpSeconds = 2;
+constexpr int kEntriesPerScan = 10;
+constexpr char kBaseline[] = "rocksdb_bloom:10";
+// rocksdb_bloom:10 and compact:7 have about the same rate.
+constexpr const char* kFilters[] = {
+    "none",
+    kBaseline,
+    "rocksdb_bloom:16",
+    "rocksdb_ribbon:10",
+    "composed_ribbon:10",
+    "compact:7",
+    "compact:10",
+    "compact_budget:10",
+    "compact_budget:8",
+    "compact_budget:6",
+    "compact_budget:4",
+    "compact_budget:2",
+};
+
+enum class Choice {
+  kUniform,
+  kZipf,    // 0.99 over all keys, popular ones anywhere.
+  kLatest,  // Zipf by age, the newest key first.
+  kRanges,  // Key ranges of mixgraph's All_dist.
+};
+
+struct Workload {
+  const char* name;
+  double missing_share;
+  Choice choice;
+  double put_share = 0;
+  bool puts_are_new = false;  // Else puts overwrite.
+  double scan_share = 0;
+};
+// YCSB's workloads, and mixgraph with the numbers of RocksDB's wiki, in a
+// database of which it finds 63% of the keys. Those that write come last. No
+// filter helps `scans`.
+constexpr Workload kWorkloads[] = {
+    {"absent", 1, Choice::kUniform},
+    {"half_absent", 0.5, Choice::kUniform},
+    {"present", 0, Choice::kUniform},
+    {"ycsb_c", 0, Choice::kZipf},
+    {"ycsb_c_5_absent", 0.05, Choice::kZipf},
+    {"ycsb_c_50_absent", 0.5, Choice::kZipf},
+    {"ycsb_c_95_absent", 0.95, Choice::kZipf},
+    {"scans", 0, Choice::kUniform, 0, false, 1},
+    {"ycsb_b", 0, Choice::kZipf, 0.05},
+    {"ycsb_d", 0, Choice::kLatest, 0.05, true},
+    {"ycsb_f", 0, Choice::kZipf, 0.5},
+    {"mixgraph", 0.37, Choice::kRanges, 0.14, false, 0.01},
+};
+
+// Draws key ranges as mixgraph does: range i of 30, in random order, has a
+// weight of two exponential terms. Within a range a power law chooses the key.
+class RangeSampler {
+ public:
+  RangeSampler() {
+    constexpr double kA = 14.18, kB = -2.917, kC = 0.0164, kD = -0.08082;
+    double sum = 0;
+    for (int i = 0; i < kRanges; ++i) {
+      weights_.push_back(kA * std::exp(kB * (i + 1)) +
+                         kC * std::exp(kD * (i + 1)));
+      sum += weights_.back();
+    }
+    for (double& weight : weights_) weight /= sum;
+    // A fixed shuffle.
+    for (size_t i = kRanges - 1; i > 0; --i) {
+      std::swap(weights_[i], weights_[bench::SplitMix(i) % (i + 1)]);
+    }
+    std::partial_sum(weights_.begin(), weights_.end(), weights_.begin());
+  }
+
+  // A position among sorted keys, 0 to 1.
+  double Position(double range_draw, double key_draw) const {
+    constexpr double kKeyA = 0.002312, kKeyB = 0.3467;
+    const auto at =
+        std::upper_bound(weights_.begin(), weights_.end() - 1, range_draw);
+    const auto seed =
+        static_cast<uint64_t>(std::ceil(std::pow(key_draw / kKeyA, 1 / kKeyB)));
+    const double in_range =
+        std::ldexp(static_cast<double>(bench::SplitMix(seed)), -64);
+    return (static_cast<double>(at - weights_.begin()) + in_range) / kRanges;
+  }
+
+ private:
+  static constexpr int kRanges = 30;
+  std::vector<double> weights_;  // Cumulative.
+};
+
+struct Operation {
+  enum Kind { kGet, kPut, kUpdate, kScan };
+  Kind kind = kGet;
+  bool is_present = false;
+  std::string key;
+};
+
+// Draws one thread's operations on one tree.
+class Operations {
+ public:
+  Operations(const KeyTree& keys, const std::vector<uint64_t>& sorted,
+             uint64_t seed)
+      : keys_(keys), sorted_(sorted), state_(Scramble(seed, 0)) {}
+
+  std::vector<Operation> Batch(const Workload& workload) {
+    std::vector<Operation> batch(kBatch);
+    for (Operation& operation : batch) operation = Next(workload);
+    return batch;
+  }
+
+ private:
+  double Share() {
+    return std::ldexp(static_cast<double>(bench::NextSplitMix(&state_)), -64);
+  }
+
+  Operation Next(const Workload& w) {
+    const double kind = Share();
+    if (kind < w.put_share && w.puts_are_new) {
+      return {Operation::kPut, false, NewKey(new_keys_++)};
+    }
+    if (kind < w.put_share) return {Operation::kUpdate, true, Present(w)};
+    if (kind < w.put_share + w.scan_share) {
+      return {Operation::kScan, true, Present(w)};
+    }
+    if (Share() >= w.missing_share) return {Operation::kGet, true, Present(w)};
+    return {Operation::kGet, false, Absent(w)};
+  }
+
+  std::string Present(const Workload& w) {
+    const uint64_t random = bench::NextSplitMix(&state_);
+    switch (w.choice) {
+      case Choice::kUniform:
+        return keys_.Key(random % keys_.key_count);
+      case Choice::kZipf:
+        return keys_.Key(bench::SplitMix(keys_.zipf.Rank(random)) %
+                         keys_.key_count);
+      case Choice::kLatest: {
+        // Older than this thread's new keys are those of the newest run.
+        const uint64_t age = keys_.zipf.Rank(random);
+        return age < new_keys_ ? NewKey(new_keys_ - 1 - age)
+                               : keys_.Key(age - new_keys_);
+      }
+      case Choice::kRanges:
+        break;
+    }
+    const double position = ranges_.Position(Share(), Share());
+    return KeyOf(sorted_[static_cast<size_t>(
+        position * static_cast<double>(sorted_.size()))]);
+  }
+
+  std::string Absent(const Workload& w) {
+    const uint64_t random = bench::NextSplitMix(&state_);
+    if (w.choice == Choice::kZipf) {
+      return keys_.AbsentKey(keys_.zipf.Rank(random));
+    }
+    if (w.choice != Choice::kRanges) return keys_.AbsentKey(random >> 24);
+    // Beside a present key; 2^-40 of these keys are present.
+    const double position = ranges_.Position(Share(), Share());
+    return KeyOf(sorted_[static_cast<size_t>(
+                     position * static_cast<double>(sorted_.size()))] +
+                 1);
+  }
+
+  // A bijection, so that no other key is this one.
+  std::string NewKey(uint64_t number) const {
+    return KeyOf(bench::SplitMix((uint64_t{1} << 60) + number));
+  }
+
+  const KeyTree& keys_;
+  const std::vector<uint64_t>& sorted_;
+  const RangeSampler ranges_;
+  uint64_t state_;
+  uint64_t new_keys_ = 0;
+};
+
+double ThreadCpuSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// What one thread, or all, did in one round.
+struct Sample {
+  double operations = 0;
+  double operations_per_second = 0;
+  double cpu_seconds = 0;
+  double data_reads = 0, index_reads = 0, filter_reads = 0, read_bytes = 0;
+  double data_hits = 0, index_hits = 0, filter_hits = 0;
+  uint64_t wrong = 0;
+  Latencies latencies;
+
+  void Add(const Sample& other) {
+    operations += other.operations;
+    operations_per_second += other.operations_per_second;
+    cpu_seconds += other.cpu_seconds;
+    data_reads += other.data_reads;
+    index_reads += other.index_reads;
+    filter_reads += other.filter_reads;
+    read_bytes += other.read_bytes;
+    data_hits += other.data_hits;
+    index_hits += other.index_hits;
+    filter_hits += other.filter_hits;
+    wrong += other.wrong;
+    latencies.Add(other.latencies);
+  }
+};
+
+bool Do(const Operation& operation, rocksdb::DB* db) {
+  rocksdb::WriteOptions write;
+  write.disableWAL = true;
+  switch (operation.kind) {
+    case Operation::kPut:
+      return db->Put(write, operation.key, ValueOf(operation.key, kValueSize))
+          .ok();
+    case Operation::kScan: {
+      const std::unique_ptr<rocksdb::Iterator> it(
+          db->NewIterator(rocksdb::ReadOptions()));
+      it->Seek(operation.key);
+      const bool is_right = it->Valid() && it->key() == operation.key;
+      for (int i = 1; i < kEntriesPerScan && it->Valid(); ++i) it->Next();
+      return is_right && it->status().ok();
+    }
+    case Operation::kGet:
+    case Operation::kUpdate:
+      break;
+  }
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status status = db->Get(
+      rocksdb::ReadOptions(), db->DefaultColumnFamily(), operation.key, &value);
+  const bool is_right = operation.is_present
+                            ? status.ok() && value.starts_with(operation.key)
+                            : status.IsNotFound();
+  if (operation.kind == Operation::kGet) return is_right;
+  return is_right &&
+         db->Put(write, operation.key, ValueOf(operation.key, kValueSize)).ok();
+}
+
+// Works for `seconds`, or until `most_reads` data blocks were read.
+Sample Work(const Workload& workload, rocksdb::DB* db, double seconds,
+            uint64_t most_reads, Operations* operations) {
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+  perf.Reset();
+  Sample sample;
+  std::chrono::nanoseconds took(0);
+  while (took < std::chrono::duration<double>(seconds) &&
+         DataReads() < most_reads) {
+    const std::vector<Operation> batch = operations->Batch(workload);
+    const double cpu = ThreadCpuSeconds();
+    const Clock::time_point begin = Clock::now();
+    Clock::time_point start = begin;
+    for (const Operation& operation : batch) {
+      sample.wrong += !Do(operation, db);
+      const Clock::time_point end = Clock::now();
+      sample.latencies.Add(start, end);
+      start = end;
+    }
+    took += start - begin;
+    sample.cpu_seconds += ThreadCpuSeconds() - cpu;
+    sample.operations += static_cast<double>(batch.size());
+  }
+  sample.operations_per_second =
+      sample.operations / std::chrono::duration<double>(took).count();
+  const auto count = [](uint64_t n) { return static_cast<double>(n); };
+  sample.data_reads = count(DataReads());
+  sample.index_reads = count(perf.index_block_read_count);
+  sample.filter_reads = count(perf.filter_block_read_count);
+  sample.read_bytes = count(perf.block_read_byte);
+  sample.index_hits = count(perf.block_cache_index_hit_count);
+  sample.filter_hits = count(perf.block_cache_filter_hit_count);
+  sample.data_hits = count(perf.block_cache_hit_count) - sample.index_hits -
+                     sample.filter_hits;
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  return sample;
+}
+
+Sample WorkInThreads(const Workload& workload, rocksdb::DB* db, double seconds,
+                     uint64_t most_reads,
+                     std::vector<std::unique_ptr<Operations>>* operations,
+                     int thread_count) {
+  std::vector<Sample> samples(thread_count);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < thread_count; ++i) {
+    threads.emplace_back([&, i] {
+      samples[i] = Work(workload, db, seconds,
+                        most_reads / static_cast<uint64_t>(thread_count),
+                        (*operations)[i].get());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Sample all;
+  for (const Sample& sample : samples) all.Add(sample);
+  return all;
+}
+
+double Quantile(std::vector<double> values, double quantile) {
+  std::sort(values.begin(), values.end());
+  const double at = quantile * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] +
+         (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+// The policy of a text like "compact:10", and its bits.
+std::pair<std::string, double> ParseFilter(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const auto names = PolicyNames(kTime);
+  if (std::count(names.begin(), names.end(), name) == 0) {
+    throw bench::UsageError("--filters: unknown policy " + name);
+  }
+  double bits = 0;
+  if (colon != std::string::npos) {
+    try {
+      bits = std::stod(text.substr(colon + 1));
+    } catch (const std::logic_error&) {
+      throw bench::UsageError("--filters: " + text + " has no number of bits");
+    }
+  }
+  return {name, bits};
+}
+
+struct Contestant {
+  std::string name;
+  std::unique_ptr<Tree> tree;
+  std::vector<std::unique_ptr<Operations>> operations;  // One for each thread.
+};
+
+std::shared_ptr<rocksdb::Cache> NewCache(const std::string& kind,
+                                         size_t capacity_bytes) {
+  constexpr int kDefaultShards = -1;
+  constexpr double kHighPriorityShare = 0.5;
+  if (kind == "lru") {
+    return rocksdb::NewLRUCache(capacity_bytes, kDefaultShards,
+                                /*strict_capacity_limit=*/false,
+                                kHighPriorityShare);
+  }
+  return rocksdb::HyperClockCacheOptions(capacity_bytes, kBlockSizeBytes)
+      .MakeSharedCache();
+}
+
+// Microseconds of direct reads of 4096 bytes, anywhere in one file.
+Json MeasureDevice(const std::string& path) {
+  constexpr size_t kReads = 3000;
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+  if (fd < 0) throw std::runtime_error("opening " + path + " for direct reads");
+  const auto blocks =
+      static_cast<uint64_t>(lseek(fd, 0, SEEK_END)) / kBlockSizeBytes;
+  struct alignas(kBlockSizeBytes) Block {
+    char bytes[kBlockSizeBytes];
+  };
+  const auto block = std::make_unique<Block>();
+  Latencies latencies;
+  uint64_t state = 1;
+  for (size_t i = 0; i < kReads; ++i) {
+    const auto offset = static_cast<off_t>(bench::NextSplitMix(&state) %
+                                           blocks * kBlockSizeBytes);
+    const Clock::time_point start = Clock::now();
+    if (pread(fd, block->bytes, kBlockSizeBytes, offset) !=
+        static_cast<ssize_t>(kBlockSizeBytes)) {
+      close(fd);
+      throw std::runtime_error("reading " + path + " directly");
+    }
+    latencies.Add(start, Clock::now());
+  }
+  close(fd);
+  return {{"p50_us", latencies.QuantileMicroseconds(0.5)},
+          {"p99_us", latencies.QuantileMicroseconds(0.99)}};
+}
+
+std::string AnySstOf(rocksdb::DB* db) {
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db->GetLiveFilesMetaData(&files);
+  const auto largest = std::max_element(
+      files.begin(), files.end(),
+      [](const auto& a, const auto& b) { return a.size < b.size; });
+  return largest->db_path + largest->name;
+}
+
+Json SampleJson(Sample* sample) {
+  const auto per_get = [&](double count) { return count / sample->operations; };
+  const auto rate = [](double hits, double reads) -> Json {
+    if (hits + reads == 0) return nullptr;
+    return hits / (hits + reads);
+  };
+  return {{"operations_per_second", sample->operations_per_second},
+          {"p50_us", sample->latencies.QuantileMicroseconds(0.5)},
+          {"p99_us", sample->latencies.QuantileMicroseconds(0.99)},
+          {"p999_us", sample->latencies.QuantileMicroseconds(0.999)},
+          {"cpu_us", 1e6 * per_get(sample->cpu_seconds)},
+          {"data_reads", per_get(sample->data_reads)},
+          {"index_reads", per_get(sample->index_reads)},
+          {"filter_reads", per_get(sample->filter_reads)},
+          {"read_bytes", per_get(sample->read_bytes)},
+          {"data_hit_rate", rate(sample->data_hits, sample->data_reads)},
+          {"index_hit_rate", rate(sample->index_hits, sample->index_reads)},
+          {"filter_hit_rate", rate(sample->filter_hits, sample->filter_reads)}};
+}
+
+// The medians of all numbers of the rounds, and the quartiles of the first two
+// that a chart shows.
+Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
+  Json summary = Json::object();
+  const auto values_of = [&](const std::vector<Json>& all, const char* name) {
+    std::vector<double> values;
+    for (const Json& round : all) {
+      if (!round[name].is_null()) values.push_back(round[name].get<double>());
+    }
+    return values;
+  };
+  for (const auto& [name, value] : rounds.front().items()) {
+    const std::vector<double> values = values_of(rounds, name.c_str());
+    summary[name] = values.empty() ? Json() : Json(Quantile(values, 0.5));
+  }
+  const auto add_quartiles = [&](const char* name,
+                                 const std::vector<double>& values) {
+    summary[std::string(name) + "_quartiles"] = {Quantile(values, 0.25),
+                                                 Quantile(values, 0.75)};
+    Json& all = summary[std::string(name) + "_rounds"];
+    for (const double value : values) {
+      all.push_back(std::stod(Number(value, "%.4g")));
+    }
+  };
+  add_quartiles("p99_us", values_of(rounds, "p99_us"));
+  std::vector<double> ratios = values_of(rounds, "operations_per_second");
+  const auto baseline = values_of(base, "operations_per_second");
+  for (size_t i = 0; i < ratios.size() && i < baseline.size(); ++i) {
+    ratios[i] /= baseline[i];
+  }
+  add_quartiles("throughput_ratio", ratios);
+  summary["throughput_ratio"] = Quantile(ratios, 0.5);
+  return summary;
+}
+
+void PrintRuns(const std::string& title, const Json& runs) {
+  Table table({"filter", "bits", "ops/s", "ratio", "quartiles", "p50 us",
+               "p99 us", "p99.9 us", "cpu us", "data", "filter", "index",
+               "filter hits"});
+  for (const Json& run : runs) {
+    table.Add(
+        {Text(run["filter"]), Number(run["bits_per_key"], "%.2f"),
+         Number(run["operations_per_second"], "%.0f"),
+         Number(run["throughput_ratio"], "%.2f"),
+         Joined(run["throughput_ratio_quartiles"], "%.2f"),
+         Number(run["p50_us"], "%.1f"), Number(run["p99_us"], "%.0f"),
+         Number(run["p999_us"], "%.0f"), Number(run["cpu_us"], "%.2f"),
+         Number(run["data_reads"], "%.4f"), Number(run["filter_reads"], "%.4f"),
+         Number(run["index_reads"], "%.4f"), Percent(run["filter_hit_rate"])});
+  }
+  table.Print(title);
+}
+
+struct Case {
+  const Workload* workload;
+  std::string cache;
+  double cache_share;
+  int threads;
+};
+
+Json MeasureCase(const Case& c, std::vector<Contestant>* contestants,
+                 Run* run) {
+  const uint64_t rounds = run->options.Or(run->options.rounds, 1, 10);
+  const double seconds =
+      run->options.seconds.value_or(run->options.quick ? 0.02 : 0.5);
+  const auto data_bytes =
+      static_cast<double>(contestants->front().tree->all.data_bytes);
+  const auto capacity = static_cast<size_t>(c.cache_share * data_bytes);
+  const std::string title = std::string(c.workload->name) + ", " + c.cache +
+                            " of " +
+                            Number(100 * c.cache_share, "%g%% of the data, ") +
+                            std::to_string(c.threads) + " threads";
+  run->progress.Begin(title, (rounds + 1) * contestants->size());
+  for (Contestant& contestant : *contestants) {
+    contestant.tree->database.Reopen(NewCache(c.cache, capacity));
+    WorkInThreads(*c.workload, contestant.tree->db(),
+                  run->options.quick ? seconds : kWarmUpSeconds,
+                  2 * capacity / kBlockSizeBytes, &contestant.operations,
+                  c.threads);
+    run->progress.Add(1);
+  }
+  std::vector<std::vector<Json>> samples(contestants->size());
+  size_t baseline = 0;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < contestants->size(); ++i) {
+      Contestant& contestant = (*contestants)[i];
+      if (contestant.name == kBaseline) baseline = i;
+      Sample sample =
+          WorkInThreads(*c.workload, contestant.tree->db(), seconds,
+                        ~uint64_t{0}, &contestant.operations, c.threads);
+      run->answers.AddMany(static_cast<uint64_t>(sample.operations),
+                           sample.wrong, c.workload->name);
+      samples[i].push_back(SampleJson(&sample));
+      run->progress.Add(1);
+    }
+  }
+  run->progress.End();
+  Json runs = Json::array();
+  for (size_t i = 0; i < contestants->size(); ++i) {
+    const Contestant& contestant = (*contestants)[i];
+    Json json = {{"workload", c.workload->name},
+                 {"cache", c.cache},
+                 {"cache_share", c.cache_share},
+                 {"threads", c.threads},
+                 {"filter", contestant.name},
+                 {"bits_per_key", contestant.tree->all.BitsPerKey()}};
+    json.update(Summary(samples[i], samples[baseline]));
+    runs.push_back(std::move(json));
+  }
+  PrintRuns(title, runs);
+  return runs;
+}
+
+std::vector<Case> CasesOf(const Options& options) {
+  std::vector<Case> cases;
+  for (const Workload& workload : kWorkloads) {
+    const auto& only = options.workloads;
+    if (!only.empty() &&
+        std::count(only.begin(), only.end(), workload.name) == 0) {
+      continue;
+    }
+    for (const std::string& cache : options.caches) {
+      for (const double share : options.cache_shares) {
+        for (const int threads : options.threads) {
+          cases.push_back({&workload, cache, share, threads});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::vector<std::string> WorkloadNames() {
+  std::vector<std::string> names;
+  for (const Workload& workload : kWorkloads) names.emplace_back(workload.name);
+  return names;
+}
+
+Json MeasureTime(Run* run) {
+  const Options& options = run->options;
+  TreeShape shape;
+  shape.key_count = options.Or(options.keys, 40000, 4000000);
+  KeyTree keys(shape, run, /*shares_memory=*/true, kValueSize);
+  std::vector<uint64_t> sorted(keys.key_count);
+  for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = bench::SplitMix(i);
+  std::sort(sorted.begin(), sorted.end());
+
+  std::vector<std::string> filters = options.policies;
+  if (filters.empty()) {
+    filters.assign(std::begin(kFilters), std::end(kFilters));
+  }
+  const int most_threads =
+      *std::max_element(options.threads.begin(), options.threads.end());
+  std::vector<Contestant> contestants;
+  for (const std::string& filter : filters) {
+    const auto [policy, bits] = ParseFilter(filter);
+    Contestant& contestant = contestants.emplace_back();
+    contestant.name = filter;
+    contestant.tree = keys.Build(policy, bits);
+    for (int i = 0; i < most_threads; ++i) {
+      contestant.operations.push_back(
+          std::make_unique<Operations>(keys, sorted, static_cast<uint64_t>(i)));
+    }
+  }
+  PrintLevels("The tree, the same for every filter", keys.levels);
+  const std::string sst = AnySstOf(contestants.front().tree->db());
+  Json result = {{"levels", keys.levels},
+                 {"value_size_bytes", kValueSize},
+                 {"device_before", MeasureDevice(sst)}};
+  std::string table_options;
+  Check(rocksdb::GetStringFromColumnFamilyOptions(
+            &table_options, contestants.front().tree->database.options()),
+        "printing options");
+  result["options"] = table_options;
+  for (const Case& c : CasesOf(options)) {
+    for (Json& one : MeasureCase(c, &contestants, run)) {
+      result["runs"].push_back(std::move(one));
+    }
+  }
+  result["device_after"] = MeasureDevice(sst);
+  return {{"time", std::move(result)}};
+}
+
+}  // namespace rowbloom::reads
