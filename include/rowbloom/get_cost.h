@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The expected reads and microseconds of a get where data blocks, index
+// partitions and filter partitions share one block cache, and the bits per key
+// that make a get cheapest.
+//
+//   TotalMemoryOptions options;
+//   options.get.cache_bytes = uint64_t{4} << 30;
+//   options.get.entry_bytes = 120;
+//   auto plan = PlanTotalMemory(cost, *RunsOf(shape), options);
+//   plan->filters.bits_per_key;                // What memory wants
+//   plan->cost.total_us;                       // Of a get, expected
+//
+// The modeled engine is RocksDB with partitioned filters, partitioned indexes
+// and cache_index_and_filter_blocks. A get asks the runs from the newest to the
+// one that has its key: in each of them one filter partition and, if the filter
+// says maybe, one index partition and one data block. Top-level indexes are
+// pinned. A run without a filter asks for the index and the data only.
+//
+// A cached block stays until gets have asked for other blocks for a time T, its
+// life (H. Che, Y. Tung, Z. Wang, Hierarchical Web Caching Systems, 2002). A
+// block that is asked for a times per get is cached with probability
+//
+//   1 - exp(-a T)
+//
+// and T follows from the capacity: the expected size of all cached blocks is
+// the size of the cache. RocksDB's LRUCache has two lives, of its high-priority
+// pool and of the rest (docs/memory_budget.md has the equations). How often a
+// block is asked for follows from the popularity of its keys, 1 / rank^e, at
+// random places in the tree.
+//
+// Arithmetic only: no I/O, no clock, no randomness; PlanTotalMemory() takes
+// about a second. Microseconds are "us", sizes are bytes, and all counts are
+// for each get. Values: any thread, one at a time.
+
+#ifndef ROWBLOOM_GET_COST_H_
+#define ROWBLOOM_GET_COST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/export.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
+
+namespace ROWBLOOM_EXPORT rowbloom {
+
+struct GetCostOptions {
+  // The block cache. 0: no block is cached.
+  uint64_t cache_bytes = uint64_t{1} << 30;
+  // high_pri_pool_ratio of RocksDB's LRUCache, whose high-priority pool takes
+  // index and filter partitions, and data blocks from their second use on.
+  // 0: one LRU list for all blocks. 0 to 1.
+  double high_priority_share = 0.5;
+  // Key and value, in a data block as the cache has it: uncompressed.
+  double entry_bytes = 120;
+  // At most entry_bytes. An index entry is 12 bytes longer: its handle takes 6,
+  // its restart point 4, and 2 are lengths (RocksDB's block_builder.cc, with
+  // index_block_restart_interval 1).
+  double key_bytes = 20;
+  double data_block_bytes = 4096;
+  double metadata_block_bytes = 4096;
+  // The cache's own bytes for each block: its handle, its key, the object that
+  // parses the block.
+  double block_overhead_bytes = 150;
+  // If false, a filter partition ends where the index partition does, as in
+  // RocksDB before decouple_partitioned_filters: the smaller one decides.
+  bool decoupled_partitions = false;
+  // Share of gets whose key is nowhere in the tree. 0 to 1.
+  double missing_share = 0.5;
+  // The key of rank r is asked for in proportion to 1 / r^zipf_exponent. There
+  // are as many absent keys as present ones, of the same popularity. 0: all
+  // keys are asked for equally often. 0 to kMaxZipfExponent.
+  double zipf_exponent = 0;
+  static constexpr double kMaxZipfExponent = 4;
+
+  // Read of one block from the device.
+  double read_us = 100;
+  // CPU time: a get without any block; a search in a filter partition, with its
+  // lookup in the cache; a search in an index partition or data block, with its
+  // lookup; and what a read adds: the system call, checksum, decompression and
+  // insertion.
+  double get_cpu_us = 1;
+  double filter_cpu_us = 0.3;
+  double search_cpu_us = 0.7;
+  double read_cpu_us = 5;
+};
+
+// The blocks of one kind.
+struct BlockUse {
+  double bytes = 0;  // The size of all blocks, block_overhead_bytes included.
+  double asks = 0;   // How many of them a get asks the cache for, expected.
+  double reads = 0;  // How many of those the cache does not have.
+  // The probability that the cache does not have a block that is chosen
+  // without regard to its popularity.
+  double miss_share = 1;
+
+  // 1 if no get asks.
+  double hit_rate() const { return asks > 0 ? 1 - reads / asks : 1; }
+};
+
+struct RunGetCost {
+  BlockUse data;
+  BlockUse filter;
+  BlockUse index;
+};
+
+struct GetCost {
+  BlockUse data;
+  BlockUse filter;
+  BlockUse index;
+  std::vector<RunGetCost> runs;  // In the order of the argument.
+  double cpu_us = 0;
+  double total_us = 0;  // CPU and reads.
+
+  double reads() const { return data.reads + filter.reads + index.reads; }
+};
+
+// `runs`: the newest first. `filters`: the setting of each run; 0 bits mean no
+// filter. Uses key_count and absent_asks of a run; its block_miss_share follows
+// from the cache. InvalidArgument for values out of range.
+absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
+                                        absl::Span<const FilterSetting> filters,
+                                        const GetCostOptions& options);
+
+struct TotalMemoryOptions {
+  GetCostOptions get;
+  // How bits are spread over the runs. kHitsOnly is for gets that never miss.
+  BudgetMode mode = BudgetMode::kBalanced;
+  // The limit for each filter.
+  double max_bits_per_key = 24;
+  // The averages that are tried are 0, step_bits, 2 step_bits, ... up to
+  // max_bits_per_key. At least kMinStepBits.
+  double step_bits = 0.5;
+  static constexpr double kMinStepBits = 0.01;
+};
+
+struct TotalMemoryPlan {
+  // A run without a filter has 0 bits: no filter is a possible plan, too.
+  // wasted_reads are the expected data reads of false positives.
+  FilterBudgetPlan filters;
+  GetCost cost;
+};
+
+// All plans of the sweep, with rising memory. PlanFilterBudget() spreads the
+// bits of each by the price of a false positive in each run: the CPU time, and
+// the reads that the cache does not save.
+absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options);
+
+// The plan of the sweep with the fewest microseconds.
+absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_GET_COST_H_
