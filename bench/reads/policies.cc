@@ -242,6 +242,8 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
   return policy;
 }
 
+std::string FilterOf(const std::string& name) { return Find(name).filter; }
+
 double LeastWastedReads(const std::string& name, const TreeShape& shape,
                         double bits_per_key, double missing_share) {
   return Plan(Find(name).filter, shape, bits_per_key, missing_share)

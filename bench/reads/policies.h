@@ -62,6 +62,9 @@ Policy MakeRowPolicy(const std::string& name, double bits_per_key);
 Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
                      const TreeShape& shape);
 
+// FilterCost::OfName() of the policy's filters; empty for kNone.
+std::string FilterOf(const std::string& name);
+
 // The fewest reads that filters of this kind can waste in a get, with so much
 // memory in all (PlanFilterBudget).
 double LeastWastedReads(const std::string& name, const TreeShape& shape,

@@ -30,6 +30,8 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/get_cost.h"
 #include "run.h"
 #include "tree.h"
 
@@ -42,6 +44,9 @@ constexpr size_t kValueSize = 100;
 constexpr size_t kBatch = 2048;
 constexpr double kWarmUpSeconds = 2;
 constexpr int kEntriesPerScan = 10;
+constexpr double kHighPriorityShare = 0.5;
+// A filter partition has some 4 KiB.
+constexpr uint64_t kKeysPerPartition = 3000;
 constexpr char kBaseline[] = "rocksdb_bloom:10";
 // rocksdb_bloom:10 and compact:7 have about the same rate.
 constexpr const char* kFilters[] = {
@@ -52,6 +57,7 @@ constexpr const char* kFilters[] = {
     "composed_ribbon:10",
     "compact:7",
     "compact:10",
+    "compact_budget:14",
     "compact_budget:10",
     "compact_budget:8",
     "compact_budget:6",
@@ -372,7 +378,6 @@ struct Contestant {
 std::shared_ptr<rocksdb::Cache> NewCache(const std::string& kind,
                                          size_t capacity_bytes) {
   constexpr int kDefaultShards = -1;
-  constexpr double kHighPriorityShare = 0.5;
   if (kind == "lru") {
     return rocksdb::NewLRUCache(capacity_bytes, kDefaultShards,
                                 /*strict_capacity_limit=*/false,
@@ -478,7 +483,7 @@ Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
 void PrintRuns(const std::string& title, const Json& runs) {
   Table table({"filter", "bits", "ops/s", "ratio", "quartiles", "p50 us",
                "p99 us", "p99.9 us", "cpu us", "data", "filter", "index",
-               "filter hits"});
+               "model: data, filter, index"});
   for (const Json& run : runs) {
     table.Add(
         {Text(run["filter"]), Number(run["bits_per_key"], "%.2f"),
@@ -488,9 +493,20 @@ void PrintRuns(const std::string& title, const Json& runs) {
          Number(run["p50_us"], "%.1f"), Number(run["p99_us"], "%.0f"),
          Number(run["p999_us"], "%.0f"), Number(run["cpu_us"], "%.2f"),
          Number(run["data_reads"], "%.4f"), Number(run["filter_reads"], "%.4f"),
-         Number(run["index_reads"], "%.4f"), Percent(run["filter_hit_rate"])});
+         Number(run["index_reads"], "%.4f"),
+         run.contains("model")
+             ? Joined({run["model"]["data_reads"], run["model"]["filter_reads"],
+                       run["model"]["index_reads"]},
+                      "%.4f")
+             : "-"});
   }
   table.Print(title);
+}
+
+FilterCost PartitionCostOf(const std::string& filter) {
+  if (filter == kBloom) return FilterCost::OfRocksDbBloom();
+  if (filter == kRibbon) return FilterCost::OfRocksDbRibbon(kKeysPerPartition);
+  return OrThrow(FilterCost::OfFamily(filter, kKeysPerPartition));
 }
 
 struct Case {
@@ -500,8 +516,69 @@ struct Case {
   int threads;
 };
 
-Json MeasureCase(const Case& c, std::vector<Contestant>* contestants,
-                 Run* run) {
+// rowbloom's model (get_cost.h) knows gets of uniform and of Zipf's keys.
+bool HasModel(const Workload& workload) {
+  return workload.put_share + workload.scan_share == 0 &&
+         (workload.choice == Choice::kUniform ||
+          workload.choice == Choice::kZipf);
+}
+
+GetCostOptions ModelOptions(const Case& c, size_t capacity_bytes,
+                            double read_us) {
+  GetCostOptions options;
+  options.cache_bytes = capacity_bytes;
+  options.high_priority_share = c.cache == "lru" ? kHighPriorityShare : 0;
+  options.key_bytes = sizeof(uint64_t);
+  // RocksDB stores 3 lengths and 8 bytes of sequence number and type.
+  options.entry_bytes = sizeof(uint64_t) + kValueSize + 11;
+  options.missing_share = c.workload->missing_share;
+  options.zipf_exponent = c.workload->choice == Choice::kZipf ? 0.99 : 0;
+  options.read_us = read_us;
+  return options;
+}
+
+Json CostJson(const GetCost& cost) {
+  return {{"data_reads", cost.data.reads},
+          {"index_reads", cost.index.reads},
+          {"filter_reads", cost.filter.reads},
+          {"total_us", cost.total_us}};
+}
+
+// The model's reads with the filters that the tree has.
+Json ModelOf(const Tree& tree, const std::string& policy,
+             const std::vector<TreeRun>& runs, const GetCostOptions& options) {
+  std::vector<FilterSetting> settings;
+  for (const Level& level : tree.levels) {
+    FilterSetting setting;
+    if (level.filter_bytes > 0) {
+      setting = PartitionCostOf(FilterOf(policy)).ForBits(level.BitsPerKey());
+      setting.bits_per_key = level.BitsPerKey();
+    }
+    settings.push_back(setting);
+  }
+  return CostJson(OrThrow(ExpectedGetCost(runs, settings, options)));
+}
+
+// The bits per key that the model chooses.
+Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
+                 const GetCostOptions& get) {
+  TotalMemoryOptions options;
+  options.get = get;
+  const TotalMemoryPlan plan =
+      OrThrow(PlanTotalMemory(PartitionCostOf("compact"), runs, options));
+  std::printf("\nThe model chooses %.2f bits per key.\n",
+              plan.filters.bits_per_key);
+  return {{"workload", c.workload->name},
+          {"cache", c.cache},
+          {"cache_share", c.cache_share},
+          {"threads", c.threads},
+          {"bits_per_key", plan.filters.bits_per_key},
+          {"cost", CostJson(plan.cost)}};
+}
+
+Json MeasureCase(const Case& c, const std::vector<TreeRun>& tree_runs,
+                 double read_us, std::vector<Contestant>* contestants,
+                 Json* model_choices, Run* run) {
   const uint64_t rounds = run->options.Or(run->options.rounds, 1, 10);
   const double seconds =
       run->options.seconds.value_or(run->options.quick ? 0.02 : 0.5);
@@ -538,6 +615,7 @@ Json MeasureCase(const Case& c, std::vector<Contestant>* contestants,
   }
   run->progress.End();
   Json runs = Json::array();
+  const GetCostOptions model = ModelOptions(c, capacity, read_us);
   for (size_t i = 0; i < contestants->size(); ++i) {
     const Contestant& contestant = (*contestants)[i];
     Json json = {{"workload", c.workload->name},
@@ -547,9 +625,17 @@ Json MeasureCase(const Case& c, std::vector<Contestant>* contestants,
                  {"filter", contestant.name},
                  {"bits_per_key", contestant.tree->all.BitsPerKey()}};
     json.update(Summary(samples[i], samples[baseline]));
+    if (HasModel(*c.workload)) {
+      json["model"] =
+          ModelOf(*contestant.tree, ParseFilter(contestant.name).first,
+                  tree_runs, model);
+    }
     runs.push_back(std::move(json));
   }
   PrintRuns(title, runs);
+  if (HasModel(*c.workload)) {
+    model_choices->push_back(ModelChoice(c, tree_runs, model));
+  }
   return runs;
 }
 
@@ -616,8 +702,11 @@ Json MeasureTime(Run* run) {
             &table_options, contestants.front().tree->database.options()),
         "printing options");
   result["options"] = table_options;
+  const auto tree_runs = OrThrow(RunsOf(shape));
+  const double read_us = result["device_before"]["p50_us"];
   for (const Case& c : CasesOf(options)) {
-    for (Json& one : MeasureCase(c, &contestants, run)) {
+    for (Json& one : MeasureCase(c, tree_runs, read_us, &contestants,
+                                 &result["model_choices"], run)) {
       result["runs"].push_back(std::move(one));
     }
   }
