@@ -10,7 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_mix.h"
-#include "testing/cut_filter.h"
+#include "testing/filters.h"
 #include "testing/keys.h"
 
 namespace rowbloom::filter {
@@ -18,23 +18,17 @@ namespace {
 
 using testing::Random;
 using testing::RandomDigests;
+using testing::ViewOf;
 
-EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
-                    Kernel kernel = Kernel::kBest) {
-  const auto builder = kCompactFamily.new_builder(bits_per_key, kernel);
-  for (const KeyDigest digest : digests) builder->Add(digest);
-  return builder->Finish();
+EncodedFilter Build(double bits_per_key,
+                    const std::vector<KeyDigest>& digests) {
+  return testing::BuildFilter(FilterSpec::BitsPerKey("compact", bits_per_key),
+                              digests);
 }
 
 // Returns the bits per key of this many whole planes.
 double BitsOfPlanes(int planes) {
   return BitsPerKeyFor(kCompactFamily, std::ldexp(1, -planes));
-}
-
-FilterView View(const EncodedFilter& filter) {
-  const auto view = FilterView::Parse(filter.descriptor, filter.UnitViews());
-  EXPECT_TRUE(view.ok()) << view.status();
-  return view.ok() ? *view : FilterView();
 }
 
 CompactLayout LayoutOf(const EncodedFilter& filter) {
@@ -97,7 +91,7 @@ TEST(Compact, LookupsAnswerAsSpecified) {
   for (const double bits : {1.0, 2.7, 4.2, 8.15, 10.0, 13.3, 17.0, 24.0}) {
     for (const size_t count : {1, 40, 700, 9000}) {
       const EncodedFilter filter = Build(bits, RandomDigests(&random, count));
-      const FilterView view = View(filter);
+      const FilterView view = ViewOf(filter);
       for (int i = 0; i < 3000; ++i) {
         const uint64_t digest = random();
         ASSERT_EQ(view.MayContain({digest}),
@@ -120,22 +114,6 @@ TEST(Compact, TheSmallestFilterHasTheseBytes) {
             "00");
 }
 
-TEST(Compact, EveryKernelWritesTheSameBytes) {
-  Random random(32);
-  for (const double bits : {1.0, 4.2, 8.15, 9.3, 17.0, 24.0}) {
-    for (const size_t count : {1, 2, 50, 251, 3500, 20000, 150000}) {
-      const auto digests = RandomDigests(&random, count);
-      const EncodedFilter portable = Build(bits, digests, Kernel::kPortable);
-      for (const Kernel kernel : AvailableKernels()) {
-        const EncodedFilter filter = Build(bits, digests, kernel);
-        ASSERT_TRUE(filter.units == portable.units &&
-                    filter.descriptor == portable.descriptor)
-            << KernelName(kernel) << ", " << count << " keys at " << bits;
-      }
-    }
-  }
-}
-
 TEST(Compact, RandomKeysAllFindRoom) {
   Random random(33);
   for (int i = 0; i < 300; ++i) {
@@ -156,7 +134,7 @@ TEST(Compact, SizeIsNearTheInformationLimit) {
     const double bits = 8.0 * static_cast<double>(filter.units.size()) /
                         static_cast<double>(count);
     EXPECT_LT(bits, (1 + percent / 100) * 8) << count;
-    EXPECT_EQ(View(filter).expected_fpr(), std::exp2(-8));
+    EXPECT_EQ(ViewOf(filter).expected_fpr(), std::exp2(-8));
   }
 }
 
@@ -197,7 +175,7 @@ TEST(Compact, KeysThatCrowdOneSegmentGoToOtherLayers) {
   }
   const EncodedFilter filter = Build(BitsOfPlanes(8), digests);
   EXPECT_EQ(filter.saturated_keys, 0u);
-  const FilterView view = View(filter);
+  const FilterView view = ViewOf(filter);
   for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
   Random random(36);
   int positives = 0;
@@ -214,7 +192,7 @@ TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
   }
   const EncodedFilter filter = Build(BitsOfPlanes(8), digests);
   EXPECT_GT(filter.saturated_keys, 0u);
-  const FilterView view = View(filter);
+  const FilterView view = ViewOf(filter);
   for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
   int positives = 0;
   for (int i = 0; i < 100000; ++i) positives += view.MayContain({random()});

@@ -11,6 +11,7 @@
 
 #include "absl/strings/escaping.h"
 #include "filter/fast/fast_kernel.h"
+#include "testing/filters.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 
@@ -88,26 +89,12 @@ struct Spec {
 
 EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
                     Kernel kernel = Kernel::kBest) {
-  const auto builder = kFastFamily.new_builder(bits_per_key, kernel);
-  for (const KeyDigest digest : digests) builder->Add(digest);
-  return builder->Finish();
-}
-
-FilterView View(const EncodedFilter& filter, Kernel kernel = Kernel::kBest) {
-  const auto view =
-      FilterView::Parse(filter.descriptor, filter.UnitViews(), kernel);
-  EXPECT_TRUE(view.ok()) << view.status();
-  return view.ok() ? *view : FilterView();
+  return testing::BuildFilter(FilterSpec::BitsPerKey("fast", bits_per_key),
+                              digests, kernel);
 }
 
 FilterDescriptor DescriptorOf(std::string_view lines, uint64_t planes) {
-  FilterDescriptor descriptor;
-  descriptor.family_code = 3;
-  descriptor.unit_count = 1;
-  descriptor.parameters = planes;
-  descriptor.key_count = 1;
-  descriptor.unit_size_bytes[0] = lines.size();
-  return descriptor;
+  return {3, 1, planes, 1, {lines.size()}, {}};
 }
 
 // Returns sets that do not resemble random digests.
@@ -244,25 +231,6 @@ TEST(Fast, EveryKernelSolvesForTheEarlierOfContradictingEquations) {
   }
 }
 
-TEST(Fast, EveryKernelBuildsTheSameBytes) {
-  Random random(64);
-  std::vector<std::vector<KeyDigest>> sets = UnusualSets();
-  for (const size_t count : {1, 2, 50, 100, 300, 1000, 20000, 70000}) {
-    sets.push_back(RandomDigests(&random, count));
-  }
-  for (const double bits : kMinBits) {
-    for (const auto& set : sets) {
-      const EncodedFilter reference = Build(bits, set, Kernel::kPortable);
-      for (const Kernel kernel : AvailableKernels()) {
-        const EncodedFilter filter = Build(bits, set, kernel);
-        ASSERT_TRUE(filter.descriptor == reference.descriptor);
-        ASSERT_EQ(filter.units, reference.units) << KernelName(kernel);
-        ASSERT_EQ(filter.saturated_keys, reference.saturated_keys);
-      }
-    }
-  }
-}
-
 TEST(Fast, SaturatedKeysAreThoseWhoseLineSaysSo) {
   Random random(65);
   std::vector<std::vector<KeyDigest>> sets = UnusualSets();
@@ -309,16 +277,15 @@ TEST(Fast, TheSameKeyManyTimesFindsItsRoom) {
 TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
   for (const double bits_per_key : {6.0, 8.0, 10.0, 16.0}) {
     Random random(3);
-    const auto builder =
-        NewFilterBuilder(FilterSpec::BitsPerKey("fast", bits_per_key));
+    std::vector<KeyDigest> digests;
     for (int i = 0; i < 2000; ++i) {
       // The keys alternate, because a run of one key counts once.
       const KeyDigest keys[] = {{random()}, {random()}};
       for (int again = 0; again < 32; ++again) {
-        for (const KeyDigest key : keys) builder->Add(key);
+        digests.insert(digests.end(), std::begin(keys), std::end(keys));
       }
     }
-    EXPECT_EQ(builder->Finish().saturated_keys, 0u) << bits_per_key;
+    EXPECT_EQ(Build(bits_per_key, digests).saturated_keys, 0u) << bits_per_key;
   }
 }
 
@@ -349,7 +316,7 @@ TEST(Fast, RateIsThatOfThePlanesAtTheFewestBits) {
   for (size_t p = 0; p < std::size(kPlanes); ++p) {
     const EncodedFilter filter =
         Build(kMinBits[p], RandomDigests(&random, 200000));
-    const FilterView view = View(filter);
+    const FilterView view = testing::ViewOf(filter);
     const double rate = std::ldexp(1, -static_cast<int>(kPlanes[p]));
     EXPECT_EQ(view.expected_fpr(), rate);
     EXPECT_EQ(kFastFamily.expected_fpr(kMinBits[p]), rate);
@@ -372,7 +339,7 @@ TEST(Fast, AFilterOfOneLineIsExpectedToSaturate) {
     for (int i = 0; i < kFilters; ++i) {
       const EncodedFilter filter = Build(9.3, RandomDigests(&random, keys));
       ASSERT_EQ(filter.units.size(), 64u);
-      const FilterView view = View(filter);
+      const FilterView view = testing::ViewOf(filter);
       expected = view.expected_fpr();
       for (int j = 0; j < 100; ++j) {
         positives += view.MayContain(KeyDigest{random()}) ? 1 : 0;

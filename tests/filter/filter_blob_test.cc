@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "hash/digest.h"
+#include "testing/filters.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
@@ -14,11 +15,9 @@ using testing::Random;
 
 std::string Blob(size_t keys, std::string_view metadata) {
   Random random(31);
-  const auto builder = NewFilterBuilder(FilterSpec());
-  for (const KeyDigest digest : testing::RandomDigests(&random, keys)) {
-    builder->Add(digest);
-  }
-  return EncodeFilterBlob(builder->Finish(), metadata);
+  return EncodeFilterBlob(
+      testing::BuildFilter(FilterSpec(), testing::RandomDigests(&random, keys)),
+      metadata);
 }
 
 TEST(FilterBlob, HoldsFilterAndMetadata) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "rowbloom/filter.h"
+#include "testing/filters.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
@@ -14,11 +15,7 @@ namespace {
 
 FilterRequest Request(uint64_t key_count, const FilterSpec& goal,
                       FilterPreference preference) {
-  FilterRequest request;
-  request.key_count = key_count;
-  request.goal = goal;
-  request.preference = preference;
-  return request;
+  return {key_count, goal, preference};
 }
 
 FilterSpec Rate(double target_fpr) {
@@ -42,12 +39,9 @@ TEST(FilterChooser, ATargetRateIsReachedByWhateverIsChosen) {
         ASSERT_TRUE(choices.ok()) << choices.status();
         for (const FilterChoice& choice : *choices) {
           EXPECT_LE(choice.expected_fpr, rate * 1.0001);
-          const auto builder = NewFilterBuilder(choice.filter_spec);
-          for (const KeyDigest digest : testing::RandomDigests(&random, keys)) {
-            builder->Add(digest);
-          }
-          const double written =
-              static_cast<double>(builder->Finish().units.size());
+          const EncodedFilter filter = testing::BuildFilter(
+              choice.filter_spec, testing::RandomDigests(&random, keys));
+          const double written = static_cast<double>(filter.units.size());
           EXPECT_NEAR(written, static_cast<double>(choice.size_bytes),
                       200 + 0.01 * written)
               << choice.filter_spec.ToString() << " of " << keys << " keys";
@@ -103,18 +97,14 @@ TEST(FilterChooser, SpaceIsTheSmallestAndCpuTheCheapestOfAll) {
 }
 
 TEST(FilterChooser, LargeFiltersForSpaceAreCompact) {
-  const auto by_rate =
-      ChooseFilter(Request(100000, Rate(0.01), FilterPreference::kSpace));
-  EXPECT_EQ(by_rate->filter_spec.family(), "compact");
-  const auto by_bits =
-      ChooseFilter(Request(100000, Bits(10), FilterPreference::kSpace));
-  EXPECT_EQ(by_bits->filter_spec.family(), "compact");
-  const auto flush =
-      ChooseFilter(Request(100000, Bits(10), FilterPreference::kCpu));
-  EXPECT_EQ(flush->filter_spec.family(), "blocked_bloom");
-  const auto upper =
-      ChooseFilter(Request(100000, Rate(0.004), FilterPreference::kBalanced));
-  EXPECT_EQ(upper->filter_spec.family(), "fast");
+  const auto family = [](const FilterSpec& goal, FilterPreference preference) {
+    return ChooseFilter(Request(100000, goal, preference))
+        ->filter_spec.family();
+  };
+  EXPECT_EQ(family(Rate(0.01), FilterPreference::kSpace), "compact");
+  EXPECT_EQ(family(Bits(10), FilterPreference::kSpace), "compact");
+  EXPECT_EQ(family(Bits(10), FilterPreference::kCpu), "blocked_bloom");
+  EXPECT_EQ(family(Rate(0.004), FilterPreference::kBalanced), "fast");
 }
 
 TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {

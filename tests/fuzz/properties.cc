@@ -21,8 +21,8 @@
 #include "rowbloom/key_codec.h"
 #include "rowbloom/memfilter/guava.h"
 #include "rowbloom/memfilter/mem_filter.h"
-#include "testing/cut_filter.h"
 #include "testing/faulty_source.h"
+#include "testing/filters.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
 
@@ -345,31 +345,13 @@ void ReaderProperty(std::string_view bytes) {
 
 namespace {
 
-// Copies units into blocks of memory, `shift` bytes behind the start and at the
-// very end, so that ASan sees any read behind them.
-class UnitBlocks {
- public:
-  UnitBlocks(absl::Span<const std::string_view> units, size_t shift) {
-    for (const std::string_view unit : units) {
-      blocks_.emplace_back(new char[shift + unit.size()]);
-      unit.copy(blocks_.back().get() + shift, unit.size());
-      units_.emplace_back(blocks_.back().get() + shift, unit.size());
-    }
-  }
-  absl::Span<const std::string_view> units() const { return units_; }
-
- private:
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  std::vector<std::string_view> units_;
-};
-
 // Returns the answers, which every kernel must give one by one and in a batch;
 // no answers if the descriptor is refused.
 std::vector<bool> AskAllKernels(const FilterDescriptor& descriptor,
                                 absl::Span<const std::string_view> units,
                                 size_t shift,
                                 const std::vector<KeyDigest>& digests) {
-  const UnitBlocks blocks(units, shift);
+  const testing::UnitBlocks blocks(units, shift);
   const auto portable =
       FilterView::Parse(descriptor, blocks.units(), Kernel::kPortable);
   std::vector<bool> answers;
@@ -523,13 +505,6 @@ std::vector<KeyDigest> TakeDigests(Input* input) {
   return digests;
 }
 
-EncodedFilter Build(const FilterSpec& policy,
-                    const std::vector<KeyDigest>& digests, Kernel kernel) {
-  const auto builder = NewFilterBuilder(policy, kernel);
-  for (const KeyDigest digest : digests) builder->Add(digest);
-  return builder->Finish();
-}
-
 }  // namespace
 
 void BuilderProperty(std::string_view bytes) {
@@ -543,9 +518,10 @@ void BuilderProperty(std::string_view bytes) {
   const Damage damage = TakeDamage(&input);
   const std::vector<KeyDigest> digests = TakeDigests(&input);
 
-  EncodedFilter filter = Build(policy, digests, Kernel::kPortable);
+  EncodedFilter filter =
+      testing::BuildFilter(policy, digests, Kernel::kPortable);
   for (const Kernel kernel : AvailableKernels()) {
-    const EncodedFilter same = Build(policy, digests, kernel);
+    const EncodedFilter same = testing::BuildFilter(policy, digests, kernel);
     REQUIRE(same.descriptor == filter.descriptor);
     REQUIRE(same.units == filter.units);
     REQUIRE(same.saturated_keys == filter.saturated_keys);
@@ -642,9 +618,9 @@ std::vector<std::string> BlobSeeds() {
   std::vector<std::string> seeds;
   for (const std::string_view family : FilterFamilyNames()) {
     for (const size_t keys : {0, 1, 60, 500}) {
-      const EncodedFilter filter =
-          Build(FilterSpec::BitsPerKey(family, 10),
-                testing::RandomDigests(&random, keys), Kernel::kBest);
+      const EncodedFilter filter = testing::BuildFilter(
+          FilterSpec::BitsPerKey(family, 10),
+          testing::RandomDigests(&random, keys), Kernel::kBest);
       seeds.push_back(EncodeFilterBlob(filter, "metadata"));
     }
   }
