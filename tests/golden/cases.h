@@ -114,6 +114,7 @@ inline std::vector<KeyDigest> MemFilterKeys() {
 
 inline std::vector<MemFilterCase> MemFilterCases() {
   constexpr BloomShape kShape = {3001, 7};
+  constexpr BloomShape kRow = {1001, 7};
   std::vector<MemFilterCase> cases;
   const auto add = [&](const char* name, std::unique_ptr<MemFilter> filter) {
     if (!filter->Add(MemFilterKeys()).ok()) std::abort();
@@ -121,30 +122,14 @@ inline std::vector<MemFilterCase> MemFilterCases() {
         {std::string("memfilter_v1_") + name + ".bin", std::move(filter)});
   };
   add("standard", AnyFilter(*StandardFilter::New(kShape)));
-  CountingOptions counting;
-  counting.shape = kShape;
-  add("counting", AnyFilter(*CountingFilter::New(counting)));
-  counting.counter_bits = 2;  // Some counters are stuck.
-  add("counting_2_bits", AnyFilter(*CountingFilter::New(counting)));
-  ScalableOptions scalable;
-  scalable.capacity = 50;
-  add("scalable", AnyFilter(*ScalableFilter::New(scalable)));
-  DynamicOptions dynamic;
-  dynamic.row = {1001, 7};
-  dynamic.keys_per_row = 100;
-  add("dynamic", AnyFilter(*DynamicFilter::New(dynamic)));
-  SplitOptions split;
-  split.row = {1001, 7};
-  split.keys_per_row = 100;
-  split.row_count = 4;
-  add("split", AnyFilter(*SplitFilter::New(split)));
-  BalancedOptions balanced;
-  balanced.row = {1001, 7};
-  add("balanced", AnyFilter(*BalancedFilter::New(balanced)));
-  MatrixOptions matrix;
-  matrix.row = {1001, 7};
-  matrix.row_count = 8;
-  add("matrix", AnyFilter(*MatrixFilter::New(matrix)));
+  add("counting", AnyFilter(*CountingFilter::New({kShape})));
+  // Some counters are stuck.
+  add("counting_2_bits", AnyFilter(*CountingFilter::New({kShape, 2})));
+  add("scalable", AnyFilter(*ScalableFilter::New({0.01, 50})));
+  add("dynamic", AnyFilter(*DynamicFilter::New({kRow, 100})));
+  add("split", AnyFilter(*SplitFilter::New({kRow, 100, 4})));
+  add("balanced", AnyFilter(*BalancedFilter::New({kRow})));
+  add("matrix", AnyFilter(*MatrixFilter::New({kRow, 8})));
   return cases;
 }
 
