@@ -12,7 +12,6 @@
 #include "filter/compact/compact_layout.h"
 #include "filter/family.h"
 #include "fuzz/require.h"
-#include "golden/cases.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_block_writer.h"
@@ -108,10 +107,6 @@ void AskEverything(const FilterReader& reader, std::string_view bytes) {
     REQUIRE(answers[1] == reader.MayContain(cell));
   }
 }
-
-}  // namespace
-
-namespace {
 
 void OpenVerifyAndAsk(std::string_view bytes) {
   const auto source = NewMemorySource(bytes, "fuzz");
@@ -595,165 +590,6 @@ void OptionsTextProperty(std::string_view bytes) {
 
 namespace {
 
-std::vector<std::string> BlockSeeds() {
-  testing::Random random(81);
-  std::vector<std::string> seeds;
-  for (const BloomType type :
-       {BloomType::kNone, BloomType::kRow, BloomType::kRowCol,
-        BloomType::kRowPrefixFixedLength}) {
-    FilterOptions options;
-    options.bloom_type = type;
-    options.chunk_size_bytes = 256;
-    if (type == BloomType::kRowPrefixFixedLength) {
-      options.prefix_length_bytes = 2;
-    }
-    seeds.push_back(WriteBlock(options, {}));
-    seeds.push_back(WriteBlock(options, testing::SortedCells(&random, 150)));
-  }
-  return seeds;
-}
-
-std::vector<std::string> BlobSeeds() {
-  testing::Random random(82);
-  std::vector<std::string> seeds;
-  for (const std::string_view family : FilterFamilyNames()) {
-    for (const size_t keys : {0, 1, 60, 500}) {
-      const EncodedFilter filter = testing::BuildFilter(
-          FilterSpec::BitsPerKey(family, 10),
-          testing::RandomDigests(&random, keys), Kernel::kBest);
-      seeds.push_back(EncodeFilterBlob(filter, "metadata"));
-    }
-  }
-  return seeds;
-}
-
-std::string RandomBytes(testing::Random* random, size_t size) {
-  std::string bytes(size, '\0');
-  for (char& c : bytes) c = static_cast<char>((*random)());
-  return bytes;
-}
-
-std::vector<std::string> ByteSeeds() {
-  testing::Random random(83);
-  std::vector<std::string> seeds;
-  for (const size_t size : {0, 10, 100, 400, 1500}) {
-    seeds.push_back(RandomBytes(&random, size));
-  }
-  return seeds;
-}
-
-void AppendInteger(uint64_t value, int size_bytes, std::string* out) {
-  for (int i = size_bytes; i > 0; --i) {
-    out->push_back(static_cast<char>(value >> (8 * (i - 1))));
-  }
-}
-
-// Encodes inputs as ReaderProperty decodes them: each family, in caches without
-// and with room, and random actions.
-std::vector<std::string> ReaderSeeds() {
-  testing::Random random(85);
-  std::vector<std::string> seeds;
-  for (uint8_t family = 0; family < FilterFamilyNames().size(); ++family) {
-    for (const uint8_t room : {20, 255}) {
-      std::string& seed = seeds.emplace_back();
-      AppendInteger(uint64_t{family} * 8 + 1 + family % 2, 1, &seed);
-      AppendInteger(9, 1, &seed);     // 10 bits per key.
-      AppendInteger(room, 2, &seed);  // The cells' seed.
-      AppendInteger(200, 1, &seed);   // Rows.
-      AppendInteger(5 + room % 2 * 8, 1, &seed);
-      AppendInteger(room, 1, &seed);
-      seed += RandomBytes(&random, 200);
-    }
-  }
-  return seeds;
-}
-
-// Encodes inputs as KernelProperty decodes them.
-std::vector<std::string> KernelSeeds() {
-  constexpr uint64_t kDigests = 10;
-  testing::Random random(84);
-  std::vector<std::string> seeds;
-  const auto add = [&](uint8_t family, const std::string& descriptor) {
-    std::string& seed = seeds.emplace_back();
-    AppendInteger(random(), 1, &seed);  // Shift.
-    AppendInteger(kDigests, 1, &seed);
-    seed += RandomBytes(&random, 8 * kDigests);
-    AppendInteger(family, 1, &seed);
-    AppendInteger(50, 2, &seed);  // Keys.
-    seed += descriptor + RandomBytes(&random, 100);
-  };
-  const auto add_lines = [&](uint8_t family, uint64_t parameters) {
-    std::string descriptor;
-    AppendInteger(parameters, 8, &descriptor);
-    AppendInteger(1, 1, &descriptor);
-    AppendInteger(3 * 64, 2, &descriptor);
-    add(family, descriptor);
-  };
-  for (const uint64_t probe_count : {1, 6, 11}) {
-    add_lines(1, probe_count);
-    add_lines(1, probe_count | 0x100);
-  }
-  for (uint64_t planes = 5; planes <= 15; ++planes) add_lines(2, planes);
-  for (const char* planes :
-       {"\x00\x64", "\x04\x00", "\x07\xc8", "\x08\x01", "\x1f\xff"}) {
-    add(3, std::string(planes, 2) + "\x77\x05\x02\x01\x01");
-  }
-  return seeds;
-}
-
-// Encodes inputs as BuilderProperty decodes them.
-std::vector<std::string> BuilderSeeds() {
-  struct Progression {
-    uint64_t count, start, stride;
-  };
-  const std::vector<std::vector<Progression>> sets = {
-      {{300, 1, 1}},                                // One line.
-      {{50, uint64_t{0} - 977 * 50, 977}},          // Its last position.
-      {{400, 7, uint64_t{1} << 63}},                // Two, in turn.
-      {{200, 0, uint64_t{1} << 56}},                // Low bits zero.
-      {{500, 1, 0x9e3779b97f4a7c15u}, {9, 5, 1}}};  // Spread evenly.
-  std::vector<std::string> seeds;
-  for (size_t family = 1; family < FilterFamilyNames().size(); ++family) {
-    for (size_t i = 0; i <= sets.size(); ++i) {
-      std::string& seed = seeds.emplace_back();
-      AppendInteger(family, 1, &seed);
-      AppendInteger(300 * i, 2, &seed);     // 1, 4, ... 16 bits per key.
-      AppendInteger(i, 1, &seed);           // Shift.
-      AppendInteger(0x01012380, 4, &seed);  // Damage to one byte.
-      if (i == sets.size()) {
-        seed += '\1';
-        AppendInteger(599, 2, &seed);
-        AppendInteger(i, 8, &seed);
-        continue;
-      }
-      for (const Progression& progression : sets[i]) {
-        seed += '\0';
-        AppendInteger(progression.count - 1, 2, &seed);
-        AppendInteger(progression.start, 8, &seed);
-        AppendInteger(progression.stride, 8, &seed);
-      }
-    }
-  }
-  return seeds;
-}
-
-std::vector<std::string> TextSeeds() {
-  return {"blocked_bloom:bits_per_key=12.5",
-          "fast:bits_per_key=9.5",
-          "compact:target_fpr=0.01",
-          "always_maybe",
-          "ordered",
-          "fixed:8",
-          "delimiter:|",
-          "delimiter:0x1f",
-          "ROWCOL",
-          "none"};
-}
-
-}  // namespace
-
-namespace {
-
 void LoadAndGoOn(std::string_view bytes) {
   auto loaded = LoadMemFilter(bytes);
   if (!loaded.ok()) {
@@ -776,14 +612,6 @@ void LoadAndGoOn(std::string_view bytes) {
   }
 }
 
-std::vector<std::string> MemFilterSeeds() {
-  std::vector<std::string> seeds;
-  for (const auto& c : golden::MemFilterCases()) {
-    seeds.push_back(c.filter->Save());
-  }
-  return seeds;
-}
-
 }  // namespace
 
 void MemFilterProperty(std::string_view bytes) {
@@ -797,19 +625,19 @@ void MemFilterProperty(std::string_view bytes) {
 }
 
 const std::vector<Property>& AllProperties() {
-  static const std::vector<Property>* const all = new std::vector<Property>{
-      {"filter_block", FilterBlockProperty, BlockSeeds},
-      {"filter_blob", FilterBlobProperty, BlobSeeds},
-      {"round_trip", RoundTripProperty, ByteSeeds},
-      {"reader", ReaderProperty, ReaderSeeds},
-      {"kernel", KernelProperty, KernelSeeds},
-      {"builder", BuilderProperty, BuilderSeeds},
-      {"key_codec", KeyCodecProperty, ByteSeeds},
-      {"mem_filter", MemFilterProperty, MemFilterSeeds},
+  static const std::vector<Property>* const all =
+      new std::vector<Property>{{"filter_block", FilterBlockProperty},
+                                {"filter_blob", FilterBlobProperty},
+                                {"round_trip", RoundTripProperty},
+                                {"reader", ReaderProperty},
+                                {"kernel", KernelProperty},
+                                {"builder", BuilderProperty},
+                                {"key_codec", KeyCodecProperty},
+                                {"mem_filter", MemFilterProperty},
 #ifdef ROWBLOOM_FUZZ_WITH_HFILE
-      {"hfile", HFileProperty, HFileSeeds},
+                                {"hfile", HFileProperty},
 #endif
-      {"options_text", OptionsTextProperty, TextSeeds}};
+                                {"options_text", OptionsTextProperty}};
   return *all;
 }
 

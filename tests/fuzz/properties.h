@@ -2,12 +2,13 @@
 //
 // Properties that hold for any bytes; a property aborts if it does not hold.
 // They run twice: as libFuzzer targets (*_fuzz.cc, preset fuzz), and over their
-// corpus and random changes of it as an ordinary test (properties_test.cc).
+// corpus and random changes of it as an ordinary test (properties_test.cc). The
+// corpus of property NAME is corpus/NAME: inputs to start from, inputs that
+// fuzzing found to reach far, and all that failed.
 
 #ifndef ROWBLOOM_TESTS_FUZZ_PROPERTIES_H_
 #define ROWBLOOM_TESTS_FUZZ_PROPERTIES_H_
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,14 +54,11 @@ void MemFilterProperty(std::string_view bytes);
 // even with right checksums; a file that is found whole denies none of its
 // cells.
 void HFileProperty(std::string_view bytes);
-std::vector<std::string> HFileSeeds();
 #endif
 
 struct Property {
   const char* name;
   void (*check)(std::string_view bytes);
-  // Inputs to start from.
-  std::vector<std::string> (*seeds)();
 };
 
 const std::vector<Property>& AllProperties();
