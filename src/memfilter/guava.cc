@@ -15,7 +15,7 @@
 #include "base/coding.h"
 #include "memfilter/estimates.h"
 #include "memfilter/murmur3.h"
-#include "memfilter/same_options.h"
+#include "memfilter/options_text.h"
 
 namespace rowbloom {
 

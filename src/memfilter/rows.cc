@@ -7,8 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "memfilter/batch.h"
-#include "memfilter/filter_rows_form.h"
-#include "memfilter/same_options.h"
+#include "memfilter/options_text.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -336,7 +335,7 @@ template <typename Options>
 std::string RowsFilter<Options>::Save() const {
   SavedFormWriter writer(kKind);
   SaveOptions(options_, state(), &writer);
-  FilterRowsForm::Save(rows_, &writer);
+  rows_.Save(&writer);
   return writer.Finish();
 }
 
@@ -348,7 +347,7 @@ absl::StatusOr<RowsFilter<Options>> RowsFilter<Options>::Load(
   Options options;
   State state;
   LoadOptions(&*reader, &options, &state);
-  FilterRows rows = FilterRowsForm::Load(&*reader);
+  FilterRows rows = FilterRows::Load(&*reader);
   options.row = rows.shape();
   SetRows(rows, &options, &state);
   if (const absl::Status status = Validate(options); !status.ok()) {

@@ -231,10 +231,14 @@ TEST(Compact, AFilterThatIsCutHasTheFirstPlanesAndNothingElse) {
         ASSERT_EQ(to.planes.rich_share, 0u);
         ASSERT_EQ(to.homes, from.homes);
         ASSERT_EQ(to.seed, from.seed);
+        ASSERT_EQ(cut.descriptor.unit_count, (planes + 3) / 4);
+        ASSERT_EQ(cut.descriptor.key_count, filter.descriptor.key_count);
         std::string expected;
         for (uint32_t u = 0; u < to.planes.unit_count(); ++u) {
           const std::string_view stored = filter.UnitViews()[u];
           const uint32_t kept = std::min(planes - 4 * u, 4u);
+          ASSERT_EQ(cut.descriptor.unit_checksum[u],
+                    kept == 4 ? filter.descriptor.unit_checksum[u] : 0);
           for (uint64_t s = 0; s < from.segment_count(); ++s) {
             expected += stored.substr(from.SegmentOffset(u, s), 4 * kept);
           }

@@ -173,33 +173,5 @@ TEST_P(FamilyTest, AFilterOfNoKeysIsAlwaysMaybe) {
   EXPECT_TRUE(ViewOf(filter).MayContain(KeyDigest{1}));
 }
 
-TEST_P(FamilyTest, DescriptorsThatLieAreRefused) {
-  Random random(18);
-  const EncodedFilter filter =
-      BuildFilter(Spec(10), RandomDigests(&random, 1000));
-  const std::vector<std::string_view> units = filter.UnitViews();
-  for (int i = 0; i < 20000; ++i) {
-    FilterDescriptor descriptor = filter.descriptor;
-    std::vector<std::string_view> given = units;
-    switch (random.Below(4)) {
-      case 0:
-        descriptor.parameters ^= uint64_t{1} << random.Below(64);
-        break;
-      case 1:
-        descriptor.unit_count ^= 1 << random.Below(4);
-        break;
-      case 2:
-        descriptor.unit_size_bytes[0] += random.Below(200) - 100;
-        break;
-      case 3:
-        if (!given.empty()) given[0].remove_suffix(1 + random.Below(70));
-        break;
-    }
-    const auto view = FilterView::Parse(descriptor, given, Kernel::kBest);
-    // A filter that still parses must answer without harm; ASan watches.
-    if (view.ok()) view->MayContain(KeyDigest{random()});
-  }
-}
-
 }  // namespace
 }  // namespace rowbloom

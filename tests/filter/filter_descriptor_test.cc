@@ -63,6 +63,18 @@ TEST(FilterDescriptor, UnitSizesThatOverflowAreDataLoss) {
   EXPECT_EQ(CodeOfParsing(BytesOf(descriptor)), absl::StatusCode::kDataLoss);
 }
 
+TEST(FilterDescriptor, AUnitOfAnotherSizeIsRefused) {
+  const std::string bytes(384 + 64, 'x');
+  FilterDescriptor descriptor = kExample;
+  descriptor.parameters = 256 + 7;
+  for (const size_t size : {0, 320, 383, 384, 385, 448}) {
+    const std::string_view units[] = {std::string_view(bytes).substr(0, size)};
+    const auto view = FilterView::Parse(descriptor, units);
+    EXPECT_EQ(view.status().code(), size == 384 ? absl::StatusCode::kOk
+                                                : absl::StatusCode::kDataLoss);
+  }
+}
+
 TEST(FilterDescriptor, MoreUnitsThanThereCanBeAreRefusedNotRead) {
   FilterDescriptor descriptor;
   descriptor.family_code = 4;  // compact

@@ -141,27 +141,6 @@ TEST(FilterSteps, CompactHasOneForEachPlaneAndOthersOneInAll) {
   EXPECT_EQ(FilterSteps(Build("compact", 24, digests).descriptor), 24u);
 }
 
-TEST(FilterSteps, OnlyUnitsThatTheStepsNeedAreLeft) {
-  Random random(68);
-  const EncodedFilter filter =
-      Build("compact", 24, RandomDigests(&random, 3000));
-  const FilterDescriptor& stored = filter.descriptor;
-  for (uint32_t s = 1; s < FilterSteps(stored); ++s) {
-    const FilterDescriptor cut = FilterAtStep(stored, s);
-    ASSERT_EQ(cut.unit_count, (s + 3) / 4);
-    EXPECT_EQ(cut.key_count, stored.key_count);
-    for (uint32_t u = 0; u < cut.unit_count; ++u) {
-      const bool whole = 4 * (u + 1) <= s;
-      EXPECT_EQ(cut.unit_checksum[u], whole ? stored.unit_checksum[u] : 0);
-      if (whole) {
-        EXPECT_EQ(cut.unit_size_bytes[u], stored.unit_size_bytes[u]);
-      } else {
-        EXPECT_LT(cut.unit_size_bytes[u], stored.unit_size_bytes[u]);
-      }
-    }
-  }
-}
-
 TEST(FilterSteps, AFilterThatIsNotUnderstoodIsOneStep) {
   Random random(69);
   const EncodedFilter filter =

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "memfilter/murmur3.h"
 #include "testing/fpr.h"
@@ -46,9 +46,7 @@ std::string ReadGolden(const std::string& name) {
   std::ifstream file(ROWBLOOM_SOURCE_DIR "/tests/golden/guava/" + name,
                      std::ios::binary);
   EXPECT_TRUE(file.is_open()) << name;
-  std::stringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 // Returns key i as the funnel at the start of the name encodes it.
