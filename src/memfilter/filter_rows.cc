@@ -14,12 +14,6 @@
 
 namespace rowbloom {
 
-absl::Status ValidateRowCount(uint32_t row_count) {
-  if (row_count >= 1 && row_count <= kMaxRowCount) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("row_count ", row_count, ": must be 1 to ", kMaxRowCount));
-}
-
 absl::Status FilterRows::Append(size_t count) {
   const size_t size_before = size();
   for (size_t i = 0; i < count; ++i) {

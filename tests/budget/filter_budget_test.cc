@@ -10,6 +10,7 @@
 #include <string>
 
 #include "rowbloom/filter.h"
+#include "rowbloom/tree_shape.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
@@ -48,13 +49,9 @@ FilterBudgetPlan Plan(const FilterCost& cost, const std::vector<TreeRun>& runs,
   return PlanFilterBudget(cost, runs, options).value();
 }
 
-std::vector<TreeRun> Leveled(double size_ratio, int levels, double keys) {
-  std::vector<TreeRun> runs(levels);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    run->key_count = static_cast<uint64_t>(keys);
-    keys /= size_ratio;
-  }
-  return runs;
+std::vector<TreeRun> Leveled(double size_ratio, uint32_t levels,
+                             uint64_t keys) {
+  return RunsOf({TreeKind::kLeveled, keys, size_ratio, levels}).value();
 }
 
 std::vector<TreeRun> RandomRuns(testing::Random* random, size_t count) {
@@ -159,8 +156,8 @@ TEST(FilterBudget, NoPointOfAGridIsBetterThanThePlan) {
 // The closed form 2^H(s) 2^(-b / c) holds where no run is at its limit.
 TEST(FilterBudget, ALeveledTreeWastesWhatTheClosedFormSays) {
   const FilterCost cost = ExactCost(1.05);
-  for (const int levels : {3, 4, 5}) {
-    const std::vector<TreeRun> runs = Leveled(10, levels, 1e12);
+  for (const uint32_t levels : {3, 4, 5}) {
+    const std::vector<TreeRun> runs = Leveled(10, levels, 1'000'000'000'000);
     const auto plan = Plan(cost, runs, Options(8, 1));
     double entropy = 0;
     for (const RunBudget& run : plan.runs) {
@@ -168,7 +165,7 @@ TEST(FilterBudget, ALeveledTreeWastesWhatTheClosedFormSays) {
     }
     EXPECT_NEAR(plan.wasted_reads / std::exp2(entropy - 8 / 1.05), 1, 0.001);
     // A level with T times fewer keys gets log2(T) more halvings.
-    for (int i = 1; i < levels; ++i) {
+    for (uint32_t i = 1; i < levels; ++i) {
       EXPECT_NEAR(plan.runs[i - 1].setting.bits_per_key -
                       plan.runs[i].setting.bits_per_key,
                   1.05 * std::log2(10), 0.01);
@@ -178,11 +175,12 @@ TEST(FilterBudget, ALeveledTreeWastesWhatTheClosedFormSays) {
 
 TEST(FilterBudget, OfRealCostsThePlanIsNearTheOptimum) {
   for (const FilterCost& cost : RealCosts()) {
-    for (const int levels : {1, 2, 3, 4, 5, 6}) {
+    for (const uint32_t levels : {1, 2, 3, 4, 5, 6}) {
       for (const double size_ratio : {2.0, 4.0, 10.0}) {
         for (const double missing_share : {0.01, 0.5, 1.0}) {
           for (const double bits : {5.0, 8.0, 10.0, 12.0}) {
-            const std::vector<TreeRun> runs = Leveled(size_ratio, levels, 1e12);
+            const std::vector<TreeRun> runs =
+                Leveled(size_ratio, levels, 1'000'000'000'000);
             const FilterBudgetOptions options = Options(bits, missing_share);
             const auto plan = Plan(cost, runs, options);
             EXPECT_LE(plan.bits_per_key, bits + 1e-9);
@@ -231,9 +229,8 @@ TEST(FilterBudget, TheMemoryForWastedReadsIsTheInverseOfTheirPlan) {
       if (cost.name() == "fast") continue;
       EXPECT_GE(inverse->bits_per_key, plan.bits_per_key - 0.05) << cost.name();
     }
-    EXPECT_EQ(
-        PlanForWastedReads(cost, {{1}}, Options(10, 1), 0).status().code(),
-        absl::StatusCode::kOutOfRange);
+    EXPECT_TRUE(absl::IsOutOfRange(
+        PlanForWastedReads(cost, {{1}}, Options(10, 1), 0).status()));
     EXPECT_EQ(PlanForWastedReads(cost, {{1}}, Options(10, 1), 1)->bits_per_key,
               0);
   }
@@ -241,7 +238,7 @@ TEST(FilterBudget, TheMemoryForWastedReadsIsTheInverseOfTheirPlan) {
 
 TEST(FilterBudget, BytesAreBitsPerKeyTimesKeys) {
   const FilterCost cost = Compact();
-  const std::vector<TreeRun> runs = Leveled(10, 4, 8e9);
+  const std::vector<TreeRun> runs = Leveled(10, 4, 8'000'000'000);
   FilterBudgetOptions options = Options(10, 1);
   const auto by_bits = Plan(cost, runs, options);
   uint64_t keys = 0;
@@ -253,7 +250,7 @@ TEST(FilterBudget, BytesAreBitsPerKeyTimesKeys) {
 
 TEST(FilterBudget, TheExtremesAreNoFilterAndTheStrongest) {
   for (const FilterCost& cost : RealCosts()) {
-    const std::vector<TreeRun> runs = Leveled(10, 3, 1e9);
+    const std::vector<TreeRun> runs = Leveled(10, 3, 1'000'000'000);
     const auto none = Plan(cost, runs, Options(0, 1));
     EXPECT_EQ(none.bits_per_key, 0);
     EXPECT_EQ(none.wasted_reads, 3);
@@ -286,7 +283,7 @@ TEST(FilterBudget, RunsWithoutKeysAndTreesWithoutRunsHaveNoFilters) {
 
 TEST(FilterBudget, HitsOnlyLeavesTheOldestRunWithoutAFilter) {
   const FilterCost cost = Compact();
-  const std::vector<TreeRun> runs = Leveled(10, 4, 1e9);
+  const std::vector<TreeRun> runs = Leveled(10, 4, 1'000'000'000);
   const auto plan = Plan(cost, runs, Options(0.6, 0.5, BudgetMode::kHitsOnly));
   EXPECT_EQ(plan.runs[3].setting.policy_bits, 0);
   EXPECT_EQ(plan.runs[3].absent_asks, 0);
@@ -297,8 +294,8 @@ TEST(FilterBudget, HitsOnlyLeavesTheOldestRunWithoutAFilter) {
 
 TEST(FilterBudget, FixedIsTheSameEverywhere) {
   const FilterCost cost = FilterCost::OfRocksDbBloom();
-  const auto plan =
-      Plan(cost, Leveled(10, 4, 1e9), Options(10, 1, BudgetMode::kFixed));
+  const auto plan = Plan(cost, Leveled(10, 4, 1'000'000'000),
+                         Options(10, 1, BudgetMode::kFixed));
   for (const RunBudget& run : plan.runs) {
     EXPECT_EQ(run.setting.policy_bits, 10);
   }
@@ -359,7 +356,8 @@ TEST(FileBudget, SstsOfTheAssumedTreeGetWhatItsRunsDo) {
     FileBudgetOptions options;
     options.max_extra_bits = 24;
     const FileBudget budget = MakeFileBudget(options, cost);
-    const auto plan = Plan(cost, Leveled(10, 4, 9e17), options.budget);
+    const auto plan =
+        Plan(cost, Leveled(10, 4, 900'000'000'000'000'000), options.budget);
     if (cost.name() == "fast") continue;  // Its settings have gaps.
     EXPECT_NEAR(budget.ForFile(kBottommost).bits_per_key,
                 plan.runs[3].setting.bits_per_key, 0.02)
@@ -495,7 +493,7 @@ std::vector<RunFilters> FiltersOf(const FilterBudgetPlan& plan,
 
 TEST(TreeWaste, OfAPlanIsThatOfThePlan) {
   const FilterCost cost = Compact();
-  const std::vector<TreeRun> runs = Leveled(10, 4, 1e9);
+  const std::vector<TreeRun> runs = Leveled(10, 4, 1'000'000'000);
   for (const double missing_share : {0.01, 0.5, 1.0}) {
     const auto plan = Plan(cost, runs, Options(10, missing_share));
     const auto waste = MeasureWaste(cost, FiltersOf(plan, runs), missing_share);
@@ -511,7 +509,7 @@ TEST(TreeWaste, OfAPlanIsThatOfThePlan) {
 // reads as the plan.
 TEST(TreeWaste, OfTheSameBitsEverywhereIsFarFromTheOptimum) {
   const FilterCost cost = Compact();
-  const std::vector<TreeRun> runs = Leveled(10, 4, 1e9);
+  const std::vector<TreeRun> runs = Leveled(10, 4, 1'000'000'000);
   const auto plan = Plan(cost, runs, Options(10, 1, BudgetMode::kFixed));
   const auto waste = MeasureWaste(cost, FiltersOf(plan, runs), 1);
   ASSERT_TRUE(waste.ok());

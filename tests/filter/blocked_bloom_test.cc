@@ -156,8 +156,8 @@ TEST(BlockedBloom, MoreKeysThanBitsAreRefused) {
   FilterDescriptor descriptor = {2, 1, 256 + 7, 0, {lines.size()}, {}};
   for (const uint64_t key_count : {uint64_t{1025}, ~uint64_t{0}}) {
     descriptor.key_count = key_count;
-    EXPECT_EQ(FilterView::Parse(descriptor, units).status().code(),
-              absl::StatusCode::kDataLoss);
+    EXPECT_TRUE(
+        absl::IsDataLoss(FilterView::Parse(descriptor, units).status()));
   }
   descriptor.key_count = 1024;
   const auto view = FilterView::Parse(descriptor, units);

@@ -11,6 +11,7 @@
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_mix.h"
 #include "testing/filters.h"
+#include "testing/fpr.h"
 #include "testing/keys.h"
 
 namespace rowbloom::filter {
@@ -178,9 +179,7 @@ TEST(Compact, KeysThatCrowdOneSegmentGoToOtherLayers) {
   const FilterView view = ViewOf(filter);
   for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
   Random random(36);
-  int positives = 0;
-  for (int i = 0; i < 100000; ++i) positives += view.MayContain({random()});
-  EXPECT_LT(positives, 2000);
+  EXPECT_LT(testing::CountPositives(view, 100000, &random), 2000u);
 }
 
 TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
@@ -194,9 +193,7 @@ TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
   EXPECT_GT(filter.saturated_keys, 0u);
   const FilterView view = ViewOf(filter);
   for (const KeyDigest digest : digests) ASSERT_TRUE(view.MayContain(digest));
-  int positives = 0;
-  for (int i = 0; i < 100000; ++i) positives += view.MayContain({random()});
-  EXPECT_LT(positives, 1000);
+  EXPECT_LT(testing::CountPositives(view, 100000, &random), 1000u);
 }
 
 TEST(Compact, ReservedBitsMustBeZero) {
@@ -209,10 +206,8 @@ TEST(Compact, ReservedBitsMustBeZero) {
   for (const uint64_t at :
        {padding, padding + kPartialUnitPadding - 1, layout.UnitSize(0) - 1}) {
     filter.units[at] = static_cast<char>(filter.units[at] ^ 0x80);
-    EXPECT_EQ(FilterView::Parse(filter.descriptor, filter.UnitViews())
-                  .status()
-                  .code(),
-              absl::StatusCode::kDataLoss);
+    EXPECT_TRUE(absl::IsDataLoss(
+        FilterView::Parse(filter.descriptor, filter.UnitViews()).status()));
     filter.units[at] = static_cast<char>(filter.units[at] ^ 0x80);
   }
   EXPECT_TRUE(FilterView::Parse(filter.descriptor, filter.UnitViews()).ok());

@@ -321,11 +321,8 @@ TEST(Fast, RateIsThatOfThePlanesAtTheFewestBits) {
     EXPECT_EQ(view.expected_fpr(), rate);
     EXPECT_EQ(kFastFamily.expected_fpr(kMinBits[p]), rate);
     constexpr uint64_t kLookups = 3000000;
-    uint64_t positives = 0;
-    for (uint64_t i = 0; i < kLookups; ++i) {
-      positives += view.MayContain(KeyDigest{random()}) ? 1 : 0;
-    }
-    EXPECT_TRUE(testing::WithinBinomialBound(positives, kLookups, rate, 0.03))
+    EXPECT_TRUE(testing::WithinBinomialBound(
+        testing::CountPositives(view, kLookups, &random), kLookups, rate, 0.03))
         << kPlanes[p];
   }
 }
@@ -341,9 +338,7 @@ TEST(Fast, AFilterOfOneLineIsExpectedToSaturate) {
       ASSERT_EQ(filter.units.size(), 64u);
       const FilterView view = testing::ViewOf(filter);
       expected = view.expected_fpr();
-      for (int j = 0; j < 100; ++j) {
-        positives += view.MayContain(KeyDigest{random()}) ? 1 : 0;
-      }
+      positives += testing::CountPositives(view, 100, &random);
     }
     // A saturated filter adds 100 positives; few filters are, hence 40%.
     EXPECT_TRUE(testing::WithinBinomialBound(positives, 100 * kFilters,

@@ -82,6 +82,19 @@ std::string Damaged(std::string bytes, const Damage& damage) {
   return bytes;
 }
 
+// Takes options of small chunks; the caller sets the length of prefixes.
+FilterOptions TakeOptions(Input* input) {
+  const uint8_t flags = input->Byte();
+  FilterOptions options;
+  options.bloom_type = static_cast<BloomType>(1 + flags % 4);
+  options.rowcol_adds_rows = (flags & 4) != 0;
+  options.chunk_size_bytes = 256;
+  options.filter_spec = FilterSpec::BitsPerKey(
+      FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
+      1 + input->Byte() % 24);
+  return options;
+}
+
 std::string WriteBlock(const FilterOptions& options,
                        const std::vector<Cell>& cells) {
   std::string block;
@@ -122,8 +135,8 @@ void OpenVerifyAndAsk(std::string_view bytes) {
   AskEverything(**reader, bytes);
 }
 
-}  // namespace
-
+// Opening, verifying and asking any bytes as a filter block does no harm, even
+// with right checksums.
 void FilterBlockProperty(std::string_view bytes) {
   OpenVerifyAndAsk(bytes);
   // Checks again with right checksums, which mutation alone does not find.
@@ -132,6 +145,7 @@ void FilterBlockProperty(std::string_view bytes) {
   OpenVerifyAndAsk(resealed);
 }
 
+// Parsing, verifying and asking any bytes as a filter blob does no harm.
 void FilterBlobProperty(std::string_view bytes) {
   const auto parsed = ParseFilterBlob(bytes);
   if (!parsed.ok()) {
@@ -150,16 +164,11 @@ void FilterBlobProperty(std::string_view bytes) {
   }
 }
 
+// Any cells are written and found again; no damage that the rest of the bytes
+// describes loses one.
 void RoundTripProperty(std::string_view bytes) {
   Input input(bytes);
-  FilterOptions options;
-  const uint8_t flags = input.Byte();
-  options.bloom_type = static_cast<BloomType>(1 + flags % 4);
-  options.rowcol_adds_rows = (flags & 4) != 0;
-  options.chunk_size_bytes = 256;
-  options.filter_spec = FilterSpec::BitsPerKey(
-      FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
-      1 + input.Byte() % 24);
+  FilterOptions options = TakeOptions(&input);
   if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
     options.prefix_length_bytes = 1 + input.Byte() % 4;
   }
@@ -189,23 +198,14 @@ void RoundTripProperty(std::string_view bytes) {
   }
 }
 
-namespace {
-
 // Two readers of one block share a cache and an id; the exact set is known.
 class ReaderLife {
  public:
   explicit ReaderLife(Input* input) {
-    const uint8_t flags = input->Byte();
-    FilterOptions options;
-    options.bloom_type = static_cast<BloomType>(1 + flags % 4);
-    options.rowcol_adds_rows = (flags & 4) != 0;
-    options.chunk_size_bytes = 256;
+    FilterOptions options = TakeOptions(input);
     if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
       options.prefix_length_bytes = 2;
     }
-    options.filter_spec = FilterSpec::BitsPerKey(
-        FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
-        1 + input->Byte() % 24);
     testing::Random random(input->Integer(2));
     cells_ = testing::SortedCells(&random, input->Byte());
     others_ = testing::SortedCells(&random, 30);
@@ -330,15 +330,13 @@ class ReaderLife {
   std::unique_ptr<FilterReader> readers_[2];
 };
 
-}  // namespace
-
+// Readers with caches of any size, asked, told, resized, erased, reopened and
+// given broken reads in any order, lose no row of an exact set.
 void ReaderProperty(std::string_view bytes) {
   Input input(bytes);
   ReaderLife life(&input);
   for (int i = 0; i < 300 && !input.empty(); ++i) life.Act(&input);
 }
-
-namespace {
 
 // Returns the answers, which every kernel must give one by one and in a batch;
 // no answers if the descriptor is refused.
@@ -460,8 +458,8 @@ EncodedFilter TakeFilter(Input* input) {
   return filter;
 }
 
-}  // namespace
-
+// Every kernel answers as the portable one does, for any units of any family. A
+// filter that keeps only some steps says "maybe" wherever the whole one does.
 void KernelProperty(std::string_view bytes) {
   Input input(bytes);
   const size_t choice = input.Byte();
@@ -475,8 +473,6 @@ void KernelProperty(std::string_view bytes) {
   AskFirstUnits(filter, shift, digests);
   CutAndAsk(filter, shift, choice, digests);
 }
-
-namespace {
 
 // Takes arithmetic progressions, which include many sets that no hash function
 // gives, and random digests.
@@ -500,8 +496,8 @@ std::vector<KeyDigest> TakeDigests(Input* input) {
   return digests;
 }
 
-}  // namespace
-
+// Every kernel builds the same bytes from any digests and loses none, even with
+// fewer steps; damage to the bytes does no harm.
 void BuilderProperty(std::string_view bytes) {
   Input input(bytes);
   const uint8_t family = input.Byte();
@@ -539,6 +535,8 @@ void BuilderProperty(std::string_view bytes) {
   CutAndAsk(filter, shift, choice, digests);
 }
 
+// Decode undoes Encode, parts are prefixes, order is kept; any key is
+// decoded or refused.
 void KeyCodecProperty(std::string_view bytes) {
   Input input(bytes);
   const uint8_t parameter = input.Byte();
@@ -573,6 +571,8 @@ void KeyCodecProperty(std::string_view bytes) {
   REQUIRE(codec.RowPartSize(any.substr(0, row_part)) == row_part);
 }
 
+// Texts of policies, codecs and bloom types parse to values that print the same
+// text, or are refused.
 void OptionsTextProperty(std::string_view bytes) {
   if (const auto policy = FilterSpec::Parse(bytes); policy.ok()) {
     const auto again = FilterSpec::Parse(policy->ToString());
@@ -587,8 +587,6 @@ void OptionsTextProperty(std::string_view bytes) {
     REQUIRE(ParseBloomType(BloomTypeName(*type)).ok());
   }
 }
-
-namespace {
 
 void LoadAndGoOn(std::string_view bytes) {
   auto loaded = LoadMemFilter(bytes);
@@ -612,8 +610,8 @@ void LoadAndGoOn(std::string_view bytes) {
   }
 }
 
-}  // namespace
-
+// Loading any bytes as a memfilter does no harm, even with a right checksum:
+// they are refused, or the filter works and loses no key.
 void MemFilterProperty(std::string_view bytes) {
   LoadAndGoOn(bytes);
   std::string resealed(bytes);
@@ -623,6 +621,8 @@ void MemFilterProperty(std::string_view bytes) {
     REQUIRE(guava->WriteTo() == bytes);
   }
 }
+
+}  // namespace
 
 const std::vector<Property>& AllProperties() {
   static const std::vector<Property>* const all =

@@ -120,8 +120,8 @@ TEST(GuavaFilter, HashesArePinned) {
 TEST(GuavaFilter, TruncationsExtensionsAndLyingHeadersAreErrors) {
   const std::string stream = ReadGolden("utf8_mitz64.bin");
   for (size_t size = 0; size < stream.size(); ++size) {
-    ASSERT_EQ(GuavaFilter::ReadFrom(stream.substr(0, size)).status().code(),
-              absl::StatusCode::kDataLoss);
+    ASSERT_TRUE(absl::IsDataLoss(
+        GuavaFilter::ReadFrom(stream.substr(0, size)).status()));
   }
   EXPECT_FALSE(GuavaFilter::ReadFrom(stream + '\0').ok());
   const auto with = [&](size_t at, char byte) {
@@ -142,8 +142,7 @@ TEST(GuavaFilter, SizesAreGuavas) {
   EXPECT_EQ(GuavaFilter::New(1'000'000)->shape(),
             (BloomShape{7298496, 5}));  // 7,298,440 in whole words.
   for (const double fpp : {0.0, 1.0, -1.0, 2.0}) {
-    EXPECT_EQ(GuavaFilter::New(100, fpp).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(absl::IsInvalidArgument(GuavaFilter::New(100, fpp).status()));
   }
   EXPECT_FALSE(GuavaFilter::New(uint64_t{1} << 40, 0.001).ok());
   EXPECT_FALSE(GuavaFilter::New(100, 1e-300).ok());

@@ -34,7 +34,6 @@ class SavedFormWriter;
 
 // The limit for filters whose rows are all allocated at the start.
 inline constexpr uint32_t kMaxRowCount = 1 << 16;
-absl::Status ValidateRowCount(uint32_t row_count);
 
 class FilterRows {
  public:
