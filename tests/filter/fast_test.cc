@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
+#include "filter/digest_sets.h"
 #include "filter/fast/fast_kernel.h"
 #include "testing/filters.h"
 #include "testing/fpr.h"
@@ -95,26 +96,6 @@ EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
 
 FilterDescriptor DescriptorOf(std::string_view lines, uint64_t planes) {
   return {3, 1, planes, 1, {lines.size()}, {}};
-}
-
-// Returns sets that do not resemble random digests.
-std::vector<std::vector<KeyDigest>> UnusualSets() {
-  Random random(61);
-  const uint64_t somewhere = random();
-  std::vector<std::vector<KeyDigest>> sets(9);
-  for (uint64_t i = 0; i < 4000; ++i) {
-    sets[0].push_back({somewhere + i % 2});      // Two, again and again.
-    sets[1].push_back({i});                      // Sequential.
-    sets[2].push_back({~uint64_t{0} - i});       // All in the last position.
-    sets[3].push_back({i << 51});                // Low bits all zero.
-    sets[4].push_back({random() & 0xffffffff});  // Short.
-    sets[5].push_back({somewhere + (i << 20)});  // All in one position.
-    // Half of them in one line; one of them very often; each one twice.
-    sets[6].push_back({i % 2 == 0 ? random() : somewhere + (i << 20)});
-    sets[7].push_back({i % 2 == 0 ? random() : somewhere});
-    sets[8].push_back(i < 2000 ? KeyDigest{random()} : sets[8][i - 2000]);
-  }
-  return sets;
 }
 
 TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
@@ -233,7 +214,10 @@ TEST(Fast, EveryKernelSolvesForTheEarlierOfContradictingEquations) {
 
 TEST(Fast, SaturatedKeysAreThoseWhoseLineSaysSo) {
   Random random(65);
-  std::vector<std::vector<KeyDigest>> sets = UnusualSets();
+  std::vector<std::vector<KeyDigest>> sets;
+  for (const soak::DigestSet& set : soak::kDigestSets) {
+    sets.push_back(set.draw({4000, /*home_count=*/78}, &random));
+  }
   for (int i = 0; i < 300; ++i) {
     sets.push_back(RandomDigests(&random, 1 + random.Below(120)));
   }
@@ -270,8 +254,10 @@ TEST(Fast, OneLineThatAllWantCostsTheOthersNothing) {
 }
 
 TEST(Fast, TheSameKeyManyTimesFindsItsRoom) {
-  const EncodedFilter filter = Build(10, UnusualSets()[7]);
-  EXPECT_EQ(filter.saturated_keys, 0u);
+  Random random(61);
+  std::vector<KeyDigest> digests = RandomDigests(&random, 4000);
+  for (size_t i = 0; i < digests.size(); i += 2) digests[i] = digests[0];
+  EXPECT_EQ(Build(10, digests).saturated_keys, 0u);
 }
 
 TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {

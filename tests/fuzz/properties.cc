@@ -535,6 +535,21 @@ void BuilderProperty(std::string_view bytes) {
   CutAndAsk(filter, shift, choice, digests);
 }
 
+// The parts of a key are prefixes, and are parts of themselves.
+void CheckParts(const KeyCodec& codec, std::string_view key) {
+  size_t row_part = 0;
+  const size_t column_part = codec.ColumnPartSize(key, &row_part);
+  REQUIRE(row_part <= key.size() && column_part <= key.size());
+  REQUIRE(codec.RowPartSize(key) == row_part);
+  REQUIRE(codec.RowPartSize(key.substr(0, row_part)) == row_part);
+  if (column_part == 0) return;
+  REQUIRE(column_part > row_part);
+  size_t again = 0;
+  REQUIRE(codec.ColumnPartSize(key.substr(0, column_part), &again) ==
+          column_part);
+  REQUIRE(again == row_part);
+}
+
 // Decode undoes Encode, parts are prefixes, order is kept; any key is
 // decoded or refused.
 void KeyCodecProperty(std::string_view bytes) {
@@ -562,13 +577,11 @@ void KeyCodecProperty(std::string_view bytes) {
     REQUIRE((keys[0] < keys[1]) == (a < b));
     REQUIRE((keys[0] == keys[1]) == (a == b));
   }
-  const std::string_view any = input.Rest();
-  (void)codec.Decode(any, &row, &qualifier);
-  size_t row_part = 0;
-  const size_t column_part = codec.ColumnPartSize(any, &row_part);
-  REQUIRE(row_part <= any.size() && column_part <= any.size());
-  REQUIRE(column_part == 0 || column_part > row_part);
-  REQUIRE(codec.RowPartSize(any.substr(0, row_part)) == row_part);
+  const std::string_view rest = input.Rest();
+  (void)codec.Decode(rest, &row, &qualifier);
+  for (size_t size = 0; size <= std::min<size_t>(rest.size(), 32); ++size) {
+    CheckParts(codec, rest.substr(0, size));
+  }
 }
 
 // Texts of policies, codecs and bloom types parse to values that print the same

@@ -12,6 +12,7 @@
 #include "base/coding.h"
 #include "block/format.h"
 #include "golden/cases.h"
+#include "reader/test_block.h"
 #include "rowbloom/filter_reader.h"
 
 namespace rowbloom {
@@ -60,11 +61,7 @@ std::string_view ChunksAndIndex(std::string_view block) {
 
 TEST(Golden, ChunksAndIndexAreWrittenAsTheyWere) {
   for (const golden::Case& c : golden::BlockCases()) {
-    std::string bytes;
-    const auto sink = NewStringSink(&bytes);
-    FilterBlockWriter writer(c.options, sink.get());
-    for (const auto& cell : c.cells) writer.Add(cell.row, cell.qualifier);
-    ASSERT_TRUE(writer.Finish().ok());
+    const std::string bytes = testing::WriteBlock(c.options, c.cells);
     const std::string golden = GoldenFile(c.file);
     EXPECT_EQ(ChunksAndIndex(bytes), ChunksAndIndex(golden)) << c.file;
   }

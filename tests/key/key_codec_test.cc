@@ -114,28 +114,6 @@ TEST(KeyCodec, PartsAreTheDocumentedOnes) {
   EXPECT_EQ(delimiter.RowPartSize("ab"), 0u);
 }
 
-TEST(KeyCodec, PartsOfAKeyArePartsOfThemselves) {
-  Random random(4);
-  for (const KeyCodec& codec : AllCodecs()) {
-    for (int i = 0; i < 50000; ++i) {
-      const std::string key = random.Bytes(10);
-      size_t row_part = 0;
-      const size_t column_part = codec.ColumnPartSize(key, &row_part);
-      ASSERT_LE(row_part, key.size());
-      ASSERT_LE(column_part, key.size());
-      ASSERT_EQ(codec.RowPartSize(key), row_part);
-      ASSERT_EQ(codec.RowPartSize(key.substr(0, row_part)), row_part);
-      if (column_part > 0) {
-        ASSERT_GT(column_part, row_part);
-        size_t again = 0;
-        ASSERT_EQ(codec.ColumnPartSize(key.substr(0, column_part), &again),
-                  column_part);
-        ASSERT_EQ(again, row_part);
-      }
-    }
-  }
-}
-
 TEST(KeyCodec, RowBoundsHoldExactlyTheRowsKeys) {
   Random random(5);
   for (const KeyCodec& codec : AllCodecs()) {
