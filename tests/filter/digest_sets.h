@@ -89,14 +89,9 @@ inline uint64_t DigestAt(const DigestSetShape& shape, uint64_t home,
 
 // Returns the first home, the last, or any other.
 inline uint64_t AnyHome(const DigestSetShape& shape, Random* random) {
-  switch (random->Below(3)) {
-    case 0:
-      return 0;
-    case 1:
-      return shape.home_count - 1;
-    default:
-      return random->Below(shape.home_count);
-  }
+  const uint64_t homes[] = {0, shape.home_count - 1,
+                            random->Below(shape.home_count)};
+  return homes[random->Below(std::size(homes))];
 }
 
 inline Digests OneHome(const DigestSetShape& shape, Random* random) {
