@@ -36,31 +36,25 @@ inline std::vector<testing::Cell> Cells(uint64_t rows = 300,
 }
 
 inline std::vector<Case> BlockCases() {
-  const auto options = [](BloomType type, double bits_per_key) {
-    FilterOptions made;
-    made.bloom_type = type;
-    made.chunk_size_bytes = 256;
-    made.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", bits_per_key);
-    return made;
-  };
-  std::vector<Case> cases = {
-      {"filter_block_v1_empty.bin", options(BloomType::kRow, 10), {}},
-      {"filter_block_v1_none.bin", options(BloomType::kNone, 10), Cells()},
-      {"filter_block_v1_prefix.bin",
-       options(BloomType::kRowPrefixFixedLength, 10), Cells()},
-      {"filter_block_v1_always_maybe.bin", options(BloomType::kRow, 10),
-       Cells()}};
-  cases[2].options.prefix_length_bytes = 8;
-  cases[3].options.filter_spec = FilterSpec::BitsPerKey("always_maybe", 10);
+  std::vector<Case> cases;
+  // The case stays valid until the next one.
   const auto add = [&](const std::string& name, const char* family,
                        double bits_per_key, uint64_t rows,
-                       BloomType type = BloomType::kRow) {
-    Case made{"filter_block_v1_" + name + ".bin", options(type, bits_per_key),
-              Cells(rows)};
+                       BloomType type = BloomType::kRow,
+                       uint32_t chunk_size_bytes = 4096) -> Case& {
+    Case& made = cases.emplace_back();
+    made.file = "filter_block_v1_" + name + ".bin";
+    made.options.bloom_type = type;
+    made.options.chunk_size_bytes = chunk_size_bytes;
     made.options.filter_spec = FilterSpec::BitsPerKey(family, bits_per_key);
-    made.options.chunk_size_bytes = 4096;
-    cases.push_back(made);
+    made.cells = Cells(rows);
+    return made;
   };
+  add("empty", "blocked_bloom", 10, 0, BloomType::kRow, 256);
+  add("none", "blocked_bloom", 10, 300, BloomType::kNone, 256);
+  add("prefix", "blocked_bloom", 10, 300, BloomType::kRowPrefixFixedLength, 256)
+      .options.prefix_length_bytes = 8;
+  add("always_maybe", "always_maybe", 10, 300, BloomType::kRow, 256);
   add("blocked_bloom", "blocked_bloom", 10, 300);
   add("blocked_bloom_1_bit", "blocked_bloom", 1, 300);
   add("blocked_bloom_24_bits", "blocked_bloom", 24, 300);
@@ -80,11 +74,11 @@ inline std::vector<Case> BlockCases() {
   add("compact_10_columns", "compact", 10, 700);
   add("compact_rowcol", "compact", 7, 300, BloomType::kRowCol);
   add("compact_23_columns", "compact", 24, 300);
-  add("secret", "fast", 11, 300, BloomType::kRowCol);
-  cases.back().options.secret = {{0x0123456789abcdef, 0xfedcba9876543210}};
+  add("secret", "fast", 11, 300, BloomType::kRowCol).options.secret = {
+      {0x0123456789abcdef, 0xfedcba9876543210}};
   // The lower bounds of chunks are shorter than their first keys.
-  cases.push_back({"filter_block_v1_lower_bounds.bin",
-                   options(BloomType::kRowCol, 10), Cells(300, 99991)});
+  add("lower_bounds", "blocked_bloom", 10, 0, BloomType::kRowCol, 256).cells =
+      Cells(300, 99991);
   return cases;
 }
 
