@@ -125,34 +125,6 @@ TEST(FilterBudget, OfAnExactCostThePlanIsTheOptimum) {
   }
 }
 
-// Searches a grid over the rates of three runs; it does not use the formula.
-TEST(FilterBudget, NoPointOfAGridIsBetterThanThePlan) {
-  testing::Random random(2);
-  const FilterCost cost = ExactCost(1);
-  for (int i = 0; i < 20; ++i) {
-    const std::vector<TreeRun> runs = RandomRuns(&random, 3);
-    const double budget = 1 + random.Below(12);
-    const auto plan =
-        Plan(cost, runs, Options(budget, 0.01 * (1 + random.Below(100))));
-    double least = std::numeric_limits<double>::infinity();
-    const auto& r = plan.runs;
-    for (double a = 0; a <= 24; a += 0.125) {
-      for (double b = 0; b <= 24; b += 0.125) {
-        const double left = budget - a * r[0].key_share - b * r[1].key_share;
-        if (left < 0) break;
-        const double c = std::min(24.0, left / r[2].key_share);
-        least = std::min(
-            least,
-            r[0].absent_asks * runs[0].block_miss_share * std::exp2(-a) +
-                r[1].absent_asks * runs[1].block_miss_share * std::exp2(-b) +
-                r[2].absent_asks * runs[2].block_miss_share * std::exp2(-c));
-      }
-    }
-    EXPECT_LE(plan.wasted_reads, least * 1.0001);
-    EXPECT_GE(plan.wasted_reads, least * 0.9);  // 2^-0.125 is the grid's step.
-  }
-}
-
 // The closed form 2^H(s) 2^(-b / c) holds where no run is at its limit.
 TEST(FilterBudget, ALeveledTreeWastesWhatTheClosedFormSays) {
   const FilterCost cost = ExactCost(1.05);
@@ -320,6 +292,10 @@ TEST(FilterBudget, ValuesOutOfRangeAreNamed) {
     EXPECT_TRUE(absl::IsInvalidArgument(plan.status()));
     EXPECT_NE(plan.status().message().find("missing_share"),
               absl::string_view::npos);
+  }
+  for (const BudgetMode mode : {BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
+    const auto plan = PlanFilterBudget(cost, {{100}}, Options(10, 7, mode));
+    EXPECT_TRUE(absl::IsInvalidArgument(plan.status()));
   }
   for (const double bits : {-1.0, nan, std::exp2(2000)}) {
     EXPECT_FALSE(PlanFilterBudget(cost, {{1}}, Options(bits, 0.5)).ok());
@@ -588,14 +564,6 @@ TEST(FileBudget, ATreeThatMayHaveNoFiltersSaysNothingOfNewerRuns) {
   // The tree has one run, which correctly has no filter.
   ASSERT_TRUE(budget.SetLive({1000000, 0, {{1000000}}}).ok());
   EXPECT_LT(budget.ForFile(flush).bits_per_key, assumed + 2);
-}
-
-TEST(FilterBudget, MissingSharesAreSharesInAllModes) {
-  for (const BudgetMode mode : {BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
-    const auto plan = PlanFilterBudget(FilterCost::OfRocksDbBloom(), {{100}},
-                                       Options(10, 7, mode));
-    EXPECT_TRUE(absl::IsInvalidArgument(plan.status()));
-  }
 }
 
 }  // namespace
