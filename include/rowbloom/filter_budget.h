@@ -177,13 +177,13 @@ struct FileFacts {
   // No deeper level holds an older version of any of its keys.
   bool is_bottommost = false;
   // The level that it is written to; 0 is the newest.
-  std::optional<uint32_t> level;
+  std::optional<uint32_t> level = std::nullopt;
   // One more than the deepest level that has SSTs; if that is not known, than
   // the deepest level that SSTs were written to. Not the number of configured
   // levels.
-  std::optional<uint32_t> level_count;
+  std::optional<uint32_t> level_count = std::nullopt;
   // The share of the tree's keys that are in the run this SST becomes part of.
-  std::optional<double> run_share;
+  std::optional<double> run_share = std::nullopt;
 };
 
 struct FileBudgetOptions {

@@ -174,17 +174,6 @@ class Spender {
   double high_ = 0;  // Beyond it.
 };
 
-// Only shares matter: the key counts are so large that rounding does not.
-std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
-  std::vector<TreeRun> runs(level_count);
-  double keys = 1e18 * (1 - 1 / size_ratio);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    run->key_count = static_cast<uint64_t>(keys);
-    keys /= size_ratio;
-  }
-  return runs;
-}
-
 // The share of the largest run. It is the oldest, unless files were ingested
 // far below it, or the oldest is new and will be the largest.
 double OldestShare(const std::vector<RunBudget>& runs) {
@@ -373,8 +362,11 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
       PlanFilterBudget(cost_, live.runs, options);
   // If no live run may have a filter, they say nothing about future ones.
   if (plan.ok() && plan->bits_per_key == 0) {
-    plan = PlanFilterBudget(
-        cost_, LeveledRuns(options_.size_ratio, options_.level_count), options);
+    constexpr uint64_t kManyKeys = 1'000'000'000'000'000'000;
+    const auto assumed = RunsOf({TreeKind::kLeveled, kManyKeys,
+                                 options_.size_ratio, options_.level_count});
+    if (!assumed.ok()) return assumed.status();
+    plan = PlanFilterBudget(cost_, *assumed, options);
   }
   if (!plan.ok()) return plan.status();
   bits_per_key_ = bits_per_key;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "filter/always_maybe.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "absl/status/status.h"
+#include "filter/family.h"
 
 namespace rowbloom::filter {
 

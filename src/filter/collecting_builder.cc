@@ -26,9 +26,7 @@ class CollectingBuilder final : public FilterBuilder {
   EncodedFilter Finish() override {
     const uint64_t key_count = digests_.size();
     if (key_count == 0) {
-      return FindFamily("always_maybe")
-          ->new_builder(bits_per_key_, kernel_)
-          ->Finish();
+      return kAlwaysMaybeFamily.new_builder(bits_per_key_, kernel_)->Finish();
     }
     EncodedFilter filter = encode_(std::move(digests_), bits_per_key_, kernel_);
     FilterDescriptor& descriptor = filter.descriptor;

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "base/cpu.h"
-#include "filter/always_maybe.h"
 #include "filter/blocked_bloom/blocked_bloom.h"
 #include "filter/compact/compact.h"
 #include "filter/fast/fast.h"

@@ -73,7 +73,9 @@ const FilterFamily* FindFamily(std::string_view name);  // Or nullptr.
 // within FilterSpec's range; its ends for rates beyond them.
 double BitsPerKeyFor(const FilterFamily& family, double target_fpr);
 
-// Answers "maybe" to everything: the default, and the family "always_maybe".
+// The family without bits: every lookup answers "maybe". Written for a filter
+// of no keys and for a spec that cannot be met; the default of a view.
+extern const FilterFamily kAlwaysMaybeFamily;
 extern const FilterLookup kAlwaysMaybeLookup;
 
 }  // namespace rowbloom::filter

@@ -91,14 +91,9 @@ absl::StatusOr<FilterDescriptor> FilterDescriptor::Parse(std::string_view* in) {
 }
 
 std::vector<std::string_view> EncodedFilter::UnitViews() const {
-  std::vector<std::string_view> views;
-  size_t offset = 0;
-  for (size_t i = 0; i < descriptor.unit_count; ++i) {
-    const size_t size = static_cast<size_t>(descriptor.unit_size_bytes[i]);
-    views.push_back(std::string_view(units).substr(offset, size));
-    offset += size;
-  }
-  return views;
+  filter::UnitArray array;
+  const auto views = filter::SplitUnits(descriptor, units, &array);
+  return {views.begin(), views.end()};
 }
 
 absl::Status filter::VerifyUnit(const FilterDescriptor& descriptor, size_t unit,

@@ -19,9 +19,9 @@ constexpr uint64_t kMaxFilterSizeBytes = filter::kMaxKeyCount / 8;
 // The family of a valid spec; otherwise always_maybe, which cannot lose a
 // row.
 const filter::FilterFamily& FamilyOf(const FilterSpec& spec) {
-  return *filter::FindFamily(spec.Validate().ok()
-                                 ? std::string_view(spec.family())
-                                 : std::string_view("always_maybe"));
+  return spec.Validate().ok()
+             ? *filter::FindFamily(std::string_view(spec.family()))
+             : filter::kAlwaysMaybeFamily;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "memfilter/batch.h"
 #include "memfilter/estimates.h"
-#include "memfilter/same_options.h"
+#include "memfilter/options_text.h"
 
 namespace rowbloom {
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "memfilter/batch.h"
 #include "memfilter/estimates.h"
-#include "memfilter/same_options.h"
+#include "memfilter/options_text.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {

@@ -10,15 +10,9 @@
 #include "base/check.h"
 #include "memfilter/batch.h"
 #include "memfilter/estimates.h"
-#include "memfilter/filter_rows_form.h"
+#include "memfilter/saved_form.h"
 
 namespace rowbloom {
-
-absl::Status ValidateRowCount(uint32_t row_count) {
-  if (row_count >= 1 && row_count <= kMaxRowCount) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("row_count ", row_count, ": must be 1 to ", kMaxRowCount));
-}
 
 absl::Status FilterRows::Append(size_t count) {
   const size_t size_before = size();
@@ -100,23 +94,22 @@ uint64_t FilterRows::memory_usage_bytes() const {
   return sum;
 }
 
-void FilterRowsForm::Save(const FilterRows& rows,
-                          memfilter::SavedFormWriter* writer) {
-  writer->AddVarint(rows.shape_.bit_count);
-  writer->AddVarint(rows.shape_.probe_count);
-  writer->AddVarint(rows.size());
-  for (const FilterRows::Row& row : rows.rows_) {
+void FilterRows::Save(memfilter::SavedFormWriter* writer) const {
+  writer->AddVarint(shape_.bit_count);
+  writer->AddVarint(shape_.probe_count);
+  writer->AddVarint(size());
+  for (const Row& row : rows_) {
     writer->AddVarint(row.key_count);
     writer->AddWords(row.bits.words());
   }
 }
 
-FilterRows FilterRowsForm::Load(memfilter::SavedFormReader* reader) {
+FilterRows FilterRows::Load(memfilter::SavedFormReader* reader) {
   FilterRows rows(reader->Shape());
   const uint64_t row_count = reader->Varint();
   if (row_count == 0) reader->Refuse("0 rows");
   for (uint64_t i = 0; i < row_count; ++i) {
-    FilterRows::Row row;
+    Row row;
     row.key_count = reader->Varint();
     if (!reader->Bits(rows.shape_.bit_count, &row.bits)) break;
     row.bits_set = row.bits.CountSet();

@@ -13,9 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/coding.h"
-#include "memfilter/estimates.h"
 #include "memfilter/murmur3.h"
-#include "memfilter/same_options.h"
+#include "memfilter/options_text.h"
 
 namespace rowbloom {
 
@@ -56,13 +55,6 @@ GuavaDigest GuavaDigest::Long(int64_t value) {
   return Bytes({bytes, sizeof(bytes)});
 }
 
-GuavaFilter::GuavaFilter(GuavaStrategy strategy, uint32_t probe_count,
-                         BitArray bits)
-    : strategy_(strategy),
-      probe_count_(probe_count),
-      bits_set_(bits.CountSet()),
-      bits_(std::move(bits)) {}
-
 absl::StatusOr<GuavaFilter> GuavaFilter::New(uint64_t expected_insertions,
                                              double fpp, GuavaStrategy strategy,
                                              GuavaProbes probes) {
@@ -91,27 +83,27 @@ absl::StatusOr<GuavaFilter> GuavaFilter::New(uint64_t expected_insertions,
     return absl::InvalidArgumentError(
         absl::StrCat("fpp ", fpp, " needs less than one bit"));
   }
-  auto made = BitArray::New(64 * words);
-  if (!made.ok()) return made.status();
-  return GuavaFilter(strategy, static_cast<uint32_t>(probe_count),
-                     *std::move(made));
+  auto filter =
+      StandardFilter::New({64 * words, static_cast<uint32_t>(probe_count)});
+  if (!filter.ok()) return filter.status();
+  return GuavaFilter(strategy, *std::move(filter));
 }
 
 template <typename Visit>
 void GuavaFilter::VisitPositions(const GuavaDigest& digest,
                                  const Visit& visit) const {
-  const uint64_t bit_count = bits_.bit_count();
+  const auto [bit_count, probe_count] = shape();
   if (strategy_ == GuavaStrategy::kMurmur128Mitz64) {
     constexpr uint64_t kNotNegative = std::numeric_limits<int64_t>::max();
     uint64_t hash = digest.low;
-    for (uint32_t i = 0; i < probe_count_; ++i, hash += digest.high) {
+    for (uint32_t i = 0; i < probe_count; ++i, hash += digest.high) {
       if (!visit((hash & kNotNegative) % bit_count)) return;
     }
     return;
   }
   const uint32_t first = static_cast<uint32_t>(digest.low);
   const uint32_t second = static_cast<uint32_t>(digest.low >> 32);
-  for (uint32_t i = 1; i <= probe_count_; ++i) {
+  for (uint32_t i = 1; i <= probe_count; ++i) {
     uint32_t hash = first + i * second;
     if (hash >> 31 != 0) hash = ~hash;  // It would be negative in Java.
     if (!visit(hash % bit_count)) return;
@@ -121,10 +113,10 @@ void GuavaFilter::VisitPositions(const GuavaDigest& digest,
 bool GuavaFilter::Add(const GuavaDigest& digest) {
   uint32_t changed = 0;
   VisitPositions(digest, [&](uint64_t position) {
-    changed += bits_.Set(position);
+    changed += filter_.bits_.Set(position);
     return true;
   });
-  bits_set_ += changed;
+  filter_.bits_set_ += changed;
   return changed != 0;
 }
 
@@ -135,7 +127,7 @@ void GuavaFilter::Add(absl::Span<const GuavaDigest> digests) {
 bool GuavaFilter::MayContain(const GuavaDigest& digest) const {
   bool all_set = true;
   VisitPositions(digest, [&](uint64_t position) {
-    all_set = bits_.Test(position);
+    all_set = filter_.bits_.Test(position);
     return all_set;
   });
   return all_set;
@@ -155,27 +147,15 @@ absl::Status GuavaFilter::Union(const GuavaFilter& other) {
       !status.ok()) {
     return status;
   }
-  bits_.SetAll(other.bits_);
-  bits_set_ = bits_.CountSet();
-  return absl::OkStatus();
-}
-
-double GuavaFilter::fill() const { return memfilter::Fill(shape(), bits_set_); }
-
-double GuavaFilter::expected_fpr() const {
-  return memfilter::RateAt(shape(), bits_set_);
-}
-
-uint64_t GuavaFilter::approximate_count() const {
-  return memfilter::KeysThatSet(shape(), bits_set_);
+  return filter_.Union(other.filter_);
 }
 
 std::string GuavaFilter::WriteTo() const {
-  const absl::Span<const uint64_t> words = bits_.words();
+  const absl::Span<const uint64_t> words = filter_.bits_.words();
   std::string stream;
   stream.reserve(Stream::kWords + words.size() * sizeof(uint64_t));
   stream.push_back(static_cast<char>(strategy_));
-  stream.push_back(static_cast<char>(probe_count_));
+  stream.push_back(static_cast<char>(shape().probe_count));
   base::AppendBigEndian<uint32_t>(static_cast<uint32_t>(words.size()), &stream);
   for (const uint64_t word : words) {
     base::AppendBigEndian<uint64_t>(word, &stream);
@@ -204,15 +184,16 @@ absl::StatusOr<GuavaFilter> GuavaFilter::ReadFrom(std::string_view stream) {
         "Guava filter of ", stream.size(), " bytes: its header says ",
         static_cast<int>(probes), " probes and ", words, " words"));
   }
-  auto bits = BitArray::New(64 * words);
+  const BloomShape shape = {64 * words, probes};
+  auto bits = BitArray::New(shape.bit_count);
   if (!bits.ok()) return bits.status();
   const absl::Span<uint64_t> read = bits->mutable_words();
   for (size_t i = 0; i < read.size(); ++i) {
     read[i] = base::LoadBigEndian64(stream.data() + Stream::kWords +
                                     i * sizeof(uint64_t));
   }
-  return GuavaFilter(static_cast<GuavaStrategy>(strategy), probes,
-                     *std::move(bits));
+  return GuavaFilter(static_cast<GuavaStrategy>(strategy),
+                     StandardFilter(shape, *std::move(bits)));
 }
 
 }  // namespace rowbloom

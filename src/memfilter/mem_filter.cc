@@ -14,13 +14,6 @@ namespace rowbloom {
 
 namespace {
 
-template <typename Filter, typename = void>
-struct HasUnion : std::false_type {};
-template <typename Filter>
-struct HasUnion<Filter, std::void_t<decltype(std::declval<Filter&>().Union(
-                            std::declval<const Filter&>()))>> : std::true_type {
-};
-
 // True if Add() of many keys can fail.
 template <typename Filter>
 constexpr bool kCanBeFull =
@@ -72,7 +65,7 @@ class Erased final : public MemFilter {
     }
   }
   absl::Status Union(const MemFilter& other) override {
-    if constexpr (HasUnion<Filter>::value) {
+    if constexpr (!std::is_same_v<Filter, ScalableFilter>) {
       const void* theirs = MemFilter::FilterOf(other, &kTag);
       if (theirs == nullptr) {
         return absl::InvalidArgumentError(absl::StrCat(

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "rowbloom/memfilter/guava.h"
 #include "rowbloom/memfilter/mem_filter.h"
 
@@ -21,6 +23,15 @@ std::string OptionsText(const SplitOptions& options);
 std::string OptionsText(const BalancedOptions& options);
 std::string OptionsText(const MatrixOptions& options);
 std::string OptionsText(const std::pair<BloomShape, GuavaStrategy>& options);
+
+// Checks that filters have equal options, as a union requires.
+template <typename Options>
+absl::Status CheckSameOptions(const Options& ours, const Options& theirs) {
+  if (ours == theirs) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("union of filters of different options: ", OptionsText(ours),
+                   "; ", OptionsText(theirs)));
+}
 
 }  // namespace rowbloom::memfilter
 

@@ -7,8 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "memfilter/batch.h"
-#include "memfilter/filter_rows_form.h"
-#include "memfilter/same_options.h"
+#include "memfilter/options_text.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {
@@ -27,9 +26,19 @@ absl::Status CheckKeysPerRow(uint64_t keys_per_row) {
   return absl::InvalidArgumentError("keys_per_row 0: must be at least 1");
 }
 
+absl::Status CheckRowCount(uint32_t row_count) {
+  if (row_count >= 1 && row_count <= kMaxRowCount) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("row_count ", row_count, ": must be 1 to ", kMaxRowCount));
+}
+
 uint32_t BoundedRowCount(const FilterRows& rows) {
   return static_cast<uint32_t>(std::min<size_t>(rows.size(), kMaxRowCount + 1));
 }
+
+// For filters whose options and state do not follow from their rows.
+template <typename Options>
+void SetRows(const FilterRows&, Options*, typename Options::State*) {}
 
 // DynamicFilter
 
@@ -61,8 +70,6 @@ void LoadOptions(SavedFormReader* reader, DynamicOptions* options,
   options->keys_per_row = reader->Varint();
 }
 
-void SetRows(const FilterRows&, DynamicOptions*, DynamicOptions::State*) {}
-
 // SplitFilter
 
 absl::Status CheckOptions(const SplitOptions& options) {
@@ -70,7 +77,7 @@ absl::Status CheckOptions(const SplitOptions& options) {
       !status.ok()) {
     return status;
   }
-  return ValidateRowCount(options.row_count);
+  return CheckRowCount(options.row_count);
 }
 
 size_t FirstRows(const SplitOptions& options) { return options.row_count; }
@@ -165,8 +172,6 @@ void LoadOptions(SavedFormReader* reader, BalancedOptions* options,
       static_cast<uint32_t>(std::min<uint64_t>(reader->Varint(), 65));
 }
 
-void SetRows(const FilterRows&, BalancedOptions*, BalancedOptions::State*) {}
-
 // MatrixFilter
 
 absl::Status CheckOptions(const MatrixOptions& options) {
@@ -180,7 +185,7 @@ absl::Status CheckOptions(const MatrixOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat(
         "tie ", static_cast<int>(options.tie), ": must be 0 or 1"));
   }
-  return ValidateRowCount(options.row_count);
+  return CheckRowCount(options.row_count);
 }
 
 size_t FirstRows(const MatrixOptions& options) { return options.row_count; }
@@ -336,7 +341,7 @@ template <typename Options>
 std::string RowsFilter<Options>::Save() const {
   SavedFormWriter writer(kKind);
   SaveOptions(options_, state(), &writer);
-  FilterRowsForm::Save(rows_, &writer);
+  rows_.Save(&writer);
   return writer.Finish();
 }
 
@@ -348,7 +353,7 @@ absl::StatusOr<RowsFilter<Options>> RowsFilter<Options>::Load(
   Options options;
   State state;
   LoadOptions(&*reader, &options, &state);
-  FilterRows rows = FilterRowsForm::Load(&*reader);
+  FilterRows rows = FilterRows::Load(&*reader);
   options.row = rows.shape();
   SetRows(rows, &options, &state);
   if (const absl::Status status = Validate(options); !status.ok()) {

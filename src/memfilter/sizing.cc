@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -22,15 +24,12 @@ double LoadFor(double fpr, uint32_t probe_count) {
 }
 
 absl::Status CheckRange(const BloomSizeRequest& request) {
-  if (request.key_count &&
-      (*request.key_count == 0 || *request.key_count > kMaxSolvedCount)) {
+  const std::pair<const char*, std::optional<uint64_t>> counts[] = {
+      {"keys", request.key_count}, {"bits", request.bit_count}};
+  for (const auto& [name, count] : counts) {
+    if (!count || (*count > 0 && *count <= kMaxSolvedCount)) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("keys ", *request.key_count, ": must be 1 to 2^62"));
-  }
-  if (request.bit_count &&
-      (*request.bit_count == 0 || *request.bit_count > kMaxSolvedCount)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("bits ", *request.bit_count, ": must be 1 to 2^62"));
+        absl::StrCat(name, " ", *count, ": must be 1 to 2^62"));
   }
   if (request.probe_count &&
       (*request.probe_count == 0 || *request.probe_count > kMaxProbeCount)) {

@@ -4,7 +4,7 @@
 
 #include "memfilter/batch.h"
 #include "memfilter/estimates.h"
-#include "memfilter/same_options.h"
+#include "memfilter/options_text.h"
 #include "memfilter/saved_form.h"
 
 namespace rowbloom {

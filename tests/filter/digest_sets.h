@@ -15,20 +15,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <random>
 #include <string_view>
 #include <vector>
 
-#include "rowbloom/filter_key.h"
+#include "testing/keys.h"
 
 namespace rowbloom::soak {
 
 using Digests = std::vector<KeyDigest>;
-using Random = std::mt19937_64;
-
-inline uint64_t Below(Random* random, uint64_t limit) {
-  return (*random)() % limit;
-}
+using testing::Random;
 
 struct DigestSetShape {
   size_t digest_count = 0;  // At least 1.
@@ -58,7 +53,7 @@ inline Digests Uniform(const DigestSetShape& shape, Random* random) {
 inline Digests Runs(const DigestSetShape& shape, Random* random) {
   uint64_t digest = (*random)();
   return Generate(shape, [&](size_t) {
-    if (Below(random, 8) == 0) digest = (*random)();
+    if (random->Below(8) == 0) digest = (*random)();
     return digest;
   });
 }
@@ -66,10 +61,10 @@ inline Digests Runs(const DigestSetShape& shape, Random* random) {
 // Each digest is repeated a few times, seldom in a row.
 inline Digests Repeated(const DigestSetShape& shape, Random* random) {
   const Digests distinct = Uniform(
-      {1 + shape.digest_count / (1 + Below(random, 10)), shape.home_count},
+      {1 + shape.digest_count / (1 + random->Below(10)), shape.home_count},
       random);
   return Generate(shape, [&](size_t) {
-    return distinct[Below(random, distinct.size())].value;
+    return distinct[random->Below(distinct.size())].value;
   });
 }
 
@@ -94,20 +89,15 @@ inline uint64_t DigestAt(const DigestSetShape& shape, uint64_t home,
 
 // Returns the first home, the last, or any other.
 inline uint64_t AnyHome(const DigestSetShape& shape, Random* random) {
-  switch (Below(random, 3)) {
-    case 0:
-      return 0;
-    case 1:
-      return shape.home_count - 1;
-    default:
-      return Below(random, shape.home_count);
-  }
+  const uint64_t homes[] = {0, shape.home_count - 1,
+                            random->Below(shape.home_count)};
+  return homes[random->Below(std::size(homes))];
 }
 
 inline Digests OneHome(const DigestSetShape& shape, Random* random) {
   const uint64_t home = AnyHome(shape, random);
   return Generate(shape, [&](size_t) {
-    return DigestAt(shape, home, Below(random, 256), (*random)());
+    return DigestAt(shape, home, random->Below(256), (*random)());
   });
 }
 
@@ -117,10 +107,10 @@ inline Digests OnePosition(const DigestSetShape& shape, Random* random) {
   const uint64_t first = AnyHome(shape, random);
   const uint64_t homes =
       std::min(shape.home_count,
-               uint64_t{1} << std::min<uint64_t>(Below(random, 24), 63));
-  const uint64_t position = Below(random, 2) == 0 ? 255 : Below(random, 256);
+               uint64_t{1} << std::min<uint64_t>(random->Below(24), 63));
+  const uint64_t position = random->Below(2) == 0 ? 255 : random->Below(256);
   return Generate(shape, [&](size_t) {
-    const uint64_t home = (first + Below(random, homes)) % shape.home_count;
+    const uint64_t home = (first + random->Below(homes)) % shape.home_count;
     return DigestAt(shape, home, position, (*random)());
   });
 }
@@ -129,7 +119,7 @@ inline Digests Sorted(const DigestSetShape& shape, Random* random) {
   Digests digests = Uniform(shape, random);
   const auto less = [](KeyDigest a, KeyDigest b) { return a.value < b.value; };
   std::sort(digests.begin(), digests.end(), less);
-  if (Below(random, 2) == 0) std::reverse(digests.begin(), digests.end());
+  if (random->Below(2) == 0) std::reverse(digests.begin(), digests.end());
   return digests;
 }
 
@@ -140,14 +130,14 @@ inline Digests Sequential(const DigestSetShape& shape, Random* random) {
 
 // Digests vary in 16 or 32 bits only, the lowest or the highest.
 inline Digests Short(const DigestSetShape& shape, Random* random) {
-  const uint64_t width = Below(random, 2) == 0 ? 16 : 32;
-  const uint64_t shift = Below(random, 2) == 0 ? 0 : 64 - width;
+  const uint64_t width = random->Below(2) == 0 ? 16 : 32;
+  const uint64_t shift = random->Below(2) == 0 ? 0 : 64 - width;
   return Generate(shape,
                   [&](size_t) { return (*random)() >> (64 - width) << shift; });
 }
 
 inline Digests LowBitsZero(const DigestSetShape& shape, Random* random) {
-  const uint64_t bits = 1 + Below(random, 60);
+  const uint64_t bits = 1 + random->Below(60);
   return Generate(shape, [&](size_t) { return (*random)() << bits; });
 }
 
@@ -164,8 +154,8 @@ inline Digests Multiples(const DigestSetShape& shape, Random* random) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;
   const uint64_t factors[] = {(*random)(), ~uint64_t{0} / shape.digest_count,
                               Inverse(kMultiplier)};
-  const uint64_t factor = factors[Below(random, std::size(factors))];
-  const uint64_t start = Below(random, 2) == 0 ? 0 : (*random)();
+  const uint64_t factor = factors[random->Below(std::size(factors))];
+  const uint64_t start = random->Below(2) == 0 ? 0 : (*random)();
   return Generate(shape, [&](size_t i) { return start + i * factor; });
 }
 
@@ -191,7 +181,7 @@ inline constexpr DigestSet kDigestSets[] = {
 // one.
 inline Digests Mixed(const DigestSetShape& shape, Random* random) {
   const DigestSet& other =
-      kDigestSets[Below(random, std::size(kDigestSets) - 1)];
+      kDigestSets[random->Below(std::size(kDigestSets) - 1)];
   Digests digests = other.draw(shape, random);
   for (size_t i = 0; i < digests.size(); i += 2) digests[i].value = (*random)();
   return digests;

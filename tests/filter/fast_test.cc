@@ -10,7 +10,9 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
+#include "filter/digest_sets.h"
 #include "filter/fast/fast_kernel.h"
+#include "testing/filters.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 
@@ -88,46 +90,12 @@ struct Spec {
 
 EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
                     Kernel kernel = Kernel::kBest) {
-  const auto builder = kFastFamily.new_builder(bits_per_key, kernel);
-  for (const KeyDigest digest : digests) builder->Add(digest);
-  return builder->Finish();
-}
-
-FilterView View(const EncodedFilter& filter, Kernel kernel = Kernel::kBest) {
-  const auto view =
-      FilterView::Parse(filter.descriptor, filter.UnitViews(), kernel);
-  EXPECT_TRUE(view.ok()) << view.status();
-  return view.ok() ? *view : FilterView();
+  return testing::BuildFilter(FilterSpec::BitsPerKey("fast", bits_per_key),
+                              digests, kernel);
 }
 
 FilterDescriptor DescriptorOf(std::string_view lines, uint64_t planes) {
-  FilterDescriptor descriptor;
-  descriptor.family_code = 3;
-  descriptor.unit_count = 1;
-  descriptor.parameters = planes;
-  descriptor.key_count = 1;
-  descriptor.unit_size_bytes[0] = lines.size();
-  return descriptor;
-}
-
-// Returns sets that do not resemble random digests.
-std::vector<std::vector<KeyDigest>> UnusualSets() {
-  Random random(61);
-  const uint64_t somewhere = random();
-  std::vector<std::vector<KeyDigest>> sets(9);
-  for (uint64_t i = 0; i < 4000; ++i) {
-    sets[0].push_back({somewhere + i % 2});      // Two, again and again.
-    sets[1].push_back({i});                      // Sequential.
-    sets[2].push_back({~uint64_t{0} - i});       // All in the last position.
-    sets[3].push_back({i << 51});                // Low bits all zero.
-    sets[4].push_back({random() & 0xffffffff});  // Short.
-    sets[5].push_back({somewhere + (i << 20)});  // All in one position.
-    // Half of them in one line; one of them very often; each one twice.
-    sets[6].push_back({i % 2 == 0 ? random() : somewhere + (i << 20)});
-    sets[7].push_back({i % 2 == 0 ? random() : somewhere});
-    sets[8].push_back(i < 2000 ? KeyDigest{random()} : sets[8][i - 2000]);
-  }
-  return sets;
+  return {3, 1, planes, 1, {lines.size()}, {}};
 }
 
 TEST(Fast, EveryKernelAnswersArbitraryBytesAsTheSpecificationDoes) {
@@ -244,28 +212,12 @@ TEST(Fast, EveryKernelSolvesForTheEarlierOfContradictingEquations) {
   }
 }
 
-TEST(Fast, EveryKernelBuildsTheSameBytes) {
-  Random random(64);
-  std::vector<std::vector<KeyDigest>> sets = UnusualSets();
-  for (const size_t count : {1, 2, 50, 100, 300, 1000, 20000, 70000}) {
-    sets.push_back(RandomDigests(&random, count));
-  }
-  for (const double bits : kMinBits) {
-    for (const auto& set : sets) {
-      const EncodedFilter reference = Build(bits, set, Kernel::kPortable);
-      for (const Kernel kernel : AvailableKernels()) {
-        const EncodedFilter filter = Build(bits, set, kernel);
-        ASSERT_TRUE(filter.descriptor == reference.descriptor);
-        ASSERT_EQ(filter.units, reference.units) << KernelName(kernel);
-        ASSERT_EQ(filter.saturated_keys, reference.saturated_keys);
-      }
-    }
-  }
-}
-
 TEST(Fast, SaturatedKeysAreThoseWhoseLineSaysSo) {
   Random random(65);
-  std::vector<std::vector<KeyDigest>> sets = UnusualSets();
+  std::vector<std::vector<KeyDigest>> sets;
+  for (const soak::DigestSet& set : soak::kDigestSets) {
+    sets.push_back(set.draw({4000, /*home_count=*/78}, &random));
+  }
   for (int i = 0; i < 300; ++i) {
     sets.push_back(RandomDigests(&random, 1 + random.Below(120)));
   }
@@ -302,23 +254,24 @@ TEST(Fast, OneLineThatAllWantCostsTheOthersNothing) {
 }
 
 TEST(Fast, TheSameKeyManyTimesFindsItsRoom) {
-  const EncodedFilter filter = Build(10, UnusualSets()[7]);
-  EXPECT_EQ(filter.saturated_keys, 0u);
+  Random random(61);
+  std::vector<KeyDigest> digests = RandomDigests(&random, 4000);
+  for (size_t i = 0; i < digests.size(); i += 2) digests[i] = digests[0];
+  EXPECT_EQ(Build(10, digests).saturated_keys, 0u);
 }
 
 TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
   for (const double bits_per_key : {6.0, 8.0, 10.0, 16.0}) {
     Random random(3);
-    const auto builder =
-        NewFilterBuilder(FilterSpec::BitsPerKey("fast", bits_per_key));
+    std::vector<KeyDigest> digests;
     for (int i = 0; i < 2000; ++i) {
       // The keys alternate, because a run of one key counts once.
       const KeyDigest keys[] = {{random()}, {random()}};
       for (int again = 0; again < 32; ++again) {
-        for (const KeyDigest key : keys) builder->Add(key);
+        digests.insert(digests.end(), std::begin(keys), std::end(keys));
       }
     }
-    EXPECT_EQ(builder->Finish().saturated_keys, 0u) << bits_per_key;
+    EXPECT_EQ(Build(bits_per_key, digests).saturated_keys, 0u) << bits_per_key;
   }
 }
 
@@ -349,16 +302,13 @@ TEST(Fast, RateIsThatOfThePlanesAtTheFewestBits) {
   for (size_t p = 0; p < std::size(kPlanes); ++p) {
     const EncodedFilter filter =
         Build(kMinBits[p], RandomDigests(&random, 200000));
-    const FilterView view = View(filter);
+    const FilterView view = testing::ViewOf(filter);
     const double rate = std::ldexp(1, -static_cast<int>(kPlanes[p]));
     EXPECT_EQ(view.expected_fpr(), rate);
     EXPECT_EQ(kFastFamily.expected_fpr(kMinBits[p]), rate);
     constexpr uint64_t kLookups = 3000000;
-    uint64_t positives = 0;
-    for (uint64_t i = 0; i < kLookups; ++i) {
-      positives += view.MayContain(KeyDigest{random()}) ? 1 : 0;
-    }
-    EXPECT_TRUE(testing::WithinBinomialBound(positives, kLookups, rate, 0.03))
+    EXPECT_TRUE(testing::WithinBinomialBound(
+        testing::CountPositives(view, kLookups, &random), kLookups, rate, 0.03))
         << kPlanes[p];
   }
 }
@@ -372,11 +322,9 @@ TEST(Fast, AFilterOfOneLineIsExpectedToSaturate) {
     for (int i = 0; i < kFilters; ++i) {
       const EncodedFilter filter = Build(9.3, RandomDigests(&random, keys));
       ASSERT_EQ(filter.units.size(), 64u);
-      const FilterView view = View(filter);
+      const FilterView view = testing::ViewOf(filter);
       expected = view.expected_fpr();
-      for (int j = 0; j < 100; ++j) {
-        positives += view.MayContain(KeyDigest{random()}) ? 1 : 0;
-      }
+      positives += testing::CountPositives(view, 100, &random);
     }
     // A saturated filter adds 100 positives; few filters are, hence 40%.
     EXPECT_TRUE(testing::WithinBinomialBound(positives, 100 * kFilters,

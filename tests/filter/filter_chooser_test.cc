@@ -7,19 +7,11 @@
 #include <cmath>
 
 #include "rowbloom/filter.h"
+#include "testing/filters.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
 namespace {
-
-FilterRequest Request(uint64_t key_count, const FilterSpec& goal,
-                      FilterPreference preference) {
-  FilterRequest request;
-  request.key_count = key_count;
-  request.goal = goal;
-  request.preference = preference;
-  return request;
-}
 
 FilterSpec Rate(double target_fpr) {
   return FilterSpec::TargetFpr("blocked_bloom", target_fpr);
@@ -38,16 +30,13 @@ TEST(FilterChooser, ATargetRateIsReachedByWhateverIsChosen) {
   for (const uint64_t keys : {1, 20, 300, 3500, 100000}) {
     for (const double rate : {0.3, 0.01, 0.001, 0.0001}) {
       for (const FilterPreference preference : kAll) {
-        const auto choices = RankFilters(Request(keys, Rate(rate), preference));
+        const auto choices = RankFilters({keys, Rate(rate), preference});
         ASSERT_TRUE(choices.ok()) << choices.status();
         for (const FilterChoice& choice : *choices) {
           EXPECT_LE(choice.expected_fpr, rate * 1.0001);
-          const auto builder = NewFilterBuilder(choice.filter_spec);
-          for (const KeyDigest digest : testing::RandomDigests(&random, keys)) {
-            builder->Add(digest);
-          }
-          const double written =
-              static_cast<double>(builder->Finish().units.size());
+          const EncodedFilter filter = testing::BuildFilter(
+              choice.filter_spec, testing::RandomDigests(&random, keys));
+          const double written = static_cast<double>(filter.units.size());
           EXPECT_NEAR(written, static_cast<double>(choice.size_bytes),
                       200 + 0.01 * written)
               << choice.filter_spec.ToString() << " of " << keys << " keys";
@@ -61,7 +50,7 @@ TEST(FilterChooser, BitsPerKeyAreNotExceededNotEvenByFewKeys) {
   for (const uint64_t keys : {300, 1000, 3500, 10000, 1000000}) {
     for (const double bits : {2.0, 10.0, 20.0}) {
       for (const FilterPreference preference : kAll) {
-        const auto choice = ChooseFilter(Request(keys, Bits(bits), preference));
+        const auto choice = ChooseFilter({keys, Bits(bits), preference});
         ASSERT_TRUE(choice.ok());
         EXPECT_LE(static_cast<double>(choice->size_bytes),
                   std::max(128.0, bits * static_cast<double>(keys) / 8));
@@ -74,7 +63,7 @@ TEST(FilterChooser, WhereNoFamilyStaysWithinTheBitsTheSmallestIsChosen) {
   for (uint64_t keys = 0; keys < 6000; keys += 41) {
     for (const double bits : {1.0, 1.02, 1.1, 1.5}) {
       const auto choice =
-          ChooseFilter(Request(keys, Bits(bits), FilterPreference::kSpace));
+          ChooseFilter({keys, Bits(bits), FilterPreference::kSpace});
       ASSERT_TRUE(choice.ok()) << keys << " keys: " << choice.status();
       // The filter exceeds the bits by one line at most.
       EXPECT_LE(static_cast<double>(choice->size_bytes),
@@ -87,13 +76,13 @@ TEST(FilterChooser, SpaceIsTheSmallestAndCpuTheCheapestOfAll) {
   for (const uint64_t keys : {10, 1000, 1000000}) {
     for (const double rate : {0.1, 0.01, 0.0005}) {
       const auto choices =
-          RankFilters(Request(keys, Rate(rate), FilterPreference::kSpace));
+          RankFilters({keys, Rate(rate), FilterPreference::kSpace});
       ASSERT_TRUE(choices.ok());
       for (const FilterChoice& choice : *choices) {
         EXPECT_GE(choice.size_bytes, choices->front().size_bytes);
       }
       const auto cheapest =
-          ChooseFilter(Request(keys, Rate(rate), FilterPreference::kCpu));
+          ChooseFilter({keys, Rate(rate), FilterPreference::kCpu});
       for (const FilterChoice& choice : *choices) {
         EXPECT_GE(choice.lookup_cost + choice.build_cost,
                   cheapest->lookup_cost + cheapest->build_cost);
@@ -103,18 +92,13 @@ TEST(FilterChooser, SpaceIsTheSmallestAndCpuTheCheapestOfAll) {
 }
 
 TEST(FilterChooser, LargeFiltersForSpaceAreCompact) {
-  const auto by_rate =
-      ChooseFilter(Request(100000, Rate(0.01), FilterPreference::kSpace));
-  EXPECT_EQ(by_rate->filter_spec.family(), "compact");
-  const auto by_bits =
-      ChooseFilter(Request(100000, Bits(10), FilterPreference::kSpace));
-  EXPECT_EQ(by_bits->filter_spec.family(), "compact");
-  const auto flush =
-      ChooseFilter(Request(100000, Bits(10), FilterPreference::kCpu));
-  EXPECT_EQ(flush->filter_spec.family(), "blocked_bloom");
-  const auto upper =
-      ChooseFilter(Request(100000, Rate(0.004), FilterPreference::kBalanced));
-  EXPECT_EQ(upper->filter_spec.family(), "fast");
+  const auto family = [](const FilterSpec& goal, FilterPreference preference) {
+    return ChooseFilter({100000, goal, preference})->filter_spec.family();
+  };
+  EXPECT_EQ(family(Rate(0.01), FilterPreference::kSpace), "compact");
+  EXPECT_EQ(family(Bits(10), FilterPreference::kSpace), "compact");
+  EXPECT_EQ(family(Bits(10), FilterPreference::kCpu), "blocked_bloom");
+  EXPECT_EQ(family(Rate(0.004), FilterPreference::kBalanced), "fast");
 }
 
 TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
@@ -123,10 +107,9 @@ TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
        {kMostKeys + 1, uint64_t{7000000000000000000}, ~uint64_t{0}}) {
     for (const FilterSpec& goal :
          {Bits(1), Bits(10), Bits(24), Rate(0.5), Rate(0.0001)}) {
-      const auto choices =
-          RankFilters(Request(keys, goal, FilterPreference::kSpace));
+      const auto choices = RankFilters({keys, goal, FilterPreference::kSpace});
       const auto most =
-          RankFilters(Request(kMostKeys, goal, FilterPreference::kSpace));
+          RankFilters({kMostKeys, goal, FilterPreference::kSpace});
       ASSERT_TRUE(choices.ok() && most.ok());
       ASSERT_EQ(choices->size(), most->size());
       for (size_t i = 0; i < most->size(); ++i) {
@@ -144,10 +127,8 @@ TEST(FilterChooser, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
 TEST(FilterChooser, AGoalThatNoFamilyCanMeetIsRefused) {
   for (const FilterSpec& goal :
        {Rate(0), Rate(1), Rate(-1), Rate(std::nan("")), Bits(0), Bits(1000)}) {
-    EXPECT_EQ(ChooseFilter(Request(1000, goal, FilterPreference::kSpace))
-                  .status()
-                  .code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_TRUE(absl::IsInvalidArgument(
+        ChooseFilter({1000, goal, FilterPreference::kSpace}).status()))
         << goal.ToString();
   }
 }

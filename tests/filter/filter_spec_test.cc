@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "rowbloom/filter.h"
+#include "testing/filters.h"
 
 namespace rowbloom {
 namespace {
@@ -53,9 +53,8 @@ TEST(FilterSpec, APolicyThatCannotBeMetBuildsAFilterThatLosesNothing) {
         FilterSpec::BitsPerKey("blocked_bloom", std::nan("")),
         FilterSpec::TargetFpr("blocked_bloom", 2)}) {
     EXPECT_FALSE(spec.Validate().ok());
-    const auto builder = NewFilterBuilder(spec);
-    builder->Add({1});
-    EXPECT_EQ(builder->Finish().descriptor.family_name(), "always_maybe");
+    EXPECT_EQ(testing::BuildFilter(spec, {{1}}).descriptor.family_name(),
+              "always_maybe");
   }
 }
 

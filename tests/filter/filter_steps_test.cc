@@ -11,7 +11,7 @@
 #include <string>
 
 #include "rowbloom/filter.h"
-#include "testing/cut_filter.h"
+#include "testing/filters.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 
@@ -21,24 +21,15 @@ namespace {
 using testing::CutFilter;
 using testing::Random;
 using testing::RandomDigests;
+using testing::ViewOf;
 
 constexpr double kBitsPerKey[] = {1.0, 2.7, 4.2, 8.15, 10.0, 13.3, 24.0};
 constexpr size_t kKeyCounts[] = {0, 1, 10, 3000, 200000};
 
 EncodedFilter Build(std::string_view family, double bits_per_key,
                     const std::vector<KeyDigest>& digests) {
-  const auto builder =
-      NewFilterBuilder(FilterSpec::BitsPerKey(family, bits_per_key));
-  for (const KeyDigest digest : digests) builder->Add(digest);
-  return builder->Finish();
-}
-
-// Returns a view, which does not own the filter's units.
-FilterView View(const EncodedFilter& filter, Kernel kernel = Kernel::kBest) {
-  const auto view =
-      FilterView::Parse(filter.descriptor, filter.UnitViews(), kernel);
-  EXPECT_TRUE(view.ok()) << view.status();
-  return view.ok() ? *view : FilterView();
+  return testing::BuildFilter(FilterSpec::BitsPerKey(family, bits_per_key),
+                              digests);
 }
 
 std::vector<bool> Ask(const FilterView& view,
@@ -73,7 +64,7 @@ TEST_P(FilterStepsTest, NoKeyIsLostAtAnyStepByAnyKernel) {
     for (uint32_t s = 1; s <= FilterSteps(filter.descriptor); ++s) {
       const EncodedFilter cut = CutFilter(filter, s);
       for (const Kernel kernel : AvailableKernels()) {
-        const FilterView view = View(cut, kernel);
+        const FilterView view = ViewOf(cut, kernel);
         ASSERT_EQ(Ask(view, keys), all_maybe) << s << " steps";
         for (size_t i = 0; i < keys.size(); i += 1000) {
           ASSERT_TRUE(view.MayContain(keys[i])) << s << " steps";
@@ -90,13 +81,13 @@ TEST_P(FilterStepsTest, FewerStepsSayMaybeWhereverMoreDo) {
     std::vector<bool> fewer(asked.size(), true);
     for (uint32_t s = 1; s <= FilterSteps(filter.descriptor); ++s) {
       const EncodedFilter cut = CutFilter(filter, s);
-      const std::vector<bool> answers = Ask(View(cut), asked);
+      const std::vector<bool> answers = Ask(ViewOf(cut), asked);
       for (size_t i = 0; i < asked.size(); ++i) {
         ASSERT_LE(answers[i], fewer[i]) << s << " steps";
       }
       fewer = answers;
     }
-    EXPECT_EQ(fewer, Ask(View(filter), asked));
+    EXPECT_EQ(fewer, Ask(ViewOf(filter), asked));
   });
 }
 
@@ -126,7 +117,7 @@ TEST_P(FilterStepsTest, EachStepHalvesTheRate) {
     const uint32_t steps = FilterSteps(filter.descriptor);
     for (uint32_t s = 1; s < steps; ++s) {
       const EncodedFilter cut = CutFilter(filter, s);
-      const FilterView view = View(cut);
+      const FilterView view = ViewOf(cut);
       EXPECT_EQ(view.expected_fpr(), std::ldexp(1, -static_cast<int>(s)));
       const std::vector<bool> answers = Ask(view, asked);
       const auto positives = std::count(answers.begin(), answers.end(), true);
@@ -148,27 +139,6 @@ TEST(FilterSteps, CompactHasOneForEachPlaneAndOthersOneInAll) {
   EXPECT_EQ(FilterSteps(Build("compact", 4.4, digests).descriptor), 5u);
   EXPECT_EQ(FilterSteps(Build("compact", 10, digests).descriptor), 10u);
   EXPECT_EQ(FilterSteps(Build("compact", 24, digests).descriptor), 24u);
-}
-
-TEST(FilterSteps, OnlyUnitsThatTheStepsNeedAreLeft) {
-  Random random(68);
-  const EncodedFilter filter =
-      Build("compact", 24, RandomDigests(&random, 3000));
-  const FilterDescriptor& stored = filter.descriptor;
-  for (uint32_t s = 1; s < FilterSteps(stored); ++s) {
-    const FilterDescriptor cut = FilterAtStep(stored, s);
-    ASSERT_EQ(cut.unit_count, (s + 3) / 4);
-    EXPECT_EQ(cut.key_count, stored.key_count);
-    for (uint32_t u = 0; u < cut.unit_count; ++u) {
-      const bool whole = 4 * (u + 1) <= s;
-      EXPECT_EQ(cut.unit_checksum[u], whole ? stored.unit_checksum[u] : 0);
-      if (whole) {
-        EXPECT_EQ(cut.unit_size_bytes[u], stored.unit_size_bytes[u]);
-      } else {
-        EXPECT_LT(cut.unit_size_bytes[u], stored.unit_size_bytes[u]);
-      }
-    }
-  }
 }
 
 TEST(FilterSteps, AFilterThatIsNotUnderstoodIsOneStep) {

@@ -9,6 +9,7 @@
 
 #include "filter/family.h"
 #include "rowbloom/filter.h"
+#include "testing/filters.h"
 
 namespace rowbloom {
 namespace {
@@ -44,9 +45,7 @@ TEST(Kernel, ThisMachineHasThoseOfItsArchitecture) {
 }
 
 TEST(Kernel, AKernelThatIsNotAvailableIsRefused) {
-  const auto builder = NewFilterBuilder(FilterSpec());
-  builder->Add({1});
-  const EncodedFilter filter = builder->Finish();
+  const EncodedFilter filter = testing::BuildFilter(FilterSpec(), {{1}});
   for (const Kernel kernel : kAll) {
     EXPECT_EQ(FilterView::Parse(filter.descriptor, filter.UnitViews(), kernel)
                   .status()

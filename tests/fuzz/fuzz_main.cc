@@ -2,6 +2,7 @@
 //
 // The libFuzzer entry of every target: ROWBLOOM_PROPERTY names the property.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,7 +10,11 @@
 #include "fuzz/properties.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  rowbloom::fuzz::ROWBLOOM_PROPERTY(
-      std::string_view(reinterpret_cast<const char*>(data), size));
+  static const auto& all = rowbloom::fuzz::AllProperties();
+  static const auto property = std::find_if(
+      all.begin(), all.end(), [](const rowbloom::fuzz::Property& candidate) {
+        return candidate.name == ROWBLOOM_PROPERTY;
+      });
+  property->check(std::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }

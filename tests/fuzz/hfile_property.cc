@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "fuzz/properties.h"
 #include "fuzz/require.h"
@@ -13,7 +10,6 @@
 #include "hfile/checksum.h"
 #include "hfile/trailer.h"
 #include "rowbloom/hfile.h"
-#include "rowbloom/hfile_writer.h"
 
 namespace rowbloom::fuzz {
 
@@ -77,69 +73,11 @@ std::string Resealed(std::string_view bytes) {
   return resealed;
 }
 
-// Converts a file to version 2, whose shorter trailer leaves a larger share of
-// an input to the blocks.
-std::string AsVersion2(const std::string& bytes) {
-  const auto source = NewMemorySource(bytes);
-  auto trailer = hfile::ReadTrailer(*source);
-  REQUIRE(trailer.ok());
-  const std::string blocks =
-      bytes.substr(0, static_cast<size_t>(trailer->offset));
-  trailer->total_uncompressed_bytes -= trailer->size();
-  trailer->major_version = 2;
-  trailer->total_uncompressed_bytes += trailer->size();
-  return blocks + hfile::SerializeTrailer(*trailer);
-}
-
 }  // namespace
 
 void HFileProperty(std::string_view bytes) {
   CheckFile(bytes);
   CheckFile(Resealed(bytes));
-}
-
-std::vector<std::string> HFileSeeds() {
-  std::vector<std::string> seeds;
-  const auto write = [&](const HFileWriterOptions& options, int rows) {
-    std::string bytes;
-    const auto sink = NewStringSink(&bytes);
-    const auto writer = HFileWriter::Make(options, sink.get());
-    REQUIRE(writer.ok());
-    for (int i = 0; i < rows; ++i) {
-      const std::string row = "row" + std::to_string(10 + i);
-      HFileCell cell;
-      cell.row = row;
-      cell.family = "f";
-      cell.timestamp = 1000;
-      cell.type = HFileCell::kDeleteFamily;
-      if (i % 3 == 0) REQUIRE((*writer)->Add(cell).ok());
-      cell.type = HFileCell::kPut;
-      cell.qualifier = "q";
-      cell.value = "v";
-      REQUIRE((*writer)->Add(cell).ok());
-    }
-    REQUIRE((*writer)->Finish().ok());
-    seeds.push_back(AsVersion2(bytes));
-  };
-  HFileWriterOptions options;
-  options.block_size_bytes = 64;
-  options.chunk_size_bytes = 4;
-  options.max_fold = 0;
-  write(options, 0);
-  write(options, 7);
-  options.bloom_type = BloomType::kRowCol;
-  options.has_mvcc = true;
-  write(options, 7);
-  options.bloom_type = BloomType::kRowPrefixFixedLength;
-  options.prefix_length_bytes = 4;
-  options.has_tags = true;
-  for (const auto compression :
-       {HFileCompression::kGz, HFileCompression::kSnappy,
-        HFileCompression::kLz4, HFileCompression::kZstd}) {
-    options.compression = compression;
-    write(options, 4);
-  }
-  return seeds;
 }
 
 }  // namespace rowbloom::fuzz

@@ -12,7 +12,6 @@
 #include "filter/compact/compact_layout.h"
 #include "filter/family.h"
 #include "fuzz/require.h"
-#include "golden/cases.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_block_writer.h"
@@ -21,8 +20,8 @@
 #include "rowbloom/key_codec.h"
 #include "rowbloom/memfilter/guava.h"
 #include "rowbloom/memfilter/mem_filter.h"
-#include "testing/cut_filter.h"
 #include "testing/faulty_source.h"
+#include "testing/filters.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
 
@@ -83,6 +82,19 @@ std::string Damaged(std::string bytes, const Damage& damage) {
   return bytes;
 }
 
+// Takes options of small chunks; the caller sets the length of prefixes.
+FilterOptions TakeOptions(Input* input) {
+  const uint8_t flags = input->Byte();
+  FilterOptions options;
+  options.bloom_type = static_cast<BloomType>(1 + flags % 4);
+  options.rowcol_adds_rows = (flags & 4) != 0;
+  options.chunk_size_bytes = 256;
+  options.filter_spec = FilterSpec::BitsPerKey(
+      FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
+      1 + input->Byte() % 24);
+  return options;
+}
+
 std::string WriteBlock(const FilterOptions& options,
                        const std::vector<Cell>& cells) {
   std::string block;
@@ -109,10 +121,6 @@ void AskEverything(const FilterReader& reader, std::string_view bytes) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 void OpenVerifyAndAsk(std::string_view bytes) {
   const auto source = NewMemorySource(bytes, "fuzz");
   const auto reader = FilterReader::Open(source.get(), {}, {});
@@ -127,8 +135,8 @@ void OpenVerifyAndAsk(std::string_view bytes) {
   AskEverything(**reader, bytes);
 }
 
-}  // namespace
-
+// Opening, verifying and asking any bytes as a filter block does no harm, even
+// with right checksums.
 void FilterBlockProperty(std::string_view bytes) {
   OpenVerifyAndAsk(bytes);
   // Checks again with right checksums, which mutation alone does not find.
@@ -137,6 +145,7 @@ void FilterBlockProperty(std::string_view bytes) {
   OpenVerifyAndAsk(resealed);
 }
 
+// Parsing, verifying and asking any bytes as a filter blob does no harm.
 void FilterBlobProperty(std::string_view bytes) {
   const auto parsed = ParseFilterBlob(bytes);
   if (!parsed.ok()) {
@@ -155,16 +164,11 @@ void FilterBlobProperty(std::string_view bytes) {
   }
 }
 
+// Any cells are written and found again; no damage that the rest of the bytes
+// describes loses one.
 void RoundTripProperty(std::string_view bytes) {
   Input input(bytes);
-  FilterOptions options;
-  const uint8_t flags = input.Byte();
-  options.bloom_type = static_cast<BloomType>(1 + flags % 4);
-  options.rowcol_adds_rows = (flags & 4) != 0;
-  options.chunk_size_bytes = 256;
-  options.filter_spec = FilterSpec::BitsPerKey(
-      FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
-      1 + input.Byte() % 24);
+  FilterOptions options = TakeOptions(&input);
   if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
     options.prefix_length_bytes = 1 + input.Byte() % 4;
   }
@@ -194,23 +198,14 @@ void RoundTripProperty(std::string_view bytes) {
   }
 }
 
-namespace {
-
 // Two readers of one block share a cache and an id; the exact set is known.
 class ReaderLife {
  public:
   explicit ReaderLife(Input* input) {
-    const uint8_t flags = input->Byte();
-    FilterOptions options;
-    options.bloom_type = static_cast<BloomType>(1 + flags % 4);
-    options.rowcol_adds_rows = (flags & 4) != 0;
-    options.chunk_size_bytes = 256;
+    FilterOptions options = TakeOptions(input);
     if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
       options.prefix_length_bytes = 2;
     }
-    options.filter_spec = FilterSpec::BitsPerKey(
-        FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
-        1 + input->Byte() % 24);
     testing::Random random(input->Integer(2));
     cells_ = testing::SortedCells(&random, input->Byte());
     others_ = testing::SortedCells(&random, 30);
@@ -335,33 +330,13 @@ class ReaderLife {
   std::unique_ptr<FilterReader> readers_[2];
 };
 
-}  // namespace
-
+// Readers with caches of any size, asked, told, resized, erased, reopened and
+// given broken reads in any order, lose no row of an exact set.
 void ReaderProperty(std::string_view bytes) {
   Input input(bytes);
   ReaderLife life(&input);
   for (int i = 0; i < 300 && !input.empty(); ++i) life.Act(&input);
 }
-
-namespace {
-
-// Copies units into blocks of memory, `shift` bytes behind the start and at the
-// very end, so that ASan sees any read behind them.
-class UnitBlocks {
- public:
-  UnitBlocks(absl::Span<const std::string_view> units, size_t shift) {
-    for (const std::string_view unit : units) {
-      blocks_.emplace_back(new char[shift + unit.size()]);
-      unit.copy(blocks_.back().get() + shift, unit.size());
-      units_.emplace_back(blocks_.back().get() + shift, unit.size());
-    }
-  }
-  absl::Span<const std::string_view> units() const { return units_; }
-
- private:
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  std::vector<std::string_view> units_;
-};
 
 // Returns the answers, which every kernel must give one by one and in a batch;
 // no answers if the descriptor is refused.
@@ -369,7 +344,7 @@ std::vector<bool> AskAllKernels(const FilterDescriptor& descriptor,
                                 absl::Span<const std::string_view> units,
                                 size_t shift,
                                 const std::vector<KeyDigest>& digests) {
-  const UnitBlocks blocks(units, shift);
+  const testing::UnitBlocks blocks(units, shift);
   const auto portable =
       FilterView::Parse(descriptor, blocks.units(), Kernel::kPortable);
   std::vector<bool> answers;
@@ -483,8 +458,8 @@ EncodedFilter TakeFilter(Input* input) {
   return filter;
 }
 
-}  // namespace
-
+// Every kernel answers as the portable one does, for any units of any family. A
+// filter that keeps only some steps says "maybe" wherever the whole one does.
 void KernelProperty(std::string_view bytes) {
   Input input(bytes);
   const size_t choice = input.Byte();
@@ -498,8 +473,6 @@ void KernelProperty(std::string_view bytes) {
   AskFirstUnits(filter, shift, digests);
   CutAndAsk(filter, shift, choice, digests);
 }
-
-namespace {
 
 // Takes arithmetic progressions, which include many sets that no hash function
 // gives, and random digests.
@@ -523,15 +496,8 @@ std::vector<KeyDigest> TakeDigests(Input* input) {
   return digests;
 }
 
-EncodedFilter Build(const FilterSpec& policy,
-                    const std::vector<KeyDigest>& digests, Kernel kernel) {
-  const auto builder = NewFilterBuilder(policy, kernel);
-  for (const KeyDigest digest : digests) builder->Add(digest);
-  return builder->Finish();
-}
-
-}  // namespace
-
+// Every kernel builds the same bytes from any digests and loses none, even with
+// fewer steps; damage to the bytes does no harm.
 void BuilderProperty(std::string_view bytes) {
   Input input(bytes);
   const uint8_t family = input.Byte();
@@ -543,9 +509,10 @@ void BuilderProperty(std::string_view bytes) {
   const Damage damage = TakeDamage(&input);
   const std::vector<KeyDigest> digests = TakeDigests(&input);
 
-  EncodedFilter filter = Build(policy, digests, Kernel::kPortable);
+  EncodedFilter filter =
+      testing::BuildFilter(policy, digests, Kernel::kPortable);
   for (const Kernel kernel : AvailableKernels()) {
-    const EncodedFilter same = Build(policy, digests, kernel);
+    const EncodedFilter same = testing::BuildFilter(policy, digests, kernel);
     REQUIRE(same.descriptor == filter.descriptor);
     REQUIRE(same.units == filter.units);
     REQUIRE(same.saturated_keys == filter.saturated_keys);
@@ -568,6 +535,23 @@ void BuilderProperty(std::string_view bytes) {
   CutAndAsk(filter, shift, choice, digests);
 }
 
+// The parts of a key are prefixes, and are parts of themselves.
+void CheckParts(const KeyCodec& codec, std::string_view key) {
+  size_t row_part = 0;
+  const size_t column_part = codec.ColumnPartSize(key, &row_part);
+  REQUIRE(row_part <= key.size() && column_part <= key.size());
+  REQUIRE(codec.RowPartSize(key) == row_part);
+  REQUIRE(codec.RowPartSize(key.substr(0, row_part)) == row_part);
+  if (column_part == 0) return;
+  REQUIRE(column_part > row_part);
+  size_t again = 0;
+  REQUIRE(codec.ColumnPartSize(key.substr(0, column_part), &again) ==
+          column_part);
+  REQUIRE(again == row_part);
+}
+
+// Decode undoes Encode, parts are prefixes, order is kept; any key is
+// decoded or refused.
 void KeyCodecProperty(std::string_view bytes) {
   Input input(bytes);
   const uint8_t parameter = input.Byte();
@@ -593,15 +577,15 @@ void KeyCodecProperty(std::string_view bytes) {
     REQUIRE((keys[0] < keys[1]) == (a < b));
     REQUIRE((keys[0] == keys[1]) == (a == b));
   }
-  const std::string_view any = input.Rest();
-  (void)codec.Decode(any, &row, &qualifier);
-  size_t row_part = 0;
-  const size_t column_part = codec.ColumnPartSize(any, &row_part);
-  REQUIRE(row_part <= any.size() && column_part <= any.size());
-  REQUIRE(column_part == 0 || column_part > row_part);
-  REQUIRE(codec.RowPartSize(any.substr(0, row_part)) == row_part);
+  const std::string_view rest = input.Rest();
+  (void)codec.Decode(rest, &row, &qualifier);
+  for (size_t size = 0; size <= std::min<size_t>(rest.size(), 32); ++size) {
+    CheckParts(codec, rest.substr(0, size));
+  }
 }
 
+// Texts of policies, codecs and bloom types parse to values that print the same
+// text, or are refused.
 void OptionsTextProperty(std::string_view bytes) {
   if (const auto policy = FilterSpec::Parse(bytes); policy.ok()) {
     const auto again = FilterSpec::Parse(policy->ToString());
@@ -616,167 +600,6 @@ void OptionsTextProperty(std::string_view bytes) {
     REQUIRE(ParseBloomType(BloomTypeName(*type)).ok());
   }
 }
-
-namespace {
-
-std::vector<std::string> BlockSeeds() {
-  testing::Random random(81);
-  std::vector<std::string> seeds;
-  for (const BloomType type :
-       {BloomType::kNone, BloomType::kRow, BloomType::kRowCol,
-        BloomType::kRowPrefixFixedLength}) {
-    FilterOptions options;
-    options.bloom_type = type;
-    options.chunk_size_bytes = 256;
-    if (type == BloomType::kRowPrefixFixedLength) {
-      options.prefix_length_bytes = 2;
-    }
-    seeds.push_back(WriteBlock(options, {}));
-    seeds.push_back(WriteBlock(options, testing::SortedCells(&random, 150)));
-  }
-  return seeds;
-}
-
-std::vector<std::string> BlobSeeds() {
-  testing::Random random(82);
-  std::vector<std::string> seeds;
-  for (const std::string_view family : FilterFamilyNames()) {
-    for (const size_t keys : {0, 1, 60, 500}) {
-      const EncodedFilter filter =
-          Build(FilterSpec::BitsPerKey(family, 10),
-                testing::RandomDigests(&random, keys), Kernel::kBest);
-      seeds.push_back(EncodeFilterBlob(filter, "metadata"));
-    }
-  }
-  return seeds;
-}
-
-std::string RandomBytes(testing::Random* random, size_t size) {
-  std::string bytes(size, '\0');
-  for (char& c : bytes) c = static_cast<char>((*random)());
-  return bytes;
-}
-
-std::vector<std::string> ByteSeeds() {
-  testing::Random random(83);
-  std::vector<std::string> seeds;
-  for (const size_t size : {0, 10, 100, 400, 1500}) {
-    seeds.push_back(RandomBytes(&random, size));
-  }
-  return seeds;
-}
-
-void AppendInteger(uint64_t value, int size_bytes, std::string* out) {
-  for (int i = size_bytes; i > 0; --i) {
-    out->push_back(static_cast<char>(value >> (8 * (i - 1))));
-  }
-}
-
-// Encodes inputs as ReaderProperty decodes them: each family, in caches without
-// and with room, and random actions.
-std::vector<std::string> ReaderSeeds() {
-  testing::Random random(85);
-  std::vector<std::string> seeds;
-  for (uint8_t family = 0; family < FilterFamilyNames().size(); ++family) {
-    for (const uint8_t room : {20, 255}) {
-      std::string& seed = seeds.emplace_back();
-      AppendInteger(uint64_t{family} * 8 + 1 + family % 2, 1, &seed);
-      AppendInteger(9, 1, &seed);     // 10 bits per key.
-      AppendInteger(room, 2, &seed);  // The cells' seed.
-      AppendInteger(200, 1, &seed);   // Rows.
-      AppendInteger(5 + room % 2 * 8, 1, &seed);
-      AppendInteger(room, 1, &seed);
-      seed += RandomBytes(&random, 200);
-    }
-  }
-  return seeds;
-}
-
-// Encodes inputs as KernelProperty decodes them.
-std::vector<std::string> KernelSeeds() {
-  constexpr uint64_t kDigests = 10;
-  testing::Random random(84);
-  std::vector<std::string> seeds;
-  const auto add = [&](uint8_t family, const std::string& descriptor) {
-    std::string& seed = seeds.emplace_back();
-    AppendInteger(random(), 1, &seed);  // Shift.
-    AppendInteger(kDigests, 1, &seed);
-    seed += RandomBytes(&random, 8 * kDigests);
-    AppendInteger(family, 1, &seed);
-    AppendInteger(50, 2, &seed);  // Keys.
-    seed += descriptor + RandomBytes(&random, 100);
-  };
-  const auto add_lines = [&](uint8_t family, uint64_t parameters) {
-    std::string descriptor;
-    AppendInteger(parameters, 8, &descriptor);
-    AppendInteger(1, 1, &descriptor);
-    AppendInteger(3 * 64, 2, &descriptor);
-    add(family, descriptor);
-  };
-  for (const uint64_t probe_count : {1, 6, 11}) {
-    add_lines(1, probe_count);
-    add_lines(1, probe_count | 0x100);
-  }
-  for (uint64_t planes = 5; planes <= 15; ++planes) add_lines(2, planes);
-  for (const char* planes :
-       {"\x00\x64", "\x04\x00", "\x07\xc8", "\x08\x01", "\x1f\xff"}) {
-    add(3, std::string(planes, 2) + "\x77\x05\x02\x01\x01");
-  }
-  return seeds;
-}
-
-// Encodes inputs as BuilderProperty decodes them.
-std::vector<std::string> BuilderSeeds() {
-  struct Progression {
-    uint64_t count, start, stride;
-  };
-  const std::vector<std::vector<Progression>> sets = {
-      {{300, 1, 1}},                                // One line.
-      {{50, uint64_t{0} - 977 * 50, 977}},          // Its last position.
-      {{400, 7, uint64_t{1} << 63}},                // Two, in turn.
-      {{200, 0, uint64_t{1} << 56}},                // Low bits zero.
-      {{500, 1, 0x9e3779b97f4a7c15u}, {9, 5, 1}}};  // Spread evenly.
-  std::vector<std::string> seeds;
-  for (size_t family = 1; family < FilterFamilyNames().size(); ++family) {
-    for (size_t i = 0; i <= sets.size(); ++i) {
-      std::string& seed = seeds.emplace_back();
-      AppendInteger(family, 1, &seed);
-      AppendInteger(300 * i, 2, &seed);     // 1, 4, ... 16 bits per key.
-      AppendInteger(i, 1, &seed);           // Shift.
-      AppendInteger(0x01012380, 4, &seed);  // Damage to one byte.
-      if (i == sets.size()) {
-        seed += '\1';
-        AppendInteger(599, 2, &seed);
-        AppendInteger(i, 8, &seed);
-        continue;
-      }
-      for (const Progression& progression : sets[i]) {
-        seed += '\0';
-        AppendInteger(progression.count - 1, 2, &seed);
-        AppendInteger(progression.start, 8, &seed);
-        AppendInteger(progression.stride, 8, &seed);
-      }
-    }
-  }
-  return seeds;
-}
-
-std::vector<std::string> TextSeeds() {
-  return {"blocked_bloom:bits_per_key=12.5",
-          "fast:bits_per_key=9.5",
-          "compact:target_fpr=0.01",
-          "always_maybe",
-          "ordered",
-          "fixed:8",
-          "delimiter:|",
-          "delimiter:0x1f",
-          "ROWCOL",
-          "none"};
-}
-
-}  // namespace
-
-namespace {
 
 void LoadAndGoOn(std::string_view bytes) {
   auto loaded = LoadMemFilter(bytes);
@@ -800,16 +623,8 @@ void LoadAndGoOn(std::string_view bytes) {
   }
 }
 
-std::vector<std::string> MemFilterSeeds() {
-  std::vector<std::string> seeds;
-  for (const auto& c : golden::MemFilterCases()) {
-    seeds.push_back(c.filter->Save());
-  }
-  return seeds;
-}
-
-}  // namespace
-
+// Loading any bytes as a memfilter does no harm, even with a right checksum:
+// they are refused, or the filter works and loses no key.
 void MemFilterProperty(std::string_view bytes) {
   LoadAndGoOn(bytes);
   std::string resealed(bytes);
@@ -820,20 +635,22 @@ void MemFilterProperty(std::string_view bytes) {
   }
 }
 
+}  // namespace
+
 const std::vector<Property>& AllProperties() {
-  static const std::vector<Property>* const all = new std::vector<Property>{
-      {"filter_block", FilterBlockProperty, BlockSeeds},
-      {"filter_blob", FilterBlobProperty, BlobSeeds},
-      {"round_trip", RoundTripProperty, ByteSeeds},
-      {"reader", ReaderProperty, ReaderSeeds},
-      {"kernel", KernelProperty, KernelSeeds},
-      {"builder", BuilderProperty, BuilderSeeds},
-      {"key_codec", KeyCodecProperty, ByteSeeds},
-      {"mem_filter", MemFilterProperty, MemFilterSeeds},
+  static const std::vector<Property>* const all =
+      new std::vector<Property>{{"filter_block", FilterBlockProperty},
+                                {"filter_blob", FilterBlobProperty},
+                                {"round_trip", RoundTripProperty},
+                                {"reader", ReaderProperty},
+                                {"kernel", KernelProperty},
+                                {"builder", BuilderProperty},
+                                {"key_codec", KeyCodecProperty},
+                                {"mem_filter", MemFilterProperty},
 #ifdef ROWBLOOM_FUZZ_WITH_HFILE
-      {"hfile", HFileProperty, HFileSeeds},
+                                {"hfile", HFileProperty},
 #endif
-      {"options_text", OptionsTextProperty, TextSeeds}};
+                                {"options_text", OptionsTextProperty}};
   return *all;
 }
 

@@ -36,31 +36,25 @@ inline std::vector<testing::Cell> Cells(uint64_t rows = 300,
 }
 
 inline std::vector<Case> BlockCases() {
-  const auto options = [](BloomType type, double bits_per_key) {
-    FilterOptions made;
-    made.bloom_type = type;
-    made.chunk_size_bytes = 256;
-    made.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", bits_per_key);
-    return made;
-  };
-  std::vector<Case> cases = {
-      {"filter_block_v1_empty.bin", options(BloomType::kRow, 10), {}},
-      {"filter_block_v1_none.bin", options(BloomType::kNone, 10), Cells()},
-      {"filter_block_v1_prefix.bin",
-       options(BloomType::kRowPrefixFixedLength, 10), Cells()},
-      {"filter_block_v1_always_maybe.bin", options(BloomType::kRow, 10),
-       Cells()}};
-  cases[2].options.prefix_length_bytes = 8;
-  cases[3].options.filter_spec = FilterSpec::BitsPerKey("always_maybe", 10);
+  std::vector<Case> cases;
+  // The case stays valid until the next one.
   const auto add = [&](const std::string& name, const char* family,
                        double bits_per_key, uint64_t rows,
-                       BloomType type = BloomType::kRow) {
-    Case made{"filter_block_v1_" + name + ".bin", options(type, bits_per_key),
-              Cells(rows)};
+                       BloomType type = BloomType::kRow,
+                       uint32_t chunk_size_bytes = 4096) -> Case& {
+    Case& made = cases.emplace_back();
+    made.file = "filter_block_v1_" + name + ".bin";
+    made.options.bloom_type = type;
+    made.options.chunk_size_bytes = chunk_size_bytes;
     made.options.filter_spec = FilterSpec::BitsPerKey(family, bits_per_key);
-    made.options.chunk_size_bytes = 4096;
-    cases.push_back(made);
+    made.cells = Cells(rows);
+    return made;
   };
+  add("empty", "blocked_bloom", 10, 0, BloomType::kRow, 256);
+  add("none", "blocked_bloom", 10, 300, BloomType::kNone, 256);
+  add("prefix", "blocked_bloom", 10, 300, BloomType::kRowPrefixFixedLength, 256)
+      .options.prefix_length_bytes = 8;
+  add("always_maybe", "always_maybe", 10, 300, BloomType::kRow, 256);
   add("blocked_bloom", "blocked_bloom", 10, 300);
   add("blocked_bloom_1_bit", "blocked_bloom", 1, 300);
   add("blocked_bloom_24_bits", "blocked_bloom", 24, 300);
@@ -80,11 +74,11 @@ inline std::vector<Case> BlockCases() {
   add("compact_10_columns", "compact", 10, 700);
   add("compact_rowcol", "compact", 7, 300, BloomType::kRowCol);
   add("compact_23_columns", "compact", 24, 300);
-  add("secret", "fast", 11, 300, BloomType::kRowCol);
-  cases.back().options.secret = {{0x0123456789abcdef, 0xfedcba9876543210}};
+  add("secret", "fast", 11, 300, BloomType::kRowCol).options.secret = {
+      {0x0123456789abcdef, 0xfedcba9876543210}};
   // The lower bounds of chunks are shorter than their first keys.
-  cases.push_back({"filter_block_v1_lower_bounds.bin",
-                   options(BloomType::kRowCol, 10), Cells(300, 99991)});
+  add("lower_bounds", "blocked_bloom", 10, 0, BloomType::kRowCol, 256).cells =
+      Cells(300, 99991);
   return cases;
 }
 
@@ -114,6 +108,7 @@ inline std::vector<KeyDigest> MemFilterKeys() {
 
 inline std::vector<MemFilterCase> MemFilterCases() {
   constexpr BloomShape kShape = {3001, 7};
+  constexpr BloomShape kRow = {1001, 7};
   std::vector<MemFilterCase> cases;
   const auto add = [&](const char* name, std::unique_ptr<MemFilter> filter) {
     if (!filter->Add(MemFilterKeys()).ok()) std::abort();
@@ -121,30 +116,14 @@ inline std::vector<MemFilterCase> MemFilterCases() {
         {std::string("memfilter_v1_") + name + ".bin", std::move(filter)});
   };
   add("standard", AnyFilter(*StandardFilter::New(kShape)));
-  CountingOptions counting;
-  counting.shape = kShape;
-  add("counting", AnyFilter(*CountingFilter::New(counting)));
-  counting.counter_bits = 2;  // Some counters are stuck.
-  add("counting_2_bits", AnyFilter(*CountingFilter::New(counting)));
-  ScalableOptions scalable;
-  scalable.capacity = 50;
-  add("scalable", AnyFilter(*ScalableFilter::New(scalable)));
-  DynamicOptions dynamic;
-  dynamic.row = {1001, 7};
-  dynamic.keys_per_row = 100;
-  add("dynamic", AnyFilter(*DynamicFilter::New(dynamic)));
-  SplitOptions split;
-  split.row = {1001, 7};
-  split.keys_per_row = 100;
-  split.row_count = 4;
-  add("split", AnyFilter(*SplitFilter::New(split)));
-  BalancedOptions balanced;
-  balanced.row = {1001, 7};
-  add("balanced", AnyFilter(*BalancedFilter::New(balanced)));
-  MatrixOptions matrix;
-  matrix.row = {1001, 7};
-  matrix.row_count = 8;
-  add("matrix", AnyFilter(*MatrixFilter::New(matrix)));
+  add("counting", AnyFilter(*CountingFilter::New({kShape})));
+  // Some counters are stuck.
+  add("counting_2_bits", AnyFilter(*CountingFilter::New({kShape, 2})));
+  add("scalable", AnyFilter(*ScalableFilter::New({0.01, 50})));
+  add("dynamic", AnyFilter(*DynamicFilter::New({kRow, 100})));
+  add("split", AnyFilter(*SplitFilter::New({kRow, 100, 4})));
+  add("balanced", AnyFilter(*BalancedFilter::New({kRow})));
+  add("matrix", AnyFilter(*MatrixFilter::New({kRow, 8})));
   return cases;
 }
 

@@ -43,76 +43,51 @@ inline std::vector<MemFilterMaker> AllMakers() {
   const auto part = [](uint64_t keys) { return (keys + 7) / 8; };
   const auto roomy = [](uint64_t keys) { return (keys + 7) / 4 + 64; };
   std::vector<MemFilterMaker> makers;
-  makers.push_back({"standard", [](uint64_t keys) {
-                      return AnyFilter(
-                          *StandardFilter::New(*ShapeFor(keys, kFpr)));
-                    }});
-  makers.push_back({"concurrent",
-                    [](uint64_t keys) {
-                      return AnyFilter(
-                          *ConcurrentFilter::New(*ShapeFor(keys, kFpr)));
-                    },
-                    [](const std::string& saved)
-                        -> absl::StatusOr<std::unique_ptr<MemFilter>> {
-                      auto filter = ConcurrentFilter::Load(saved);
-                      if (!filter.ok()) return filter.status();
-                      return AnyFilter(*std::move(filter));
-                    }});
-  for (const uint32_t bits : {2, 4, 8, 16}) {
+  const auto add = [&](const std::string& name, auto new_filter) {
     makers.push_back(
-        {"counting_" + std::to_string(bits), [bits](uint64_t keys) {
-           CountingOptions options;
-           options.shape = *ShapeFor(keys, kFpr);
-           options.counter_bits = bits;
-           return AnyFilter(*CountingFilter::New(options));
-         }});
+        {name, [=](uint64_t keys) { return AnyFilter(*new_filter(keys)); }});
+  };
+  add("standard",
+      [](uint64_t keys) { return StandardFilter::New(*ShapeFor(keys, kFpr)); });
+  add("concurrent", [](uint64_t keys) {
+    return ConcurrentFilter::New(*ShapeFor(keys, kFpr));
+  });
+  makers.back().load = [](const std::string& saved)
+      -> absl::StatusOr<std::unique_ptr<MemFilter>> {
+    auto filter = ConcurrentFilter::Load(saved);
+    if (!filter.ok()) return filter.status();
+    return AnyFilter(*std::move(filter));
+  };
+  for (const uint32_t bits : {2, 4, 8, 16}) {
+    add("counting_" + std::to_string(bits), [=](uint64_t keys) {
+      return CountingFilter::New({*ShapeFor(keys, kFpr), bits});
+    });
   }
-  makers.push_back({"scalable", [](uint64_t keys) {
-                      ScalableOptions options;
-                      options.target_fpr = kFpr;
-                      options.capacity = 1 + keys / 100;
-                      return AnyFilter(*ScalableFilter::New(options));
-                    }});
-  makers.push_back({"scalable_of_equal_layers", [=](uint64_t keys) {
-                      ScalableOptions options;
-                      options.target_fpr = kFpr;
-                      options.capacity = part(keys);
-                      options.expansion = 1;
-                      return AnyFilter(*ScalableFilter::New(options));
-                    }});
-  makers.push_back({"scalable_of_one_layer", [](uint64_t keys) {
-                      ScalableOptions options;
-                      options.target_fpr = kFpr;
-                      options.capacity = keys;
-                      options.non_scaling = true;
-                      return AnyFilter(*ScalableFilter::New(options));
-                    }});
-  makers.push_back({"dynamic", [=](uint64_t keys) {
-                      DynamicOptions options;
-                      options.row = *ShapeFor(part(keys), kFpr / 8);
-                      options.keys_per_row = part(keys);
-                      return AnyFilter(*DynamicFilter::New(options));
-                    }});
-  makers.push_back({"split", [=](uint64_t keys) {
-                      SplitOptions options;
-                      options.row = *ShapeFor(part(keys), kFpr / 8);
-                      options.keys_per_row = part(keys);
-                      options.row_count = 8;
-                      return AnyFilter(*SplitFilter::New(options));
-                    }});
-  makers.push_back({"balanced", [=](uint64_t keys) {
-                      BalancedOptions options;
-                      options.row = *ShapeFor(part(keys), kFpr / 8);
-                      return AnyFilter(*BalancedFilter::New(options));
-                    }});
+  add("scalable", [](uint64_t keys) {
+    return ScalableFilter::New({kFpr, 1 + keys / 100});
+  });
+  add("scalable_of_equal_layers", [=](uint64_t keys) {
+    return ScalableFilter::New({kFpr, part(keys), /*expansion=*/1});
+  });
+  add("scalable_of_one_layer", [](uint64_t keys) {
+    ScalableOptions options = {kFpr, keys};
+    options.non_scaling = true;
+    return ScalableFilter::New(options);
+  });
+  add("dynamic", [=](uint64_t keys) {
+    return DynamicFilter::New({*ShapeFor(part(keys), kFpr / 8), part(keys)});
+  });
+  add("split", [=](uint64_t keys) {
+    return SplitFilter::New({*ShapeFor(part(keys), kFpr / 8), part(keys), 8});
+  });
+  add("balanced", [=](uint64_t keys) {
+    return BalancedFilter::New({*ShapeFor(part(keys), kFpr / 8)});
+  });
   for (const uint32_t groups : {1, 2, 4}) {
-    makers.push_back({"matrix_" + std::to_string(groups), [=](uint64_t keys) {
-                        MatrixOptions options;
-                        options.row = *ShapeFor(roomy(keys), kFpr / groups);
-                        options.row_count = 8;
-                        options.group_count = groups;
-                        return AnyFilter(*MatrixFilter::New(options));
-                      }});
+    add("matrix_" + std::to_string(groups), [=](uint64_t keys) {
+      return MatrixFilter::New(
+          {*ShapeFor(roomy(keys), kFpr / groups), 8, groups});
+    });
   }
   return makers;
 }

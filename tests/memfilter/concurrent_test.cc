@@ -50,80 +50,8 @@ TEST(ConcurrentFilter, OneThatWasMovedFromCanBeAssignedTo) {
   EXPECT_TRUE(first->MayContain(key));
 }
 
-TEST(ConcurrentFilterThreads, NoKeyIsLostWhoseAddHappenedBefore) {
-  constexpr int kWriters = 3;
-  constexpr size_t kKeys = 20000;
-  auto filter = ConcurrentFilter::New({kWriters * kKeys * 8, 6});
-  Random random(2);
-  const std::vector<KeyDigest> keys = RandomDigests(&random, kWriters * kKeys);
-  // The number of each writer's keys that have been added.
-  std::atomic<size_t> added[kWriters] = {};
-  std::atomic<uint64_t> lost{0};
-  std::atomic<int> writing{kWriters};
-  std::vector<std::thread> threads;
-  for (int w = 0; w < kWriters; ++w) {
-    threads.emplace_back([&, w] {
-      for (size_t i = 0; i < kKeys; i += 8) {
-        const auto group = absl::MakeConstSpan(keys).subspan(w * kKeys + i, 8);
-        if (i % 16 == 0) {
-          filter->Add(group);
-        } else {
-          for (const KeyDigest key : group) filter->Add(key);
-        }
-        added[w].store(i + 8, std::memory_order_release);
-      }
-      --writing;
-    });
-  }
-  for (int r = 0; r < 2; ++r) {
-    threads.emplace_back([&, r] {
-      Random choice(static_cast<uint64_t>(100 + r));
-      bool answers[64];
-      while (writing > 0) {
-        const size_t w = choice.Below(kWriters);
-        const size_t count = added[w].load(std::memory_order_acquire);
-        if (count == 0) continue;
-        const size_t i = w * kKeys + choice.Below(count);
-        lost += !filter->MayContain(keys[i]);
-        const size_t many = std::min<size_t>(64, w * kKeys + count - i);
-        filter->MayContain(absl::MakeConstSpan(keys).subspan(i, many), answers);
-        for (size_t j = 0; j < many; ++j) lost += !answers[j];
-      }
-    });
-  }
-  threads.emplace_back([&] {  // Looks at all bits while they change.
-    while (writing > 0) {
-      const auto loaded = StandardFilter::Load(filter->Save());
-      if (!loaded.ok() || filter->fill() < loaded->fill()) ++lost;
-    }
-  });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(lost, 0u);
-  auto standard = StandardFilter::New(filter->shape());
-  standard->Add(keys);
-  EXPECT_EQ(filter->Save(), standard->Save());
-}
-
-TEST(ConcurrentFilterThreads, UnionsRunBesideAdds) {
-  Random random(3);
-  const BloomShape shape = {200000, 5};
-  auto filter = ConcurrentFilter::New(shape);
-  auto other = ConcurrentFilter::New(shape);
-  const std::vector<KeyDigest> first = RandomDigests(&random, 5000);
-  const std::vector<KeyDigest> second = RandomDigests(&random, 5000);
-  other->Add(second);
-  std::thread adder([&] {
-    for (const KeyDigest key : first) filter->Add(key);
-  });
-  ASSERT_TRUE(filter->Union(*other).ok());
-  adder.join();
-  for (const KeyDigest key : first) ASSERT_TRUE(filter->MayContain(key));
-  for (const KeyDigest key : second) ASSERT_TRUE(filter->MayContain(key));
-  EXPECT_FALSE(filter->Union(*ConcurrentFilter::New({100, 5})).ok());
-}
-
-// Threads add, ask and unite at random. Each has an exact set: the number of
-// its keys that have been added.
+// Threads add, ask, save and unite at random. Each has an exact set: the number
+// of its keys that have been added.
 class SharedFilter {
  public:
   static constexpr size_t kThreads = 3;
@@ -179,6 +107,8 @@ class SharedFilter {
           break;
         }
         case 2:
+          if (random.Below(50) == 0) LookAtAllBits();
+          [[fallthrough]];
         case 3:
           Ask(count, &random);
           done += count;
@@ -195,6 +125,12 @@ class SharedFilter {
       }
       added_[t].store(added, std::memory_order_release);
     }
+  }
+
+  // Looks at all bits while they change.
+  void LookAtAllBits() {
+    const auto loaded = StandardFilter::Load(filter_.Save());
+    lost_ += !loaded.ok() || filter_.fill() < loaded->fill();
   }
 
   // Asks for some keys that one thread has added.

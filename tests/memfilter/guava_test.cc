@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "memfilter/murmur3.h"
 #include "testing/fpr.h"
@@ -46,9 +46,7 @@ std::string ReadGolden(const std::string& name) {
   std::ifstream file(ROWBLOOM_SOURCE_DIR "/tests/golden/guava/" + name,
                      std::ios::binary);
   EXPECT_TRUE(file.is_open()) << name;
-  std::stringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 // Returns key i as the funnel at the start of the name encodes it.
@@ -122,8 +120,8 @@ TEST(GuavaFilter, HashesArePinned) {
 TEST(GuavaFilter, TruncationsExtensionsAndLyingHeadersAreErrors) {
   const std::string stream = ReadGolden("utf8_mitz64.bin");
   for (size_t size = 0; size < stream.size(); ++size) {
-    ASSERT_EQ(GuavaFilter::ReadFrom(stream.substr(0, size)).status().code(),
-              absl::StatusCode::kDataLoss);
+    ASSERT_TRUE(absl::IsDataLoss(
+        GuavaFilter::ReadFrom(stream.substr(0, size)).status()));
   }
   EXPECT_FALSE(GuavaFilter::ReadFrom(stream + '\0').ok());
   const auto with = [&](size_t at, char byte) {
@@ -144,8 +142,7 @@ TEST(GuavaFilter, SizesAreGuavas) {
   EXPECT_EQ(GuavaFilter::New(1'000'000)->shape(),
             (BloomShape{7298496, 5}));  // 7,298,440 in whole words.
   for (const double fpp : {0.0, 1.0, -1.0, 2.0}) {
-    EXPECT_EQ(GuavaFilter::New(100, fpp).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(absl::IsInvalidArgument(GuavaFilter::New(100, fpp).status()));
   }
   EXPECT_FALSE(GuavaFilter::New(uint64_t{1} << 40, 0.001).ok());
   EXPECT_FALSE(GuavaFilter::New(100, 1e-300).ok());

@@ -64,8 +64,7 @@ TEST_P(MemFilterTest, NoKeyOfAnUnusualSetIsLost) {
         if (added.ok()) {
           ASSERT_TRUE(filter->MayContain(KeyDigest{digest})) << digest;
         } else {
-          ASSERT_EQ(added.status().code(),
-                    absl::StatusCode::kResourceExhausted);
+          ASSERT_TRUE(absl::IsResourceExhausted(added.status()));
         }
       }
     }
@@ -96,7 +95,11 @@ TEST_P(MemFilterTest, AddSaysWhetherTheFilterChanged) {
       ASSERT_EQ(filter->Save(), before);
     }
   }
-  EXPECT_GT(unchanged, 50u);  // A split filter puts a key into another row.
+  // These may put a present key into another row.
+  const bool repeats = filter->kind() == MemFilterKind::kDynamic ||
+                       filter->kind() == MemFilterKind::kSplit ||
+                       filter->kind() == MemFilterKind::kBalanced;
+  EXPECT_GE(unchanged, repeats ? 50u : 500u);
 }
 
 TEST_P(MemFilterTest, BatchesAnswerAsSingleKeys) {
@@ -128,30 +131,12 @@ std::vector<std::unique_ptr<MemFilter>> LargeFilters() {
   std::vector<std::unique_ptr<MemFilter>> filters;
   filters.push_back(AnyFilter(*StandardFilter::New(shape)));
   filters.push_back(AnyFilter(*ConcurrentFilter::New(shape)));
-  CountingOptions counting;
-  counting.shape = shape;
-  filters.push_back(AnyFilter(*CountingFilter::New(counting)));
-  ScalableOptions scalable;
-  scalable.target_fpr = 0.05;
-  scalable.capacity = 500000;
-  scalable.expansion = 16;
-  filters.push_back(AnyFilter(*ScalableFilter::New(scalable)));
-  DynamicOptions dynamic;
-  dynamic.row = shape;
-  dynamic.keys_per_row = 600000;
-  filters.push_back(AnyFilter(*DynamicFilter::New(dynamic)));
-  SplitOptions split;
-  split.row = shape;
-  split.keys_per_row = 600000;
-  split.row_count = 2;
-  filters.push_back(AnyFilter(*SplitFilter::New(split)));
-  BalancedOptions balanced;
-  balanced.row = shape;
-  filters.push_back(AnyFilter(*BalancedFilter::New(balanced)));
-  MatrixOptions matrix;
-  matrix.row = shape;
-  matrix.row_count = 4;
-  filters.push_back(AnyFilter(*MatrixFilter::New(matrix)));
+  filters.push_back(AnyFilter(*CountingFilter::New({shape})));
+  filters.push_back(AnyFilter(*ScalableFilter::New({0.05, 500000, 16})));
+  filters.push_back(AnyFilter(*DynamicFilter::New({shape, 600000})));
+  filters.push_back(AnyFilter(*SplitFilter::New({shape, 600000, 2})));
+  filters.push_back(AnyFilter(*BalancedFilter::New({shape})));
+  filters.push_back(AnyFilter(*MatrixFilter::New({shape, 4})));
   return filters;
 }
 
@@ -201,33 +186,18 @@ TEST(MemFilterBatches, OfLargeGuavaFiltersAnswerAsSingleKeys) {
 TEST(MemFilterMemory, FiltersThatFindNoneAreNotMade) {
   const BloomShape shape = {kMaxFilterBits, 3};
   const auto is_refused = [](const auto& filter) {
-    return filter.status().code() == absl::StatusCode::kResourceExhausted;
+    return absl::IsResourceExhausted(filter.status());
   };
   EXPECT_TRUE(is_refused(StandardFilter::New(shape)));
   EXPECT_TRUE(is_refused(ConcurrentFilter::New(shape)));
-  CountingOptions counting;
-  counting.shape = shape;
-  EXPECT_TRUE(is_refused(CountingFilter::New(counting)));
-  ScalableOptions scalable;
-  scalable.capacity = 1'000'000'000'000;
+  EXPECT_TRUE(is_refused(CountingFilter::New({shape})));
+  ScalableOptions scalable = {0.01, 1'000'000'000'000};
   scalable.max_memory_bytes = ~uint64_t{0};
   EXPECT_TRUE(is_refused(ScalableFilter::New(scalable)));
-  DynamicOptions dynamic;
-  dynamic.row = shape;
-  dynamic.keys_per_row = 1;
-  EXPECT_TRUE(is_refused(DynamicFilter::New(dynamic)));
-  SplitOptions split;
-  split.row = shape;
-  split.keys_per_row = 1;
-  split.row_count = 1;
-  EXPECT_TRUE(is_refused(SplitFilter::New(split)));
-  BalancedOptions balanced;
-  balanced.row = shape;
-  EXPECT_TRUE(is_refused(BalancedFilter::New(balanced)));
-  MatrixOptions matrix;
-  matrix.row = shape;
-  matrix.row_count = 2;
-  EXPECT_TRUE(is_refused(MatrixFilter::New(matrix)));
+  EXPECT_TRUE(is_refused(DynamicFilter::New({shape, 1})));
+  EXPECT_TRUE(is_refused(SplitFilter::New({shape, 1, 1})));
+  EXPECT_TRUE(is_refused(BalancedFilter::New({shape})));
+  EXPECT_TRUE(is_refused(MatrixFilter::New({shape, 2})));
 }
 #endif
 
@@ -238,12 +208,9 @@ TEST_P(MemFilterTest, ObservedRateIsTheExpectedOneAtAnyFill) {
   const auto filter = Make(kKeys);
   for (int step = 0; step < 5; ++step) {
     ASSERT_TRUE(filter->Add(RandomDigests(&random, kKeys / 5)).ok());
-    uint64_t positives = 0;
-    for (uint64_t i = 0; i < kLookups; ++i) {
-      positives += filter->MayContain(KeyDigest{random()});
-    }
     EXPECT_TRUE(testing::WithinBinomialBound(
-        positives, kLookups, filter->expected_fpr(), 0, testing::k999))
+        testing::CountPositives(*filter, kLookups, &random), kLookups,
+        filter->expected_fpr(), 0, testing::k999))
         << "at a fill of " << filter->fill();
   }
   EXPECT_LT(filter->expected_fpr(), 0.05);
@@ -299,8 +266,7 @@ TEST_P(MemFilterTest, EveryFlippedBitOfASavedFilterIsAnError) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = saved;
       damaged[i] = static_cast<char>(damaged[i] ^ 1 << bit);
-      ASSERT_EQ(LoadMemFilter(damaged).status().code(),
-                absl::StatusCode::kDataLoss)
+      ASSERT_TRUE(absl::IsDataLoss(LoadMemFilter(damaged).status()))
           << "byte " << i << " bit " << bit;
     }
   }
@@ -312,10 +278,10 @@ TEST_P(MemFilterTest, EveryTruncationAndExtensionOfASavedFilterIsAnError) {
   ASSERT_TRUE(filter->Add(RandomDigests(&random, 30)).ok());
   const std::string saved = filter->Save();
   for (size_t size = 0; size < saved.size(); ++size) {
-    ASSERT_EQ(LoadMemFilter(saved.substr(0, size)).status().code(),
-              absl::StatusCode::kDataLoss);
-    ASSERT_EQ(LoadMemFilter(saved.substr(saved.size() - size)).status().code(),
-              absl::StatusCode::kDataLoss);
+    ASSERT_TRUE(
+        absl::IsDataLoss(LoadMemFilter(saved.substr(0, size)).status()));
+    ASSERT_TRUE(absl::IsDataLoss(
+        LoadMemFilter(saved.substr(saved.size() - size)).status()));
   }
   EXPECT_FALSE(LoadMemFilter(saved + "x").ok());
   EXPECT_FALSE(LoadMemFilter(saved + saved).ok());
@@ -364,12 +330,10 @@ TEST(MemFilterMessages, AnotherKindOfFilterIsNamed) {
 TEST_P(MemFilterTest, ANewerVersionOrKindIsUnimplemented) {
   std::string saved = Make(100)->Save();
   saved[8] = 2;
-  EXPECT_EQ(LoadMemFilter(Resealed(saved)).status().code(),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(absl::IsUnimplemented(LoadMemFilter(Resealed(saved)).status()));
   saved[8] = 1;
   saved[9] = 99;
-  EXPECT_EQ(LoadMemFilter(Resealed(saved)).status().code(),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(absl::IsUnimplemented(LoadMemFilter(Resealed(saved)).status()));
 }
 
 TEST_P(MemFilterTest, UnionHasTheKeysOfBoth) {
@@ -389,12 +353,9 @@ TEST_P(MemFilterTest, UnionHasTheKeysOfBoth) {
   for (const KeyDigest key : first) ASSERT_TRUE(a->MayContain(key));
   for (const KeyDigest key : second) ASSERT_TRUE(a->MayContain(key));
   EXPECT_NEAR(static_cast<double>(a->approximate_count()), 1600, 60);
-  uint64_t positives = 0;
-  for (int i = 0; i < 200000; ++i) {
-    positives += a->MayContain(KeyDigest{random()});
-  }
-  EXPECT_TRUE(testing::WithinBinomialBound(positives, 200000, a->expected_fpr(),
-                                           0, testing::k999));
+  EXPECT_TRUE(testing::WithinBinomialBound(
+      testing::CountPositives(*a, 200000, &random), 200000, a->expected_fpr(),
+      0, testing::k999));
   for (const KeyDigest key : RandomDigests(&random, 100)) {
     if (a->Add(key).ok()) {
       ASSERT_TRUE(a->MayContain(key));
@@ -516,23 +477,12 @@ class Checked {
     }
   }
 
-  // Removes a key that the filter denies; it refuses that and changes nothing
-  // else.
+  // Removes a key that the filter denies.
   void RemoveAbsent() {
     const KeyDigest key{random_()};
     if (filter_->MayContain(key)) return;
-    const std::string before = room_ < 100 ? filter_->Save() : "";
     const auto removed = filter_->Remove(key);
-    if (!removed.ok()) return;
-    ASSERT_FALSE(*removed);
-    if (room_ < 100) {
-      // Compares the words; the number of refused removals precedes them.
-      const size_t words =
-          8 * static_cast<size_t>(base::LoadFixed<uint64_t>(&before[16]));
-      const std::string after = filter_->Save();
-      ASSERT_EQ(after.substr(after.size() - words),
-                before.substr(before.size() - words));
-    }
+    ASSERT_FALSE(removed.ok() && *removed);
   }
 
   void UnionWithAnother() {

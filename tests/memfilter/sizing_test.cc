@@ -12,19 +12,7 @@
 namespace rowbloom {
 namespace {
 
-BloomSizeRequest KeysAndRate(uint64_t keys, double fpr) {
-  BloomSizeRequest request;
-  request.key_count = keys;
-  request.target_fpr = fpr;
-  return request;
-}
-
-BloomSizeRequest KeysAndBits(uint64_t keys, uint64_t bits) {
-  BloomSizeRequest request;
-  request.key_count = keys;
-  request.bit_count = bits;
-  return request;
-}
+constexpr std::nullopt_t kNone = std::nullopt;
 
 BloomSize Solve(const BloomSizeRequest& request) {
   const auto size = SolveBloomSize(request);
@@ -50,7 +38,7 @@ TEST(BloomSizing, UsualTableIsReproduced) {
         Row{10'000'000, 1e-4, 191'701'167, 13, 22.85, kMib},
         Row{100'000'000, 1e-4, 1'917'011'675, 13, 228.53, kMib},
         Row{100'000'000, 1e-8, 3'834'023'350, 27, 457.05, kMib}}) {
-    const BloomSize size = Solve(KeysAndRate(row.keys, row.fpr));
+    const BloomSize size = Solve({row.keys, row.fpr});
     EXPECT_EQ(size.bit_count, row.bits);
     EXPECT_EQ(size.probe_count, row.probes);
     EXPECT_NEAR(static_cast<double>(size.bit_count) / 8 / row.unit, row.size,
@@ -60,23 +48,19 @@ TEST(BloomSizing, UsualTableIsReproduced) {
 }
 
 TEST(BloomSizing, LargeFilterOfGivenProbesHasItsKnownRate) {
-  BloomSizeRequest request = KeysAndBits(1'000'000'000, 32'000'000'000);
-  request.probe_count = 24;
-  const BloomSize size = Solve(request);
+  const BloomSize size = Solve({1'000'000'000, kNone, 32'000'000'000, 24});
   EXPECT_NEAR(size.fpr, 2.17e-7, 0.005e-7);
   EXPECT_NEAR(static_cast<double>(size.bit_count) / 8 / (1 << 20), 3814.697,
               0.0005);
 }
 
 TEST(BloomSizing, OneKeyInTwoBitsHasItsKnownRate) {
-  BloomSizeRequest request = KeysAndBits(1, 2);
-  request.probe_count = 2;
-  EXPECT_NEAR(Solve(request).fpr, 0.3995764008, 1e-10);
+  EXPECT_NEAR(Solve({1, kNone, 2, 2}).fpr, 0.3995764008, 1e-10);
 }
 
 TEST(BloomSizing, BestProbesAreThoseOfTheFormula) {
   EXPECT_NEAR(BestProbeCount(1, 32), 22.18, 0.005);
-  EXPECT_EQ(Solve(KeysAndBits(1000, 32'000)).probe_count, 22u);
+  EXPECT_EQ(Solve({1000, kNone, 32'000}).probe_count, 22u);
 }
 
 TEST(BloomSizing, BitsOfOneKeyAreNotThoseOfTheWrongFormula) {
@@ -99,53 +83,36 @@ TEST(BloomSizing, BitsKeysAndRateAreInverseFunctions) {
 TEST(BloomSizing, GivenProbesMeetTheRateWithTheFewestBitsAndTheMostKeys) {
   for (const uint32_t probes : {1u, 3u, 7u, 13u, 30u}) {
     for (const double fpr : {0.2, 0.01, 1e-5}) {
-      BloomSizeRequest request = KeysAndRate(54'321, fpr);
-      request.probe_count = probes;
-      const BloomSize size = Solve(request);
+      const BloomSize size = Solve({54'321, fpr, kNone, probes});
       const double bits = static_cast<double>(size.bit_count);
       EXPECT_LE(size.fpr, fpr * (1 + 1e-9));
       EXPECT_GT(BloomFpr(54'321, bits - 1, probes), fpr * (1 - 1e-9));
-
-      BloomSizeRequest keys;
-      keys.bit_count = size.bit_count;
-      keys.target_fpr = fpr;
-      keys.probe_count = probes;
-      EXPECT_NEAR(static_cast<double>(Solve(keys).key_count), 54'321, 1);
+      const BloomSize keys = Solve({kNone, fpr, size.bit_count, probes});
+      EXPECT_NEAR(static_cast<double>(keys.key_count), 54'321, 1);
     }
   }
 }
 
 TEST(BloomSizing, BitsAndRateGiveKeys) {
-  BloomSizeRequest request;
-  request.bit_count = 19'170'117;
-  request.target_fpr = 1e-4;
-  const BloomSize size = Solve(request);
+  const BloomSize size = Solve({kNone, 1e-4, 19'170'117});
   EXPECT_EQ(size.key_count, 1'000'000u);
   EXPECT_EQ(size.probe_count, 13u);
 }
 
 TEST(BloomSizing, ProbesWithKeysOrBitsGiveTheOtherSoThatTheyAreBest) {
-  BloomSizeRequest request;
-  request.probe_count = 10;
-  request.key_count = 1000;
-  BloomSize size = Solve(request);
-  EXPECT_EQ(size.bit_count, 14'427u);
-  EXPECT_NEAR(size.fpr, 1.0 / 1024, 1e-6);
-  request.key_count.reset();
-  request.bit_count = 131'072;
-  size = Solve(request);
-  EXPECT_EQ(size.key_count, 9'085u);  // Half of the bits are set.
+  const BloomSize of_keys = Solve({1000, kNone, kNone, 10});
+  EXPECT_EQ(of_keys.bit_count, 14'427u);
+  EXPECT_NEAR(of_keys.fpr, 1.0 / 1024, 1e-6);
+  const BloomSize of_bits = Solve({kNone, kNone, 131'072, 10});
+  EXPECT_EQ(of_bits.key_count, 9'085u);  // Half of the bits are set.
 }
 
 TEST(BloomSizing, KeysBitsAndRateGiveTheFewestProbes) {
-  BloomSizeRequest request = KeysAndBits(1000, 20'000);
-  request.target_fpr = 0.001;
-  const BloomSize size = Solve(request);
+  const BloomSize size = Solve({1000, 0.001, 20'000});
   EXPECT_LE(size.fpr, 0.001);
   EXPECT_GT(BloomFpr(1000, 20'000, size.probe_count - 1), 0.001);
-  request.target_fpr = 1e-9;
-  const auto impossible = SolveBloomSize(request);
-  EXPECT_EQ(impossible.status().code(), absl::StatusCode::kInvalidArgument);
+  const auto impossible = SolveBloomSize({1000, 1e-9, 20'000});
+  EXPECT_TRUE(absl::IsInvalidArgument(impossible.status()));
   EXPECT_NE(impossible.status().ToString().find("at best"), std::string::npos);
 }
 
@@ -167,16 +134,14 @@ TEST(BloomSizing, ShapesMeetTheirRateWithFewerBitsThanOtherProbesNeed) {
 
 TEST(BloomSizing, ARateIsMissedByFivePercentAtMostAndAboveAHalfNotAtAll) {
   for (double fpr = 0.999; fpr > 1e-6; fpr *= 0.99) {
-    EXPECT_NEAR(Solve(KeysAndRate(1'000'000, fpr)).fpr / fpr, 1, 0.05) << fpr;
-    BloomSizeRequest bits;
-    bits.bit_count = 10'000'000;
-    bits.target_fpr = fpr;
+    EXPECT_NEAR(Solve({1'000'000, fpr}).fpr / fpr, 1, 0.05) << fpr;
+    const BloomSizeRequest bits = {kNone, fpr, 10'000'000};
     EXPECT_NEAR(Solve(bits).fpr / fpr, 1, 0.05) << fpr;
     if (fpr <= 0.5) continue;
-    EXPECT_LE(Solve(KeysAndRate(1'000'000, fpr)).fpr, fpr * (1 + 1e-9));
+    EXPECT_LE(Solve({1'000'000, fpr}).fpr, fpr * (1 + 1e-9));
     EXPECT_LE(Solve(bits).fpr, fpr * (1 + 1e-9));
   }
-  EXPECT_EQ(Solve(KeysAndRate(1'000'000, 0.9)).bit_count, 434'295u);
+  EXPECT_EQ(Solve({1'000'000, 0.9}).bit_count, 434'295u);
 }
 
 TEST(BloomSizing, RatesNextToOneHaveShapes) {
@@ -186,44 +151,37 @@ TEST(BloomSizing, RatesNextToOneHaveShapes) {
     ASSERT_TRUE(shape.ok()) << shape.status();
     EXPECT_EQ(shape->bit_count, keys / 36 + 1);
     EXPECT_EQ(shape->probe_count, 1u);
-    BloomSizeRequest request = KeysAndRate(keys, fpr);
-    request.probe_count = 2;
-    EXPECT_GT(Solve(request).bit_count, keys / 36);
+    EXPECT_GT(Solve({keys, fpr, kNone, 2}).bit_count, keys / 36);
   }
 }
 
 TEST(BloomSizing, ValuesOutOfRangeAreInvalidAndNamed) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
-  std::vector<BloomSizeRequest> wrong = {
-      KeysAndRate(0, 0.1),
-      KeysAndRate(10, 0),
-      KeysAndRate(10, -1),
-      KeysAndRate(10, 1),
-      KeysAndRate(10, 2),
-      KeysAndRate(10, kNan),
-      KeysAndBits(10, 0),
-      KeysAndBits(0, 10),
-      KeysAndRate(kHuge, 0.1),
-      KeysAndBits(1, kHuge),
-      KeysAndBits(1, 1u << 30),
-      KeysAndRate(kMaxSolvedCount, 1e-9),
-      KeysAndRate(10, std::numeric_limits<double>::min())};
-  wrong.push_back(KeysAndBits(10, 100));
-  wrong.back().probe_count = 0;
-  wrong.push_back(KeysAndBits(10, 100));
-  wrong.back().probe_count = 256;
-  wrong.emplace_back();  // Nothing is given.
-  wrong.emplace_back().key_count = 10;
-  wrong.emplace_back().target_fpr = 0.1;
-  wrong.back().probe_count = 3;           // Bits for each key, but no keys.
-  wrong.push_back(KeysAndBits(10, 100));  // Everything is given.
-  wrong.back().probe_count = 3;
-  wrong.back().target_fpr = 0.1;
+  const BloomSizeRequest wrong[] = {
+      {0, 0.1},
+      {10, 0},
+      {10, -1},
+      {10, 1},
+      {10, 2},
+      {10, kNan},
+      {10, kNone, 0},
+      {0, kNone, 10},
+      {kHuge, 0.1},
+      {1, kNone, kHuge},
+      {1, kNone, 1u << 30},
+      {kMaxSolvedCount, 1e-9},
+      {10, std::numeric_limits<double>::min()},
+      {10, kNone, 100, 0},
+      {10, kNone, 100, 256},
+      {},  // Nothing is given.
+      {10},
+      {kNone, 0.1, kNone, 3},  // Bits for each key, but no keys.
+      {10, 0.1, 100, 3}};      // Everything is given.
   for (const BloomSizeRequest& request : wrong) {
     const auto size = SolveBloomSize(request);
-    ASSERT_FALSE(size.ok()) << &request - wrong.data();
-    EXPECT_EQ(size.status().code(), absl::StatusCode::kInvalidArgument);
+    ASSERT_FALSE(size.ok()) << &request - wrong;
+    EXPECT_TRUE(absl::IsInvalidArgument(size.status()));
     EXPECT_GT(size.status().message().size(), 10u);
   }
   EXPECT_FALSE(ShapeFor(0, 0.1).ok());

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "testing/keys.h"
 
 namespace rowbloom::testing {
 
@@ -43,6 +44,17 @@ inline ::testing::AssertionResult WithinBinomialBound(
          << count << " of " << trials << " is outside " << low << " to " << high
          << ", " << confidence.name << " around the expected rate "
          << expected_rate;
+}
+
+// Returns how many of this many random digests look present.
+template <typename Filter>
+uint64_t CountPositives(const Filter& filter, uint64_t lookups,
+                        Random* random) {
+  uint64_t positives = 0;
+  for (uint64_t i = 0; i < lookups; ++i) {
+    positives += filter.MayContain(KeyDigest{(*random)()});
+  }
+  return positives;
 }
 
 }  // namespace rowbloom::testing

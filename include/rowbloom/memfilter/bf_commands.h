@@ -37,7 +37,7 @@ struct BfReserveOptions {
   double error_rate = 0.01;
   uint64_t capacity = 100;
   // 2 if not given; 0 is non-scaling. Not together with non_scaling.
-  std::optional<uint32_t> expansion;
+  std::optional<uint32_t> expansion = std::nullopt;
   bool non_scaling = false;
 };
 

@@ -27,9 +27,13 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
+namespace memfilter {
+class SavedFormReader;
+class SavedFormWriter;
+}  // namespace memfilter
+
 // The limit for filters whose rows are all allocated at the start.
 inline constexpr uint32_t kMaxRowCount = 1 << 16;
-absl::Status ValidateRowCount(uint32_t row_count);
 
 class FilterRows {
  public:
@@ -120,9 +124,13 @@ class FilterRows {
   uint64_t total_key_count() const;
   uint64_t memory_usage_bytes() const;
 
- private:
-  friend class FilterRowsForm;  // Saves and loads them.
+  // The rows in a saved filter: their shape and number, each row's key count,
+  // then all bits. Load() returns at least one row, unless *reader has refused,
+  // and allocates no more bytes than the saved filter has.
+  void Save(memfilter::SavedFormWriter* writer) const;
+  static FilterRows Load(memfilter::SavedFormReader* reader);
 
+ private:
   struct Row {
     BitArray bits;
     uint64_t bits_set = 0;

@@ -19,13 +19,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/export.h"
-#include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/sizing.h"
+#include "rowbloom/memfilter/standard.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -73,11 +74,13 @@ class GuavaFilter {
   // putAll(). InvalidArgument unless both have the same shape and strategy.
   absl::Status Union(const GuavaFilter& other);
 
-  double fill() const;
-  double expected_fpr() const;         // expectedFpp()
-  uint64_t approximate_count() const;  // approximateElementCount()
+  double fill() const { return filter_.fill(); }
+  // expectedFpp()
+  double expected_fpr() const { return filter_.expected_fpr(); }
+  // approximateElementCount()
+  uint64_t approximate_count() const { return filter_.approximate_count(); }
   uint64_t memory_usage_bytes() const {
-    return sizeof(*this) + bits_.memory_usage_bytes();
+    return sizeof(*this) - sizeof(filter_) + filter_.memory_usage_bytes();
   }
 
   // WriteTo() returns the bytes of writeTo(); ReadFrom() parses them. DataLoss
@@ -88,19 +91,18 @@ class GuavaFilter {
 
   GuavaStrategy strategy() const { return strategy_; }
   // Guava rounds the bits up to whole words.
-  BloomShape shape() const { return {bits_.bit_count(), probe_count_}; }
+  const BloomShape& shape() const { return filter_.shape(); }
 
  private:
-  GuavaFilter(GuavaStrategy strategy, uint32_t probe_count, BitArray bits);
+  GuavaFilter(GuavaStrategy strategy, StandardFilter filter)
+      : strategy_(strategy), filter_(std::move(filter)) {}
 
   // Calls visit(position) until it returns false.
   template <typename Visit>
   void VisitPositions(const GuavaDigest& digest, const Visit& visit) const;
 
   GuavaStrategy strategy_;
-  uint32_t probe_count_;
-  uint64_t bits_set_;
-  BitArray bits_;
+  StandardFilter filter_;  // Its keys are added at Guava's positions.
 };
 
 }  // namespace rowbloom

@@ -49,10 +49,10 @@ double BestProbeCount(double key_count, double bit_count);
 // If the rate is missing, another missing value is the one for which
 // probe_count is the best.
 struct BloomSizeRequest {
-  std::optional<uint64_t> key_count;
-  std::optional<double> target_fpr;  // Above 0, below 1.
-  std::optional<uint64_t> bit_count;
-  std::optional<uint32_t> probe_count;  // 1 to kMaxProbeCount.
+  std::optional<uint64_t> key_count = std::nullopt;
+  std::optional<double> target_fpr = std::nullopt;  // Above 0, below 1.
+  std::optional<uint64_t> bit_count = std::nullopt;
+  std::optional<uint32_t> probe_count = std::nullopt;  // 1 to kMaxProbeCount.
 };
 
 struct BloomSize {

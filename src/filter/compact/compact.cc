@@ -90,6 +90,7 @@ class CompactFilterBuilder {
   // Solves the keys over homes of a new layer; returns those that it bumped.
   DigestList AddLayer(DigestList digests, uint64_t homes, bool last);
   void RemoveLayer();
+  void ResizeToLayout();
   void AddLastLayer(DigestList digests);
   void StoreSolution(uint64_t first_segment, size_t segment_count);
 
@@ -127,10 +128,7 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
                                           bool last) {
   const uint64_t first_segment = layout_.segment_count();
   layout_.homes[layer_count_++] = homes;
-  for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
-    units_[u].resize(layout_.SegmentsSize(u));
-  }
-  codes_.resize(layout_.segment_count());
+  ResizeToLayout();
 
   DigestList next_layer;
   uint32_t edge[kMaxPlanes] = {};
@@ -165,6 +163,10 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
 
 void CompactFilterBuilder::RemoveLayer() {
   layout_.homes[--layer_count_] = 0;
+  ResizeToLayout();
+}
+
+void CompactFilterBuilder::ResizeToLayout() {
   for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
     units_[u].resize(layout_.SegmentsSize(u));
   }
@@ -199,11 +201,7 @@ EncodedFilter CompactFilterBuilder::Encode() {
   descriptor.family_code = kCode;
   descriptor.unit_count = static_cast<uint8_t>(layout_.planes.unit_count());
   descriptor.parameters = layout_.Encode();
-  uint64_t total = 0;
-  for (uint32_t u = 0; u < descriptor.unit_count; ++u) {
-    total += layout_.UnitSize(u);
-  }
-  filter.units.reserve(total);
+  filter.units.reserve(layout_.TotalSize());
   filter.saturated_keys = saturated_keys_;
   for (uint32_t u = 0; u < descriptor.unit_count; ++u) {
     const size_t begin = filter.units.size();
@@ -239,13 +237,8 @@ EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
 
 uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
   if (key_count == 0) return 0;
-  const CompactLayout layout =
-      ExpectedCompactLayout(CompactPlanesFor(bits_per_key), key_count);
-  uint64_t size = 0;
-  for (uint32_t u = 0; u < layout.planes.unit_count(); ++u) {
-    size += layout.UnitSize(u);
-  }
-  return size;
+  return ExpectedCompactLayout(CompactPlanesFor(bits_per_key), key_count)
+      .TotalSize();
 }
 
 uint64_t MaxKeys(double bits_per_key, uint64_t size_bytes) {

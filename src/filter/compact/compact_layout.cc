@@ -102,6 +102,12 @@ uint64_t CompactLayout::UnitSize(uint32_t u) const {
   return size;
 }
 
+uint64_t CompactLayout::TotalSize() const {
+  uint64_t size = 0;
+  for (uint32_t u = 0; u < planes.unit_count(); ++u) size += UnitSize(u);
+  return size;
+}
+
 uint64_t CompactLayout::Encode() const {
   uint64_t parameters = planes.lean;
   uint32_t at = kLeanBits;

@@ -67,6 +67,7 @@ struct CompactLayout {
   }
   uint64_t CodesOffset() const;
   uint64_t UnitSize(uint32_t u) const;
+  uint64_t TotalSize() const;  // The sum of all units.
 
   // FilterDescriptor::parameters: all of this but homes[0], which follows from
   // the size of the first unit.

@@ -2,7 +2,6 @@
 
 #include "filter/fast/fast.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -19,7 +18,7 @@ namespace rowbloom::filter {
 namespace {
 
 constexpr uint8_t kCode = 3;
-constexpr double kLineBits = 8.0 * kFastLineSize;
+static_assert(kFastLineSize == kLineSize, "as many lines as blocked_bloom");
 // 2^40 lines hold 5e13 keys; more is damage.
 constexpr uint64_t kMaxLineCount = uint64_t{1} << 40;
 
@@ -33,12 +32,6 @@ constexpr OperatingPoint kOperatingPoints[] = {{6, 5},    {7.15, 6}, {8, 7},
                                                {9.25, 8}, {10.6, 9}, {12.7, 10},
                                                {16, 12},  {22.5, 15}};
 
-uint64_t LineCount(double bits_per_key, uint64_t key_count) {
-  return std::max<uint64_t>(
-      1, static_cast<uint64_t>(std::ceil(static_cast<double>(key_count) *
-                                         bits_per_key / kLineBits)));
-}
-
 double FprOfPlanes(uint32_t planes) {
   return std::ldexp(1.0, -static_cast<int>(planes));
 }
@@ -46,12 +39,12 @@ double FprOfPlanes(uint32_t planes) {
 EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   EncodedFilter filter;
   FilterDescriptor& descriptor = filter.descriptor;
-  const uint64_t line_count = LineCount(bits_per_key, digests.size());
   const uint32_t planes = FastPlanesFor(bits_per_key);
-  filter.units.resize(line_count * kFastLineSize);
-  filter.saturated_keys =
-      BuildFastLines(std::move(digests), line_count, planes,
-                     FastKernelFor(kernel, planes), filter.units.data());
+  filter.units.resize(
+      kBlockedBloomFamily.size_bytes(bits_per_key, digests.size()));
+  filter.saturated_keys = BuildFastLines(
+      std::move(digests), filter.units.size() / kFastLineSize, planes,
+      FastKernelFor(kernel, planes), filter.units.data());
   descriptor.family_code = kCode;
   descriptor.unit_count = 1;
   descriptor.parameters = planes;
@@ -128,30 +121,18 @@ FastKernel FastKernelFor(Kernel kernel, uint32_t planes) {
 }
 
 const FilterFamily kFastFamily = {
-    kCode,
-    "fast",
-    1.2,
-    3.5,
+    kCode, "fast", 1.2, 3.5,
     [](double bits_per_key) {
       const uint32_t planes = FastPlanesFor(bits_per_key);
       return planes == 0 ? kBlockedBloomFamily.expected_fpr(bits_per_key)
                          : FprOfPlanes(planes);
     },
+    // It has as many lines as blocked_bloom, of the same size.
     [](double bits_per_key, uint64_t size_bytes) {
-      if (FastPlanesFor(bits_per_key) == 0) {
-        return kBlockedBloomFamily.max_keys(bits_per_key, size_bytes);
-      }
-      const uint64_t line_count = size_bytes / kFastLineSize;
-      return static_cast<uint64_t>(static_cast<double>(line_count) * kLineBits /
-                                   bits_per_key);
+      return kBlockedBloomFamily.max_keys(bits_per_key, size_bytes);
     },
     [](double bits_per_key, uint64_t key_count) {
-      if (FastPlanesFor(bits_per_key) == 0) {
-        return kBlockedBloomFamily.size_bytes(bits_per_key, key_count);
-      }
-      return key_count == 0
-                 ? 0
-                 : LineCount(bits_per_key, key_count) * kFastLineSize;
+      return kBlockedBloomFamily.size_bytes(bits_per_key, key_count);
     },
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
       if (FastPlanesFor(bits_per_key) == 0) {
@@ -159,7 +140,6 @@ const FilterFamily kFastFamily = {
       }
       return NewCollectingBuilder(Encode, bits_per_key, kernel);
     },
-    Parse,
-    nullptr};
+    Parse, nullptr};
 
 }  // namespace rowbloom::filter
