@@ -42,15 +42,14 @@ absl::Status Decode(const DataLayout& layout, std::string_view magic,
 TEST_P(CellDecoderTest, DamageIsAnErrorOrOtherCells) {
   const testing::OpenHFile file(testing::ReadFile(
       testing::HFileData("hbase_2.6/" + std::string(GetParam()) + ".hfile")));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  const FileInfo& info = file.reader->properties().file_info;
+  const FileInfo& info = file->properties().file_info;
   const DataLayout layout = {
       FindInfo(info, kMaxTagsLenName) != nullptr,
       FindNumber<int32_t>(info, kKeyValueVersionName) == 1,
       FindNumber<uint8_t>(info, kTagsCompressedName).value_or(0) != 0};
   BlockFormat format;
   format.source = file.source.get();
-  format.compression = file.reader->properties().compression;
+  format.compression = file->properties().compression;
   format.end = file.bytes.size();
   const auto block = ReadBlock(format, 0, "", 0);
   ASSERT_TRUE(block.ok()) << block.status();

@@ -39,11 +39,10 @@ TEST(HFileWriter, ProfilesNameComparatorsAsHBaseDoes) {
     options.profile = c.profile;
     options.bloom_type = c.type;
     const OpenHFile file(SmallHFile(options));
-    ASSERT_TRUE(file.status.ok()) << file.status;
-    EXPECT_EQ(file.reader->general_filter().comparator, c.comparator);
-    EXPECT_EQ(file.reader->properties().comparator,
+    EXPECT_EQ(file->general_filter().comparator, c.comparator);
+    EXPECT_EQ(file->properties().comparator,
               "org.apache.hadoop.hbase.KeyValue$KVComparator");
-    EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+    EXPECT_EQ(file->Verify(true), absl::OkStatus());
   }
 }
 
@@ -86,9 +85,8 @@ TEST(HFileWriter, WritesTheLongestTagsThatHBaseHas) {
   HFileCell cell = Put("r", "q");
   cell.tags = std::string_view(tags).substr(1);
   const OpenHFile file(testing::WriteHFile(options, {cell}));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
-  const auto cells = file.reader->NewCellReader();
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  const auto cells = file->NewCellReader();
   HFileCell read;
   ASSERT_TRUE(cells->Next(&read)) << cells->status();
   EXPECT_EQ(read.tags, cell.tags);
@@ -181,7 +179,7 @@ TEST(HFileWriter, KeepsFileInfoButWhatItSaysItself) {
   options.file_info["BLOOM_FILTER_TYPE"] = "ROWCOL";
   options.file_info["BLOOM_FILTER_PARAM"] = "1234";
   const OpenHFile file(SmallHFile(options));
-  const auto& info = file.reader->properties().file_info;
+  const auto& info = file->properties().file_info;
   EXPECT_EQ(info.at("MAX_SEQ_ID_KEY"), "12345678");
   EXPECT_EQ(info.at("BLOOM_FILTER_TYPE"), "ROW");
   EXPECT_EQ(info.count("BLOOM_FILTER_PARAM"), 0);
@@ -195,11 +193,11 @@ TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
     options.meta_blocks["second"] = std::string(1000, 'x');
     options.meta_blocks["first"] = "";
     const OpenHFile file(SmallHFile(options));
-    EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
-    EXPECT_EQ(file.reader->properties().meta_blocks,
+    EXPECT_EQ(file->Verify(true), absl::OkStatus());
+    EXPECT_EQ(file->properties().meta_blocks,
               (std::vector<std::string>{"first", "second"}));
     for (const auto& [name, payload] : options.meta_blocks) {
-      const auto read = file.reader->ReadMetaBlock(name);
+      const auto read = file->ReadMetaBlock(name);
       ASSERT_TRUE(read.ok()) << read.status();
       EXPECT_EQ(*read, payload);
     }
@@ -229,13 +227,12 @@ std::string HFile20() {
 
 TEST(OptionsOf, GiveChecksumsToAFileThatHasNone) {
   const OpenHFile file(HFile20());
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_EQ(file.reader->properties().checksum, HFileChecksum::kNull);
-  EXPECT_EQ(OptionsOf(*file.reader).checksum, HFileChecksum::kCrc32c);
+  EXPECT_EQ(file->properties().checksum, HFileChecksum::kNull);
+  EXPECT_EQ(OptionsOf(*file).checksum, HFileChecksum::kCrc32c);
   HFileWriterOptions options;
   options.checksum = HFileChecksum::kNull;
   const OpenHFile null(SmallHFile(options));
-  EXPECT_EQ(OptionsOf(*null.reader).checksum, HFileChecksum::kNull);
+  EXPECT_EQ(OptionsOf(*null).checksum, HFileChecksum::kNull);
 }
 
 TEST(OptionsOf, HaveTheHashOfAFilterThatIsRefused) {
@@ -243,10 +240,10 @@ TEST(OptionsOf, HaveTheHashOfAFilterThatIsRefused) {
   options.hash = HFileHash::kMurmur3;
   options.delete_family_filter = false;
   const OpenHFile file(testing::EditHFile(
-      SmallHFile(options), [](auto*) {},
+      SmallHFile(options), nullptr,
       [](hfile::Trailer* trailer) { trailer->comparator = "own"; }));
-  ASSERT_FALSE(file.reader->general_filter().is_usable);
-  EXPECT_EQ(OptionsOf(*file.reader).hash, HFileHash::kMurmur3);
+  ASSERT_FALSE(file->general_filter().is_usable);
+  EXPECT_EQ(OptionsOf(*file).hash, HFileHash::kMurmur3);
 }
 
 TEST(PlanHFileFilter, HasAChunkForEachKeyWhereNoneHasRoom) {
@@ -255,9 +252,9 @@ TEST(PlanHFileFilter, HasAChunkForEachKeyWhereNoneHasRoom) {
   options.max_fold = 0;
   options.error_rate = 4.62e-4F;
   const OpenHFile file(SmallHFile(options, 3));
-  const HFileBloomInfo& written = file.reader->general_filter();
+  const HFileBloomInfo& written = file->general_filter();
   EXPECT_EQ(written.max_keys, 0);
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
   const auto plan = PlanHFileFilter(options, 3);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->chunk_count, 3);
@@ -273,7 +270,7 @@ TEST(PlanHFileFilter, IsWhatIsWritten) {
       options.chunk_size_bytes = 256;
       options.max_fold = 3;
       const OpenHFile file(SmallHFile(options, rows));
-      const HFileBloomInfo& written = file.reader->general_filter();
+      const HFileBloomInfo& written = file->general_filter();
       const auto plan = PlanHFileFilter(options, written.key_count);
       ASSERT_TRUE(plan.ok()) << plan.status();
       EXPECT_EQ(plan->chunk_count, written.chunks.size());
