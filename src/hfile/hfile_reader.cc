@@ -256,20 +256,17 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
                       : "no HBase filter";
     return;
   }
-  const uint64_t info_offset = trailer_.file_info_offset;
+  const auto refuse = [&](const absl::Status& status) {
+    Refuse(trailer_.file_info_offset, status, &info);
+  };
   if (type == nullptr) {
-    return Refuse(info_offset,
-                  absl::DataLossError(
-                      "a general Bloom meta, but file info has no bloom type"),
-                  &info);
+    return refuse(absl::DataLossError(
+        "a general Bloom meta, but file info has no bloom type"));
   }
   const absl::StatusOr<BloomType> parsed = ParseBloomType(*type);
   if (!parsed.ok()) {
-    return Refuse(
-        info_offset,
-        absl::UnimplementedError(absl::StrCat(
-            "bloom type \"", absl::CHexEscape(*type), "\" is not known")),
-        &info);
+    return refuse(absl::UnimplementedError(absl::StrCat(
+        "bloom type \"", absl::CHexEscape(*type), "\" is not known")));
   }
   if (*parsed == BloomType::kNone) {
     info.reason = "bloom type NONE";
@@ -284,20 +281,16 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
                                                    hfile::kBloomParamName);
     if (!length.has_value() || *length < 1 ||
         *length > static_cast<int32_t>(hfile::kMaxRowSize)) {
-      return Refuse(info_offset,
-                    absl::DataLossError("bloom type ROWPREFIX_FIXED_LENGTH "
-                                        "without its length"),
-                    &info);
+      return refuse(
+          absl::DataLossError("bloom type ROWPREFIX_FIXED_LENGTH "
+                              "without its length"));
     }
     info.prefix_length_bytes = static_cast<uint32_t>(*length);
   }
   if (!section.general_meta.has_value()) {
     if (!section.error.ok()) return RefuseUnread(section, &info);
-    return Refuse(
-        info_offset,
-        absl::DataLossError(absl::StrCat(
-            "bloom type ", *type, ", but there is no general Bloom meta")),
-        &info);
+    return refuse(absl::DataLossError(absl::StrCat(
+        "bloom type ", *type, ", but there is no general Bloom meta")));
   }
   MakeFilter(*section.general_meta, PlaceInCache(0), section.digest, &general_);
 }
