@@ -18,7 +18,7 @@
 
 #include "gtest/gtest.h"
 #include "leveldb/cache.h"
-#include "leveldb/counting_env.h"
+#include "leveldb/env.h"
 #include "leveldb/filter_policy.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/leveldb.h"
@@ -26,7 +26,6 @@
 namespace rowbloom {
 namespace {
 
-using testing::CountingEnv;
 using LevelDbPolicy = std::unique_ptr<const leveldb::FilterPolicy>;
 
 constexpr int kKeys = 3000;  // Every other number below 6000.
@@ -36,6 +35,40 @@ std::string Key(int number) {
   return "key" + std::string(6 - digits.size(), '0') + digits;
 }
 std::string Value(int number) { return Key(number) + std::string(100, 'v'); }
+
+// Counts the reads of tables, so that tests can state the cost of a Get.
+class CountingEnv final : public leveldb::EnvWrapper {
+ public:
+  CountingEnv() : leveldb::EnvWrapper(leveldb::Env::Default()) {}
+
+  uint64_t read_count() const { return read_count_; }
+
+  leveldb::Status NewRandomAccessFile(
+      const std::string& path, leveldb::RandomAccessFile** result) override {
+    const leveldb::Status status = target()->NewRandomAccessFile(path, result);
+    if (status.ok()) *result = new File(*result, &read_count_);
+    return status;
+  }
+
+ private:
+  class File final : public leveldb::RandomAccessFile {
+   public:
+    File(leveldb::RandomAccessFile* target, std::atomic<uint64_t>* read_count)
+        : target_(target), read_count_(read_count) {}
+
+    leveldb::Status Read(uint64_t offset, size_t n, leveldb::Slice* result,
+                         char* scratch) const override {
+      ++*read_count_;
+      return target_->Read(offset, n, result, scratch);
+    }
+
+   private:
+    const std::unique_ptr<leveldb::RandomAccessFile> target_;
+    std::atomic<uint64_t>* const read_count_;
+  };
+
+  std::atomic<uint64_t> read_count_{0};
+};
 
 class LevelDbDatabase : public ::testing::Test {
  protected:
