@@ -10,7 +10,6 @@
 
 #include "absl/strings/escaping.h"
 #include "hfile/bloom_chunk.h"
-#include "hfile/bloom_sizing.h"
 #include "hfile/hbase_hash.h"
 #include "hfile/test_data.h"
 

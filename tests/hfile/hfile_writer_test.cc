@@ -20,6 +20,17 @@ using testing::OpenHFile;
 using testing::Put;
 using testing::SmallHFile;
 
+// Adds the cells to a new file and returns the first error.
+absl::Status AddAll(const HFileWriterOptions& options,
+                    const std::vector<HFileCell>& cells) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  const auto writer = HFileWriter::Make(options, sink.get());
+  absl::Status status = writer.status();
+  for (const HFileCell& cell : cells) status.Update((*writer)->Add(cell));
+  return status;
+}
+
 TEST(HFileWriter, ProfilesNameComparatorsAsHBaseDoes) {
   struct Case {
     HFileProfile profile;
@@ -68,11 +79,7 @@ TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
   of_no_type.type = 77;
   for (const HFileCell& cell :
        {Put("", "q"), Put(too_long, "q"), before_time, of_no_type}) {
-    std::string bytes;
-    const auto sink = NewStringSink(&bytes);
-    auto writer = HFileWriter::Make({}, sink.get());
-    EXPECT_EQ((*writer)->Add(Put("a", "q")), absl::OkStatus());
-    const absl::Status status = (*writer)->Add(cell);
+    const absl::Status status = AddAll({}, {Put("a", "q"), cell});
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr("cell 1"));
   }
@@ -91,21 +98,13 @@ TEST(HFileWriter, WritesTheLongestTagsThatHBaseHas) {
   ASSERT_TRUE(cells->Next(&read)) << cells->status();
   EXPECT_EQ(read.tags, cell.tags);
   cell.tags = tags;
-  std::string bytes;
-  const auto sink = NewStringSink(&bytes);
-  EXPECT_EQ((*HFileWriter::Make(options, sink.get()))->Add(cell).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(AddAll(options, {cell}).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
   const auto add_all = [](const HFileWriterOptions& options,
                           const std::vector<HFileCell>& cells) {
-    std::string bytes;
-    const auto sink = NewStringSink(&bytes);
-    auto writer = HFileWriter::Make(options, sink.get());
-    absl::Status status;
-    for (const HFileCell& cell : cells) status.Update((*writer)->Add(cell));
-    return status.code();
+    return AddAll(options, cells).code();
   };
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   HFileWriterOptions columns;
@@ -128,36 +127,30 @@ TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
 }
 
 TEST(HFileWriter, RefusesOptionsThatCannotBe) {
-  std::string bytes;
-  const auto sink = NewStringSink(&bytes);
-  const auto code = [&](auto set) {
+  const auto refuses = [&](auto set, absl::StatusCode code =
+                                         absl::StatusCode::kInvalidArgument) {
     HFileWriterOptions options;
     set(&options);
-    return HFileWriter::Make(options, sink.get()).status().code();
+    return AddAll(options, {}).code() == code;
   };
-  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_EQ(code([](auto* o) { o->error_rate = 0; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->error_rate = 1; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->chunk_size_bytes = 0; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->max_fold = -1; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 32; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 1U << 31; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->block_size_bytes = 0; }), kInvalid);
-  EXPECT_EQ(
-      code([](auto* o) { o->bloom_type = BloomType::kRowPrefixFixedLength; }),
-      kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bloom_type = static_cast<BloomType>(0); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bloom_type = static_cast<BloomType>(9); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->hash = static_cast<HFileHash>(7); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->checksum = static_cast<HFileChecksum>(9); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->profile = static_cast<HFileProfile>(2); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->compression = HFileCompression::kLzo; }),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(refuses([](auto* o) { o->error_rate = 0; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->error_rate = 1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->chunk_size_bytes = 0; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->max_fold = -1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->bytes_per_checksum = 32; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->bytes_per_checksum = 1U << 31; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->block_size_bytes = 0; }));
+  for (const auto type : {static_cast<BloomType>(0), static_cast<BloomType>(9),
+                          BloomType::kRowPrefixFixedLength}) {
+    EXPECT_TRUE(refuses([&](auto* o) { o->bloom_type = type; }));
+  }
+  EXPECT_TRUE(refuses([](auto* o) { o->hash = static_cast<HFileHash>(7); }));
+  EXPECT_TRUE(
+      refuses([](auto* o) { o->checksum = static_cast<HFileChecksum>(9); }));
+  EXPECT_TRUE(
+      refuses([](auto* o) { o->profile = static_cast<HFileProfile>(2); }));
+  EXPECT_TRUE(refuses([](auto* o) { o->compression = HFileCompression::kLzo; },
+                      absl::StatusCode::kUnimplemented));
 }
 
 TEST(HFileWriter, PassesOnWhatTheSinkSays) {

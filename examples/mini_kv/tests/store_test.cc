@@ -108,48 +108,6 @@ TEST_F(Store, TheMemtablesFilterSparesSearchesForWhatItDoesNotHave) {
   EXPECT_GT(store_->stats().memtable_skips, 280u);
 }
 
-TEST_F(Store, CellsSurviveFlushCompactionAndReopen) {
-  Put("row", "name", "Ada");
-  Put("row", std::string("\0", 1), std::string("\0\xff", 2));
-  Put("", "", "");
-  for (int step = 0; step < 4; ++step) {
-    EXPECT_EQ(Get("row", "name"), "Ada");
-    EXPECT_EQ(Get("row", std::string("\0", 1)), std::string("\0\xff", 2));
-    EXPECT_EQ(Get("", ""), "");
-    EXPECT_EQ(Get("row", "nam"), "-");
-    EXPECT_EQ(Get("rown", "ame"), "-");
-    if (step == 0) Flush();
-    if (step == 1) Compact();
-    if (step == 2) Reopen();
-  }
-}
-
-TEST_F(Store, NewestValueCounts) {
-  for (const char* value : {"1", "2", "3", "4", "5"}) {
-    Put("row", "name", value);
-    Flush();
-    EXPECT_EQ(Get("row", "name"), value);
-  }
-  Put("row", "name", "6");
-  EXPECT_EQ(Get("row", "name"), "6");
-}
-
-TEST_F(Store, TombstoneHidesOlderValuesBelowIt) {
-  Put("a", "q", "1");
-  Put("row", "name", "old");
-  Put("z", "q", "1");
-  Flush();
-  Delete("row", "name");
-  for (int step = 0; step < 4; ++step) {
-    EXPECT_EQ(Get("row", "name"), "-");
-    EXPECT_FALSE(*store_->RowExists("row"));
-    EXPECT_TRUE(store_->GetRow("row")->empty());
-    if (step == 0) Flush();
-    if (step == 1) Compact();
-    if (step == 2) Reopen();
-  }
-}
-
 TEST_F(Store, TombstonesAreDroppedAtTheLastLevelOnly) {
   PutRows(10);
   Compact();  // Into level 1.
