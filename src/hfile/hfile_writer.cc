@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/check.h"
 #include "base/coding.h"
@@ -20,6 +19,7 @@
 #include "hfile/bloom_writer.h"
 #include "hfile/cell_key.h"
 #include "hfile/comparators.h"
+#include "hfile/errors.h"
 #include "hfile/file_info.h"
 #include "hfile/trailer.h"
 #include "hfile/vlong.h"
@@ -51,11 +51,11 @@ absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
       cell.qualifier.size() > hfile::kMaxBlockSize ||
       cell.value.size() > hfile::kMaxBlockSize ||
       cell.tags.size() > std::numeric_limits<uint16_t>::max()) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return hfile::InvalidArgument(
         "cell ", number, ": none has ", cell.row.size(), " bytes of row, ",
         cell.family.size(), " of family, ", cell.qualifier.size(),
         " of qualifier, ", cell.value.size(), " of value, ", cell.tags.size(),
-        " of tags"));
+        " of tags");
   }
   constexpr uint8_t kTypes[] = {
       hfile::kTypeMinimum,      HFileCell::kPut,
@@ -64,10 +64,10 @@ absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
       hfile::kTypeMaximum};
   if (cell.timestamp < 0 || std::find(std::begin(kTypes), std::end(kTypes),
                                       cell.type) == std::end(kTypes)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cell ", number, ", of row \"",
-        absl::CHexEscape(base::AbslView(cell.row)), "\": none has timestamp ",
-        cell.timestamp, " and type ", static_cast<int>(cell.type)));
+    return hfile::InvalidArgument("cell ", number, ", of row \"",
+                                  absl::CHexEscape(base::AbslView(cell.row)),
+                                  "\": none has timestamp ", cell.timestamp,
+                                  " and type ", static_cast<int>(cell.type));
   }
   return absl::OkStatus();
 }
@@ -80,11 +80,11 @@ absl::Status CheckEnumerations(const HFileWriterOptions& options) {
       options.profile <= HFileProfile::kWidest) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("bloom_type ", static_cast<int>(options.bloom_type),
-                   ", hash ", static_cast<int>(options.hash), ", checksum ",
-                   static_cast<int>(options.checksum), " or profile ",
-                   static_cast<int>(options.profile), " is not known"));
+  return hfile::InvalidArgument(
+      "bloom_type ", static_cast<int>(options.bloom_type), ", hash ",
+      static_cast<int>(options.hash), ", checksum ",
+      static_cast<int>(options.checksum), " or profile ",
+      static_cast<int>(options.profile), " is not known");
 }
 
 // The geometry of the general filter's chunks.
@@ -257,11 +257,11 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
   if (trailer_.entry_count > 0 && hfile::ParseCellKey(last_key_, &before)) {
     const int order = hfile::CompareCellKeys(row_order_, before, key);
     if (order > 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cell ", trailer_.entry_count, ", of row \"",
-                       absl::CHexEscape(base::AbslView(cell.row)),
-                       "\", is before the one before it, of row \"",
-                       absl::CHexEscape(base::AbslView(before.row)), "\""));
+      return hfile::InvalidArgument(
+          "cell ", trailer_.entry_count, ", of row \"",
+          absl::CHexEscape(base::AbslView(cell.row)),
+          "\", is before the one before it, of row \"",
+          absl::CHexEscape(base::AbslView(before.row)), "\"");
     }
     repeats = order == 0;
   }
@@ -458,18 +458,18 @@ absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
       options.bytes_per_checksum > hfile::kMaxBytesPerChecksum ||
       options.block_size_bytes == 0 ||
       options.block_size_bytes > hfile::kMaxBlockSize / 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("bytes_per_checksum is ", options.bytes_per_checksum, ", ",
-                     hfile::kHeaderSize, " to ", hfile::kMaxBytesPerChecksum,
-                     "; block_size_bytes is ", options.block_size_bytes,
-                     ", 1 to ", hfile::kMaxBlockSize / 2));
+    return hfile::InvalidArgument(
+        "bytes_per_checksum is ", options.bytes_per_checksum, ", ",
+        hfile::kHeaderSize, " to ", hfile::kMaxBytesPerChecksum,
+        "; block_size_bytes is ", options.block_size_bytes, ", 1 to ",
+        hfile::kMaxBlockSize / 2);
   }
   if (options.bloom_type == BloomType::kRowPrefixFixedLength &&
       (options.prefix_length_bytes < 1 ||
        options.prefix_length_bytes > hfile::kMaxRowSize)) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return hfile::InvalidArgument(
         "prefix_length_bytes is ", options.prefix_length_bytes,
-        "; with ROWPREFIX_FIXED_LENGTH 1 to ", hfile::kMaxRowSize));
+        "; with ROWPREFIX_FIXED_LENGTH 1 to ", hfile::kMaxRowSize);
   }
   const auto general = GeometryOf(options);
   if (!general.ok()) return general.status();

@@ -69,8 +69,9 @@ class Verifier {
  private:
   using Filter = HFileReader::Impl::Filter;
 
-  absl::Status DataLoss(uint64_t offset, const std::string& what) const {
-    return hfile::DataLossAt(*format_.source, offset, what);
+  template <typename... Parts>
+  absl::Status DataLoss(uint64_t offset, const Parts&... parts) const {
+    return hfile::DataLossAt(*format_.source, offset, parts...);
   }
   absl::StatusOr<std::string> ReadPiece(uint64_t offset, uint64_t size) const;
   // Visits all blocks; from load_on_open_offset on, other types are allowed.
@@ -158,10 +159,9 @@ absl::Status Verifier::WalkBlocks() {
     const uint64_t end = offset + header->size;
     if (offset < trailer_.load_on_open_offset &&
         end > trailer_.load_on_open_offset) {
-      return DataLoss(offset,
-                      absl::StrCat("a block ends at ", end,
-                                   ", and the trailer has one begin at ",
-                                   trailer_.load_on_open_offset));
+      return DataLoss(offset, "a block ends at ", end,
+                      ", and the trailer has one begin at ",
+                      trailer_.load_on_open_offset);
     }
     const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
     if (!bytes.ok()) return bytes.status();
@@ -169,9 +169,8 @@ absl::Status Verifier::WalkBlocks() {
       absl::Status status = hfile::VerifyBlock(format_, *header, *bytes);
       status.Update(hfile::Annotate(
           *format_.source, offset,
-          absl::UnimplementedError(absl::StrCat("block type \"",
-                                                absl::CHexEscape(header->magic),
-                                                "\" is not known"))));
+          hfile::Unimplemented("block type \"", absl::CHexEscape(header->magic),
+                               "\" is not known")));
       return status;
     }
     // The previous block of the type, if the writer states it.
@@ -183,9 +182,8 @@ absl::Status Verifier::WalkBlocks() {
                                  ? -1
                                  : static_cast<int64_t>(previous->second);
     if (header->previous_offset != -1 && header->previous_offset != expected) {
-      return DataLoss(offset, absl::StrCat("the block before has offset ",
-                                           expected, ", and the header says ",
-                                           header->previous_offset));
+      return DataLoss(offset, "the block before has offset ", expected,
+                      ", and the header says ", header->previous_offset);
     }
     last_of_type_[type] = offset;
     absl::Status status;
@@ -223,9 +221,8 @@ absl::Status Verifier::VisitBlock(const Block& block) {
   } else if (header.magic == hfile::kMetaMagic) {
     meta_blocks_[header.offset] = header.size;
   } else {
-    return DataLoss(header.offset,
-                    absl::StrCat("a block \"", header.magic,
-                                 "\" before the end of the data blocks"));
+    return DataLoss(header.offset, "a block \"", header.magic,
+                    "\" before the end of the data blocks");
   }
   return absl::OkStatus();
 }
@@ -247,9 +244,8 @@ absl::Status Verifier::VisitLoadedBlock(const Block& block) {
                       header.magic == hfile::kDeleteFamilyBloomMagic))) {
     return absl::OkStatus();
   }
-  return DataLoss(header.offset,
-                  absl::StrCat("a block \"", header.magic,
-                               "\" where none is when a file is opened"));
+  return DataLoss(header.offset, "a block \"", header.magic,
+                  "\" where none is when a file is opened");
 }
 
 absl::Status Verifier::VisitData(const Block& block) {
@@ -285,10 +281,9 @@ absl::Status Verifier::VisitCell(const HFileCell& cell, DataBlock* data) {
   if (cell_count_ > 0 && file_.row_order().has_value() &&
       hfile::ParseCellKey(last_key_, &before) &&
       hfile::CompareCellKeys(row_order_, before, key) > 0) {
-    return absl::DataLossError(
-        absl::StrCat("cell ", cell_count_, " of the file, of row \"",
-                     absl::CHexEscape(base::AbslView(cell.row)),
-                     "\", is before the one before it"));
+    return hfile::DataLoss("cell ", cell_count_, " of the file, of row \"",
+                           absl::CHexEscape(base::AbslView(cell.row)),
+                           "\", is before the one before it");
   }
   ++cell_count_;
   if (hfile::IsFamilyDelete(cell)) ++delete_family_count_;
@@ -319,24 +314,23 @@ absl::Status Verifier::FindKey(const Filter& filter,
                                const char* which) {
   if (filter.last_key.has_value() &&
       filter.bloom->Compare(question.key, *filter.last_key) > 0) {
-    return absl::DataLossError(
-        absl::StrCat("the last key of the ", which, " filter is before row \"",
-                     absl::CHexEscape(base::AbslView(question.key.row)), "\""));
+    return hfile::DataLoss(
+        "the last key of the ", which, " filter is before row \"",
+        absl::CHexEscape(base::AbslView(question.key.row)), "\"");
   }
   if (file_.Probe(filter, question, nullptr)) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(
+  return hfile::DataLoss(
       "the ", which, " filter says no to a key that is there: row \"",
       absl::CHexEscape(base::AbslView(question.key.row)), "\", qualifier \"",
-      absl::CHexEscape(base::AbslView(question.key.qualifier)), "\""));
+      absl::CHexEscape(base::AbslView(question.key.qualifier)), "\"");
 }
 
 absl::Status Verifier::CheckTrailer() const {
   const auto check = [&](const char* what, uint64_t stated,
                          uint64_t counted) -> absl::Status {
     if (stated == counted) return absl::OkStatus();
-    return DataLoss(trailer_.offset,
-                    absl::StrCat("the trailer has ", stated, " ", what,
-                                 ", there are ", counted));
+    return DataLoss(trailer_.offset, "the trailer has ", stated, " ", what,
+                    ", there are ", counted);
   };
   absl::Status status = check("cells", trailer_.entry_count, cell_count_);
   // Hudi's writer leaves out the first, and counts the second differently.
@@ -360,9 +354,9 @@ absl::Status Verifier::CheckTrailer() const {
   if (status.ok() && !file_.row_order().has_value()) {
     return hfile::Annotate(
         *format_.source, trailer_.offset,
-        absl::UnimplementedError(absl::StrCat(
+        hfile::Unimplemented(
             "comparator \"", absl::CHexEscape(trailer_.comparator),
-            "\" is not known: the order of cells was not checked")));
+            "\" is not known: the order of cells was not checked"));
   }
   return status;
 }
@@ -396,21 +390,19 @@ absl::Status Verifier::CheckFileInfo() const {
   if (properties.delete_family_count >= 0 &&
       static_cast<uint64_t>(properties.delete_family_count) !=
           delete_family_count_) {
-    return DataLoss(
-        trailer_.file_info_offset,
-        absl::StrCat("file info has ", properties.delete_family_count,
-                     " deletes of families, there are ", delete_family_count_));
+    return DataLoss(trailer_.file_info_offset, "file info has ",
+                    properties.delete_family_count,
+                    " deletes of families, there are ", delete_family_count_);
   }
   return absl::OkStatus();
 }
 
 absl::Status Verifier::CheckEntry(const IndexEntry& entry, size_t i) const {
   if (i >= data_blocks_.size()) {
-    return DataLoss(
-        trailer_.load_on_open_offset,
-        absl::StrCat("entry ", i, " of the data index, of ", entry.size,
-                     " bytes at ", entry.offset, "; there are ",
-                     data_blocks_.size(), " data blocks"));
+    return DataLoss(trailer_.load_on_open_offset, "entry ", i,
+                    " of the data index, of ", entry.size, " bytes at ",
+                    entry.offset, "; there are ", data_blocks_.size(),
+                    " data blocks");
   }
   const DataBlock& data = data_blocks_[i];
   CellKey key;
@@ -428,10 +420,9 @@ absl::Status Verifier::CheckEntry(const IndexEntry& entry, size_t i) const {
          (hfile::ParseCellKey(data_blocks_[i - 1].last_key, &before) &&
           hfile::CompareCellKeys(row_order_, before, key) < 0))));
   if (in_order) return absl::OkStatus();
-  return DataLoss(
-      data.offset,
-      absl::StrCat("entry ", i, " of the data index, of ", entry.size,
-                   " bytes at ", entry.offset, ", is not of this block"));
+  return DataLoss(data.offset, "entry ", i, " of the data index, of ",
+                  entry.size, " bytes at ", entry.offset,
+                  ", is not of this block");
 }
 
 absl::Status Verifier::CheckInnerIndex(const IndexEntry& entry,
@@ -441,17 +432,14 @@ absl::Status Verifier::CheckInnerIndex(const IndexEntry& entry,
   // Each block is visited once.
   if (found == inner_indexes_.end() || found->second.first != entry.size ||
       ++walk->inner_count > inner_indexes_.size()) {
-    return DataLoss(entry.offset,
-                    absl::StrCat("the data index has a block of ", entry.size,
-                                 " bytes here that is not there"));
+    return DataLoss(entry.offset, "the data index has a block of ", entry.size,
+                    " bytes here that is not there");
   }
   const uint64_t payload_size = found->second.second;
   if (payload_size > kMaxIndexBytes - walk->held_bytes) {
-    return DataLoss(
-        entry.offset,
-        absl::StrCat("a block of the data index of ", payload_size,
-                     " bytes below others of ", walk->held_bytes,
-                     "; together they have at most ", kMaxIndexBytes));
+    return DataLoss(entry.offset, "a block of the data index of ", payload_size,
+                    " bytes below others of ", walk->held_bytes,
+                    "; together they have at most ", kMaxIndexBytes);
   }
   std::vector<IndexEntry> below;
   {
@@ -490,17 +478,15 @@ absl::Status Verifier::CheckDataIndex() const {
   const uint64_t levels = trailer_.data_index_levels;
   if (levels < 1 || levels > kMaxIndexLevels ||
       levels > 1 + inner_indexes_.size()) {
-    return DataLoss(
-        trailer_.offset,
-        absl::StrCat("the trailer has ", levels, " levels of data index, of ",
-                     inner_indexes_.size(), " inner blocks"));
+    return DataLoss(trailer_.offset, "the trailer has ", levels,
+                    " levels of data index, of ", inner_indexes_.size(),
+                    " inner blocks");
   }
   const size_t block_count = data_blocks_.size() + inner_indexes_.size();
   if (trailer_.data_index_count > block_count) {
-    return DataLoss(trailer_.offset,
-                    absl::StrCat("the trailer has ", trailer_.data_index_count,
-                                 " entries of data index, of ", block_count,
-                                 " blocks of data and index"));
+    return DataLoss(trailer_.offset, "the trailer has ",
+                    trailer_.data_index_count, " entries of data index, of ",
+                    block_count, " blocks of data and index");
   }
   const absl::StatusOr<std::vector<IndexEntry>> root = hfile::ParseRootIndex(
       roots_[0].payload, trailer_.data_index_count, levels > 1);
@@ -514,22 +500,19 @@ absl::Status Verifier::CheckDataIndex() const {
   if (!status.ok()) return status;
   if (walk.data_count != data_blocks_.size() ||
       walk.inner_count != inner_indexes_.size()) {
-    return DataLoss(
-        trailer_.load_on_open_offset,
-        absl::StrCat("the data index has ", walk.data_count,
-                     " data blocks and ", walk.inner_count,
-                     " inner blocks, there are ", data_blocks_.size(), " and ",
-                     inner_indexes_.size()));
+    return DataLoss(trailer_.load_on_open_offset, "the data index has ",
+                    walk.data_count, " data blocks and ", walk.inner_count,
+                    " inner blocks, there are ", data_blocks_.size(), " and ",
+                    inner_indexes_.size());
   }
   return absl::OkStatus();
 }
 
 absl::Status Verifier::CheckMetaIndex() const {
   if (trailer_.meta_index_count > meta_blocks_.size()) {
-    return DataLoss(
-        trailer_.offset,
-        absl::StrCat("the trailer has ", trailer_.meta_index_count,
-                     " meta blocks, there are ", meta_blocks_.size()));
+    return DataLoss(trailer_.offset, "the trailer has ",
+                    trailer_.meta_index_count, " meta blocks, there are ",
+                    meta_blocks_.size());
   }
   const absl::StatusOr<std::vector<IndexEntry>> entries = hfile::ParseRootIndex(
       roots_[1].payload, trailer_.meta_index_count, false);
@@ -540,9 +523,8 @@ absl::Status Verifier::CheckMetaIndex() const {
   for (const IndexEntry& entry : *entries) {
     const auto found = meta_blocks_.find(entry.offset);
     if (found == meta_blocks_.end() || found->second != entry.size) {
-      return DataLoss(entry.offset,
-                      absl::StrCat("no meta block \"",
-                                   absl::CHexEscape(entry.key), "\" here"));
+      return DataLoss(entry.offset, "no meta block \"",
+                      absl::CHexEscape(entry.key), "\" here");
     }
   }
   return absl::OkStatus();
@@ -562,8 +544,7 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
   for (const HFileBloomChunkInfo& chunk : info.chunks) {
     const auto found = chunks_.find(chunk.offset);
     if (found == chunks_.end() || found->second.first != chunk.size_bytes) {
-      return DataLoss(chunk.offset,
-                      absl::StrCat("no chunk of the ", which, " filter here"));
+      return DataLoss(chunk.offset, "no chunk of the ", which, " filter here");
     }
     size += found->second.second;
     chunks_.erase(found);
@@ -572,12 +553,10 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
       (info.max_keys > 0 && info.key_count > info.max_keys) ||
       (with_keys_ && info.key_count != seen_keys)) {
     return DataLoss(
-        filter.meta_offset,
-        absl::StrCat(
-            "the ", which, " filter says that it has ", info.size_bytes,
-            " bytes, ", info.key_count, " keys and room for ", info.max_keys,
-            "; it has ", size, " bytes",
-            with_keys_ ? absl::StrCat(" and ", seen_keys, " keys") : ""));
+        filter.meta_offset, "the ", which, " filter says that it has ",
+        info.size_bytes, " bytes, ", info.key_count, " keys and room for ",
+        info.max_keys, "; it has ", size, " bytes",
+        with_keys_ ? absl::StrCat(" and ", seen_keys, " keys") : "");
   }
   return absl::OkStatus();
 }
