@@ -86,17 +86,7 @@ TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
           << line;
     }
   }
-  const Json document = RunJson("size --keys 1e6 --bits 9.6e6");
-  EXPECT_EQ(document["format"], "rowbloom-size");
-  EXPECT_EQ(document["sizes"][0]["bit_count"], 9600000);
-  EXPECT_THAT(Run("choose --keys 1e14 --target_fpr 0.1").err,
-              HasSubstr("100000000000000 not in range"));
-}
-
-TEST_F(CliTest, RatesTooSmallForADoubleArePlotted) {
-  EXPECT_THAT(Run("size --keys 1000 --probes 255 --bits 1000000 --vary bits "
-                  "--to 1e18 --plot"),
-              Exits(0, HasSubstr("  0  ")));
+  EXPECT_EQ(RunJson("size --keys 1e6 --bits 9.6e6")["format"], "rowbloom-size");
 }
 
 TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
@@ -226,15 +216,6 @@ TEST_F(CliTest, LookupFindsEveryRowItsWriterAdded) {
     EXPECT_THAT(Run("lookup rowcol.filter " + RowName(i) + " name"),
                 Exits(0, HasSubstr(": maybe (column: chunk ")));
   }
-}
-
-TEST_F(CliTest, HexArgumentsAreBytes) {
-  const Json answer =
-      RunJson("lookup rowcol.filter --hex 726f7730303030300078 61FF");
-  EXPECT_EQ(answer["row"], "row00000\\x00x");
-  EXPECT_EQ(answer["qualifier"], "a\\xff");
-  EXPECT_EQ(answer["files"][0]["answer"], "maybe");
-  EXPECT_EQ(answer["files"][0]["reason"], "chunk 0");
 }
 
 TEST_F(CliTest, ArgumentsAreTakenLiterally) {

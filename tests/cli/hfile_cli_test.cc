@@ -29,12 +29,6 @@ class HFileCliTest : public ToolTest {
   }
 };
 
-TEST_F(HFileCliTest, ADirectoryAndAPatternStandForTheirFiles) {
-  EXPECT_THAT(Run("verify --cells *.hfile"),
-              Exits(0, HasSubstr("4 files: 4 ok")));
-  EXPECT_THAT(Run("verify *.nothing"), Exits(2));
-}
-
 TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
   const std::string family = InputPath("store/region/cf");
   std::filesystem::create_directories(family);
@@ -206,12 +200,6 @@ TEST_F(HFileCliTest, RebuildOfWhatIsNoWholeHFileExitsAsVerify) {
   }
   EXPECT_THAT(Run("rebuild unordered whole").err,
               HasSubstr("is before the one before it"));
-}
-
-TEST_F(HFileCliTest, RebuildTakesWholeNumbersInAnyForm) {
-  EXPECT_THAT(Run("rebuild row.hfile numbers --chunk_size 1e3 --max_fold 1e0 "
-                  "--block_size 1e4"),
-              Exits(0));
 }
 
 TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {

@@ -391,8 +391,7 @@ TEST(HFileReader, ReadersOfOneIdShareChunksAndThoseOfAnotherFileDoNot) {
   EXPECT_EQ(source.read_count(), 5);
   const OpenHFile third(other, options);
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(third->MayContain("row" + std::string(i < 5, '0') +
-                                  std::to_string(2 * i)));
+    EXPECT_TRUE(third->MayContain(testing::SmallRow(i)));
   }
 }
 
@@ -443,10 +442,7 @@ TEST(HFileReaderThreads, AgreeWhileTheCacheIsTooSmall) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&file, t] {
       for (int i = 0; i < 2000; ++i) {
-        const int row = (i * 7 + t) % 400;
-        const std::string digits = std::to_string(2 * row);
-        EXPECT_TRUE(file->MayContain(
-            "row" + std::string(digits.size() < 2, '0') + digits));
+        EXPECT_TRUE(file->MayContain(testing::SmallRow((i * 7 + t) % 400)));
       }
     });
   }
@@ -458,10 +454,10 @@ TEST(HFileReader, MetaTablesAreOrderedByTheirOwnComparator) {
   HFileWriterOptions options = ManyChunks(BloomType::kRow);
   options.is_meta_table = true;
   std::vector<std::string> rows;
-  for (int i = 100; i < 140; ++i)
-    rows.push_back("t," + std::to_string(i) + ",1");
-  for (int i = 100; i < 140; ++i) {
-    rows.push_back("t!x," + std::to_string(i) + ",1");
+  for (const std::string table : {"t", "t!x"}) {
+    for (int i = 100; i < 140; ++i) {
+      rows.push_back(table + "," + std::to_string(i) + ",1");
+    }
   }
   std::vector<HFileCell> cells;
   for (const std::string& row : rows) cells.push_back(Put(row, "q"));

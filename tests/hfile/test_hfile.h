@@ -53,16 +53,18 @@ inline std::string WriteHFile(const HFileWriterOptions& options,
   return bytes;
 }
 
+inline std::string SmallRow(int number) {
+  const std::string digits = std::to_string(2 * number);
+  return "row" + std::string(digits.size() < 2, '0') + digits;
+}
+
 // Writes rows row00, row02, ... with columns "a" and "b"; every fifth is
 // deleted. The file has several data blocks, and several chunks if `options`
 // make them small.
 inline std::string SmallHFile(HFileWriterOptions options, int rows = 20) {
   options.block_size_bytes = 256;
   std::vector<std::string> names;
-  for (int i = 0; i < rows; ++i) {
-    const std::string digits = std::to_string(2 * i);
-    names.push_back("row" + std::string(digits.size() < 2, '0') + digits);
-  }
+  for (int i = 0; i < rows; ++i) names.push_back(SmallRow(i));
   std::sort(names.begin(), names.end());
   std::vector<HFileCell> cells;
   for (size_t i = 0; i < names.size(); ++i) {
