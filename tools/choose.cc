@@ -96,16 +96,9 @@ Json Chart() {
   return chart;
 }
 
-void PrintJson(const Json& fields, const char* list, Json rows) {
-  Json document{{"format", "rowbloom-choose"}, {"version", kReportVersion}};
-  document.update(fields);
-  document[list] = std::move(rows);
-  std::cout << document.dump(2) << "\n";
-}
-
 void PrintChart(bool as_json) {
   if (as_json) {
-    PrintJson(Json::object(), "chart", Chart());
+    PrintDocument("rowbloom-choose", {{"chart", Chart()}});
   } else {
     std::cout << Table(Chart());
   }
@@ -134,7 +127,8 @@ void PrintCandidates(const ChooseArguments& arguments, bool by_rate) {
   fields["chosen"] = choices->front().filter_spec.ToString();
   Json candidates = Candidates(*choices, arguments.key_count);
   if (arguments.json) {
-    PrintJson(fields, "candidates", std::move(candidates));
+    fields["candidates"] = std::move(candidates);
+    PrintDocument("rowbloom-choose", fields);
     return;
   }
   std::string table = Table(candidates);

@@ -24,19 +24,17 @@ constexpr std::string_view kFooterMagic = "rowbloom";
 // Loads the chunk, checks it, and returns its expected rate.
 absl::StatusOr<double> ExpectedFpr(const RandomAccessSource& source,
                                    const FilterChunkInfo& chunk) {
-  std::string scratch(chunk.descriptor.total_size_bytes(), '\0');
-  std::string_view bytes;
-  absl::Status status =
-      source.Read(chunk.offset, scratch.size(), scratch.data(), &bytes);
-  if (!status.ok()) return status;
-
+  const absl::StatusOr<std::string> read =
+      ReadBytes(source, chunk.offset, chunk.descriptor.total_size_bytes());
+  if (!read.ok()) return read.status();
+  std::string_view bytes = *read;
   std::vector<std::string_view> units;
   for (size_t i = 0; i < chunk.descriptor.unit_count; ++i) {
     const size_t size = chunk.descriptor.unit_size_bytes[i];
     units.push_back(bytes.substr(0, size));
     bytes.remove_prefix(size);
   }
-  status = VerifyUnits(chunk.descriptor, units);
+  absl::Status status = VerifyUnits(chunk.descriptor, units);
   if (status.ok()) {
     absl::StatusOr<FilterView> view =
         FilterView::Parse(chunk.descriptor, units);

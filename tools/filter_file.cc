@@ -35,15 +35,23 @@ absl::Status FilterFile::Plan(Json* /*entry*/) const {
   return absl::InvalidArgumentError("has no cells to plan for: not an HFile");
 }
 
+absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,
+                                      uint64_t offset, uint64_t size) {
+  std::string scratch(static_cast<size_t>(size), '\0');
+  std::string_view bytes;
+  const absl::Status status =
+      source.Read(offset, scratch.size(), scratch.data(), &bytes);
+  if (!status.ok()) return status;
+  return std::string(bytes);
+}
+
 absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
                               std::string_view magic) {
   if (source.size_bytes() < magic.size()) return false;
-  std::string scratch(magic.size(), '\0');
-  std::string_view tail;
-  const absl::Status status = source.Read(source.size_bytes() - magic.size(),
-                                          magic.size(), scratch.data(), &tail);
-  if (!status.ok()) return status;
-  return tail == magic;
+  const absl::StatusOr<std::string> tail =
+      ReadBytes(source, source.size_bytes() - magic.size(), magic.size());
+  if (!tail.ok()) return tail.status();
+  return *tail == magic;
 }
 
 Json ChunkTotals::Add(uint64_t size_bytes, const FilterDescriptor& descriptor,

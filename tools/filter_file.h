@@ -83,6 +83,8 @@ FilterFileOrError OpenMemFilter(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);
 
+absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,
+                                      uint64_t offset, uint64_t size);
 // True if the last bytes of the file are `magic`.
 absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
                               std::string_view magic);

@@ -323,12 +323,9 @@ absl::StatusOr<bool> IsReference(const std::string& path,
   const uint64_t size = source.size_bytes();
   if (size == 0) return std::regex_match(name, link_name);
   if (size > kMaxSize || !std::regex_match(name, reference_name)) return false;
-  std::string scratch(static_cast<size_t>(size), '\0');
-  std::string_view bytes;
-  const absl::Status status =
-      source.Read(0, scratch.size(), scratch.data(), &bytes);
-  if (!status.ok()) return status;
-  return IsReferenceMessage(bytes);
+  const absl::StatusOr<std::string> bytes = ReadBytes(source, 0, size);
+  if (!bytes.ok()) return bytes.status();
+  return IsReferenceMessage(*bytes);
 }
 
 #endif  // ROWBLOOM_TOOL_WITH_HFILE

@@ -2,12 +2,14 @@
 //
 // rowbloom lookup: prints the filters' answers for a row or one of its columns.
 
-#include <cctype>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "output.h"
 #include "report.h"
 #include "verbs.h"
@@ -25,23 +27,16 @@ struct LookupArguments {
 };
 
 // Throws CLI::ValidationError, which becomes a usage message.
-std::string FromHex(const char* name, std::string_view hex) {
-  const auto digit = [&](char c) -> unsigned {
-    if (std::isxdigit(static_cast<unsigned char>(c)) == 0) {
-      throw CLI::ValidationError(name, "not hexadecimal: " + EscapeBytes(hex));
-    }
-    if (c <= '9') return static_cast<unsigned>(c - '0');
-    return static_cast<unsigned>(std::tolower(c) - 'a') + 10;
-  };
+std::string FromHex(const char* name, const std::string& hex) {
   if (hex.size() % 2 != 0) {
     throw CLI::ValidationError(
         name, "an odd number of hexadecimal digits: " + EscapeBytes(hex));
   }
-  std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    bytes.push_back(static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1])));
+  if (!std::all_of(hex.begin(), hex.end(),
+                   [](unsigned char c) { return absl::ascii_isxdigit(c); })) {
+    throw CLI::ValidationError(name, "not hexadecimal: " + EscapeBytes(hex));
   }
-  return bytes;
+  return absl::HexStringToBytes(hex);
 }
 
 std::string_view AnswerWord(const LookupAnswer& answer) {

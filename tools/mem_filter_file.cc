@@ -67,16 +67,11 @@ FilterFileOrError OpenMemFilter(
     const std::shared_ptr<const RandomAccessSource>& source) {
   const uint64_t size = source->size_bytes();
   if (size < kMagic.size()) return nullptr;
-  std::string scratch(kMagic.size(), '\0');
-  std::string_view bytes;
-  absl::Status status = source->Read(0, scratch.size(), scratch.data(), &bytes);
-  if (!status.ok()) return status;
-  if (bytes != kMagic) return nullptr;
-
-  scratch.resize(static_cast<size_t>(size));
-  status = source->Read(0, scratch.size(), scratch.data(), &bytes);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<MemFilter>> filter = LoadMemFilter(bytes);
+  absl::StatusOr<std::string> bytes = ReadBytes(*source, 0, kMagic.size());
+  if (bytes.ok() && *bytes != kMagic) return nullptr;
+  if (bytes.ok()) bytes = ReadBytes(*source, 0, size);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<std::unique_ptr<MemFilter>> filter = LoadMemFilter(*bytes);
   if (!filter.ok()) return filter.status();
   return std::make_unique<MemFilterFile>(size, *std::move(filter));
 }

@@ -8,23 +8,21 @@
 #include <cstdio>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 namespace rowbloom::tools {
 namespace {
 
 constexpr size_t kMaxFieldWidth = 60;
 
-void AppendHex(char byte, std::string* out) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  const auto value = static_cast<unsigned char>(byte);
-  out->append("\\x");
-  out->push_back(kDigits[value >> 4]);
-  out->push_back(kDigits[value & 15]);
+// Appends \xHH for a byte that is escaped, and another as it is.
+void AppendByte(char byte, bool is_escaped, std::string* out) {
+  if (is_escaped) {
+    *out += "\\x" + absl::BytesToHexString({&byte, 1});
+  } else {
+    out->push_back(byte);
+  }
 }
-
-bool IsControl(char byte) {
-  return static_cast<unsigned char>(byte) < 0x20 || byte == '\x7f';
-}
-
 void AppendPadded(const std::string& text, size_t width, bool to_the_right,
                   std::string* line) {
   const std::string padding(width - std::min(width, text.size()), ' ');
@@ -42,13 +40,9 @@ void EndLine(std::string* line) {
 std::string EscapeBytes(std::string_view bytes) {
   std::string escaped;
   for (const char byte : bytes) {
-    if (byte == '\\') {
-      escaped.append("\\\\");
-    } else if (IsControl(byte) || static_cast<unsigned char>(byte) >= 0x80) {
-      AppendHex(byte, &escaped);
-    } else {
-      escaped.push_back(byte);
-    }
+    if (byte == '\\') escaped.push_back('\\');
+    AppendByte(byte, !absl::ascii_isprint(static_cast<unsigned char>(byte)),
+               &escaped);
   }
   return escaped;
 }
@@ -56,11 +50,8 @@ std::string EscapeBytes(std::string_view bytes) {
 std::string EscapeControls(std::string_view text) {
   std::string escaped;
   for (const char byte : text) {
-    if (IsControl(byte)) {
-      AppendHex(byte, &escaped);
-    } else {
-      escaped.push_back(byte);
-    }
+    AppendByte(byte, absl::ascii_iscntrl(static_cast<unsigned char>(byte)),
+               &escaped);
   }
   return escaped;
 }

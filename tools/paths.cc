@@ -23,23 +23,19 @@ absl::Status IoError(const std::string& path, const std::error_code& error) {
   return absl::UnavailableError(path + ": " + error.message());
 }
 
-TargetFile Failed(const std::string& path, absl::Status error) {
-  return {path, std::nullopt, std::move(error), nullptr};
-}
-
 void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
 #ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
   absl::StatusOr<std::vector<TargetFile>> ssts = ListLiveSsts(path);
   if (!ssts.ok()) {
-    files->push_back(Failed(path, ssts.status()));
+    files->push_back({path, ssts.status()});
     return;
   }
   for (TargetFile& sst : *ssts) files->push_back(std::move(sst));
 #else
-  files->push_back(Failed(
-      path, absl::FailedPreconditionError(
-                path + ": a database of RocksDB, and this rowbloom was built "
-                       "without it")));
+  files->push_back(
+      {path, absl::FailedPreconditionError(
+                 path + ": a database of RocksDB, and this rowbloom was built "
+                        "without it")});
 #endif
 }
 
@@ -56,20 +52,18 @@ void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
     if (it->is_directory(ignored)) has_directories = true;
   }
   if (error) {
-    files->push_back(Failed(path, IoError(path, error)));
+    files->push_back({path, IoError(path, error)});
     return;
   }
   if (found.empty() && has_directories) {
-    files->push_back(Failed(
-        path, absl::UnavailableError(
-                  path + ": holds directories and no files; name theirs, as '" +
-                  (fs::path(path) / "*").string() + "'")));
+    files->push_back(
+        {path,
+         absl::UnavailableError(
+             path + ": holds directories and no files; name theirs, as '" +
+             (fs::path(path) / "*").string() + "'")});
   }
   std::sort(found.begin(), found.end());
-  for (std::string& file : found) {
-    files->push_back(
-        {std::move(file), std::nullopt, absl::OkStatus(), nullptr});
-  }
+  for (std::string& file : found) files->push_back({std::move(file)});
 }
 
 // The matches of a pattern, if no file has that name.
@@ -103,12 +97,12 @@ std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) {
-      files.push_back(Failed(path, IoError(path, error)));
+      files.push_back({path, IoError(path, error)});
     } else if (fs::is_regular_file(status)) {
-      files.push_back({path, std::nullopt, absl::OkStatus(), nullptr});
+      files.push_back({path});
     } else if (!fs::is_directory(status)) {
-      files.push_back(Failed(
-          path, absl::UnavailableError(path + ": not a file or directory")));
+      files.push_back(
+          {path, absl::UnavailableError(path + ": not a file or directory")});
     } else if (fs::exists(fs::path(path) / "CURRENT", error)) {
       ExpandDatabase(path, &files);
     } else {

@@ -44,9 +44,9 @@ class ColumnFamily {
 
 struct TargetFile {
   std::string path;
-  std::optional<int> level;              // In its database.
-  absl::Status error;                    // Why `path` could not be expanded.
-  std::shared_ptr<ColumnFamily> family;  // Null outside of databases.
+  absl::Status error = {};                    // If `path` was not expanded.
+  std::optional<int> level = {};              // In its database.
+  std::shared_ptr<ColumnFamily> family = {};  // Null outside of databases.
 };
 
 // A file stands for itself; the directory of a RocksDB database for its live

@@ -15,7 +15,6 @@
 
 #include "absl/status/statusor.h"
 #include "output.h"
-#include "plan_hfiles.h"
 #include "report.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_budget.h"
@@ -228,11 +227,22 @@ void Print(const PlanArguments& arguments) {
     std::cout << FieldLines(fields) << Table(runs) << Table(filters);
     return;
   }
-  Json document{{"format", "rowbloom-plan"}, {"version", kReportVersion}};
-  document.update(fields);
-  document["runs"] = std::move(runs);
-  document["filters"] = std::move(filters);
-  std::cout << document.dump(2) << "\n";
+  fields["runs"] = std::move(runs);
+  fields["filters"] = std::move(filters);
+  PrintDocument("rowbloom-plan", fields);
+}
+
+// Shows the size of other filters over the cells of HFiles.
+int PlanHFiles(const PlanArguments& arguments) {
+  Report report;
+  report.format = "rowbloom-plan";
+  report.ask = [](const TargetFile&, const FilterFile& file, Json* entry) {
+    return file.Plan(entry);
+  };
+  report.text = [](const Json& entry) {
+    return FieldsAndTable(entry, "plans");
+  };
+  return RunReport(report, arguments.paths, arguments.json);
 }
 
 }  // namespace
@@ -318,7 +328,7 @@ void AddPlan(CLI::App* app, int* exit_code) {
 #endif
   verb->callback([arguments, runs, keys, exit_code] {
     if (!arguments->paths.empty()) {
-      *exit_code = PlanHFiles(arguments->paths, arguments->json);
+      *exit_code = PlanHFiles(*arguments);
       return;
     }
     if (runs->count() + keys->count() == 0) {

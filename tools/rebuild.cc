@@ -41,7 +41,8 @@ struct RebuildArguments {
   bool json = false;
 };
 
-// Takes options from the arguments, and the others from the file.
+// Takes options from the arguments, whose names CLI11 has checked, and the
+// others from the file.
 absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
                                               const HFileReader& reader) {
   if (!reader.properties().comparator_is_known) {
@@ -52,25 +53,16 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
   }
   HFileWriterOptions options = OptionsOf(reader);
   if (!arguments.bloom_type.empty()) {
-    const absl::StatusOr<BloomType> type = ParseBloomType(arguments.bloom_type);
-    if (!type.ok()) return type.status();
-    options.bloom_type = *type;
+    options.bloom_type = *ParseBloomType(arguments.bloom_type);
   } else if (!reader.general_filter().error.ok() &&
              options.bloom_type == BloomType::kNone) {
     return absl::FailedPreconditionError(
         std::string(reader.general_filter().error.message()) +
         ": name another by --bloom_type");
   }
-  if (!arguments.hash.empty()) {
-    const absl::StatusOr<HFileHash> hash = ParseHFileHash(arguments.hash);
-    if (!hash.ok()) return hash.status();
-    options.hash = *hash;
-  }
+  if (!arguments.hash.empty()) options.hash = *ParseHFileHash(arguments.hash);
   if (!arguments.compression.empty()) {
-    const absl::StatusOr<HFileCompression> compression =
-        ParseHFileCompression(arguments.compression);
-    if (!compression.ok()) return compression.status();
-    options.compression = *compression;
+    options.compression = *ParseHFileCompression(arguments.compression);
   }
   if (arguments.prefix_length > 0) {
     if (options.bloom_type != BloomType::kRowPrefixFixedLength) {
@@ -206,13 +198,10 @@ int RunRebuild(const RebuildArguments& arguments) {
               {"out", EscapeControls(arguments.out)}};
   const absl::Status status = Rebuild(arguments, &fields);
   if (arguments.json) {
-    Json document{{"format", "rowbloom-rebuild"}, {"version", kReportVersion}};
-    document.update(fields);
     if (!status.ok()) {
-      document["error"] = EscapeControls(std::string(status.message()));
+      fields["error"] = EscapeControls(std::string(status.message()));
     }
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
+    PrintDocument("rowbloom-rebuild", fields);
   }
   if (!status.ok()) {
     std::cerr << "rowbloom: " << EscapeControls(std::string(status.message()))

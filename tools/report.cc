@@ -104,6 +104,14 @@ std::string StatusLine(const Json& entry) {
   return line + "\n";
 }
 
+void PrintDocument(const std::string& format, const Json& fields) {
+  Json document{{"format", format}, {"version", kReportVersion}};
+  document.update(fields);
+  // Paths need not be UTF-8; JSON must be.
+  std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
+            << "\n";
+}
+
 int FlushOutput(int exit_code) {
   std::cout.flush();
   if (std::cout) return exit_code;
@@ -168,16 +176,13 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   }
 
   if (as_json) {
-    Json document{{"format", report.format}, {"version", kReportVersion}};
-    document.update(report.header);
+    Json document = report.header;
     document["files"] = std::move(files);
     if (report.sums_up_families) {
       document["column_families"] = std::move(families);
     }
     document["summary"] = std::move(summary);
-    // Paths need not be UTF-8; JSON must be.
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
+    PrintDocument(report.format, document);
   } else if (targets.size() != 1) {
     std::cout << SummaryLine(summary);
   }

@@ -11,7 +11,6 @@
 // {"files", "ok", "damaged", "newer", "unknown", "unreadable"}}; and if the
 // verb sums up databases, "column_families". Within a version fields may be
 // added, never renamed or dropped.
-// version, never renamed or dropped.
 
 #ifndef ROWBLOOM_TOOLS_REPORT_H_
 #define ROWBLOOM_TOOLS_REPORT_H_
@@ -54,6 +53,9 @@ struct Report {
 
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               bool as_json);
+
+// Prints fields after those that each JSON document begins with.
+void PrintDocument(const std::string& format, const Json& fields);
 
 // Flushes standard output; returns kExitUsage if it cannot be written.
 int FlushOutput(int exit_code);

@@ -382,7 +382,7 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
       family = std::make_shared<RocksDbColumnFamily>(name, manifest);
       manifest->options_file().Configure(name, family.get());
     }
-    result.push_back({PathOf(file), file.level, absl::OkStatus(), family});
+    result.push_back({PathOf(file), absl::OkStatus(), file.level, family});
   }
   return result;
 }

@@ -129,9 +129,7 @@ Json Rows(const SizeArguments& arguments, const BloomSizeRequest& request) {
 void Print(const SizeArguments& arguments, const BloomSizeRequest& request) {
   Json rows = Rows(arguments, request);
   if (arguments.json) {
-    Json document{{"format", "rowbloom-size"}, {"version", kReportVersion}};
-    document["sizes"] = std::move(rows);
-    std::cout << document.dump(2) << "\n";
+    PrintDocument("rowbloom-size", {{"sizes", std::move(rows)}});
   } else if (arguments.vary.empty()) {
     std::cout << FieldLines(rows[0]);
   } else {

@@ -17,9 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "bench/micro/micro.h"
 #include "src/threads/epoch.h"
 #ifdef ROWBLOOM_BENCH_URCU

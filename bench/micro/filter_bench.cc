@@ -28,9 +28,6 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/types/span.h"
 #include "bench/micro/micro.h"
 #include "bench/program.h"

@@ -17,9 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/strings/escaping.h"
 #include "bench/micro/micro.h"
 #include "rowbloom/filter_cache.h"

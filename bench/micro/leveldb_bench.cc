@@ -18,9 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "bench/micro/micro.h"
 #include "leveldb/filter_policy.h"
 #include "leveldb/slice.h"

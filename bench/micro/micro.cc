@@ -6,9 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "bench/machine.h"
 #include "bench/program.h"
 

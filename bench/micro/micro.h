@@ -15,12 +15,11 @@
 #include <cstdint>
 #include <functional>
 
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
 #include "bench/or_throw.h"
 #include "benchmark/benchmark.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace rowbloom::bench {
 

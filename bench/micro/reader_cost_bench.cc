@@ -21,9 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/types/span.h"
 #include "bench/micro/micro.h"
 #include "bench/split_mix.h"

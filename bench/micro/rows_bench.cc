@@ -16,9 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "bench/micro/micro.h"
 #include "bench/paired.h"
 #include "rocksdb/cache.h"

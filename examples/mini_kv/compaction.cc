@@ -137,17 +137,16 @@ Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
 rowbloom::FileFacts FactsOf(const Levels& levels,
                             const Compaction& compaction) {
   uint64_t all = 0;
-  uint64_t run = FilterKeys(compaction.inputs);
-  uint32_t level_count = 0;
+  uint64_t run = FilterKeys(levels[compaction.output_level]);
+  auto level_count = static_cast<uint32_t>(compaction.output_level + 1);
   for (uint32_t level = 0; level < kLevelCount; ++level) {
-    const uint64_t keys = FilterKeys(levels[level]);
-    all += keys;
-    if (level == compaction.output_level) run += keys;
-    if (keys > 0 || level == compaction.output_level) level_count = level + 1;
+    all += FilterKeys(levels[level]);
+    if (!levels[level].empty()) level_count = std::max(level_count, level + 1);
   }
-  // Inputs from the output level were counted twice.
-  for (const auto& sst : levels[compaction.output_level]) {
-    if (Contains(compaction.inputs, sst)) run -= sst->filter_keys();
+  for (const auto& sst : compaction.inputs) {
+    if (!Contains(levels[compaction.output_level], sst)) {
+      run += sst->filter_keys();
+    }
   }
   rowbloom::FileFacts facts;
   facts.is_bottommost = compaction.drops_tombstones;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "base/coding.h"
 #include "hfile/checksum.h"
 #include "hfile/compression.h"
@@ -52,11 +51,10 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
   if (size_without_header > kMaxBlockSize ||
       header.uncompressed_size > kMaxBlockSize || offset > format.end ||
       header.size > format.end - offset) {
-    return DataLossAt(
-        *format.source, offset,
-        absl::StrCat("a block of ", header.size, " bytes, uncompressed ",
-                     header.uncompressed_size, ", where blocks end at ",
-                     format.end, " and have at most ", kMaxBlockSize));
+    return DataLossAt(*format.source, offset, "a block of ", header.size,
+                      " bytes, uncompressed ", header.uncompressed_size,
+                      ", where blocks end at ", format.end,
+                      " and have at most ", kMaxBlockSize);
   }
   if (!format.has_checksums) return header;
 
@@ -75,11 +73,9 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
       data_size +
               uint64_t{ChecksumsSize(data_size, header.bytes_per_checksum)} !=
           header.size) {
-    return DataLossAt(
-        *format.source, offset,
-        absl::StrCat("a block of ", header.size, " bytes, of data ", data_size,
-                     ", checksum type ", type, ", ", header.bytes_per_checksum,
-                     " bytes for each"));
+    return DataLossAt(*format.source, offset, "a block of ", header.size,
+                      " bytes, of data ", data_size, ", checksum type ", type,
+                      ", ", header.bytes_per_checksum, " bytes for each");
   }
   header.payload_size = data_size - static_cast<uint32_t>(kHeaderSize);
   return header;
@@ -115,9 +111,8 @@ absl::StatusOr<BlockHeader> ReadBlockHeader(const BlockFormat& format,
                                             uint64_t offset) {
   const size_t size = format.header_size();
   if (offset > format.end || size > format.end - offset) {
-    return DataLossAt(
-        *format.source, offset,
-        absl::StrCat("no room for a block header: blocks end at ", format.end));
+    return DataLossAt(*format.source, offset,
+                      "no room for a block header: blocks end at ", format.end);
   }
   char scratch[kHeaderSize];
   std::string_view bytes;
@@ -136,9 +131,8 @@ absl::StatusOr<Block> ReadBlock(const BlockFormat& format, uint64_t offset,
   } else if (size < format.header_size() || offset > format.end ||
              size > format.end - offset ||
              size > format.header_size() + uint64_t{kMaxBlockSize}) {
-    return DataLossAt(*format.source, offset,
-                      absl::StrCat("an index has a block of ", size,
-                                   " bytes here; blocks end at ", format.end));
+    return DataLossAt(*format.source, offset, "an index has a block of ", size,
+                      " bytes here; blocks end at ", format.end);
   }
   const std::unique_ptr<char[]> scratch(new char[static_cast<size_t>(size)]);
   std::string_view bytes;
@@ -148,11 +142,10 @@ absl::StatusOr<Block> ReadBlock(const BlockFormat& format, uint64_t offset,
   absl::StatusOr<BlockHeader> header = ParseBlockHeader(format, offset, bytes);
   if (!header.ok()) return header.status();
   if (header->size != size || (!magic.empty() && header->magic != magic)) {
-    return DataLossAt(
-        *format.source, offset,
-        absl::StrCat("a block \"", absl::CHexEscape(header->magic), "\" of ",
-                     header->size, " bytes instead of \"",
-                     base::AbslView(magic), "\" of ", size));
+    return DataLossAt(*format.source, offset, "a block \"",
+                      absl::CHexEscape(header->magic), "\" of ", header->size,
+                      " bytes instead of \"", base::AbslView(magic), "\" of ",
+                      size);
   }
   return ParseBlock(format, *std::move(header), bytes);
 }
@@ -168,9 +161,8 @@ absl::StatusOr<std::string> SerializeBlock(const BlockStyle& style,
   const uint64_t size =
       data_size + ChecksumsSize(data_size, style.bytes_per_checksum);
   if (payload.size() > kMaxBlockSize || size - kHeaderSize > kMaxBlockSize) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a block of ", payload.size(), " bytes; the largest has ",
-                     kMaxBlockSize));
+    return InvalidArgument("a block of ", payload.size(),
+                           " bytes; the largest has ", kMaxBlockSize);
   }
   std::string block(magic);
   block.reserve(static_cast<size_t>(size));

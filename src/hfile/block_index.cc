@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "base/coding.h"
+#include "hfile/errors.h"
 #include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
@@ -26,16 +26,14 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
     if (!base::ReadBigEndian(&payload, &entry.offset) ||
         !base::ReadBigEndian(&payload, &entry.size) ||
         !ReadSizedBytes(&payload, &key)) {
-      return absl::DataLossError(
-          absl::StrCat("the index ends in entry ", i, " of ", count));
+      return DataLoss("the index ends in entry ", i, " of ", count);
     }
     entry.key = key;
     entries.push_back(std::move(entry));
   }
   // HBase leaves out the middle key if there are no intermediate blocks.
   if (!payload.empty() && !(has_mid_key && payload.size() == kMidKeySize)) {
-    return absl::DataLossError(
-        absl::StrCat(payload.size(), " bytes after the index"));
+    return DataLoss(payload.size(), " bytes after the index");
   }
   return entries;
 }
@@ -47,8 +45,8 @@ absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
     return absl::DataLossError("an index without its count");
   }
   if (count > max_count) {
-    return absl::DataLossError(absl::StrCat(
-        "an index of ", count, " entries, of a file of ", max_count));
+    return DataLoss("an index of ", count, " entries, of a file of ",
+                    max_count);
   }
   std::vector<uint32_t> ends(count + 1);
   for (uint32_t& end : ends) {
@@ -64,8 +62,7 @@ absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
     if (!ReadBytes(&payload, size, &bytes) ||
         !base::ReadBigEndian(&bytes, &entry.offset) ||
         !base::ReadBigEndian(&bytes, &entry.size)) {
-      return absl::DataLossError(
-          absl::StrCat("entry ", i, " of the index has ", size, " bytes"));
+      return DataLoss("entry ", i, " of the index has ", size, " bytes");
     }
     entry.key = bytes;
     entries.push_back(std::move(entry));

@@ -3,10 +3,14 @@
 // The family classic_bloom: HBase's Bloom filter of one chunk. Its bytes are
 // bare bits, low bits first; everything else about it is in the meta block.
 //
-//   ChunkBuilder builder(geometry, HFileHash::kMurmur);
+//   auto geometry = SizeChunk(131072, EffectiveErrorRate(0.01F, false), 7);
+//   ChunkBuilder builder(*geometry, HFileHash::kMurmur);
 //   builder.Add("row1");
 //   const std::string bits = builder.Finish();      // Folded.
 //   ChunkMayContain(HFileHash::kMurmur, 7, bits, "row1");
+//
+// Sizes are HBase's, exact to the last bit: rates are float32, one division is
+// of integers, and results are truncated.
 //
 // It is not one of the families of src/filter/: they take 64-bit digests, and
 // this one hashes the key itself, twice, with one of three functions.
@@ -18,13 +22,34 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "hfile/bloom_sizing.h"
+#include "absl/status/statusor.h"
 #include "hfile/hbase_hash.h"
 #include "rowbloom/hfile_types.h"
 
 namespace rowbloom::hfile {
+
+// Bits are numbered by int32.
+inline constexpr int64_t kMaxChunkSizeBytes = (int64_t{1} << 28) - 1;
+
+// The rate that the formulas take. A lookup in a ROWCOL filter tests two keys,
+// so each test gets a smaller rate: 1 - sqrt(1 - rate).
+double EffectiveErrorRate(float error_rate, bool is_rowcol);
+
+struct ChunkGeometry {
+  int64_t size_bytes = 0;
+  int32_t hash_count = 0;
+  int64_t max_keys = 0;
+};
+
+// `size_bytes` is rounded up to a multiple of 2^max_fold. InvalidArgument if
+// the chunk is larger than kMaxChunkSizeBytes, or too small to hold one key at
+// this rate.
+absl::StatusOr<ChunkGeometry> SizeChunk(int64_t size_bytes, double error_rate,
+                                        int max_fold);
+
+// Halves a chunk as often as `key_count` allows, as HBase compacts a filter.
+void FoldGeometry(int64_t key_count, ChunkGeometry* geometry);
 
 // The probes of a key: bits h1 + i * h2 in wrapping int32, by the magnitude
 // of the truncated remainder. Needs bit_count in [1, 2^31).

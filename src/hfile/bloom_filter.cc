@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/errors.h"
 #include "reader/load_policy.h"
@@ -48,15 +47,13 @@ absl::StatusOr<std::unique_ptr<BloomFilter>> BloomFilter::Make(
   for (const ChunkPlace& chunk : filter->meta_.chunks) {
     CellKey key;
     if (!filter->ParseKey(chunk.first_key, &key)) {
-      return absl::DataLossError(absl::StrCat("the first key of chunk ",
-                                              filter->first_keys_.size(),
-                                              " is no ROWCOL key"));
+      return DataLoss("the first key of chunk ", filter->first_keys_.size(),
+                      " is no ROWCOL key");
     }
     if (!filter->first_keys_.empty() &&
         filter->Compare(filter->first_keys_.back(), key) >= 0) {
-      return absl::DataLossError(
-          absl::StrCat("the first key of chunk ", filter->first_keys_.size(),
-                       " does not follow that of the chunk before"));
+      return DataLoss("the first key of chunk ", filter->first_keys_.size(),
+                      " does not follow that of the chunk before");
     }
     filter->first_keys_.push_back(key);
   }
@@ -133,10 +130,8 @@ absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
   const size_t size = block->payload.size();
   if (size < 1 || size > static_cast<size_t>(kMaxChunkSizeBytes) ||
       size > meta_.size_bytes) {
-    return DataLossAt(
-        *format_.source, place.offset,
-        absl::StrCat("a Bloom chunk of ", size, " bytes, of a filter of ",
-                     meta_.size_bytes));
+    return DataLossAt(*format_.source, place.offset, "a Bloom chunk of ", size,
+                      " bytes, of a filter of ", meta_.size_bytes);
   }
   return std::move(block->payload);
 }

@@ -44,7 +44,6 @@ class BloomFilter {
   BloomFilter(const BloomFilter&) = delete;
   BloomFilter& operator=(const BloomFilter&) = delete;
 
-  const BloomMeta& meta() const { return meta_; }
   int Compare(const CellKey& a, const CellKey& b) const {
     return is_rowcol_ ? CompareCellKeys(row_order_, a, b)
                       : CompareRows(row_order_, a.row, b.row);
@@ -57,8 +56,6 @@ class BloomFilter {
   // is the error if a chunk could not be read.
   bool Explain(const Question& question, HFileProbe* probe,
                absl::Status* status) const;
-  // -1 if the key is before the first chunk, and so not in the filter.
-  int64_t FindChunk(const CellKey& key) const;
   // Reads the chunk's bits from the source; checks only that they are well
   // formed.
   absl::StatusOr<std::string> ReadChunk(size_t chunk) const;
@@ -72,6 +69,8 @@ class BloomFilter {
               RowOrder row_order, const reader::ChunkPlace& place,
               uint64_t file_digest, const HFileReaderOptions& options);
 
+  // -1 if the key is before the first chunk, and so not in the filter.
+  int64_t FindChunk(const CellKey& key) const;
   // Calls ask(bits) with the bits in the cache or, if they are not there, in
   // the file. Returns false if the chunk is not available.
   template <typename AskFilter>

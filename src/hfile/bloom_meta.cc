@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "base/coding.h"
 #include "hfile/block.h"
+#include "hfile/errors.h"
 #include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
@@ -31,8 +31,8 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
     return absl::DataLossError("no version");
   }
   if (version != kBloomMetaVersion) {
-    return absl::UnimplementedError(absl::StrCat(
-        "Bloom meta version ", version, "; ", kBloomMetaVersion, " is known"));
+    return Unimplemented("Bloom meta version ", version, "; ",
+                         kBloomMetaVersion, " is known");
   }
   if (!base::ReadBigEndian(&payload, &meta.size_bytes) ||
       !base::ReadBigEndian(&payload, &meta.hash_count) ||
@@ -45,8 +45,7 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   }
   if (hash < static_cast<int32_t>(HFileHash::kJenkins) ||
       hash > static_cast<int32_t>(HFileHash::kMurmur3)) {
-    return absl::UnimplementedError(
-        absl::StrCat("hash type ", hash, "; 0, 1 and 2 are known"));
+    return Unimplemented("hash type ", hash, "; 0, 1 and 2 are known");
   }
   meta.hash = static_cast<HFileHash>(hash);
   meta.comparator = comparator;
@@ -54,9 +53,8 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   if (meta.hash_count < 0 || meta.hash_count > kMaxHashCount ||
       chunk_count < 1 ||
       static_cast<size_t>(chunk_count) > payload.size() / kMinChunkEntrySize) {
-    return absl::DataLossError(absl::StrCat("hash count ", meta.hash_count,
-                                            " and ", chunk_count, " chunks in ",
-                                            payload.size(), " bytes"));
+    return DataLoss("hash count ", meta.hash_count, " and ", chunk_count,
+                    " chunks in ", payload.size(), " bytes");
   }
   uint64_t free_from = 0;
   meta.chunks.reserve(static_cast<size_t>(chunk_count));
@@ -66,24 +64,21 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
     if (!base::ReadBigEndian(&payload, &chunk.offset) ||
         !base::ReadBigEndian(&payload, &chunk.size) ||
         !ReadSizedBytes(&payload, &first_key)) {
-      return absl::DataLossError(
-          absl::StrCat("the entry of chunk ", i, " is cut short"));
+      return DataLoss("the entry of chunk ", i, " is cut short");
     }
     if (chunk.offset < free_from || chunk.offset > end ||
         chunk.size > end - chunk.offset ||
         chunk.size <= kHeaderSizeWithoutChecksums) {
-      return absl::DataLossError(
-          absl::StrCat("chunk ", i, " has ", chunk.size, " bytes at ",
-                       chunk.offset, ", of a file whose chunks end at ", end,
-                       " and one that ends at ", free_from));
+      return DataLoss("chunk ", i, " has ", chunk.size, " bytes at ",
+                      chunk.offset, ", of a file whose chunks end at ", end,
+                      " and one that ends at ", free_from);
     }
     free_from = chunk.offset + chunk.size;
     chunk.first_key = first_key;
     meta.chunks.push_back(std::move(chunk));
   }
   if (!payload.empty()) {
-    return absl::DataLossError(
-        absl::StrCat(payload.size(), " bytes after the Bloom meta"));
+    return DataLoss(payload.size(), " bytes after the Bloom meta");
   }
   return meta;
 }

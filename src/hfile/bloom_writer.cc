@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
+#include "hfile/errors.h"
 
 namespace rowbloom::hfile {
 
@@ -49,11 +49,11 @@ CellKey BloomKeys::Parse(std::string_view hashed) const {
 absl::Status BloomWriter::Add(const HFileCell& cell) {
   if (!keys_.Next(cell)) return absl::OkStatus();
   if (!keys_.InOrder(row_order_)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the filter's key of row \"",
-        absl::CHexEscape(base::AbslView(cell.row)), "\", qualifier \"",
-        absl::CHexEscape(base::AbslView(cell.qualifier)),
-        "\", is before one that it already has"));
+    return InvalidArgument("the filter's key of row \"",
+                           absl::CHexEscape(base::AbslView(cell.row)),
+                           "\", qualifier \"",
+                           absl::CHexEscape(base::AbslView(cell.qualifier)),
+                           "\", is before one that it already has");
   }
   // A full chunk is sealed by the key that no longer fits.
   if (open_.has_value() && open_->IsFull()) SealChunk();

@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/bloom_meta.h"
-#include "hfile/bloom_sizing.h"
 #include "hfile/cell_key.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/hfile.h"

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
 #include "base/coding.h"
 #include "hfile/block.h"
 #include "hfile/cell_key.h"
+#include "hfile/errors.h"
 #include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
@@ -87,9 +87,9 @@ absl::Status CellDecoder::Start(std::string_view magic,
       return absl::DataLossError("an encoded block without its size");
     }
     default:
-      return absl::UnimplementedError(absl::StrCat(
+      return Unimplemented(
           "data block encoding ", id,
-          "; known are NONE, PREFIX, DIFF, FAST_DIFF and ROW_INDEX_V1"));
+          "; known are NONE, PREFIX, DIFF, FAST_DIFF and ROW_INDEX_V1");
   }
 }
 
@@ -136,8 +136,7 @@ absl::Status CellDecoder::Next(HFileCell* cell) {
   if (!decoded || (layout_.has_tags && !ReadTags()) ||
       (layout_.has_mvcc && !ReadVlong(&in_, &mvcc_)) ||
       !ParseCellKey(key_, &key)) {
-    return absl::DataLossError(absl::StrCat("a data block has no cell ", left,
-                                            " bytes before its end"));
+    return DataLoss("a data block has no cell ", left, " bytes before its end");
   }
   *cell = {key.row,  key.family, key.qualifier, key.timestamp,
            key.type, value_,     tags_,         mvcc_};

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "hfile/errors.h"
 
 namespace rowbloom::hfile {
@@ -19,8 +18,8 @@ BlockCellReader::BlockCellReader(const BlockFormat& format,
       is_empty_(is_empty),
       decoder_(layout) {
   if (trailer.is_encrypted()) {
-    status_ = absl::UnimplementedError(absl::StrCat(
-        base::AbslView(format.source->name()), ": the cells are encrypted"));
+    status_ = Unimplemented(base::AbslView(format.source->name()),
+                            ": the cells are encrypted");
   } else if (trailer.first_data_block_offset >= 0) {
     next_offset_ = static_cast<uint64_t>(trailer.first_data_block_offset);
     end_ = static_cast<uint64_t>(trailer.last_data_block_offset) + 1;
@@ -58,10 +57,9 @@ bool BlockCellReader::NextBlock() {
 // The trailer has no checksum: it may name too few of the blocks.
 absl::Status BlockCellReader::CheckCount() const {
   if (count_ != stated_count_) {
-    return DataLossAt(
-        *format_.source, trailer_offset_,
-        absl::StrCat("the trailer has ", stated_count_,
-                     " cells, the data blocks that it names have ", count_));
+    return DataLossAt(*format_.source, trailer_offset_, "the trailer has ",
+                      stated_count_,
+                      " cells, the data blocks that it names have ", count_);
   }
   if (count_ > 0 || is_empty_) return absl::OkStatus();
   return DataLossAt(*format_.source, trailer_offset_,

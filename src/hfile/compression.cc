@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/coding.h"
+#include "hfile/errors.h"
 #include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
@@ -28,17 +29,15 @@ constexpr size_t kMaxZstdRatio = 1 << 15;
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
 absl::Status Damaged(HFileCompression compression, std::string_view what) {
-  return absl::DataLossError(
-      absl::StrCat(base::AbslView(HFileCompressionName(compression)), ": ",
-                   base::AbslView(what)));
+  return DataLoss(base::AbslView(HFileCompressionName(compression)), ": ",
+                  base::AbslView(what));
 }
 
 absl::Status NotHere(HFileCompression compression) {
-  return absl::UnimplementedError(
-      absl::StrCat("compression ", static_cast<int>(compression), " (",
-                   base::AbslView(HFileCompressionName(compression)),
-                   ") is not supported; supported: NONE, GZ, SNAPPY, LZ4, "
-                   "ZSTD"));
+  return Unimplemented("compression ", static_cast<int>(compression), " (",
+                       base::AbslView(HFileCompressionName(compression)),
+                       ") is not supported; supported: NONE, GZ, SNAPPY, LZ4, "
+                       "ZSTD");
 }
 
 Bytef* AsBytes(const char* bytes) {
@@ -202,9 +201,8 @@ absl::StatusOr<std::string> Decompress(HFileCompression compression,
   }
   if (compression == HFileCompression::kNone) {
     if (in.size() == uncompressed_size) return std::string(in);
-    return absl::DataLossError(absl::StrCat("not compressed, and has ",
-                                            in.size(), " bytes instead of ",
-                                            uncompressed_size));
+    return DataLoss("not compressed, and has ", in.size(), " bytes instead of ",
+                    uncompressed_size);
   }
   // Refuses a size that no codec can reach, before allocating it.
   const size_t max_ratio =
@@ -243,8 +241,7 @@ absl::StatusOr<std::string> Decompress(HFileCompression compression,
 absl::Status Compress(HFileCompression compression, std::string_view in,
                       std::string* out) {
   if (in.size() > std::numeric_limits<int32_t>::max()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a block of ", in.size(), " bytes"));
+    return InvalidArgument("a block of ", in.size(), " bytes");
   }
   switch (compression) {
     case HFileCompression::kNone:

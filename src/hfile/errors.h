@@ -23,9 +23,24 @@ inline absl::Status Annotate(const RandomAccessSource& source, uint64_t offset,
                                    offset, ": ", status.message()));
 }
 
-inline absl::Status DataLossAt(const RandomAccessSource& source,
-                               uint64_t offset, std::string_view what) {
-  return Annotate(source, offset, absl::DataLossError(base::AbslView(what)));
+// Their messages are the parts, as absl::StrCat() joins them.
+template <typename... Parts>
+absl::Status DataLoss(const Parts&... parts) {
+  return absl::DataLossError(absl::StrCat(parts...));
+}
+template <typename... Parts>
+absl::Status Unimplemented(const Parts&... parts) {
+  return absl::UnimplementedError(absl::StrCat(parts...));
+}
+template <typename... Parts>
+absl::Status InvalidArgument(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+template <typename... Parts>
+absl::Status DataLossAt(const RandomAccessSource& source, uint64_t offset,
+                        const Parts&... parts) {
+  return Annotate(source, offset, DataLoss(parts...));
 }
 
 }  // namespace rowbloom::hfile

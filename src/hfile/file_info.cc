@@ -3,7 +3,6 @@
 #include "hfile/file_info.h"
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "base/coding.h"
 #include "hfile/vlong.h"
 

@@ -21,8 +21,8 @@ uint32_t PartialWord(std::string_view bytes) {
   return word;
 }
 
-}  // namespace
-
+// Bob Jenkins, lookup3.c: hashlittle(). The initial value is added to the
+// length; an empty key returns it unmixed.
 int32_t JenkinsHash(std::string_view key, int32_t seed) {
   uint32_t a = 0xdeadbeef + static_cast<uint32_t>(key.size()) +
                static_cast<uint32_t>(seed);
@@ -54,6 +54,8 @@ int32_t JenkinsHash(std::string_view key, int32_t seed) {
   return static_cast<int32_t>(c);
 }
 
+// Austin Appleby, MurmurHash2, with one difference: HBase extends the sign of
+// each of the last 1 to 3 bytes. If these are below 0x80, it is MurmurHash2.
 int32_t MurmurHash(std::string_view key, int32_t seed) {
   constexpr uint32_t kMultiplier = 0x5bd1e995;
   uint32_t h = static_cast<uint32_t>(seed) ^ static_cast<uint32_t>(key.size());
@@ -74,6 +76,7 @@ int32_t MurmurHash(std::string_view key, int32_t seed) {
   return static_cast<int32_t>(h ^ h >> 15);
 }
 
+// Austin Appleby, MurmurHash3_x86_32.
 int32_t Murmur3Hash(std::string_view key, int32_t seed) {
   constexpr uint32_t kC1 = 0xcc9e2d51;
   constexpr uint32_t kC2 = 0x1b873593;
@@ -89,6 +92,8 @@ int32_t Murmur3Hash(std::string_view key, int32_t seed) {
   h = (h ^ h >> 13) * 0xc2b2ae35;
   return static_cast<int32_t>(h ^ h >> 16);
 }
+
+}  // namespace
 
 int32_t HBaseHash(HFileHash type, std::string_view key, int32_t seed) {
   switch (type) {

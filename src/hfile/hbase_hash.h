@@ -13,17 +13,6 @@
 
 namespace rowbloom::hfile {
 
-// Bob Jenkins, lookup3.c: hashlittle(). The initial value is added to the
-// length; an empty key returns it unmixed.
-int32_t JenkinsHash(std::string_view key, int32_t seed);
-
-// Austin Appleby, MurmurHash2, with one difference: HBase extends the sign of
-// each of the last 1 to 3 bytes. If these are below 0x80, it is MurmurHash2.
-int32_t MurmurHash(std::string_view key, int32_t seed);
-
-// Austin Appleby, MurmurHash3_x86_32.
-int32_t Murmur3Hash(std::string_view key, int32_t seed);
-
 int32_t HBaseHash(HFileHash type, std::string_view key, int32_t seed);
 
 }  // namespace rowbloom::hfile

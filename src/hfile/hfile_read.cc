@@ -44,11 +44,11 @@ HFileFilterUse ClassifyHFileRead(BloomType bloom_type,
       }
       break;
     case BloomType::kRowPrefixFixedLength:
-      if (read.is_get()) return HFileFilterUse::kPrefix;
-      if (prefix_length_bytes > 0 &&
-          read.start_row.size() >= prefix_length_bytes &&
-          EndsWithinPrefix(read.start_row.substr(0, prefix_length_bytes),
-                           read.stop_row, read.include_stop)) {
+      if (read.is_get() ||
+          (prefix_length_bytes > 0 &&
+           read.start_row.size() >= prefix_length_bytes &&
+           EndsWithinPrefix(read.start_row.substr(0, prefix_length_bytes),
+                            read.stop_row, read.include_stop))) {
         return HFileFilterUse::kPrefix;
       }
       break;

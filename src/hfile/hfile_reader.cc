@@ -37,8 +37,7 @@ absl::StatusOr<HFileCompression> KnownCompression(uint64_t code) {
   if (code <= static_cast<uint64_t>(HFileCompression::kBrotli)) {
     return static_cast<HFileCompression>(code);
   }
-  return absl::UnimplementedError(
-      absl::StrCat("compression ", code, "; 0 to 8 are known"));
+  return hfile::Unimplemented("compression ", code, "; 0 to 8 are known");
 }
 
 bool Tell(HFileExplanation* explanation, bool may_contain,
@@ -134,9 +133,8 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
   const uint64_t begin = trailer_.load_on_open_offset;
   const uint64_t size = trailer_.offset - begin;
   if (size > kMaxSectionSize) {
-    return hfile::DataLossAt(
-        *source_, begin,
-        absl::StrCat(size, " bytes to load when the file is opened"));
+    return hfile::DataLossAt(*source_, begin, size,
+                             " bytes to load when the file is opened");
   }
   const std::unique_ptr<char[]> scratch(new char[static_cast<size_t>(size)]);
   std::string_view bytes;
@@ -160,10 +158,9 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
     bytes.remove_prefix(block_bytes.size());
     uncompressed_size += header->uncompressed_size;
     if (uncompressed_size > kMaxSectionSize) {
-      return hfile::DataLossAt(
-          *source_, offset,
-          absl::StrCat(uncompressed_size, " bytes, decompressed, to load when ",
-                       "the file is opened"));
+      return hfile::DataLossAt(*source_, offset, uncompressed_size,
+                               " bytes, decompressed, to load when ",
+                               "the file is opened");
     }
     const auto payload = [&]() -> absl::StatusOr<std::string> {
       absl::StatusOr<hfile::Block> block =
@@ -205,10 +202,9 @@ absl::Status HFileReader::Impl::TakeMetaIndex(const Section& section) {
   if (!section.meta_index.ok()) return section.meta_index.status();
   // Each meta block has at least a header, before the load-on-open section.
   if (trailer_.meta_index_count > offset / format_.header_size()) {
-    return hfile::DataLossAt(
-        *source_, offset,
-        absl::StrCat("no room for ", trailer_.meta_index_count,
-                     " meta blocks before this"));
+    return hfile::DataLossAt(*source_, offset, "no room for ",
+                             trailer_.meta_index_count,
+                             " meta blocks before this");
   }
   const auto blocks = hfile::ParseRootIndex(*section.meta_index,
                                             trailer_.meta_index_count, false);
@@ -256,20 +252,17 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
                       : "no HBase filter";
     return;
   }
-  const uint64_t info_offset = trailer_.file_info_offset;
+  const auto refuse = [&](const absl::Status& status) {
+    Refuse(trailer_.file_info_offset, status, &info);
+  };
   if (type == nullptr) {
-    return Refuse(info_offset,
-                  absl::DataLossError(
-                      "a general Bloom meta, but file info has no bloom type"),
-                  &info);
+    return refuse(absl::DataLossError(
+        "a general Bloom meta, but file info has no bloom type"));
   }
   const absl::StatusOr<BloomType> parsed = ParseBloomType(*type);
   if (!parsed.ok()) {
-    return Refuse(
-        info_offset,
-        absl::UnimplementedError(absl::StrCat(
-            "bloom type \"", absl::CHexEscape(*type), "\" is not known")),
-        &info);
+    return refuse(hfile::Unimplemented("bloom type \"", absl::CHexEscape(*type),
+                                       "\" is not known"));
   }
   if (*parsed == BloomType::kNone) {
     info.reason = "bloom type NONE";
@@ -284,20 +277,16 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
                                                    hfile::kBloomParamName);
     if (!length.has_value() || *length < 1 ||
         *length > static_cast<int32_t>(hfile::kMaxRowSize)) {
-      return Refuse(info_offset,
-                    absl::DataLossError("bloom type ROWPREFIX_FIXED_LENGTH "
-                                        "without its length"),
-                    &info);
+      return refuse(
+          absl::DataLossError("bloom type ROWPREFIX_FIXED_LENGTH "
+                              "without its length"));
     }
     info.prefix_length_bytes = static_cast<uint32_t>(*length);
   }
   if (!section.general_meta.has_value()) {
     if (!section.error.ok()) return RefuseUnread(section, &info);
-    return Refuse(
-        info_offset,
-        absl::DataLossError(absl::StrCat(
-            "bloom type ", *type, ", but there is no general Bloom meta")),
-        &info);
+    return refuse(hfile::DataLoss("bloom type ", *type,
+                                  ", but there is no general Bloom meta"));
   }
   MakeFilter(*section.general_meta, PlaceInCache(0), section.digest, &general_);
 }
@@ -354,15 +343,15 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   }
   const bool is_rowcol = info.bloom_type == BloomType::kRowCol;
   if (!row_order_.has_value()) {
-    return fail(absl::UnimplementedError(absl::StrCat(
-        "the file's comparator \"", absl::CHexEscape(trailer_.comparator),
-        "\" is not known")));
+    return fail(hfile::Unimplemented("the file's comparator \"",
+                                     absl::CHexEscape(trailer_.comparator),
+                                     "\" is not known"));
   }
   if (!hfile::IsBloomComparator(meta->comparator, is_rowcol)) {
-    return fail(absl::UnimplementedError(absl::StrCat(
+    return fail(hfile::Unimplemented(
         "the filter's comparator \"", absl::CHexEscape(meta->comparator),
         "\" is not one of a filter of type ",
-        base::AbslView(BloomTypeName(info.bloom_type)))));
+        base::AbslView(BloomTypeName(info.bloom_type))));
   }
   auto bloom = BloomFilter::Make(format_, *std::move(meta), is_rowcol,
                                  *row_order_, place, file_digest, options_);

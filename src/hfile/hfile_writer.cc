@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/check.h"
 #include "base/coding.h"
@@ -20,6 +19,7 @@
 #include "hfile/bloom_writer.h"
 #include "hfile/cell_key.h"
 #include "hfile/comparators.h"
+#include "hfile/errors.h"
 #include "hfile/file_info.h"
 #include "hfile/trailer.h"
 #include "hfile/vlong.h"
@@ -28,6 +28,13 @@ namespace rowbloom {
 
 using hfile::BloomWriter;
 using hfile::CellKey;
+using hfile::ChunkGeometry;
+using hfile::FileInfo;
+using hfile::FindNumber;
+using hfile::IndexEntry;
+using hfile::InvalidArgument;
+using hfile::NumberBytes;
+using hfile::RowOrder;
 
 namespace {
 
@@ -51,11 +58,11 @@ absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
       cell.qualifier.size() > hfile::kMaxBlockSize ||
       cell.value.size() > hfile::kMaxBlockSize ||
       cell.tags.size() > std::numeric_limits<uint16_t>::max()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cell ", number, ": none has ", cell.row.size(), " bytes of row, ",
-        cell.family.size(), " of family, ", cell.qualifier.size(),
-        " of qualifier, ", cell.value.size(), " of value, ", cell.tags.size(),
-        " of tags"));
+    return InvalidArgument("cell ", number, ": none has ", cell.row.size(),
+                           " bytes of row, ", cell.family.size(),
+                           " of family, ", cell.qualifier.size(),
+                           " of qualifier, ", cell.value.size(), " of value, ",
+                           cell.tags.size(), " of tags");
   }
   constexpr uint8_t kTypes[] = {
       hfile::kTypeMinimum,      HFileCell::kPut,
@@ -64,10 +71,10 @@ absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
       hfile::kTypeMaximum};
   if (cell.timestamp < 0 || std::find(std::begin(kTypes), std::end(kTypes),
                                       cell.type) == std::end(kTypes)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cell ", number, ", of row \"",
-        absl::CHexEscape(base::AbslView(cell.row)), "\": none has timestamp ",
-        cell.timestamp, " and type ", static_cast<int>(cell.type)));
+    return InvalidArgument("cell ", number, ", of row \"",
+                           absl::CHexEscape(base::AbslView(cell.row)),
+                           "\": none has timestamp ", cell.timestamp,
+                           " and type ", static_cast<int>(cell.type));
   }
   return absl::OkStatus();
 }
@@ -80,16 +87,15 @@ absl::Status CheckEnumerations(const HFileWriterOptions& options) {
       options.profile <= HFileProfile::kWidest) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("bloom_type ", static_cast<int>(options.bloom_type),
-                   ", hash ", static_cast<int>(options.hash), ", checksum ",
-                   static_cast<int>(options.checksum), " or profile ",
-                   static_cast<int>(options.profile), " is not known"));
+  return InvalidArgument("bloom_type ", static_cast<int>(options.bloom_type),
+                         ", hash ", static_cast<int>(options.hash),
+                         ", checksum ", static_cast<int>(options.checksum),
+                         " or profile ", static_cast<int>(options.profile),
+                         " is not known");
 }
 
 // The geometry of the general filter's chunks.
-absl::StatusOr<hfile::ChunkGeometry> GeometryOf(
-    const HFileWriterOptions& options) {
+absl::StatusOr<ChunkGeometry> GeometryOf(const HFileWriterOptions& options) {
   return hfile::SizeChunk(
       options.chunk_size_bytes,
       hfile::EffectiveErrorRate(options.error_rate,
@@ -97,7 +103,7 @@ absl::StatusOr<hfile::ChunkGeometry> GeometryOf(
       options.max_fold);
 }
 
-double ExpectedFpr(const hfile::ChunkGeometry& geometry, uint64_t key_count) {
+double ExpectedFpr(const ChunkGeometry& geometry, uint64_t key_count) {
   const double hashes = geometry.hash_count;
   const double bits = 8 * static_cast<double>(geometry.size_bytes);
   return std::pow(1 - std::exp(-hashes * static_cast<double>(key_count) / bits),
@@ -109,8 +115,7 @@ double ExpectedFpr(const hfile::ChunkGeometry& geometry, uint64_t key_count) {
 class HFileWriter::Impl {
  public:
   Impl(const HFileWriterOptions& options, ByteSink* sink,
-       const hfile::ChunkGeometry& general,
-       const hfile::ChunkGeometry& delete_family);
+       const ChunkGeometry& general, const ChunkGeometry& delete_family);
 
   absl::Status Add(const HFileCell& cell);
   absl::Status Finish();
@@ -119,18 +124,18 @@ class HFileWriter::Impl {
   absl::Status AddCell(const HFileCell& cell);
   // Appends a block and counts it; sets *place, if given, to its place.
   absl::Status WriteBlock(std::string_view magic, std::string_view payload,
-                          hfile::IndexEntry* place = nullptr);
+                          IndexEntry* place = nullptr);
   absl::Status FinishDataBlock();
   absl::Status WriteChunks(BloomWriter* bloom, bool closing);
   absl::Status WriteInlineBlocks(bool closing);
   absl::Status WriteMetaBlocks();
-  hfile::FileInfo MakeFileInfo() const;
+  FileInfo MakeFileInfo() const;
   absl::Status WriteBloomMeta(const BloomWriter& bloom, bool is_rowcol,
                               std::string_view magic);
 
   const HFileWriterOptions options_;
   ByteSink* const sink_;
-  const hfile::RowOrder row_order_;
+  const RowOrder row_order_;
   hfile::BlockStyle style_;
   std::optional<BloomWriter> general_;
   std::optional<BloomWriter> delete_family_;
@@ -152,12 +157,11 @@ class HFileWriter::Impl {
 };
 
 HFileWriter::Impl::Impl(const HFileWriterOptions& options, ByteSink* sink,
-                        const hfile::ChunkGeometry& general,
-                        const hfile::ChunkGeometry& delete_family)
+                        const ChunkGeometry& general,
+                        const ChunkGeometry& delete_family)
     : options_(options),
       sink_(sink),
-      row_order_(options.is_meta_table ? hfile::RowOrder::kMeta
-                                       : hfile::RowOrder::kBytes) {
+      row_order_(options.is_meta_table ? RowOrder::kMeta : RowOrder::kBytes) {
   style_.compression = options.compression;
   style_.checksum = options.checksum;
   style_.bytes_per_checksum = options.bytes_per_checksum;
@@ -174,7 +178,7 @@ HFileWriter::Impl::Impl(const HFileWriterOptions& options, ByteSink* sink,
 
 absl::Status HFileWriter::Impl::WriteBlock(std::string_view magic,
                                            std::string_view payload,
-                                           hfile::IndexEntry* place) {
+                                           IndexEntry* place) {
   const auto last = last_of_type_.find(magic);
   const absl::StatusOr<std::string> block = hfile::SerializeBlock(
       style_, magic, last == last_of_type_.end() ? -1 : last->second, payload);
@@ -193,7 +197,7 @@ absl::Status HFileWriter::Impl::WriteBlock(std::string_view magic,
 
 absl::Status HFileWriter::Impl::FinishDataBlock() {
   if (block_.empty()) return absl::OkStatus();
-  hfile::IndexEntry entry;
+  IndexEntry entry;
   absl::Status status = WriteBlock(hfile::kDataMagic, block_, &entry);
   if (!status.ok()) return status;
   const auto offset = static_cast<int64_t>(entry.offset);
@@ -211,7 +215,7 @@ absl::Status HFileWriter::Impl::FinishDataBlock() {
 absl::Status HFileWriter::Impl::WriteChunks(BloomWriter* bloom, bool closing) {
   while (std::optional<BloomWriter::ReadyChunk> chunk =
              bloom->NextChunk(closing)) {
-    hfile::IndexEntry place;
+    IndexEntry place;
     absl::Status status =
         WriteBlock(hfile::kBloomChunkMagic, chunk->bits, &place);
     if (!status.ok()) return status;
@@ -231,7 +235,7 @@ absl::Status HFileWriter::Impl::WriteInlineBlocks(bool closing) {
 
 absl::Status HFileWriter::Impl::WriteMetaBlocks() {
   for (const auto& [name, payload] : options_.meta_blocks) {
-    hfile::IndexEntry entry;
+    IndexEntry entry;
     absl::Status status = WriteBlock(hfile::kMetaMagic, payload, &entry);
     if (!status.ok()) return status;
     entry.key = name;
@@ -257,11 +261,11 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
   if (trailer_.entry_count > 0 && hfile::ParseCellKey(last_key_, &before)) {
     const int order = hfile::CompareCellKeys(row_order_, before, key);
     if (order > 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cell ", trailer_.entry_count, ", of row \"",
-                       absl::CHexEscape(base::AbslView(cell.row)),
-                       "\", is before the one before it, of row \"",
-                       absl::CHexEscape(base::AbslView(before.row)), "\""));
+      return InvalidArgument("cell ", trailer_.entry_count, ", of row \"",
+                             absl::CHexEscape(base::AbslView(cell.row)),
+                             "\", is before the one before it, of row \"",
+                             absl::CHexEscape(base::AbslView(before.row)),
+                             "\"");
     }
     repeats = order == 0;
   }
@@ -301,36 +305,34 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
   return absl::OkStatus();
 }
 
-hfile::FileInfo HFileWriter::Impl::MakeFileInfo() const {
-  hfile::FileInfo info = options_.file_info;
+FileInfo HFileWriter::Impl::MakeFileInfo() const {
+  FileInfo info = options_.file_info;
   for (const char* name : kOwnNames) info.erase(name);
   const uint64_t cells = std::max<uint64_t>(trailer_.entry_count, 1);
   if (trailer_.entry_count > 0) info[hfile::kLastKeyName] = last_key_;
   info[hfile::kAvgKeyLenName] =
-      hfile::NumberBytes(static_cast<int32_t>(key_bytes_ / cells));
+      NumberBytes(static_cast<int32_t>(key_bytes_ / cells));
   info[hfile::kAvgValueLenName] =
-      hfile::NumberBytes(static_cast<int32_t>(value_bytes_ / cells));
+      NumberBytes(static_cast<int32_t>(value_bytes_ / cells));
   if (options_.create_time_ms != 0) {
-    info[hfile::kCreateTimeName] = hfile::NumberBytes(options_.create_time_ms);
+    info[hfile::kCreateTimeName] = NumberBytes(options_.create_time_ms);
   }
   if (options_.has_tags) {
-    info[hfile::kMaxTagsLenName] = hfile::NumberBytes(max_tags_size_);
+    info[hfile::kMaxTagsLenName] = NumberBytes(max_tags_size_);
     info[hfile::kTagsCompressedName] = std::string(1, '\0');
   }
   if (options_.has_mvcc) {
-    info[hfile::kKeyValueVersionName] =
-        hfile::NumberBytes(kKeyValueVersionWithMvcc);
-    info[hfile::kMaxMemstoreTsName] = hfile::NumberBytes(max_mvcc_);
+    info[hfile::kKeyValueVersionName] = NumberBytes(kKeyValueVersionWithMvcc);
+    info[hfile::kMaxMemstoreTsName] = NumberBytes(max_mvcc_);
   }
-  info[hfile::kDeleteFamilyCountName] =
-      hfile::NumberBytes(delete_family_count_);
+  info[hfile::kDeleteFamilyCountName] = NumberBytes(delete_family_count_);
   if (general_.has_value() && general_->meta().key_count > 0) {
     info[hfile::kBloomTypeName] =
         std::string(BloomTypeName(options_.bloom_type));
     info[hfile::kLastBloomKeyName] = std::string(general_->keys().hashed());
     if (options_.bloom_type == BloomType::kRowPrefixFixedLength) {
-      info[hfile::kBloomParamName] = hfile::NumberBytes(
-          static_cast<int32_t>(options_.prefix_length_bytes));
+      info[hfile::kBloomParamName] =
+          NumberBytes(static_cast<int32_t>(options_.prefix_length_bytes));
     }
   }
   return info;
@@ -406,13 +408,13 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
       reader.delete_family_filter().bloom_type != BloomType::kNone ||
       !reader.delete_family_filter().error.ok();
   options.has_tags = properties.file_info.count(hfile::kMaxTagsLenName) > 0;
-  options.has_mvcc = hfile::FindNumber<int32_t>(properties.file_info,
-                                                hfile::kKeyValueVersionName) ==
-                     kKeyValueVersionWithMvcc;
+  options.has_mvcc =
+      FindNumber<int32_t>(properties.file_info, hfile::kKeyValueVersionName) ==
+      kKeyValueVersionWithMvcc;
   options.is_meta_table =
-      hfile::OrderOfFile(properties.comparator) == hfile::RowOrder::kMeta;
+      hfile::OrderOfFile(properties.comparator) == RowOrder::kMeta;
   options.create_time_ms =
-      hfile::FindNumber<int64_t>(properties.file_info, hfile::kCreateTimeName)
+      FindNumber<int64_t>(properties.file_info, hfile::kCreateTimeName)
           .value_or(0);
   options.file_info = properties.file_info;
   for (const char* name : kOwnNames) options.file_info.erase(name);
@@ -423,7 +425,7 @@ absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
     const HFileWriterOptions& options, uint64_t key_count) {
   HFileFilterPlan plan;
   if (options.bloom_type == BloomType::kNone || key_count == 0) return plan;
-  const absl::StatusOr<hfile::ChunkGeometry> geometry = GeometryOf(options);
+  const absl::StatusOr<ChunkGeometry> geometry = GeometryOf(options);
   if (!geometry.ok()) return geometry.status();
   // A chunk that is full before its first key takes one.
   const auto capacity =
@@ -431,7 +433,7 @@ absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
   plan.hash_count = geometry->hash_count;
   plan.chunk_count = (key_count + capacity - 1) / capacity;
   const uint64_t in_last = key_count - (plan.chunk_count - 1) * capacity;
-  hfile::ChunkGeometry last = *geometry;
+  ChunkGeometry last = *geometry;
   hfile::FoldGeometry(static_cast<int64_t>(in_last), &last);
   plan.size_bytes =
       (plan.chunk_count - 1) * static_cast<uint64_t>(geometry->size_bytes) +
@@ -458,18 +460,18 @@ absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
       options.bytes_per_checksum > hfile::kMaxBytesPerChecksum ||
       options.block_size_bytes == 0 ||
       options.block_size_bytes > hfile::kMaxBlockSize / 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("bytes_per_checksum is ", options.bytes_per_checksum, ", ",
-                     hfile::kHeaderSize, " to ", hfile::kMaxBytesPerChecksum,
-                     "; block_size_bytes is ", options.block_size_bytes,
-                     ", 1 to ", hfile::kMaxBlockSize / 2));
+    return InvalidArgument("bytes_per_checksum is ", options.bytes_per_checksum,
+                           ", ", hfile::kHeaderSize, " to ",
+                           hfile::kMaxBytesPerChecksum,
+                           "; block_size_bytes is ", options.block_size_bytes,
+                           ", 1 to ", hfile::kMaxBlockSize / 2);
   }
   if (options.bloom_type == BloomType::kRowPrefixFixedLength &&
       (options.prefix_length_bytes < 1 ||
        options.prefix_length_bytes > hfile::kMaxRowSize)) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "prefix_length_bytes is ", options.prefix_length_bytes,
-        "; with ROWPREFIX_FIXED_LENGTH 1 to ", hfile::kMaxRowSize));
+        "; with ROWPREFIX_FIXED_LENGTH 1 to ", hfile::kMaxRowSize);
   }
   const auto general = GeometryOf(options);
   if (!general.ok()) return general.status();

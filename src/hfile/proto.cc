@@ -6,26 +6,31 @@
 #include <exception>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <type_traits>
 
 namespace rowbloom::hfile {
-
 namespace {
 
-enum TrailerField : uint32_t {
-  kFileInfoOffset = 1,
-  kLoadOnOpenOffset = 2,
-  kUncompressedDataIndexSize = 3,
-  kTotalUncompressedBytes = 4,
-  kDataIndexCount = 5,
-  kMetaIndexCount = 6,
-  kEntryCount = 7,
-  kNumDataIndexLevels = 8,
-  kFirstDataBlockOffset = 9,
-  kLastDataBlockOffset = 10,
-  kComparator = 11,
-  kCompression = 12,
-  kEncryptionKey = 13,
-};
+constexpr uint32_t kTotalUncompressedBytes = 4;  // In the trailer.
+constexpr uint32_t kComparator = 11;
+constexpr uint32_t kCompression = 12;
+constexpr uint32_t kEncryptionKey = 13;
+
+// Calls visit(tag, field) for the numbers of a trailer that precede its
+// comparator.
+template <typename MaybeConstTrailer, typename Visit>
+void VisitNumbers(MaybeConstTrailer& trailer, const Visit& visit) {
+  visit(1, trailer.file_info_offset);
+  visit(2, trailer.load_on_open_offset);
+  visit(3, trailer.uncompressed_data_index_size);
+  visit(kTotalUncompressedBytes, trailer.total_uncompressed_bytes);
+  visit(5, trailer.data_index_count);
+  visit(6, trailer.meta_index_count);
+  visit(7, trailer.entry_count);
+  visit(8, trailer.data_index_levels);
+  visit(9, trailer.first_data_block_offset);
+  visit(10, trailer.last_data_block_offset);
+}
 
 constexpr uint32_t kEntries = 1;  // In file info.
 constexpr uint32_t kName = 1;     // In an entry.
@@ -41,55 +46,25 @@ std::string_view View(const protozero::data_view& view) {
 // False if the field is known and not of its type.
 bool ReadTrailerField(protozero::pbf_reader* reader, Trailer* trailer) {
   const uint32_t tag = reader->tag();
-  const auto wanted =
-      tag == kComparator || tag == kEncryptionKey ? kBytes : kVarint;
-  if (tag < kFileInfoOffset || tag > kEncryptionKey) {
+  if (tag < 1 || tag > kEncryptionKey) {
     reader->skip();
     return true;
   }
-  if (reader->wire_type() != wanted) return false;
+  const bool is_text = tag == kComparator || tag == kEncryptionKey;
+  if (reader->wire_type() != (is_text ? kBytes : kVarint)) return false;
   if (tag == kComparator) {
     trailer->comparator = View(reader->get_view());
-    return true;
-  }
-  if (tag == kEncryptionKey) {
+  } else if (tag == kEncryptionKey) {
     trailer->encryption_key = View(reader->get_view());
-    return true;
-  }
-  const uint64_t value = reader->get_uint64();
-  switch (tag) {
-    case kFileInfoOffset:
-      trailer->file_info_offset = value;
-      break;
-    case kLoadOnOpenOffset:
-      trailer->load_on_open_offset = value;
-      break;
-    case kUncompressedDataIndexSize:
-      trailer->uncompressed_data_index_size = value;
-      break;
-    case kTotalUncompressedBytes:
-      trailer->total_uncompressed_bytes = value;
-      break;
-    case kDataIndexCount:
-      trailer->data_index_count = value;
-      break;
-    case kMetaIndexCount:
-      trailer->meta_index_count = value;
-      break;
-    case kEntryCount:
-      trailer->entry_count = value;
-      break;
-    case kNumDataIndexLevels:
-      trailer->data_index_levels = value;
-      break;
-    case kFirstDataBlockOffset:
-      trailer->first_data_block_offset = static_cast<int64_t>(value);
-      break;
-    case kLastDataBlockOffset:
-      trailer->last_data_block_offset = static_cast<int64_t>(value);
-      break;
-    default:
-      trailer->compression = value;
+  } else if (tag == kCompression) {
+    trailer->compression = reader->get_uint64();
+  } else {
+    const uint64_t value = reader->get_uint64();
+    VisitNumbers(*trailer, [&](uint32_t field_tag, auto& field) {
+      if (field_tag == tag) {
+        field = static_cast<std::decay_t<decltype(field)>>(value);
+      }
+    });
   }
   return true;
 }
@@ -147,22 +122,10 @@ bool ParseFileInfoProto(std::string_view message, FileInfo* info) {
 std::string TrailerProto(const Trailer& trailer) {
   std::string message;
   protozero::pbf_writer writer(message);
-  writer.add_uint64(kFileInfoOffset, trailer.file_info_offset);
-  writer.add_uint64(kLoadOnOpenOffset, trailer.load_on_open_offset);
-  writer.add_uint64(kUncompressedDataIndexSize,
-                    trailer.uncompressed_data_index_size);
-  if (trailer.total_uncompressed_bytes != 0) {  // Hudi's writer leaves it out.
-    writer.add_uint64(kTotalUncompressedBytes,
-                      trailer.total_uncompressed_bytes);
-  }
-  writer.add_uint64(kDataIndexCount, trailer.data_index_count);
-  writer.add_uint64(kMetaIndexCount, trailer.meta_index_count);
-  writer.add_uint64(kEntryCount, trailer.entry_count);
-  writer.add_uint64(kNumDataIndexLevels, trailer.data_index_levels);
-  writer.add_uint64(kFirstDataBlockOffset,
-                    static_cast<uint64_t>(trailer.first_data_block_offset));
-  writer.add_uint64(kLastDataBlockOffset,
-                    static_cast<uint64_t>(trailer.last_data_block_offset));
+  VisitNumbers(trailer, [&](uint32_t tag, const auto& field) {
+    if (tag == kTotalUncompressedBytes && field == 0) return;  // As Hudi's.
+    writer.add_uint64(tag, static_cast<uint64_t>(field));
+  });
   writer.add_string(kComparator, trailer.comparator);
   writer.add_uint64(kCompression, trailer.compression);
   if (trailer.encryption_key.has_value()) {

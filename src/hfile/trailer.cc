@@ -64,10 +64,9 @@ absl::Status CheckPlaces(const RandomAccessSource& source,
   const uint64_t end = trailer.offset;
   if (trailer.load_on_open_offset > end || trailer.file_info_offset > end ||
       trailer.file_info_offset < trailer.load_on_open_offset) {
-    return DataLossAt(
-        source, end,
-        absl::StrCat("the trailer has file info at ", trailer.file_info_offset,
-                     " and what to load at ", trailer.load_on_open_offset));
+    return DataLossAt(source, end, "the trailer has file info at ",
+                      trailer.file_info_offset, " and what to load at ",
+                      trailer.load_on_open_offset);
   }
   const int64_t first = trailer.first_data_block_offset;
   const int64_t last = trailer.last_data_block_offset;
@@ -75,9 +74,8 @@ absl::Status CheckPlaces(const RandomAccessSource& source,
   if (!is_empty &&
       (first < 0 || last < first ||
        static_cast<uint64_t>(last) >= trailer.load_on_open_offset)) {
-    return DataLossAt(
-        source, end,
-        absl::StrCat("the trailer has data blocks from ", first, " to ", last));
+    return DataLossAt(source, end, "the trailer has data blocks from ", first,
+                      " to ", last);
   }
   return absl::OkStatus();
 }
@@ -95,8 +93,7 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
   if (!status.ok()) return status;
   const auto no_hfile = [&](std::string_view why) {
     return Annotate(source, file_size - tail_size,
-                    absl::InvalidArgumentError(
-                        absl::StrCat("not an HFile: ", base::AbslView(why))));
+                    InvalidArgument("not an HFile: ", base::AbslView(why)));
   };
   if (tail.size() < kVersionSize) return no_hfile("shorter than a version");
 
@@ -124,10 +121,10 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
     return no_hfile("no trailer");
   }
   if (trailer.minor_version > 3) {
-    return Annotate(source, file_size - kVersionSize,
-                    absl::UnimplementedError(absl::StrCat(
-                        "HFile version ", trailer.major_version, ".",
-                        trailer.minor_version, "; 2.0 to 3.3 are known")));
+    return Annotate(
+        source, file_size - kVersionSize,
+        Unimplemented("HFile version ", trailer.major_version, ".",
+                      trailer.minor_version, "; 2.0 to 3.3 are known"));
   }
   tail.remove_prefix(kTrailerMagic.size());
   tail.remove_suffix(kVersionSize);

@@ -23,20 +23,14 @@
 #include "hfile/vlong.h"
 #include "reader/chunk_loader.h"
 
-namespace rowbloom {
-
-using hfile::Block;
-using hfile::BlockHeader;
-using hfile::CellKey;
-using hfile::IndexEntry;
-
+namespace rowbloom::hfile {
 namespace {
 
 constexpr size_t kVerifyCacheBytes = 64 << 20;
 // Three are enough for all that HBase writes; each takes memory.
 constexpr uint64_t kMaxIndexLevels = 12;
 // The limit for the index blocks from the root to a leaf.
-constexpr uint64_t kMaxIndexBytes = hfile::kMaxBlockSize;
+constexpr uint64_t kMaxIndexBytes = kMaxBlockSize;
 // Two keys of each data block are kept. They are a small part of it, or the
 // same key: the first keys may take the size of the file plus this limit, and
 // the last keys, too.
@@ -53,11 +47,11 @@ struct DataBlock {
 // Hudi's writer cuts the keys of the index after the row: the key is then the
 // first that a row can have.
 bool ParseIndexKey(std::string_view bytes, CellKey* key) {
-  if (hfile::ParseCellKey(bytes, key)) return true;
+  if (ParseCellKey(bytes, key)) return true;
   *key = CellKey();
   int16_t row_size;
   return base::ReadBigEndian(&bytes, &row_size) &&
-         hfile::ReadBytes(&bytes, row_size, &key->row) && bytes.empty();
+         ReadBytes(&bytes, row_size, &key->row) && bytes.empty();
 }
 
 class Verifier {
@@ -69,8 +63,9 @@ class Verifier {
  private:
   using Filter = HFileReader::Impl::Filter;
 
-  absl::Status DataLoss(uint64_t offset, const std::string& what) const {
-    return hfile::DataLossAt(*format_.source, offset, what);
+  template <typename... Parts>
+  absl::Status DataLoss(uint64_t offset, const Parts&... parts) const {
+    return DataLossAt(*format_.source, offset, parts...);
   }
   absl::StatusOr<std::string> ReadPiece(uint64_t offset, uint64_t size) const;
   // Visits all blocks; from load_on_open_offset on, other types are allowed.
@@ -81,7 +76,7 @@ class Verifier {
   absl::Status VisitCell(const HFileCell& cell, DataBlock* data);
   absl::Status FindKeys(const HFileCell& cell);
   absl::Status FindKey(const Filter& filter,
-                       const hfile::BloomFilter::Question& question,
+                       const BloomFilter::Question& question,
                        const char* which);
   absl::Status CheckTrailer() const;
   absl::Status CheckTrailerBytes() const;
@@ -106,11 +101,11 @@ class Verifier {
                            const char* which);
 
   const HFileReader::Impl& file_;
-  const hfile::Trailer& trailer_;
-  const hfile::BlockFormat& format_;
+  const Trailer& trailer_;
+  const BlockFormat& format_;
   const bool with_keys_;
-  hfile::CellDecoder decoder_;
-  hfile::RowOrder row_order_;
+  CellDecoder decoder_;
+  RowOrder row_order_;
 
   std::map<std::string, uint64_t, std::less<>> last_of_type_;
   uint64_t uncompressed_bytes_ = 0;
@@ -125,8 +120,8 @@ class Verifier {
   uint64_t cell_count_ = 0;
   uint64_t delete_family_count_ = 0;
   std::string last_key_;  // The previous cell's.
-  hfile::BloomKeys general_keys_;
-  hfile::BloomKeys delete_family_keys_;
+  BloomKeys general_keys_;
+  BloomKeys delete_family_keys_;
 };
 
 Verifier::Verifier(const HFileReader::Impl& file, bool with_keys)
@@ -135,7 +130,7 @@ Verifier::Verifier(const HFileReader::Impl& file, bool with_keys)
       format_(file.format()),
       with_keys_(with_keys),
       decoder_(file.layout()),
-      row_order_(file.row_order().value_or(hfile::RowOrder::kBytes)),
+      row_order_(file.row_order().value_or(RowOrder::kBytes)),
       general_keys_(file.general().info.bloom_type,
                     file.general().info.prefix_length_bytes),
       delete_family_keys_(BloomType::kRow, 0) {}
@@ -152,51 +147,45 @@ absl::StatusOr<std::string> Verifier::ReadPiece(uint64_t offset,
 
 absl::Status Verifier::WalkBlocks() {
   for (uint64_t offset = 0; offset < trailer_.offset;) {
-    const absl::StatusOr<BlockHeader> header =
-        hfile::ReadBlockHeader(format_, offset);
+    const absl::StatusOr<BlockHeader> header = ReadBlockHeader(format_, offset);
     if (!header.ok()) return header.status();
     const uint64_t end = offset + header->size;
     if (offset < trailer_.load_on_open_offset &&
         end > trailer_.load_on_open_offset) {
-      return DataLoss(offset,
-                      absl::StrCat("a block ends at ", end,
-                                   ", and the trailer has one begin at ",
-                                   trailer_.load_on_open_offset));
+      return DataLoss(offset, "a block ends at ", end,
+                      ", and the trailer has one begin at ",
+                      trailer_.load_on_open_offset);
     }
     const absl::StatusOr<std::string> bytes = ReadPiece(offset, header->size);
     if (!bytes.ok()) return bytes.status();
-    if (!hfile::IsKnownMagic(header->magic)) {
-      absl::Status status = hfile::VerifyBlock(format_, *header, *bytes);
-      status.Update(hfile::Annotate(
+    if (!IsKnownMagic(header->magic)) {
+      absl::Status status = VerifyBlock(format_, *header, *bytes);
+      status.Update(Annotate(
           *format_.source, offset,
-          absl::UnimplementedError(absl::StrCat("block type \"",
-                                                absl::CHexEscape(header->magic),
-                                                "\" is not known"))));
+          Unimplemented("block type \"", absl::CHexEscape(header->magic),
+                        "\" is not known")));
       return status;
     }
     // The previous block of the type, if the writer states it.
-    const std::string type(hfile::IsDataMagic(header->magic)
-                               ? std::string(hfile::kDataMagic)
-                               : header->magic);
+    const std::string type(IsDataMagic(header->magic) ? std::string(kDataMagic)
+                                                      : header->magic);
     const auto previous = last_of_type_.find(type);
     const int64_t expected = previous == last_of_type_.end()
                                  ? -1
                                  : static_cast<int64_t>(previous->second);
     if (header->previous_offset != -1 && header->previous_offset != expected) {
-      return DataLoss(offset, absl::StrCat("the block before has offset ",
-                                           expected, ", and the header says ",
-                                           header->previous_offset));
+      return DataLoss(offset, "the block before has offset ", expected,
+                      ", and the header says ", header->previous_offset);
     }
     last_of_type_[type] = offset;
     absl::Status status;
     if (trailer_.is_encrypted()) {
-      status = hfile::VerifyBlock(format_, *header, *bytes);
+      status = VerifyBlock(format_, *header, *bytes);
     } else {
-      const absl::StatusOr<Block> block =
-          hfile::ParseBlock(format_, *header, *bytes);
+      const absl::StatusOr<Block> block = ParseBlock(format_, *header, *bytes);
       if (!block.ok()) return block.status();
       // HBase does not count the upper levels of the data index.
-      if (header->magic != hfile::kIntermediateIndexMagic &&
+      if (header->magic != kIntermediateIndexMagic &&
           offset != trailer_.load_on_open_offset) {
         uncompressed_bytes_ += format_.header_size() + block->payload.size();
       }
@@ -213,19 +202,18 @@ absl::Status Verifier::VisitBlock(const Block& block) {
   if (header.offset >= trailer_.load_on_open_offset) {
     return VisitLoadedBlock(block);
   }
-  if (hfile::IsDataMagic(header.magic)) return VisitData(block);
-  if (header.magic == hfile::kLeafIndexMagic ||
-      header.magic == hfile::kIntermediateIndexMagic) {
+  if (IsDataMagic(header.magic)) return VisitData(block);
+  if (header.magic == kLeafIndexMagic ||
+      header.magic == kIntermediateIndexMagic) {
     uncompressed_index_size_ += block.payload.size();
     inner_indexes_[header.offset] = {header.size, block.payload.size()};
-  } else if (header.magic == hfile::kBloomChunkMagic) {
+  } else if (header.magic == kBloomChunkMagic) {
     chunks_[header.offset] = {header.size, block.payload.size()};
-  } else if (header.magic == hfile::kMetaMagic) {
+  } else if (header.magic == kMetaMagic) {
     meta_blocks_[header.offset] = header.size;
   } else {
-    return DataLoss(header.offset,
-                    absl::StrCat("a block \"", header.magic,
-                                 "\" before the end of the data blocks"));
+    return DataLoss(header.offset, "a block \"", header.magic,
+                    "\" before the end of the data blocks");
   }
   return absl::OkStatus();
 }
@@ -233,8 +221,8 @@ absl::Status Verifier::VisitBlock(const Block& block) {
 // Accepts roots, file info and Bloom metas, in this order.
 absl::Status Verifier::VisitLoadedBlock(const Block& block) {
   const BlockHeader& header = block.header;
-  const bool is_root = header.magic == hfile::kRootIndexMagic;
-  const bool is_info = header.magic == hfile::kFileInfoMagic;
+  const bool is_root = header.magic == kRootIndexMagic;
+  const bool is_info = header.magic == kFileInfoMagic;
   if (is_root && roots_.size() < 2) {
     if (roots_.empty()) uncompressed_index_size_ += block.payload.size();
     roots_.push_back(block);
@@ -243,13 +231,12 @@ absl::Status Verifier::VisitLoadedBlock(const Block& block) {
   if (roots_.size() == 2 &&
       (is_info ? header.offset == trailer_.file_info_offset
                : header.offset > trailer_.file_info_offset &&
-                     (header.magic == hfile::kGeneralBloomMagic ||
-                      header.magic == hfile::kDeleteFamilyBloomMagic))) {
+                     (header.magic == kGeneralBloomMagic ||
+                      header.magic == kDeleteFamilyBloomMagic))) {
     return absl::OkStatus();
   }
-  return DataLoss(header.offset,
-                  absl::StrCat("a block \"", header.magic,
-                               "\" where none is when a file is opened"));
+  return DataLoss(header.offset, "a block \"", header.magic,
+                  "\" where none is when a file is opened");
 }
 
 absl::Status Verifier::VisitData(const Block& block) {
@@ -275,7 +262,7 @@ absl::Status Verifier::VisitData(const Block& block) {
         format_.source->size_bytes()));
   }
   data_blocks_.push_back(std::move(data));
-  return hfile::Annotate(*format_.source, header.offset, status);
+  return Annotate(*format_.source, header.offset, status);
 }
 
 absl::Status Verifier::VisitCell(const HFileCell& cell, DataBlock* data) {
@@ -283,17 +270,16 @@ absl::Status Verifier::VisitCell(const HFileCell& cell, DataBlock* data) {
                        cell.type};
   CellKey before;
   if (cell_count_ > 0 && file_.row_order().has_value() &&
-      hfile::ParseCellKey(last_key_, &before) &&
-      hfile::CompareCellKeys(row_order_, before, key) > 0) {
-    return absl::DataLossError(
-        absl::StrCat("cell ", cell_count_, " of the file, of row \"",
-                     absl::CHexEscape(base::AbslView(cell.row)),
-                     "\", is before the one before it"));
+      ParseCellKey(last_key_, &before) &&
+      CompareCellKeys(row_order_, before, key) > 0) {
+    return hfile::DataLoss("cell ", cell_count_, " of the file, of row \"",
+                           absl::CHexEscape(base::AbslView(cell.row)),
+                           "\", is before the one before it");
   }
   ++cell_count_;
-  if (hfile::IsFamilyDelete(cell)) ++delete_family_count_;
+  if (IsFamilyDelete(cell)) ++delete_family_count_;
   last_key_.clear();
-  hfile::AppendCellKey(key, &last_key_);
+  AppendCellKey(key, &last_key_);
   if (data->first_key.empty()) data->first_key = last_key_;
   data->last_key = last_key_;
   return with_keys_ ? FindKeys(cell) : absl::OkStatus();
@@ -306,7 +292,7 @@ absl::Status Verifier::FindKeys(const HFileCell& cell) {
                      {general_keys_.key(), general_keys_.hashed()}, "general");
   }
   if (status.ok() && file_.delete_family().info.is_usable &&
-      hfile::IsFamilyDelete(cell) && delete_family_keys_.Next(cell)) {
+      IsFamilyDelete(cell) && delete_family_keys_.Next(cell)) {
     status = FindKey(file_.delete_family(),
                      {delete_family_keys_.key(), delete_family_keys_.hashed()},
                      "delete family");
@@ -315,28 +301,27 @@ absl::Status Verifier::FindKeys(const HFileCell& cell) {
 }
 
 absl::Status Verifier::FindKey(const Filter& filter,
-                               const hfile::BloomFilter::Question& question,
+                               const BloomFilter::Question& question,
                                const char* which) {
   if (filter.last_key.has_value() &&
       filter.bloom->Compare(question.key, *filter.last_key) > 0) {
-    return absl::DataLossError(
-        absl::StrCat("the last key of the ", which, " filter is before row \"",
-                     absl::CHexEscape(base::AbslView(question.key.row)), "\""));
+    return hfile::DataLoss(
+        "the last key of the ", which, " filter is before row \"",
+        absl::CHexEscape(base::AbslView(question.key.row)), "\"");
   }
   if (file_.Probe(filter, question, nullptr)) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(
+  return hfile::DataLoss(
       "the ", which, " filter says no to a key that is there: row \"",
       absl::CHexEscape(base::AbslView(question.key.row)), "\", qualifier \"",
-      absl::CHexEscape(base::AbslView(question.key.qualifier)), "\""));
+      absl::CHexEscape(base::AbslView(question.key.qualifier)), "\"");
 }
 
 absl::Status Verifier::CheckTrailer() const {
   const auto check = [&](const char* what, uint64_t stated,
                          uint64_t counted) -> absl::Status {
     if (stated == counted) return absl::OkStatus();
-    return DataLoss(trailer_.offset,
-                    absl::StrCat("the trailer has ", stated, " ", what,
-                                 ", there are ", counted));
+    return DataLoss(trailer_.offset, "the trailer has ", stated, " ", what,
+                    ", there are ", counted);
   };
   absl::Status status = check("cells", trailer_.entry_count, cell_count_);
   // Hudi's writer leaves out the first, and counts the second differently.
@@ -358,11 +343,10 @@ absl::Status Verifier::CheckTrailer() const {
             data_blocks_.empty() ? none : data_blocks_.back().offset));
   if (status.ok()) status = CheckTrailerBytes();
   if (status.ok() && !file_.row_order().has_value()) {
-    return hfile::Annotate(
+    return Annotate(
         *format_.source, trailer_.offset,
-        absl::UnimplementedError(absl::StrCat(
-            "comparator \"", absl::CHexEscape(trailer_.comparator),
-            "\" is not known: the order of cells was not checked")));
+        Unimplemented("comparator \"", absl::CHexEscape(trailer_.comparator),
+                      "\" is not known: the order of cells was not checked"));
   }
   return status;
 }
@@ -373,8 +357,8 @@ absl::Status Verifier::CheckTrailerBytes() const {
   const absl::StatusOr<std::string> bytes =
       ReadPiece(trailer_.offset, trailer_.size());
   if (!bytes.ok()) return bytes.status();
-  if (*bytes == hfile::SerializeTrailer(trailer_)) return absl::OkStatus();
-  return hfile::Annotate(
+  if (*bytes == SerializeTrailer(trailer_)) return absl::OkStatus();
+  return Annotate(
       *format_.source, trailer_.offset,
       absl::UnimplementedError(
           "the trailer has fields that are not known, or lacks one"));
@@ -382,56 +366,50 @@ absl::Status Verifier::CheckTrailerBytes() const {
 
 absl::Status Verifier::CheckFileInfo() const {
   const HFileProperties& properties = file_.properties();
-  const std::string* last_key =
-      hfile::FindInfo(properties.file_info, hfile::kLastKeyName);
+  const std::string* last_key = FindInfo(properties.file_info, kLastKeyName);
   // Hudi's writer cuts it after the row.
   CellKey last;
   if (last_key != nullptr &&
       (last_key_.compare(0, last_key->size(), *last_key) != 0 ||
-       (hfile::ParseCellKey(last_key_, &last) &&
-        last_key->size() < hfile::kRowSizeSize + last.row.size()))) {
+       (ParseCellKey(last_key_, &last) &&
+        last_key->size() < kRowSizeSize + last.row.size()))) {
     return DataLoss(trailer_.file_info_offset,
                     "file info has another last key than the last cell");
   }
   if (properties.delete_family_count >= 0 &&
       static_cast<uint64_t>(properties.delete_family_count) !=
           delete_family_count_) {
-    return DataLoss(
-        trailer_.file_info_offset,
-        absl::StrCat("file info has ", properties.delete_family_count,
-                     " deletes of families, there are ", delete_family_count_));
+    return DataLoss(trailer_.file_info_offset, "file info has ",
+                    properties.delete_family_count,
+                    " deletes of families, there are ", delete_family_count_);
   }
   return absl::OkStatus();
 }
 
 absl::Status Verifier::CheckEntry(const IndexEntry& entry, size_t i) const {
   if (i >= data_blocks_.size()) {
-    return DataLoss(
-        trailer_.load_on_open_offset,
-        absl::StrCat("entry ", i, " of the data index, of ", entry.size,
-                     " bytes at ", entry.offset, "; there are ",
-                     data_blocks_.size(), " data blocks"));
+    return DataLoss(trailer_.load_on_open_offset, "entry ", i,
+                    " of the data index, of ", entry.size, " bytes at ",
+                    entry.offset, "; there are ", data_blocks_.size(),
+                    " data blocks");
   }
   const DataBlock& data = data_blocks_[i];
   CellKey key;
   CellKey first;
   CellKey before;
-  const bool in_place = entry.offset == data.offset &&
-                        entry.size == data.size &&
-                        ParseIndexKey(entry.key, &key) &&
-                        hfile::ParseCellKey(data.first_key, &first);
+  const bool in_place =
+      entry.offset == data.offset && entry.size == data.size &&
+      ParseIndexKey(entry.key, &key) && ParseCellKey(data.first_key, &first);
   const bool in_order =
       in_place &&
       (!file_.row_order().has_value() ||
-       (hfile::CompareCellKeys(row_order_, key, first) <= 0 &&
-        (i == 0 ||
-         (hfile::ParseCellKey(data_blocks_[i - 1].last_key, &before) &&
-          hfile::CompareCellKeys(row_order_, before, key) < 0))));
+       (CompareCellKeys(row_order_, key, first) <= 0 &&
+        (i == 0 || (ParseCellKey(data_blocks_[i - 1].last_key, &before) &&
+                    CompareCellKeys(row_order_, before, key) < 0))));
   if (in_order) return absl::OkStatus();
-  return DataLoss(
-      data.offset,
-      absl::StrCat("entry ", i, " of the data index, of ", entry.size,
-                   " bytes at ", entry.offset, ", is not of this block"));
+  return DataLoss(data.offset, "entry ", i, " of the data index, of ",
+                  entry.size, " bytes at ", entry.offset,
+                  ", is not of this block");
 }
 
 absl::Status Verifier::CheckInnerIndex(const IndexEntry& entry,
@@ -441,27 +419,24 @@ absl::Status Verifier::CheckInnerIndex(const IndexEntry& entry,
   // Each block is visited once.
   if (found == inner_indexes_.end() || found->second.first != entry.size ||
       ++walk->inner_count > inner_indexes_.size()) {
-    return DataLoss(entry.offset,
-                    absl::StrCat("the data index has a block of ", entry.size,
-                                 " bytes here that is not there"));
+    return DataLoss(entry.offset, "the data index has a block of ", entry.size,
+                    " bytes here that is not there");
   }
   const uint64_t payload_size = found->second.second;
   if (payload_size > kMaxIndexBytes - walk->held_bytes) {
-    return DataLoss(
-        entry.offset,
-        absl::StrCat("a block of the data index of ", payload_size,
-                     " bytes below others of ", walk->held_bytes,
-                     "; together they have at most ", kMaxIndexBytes));
+    return DataLoss(entry.offset, "a block of the data index of ", payload_size,
+                    " bytes below others of ", walk->held_bytes,
+                    "; together they have at most ", kMaxIndexBytes);
   }
   std::vector<IndexEntry> below;
   {
     const absl::StatusOr<Block> block =
-        hfile::ReadBlock(format_, entry.offset, "", entry.size);
+        ReadBlock(format_, entry.offset, "", entry.size);
     if (!block.ok()) return block.status();
-    absl::StatusOr<std::vector<IndexEntry>> parsed = hfile::ParseInnerIndex(
+    absl::StatusOr<std::vector<IndexEntry>> parsed = ParseInnerIndex(
         block->payload, data_blocks_.size() + inner_indexes_.size());
     if (!parsed.ok()) {
-      return hfile::Annotate(*format_.source, entry.offset, parsed.status());
+      return Annotate(*format_.source, entry.offset, parsed.status());
     }
     below = *std::move(parsed);
   }
@@ -484,29 +459,26 @@ absl::Status Verifier::CheckEntries(const std::vector<IndexEntry>& entries,
 }
 
 absl::Status Verifier::CheckDataIndex() const {
-  const std::string* encoding = hfile::FindInfo(file_.properties().file_info,
-                                                hfile::kIndexBlockEncodingName);
+  const std::string* encoding =
+      FindInfo(file_.properties().file_info, kIndexBlockEncodingName);
   if (encoding != nullptr && *encoding != "NONE") return absl::OkStatus();
   const uint64_t levels = trailer_.data_index_levels;
   if (levels < 1 || levels > kMaxIndexLevels ||
       levels > 1 + inner_indexes_.size()) {
-    return DataLoss(
-        trailer_.offset,
-        absl::StrCat("the trailer has ", levels, " levels of data index, of ",
-                     inner_indexes_.size(), " inner blocks"));
+    return DataLoss(trailer_.offset, "the trailer has ", levels,
+                    " levels of data index, of ", inner_indexes_.size(),
+                    " inner blocks");
   }
   const size_t block_count = data_blocks_.size() + inner_indexes_.size();
   if (trailer_.data_index_count > block_count) {
-    return DataLoss(trailer_.offset,
-                    absl::StrCat("the trailer has ", trailer_.data_index_count,
-                                 " entries of data index, of ", block_count,
-                                 " blocks of data and index"));
+    return DataLoss(trailer_.offset, "the trailer has ",
+                    trailer_.data_index_count, " entries of data index, of ",
+                    block_count, " blocks of data and index");
   }
-  const absl::StatusOr<std::vector<IndexEntry>> root = hfile::ParseRootIndex(
-      roots_[0].payload, trailer_.data_index_count, levels > 1);
+  const absl::StatusOr<std::vector<IndexEntry>> root =
+      ParseRootIndex(roots_[0].payload, trailer_.data_index_count, levels > 1);
   if (!root.ok()) {
-    return hfile::Annotate(*format_.source, roots_[0].header.offset,
-                           root.status());
+    return Annotate(*format_.source, roots_[0].header.offset, root.status());
   }
   IndexWalk walk;
   walk.held_bytes = roots_[0].payload.size();
@@ -514,35 +486,30 @@ absl::Status Verifier::CheckDataIndex() const {
   if (!status.ok()) return status;
   if (walk.data_count != data_blocks_.size() ||
       walk.inner_count != inner_indexes_.size()) {
-    return DataLoss(
-        trailer_.load_on_open_offset,
-        absl::StrCat("the data index has ", walk.data_count,
-                     " data blocks and ", walk.inner_count,
-                     " inner blocks, there are ", data_blocks_.size(), " and ",
-                     inner_indexes_.size()));
+    return DataLoss(trailer_.load_on_open_offset, "the data index has ",
+                    walk.data_count, " data blocks and ", walk.inner_count,
+                    " inner blocks, there are ", data_blocks_.size(), " and ",
+                    inner_indexes_.size());
   }
   return absl::OkStatus();
 }
 
 absl::Status Verifier::CheckMetaIndex() const {
   if (trailer_.meta_index_count > meta_blocks_.size()) {
-    return DataLoss(
-        trailer_.offset,
-        absl::StrCat("the trailer has ", trailer_.meta_index_count,
-                     " meta blocks, there are ", meta_blocks_.size()));
+    return DataLoss(trailer_.offset, "the trailer has ",
+                    trailer_.meta_index_count, " meta blocks, there are ",
+                    meta_blocks_.size());
   }
-  const absl::StatusOr<std::vector<IndexEntry>> entries = hfile::ParseRootIndex(
-      roots_[1].payload, trailer_.meta_index_count, false);
+  const absl::StatusOr<std::vector<IndexEntry>> entries =
+      ParseRootIndex(roots_[1].payload, trailer_.meta_index_count, false);
   if (!entries.ok()) {
-    return hfile::Annotate(*format_.source, roots_[1].header.offset,
-                           entries.status());
+    return Annotate(*format_.source, roots_[1].header.offset, entries.status());
   }
   for (const IndexEntry& entry : *entries) {
     const auto found = meta_blocks_.find(entry.offset);
     if (found == meta_blocks_.end() || found->second != entry.size) {
-      return DataLoss(entry.offset,
-                      absl::StrCat("no meta block \"",
-                                   absl::CHexEscape(entry.key), "\" here"));
+      return DataLoss(entry.offset, "no meta block \"",
+                      absl::CHexEscape(entry.key), "\" here");
     }
   }
   return absl::OkStatus();
@@ -562,8 +529,7 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
   for (const HFileBloomChunkInfo& chunk : info.chunks) {
     const auto found = chunks_.find(chunk.offset);
     if (found == chunks_.end() || found->second.first != chunk.size_bytes) {
-      return DataLoss(chunk.offset,
-                      absl::StrCat("no chunk of the ", which, " filter here"));
+      return DataLoss(chunk.offset, "no chunk of the ", which, " filter here");
     }
     size += found->second.second;
     chunks_.erase(found);
@@ -572,12 +538,10 @@ absl::Status Verifier::CheckFilter(const Filter& filter, uint64_t seen_keys,
       (info.max_keys > 0 && info.key_count > info.max_keys) ||
       (with_keys_ && info.key_count != seen_keys)) {
     return DataLoss(
-        filter.meta_offset,
-        absl::StrCat(
-            "the ", which, " filter says that it has ", info.size_bytes,
-            " bytes, ", info.key_count, " keys and room for ", info.max_keys,
-            "; it has ", size, " bytes",
-            with_keys_ ? absl::StrCat(" and ", seen_keys, " keys") : ""));
+        filter.meta_offset, "the ", which, " filter says that it has ",
+        info.size_bytes, " bytes, ", info.key_count, " keys and room for ",
+        info.max_keys, "; it has ", size, " bytes",
+        with_keys_ ? absl::StrCat(" and ", seen_keys, " keys") : "");
   }
   return absl::OkStatus();
 }
@@ -608,16 +572,19 @@ absl::Status Verifier::Run() {
 }
 
 }  // namespace
+}  // namespace rowbloom::hfile
+
+namespace rowbloom {
 
 absl::Status HFileReader::Impl::Verify(bool with_keys) const {
   // Opens the file again, since it may have been damaged meanwhile.
   const std::unique_ptr<FilterCache> cache =
-      NewShardedLruCache({kVerifyCacheBytes});
+      NewShardedLruCache({hfile::kVerifyCacheBytes});
   HFileReaderOptions options;
   options.cache = cache.get();
   const absl::StatusOr<std::unique_ptr<Impl>> reopened = Open(source_, options);
   if (!reopened.ok()) return reopened.status();
-  return Verifier(**reopened, with_keys).Run();
+  return hfile::Verifier(**reopened, with_keys).Run();
 }
 
 }  // namespace rowbloom

@@ -2,8 +2,9 @@
 //
 // Replays the sessions in golden/. Each line that begins with "$ rowbloom " is
 // run in the directory of generated inputs (words are split at spaces); the
-// lines that follow must be its standard output, its standard error, and its
-// exit code if it is not 0.
+// lines that follow must be its standard output, its standard error after a
+// line
+// "[stderr]", and its exit code if it is not 0.
 //
 // After an intended change of the output:
 //   ROWBLOOM_UPDATE_GOLDEN=1 ctest -R cli   and read the difference.
@@ -12,7 +13,6 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "gtest/gtest.h"
 #include "tool_runner.h"
@@ -22,11 +22,6 @@ namespace {
 
 class GoldenTest : public ToolTest {};
 
-std::vector<std::string> SplitWords(const std::string& line) {
-  std::istringstream stream(line);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
 std::string Replay(const std::string& session, const std::string& directory) {
   const std::string prompt = "$ rowbloom ";
   std::istringstream lines(session);
@@ -35,7 +30,8 @@ std::string Replay(const std::string& session, const std::string& directory) {
     if (line.rfind(prompt, 0) != 0) continue;
     const ToolResult result =
         RunTool(directory, SplitWords(line.substr(prompt.size())));
-    replayed += line + "\n" + result.out + result.err;
+    replayed += line + "\n" + result.out;
+    if (!result.err.empty()) replayed += "[stderr]\n" + result.err;
     if (result.exit_code != 0) {
       replayed += "[exit " + std::to_string(result.exit_code) + "]\n";
     }

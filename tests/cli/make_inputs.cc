@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -68,35 +69,35 @@ void WriteFilterBlock(const std::string& path,
   Check((*sink)->SyncAndClose());
 }
 
-void WriteFilterBlocks(const std::string& directory) {
+void WriteFilterBlocks() {
   rowbloom::FilterOptions options;
   options.chunk_size_bytes = 1024;
-  WriteFilterBlock(directory + "/row.filter", options, 1500);
-  WriteFilterBlock(directory + "/small.filter", options, 30);
-  WriteFilterBlock(directory + "/empty.filter", options, 0);
+  WriteFilterBlock("row.filter", options, 1500);
+  WriteFilterBlock("small.filter", options, 30);
+  WriteFilterBlock("empty.filter", options, 0);
 
   options.filter_spec = rowbloom::FilterSpec::TargetFpr("compact", 0.0005);
-  WriteFilterBlock(directory + "/compact.filter", options, 1500);
-  WriteFilterBlock(directory + "/small_compact.filter", options, 30);
+  WriteFilterBlock("compact.filter", options, 1500);
+  WriteFilterBlock("small_compact.filter", options, 30);
   options.filter_spec = rowbloom::FilterSpec::BitsPerKey("fast", 10);
-  WriteFilterBlock(directory + "/fast.filter", options, 1500);
+  WriteFilterBlock("fast.filter", options, 1500);
   options.filter_spec = rowbloom::FilterSpec();
 
   options.bloom_type = rowbloom::BloomType::kRowCol;
-  WriteFilterBlock(directory + "/rowcol.filter", options, 700);
+  WriteFilterBlock("rowcol.filter", options, 700);
   options.rowcol_adds_rows = false;
-  WriteFilterBlock(directory + "/columns_only.filter", options, 700);
+  WriteFilterBlock("columns_only.filter", options, 700);
 
   options = rowbloom::FilterOptions();
   options.bloom_type = rowbloom::BloomType::kRowPrefixFixedLength;
   options.prefix_length_bytes = 6;
-  WriteFilterBlock(directory + "/prefix.filter", options, 1500);
+  WriteFilterBlock("prefix.filter", options, 1500);
 
   options = rowbloom::FilterOptions();
   options.bloom_type = rowbloom::BloomType::kNone;
-  WriteFilterBlock(directory + "/none.filter", options, 10);
+  WriteFilterBlock("none.filter", options, 10);
 
-  std::ofstream(directory + "/notes.txt") << "Neither this nor that.\n";
+  std::ofstream("notes.txt") << "Neither this nor that.\n";
 }
 
 void WriteMemFilter(const std::string& path,
@@ -110,23 +111,21 @@ void WriteMemFilter(const std::string& path,
   std::ofstream(path, std::ios::binary) << filter->Save();
 }
 
-void WriteMemFilters(const std::string& directory) {
+void WriteMemFilters() {
   using rowbloom::AnyFilter;
   const rowbloom::BloomShape shape = {4096, 5};
-  const std::string path = directory + "/";
-  WriteMemFilter(path + "standard.mem",
+  WriteMemFilter("standard.mem",
                  AnyFilter(*rowbloom::StandardFilter::New(shape)));
-  WriteMemFilter(path + "counting.mem",
+  WriteMemFilter("counting.mem",
                  AnyFilter(*rowbloom::CountingFilter::New({shape})));
-  WriteMemFilter(path + "scalable.mem",
-                 AnyFilter(*rowbloom::ScalableFilter::New({})));
-  WriteMemFilter(path + "dynamic.mem",
+  WriteMemFilter("scalable.mem", AnyFilter(*rowbloom::ScalableFilter::New({})));
+  WriteMemFilter("dynamic.mem",
                  AnyFilter(*rowbloom::DynamicFilter::New({shape, 300})));
-  WriteMemFilter(path + "split.mem",
+  WriteMemFilter("split.mem",
                  AnyFilter(*rowbloom::SplitFilter::New({shape, 300, 4})));
-  WriteMemFilter(path + "balanced.mem",
+  WriteMemFilter("balanced.mem",
                  AnyFilter(*rowbloom::BalancedFilter::New({shape})));
-  WriteMemFilter(path + "matrix.mem",
+  WriteMemFilter("matrix.mem",
                  AnyFilter(*rowbloom::MatrixFilter::New({shape, 8})));
 }
 
@@ -134,14 +133,34 @@ void WriteMemFilters(const std::string& directory) {
 
 namespace rdb = ROCKSDB_NAMESPACE;
 
-rdb::Options Configured(const rowbloom::RocksDbOptions& filter_options,
-                        rdb::BlockBasedTableOptions table_options) {
-  table_options.filter_policy =
-      rowbloom::NewRocksDbFilterPolicy(filter_options);
+rdb::Options OfTable(const rdb::BlockBasedTableOptions& table_options) {
   rdb::Options options;
   options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  return options;
+}
+
+rdb::Options Configured(const rowbloom::RocksDbOptions& filter_options,
+                        rdb::BlockBasedTableOptions table_options = {}) {
+  table_options.filter_policy =
+      rowbloom::NewRocksDbFilterPolicy(filter_options);
+  rdb::Options options = OfTable(table_options);
   options.prefix_extractor = rowbloom::NewRowPrefixExtractor(filter_options);
   return options;
+}
+
+// With RocksDB's own filter.
+rdb::Options Stock() {
+  rdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
+  return OfTable(table_options);
+}
+
+rdb::BlockBasedTableOptions Partitioned(uint64_t metadata_block_size) {
+  rdb::BlockBasedTableOptions table_options;
+  table_options.partition_filters = true;
+  table_options.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.metadata_block_size = metadata_block_size;
+  return table_options;
 }
 
 std::string Key(const rowbloom::KeyCodec& codec, int row, const char* column) {
@@ -151,7 +170,7 @@ std::string Key(const rowbloom::KeyCodec& codec, int row, const char* column) {
 }
 
 void WriteSst(const std::string& path, const rdb::Options& options,
-              const rowbloom::KeyCodec& codec) {
+              const rowbloom::KeyCodec& codec = rowbloom::KeyCodec::Ordered()) {
   rdb::SstFileWriter writer(rdb::EnvOptions(), options);
   Check(writer.Open(path));
   for (int i = 0; i < 1000; ++i) {
@@ -161,39 +180,20 @@ void WriteSst(const std::string& path, const rdb::Options& options,
   Check(writer.Finish());
 }
 
-void WriteSsts(const std::string& directory) {
-  rowbloom::RocksDbOptions filter_options;
-  rdb::BlockBasedTableOptions table_options;
-  WriteSst(directory + "/full.sst", Configured(filter_options, table_options),
-           filter_options.key_codec);
-
-  rowbloom::RocksDbOptions compact_options;
-  compact_options.filter_spec =
-      rowbloom::FilterSpec::TargetFpr("compact", 0.01);
-  WriteSst(directory + "/compact.sst",
-           Configured(compact_options, table_options),
-           compact_options.key_codec);
-
-  table_options.partition_filters = true;
-  table_options.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table_options.metadata_block_size = 700;
-  table_options.block_size = 256;  // RocksDB cuts partitions at data blocks.
-  WriteSst(directory + "/partitioned.sst",
-           Configured(filter_options, table_options), filter_options.key_codec);
-
-  filter_options.bloom_type = rowbloom::BloomType::kRow;
-  filter_options.key_codec = rowbloom::KeyCodec::FixedRow(8);
-  WriteSst(directory + "/row_fixed.sst",
-           Configured(filter_options, rdb::BlockBasedTableOptions()),
-           filter_options.key_codec);
-
-  table_options = rdb::BlockBasedTableOptions();
-  rdb::Options options;
-  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
-  WriteSst(directory + "/no_filter.sst", options, filter_options.key_codec);
-  table_options.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
-  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
-  WriteSst(directory + "/anothers.sst", options, filter_options.key_codec);
+void WriteSsts() {
+  WriteSst("full.sst", Configured({}));
+  rowbloom::RocksDbOptions compact;
+  compact.filter_spec = rowbloom::FilterSpec::TargetFpr("compact", 0.01);
+  WriteSst("compact.sst", Configured(compact));
+  rdb::BlockBasedTableOptions partitioned = Partitioned(700);
+  partitioned.block_size = 256;  // RocksDB cuts partitions at data blocks.
+  WriteSst("partitioned.sst", Configured({}, partitioned));
+  rowbloom::RocksDbOptions row_fixed;
+  row_fixed.bloom_type = rowbloom::BloomType::kRow;
+  row_fixed.key_codec = rowbloom::KeyCodec::FixedRow(8);
+  WriteSst("row_fixed.sst", Configured(row_fixed), row_fixed.key_codec);
+  WriteSst("no_filter.sst", OfTable({}), row_fixed.key_codec);
+  WriteSst("anothers.sst", Stock(), row_fixed.key_codec);
 }
 
 std::unique_ptr<rdb::DB> Open(const rdb::Options& options,
@@ -207,22 +207,20 @@ std::unique_ptr<rdb::DB> Open(const rdb::Options& options,
 
 // Writes two column families: "default" has one SST at level 1 and one at level
 // 0, "events" has one at level 0.
-void WriteDatabase(const std::string& directory) {
-  const rowbloom::RocksDbOptions filter_options;
-  rdb::Options options =
-      Configured(filter_options, rdb::BlockBasedTableOptions());
+void WriteDatabase() {
+  rdb::Options options = Configured({});
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
   // With dynamic levels, the SST would not be at level 1.
   options.level_compaction_dynamic_level_bytes = false;
-  const std::unique_ptr<rdb::DB> db = Open(options, directory);
+  const std::unique_ptr<rdb::DB> db = Open(options, "database");
   rdb::ColumnFamilyHandle* events = nullptr;
   Check(db->CreateColumnFamily(options, "events", &events));
 
   const auto put = [&](rdb::ColumnFamilyHandle* family, int begin, int end) {
     for (int i = begin; i < end; ++i) {
       Check(db->Put(rdb::WriteOptions(), family,
-                    Key(filter_options.key_codec, i, "name"), "2"));
+                    Key(rowbloom::KeyCodec::Ordered(), i, "name"), "2"));
     }
     Check(db->Flush(rdb::FlushOptions(), family));
   };
@@ -250,43 +248,30 @@ void WriteRows(const std::string& directory, rdb::Options options, int begin) {
 }
 
 // Writes databases in which not every file carries the configured filter.
-void WriteTroubledDatabases(const std::string& directory) {
-  const rowbloom::RocksDbOptions filter_options;
-  const rdb::BlockBasedTableOptions plain_table;
-  const rdb::Options ours = Configured(filter_options, plain_table);
-  rdb::Options plain;
-  plain.table_factory.reset(rdb::NewBlockBasedTableFactory(plain_table));
-  rdb::BlockBasedTableOptions stock_table;
-  stock_table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
-  rdb::Options stock;
-  stock.table_factory.reset(rdb::NewBlockBasedTableFactory(stock_table));
-
+void WriteTroubledDatabases() {
+  const rdb::Options ours = Configured({});
+  const rdb::Options plain = OfTable({});
   // One file has no filter, one a foreign filter, one the expected filter.
-  WriteRows(directory + "/mixed", plain, 0);
-  WriteRows(directory + "/mixed", stock, 1000);
-  WriteRows(directory + "/mixed", ours, 2000);
+  WriteRows("mixed", plain, 0);
+  WriteRows("mixed", Stock(), 1000);
+  WriteRows("mixed", ours, 2000);
 
   // A program without the plugin opened this database last.
-  WriteRows(directory + "/plugin_absent", ours, 0);
-  WriteRows(directory + "/plugin_absent", plain, 1000);
+  WriteRows("plugin_absent", ours, 0);
+  WriteRows("plugin_absent", plain, 1000);
 
-  rdb::BlockBasedTableOptions partitioned;
-  partitioned.partition_filters = true;
-  partitioned.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  partitioned.metadata_block_size = 200;  // One data block's keys exceed it.
-  WriteRows(directory + "/oversized", Configured(filter_options, partitioned),
-            0);
+  // One data block's keys exceed the size of a partition.
+  WriteRows("oversized", Configured({}, Partitioned(200)), 0);
 
   rdb::BlockBasedTableOptions cached;
   cached.cache_index_and_filter_blocks = true;
-  WriteRows(directory + "/whole_in_cache", Configured(filter_options, cached),
-            0);
+  WriteRows("whole_in_cache", Configured({}, cached), 0);
 
   rdb::Options timestamps = ours;
   Check(rdb::Comparator::CreateFromString(rdb::ConfigOptions(),
                                           "leveldb.BytewiseComparator.u64ts",
                                           &timestamps.comparator));
-  WriteRows(directory + "/timestamps", timestamps, 0);
+  WriteRows("timestamps", timestamps, 0);
 }
 
 void Compact(const std::string& directory) {
@@ -327,18 +312,18 @@ void WriteHFile(const std::string& path,
   Check((*sink)->SyncAndClose());
 }
 
-void WriteHFiles(const std::string& directory) {
+void WriteHFiles() {
   rowbloom::HFileWriterOptions options;
   options.chunk_size_bytes = 1024;
-  WriteHFile(directory + "/row.hfile", options, 1500);
+  WriteHFile("row.hfile", options, 1500);
   options.bloom_type = rowbloom::BloomType::kRowCol;
-  WriteHFile(directory + "/rowcol.hfile", options, 700);
+  WriteHFile("rowcol.hfile", options, 700);
   options.bloom_type = rowbloom::BloomType::kRowPrefixFixedLength;
   options.prefix_length_bytes = 6;
-  WriteHFile(directory + "/prefix.hfile", options, 1500);
+  WriteHFile("prefix.hfile", options, 1500);
   options.bloom_type = rowbloom::BloomType::kNone;
   options.meta_blocks["notes"] = "Of others.";
-  WriteHFile(directory + "/none.hfile", options, 1500);
+  WriteHFile("none.hfile", options, 1500);
 }
 
 // Writes three meta blocks of 32 MiB.
@@ -372,16 +357,16 @@ int main(int argc, char** argv) {
     std::fputs("usage: make_inputs DIRECTORY\n", stderr);
     return 2;
   }
-  const std::string directory = argv[1];
-  WriteFilterBlocks(directory);
-  WriteMemFilters(directory);
+  std::filesystem::current_path(argv[1]);
+  WriteFilterBlocks();
+  WriteMemFilters();
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
-  WriteHFiles(directory);
+  WriteHFiles();
 #endif
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
-  WriteSsts(directory);
-  WriteDatabase(directory + "/database");
-  WriteTroubledDatabases(directory);
+  WriteSsts();
+  WriteDatabase();
+  WriteTroubledDatabases();
 #endif
   return 0;
 }

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +31,7 @@ using testing::WriteHFile;
 
 constexpr const char* kAbsent[] = {"row01", "row03", "row05", "row07",
                                    "row09", "row11", "row13"};
+constexpr int kAbsentCount = std::size(kAbsent);
 
 // Makes chunks for a few keys each, at a rate at which few of kAbsent pass.
 HFileWriterOptions ManyChunks(BloomType type) {
@@ -46,14 +49,15 @@ int CountMaybe(const HFileReader& reader) {
   return maybe;
 }
 
-// Edits file info in place.
-std::string WithInfo(const std::string& bytes,
-                     const std::function<void(hfile::FileInfo*)>& edit) {
+// Sets a value of file info; nullopt removes it.
+std::string WithInfo(const std::string& bytes, const char* name,
+                     const std::optional<std::string>& value) {
   return EditHFile(bytes, [&](std::vector<LoadedBlock>* blocks) {
     for (LoadedBlock& block : *blocks) {
       if (block.magic != hfile::kFileInfoMagic) continue;
       hfile::FileInfo info = *hfile::ParseFileInfo(block.payload);
-      edit(&info);
+      info.erase(name);
+      if (value.has_value()) info[name] = *value;
       block.payload = hfile::SerializeFileInfo(info);
     }
   });
@@ -68,36 +72,43 @@ std::string WithMeta(const std::string& bytes,
   });
 }
 
+// Edits the general Bloom meta as a parsed one.
+std::string WithParsedMeta(const std::string& bytes,
+                           const std::function<void(hfile::BloomMeta*)>& edit) {
+  return WithMeta(bytes, [&](std::string* payload) {
+    hfile::BloomMeta meta = *hfile::ParseBloomMeta(*payload, 1 << 30);
+    edit(&meta);
+    *payload = hfile::SerializeBloomMeta(meta);
+  });
+}
+
 // Expects that a file without a usable filter denies no row and no column.
 void ExpectNoFilter(const std::string& bytes, const char* reason) {
   const OpenHFile file(bytes);
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_FALSE(file.reader->general_filter().is_usable);
-  EXPECT_THAT(file.reader->general_filter().reason, HasSubstr(reason));
-  EXPECT_EQ(CountMaybe(*file.reader), static_cast<int>(std::size(kAbsent)));
-  EXPECT_TRUE(file.reader->MayContain("row00", "a"));
+  EXPECT_FALSE(file->general_filter().is_usable);
+  EXPECT_THAT(file->general_filter().reason, HasSubstr(reason));
+  EXPECT_EQ(CountMaybe(*file), kAbsentCount);
+  EXPECT_TRUE(file->MayContain("row00", "a"));
 }
 
 TEST(HFileReader, RowFilterAnswersForRowsAndTheirColumns) {
   const OpenHFile file(SmallHFile(ManyChunks(BloomType::kRow)));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_GT(file.reader->general_filter().chunks.size(), 2);
-  EXPECT_TRUE(file.reader->MayContain("row04"));
-  EXPECT_TRUE(file.reader->MayContain("row04", "no such column"));
-  EXPECT_LT(CountMaybe(*file.reader), 3);
-  EXPECT_FALSE(file.reader->MayContain("ro"));    // Before the first key.
-  EXPECT_FALSE(file.reader->MayContain("row9"));  // Behind the last one.
+  EXPECT_GT(file->general_filter().chunks.size(), 2);
+  EXPECT_TRUE(file->MayContain("row04"));
+  EXPECT_TRUE(file->MayContain("row04", "no such column"));
+  EXPECT_LT(CountMaybe(*file), 3);
+  EXPECT_FALSE(file->MayContain("ro"));    // Before the first key.
+  EXPECT_FALSE(file->MayContain("row9"));  // Behind the last one.
 }
 
 TEST(HFileReader, RowColFilterKnowsColumnsAndNoRows) {
   const OpenHFile file(SmallHFile(ManyChunks(BloomType::kRowCol)));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->MayContain("row04", "a"));
-  EXPECT_TRUE(file.reader->MayContain("row01"));
-  EXPECT_LT(CountMaybe(*file.reader), 3);
+  EXPECT_TRUE(file->MayContain("row04", "a"));
+  EXPECT_TRUE(file->MayContain("row01"));
+  EXPECT_LT(CountMaybe(*file), 3);
   // The row's family is deleted: a read of any column must see the delete.
-  EXPECT_TRUE(file.reader->MayContain("row00", "no such column"));
-  const HFileExplanation why = file.reader->Explain("row00", "no such column");
+  EXPECT_TRUE(file->MayContain("row00", "no such column"));
+  const HFileExplanation why = file->Explain("row00", "no such column");
   ASSERT_EQ(why.probes.size(), 2);
   EXPECT_FALSE(why.probes[0].may_contain);
   EXPECT_TRUE(why.probes[1].may_contain);
@@ -109,8 +120,7 @@ TEST(HFileReader, PrefixFilterAnswersForRowsAndScans) {
   const OpenHFile file(
       WriteHFile(options, {Put("aaab1", "q"), Put("ab", "q"), Put("dddd1", "q"),
                            Put("dddd2", "q")}));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  const HFileReader& reader = *file.reader;
+  const HFileReader& reader = *file;
   EXPECT_EQ(reader.general_filter().prefix_length_bytes, 4);
   EXPECT_EQ(reader.general_filter().key_count, 3);
   EXPECT_EQ(reader.general_filter().last_key, "dddd");
@@ -125,39 +135,35 @@ TEST(HFileReader, PrefixFilterAnswersForRowsAndScans) {
 
 TEST(HFileReader, FamilyDeletesHaveAFilterOfTheirOwn) {
   const OpenHFile file(SmallHFile(ManyChunks(BloomType::kRow), 200));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->MayContainFamilyDelete("row00"));
+  EXPECT_TRUE(file->MayContainFamilyDelete("row00"));
   int maybe = 0;
   for (const char* row : kAbsent) {
-    maybe += file.reader->MayContainFamilyDelete(row) ? 1 : 0;
+    maybe += file->MayContainFamilyDelete(row) ? 1 : 0;
   }
   EXPECT_LT(maybe, 3);
   const OpenHFile none(WriteHFile({}, {Put("row", "a")}));
-  EXPECT_FALSE(none.reader->MayContainFamilyDelete("row"));
+  EXPECT_FALSE(none->MayContainFamilyDelete("row"));
   HFileWriterOptions options;
   options.bloom_type = BloomType::kRowCol;
   const OpenHFile without(SmallHFile(options));
-  EXPECT_FALSE(without.reader->delete_family_filter().is_usable);
-  EXPECT_TRUE(without.reader->MayContainFamilyDelete("row02"));
+  EXPECT_FALSE(without->delete_family_filter().is_usable);
+  EXPECT_TRUE(without->MayContainFamilyDelete("row02"));
 }
 
 TEST(HFileReader, AFilterOfFamilyDeletesOutweighsACountOfNone) {
-  const std::string bytes = WithInfo(
-      SmallHFile(ManyChunks(BloomType::kRow)), [](hfile::FileInfo* info) {
-        (*info)[hfile::kDeleteFamilyCountName] = hfile::NumberBytes(int64_t{0});
-      });
-  const OpenHFile file(bytes);
-  EXPECT_EQ(file.reader->properties().delete_family_count, 0);
-  EXPECT_TRUE(file.reader->MayContainFamilyDelete("row00"));
+  const OpenHFile file(WithInfo(SmallHFile(ManyChunks(BloomType::kRow)),
+                                hfile::kDeleteFamilyCountName,
+                                hfile::NumberBytes(int64_t{0})));
+  EXPECT_EQ(file->properties().delete_family_count, 0);
+  EXPECT_TRUE(file->MayContainFamilyDelete("row00"));
 }
 
 TEST(HFileReader, AFileWithoutCellsHasNothing) {
   const OpenHFile file(WriteHFile({}, {}));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
-  EXPECT_FALSE(file.reader->MayContain("row"));
-  EXPECT_FALSE(file.reader->MayContain("row", "a"));
-  EXPECT_FALSE(file.reader->MayContainFamilyDelete("row"));
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  EXPECT_FALSE(file->MayContain("row"));
+  EXPECT_FALSE(file->MayContain("row", "a"));
+  EXPECT_FALSE(file->MayContainFamilyDelete("row"));
 }
 
 TEST(HFileReader, AnEmptyMetaIndexIsNoEmptyDataIndex) {
@@ -166,76 +172,47 @@ TEST(HFileReader, AnEmptyMetaIndexIsNoEmptyDataIndex) {
       [](std::vector<LoadedBlock>* blocks) { blocks->erase(blocks->begin()); },
       [](hfile::Trailer* trailer) { trailer->entry_count = 0; });
   const OpenHFile file(bytes);
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->MayContain("row"));
-  EXPECT_FALSE(file.reader->Verify(false).ok());
+  EXPECT_TRUE(file->MayContain("row"));
+  EXPECT_FALSE(file->Verify(false).ok());
 }
 
 TEST(HFileReader, VerifySeesLevelsOfDataIndexThatAreNotThere) {
   for (const uint64_t levels : {0, 2, 3, 5, 33}) {
     const OpenHFile file(EditHFile(
-        WriteHFile({}, {}), [](std::vector<LoadedBlock>*) {},
+        WriteHFile({}, {}), nullptr,
         [&](hfile::Trailer* trailer) { trailer->data_index_levels = levels; }));
-    EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss)
+    EXPECT_EQ(file->Verify(false).code(), absl::StatusCode::kDataLoss)
         << levels;
   }
 }
 
 TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
-  ASSERT_LT(CountMaybe(*OpenHFile(bytes).reader), 3);
-  ExpectNoFilter(WithInfo(bytes,
-                          [](hfile::FileInfo* info) {
-                            (*info)[hfile::kBloomTypeName] = "RIBBON_ROW";
-                          }),
-                 "RIBBON_ROW");
-  ExpectNoFilter(WithInfo(bytes,
-                          [](hfile::FileInfo* info) {
-                            info->erase(hfile::kBloomTypeName);
-                          }),
-                 "no bloom type");
-  ExpectNoFilter(WithInfo(bytes,
-                          [](hfile::FileInfo* info) {
-                            (*info)[hfile::kBloomTypeName] =
-                                "ROWPREFIX_FIXED_LENGTH";
-                          }),
-                 "without its length");
-  ExpectNoFilter(WithInfo(bytes,
-                          [](hfile::FileInfo* info) {
-                            (*info)[hfile::kBloomTypeName] = "ROWCOL";
-                          }),
-                 "comparator");
+  ASSERT_LT(CountMaybe(*OpenHFile(bytes)), 3);
+  const auto with_type = [&](const char* type) {
+    return WithInfo(bytes, hfile::kBloomTypeName, type);
+  };
+  ExpectNoFilter(with_type("RIBBON_ROW"), "RIBBON_ROW");
+  ExpectNoFilter(with_type("ROWPREFIX_FIXED_LENGTH"), "without its length");
+  ExpectNoFilter(with_type("ROWCOL"), "comparator");
+  ExpectNoFilter(WithInfo(bytes, hfile::kBloomTypeName, {}), "no bloom type");
+  ExpectNoFilter(WithMeta(bytes, [](auto* payload) { (*payload)[3] = 101; }),
+                 "version 101");
+  ExpectNoFilter(WithMeta(bytes, [](auto* payload) { (*payload)[19] = 3; }),
+                 "hash type 3");
+  ExpectNoFilter(WithMeta(bytes, [](auto* payload) { payload->pop_back(); }),
+                 "cut short");
+  const char own[] = "com.example.Own";
   ExpectNoFilter(
-      WithMeta(bytes, [](std::string* payload) { (*payload)[3] = 101; }),
-      "version 101");
-  ExpectNoFilter(
-      WithMeta(bytes, [](std::string* payload) { (*payload)[19] = 3; }),
-      "hash type 3");
-  ExpectNoFilter(
-      WithMeta(bytes, [](std::string* payload) { payload->pop_back(); }),
-      "cut short");
-  ExpectNoFilter(WithMeta(bytes,
-                          [](std::string* payload) {
-                            auto meta =
-                                *hfile::ParseBloomMeta(*payload, 1 << 30);
-                            meta.comparator = "com.example.Own";
-                            *payload = hfile::SerializeBloomMeta(meta);
-                          }),
-                 "com.example.Own");
-  ExpectNoFilter(WithMeta(bytes,
-                          [](std::string* payload) {
-                            auto meta =
-                                *hfile::ParseBloomMeta(*payload, 1 << 30);
-                            meta.chunks[1].first_key = "a";
-                            *payload = hfile::SerializeBloomMeta(meta);
-                          }),
+      WithParsedMeta(bytes, [&](auto* meta) { meta->comparator = own; }), own);
+  ExpectNoFilter(WithParsedMeta(bytes,
+                                [](hfile::BloomMeta* meta) {
+                                  meta->chunks[1].first_key = "a";
+                                }),
                  "does not follow");
-  const auto nothing = [](std::vector<LoadedBlock>*) {};
-  ExpectNoFilter(EditHFile(bytes, nothing,
-                           [](hfile::Trailer* trailer) {
-                             trailer->comparator = "com.example.Own";
-                           }),
-                 "com.example.Own");
+  ExpectNoFilter(EditHFile(bytes, nullptr,
+                           [&](auto* trailer) { trailer->comparator = own; }),
+                 own);
   ExpectNoFilter(EditHFile(bytes,
                            [](std::vector<LoadedBlock>* blocks) {
                              blocks->erase(blocks->begin() + 3);
@@ -250,10 +227,9 @@ TEST(HFileReader, AFilterWithoutHashesIsMaybe) {
                                   payload->replace(12, 4, 4, '\0');
                                   payload->replace(28, 8, 8, '\0');
                                 }));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->general_filter().is_usable);
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
-  EXPECT_EQ(CountMaybe(*file.reader), static_cast<int>(std::size(kAbsent)));
+  EXPECT_TRUE(file->general_filter().is_usable);
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  EXPECT_EQ(CountMaybe(*file), kAbsentCount);
 }
 
 TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {
@@ -264,23 +240,20 @@ TEST(HFileReader, SaysWhereTheBytesAreThatAreNoFilter) {
   const auto expect = [&](const std::string& edited, const char* magic,
                           absl::StatusCode code) {
     const OpenHFile file(edited);
-    const HFileBloomInfo& info = file.reader->general_filter();
+    const HFileBloomInfo& info = file->general_filter();
     EXPECT_EQ(info.error.code(), code);
     EXPECT_THAT(std::string(info.error.message()),
                 HasSubstr(offset(edited, magic)));
     EXPECT_EQ(info.reason.find("file: "), std::string::npos) << info.reason;
-    EXPECT_EQ(file.reader->Explain("row00", std::nullopt).status, info.error);
-    EXPECT_EQ(file.reader->Verify(false), info.error);
+    EXPECT_EQ(file->Explain("row00", std::nullopt).status, info.error);
+    EXPECT_EQ(file->Verify(false), info.error);
   };
   expect(WithMeta(bytes, [](std::string* payload) { (*payload)[19] = 9; }),
          "BLMFMET2", absl::StatusCode::kUnimplemented);
   expect(WithMeta(bytes, [](std::string* payload) { (*payload)[36] = 1; }),
          "BLMFMET2", absl::StatusCode::kDataLoss);
-  expect(WithInfo(bytes,
-                  [](hfile::FileInfo* info) {
-                    (*info)[hfile::kBloomTypeName] = "RIB";
-                  }),
-         "FILEINF2", absl::StatusCode::kUnimplemented);
+  expect(WithInfo(bytes, hfile::kBloomTypeName, "RIB"), "FILEINF2",
+         absl::StatusCode::kUnimplemented);
   std::string damaged = bytes;
   damaged[damaged.rfind("BLMFMET2") + 40] ^= 1;
   expect(damaged, "BLMFMET2", absl::StatusCode::kDataLoss);
@@ -293,17 +266,16 @@ TEST(HFileReader, AFilterBehindDamageIsNotSaidToBeMissing) {
     // The damaged size is that of the last block, which another might follow.
     bytes[bytes.rfind(has_deletes ? "DFBLMET2" : "BLMFMET2") + 8] ^= 0x40;
     const OpenHFile file(bytes);
-    ASSERT_TRUE(file.status.ok()) << file.status;
-    const HFileBloomInfo& info = file.reader->delete_family_filter();
+    const HFileBloomInfo& info = file->delete_family_filter();
     EXPECT_EQ(info.error.code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(info.reason, "what is loaded at open cannot be read to its end");
-    EXPECT_EQ(file.reader->general_filter().is_usable, has_deletes);
+    EXPECT_EQ(file->general_filter().is_usable, has_deletes);
     if (!has_deletes) {
-      EXPECT_EQ(file.reader->general_filter().reason, info.reason);
+      EXPECT_EQ(file->general_filter().reason, info.reason);
     }
-    EXPECT_TRUE(file.reader->MayContainFamilyDelete("row01"));
-    EXPECT_EQ(file.reader->ExplainFamilyDelete("row01").status, info.error);
-    EXPECT_TRUE(OptionsOf(*file.reader).delete_family_filter);
+    EXPECT_TRUE(file->MayContainFamilyDelete("row01"));
+    EXPECT_EQ(file->ExplainFamilyDelete("row01").status, info.error);
+    EXPECT_TRUE(OptionsOf(*file).delete_family_filter);
   }
 }
 
@@ -314,10 +286,8 @@ TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
         blocks->insert(blocks->begin() + 3, {"NEWBLOCK", "something"});
       });
   const OpenHFile file(bytes);
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->general_filter().is_usable);
-  EXPECT_EQ(file.reader->Verify(false).code(),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(file->general_filter().is_usable);
+  EXPECT_EQ(file->Verify(false).code(), absl::StatusCode::kUnimplemented);
 }
 
 TEST(HFileReader, ADamagedTypeOfBlockIsNotANewOne) {
@@ -326,34 +296,25 @@ TEST(HFileReader, ADamagedTypeOfBlockIsNotANewOne) {
     std::string damaged = bytes;
     damaged[damaged.rfind(magic) + 3] ^= 1;
     const OpenHFile file(damaged);
-    ASSERT_TRUE(file.status.ok()) << file.status;
-    EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss)
-        << magic;
+    EXPECT_EQ(file->Verify(false).code(), absl::StatusCode::kDataLoss) << magic;
   }
 }
 
 TEST(HFileReader, ALastKeyThatIsNoneCostsOnlyItsCheck) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRowCol));
   for (const std::string& without :
-       {WithInfo(bytes,
-                 [](hfile::FileInfo* info) {
-                   info->erase(hfile::kLastBloomKeyName);
-                 }),
-        WithInfo(bytes, [](hfile::FileInfo* info) {
-          (*info)[hfile::kLastBloomKeyName] = "no key";
-        })}) {
+       {WithInfo(bytes, hfile::kLastBloomKeyName, {}),
+        WithInfo(bytes, hfile::kLastBloomKeyName, "no key")}) {
     const OpenHFile file(without);
-    ASSERT_TRUE(file.status.ok()) << file.status;
-    EXPECT_TRUE(file.reader->general_filter().is_usable);
-    EXPECT_TRUE(file.reader->MayContain("row04", "a"));
-    EXPECT_LT(CountMaybe(*file.reader), 3);
+    EXPECT_TRUE(file->general_filter().is_usable);
+    EXPECT_TRUE(file->MayContain("row04", "a"));
+    EXPECT_LT(CountMaybe(*file), 3);
     // HBase does not open such a file.
-    const OpenHFile without_totals(EditHFile(
-        without, [](std::vector<LoadedBlock>*) {},
-        [](hfile::Trailer* trailer) {
+    const OpenHFile without_totals(
+        EditHFile(without, nullptr, [](hfile::Trailer* trailer) {
           trailer->total_uncompressed_bytes = 0;
         }));
-    const absl::Status status = without_totals.reader->Verify(false);
+    const absl::Status status = without_totals->Verify(false);
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
     EXPECT_THAT(std::string(status.message()), HasSubstr("no last key"));
   }
@@ -363,10 +324,9 @@ TEST(HFileReader, BytesPerChecksumAreASignedInteger) {
   HFileWriterOptions options = ManyChunks(BloomType::kRow);
   options.checksum = HFileChecksum::kNull;
   std::string bytes = SmallHFile(options);
-  ASSERT_EQ(OpenHFile(bytes).reader->Verify(true), absl::OkStatus());
+  ASSERT_EQ(OpenHFile(bytes)->Verify(true), absl::OkStatus());
   bytes[25] ^= '\x80';  // The first block's bytes per checksum.
-  EXPECT_EQ(OpenHFile(bytes).reader->Verify(true).code(),
-            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(OpenHFile(bytes)->Verify(true).code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileReader, AnEncryptedFileIsOpenedWithoutAFilter) {
@@ -381,9 +341,9 @@ TEST(HFileReader, AnEncryptedFileIsOpenedWithoutAFilter) {
   bytes[trailer + 9 + size + 2] = 'k';
   ExpectNoFilter(bytes, "encrypted");
   const OpenHFile file(bytes);
-  EXPECT_TRUE(file.reader->properties().is_encrypted);
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
-  const auto cells = file.reader->NewCellReader();
+  EXPECT_TRUE(file->properties().is_encrypted);
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  const auto cells = file->NewCellReader();
   HFileCell cell;
   EXPECT_FALSE(cells->Next(&cell));
   EXPECT_EQ(cells->status().code(), absl::StatusCode::kUnimplemented);
@@ -431,8 +391,7 @@ TEST(HFileReader, ReadersOfOneIdShareChunksAndThoseOfAnotherFileDoNot) {
   EXPECT_EQ(source.read_count(), 5);
   const OpenHFile third(other, options);
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(third.reader->MayContain("row" + std::string(i < 5, '0') +
-                                         std::to_string(2 * i)));
+    EXPECT_TRUE(third->MayContain(testing::SmallRow(i)));
   }
 }
 
@@ -440,15 +399,15 @@ TEST(HFileReader, GivenIdsAreBelow2To63) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   HFileReaderOptions options;
   options.file_id = (uint64_t{1} << 63) - 1;
-  EXPECT_EQ(OpenHFile(bytes, options).status, absl::OkStatus());
+  EXPECT_EQ(OpenHFile(bytes, options).reader.status(), absl::OkStatus());
   ++options.file_id;
-  const absl::Status status = OpenHFile(bytes, options).status;
+  const absl::Status status = OpenHFile(bytes, options).reader.status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(std::string(status.message()),
             "file_id 9223372036854775808 is not below 2^63");
 }
 
-TEST(HFileReader, BrokenReadsAnswerMaybeAndAreTriedAgain) {
+TEST(HFileReader, BrokenReadsAreTriedAgainAndDamagedChunksAreNot) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   const auto memory = NewMemorySource(bytes);
   testing::FaultySource source(memory.get());
@@ -458,27 +417,19 @@ TEST(HFileReader, BrokenReadsAnswerMaybeAndAreTriedAgain) {
   const auto reader = HFileReader::Open(&source, options);
   ASSERT_TRUE(reader.ok());
   source.FailAllReads();
-  EXPECT_EQ(CountMaybe(**reader), static_cast<int>(std::size(kAbsent)));
-  EXPECT_EQ(stats.Snapshot()[FilterCounter::kLoadErrors], std::size(kAbsent));
+  EXPECT_EQ(CountMaybe(**reader), kAbsentCount);
+  EXPECT_EQ(stats.Snapshot()[FilterCounter::kLoadErrors], kAbsentCount);
   source.Heal();
   EXPECT_LT(CountMaybe(**reader), 3);
-}
 
-TEST(HFileReader, DamagedChunksAnswerMaybeForGood) {
-  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
-  const auto memory = NewMemorySource(bytes);
-  testing::FaultySource source(memory.get());
-  FilterStats stats;
-  HFileReaderOptions options;
-  options.stats = &stats;
-  const auto reader = HFileReader::Open(&source, options);
-  ASSERT_TRUE(reader.ok());
-  for (const HFileBloomChunkInfo& chunk : (*reader)->general_filter().chunks) {
+  const auto other = HFileReader::Open(&source, options);
+  ASSERT_TRUE(other.ok());
+  for (const HFileBloomChunkInfo& chunk : (*other)->general_filter().chunks) {
     source.FlipBit(chunk.offset + 33, 3);
   }
-  EXPECT_EQ(CountMaybe(**reader), static_cast<int>(std::size(kAbsent)));
+  EXPECT_EQ(CountMaybe(**other), kAbsentCount);
   source.Heal();
-  EXPECT_EQ(CountMaybe(**reader), static_cast<int>(std::size(kAbsent)));
+  EXPECT_EQ(CountMaybe(**other), kAbsentCount);
 }
 
 TEST(HFileReaderThreads, AgreeWhileTheCacheIsTooSmall) {
@@ -487,15 +438,11 @@ TEST(HFileReaderThreads, AgreeWhileTheCacheIsTooSmall) {
   HFileReaderOptions options;
   options.cache = cache.get();
   const OpenHFile file(bytes, options);
-  ASSERT_TRUE(file.status.ok());
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&file, t] {
       for (int i = 0; i < 2000; ++i) {
-        const int row = (i * 7 + t) % 400;
-        const std::string digits = std::to_string(2 * row);
-        EXPECT_TRUE(file.reader->MayContain(
-            "row" + std::string(digits.size() < 2, '0') + digits));
+        EXPECT_TRUE(file->MayContain(testing::SmallRow((i * 7 + t) % 400)));
       }
     });
   }
@@ -507,19 +454,18 @@ TEST(HFileReader, MetaTablesAreOrderedByTheirOwnComparator) {
   HFileWriterOptions options = ManyChunks(BloomType::kRow);
   options.is_meta_table = true;
   std::vector<std::string> rows;
-  for (int i = 100; i < 140; ++i)
-    rows.push_back("t," + std::to_string(i) + ",1");
-  for (int i = 100; i < 140; ++i) {
-    rows.push_back("t!x," + std::to_string(i) + ",1");
+  for (const std::string table : {"t", "t!x"}) {
+    for (int i = 100; i < 140; ++i) {
+      rows.push_back(table + "," + std::to_string(i) + ",1");
+    }
   }
   std::vector<HFileCell> cells;
   for (const std::string& row : rows) cells.push_back(Put(row, "q"));
   const OpenHFile file(WriteHFile(options, cells));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_GT(file.reader->general_filter().chunks.size(), 2);
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  EXPECT_GT(file->general_filter().chunks.size(), 2);
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
   for (const std::string& row : rows) {
-    EXPECT_TRUE(file.reader->MayContain(row)) << row;
+    EXPECT_TRUE(file->MayContain(row)) << row;
   }
 }
 
@@ -527,19 +473,18 @@ TEST(HFileReader, SaysWhyMetaBlocksCannotBeTold) {
   HFileWriterOptions options;
   options.meta_blocks["name"] = "meta";
   const std::string bytes = SmallHFile(options);
-  EXPECT_EQ(OpenHFile(bytes).reader->properties().meta_blocks_error,
-            absl::OkStatus());
-  const OpenHFile file(EditHFile(
-      bytes, [](std::vector<LoadedBlock>*) {},
-      [](hfile::Trailer* trailer) { trailer->meta_index_count = 0; }));
-  EXPECT_TRUE(file.reader->properties().meta_blocks.empty());
-  EXPECT_EQ(file.reader->properties().meta_blocks_error.code(),
+  EXPECT_EQ(OpenHFile(bytes)->properties().meta_blocks_error, absl::OkStatus());
+  const OpenHFile file(EditHFile(bytes, nullptr, [](hfile::Trailer* trailer) {
+    trailer->meta_index_count = 0;
+  }));
+  EXPECT_TRUE(file->properties().meta_blocks.empty());
+  EXPECT_EQ(file->properties().meta_blocks_error.code(),
             absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileReader, NamesTheMetaBlockThatIsNotThere) {
   const OpenHFile file(SmallHFile({}));
-  EXPECT_EQ(file.reader->ReadMetaBlock("bloomFilter").status().code(),
+  EXPECT_EQ(file->ReadMetaBlock("bloomFilter").status().code(),
             absl::StatusCode::kNotFound);
 }
 
@@ -548,23 +493,26 @@ TEST(HFileReader, TellsAFilterOfHudisFromOneOfHBase) {
   options.bloom_type = BloomType::kNone;
   options.meta_blocks["bloomFilter"] = "Hudi's own";
   const OpenHFile file(SmallHFile(options));
-  EXPECT_EQ(file.reader->general_filter().reason,
+  EXPECT_EQ(file->general_filter().reason,
             "no HBase filter; a filter of Hudi's is in the meta block "
             "bloomFilter");
-  EXPECT_TRUE(file.reader->MayContain("any"));
+  EXPECT_TRUE(file->MayContain("any"));
 }
 
 TEST(HFileReader, RefusesWhatIsNoHFile) {
-  EXPECT_EQ(OpenHFile("").status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(OpenHFile(std::string(5000, 'x')).status.code(),
+  EXPECT_EQ(OpenHFile("").reader.status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(OpenHFile(std::string(5000, 'x')).reader.status().code(),
             absl::StatusCode::kInvalidArgument);
   std::string newer = SmallHFile({});
   newer[newer.size() - 4] = 4;  // 3.4
-  EXPECT_EQ(OpenHFile(newer).status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(OpenHFile(newer).reader.status().code(),
+            absl::StatusCode::kUnimplemented);
   std::string oldest(60, '\0');
   oldest.replace(0, 8, "TRABLK\"$");
   oldest.back() = 1;
-  EXPECT_EQ(OpenHFile(oldest).status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(OpenHFile(oldest).reader.status().code(),
+            absl::StatusCode::kUnimplemented);
 }
 
 TEST(ClassifyHFileRead, EachTypeServesItsReads) {

@@ -20,6 +20,17 @@ using testing::OpenHFile;
 using testing::Put;
 using testing::SmallHFile;
 
+// Adds the cells to a new file and returns the first error.
+absl::Status AddAll(const HFileWriterOptions& options,
+                    const std::vector<HFileCell>& cells) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  const auto writer = HFileWriter::Make(options, sink.get());
+  absl::Status status = writer.status();
+  for (const HFileCell& cell : cells) status.Update((*writer)->Add(cell));
+  return status;
+}
+
 TEST(HFileWriter, ProfilesNameComparatorsAsHBaseDoes) {
   struct Case {
     HFileProfile profile;
@@ -39,11 +50,10 @@ TEST(HFileWriter, ProfilesNameComparatorsAsHBaseDoes) {
     options.profile = c.profile;
     options.bloom_type = c.type;
     const OpenHFile file(SmallHFile(options));
-    ASSERT_TRUE(file.status.ok()) << file.status;
-    EXPECT_EQ(file.reader->general_filter().comparator, c.comparator);
-    EXPECT_EQ(file.reader->properties().comparator,
+    EXPECT_EQ(file->general_filter().comparator, c.comparator);
+    EXPECT_EQ(file->properties().comparator,
               "org.apache.hadoop.hbase.KeyValue$KVComparator");
-    EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+    EXPECT_EQ(file->Verify(true), absl::OkStatus());
   }
 }
 
@@ -69,11 +79,7 @@ TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
   of_no_type.type = 77;
   for (const HFileCell& cell :
        {Put("", "q"), Put(too_long, "q"), before_time, of_no_type}) {
-    std::string bytes;
-    const auto sink = NewStringSink(&bytes);
-    auto writer = HFileWriter::Make({}, sink.get());
-    EXPECT_EQ((*writer)->Add(Put("a", "q")), absl::OkStatus());
-    const absl::Status status = (*writer)->Add(cell);
+    const absl::Status status = AddAll({}, {Put("a", "q"), cell});
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr("cell 1"));
   }
@@ -86,28 +92,19 @@ TEST(HFileWriter, WritesTheLongestTagsThatHBaseHas) {
   HFileCell cell = Put("r", "q");
   cell.tags = std::string_view(tags).substr(1);
   const OpenHFile file(testing::WriteHFile(options, {cell}));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
-  const auto cells = file.reader->NewCellReader();
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  const auto cells = file->NewCellReader();
   HFileCell read;
   ASSERT_TRUE(cells->Next(&read)) << cells->status();
   EXPECT_EQ(read.tags, cell.tags);
   cell.tags = tags;
-  std::string bytes;
-  const auto sink = NewStringSink(&bytes);
-  EXPECT_EQ((*HFileWriter::Make(options, sink.get()))->Add(cell).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(AddAll(options, {cell}).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
   const auto add_all = [](const HFileWriterOptions& options,
                           const std::vector<HFileCell>& cells) {
-    std::string bytes;
-    const auto sink = NewStringSink(&bytes);
-    auto writer = HFileWriter::Make(options, sink.get());
-    absl::Status status;
-    for (const HFileCell& cell : cells) status.Update((*writer)->Add(cell));
-    return status.code();
+    return AddAll(options, cells).code();
   };
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   HFileWriterOptions columns;
@@ -130,36 +127,30 @@ TEST(HFileWriter, RefusesFilterKeysOutOfOrder) {
 }
 
 TEST(HFileWriter, RefusesOptionsThatCannotBe) {
-  std::string bytes;
-  const auto sink = NewStringSink(&bytes);
-  const auto code = [&](auto set) {
+  const auto refuses = [&](auto set, absl::StatusCode code =
+                                         absl::StatusCode::kInvalidArgument) {
     HFileWriterOptions options;
     set(&options);
-    return HFileWriter::Make(options, sink.get()).status().code();
+    return AddAll(options, {}).code() == code;
   };
-  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_EQ(code([](auto* o) { o->error_rate = 0; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->error_rate = 1; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->chunk_size_bytes = 0; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->max_fold = -1; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 32; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bytes_per_checksum = 1U << 31; }), kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->block_size_bytes = 0; }), kInvalid);
-  EXPECT_EQ(
-      code([](auto* o) { o->bloom_type = BloomType::kRowPrefixFixedLength; }),
-      kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bloom_type = static_cast<BloomType>(0); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->bloom_type = static_cast<BloomType>(9); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->hash = static_cast<HFileHash>(7); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->checksum = static_cast<HFileChecksum>(9); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->profile = static_cast<HFileProfile>(2); }),
-            kInvalid);
-  EXPECT_EQ(code([](auto* o) { o->compression = HFileCompression::kLzo; }),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(refuses([](auto* o) { o->error_rate = 0; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->error_rate = 1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->chunk_size_bytes = 0; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->max_fold = -1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->bytes_per_checksum = 32; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->bytes_per_checksum = 1U << 31; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->block_size_bytes = 0; }));
+  for (const auto type : {static_cast<BloomType>(0), static_cast<BloomType>(9),
+                          BloomType::kRowPrefixFixedLength}) {
+    EXPECT_TRUE(refuses([&](auto* o) { o->bloom_type = type; }));
+  }
+  EXPECT_TRUE(refuses([](auto* o) { o->hash = static_cast<HFileHash>(7); }));
+  EXPECT_TRUE(
+      refuses([](auto* o) { o->checksum = static_cast<HFileChecksum>(9); }));
+  EXPECT_TRUE(
+      refuses([](auto* o) { o->profile = static_cast<HFileProfile>(2); }));
+  EXPECT_TRUE(refuses([](auto* o) { o->compression = HFileCompression::kLzo; },
+                      absl::StatusCode::kUnimplemented));
 }
 
 TEST(HFileWriter, PassesOnWhatTheSinkSays) {
@@ -181,7 +172,7 @@ TEST(HFileWriter, KeepsFileInfoButWhatItSaysItself) {
   options.file_info["BLOOM_FILTER_TYPE"] = "ROWCOL";
   options.file_info["BLOOM_FILTER_PARAM"] = "1234";
   const OpenHFile file(SmallHFile(options));
-  const auto& info = file.reader->properties().file_info;
+  const auto& info = file->properties().file_info;
   EXPECT_EQ(info.at("MAX_SEQ_ID_KEY"), "12345678");
   EXPECT_EQ(info.at("BLOOM_FILTER_TYPE"), "ROW");
   EXPECT_EQ(info.count("BLOOM_FILTER_PARAM"), 0);
@@ -195,11 +186,11 @@ TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
     options.meta_blocks["second"] = std::string(1000, 'x');
     options.meta_blocks["first"] = "";
     const OpenHFile file(SmallHFile(options));
-    EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
-    EXPECT_EQ(file.reader->properties().meta_blocks,
+    EXPECT_EQ(file->Verify(true), absl::OkStatus());
+    EXPECT_EQ(file->properties().meta_blocks,
               (std::vector<std::string>{"first", "second"}));
     for (const auto& [name, payload] : options.meta_blocks) {
-      const auto read = file.reader->ReadMetaBlock(name);
+      const auto read = file->ReadMetaBlock(name);
       ASSERT_TRUE(read.ok()) << read.status();
       EXPECT_EQ(*read, payload);
     }
@@ -229,13 +220,12 @@ std::string HFile20() {
 
 TEST(OptionsOf, GiveChecksumsToAFileThatHasNone) {
   const OpenHFile file(HFile20());
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_EQ(file.reader->properties().checksum, HFileChecksum::kNull);
-  EXPECT_EQ(OptionsOf(*file.reader).checksum, HFileChecksum::kCrc32c);
+  EXPECT_EQ(file->properties().checksum, HFileChecksum::kNull);
+  EXPECT_EQ(OptionsOf(*file).checksum, HFileChecksum::kCrc32c);
   HFileWriterOptions options;
   options.checksum = HFileChecksum::kNull;
   const OpenHFile null(SmallHFile(options));
-  EXPECT_EQ(OptionsOf(*null.reader).checksum, HFileChecksum::kNull);
+  EXPECT_EQ(OptionsOf(*null).checksum, HFileChecksum::kNull);
 }
 
 TEST(OptionsOf, HaveTheHashOfAFilterThatIsRefused) {
@@ -243,10 +233,10 @@ TEST(OptionsOf, HaveTheHashOfAFilterThatIsRefused) {
   options.hash = HFileHash::kMurmur3;
   options.delete_family_filter = false;
   const OpenHFile file(testing::EditHFile(
-      SmallHFile(options), [](auto*) {},
+      SmallHFile(options), nullptr,
       [](hfile::Trailer* trailer) { trailer->comparator = "own"; }));
-  ASSERT_FALSE(file.reader->general_filter().is_usable);
-  EXPECT_EQ(OptionsOf(*file.reader).hash, HFileHash::kMurmur3);
+  ASSERT_FALSE(file->general_filter().is_usable);
+  EXPECT_EQ(OptionsOf(*file).hash, HFileHash::kMurmur3);
 }
 
 TEST(PlanHFileFilter, HasAChunkForEachKeyWhereNoneHasRoom) {
@@ -255,9 +245,9 @@ TEST(PlanHFileFilter, HasAChunkForEachKeyWhereNoneHasRoom) {
   options.max_fold = 0;
   options.error_rate = 4.62e-4F;
   const OpenHFile file(SmallHFile(options, 3));
-  const HFileBloomInfo& written = file.reader->general_filter();
+  const HFileBloomInfo& written = file->general_filter();
   EXPECT_EQ(written.max_keys, 0);
-  EXPECT_EQ(file.reader->Verify(true), absl::OkStatus());
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
   const auto plan = PlanHFileFilter(options, 3);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->chunk_count, 3);
@@ -273,7 +263,7 @@ TEST(PlanHFileFilter, IsWhatIsWritten) {
       options.chunk_size_bytes = 256;
       options.max_fold = 3;
       const OpenHFile file(SmallHFile(options, rows));
-      const HFileBloomInfo& written = file.reader->general_filter();
+      const HFileBloomInfo& written = file->general_filter();
       const auto plan = PlanHFileFilter(options, written.key_count);
       ASSERT_TRUE(plan.ok()) << plan.status();
       EXPECT_EQ(plan->chunk_count, written.chunks.size());

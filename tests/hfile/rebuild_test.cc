@@ -4,16 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <regex>
 #include <string>
 
 #include "hfile/test_data.h"
+#include "hfile/test_hfile.h"
 #include "rowbloom/hfile.h"
 #include "rowbloom/hfile_writer.h"
 
 namespace rowbloom {
 namespace {
+
+using testing::OpenHFile;
 
 std::string DescribedValue(const std::string& description, const char* name) {
   std::smatch match;
@@ -55,8 +57,9 @@ HFileWriterOptions OptionsFor(const std::filesystem::path& path,
   return options;
 }
 
-std::string WriteAgain(const HFileReader& reader,
-                       const HFileWriterOptions& options) {
+// Writes all cells of the file again.
+OpenHFile Rebuild(const HFileReader& reader,
+                  const HFileWriterOptions& options) {
   std::string bytes;
   const auto sink = NewStringSink(&bytes);
   auto writer = HFileWriter::Make(options, sink.get());
@@ -68,7 +71,7 @@ std::string WriteAgain(const HFileReader& reader,
   }
   EXPECT_EQ(cells->status(), absl::OkStatus());
   EXPECT_EQ((*writer)->Finish(), absl::OkStatus());
-  return bytes;
+  return OpenHFile(bytes);
 }
 
 void ExpectSameFilter(const HFileReader& expected,
@@ -103,30 +106,28 @@ std::string BlocksFrom(const std::string& file, const std::string& magic,
   return file.substr(at, file.size() - trailer_size - at);
 }
 
-class RebuildTest : public ::testing::TestWithParam<testing::HFileSample> {};
+class RebuildTest : public ::testing::TestWithParam<testing::HFileSample> {
+ protected:
+  const OpenHFile original_{testing::ReadFile(GetParam().path)};
+};
 
 INSTANTIATE_TEST_SUITE_P(All, RebuildTest,
                          ::testing::ValuesIn(testing::HFileSamples()),
                          testing::SampleName);
 
 TEST_P(RebuildTest, HasTheSameFilters) {
-  const std::string original = testing::ReadFile(GetParam().path);
-  const auto source = NewMemorySource(original, "original");
-  const auto reader = HFileReader::Open(source.get());
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  const HFileProperties& properties = (*reader)->properties();
-  const HFileWriterOptions options = OptionsFor(GetParam().path, **reader);
-  const std::string rebuilt = WriteAgain(**reader, options);
-  const auto rebuilt_source = NewMemorySource(rebuilt, "rebuilt");
-  const auto rebuilt_reader = HFileReader::Open(rebuilt_source.get());
-  ASSERT_TRUE(rebuilt_reader.ok()) << rebuilt_reader.status();
-  EXPECT_EQ((*rebuilt_reader)->Verify(true), absl::OkStatus());
-  EXPECT_EQ((*rebuilt_reader)->properties().delete_family_count,
+  const std::string& original = original_.bytes;
+  const HFileProperties& properties = original_->properties();
+  const OpenHFile file =
+      Rebuild(*original_, OptionsFor(GetParam().path, *original_));
+  const std::string& rebuilt = file.bytes;
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  EXPECT_EQ(file->properties().delete_family_count,
             std::max<int64_t>(0, properties.delete_family_count));
-  ExpectSameFilter(**reader, (*reader)->general_filter(), **rebuilt_reader,
-                   (*rebuilt_reader)->general_filter());
-  ExpectSameFilter(**reader, (*reader)->delete_family_filter(),
-                   **rebuilt_reader, (*rebuilt_reader)->delete_family_filter());
+  ExpectSameFilter(*original_, original_->general_filter(), *file,
+                   file->general_filter());
+  ExpectSameFilter(*original_, original_->delete_family_filter(), *file,
+                   file->delete_family_filter());
 
   const bool has_described_layout =
       std::filesystem::exists(std::filesystem::path(GetParam().path)
@@ -151,22 +152,15 @@ TEST_P(RebuildTest, HasTheSameFilters) {
 }
 
 TEST_P(RebuildTest, HasTheSameCells) {
-  const std::string original = testing::ReadFile(GetParam().path);
-  const auto source = NewMemorySource(original, "original");
-  const auto reader = HFileReader::Open(source.get());
-  ASSERT_TRUE(reader.ok()) << reader.status();
   for (const auto compression :
        {HFileCompression::kNone, HFileCompression::kGz,
         HFileCompression::kSnappy, HFileCompression::kLz4,
         HFileCompression::kZstd}) {
-    HFileWriterOptions options = OptionsFor(GetParam().path, **reader);
+    HFileWriterOptions options = OptionsFor(GetParam().path, *original_);
     options.compression = compression;
-    const std::string rebuilt = WriteAgain(**reader, options);
-    const auto rebuilt_source = NewMemorySource(rebuilt, "rebuilt");
-    const auto rebuilt_reader = HFileReader::Open(rebuilt_source.get());
-    ASSERT_TRUE(rebuilt_reader.ok()) << rebuilt_reader.status();
-    const auto expected = (*reader)->NewCellReader();
-    const auto actual = (*rebuilt_reader)->NewCellReader();
+    const OpenHFile rebuilt = Rebuild(*original_, options);
+    const auto expected = original_->NewCellReader();
+    const auto actual = rebuilt->NewCellReader();
     HFileCell a;
     HFileCell b;
     while (expected->Next(&a)) {

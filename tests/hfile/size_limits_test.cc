@@ -78,8 +78,9 @@ TEST(HFileSizeLimits, WhatIsLoadedAtOpenCountsAsItIsDecompressed) {
   file.StateUncompressedSize(file.Add(hfile::kRootIndexMagic, "meta"),
                              100 << 20);
   const OpenHFile open(file.Finish());
-  EXPECT_EQ(open.status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(open.status.message()), HasSubstr("decompressed"));
+  EXPECT_EQ(open.reader.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(open.reader.status().message()),
+              HasSubstr("decompressed"));
 }
 
 TEST(HFileSizeLimits, NoMoreMetaBlocksAreNamedThanThereIsRoomFor) {
@@ -89,11 +90,10 @@ TEST(HFileSizeLimits, NoMoreMetaBlocksAreNamedThanThereIsRoomFor) {
         hfile::AppendRootIndexEntry({0, 33, "name"}, &blocks->at(1).payload);
       },
       [](hfile::Trailer* trailer) { trailer->meta_index_count = 1; }));
-  ASSERT_TRUE(file.status.ok()) << file.status;
-  EXPECT_TRUE(file.reader->properties().meta_blocks.empty());
-  EXPECT_EQ(file.reader->properties().meta_blocks_error.code(),
+  EXPECT_TRUE(file->properties().meta_blocks.empty());
+  EXPECT_EQ(file->properties().meta_blocks_error.code(),
             absl::StatusCode::kDataLoss);
-  EXPECT_EQ(file.reader->Verify(false).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(file->Verify(false).code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(HFileSizeLimits, FileInfoHasNoMillionsOfEntries) {
@@ -131,8 +131,7 @@ TEST(HFileSizeLimits, LevelsOfTheIndexCountTogether) {
   file.trailer()->data_index_count = 1;
   file.trailer()->data_index_levels = 4;
   const OpenHFile open(file.Finish());
-  ASSERT_TRUE(open.status.ok()) << open.status;
-  const absl::Status status = open.reader->Verify(false);
+  const absl::Status status = open->Verify(false);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("together"));
 }
@@ -144,7 +143,7 @@ TEST(HFileSizeLimits, KeysThatVerifyKeepsCountTogether) {
   const auto verify = [&](const std::vector<HFileCell>& cells) {
     const OpenHFile file(WriteHFile(options, cells));
     EXPECT_LT(file.bytes.size(), 50000);
-    return file.reader->Verify(false).code();
+    return file->Verify(false).code();
   };
   const HFileCell a = Put("a", qualifier);
   const HFileCell b = Put("b", qualifier);

@@ -46,6 +46,11 @@ inline std::vector<std::vector<std::string>> ParseTsv(const std::string& text) {
   return rows;
 }
 
+inline std::vector<std::vector<std::string>> VectorsOf(
+    const std::string& name) {
+  return ParseTsv(ReadFile(HFileData(name)));
+}
+
 // Reads a file that gzip may have compressed.
 inline std::string ReadGzFile(const std::filesystem::path& path) {
   std::string text;

@@ -53,16 +53,18 @@ inline std::string WriteHFile(const HFileWriterOptions& options,
   return bytes;
 }
 
+inline std::string SmallRow(int number) {
+  const std::string digits = std::to_string(2 * number);
+  return "row" + std::string(digits.size() < 2, '0') + digits;
+}
+
 // Writes rows row00, row02, ... with columns "a" and "b"; every fifth is
 // deleted. The file has several data blocks, and several chunks if `options`
 // make them small.
 inline std::string SmallHFile(HFileWriterOptions options, int rows = 20) {
   options.block_size_bytes = 256;
   std::vector<std::string> names;
-  for (int i = 0; i < rows; ++i) {
-    const std::string digits = std::to_string(2 * i);
-    names.push_back("row" + std::string(digits.size() < 2, '0') + digits);
-  }
+  for (int i = 0; i < rows; ++i) names.push_back(SmallRow(i));
   std::sort(names.begin(), names.end());
   std::vector<HFileCell> cells;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -73,32 +75,33 @@ inline std::string SmallHFile(HFileWriterOptions options, int rows = 20) {
   return WriteHFile(options, cells);
 }
 
-// An open file with the objects that it needs.
+// A file with the objects that it needs. Its operators end the program if the
+// file could not be opened.
 struct OpenHFile {
   explicit OpenHFile(std::string file_bytes,
                      const HFileReaderOptions& options = {})
-      : bytes(std::move(file_bytes)), source(NewMemorySource(bytes, "file")) {
-    auto opened = HFileReader::Open(source.get(), options);
-    status = opened.status();
-    if (opened.ok()) reader = *std::move(opened);
-  }
+      : bytes(std::move(file_bytes)),
+        source(NewMemorySource(bytes, "file")),
+        reader(HFileReader::Open(source.get(), options)) {}
+  const HFileReader& operator*() const { return **reader; }
+  const HFileReader* operator->() const { return reader->get(); }
 
-  std::string bytes;
-  std::unique_ptr<RandomAccessSource> source;
-  std::unique_ptr<HFileReader> reader;
-  absl::Status status;
+  const std::string bytes;
+  const std::unique_ptr<RandomAccessSource> source;
+  const absl::StatusOr<std::unique_ptr<HFileReader>> reader;
 };
 
-// EditHFile() lets `edit` change payload and magic of the blocks that are
-// loaded at open, and then the trailer.
 struct LoadedBlock {
   std::string magic;
   std::string payload;
 };
-inline std::string EditHFile(
-    const std::string& bytes,
-    const std::function<void(std::vector<LoadedBlock>*)>& edit,
-    const std::function<void(hfile::Trailer*)>& edit_trailer = nullptr) {
+using EditBlocks = std::function<void(std::vector<LoadedBlock>*)>;
+using EditTrailer = std::function<void(hfile::Trailer*)>;
+
+// Lets `edit` change payload and magic of the blocks that are loaded at open,
+// and then the trailer. Either may be nullptr.
+inline std::string EditHFile(const std::string& bytes, const EditBlocks& edit,
+                             const EditTrailer& edit_trailer = nullptr) {
   const auto source = NewMemorySource(bytes);
   auto trailer = hfile::ReadTrailer(*source);
   EXPECT_TRUE(trailer.ok()) << trailer.status();
@@ -112,7 +115,7 @@ inline std::string EditHFile(
     at += block->header.size;
     blocks.push_back({block->header.magic, block->payload});
   }
-  edit(&blocks);
+  if (edit != nullptr) edit(&blocks);
   std::string edited =
       bytes.substr(0, static_cast<size_t>(trailer->load_on_open_offset));
   for (const LoadedBlock& block : blocks) {

@@ -42,7 +42,7 @@ class RandomCells {
     RandomWrite write = {Key(), std::nullopt};
     if (Below(4) != 0) {
       write.value = std::to_string(random_()) +
-                    std::string(static_cast<size_t>(Below(60)), 'v');
+                    std::string(static_cast<size_t>(Below(60)), '\0');
     }
     return write;
   }
