@@ -16,14 +16,8 @@ namespace rowbloom {
 
 namespace {
 
-using ROCKSDB_NAMESPACE::EventListener;
-using ROCKSDB_NAMESPACE::ObjectLibrary;
-using ROCKSDB_NAMESPACE::SliceTransform;
-// Not rowbloom::FilterSpec.
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
-
-const RocksDbFilterPolicy* MakeComposedPolicy(
-    const std::string& id, std::unique_ptr<const RocksDbFilterPolicy>* guard,
+const rdb::FilterPolicy* MakeComposedPolicy(
+    const std::string& id, std::unique_ptr<const rdb::FilterPolicy>* guard,
     std::string* error) {
   absl::StatusOr<std::unique_ptr<ComposedPolicy>> policy =
       ComposedPolicy::Parse(id);
@@ -35,8 +29,8 @@ const RocksDbFilterPolicy* MakeComposedPolicy(
   return guard->get();
 }
 
-const SliceTransform* MakeExtractor(
-    const std::string& id, std::unique_ptr<const SliceTransform>* guard,
+const rdb::SliceTransform* MakeExtractor(
+    const std::string& id, std::unique_ptr<const rdb::SliceTransform>* guard,
     std::string* error) {
   absl::StatusOr<std::unique_ptr<const RowPrefixExtractor>> extractor =
       RowPrefixExtractor::Parse(id);
@@ -48,9 +42,9 @@ const SliceTransform* MakeExtractor(
   return guard->get();
 }
 
-EventListener* MakeListener(const std::string&,
-                            std::unique_ptr<EventListener>* guard,
-                            std::string*) {
+rdb::EventListener* MakeListener(const std::string&,
+                                 std::unique_ptr<rdb::EventListener>* guard,
+                                 std::string*) {
   *guard = std::make_unique<BudgetListener>();
   return guard->get();
 }
@@ -70,48 +64,51 @@ auto OfThisRelease(Make make) {
 
 // Matches NAME or NAME:anything; the factory then reports an error behind the
 // colon, instead of RocksDB's "could not load".
-ObjectLibrary::PatternEntry Pattern(const char* name) {
-  return ObjectLibrary::PatternEntry(name).AddSeparator(":",
-                                                        /*at_least_one=*/false);
+rdb::ObjectLibrary::PatternEntry Pattern(const char* name) {
+  return rdb::ObjectLibrary::PatternEntry(name).AddSeparator(
+      ":",
+      /*at_least_one=*/false);
 }
 
 }  // namespace
 
-int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
+int RegisterRocksDb(rdb::ObjectLibrary& library, const std::string&) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
   int added = 0;
-  if (!library.FindFactory<const RocksDbFilterPolicy>(
+  if (!library.FindFactory<const rdb::FilterPolicy>(
           NativePolicy::kClassName())) {
-    library.AddFactory<const RocksDbFilterPolicy>(
+    library.AddFactory<const rdb::FilterPolicy>(
         Pattern(NativePolicy::kClassName()),
-        OfThisRelease<const RocksDbFilterPolicy>(MakeNativePolicy));
+        OfThisRelease<const rdb::FilterPolicy>(MakeNativePolicy));
     ++added;
   }
-  if (!library.FindFactory<const RocksDbFilterPolicy>(
+  if (!library.FindFactory<const rdb::FilterPolicy>(
           ComposedPolicy::kClassName())) {
-    library.AddFactory<const RocksDbFilterPolicy>(
+    library.AddFactory<const rdb::FilterPolicy>(
         Pattern(ComposedPolicy::kClassName()),
-        OfThisRelease<const RocksDbFilterPolicy>(MakeComposedPolicy));
+        OfThisRelease<const rdb::FilterPolicy>(MakeComposedPolicy));
     ++added;
   }
-  if (!library.FindFactory<const SliceTransform>(
+  if (!library.FindFactory<const rdb::SliceTransform>(
           RowPrefixExtractor::kClassName())) {
-    library.AddFactory<const SliceTransform>(
+    library.AddFactory<const rdb::SliceTransform>(
         Pattern(RowPrefixExtractor::kClassName()),
-        OfThisRelease<const SliceTransform>(MakeExtractor));
+        OfThisRelease<const rdb::SliceTransform>(MakeExtractor));
     ++added;
   }
-  if (!library.FindFactory<EventListener>(BudgetListener::kClassName())) {
-    library.AddFactory<EventListener>(
+  if (!library.FindFactory<rdb::EventListener>(BudgetListener::kClassName())) {
+    library.AddFactory<rdb::EventListener>(
         BudgetListener::kClassName(),
-        OfThisRelease<EventListener>(MakeListener));
+        OfThisRelease<rdb::EventListener>(MakeListener));
     ++added;
   }
   return added;
 }
 
-int RegisterRocksDb() { return RegisterRocksDb(*ObjectLibrary::Default(), ""); }
+int RegisterRocksDb() {
+  return RegisterRocksDb(*rdb::ObjectLibrary::Default(), "");
+}
 
 }  // namespace rowbloom
 

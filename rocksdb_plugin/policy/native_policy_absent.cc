@@ -12,8 +12,6 @@
 
 namespace rowbloom {
 
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
-
 namespace {
 
 constexpr char kAbsent[] =
@@ -22,17 +20,17 @@ constexpr char kAbsent[] =
 
 }  // namespace
 
-const RocksDbFilterPolicy* MakeNativePolicy(
+const rdb::FilterPolicy* MakeNativePolicy(
     const std::string& /*id*/,
-    std::unique_ptr<const RocksDbFilterPolicy>* /*guard*/, std::string* error) {
+    std::unique_ptr<const rdb::FilterPolicy>* /*guard*/, std::string* error) {
   *error = kAbsent;
   return nullptr;
 }
 
-std::shared_ptr<const RocksDbFilterPolicy> NewRocksDbFilterPolicy(
-    const RocksDbOptions& /*options*/, ROCKSDB_NAMESPACE::Status* error) {
+std::shared_ptr<const rdb::FilterPolicy> NewRocksDbFilterPolicy(
+    const RocksDbOptions& /*options*/, rdb::Status* error) {
   if (error != nullptr) {
-    *error = ROCKSDB_NAMESPACE::Status::NotSupported(kAbsent);
+    *error = rdb::Status::NotSupported(kAbsent);
   }
   return nullptr;
 }

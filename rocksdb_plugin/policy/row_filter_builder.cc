@@ -15,8 +15,8 @@
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::Slice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::Slice;
+using rdb::Status;
 
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
                                    bool verify_result)

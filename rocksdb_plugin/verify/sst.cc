@@ -24,8 +24,6 @@
 
 namespace rowbloom {
 
-namespace rdb = ROCKSDB_NAMESPACE;
-
 namespace {
 
 // Claims to read the filters of `compatibility_name`, keeps the bytes that

@@ -35,11 +35,10 @@ namespace rowbloom::testing {
 
 class BudgetDb {
  public:
-  BudgetDb()
-      : env_(ROCKSDB_NAMESPACE::NewMemEnv(ROCKSDB_NAMESPACE::Env::Default())) {
+  BudgetDb() : env_(rdb::NewMemEnv(rdb::Env::Default())) {
     options.env = env_.get();
     options.create_if_missing = true;
-    options.compression = ROCKSDB_NAMESPACE::kNoCompression;
+    options.compression = rdb::kNoCompression;
     // Levels of about one, ten and a hundred SSTs of flushes.
     options.write_buffer_size = 64 << 20;
     options.target_file_size_base = 64 << 10;
@@ -50,30 +49,26 @@ class BudgetDb {
     table_options.no_block_cache = true;
   }
 
-  ROCKSDB_NAMESPACE::Options options;
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table_options;
+  rdb::Options options;
+  rdb::BlockBasedTableOptions table_options;
 
-  void Open(std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy,
+  void Open(std::shared_ptr<const rdb::FilterPolicy> policy,
             bool with_listener) {
     Close();
     table_options.filter_policy = std::move(policy);
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table_options));
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
     if (!with_listener) options.listeners.clear();
     if (with_listener && options.listeners.empty()) {
       options.listeners.push_back(NewRocksDbBudgetListener());
     }
     const auto status = OpenDb(
-        [&](auto* db) {
-          return ROCKSDB_NAMESPACE::DB::Open(options, "/budget", db);
-        },
-        &db_);
+        [&](auto* db) { return rdb::DB::Open(options, "/budget", db); }, &db_);
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
   void Close() { db_.reset(); }
 
-  ROCKSDB_NAMESPACE::DB* operator->() const { return db_.get(); }
-  ROCKSDB_NAMESPACE::DB* get() const { return db_.get(); }
+  rdb::DB* operator->() const { return db_.get(); }
+  rdb::DB* get() const { return db_.get(); }
 
   static std::string Key(uint64_t number) {
     char key[17];
@@ -83,7 +78,7 @@ class BudgetDb {
   }
   // Writes keys of these numbers to one SST in level 0; waits for compactions.
   void Write(const std::vector<uint64_t>& numbers) {
-    ROCKSDB_NAMESPACE::WriteOptions write;
+    rdb::WriteOptions write;
     write.disableWAL = true;
     for (const uint64_t number : numbers) {
       ASSERT_TRUE(db_->Put(write, Key(number), "value").ok());
@@ -93,14 +88,14 @@ class BudgetDb {
   }
   // The numbers must rise.
   void Ingest(const std::vector<uint64_t>& numbers) {
-    ROCKSDB_NAMESPACE::SstFileWriter writer({}, options);
+    rdb::SstFileWriter writer({}, options);
     const std::string path = "/ingest.sst";
     ASSERT_TRUE(writer.Open(path).ok());
     for (const uint64_t number : numbers) {
       ASSERT_TRUE(writer.Put(Key(number), "value").ok());
     }
     ASSERT_TRUE(writer.Finish().ok());
-    ROCKSDB_NAMESPACE::IngestExternalFileOptions ingest;
+    rdb::IngestExternalFileOptions ingest;
     ingest.move_files = true;
     ASSERT_TRUE(db_->IngestExternalFile({path}, ingest).ok());
     WaitForCompactions();
@@ -124,9 +119,8 @@ class BudgetDb {
     uint64_t key_count = 0;
   };
   // Measures the filters of all live SSTs.
-  Filters Measure(
-      ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr) const {
-    ROCKSDB_NAMESPACE::TablePropertiesCollection all;
+  Filters Measure(rdb::ColumnFamilyHandle* handle = nullptr) const {
+    rdb::TablePropertiesCollection all;
     EXPECT_TRUE(
         db_->GetPropertiesOfAllTables(
                handle == nullptr ? db_->DefaultColumnFamily() : handle, &all)
@@ -145,8 +139,8 @@ class BudgetDb {
   }
 
  private:
-  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
-  std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
+  std::unique_ptr<rdb::Env> env_;
+  std::unique_ptr<rdb::DB> db_;
 };
 
 }  // namespace rowbloom::testing

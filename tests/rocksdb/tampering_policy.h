@@ -16,12 +16,13 @@
 #include <utility>
 
 #include "filter_bits_abi.h"
+#include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom::testing {
 
-class TamperingPolicy : public ROCKSDB_NAMESPACE::FilterPolicy {
+class TamperingPolicy : public rdb::FilterPolicy {
  public:
   explicit TamperingPolicy(const RocksDbOptions& options = RocksDbOptions())
       : policy_(NewRocksDbFilterPolicy(options)) {}
@@ -33,28 +34,24 @@ class TamperingPolicy : public ROCKSDB_NAMESPACE::FilterPolicy {
   const char* CompatibilityName() const override {
     return policy_->CompatibilityName();
   }
-  ROCKSDB_NAMESPACE::FilterBitsBuilder* GetBuilderWithContext(
-      const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const override {
+  rdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rdb::FilterBuildingContext& context) const override {
     return new Builder(this, policy_->GetBuilderWithContext(context));
   }
-  ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
-      const ROCKSDB_NAMESPACE::Slice& contents) const override {
+  rdb::FilterBitsReader* GetFilterBitsReader(
+      const rdb::Slice& contents) const override {
     return policy_->GetFilterBitsReader(contents);
   }
 
  private:
-  class Builder : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
+  class Builder : public rdb::FilterBitsBuilder {
    public:
-    Builder(const TamperingPolicy* policy,
-            ROCKSDB_NAMESPACE::FilterBitsBuilder* builder)
+    Builder(const TamperingPolicy* policy, rdb::FilterBitsBuilder* builder)
         : policy_(policy), builder_(builder) {}
 
-    void AddKey(const ROCKSDB_NAMESPACE::Slice& entry) override {
-      builder_->AddKey(entry);
-    }
+    void AddKey(const rdb::Slice& entry) override { builder_->AddKey(entry); }
 #if !defined(ROWBLOOM_ROCKSDB_LAYOUT_A)
-    void AddKeyAndAlt(const ROCKSDB_NAMESPACE::Slice& key,
-                      const ROCKSDB_NAMESPACE::Slice& alt) override {
+    void AddKeyAndAlt(const rdb::Slice& key, const rdb::Slice& alt) override {
       builder_->AddKeyAndAlt(key, alt);
     }
 #endif
@@ -62,15 +59,14 @@ class TamperingPolicy : public ROCKSDB_NAMESPACE::FilterPolicy {
       return builder_->EstimateEntriesAdded();
     }
     using FilterBitsBuilder::Finish;
-    ROCKSDB_NAMESPACE::Slice Finish(
-        std::unique_ptr<const char[]>* buf) override {
+    rdb::Slice Finish(std::unique_ptr<const char[]>* buf) override {
       std::string filter = builder_->Finish(buf).ToString();
       ++policy_->finished;
       policy_->tamper(&filter);
       std::unique_ptr<char[]> bytes(new char[filter.size() + 1]);
       std::memcpy(bytes.get(), filter.data(), filter.size());
       *buf = std::move(bytes);
-      return ROCKSDB_NAMESPACE::Slice(buf->get(), filter.size());
+      return rdb::Slice(buf->get(), filter.size());
     }
     size_t ApproximateNumEntries(size_t size_bytes) override {
       return builder_->ApproximateNumEntries(size_bytes);
@@ -86,10 +82,10 @@ class TamperingPolicy : public ROCKSDB_NAMESPACE::FilterPolicy {
 
    private:
     const TamperingPolicy* const policy_;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder_;
+    const std::unique_ptr<rdb::FilterBitsBuilder> builder_;
   };
 
-  const std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy_;
+  const std::shared_ptr<const rdb::FilterPolicy> policy_;
 };
 
 }  // namespace rowbloom::testing

@@ -27,8 +27,7 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::PinnableSlice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::Status;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -84,29 +83,28 @@ TEST(AnotherRelease, BudgetListenerIsRefused) {
 
 TEST(AnotherRelease, OptionsStringsAreRefused) {
   RegisterRocksDb();
-  const ROCKSDB_NAMESPACE::ConfigOptions config;
+  const rdb::ConfigOptions config;
   for (const char* id : {"rowbloom", "rowbloom.Composed"}) {
-    std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy;
+    std::shared_ptr<const rdb::FilterPolicy> policy;
     const Status status =
-        ROCKSDB_NAMESPACE::FilterPolicy::CreateFromString(config, id, &policy);
+        rdb::FilterPolicy::CreateFromString(config, id, &policy);
     EXPECT_TRUE(IsRefused(status)) << id << ": " << status.ToString();
     EXPECT_EQ(policy, nullptr) << id;
   }
-  std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> extractor;
-  Status status = ROCKSDB_NAMESPACE::SliceTransform::CreateFromString(
+  std::shared_ptr<const rdb::SliceTransform> extractor;
+  Status status = rdb::SliceTransform::CreateFromString(
       config, "rowbloom.RowPrefix:ROW:ordered", &extractor);
   EXPECT_TRUE(IsRefused(status)) << status.ToString();
   EXPECT_EQ(extractor, nullptr);
-  std::shared_ptr<ROCKSDB_NAMESPACE::EventListener> listener;
-  status = ROCKSDB_NAMESPACE::EventListener::CreateFromString(
+  std::shared_ptr<rdb::EventListener> listener;
+  status = rdb::EventListener::CreateFromString(
       config, "rowbloom.BudgetListener", &listener);
   EXPECT_TRUE(IsRefused(status)) << status.ToString();
   EXPECT_EQ(listener, nullptr);
 }
 
 TEST(AnotherRelease, OptionsAreNotChecked) {
-  const Status status =
-      CheckRocksDbOptions(ROCKSDB_NAMESPACE::ColumnFamilyOptions());
+  const Status status = CheckRocksDbOptions(rdb::ColumnFamilyOptions());
   EXPECT_TRUE(IsRefused(status)) << status.ToString();
 }
 
@@ -120,26 +118,24 @@ TEST(AnotherRelease, ScansAreRefused) {
 class AnotherReleaseDb : public ::testing::Test {
  protected:
   void SetUp() override {
-    db_.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+    db_.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
     db_.set_up.extractor = false;
     db_.Open();
     db_.Put(db_.Key("row", "q"), "value");
     db_.Flush();
   }
 
-  ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family() const {
+  rdb::ColumnFamilyHandle* column_family() const {
     return db_->DefaultColumnFamily();
   }
-  ROCKSDB_NAMESPACE::DB* db() const { return db_.operator->(); }
+  rdb::DB* db() const { return db_.operator->(); }
   std::string SstPath() const {
-    ROCKSDB_NAMESPACE::TablePropertiesCollection files;
+    rdb::TablePropertiesCollection files;
     EXPECT_TRUE(db_->GetPropertiesOfAllTables(&files).ok());
     EXPECT_THAT(files, SizeIs(1));
     return files.begin()->first;
   }
-  ROCKSDB_NAMESPACE::Options options() const {
-    return db_->GetOptions(column_family());
-  }
+  rdb::Options options() const { return db_->GetOptions(column_family()); }
 
   testing::TestDb db_;
 };
@@ -153,12 +149,12 @@ TEST_F(AnotherReleaseDb, RowsAreNotRead) {
     std::vector<RocksDbCell> cells(1);
     EXPECT_TRUE(IsRefused(rows.GetRow({}, "row", &cells)));
     EXPECT_THAT(cells, IsEmpty());
-    PinnableSlice value;
+    rdb::PinnableSlice value;
     value.PinSelf("another");
     EXPECT_TRUE(IsRefused(rows.GetCell({}, "row", "q", &value)));
     EXPECT_EQ(value.ToString(), "");
     EXPECT_TRUE(IsRefused(rows.GetNewestCell({}, "row", "q", &value)));
-    std::vector<PinnableSlice> values;
+    std::vector<rdb::PinnableSlice> values;
     std::vector<Status> statuses;
     rows.MultiGetCells({}, {{"row", "q"}, {"row", "r"}}, &values, &statuses);
     EXPECT_THAT(values, SizeIs(2));

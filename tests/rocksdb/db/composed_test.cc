@@ -20,16 +20,14 @@ namespace rowbloom {
 namespace {
 
 using testing::TestDb;
-using Policy = std::shared_ptr<const testing::RocksDbFilterPolicy>;
+using Policy = std::shared_ptr<const rdb::FilterPolicy>;
 
 Policy Composed(RocksDbFilter filter = RocksDbFilter::kHybrid) {
   RocksDbComposedOptions options;
   options.filter = filter;
   return NewRocksDbComposedPolicy(options);
 }
-Policy StockBloom() {
-  return Policy(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-}
+Policy StockBloom() { return Policy(rdb::NewBloomFilterPolicy(10)); }
 
 std::string KeyOf(int number) {
   return "key" + std::to_string(1000000 + number);
@@ -42,9 +40,9 @@ void PutKeys(TestDb* db, int begin, int end) {
 
 // Asks for all of [begin, end) and returns how many reads a filter spared.
 uint64_t AskForKeys(const TestDb& db, int begin, int end) {
-  const uint64_t before = db.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL);
+  const uint64_t before = db.Ticker(rdb::BLOOM_FILTER_USEFUL);
   for (int i = begin; i < end; ++i) EXPECT_EQ(db.Has(KeyOf(i)), i % 2 == 0);
-  return db.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL) - before;
+  return db.Ticker(rdb::BLOOM_FILTER_USEFUL) - before;
 }
 
 double BitsPerKey(const TestDb& db) {
@@ -86,8 +84,8 @@ TEST(DbComposed, StockRocksDbReadsItsFilters) {
 TEST(DbComposed, ReadsTheFiltersOfStockRocksDb) {
   for (const bool partitioned : {false, true}) {
     WriteThenReadWith(StockBloom(), Composed(), partitioned);
-    WriteThenReadWith(Policy(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10)),
-                      Composed(), partitioned);
+    WriteThenReadWith(Policy(rdb::NewRibbonFilterPolicy(10)), Composed(),
+                      partitioned);
   }
 }
 
@@ -107,7 +105,7 @@ TEST(DbComposed, ATreeOfSeveralLevelsKeepsTheBudget) {
       PutKeys(&db, 0, key_count);
       db.Flush();
       if (level == 0) continue;
-      std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+      std::vector<rdb::LiveFileMetaData> files;
       db->GetLiveFilesMetaData(&files);
       for (const auto& file : files) {
         if (file.level != 0) continue;
@@ -128,14 +126,14 @@ TEST(DbComposed, OptionsFileRoundTrips) {
   db.set_up.other_policy = NewRocksDbComposedPolicy(composed);
   db.Open();
   db.Close();
-  ROCKSDB_NAMESPACE::ConfigOptions config;
+  rdb::ConfigOptions config;
   config.env = db.env();
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
-                                                   &db_options, &families)
-                  .ok());
-  db.Open(ROCKSDB_NAMESPACE::Options(db_options, families.at(0).options));
+  rdb::DBOptions db_options;
+  std::vector<rdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(
+      rdb::LoadLatestOptions(config, TestDb::path(), &db_options, &families)
+          .ok());
+  db.Open(rdb::Options(db_options, families.at(0).options));
   PutKeys(&db, 0, 20000);
   db.Flush();
   EXPECT_NEAR(BitsPerKey(db), 6.5, 0.1);
@@ -146,7 +144,7 @@ TEST(DbComposed, IngestedSstsAreOfTheOldestRun) {
   db.set_up.extractor = false;
   db.set_up.other_policy = Composed();
   db.Open();
-  ROCKSDB_NAMESPACE::SstFileWriter writer({}, db.MakeOptions());
+  rdb::SstFileWriter writer({}, db.MakeOptions());
   ASSERT_TRUE(writer.Open("/ingested.sst").ok());
   for (int i = 0; i < 20000; i += 2) {
     ASSERT_TRUE(writer.Put(KeyOf(i), "value").ok());

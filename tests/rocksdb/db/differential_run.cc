@@ -19,9 +19,7 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::ReadOptions;
-using ROCKSDB_NAMESPACE::Slice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::Slice;
 
 // A few bytes, most of which codecs and comparators treat specially.
 constexpr std::string_view kBytes(
@@ -59,8 +57,8 @@ void EncodeTimestamp(uint64_t time, std::array<char, 8>* bytes) {
   }
 }
 
-const ROCKSDB_NAMESPACE::Comparator* ComparatorOf(const RandomSetUp& set_up) {
-  return set_up.comparator == nullptr ? ROCKSDB_NAMESPACE::BytewiseComparator()
+const rdb::Comparator* ComparatorOf(const RandomSetUp& set_up) {
+  return set_up.comparator == nullptr ? rdb::BytewiseComparator()
                                       : set_up.comparator.get();
 }
 
@@ -215,9 +213,9 @@ void DifferentialRun::WriteOne() {
 
 void DifferentialRun::Put(const std::string& key, const std::string& value) {
   if (kRocksDbRelease >= 803 && !set_up_.timestamps && random_.OneIn(8)) {
-    ExpectOk(db_->PutEntity({}, db_->DefaultColumnFamily(), key,
-                            {{ROCKSDB_NAMESPACE::kDefaultWideColumnName, value},
-                             {"other", "column"}}),
+    ExpectOk(db_->PutEntity(
+                 {}, db_->DefaultColumnFamily(), key,
+                 {{rdb::kDefaultWideColumnName, value}, {"other", "column"}}),
              "PutEntity");
     model_.Write(key, value);
     return;
@@ -306,8 +304,8 @@ void DifferentialRun::Ingest() {
   std::sort(keys.begin(), keys.end(),
             [this](const auto& a, const auto& b) { return Before(a, b); });
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  const ROCKSDB_NAMESPACE::Options options = MakeOptions(&db_, set_up_);
-  ROCKSDB_NAMESPACE::SstFileWriter writer({}, options);
+  const rdb::Options options = MakeOptions(&db_, set_up_);
+  rdb::SstFileWriter writer({}, options);
   const std::string path =
       db_.directory() + "/ingested" + std::to_string(ingested_++) + ".sst";
   ExpectOk(writer.Open(path), "SstFileWriter::Open");
@@ -394,9 +392,9 @@ void DifferentialRun::AskGet() {
   const AsOf as_of = DrawTime();
   const std::string key = AnyKey(false);
   Entries answer;
-  Status status;
+  rdb::Status status;
   if (kRocksDbRelease >= 803 && random_.OneIn(4)) {
-    ROCKSDB_NAMESPACE::PinnableWideColumns columns;
+    rdb::PinnableWideColumns columns;
     status =
         db_->GetEntity(as_of.read, db_->DefaultColumnFamily(), key, &columns);
     if (status.ok()) {
@@ -420,8 +418,8 @@ void DifferentialRun::AskMultiGet() {
   std::vector<std::string> keys(1 + random_.Below(70));
   for (std::string& key : keys) key = AnyKey(false);
   const std::vector<Slice> slices(keys.begin(), keys.end());
-  std::vector<ROCKSDB_NAMESPACE::PinnableSlice> values(keys.size());
-  std::vector<Status> statuses(keys.size());
+  std::vector<rdb::PinnableSlice> values(keys.size());
+  std::vector<rdb::Status> statuses(keys.size());
   // This form asks filters for many keys at once.
   db_->MultiGet(as_of.read, db_->DefaultColumnFamily(), keys.size(),
                 slices.data(), values.data(), statuses.data(),
@@ -455,11 +453,11 @@ std::string DifferentialRun::RowPart(const std::string& key) const {
   return key.substr(0, set_up_.db.filter.key_codec.RowPartSize(key));
 }
 
-DifferentialRun::Entries DifferentialRun::Read(const ReadOptions& read,
+DifferentialRun::Entries DifferentialRun::Read(const rdb::ReadOptions& read,
                                                const std::string& target,
                                                size_t limit,
                                                const std::string& row) {
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db_->NewIterator(read));
+  const std::unique_ptr<rdb::Iterator> it(db_->NewIterator(read));
   Entries entries;
   target.empty() ? it->SeekToFirst() : it->Seek(target);
   for (; it->Valid() && entries.size() < limit; it->Next()) {
@@ -525,8 +523,7 @@ void DifferentialRun::AskSeekForPrev() {
   }
   const std::string row = RowPart(target);
   if (row.empty()) return;
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-      db_->NewIterator(as_of.read));
+  const std::unique_ptr<rdb::Iterator> it(db_->NewIterator(as_of.read));
   Entries answer;
   for (it->SeekForPrev(target); it->Valid(); it->Prev()) {
     const std::string key = it->key().ToString();
@@ -596,7 +593,7 @@ void DifferentialRun::AskMultiScan() {
     ASSERT_TRUE(codec.RowUpperBound(row, &upper).ok());
     if (!upper.empty()) ranges[lower] = upper;
   }
-  ROCKSDB_NAMESPACE::MultiScanArgs args(ComparatorOf(set_up_));
+  rdb::MultiScanArgs args(ComparatorOf(set_up_));
   for (const auto& [lower, upper] : ranges) {
     args.insert(lower, upper);
     for (auto& entry :
@@ -629,14 +626,13 @@ void DifferentialRun::Compare(const std::string& kind, const std::string& asked,
                         "\nanswer:" + Text(answer) + "\n";
 }
 
-void DifferentialRun::ExpectOk(const Status& status, const char* doing) {
+void DifferentialRun::ExpectOk(const rdb::Status& status, const char* doing) {
   EXPECT_TRUE(status.ok()) << doing << ": " << status.ToString() << " in "
                            << set_up_.Name();
 }
 
 uint64_t DifferentialRun::useful() const {
-  return db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL) +
-         db_.PrefixUseful();
+  return db_.Ticker(rdb::BLOOM_FILTER_USEFUL) + db_.PrefixUseful();
 }
 
 }  // namespace rowbloom::testing

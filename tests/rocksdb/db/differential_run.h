@@ -50,7 +50,7 @@ class DifferentialRun {
   // The time of a question: now, that of a snapshot, or a timestamp.
   struct AsOf {
     uint64_t time;
-    ROCKSDB_NAMESPACE::ReadOptions read;
+    rdb::ReadOptions read;
   };
 
   void Open();
@@ -87,14 +87,13 @@ class DifferentialRun {
   // Returns an empty string if the key has no row.
   std::string RowPart(const std::string& key) const;
   // Reads from `target` on; within `row`, if it is not empty.
-  Entries Read(const ROCKSDB_NAMESPACE::ReadOptions& read,
-               const std::string& target, size_t limit,
-               const std::string& row = "");
+  Entries Read(const rdb::ReadOptions& read, const std::string& target,
+               size_t limit, const std::string& row = "");
   void Compare(const std::string& kind, const std::string& asked,
                const Entries& expected, const Entries& answer);
-  void ExpectOk(const ROCKSDB_NAMESPACE::Status& status, const char* doing);
+  void ExpectOk(const rdb::Status& status, const char* doing);
   // Returns the timestamp of the model's next write.
-  ROCKSDB_NAMESPACE::Slice NextTimestamp();
+  rdb::Slice NextTimestamp();
 
   RandomSetUp set_up_;
   const bool reopen_;
@@ -107,12 +106,11 @@ class DifferentialRun {
   // Single deletes need keys of their own; the value says whether one is
   // present.
   std::map<std::string, bool> once_written_;
-  std::vector<std::pair<const ROCKSDB_NAMESPACE::Snapshot*, uint64_t>>
-      snapshots_;
+  std::vector<std::pair<const rdb::Snapshot*, uint64_t>> snapshots_;
   int ingested_ = 0;
   std::array<char, 8> timestamp_{};        // The time of a write.
   std::array<char, 8> asked_timestamp_{};  // The time of a question.
-  ROCKSDB_NAMESPACE::Slice asked_slice_;
+  rdb::Slice asked_slice_;
   std::map<std::string, uint64_t> wrong_answers_;
   std::string first_differences_;
 };

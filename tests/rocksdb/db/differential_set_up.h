@@ -45,7 +45,7 @@ struct RandomSetUp {
   // This opening uses another policy; the run goes on with the filters above.
   bool other_policy = false;
   // Null means bytewise.
-  std::shared_ptr<const ROCKSDB_NAMESPACE::Comparator> comparator;
+  std::shared_ptr<const rdb::Comparator> comparator;
   bool timestamps = false;
   bool mmap_reads = false;
   bool universal_compaction = false;
@@ -71,7 +71,7 @@ void MakeProneToLoseBackwards(RandomSetUp* set_up);
 // Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);
 
-ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up);
+rdb::Options MakeOptions(TestDb* db, const RandomSetUp& set_up);
 
 }  // namespace rowbloom::testing
 

@@ -30,9 +30,7 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_FULL_POSITIVE;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::BLOOM_FILTER_USEFUL;
 using ::testing::HasSubstr;
 
 constexpr int kRows = 500;
@@ -112,10 +110,9 @@ TEST(DbLife, KeysOfAMultiGetAreTurnedAwayAsThoseOfGetsAre) {
       keys.push_back(db.Key(Row(row), "q"));
       keys.push_back(db.Key(Row(row), "absent"));
     }
-    const std::vector<ROCKSDB_NAMESPACE::Slice> slices(keys.begin(),
-                                                       keys.end());
-    std::vector<ROCKSDB_NAMESPACE::PinnableSlice> values(keys.size());
-    std::vector<Status> statuses(keys.size());
+    const std::vector<rdb::Slice> slices(keys.begin(), keys.end());
+    std::vector<rdb::PinnableSlice> values(keys.size());
+    std::vector<rdb::Status> statuses(keys.size());
     db->MultiGet({}, db->DefaultColumnFamily(), keys.size(), slices.data(),
                  values.data(), statuses.data());
     for (size_t i = 0; i < keys.size(); ++i) {
@@ -179,7 +176,7 @@ TEST(DbLife, StockBloomAndOursReadPastEachOther) {
   db.set_up.extractor_type = BloomType::kRow;
   db.Open();
   Fill(&db);
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
   db.Open();
   uint64_t before = Useful(db);
   ExpectAllFound(db);
@@ -233,10 +230,9 @@ TEST(DbLife, NoRowIsLostUnderAnotherCodecOrBloomType) {
       for (const std::string& key : keys) {
         ASSERT_TRUE(db.Has(key))
             << SetUpName(first) << " then " << SetUpName(second);
-        const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-            db->NewIterator({}));
+        const std::unique_ptr<rdb::Iterator> it(db->NewIterator({}));
         it->Seek(key);
-        ASSERT_TRUE(it->Valid() && it->key() == ROCKSDB_NAMESPACE::Slice(key))
+        ASSERT_TRUE(it->Valid() && it->key() == rdb::Slice(key))
             << SetUpName(first) << " then " << SetUpName(second);
       }
     }
@@ -342,29 +338,28 @@ TEST(DbLife, FiltersThatAreNotUnderstoodAnswerMaybe) {
 
 // Flips a bit of each filter where it lies in the only SST.
 void DamageFiltersOnDisk(TestDb* db, const std::vector<std::string>& filters) {
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+  std::vector<rdb::LiveFileMetaData> files;
   (*db)->GetLiveFilesMetaData(&files);
   ASSERT_EQ(files.size(), 1);
   const std::string path = files[0].db_path + files[0].name;
   db->Close();
   std::string bytes;
-  ASSERT_TRUE(
-      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
+  ASSERT_TRUE(rdb::ReadFileToString(db->env(), path, &bytes).ok());
   for (const std::string& filter : filters) {
     const size_t at = bytes.find(filter);
     ASSERT_NE(at, std::string::npos);
     bytes[at + filter.size() / 2] ^= 1;
   }
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
-                                                   /*should_sync=*/true)
+  ASSERT_TRUE(rdb::WriteStringToFile(db->env(), bytes, path,
+                                     /*should_sync=*/true)
                   .ok());
 }
 
 // Opens it as a program without rowbloom does: with neither policy nor
 // extractor.
 void OpenWithoutPlugin(TestDb* db) {
-  ROCKSDB_NAMESPACE::Options options = db->MakeOptions();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db->TableOptions();
+  rdb::Options options = db->MakeOptions();
+  rdb::BlockBasedTableOptions table = db->TableOptions();
   table.filter_policy = nullptr;
   options.table_factory.reset(NewBlockBasedTableFactory(table));
   options.prefix_extractor = nullptr;
@@ -438,9 +433,9 @@ TEST(DbLife, NoRowIsLostWithoutThePluginNorWhenItIsBack) {
 }
 
 TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
-  std::vector<std::shared_ptr<const RocksDbFilterPolicy>> policies = {nullptr};
-  policies.emplace_back(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-  policies.emplace_back(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10, -1));
+  std::vector<std::shared_ptr<const rdb::FilterPolicy>> policies = {nullptr};
+  policies.emplace_back(rdb::NewBloomFilterPolicy(10));
+  policies.emplace_back(rdb::NewRibbonFilterPolicy(10, -1));
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     RocksDbOptions options;
     options.bloom_type = type;
@@ -476,7 +471,7 @@ TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
 // opened with the same cache use them again.
 TEST(DbLife, ReadersInASharedCacheOutliveDatabaseAndPolicy) {
   for (bool partitioned : {false, true}) {
-    const auto cache = ROCKSDB_NAMESPACE::NewLRUCache(8 << 20);
+    const auto cache = rdb::NewLRUCache(8 << 20);
     TestDb db;
     db.set_up.block_cache = cache;
     db.set_up.cache_filter_blocks = true;
@@ -511,19 +506,18 @@ TEST(DbLife, OptionsFileRoundTrips) {
   Fill(&db);
   db.Close();
 
-  ROCKSDB_NAMESPACE::ConfigOptions config;
+  rdb::ConfigOptions config;
   config.env = db.env();
   config.ignore_unsupported_options = false;
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  const Status status = ROCKSDB_NAMESPACE::LoadLatestOptions(
-      config, TestDb::path(), &db_options, &families);
+  rdb::DBOptions db_options;
+  std::vector<rdb::ColumnFamilyDescriptor> families;
+  const rdb::Status status =
+      rdb::LoadLatestOptions(config, TestDb::path(), &db_options, &families);
   ASSERT_TRUE(status.ok()) << status.ToString();
   ASSERT_EQ(families.size(), 1);
-  ROCKSDB_NAMESPACE::Options options(db_options, families[0].options);
+  rdb::Options options(db_options, families[0].options);
   const auto* table =
-      options.table_factory
-          ->GetOptions<ROCKSDB_NAMESPACE::BlockBasedTableOptions>();
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
   ASSERT_NE(table->filter_policy, nullptr);
   const std::string text = table->filter_policy->ToString(config);
   EXPECT_THAT(text, HasSubstr("id=rowbloom"));
@@ -551,20 +545,19 @@ TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   db.Open();
   Fill(&db);
   db.Close();
-  ROCKSDB_NAMESPACE::ConfigOptions config;
+  rdb::ConfigOptions config;
   config.env = db.env();
   config.registry = StockRegistry();
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
-                                                   &db_options, &families)
-                  .ok());
+  rdb::DBOptions db_options;
+  std::vector<rdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(
+      rdb::LoadLatestOptions(config, TestDb::path(), &db_options, &families)
+          .ok());
   const auto* table =
       families[0]
-          .options.table_factory
-          ->GetOptions<ROCKSDB_NAMESPACE::BlockBasedTableOptions>();
+          .options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
   EXPECT_EQ(table->filter_policy, nullptr);
-  ROCKSDB_NAMESPACE::Options options(db_options, families[0].options);
+  rdb::Options options(db_options, families[0].options);
   EXPECT_EQ(options.prefix_extractor, nullptr);
   options.env = db.env();
   db.Open(options);
@@ -579,9 +572,8 @@ TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
 TEST(DbLife, IngestedFilesAreFiltered) {
   TestDb db;
   db.Open();
-  const ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ROCKSDB_NAMESPACE::SstFileWriter writer(ROCKSDB_NAMESPACE::EnvOptions(),
-                                          options);
+  const rdb::Options options = db.MakeOptions();
+  rdb::SstFileWriter writer(rdb::EnvOptions(), options);
   const std::string path = TestDb::path() + "/ingested.sst";
   ASSERT_TRUE(writer.Open(path).ok());
   for (int row = 0; row < kRows; ++row) {
@@ -597,7 +589,7 @@ TEST(DbLife, ReadersServeManyThreadsWhileFilesComeAndGo) {
   TestDb db;
   db.set_up.partitioned = true;
   db.set_up.cache_filter_blocks = true;
-  db.set_up.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(64 << 10);
+  db.set_up.block_cache = rdb::NewLRUCache(64 << 10);
   db.Open();
   Fill(&db);
   std::vector<int> found(3, 0);
@@ -650,7 +642,7 @@ TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
     db.set_up.filter.bloom_type = BloomType::kRow;
     db.set_up.extractor = false;
     db.set_up.filter.filter_spec = policy;
-    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    rdb::Options options = db.MakeOptions();
     options.write_buffer_size = 64 << 20;
     db.Open(options);
     for (int i = 0; i < kKeys; ++i) {
@@ -663,7 +655,7 @@ TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
       ASSERT_FALSE(db.Has(db.Key("row" + std::to_string(i) + "x", "q")));
     }
     const double positives =
-        static_cast<double>(db.Ticker(BLOOM_FILTER_FULL_POSITIVE));
+        static_cast<double>(db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE));
     EXPECT_EQ(positives + static_cast<double>(db.Ticker(BLOOM_FILTER_USEFUL)),
               kLookups);
     const double rate = policy.expected_fpr();

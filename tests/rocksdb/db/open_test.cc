@@ -28,9 +28,8 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::DB;
-using ROCKSDB_NAMESPACE::Options;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::DB;
+using rdb::Status;
 
 constexpr int kRows = 400;
 
@@ -118,7 +117,7 @@ void Follower(Handles* handles) {
   handles->reader.set_up.directory = follower;
   handles->writer.Open();
   WriteFile(&handles->writer, 0);
-  Options options = handles->reader.MakeOptions();
+  rdb::Options options = handles->reader.MakeOptions();
   options.follower_refresh_catchup_period_ms = 10;
   std::unique_ptr<DB> opened;
   const Status status = DB::OpenAsFollower(options, follower, leader, &opened);
@@ -135,11 +134,11 @@ void Follower(Handles* handles) {
 void FromCheckpoint(Handles* handles) {
   handles->writer.Open();
   WriteFiles(&handles->writer);
-  ROCKSDB_NAMESPACE::Checkpoint* checkpoint = nullptr;
-  Status status = ROCKSDB_NAMESPACE::Checkpoint::Create(
-      handles->writer.operator->(), &checkpoint);
+  rdb::Checkpoint* checkpoint = nullptr;
+  Status status =
+      rdb::Checkpoint::Create(handles->writer.operator->(), &checkpoint);
   ASSERT_TRUE(status.ok()) << status.ToString();
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Checkpoint> owner(checkpoint);
+  const std::unique_ptr<rdb::Checkpoint> owner(checkpoint);
   status = checkpoint->CreateCheckpoint("/checkpoint");
   ASSERT_TRUE(status.ok()) << status.ToString();
   OpenAt("/checkpoint", &handles->reader);
@@ -151,7 +150,7 @@ void WithIngestedFilesOfAnotherDb(Handles* handles) {
   WriteFiles(&handles->writer);
   // Before 10.6 all keys must have sequence number 0.
   handles->writer.Compact();
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+  std::vector<rdb::LiveFileMetaData> files;
   handles->writer->GetLiveFilesMetaData(&files);
   std::vector<std::string> paths;
   for (const auto& file : files) {
@@ -159,7 +158,7 @@ void WithIngestedFilesOfAnotherDb(Handles* handles) {
   }
   OpenAt("/ingested", &handles->reader);
   if (::testing::Test::HasFatalFailure()) return;
-  ROCKSDB_NAMESPACE::IngestExternalFileOptions options;
+  rdb::IngestExternalFileOptions options;
   options.allow_db_generated_files = true;
   options.snapshot_consistency = false;
   options.write_global_seqno = false;
@@ -171,44 +170,43 @@ void WithIngestedFilesOfAnotherDb(Handles* handles) {
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 901
 // Compacts with its own options, as a worker on another machine does. It runs
 // one compaction at a time.
-class InProcessWorker : public ROCKSDB_NAMESPACE::CompactionService {
+class InProcessWorker : public rdb::CompactionService {
  public:
-  explicit InProcessWorker(const Options& options) {
+  explicit InProcessWorker(const rdb::Options& options) {
     options_.env = options.env;
     options_.prefix_extractor = options.prefix_extractor;
     options_.table_factory = options.table_factory;
   }
 
   const char* Name() const override { return "test.InProcessWorker"; }
-  ROCKSDB_NAMESPACE::CompactionServiceScheduleResponse Schedule(
-      const ROCKSDB_NAMESPACE::CompactionServiceJobInfo& info,
+  rdb::CompactionServiceScheduleResponse Schedule(
+      const rdb::CompactionServiceJobInfo& info,
       const std::string& input) override {
     db_name_ = info.db_name;
     input_ = input;
-    return {"job", ROCKSDB_NAMESPACE::CompactionServiceJobStatus::kSuccess};
+    return {"job", rdb::CompactionServiceJobStatus::kSuccess};
   }
-  ROCKSDB_NAMESPACE::CompactionServiceJobStatus Wait(
-      const std::string& /*job*/, std::string* result) override {
+  rdb::CompactionServiceJobStatus Wait(const std::string& /*job*/,
+                                       std::string* result) override {
     const Status status = DB::OpenAndCompact(
         db_name_, db_name_ + "/remote" + std::to_string(compactions_), input_,
         result, options_);
     EXPECT_TRUE(status.ok()) << status.ToString();
     ++compactions_;
-    return status.ok()
-               ? ROCKSDB_NAMESPACE::CompactionServiceJobStatus::kSuccess
-               : ROCKSDB_NAMESPACE::CompactionServiceJobStatus::kFailure;
+    return status.ok() ? rdb::CompactionServiceJobStatus::kSuccess
+                       : rdb::CompactionServiceJobStatus::kFailure;
   }
   int compactions() const { return compactions_; }
 
  private:
-  ROCKSDB_NAMESPACE::CompactionServiceOptionsOverride options_;
+  rdb::CompactionServiceOptionsOverride options_;
   std::string db_name_, input_;
   std::atomic<int> compactions_{0};
 };
 
 void WithRemoteCompaction(Handles* handles) {
   RegisterRocksDb();  // The worker reads the OPTIONS file.
-  Options options = handles->reader.MakeOptions();
+  rdb::Options options = handles->reader.MakeOptions();
   const auto worker =
       std::make_shared<InProcessWorker>(handles->writer.MakeOptions());
   options.compaction_service = worker;
@@ -226,8 +224,8 @@ void WithRemoteCompaction(Handles* handles) {
 template <typename TransactionDb>
 void WriteInTransactions(TransactionDb* db, const TestDb& keys) {
   for (int first = 0; first < 2; ++first) {
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Transaction> transaction(
-        db->BeginTransaction(ROCKSDB_NAMESPACE::WriteOptions()));
+    const std::unique_ptr<rdb::Transaction> transaction(
+        db->BeginTransaction(rdb::WriteOptions()));
     for (int row = first; row < kRows; row += 2) {
       ASSERT_TRUE(
           transaction->Put(keys.Key(Row(row), "q"), "value of " + Row(row))
@@ -239,17 +237,17 @@ void WriteInTransactions(TransactionDb* db, const TestDb& keys) {
 }
 
 void PessimisticTransactions(Handles* handles) {
-  ROCKSDB_NAMESPACE::TransactionDB* db = nullptr;
-  const Status status = ROCKSDB_NAMESPACE::TransactionDB::Open(
-      handles->reader.MakeOptions(), {}, TestDb::path(), &db);
+  rdb::TransactionDB* db = nullptr;
+  const Status status = rdb::TransactionDB::Open(handles->reader.MakeOptions(),
+                                                 {}, TestDb::path(), &db);
   Adopt(status, std::unique_ptr<DB>(db), &handles->reader);
   if (::testing::Test::HasFatalFailure()) return;
   WriteInTransactions(db, handles->reader);
 }
 
 void OptimisticTransactions(Handles* handles) {
-  ROCKSDB_NAMESPACE::OptimisticTransactionDB* db = nullptr;
-  const Status status = ROCKSDB_NAMESPACE::OptimisticTransactionDB::Open(
+  rdb::OptimisticTransactionDB* db = nullptr;
+  const Status status = rdb::OptimisticTransactionDB::Open(
       handles->reader.MakeOptions(), TestDb::path(), &db);
   Adopt(status, std::unique_ptr<DB>(db), &handles->reader);
   if (::testing::Test::HasFatalFailure()) return;
@@ -306,8 +304,7 @@ TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
   DB* const db = db_.operator->();
   const RocksDbRows rows(db, db->DefaultColumnFamily(),
                          db_.set_up.filter.key_codec);
-  const uint64_t useful_before =
-      db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL);
+  const uint64_t useful_before = db_.Ticker(rdb::BLOOM_FILTER_USEFUL);
   const uint64_t prefix_useful_before = db_.PrefixUseful();
   for (int row = 0; row < kRows; ++row) {
     EXPECT_TRUE(db_.Has(db_.Key(Row(row), "q"))) << Row(row);
@@ -317,12 +314,12 @@ TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
     EXPECT_TRUE(exists) << Row(row);
     EXPECT_TRUE(rows.RowExists({}, Row(row) + "absent", &exists).ok());
     EXPECT_FALSE(exists) << Row(row);
-    ROCKSDB_NAMESPACE::PinnableSlice value;
+    rdb::PinnableSlice value;
     EXPECT_TRUE(rows.GetCell({}, Row(row), "q", &value).ok()) << Row(row);
     EXPECT_EQ(value.ToString(), "value of " + Row(row));
   }
   // At ten bits per key, one absent key in a hundred passes.
-  EXPECT_GT(db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL) - useful_before,
+  EXPECT_GT(db_.Ticker(rdb::BLOOM_FILTER_USEFUL) - useful_before,
             kRows * 9 / 10);
   EXPECT_GT(db_.PrefixUseful() - prefix_useful_before, kRows * 9 / 10);
 }

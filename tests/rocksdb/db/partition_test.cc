@@ -15,8 +15,6 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
-
 constexpr int kRows = 4000;
 
 std::string Row(int row) { return "row" + std::to_string(10000 + row); }
@@ -114,10 +112,10 @@ int FoundBackwards(const TestDb& db, bool column) {
       target = db.Key(Row(row), "q");
       target.back() = '\2';  // The column's upper bound.
     }
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+    const std::unique_ptr<rdb::Iterator> it(db->NewIterator({}));
     it->SeekForPrev(target);
-    found +=
-        it->Valid() && it->key() == Slice(db.Key(Row(row), "q", "version"));
+    found += it->Valid() &&
+             it->key() == rdb::Slice(db.Key(Row(row), "q", "version"));
   }
   return found;
 }
@@ -127,7 +125,7 @@ TEST(DbPartition, ControlWithStockBloomLosesRowsBackwards) {
   TestDb db;
   db.set_up = Partitioned(BloomType::kRow, false);
   db.set_up.shorten_separators = false;
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
   Fill(&db);
   if (kRocksDbRelease < 905) {
     EXPECT_LT(FoundBackwards(db, false), kRows);

@@ -24,15 +24,13 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL;
-using ROCKSDB_NAMESPACE::PinnableSlice;
-using ROCKSDB_NAMESPACE::ReadOptions;
-using ROCKSDB_NAMESPACE::Slice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::PinnableSlice;
+using rdb::ReadOptions;
+using rdb::Status;
 using ::testing::HasSubstr;
 
 RocksDbRows RowsOf(const TestDb& db) {
-  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
+  rdb::DB* raw = db.operator->();
   return RocksDbRows(raw, raw->DefaultColumnFamily(),
                      db.set_up.filter.key_codec);
 }
@@ -57,25 +55,22 @@ class Differential {
     const std::vector<FilterSpec> policies = SpecsOfEachFamily();
     set_up.filter.filter_spec = policies[random_() % policies.size()];
     if (Chance(25)) {
-      set_up.other_policy.reset(
-          Chance(50) ? ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10)
-                     : ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10));
+      set_up.other_policy.reset(Chance(50) ? rdb::NewBloomFilterPolicy(10)
+                                           : rdb::NewRibbonFilterPolicy(10));
     }
     name_ = SetUpName(set_up) + (set_up.other_policy ? " stock" : "");
 
-    ROCKSDB_NAMESPACE::Options options = db_.MakeOptions();
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db_.TableOptions();
+    rdb::Options options = db_.MakeOptions();
+    rdb::BlockBasedTableOptions table = db_.TableOptions();
     switch (random_() % 8) {
       case 0:
         options.prefix_extractor = nullptr;
         break;
       case 1:
-        options.prefix_extractor.reset(
-            ROCKSDB_NAMESPACE::NewFixedPrefixTransform(4));
+        options.prefix_extractor.reset(rdb::NewFixedPrefixTransform(4));
         break;
       case 2:
-        options.prefix_extractor.reset(
-            ROCKSDB_NAMESPACE::NewCappedPrefixTransform(7));
+        options.prefix_extractor.reset(rdb::NewCappedPrefixTransform(7));
         break;
       default:
         break;  // Ours.
@@ -87,17 +82,15 @@ class Differential {
       // A hash index of RocksDB 7.8 takes timestamps for a part of the prefix,
       // and loses keys with any filter and with none.
       if (!set_up.partitioned && !has_timestamps_ && Chance(30)) {
-        table.index_type =
-            ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
+        table.index_type = rdb::BlockBasedTableOptions::kHashSearch;
         name_ += " hash index";
       }
     }
     if (Chance(10)) table.filter_policy = nullptr;
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
     if (has_timestamps_) {
       EXPECT_TRUE(
-          ROCKSDB_NAMESPACE::Comparator::CreateFromString(
+          rdb::Comparator::CreateFromString(
               {}, "leveldb.BytewiseComparator.u64ts", &options.comparator)
               .ok());
       name_ += " timestamps";
@@ -124,7 +117,7 @@ class Differential {
       Write(120);
       db_.Flush();
     }
-    const ROCKSDB_NAMESPACE::Snapshot* snapshot = db_->GetSnapshot();
+    const rdb::Snapshot* snapshot = db_->GetSnapshot();
     const Model before = model_;
     const uint64_t time_before = time_;
     Write(120);
@@ -199,7 +192,7 @@ class Differential {
 
   void Check(ReadOptions read, const Model& model) {
     // A caller may have set any of these options.
-    const Slice junk("row1z");
+    const rdb::Slice junk("row1z");
     if (Chance(30)) read.iterate_upper_bound = &junk;
     if (Chance(30)) read.iterate_lower_bound = &junk;
     read.prefix_same_as_start = Chance(30);
@@ -207,9 +200,9 @@ class Differential {
     read.auto_prefix_mode = Chance(30);
     read.tailing = Chance(30);
     const std::string time = Time(time_of_read_);
-    const Slice time_slice(time);
+    const rdb::Slice time_slice(time);
     const std::string first_time = Time(0);
-    const Slice first_time_slice(first_time);
+    const rdb::Slice first_time_slice(first_time);
     if (has_timestamps_) {
       read.timestamp = &time_slice;
       if (Chance(30)) read.iter_start_ts = &first_time_slice;
@@ -398,14 +391,14 @@ TEST(DbRows, ScansOfAbsentRowsAndColumnsAreTurnedAway) {
     }
     EXPECT_EQ(db.PrefixChecks(), 750);
     EXPECT_GT(db.PrefixUseful(), 700);
-    EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), 230);
+    EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_USEFUL), 230);
   }
 }
 
 // RocksDbRows asks filters for columns only if they hold columns.
 TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
   TestDb db;
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
   db.Open();
   FillVersions(&db);
   EXPECT_FALSE(ScanFindsColumn(&db, "row7", "q"));
@@ -419,7 +412,7 @@ TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
 TEST(DbRows, ColumnsAreFoundInFilesThatWereWrittenWithAnotherExtractor) {
   RegisterRocksDb();
   TestDb db;
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
   db.Open();
   FillVersions(&db);
   db.set_up.extractor_type = BloomType::kRow;
@@ -438,7 +431,7 @@ TEST(DbRows, ColumnsAreFoundInFilesThatWereWrittenWithAnotherExtractor) {
 TEST(DbRows, ColumnsAreFoundThoughTheExtractorComesLater) {
   RegisterRocksDb();
   TestDb db;
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
   db.set_up.extractor = false;
   db.Open();
   const RocksDbRows rows = RowsOf(db);
@@ -482,9 +475,9 @@ TEST(DbRows, ColumnsAreFoundInFilesWhoseFilterHasAnotherCodec) {
 TEST(DbRows, EachColumnFamilyIsReadUnderItsOwnOptions) {
   TestDb db;
   db.Open();
-  ROCKSDB_NAMESPACE::Options plain = db.MakeOptions();
+  rdb::Options plain = db.MakeOptions();
   plain.prefix_extractor = nullptr;
-  ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr;
+  rdb::ColumnFamilyHandle* handle = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(plain, "plain", &handle).ok());
   ASSERT_TRUE(db->Put({}, handle, db.Key("row", "q"), "value").ok());
   ASSERT_TRUE(db->Flush({}, handle).ok());
@@ -549,8 +542,8 @@ TEST(DbRows, KeysThatTheCodecDidNotWriteAreNamed) {
 
 TEST(DbRows, ScansInAnotherOrderAreRefused) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  options.comparator = ROCKSDB_NAMESPACE::ReverseBytewiseComparator();
+  rdb::Options options = db.MakeOptions();
+  options.comparator = rdb::ReverseBytewiseComparator();
   db.Open(options);
   db.Put(db.Key("row", "q"), "value");
   bool exists = false;
@@ -574,7 +567,7 @@ TEST(DbRows, ErrorsOfRocksDbPassThrough) {
   db.Put(db.Key("row", "q"), "value");
   db.Flush();
   ReadOptions memory_only;
-  memory_only.read_tier = ROCKSDB_NAMESPACE::kBlockCacheTier;
+  memory_only.read_tier = rdb::kBlockCacheTier;
   bool exists = true;
   std::vector<RocksDbCell> cells;
   PinnableSlice value;

@@ -23,14 +23,14 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
+using rdb::Slice;
 
 constexpr Scan kAllScans[] = {Scan::kPlain, Scan::kAutoPrefixMode,
                               Scan::kPrefixSameAsStart, Scan::kTotalOrder};
 
 // Maps each key with a whole column to that column, even stored keys, which the
 // extractor must not do.
-class StoredKeysToColumns : public ROCKSDB_NAMESPACE::SliceTransform {
+class StoredKeysToColumns : public rdb::SliceTransform {
  public:
   const char* Name() const override { return "test.StoredKeysToColumns"; }
   Slice Transform(const Slice& key) const override {
@@ -45,7 +45,7 @@ class StoredKeysToColumns : public ROCKSDB_NAMESPACE::SliceTransform {
 };
 
 void OpenControl(TestDb* db) {
-  ROCKSDB_NAMESPACE::Options options = db->MakeOptions();
+  rdb::Options options = db->MakeOptions();
   options.prefix_extractor = std::make_shared<StoredKeysToColumns>();
   db->Open(options);
 }
@@ -126,7 +126,7 @@ void FillWithTombstoneOverAFileEnd(TestDb* db) {
     db->Put(db->Key("row" + std::to_string(1000 + row), "q"),
             std::string(200, 'v'));
   }
-  const ROCKSDB_NAMESPACE::Snapshot* before = (*db)->GetSnapshot();
+  const rdb::Snapshot* before = (*db)->GetSnapshot();
   ASSERT_TRUE((*db)
                   ->DeleteRange({}, (*db)->DefaultColumnFamily(),
                                 db->Key("row1", ""), db->Key("row2", ""))
@@ -169,10 +169,9 @@ TEST(DbSeekTrap, RowsBehindATombstoneOverAFileEndAreFound) {
       auto column = RocksDbScan::OfColumn(
           db.set_up.filter.key_codec, "row" + std::to_string(1000 + row), "q");
       ASSERT_TRUE(column.ok());
-      ROCKSDB_NAMESPACE::ReadOptions read;
+      rdb::ReadOptions read;
       column->Configure(&read);
-      const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-          db->NewIterator(read));
+      const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
       it->SeekToFirst();
       EXPECT_TRUE(it->Valid());
     }
@@ -204,7 +203,7 @@ void FillAroundATombstone(TestDb* db, const std::string& begin,
 }
 
 size_t CellsBackwards(const TestDb& db) {
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+  const std::unique_ptr<rdb::Iterator> it(db->NewIterator({}));
   size_t count = 0;
   for (it->SeekForPrev(db.Key("row", "m"));
        it->Valid() && it->key().starts_with("row"); it->Prev()) {
@@ -241,11 +240,11 @@ TEST(DbSeekTrap, CellsAroundDeletionsAndTombstonesAtKeysAreFound) {
 }
 
 void CompactFrom0To(int level, TestDb* db) {
-  ROCKSDB_NAMESPACE::ColumnFamilyMetaData meta;
+  rdb::ColumnFamilyMetaData meta;
   (*db)->GetColumnFamilyMetaData(&meta);
   std::vector<std::string> names;
   for (const auto& file : meta.levels[0].files) names.push_back(file.name);
-  ROCKSDB_NAMESPACE::CompactionOptions options;
+  rdb::CompactionOptions options;
   options.output_file_size_limit = 1 << 10;
   ASSERT_TRUE((*db)->CompactFiles(options, names, level).ok());
 }
@@ -255,11 +254,10 @@ void CompactFrom0To(int level, TestDb* db) {
 TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
   TestDb db;
   db.set_up.target_file_size_bytes = 1 << 10;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  rdb::Options options = db.MakeOptions();
+  rdb::BlockBasedTableOptions table = db.TableOptions();
   table.block_size = 64;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
   options.max_subcompactions = 8;
   EXPECT_TRUE(CheckRocksDbOptions(options).ok());
   db.Open(options);
@@ -275,7 +273,7 @@ TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
            std::string(60, 'v'));
   }
   db.Flush();
-  const ROCKSDB_NAMESPACE::Snapshot* before = db->GetSnapshot();
+  const rdb::Snapshot* before = db->GetSnapshot();
   ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), db.Key("row", "a"),
                               db.Key("row", "m"))
                   .ok());
@@ -294,11 +292,10 @@ TEST(DbSeekTrap, TailingIteratorsLoseRowsToPlainSeeks) {
   db.Put(db.Key("row5", "q"), "value");
   db.Flush();
   const auto finds = [&db](bool auto_prefix_mode) {
-    ROCKSDB_NAMESPACE::ReadOptions read;
+    rdb::ReadOptions read;
     read.tailing = true;
     read.auto_prefix_mode = auto_prefix_mode;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
     it->Seek(db.Key("row1", "q"));
     it->Seek(db.Key("row5", "q"));
     return it->Valid();
@@ -316,10 +313,10 @@ TEST(DbSeekTrap, TailingScansOfAColumnFindAllVersions) {
   db.Flush();
   auto scan = RocksDbScan::OfColumn(db.set_up.filter.key_codec, "row", "q");
   ASSERT_TRUE(scan.ok());
-  ROCKSDB_NAMESPACE::ReadOptions read;
+  rdb::ReadOptions read;
   read.tailing = true;
   scan->Configure(&read);
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator(read));
+  const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
   for (int turn = 0; turn < 2; ++turn) {
     it->SeekToFirst();
     for (const char* version : {"1", "2", "3"}) {
@@ -356,26 +353,23 @@ std::vector<std::pair<std::string, std::string>> RangesOfManyRows(
   return ranges;
 }
 
-using CountRowsInRanges = int (*)(const TestDb& db,
-                                  ROCKSDB_NAMESPACE::ReadOptions read);
+using CountRowsInRanges = int (*)(const TestDb& db, rdb::ReadOptions read);
 
-int CountByIterator(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
+int CountByIterator(const TestDb& db, rdb::ReadOptions read) {
   int found = 0;
   for (const auto& [lower, upper] : RangesOfManyRows(db)) {
     const Slice upper_slice(upper);
     read.iterate_upper_bound = &upper_slice;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
     for (it->Seek(lower); it->Valid(); it->Next()) ++found;
   }
   return found;
 }
 
 #if ROCKSDB_MAJOR >= 11
-int CountByMultiScan(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
+int CountByMultiScan(const TestDb& db, rdb::ReadOptions read) {
   const auto ranges = RangesOfManyRows(db);
-  ROCKSDB_NAMESPACE::MultiScanArgs args(
-      ROCKSDB_NAMESPACE::BytewiseComparator());
+  rdb::MultiScanArgs args(rdb::BytewiseComparator());
   for (const auto& [lower, upper] : ranges) args.insert(lower, upper);
   int found = 0;
   const auto multi_scan =
@@ -398,12 +392,12 @@ TEST(DbSeekTrap, RangesOfManyRowsLoseRowsToPlainSeeks) {
   for (const bool stock : {false, true}) {
     TestDb db;
     if (stock) {
-      db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+      db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
     }
     db.Open();
     FillEveryOtherRow(&db);
     for (const CountRowsInRanges count : kRangeScans) {
-      ROCKSDB_NAMESPACE::ReadOptions read;
+      rdb::ReadOptions read;
       EXPECT_LT(count(db, read), kRowsInRanges) << "it loses none any more";
       read.auto_prefix_mode = true;
       EXPECT_EQ(count(db, read), kRowsInRanges);
@@ -419,9 +413,9 @@ TEST(DbSeekTrap, RangesOfManyRowsAreFoundWherePrefixSeekIsOptIn) {
   for (const bool stock : {false, true}) {
     TestDb db;
     if (stock) {
-      db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+      db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
     }
-    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    rdb::Options options = db.MakeOptions();
     options.prefix_seek_opt_in_only = true;
     db.Open(options);
     FillEveryOtherRow(&db);
@@ -433,7 +427,7 @@ TEST(DbSeekTrap, RangesOfManyRowsAreFoundWherePrefixSeekIsOptIn) {
 
 TEST(DbSeekTrap, ScansAskTheFilterWherePrefixSeekIsOptIn) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   options.prefix_seek_opt_in_only = true;
   db.Open(options);
   FillEveryOtherRow(&db);
@@ -441,10 +435,9 @@ TEST(DbSeekTrap, ScansAskTheFilterWherePrefixSeekIsOptIn) {
   for (int row = 0; row < 400; ++row) {
     auto scan = RocksDbScan::OfRow(db.set_up.filter.key_codec, RowOf(row));
     ASSERT_TRUE(scan.ok());
-    ROCKSDB_NAMESPACE::ReadOptions read;
+    rdb::ReadOptions read;
     scan->Configure(&read);
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
     it->SeekToFirst();
     EXPECT_EQ(it->Valid(), row % 2 == 0);
   }
@@ -459,10 +452,9 @@ int ColumnsFound(const TestDb& db, bool plain) {
   for (int row = 0; row < 100; ++row) {
     const std::string name = "row" + std::to_string(row);
     auto scan = RocksDbScan::OfColumn(db.set_up.filter.key_codec, name, "q");
-    ROCKSDB_NAMESPACE::ReadOptions read;
+    rdb::ReadOptions read;
     if (!plain) scan->Configure(&read);
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
     plain ? it->Seek(ColumnBound(db, name, "q")) : it->SeekToFirst();
     found += it->Valid() && it->key() == Slice(db.Key(name, "q", "v"));
   }
@@ -477,7 +469,7 @@ void FillColumns(TestDb* db) {
 
 TEST(DbSeekTrap, MemtablePrefixBloomHidesColumnsFromPlainSeeks) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   options.memtable_prefix_bloom_size_ratio = 0.1;
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
@@ -488,11 +480,10 @@ TEST(DbSeekTrap, MemtablePrefixBloomHidesColumnsFromPlainSeeks) {
 
 TEST(DbSeekTrap, HashIndexHidesColumnsFromPlainSeeks) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
-  table.index_type = ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  rdb::Options options = db.MakeOptions();
+  rdb::BlockBasedTableOptions table = db.TableOptions();
+  table.index_type = rdb::BlockBasedTableOptions::kHashSearch;
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
   FillColumns(&db);
@@ -505,15 +496,14 @@ TEST(DbSeekTrap, HashIndexHidesColumnsFromPlainSeeks) {
 TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::Comparator::CreateFromString(
+  rdb::Options options = db.MakeOptions();
+  ASSERT_TRUE(rdb::Comparator::CreateFromString(
                   {}, "leveldb.BytewiseComparator.u64ts", &options.comparator)
                   .ok());
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
-  table.index_type = ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
+  rdb::BlockBasedTableOptions table = db.TableOptions();
+  table.index_type = rdb::BlockBasedTableOptions::kHashSearch;
   table.filter_policy = nullptr;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
   constexpr int kRows = 300;
@@ -525,13 +515,12 @@ TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
     ASSERT_TRUE(db->Put({}, key(row), time, "value").ok());
   }
   db.Flush();
-  ROCKSDB_NAMESPACE::ReadOptions read;
+  rdb::ReadOptions read;
   const Slice time_slice(time);
   read.timestamp = &time_slice;
   int found = 0;
   for (int row = 0; row < kRows; ++row) {
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
     it->SeekForPrev(key(row));
     found += it->Valid() && it->key() == Slice(key(row));
   }
@@ -543,25 +532,23 @@ TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
 TEST(DbSeekTrap, HashMemtablesLoseKeysBackwards) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   options.allow_concurrent_memtable_write = false;
-  options.memtable_factory.reset(
-      ROCKSDB_NAMESPACE::NewHashLinkListRepFactory());
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  options.memtable_factory.reset(rdb::NewHashLinkListRepFactory());
+  rdb::BlockBasedTableOptions table = db.TableOptions();
   table.filter_policy = nullptr;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
   db.Put(db.Key("row", "a"), "value");
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+  const std::unique_ptr<rdb::Iterator> it(db->NewIterator({}));
   it->SeekForPrev(db.Key("row", "b"));
   EXPECT_FALSE(it->Valid()) << "it loses none any more";
 }
 
 TEST(DbSeekTrap, AnotherPolicyHidesColumnsFromScans) {
   TestDb db;
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
   EXPECT_FALSE(CheckRocksDbOptions(db.MakeOptions()).ok());
   db.Open();
   FillColumns(&db);

@@ -20,16 +20,12 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::PinnableSlice;
-using ROCKSDB_NAMESPACE::ReadOptions;
-using ROCKSDB_NAMESPACE::Status;
-
 constexpr int kRows = 500;
 
 std::string Row(int row) { return "row" + std::to_string(1000 + row); }
 
-ReadOptions Unverified() {
-  ReadOptions read;
+rdb::ReadOptions Unverified() {
+  rdb::ReadOptions read;
   read.verify_checksums = false;
   return read;
 }
@@ -44,7 +40,7 @@ void OpenDamaged(TestDb* db) {
   }
   db->Flush();
   db->Compact();
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+  std::vector<rdb::LiveFileMetaData> files;
   (*db)->GetLiveFilesMetaData(&files);
   ASSERT_EQ(files.size(), 1);
   const std::string path = files[0].db_path + files[0].name;
@@ -53,15 +49,14 @@ void OpenDamaged(TestDb* db) {
   ASSERT_TRUE(sst.ok()) << sst.status();
   ASSERT_FALSE(sst->filters.empty());
   std::string bytes;
-  ASSERT_TRUE(
-      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
+  ASSERT_TRUE(rdb::ReadFileToString(db->env(), path, &bytes).ok());
   for (const std::string& filter : sst->filters) {
     const size_t at = bytes.find(filter);
     ASSERT_NE(at, std::string::npos);
     std::memset(&bytes[at], 0, filter.size() / 2);
   }
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
-                                                   /*should_sync=*/true)
+  ASSERT_TRUE(rdb::WriteStringToFile(db->env(), bytes, path,
+                                     /*should_sync=*/true)
                   .ok());
   db->Open();
 }
@@ -77,7 +72,7 @@ int RowsThatGetFinds(const TestDb& db) {
 
 // Expects that no call of RocksDbRows reports a row as absent.
 void ExpectRowsLoseNothing(const TestDb& db) {
-  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
+  rdb::DB* raw = db.operator->();
   const RocksDbRows rows(raw, raw->DefaultColumnFamily(),
                          db.set_up.filter.key_codec);
   for (int row = 0; row < kRows; ++row) {
@@ -87,12 +82,12 @@ void ExpectRowsLoseNothing(const TestDb& db) {
     std::vector<RocksDbCell> cells;
     EXPECT_TRUE(rows.GetRow(Unverified(), Row(row), &cells).ok());
     EXPECT_EQ(cells.size(), 1);
-    PinnableSlice value;
+    rdb::PinnableSlice value;
     EXPECT_TRUE(rows.GetCell(Unverified(), Row(row), "q", &value).ok());
     EXPECT_TRUE(rows.GetNewestCell(Unverified(), Row(row), "q", &value).ok());
     const std::string name = Row(row);
-    std::vector<PinnableSlice> values;
-    std::vector<Status> statuses;
+    std::vector<rdb::PinnableSlice> values;
+    std::vector<rdb::Status> statuses;
     rows.MultiGetCells(Unverified(), {{name, "q"}}, &values, &statuses);
     EXPECT_TRUE(statuses[0].ok());
   }

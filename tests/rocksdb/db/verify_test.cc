@@ -47,7 +47,7 @@ void Fill(TestDb* db, const std::string& qualifier = "q") {
 
 RocksDbFilterReport Verify(const TestDb& db,
                            const RocksDbVerifyOptions& verify = {}) {
-  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
+  rdb::DB* raw = db.operator->();
   auto report = VerifyRocksDbFilters(raw, raw->DefaultColumnFamily(), verify);
   EXPECT_TRUE(report.ok()) << report.status();
   return report.ok() ? *std::move(report) : RocksDbFilterReport();
@@ -61,9 +61,9 @@ std::vector<State> StatesOf(const RocksDbFilterReport& report) {
   return states;
 }
 
-std::shared_ptr<const RocksDbFilterPolicy> StockBloom() {
-  return std::shared_ptr<const RocksDbFilterPolicy>(
-      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+std::shared_ptr<const rdb::FilterPolicy> StockBloom() {
+  return std::shared_ptr<const rdb::FilterPolicy>(
+      rdb::NewBloomFilterPolicy(10));
 }
 
 // --- As it should be ---------------------------------------------------------
@@ -157,8 +157,8 @@ TEST(DbVerify, RangeTombstonesNeedNoFilter) {
 
 TEST(DbVerify, WithoutAPolicyNoFilterIsExpected) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  options.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+  rdb::Options options = db.MakeOptions();
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory());
   options.prefix_extractor = nullptr;
   db.Open(options);
   Fill(&db);
@@ -172,11 +172,10 @@ TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
   TestDb db;
   db.Open();
   Fill(&db);
-  ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr;
-  ROCKSDB_NAMESPACE::Options stock = db.MakeOptions();
+  rdb::ColumnFamilyHandle* handle = nullptr;
+  rdb::Options stock = db.MakeOptions();
   db.set_up.other_policy = StockBloom();
-  stock.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(db.TableOptions()));
+  stock.table_factory.reset(rdb::NewBlockBasedTableFactory(db.TableOptions()));
   ASSERT_TRUE(db->CreateColumnFamily(stock, "stock", &handle).ok());
   ASSERT_TRUE(db->Put({}, handle, "key", "value").ok());
   ASSERT_TRUE(db->Flush({}, handle).ok());
@@ -196,8 +195,8 @@ TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
 
 TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options without = db.MakeOptions();
-  without.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+  rdb::Options without = db.MakeOptions();
+  without.table_factory.reset(rdb::NewBlockBasedTableFactory());
   db.Open(without);
   Fill(&db);
   db.Open();
@@ -220,16 +219,16 @@ TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
   db.Open();
   Fill(&db);
   db.Close();
-  ROCKSDB_NAMESPACE::ConfigOptions config;
+  rdb::ConfigOptions config;
   config.env = db.env();
   config.registry = StockRegistry();
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
-                                                   &db_options, &families)
-                  .ok());
+  rdb::DBOptions db_options;
+  std::vector<rdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(
+      rdb::LoadLatestOptions(config, TestDb::path(), &db_options, &families)
+          .ok());
   db_options.env = db.env();  // Not among the loaded options.
-  db.Open(ROCKSDB_NAMESPACE::Options(db_options, families[0].options));
+  db.Open(rdb::Options(db_options, families[0].options));
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kForeign));
   ASSERT_EQ(report.warnings().size(), 1);
@@ -253,7 +252,7 @@ TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
   EXPECT_EQ(report.files[1].family, "rocksdb_bloom");
 
   // RocksDB's policies read each other's filters.
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10));
+  db.set_up.other_policy.reset(rdb::NewRibbonFilterPolicy(10));
   db.Open();
   report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kForeign), 1);
@@ -481,7 +480,7 @@ TEST(DbVerify, PrefixesAloneAreExpectedToMakeRowFilters) {
 
 TEST(DbVerify, FilesAtTheBottomNeedNoFilterIfGetsNeverMiss) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   options.optimize_filters_for_hits = true;
   db.Open(options);
   Fill(&db);
@@ -539,19 +538,18 @@ TEST(DbVerify, OversizedPartitionsAreReported) {
 
 // Flips a bit in the middle of `part`, where it lies in the only SST.
 void DamageOnDisk(TestDb* db, const std::string& part) {
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+  std::vector<rdb::LiveFileMetaData> files;
   (*db)->GetLiveFilesMetaData(&files);
   ASSERT_EQ(files.size(), 1);
   const std::string path = files[0].db_path + files[0].name;
   db->Close();
   std::string bytes;
-  ASSERT_TRUE(
-      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
+  ASSERT_TRUE(rdb::ReadFileToString(db->env(), path, &bytes).ok());
   const size_t at = bytes.find(part);
   ASSERT_NE(at, std::string::npos);
   bytes[at + part.size() / 2] ^= 1;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
-                                                   /*should_sync=*/true)
+  ASSERT_TRUE(rdb::WriteStringToFile(db->env(), bytes, path,
+                                     /*should_sync=*/true)
                   .ok());
 }
 
@@ -601,16 +599,15 @@ TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
     const std::string path = Verify(db).files.at(0).path;
     DamageOnDisk(&db, filter);
     db.set_up.other_policy.reset();
-    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    rdb::Options options = db.MakeOptions();
     EXPECT_TRUE(db.TryOpen(options).IsCorruption());
     const RocksDbFilterFile file = VerifyRocksDbSst(path, options);
     EXPECT_EQ(file.state, State::kUnusable);
     EXPECT_THAT(file.note, HasSubstr(path));
 
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+    rdb::BlockBasedTableOptions table = db.TableOptions();
     table.filter_policy = nullptr;
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
     db.Open(options);
     db.Compact();  // It builds no filter, but removes the damage.
     db.Open();
@@ -630,15 +627,15 @@ TEST(DbVerify, DamageBehindTheFilterIsNotTheFilters) {
   db.Open();
   Fill(&db);
   const std::string path = Verify(db).files.at(0).path;
-  const ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  const rdb::Options options = db.MakeOptions();
   db.Close();
   std::string whole;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  ASSERT_TRUE(rdb::ReadFileToString(db.env(), path, &whole).ok());
   const size_t at = whole.find(filter);
   ASSERT_NE(at, std::string::npos);
   const auto state_of = [&](const std::string& bytes) {
-    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
-                                                     /*should_sync=*/true)
+    EXPECT_TRUE(rdb::WriteStringToFile(db.env(), bytes, path,
+                                       /*should_sync=*/true)
                     .ok());
     return VerifyRocksDbSst(path, options).state;
   };
@@ -681,11 +678,10 @@ TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
   TestDb db;
   db.set_up.extractor = false;
   db.set_up.other_policy = StockBloom();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  rdb::BlockBasedTableOptions table = db.TableOptions();
   table.optimize_filters_for_memory = false;  // Else probes may differ.
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  rdb::Options options = db.MakeOptions();
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
   db.Open(options);
   Fill(&db);
   // The filter lies between the data blocks of "value"s and the index; its
@@ -726,10 +722,10 @@ TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
   Fill(&db);
   const std::string path = Verify(db).files.at(0).path;
   std::string whole;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  ASSERT_TRUE(rdb::ReadFileToString(db.env(), path, &whole).ok());
   const auto report_of = [&](const std::string& bytes) {
-    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
-                                                     /*should_sync=*/true)
+    EXPECT_TRUE(rdb::WriteStringToFile(db.env(), bytes, path,
+                                       /*should_sync=*/true)
                     .ok());
     return Verify(db);
   };
@@ -817,13 +813,13 @@ TEST(DbVerify, ADatabaseOpenForReadingCanBeVerified) {
   TestDb db;
   db.Open();
   Fill(&db);
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   db.Close();
-  std::unique_ptr<ROCKSDB_NAMESPACE::DB> reader;
+  std::unique_ptr<rdb::DB> reader;
   ASSERT_TRUE(OpenDb(
                   [&](auto* opened) {
-                    return ROCKSDB_NAMESPACE::DB::OpenForReadOnly(
-                        options, TestDb::path(), opened);
+                    return rdb::DB::OpenForReadOnly(options, TestDb::path(),
+                                                    opened);
                   },
                   &reader)
                   .ok());

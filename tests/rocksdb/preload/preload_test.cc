@@ -22,7 +22,6 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::DB;
 using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -66,20 +65,20 @@ class Preload : public ::testing::Test {
   void WriteDatabase(const KeyCodec& codec = KeyCodec::Ordered()) const {
     RocksDbOptions filters;
     filters.key_codec = codec;
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+    rdb::BlockBasedTableOptions table;
     table.filter_policy = NewRocksDbFilterPolicy(filters);
-    ROCKSDB_NAMESPACE::Options options;
+    rdb::Options options;
     options.create_if_missing = true;
     options.disable_auto_compactions = true;
     options.prefix_extractor = NewRowPrefixExtractor(filters);
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-    std::unique_ptr<DB> db;
-    ASSERT_TRUE(
-        OpenDb(
-            [&](auto* opened) { return DB::Open(options, Path("db"), opened); },
-            &db)
-            .ok());
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+    std::unique_ptr<rdb::DB> db;
+    ASSERT_TRUE(OpenDb(
+                    [&](auto* opened) {
+                      return rdb::DB::Open(options, Path("db"), opened);
+                    },
+                    &db)
+                    .ok());
     for (int sst = 0; sst < 2; ++sst) {
       for (int row = kFirstRow; row < kFirstRow + 1000; ++row) {
         ASSERT_TRUE(db->Put({}, KeyOf(codec, row), "value").ok());
@@ -90,15 +89,15 @@ class Preload : public ::testing::Test {
 
   // Returns name and size of the filter of each live SST.
   std::vector<std::pair<std::string, uint64_t>> Filters() const {
-    std::unique_ptr<DB> db;
+    std::unique_ptr<rdb::DB> db;
     EXPECT_TRUE(OpenDb(
                     [&](auto* opened) {
-                      return DB::OpenForReadOnly(ROCKSDB_NAMESPACE::Options(),
-                                                 Path("db"), opened);
+                      return rdb::DB::OpenForReadOnly(rdb::Options(),
+                                                      Path("db"), opened);
                     },
                     &db)
                     .ok());
-    ROCKSDB_NAMESPACE::TablePropertiesCollection properties;
+    rdb::TablePropertiesCollection properties;
     EXPECT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
     std::vector<std::pair<std::string, uint64_t>> filters;
     for (const auto& [name, of_sst] : properties) {
@@ -145,8 +144,7 @@ TEST_F(PreloadLdb, GetsCells) {
   WriteDatabase();
   const auto get = [this](int row) {
     const std::string key = KeyOf(KeyCodec::Ordered(), row);
-    const std::string hex =
-        ROCKSDB_NAMESPACE::Slice(key).ToString(/*hex=*/true);
+    const std::string hex = rdb::Slice(key).ToString(/*hex=*/true);
     return Ldb(ROWBLOOM_PRELOAD, {"--key_hex", "get", "0x" + hex});
   };
   const ToolResult found = get(kFirstRow);

@@ -17,11 +17,8 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::Status;
 using ::testing::HasSubstr;
 using Context = testing::BuildingContext;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 double BitsOf(const ComposedPolicy& policy, const Context& context) {
   return policy.SettingFor(context.get()).setting.bits_per_key;
@@ -38,18 +35,18 @@ struct Built {
   size_t denied = 0;  // Denied keys of 100,000 absent ones.
 };
 
-Built Build(const RocksDbFilterPolicy& policy, const Context& context) {
+Built Build(const rdb::FilterPolicy& policy, const Context& context) {
   constexpr int kKeys = 100000;
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
+  const std::unique_ptr<rdb::FilterBitsBuilder> builder(
       policy.GetBuilderWithContext(context.get()));
   Built built;
   if (builder == nullptr) return built;
   for (int i = 0; i < kKeys; ++i) builder->AddKey(std::to_string(i));
   std::unique_ptr<const char[]> bytes;
-  const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
+  const rdb::Slice filter = builder->Finish(&bytes);
   built.bits_per_key = 8.0 * static_cast<double>(filter.size()) / kKeys;
   built.marker = static_cast<signed char>(filter[filter.size() - 5]);
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsReader> reader(
+  const std::unique_ptr<rdb::FilterBitsReader> reader(
       policy.GetFilterBitsReader(filter));
   for (int i = 0; i < kKeys; ++i) {
     EXPECT_TRUE(reader->MayMatch(std::to_string(i)));
@@ -62,8 +59,8 @@ TEST(ComposedPolicy, FiltersAreUnderTheNameOfRocksDbsOwn) {
   const auto policy = NewRocksDbComposedPolicy({});
   ASSERT_NE(policy, nullptr);
   EXPECT_STREQ(policy->Name(), "rowbloom.Composed");
-  const std::unique_ptr<const RocksDbFilterPolicy> own(
-      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  const std::unique_ptr<const rdb::FilterPolicy> own(
+      rdb::NewBloomFilterPolicy(10));
   EXPECT_STREQ(policy->CompatibilityName(), own->CompatibilityName());
 }
 
@@ -134,8 +131,7 @@ TEST(ComposedPolicy, WhatIsUnknownCountsAsOldest) {
 }
 
 TEST(ComposedPolicy, UnderFifoCompactionAllHaveTheSame) {
-  const Context flush =
-      Context::Flush().Of(ROCKSDB_NAMESPACE::kCompactionStyleFIFO);
+  const Context flush = Context::Flush().Of(rdb::kCompactionStyleFIFO);
   EXPECT_EQ(BitsOf({}, flush), 10);
   // This includes budgets whose oldest run would have no filter.
   RocksDbComposedOptions hits_only;
@@ -224,21 +220,21 @@ TEST(ComposedPolicy, FixedIsTheSameEverywhere) {
   }
 }
 
-ConfigOptions Strict() {
+rdb::ConfigOptions Strict() {
   RegisterRocksDb();
-  ConfigOptions config;
+  rdb::ConfigOptions config;
   config.ignore_unsupported_options = false;
   return config;
 }
 
-Status Create(const std::string& text,
-              std::shared_ptr<const RocksDbFilterPolicy>* policy) {
-  return RocksDbFilterPolicy::CreateFromString(Strict(), text, policy);
+rdb::Status Create(const std::string& text,
+                   std::shared_ptr<const rdb::FilterPolicy>* policy) {
+  return rdb::FilterPolicy::CreateFromString(Strict(), text, policy);
 }
 
 RocksDbComposedOptions OptionsOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
-  const Status status = Create(text, &policy);
+  std::shared_ptr<const rdb::FilterPolicy> policy;
+  const rdb::Status status = Create(text, &policy);
   EXPECT_TRUE(status.ok()) << status.ToString();
   const ComposedPolicy* composed =
       policy == nullptr ? nullptr : policy->CheckedCast<ComposedPolicy>();
@@ -247,8 +243,8 @@ RocksDbComposedOptions OptionsOf(const std::string& text) {
 }
 
 std::string ErrorOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
-  const Status status = Create(text, &policy);
+  std::shared_ptr<const rdb::FilterPolicy> policy;
+  const rdb::Status status = Create(text, &policy);
   EXPECT_TRUE(status.IsInvalidArgument()) << text;
   return status.ToString();
 }
@@ -270,7 +266,7 @@ TEST(ComposedPolicy, TextSetsEachOption) {
 }
 
 TEST(ComposedPolicy, OptionsOfTextDecideTheBits) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  std::shared_ptr<const rdb::FilterPolicy> policy;
   ASSERT_TRUE(
       Create("{id=rowbloom.Composed;bits_per_key=5;budget=fixed}", &policy)
           .ok());
@@ -282,14 +278,14 @@ TEST(ComposedPolicy, TextOfAPolicyMakesAnEqualPolicy) {
        {"rowbloom.Composed", "rowbloom.Composed:6.5",
         "{id=rowbloom.Composed;filter=bloom;budget=hits_only;size_ratio=6}",
         "{id=rowbloom.Composed;missing_share=1;budget_bytes=123456789}"}) {
-    std::shared_ptr<const RocksDbFilterPolicy> first, second, other;
+    std::shared_ptr<const rdb::FilterPolicy> first, second, other;
     ASSERT_TRUE(Create(text, &first).ok()) << text;
     const std::string printed = first->ToString(Strict());
     ASSERT_TRUE(Create(printed, &second).ok()) << printed;
     ASSERT_TRUE(Create("rowbloom.Composed:7", &other).ok());
     std::string mismatch;
-    ConfigOptions exact = Strict();
-    exact.sanity_level = ConfigOptions::kSanityLevelExactMatch;
+    rdb::ConfigOptions exact = Strict();
+    exact.sanity_level = rdb::ConfigOptions::kSanityLevelExactMatch;
     EXPECT_TRUE(first->AreEquivalent(exact, second.get(), &mismatch))
         << mismatch;
     EXPECT_FALSE(first->AreEquivalent(exact, other.get(), &mismatch));
@@ -322,7 +318,7 @@ TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
 TEST(ComposedPolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
   RocksDbComposedOptions options;
   options.bits_per_key = 0;
-  Status error;
+  rdb::Status error;
   EXPECT_EQ(NewRocksDbComposedPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("bits_per_key 0"));
   EXPECT_NE(NewRocksDbComposedPolicy({}, &error), nullptr);

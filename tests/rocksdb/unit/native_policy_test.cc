@@ -16,11 +16,10 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::ConfigOptions;
+using rdb::Status;
 using ::testing::HasSubstr;
 using Context = testing::BuildingContext;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 ConfigOptions Strict() {
   RegisterRocksDb();
@@ -30,12 +29,12 @@ ConfigOptions Strict() {
 }
 
 Status Create(const std::string& text,
-              std::shared_ptr<const RocksDbFilterPolicy>* policy) {
-  return RocksDbFilterPolicy::CreateFromString(Strict(), text, policy);
+              std::shared_ptr<const rdb::FilterPolicy>* policy) {
+  return rdb::FilterPolicy::CreateFromString(Strict(), text, policy);
 }
 
 RocksDbOptions OptionsOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  std::shared_ptr<const rdb::FilterPolicy> policy;
   const Status status = Create(text, &policy);
   EXPECT_TRUE(status.ok()) << status.ToString();
   const NativePolicy* native =
@@ -45,7 +44,7 @@ RocksDbOptions OptionsOf(const std::string& text) {
 }
 
 std::string ErrorOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  std::shared_ptr<const rdb::FilterPolicy> policy;
   const Status status = Create(text, &policy);
   EXPECT_FALSE(status.ok()) << text;
   return status.ToString();
@@ -144,7 +143,7 @@ TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
         "budget_bytes=123456789;missing_share=0.25}",
         "{id=rowbloom;key_codec=fixed:20;filter_spec=blocked_bloom:target_fpr="
         "0.02}"}) {
-    std::shared_ptr<const RocksDbFilterPolicy> first, second;
+    std::shared_ptr<const rdb::FilterPolicy> first, second;
     ASSERT_TRUE(Create(text, &first).ok()) << text;
     const std::string printed = first->ToString(Strict());
     ASSERT_TRUE(Create(printed, &second).ok()) << printed;
@@ -157,7 +156,7 @@ TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
 }
 
 TEST(NativePolicy, PoliciesOfDifferentOptionsAreNotEquivalent) {
-  std::shared_ptr<const RocksDbFilterPolicy> a, b;
+  std::shared_ptr<const rdb::FilterPolicy> a, b;
   ASSERT_TRUE(Create("{id=rowbloom;key_codec=fixed:8}", &a).ok());
   ASSERT_TRUE(Create("{id=rowbloom;key_codec=fixed:9}", &b).ok());
   ConfigOptions exact = Strict();
@@ -207,11 +206,10 @@ TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
   for (bool escaped : {false, true}) {
     ConfigOptions config = Strict();
     config.input_strings_escaped = escaped;
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
-    const Status status =
-        ROCKSDB_NAMESPACE::GetBlockBasedTableOptionsFromString(
-            config, ROCKSDB_NAMESPACE::BlockBasedTableOptions(),
-            "filter_policy={id=rowbloom;bloom_type=COLUMN}", &table);
+    rdb::BlockBasedTableOptions table;
+    const Status status = rdb::GetBlockBasedTableOptionsFromString(
+        config, rdb::BlockBasedTableOptions(),
+        "filter_policy={id=rowbloom;bloom_type=COLUMN}", &table);
     if (escaped) {
       EXPECT_TRUE(status.ok());  // RocksDB drops the error.
     } else {
@@ -222,16 +220,15 @@ TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
 }
 
 TEST(NativePolicy, WithoutWholeKeysTheFilterSaysThatItHoldsRowsOnly) {
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+  rdb::BlockBasedTableOptions table;
   const auto policy = NewRocksDbFilterPolicy(RocksDbOptions());
   for (bool whole : {false, true}) {
     table.whole_key_filtering = whole;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
-        policy->GetBuilderWithContext(
-            ROCKSDB_NAMESPACE::FilterBuildingContext(table)));
+    const std::unique_ptr<rdb::FilterBitsBuilder> builder(
+        policy->GetBuilderWithContext(rdb::FilterBuildingContext(table)));
     builder->AddKey("x");
     std::unique_ptr<const char[]> bytes;
-    const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
+    const rdb::Slice filter = builder->Finish(&bytes);
     const auto info = ParseRocksDbFilter({filter.data(), filter.size()});
     ASSERT_TRUE(info.ok());
     EXPECT_EQ(info->bloom_type, whole ? BloomType::kRowCol : BloomType::kRow);
@@ -240,16 +237,16 @@ TEST(NativePolicy, WithoutWholeKeysTheFilterSaysThatItHoldsRowsOnly) {
 
 // Returns the bits per key of a filter that the policy builds; 0 if it builds
 // none.
-double BuiltBits(const RocksDbFilterPolicy& policy, const Context& context) {
+double BuiltBits(const rdb::FilterPolicy& policy, const Context& context) {
   constexpr int kKeys = 20000;
   const auto key = [](int i) { return std::to_string(100000 + i); };
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
+  const std::unique_ptr<rdb::FilterBitsBuilder> builder(
       policy.GetBuilderWithContext(context.get()));
   if (builder == nullptr) return 0;
   for (int i = 0; i < kKeys; ++i) builder->AddKey(key(i));
   std::unique_ptr<const char[]> bytes;
-  const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsReader> reader(
+  const rdb::Slice filter = builder->Finish(&bytes);
+  const std::unique_ptr<rdb::FilterBitsReader> reader(
       policy.GetFilterBitsReader(filter));
   for (int i = 0; i < kKeys; ++i) {
     EXPECT_TRUE(reader->MayMatch(key(i)));
@@ -308,10 +305,10 @@ TEST(NativePolicy, HitsOnlyWritesNoFilterAtTheBottom) {
 
 // A partition of few keys counts its overhead within the budget.
 TEST(NativePolicy, PartitionsAreCountedWithTheirSize) {
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+  rdb::BlockBasedTableOptions table;
   table.partition_filters = true;
   table.metadata_block_size = 128;
-  ROCKSDB_NAMESPACE::FilterBuildingContext context(table);
+  rdb::FilterBuildingContext context(table);
   context.is_bottommost = true;
   const NativePolicy policy(WithBudget("compact", BudgetMode::kBalanced));
   const FilterSetting small = policy.SettingFor(context);
