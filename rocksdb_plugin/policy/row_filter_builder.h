@@ -39,7 +39,7 @@
 
 namespace rowbloom {
 
-class RowFilterBuilder final : public rdb::FilterBitsBuilder {
+class RowFilterBuilder : public rdb::FilterBitsBuilder {
  public:
   // `options` are valid. `verify_result` is RocksDB's
   // detect_filter_construct_corruption.

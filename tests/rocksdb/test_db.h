@@ -6,9 +6,8 @@
 //   TestDb db;
 //   db.set_up.partitioned = true;
 //   db.Open();
-//   db.Put(db.Key("row1", "q"), "value");
-//   db.Flush();
-//   EXPECT_TRUE(db.Has(db.Key("row1", "q")));
+//   db.Fill(500);
+//   EXPECT_TRUE(db.Has(db.Key(Row(1), "q")));
 
 #ifndef ROWBLOOM_TESTS_ROCKSDB_TEST_DB_H_
 #define ROWBLOOM_TESTS_ROCKSDB_TEST_DB_H_
@@ -24,22 +23,39 @@
 #include "gtest/gtest.h"
 #include "open_db.h"
 #include "rocksdb/cache.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/rocksdb_release.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/options_util.h"
 #include "rocksdb/version.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_rows.h"
 #if ROCKSDB_MAJOR >= 8
 #include "rocksdb/advanced_cache.h"
 #endif
 
 namespace rowbloom::testing {
+
+// Names of up to 9000 rows are as long and in the order of their numbers.
+inline std::string Row(int row) { return "row" + std::to_string(1000 + row); }
+
+inline std::shared_ptr<const rdb::FilterPolicy> StockBloom(
+    double bits_per_key = 10) {
+  return std::shared_ptr<const rdb::FilterPolicy>(
+      rdb::NewBloomFilterPolicy(bits_per_key));
+}
+inline std::shared_ptr<const rdb::FilterPolicy> StockRibbon() {
+  return std::shared_ptr<const rdb::FilterPolicy>(
+      rdb::NewRibbonFilterPolicy(10));
+}
 
 // The settings that differ between tests.
 struct DbSetUp {
@@ -115,7 +131,8 @@ class TestDb {
     return table;
   }
 
-  rdb::Options MakeOptions() const {
+  rdb::Options MakeOptions() const { return MakeOptions(TableOptions()); }
+  rdb::Options MakeOptions(const rdb::BlockBasedTableOptions& table) const {
     rdb::Options options;
     if (set_up.directory.empty()) options.env = env_.get();
     options.create_if_missing = true;
@@ -131,7 +148,7 @@ class TestDb {
       filter.bloom_type = set_up.extractor_type;
       options.prefix_extractor = NewRowPrefixExtractor(filter);
     }
-    options.table_factory.reset(rdb::NewBlockBasedTableFactory(TableOptions()));
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
     return options;
   }
 
@@ -148,6 +165,24 @@ class TestDb {
         [&](auto* db) { return rdb::DB::Open(options, directory(), db); },
         &db_);
   }
+  // Opens the database with a function other than DB::Open(): see OpenDb().
+  template <typename OpenFunction>
+  void OpenBy(OpenFunction&& open) {
+    const rdb::Status status = OpenDb(open, &db_);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  // Returns the options of the last OPTIONS file.
+  rdb::Options LoadOptions(rdb::ConfigOptions config = {}) const {
+    config.env = env_.get();
+    rdb::DBOptions db_options;
+    std::vector<rdb::ColumnFamilyDescriptor> families;
+    const rdb::Status status =
+        rdb::LoadLatestOptions(config, path(), &db_options, &families);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(families.size(), 1);
+    return families.empty() ? rdb::Options()
+                            : rdb::Options(db_options, families[0].options);
+  }
   // Takes a database that a function other than DB::Open() opened.
   void Adopt(std::unique_ptr<rdb::DB> db) { db_ = std::move(db); }
   void Close() { db_.reset(); }
@@ -158,6 +193,7 @@ class TestDb {
   }
   rdb::Env* env() const { return env_.get(); }
   rdb::DB* operator->() const { return db_.get(); }
+  rdb::DB* get() const { return db_.get(); }
 
   std::string Key(std::string_view row, std::string_view qualifier,
                   std::string_view suffix = "") const {
@@ -169,6 +205,34 @@ class TestDb {
   void Put(const std::string& key, const std::string& value) {
     ASSERT_TRUE(db_->Put({}, key, value).ok());
   }
+  // Puts a cell of each row from Row(0) on.
+  void PutRows(int count, std::string_view qualifier = "q",
+               std::string_view version = "") {
+    for (int row = 0; row < count; ++row) {
+      Put(Key(Row(row), qualifier, version), "value");
+    }
+  }
+  // Writes one SST of such cells.
+  void Fill(int count, std::string_view qualifier = "q",
+            std::string_view version = "") {
+    PutRows(count, qualifier, version);
+    Flush();
+  }
+  void DeleteRange(const std::string& begin, const std::string& end) {
+    ASSERT_TRUE(
+        db_->DeleteRange({}, db_->DefaultColumnFamily(), begin, end).ok());
+  }
+  // The keys must rise.
+  void Ingest(const std::vector<std::string>& keys) {
+    rdb::SstFileWriter writer({}, MakeOptions());
+    const std::string sst = path() + "/ingested.sst";
+    ASSERT_TRUE(writer.Open(sst).ok());
+    for (const std::string& key : keys) {
+      ASSERT_TRUE(writer.Put(key, "value").ok());
+    }
+    ASSERT_TRUE(writer.Finish().ok());
+    ASSERT_TRUE(db_->IngestExternalFile({sst}, {}).ok());
+  }
   void Flush() { ASSERT_TRUE(db_->Flush({}).ok()); }
   void Compact() {
     rdb::CompactRangeOptions options;
@@ -177,12 +241,67 @@ class TestDb {
     ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
   }
 
+  // Compacts the SSTs of level 0 into another level.
+  void CompactTo(int level, uint64_t output_file_size_limit = ~uint64_t{0}) {
+    std::vector<std::string> names;
+    for (const rdb::LiveFileMetaData& file : Files()) {
+      if (file.level == 0) names.push_back(file.name);
+    }
+    rdb::CompactionOptions options;
+    options.output_file_size_limit = output_file_size_limit;
+    ASSERT_TRUE(db_->CompactFiles(options, names, level).ok());
+  }
+
+  std::vector<rdb::LiveFileMetaData> Files() const {
+    std::vector<rdb::LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    return files;
+  }
+  std::string PathOfOnlySst() const {
+    EXPECT_EQ(Files().size(), 1);
+    return Files().at(0).db_path + Files().at(0).name;
+  }
+  std::string ReadSst(const std::string& sst) const {
+    std::string bytes;
+    EXPECT_TRUE(rdb::ReadFileToString(env(), sst, &bytes).ok());
+    return bytes;
+  }
+  void WriteSst(const std::string& sst, const std::string& bytes) const {
+    EXPECT_TRUE(
+        rdb::WriteStringToFile(env(), bytes, sst, /*should_sync=*/true).ok());
+  }
+  // Closes the database and flips a bit in the middle of each of these parts of
+  // its only SST.
+  void DamageOnDisk(const std::vector<std::string>& parts) {
+    const std::string sst = PathOfOnlySst();
+    Close();
+    std::string bytes = ReadSst(sst);
+    for (const std::string& part : parts) {
+      const size_t at = bytes.find(part);
+      ASSERT_NE(at, std::string::npos);
+      bytes[at + part.size() / 2] ^= 1;
+    }
+    WriteSst(sst, bytes);
+  }
+
+  std::unique_ptr<rdb::Iterator> NewIterator(
+      const rdb::ReadOptions& read = {}) const {
+    return std::unique_ptr<rdb::Iterator>(db_->NewIterator(read));
+  }
+  RocksDbRows Rows(const RocksDbSampling& sampling = {}) const {
+    return RocksDbRows(db_.get(), db_->DefaultColumnFamily(),
+                       set_up.filter.key_codec, sampling);
+  }
   bool Has(const std::string& key) const {
     std::string value;
     return db_->Get({}, key, &value).ok();
   }
   uint64_t Ticker(rdb::Tickers ticker) const {
     return statistics_->getTickerCount(ticker);
+  }
+  // Returns how many reads filters have spared.
+  uint64_t Useful() const {
+    return Ticker(rdb::BLOOM_FILTER_USEFUL) + PrefixUseful();
   }
   // Returns how many files' filters were asked for a prefix; PrefixUseful()
   // counts those that were then not read. RocksDB 8.3 gave seeks their own
@@ -258,7 +377,7 @@ inline std::vector<std::string> ScanRow(const TestDb& db, Scan scan,
   read.prefix_same_as_start = scan == Scan::kPrefixSameAsStart;
   read.total_order_seek = scan == Scan::kTotalOrder;
   if (scan == Scan::kAutoPrefixMode) read.iterate_upper_bound = &upper_slice;
-  const std::unique_ptr<rdb::Iterator> it(db->NewIterator(read));
+  const auto it = db.NewIterator(read);
   std::vector<std::string> keys;
   for (it->Seek(lower); it->Valid() && it->key().compare(upper) < 0;
        it->Next()) {
@@ -270,14 +389,14 @@ inline std::vector<std::string> ScanRow(const TestDb& db, Scan scan,
 
 // Returns true if a RocksDbScan over the column of "ordered" keys finds a
 // version.
-inline bool ScanFindsColumn(TestDb* db, std::string_view row,
+inline bool ScanFindsColumn(const TestDb& db, std::string_view row,
                             std::string_view qualifier) {
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), row, qualifier);
   EXPECT_TRUE(scan.ok());
   if (!scan.ok()) return false;
   rdb::ReadOptions read;
   scan->Configure(&read);
-  const std::unique_ptr<rdb::Iterator> it((*db)->NewIterator(read));
+  const auto it = db.NewIterator(read);
   it->SeekToFirst();
   return it->Valid();
 }

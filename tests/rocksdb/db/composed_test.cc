@@ -9,16 +9,14 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "rocksdb/convenience.h"
-#include "rocksdb/metadata.h"
-#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/test_db.h"
-#include "rocksdb/utilities/options_util.h"
 #include "rowbloom/rocksdb_composed.h"
 
 namespace rowbloom {
 namespace {
 
+using testing::StockBloom;
+using testing::StockRibbon;
 using testing::TestDb;
 using Policy = std::shared_ptr<const rdb::FilterPolicy>;
 
@@ -27,8 +25,6 @@ Policy Composed(RocksDbFilter filter = RocksDbFilter::kHybrid) {
   options.filter = filter;
   return NewRocksDbComposedPolicy(options);
 }
-Policy StockBloom() { return Policy(rdb::NewBloomFilterPolicy(10)); }
-
 std::string KeyOf(int number) {
   return "key" + std::to_string(1000000 + number);
 }
@@ -84,8 +80,7 @@ TEST(DbComposed, StockRocksDbReadsItsFilters) {
 TEST(DbComposed, ReadsTheFiltersOfStockRocksDb) {
   for (const bool partitioned : {false, true}) {
     WriteThenReadWith(StockBloom(), Composed(), partitioned);
-    WriteThenReadWith(Policy(rdb::NewRibbonFilterPolicy(10)), Composed(),
-                      partitioned);
+    WriteThenReadWith(StockRibbon(), Composed(), partitioned);
   }
 }
 
@@ -104,13 +99,7 @@ TEST(DbComposed, ATreeOfSeveralLevelsKeepsTheBudget) {
     for (const auto& [key_count, level] : keys_and_level) {
       PutKeys(&db, 0, key_count);
       db.Flush();
-      if (level == 0) continue;
-      std::vector<rdb::LiveFileMetaData> files;
-      db->GetLiveFilesMetaData(&files);
-      for (const auto& file : files) {
-        if (file.level != 0) continue;
-        ASSERT_TRUE(db->CompactFiles({}, {file.name}, level).ok());
-      }
+      if (level > 0) db.CompactTo(level);
     }
     EXPECT_NEAR(BitsPerKey(db), 10, 0.5);
   }
@@ -126,14 +115,7 @@ TEST(DbComposed, OptionsFileRoundTrips) {
   db.set_up.other_policy = NewRocksDbComposedPolicy(composed);
   db.Open();
   db.Close();
-  rdb::ConfigOptions config;
-  config.env = db.env();
-  rdb::DBOptions db_options;
-  std::vector<rdb::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(
-      rdb::LoadLatestOptions(config, TestDb::path(), &db_options, &families)
-          .ok());
-  db.Open(rdb::Options(db_options, families.at(0).options));
+  db.Open(db.LoadOptions());
   PutKeys(&db, 0, 20000);
   db.Flush();
   EXPECT_NEAR(BitsPerKey(db), 6.5, 0.1);
@@ -144,13 +126,9 @@ TEST(DbComposed, IngestedSstsAreOfTheOldestRun) {
   db.set_up.extractor = false;
   db.set_up.other_policy = Composed();
   db.Open();
-  rdb::SstFileWriter writer({}, db.MakeOptions());
-  ASSERT_TRUE(writer.Open("/ingested.sst").ok());
-  for (int i = 0; i < 20000; i += 2) {
-    ASSERT_TRUE(writer.Put(KeyOf(i), "value").ok());
-  }
-  ASSERT_TRUE(writer.Finish().ok());
-  ASSERT_TRUE(db->IngestExternalFile({"/ingested.sst"}, {}).ok());
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20000; i += 2) keys.push_back(KeyOf(i));
+  db.Ingest(keys);
   EXPECT_GT(AskForKeys(db, 0, 20000), 9500);
   EXPECT_NEAR(BitsPerKey(db), 9, 0.99);
 }

@@ -33,8 +33,6 @@ using rdb::Status;
 
 constexpr int kRows = 400;
 
-std::string Row(int row) { return "row" + std::to_string(1000 + row); }
-
 // Two handles to the same file system. Each way to open a database leaves
 // `reader` open, with all rows in it.
 struct Handles {
@@ -62,47 +60,31 @@ void WriteFiles(TestDb* db) {
   WriteFile(db, 1);
 }
 
-void Adopt(const Status& status, std::unique_ptr<DB> opened, TestDb* db) {
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  db->Adopt(std::move(opened));
-}
-
 void OpenAt(const std::string& path, TestDb* db) {
-  std::unique_ptr<DB> opened;
-  const Status status = OpenDb(
-      [&](auto* result) { return DB::Open(db->MakeOptions(), path, result); },
-      &opened);
-  Adopt(status, std::move(opened), db);
+  db->OpenBy(
+      [&](auto* opened) { return DB::Open(db->MakeOptions(), path, opened); });
 }
 
 void ReadOnly(Handles* handles) {
   handles->writer.Open();
   WriteFiles(&handles->writer);
   handles->writer.Close();
-  std::unique_ptr<DB> opened;
-  const Status status = OpenDb(
-      [&](auto* result) {
-        return DB::OpenForReadOnly(handles->reader.MakeOptions(),
-                                   TestDb::path(), result);
-      },
-      &opened);
-  Adopt(status, std::move(opened), &handles->reader);
+  handles->reader.OpenBy([&](auto* opened) {
+    return DB::OpenForReadOnly(handles->reader.MakeOptions(), TestDb::path(),
+                               opened);
+  });
 }
 
 void Secondary(Handles* handles) {
   handles->writer.Open();
   WriteFile(&handles->writer, 0);
-  std::unique_ptr<DB> opened;
-  Status status = OpenDb(
-      [&](auto* result) {
-        return DB::OpenAsSecondary(handles->reader.MakeOptions(),
-                                   TestDb::path(), "/secondary", result);
-      },
-      &opened);
-  Adopt(status, std::move(opened), &handles->reader);
+  handles->reader.OpenBy([&](auto* opened) {
+    return DB::OpenAsSecondary(handles->reader.MakeOptions(), TestDb::path(),
+                               "/secondary", opened);
+  });
   if (::testing::Test::HasFatalFailure()) return;
   WriteFile(&handles->writer, 1);
-  status = handles->reader->TryCatchUpWithPrimary();
+  const Status status = handles->reader->TryCatchUpWithPrimary();
   ASSERT_TRUE(status.ok()) << status.ToString();
 }
 
@@ -119,9 +101,9 @@ void Follower(Handles* handles) {
   WriteFile(&handles->writer, 0);
   rdb::Options options = handles->reader.MakeOptions();
   options.follower_refresh_catchup_period_ms = 10;
-  std::unique_ptr<DB> opened;
-  const Status status = DB::OpenAsFollower(options, follower, leader, &opened);
-  Adopt(status, std::move(opened), &handles->reader);
+  handles->reader.OpenBy([&](auto* opened) {
+    return DB::OpenAsFollower(options, follower, leader, opened);
+  });
   if (::testing::Test::HasFatalFailure()) return;
   WriteFile(&handles->writer, 1);
   const std::string last = handles->reader.Key(Row(kRows - 1), "q");
@@ -135,8 +117,7 @@ void FromCheckpoint(Handles* handles) {
   handles->writer.Open();
   WriteFiles(&handles->writer);
   rdb::Checkpoint* checkpoint = nullptr;
-  Status status =
-      rdb::Checkpoint::Create(handles->writer.operator->(), &checkpoint);
+  Status status = rdb::Checkpoint::Create(handles->writer.get(), &checkpoint);
   ASSERT_TRUE(status.ok()) << status.ToString();
   const std::unique_ptr<rdb::Checkpoint> owner(checkpoint);
   status = checkpoint->CreateCheckpoint("/checkpoint");
@@ -150,10 +131,8 @@ void WithIngestedFilesOfAnotherDb(Handles* handles) {
   WriteFiles(&handles->writer);
   // Before 10.6 all keys must have sequence number 0.
   handles->writer.Compact();
-  std::vector<rdb::LiveFileMetaData> files;
-  handles->writer->GetLiveFilesMetaData(&files);
   std::vector<std::string> paths;
-  for (const auto& file : files) {
+  for (const auto& file : handles->writer.Files()) {
     paths.push_back(file.directory + "/" + file.relative_filename);
   }
   OpenAt("/ingested", &handles->reader);
@@ -240,8 +219,8 @@ void PessimisticTransactions(Handles* handles) {
   rdb::TransactionDB* db = nullptr;
   const Status status = rdb::TransactionDB::Open(handles->reader.MakeOptions(),
                                                  {}, TestDb::path(), &db);
-  Adopt(status, std::unique_ptr<DB>(db), &handles->reader);
-  if (::testing::Test::HasFatalFailure()) return;
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  handles->reader.Adopt(std::unique_ptr<DB>(db));
   WriteInTransactions(db, handles->reader);
 }
 
@@ -249,8 +228,8 @@ void OptimisticTransactions(Handles* handles) {
   rdb::OptimisticTransactionDB* db = nullptr;
   const Status status = rdb::OptimisticTransactionDB::Open(
       handles->reader.MakeOptions(), TestDb::path(), &db);
-  Adopt(status, std::unique_ptr<DB>(db), &handles->reader);
-  if (::testing::Test::HasFatalFailure()) return;
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  handles->reader.Adopt(std::unique_ptr<DB>(db));
   WriteInTransactions(db, handles->reader);
 }
 
@@ -301,9 +280,7 @@ class DbOpen : public ::testing::TestWithParam<DbOpenParameters> {
 TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
   Open();
   if (HasFatalFailure()) return;
-  DB* const db = db_.operator->();
-  const RocksDbRows rows(db, db->DefaultColumnFamily(),
-                         db_.set_up.filter.key_codec);
+  const RocksDbRows rows = db_.Rows();
   const uint64_t useful_before = db_.Ticker(rdb::BLOOM_FILTER_USEFUL);
   const uint64_t prefix_useful_before = db_.PrefixUseful();
   for (int row = 0; row < kRows; ++row) {

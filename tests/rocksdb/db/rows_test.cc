@@ -29,12 +29,6 @@ using rdb::ReadOptions;
 using rdb::Status;
 using ::testing::HasSubstr;
 
-RocksDbRows RowsOf(const TestDb& db) {
-  rdb::DB* raw = db.operator->();
-  return RocksDbRows(raw, raw->DefaultColumnFamily(),
-                     db.set_up.filter.key_codec);
-}
-
 // --- Against a map ----------------------------------------------------------
 
 class Differential {
@@ -55,8 +49,7 @@ class Differential {
     const std::vector<FilterSpec> policies = SpecsOfEachFamily();
     set_up.filter.filter_spec = policies[random_() % policies.size()];
     if (Chance(25)) {
-      set_up.other_policy.reset(Chance(50) ? rdb::NewBloomFilterPolicy(10)
-                                           : rdb::NewRibbonFilterPolicy(10));
+      set_up.other_policy = Chance(50) ? StockBloom() : StockRibbon();
     }
     name_ = SetUpName(set_up) + (set_up.other_policy ? " stock" : "");
 
@@ -208,7 +201,7 @@ class Differential {
       if (Chance(30)) read.iter_start_ts = &first_time_slice;
     }
 
-    const RocksDbRows rows = RowsOf(db_);
+    const RocksDbRows rows = db_.Rows();
     for (const std::string& row : all_rows_) {
       CheckRow(rows, read, model, row);
       if (::testing::Test::HasFailure()) return;
@@ -342,12 +335,11 @@ TEST(DbRows, AnswersAsAMapDoesUnderRandomOptions) {
 
 // --- What filters are asked --------------------------------------------------
 
+constexpr int kPresent = 250;
+
 void FillVersions(TestDb* db) {
-  for (int row = 0; row < 300; ++row) {
-    for (const char* version : {"2", "1"}) {
-      db->Put(db->Key("row" + std::to_string(row), "q", version),
-              std::string("version ") + version);
-    }
+  for (const char* version : {"2", "1"}) {
+    db->PutRows(kPresent, "q", version);
   }
   db->Flush();
 }
@@ -358,12 +350,11 @@ TEST(DbRows, TheNewestVersionIsTheFirstInOrder) {
   FillVersions(&db);
   PinnableSlice value;
   std::string version;
-  ASSERT_TRUE(RowsOf(db).GetNewestCell({}, "row7", "q", &value, &version).ok());
-  EXPECT_EQ(value.ToString(), "version 1");
+  ASSERT_TRUE(db.Rows().GetNewestCell({}, Row(7), "q", &value, &version).ok());
   EXPECT_EQ(version, "1");
   // A cell without a version sorts before all that have one.
-  db.Put(db.Key("row7", "q"), "no version");
-  ASSERT_TRUE(RowsOf(db).GetNewestCell({}, "row7", "q", &value, &version).ok());
+  db.Put(db.Key(Row(7), "q"), "no version");
+  ASSERT_TRUE(db.Rows().GetNewestCell({}, Row(7), "q", &value, &version).ok());
   EXPECT_EQ(value.ToString(), "no version");
   EXPECT_EQ(version, "");
 }
@@ -374,79 +365,66 @@ TEST(DbRows, ScansOfAbsentRowsAndColumnsAreTurnedAway) {
     db.set_up.partitioned = partitioned;
     db.Open();
     FillVersions(&db);
-    const RocksDbRows rows = RowsOf(db);
+    const RocksDbRows rows = db.Rows();
     bool exists = true;
     std::vector<RocksDbCell> cells;
     PinnableSlice value;
-    for (int row = 0; row < 250; ++row) {
-      const std::string absent = "row" + std::to_string(row) + "x";
+    for (int row = 0; row < kPresent; ++row) {
+      const std::string absent = Row(row) + "x";
       ASSERT_TRUE(rows.RowExists({}, absent, &exists).ok());
       EXPECT_FALSE(exists);
       ASSERT_TRUE(rows.GetRow({}, absent, &cells).ok());
-      EXPECT_TRUE(
-          rows.GetNewestCell({}, "row" + std::to_string(row), "r", &value)
-              .IsNotFound());
-      EXPECT_TRUE(rows.GetCell({}, "row" + std::to_string(row), "r", &value)
-                      .IsNotFound());
+      EXPECT_TRUE(rows.GetNewestCell({}, Row(row), "r", &value).IsNotFound());
+      EXPECT_TRUE(rows.GetCell({}, Row(row), "r", &value).IsNotFound());
     }
-    EXPECT_EQ(db.PrefixChecks(), 750);
+    EXPECT_EQ(db.PrefixChecks(), 3 * kPresent);
     EXPECT_GT(db.PrefixUseful(), 700);
     EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_USEFUL), 230);
   }
 }
 
-// RocksDbRows asks filters for columns only if they hold columns.
+// Expects that RocksDbRows finds all columns; returns how many scans find.
+int ExpectColumnsFound(const TestDb& db, const RocksDbRows& rows) {
+  int scans_that_find = 0;
+  for (int row = 0; row < kPresent; ++row) {
+    PinnableSlice value;
+    EXPECT_TRUE(rows.GetNewestCell({}, Row(row), "q", &value).ok());
+    scans_that_find += ScanFindsColumn(db, Row(row), "q");
+  }
+  return scans_that_find;
+}
+
+// RocksDbRows asks filters for columns only if they hold columns. RocksDB asks
+// each file with the extractor that it was written with.
 TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
+  RegisterRocksDb();
   TestDb db;
-  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
+  db.set_up.other_policy = StockBloom();
   db.Open();
   FillVersions(&db);
-  EXPECT_FALSE(ScanFindsColumn(&db, "row7", "q"));
-  PinnableSlice value;
-  EXPECT_TRUE(RowsOf(db).GetNewestCell({}, "row7", "q", &value).ok());
+  EXPECT_LT(ExpectColumnsFound(db, db.Rows()), kPresent)
+      << "nothing hides columns now";
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  EXPECT_LT(ExpectColumnsFound(db, db.Rows()), kPresent)
+      << "nothing hides columns now";
 }
 
 // --- Other column families, errors -------------------------------------------
 
-// RocksDB asks each file with the extractor that it was written with.
-TEST(DbRows, ColumnsAreFoundInFilesThatWereWrittenWithAnotherExtractor) {
-  RegisterRocksDb();
-  TestDb db;
-  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
-  db.Open();
-  FillVersions(&db);
-  db.set_up.extractor_type = BloomType::kRow;
-  db.Open();
-  const RocksDbRows rows = RowsOf(db);
-  PinnableSlice value;
-  int scans_that_find = 0;
-  for (int row = 0; row < 250; ++row) {
-    const std::string name = "row" + std::to_string(row);
-    EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
-    scans_that_find += ScanFindsColumn(&db, name, "q");
-  }
-  EXPECT_LT(scans_that_find, 250) << "nothing hides columns any more";
-}
-
 TEST(DbRows, ColumnsAreFoundThoughTheExtractorComesLater) {
   RegisterRocksDb();
   TestDb db;
-  db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
+  db.set_up.other_policy = StockBloom();
   db.set_up.extractor = false;
   db.Open();
-  const RocksDbRows rows = RowsOf(db);
+  const RocksDbRows rows = db.Rows();
   const Status status = db->SetOptions(
       {{"prefix_extractor", "rowbloom.RowPrefix:ROWCOL:ordered"}});
   ASSERT_TRUE(status.ok()) << status.ToString();
   FillVersions(&db);
-  PinnableSlice value;
-  int scans_that_find = 0;
-  for (int row = 0; row < 250; ++row) {
-    const std::string name = "row" + std::to_string(row);
-    EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
-    scans_that_find += ScanFindsColumn(&db, name, "q");
-  }
-  EXPECT_LT(scans_that_find, 250) << "nothing hides columns any more";
+  EXPECT_LT(ExpectColumnsFound(db, rows), kPresent)
+      << "nothing hides columns now";
 }
 
 // CheckRocksDbOptions() refuses the pair, but such files may exist.
@@ -462,13 +440,7 @@ TEST(DbRows, ColumnsAreFoundInFilesWhoseFilterHasAnotherCodec) {
     FillVersions(&db);
     db.set_up.other_policy.reset();
     db.Open();
-    const RocksDbRows rows = RowsOf(db);
-    PinnableSlice value;
-    for (int row = 0; row < 250; ++row) {
-      const std::string name = "row" + std::to_string(row);
-      EXPECT_TRUE(rows.GetNewestCell({}, name, "q", &value).ok()) << name;
-      EXPECT_TRUE(ScanFindsColumn(&db, name, "q")) << name;
-    }
+    EXPECT_EQ(ExpectColumnsFound(db, db.Rows()), kPresent);
   }
 }
 
@@ -482,11 +454,11 @@ TEST(DbRows, EachColumnFamilyIsReadUnderItsOwnOptions) {
   ASSERT_TRUE(db->Put({}, handle, db.Key("row", "q"), "value").ok());
   ASSERT_TRUE(db->Flush({}, handle).ok());
   {
-    const RocksDbRows rows(db.operator->(), handle, KeyCodec::Ordered());
+    const RocksDbRows rows(db.get(), handle, KeyCodec::Ordered());
     bool exists = false;
     EXPECT_TRUE(rows.RowExists({}, "row", &exists).ok());
     EXPECT_TRUE(exists);
-    EXPECT_TRUE(RowsOf(db).RowExists({}, "row", &exists).ok());
+    EXPECT_TRUE(db.Rows().RowExists({}, "row", &exists).ok());
     EXPECT_FALSE(exists);
   }
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
@@ -497,7 +469,7 @@ TEST(DbRows, RowsThatTheCodecCannotHoldAreAnError) {
   db.set_up.filter.key_codec = KeyCodec::FixedRow(4);
   db.Open();
   db.Put(db.Key("row1", "q"), "value");
-  const RocksDbRows rows = RowsOf(db);
+  const RocksDbRows rows = db.Rows();
   bool exists = false;
   std::vector<RocksDbCell> cells;
   PinnableSlice value;
@@ -527,13 +499,13 @@ TEST(DbRows, KeysThatTheCodecDidNotWriteAreNamed) {
   const std::string foreign("row\0\1q\0", 7);  // Column q begins here.
   db.Put(foreign, "value");
   bool exists = false;
-  EXPECT_TRUE(RowsOf(db).RowExists({}, "row", &exists).ok());
+  EXPECT_TRUE(db.Rows().RowExists({}, "row", &exists).ok());
   EXPECT_TRUE(exists);
   std::vector<RocksDbCell> cells;
   PinnableSlice value;
   for (const Status& status :
-       {RowsOf(db).GetRow({}, "row", &cells),
-        RowsOf(db).GetNewestCell({}, "row", "q", &value)}) {
+       {db.Rows().GetRow({}, "row", &cells),
+        db.Rows().GetNewestCell({}, "row", "q", &value)}) {
     EXPECT_TRUE(status.IsCorruption());
     EXPECT_THAT(status.ToString(), HasSubstr("726F7700017100"));
   }
@@ -550,14 +522,14 @@ TEST(DbRows, ScansInAnotherOrderAreRefused) {
   std::vector<RocksDbCell> cells;
   PinnableSlice value;
   for (const Status& status :
-       {RowsOf(db).RowExists({}, "row", &exists),
-        RowsOf(db).GetRow({}, "row", &cells),
-        RowsOf(db).GetNewestCell({}, "row", "q", &value)}) {
+       {db.Rows().RowExists({}, "row", &exists),
+        db.Rows().GetRow({}, "row", &cells),
+        db.Rows().GetNewestCell({}, "row", "q", &value)}) {
     EXPECT_TRUE(status.IsNotSupported());
     EXPECT_THAT(status.ToString(),
                 HasSubstr("rocksdb.ReverseBytewiseComparator"));
   }
-  EXPECT_TRUE(RowsOf(db).GetCell({}, "row", "q", &value).ok());
+  EXPECT_TRUE(db.Rows().GetCell({}, "row", "q", &value).ok());
 }
 
 TEST(DbRows, ErrorsOfRocksDbPassThrough) {
@@ -571,7 +543,7 @@ TEST(DbRows, ErrorsOfRocksDbPassThrough) {
   bool exists = true;
   std::vector<RocksDbCell> cells;
   PinnableSlice value;
-  const RocksDbRows rows = RowsOf(db);
+  const RocksDbRows rows = db.Rows();
   EXPECT_TRUE(rows.RowExists(memory_only, "row", &exists).IsIncomplete());
   EXPECT_FALSE(exists);
   EXPECT_TRUE(rows.GetRow(memory_only, "row", &cells).IsIncomplete());

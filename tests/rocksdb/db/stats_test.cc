@@ -30,8 +30,6 @@ using C = FilterCounter;
 
 constexpr int kRows = 400;
 
-std::string Row(int row) { return "row" + std::to_string(1000 + row); }
-
 // Writes rows 0, 2, 4, ... at `level`, and keys at its edges, so that lookups
 // of all rows ask its files.
 void FillLevel(TestDb* db, int level, const std::string& qualifier) {
@@ -41,20 +39,7 @@ void FillLevel(TestDb* db, int level, const std::string& qualifier) {
   }
   db->Put(db->Key("z", qualifier), "");
   db->Flush();
-  if (level == 0) return;
-  rdb::ColumnFamilyMetaData meta;
-  (*db)->GetColumnFamilyMetaData(&meta);
-  std::vector<std::string> files;
-  for (const auto& file : meta.levels[0].files) files.push_back(file.name);
-  ASSERT_EQ(files.size(), 1);
-  const rdb::Status status = (*db)->CompactFiles({}, files, level);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-}
-
-RocksDbRows RowsOf(const TestDb& db, const RocksDbSampling& sampling = {}) {
-  rdb::DB* raw = db.operator->();
-  return RocksDbRows(raw, raw->DefaultColumnFamily(), KeyCodec::Ordered(),
-                     sampling);
+  if (level > 0) db->CompactTo(level);
 }
 
 // --- RocksDB's tickers ------------------------------------------------------
@@ -76,7 +61,7 @@ std::map<std::string, uint64_t> TickersOf(TestDb* db) {
     }
   };
   take("before");
-  const RocksDbRows rows = RowsOf(*db);
+  const RocksDbRows rows = db->Rows();
   std::vector<RocksDbCellName> names;
   std::vector<std::string> row_names;
   for (int row = 0; row < kRows; ++row) row_names.push_back(Row(row));
@@ -115,9 +100,7 @@ TEST(DbStats, TickersCountWhatTheyCountWithStockBloom) {
         db.set_up.whole_key_filtering = whole;
         // With this many bits, no absent row passes here.
         db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 24);
-        if (stock) {
-          db.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(40));
-        }
+        if (stock) db.set_up.other_policy = StockBloom(40);
         db.Open();
         FillLevel(&db, 0, "q");
         tickers[stock] = TickersOf(&db);
@@ -197,7 +180,7 @@ TEST(DbStats, GetsAreCountedAtTheLevelsThatTheyAsk) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);  // No false positives here.
   FilterStats stats;
-  GetAll(RowsOf(db, {&stats, 1}));
+  GetAll(db.Rows({&stats, 1}));
   ExpectAsTickers(db, stats);
   const std::map<int, FilterStatsSnapshot> levels = stats.Levels();
   ASSERT_EQ(levels.size(), 3);
@@ -222,7 +205,7 @@ TEST(DbStats, FalsePositivesOfEachLevelAreThoseOfTheTickers) {
     TestDb db;
     OpenWithThreeLevels(&db, 4);
     FilterStats stats;
-    const RocksDbRows rows = RowsOf(db, {&stats, 1});
+    const RocksDbRows rows = db.Rows({&stats, 1});
     if (batched) {
       std::vector<std::string> row_names;
       for (int row = 0; row < kRows; ++row) row_names.push_back(Row(row));
@@ -258,7 +241,7 @@ TEST(DbStats, MultiGetByPrefixIsNotCountedBefore83) {
   FilterStats stats;
   std::vector<PinnableSlice> values;
   std::vector<rdb::Status> statuses;
-  RowsOf(db, {&stats, 1})
+  db.Rows({&stats, 1})
       .MultiGetCells({}, {{"row1000", "q"}, {"row1001", "q"}}, &values,
                      &statuses);
   EXPECT_TRUE(statuses[0].ok());
@@ -277,7 +260,7 @@ TEST(DbStats, OneLookupOfTheIntervalCountsForAll) {
   OpenWithThreeLevels(&db, 24);
   FilterStats stats;
   constexpr uint32_t kInterval = 8;
-  const RocksDbRows rows = RowsOf(db, {&stats, kInterval});
+  const RocksDbRows rows = db.Rows({&stats, kInterval});
   constexpr int kGets = 20000;
   for (int i = 0; i < kGets; ++i) {
     PinnableSlice value;
@@ -294,7 +277,7 @@ TEST(DbStats, ScansThatFindNothingAreCountedWithoutALevel) {
   TestDb db;
   OpenWithThreeLevels(&db, 4);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
+  const RocksDbRows rows = db.Rows({&stats, 1});
   bool exists = false;
   for (int row = 0; row < kRows; ++row) {
     ASSERT_TRUE(rows.RowExists({}, Row(row), &exists).ok());
@@ -316,7 +299,7 @@ TEST(DbStats, LookupsThatFailAreNotCounted) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
+  const RocksDbRows rows = db.Rows({&stats, 1});
   rdb::ReadOptions memory_only;
   memory_only.read_tier = rdb::kBlockCacheTier;
   bool exists = true;
@@ -356,9 +339,8 @@ TEST(DbStats, SamplesAroundTheEnginesOwnCallsCountOnce) {
     const RocksDbLookupSample sample(sampling);
     EXPECT_FALSE(db.Has(db.Key(Row(2), "absent")));
     PinnableSlice value;  // It has its own sample.
-    EXPECT_TRUE(RowsOf(db, sampling)
-                    .GetCell({}, Row(2), "absent", &value)
-                    .IsNotFound());
+    EXPECT_TRUE(
+        db.Rows(sampling).GetCell({}, Row(2), "absent", &value).IsNotFound());
   }
   EXPECT_EQ(Sum(stats, C::kNegatives), 8);
   EXPECT_FALSE(db.Has(db.Key(Row(2), "absent")));
@@ -370,7 +352,7 @@ TEST(DbStats, TheThreadsPerfLevelIsAsItWas) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
+  const RocksDbRows rows = db.Rows({&stats, 1});
   rdb::PerfContext* perf = rdb::get_perf_context();
   const rdb::PerfLevel level_before = rdb::GetPerfLevel();
   for (rdb::PerfLevel level :
@@ -408,21 +390,19 @@ TEST(DbStats, AMovedFileCountsAtItsOldLevelUntilItIsOpenedAnew) {
   FillLevel(&db, 0, "q");
   FilterStats stats;
   PinnableSlice value;
-  EXPECT_FALSE(RowsOf(db, {&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
+  EXPECT_FALSE(db.Rows({&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
   rdb::CompactRangeOptions move;
   move.change_level = true;
   move.target_level = 4;
   move.bottommost_level_compaction = rdb::BottommostLevelCompaction::kSkip;
   ASSERT_TRUE(db->CompactRange(move, nullptr, nullptr).ok());
-  std::vector<rdb::LiveFileMetaData> files;
-  db->GetLiveFilesMetaData(&files);
-  ASSERT_EQ(files.size(), 1);
-  ASSERT_EQ(files[0].level, 4);
-  EXPECT_FALSE(RowsOf(db, {&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
+  ASSERT_EQ(db.Files().size(), 1);
+  ASSERT_EQ(db.Files()[0].level, 4);
+  EXPECT_FALSE(db.Rows({&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
   EXPECT_EQ(stats.Levels().count(4), 0);
   EXPECT_EQ(stats.Levels().at(0)[C::kLookups], 2);
   db.Open();
-  EXPECT_FALSE(RowsOf(db, {&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
+  EXPECT_FALSE(db.Rows({&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
   EXPECT_EQ(stats.Levels().at(4)[C::kLookups], 1);
 }
 
@@ -430,7 +410,7 @@ TEST(DbStats, ThreadsCountTogether) {
   TestDb db;
   OpenWithThreeLevels(&db, 4);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
+  const RocksDbRows rows = db.Rows({&stats, 1});
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back([&rows] { GetAll(rows); });
   for (std::thread& thread : threads) thread.join();

@@ -22,8 +22,6 @@ namespace {
 
 constexpr int kRows = 500;
 
-std::string Row(int row) { return "row" + std::to_string(1000 + row); }
-
 rdb::ReadOptions Unverified() {
   rdb::ReadOptions read;
   read.verify_checksums = false;
@@ -35,29 +33,20 @@ rdb::ReadOptions Unverified() {
 void OpenDamaged(TestDb* db) {
   db->set_up.cache_filter_blocks = true;
   db->Open();
-  for (int row = 0; row < kRows; ++row) {
-    db->Put(db->Key(Row(row), "q"), "value");
-  }
-  db->Flush();
+  db->Fill(kRows);
   db->Compact();
-  std::vector<rdb::LiveFileMetaData> files;
-  (*db)->GetLiveFilesMetaData(&files);
-  ASSERT_EQ(files.size(), 1);
-  const std::string path = files[0].db_path + files[0].name;
+  const std::string path = db->PathOfOnlySst();
   db->Close();
   const auto sst = ReadRocksDbSst(path, db->MakeOptions());
   ASSERT_TRUE(sst.ok()) << sst.status();
   ASSERT_FALSE(sst->filters.empty());
-  std::string bytes;
-  ASSERT_TRUE(rdb::ReadFileToString(db->env(), path, &bytes).ok());
+  std::string bytes = db->ReadSst(path);
   for (const std::string& filter : sst->filters) {
     const size_t at = bytes.find(filter);
     ASSERT_NE(at, std::string::npos);
     std::memset(&bytes[at], 0, filter.size() / 2);
   }
-  ASSERT_TRUE(rdb::WriteStringToFile(db->env(), bytes, path,
-                                     /*should_sync=*/true)
-                  .ok());
+  db->WriteSst(path, bytes);
   db->Open();
 }
 
@@ -72,9 +61,7 @@ int RowsThatGetFinds(const TestDb& db) {
 
 // Expects that no call of RocksDbRows reports a row as absent.
 void ExpectRowsLoseNothing(const TestDb& db) {
-  rdb::DB* raw = db.operator->();
-  const RocksDbRows rows(raw, raw->DefaultColumnFamily(),
-                         db.set_up.filter.key_codec);
+  const RocksDbRows rows = db.Rows();
   for (int row = 0; row < kRows; ++row) {
     bool exists = false;
     EXPECT_TRUE(rows.RowExists(Unverified(), Row(row), &exists).ok());

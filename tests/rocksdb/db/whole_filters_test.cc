@@ -27,8 +27,6 @@ constexpr int kRows = 20000;
 constexpr uint64_t kGets = 500;
 constexpr size_t kCacheBytes = 16 << 10;  // The filter takes 25 KB or more.
 
-std::string Row(int row) { return "row" + std::to_string(100000 + row); }
-
 void Configure(TestDb* db, std::shared_ptr<const rdb::FilterPolicy> other) {
   db->set_up.extractor = false;
   db->set_up.other_policy = std::move(other);
@@ -38,10 +36,7 @@ void Configure(TestDb* db, std::shared_ptr<const rdb::FilterPolicy> other) {
 }
 
 void Fill(TestDb* db) {
-  for (int row = 0; row < kRows; ++row) {
-    db->Put(db->Key(Row(row), "q"), "value");
-  }
-  db->Flush();
+  db->Fill(kRows);
   db->Compact();  // RocksDB treats files at level 0 differently.
 }
 
@@ -51,6 +46,12 @@ struct Found {
   uint64_t misses = 0;
   uint64_t bytes = 0;  // Bytes of filters that kGets gets read.
 };
+
+std::vector<std::string> Warnings(const TestDb& db) {
+  const auto report = VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? report->warnings() : std::vector<std::string>();
+}
 
 // Gets absent keys in different places within the SST.
 Found Ask(TestDb* db, const rdb::Options& options) {
@@ -65,10 +66,7 @@ Found Ask(TestDb* db, const rdb::Options& options) {
   }
   found.misses = db->Ticker(rdb::BLOCK_CACHE_FILTER_MISS) - misses;
   found.bytes = db->Ticker(rdb::BLOCK_CACHE_FILTER_BYTES_INSERT) - bytes;
-  rdb::DB* raw = db->operator->();
-  const auto report = VerifyRocksDbFilters(raw, raw->DefaultColumnFamily());
-  EXPECT_TRUE(report.ok());
-  if (report.ok()) found.report = report->warnings();
+  found.report = Warnings(*db);
   return found;
 }
 
@@ -112,8 +110,7 @@ TEST_P(WholeFilters, AreReadOnceWithEachRemedy) {
       table.metadata_cache_options.unpartitioned_pinning =
           rdb::PinningTier::kAll;
     }
-    rdb::Options options = db.MakeOptions();
-    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+    const rdb::Options options = db.MakeOptions(table);
     db.Open(options);
     Fill(&db);
     const Found found = Ask(&db, options);
@@ -147,18 +144,11 @@ TEST(DbWholeFilters, ThatTheCacheHoldsOneByOneButNotTogetherAreWarnedOf) {
   Configure(&db, nullptr);
   db.set_up.block_cache = rdb::NewLRUCache(60 << 10, 0);
   db.Open();
-  const auto warnings = [&db] {
-    rdb::DB* raw = db.operator->();
-    return VerifyRocksDbFilters(raw, raw->DefaultColumnFamily())->warnings();
-  };
   for (int file = 0; file < 2; ++file) {
-    EXPECT_THAT(warnings(), IsEmpty());
-    for (int row = 0; row < kRows; ++row) {
-      db.Put(db.Key(Row(row), "q"), "value");
-    }
-    db.Flush();
+    EXPECT_THAT(Warnings(db), IsEmpty());
+    db.Fill(kRows);
   }
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("2 filters are read whole")));
+  EXPECT_THAT(Warnings(db), ElementsAre(HasSubstr("2 filters are read whole")));
 }
 
 }  // namespace
