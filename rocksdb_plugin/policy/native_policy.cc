@@ -121,19 +121,20 @@ absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
   return status;
 }
 
-absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
+absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
     std::string_view id) {
   RocksDbOptions options;
   double bits_per_key = 0;
-  absl::Status status = ParsePolicyId(id, kClassName(), &bits_per_key);
+  absl::Status status =
+      ParsePolicyId(id, NativePolicy::kClassName(), &bits_per_key);
   if (!status.ok()) return status;
-  if (id != kClassName()) {
+  if (id != NativePolicy::kClassName()) {
     options.filter_spec = rowbloom::FilterSpec::BitsPerKey(
         options.filter_spec.family(), bits_per_key);
     status = options.filter_spec.Validate();
     if (!status.ok()) return status;
   }
-  return std::make_unique<NativePolicy>(options);
+  return std::make_unique<const NativePolicy>(options);
 }
 
 NativePolicy::NativePolicy(const RocksDbOptions& options) : options_(options) {
@@ -187,19 +188,6 @@ rdb::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
 rdb::FilterBitsReader* NativePolicy::GetFilterBitsReader(
     const rdb::Slice& contents) const noexcept {
   return new RowFilterReader(contents);
-}
-
-const rdb::FilterPolicy* MakeNativePolicy(
-    const std::string& id, std::unique_ptr<const rdb::FilterPolicy>* guard,
-    std::string* error) {
-  absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
-      NativePolicy::Parse(id);
-  if (!policy.ok()) {
-    *error = std::string(policy.status().message());
-    return nullptr;
-  }
-  *guard = *std::move(policy);
-  return guard->get();
 }
 
 std::shared_ptr<const rdb::FilterPolicy> NewRocksDbFilterPolicy(

@@ -33,11 +33,6 @@ class NativePolicy final : public rdb::FilterPolicy {
  public:
   static const char* kClassName() { return "rowbloom"; }
 
-  // From "rowbloom" or "rowbloom:BITS_PER_KEY"; RocksDB's Configurable reads
-  // other options later.
-  static absl::StatusOr<std::unique_ptr<NativePolicy>> Parse(
-      std::string_view id);
-
   // `options` are valid.
   explicit NativePolicy(const RocksDbOptions& options);
 
@@ -72,11 +67,11 @@ inline double BudgetBitsPerKey(const RocksDbOptions& options) {
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
 
-// RocksDB's registry calls it as a factory. nullptr and *error for a wrong
-// `id`, and in a build without native mode. CheckRocksDbRelease() is OK.
-const rdb::FilterPolicy* MakeNativePolicy(
-    const std::string& id, std::unique_ptr<const rdb::FilterPolicy>* guard,
-    std::string* error);
+// Makes the policy of an id, "rowbloom" or "rowbloom:BITS_PER_KEY"; RocksDB's
+// Configurable reads other options later. A build without native mode makes
+// none. CheckRocksDbRelease() is OK.
+absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
+    std::string_view id);
 
 }  // namespace rowbloom
 

@@ -20,11 +20,9 @@ constexpr char kAbsent[] =
 
 }  // namespace
 
-const rdb::FilterPolicy* MakeNativePolicy(
-    const std::string& /*id*/,
-    std::unique_ptr<const rdb::FilterPolicy>* /*guard*/, std::string* error) {
-  *error = kAbsent;
-  return nullptr;
+absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
+    std::string_view /*id*/) {
+  return absl::UnimplementedError(kAbsent);
 }
 
 std::shared_ptr<const rdb::FilterPolicy> NewRocksDbFilterPolicy(
