@@ -35,6 +35,11 @@ class BuildingContext {
     result.context_.compaction_style = style;
     return result;
   }
+  // `table` must outlive the result.
+  BuildingContext With(const rdb::BlockBasedTableOptions* table) const {
+    return BuildingContext(context_.reason, context_.level_at_creation,
+                           context_.is_bottommost, *table);
+  }
   BuildingContext In(const std::string& column_family_name) const {
     BuildingContext result = *this;
     result.context_.column_family_name = column_family_name;
@@ -46,8 +51,9 @@ class BuildingContext {
  private:
   using Reason = rdb::TableFileCreationReason;
 
-  BuildingContext(Reason reason, int level, bool is_bottommost)
-      : context_(TableOptions()) {
+  BuildingContext(Reason reason, int level, bool is_bottommost,
+                  const rdb::BlockBasedTableOptions& table = TableOptions())
+      : context_(table) {
     context_.compaction_style = rdb::kCompactionStyleLevel;
     context_.num_levels = 7;
     context_.column_family_name = "default";

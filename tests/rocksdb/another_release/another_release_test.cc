@@ -53,54 +53,37 @@ TEST(AnotherRelease, DiffersInTheMinorNumber) {
   EXPECT_THAT(CompiledRocksDbVersion(), HasSubstr(".99."));
 }
 
-TEST(AnotherRelease, NativePolicyIsRefused) {
+// `make` makes an object, or returns null and sets its argument, unless null.
+template <typename Make>
+void ExpectRefused(const Make& make) {
   Status error;
-  EXPECT_EQ(NewRocksDbFilterPolicy({}, &error), nullptr);
+  EXPECT_EQ(make(&error), nullptr);
   EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRocksDbFilterPolicy({}), nullptr);
+  EXPECT_EQ(make(nullptr), nullptr);
 }
 
-TEST(AnotherRelease, ComposedPolicyIsRefused) {
-  Status error;
-  EXPECT_EQ(NewRocksDbComposedPolicy({}, &error), nullptr);
-  EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRocksDbComposedPolicy({}), nullptr);
+TEST(AnotherRelease, PoliciesExtractorAndListenerAreRefused) {
+  ExpectRefused([](Status* e) { return NewRocksDbFilterPolicy({}, e); });
+  ExpectRefused([](Status* e) { return NewRocksDbComposedPolicy({}, e); });
+  ExpectRefused([](Status* e) { return NewRowPrefixExtractor({}, e); });
+  ExpectRefused([](Status* e) { return NewRocksDbBudgetListener(e); });
 }
 
-TEST(AnotherRelease, ExtractorIsRefused) {
-  Status error;
-  EXPECT_EQ(NewRowPrefixExtractor({}, &error), nullptr);
-  EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRowPrefixExtractor({}), nullptr);
-}
-
-TEST(AnotherRelease, BudgetListenerIsRefused) {
-  Status error;
-  EXPECT_EQ(NewRocksDbBudgetListener(&error), nullptr);
-  EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRocksDbBudgetListener(), nullptr);
+// Expects that the registry makes no object of this class from its id.
+template <typename T>
+void ExpectIdRefused(const std::string& id) {
+  std::shared_ptr<T> object;
+  const Status status = T::CreateFromString({}, id, &object);
+  EXPECT_TRUE(IsRefused(status)) << id << ": " << status.ToString();
+  EXPECT_EQ(object, nullptr) << id;
 }
 
 TEST(AnotherRelease, OptionsStringsAreRefused) {
   RegisterRocksDb();
-  const rdb::ConfigOptions config;
-  for (const char* id : {"rowbloom", "rowbloom.Composed"}) {
-    std::shared_ptr<const rdb::FilterPolicy> policy;
-    const Status status =
-        rdb::FilterPolicy::CreateFromString(config, id, &policy);
-    EXPECT_TRUE(IsRefused(status)) << id << ": " << status.ToString();
-    EXPECT_EQ(policy, nullptr) << id;
-  }
-  std::shared_ptr<const rdb::SliceTransform> extractor;
-  Status status = rdb::SliceTransform::CreateFromString(
-      config, "rowbloom.RowPrefix:ROW:ordered", &extractor);
-  EXPECT_TRUE(IsRefused(status)) << status.ToString();
-  EXPECT_EQ(extractor, nullptr);
-  std::shared_ptr<rdb::EventListener> listener;
-  status = rdb::EventListener::CreateFromString(
-      config, "rowbloom.BudgetListener", &listener);
-  EXPECT_TRUE(IsRefused(status)) << status.ToString();
-  EXPECT_EQ(listener, nullptr);
+  ExpectIdRefused<const rdb::FilterPolicy>("rowbloom");
+  ExpectIdRefused<const rdb::FilterPolicy>("rowbloom.Composed");
+  ExpectIdRefused<const rdb::SliceTransform>("rowbloom.RowPrefix:ROW:ordered");
+  ExpectIdRefused<rdb::EventListener>("rowbloom.BudgetListener");
 }
 
 TEST(AnotherRelease, OptionsAreNotChecked) {
@@ -118,7 +101,7 @@ TEST(AnotherRelease, ScansAreRefused) {
 class AnotherReleaseDb : public ::testing::Test {
  protected:
   void SetUp() override {
-    db_.set_up.other_policy.reset(rdb::NewBloomFilterPolicy(10));
+    db_.set_up.other_policy = testing::StockBloom();
     db_.set_up.extractor = false;
     db_.Open();
     db_.Put(db_.Key("row", "q"), "value");
@@ -128,13 +111,7 @@ class AnotherReleaseDb : public ::testing::Test {
   rdb::ColumnFamilyHandle* column_family() const {
     return db_->DefaultColumnFamily();
   }
-  rdb::DB* db() const { return db_.operator->(); }
-  std::string SstPath() const {
-    rdb::TablePropertiesCollection files;
-    EXPECT_TRUE(db_->GetPropertiesOfAllTables(&files).ok());
-    EXPECT_THAT(files, SizeIs(1));
-    return files.begin()->first;
-  }
+  rdb::DB* db() const { return db_.get(); }
   rdb::Options options() const { return db_->GetOptions(column_family()); }
 
   testing::TestDb db_;
@@ -185,9 +162,12 @@ TEST_F(AnotherReleaseDb, FiltersAreNotVerified) {
 }
 
 TEST_F(AnotherReleaseDb, SstsAreNotRead) {
-  EXPECT_TRUE(IsRefused(ReadRocksDbSst(SstPath(), options()).status()));
-  EXPECT_TRUE(IsRefused(VerifyRocksDbSstChecksums(SstPath(), options())));
-  const RocksDbFilterFile file = VerifyRocksDbSst(SstPath(), options());
+  EXPECT_TRUE(
+      IsRefused(ReadRocksDbSst(db_.PathOfOnlySst(), options()).status()));
+  EXPECT_TRUE(
+      IsRefused(VerifyRocksDbSstChecksums(db_.PathOfOnlySst(), options())));
+  const RocksDbFilterFile file =
+      VerifyRocksDbSst(db_.PathOfOnlySst(), options());
   EXPECT_TRUE(IsRefused(file.status)) << file.status;
   EXPECT_EQ(file.state, RocksDbFilterState::kUnreadable);
   EXPECT_EQ(file.note, Message());

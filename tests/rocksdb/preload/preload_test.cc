@@ -48,6 +48,12 @@ class Preload : public ::testing::Test {
     arguments.insert(arguments.begin(), {"LD_PRELOAD=" + preload, program});
     return RunProgram("/usr/bin/env", Path("run"), std::move(arguments));
   }
+  // `arguments` are a policy and perhaps an extractor.
+  ToolResult FromStrings(const std::string& preload,
+                         std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), Path("db"));
+    return Run(preload, ROWBLOOM_FROM_STRINGS, std::move(arguments));
+  }
   ToolResult Ldb(const std::string& preload,
                  std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
@@ -233,17 +239,15 @@ TEST_F(Preload, ProgramsMakePoliciesOfBothModesFromStrings) {
        "rowbloom.Composed:"}};
   for (const auto& [policy, name] : policies) {
     std::filesystem::remove_all(Path("db"));
-    const ToolResult result =
-        Run(ROWBLOOM_PRELOAD, ROWBLOOM_FROM_STRINGS,
-            {Path("db"), policy, "rowbloom.RowPrefix:ROW:ordered"});
+    const ToolResult result = FromStrings(
+        ROWBLOOM_PRELOAD, {policy, "rowbloom.RowPrefix:ROW:ordered"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr(name));
   }
 }
 
 TEST_F(Preload, WithoutItProgramsKnowNoPolicy) {
-  const ToolResult result =
-      Run(kNone, ROWBLOOM_FROM_STRINGS, {Path("db"), "rowbloom"});
+  const ToolResult result = FromStrings(kNone, {"rowbloom"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("Could not load FilterPolicy"));
 }
@@ -254,8 +258,7 @@ TEST_F(Preload, WrongStringsSayWhatIsAllowed) {
       {"{id=rowbloom;filter_spec=bloom}", "blocked_bloom"},
       {"{id=rowbloom.Composed;filter=xor}", "bloom, ribbon"}};
   for (const auto& [policy, allowed] : wrong) {
-    const ToolResult result =
-        Run(ROWBLOOM_PRELOAD, ROWBLOOM_FROM_STRINGS, {Path("db"), policy});
+    const ToolResult result = FromStrings(ROWBLOOM_PRELOAD, {policy});
     EXPECT_EQ(result.exit_code, 1) << policy;
     EXPECT_THAT(result.err, HasSubstr(allowed));
   }
@@ -263,21 +266,19 @@ TEST_F(Preload, WrongStringsSayWhatIsAllowed) {
 
 TEST_F(Preload, ABuildWithoutNativeModeComposesAndSaysWhatItLacks) {
   const ToolResult composed =
-      Run(ROWBLOOM_COMPOSED_ONLY, ROWBLOOM_FROM_STRINGS,
-          {Path("db"), "rowbloom.Composed", "rowbloom.RowPrefix:ROW:ordered"});
+      FromStrings(ROWBLOOM_COMPOSED_ONLY,
+                  {"rowbloom.Composed", "rowbloom.RowPrefix:ROW:ordered"});
   EXPECT_EQ(composed.exit_code, 0) << composed.err;
-  const ToolResult native = Run(ROWBLOOM_COMPOSED_ONLY, ROWBLOOM_FROM_STRINGS,
-                                {Path("db"), "rowbloom"});
+  const ToolResult native = FromStrings(ROWBLOOM_COMPOSED_ONLY, {"rowbloom"});
   EXPECT_EQ(native.exit_code, 1);
   EXPECT_THAT(native.err, HasSubstr("has no native mode"));
 }
 
 // RocksDB ignores listeners that it does not know.
 TEST_F(Preload, ALibraryOfAnotherReleaseSaysSoAndTheProgramGoesOn) {
-  const ToolResult result =
-      Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
-          {Path("db"), "bloomfilter:10:false",
-           "nullptr;listeners={rowbloom.BudgetListener}"});
+  const ToolResult result = FromStrings(
+      ROWBLOOM_ANOTHER_RELEASE,
+      {"bloomfilter:10:false", "nullptr;listeners={rowbloom.BudgetListener}"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("rowbloom was compiled for RocksDB "));
   EXPECT_THAT(result.err,
@@ -286,18 +287,14 @@ TEST_F(Preload, ALibraryOfAnotherReleaseSaysSoAndTheProgramGoesOn) {
 }
 
 TEST_F(Preload, ALibraryOfAnotherReleaseRegistersNothing) {
-  const auto from_strings = [this](const std::string& policy,
-                                   const std::string& extractor) {
-    return Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
-               {Path("db"), policy, extractor});
-  };
   for (const char* policy : {"rowbloom", "rowbloom.Composed"}) {
-    const ToolResult result = from_strings(policy, "nullptr");
+    const ToolResult result = FromStrings(ROWBLOOM_ANOTHER_RELEASE, {policy});
     EXPECT_EQ(result.exit_code, 1) << policy;
     EXPECT_THAT(result.err, HasSubstr("Could not load FilterPolicy"));
   }
   const ToolResult extractor =
-      from_strings("bloomfilter:10:false", "rowbloom.RowPrefix:ROW:ordered");
+      FromStrings(ROWBLOOM_ANOTHER_RELEASE,
+                  {"bloomfilter:10:false", "rowbloom.RowPrefix:ROW:ordered"});
   EXPECT_EQ(extractor.exit_code, 1);
   EXPECT_THAT(extractor.err, HasSubstr("Could not load SliceTransform"));
 }

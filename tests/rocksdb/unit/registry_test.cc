@@ -37,29 +37,6 @@ TEST(Registry, IsCallableAsRocksDbCallsAPluginOfItsOwnTree) {
   EXPECT_EQ(rowbloom_register(library, ""), 4);
 }
 
-TEST(Registry, MakesPolicyAndExtractorFromOptionsStrings) {
-  RegisterRocksDb();
-  rdb::ConfigOptions config;
-  config.ignore_unsupported_options = false;
-  config.input_strings_escaped = false;
-  rdb::Options options;
-  const rdb::Status status = rdb::GetOptionsFromString(
-      config, rdb::Options(),
-      "prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered;"
-      "block_based_table_factory={filter_policy={id=rowbloom;"
-      "bloom_type=ROWCOL;key_codec=ordered;filter_spec=compact}}",
-      &options);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_NE(options.prefix_extractor, nullptr);
-  EXPECT_STREQ(options.prefix_extractor->Name(),
-               "rowbloom.RowPrefix:ROWCOL:ordered");
-  const auto* table =
-      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
-  ASSERT_NE(table->filter_policy, nullptr);
-  EXPECT_STREQ(table->filter_policy->Name(), "rowbloom");
-  EXPECT_TRUE(CheckRocksDbOptions(options).ok());
-}
-
 TEST(Registry, WrongExtractorTextSaysWhatIsAllowed) {
   RegisterRocksDb();
   rdb::ConfigOptions config;
