@@ -9,8 +9,6 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_
 
-#include <string>
-
 #include "rdb.h"
 #include "rocksdb/listener.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "budget/budget_option.h"
 #include "policy/filter_entry.h"
 #include "policy/row_filter_builder.h"

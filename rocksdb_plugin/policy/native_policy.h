@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"

@@ -5,7 +5,6 @@
 // and needs RocksDB's public API alone.
 
 #include <memory>
-#include <string>
 
 #include "policy/native_policy.h"
 #include "rowbloom/rocksdb.h"

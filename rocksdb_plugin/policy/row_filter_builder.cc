@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "policy/filter_entry.h"
 #include "policy/filter_info.h"
 

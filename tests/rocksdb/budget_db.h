@@ -12,17 +12,14 @@
 #ifndef ROWBLOOM_TESTS_ROCKSDB_BUDGET_DB_H_
 #define ROWBLOOM_TESTS_ROCKSDB_BUDGET_DB_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "open_db.h"
-#include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"

@@ -13,7 +13,6 @@
 #define ROWBLOOM_TESTS_ROCKSDB_TEST_DB_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>

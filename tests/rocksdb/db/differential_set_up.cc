@@ -2,9 +2,7 @@
 
 #include "rocksdb/db/differential_set_up.h"
 
-#include <algorithm>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "rocksdb/cache.h"

@@ -13,11 +13,9 @@
 #include <string>
 #include <thread>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "open_db.h"
 #include "rocksdb/test_db.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"

@@ -4,13 +4,9 @@
 // database and of the read; which filters it asks; what it refuses.
 
 #include <algorithm>
-#include <cstring>
 #include <map>
-#include <memory>
-#include <optional>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "gmock/gmock.h"

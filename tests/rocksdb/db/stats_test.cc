@@ -7,9 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 

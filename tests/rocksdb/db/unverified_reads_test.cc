@@ -5,9 +5,7 @@
 // without verifying their checksum; earlier releases drop them.
 
 #include <cstring>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"

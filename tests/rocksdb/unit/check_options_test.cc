@@ -4,7 +4,6 @@
 
 #include <strings.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,10 +37,7 @@ struct Case {
   BlockBasedTableOptions table;
   rdb::ColumnFamilyOptions options;
 
-  Case() {
-    table.filter_policy = NewRocksDbFilterPolicy(filter);
-    options.prefix_extractor = NewRowPrefixExtractor(extractor);
-  }
+  Case() { SetType(BloomType::kRowCol); }
   void SetType(BloomType type) {
     filter.bloom_type = extractor.bloom_type = type;
     table.filter_policy = NewRocksDbFilterPolicy(filter);

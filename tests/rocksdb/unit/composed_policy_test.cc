@@ -2,8 +2,6 @@
 
 #include "policy/composed_policy.h"
 
-#include <algorithm>
-#include <memory>
 #include <string>
 
 #include "gmock/gmock.h"

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "filter_bits_abi.h"
 #include "gtest/gtest.h"

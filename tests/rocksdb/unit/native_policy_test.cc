@@ -2,7 +2,6 @@
 
 #include "policy/native_policy.h"
 
-#include <memory>
 #include <string>
 
 #include "gmock/gmock.h"

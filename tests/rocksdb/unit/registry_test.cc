@@ -10,7 +10,6 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/slice_transform.h"
-#include "rocksdb/table.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rowbloom/rocksdb.h"
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "policy/filter_info.h"
 #include "policy/row_filter_reader.h"
 #include "rocksdb/test_seed.h"
 
