@@ -19,21 +19,19 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "open_db.h"
 #include "rocksdb/db.h"
-#include "rocksdb/env.h"
 #include "rocksdb/options.h"
-#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
+#include "rocksdb/test_db.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 
 namespace rowbloom::testing {
 
-class BudgetDb {
+class BudgetDb : public TestDb {
  public:
-  BudgetDb() : env_(rdb::NewMemEnv(rdb::Env::Default())) {
-    options.env = env_.get();
+  BudgetDb() {
+    options.env = env();
     options.create_if_missing = true;
     options.compression = rdb::kNoCompression;
     // Levels of about one, ten and a hundred SSTs of flushes.
@@ -51,21 +49,14 @@ class BudgetDb {
 
   void Open(std::shared_ptr<const rdb::FilterPolicy> policy,
             bool with_listener) {
-    Close();
     table_options.filter_policy = std::move(policy);
     options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
     if (!with_listener) options.listeners.clear();
     if (with_listener && options.listeners.empty()) {
       options.listeners.push_back(NewRocksDbBudgetListener());
     }
-    const auto status = OpenDb(
-        [&](auto* db) { return rdb::DB::Open(options, "/budget", db); }, &db_);
-    ASSERT_TRUE(status.ok()) << status.ToString();
+    TestDb::Open(options);
   }
-  void Close() { db_.reset(); }
-
-  rdb::DB* operator->() const { return db_.get(); }
-  rdb::DB* get() const { return db_.get(); }
 
   static std::string Key(uint64_t number) {
     char key[17];
@@ -78,23 +69,16 @@ class BudgetDb {
     rdb::WriteOptions write;
     write.disableWAL = true;
     for (const uint64_t number : numbers) {
-      ASSERT_TRUE(db_->Put(write, Key(number), "value").ok());
+      ASSERT_TRUE(get()->Put(write, Key(number), "value").ok());
     }
-    ASSERT_TRUE(db_->Flush({}).ok());
+    ASSERT_TRUE(get()->Flush({}).ok());
     WaitForCompactions();
   }
   // The numbers must rise.
   void Ingest(const std::vector<uint64_t>& numbers) {
-    rdb::SstFileWriter writer({}, options);
-    const std::string path = "/ingest.sst";
-    ASSERT_TRUE(writer.Open(path).ok());
-    for (const uint64_t number : numbers) {
-      ASSERT_TRUE(writer.Put(Key(number), "value").ok());
-    }
-    ASSERT_TRUE(writer.Finish().ok());
-    rdb::IngestExternalFileOptions ingest;
-    ingest.move_files = true;
-    ASSERT_TRUE(db_->IngestExternalFile({path}, ingest).ok());
+    std::vector<std::string> keys;
+    for (const uint64_t number : numbers) keys.push_back(Key(number));
+    TestDb::Ingest(keys, options);
     WaitForCompactions();
   }
   void WaitForCompactions() {
@@ -104,10 +88,10 @@ class BudgetDb {
     uint64_t last_version = 0;
     do {
       last_version = version;
-      ASSERT_TRUE(db_->PauseBackgroundWork().ok());
-      ASSERT_TRUE(db_->GetIntProperty("rocksdb.current-super-version-number",
-                                      &version));
-      ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+      ASSERT_TRUE(get()->PauseBackgroundWork().ok());
+      ASSERT_TRUE(get()->GetIntProperty("rocksdb.current-super-version-number",
+                                        &version));
+      ASSERT_TRUE(get()->ContinueBackgroundWork().ok());
     } while (version != last_version);
   }
 
@@ -119,8 +103,9 @@ class BudgetDb {
   Filters Measure(rdb::ColumnFamilyHandle* handle = nullptr) const {
     rdb::TablePropertiesCollection all;
     EXPECT_TRUE(
-        db_->GetPropertiesOfAllTables(
-               handle == nullptr ? db_->DefaultColumnFamily() : handle, &all)
+        get()
+            ->GetPropertiesOfAllTables(
+                handle == nullptr ? get()->DefaultColumnFamily() : handle, &all)
             .ok());
     Filters filters;
     uint64_t bytes = 0;
@@ -134,10 +119,6 @@ class BudgetDb {
     }
     return filters;
   }
-
- private:
-  std::unique_ptr<rdb::Env> env_;
-  std::unique_ptr<rdb::DB> db_;
 };
 
 }  // namespace rowbloom::testing

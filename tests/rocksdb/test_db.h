@@ -223,14 +223,20 @@ class TestDb {
   }
   // The keys must rise.
   void Ingest(const std::vector<std::string>& keys) {
-    rdb::SstFileWriter writer({}, MakeOptions());
+    Ingest(keys, MakeOptions());
+  }
+  void Ingest(const std::vector<std::string>& keys,
+              const rdb::Options& options) {
+    rdb::SstFileWriter writer({}, options);
     const std::string sst = path() + "/ingested.sst";
     ASSERT_TRUE(writer.Open(sst).ok());
     for (const std::string& key : keys) {
       ASSERT_TRUE(writer.Put(key, "value").ok());
     }
     ASSERT_TRUE(writer.Finish().ok());
-    ASSERT_TRUE(db_->IngestExternalFile({sst}, {}).ok());
+    rdb::IngestExternalFileOptions ingest;
+    ingest.move_files = true;
+    ASSERT_TRUE(db_->IngestExternalFile({sst}, ingest).ok());
   }
   void Flush() { ASSERT_TRUE(db_->Flush({}).ok()); }
   void Compact() {

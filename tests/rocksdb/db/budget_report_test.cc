@@ -183,14 +183,12 @@ TEST(DbBudgetReport, InHitsOnlyModeNoGetMisses) {
 
 TEST(DbBudgetReport, KnowsRocksDbsOwnPoliciesAndRefusesOthers) {
   BudgetDb db;
-  db.Open(
-      std::shared_ptr<const rdb::FilterPolicy>(rdb::NewBloomFilterPolicy(10)),
-      /*with_listener=*/false);
+  db.Open(testing::StockBloom(),
+          /*with_listener=*/false);
   Grow(&db, 3);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_bloom");
-  db.Open(
-      std::shared_ptr<const rdb::FilterPolicy>(rdb::NewRibbonFilterPolicy(10)),
-      /*with_listener=*/false);
+  db.Open(testing::StockRibbon(),
+          /*with_listener=*/false);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_ribbon");
   db.Open(NewRocksDbComposedPolicy({}), /*with_listener=*/false);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_ribbon");

@@ -13,7 +13,6 @@
 #include "gtest/gtest.h"
 #include "rocksdb/budget_db.h"
 #include "rocksdb/convenience.h"
-#include "rocksdb/utilities/options_util.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
 
@@ -337,16 +336,10 @@ TEST(DbBudget, OptionsFilesKeepPolicyAndListener) {
   options.budget_bytes = 123456;
   db.Open(NewRocksDbFilterPolicy(options), /*with_listener=*/true);
   rdb::ConfigOptions config;
-  config.env = db.options.env;
   config.ignore_unsupported_options = false;
-  rdb::DBOptions db_options;
-  std::vector<rdb::ColumnFamilyDescriptor> families;
-  const auto status =
-      rdb::LoadLatestOptions(config, "/budget", &db_options, &families);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_EQ(db_options.listeners.size(), 1);
-  ASSERT_EQ(families.size(), 1);
-  const auto expected = ExpectedRocksDbFilter(families[0].options);
+  const rdb::Options loaded = db.LoadOptions(config);
+  ASSERT_EQ(loaded.listeners.size(), 1);
+  const auto expected = ExpectedRocksDbFilter(loaded);
   ASSERT_TRUE(expected.rowbloom.has_value());
   EXPECT_EQ(expected.rowbloom->budget, BudgetMode::kBalanced);
   EXPECT_EQ(expected.rowbloom->budget_bytes, 123456);
