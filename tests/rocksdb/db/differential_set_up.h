@@ -51,6 +51,10 @@ struct RandomSetUp {
   bool universal_compaction = false;
   uint32_t rows = 0;  // Half of them are only asked for.
 
+  // Draws set-ups that CheckRocksDbOptions() refuses, too: iterators lose rows
+  // there, but RocksDbRows does not.
+  bool only_rows = false;
+
   // Redrawn, by number: see MakeOptions().
   uint64_t table_choices = 0;
 
@@ -70,6 +74,9 @@ void Redraw(Random* random, RandomSetUp* set_up);
 void MakeProneToLoseBackwards(RandomSetUp* set_up);
 // Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);
+
+// Leaves the comparator to RocksDB, and sets only_rows.
+void MakeOnlyRows(RandomSetUp* set_up);
 
 rdb::Options MakeOptions(TestDb* db, const RandomSetUp& set_up);
 

@@ -36,6 +36,7 @@ namespace rowbloom::testing {
 namespace {
 
 using rdb::Slice;
+using rdb::Status;
 
 // A few bytes, most of which codecs and comparators treat specially.
 constexpr std::string_view kBytes(
@@ -232,7 +233,9 @@ class DifferentialRun {
   }
 
   void WriteOne() {
-    const uint32_t kind = random_.Below(100);
+    // After a tombstone or a single delete, RocksDB seeks anew within a scan.
+    const uint32_t kind =
+        set_up_.only_rows ? 6 + random_.Below(94) : random_.Below(100);
     if (kind < 5) {
       PutOrSingleDelete();
       return;
@@ -324,7 +327,7 @@ class DifferentialRun {
     const DbSetUp& set_up = set_up_.db;
     const uint32_t bits = 2 + random_.Below(10);
     if (kRocksDbRelease < 908 || set_up_.filters != Filters::kOurs ||
-        set_up_.other_policy) {
+        set_up_.other_policy || set_up_.only_rows) {
       return;
     }
     RegisterRocksDb();
@@ -409,6 +412,10 @@ class DifferentialRun {
   }
 
   void Ask() {
+    if (set_up_.only_rows) {
+      AskRows();
+      return;
+    }
     struct Kind {
       uint32_t below;
       void (DifferentialRun::*ask)();
@@ -421,8 +428,9 @@ class DifferentialRun {
         {60, &DifferentialRun::AskTotalOrder},
         {70, &DifferentialRun::AskAutoPrefixMode},
         {82, &DifferentialRun::AskSeekForPrev},
-        {90, &DifferentialRun::AskRow},
-        {98, &DifferentialRun::AskColumn},
+        {88, &DifferentialRun::AskRow},
+        {94, &DifferentialRun::AskColumn},
+        {98, &DifferentialRun::AskRows},
         {100, &DifferentialRun::AskMultiScan},
     };
     const uint32_t drawn = random_.Below(100);
@@ -432,28 +440,31 @@ class DifferentialRun {
     (this->*kind->ask)();
   }
 
+  // Adds what a Get of the key should answer, and what it answers.
+  void Collect(const std::string& key, uint64_t time, const Status& status,
+               const Slice& value, Entries* expected, Entries* answer) {
+    if (const auto present = model_.Get(key, time)) {
+      expected->emplace_back(key, *present);
+    }
+    if (status.ok()) answer->emplace_back(key, value.ToString());
+    if (!status.IsNotFound()) ExpectOk(status, "Get");
+  }
+
   void AskGet() {
     const AsOf as_of = DrawTime();
     const std::string key = AnyKey(false);
-    Entries answer;
-    rdb::Status status;
+    std::string value;
+    Status status;
     if (kRocksDbRelease >= 803 && random_.OneIn(4)) {
       rdb::PinnableWideColumns columns;
       status =
           db_->GetEntity(as_of.read, db_->DefaultColumnFamily(), key, &columns);
-      if (status.ok()) {
-        answer.emplace_back(key, columns.columns().at(0).value().ToString());
-      }
+      if (status.ok()) value = columns.columns().at(0).value().ToString();
     } else {
-      std::string value;
       status = db_->Get(as_of.read, key, &value);
-      if (status.ok()) answer.emplace_back(key, value);
     }
-    Entries expected;
-    if (const auto present = model_.Get(key, as_of.time)) {
-      expected.emplace_back(key, *present);
-    }
-    if (!status.IsNotFound()) ExpectOk(status, "Get");
+    Entries expected, answer;
+    Collect(key, as_of.time, status, value, &expected, &answer);
     Compare("Get", key, expected, answer);
   }
 
@@ -463,18 +474,14 @@ class DifferentialRun {
     for (std::string& key : keys) key = AnyKey(false);
     const std::vector<Slice> slices(keys.begin(), keys.end());
     std::vector<rdb::PinnableSlice> values(keys.size());
-    std::vector<rdb::Status> statuses(keys.size());
+    std::vector<Status> statuses(keys.size());
     // This form asks filters for many keys at once.
     db_->MultiGet(as_of.read, db_->DefaultColumnFamily(), keys.size(),
                   slices.data(), values.data(), statuses.data(),
                   /*sorted_input=*/false);
     Entries expected, answer;
     for (size_t i = 0; i < keys.size(); ++i) {
-      if (const auto present = model_.Get(keys[i], as_of.time)) {
-        expected.emplace_back(keys[i], *present);
-      }
-      if (statuses[i].ok()) answer.emplace_back(keys[i], values[i].ToString());
-      if (!statuses[i].IsNotFound()) ExpectOk(statuses[i], "MultiGet");
+      Collect(keys[i], as_of.time, statuses[i], values[i], &expected, &answer);
     }
     Compare("MultiGet", "many", expected, answer);
   }
@@ -612,14 +619,108 @@ class DifferentialRun {
     ASSERT_TRUE(scan.ok());
     scan->Configure(&as_of.read);
     const std::string first = db_.Key(row, qualifier);
-    const bool has_versions = codec.kind() == KeyCodec::Kind::kOrdered;
     Compare("column scan", first,
             model_.From(first, as_of.time, 100,
-                        [&](const auto& key) {
-                          return has_versions ? StartsWith(key, first)
-                                              : key == first;
-                        }),
+                        [&](const auto& key) { return IsOf(key, first); }),
             Read(as_of.read, /*target=*/"", 100));
+  }
+
+  // Returns true if `key` is a version of the cell with the key `first`.
+  bool IsOf(const std::string& key, const std::string& first) const {
+    return set_up_.db.filter.key_codec.kind() == KeyCodec::Kind::kOrdered
+               ? StartsWith(key, first)
+               : key == first;
+  }
+
+  // Asks RocksDbRows, which takes only time and snapshot from the read.
+  void AskRows() {
+    if (!set_up_.bytewise() && !set_up_.timestamps) return;
+    AsOf as_of = DrawTime();
+    const Slice junk("row1z");
+    const std::array<char, 8> first_time{};
+    const Slice first_time_slice(first_time.data(), first_time.size());
+    if (random_.OneIn(3)) as_of.read.iterate_upper_bound = &junk;
+    if (random_.OneIn(3)) as_of.read.iterate_lower_bound = &junk;
+    as_of.read.prefix_same_as_start = random_.OneIn(3);
+    as_of.read.total_order_seek = random_.OneIn(3);
+    as_of.read.auto_prefix_mode = random_.OneIn(3);
+    as_of.read.tailing = random_.OneIn(3);
+    if (set_up_.timestamps && random_.OneIn(3)) {
+      as_of.read.iter_start_ts = &first_time_slice;
+    }
+    const RocksDbRows rows = db_.Rows();
+    AskWholeRow(rows, as_of);
+    AskCell(rows, as_of);
+    AskCells(rows, as_of);
+  }
+
+  void AskWholeRow(const RocksDbRows& rows, const AsOf& as_of) {
+    const std::string row = AnyRow();
+    std::string lower;
+    ASSERT_TRUE(set_up_.db.filter.key_codec.RowLowerBound(row, &lower).ok());
+    const Entries expected = model_.From(
+        lower, as_of.time, 100,
+        [&](const auto& key) { return RowPart(key) == RowPart(lower); });
+    bool exists = expected.empty();
+    ExpectOk(rows.RowExists(as_of.read, row, &exists), "RowExists");
+    if (exists == expected.empty()) {
+      Compare("RowExists", lower, expected, {{lower, "the opposite"}});
+    }
+    std::vector<RocksDbCell> cells(1);
+    ExpectOk(rows.GetRow(as_of.read, row, &cells), "GetRow");
+    Entries answer;
+    for (const RocksDbCell& cell : cells) {
+      answer.emplace_back(db_.Key(row, cell.qualifier, cell.version),
+                          cell.value);
+    }
+    Compare("GetRow", lower, expected, answer);
+  }
+
+  void AskCell(const RocksDbRows& rows, const AsOf& as_of) {
+    const std::string row = AnyRow();
+    const std::string qualifier = AnyQualifier();
+    const std::string first = db_.Key(row, qualifier);
+    rdb::PinnableSlice value;
+    Entries expected, answer;
+    Status status = rows.GetCell(as_of.read, row, qualifier, &value);
+    Collect(first, as_of.time, status, value, &expected, &answer);
+    Compare("GetCell", first, expected, answer);
+
+    std::string version = "before";
+    status = rows.GetNewestCell(as_of.read, row, qualifier, &value, &version);
+    answer.clear();
+    if (status.ok()) {
+      answer.emplace_back(first + version, value.ToString());
+    } else {
+      EXPECT_TRUE(status.IsNotFound()) << status.ToString();
+      EXPECT_EQ(version, "");
+    }
+    Compare("GetNewestCell", first,
+            model_.From(first, as_of.time, 1,
+                        [&](const auto& key) { return IsOf(key, first); }),
+            answer);
+  }
+
+  void AskCells(const RocksDbRows& rows, const AsOf& as_of) {
+    std::vector<std::pair<std::string, std::string>> asked(1 +
+                                                           random_.Below(70));
+    std::vector<RocksDbCellName> names;
+    for (auto& [row, qualifier] : asked) {
+      row = AnyRow();
+      qualifier = AnyQualifier();
+      names.push_back({row, qualifier});
+    }
+    std::vector<rdb::PinnableSlice> values;
+    std::vector<Status> statuses;
+    rows.MultiGetCells(as_of.read, names, &values, &statuses);
+    ASSERT_EQ(values.size(), names.size());
+    ASSERT_EQ(statuses.size(), names.size());
+    Entries expected, answer;
+    for (size_t i = 0; i < names.size(); ++i) {
+      Collect(db_.Key(names[i].row, names[i].qualifier), as_of.time,
+              statuses[i], values[i], &expected, &answer);
+    }
+    Compare("MultiGetCells", "many", expected, answer);
   }
 
   // Scans some rows at once, in iterator modes that are right for many rows.
@@ -673,7 +774,7 @@ class DifferentialRun {
                           "\nanswer:" + Text(answer) + "\n";
   }
 
-  void ExpectOk(const rdb::Status& status, const char* doing) {
+  void ExpectOk(const Status& status, const char* doing) {
     EXPECT_TRUE(status.ok())
         << doing << ": " << status.ToString() << " in " << set_up_.Name();
   }
@@ -739,8 +840,11 @@ Outcome RunAll(Filters filters, uint64_t operations, uint32_t seed,
     set_up.filters = filters;
     if (prone != nullptr) prone(&set_up);
     DifferentialRun database(set_up, run_seed + 1, prone == nullptr);
-    database.Operate(kOperationsOfARun);
-    outcome.operations += kOperationsOfARun;
+    // A question to RocksDbRows is about many cells, so runs may be short.
+    const int operations_of_run =
+        set_up.only_rows ? kOperationsOfARun / 5 : kOperationsOfARun;
+    database.Operate(operations_of_run);
+    outcome.operations += operations_of_run;
     outcome.useful += database.useful();
     for (const auto& [kind, count] : database.wrong_answers()) {
       outcome.wrong_answers[kind] += count;
@@ -770,6 +874,14 @@ TEST(DbDifferential, ControlWithoutFiltersAnswersAsAMapDoes) {
   std::cout << "no filters: " << none << std::endl;
   EXPECT_EQ(none.wrong(), 0) << none.first_differences;
   EXPECT_EQ(none.useful, 0);
+}
+
+TEST(DbDifferential, RocksDbRowsAnswersAsAMapDoesInAnySetUp) {
+  const Outcome rows =
+      RunAll(Filters::kOurs, OperationCount() / 2, TestSeed(), MakeOnlyRows);
+  std::cout << "RocksDbRows: " << rows << std::endl;
+  EXPECT_EQ(rows.wrong(), 0) << rows.first_differences;
+  EXPECT_GT(rows.useful, rows.operations / 10);
 }
 
 // RocksDB 9.5 fixed this.
