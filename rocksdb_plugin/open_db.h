@@ -12,6 +12,7 @@
 
 #include <memory>
 
+#include "rdb.h"
 #include "rocksdb/db.h"
 #include "rocksdb/status.h"
 #include "rocksdb/version.h"
@@ -19,13 +20,12 @@
 namespace rowbloom {
 
 template <typename Open>
-ROCKSDB_NAMESPACE::Status OpenDb(Open&& open,
-                                 std::unique_ptr<ROCKSDB_NAMESPACE::DB>* db) {
+rdb::Status OpenDb(Open&& open, std::unique_ptr<rdb::DB>* db) {
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 911
   return open(db);
 #else
-  ROCKSDB_NAMESPACE::DB* opened = nullptr;
-  const ROCKSDB_NAMESPACE::Status status = open(&opened);
+  rdb::DB* opened = nullptr;
+  const rdb::Status status = open(&opened);
   db->reset(opened);
   return status;
 #endif

@@ -3,6 +3,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "budget/budget_listener.h"
 #include "policy/composed_policy.h"
@@ -16,102 +18,62 @@ namespace rowbloom {
 
 namespace {
 
-using ROCKSDB_NAMESPACE::EventListener;
-using ROCKSDB_NAMESPACE::ObjectLibrary;
-using ROCKSDB_NAMESPACE::SliceTransform;
-// Not rowbloom::FilterSpec.
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
-
-const RocksDbFilterPolicy* MakeComposedPolicy(
-    const std::string& id, std::unique_ptr<const RocksDbFilterPolicy>* guard,
-    std::string* error) {
-  absl::StatusOr<std::unique_ptr<ComposedPolicy>> policy =
-      ComposedPolicy::Parse(id);
-  if (!policy.ok()) {
-    *error = std::string(policy.status().message());
-    return nullptr;
-  }
-  *guard = *std::move(policy);
-  return guard->get();
-}
-
-const SliceTransform* MakeExtractor(
-    const std::string& id, std::unique_ptr<const SliceTransform>* guard,
-    std::string* error) {
-  absl::StatusOr<std::unique_ptr<const RowPrefixExtractor>> extractor =
-      RowPrefixExtractor::Parse(id);
-  if (!extractor.ok()) {
-    *error = std::string(extractor.status().message());
-    return nullptr;
-  }
-  *guard = *std::move(extractor);
-  return guard->get();
-}
-
-EventListener* MakeListener(const std::string&,
-                            std::unique_ptr<EventListener>* guard,
-                            std::string*) {
-  *guard = std::make_unique<BudgetListener>();
-  return guard->get();
-}
-
-// Wraps a factory: it makes nothing, and says why, if another release of
-// RocksDB is loaded.
-template <typename T, typename Make>
-auto OfThisRelease(Make make) {
-  return [make](const std::string& id, std::unique_ptr<T>* guard,
-                std::string* error) -> T* {
-    const absl::Status& release = CheckRocksDbRelease();
-    if (release.ok()) return make(id, guard, error);
-    *error = std::string(release.message());
-    return nullptr;
-  };
+// Adds a factory unless the library has it; returns how many were added. The
+// factory makes nothing, and says why, if another release of RocksDB is loaded.
+template <typename T, typename Entry, typename Parse>
+int AddOnce(const char* name, const Entry& entry, Parse parse,
+            rdb::ObjectLibrary* library) {
+  if (library->FindFactory<T>(name)) return 0;
+  library->AddFactory<T>(
+      entry,
+      [parse](const std::string& id, std::unique_ptr<T>* guard,
+              std::string* error) -> T* {
+        absl::Status status = CheckRocksDbRelease();
+        if (status.ok()) {
+          auto parsed = parse(id);
+          if (parsed.ok()) *guard = *std::move(parsed);
+          status = parsed.status();
+        }
+        *error = std::string(status.message());
+        return status.ok() ? guard->get() : nullptr;
+      });
+  return 1;
 }
 
 // Matches NAME or NAME:anything; the factory then reports an error behind the
 // colon, instead of RocksDB's "could not load".
-ObjectLibrary::PatternEntry Pattern(const char* name) {
-  return ObjectLibrary::PatternEntry(name).AddSeparator(":",
-                                                        /*at_least_one=*/false);
+template <typename T, typename Parse>
+int AddPattern(const char* name, Parse parse, rdb::ObjectLibrary* library) {
+  const auto pattern = rdb::ObjectLibrary::PatternEntry(name).AddSeparator(
+      ":", /*at_least_one=*/false);
+  return AddOnce<T>(name, pattern, parse, library);
+}
+
+absl::StatusOr<std::unique_ptr<BudgetListener>> ParseListener(
+    std::string_view /*id*/) {
+  return std::make_unique<BudgetListener>();
 }
 
 }  // namespace
 
-int RegisterRocksDb(ObjectLibrary& library, const std::string&) {
+int RegisterRocksDb(rdb::ObjectLibrary& library, const std::string&) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
-  int added = 0;
-  if (!library.FindFactory<const RocksDbFilterPolicy>(
-          NativePolicy::kClassName())) {
-    library.AddFactory<const RocksDbFilterPolicy>(
-        Pattern(NativePolicy::kClassName()),
-        OfThisRelease<const RocksDbFilterPolicy>(MakeNativePolicy));
-    ++added;
-  }
-  if (!library.FindFactory<const RocksDbFilterPolicy>(
-          ComposedPolicy::kClassName())) {
-    library.AddFactory<const RocksDbFilterPolicy>(
-        Pattern(ComposedPolicy::kClassName()),
-        OfThisRelease<const RocksDbFilterPolicy>(MakeComposedPolicy));
-    ++added;
-  }
-  if (!library.FindFactory<const SliceTransform>(
-          RowPrefixExtractor::kClassName())) {
-    library.AddFactory<const SliceTransform>(
-        Pattern(RowPrefixExtractor::kClassName()),
-        OfThisRelease<const SliceTransform>(MakeExtractor));
-    ++added;
-  }
-  if (!library.FindFactory<EventListener>(BudgetListener::kClassName())) {
-    library.AddFactory<EventListener>(
-        BudgetListener::kClassName(),
-        OfThisRelease<EventListener>(MakeListener));
-    ++added;
-  }
-  return added;
+  return AddPattern<const rdb::FilterPolicy>(NativePolicy::kClassName(),
+                                             ParseNativePolicy, &library) +
+         AddPattern<const rdb::FilterPolicy>(ComposedPolicy::kClassName(),
+                                             ComposedPolicy::Parse, &library) +
+         AddPattern<const rdb::SliceTransform>(RowPrefixExtractor::kClassName(),
+                                               RowPrefixExtractor::Parse,
+                                               &library) +
+         AddOnce<rdb::EventListener>(BudgetListener::kClassName(),
+                                     BudgetListener::kClassName(),
+                                     ParseListener, &library);
 }
 
-int RegisterRocksDb() { return RegisterRocksDb(*ObjectLibrary::Default(), ""); }
+int RegisterRocksDb() {
+  return RegisterRocksDb(*rdb::ObjectLibrary::Default(), "");
+}
 
 }  // namespace rowbloom
 

@@ -8,25 +8,25 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "rdb.h"
 #include "rocksdb/status.h"
 
 namespace rowbloom {
 
 // For errors in options and arguments.
-inline ROCKSDB_NAMESPACE::Status ToRocksDbStatus(const absl::Status& status) {
-  if (status.ok()) return ROCKSDB_NAMESPACE::Status::OK();
-  return ROCKSDB_NAMESPACE::Status::InvalidArgument(
-      std::string(status.message()));
+inline rdb::Status ToRocksDbStatus(const absl::Status& status) {
+  if (status.ok()) return rdb::Status::OK();
+  return rdb::Status::InvalidArgument(std::string(status.message()));
 }
 
 // Passes `status` to the caller, whose `error` may be null.
-inline bool IsOk(const absl::Status& status, ROCKSDB_NAMESPACE::Status* error) {
+inline bool IsOk(const absl::Status& status, rdb::Status* error) {
   if (error != nullptr) *error = ToRocksDbStatus(status);
   return status.ok();
 }
 
 // For files: Corruption becomes DataLoss, NotSupported becomes Unimplemented.
-inline absl::Status FromRocksDb(const ROCKSDB_NAMESPACE::Status& status) {
+inline absl::Status FromRocksDb(const rdb::Status& status) {
   if (status.ok()) return absl::OkStatus();
   const std::string message = status.ToString();
   if (status.IsCorruption()) return absl::DataLossError(message);

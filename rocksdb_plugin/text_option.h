@@ -19,6 +19,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "rdb.h"
 #include "rocksdb/status.h"
 #include "rocksdb/utilities/options_type.h"
 
@@ -33,14 +34,13 @@ struct OptionText {
 // `policy` is the option's owner, for messages. The option is registered with
 // the whole Options, so the offset is 0.
 template <typename Options>
-ROCKSDB_NAMESPACE::OptionTypeInfo TextOption(const char* policy,
-                                             const OptionText<Options>& text) {
-  using ROCKSDB_NAMESPACE::ConfigOptions;
-  using ROCKSDB_NAMESPACE::Status;
-  return ROCKSDB_NAMESPACE::OptionTypeInfo(
-      0, ROCKSDB_NAMESPACE::OptionType::kUnknown,
-      ROCKSDB_NAMESPACE::OptionVerificationType::kNormal,
-      ROCKSDB_NAMESPACE::OptionTypeFlags::kNone,
+rdb::OptionTypeInfo TextOption(const char* policy,
+                               const OptionText<Options>& text) {
+  using rdb::ConfigOptions;
+  using rdb::Status;
+  return rdb::OptionTypeInfo(
+      0, rdb::OptionType::kUnknown, rdb::OptionVerificationType::kNormal,
+      rdb::OptionTypeFlags::kNone,
       [policy, text](const ConfigOptions&, const std::string& name,
                      const std::string& value, void* options) {
         const absl::Status status =
@@ -128,8 +128,7 @@ OptionText<Options> NumberText() {
           }};
 }
 
-using OptionTypeTable =
-    std::unordered_map<std::string, ROCKSDB_NAMESPACE::OptionTypeInfo>;
+using OptionTypeTable = std::unordered_map<std::string, rdb::OptionTypeInfo>;
 
 }  // namespace rowbloom
 

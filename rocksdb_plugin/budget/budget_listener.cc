@@ -23,8 +23,6 @@
 
 namespace rowbloom {
 
-namespace rdb = ROCKSDB_NAMESPACE;
-
 namespace {
 
 constexpr size_t kReadsPerEvent = 8;

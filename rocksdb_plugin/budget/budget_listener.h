@@ -9,33 +9,27 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_
 
-#include <string>
-
+#include "rdb.h"
 #include "rocksdb/listener.h"
 
 namespace rowbloom {
 
-class BudgetListener final : public ROCKSDB_NAMESPACE::EventListener {
+class BudgetListener final : public rdb::EventListener {
  public:
   static const char* kClassName() { return "rowbloom.BudgetListener"; }
 
   const char* Name() const noexcept override { return kClassName(); }
-  void OnFlushBegin(
-      ROCKSDB_NAMESPACE::DB* db,
-      const ROCKSDB_NAMESPACE::FlushJobInfo& info) noexcept override;
-  void OnFlushCompleted(
-      ROCKSDB_NAMESPACE::DB* db,
-      const ROCKSDB_NAMESPACE::FlushJobInfo& info) noexcept override;
-  void OnCompactionBegin(
-      ROCKSDB_NAMESPACE::DB* db,
-      const ROCKSDB_NAMESPACE::CompactionJobInfo& info) noexcept override;
+  void OnFlushBegin(rdb::DB* db,
+                    const rdb::FlushJobInfo& info) noexcept override;
+  void OnFlushCompleted(rdb::DB* db,
+                        const rdb::FlushJobInfo& info) noexcept override;
+  void OnCompactionBegin(rdb::DB* db,
+                         const rdb::CompactionJobInfo& info) noexcept override;
   void OnCompactionCompleted(
-      ROCKSDB_NAMESPACE::DB* db,
-      const ROCKSDB_NAMESPACE::CompactionJobInfo& info) noexcept override;
+      rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept override;
   void OnExternalFileIngested(
-      ROCKSDB_NAMESPACE::DB* db,
-      const ROCKSDB_NAMESPACE::ExternalFileIngestionInfo& info) noexcept
-      override;
+      rdb::DB* db,
+      const rdb::ExternalFileIngestionInfo& info) noexcept override;
 };
 
 }  // namespace rowbloom

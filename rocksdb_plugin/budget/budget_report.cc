@@ -28,8 +28,6 @@
 
 namespace rowbloom {
 
-namespace rdb = ROCKSDB_NAMESPACE;
-
 namespace {
 
 constexpr char kBloom[] = "rocksdb_bloom";

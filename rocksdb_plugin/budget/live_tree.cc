@@ -13,10 +13,7 @@
 
 namespace rowbloom {
 
-namespace rdb = ROCKSDB_NAMESPACE;
-
-using ROCKSDB_NAMESPACE::Logger;
-using ROCKSDB_NAMESPACE::TableProperties;
+using rdb::Logger;
 
 namespace {
 
@@ -39,7 +36,7 @@ uint64_t Rounded(double value) {
 
 }  // namespace
 
-FileFilter FileFilter::Of(const TableProperties& properties) {
+FileFilter FileFilter::Of(const rdb::TableProperties& properties) {
   FileFilter filter;
   filter.entry_count =
       properties.num_entries -

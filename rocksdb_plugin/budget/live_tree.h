@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "rocksdb/rocksdb_namespace.h"
+#include "rdb.h"
 #include "rowbloom/filter_budget.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -40,7 +40,7 @@ namespace rowbloom {
 
 // From the table properties.
 struct FileFilter {
-  static FileFilter Of(const ROCKSDB_NAMESPACE::TableProperties& properties);
+  static FileFilter Of(const rdb::TableProperties& properties);
 
   uint64_t entry_count = 0;
   uint64_t key_count = 0;  // Filter keys; 0 without a filter.
@@ -58,7 +58,7 @@ struct LiveFile {
 using LiveFiles = std::map<uint64_t, LiveFile>;  // By file number.
 
 // The listed files; their filters are unknown.
-LiveFiles FilesOf(const ROCKSDB_NAMESPACE::ColumnFamilyMetaData& column_family);
+LiveFiles FilesOf(const rdb::ColumnFamilyMetaData& column_family);
 
 // Keys and filter bytes of SSTs; unknown ones are estimated from the known
 // SSTs.
@@ -167,21 +167,20 @@ class LiveTree {
 class LiveTrees {
  public:
   // nullptr if no listener has reported it.
-  static std::shared_ptr<LiveTree> Find(const ROCKSDB_NAMESPACE::Logger* logger,
+  static std::shared_ptr<LiveTree> Find(const rdb::Logger* logger,
                                         const std::string& column_family_name);
   // Makes a tree if there is none, or if the present one belongs to a dropped
   // column family, whose id differs if known. Forgets trees of closed
   // databases.
   static std::shared_ptr<LiveTree> FindOrAdd(
-      const std::shared_ptr<ROCKSDB_NAMESPACE::Logger>& logger,
+      const std::shared_ptr<rdb::Logger>& logger,
       const std::string& column_family_name,
       std::optional<uint32_t> column_family_id = std::nullopt);
   // Forgets the column families of a database whose name is not among these.
-  static void KeepOnly(const ROCKSDB_NAMESPACE::Logger& logger,
+  static void KeepOnly(const rdb::Logger& logger,
                        const std::set<std::string>& column_family_names);
   // LiveTree::changes() of each tree of a database.
-  static std::map<std::string, uint64_t> Changes(
-      const ROCKSDB_NAMESPACE::Logger& logger);
+  static std::map<std::string, uint64_t> Changes(const rdb::Logger& logger);
 };
 
 }  // namespace rowbloom

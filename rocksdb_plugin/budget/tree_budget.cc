@@ -14,9 +14,6 @@
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::FilterBuildingContext;
-using ROCKSDB_NAMESPACE::TableFileCreationReason;
-
 namespace {
 
 // If levels grow tenfold, several files of a hundred are in the last level.
@@ -50,10 +47,10 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
-FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
+FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
   FileFacts facts;
-  facts.is_flush = context.reason == TableFileCreationReason::kFlush ||
-                   context.reason == TableFileCreationReason::kRecovery;
+  facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
+                   context.reason == rdb::TableFileCreationReason::kRecovery;
   facts.is_bottommost = context.is_bottommost;
   if (context.level_at_creation < 0) return facts;
   facts.level = context.level_at_creation;
@@ -81,11 +78,10 @@ FileFacts TreeBudget::FactsOf(const FilterBuildingContext& context) {
 }
 
 absl::StatusOr<FileShare> TreeBudget::ShareOf(
-    const FilterBuildingContext& context, const FilterCost& cost,
+    const rdb::FilterBuildingContext& context, const FilterCost& cost,
     FileBudgetOptions options) {
   // FIFO's SSTs are all alike, flushes or not.
-  const bool is_fifo =
-      context.compaction_style == ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+  const bool is_fifo = context.compaction_style == rdb::kCompactionStyleFIFO;
   if (is_fifo) options.budget.mode = BudgetMode::kFixed;
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
   if (!budget.ok()) return budget.status();

@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
@@ -44,12 +45,12 @@ struct FileShare {
 class TreeBudget {
  public:
   // `options` may differ from call to call. Fails only if they are invalid.
-  absl::StatusOr<FileShare> ShareOf(
-      const ROCKSDB_NAMESPACE::FilterBuildingContext& context,
-      const FilterCost& cost, FileBudgetOptions options);
+  absl::StatusOr<FileShare> ShareOf(const rdb::FilterBuildingContext& context,
+                                    const FilterCost& cost,
+                                    FileBudgetOptions options);
 
  private:
-  FileFacts FactsOf(const ROCKSDB_NAMESPACE::FilterBuildingContext& context);
+  FileFacts FactsOf(const rdb::FilterBuildingContext& context);
 
   std::mutex mutex_;
   // By database and column family: the number of levels it certainly has, from

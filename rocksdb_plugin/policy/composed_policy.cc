@@ -12,9 +12,6 @@
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::FilterBuildingContext;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
-
 namespace {
 
 constexpr Named<RocksDbFilter> kFilters[] = {
@@ -84,12 +81,12 @@ absl::StatusOr<std::unique_ptr<ComposedPolicy>> ComposedPolicy::Parse(
 }
 
 ComposedPolicy::ComposedPolicy(const RocksDbComposedOptions& options)
-    : options_(options), any_(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10)) {
+    : options_(options), any_(rdb::NewBloomFilterPolicy(10)) {
   RegisterOptions("RowbloomComposedOptions", &options_, &ComposedOptionTable());
 }
 
 ComposedSetting ComposedPolicy::SettingFor(
-    const FilterBuildingContext& context) const {
+    const rdb::FilterBuildingContext& context) const {
   ComposedSetting result;
   result.filter = options_.filter == RocksDbFilter::kBloom
                       ? RocksDbFilter::kBloom
@@ -114,7 +111,7 @@ ComposedSetting ComposedPolicy::SettingFor(
   return result;
 }
 
-const RocksDbFilterPolicy* ComposedPolicy::BuiltInFor(
+const rdb::FilterPolicy* ComposedPolicy::BuiltInFor(
     const ComposedSetting& setting) const {
   const long hundredths = std::lround(100 * setting.setting.policy_bits);
   const double bits = static_cast<double>(hundredths) / 100;
@@ -123,27 +120,26 @@ const RocksDbFilterPolicy* ComposedPolicy::BuiltInFor(
   if (built_in == nullptr) {
     constexpr int kRibbonAtEachLevel = -1;
     built_in.reset(setting.filter == RocksDbFilter::kBloom
-                       ? ROCKSDB_NAMESPACE::NewBloomFilterPolicy(bits)
-                       : ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(
-                             bits, kRibbonAtEachLevel));
+                       ? rdb::NewBloomFilterPolicy(bits)
+                       : rdb::NewRibbonFilterPolicy(bits, kRibbonAtEachLevel));
   }
   return built_in.get();
 }
 
-ROCKSDB_NAMESPACE::FilterBitsBuilder* ComposedPolicy::GetBuilderWithContext(
-    const FilterBuildingContext& context) const noexcept {
+rdb::FilterBitsBuilder* ComposedPolicy::GetBuilderWithContext(
+    const rdb::FilterBuildingContext& context) const noexcept {
   const ComposedSetting setting = SettingFor(context);
   if (setting.setting.policy_bits == 0) return nullptr;
   return BuiltInFor(setting)->GetBuilderWithContext(context);
 }
 
-ROCKSDB_NAMESPACE::FilterBitsReader* ComposedPolicy::GetFilterBitsReader(
-    const ROCKSDB_NAMESPACE::Slice& contents) const noexcept {
+rdb::FilterBitsReader* ComposedPolicy::GetFilterBitsReader(
+    const rdb::Slice& contents) const noexcept {
   return any_->GetFilterBitsReader(contents);
 }
 
-std::shared_ptr<const RocksDbFilterPolicy> NewRocksDbComposedPolicy(
-    const RocksDbComposedOptions& options, ROCKSDB_NAMESPACE::Status* error) {
+std::shared_ptr<const rdb::FilterPolicy> NewRocksDbComposedPolicy(
+    const RocksDbComposedOptions& options, rdb::Status* error) {
   absl::Status status = CheckRocksDbRelease();
   if (status.ok()) status = ValidateComposedOptions(options);
   if (!IsOk(status, error)) return nullptr;

@@ -16,13 +16,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "budget/tree_budget.h"
+#include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_composed.h"
@@ -37,7 +37,7 @@ struct ComposedSetting {
   FilterSetting setting;                         // 0 policy_bits: no filter.
 };
 
-class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
+class ComposedPolicy final : public rdb::FilterPolicy {
  public:
   static const char* kClassName() { return "rowbloom.Composed"; }
 
@@ -55,20 +55,17 @@ class ComposedPolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
   const char* CompatibilityName() const noexcept override {
     return any_->CompatibilityName();
   }
-  ROCKSDB_NAMESPACE::FilterBitsBuilder* GetBuilderWithContext(
-      const ROCKSDB_NAMESPACE::FilterBuildingContext& context)
-      const noexcept override;
-  ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
-      const ROCKSDB_NAMESPACE::Slice& contents) const noexcept override;
+  rdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rdb::FilterBuildingContext& context) const noexcept override;
+  rdb::FilterBitsReader* GetFilterBitsReader(
+      const rdb::Slice& contents) const noexcept override;
 
-  ComposedSetting SettingFor(
-      const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const;
+  ComposedSetting SettingFor(const rdb::FilterBuildingContext& context) const;
 
  private:
-  using BuiltIn = std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>;
+  using BuiltIn = std::unique_ptr<const rdb::FilterPolicy>;
 
-  const ROCKSDB_NAMESPACE::FilterPolicy* BuiltInFor(
-      const ComposedSetting& setting) const;
+  const rdb::FilterPolicy* BuiltInFor(const ComposedSetting& setting) const;
 
   RocksDbComposedOptions options_;  // Registered with Configurable.
   const BuiltIn any_;               // Reads what any of them has built.

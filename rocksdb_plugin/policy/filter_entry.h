@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "rdb.h"
 #include "rocksdb/slice.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/key_codec.h"
@@ -47,7 +48,7 @@ bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry);
 // filter_policy=nullptr.
 absl::Status CheckBloomType(BloomType bloom_type);
 
-inline std::string_view ViewOf(const ROCKSDB_NAMESPACE::Slice& slice) {
+inline std::string_view ViewOf(const rdb::Slice& slice) {
   return std::string_view(slice.data(), slice.size());
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "budget/budget_option.h"
 #include "policy/filter_entry.h"
 #include "policy/row_filter_builder.h"
@@ -65,7 +64,7 @@ absl::Status ValidateBudgetBitsOrNone(double bits_per_key) {
 }
 
 // The keys of a filter as large as a partition should be; a whole SST is large.
-uint64_t KeysPerFilter(const ROCKSDB_NAMESPACE::BlockBasedTableOptions& table,
+uint64_t KeysPerFilter(const rdb::BlockBasedTableOptions& table,
                        double bits_per_key) {
   if (!table.partition_filters) return FilterCost::kLargeFilter;
   return std::clamp<uint64_t>(
@@ -121,19 +120,20 @@ absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
   return status;
 }
 
-absl::StatusOr<std::unique_ptr<NativePolicy>> NativePolicy::Parse(
+absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
     std::string_view id) {
   RocksDbOptions options;
   double bits_per_key = 0;
-  absl::Status status = ParsePolicyId(id, kClassName(), &bits_per_key);
+  absl::Status status =
+      ParsePolicyId(id, NativePolicy::kClassName(), &bits_per_key);
   if (!status.ok()) return status;
-  if (id != kClassName()) {
+  if (id != NativePolicy::kClassName()) {
     options.filter_spec = rowbloom::FilterSpec::BitsPerKey(
         options.filter_spec.family(), bits_per_key);
     status = options.filter_spec.Validate();
     if (!status.ok()) return status;
   }
-  return std::make_unique<NativePolicy>(options);
+  return std::make_unique<const NativePolicy>(options);
 }
 
 NativePolicy::NativePolicy(const RocksDbOptions& options) : options_(options) {
@@ -152,7 +152,7 @@ absl::StatusOr<FilterCost> NativePolicy::CostOf(
 }
 
 FilterSetting NativePolicy::SettingFor(
-    const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const {
+    const rdb::FilterBuildingContext& context) const {
   const double bits_per_key = BudgetBitsPerKey(options_);
   const absl::StatusOr<FilterCost> cost =
       CostOf(KeysPerFilter(context.table_options, bits_per_key));
@@ -166,8 +166,8 @@ FilterSetting NativePolicy::SettingFor(
   return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();
 }
 
-ROCKSDB_NAMESPACE::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
-    const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const noexcept {
+rdb::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
+    const rdb::FilterBuildingContext& context) const noexcept {
   RocksDbOptions options = options_;
   // If only prefixes are added, they are rows. The filter must record that, or
   // it would deny the columns that it was never given.
@@ -184,27 +184,13 @@ ROCKSDB_NAMESPACE::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
       options, context.table_options.detect_filter_construct_corruption);
 }
 
-ROCKSDB_NAMESPACE::FilterBitsReader* NativePolicy::GetFilterBitsReader(
-    const ROCKSDB_NAMESPACE::Slice& contents) const noexcept {
+rdb::FilterBitsReader* NativePolicy::GetFilterBitsReader(
+    const rdb::Slice& contents) const noexcept {
   return new RowFilterReader(contents);
 }
 
-const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
-    const std::string& id,
-    std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
-    std::string* error) {
-  absl::StatusOr<std::unique_ptr<NativePolicy>> policy =
-      NativePolicy::Parse(id);
-  if (!policy.ok()) {
-    *error = std::string(policy.status().message());
-    return nullptr;
-  }
-  *guard = *std::move(policy);
-  return guard->get();
-}
-
-std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
-    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
+std::shared_ptr<const rdb::FilterPolicy> NewRocksDbFilterPolicy(
+    const RocksDbOptions& options, rdb::Status* error) {
   absl::Status status = CheckRocksDbRelease();
   if (status.ok()) status = ValidateRocksDbOptions(options);
   if (!IsOk(status, error)) return nullptr;

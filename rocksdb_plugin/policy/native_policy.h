@@ -16,26 +16,21 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "budget/tree_budget.h"
+#include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {
 
-class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
+class NativePolicy final : public rdb::FilterPolicy {
  public:
   static const char* kClassName() { return "rowbloom"; }
-
-  // From "rowbloom" or "rowbloom:BITS_PER_KEY"; RocksDB's Configurable reads
-  // other options later.
-  static absl::StatusOr<std::unique_ptr<NativePolicy>> Parse(
-      std::string_view id);
 
   // `options` are valid.
   explicit NativePolicy(const RocksDbOptions& options);
@@ -46,15 +41,13 @@ class NativePolicy final : public ROCKSDB_NAMESPACE::FilterPolicy {
   const char* CompatibilityName() const noexcept override {
     return kRocksDbCompatibilityName;
   }
-  ROCKSDB_NAMESPACE::FilterBitsBuilder* GetBuilderWithContext(
-      const ROCKSDB_NAMESPACE::FilterBuildingContext& context)
-      const noexcept override;
-  ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
-      const ROCKSDB_NAMESPACE::Slice& contents) const noexcept override;
+  rdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rdb::FilterBuildingContext& context) const noexcept override;
+  rdb::FilterBitsReader* GetFilterBitsReader(
+      const rdb::Slice& contents) const noexcept override;
 
   // With a budget, its setting for the SST; 0 policy_bits: no filter.
-  FilterSetting SettingFor(
-      const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const;
+  FilterSetting SettingFor(const rdb::FilterBuildingContext& context) const;
 
  private:
   absl::StatusOr<FilterCost> CostOf(uint64_t keys_per_filter) const;
@@ -73,12 +66,11 @@ inline double BudgetBitsPerKey(const RocksDbOptions& options) {
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
 
-// RocksDB's registry calls it as a factory. nullptr and *error for a wrong
-// `id`, and in a build without native mode. CheckRocksDbRelease() is OK.
-const ROCKSDB_NAMESPACE::FilterPolicy* MakeNativePolicy(
-    const std::string& id,
-    std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* guard,
-    std::string* error);
+// Makes the policy of an id, "rowbloom" or "rowbloom:BITS_PER_KEY"; RocksDB's
+// Configurable reads other options later. A build without native mode makes
+// none. CheckRocksDbRelease() is OK.
+absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
+    std::string_view id);
 
 }  // namespace rowbloom
 

@@ -5,14 +5,11 @@
 // and needs RocksDB's public API alone.
 
 #include <memory>
-#include <string>
 
 #include "policy/native_policy.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {
-
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 namespace {
 
@@ -22,17 +19,15 @@ constexpr char kAbsent[] =
 
 }  // namespace
 
-const RocksDbFilterPolicy* MakeNativePolicy(
-    const std::string& /*id*/,
-    std::unique_ptr<const RocksDbFilterPolicy>* /*guard*/, std::string* error) {
-  *error = kAbsent;
-  return nullptr;
+absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
+    std::string_view /*id*/) {
+  return absl::UnimplementedError(kAbsent);
 }
 
-std::shared_ptr<const RocksDbFilterPolicy> NewRocksDbFilterPolicy(
-    const RocksDbOptions& /*options*/, ROCKSDB_NAMESPACE::Status* error) {
+std::shared_ptr<const rdb::FilterPolicy> NewRocksDbFilterPolicy(
+    const RocksDbOptions& /*options*/, rdb::Status* error) {
   if (error != nullptr) {
-    *error = ROCKSDB_NAMESPACE::Status::NotSupported(kAbsent);
+    *error = rdb::Status::NotSupported(kAbsent);
   }
   return nullptr;
 }

@@ -9,14 +9,13 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "policy/filter_entry.h"
 #include "policy/filter_info.h"
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::Slice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::Slice;
+using rdb::Status;
 
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
                                    bool verify_result)

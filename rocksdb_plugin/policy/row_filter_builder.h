@@ -32,31 +32,29 @@
 #include <optional>
 
 #include "filter_bits_abi.h"
+#include "rdb.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {
 
-class RowFilterBuilder final : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
+class RowFilterBuilder : public rdb::FilterBitsBuilder {
  public:
   // `options` are valid. `verify_result` is RocksDB's
   // detect_filter_construct_corruption.
   RowFilterBuilder(const RocksDbOptions& options, bool verify_result);
 
-  void AddKey(const ROCKSDB_NAMESPACE::Slice& entry) noexcept override;
+  void AddKey(const rdb::Slice& entry) noexcept override;
   size_t EstimateEntriesAdded() noexcept override;
-  ROCKSDB_NAMESPACE::Slice Finish(
-      std::unique_ptr<const char[]>* buf) noexcept override;
-  ROCKSDB_NAMESPACE::Slice Finish(
-      std::unique_ptr<const char[]>* buf,
-      ROCKSDB_NAMESPACE::Status* status) noexcept override;
-  ROCKSDB_NAMESPACE::Status MaybePostVerify(
-      const ROCKSDB_NAMESPACE::Slice& filter) noexcept override;
+  rdb::Slice Finish(std::unique_ptr<const char[]>* buf) noexcept override;
+  rdb::Slice Finish(std::unique_ptr<const char[]>* buf,
+                    rdb::Status* status) noexcept override;
+  rdb::Status MaybePostVerify(const rdb::Slice& filter) noexcept override;
   size_t ApproximateNumEntries(size_t size_bytes) noexcept override;
 #if !defined(ROWBLOOM_ROCKSDB_LAYOUT_A)
-  void AddKeyAndAlt(const ROCKSDB_NAMESPACE::Slice& key,
-                    const ROCKSDB_NAMESPACE::Slice& alt) noexcept override;
+  void AddKeyAndAlt(const rdb::Slice& key,
+                    const rdb::Slice& alt) noexcept override;
 #endif
 #if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
   size_t CalculateSpace(size_t entry_count) noexcept override;

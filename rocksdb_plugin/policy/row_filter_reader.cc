@@ -10,9 +10,7 @@
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::Slice;
-
-RowFilterReader::RowFilterReader(const Slice& contents) noexcept {
+RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   const absl::StatusOr<RocksDbFilterInfo> info =
       ParseRocksDbFilter(ViewOf(contents));
   // A filter may cost a read. It must never lose a row. RocksDB 8 and newer
@@ -24,16 +22,16 @@ RowFilterReader::RowFilterReader(const Slice& contents) noexcept {
   key_codec_ = info->key_codec;
 }
 
-KeyDigest RowFilterReader::DigestOf(const Slice& entry) const {
+KeyDigest RowFilterReader::DigestOf(const rdb::Slice& entry) const {
   return DigestBytes(SplitEntry(bloom_type_, key_codec_, ViewOf(entry)).asked);
 }
 
-bool RowFilterReader::MayMatch(const Slice& entry) noexcept {
+bool RowFilterReader::MayMatch(const rdb::Slice& entry) noexcept {
   return IsBoundOfOtherCodec(key_codec_, ViewOf(entry)) ||
          view_.MayContain(DigestOf(entry));
 }
 
-void RowFilterReader::MayMatch(int count, Slice** entries,
+void RowFilterReader::MayMatch(int count, rdb::Slice** entries,
                                bool* may_match) noexcept {
   // RocksDB asks for at most 32 keys at once; more go in several rounds.
   std::array<KeyDigest, 32> digests;

@@ -14,22 +14,23 @@
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_
 
 #include "filter_bits_abi.h"
+#include "rdb.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/key_codec.h"
 
 namespace rowbloom {
 
-class RowFilterReader final : public ROCKSDB_NAMESPACE::FilterBitsReader {
+class RowFilterReader final : public rdb::FilterBitsReader {
  public:
-  explicit RowFilterReader(const ROCKSDB_NAMESPACE::Slice& contents) noexcept;
+  explicit RowFilterReader(const rdb::Slice& contents) noexcept;
 
-  bool MayMatch(const ROCKSDB_NAMESPACE::Slice& entry) noexcept override;
-  void MayMatch(int count, ROCKSDB_NAMESPACE::Slice** entries,
+  bool MayMatch(const rdb::Slice& entry) noexcept override;
+  void MayMatch(int count, rdb::Slice** entries,
                 bool* may_match) noexcept override;
 
  private:
-  KeyDigest DigestOf(const ROCKSDB_NAMESPACE::Slice& entry) const;
+  KeyDigest DigestOf(const rdb::Slice& entry) const;
 
   FilterView view_;  // Answers "maybe" until the bytes are checked.
   BloomType bloom_type_ = BloomType::kRow;

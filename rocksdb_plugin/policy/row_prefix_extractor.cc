@@ -10,8 +10,6 @@
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::Slice;
-
 namespace {
 
 std::string ExtractorId(BloomType bloom_type, const KeyCodec& key_codec) {
@@ -69,11 +67,11 @@ size_t RowPrefixExtractor::PrefixSize(std::string_view key) const {
   return is_column_bound ? column_size : row_size;
 }
 
-Slice RowPrefixExtractor::Transform(const Slice& key) const noexcept {
-  return Slice(key.data(), PrefixSize(ViewOf(key)));
+rdb::Slice RowPrefixExtractor::Transform(const rdb::Slice& key) const noexcept {
+  return rdb::Slice(key.data(), PrefixSize(ViewOf(key)));
 }
 
-bool RowPrefixExtractor::InDomain(const Slice& key) const noexcept {
+bool RowPrefixExtractor::InDomain(const rdb::Slice& key) const noexcept {
   return key_codec_.RowPartSize(ViewOf(key)) > 0;
 }
 
@@ -82,7 +80,7 @@ bool RowPrefixExtractor::FullLengthEnabled(size_t*) const noexcept {
 }
 
 bool RowPrefixExtractor::SameResultWhenAppended(
-    const Slice& prefix) const noexcept {
+    const rdb::Slice& prefix) const noexcept {
   const std::string_view key = ViewOf(prefix);
   size_t row_size = 0;
   const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
@@ -94,8 +92,8 @@ bool RowPrefixExtractor::SameResultWhenAppended(
   return column_size > 0 && PrefixSize(key) == row_size;
 }
 
-std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
-    const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error) {
+std::shared_ptr<const rdb::SliceTransform> NewRowPrefixExtractor(
+    const RocksDbOptions& options, rdb::Status* error) {
   absl::Status status = CheckRocksDbRelease();
   if (status.ok()) status = CheckBloomType(options.bloom_type);
   if (!IsOk(status, error)) return nullptr;

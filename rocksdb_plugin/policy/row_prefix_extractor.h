@@ -29,6 +29,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "rdb.h"
 #include "rocksdb/slice_transform.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/key_codec.h"
@@ -45,7 +46,7 @@ inline constexpr char kColumnUpperBound = '\x04';
 // tombstones.
 inline constexpr char kColumnEnd = '\x03';
 
-class RowPrefixExtractor final : public ROCKSDB_NAMESPACE::SliceTransform {
+class RowPrefixExtractor final : public rdb::SliceTransform {
  public:
   static const char* kClassName() { return "rowbloom.RowPrefix"; }
 
@@ -66,15 +67,13 @@ class RowPrefixExtractor final : public ROCKSDB_NAMESPACE::SliceTransform {
 
   const char* Name() const noexcept override { return id_.c_str(); }
   bool IsInstanceOf(const std::string& name) const noexcept override;
-  ROCKSDB_NAMESPACE::Slice Transform(
-      const ROCKSDB_NAMESPACE::Slice& key) const noexcept override;
-  bool InDomain(const ROCKSDB_NAMESPACE::Slice& key) const noexcept override;
+  rdb::Slice Transform(const rdb::Slice& key) const noexcept override;
+  bool InDomain(const rdb::Slice& key) const noexcept override;
   // Always false. For rows of a fixed length it could be true, but then
   // auto_prefix_mode assumes that [row, next row) holds keys of that row only,
   // and shorter keys, which lie there but hold no row, would be lost.
   bool FullLengthEnabled(size_t* length) const noexcept override;
-  bool SameResultWhenAppended(
-      const ROCKSDB_NAMESPACE::Slice& prefix) const noexcept override;
+  bool SameResultWhenAppended(const rdb::Slice& prefix) const noexcept override;
 
  private:
   // Size of the key's prefix; 0 if it is out of domain.

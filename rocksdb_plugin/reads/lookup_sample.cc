@@ -7,15 +7,13 @@
 #include <limits>
 #include <random>
 
+#include "rdb.h"
 #include "release.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rowbloom/rocksdb_stats.h"
 
 namespace rowbloom {
-
-using ROCKSDB_NAMESPACE::PerfContext;
-using ROCKSDB_NAMESPACE::PerfLevel;
 
 namespace {
 
@@ -37,13 +35,13 @@ struct Counts {
 struct Current {
   bool active = false;
   bool was_by_level = false;
-  PerfLevel perf_level = PerfLevel::kDisable;
+  rdb::PerfLevel perf_level = rdb::PerfLevel::kDisable;
   Counts before;
 };
 thread_local Current current;
 
 Counts CountsOfThread() {
-  const PerfContext& perf = *ROCKSDB_NAMESPACE::get_perf_context();
+  const rdb::PerfContext& perf = *rdb::get_perf_context();
   Counts counts;
   counts.filter_hits = perf.bloom_sst_hit_count;
   counts.filter_misses = perf.bloom_sst_miss_count;
@@ -80,24 +78,24 @@ RocksDbLookupSample::RocksDbLookupSample(const RocksDbSampling& sampling) {
   if (current.active || !CheckRocksDbRelease().ok()) return;
   stats_ = sampling.stats;
   interval_ = std::max<uint32_t>(sampling.interval, 1);
-  PerfContext* perf = ROCKSDB_NAMESPACE::get_perf_context();
+  rdb::PerfContext* perf = rdb::get_perf_context();
   current.active = true;
   current.was_by_level = perf->per_level_perf_context_enabled;
   perf->EnablePerLevelPerfContext();
-  current.perf_level = ROCKSDB_NAMESPACE::GetPerfLevel();
-  if (current.perf_level < PerfLevel::kEnableCount) {
-    ROCKSDB_NAMESPACE::SetPerfLevel(PerfLevel::kEnableCount);
+  current.perf_level = rdb::GetPerfLevel();
+  if (current.perf_level < rdb::PerfLevel::kEnableCount) {
+    rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);
   }
   current.before = CountsOfThread();
 }
 
 void RocksDbLookupSample::Stop() {
   const Counts now = CountsOfThread();
-  if (current.perf_level < PerfLevel::kEnableCount) {
-    ROCKSDB_NAMESPACE::SetPerfLevel(current.perf_level);
+  if (current.perf_level < rdb::PerfLevel::kEnableCount) {
+    rdb::SetPerfLevel(current.perf_level);
   }
   if (!current.was_by_level) {
-    ROCKSDB_NAMESPACE::get_perf_context()->DisablePerLevelPerfContext();
+    rdb::get_perf_context()->DisablePerLevelPerfContext();
   }
   current.active = false;
   if (is_discarded_) return;

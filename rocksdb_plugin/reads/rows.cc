@@ -21,21 +21,13 @@
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
-using ROCKSDB_NAMESPACE::ColumnFamilyHandle;
-using ROCKSDB_NAMESPACE::DB;
-using ROCKSDB_NAMESPACE::Iterator;
-using ROCKSDB_NAMESPACE::Options;
-using ROCKSDB_NAMESPACE::PinnableSlice;
-using ROCKSDB_NAMESPACE::ReadOptions;
-using ROCKSDB_NAMESPACE::Slice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::ReadOptions;
+using rdb::Status;
 
 namespace {
 
-Status CheckScannable(const ColumnFamilyHandle& column_family) {
-  const ROCKSDB_NAMESPACE::Comparator* const comparator =
-      column_family.GetComparator();
+Status CheckScannable(const rdb::ColumnFamilyHandle& column_family) {
+  const rdb::Comparator* const comparator = column_family.GetComparator();
   const std::string_view name = comparator->Name();
   if (name == "leveldb.BytewiseComparator" ||
       name == "leveldb.BytewiseComparator.u64ts") {
@@ -50,9 +42,9 @@ Status CheckScannable(const ColumnFamilyHandle& column_family) {
 // that they do not. Other filters that were written with an extractor that maps
 // the bounds of a column to that column would deny it; RocksDB asks each file
 // by the extractor that it was written with, which need not be the present one.
-bool ColumnsHide(const Options& options) {
+bool ColumnsHide(const rdb::Options& options) {
   const auto* table =
-      options.table_factory->GetOptions<BlockBasedTableOptions>();
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
   return table == nullptr ||
          (table->filter_policy != nullptr &&
           std::string_view(table->filter_policy->CompatibilityName()) !=
@@ -91,7 +83,7 @@ bool IsFailure(const Status& status) {
   return !status.ok() && !status.IsNotFound();
 }
 
-Status NotOfCodec(const Slice& key, absl::string_view why) {
+Status NotOfCodec(const rdb::Slice& key, absl::string_view why) {
   return Status::Corruption("key " + key.ToString(/*hex=*/true),
                             std::string(why));
 }
@@ -108,8 +100,8 @@ void PrepareValues(Read* /*read*/, long /*otherwise*/) {}
 // An iterator over the keys of a RocksDbScan, which owns all that it points to.
 class OneScan {
  public:
-  OneScan(DB* db, ColumnFamilyHandle* column_family, const ReadOptions& read,
-          bool total_order, RocksDbScan scan)
+  OneScan(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
+          const ReadOptions& read, bool total_order, RocksDbScan scan)
       : scan_(std::move(scan)), read_(read) {
     if (MustVerify(read)) read_.verify_checksums = true;
     read_.tailing = false;
@@ -124,7 +116,7 @@ class OneScan {
     it_->SeekToFirst();
   }
 
-  Iterator* operator->() const { return it_.get(); }
+  rdb::Iterator* operator->() const { return it_.get(); }
 
   // Tells `sample` whether to count the scan.
   void Tell(RocksDbLookupSample* sample) const {
@@ -134,12 +126,12 @@ class OneScan {
  private:
   RocksDbScan scan_;
   ReadOptions read_;
-  std::unique_ptr<Iterator> it_;
+  std::unique_ptr<rdb::Iterator> it_;
 };
 
 }  // namespace
 
-RocksDbRows::RocksDbRows(DB* db, ColumnFamilyHandle* column_family,
+RocksDbRows::RocksDbRows(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
                          const KeyCodec& key_codec,
                          const RocksDbSampling& sampling)
     : db_(db),
@@ -193,7 +185,7 @@ Status RocksDbRows::GetRow(const ReadOptions& read, std::string_view row,
 
 Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
                             std::string_view qualifier,
-                            PinnableSlice* value) const {
+                            rdb::PinnableSlice* value) const {
   value->Reset();
   if (!release_.ok()) return release_;
   std::string key;
@@ -208,14 +200,14 @@ Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
 
 void RocksDbRows::MultiGetCells(const ReadOptions& read,
                                 absl::Span<const RocksDbCellName> names,
-                                std::vector<PinnableSlice>* values,
+                                std::vector<rdb::PinnableSlice>* values,
                                 std::vector<Status>* statuses) const {
   values->clear();
   values->resize(names.size());
   statuses->assign(names.size(), release_);
   if (!release_.ok()) return;
   std::vector<std::string> keys(names.size());
-  std::vector<Slice> slices;
+  std::vector<rdb::Slice> slices;
   std::vector<size_t> places;  // Indexes into `names`.
   for (size_t i = 0; i < names.size(); ++i) {
     const absl::Status encoded =
@@ -228,7 +220,7 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
     }
   }
   if (places.empty()) return;
-  std::vector<PinnableSlice> found(places.size());
+  std::vector<rdb::PinnableSlice> found(places.size());
   std::vector<Status> found_statuses(places.size());
   {
     RocksDbLookupSample sample(sampling_);
@@ -247,7 +239,7 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
 
 Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
                                   std::string_view qualifier,
-                                  PinnableSlice* value,
+                                  rdb::PinnableSlice* value,
                                   std::string* version) const {
   if (version != nullptr) version->clear();
   if (key_codec_.kind() != KeyCodec::Kind::kOrdered) {

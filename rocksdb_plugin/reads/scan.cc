@@ -44,7 +44,7 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
   return scan;
 }
 
-void RocksDbScan::Configure(ROCKSDB_NAMESPACE::ReadOptions* read) {
+void RocksDbScan::Configure(rdb::ReadOptions* read) {
   lower_slice_ = read->tailing ? tailing_lower_ : lower_;
   upper_slice_ = read->tailing ? tailing_upper_ : upper_;
   read->iterate_lower_bound = &lower_slice_;

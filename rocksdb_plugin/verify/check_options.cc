@@ -26,15 +26,15 @@
 
 namespace rowbloom {
 
-using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
-using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::BlockBasedTableOptions;
+using rdb::ColumnFamilyOptions;
+using rdb::Status;
 
 namespace {
 
 // Equal keys have equal bytes, timestamps aside, which RocksDB strips before
 // it feeds or asks a filter.
-bool EqualMeansSameBytes(const ROCKSDB_NAMESPACE::Comparator& comparator) {
+bool EqualMeansSameBytes(const rdb::Comparator& comparator) {
   if (!comparator.CanKeysWithDifferentByteContentsBeEqual()) return true;
   const std::string name = comparator.Name();
   return name == "leveldb.BytewiseComparator.u64ts" ||
@@ -126,7 +126,7 @@ Status CheckSizeRatio(const ColumnFamilyOptions& options, BudgetMode mode,
                       double size_ratio) {
   const double multiplier = options.max_bytes_for_level_multiplier;
   if (mode == BudgetMode::kFixed ||
-      options.compaction_style != ROCKSDB_NAMESPACE::kCompactionStyleLevel ||
+      options.compaction_style != rdb::kCompactionStyleLevel ||
       // Text has fewer digits, and no budget accepts a ratio of at most 1.
       std::abs(multiplier - size_ratio) <= 1e-3 * size_ratio ||
       !ValidateSizeRatio(multiplier).ok()) {
@@ -160,7 +160,7 @@ Status CheckPair(const RocksDbOptions& policy,
 }
 
 // Bits per filter key of the policy; 0 if they are not known.
-double BitsPerKey(const ROCKSDB_NAMESPACE::FilterPolicy& policy) {
+double BitsPerKey(const rdb::FilterPolicy& policy) {
   if (const auto* native = policy.CheckedCast<NativePolicy>()) {
     if (native->options().budget.has_value()) {
       return BudgetBitsPerKey(native->options());
@@ -218,7 +218,7 @@ Status CheckTraps(const ColumnFamilyOptions& options,
   const std::string name =
       absl::StrCat("filter_policy ", table_options->filter_policy->Name());
 
-  if (table_options->checksum == ROCKSDB_NAMESPACE::kNoChecksum) {
+  if (table_options->checksum == rdb::kNoChecksum) {
     return Status::InvalidArgument(
         absl::StrCat("checksum kNoChecksum with ", name,
                      ": a damaged filter would lose rows unnoticed; choose any "

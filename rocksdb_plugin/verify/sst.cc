@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "policy/filter_entry.h"
@@ -23,8 +22,6 @@
 #include "verify/builtin_filter.h"
 
 namespace rowbloom {
-
-namespace rdb = ROCKSDB_NAMESPACE;
 
 namespace {
 

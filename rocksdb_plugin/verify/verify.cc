@@ -30,8 +30,6 @@
 
 namespace rowbloom {
 
-namespace rdb = ROCKSDB_NAMESPACE;
-
 namespace {
 
 // A word of the tables; Abseil's string_view may not be the standard's.

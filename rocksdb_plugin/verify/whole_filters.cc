@@ -18,8 +18,6 @@
 
 namespace rowbloom {
 
-namespace rdb = ROCKSDB_NAMESPACE;
-
 namespace {
 
 // Smaller average entries are too rare to warn of.

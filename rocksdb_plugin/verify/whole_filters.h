@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "rdb.h"
+
 namespace ROCKSDB_NAMESPACE {
 class Cache;
 struct BlockBasedTableOptions;
@@ -22,22 +24,20 @@ struct BlockCacheSize {
   // A block that is larger leaves the cache when its last reader does.
   uint64_t shard_bytes = 0;
 };
-BlockCacheSize SizeOf(const ROCKSDB_NAMESPACE::Cache& block_cache);
+BlockCacheSize SizeOf(const rdb::Cache& block_cache);
 
 // True if the block cache holds unpartitioned filters and may evict them:
 // SSTs keep theirs after partition_filters is set.
-bool EvictsWholeFilters(
-    const ROCKSDB_NAMESPACE::BlockBasedTableOptions& table_options);
+bool EvictsWholeFilters(const rdb::BlockBasedTableOptions& table_options);
 
 // The options that keep the block cache from evicting whole filters.
 std::string WholeFilterRemedy();
 
 // A warning if the filter of one SST can outgrow a shard of the block cache,
 // else empty. `bits_per_key` are those of a filter key.
-std::string WarnOfWholeFilters(
-    const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
-    const ROCKSDB_NAMESPACE::BlockBasedTableOptions& table_options,
-    double bits_per_key);
+std::string WarnOfWholeFilters(const rdb::ColumnFamilyOptions& options,
+                               const rdb::BlockBasedTableOptions& table_options,
+                               double bits_per_key);
 
 }  // namespace rowbloom
 

@@ -12,34 +12,28 @@
 #ifndef ROWBLOOM_TESTS_ROCKSDB_BUDGET_DB_H_
 #define ROWBLOOM_TESTS_ROCKSDB_BUDGET_DB_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "open_db.h"
-#include "rocksdb/cache.h"
 #include "rocksdb/db.h"
-#include "rocksdb/env.h"
 #include "rocksdb/options.h"
-#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
+#include "rocksdb/test_db.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 
 namespace rowbloom::testing {
 
-class BudgetDb {
+class BudgetDb : public TestDb {
  public:
-  BudgetDb()
-      : env_(ROCKSDB_NAMESPACE::NewMemEnv(ROCKSDB_NAMESPACE::Env::Default())) {
-    options.env = env_.get();
+  BudgetDb() {
+    options.env = env();
     options.create_if_missing = true;
-    options.compression = ROCKSDB_NAMESPACE::kNoCompression;
+    options.compression = rdb::kNoCompression;
     // Levels of about one, ten and a hundred SSTs of flushes.
     options.write_buffer_size = 64 << 20;
     options.target_file_size_base = 64 << 10;
@@ -50,30 +44,19 @@ class BudgetDb {
     table_options.no_block_cache = true;
   }
 
-  ROCKSDB_NAMESPACE::Options options;
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table_options;
+  rdb::Options options;
+  rdb::BlockBasedTableOptions table_options;
 
-  void Open(std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy,
+  void Open(std::shared_ptr<const rdb::FilterPolicy> policy,
             bool with_listener) {
-    Close();
     table_options.filter_policy = std::move(policy);
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table_options));
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
     if (!with_listener) options.listeners.clear();
     if (with_listener && options.listeners.empty()) {
       options.listeners.push_back(NewRocksDbBudgetListener());
     }
-    const auto status = OpenDb(
-        [&](auto* db) {
-          return ROCKSDB_NAMESPACE::DB::Open(options, "/budget", db);
-        },
-        &db_);
-    ASSERT_TRUE(status.ok()) << status.ToString();
+    TestDb::Open(options);
   }
-  void Close() { db_.reset(); }
-
-  ROCKSDB_NAMESPACE::DB* operator->() const { return db_.get(); }
-  ROCKSDB_NAMESPACE::DB* get() const { return db_.get(); }
 
   static std::string Key(uint64_t number) {
     char key[17];
@@ -83,26 +66,19 @@ class BudgetDb {
   }
   // Writes keys of these numbers to one SST in level 0; waits for compactions.
   void Write(const std::vector<uint64_t>& numbers) {
-    ROCKSDB_NAMESPACE::WriteOptions write;
+    rdb::WriteOptions write;
     write.disableWAL = true;
     for (const uint64_t number : numbers) {
-      ASSERT_TRUE(db_->Put(write, Key(number), "value").ok());
+      ASSERT_TRUE(get()->Put(write, Key(number), "value").ok());
     }
-    ASSERT_TRUE(db_->Flush({}).ok());
+    ASSERT_TRUE(get()->Flush({}).ok());
     WaitForCompactions();
   }
   // The numbers must rise.
   void Ingest(const std::vector<uint64_t>& numbers) {
-    ROCKSDB_NAMESPACE::SstFileWriter writer({}, options);
-    const std::string path = "/ingest.sst";
-    ASSERT_TRUE(writer.Open(path).ok());
-    for (const uint64_t number : numbers) {
-      ASSERT_TRUE(writer.Put(Key(number), "value").ok());
-    }
-    ASSERT_TRUE(writer.Finish().ok());
-    ROCKSDB_NAMESPACE::IngestExternalFileOptions ingest;
-    ingest.move_files = true;
-    ASSERT_TRUE(db_->IngestExternalFile({path}, ingest).ok());
+    std::vector<std::string> keys;
+    for (const uint64_t number : numbers) keys.push_back(Key(number));
+    TestDb::Ingest(keys, options);
     WaitForCompactions();
   }
   void WaitForCompactions() {
@@ -112,10 +88,10 @@ class BudgetDb {
     uint64_t last_version = 0;
     do {
       last_version = version;
-      ASSERT_TRUE(db_->PauseBackgroundWork().ok());
-      ASSERT_TRUE(db_->GetIntProperty("rocksdb.current-super-version-number",
-                                      &version));
-      ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
+      ASSERT_TRUE(get()->PauseBackgroundWork().ok());
+      ASSERT_TRUE(get()->GetIntProperty("rocksdb.current-super-version-number",
+                                        &version));
+      ASSERT_TRUE(get()->ContinueBackgroundWork().ok());
     } while (version != last_version);
   }
 
@@ -124,12 +100,12 @@ class BudgetDb {
     uint64_t key_count = 0;
   };
   // Measures the filters of all live SSTs.
-  Filters Measure(
-      ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr) const {
-    ROCKSDB_NAMESPACE::TablePropertiesCollection all;
+  Filters Measure(rdb::ColumnFamilyHandle* handle = nullptr) const {
+    rdb::TablePropertiesCollection all;
     EXPECT_TRUE(
-        db_->GetPropertiesOfAllTables(
-               handle == nullptr ? db_->DefaultColumnFamily() : handle, &all)
+        get()
+            ->GetPropertiesOfAllTables(
+                handle == nullptr ? get()->DefaultColumnFamily() : handle, &all)
             .ok());
     Filters filters;
     uint64_t bytes = 0;
@@ -143,10 +119,6 @@ class BudgetDb {
     }
     return filters;
   }
-
- private:
-  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
-  std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
 };
 
 }  // namespace rowbloom::testing

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
 
@@ -29,10 +30,15 @@ class BuildingContext {
     result.context_.num_levels = -1;
     return result;
   }
-  BuildingContext Of(ROCKSDB_NAMESPACE::CompactionStyle style) const {
+  BuildingContext Of(rdb::CompactionStyle style) const {
     BuildingContext result = *this;
     result.context_.compaction_style = style;
     return result;
+  }
+  // `table` must outlive the result.
+  BuildingContext With(const rdb::BlockBasedTableOptions* table) const {
+    return BuildingContext(context_.reason, context_.level_at_creation,
+                           context_.is_bottommost, *table);
   }
   BuildingContext In(const std::string& column_family_name) const {
     BuildingContext result = *this;
@@ -40,29 +46,27 @@ class BuildingContext {
     return result;
   }
 
-  const ROCKSDB_NAMESPACE::FilterBuildingContext& get() const {
-    return context_;
-  }
+  const rdb::FilterBuildingContext& get() const { return context_; }
 
  private:
-  using Reason = ROCKSDB_NAMESPACE::TableFileCreationReason;
+  using Reason = rdb::TableFileCreationReason;
 
-  BuildingContext(Reason reason, int level, bool is_bottommost)
-      : context_(TableOptions()) {
-    context_.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleLevel;
+  BuildingContext(Reason reason, int level, bool is_bottommost,
+                  const rdb::BlockBasedTableOptions& table = TableOptions())
+      : context_(table) {
+    context_.compaction_style = rdb::kCompactionStyleLevel;
     context_.num_levels = 7;
     context_.column_family_name = "default";
     context_.level_at_creation = level;
     context_.is_bottommost = is_bottommost;
     context_.reason = reason;
   }
-  static const ROCKSDB_NAMESPACE::BlockBasedTableOptions& TableOptions() {
-    static const auto* const options =
-        new ROCKSDB_NAMESPACE::BlockBasedTableOptions();
+  static const rdb::BlockBasedTableOptions& TableOptions() {
+    static const auto* const options = new rdb::BlockBasedTableOptions();
     return *options;
   }
 
-  ROCKSDB_NAMESPACE::FilterBuildingContext context_;
+  rdb::FilterBuildingContext context_;
 };
 
 }  // namespace rowbloom::testing

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "rdb.h"
 #include "rocksdb/table.h"
 #include "rocksdb/utilities/object_registry.h"
 
@@ -18,17 +19,17 @@ namespace rowbloom::testing {
 
 // Other tests of the process register ours in the default library, so this one
 // has a library of its own, with the one factory that RocksDB looks up there.
-inline std::shared_ptr<ROCKSDB_NAMESPACE::ObjectRegistry> StockRegistry() {
-  using ROCKSDB_NAMESPACE::TableFactory;
-  auto library = std::make_shared<ROCKSDB_NAMESPACE::ObjectLibrary>("stock");
+inline std::shared_ptr<rdb::ObjectRegistry> StockRegistry() {
+  using rdb::TableFactory;
+  auto library = std::make_shared<rdb::ObjectLibrary>("stock");
   library->AddFactory<TableFactory>(
       TableFactory::kBlockBasedTableName(),
       [](const std::string&, std::unique_ptr<TableFactory>* guard,
          std::string*) {
-        guard->reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+        guard->reset(rdb::NewBlockBasedTableFactory());
         return guard->get();
       });
-  return std::make_shared<ROCKSDB_NAMESPACE::ObjectRegistry>(library);
+  return std::make_shared<rdb::ObjectRegistry>(library);
 }
 
 }  // namespace rowbloom::testing

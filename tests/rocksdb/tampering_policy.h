@@ -3,8 +3,8 @@
 // Our policy, which counts the filters that it finishes and may replace their
 // bytes.
 //
-//   auto policy = std::make_shared<TamperingPolicy>();
-//   policy->tamper = [](std::string* filter) { filter->clear(); };
+//   db.set_up.other_policy = std::make_shared<TamperingPolicy>(
+//       [](std::string* filter) { filter->clear(); });
 
 #ifndef ROWBLOOM_TESTS_ROCKSDB_TAMPERING_POLICY_H_
 #define ROWBLOOM_TESTS_ROCKSDB_TAMPERING_POLICY_H_
@@ -15,82 +15,91 @@
 #include <string>
 #include <utility>
 
-#include "filter_bits_abi.h"
+#include "gtest/gtest.h"
+#include "policy/filter_info.h"
+#include "policy/row_filter_builder.h"
+#include "policy/row_filter_reader.h"
+#include "rdb.h"
 #include "rocksdb/filter_policy.h"
+#include "rocksdb/table.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom::testing {
 
-class TamperingPolicy : public ROCKSDB_NAMESPACE::FilterPolicy {
- public:
-  explicit TamperingPolicy(const RocksDbOptions& options = RocksDbOptions())
-      : policy_(NewRocksDbFilterPolicy(options)) {}
+using Tamper = std::function<void(std::string* filter)>;
 
-  std::function<void(std::string* filter)> tamper = [](std::string*) {};
-  mutable int finished = 0;  // Written by one flush or compaction at a time.
+class TamperingPolicy : public rdb::FilterPolicy {
+ public:
+  explicit TamperingPolicy(Tamper tamper,
+                           const RocksDbOptions& options = RocksDbOptions())
+      : tamper_(std::move(tamper)), options_(options) {}
+
+  int finished() const { return finished_; }
 
   const char* Name() const override { return "test.Tampering"; }
   const char* CompatibilityName() const override {
-    return policy_->CompatibilityName();
+    return kRocksDbCompatibilityName;
   }
-  ROCKSDB_NAMESPACE::FilterBitsBuilder* GetBuilderWithContext(
-      const ROCKSDB_NAMESPACE::FilterBuildingContext& context) const override {
-    return new Builder(this, policy_->GetBuilderWithContext(context));
+  rdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rdb::FilterBuildingContext& context) const override {
+    RocksDbOptions options = options_;
+    if (!context.table_options.whole_key_filtering) {
+      options.bloom_type = BloomType::kRow;  // As in NativePolicy.
+    }
+    return new Builder(this, options);
   }
-  ROCKSDB_NAMESPACE::FilterBitsReader* GetFilterBitsReader(
-      const ROCKSDB_NAMESPACE::Slice& contents) const override {
-    return policy_->GetFilterBitsReader(contents);
+  rdb::FilterBitsReader* GetFilterBitsReader(
+      const rdb::Slice& contents) const override {
+    return new RowFilterReader(contents);
   }
 
  private:
-  class Builder : public ROCKSDB_NAMESPACE::FilterBitsBuilder {
+  class Builder : public RowFilterBuilder {
    public:
-    Builder(const TamperingPolicy* policy,
-            ROCKSDB_NAMESPACE::FilterBitsBuilder* builder)
-        : policy_(policy), builder_(builder) {}
+    Builder(const TamperingPolicy* policy, const RocksDbOptions& options)
+        : RowFilterBuilder(options, /*verify_result=*/false), policy_(policy) {}
 
-    void AddKey(const ROCKSDB_NAMESPACE::Slice& entry) override {
-      builder_->AddKey(entry);
-    }
-#if !defined(ROWBLOOM_ROCKSDB_LAYOUT_A)
-    void AddKeyAndAlt(const ROCKSDB_NAMESPACE::Slice& key,
-                      const ROCKSDB_NAMESPACE::Slice& alt) override {
-      builder_->AddKeyAndAlt(key, alt);
-    }
-#endif
-    size_t EstimateEntriesAdded() override {
-      return builder_->EstimateEntriesAdded();
-    }
-    using FilterBitsBuilder::Finish;
-    ROCKSDB_NAMESPACE::Slice Finish(
-        std::unique_ptr<const char[]>* buf) override {
-      std::string filter = builder_->Finish(buf).ToString();
-      ++policy_->finished;
-      policy_->tamper(&filter);
+    using RowFilterBuilder::Finish;
+    rdb::Slice Finish(std::unique_ptr<const char[]>* buf) noexcept override {
+      std::string filter = RowFilterBuilder::Finish(buf).ToString();
+      ++policy_->finished_;
+      policy_->tamper_(&filter);
       std::unique_ptr<char[]> bytes(new char[filter.size() + 1]);
       std::memcpy(bytes.get(), filter.data(), filter.size());
       *buf = std::move(bytes);
-      return ROCKSDB_NAMESPACE::Slice(buf->get(), filter.size());
+      return rdb::Slice(buf->get(), filter.size());
     }
-    size_t ApproximateNumEntries(size_t size_bytes) override {
-      return builder_->ApproximateNumEntries(size_bytes);
-    }
-#if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
-    size_t CalculateSpace(size_t entry_count) override {
-      return builder_->CalculateSpace(entry_count);
-    }
-    double EstimatedFpRate(size_t entry_count, size_t size_bytes) override {
-      return builder_->EstimatedFpRate(entry_count, size_bytes);
-    }
-#endif
 
    private:
     const TamperingPolicy* const policy_;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder_;
   };
 
-  const std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy_;
+  const Tamper tamper_;
+  const RocksDbOptions options_;
+  mutable int finished_ = 0;  // Written by one flush or compaction at a time.
 };
+
+// Changes the descriptor or the metadata of a filter, whose checksums are then
+// right.
+inline void ChangeBlob(std::string* filter,
+                       void (*change)(FilterDescriptor*,
+                                      std::string* metadata)) {
+  const auto blob = ParseFilterBlob(*filter);
+  ASSERT_TRUE(blob.ok());
+  EncodedFilter encoded;
+  encoded.descriptor = blob->descriptor;
+  encoded.units = std::string(blob->units);
+  std::string metadata(blob->metadata);
+  change(&encoded.descriptor, &metadata);
+  *filter = EncodeFilterBlob(encoded, metadata);
+}
+
+// Makes a filter one of a newer version of rowbloom.
+inline void MakeNewer(std::string* filter) {
+  ChangeBlob(filter, [](FilterDescriptor*, std::string* metadata) {
+    (*metadata)[kMetadataVersionOffset] = kMetadataVersion + 1;
+  });
+}
 
 }  // namespace rowbloom::testing
 

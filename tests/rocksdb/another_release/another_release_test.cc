@@ -11,7 +11,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "release.h"
-#include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
@@ -27,8 +26,7 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::PinnableSlice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::Status;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -54,59 +52,41 @@ TEST(AnotherRelease, DiffersInTheMinorNumber) {
   EXPECT_THAT(CompiledRocksDbVersion(), HasSubstr(".99."));
 }
 
-TEST(AnotherRelease, NativePolicyIsRefused) {
+// `make` makes an object, or returns null and sets its argument, unless null.
+template <typename Make>
+void ExpectRefused(const Make& make) {
   Status error;
-  EXPECT_EQ(NewRocksDbFilterPolicy({}, &error), nullptr);
+  EXPECT_EQ(make(&error), nullptr);
   EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRocksDbFilterPolicy({}), nullptr);
+  EXPECT_EQ(make(nullptr), nullptr);
 }
 
-TEST(AnotherRelease, ComposedPolicyIsRefused) {
-  Status error;
-  EXPECT_EQ(NewRocksDbComposedPolicy({}, &error), nullptr);
-  EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRocksDbComposedPolicy({}), nullptr);
+TEST(AnotherRelease, PoliciesExtractorAndListenerAreRefused) {
+  ExpectRefused([](Status* e) { return NewRocksDbFilterPolicy({}, e); });
+  ExpectRefused([](Status* e) { return NewRocksDbComposedPolicy({}, e); });
+  ExpectRefused([](Status* e) { return NewRowPrefixExtractor({}, e); });
+  ExpectRefused([](Status* e) { return NewRocksDbBudgetListener(e); });
 }
 
-TEST(AnotherRelease, ExtractorIsRefused) {
-  Status error;
-  EXPECT_EQ(NewRowPrefixExtractor({}, &error), nullptr);
-  EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRowPrefixExtractor({}), nullptr);
-}
-
-TEST(AnotherRelease, BudgetListenerIsRefused) {
-  Status error;
-  EXPECT_EQ(NewRocksDbBudgetListener(&error), nullptr);
-  EXPECT_TRUE(IsRefused(error)) << error.ToString();
-  EXPECT_EQ(NewRocksDbBudgetListener(), nullptr);
+// Expects that the registry makes no object of this class from its id.
+template <typename T>
+void ExpectIdRefused(const std::string& id) {
+  std::shared_ptr<T> object;
+  const Status status = T::CreateFromString({}, id, &object);
+  EXPECT_TRUE(IsRefused(status)) << id << ": " << status.ToString();
+  EXPECT_EQ(object, nullptr) << id;
 }
 
 TEST(AnotherRelease, OptionsStringsAreRefused) {
   RegisterRocksDb();
-  const ROCKSDB_NAMESPACE::ConfigOptions config;
-  for (const char* id : {"rowbloom", "rowbloom.Composed"}) {
-    std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy;
-    const Status status =
-        ROCKSDB_NAMESPACE::FilterPolicy::CreateFromString(config, id, &policy);
-    EXPECT_TRUE(IsRefused(status)) << id << ": " << status.ToString();
-    EXPECT_EQ(policy, nullptr) << id;
-  }
-  std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> extractor;
-  Status status = ROCKSDB_NAMESPACE::SliceTransform::CreateFromString(
-      config, "rowbloom.RowPrefix:ROW:ordered", &extractor);
-  EXPECT_TRUE(IsRefused(status)) << status.ToString();
-  EXPECT_EQ(extractor, nullptr);
-  std::shared_ptr<ROCKSDB_NAMESPACE::EventListener> listener;
-  status = ROCKSDB_NAMESPACE::EventListener::CreateFromString(
-      config, "rowbloom.BudgetListener", &listener);
-  EXPECT_TRUE(IsRefused(status)) << status.ToString();
-  EXPECT_EQ(listener, nullptr);
+  ExpectIdRefused<const rdb::FilterPolicy>("rowbloom");
+  ExpectIdRefused<const rdb::FilterPolicy>("rowbloom.Composed");
+  ExpectIdRefused<const rdb::SliceTransform>("rowbloom.RowPrefix:ROW:ordered");
+  ExpectIdRefused<rdb::EventListener>("rowbloom.BudgetListener");
 }
 
 TEST(AnotherRelease, OptionsAreNotChecked) {
-  const Status status =
-      CheckRocksDbOptions(ROCKSDB_NAMESPACE::ColumnFamilyOptions());
+  const Status status = CheckRocksDbOptions(rdb::ColumnFamilyOptions());
   EXPECT_TRUE(IsRefused(status)) << status.ToString();
 }
 
@@ -120,26 +100,18 @@ TEST(AnotherRelease, ScansAreRefused) {
 class AnotherReleaseDb : public ::testing::Test {
  protected:
   void SetUp() override {
-    db_.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+    db_.set_up.other_policy = testing::StockBloom();
     db_.set_up.extractor = false;
     db_.Open();
     db_.Put(db_.Key("row", "q"), "value");
     db_.Flush();
   }
 
-  ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family() const {
+  rdb::ColumnFamilyHandle* column_family() const {
     return db_->DefaultColumnFamily();
   }
-  ROCKSDB_NAMESPACE::DB* db() const { return db_.operator->(); }
-  std::string SstPath() const {
-    ROCKSDB_NAMESPACE::TablePropertiesCollection files;
-    EXPECT_TRUE(db_->GetPropertiesOfAllTables(&files).ok());
-    EXPECT_THAT(files, SizeIs(1));
-    return files.begin()->first;
-  }
-  ROCKSDB_NAMESPACE::Options options() const {
-    return db_->GetOptions(column_family());
-  }
+  rdb::DB* db() const { return db_.get(); }
+  rdb::Options options() const { return db_->GetOptions(column_family()); }
 
   testing::TestDb db_;
 };
@@ -153,12 +125,12 @@ TEST_F(AnotherReleaseDb, RowsAreNotRead) {
     std::vector<RocksDbCell> cells(1);
     EXPECT_TRUE(IsRefused(rows.GetRow({}, "row", &cells)));
     EXPECT_THAT(cells, IsEmpty());
-    PinnableSlice value;
+    rdb::PinnableSlice value;
     value.PinSelf("another");
     EXPECT_TRUE(IsRefused(rows.GetCell({}, "row", "q", &value)));
     EXPECT_EQ(value.ToString(), "");
     EXPECT_TRUE(IsRefused(rows.GetNewestCell({}, "row", "q", &value)));
-    std::vector<PinnableSlice> values;
+    std::vector<rdb::PinnableSlice> values;
     std::vector<Status> statuses;
     rows.MultiGetCells({}, {{"row", "q"}, {"row", "r"}}, &values, &statuses);
     EXPECT_THAT(values, SizeIs(2));
@@ -189,9 +161,12 @@ TEST_F(AnotherReleaseDb, FiltersAreNotVerified) {
 }
 
 TEST_F(AnotherReleaseDb, SstsAreNotRead) {
-  EXPECT_TRUE(IsRefused(ReadRocksDbSst(SstPath(), options()).status()));
-  EXPECT_TRUE(IsRefused(VerifyRocksDbSstChecksums(SstPath(), options())));
-  const RocksDbFilterFile file = VerifyRocksDbSst(SstPath(), options());
+  EXPECT_TRUE(
+      IsRefused(ReadRocksDbSst(db_.PathOfOnlySst(), options()).status()));
+  EXPECT_TRUE(
+      IsRefused(VerifyRocksDbSstChecksums(db_.PathOfOnlySst(), options())));
+  const RocksDbFilterFile file =
+      VerifyRocksDbSst(db_.PathOfOnlySst(), options());
   EXPECT_TRUE(IsRefused(file.status)) << file.status;
   EXPECT_EQ(file.state, RocksDbFilterState::kUnreadable);
   EXPECT_EQ(file.note, Message());

@@ -28,7 +28,6 @@ namespace {
 
 using testing::BudgetDb;
 using ::testing::HasSubstr;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 // Writes even numbers, spread evenly over each SST, so that levels overlap.
 void Grow(BudgetDb* db, int flushes) {
@@ -184,13 +183,11 @@ TEST(DbBudgetReport, InHitsOnlyModeNoGetMisses) {
 
 TEST(DbBudgetReport, KnowsRocksDbsOwnPoliciesAndRefusesOthers) {
   BudgetDb db;
-  db.Open(std::shared_ptr<const RocksDbFilterPolicy>(
-              ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10)),
+  db.Open(testing::StockBloom(),
           /*with_listener=*/false);
   Grow(&db, 3);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_bloom");
-  db.Open(std::shared_ptr<const RocksDbFilterPolicy>(
-              ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10)),
+  db.Open(testing::StockRibbon(),
           /*with_listener=*/false);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_ribbon");
   db.Open(NewRocksDbComposedPolicy({}), /*with_listener=*/false);
@@ -208,8 +205,7 @@ struct Exact {
 // Returns the exact counts of this thread, by level, without samples.
 std::map<int, Exact> ExactCounts() {
   std::map<int, Exact> exact;
-  const auto& by_level =
-      *ROCKSDB_NAMESPACE::get_perf_context()->level_to_perf_context;
+  const auto& by_level = *rdb::get_perf_context()->level_to_perf_context;
   for (const auto& [level, context] : by_level) {
     exact[static_cast<int>(level)] = {context.bloom_filter_full_positive,
                                       context.bloom_filter_full_true_positive};
@@ -228,8 +224,8 @@ TEST(DbBudgetReport, SampledFalsePositivesAreThoseOfPerfContext) {
   // RocksDB counts a moved file at its new level only after the next open.
   db.Open(NewRocksDbFilterPolicy(Options(BudgetMode::kFixed, 2)),
           /*with_listener=*/true);
-  ROCKSDB_NAMESPACE::SetPerfLevel(ROCKSDB_NAMESPACE::kEnableCount);
-  ROCKSDB_NAMESPACE::PerfContext* perf = ROCKSDB_NAMESPACE::get_perf_context();
+  rdb::SetPerfLevel(rdb::kEnableCount);
+  rdb::PerfContext* perf = rdb::get_perf_context();
   perf->EnablePerLevelPerfContext();
   perf->ClearPerLevelPerfContext();
   perf->EnablePerLevelPerfContext();
@@ -244,7 +240,7 @@ TEST(DbBudgetReport, SampledFalsePositivesAreThoseOfPerfContext) {
     ASSERT_TRUE(db->Get({}, key, &value).IsNotFound());
   }
   const std::map<int, Exact> exact = ExactCounts();
-  ROCKSDB_NAMESPACE::SetPerfLevel(ROCKSDB_NAMESPACE::kDisable);
+  rdb::SetPerfLevel(rdb::kDisable);
   perf->ClearPerLevelPerfContext();
 
   const RocksDbBudgetReport report = ReportOf(db, &stats);

@@ -8,13 +8,11 @@
 #include <random>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "rocksdb/budget_db.h"
 #include "rocksdb/convenience.h"
-#include "rocksdb/utilities/options_util.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
 
@@ -22,7 +20,6 @@ namespace rowbloom {
 namespace {
 
 using testing::BudgetDb;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 constexpr double kBits = 10;
 constexpr size_t kKeysOfFlush = 2048;
@@ -36,11 +33,11 @@ RocksDbOptions NativeOptions() {
   return options;
 }
 
-std::shared_ptr<const RocksDbFilterPolicy> Native() {
+std::shared_ptr<const rdb::FilterPolicy> Native() {
   return NewRocksDbFilterPolicy(NativeOptions());
 }
 
-std::shared_ptr<const RocksDbFilterPolicy> Composed() {
+std::shared_ptr<const rdb::FilterPolicy> Composed() {
   return NewRocksDbComposedPolicy({});
 }
 
@@ -140,7 +137,7 @@ TEST_P(DbBudgetHeld, OnAverage) {
   BudgetDb db;
   db.options.level_compaction_dynamic_level_bytes = c.is_dynamic;
   if (c.is_universal) {
-    db.options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
+    db.options.compaction_style = rdb::kCompactionStyleUniversal;
   }
   db.Open(c.is_native ? Native() : Composed(), c.with_listener);
   const Held held = Grow(&db, c.inserts, 80);
@@ -235,11 +232,9 @@ TEST(DbBudget, ABudgetInBytesIsKeptAsTheTreeGrows) {
 }
 
 // Rewrites the bottommost files; returns the bits per key of the new ones.
-double BitsOfBottomAfter(BudgetDb* db,
-                         ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle) {
-  ROCKSDB_NAMESPACE::CompactRangeOptions compact;
-  compact.bottommost_level_compaction =
-      ROCKSDB_NAMESPACE::BottommostLevelCompaction::kForce;
+double BitsOfBottomAfter(BudgetDb* db, rdb::ColumnFamilyHandle* handle) {
+  rdb::CompactRangeOptions compact;
+  compact.bottommost_level_compaction = rdb::BottommostLevelCompaction::kForce;
   EXPECT_TRUE((*db)->CompactRange(compact, handle, nullptr, nullptr).ok());
   return db->Measure(handle).bits_per_key;
 }
@@ -265,8 +260,7 @@ TEST(DbBudget, AnOpenedDatabaseIsLearnedFromItsFiles) {
 }
 
 // Writes and compacts one flush; returns the bits per key of its filter.
-double BitsOfOneFlush(BudgetDb* db,
-                      ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle) {
+double BitsOfOneFlush(BudgetDb* db, rdb::ColumnFamilyHandle* handle) {
   for (uint64_t i = 0; i < kKeysOfFlush; ++i) {
     EXPECT_TRUE((*db)->Put({}, handle, BudgetDb::Key(i), "value").ok());
   }
@@ -286,7 +280,7 @@ TEST(DbBudget, ColumnFamiliesAndDatabasesShareAPolicy) {
   Fill(&db, 20);
   // A file beside others gets other bits than a lone one.
   EXPECT_GT(BitsOfBottomAfter(&db, db->DefaultColumnFamily()), alone + 0.3);
-  ROCKSDB_NAMESPACE::ColumnFamilyHandle* other = nullptr;
+  rdb::ColumnFamilyHandle* other = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(db.options, "other", &other).ok());
   EXPECT_NEAR(BitsOfOneFlush(&db, other), alone, 0.1);
   BudgetDb second;
@@ -303,7 +297,7 @@ TEST(DbBudget, ADroppedColumnFamilyIsForgotten) {
   BudgetDb db;
   db.Open(Native(), /*with_listener=*/true);
   for (int i = 0; i < 3; ++i) {
-    ROCKSDB_NAMESPACE::ColumnFamilyHandle* family = nullptr;
+    rdb::ColumnFamilyHandle* family = nullptr;
     ASSERT_TRUE(db->CreateColumnFamily(db.options, "brief", &family).ok());
     const double bits = BitsOfOneFlush(&db, family);
     EXPECT_GT(bits, kBits - 3);
@@ -325,10 +319,10 @@ TEST(DbBudget, AReopenedDatabaseGoesOn) {
 
 TEST(DbBudget, TheListenerIsKnownToOptionsStrings) {
   RegisterRocksDb();
-  ROCKSDB_NAMESPACE::ConfigOptions config;
+  rdb::ConfigOptions config;
   config.ignore_unsupported_options = false;
-  ROCKSDB_NAMESPACE::DBOptions options;
-  const auto status = ROCKSDB_NAMESPACE::GetDBOptionsFromString(
+  rdb::DBOptions options;
+  const auto status = rdb::GetDBOptionsFromString(
       config, {}, "listeners={rowbloom.BudgetListener}", &options);
   ASSERT_TRUE(status.ok()) << status.ToString();
   ASSERT_EQ(options.listeners.size(), 1);
@@ -341,17 +335,11 @@ TEST(DbBudget, OptionsFilesKeepPolicyAndListener) {
   RocksDbOptions options = NativeOptions();
   options.budget_bytes = 123456;
   db.Open(NewRocksDbFilterPolicy(options), /*with_listener=*/true);
-  ROCKSDB_NAMESPACE::ConfigOptions config;
-  config.env = db.options.env;
+  rdb::ConfigOptions config;
   config.ignore_unsupported_options = false;
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  const auto status = ROCKSDB_NAMESPACE::LoadLatestOptions(
-      config, "/budget", &db_options, &families);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_EQ(db_options.listeners.size(), 1);
-  ASSERT_EQ(families.size(), 1);
-  const auto expected = ExpectedRocksDbFilter(families[0].options);
+  const rdb::Options loaded = db.LoadOptions(config);
+  ASSERT_EQ(loaded.listeners.size(), 1);
+  const auto expected = ExpectedRocksDbFilter(loaded);
   ASSERT_TRUE(expected.rowbloom.has_value());
   EXPECT_EQ(expected.rowbloom->budget, BudgetMode::kBalanced);
   EXPECT_EQ(expected.rowbloom->budget_bytes, 123456);
@@ -365,14 +353,14 @@ TEST(DbBudget, ThreadsMeetInTheListener) {
   db.options.max_subcompactions = 2;
   db.options.write_buffer_size = 64 << 10;
   db.Open(Native(), /*with_listener=*/true);
-  ROCKSDB_NAMESPACE::ColumnFamilyHandle* other = nullptr;
+  rdb::ColumnFamilyHandle* other = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(db.options, "other", &other).ok());
   constexpr uint64_t kThreads = 4;
   constexpr uint64_t kKeys = 10000;
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      ROCKSDB_NAMESPACE::ColumnFamilyHandle* family =
+      rdb::ColumnFamilyHandle* family =
           t % 2 == 0 ? db->DefaultColumnFamily() : other;
       for (uint64_t i = 0; i < kKeys; ++i) {
         const std::string key = BudgetDb::Key(i * kThreads + t);
@@ -388,7 +376,7 @@ TEST(DbBudget, ThreadsMeetInTheListener) {
   }
   for (std::thread& thread : threads) thread.join();
   for (uint64_t t = 0; t < kThreads; ++t) {
-    ROCKSDB_NAMESPACE::ColumnFamilyHandle* family =
+    rdb::ColumnFamilyHandle* family =
         t % 2 == 0 ? db->DefaultColumnFamily() : other;
     for (uint64_t i = 0; i < kKeys; ++i) {
       std::string value;

@@ -9,28 +9,22 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "rocksdb/convenience.h"
-#include "rocksdb/metadata.h"
-#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/test_db.h"
-#include "rocksdb/utilities/options_util.h"
 #include "rowbloom/rocksdb_composed.h"
 
 namespace rowbloom {
 namespace {
 
+using testing::StockBloom;
+using testing::StockRibbon;
 using testing::TestDb;
-using Policy = std::shared_ptr<const testing::RocksDbFilterPolicy>;
+using Policy = std::shared_ptr<const rdb::FilterPolicy>;
 
 Policy Composed(RocksDbFilter filter = RocksDbFilter::kHybrid) {
   RocksDbComposedOptions options;
   options.filter = filter;
   return NewRocksDbComposedPolicy(options);
 }
-Policy StockBloom() {
-  return Policy(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-}
-
 std::string KeyOf(int number) {
   return "key" + std::to_string(1000000 + number);
 }
@@ -42,9 +36,9 @@ void PutKeys(TestDb* db, int begin, int end) {
 
 // Asks for all of [begin, end) and returns how many reads a filter spared.
 uint64_t AskForKeys(const TestDb& db, int begin, int end) {
-  const uint64_t before = db.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL);
+  const uint64_t before = db.Ticker(rdb::BLOOM_FILTER_USEFUL);
   for (int i = begin; i < end; ++i) EXPECT_EQ(db.Has(KeyOf(i)), i % 2 == 0);
-  return db.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL) - before;
+  return db.Ticker(rdb::BLOOM_FILTER_USEFUL) - before;
 }
 
 double BitsPerKey(const TestDb& db) {
@@ -86,8 +80,7 @@ TEST(DbComposed, StockRocksDbReadsItsFilters) {
 TEST(DbComposed, ReadsTheFiltersOfStockRocksDb) {
   for (const bool partitioned : {false, true}) {
     WriteThenReadWith(StockBloom(), Composed(), partitioned);
-    WriteThenReadWith(Policy(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10)),
-                      Composed(), partitioned);
+    WriteThenReadWith(StockRibbon(), Composed(), partitioned);
   }
 }
 
@@ -106,13 +99,7 @@ TEST(DbComposed, ATreeOfSeveralLevelsKeepsTheBudget) {
     for (const auto& [key_count, level] : keys_and_level) {
       PutKeys(&db, 0, key_count);
       db.Flush();
-      if (level == 0) continue;
-      std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
-      db->GetLiveFilesMetaData(&files);
-      for (const auto& file : files) {
-        if (file.level != 0) continue;
-        ASSERT_TRUE(db->CompactFiles({}, {file.name}, level).ok());
-      }
+      if (level > 0) db.CompactTo(level);
     }
     EXPECT_NEAR(BitsPerKey(db), 10, 0.5);
   }
@@ -128,14 +115,7 @@ TEST(DbComposed, OptionsFileRoundTrips) {
   db.set_up.other_policy = NewRocksDbComposedPolicy(composed);
   db.Open();
   db.Close();
-  ROCKSDB_NAMESPACE::ConfigOptions config;
-  config.env = db.env();
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
-                                                   &db_options, &families)
-                  .ok());
-  db.Open(ROCKSDB_NAMESPACE::Options(db_options, families.at(0).options));
+  db.Open(db.LoadOptions());
   PutKeys(&db, 0, 20000);
   db.Flush();
   EXPECT_NEAR(BitsPerKey(db), 6.5, 0.1);
@@ -146,13 +126,9 @@ TEST(DbComposed, IngestedSstsAreOfTheOldestRun) {
   db.set_up.extractor = false;
   db.set_up.other_policy = Composed();
   db.Open();
-  ROCKSDB_NAMESPACE::SstFileWriter writer({}, db.MakeOptions());
-  ASSERT_TRUE(writer.Open("/ingested.sst").ok());
-  for (int i = 0; i < 20000; i += 2) {
-    ASSERT_TRUE(writer.Put(KeyOf(i), "value").ok());
-  }
-  ASSERT_TRUE(writer.Finish().ok());
-  ASSERT_TRUE(db->IngestExternalFile({"/ingested.sst"}, {}).ok());
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20000; i += 2) keys.push_back(KeyOf(i));
+  db.Ingest(keys);
   EXPECT_GT(AskForKeys(db, 0, 20000), 9500);
   EXPECT_NEAR(BitsPerKey(db), 9, 0.99);
 }

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "rdb.h"
 #include "rocksdb/comparator.h"
 
 namespace rowbloom::testing {
@@ -30,7 +31,7 @@ class VersionedMap {
   using Entries = std::vector<std::pair<std::string, std::string>>;
 
   // The keys have no timestamps.
-  explicit VersionedMap(const ROCKSDB_NAMESPACE::Comparator* comparator)
+  explicit VersionedMap(const rdb::Comparator* comparator)
       : keys_(Less{comparator}) {}
 
   // Returns the time of the last write; each write has its own time.
@@ -67,7 +68,7 @@ class VersionedMap {
 
  private:
   struct Less {
-    const ROCKSDB_NAMESPACE::Comparator* comparator;
+    const rdb::Comparator* comparator;
     bool operator()(const std::string& a, const std::string& b) const {
       return comparator->CompareWithoutTimestamp(a, false, b, false) < 0;
     }

@@ -45,11 +45,15 @@ struct RandomSetUp {
   // This opening uses another policy; the run goes on with the filters above.
   bool other_policy = false;
   // Null means bytewise.
-  std::shared_ptr<const ROCKSDB_NAMESPACE::Comparator> comparator;
+  std::shared_ptr<const rdb::Comparator> comparator;
   bool timestamps = false;
   bool mmap_reads = false;
   bool universal_compaction = false;
   uint32_t rows = 0;  // Half of them are only asked for.
+
+  // Draws set-ups that CheckRocksDbOptions() refuses, too: iterators lose rows
+  // there, but RocksDbRows does not.
+  bool only_rows = false;
 
   // Redrawn, by number: see MakeOptions().
   uint64_t table_choices = 0;
@@ -71,7 +75,10 @@ void MakeProneToLoseBackwards(RandomSetUp* set_up);
 // Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);
 
-ROCKSDB_NAMESPACE::Options MakeOptions(TestDb* db, const RandomSetUp& set_up);
+// Leaves the comparator to RocksDB, and sets only_rows.
+void MakeOnlyRows(RandomSetUp* set_up);
+
+rdb::Options MakeOptions(TestDb* db, const RandomSetUp& set_up);
 
 }  // namespace rowbloom::testing
 

@@ -3,8 +3,6 @@
 // Tests filters over the life of a database: written, reopened under other
 // options, damaged, cached beyond their policy.
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,38 +11,20 @@
 #include <thread>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hash/digest.h"
-#include "policy/filter_info.h"
-#include "rocksdb/convenience.h"
-#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/stock_registry.h"
 #include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
-#include "rocksdb/utilities/object_registry.h"
-#include "rocksdb/utilities/options_util.h"
 #include "rowbloom/version.h"
 
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_FULL_POSITIVE;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL;
-using ROCKSDB_NAMESPACE::Status;
 using ::testing::HasSubstr;
 
-constexpr int kRows = 500;
-
-std::string Row(int row) { return "row" + std::to_string(1000 + row); }
-
-void Fill(TestDb* db) {
-  for (int row = 0; row < kRows; ++row) {
-    db->Put(db->Key(Row(row), "q"), "value of " + Row(row));
-  }
-  db->Flush();
-}
+constexpr int kRows = 700;
 
 // Return how many of the kRows present rows a Get, or a scan, finds.
 int GetsThatFind(const TestDb& db) {
@@ -59,118 +39,28 @@ int ScansThatFind(const TestDb& db) {
   }
   return found;
 }
-void AskInVain(const TestDb& db) {
+void ExpectAllFound(const TestDb& db, bool filled = true) {
+  EXPECT_EQ(GetsThatFind(db), filled ? kRows : 0);
+  EXPECT_EQ(ScansThatFind(db), filled ? kRows : 0);
   for (int row = 0; row < kRows; ++row) {
     EXPECT_FALSE(db.Has(db.Key(Row(row), "absent")));
     EXPECT_TRUE(ScanRow(db, Scan::kPlain, Row(row) + "absent").empty());
   }
 }
-void ExpectAllFound(const TestDb& db, bool filled = true) {
-  EXPECT_EQ(GetsThatFind(db), filled ? kRows : 0);
-  EXPECT_EQ(ScansThatFind(db), filled ? kRows : 0);
-  AskInVain(db);
-}
-uint64_t Useful(const TestDb& db) {
-  return db.Ticker(BLOOM_FILTER_USEFUL) + db.PrefixUseful();
-}
 
-TEST(DbLife, PropertiesSayThatOurFilterWasBuilt) {
-  TestDb db;
-  db.Open();
-  Fill(&db);
-  ASSERT_EQ(db.Properties().size(), 1);
-  const auto properties = db.Properties()[0];
-  EXPECT_EQ(properties->filter_policy_name, "rowbloom");
-  EXPECT_EQ(properties->prefix_extractor_name,
-            "rowbloom.RowPrefix:ROWCOL:ordered");
-  EXPECT_EQ(properties->num_filter_entries, 2 * kRows);  // Rows and columns.
-  EXPECT_GE(properties->filter_size, 2 * kRows * 10 / 8);
-}
-
-TEST(DbLife, GetsAreTurnedAwayByColumnAndScansByRow) {
-  TestDb db;
-  db.Open();
-  Fill(&db);
-  EXPECT_EQ(GetsThatFind(db), kRows);
-  EXPECT_EQ(ScansThatFind(db), kRows);
-  EXPECT_EQ(Useful(db), 0);
-  AskInVain(db);
-  // At ten bits per key, one absent key in a hundred passes.
-  EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), kRows * 95 / 100);
-  EXPECT_GT(db.PrefixUseful(), kRows * 95 / 100);
-}
-
-// This form of MultiGet asks filters for many keys at once.
-TEST(DbLife, KeysOfAMultiGetAreTurnedAwayAsThoseOfGetsAre) {
-  for (bool partitioned : {false, true}) {
-    TestDb db;
-    db.set_up.partitioned = partitioned;
-    db.Open();
-    Fill(&db);
-    std::vector<std::string> keys;
-    for (int row = 0; row < kRows; ++row) {
-      keys.push_back(db.Key(Row(row), "q"));
-      keys.push_back(db.Key(Row(row), "absent"));
-    }
-    const std::vector<ROCKSDB_NAMESPACE::Slice> slices(keys.begin(),
-                                                       keys.end());
-    std::vector<ROCKSDB_NAMESPACE::PinnableSlice> values(keys.size());
-    std::vector<Status> statuses(keys.size());
-    db->MultiGet({}, db->DefaultColumnFamily(), keys.size(), slices.data(),
-                 values.data(), statuses.data());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      EXPECT_EQ(statuses[i].ok(), i % 2 == 0);
-      EXPECT_EQ(statuses[i].IsNotFound(), i % 2 == 1);
-    }
-    EXPECT_GT(Useful(db), kRows * 95 / 100);
-    EXPECT_LE(Useful(db), kRows);
-  }
-}
-
-TEST(DbLife, ColumnScansOfPresentRowsAreTurnedAwayByColumn) {
-  TestDb db;
-  db.Open();
-  for (int row = 0; row < kRows; ++row) {
-    db.Put(db.Key(Row(row), "q", "version"), "value");
-  }
-  db.Flush();
-  int found = 0;
-  for (int row = 0; row < kRows; ++row) {
-    for (const char* qualifier : {"q", "absent"}) {
-      found += ScanFindsColumn(&db, Row(row), qualifier);
-    }
-  }
-  EXPECT_EQ(found, kRows);
-  EXPECT_GT(db.PrefixUseful(), kRows * 95 / 100);
-  EXPECT_LE(db.PrefixUseful(), kRows);
-}
-
-TEST(DbLife, EachSstOfARowIsAskedForItself) {
-  TestDb db;
-  db.Open();
-  for (int file = 0; file < 10; ++file) {
-    db.Put(db.Key(Row(0), "a"), "lowest key of each file");
-    db.Put(db.Key("row" + std::to_string(file), "q"), "value");
-    db.Put(db.Key(Row(999), "z"), "highest key of each file");
-    db.Flush();
-  }
-  EXPECT_TRUE(db.Has(db.Key("row3", "q")));
-  // Filters excluded files 9 to 4, or all but one of them; 3 was read.
-  EXPECT_GE(db.Ticker(BLOOM_FILTER_USEFUL), 5);
-  EXPECT_LE(db.Ticker(BLOOM_FILTER_USEFUL), 6);
-}
-
-TEST(DbLife, FilesOfEachFamilyAreAskedSideBySide) {
+TEST(DbLife, FilesOfEachFamilyAreAskedForColumnsByGetsAndForRowsByScans) {
   TestDb db;
   for (const FilterSpec& policy : SpecsOfEachFamily()) {
     db.set_up.filter.filter_spec = policy;
     db.Open();
-    Fill(&db);
+    db.Fill(kRows);
   }
   ExpectAllFound(db);
   const uint64_t files = db.Properties().size();
   EXPECT_EQ(files, SpecsOfEachFamily().size());
-  EXPECT_GT(db.Ticker(BLOOM_FILTER_USEFUL), files * kRows * 95 / 100);
+  EXPECT_EQ(db.FilterEntries(), files * 2 * kRows);  // Rows and columns.
+  // At ten bits per key, one absent key in a hundred passes.
+  EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_USEFUL), files * kRows * 95 / 100);
   EXPECT_GT(db.PrefixUseful(), files * kRows * 95 / 100);
 }
 
@@ -178,23 +68,23 @@ TEST(DbLife, StockBloomAndOursReadPastEachOther) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
   db.Open();
-  Fill(&db);
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.Fill(kRows);
+  db.set_up.other_policy = StockBloom();
   db.Open();
-  uint64_t before = Useful(db);
+  uint64_t before = db.Useful();
   ExpectAllFound(db);
-  EXPECT_EQ(Useful(db), before);
+  EXPECT_EQ(db.Useful(), before);
   db.Compact();  // Now in RocksDB's form.
   ExpectAllFound(db);
-  EXPECT_GT(Useful(db), before);
+  EXPECT_GT(db.Useful(), before);
   db.set_up.other_policy.reset();
   db.Open();
-  before = Useful(db);
+  before = db.Useful();
   ExpectAllFound(db);
-  EXPECT_EQ(Useful(db), before);
+  EXPECT_EQ(db.Useful(), before);
   db.Compact();  // Now in our form again.
   ExpectAllFound(db);
-  EXPECT_GT(Useful(db), before);
+  EXPECT_GT(db.Useful(), before);
 }
 
 // Each filter is asked as it was built, so no change of options loses a row.
@@ -233,27 +123,13 @@ TEST(DbLife, NoRowIsLostUnderAnotherCodecOrBloomType) {
       for (const std::string& key : keys) {
         ASSERT_TRUE(db.Has(key))
             << SetUpName(first) << " then " << SetUpName(second);
-        const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-            db->NewIterator({}));
+        const auto it = db.NewIterator();
         it->Seek(key);
-        ASSERT_TRUE(it->Valid() && it->key() == ROCKSDB_NAMESPACE::Slice(key))
+        ASSERT_TRUE(it->Valid() && it->key() == rdb::Slice(key))
             << SetUpName(first) << " then " << SetUpName(second);
       }
     }
   }
-}
-
-// Returns the same filter with changed metadata or a changed descriptor.
-std::string Changed(const std::string& filter,
-                    void (*change)(FilterDescriptor*, std::string* metadata)) {
-  const auto blob = ParseFilterBlob(filter);
-  EXPECT_TRUE(blob.ok());
-  EncodedFilter encoded;
-  encoded.descriptor = blob->descriptor;
-  encoded.units = std::string(blob->units);
-  std::string metadata(blob->metadata);
-  change(&encoded.descriptor, &metadata);
-  return EncodeFilterBlob(encoded, metadata);
 }
 
 struct Tampering {
@@ -263,24 +139,18 @@ struct Tampering {
 
 std::vector<Tampering> TamperingsOfEachKind() {
   return {
-      {"newer metadata",
-       [](std::string* filter) {
-         *filter = Changed(*filter, [](FilterDescriptor*, std::string* meta) {
-           (*meta)[kMetadataVersionOffset] = kMetadataVersion + 1;
-         });
-       }},
+      {"newer metadata", MakeNewer},
       {"no metadata",
        [](std::string* filter) {
-         *filter = Changed(*filter, [](FilterDescriptor*, std::string* meta) {
-           meta->clear();
+         ChangeBlob(filter, [](FilterDescriptor*, std::string* metadata) {
+           metadata->clear();
          });
        }},
       {"unknown family",
        [](std::string* filter) {
-         *filter =
-             Changed(*filter, [](FilterDescriptor* descriptor, std::string*) {
-               descriptor->family_code = 200;
-             });
+         ChangeBlob(filter, [](FilterDescriptor* descriptor, std::string*) {
+           descriptor->family_code = 200;
+         });
        }},
       {"newer blob",
        // The checksum is that of the changed tail.
@@ -320,53 +190,31 @@ TEST(DbLife, FiltersThatAreNotUnderstoodAnswerMaybe) {
       SCOPED_TRACE(tampering.name);
       TestDb db;
       db.set_up.partitioned = partitioned;
-      const auto policy = std::make_shared<TamperingPolicy>();
-      policy->tamper = tampering.tamper;
+      const auto policy = std::make_shared<TamperingPolicy>(tampering.tamper);
       db.set_up.other_policy = policy;
       db.Open();
-      Fill(&db);
+      db.Fill(kRows);
       if (partitioned) {
-        EXPECT_GT(policy->finished, 10);
+        EXPECT_GT(policy->finished(), 10);
       }
       ExpectAllFound(db);
       db.set_up.other_policy.reset();
       db.Open();
       ExpectAllFound(db);
-      EXPECT_EQ(Useful(db), 0);
+      EXPECT_EQ(db.Useful(), 0);
       db.Compact();
       ExpectAllFound(db);
-      EXPECT_GT(Useful(db), 0);
+      EXPECT_GT(db.Useful(), 0);
     }
   }
-}
-
-// Flips a bit of each filter where it lies in the only SST.
-void DamageFiltersOnDisk(TestDb* db, const std::vector<std::string>& filters) {
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
-  (*db)->GetLiveFilesMetaData(&files);
-  ASSERT_EQ(files.size(), 1);
-  const std::string path = files[0].db_path + files[0].name;
-  db->Close();
-  std::string bytes;
-  ASSERT_TRUE(
-      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
-  for (const std::string& filter : filters) {
-    const size_t at = bytes.find(filter);
-    ASSERT_NE(at, std::string::npos);
-    bytes[at + filter.size() / 2] ^= 1;
-  }
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
-                                                   /*should_sync=*/true)
-                  .ok());
 }
 
 // Opens it as a program without rowbloom does: with neither policy nor
 // extractor.
 void OpenWithoutPlugin(TestDb* db) {
-  ROCKSDB_NAMESPACE::Options options = db->MakeOptions();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db->TableOptions();
+  rdb::BlockBasedTableOptions table = db->TableOptions();
   table.filter_policy = nullptr;
-  options.table_factory.reset(NewBlockBasedTableFactory(table));
+  rdb::Options options = db->MakeOptions(table);
   options.prefix_extractor = nullptr;
   db->Open(options);
 }
@@ -377,16 +225,13 @@ TEST(DbLife, FiltersDamagedOnDiskLoseNoRow) {
       TestDb db;
       db.set_up.partitioned = partitioned;
       db.set_up.cache_filter_blocks = cached;
-      const auto policy = std::make_shared<TamperingPolicy>();
       std::vector<std::string> filters;
-      policy->tamper = [&filters](std::string* filter) {
-        filters.push_back(*filter);
-      };
-      db.set_up.other_policy = policy;
+      db.set_up.other_policy = std::make_shared<TamperingPolicy>(
+          [&](std::string* filter) { filters.push_back(*filter); });
       db.Open();
-      Fill(&db);
+      db.Fill(kRows);
       EXPECT_EQ(filters.size() > 1, partitioned);
-      DamageFiltersOnDisk(&db, filters);
+      db.DamageOnDisk(filters);
       db.set_up.other_policy.reset();
       if (partitioned) {
         // RocksDB 7.8 reads partitions when it opens a database, and refuses
@@ -399,13 +244,13 @@ TEST(DbLife, FiltersDamagedOnDiskLoseNoRow) {
         ExpectAllFound(db);
         EXPECT_TRUE(db->VerifyChecksum().IsCorruption());
       }
-      EXPECT_EQ(Useful(db), 0);
+      EXPECT_EQ(db.Useful(), 0);
       db.Compact();
       db.Open();
       db.Compact();
       EXPECT_TRUE(db->VerifyChecksum().ok());
       ExpectAllFound(db);
-      EXPECT_GT(Useful(db), 0);
+      EXPECT_GT(db.Useful(), 0);
     }
   }
 }
@@ -417,30 +262,29 @@ TEST(DbLife, NoRowIsLostWithoutThePluginNorWhenItIsBack) {
       db.set_up.partitioned = partitioned;
       db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
       db.Open();
-      Fill(&db);
+      db.Fill(kRows);
       OpenWithoutPlugin(&db);
       ExpectAllFound(db);
-      Fill(&db);  // A second file, which has no filter.
+      db.Fill(kRows);  // A second file, which has no filter.
       ExpectAllFound(db);
-      EXPECT_EQ(Useful(db), 0);
+      EXPECT_EQ(db.Useful(), 0);
       db.Open();  // One file with a filter, one without.
       ExpectAllFound(db);
-      EXPECT_GT(Useful(db), 0);
+      EXPECT_GT(db.Useful(), 0);
       OpenWithoutPlugin(&db);
       db.Compact();
       EXPECT_EQ(db.FilterBytes(), 0);
       db.Open();
-      const uint64_t before = Useful(db);
+      const uint64_t before = db.Useful();
       ExpectAllFound(db);
-      EXPECT_EQ(Useful(db), before);
+      EXPECT_EQ(db.Useful(), before);
     }
   }
 }
 
 TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
-  std::vector<std::shared_ptr<const RocksDbFilterPolicy>> policies = {nullptr};
-  policies.emplace_back(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-  policies.emplace_back(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10, -1));
+  std::vector<std::shared_ptr<const rdb::FilterPolicy>> policies = {
+      nullptr, StockBloom(), StockRibbon()};
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     RocksDbOptions options;
     options.bloom_type = type;
@@ -463,7 +307,7 @@ TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
         db.Open();
       }
       ExpectAllFound(db, turn > 0);
-      Fill(&db);
+      db.Fill(kRows);
     }
     EXPECT_EQ(db.Properties().size(), policies.size() + 1);
     ExpectAllFound(db);
@@ -476,13 +320,13 @@ TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
 // opened with the same cache use them again.
 TEST(DbLife, ReadersInASharedCacheOutliveDatabaseAndPolicy) {
   for (bool partitioned : {false, true}) {
-    const auto cache = ROCKSDB_NAMESPACE::NewLRUCache(8 << 20);
+    const auto cache = rdb::NewLRUCache(8 << 20);
     TestDb db;
     db.set_up.block_cache = cache;
     db.set_up.cache_filter_blocks = true;
     db.set_up.partitioned = partitioned;
     db.Open();
-    Fill(&db);
+    db.Fill(kRows);
     ExpectAllFound(db);
     db.Close();  // The policy dies with the options.
     EXPECT_GT(cache->GetUsage(), 0);
@@ -508,22 +352,14 @@ TEST(DbLife, OptionsFileRoundTrips) {
   db.set_up.filter.key_codec = KeyCodec::Delimiter(';');
   db.set_up.filter.filter_spec = FilterSpec::TargetFpr("compact", 0.003);
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   db.Close();
 
-  ROCKSDB_NAMESPACE::ConfigOptions config;
-  config.env = db.env();
+  rdb::ConfigOptions config;
   config.ignore_unsupported_options = false;
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  const Status status = ROCKSDB_NAMESPACE::LoadLatestOptions(
-      config, TestDb::path(), &db_options, &families);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_EQ(families.size(), 1);
-  ROCKSDB_NAMESPACE::Options options(db_options, families[0].options);
+  const rdb::Options options = db.LoadOptions(config);
   const auto* table =
-      options.table_factory
-          ->GetOptions<ROCKSDB_NAMESPACE::BlockBasedTableOptions>();
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
   ASSERT_NE(table->filter_policy, nullptr);
   const std::string text = table->filter_policy->ToString(config);
   EXPECT_THAT(text, HasSubstr("id=rowbloom"));
@@ -535,9 +371,8 @@ TEST(DbLife, OptionsFileRoundTrips) {
                "rowbloom.RowPrefix:ROW:delimiter:0x3b");
   EXPECT_TRUE(CheckRocksDbOptions(options).ok());
 
-  options.env = db.env();  // Not among the loaded options.
   db.Open(options);
-  Fill(&db);
+  db.Fill(kRows);
   EXPECT_EQ(GetsThatFind(db), kRows);
   for (const auto& properties : db.Properties()) {
     EXPECT_EQ(properties->filter_policy_name, "rowbloom");
@@ -549,27 +384,18 @@ TEST(DbLife, OptionsFileRoundTrips) {
 TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   TestDb db;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   db.Close();
-  ROCKSDB_NAMESPACE::ConfigOptions config;
-  config.env = db.env();
+  rdb::ConfigOptions config;
   config.registry = StockRegistry();
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
-                                                   &db_options, &families)
-                  .ok());
-  const auto* table =
-      families[0]
-          .options.table_factory
-          ->GetOptions<ROCKSDB_NAMESPACE::BlockBasedTableOptions>();
-  EXPECT_EQ(table->filter_policy, nullptr);
-  ROCKSDB_NAMESPACE::Options options(db_options, families[0].options);
+  const rdb::Options options = db.LoadOptions(config);
+  EXPECT_EQ(options.table_factory->GetOptions<rdb::BlockBasedTableOptions>()
+                ->filter_policy,
+            nullptr);
   EXPECT_EQ(options.prefix_extractor, nullptr);
-  options.env = db.env();
   db.Open(options);
   ExpectAllFound(db);
-  Fill(&db);
+  db.Fill(kRows);
   db.Compact();
   ExpectAllFound(db);
   EXPECT_EQ(db.FilterBytes(), 0);
@@ -579,27 +405,20 @@ TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
 TEST(DbLife, IngestedFilesAreFiltered) {
   TestDb db;
   db.Open();
-  const ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ROCKSDB_NAMESPACE::SstFileWriter writer(ROCKSDB_NAMESPACE::EnvOptions(),
-                                          options);
-  const std::string path = TestDb::path() + "/ingested.sst";
-  ASSERT_TRUE(writer.Open(path).ok());
-  for (int row = 0; row < kRows; ++row) {
-    ASSERT_TRUE(writer.Put(db.Key(Row(row), "q"), "value").ok());
-  }
-  ASSERT_TRUE(writer.Finish().ok());
-  ASSERT_TRUE(db->IngestExternalFile({path}, {}).ok());
+  std::vector<std::string> keys;
+  for (int row = 0; row < kRows; ++row) keys.push_back(db.Key(Row(row), "q"));
+  db.Ingest(keys);
   ExpectAllFound(db);
-  EXPECT_GT(Useful(db), kRows);
+  EXPECT_GT(db.Useful(), kRows);
 }
 
 TEST(DbLife, ReadersServeManyThreadsWhileFilesComeAndGo) {
   TestDb db;
   db.set_up.partitioned = true;
   db.set_up.cache_filter_blocks = true;
-  db.set_up.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(64 << 10);
+  db.set_up.block_cache = rdb::NewLRUCache(64 << 10);
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   std::vector<int> found(3, 0);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 3; ++thread) {
@@ -608,68 +427,11 @@ TEST(DbLife, ReadersServeManyThreadsWhileFilesComeAndGo) {
     });
   }
   for (int round = 0; round < 4; ++round) {
-    Fill(&db);
+    db.Fill(kRows);
     db.Compact();
   }
   for (std::thread& thread : threads) thread.join();
   for (int count : found) EXPECT_EQ(count, 4 * kRows);
-}
-
-TEST(DbLife, DeletesMergesAndRangeTombstonesOfOtherFilesAreHonoured) {
-  TestDb db;
-  db.Open();
-  Fill(&db);
-  ASSERT_TRUE(db->Delete({}, db.Key(Row(1), "q")).ok());
-  db.Flush();
-  ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(),
-                              db.Key(Row(10), ""), db.Key(Row(20), ""))
-                  .ok());
-  db.Flush();  // A file of a range tombstone only: no filter, no Finish.
-  EXPECT_FALSE(db.Has(db.Key(Row(1), "q")));
-  for (int row = 10; row < 20; ++row) {
-    EXPECT_FALSE(db.Has(db.Key(Row(row), "q")));
-    EXPECT_TRUE(ScanRow(db, Scan::kPlain, Row(row)).empty());
-  }
-  EXPECT_EQ(GetsThatFind(db), kRows - 11);
-  EXPECT_EQ(ScansThatFind(db), kRows - 11);
-}
-
-// RocksDB counts the absent keys that pass. The bound is five standard
-// deviations of the binomial around the policy's expected rate, on each side;
-// it fails by chance once in 1.7 million runs of different keys (these are
-// fixed).
-TEST(DbLife, FalsePositiveRateIsTheExpectedOne) {
-  constexpr int kKeys = 50000;
-  constexpr int kLookups = 200000;
-  std::vector<FilterSpec> policies = SpecsOfEachFamily();
-  for (double bits_per_key : {8.0, 12.5}) {
-    policies.push_back(FilterSpec::BitsPerKey("blocked_bloom", bits_per_key));
-  }
-  for (const FilterSpec& policy : policies) {
-    TestDb db;
-    db.set_up.filter.bloom_type = BloomType::kRow;
-    db.set_up.extractor = false;
-    db.set_up.filter.filter_spec = policy;
-    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-    options.write_buffer_size = 64 << 20;
-    db.Open(options);
-    for (int i = 0; i < kKeys; ++i) {
-      db.Put(db.Key("row" + std::to_string(i), "q"), "");
-    }
-    db.Put(db.Key("zzz", "q"), "");  // All lookups are within the range.
-    db.Flush();
-    ASSERT_EQ(db.Properties().size(), 1);
-    for (int i = 0; i < kLookups; ++i) {
-      ASSERT_FALSE(db.Has(db.Key("row" + std::to_string(i) + "x", "q")));
-    }
-    const double positives =
-        static_cast<double>(db.Ticker(BLOOM_FILTER_FULL_POSITIVE));
-    EXPECT_EQ(positives + static_cast<double>(db.Ticker(BLOOM_FILTER_USEFUL)),
-              kLookups);
-    const double rate = policy.expected_fpr();
-    const double deviation = std::sqrt(kLookups * rate * (1 - rate));
-    EXPECT_NEAR(positives, kLookups * rate, 5 * deviation) << policy.ToString();
-  }
 }
 
 }  // namespace

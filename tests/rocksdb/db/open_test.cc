@@ -13,11 +13,9 @@
 #include <string>
 #include <thread>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "open_db.h"
 #include "rocksdb/test_db.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"
@@ -28,13 +26,10 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::DB;
-using ROCKSDB_NAMESPACE::Options;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::DB;
+using rdb::Status;
 
 constexpr int kRows = 400;
-
-std::string Row(int row) { return "row" + std::to_string(1000 + row); }
 
 // Two handles to the same file system. Each way to open a database leaves
 // `reader` open, with all rows in it.
@@ -63,47 +58,31 @@ void WriteFiles(TestDb* db) {
   WriteFile(db, 1);
 }
 
-void Adopt(const Status& status, std::unique_ptr<DB> opened, TestDb* db) {
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  db->Adopt(std::move(opened));
-}
-
 void OpenAt(const std::string& path, TestDb* db) {
-  std::unique_ptr<DB> opened;
-  const Status status = OpenDb(
-      [&](auto* result) { return DB::Open(db->MakeOptions(), path, result); },
-      &opened);
-  Adopt(status, std::move(opened), db);
+  db->OpenBy(
+      [&](auto* opened) { return DB::Open(db->MakeOptions(), path, opened); });
 }
 
 void ReadOnly(Handles* handles) {
   handles->writer.Open();
   WriteFiles(&handles->writer);
   handles->writer.Close();
-  std::unique_ptr<DB> opened;
-  const Status status = OpenDb(
-      [&](auto* result) {
-        return DB::OpenForReadOnly(handles->reader.MakeOptions(),
-                                   TestDb::path(), result);
-      },
-      &opened);
-  Adopt(status, std::move(opened), &handles->reader);
+  handles->reader.OpenBy([&](auto* opened) {
+    return DB::OpenForReadOnly(handles->reader.MakeOptions(), TestDb::path(),
+                               opened);
+  });
 }
 
 void Secondary(Handles* handles) {
   handles->writer.Open();
   WriteFile(&handles->writer, 0);
-  std::unique_ptr<DB> opened;
-  Status status = OpenDb(
-      [&](auto* result) {
-        return DB::OpenAsSecondary(handles->reader.MakeOptions(),
-                                   TestDb::path(), "/secondary", result);
-      },
-      &opened);
-  Adopt(status, std::move(opened), &handles->reader);
+  handles->reader.OpenBy([&](auto* opened) {
+    return DB::OpenAsSecondary(handles->reader.MakeOptions(), TestDb::path(),
+                               "/secondary", opened);
+  });
   if (::testing::Test::HasFatalFailure()) return;
   WriteFile(&handles->writer, 1);
-  status = handles->reader->TryCatchUpWithPrimary();
+  const Status status = handles->reader->TryCatchUpWithPrimary();
   ASSERT_TRUE(status.ok()) << status.ToString();
 }
 
@@ -118,11 +97,11 @@ void Follower(Handles* handles) {
   handles->reader.set_up.directory = follower;
   handles->writer.Open();
   WriteFile(&handles->writer, 0);
-  Options options = handles->reader.MakeOptions();
+  rdb::Options options = handles->reader.MakeOptions();
   options.follower_refresh_catchup_period_ms = 10;
-  std::unique_ptr<DB> opened;
-  const Status status = DB::OpenAsFollower(options, follower, leader, &opened);
-  Adopt(status, std::move(opened), &handles->reader);
+  handles->reader.OpenBy([&](auto* opened) {
+    return DB::OpenAsFollower(options, follower, leader, opened);
+  });
   if (::testing::Test::HasFatalFailure()) return;
   WriteFile(&handles->writer, 1);
   const std::string last = handles->reader.Key(Row(kRows - 1), "q");
@@ -135,11 +114,10 @@ void Follower(Handles* handles) {
 void FromCheckpoint(Handles* handles) {
   handles->writer.Open();
   WriteFiles(&handles->writer);
-  ROCKSDB_NAMESPACE::Checkpoint* checkpoint = nullptr;
-  Status status = ROCKSDB_NAMESPACE::Checkpoint::Create(
-      handles->writer.operator->(), &checkpoint);
+  rdb::Checkpoint* checkpoint = nullptr;
+  Status status = rdb::Checkpoint::Create(handles->writer.get(), &checkpoint);
   ASSERT_TRUE(status.ok()) << status.ToString();
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Checkpoint> owner(checkpoint);
+  const std::unique_ptr<rdb::Checkpoint> owner(checkpoint);
   status = checkpoint->CreateCheckpoint("/checkpoint");
   ASSERT_TRUE(status.ok()) << status.ToString();
   OpenAt("/checkpoint", &handles->reader);
@@ -151,15 +129,13 @@ void WithIngestedFilesOfAnotherDb(Handles* handles) {
   WriteFiles(&handles->writer);
   // Before 10.6 all keys must have sequence number 0.
   handles->writer.Compact();
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
-  handles->writer->GetLiveFilesMetaData(&files);
   std::vector<std::string> paths;
-  for (const auto& file : files) {
+  for (const auto& file : handles->writer.Files()) {
     paths.push_back(file.directory + "/" + file.relative_filename);
   }
   OpenAt("/ingested", &handles->reader);
   if (::testing::Test::HasFatalFailure()) return;
-  ROCKSDB_NAMESPACE::IngestExternalFileOptions options;
+  rdb::IngestExternalFileOptions options;
   options.allow_db_generated_files = true;
   options.snapshot_consistency = false;
   options.write_global_seqno = false;
@@ -171,44 +147,43 @@ void WithIngestedFilesOfAnotherDb(Handles* handles) {
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 901
 // Compacts with its own options, as a worker on another machine does. It runs
 // one compaction at a time.
-class InProcessWorker : public ROCKSDB_NAMESPACE::CompactionService {
+class InProcessWorker : public rdb::CompactionService {
  public:
-  explicit InProcessWorker(const Options& options) {
+  explicit InProcessWorker(const rdb::Options& options) {
     options_.env = options.env;
     options_.prefix_extractor = options.prefix_extractor;
     options_.table_factory = options.table_factory;
   }
 
   const char* Name() const override { return "test.InProcessWorker"; }
-  ROCKSDB_NAMESPACE::CompactionServiceScheduleResponse Schedule(
-      const ROCKSDB_NAMESPACE::CompactionServiceJobInfo& info,
+  rdb::CompactionServiceScheduleResponse Schedule(
+      const rdb::CompactionServiceJobInfo& info,
       const std::string& input) override {
     db_name_ = info.db_name;
     input_ = input;
-    return {"job", ROCKSDB_NAMESPACE::CompactionServiceJobStatus::kSuccess};
+    return {"job", rdb::CompactionServiceJobStatus::kSuccess};
   }
-  ROCKSDB_NAMESPACE::CompactionServiceJobStatus Wait(
-      const std::string& /*job*/, std::string* result) override {
+  rdb::CompactionServiceJobStatus Wait(const std::string& /*job*/,
+                                       std::string* result) override {
     const Status status = DB::OpenAndCompact(
         db_name_, db_name_ + "/remote" + std::to_string(compactions_), input_,
         result, options_);
     EXPECT_TRUE(status.ok()) << status.ToString();
     ++compactions_;
-    return status.ok()
-               ? ROCKSDB_NAMESPACE::CompactionServiceJobStatus::kSuccess
-               : ROCKSDB_NAMESPACE::CompactionServiceJobStatus::kFailure;
+    return status.ok() ? rdb::CompactionServiceJobStatus::kSuccess
+                       : rdb::CompactionServiceJobStatus::kFailure;
   }
   int compactions() const { return compactions_; }
 
  private:
-  ROCKSDB_NAMESPACE::CompactionServiceOptionsOverride options_;
+  rdb::CompactionServiceOptionsOverride options_;
   std::string db_name_, input_;
   std::atomic<int> compactions_{0};
 };
 
 void WithRemoteCompaction(Handles* handles) {
   RegisterRocksDb();  // The worker reads the OPTIONS file.
-  Options options = handles->reader.MakeOptions();
+  rdb::Options options = handles->reader.MakeOptions();
   const auto worker =
       std::make_shared<InProcessWorker>(handles->writer.MakeOptions());
   options.compaction_service = worker;
@@ -226,8 +201,8 @@ void WithRemoteCompaction(Handles* handles) {
 template <typename TransactionDb>
 void WriteInTransactions(TransactionDb* db, const TestDb& keys) {
   for (int first = 0; first < 2; ++first) {
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Transaction> transaction(
-        db->BeginTransaction(ROCKSDB_NAMESPACE::WriteOptions()));
+    const std::unique_ptr<rdb::Transaction> transaction(
+        db->BeginTransaction(rdb::WriteOptions()));
     for (int row = first; row < kRows; row += 2) {
       ASSERT_TRUE(
           transaction->Put(keys.Key(Row(row), "q"), "value of " + Row(row))
@@ -239,20 +214,20 @@ void WriteInTransactions(TransactionDb* db, const TestDb& keys) {
 }
 
 void PessimisticTransactions(Handles* handles) {
-  ROCKSDB_NAMESPACE::TransactionDB* db = nullptr;
-  const Status status = ROCKSDB_NAMESPACE::TransactionDB::Open(
-      handles->reader.MakeOptions(), {}, TestDb::path(), &db);
-  Adopt(status, std::unique_ptr<DB>(db), &handles->reader);
-  if (::testing::Test::HasFatalFailure()) return;
+  rdb::TransactionDB* db = nullptr;
+  const Status status = rdb::TransactionDB::Open(handles->reader.MakeOptions(),
+                                                 {}, TestDb::path(), &db);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  handles->reader.Adopt(std::unique_ptr<DB>(db));
   WriteInTransactions(db, handles->reader);
 }
 
 void OptimisticTransactions(Handles* handles) {
-  ROCKSDB_NAMESPACE::OptimisticTransactionDB* db = nullptr;
-  const Status status = ROCKSDB_NAMESPACE::OptimisticTransactionDB::Open(
+  rdb::OptimisticTransactionDB* db = nullptr;
+  const Status status = rdb::OptimisticTransactionDB::Open(
       handles->reader.MakeOptions(), TestDb::path(), &db);
-  Adopt(status, std::unique_ptr<DB>(db), &handles->reader);
-  if (::testing::Test::HasFatalFailure()) return;
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  handles->reader.Adopt(std::unique_ptr<DB>(db));
   WriteInTransactions(db, handles->reader);
 }
 
@@ -303,11 +278,8 @@ class DbOpen : public ::testing::TestWithParam<DbOpenParameters> {
 TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
   Open();
   if (HasFatalFailure()) return;
-  DB* const db = db_.operator->();
-  const RocksDbRows rows(db, db->DefaultColumnFamily(),
-                         db_.set_up.filter.key_codec);
-  const uint64_t useful_before =
-      db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL);
+  const RocksDbRows rows = db_.Rows();
+  const uint64_t useful_before = db_.Ticker(rdb::BLOOM_FILTER_USEFUL);
   const uint64_t prefix_useful_before = db_.PrefixUseful();
   for (int row = 0; row < kRows; ++row) {
     EXPECT_TRUE(db_.Has(db_.Key(Row(row), "q"))) << Row(row);
@@ -317,12 +289,12 @@ TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
     EXPECT_TRUE(exists) << Row(row);
     EXPECT_TRUE(rows.RowExists({}, Row(row) + "absent", &exists).ok());
     EXPECT_FALSE(exists) << Row(row);
-    ROCKSDB_NAMESPACE::PinnableSlice value;
+    rdb::PinnableSlice value;
     EXPECT_TRUE(rows.GetCell({}, Row(row), "q", &value).ok()) << Row(row);
     EXPECT_EQ(value.ToString(), "value of " + Row(row));
   }
   // At ten bits per key, one absent key in a hundred passes.
-  EXPECT_GT(db_.Ticker(ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL) - useful_before,
+  EXPECT_GT(db_.Ticker(rdb::BLOOM_FILTER_USEFUL) - useful_before,
             kRows * 9 / 10);
   EXPECT_GT(db_.PrefixUseful() - prefix_useful_before, kRows * 9 / 10);
 }

@@ -15,11 +15,7 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
-
 constexpr int kRows = 4000;
-
-std::string Row(int row) { return "row" + std::to_string(10000 + row); }
 
 DbSetUp Partitioned(BloomType type, bool whole_key_filtering) {
   DbSetUp set_up;
@@ -38,18 +34,6 @@ void Fill(TestDb* db) {
   db->Flush();
 }
 
-TEST(DbPartition, AFileHasManyPartitions) {
-  for (bool whole : {false, true}) {
-    TestDb db;
-    db.set_up = Partitioned(BloomType::kRow, whole);
-    const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
-    db.set_up.other_policy = policy;
-    Fill(&db);
-    EXPECT_EQ(db.Properties().size(), 1);
-    EXPECT_GT(policy->finished, 10);
-  }
-}
-
 // RocksDB cuts where a data block ends and the index agrees: up to a quarter
 // too late here, with its own Bloom filters, too.
 TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
@@ -60,14 +44,15 @@ TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
       db.set_up.filter.filter_spec = filter_policy;
       db.set_up.metadata_block_size_bytes = asked;
       uint64_t largest = 0;
-      const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
-      policy->tamper = [&largest](std::string* filter) {
-        largest = std::max<uint64_t>(largest, filter->size());
-      };
+      const auto policy = std::make_shared<TamperingPolicy>(
+          [&largest](std::string* filter) {
+            largest = std::max<uint64_t>(largest, filter->size());
+          },
+          db.set_up.filter);
       db.set_up.other_policy = policy;
       Fill(&db);
       EXPECT_LE(largest, asked * 14 / 10) << SetUpName(db.set_up);
-      EXPECT_GT(db.FilterBytes(), asked * policy->finished / 2)
+      EXPECT_GT(db.FilterBytes(), asked * policy->finished() / 2)
           << SetUpName(db.set_up);
     }
   }
@@ -77,21 +62,25 @@ TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
 TEST(DbPartition, ControlWithEmptySlicesDeniesKeysThatAreThere) {
   TestDb db;
   db.set_up = Partitioned(BloomType::kRow, true);
-  const auto policy = std::make_shared<TamperingPolicy>(db.set_up.filter);
-  policy->tamper = [](std::string* filter) { filter->clear(); };
-  db.set_up.other_policy = policy;
+  db.set_up.other_policy = std::make_shared<TamperingPolicy>(
+      [](std::string* filter) { filter->clear(); }, db.set_up.filter);
   Fill(&db);
   EXPECT_FALSE(db.Has(db.Key(Row(7), "q", "version")));
 }
 
-TEST(DbPartition, EachKeyIsFound) {
+TEST(DbPartition, EachKeyIsFoundInManyPartitions) {
   for (const FilterSpec& policy : SpecsOfEachFamily()) {
     for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
       for (bool whole : {false, true}) {
         TestDb db;
         db.set_up = Partitioned(type, whole);
         db.set_up.filter.filter_spec = policy;
+        int partitions = 0;
+        db.set_up.other_policy = std::make_shared<TamperingPolicy>(
+            [&](std::string*) { ++partitions; }, db.set_up.filter);
         Fill(&db);
+        EXPECT_EQ(db.Properties().size(), 1);
+        EXPECT_GT(partitions, 10) << SetUpName(db.set_up);
         int found = 0;
         for (int row = 0; row < kRows; ++row) {
           found += db.Has(db.Key(Row(row), "q", "version"));
@@ -114,10 +103,10 @@ int FoundBackwards(const TestDb& db, bool column) {
       target = db.Key(Row(row), "q");
       target.back() = '\2';  // The column's upper bound.
     }
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+    const auto it = db.NewIterator();
     it->SeekForPrev(target);
-    found +=
-        it->Valid() && it->key() == Slice(db.Key(Row(row), "q", "version"));
+    found += it->Valid() &&
+             it->key() == rdb::Slice(db.Key(Row(row), "q", "version"));
   }
   return found;
 }
@@ -127,7 +116,7 @@ TEST(DbPartition, ControlWithStockBloomLosesRowsBackwards) {
   TestDb db;
   db.set_up = Partitioned(BloomType::kRow, false);
   db.set_up.shorten_separators = false;
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy = StockBloom();
   Fill(&db);
   if (kRocksDbRelease < 905) {
     EXPECT_LT(FoundBackwards(db, false), kRows);
@@ -136,7 +125,7 @@ TEST(DbPartition, ControlWithStockBloomLosesRowsBackwards) {
   }
 }
 
-TEST(DbPartition, RowsAreFoundBackwards) {
+TEST(DbPartition, RowsAndColumnsAreFoundBackwards) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     for (bool whole : {false, true}) {
       for (bool shorten : {false, true}) {
@@ -145,18 +134,9 @@ TEST(DbPartition, RowsAreFoundBackwards) {
         db.set_up.shorten_separators = shorten;
         Fill(&db);
         EXPECT_EQ(FoundBackwards(db, false), kRows) << SetUpName(db.set_up);
+        EXPECT_EQ(FoundBackwards(db, true), kRows) << SetUpName(db.set_up);
       }
     }
-  }
-}
-
-TEST(DbPartition, ColumnsAreFoundBackwards) {
-  for (bool shorten : {false, true}) {
-    TestDb db;
-    db.set_up = Partitioned(BloomType::kRowCol, true);
-    db.set_up.shorten_separators = shorten;
-    Fill(&db);
-    EXPECT_EQ(FoundBackwards(db, true), kRows);
   }
 }
 
@@ -166,7 +146,7 @@ TEST(DbPartition, ColumnsAreFoundForwards) {
   Fill(&db);
   int found = 0;
   for (int row = 0; row < kRows; ++row) {
-    found += ScanFindsColumn(&db, Row(row), "q");
+    found += ScanFindsColumn(db, Row(row), "q");
   }
   EXPECT_EQ(found, kRows);
   EXPECT_GT(db.PrefixChecks(), 0);

@@ -13,7 +13,6 @@
 #include "gtest/gtest.h"
 #include "policy/row_prefix_extractor.h"
 #include "rocksdb/comparator.h"
-#include "rocksdb/convenience.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/test_db.h"
 #if ROCKSDB_MAJOR >= 11
@@ -23,14 +22,14 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
+using rdb::Slice;
 
 constexpr Scan kAllScans[] = {Scan::kPlain, Scan::kAutoPrefixMode,
                               Scan::kPrefixSameAsStart, Scan::kTotalOrder};
 
 // Maps each key with a whole column to that column, even stored keys, which the
 // extractor must not do.
-class StoredKeysToColumns : public ROCKSDB_NAMESPACE::SliceTransform {
+class StoredKeysToColumns : public rdb::SliceTransform {
  public:
   const char* Name() const override { return "test.StoredKeysToColumns"; }
   Slice Transform(const Slice& key) const override {
@@ -44,78 +43,38 @@ class StoredKeysToColumns : public ROCKSDB_NAMESPACE::SliceTransform {
   }
 };
 
-void OpenControl(TestDb* db) {
-  ROCKSDB_NAMESPACE::Options options = db->MakeOptions();
-  options.prefix_extractor = std::make_shared<StoredKeysToColumns>();
-  db->Open(options);
-}
+// A way to fill a database so that RocksDB seeks anew within a row.
+struct Trap {
+  const char* name;
+  void (*fill)(TestDb* db);
+  int rows;           // Each of them has living cells.
+  size_t cells_each;  // The living cells of a row, one of them in this column.
+  const char* living_qualifier;
+};
 
 // RocksDB seeks anew, to the key it stands on, once it has met more than
 // eight versions of it.
 void FillWithManyVersions(TestDb* db) {
   for (int version = 0; version < 20; ++version) {
-    db->Put(db->Key("row", "a"), std::to_string(version));
+    db->Put(db->Key(Row(0), "a"), std::to_string(version));
     db->Flush();
   }
-  ASSERT_TRUE((*db)->Delete({}, db->Key("row", "a")).ok());
+  ASSERT_TRUE((*db)->Delete({}, db->Key(Row(0), "a")).ok());
   db->Flush();
-  db->Put(db->Key("row", "b"), "the row's only living cell");
+  db->Put(db->Key(Row(0), "b"), "the row's only living cell");
   db->Flush();
-}
-
-TEST(DbSeekTrap, ControlLosesARowBehindManyVersions) {
-  TestDb db;
-  OpenControl(&db);
-  FillWithManyVersions(&db);
-  EXPECT_EQ(ScanRow(db, Scan::kPlain, "row").size(), 0);
-  EXPECT_EQ(ScanRow(db, Scan::kTotalOrder, "row").size(), 1);
-}
-
-TEST(DbSeekTrap, RowsBehindManyVersionsAreFound) {
-  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
-    TestDb db;
-    db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
-    db.Open();
-    FillWithManyVersions(&db);
-    for (Scan scan : kAllScans) {
-      EXPECT_EQ(ScanRow(db, scan, "row").size(), 1);
-    }
-  }
 }
 
 // It also seeks anew to the end of each range tombstone.
 void FillWithRangeTombstone(TestDb* db) {
-  db->Put(db->Key("row", "a"), "deleted");
-  db->Put(db->Key("row", "m"), "the end of the tombstone, elsewhere");
+  db->Put(db->Key(Row(0), "a"), "deleted");
+  db->Put(db->Key(Row(0), "m"), "the end of the tombstone, elsewhere");
   db->Flush();
-  db->Put(db->Key("row", "b"), "deleted");
-  db->Put(db->Key("row", "z"), "living");
+  db->Put(db->Key(Row(0), "b"), "deleted");
+  db->Put(db->Key(Row(0), "z"), "living");
   db->Flush();
-  ASSERT_TRUE((*db)
-                  ->DeleteRange({}, (*db)->DefaultColumnFamily(),
-                                db->Key("row", "a"), db->Key("row", "m"))
-                  .ok());
+  db->DeleteRange(db->Key(Row(0), "a"), db->Key(Row(0), "m"));
   db->Flush();
-}
-
-TEST(DbSeekTrap, ControlLosesCellsBehindARangeTombstone) {
-  TestDb db;
-  OpenControl(&db);
-  FillWithRangeTombstone(&db);
-  EXPECT_EQ(ScanRow(db, Scan::kPlain, "row").size(), 1);
-  EXPECT_EQ(ScanRow(db, Scan::kTotalOrder, "row").size(), 2);
-}
-
-TEST(DbSeekTrap, CellsBehindARangeTombstoneAreFound) {
-  for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
-    TestDb db;
-    db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
-    db.Open();
-    FillWithRangeTombstone(&db);
-    for (Scan scan : kAllScans) {
-      EXPECT_EQ(ScanRow(db, scan, "row").size(), 2);
-    }
-  }
 }
 
 // A tombstone over the end of a file stretches that file's range up to the
@@ -123,58 +82,64 @@ TEST(DbSeekTrap, CellsBehindARangeTombstoneAreFound) {
 // lacks it, and goes on to the next only if that begins with the same prefix.
 void FillWithTombstoneOverAFileEnd(TestDb* db) {
   for (int row = 0; row < 200; ++row) {
-    db->Put(db->Key("row" + std::to_string(1000 + row), "q"),
-            std::string(200, 'v'));
+    db->Put(db->Key(Row(row), "q"), std::string(200, 'v'));
   }
-  const ROCKSDB_NAMESPACE::Snapshot* before = (*db)->GetSnapshot();
-  ASSERT_TRUE((*db)
-                  ->DeleteRange({}, (*db)->DefaultColumnFamily(),
-                                db->Key("row1", ""), db->Key("row2", ""))
-                  .ok());
-  for (int row = 0; row < 200; ++row) {
-    db->Put(db->Key("row" + std::to_string(1000 + row), "q"), "again");
-  }
-  db->Flush();
+  const rdb::Snapshot* before = (*db)->GetSnapshot();
+  db->DeleteRange(db->Key("row1", ""), db->Key("row2", ""));
+  db->Fill(200);
   db->Compact();
   ASSERT_GT(db->Properties().size(), 3);
   (*db)->ReleaseSnapshot(before);
 }
 
-int RowsFound(const TestDb& db, Scan scan) {
-  int found = 0;
-  for (int row = 0; row < 200; ++row) {
-    found += !ScanRow(db, scan, "row" + std::to_string(1000 + row)).empty();
+const Trap kTraps[] = {
+    {"ManyVersions", FillWithManyVersions, 1, 1, "b"},
+    {"RangeTombstone", FillWithRangeTombstone, 1, 2, "z"},
+    {"TombstoneOverAFileEnd", FillWithTombstoneOverAFileEnd, 200, 1, "q"},
+};
+
+// Returns how many cells of all rows the scans find.
+size_t CellsFound(const TestDb& db, const Trap& trap, Scan scan) {
+  size_t found = 0;
+  for (int row = 0; row < trap.rows; ++row) {
+    found += ScanRow(db, scan, Row(row)).size();
   }
   return found;
 }
 
-TEST(DbSeekTrap, ControlLosesRowsBehindATombstoneOverAFileEnd) {
-  TestDb db;
-  db.set_up.target_file_size_bytes = 4 << 10;
-  OpenControl(&db);
-  FillWithTombstoneOverAFileEnd(&db);
-  EXPECT_LT(RowsFound(db, Scan::kPlain), 200);
-  EXPECT_EQ(RowsFound(db, Scan::kTotalOrder), 200);
+class DbSeekTraps : public ::testing::TestWithParam<Trap> {
+ protected:
+  DbSeekTraps() { db_.set_up.target_file_size_bytes = 4 << 10; }
+
+  const size_t cells_ = GetParam().rows * GetParam().cells_each;
+  TestDb db_;
+};
+INSTANTIATE_TEST_SUITE_P(, DbSeekTraps, ::testing::ValuesIn(kTraps),
+                         [](const auto& trap) {
+                           return std::string(trap.param.name);
+                         });
+
+TEST_P(DbSeekTraps, ControlLosesCells) {
+  rdb::Options options = db_.MakeOptions();
+  options.prefix_extractor = std::make_shared<StoredKeysToColumns>();
+  db_.Open(options);
+  GetParam().fill(&db_);
+  EXPECT_LT(CellsFound(db_, GetParam(), Scan::kPlain), cells_);
+  EXPECT_EQ(CellsFound(db_, GetParam(), Scan::kTotalOrder), cells_);
 }
 
-TEST(DbSeekTrap, RowsBehindATombstoneOverAFileEndAreFound) {
+TEST_P(DbSeekTraps, AllCellsAreFound) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    db_.set_up.filter.bloom_type = db_.set_up.extractor_type = type;
     TestDb db;
-    db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
-    db.set_up.target_file_size_bytes = 4 << 10;
+    db.set_up = db_.set_up;
     db.Open();
-    FillWithTombstoneOverAFileEnd(&db);
-    for (Scan scan : kAllScans) EXPECT_EQ(RowsFound(db, scan), 200);
-    for (int row = 0; row < 200; ++row) {
-      auto column = RocksDbScan::OfColumn(
-          db.set_up.filter.key_codec, "row" + std::to_string(1000 + row), "q");
-      ASSERT_TRUE(column.ok());
-      ROCKSDB_NAMESPACE::ReadOptions read;
-      column->Configure(&read);
-      const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-          db->NewIterator(read));
-      it->SeekToFirst();
-      EXPECT_TRUE(it->Valid());
+    GetParam().fill(&db);
+    for (Scan scan : kAllScans) {
+      EXPECT_EQ(CellsFound(db, GetParam(), scan), cells_);
+    }
+    for (int row = 0; row < GetParam().rows; ++row) {
+      EXPECT_TRUE(ScanFindsColumn(db, Row(row), GetParam().living_qualifier));
     }
   }
 }
@@ -198,13 +163,12 @@ void FillAroundATombstone(TestDb* db, const std::string& begin,
     db->Put(db->Key(other, "q"), "v");
   }
   db->Flush();
-  ASSERT_TRUE(
-      (*db)->DeleteRange({}, (*db)->DefaultColumnFamily(), begin, end).ok());
+  db->DeleteRange(begin, end);
   db->Flush();
 }
 
 size_t CellsBackwards(const TestDb& db) {
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+  const auto it = db.NewIterator();
   size_t count = 0;
   for (it->SeekForPrev(db.Key("row", "m"));
        it->Valid() && it->key().starts_with("row"); it->Prev()) {
@@ -240,26 +204,14 @@ TEST(DbSeekTrap, CellsAroundDeletionsAndTombstonesAtKeysAreFound) {
   }
 }
 
-void CompactFrom0To(int level, TestDb* db) {
-  ROCKSDB_NAMESPACE::ColumnFamilyMetaData meta;
-  (*db)->GetColumnFamilyMetaData(&meta);
-  std::vector<std::string> names;
-  for (const auto& file : meta.levels[0].files) names.push_back(file.name);
-  ROCKSDB_NAMESPACE::CompactionOptions options;
-  options.output_file_size_limit = 1 << 10;
-  ASSERT_TRUE((*db)->CompactFiles(options, names, level).ok());
-}
-
 // RocksDB cuts a tombstone where subcompactions meet: at separators of blocks.
 // The separator between columns q and q\0... is q's part and a byte.
 TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
   TestDb db;
   db.set_up.target_file_size_bytes = 1 << 10;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  rdb::BlockBasedTableOptions table = db.TableOptions();
   table.block_size = 64;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  rdb::Options options = db.MakeOptions(table);
   options.max_subcompactions = 8;
   EXPECT_TRUE(CheckRocksDbOptions(options).ok());
   db.Open(options);
@@ -267,7 +219,7 @@ TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
     db.Put(db.Key("row", qualifier), "b and l are deleted later");
   }
   db.Flush();
-  CompactFrom0To(3, &db);
+  db.CompactTo(3, 1 << 10);
   for (int i = 100; i < 160; ++i) {
     const std::string qualifier = "c" + std::to_string(i);
     db.Put(db.Key("row", qualifier), std::string(60, 'v'));
@@ -275,12 +227,10 @@ TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
            std::string(60, 'v'));
   }
   db.Flush();
-  const ROCKSDB_NAMESPACE::Snapshot* before = db->GetSnapshot();
-  ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), db.Key("row", "a"),
-                              db.Key("row", "m"))
-                  .ok());
+  const rdb::Snapshot* before = db->GetSnapshot();
+  db.DeleteRange(db.Key("row", "a"), db.Key("row", "m"));
   db.Flush();
-  CompactFrom0To(1, &db);
+  db.CompactTo(1, 1 << 10);
   ASSERT_GT(db.Properties().size(), 3);
   for (Scan scan : kAllScans) EXPECT_EQ(ScanRow(db, scan, "row").size(), 3);
   EXPECT_EQ(CellsBackwards(db), 1);
@@ -294,11 +244,10 @@ TEST(DbSeekTrap, TailingIteratorsLoseRowsToPlainSeeks) {
   db.Put(db.Key("row5", "q"), "value");
   db.Flush();
   const auto finds = [&db](bool auto_prefix_mode) {
-    ROCKSDB_NAMESPACE::ReadOptions read;
+    rdb::ReadOptions read;
     read.tailing = true;
     read.auto_prefix_mode = auto_prefix_mode;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const auto it = db.NewIterator(read);
     it->Seek(db.Key("row1", "q"));
     it->Seek(db.Key("row5", "q"));
     return it->Valid();
@@ -316,10 +265,10 @@ TEST(DbSeekTrap, TailingScansOfAColumnFindAllVersions) {
   db.Flush();
   auto scan = RocksDbScan::OfColumn(db.set_up.filter.key_codec, "row", "q");
   ASSERT_TRUE(scan.ok());
-  ROCKSDB_NAMESPACE::ReadOptions read;
+  rdb::ReadOptions read;
   read.tailing = true;
   scan->Configure(&read);
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator(read));
+  const auto it = db.NewIterator(read);
   for (int turn = 0; turn < 2; ++turn) {
     it->SeekToFirst();
     for (const char* version : {"1", "2", "3"}) {
@@ -334,11 +283,9 @@ TEST(DbSeekTrap, TailingScansOfAColumnFindAllVersions) {
 // There are ten ranges of 15 rows; each range begins at an absent row.
 constexpr int kRowsInRanges = 150;
 
-std::string RowOf(int row) { return "row" + std::to_string(1000 + row); }
-
 void FillEveryOtherRow(TestDb* db) {
   for (int row = 0; row < 400; row += 2) {
-    db->Put(db->Key(RowOf(row), "q"), "value");
+    db->Put(db->Key(Row(row), "q"), "value");
   }
   db->Flush();
 }
@@ -349,33 +296,30 @@ std::vector<std::pair<std::string, std::string>> RangesOfManyRows(
   int row = 1;
   for (auto& [lower, upper] : ranges) {
     const KeyCodec& codec = db.set_up.filter.key_codec;
-    EXPECT_TRUE(codec.RowLowerBound(RowOf(row), &lower).ok());
-    EXPECT_TRUE(codec.RowLowerBound(RowOf(row + 30), &upper).ok());
+    EXPECT_TRUE(codec.RowLowerBound(Row(row), &lower).ok());
+    EXPECT_TRUE(codec.RowLowerBound(Row(row + 30), &upper).ok());
     row += 40;
   }
   return ranges;
 }
 
-using CountRowsInRanges = int (*)(const TestDb& db,
-                                  ROCKSDB_NAMESPACE::ReadOptions read);
+using CountRowsInRanges = int (*)(const TestDb& db, rdb::ReadOptions read);
 
-int CountByIterator(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
+int CountByIterator(const TestDb& db, rdb::ReadOptions read) {
   int found = 0;
   for (const auto& [lower, upper] : RangesOfManyRows(db)) {
     const Slice upper_slice(upper);
     read.iterate_upper_bound = &upper_slice;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const auto it = db.NewIterator(read);
     for (it->Seek(lower); it->Valid(); it->Next()) ++found;
   }
   return found;
 }
 
 #if ROCKSDB_MAJOR >= 11
-int CountByMultiScan(const TestDb& db, ROCKSDB_NAMESPACE::ReadOptions read) {
+int CountByMultiScan(const TestDb& db, rdb::ReadOptions read) {
   const auto ranges = RangesOfManyRows(db);
-  ROCKSDB_NAMESPACE::MultiScanArgs args(
-      ROCKSDB_NAMESPACE::BytewiseComparator());
+  rdb::MultiScanArgs args(rdb::BytewiseComparator());
   for (const auto& [lower, upper] : ranges) args.insert(lower, upper);
   int found = 0;
   const auto multi_scan =
@@ -397,13 +341,11 @@ const CountRowsInRanges kRangeScans[] = {
 TEST(DbSeekTrap, RangesOfManyRowsLoseRowsToPlainSeeks) {
   for (const bool stock : {false, true}) {
     TestDb db;
-    if (stock) {
-      db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-    }
+    if (stock) db.set_up.other_policy = StockBloom();
     db.Open();
     FillEveryOtherRow(&db);
     for (const CountRowsInRanges count : kRangeScans) {
-      ROCKSDB_NAMESPACE::ReadOptions read;
+      rdb::ReadOptions read;
       EXPECT_LT(count(db, read), kRowsInRanges) << "it loses none any more";
       read.auto_prefix_mode = true;
       EXPECT_EQ(count(db, read), kRowsInRanges);
@@ -418,10 +360,8 @@ TEST(DbSeekTrap, RangesOfManyRowsLoseRowsToPlainSeeks) {
 TEST(DbSeekTrap, RangesOfManyRowsAreFoundWherePrefixSeekIsOptIn) {
   for (const bool stock : {false, true}) {
     TestDb db;
-    if (stock) {
-      db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-    }
-    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    if (stock) db.set_up.other_policy = StockBloom();
+    rdb::Options options = db.MakeOptions();
     options.prefix_seek_opt_in_only = true;
     db.Open(options);
     FillEveryOtherRow(&db);
@@ -433,20 +373,15 @@ TEST(DbSeekTrap, RangesOfManyRowsAreFoundWherePrefixSeekIsOptIn) {
 
 TEST(DbSeekTrap, ScansAskTheFilterWherePrefixSeekIsOptIn) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   options.prefix_seek_opt_in_only = true;
   db.Open(options);
   FillEveryOtherRow(&db);
   const uint64_t useful_before = db.PrefixUseful();
   for (int row = 0; row < 400; ++row) {
-    auto scan = RocksDbScan::OfRow(db.set_up.filter.key_codec, RowOf(row));
-    ASSERT_TRUE(scan.ok());
-    ROCKSDB_NAMESPACE::ReadOptions read;
-    scan->Configure(&read);
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
-    it->SeekToFirst();
-    EXPECT_EQ(it->Valid(), row % 2 == 0);
+    bool exists = false;
+    ASSERT_TRUE(db.Rows().RowExists({}, Row(row), &exists).ok());
+    EXPECT_EQ(exists, row % 2 == 0);
   }
   EXPECT_GT(db.PrefixUseful() - useful_before, 180);  // 200 rows are absent.
 }
@@ -454,84 +389,73 @@ TEST(DbSeekTrap, ScansAskTheFilterWherePrefixSeekIsOptIn) {
 
 // Shows why CheckRocksDbOptions() refuses prefix hashes: a plain seek to the
 // bound of a column loses columns; a RocksDbScan never does.
-int ColumnsFound(const TestDb& db, bool plain) {
+constexpr int kColumns = 100;
+int PlainSeeksThatFind(const TestDb& db) {
   int found = 0;
-  for (int row = 0; row < 100; ++row) {
-    const std::string name = "row" + std::to_string(row);
-    auto scan = RocksDbScan::OfColumn(db.set_up.filter.key_codec, name, "q");
-    ROCKSDB_NAMESPACE::ReadOptions read;
-    if (!plain) scan->Configure(&read);
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
-    plain ? it->Seek(ColumnBound(db, name, "q")) : it->SeekToFirst();
-    found += it->Valid() && it->key() == Slice(db.Key(name, "q", "v"));
+  for (int row = 0; row < kColumns; ++row) {
+    const auto it = db.NewIterator();
+    it->Seek(ColumnBound(db, Row(row), "q"));
+    found += it->Valid() && it->key() == Slice(db.Key(Row(row), "q", "v"));
+  }
+  return found;
+}
+int ScansThatFind(const TestDb& db) {
+  int found = 0;
+  for (int row = 0; row < kColumns; ++row) {
+    found += ScanFindsColumn(db, Row(row), "q");
   }
   return found;
 }
 
-void FillColumns(TestDb* db) {
-  for (int row = 0; row < 100; ++row) {
-    db->Put(db->Key("row" + std::to_string(row), "q", "v"), "value");
-  }
-}
-
 TEST(DbSeekTrap, MemtablePrefixBloomHidesColumnsFromPlainSeeks) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   options.memtable_prefix_bloom_size_ratio = 0.1;
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
-  FillColumns(&db);
-  EXPECT_LT(ColumnsFound(db, /*plain=*/true), 100);
-  EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+  db.PutRows(kColumns, "q", "v");
+  EXPECT_LT(PlainSeeksThatFind(db), kColumns);
+  EXPECT_EQ(ScansThatFind(db), kColumns);
 }
 
 TEST(DbSeekTrap, HashIndexHidesColumnsFromPlainSeeks) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
-  table.index_type = ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  rdb::BlockBasedTableOptions table = db.TableOptions();
+  table.index_type = rdb::BlockBasedTableOptions::kHashSearch;
+  const rdb::Options options = db.MakeOptions(table);
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
-  FillColumns(&db);
-  db.Flush();
-  EXPECT_LT(ColumnsFound(db, /*plain=*/true), 100);
-  EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+  db.Fill(kColumns, "q", "v");
+  EXPECT_LT(PlainSeeksThatFind(db), kColumns);
+  EXPECT_EQ(ScansThatFind(db), kColumns);
 }
 
 // There is no filter: the index loses these keys.
 TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::Comparator::CreateFromString(
+  rdb::BlockBasedTableOptions table = db.TableOptions();
+  table.index_type = rdb::BlockBasedTableOptions::kHashSearch;
+  table.filter_policy = nullptr;
+  rdb::Options options = db.MakeOptions(table);
+  ASSERT_TRUE(rdb::Comparator::CreateFromString(
                   {}, "leveldb.BytewiseComparator.u64ts", &options.comparator)
                   .ok());
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
-  table.index_type = ROCKSDB_NAMESPACE::BlockBasedTableOptions::kHashSearch;
-  table.filter_policy = nullptr;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
   constexpr int kRows = 300;
   const std::string time(8, '\x7f');
-  const auto key = [&db](int row) {
-    return db.Key("row" + std::to_string(row), "q");
-  };
+  const auto key = [&db](int row) { return db.Key(Row(row), "q"); };
   for (int row = 0; row < kRows; ++row) {
     ASSERT_TRUE(db->Put({}, key(row), time, "value").ok());
   }
   db.Flush();
-  ROCKSDB_NAMESPACE::ReadOptions read;
+  rdb::ReadOptions read;
   const Slice time_slice(time);
   read.timestamp = &time_slice;
   int found = 0;
   for (int row = 0; row < kRows; ++row) {
-    const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(
-        db->NewIterator(read));
+    const auto it = db.NewIterator(read);
     it->SeekForPrev(key(row));
     found += it->Valid() && it->key() == Slice(key(row));
   }
@@ -543,30 +467,26 @@ TEST(DbSeekTrap, HashIndexLosesKeysWithTimestampsBackwards) {
 TEST(DbSeekTrap, HashMemtablesLoseKeysBackwards) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  options.allow_concurrent_memtable_write = false;
-  options.memtable_factory.reset(
-      ROCKSDB_NAMESPACE::NewHashLinkListRepFactory());
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  rdb::BlockBasedTableOptions table = db.TableOptions();
   table.filter_policy = nullptr;
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  rdb::Options options = db.MakeOptions(table);
+  options.allow_concurrent_memtable_write = false;
+  options.memtable_factory.reset(rdb::NewHashLinkListRepFactory());
   EXPECT_FALSE(CheckRocksDbOptions(options).ok());
   db.Open(options);
   db.Put(db.Key("row", "a"), "value");
-  const std::unique_ptr<ROCKSDB_NAMESPACE::Iterator> it(db->NewIterator({}));
+  const auto it = db.NewIterator();
   it->SeekForPrev(db.Key("row", "b"));
   EXPECT_FALSE(it->Valid()) << "it loses none any more";
 }
 
 TEST(DbSeekTrap, AnotherPolicyHidesColumnsFromScans) {
   TestDb db;
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  db.set_up.other_policy = StockBloom();
   EXPECT_FALSE(CheckRocksDbOptions(db.MakeOptions()).ok());
   db.Open();
-  FillColumns(&db);
-  db.Flush();
-  EXPECT_LT(ColumnsFound(db, /*plain=*/false), 100);
+  db.Fill(kColumns, "q", "v");
+  EXPECT_LT(ScansThatFind(db), kColumns);
 }
 
 TEST(DbSeekTrap, OptionsThatPassTheCheckFindAllColumns) {
@@ -575,11 +495,11 @@ TEST(DbSeekTrap, OptionsThatPassTheCheckFindAllColumns) {
     db.set_up.partitioned = partitioned;
     EXPECT_TRUE(CheckRocksDbOptions(db.MakeOptions()).ok());
     db.Open();
-    FillColumns(&db);
-    EXPECT_EQ(ColumnsFound(db, /*plain=*/true), 100);
+    db.PutRows(kColumns, "q", "v");
+    EXPECT_EQ(PlainSeeksThatFind(db), kColumns);
     db.Flush();
-    EXPECT_EQ(ColumnsFound(db, /*plain=*/true), 100);
-    EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+    EXPECT_EQ(PlainSeeksThatFind(db), kColumns);
+    EXPECT_EQ(ScansThatFind(db), kColumns);
   }
 }
 
@@ -589,9 +509,8 @@ TEST(DbSeekTrap, ColumnsAreFoundThoughOnlyPrefixesWereFed) {
   db.set_up.whole_key_filtering = false;
   EXPECT_FALSE(CheckRocksDbOptions(db.MakeOptions()).ok());
   db.Open();
-  FillColumns(&db);
-  db.Flush();
-  EXPECT_EQ(ColumnsFound(db, /*plain=*/false), 100);
+  db.Fill(kColumns, "q", "v");
+  EXPECT_EQ(ScansThatFind(db), kColumns);
 }
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -24,18 +22,11 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_FULL_POSITIVE;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_FULL_TRUE_POSITIVE;
-using ROCKSDB_NAMESPACE::BLOOM_FILTER_USEFUL;
-using ROCKSDB_NAMESPACE::PerfLevel;
-using ROCKSDB_NAMESPACE::PinnableSlice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::PinnableSlice;
 using ::testing::HasSubstr;
 using C = FilterCounter;
 
 constexpr int kRows = 400;
-
-std::string Row(int row) { return "row" + std::to_string(1000 + row); }
 
 // Writes rows 0, 2, 4, ... at `level`, and keys at its edges, so that lookups
 // of all rows ask its files.
@@ -46,20 +37,7 @@ void FillLevel(TestDb* db, int level, const std::string& qualifier) {
   }
   db->Put(db->Key("z", qualifier), "");
   db->Flush();
-  if (level == 0) return;
-  ROCKSDB_NAMESPACE::ColumnFamilyMetaData meta;
-  (*db)->GetColumnFamilyMetaData(&meta);
-  std::vector<std::string> files;
-  for (const auto& file : meta.levels[0].files) files.push_back(file.name);
-  ASSERT_EQ(files.size(), 1);
-  const Status status = (*db)->CompactFiles({}, files, level);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-}
-
-RocksDbRows RowsOf(const TestDb& db, const RocksDbSampling& sampling = {}) {
-  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
-  return RocksDbRows(raw, raw->DefaultColumnFamily(), KeyCodec::Ordered(),
-                     sampling);
+  if (level > 0) db->CompactTo(level);
 }
 
 // --- RocksDB's tickers ------------------------------------------------------
@@ -70,9 +48,9 @@ std::map<std::string, uint64_t> TickersOf(TestDb* db) {
   std::map<std::string, uint64_t> before;
   const auto take = [&](const std::string& kind) {
     const std::pair<const char*, uint64_t> tickers[] = {
-        {"useful", db->Ticker(BLOOM_FILTER_USEFUL)},
-        {"positive", db->Ticker(BLOOM_FILTER_FULL_POSITIVE)},
-        {"true positive", db->Ticker(BLOOM_FILTER_FULL_TRUE_POSITIVE)},
+        {"useful", db->Ticker(rdb::BLOOM_FILTER_USEFUL)},
+        {"positive", db->Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE)},
+        {"true positive", db->Ticker(rdb::BLOOM_FILTER_FULL_TRUE_POSITIVE)},
         {"prefix checked", db->PrefixChecks()},
         {"prefix useful", db->PrefixUseful()}};
     for (const auto& [name, now] : tickers) {
@@ -81,7 +59,7 @@ std::map<std::string, uint64_t> TickersOf(TestDb* db) {
     }
   };
   take("before");
-  const RocksDbRows rows = RowsOf(*db);
+  const RocksDbRows rows = db->Rows();
   std::vector<RocksDbCellName> names;
   std::vector<std::string> row_names;
   for (int row = 0; row < kRows; ++row) row_names.push_back(Row(row));
@@ -92,7 +70,7 @@ std::map<std::string, uint64_t> TickersOf(TestDb* db) {
   }
   take("get");
   std::vector<PinnableSlice> values;
-  std::vector<Status> statuses;
+  std::vector<rdb::Status> statuses;
   rows.MultiGetCells({}, names, &values, &statuses);
   take("multiget");
   for (int row = 0; row < kRows; ++row) {
@@ -120,10 +98,7 @@ TEST(DbStats, TickersCountWhatTheyCountWithStockBloom) {
         db.set_up.whole_key_filtering = whole;
         // With this many bits, no absent row passes here.
         db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 24);
-        if (stock) {
-          db.set_up.other_policy.reset(
-              ROCKSDB_NAMESPACE::NewBloomFilterPolicy(40));
-        }
+        if (stock) db.set_up.other_policy = StockBloom(40);
         db.Open();
         FillLevel(&db, 0, "q");
         tickers[stock] = TickersOf(&db);
@@ -189,19 +164,21 @@ uint64_t Sum(const FilterStats& stats, FilterCounter counter) {
 }
 
 void ExpectAsTickers(const TestDb& db, const FilterStats& stats) {
-  const uint64_t positive = db.Ticker(BLOOM_FILTER_FULL_POSITIVE);
-  const uint64_t true_positive = db.Ticker(BLOOM_FILTER_FULL_TRUE_POSITIVE);
-  EXPECT_EQ(Sum(stats, C::kNegatives), db.Ticker(BLOOM_FILTER_USEFUL));
+  const uint64_t positive = db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE);
+  const uint64_t true_positive =
+      db.Ticker(rdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+  EXPECT_EQ(Sum(stats, C::kNegatives), db.Ticker(rdb::BLOOM_FILTER_USEFUL));
   EXPECT_EQ(Sum(stats, C::kTruePositives), true_positive);
   EXPECT_EQ(Sum(stats, C::kFalsePositives), positive - true_positive);
-  EXPECT_EQ(Sum(stats, C::kLookups), db.Ticker(BLOOM_FILTER_USEFUL) + positive);
+  EXPECT_EQ(Sum(stats, C::kLookups),
+            db.Ticker(rdb::BLOOM_FILTER_USEFUL) + positive);
 }
 
 TEST(DbStats, GetsAreCountedAtTheLevelsThatTheyAsk) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);  // No false positives here.
   FilterStats stats;
-  GetAll(RowsOf(db, {&stats, 1}));
+  GetAll(db.Rows({&stats, 1}));
   ExpectAsTickers(db, stats);
   const std::map<int, FilterStatsSnapshot> levels = stats.Levels();
   ASSERT_EQ(levels.size(), 3);
@@ -226,7 +203,7 @@ TEST(DbStats, FalsePositivesOfEachLevelAreThoseOfTheTickers) {
     TestDb db;
     OpenWithThreeLevels(&db, 4);
     FilterStats stats;
-    const RocksDbRows rows = RowsOf(db, {&stats, 1});
+    const RocksDbRows rows = db.Rows({&stats, 1});
     if (batched) {
       std::vector<std::string> row_names;
       for (int row = 0; row < kRows; ++row) row_names.push_back(Row(row));
@@ -236,7 +213,7 @@ TEST(DbStats, FalsePositivesOfEachLevelAreThoseOfTheTickers) {
         names.push_back({row, "absent"});
       }
       std::vector<PinnableSlice> values;
-      std::vector<Status> statuses;
+      std::vector<rdb::Status> statuses;
       rows.MultiGetCells({}, names, &values, &statuses);
     } else {
       GetAll(rows);
@@ -261,8 +238,8 @@ TEST(DbStats, MultiGetByPrefixIsNotCountedBefore83) {
   FillLevel(&db, 0, "q");
   FilterStats stats;
   std::vector<PinnableSlice> values;
-  std::vector<Status> statuses;
-  RowsOf(db, {&stats, 1})
+  std::vector<rdb::Status> statuses;
+  db.Rows({&stats, 1})
       .MultiGetCells({}, {{"row1000", "q"}, {"row1001", "q"}}, &values,
                      &statuses);
   EXPECT_TRUE(statuses[0].ok());
@@ -281,7 +258,7 @@ TEST(DbStats, OneLookupOfTheIntervalCountsForAll) {
   OpenWithThreeLevels(&db, 24);
   FilterStats stats;
   constexpr uint32_t kInterval = 8;
-  const RocksDbRows rows = RowsOf(db, {&stats, kInterval});
+  const RocksDbRows rows = db.Rows({&stats, kInterval});
   constexpr int kGets = 20000;
   for (int i = 0; i < kGets; ++i) {
     PinnableSlice value;
@@ -298,7 +275,7 @@ TEST(DbStats, ScansThatFindNothingAreCountedWithoutALevel) {
   TestDb db;
   OpenWithThreeLevels(&db, 4);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
+  const RocksDbRows rows = db.Rows({&stats, 1});
   bool exists = false;
   for (int row = 0; row < kRows; ++row) {
     ASSERT_TRUE(rows.RowExists({}, Row(row), &exists).ok());
@@ -320,9 +297,9 @@ TEST(DbStats, LookupsThatFailAreNotCounted) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
-  ROCKSDB_NAMESPACE::ReadOptions memory_only;
-  memory_only.read_tier = ROCKSDB_NAMESPACE::kBlockCacheTier;
+  const RocksDbRows rows = db.Rows({&stats, 1});
+  rdb::ReadOptions memory_only;
+  memory_only.read_tier = rdb::kBlockCacheTier;
   bool exists = true;
   std::vector<RocksDbCell> cells;
   PinnableSlice value;
@@ -331,17 +308,17 @@ TEST(DbStats, LookupsThatFailAreNotCounted) {
   EXPECT_TRUE(
       rows.GetNewestCell(memory_only, Row(2), "b", &value).IsIncomplete());
   EXPECT_TRUE(rows.GetCell(memory_only, Row(2), "b", &value).IsIncomplete());
-  EXPECT_GT(db.Ticker(BLOOM_FILTER_FULL_POSITIVE), 0);
+  EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE), 0);
   EXPECT_GT(db.PrefixChecks(), 0);
 
-  ROCKSDB_NAMESPACE::ReadOptions few_bytes;
+  rdb::ReadOptions few_bytes;
   few_bytes.value_size_soft_limit = 1;
   std::vector<RocksDbCellName> names;
   for (const char* qualifier : {"a", "b", "c", "d"}) {
     names.push_back({"row1002", qualifier});
   }
   std::vector<PinnableSlice> values;
-  std::vector<Status> statuses;
+  std::vector<rdb::Status> statuses;
   rows.MultiGetCells(few_bytes, names, &values, &statuses);
   EXPECT_TRUE(statuses[1].IsAborted()) << statuses[1].ToString();
   EXPECT_TRUE(stats.Levels().empty()) << stats.ToString();
@@ -360,9 +337,8 @@ TEST(DbStats, SamplesAroundTheEnginesOwnCallsCountOnce) {
     const RocksDbLookupSample sample(sampling);
     EXPECT_FALSE(db.Has(db.Key(Row(2), "absent")));
     PinnableSlice value;  // It has its own sample.
-    EXPECT_TRUE(RowsOf(db, sampling)
-                    .GetCell({}, Row(2), "absent", &value)
-                    .IsNotFound());
+    EXPECT_TRUE(
+        db.Rows(sampling).GetCell({}, Row(2), "absent", &value).IsNotFound());
   }
   EXPECT_EQ(Sum(stats, C::kNegatives), 8);
   EXPECT_FALSE(db.Has(db.Key(Row(2), "absent")));
@@ -374,13 +350,14 @@ TEST(DbStats, TheThreadsPerfLevelIsAsItWas) {
   TestDb db;
   OpenWithThreeLevels(&db, 24);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
-  ROCKSDB_NAMESPACE::PerfContext* perf = ROCKSDB_NAMESPACE::get_perf_context();
-  const PerfLevel level_before = ROCKSDB_NAMESPACE::GetPerfLevel();
-  for (PerfLevel level : {PerfLevel::kDisable, PerfLevel::kEnableCount,
-                          PerfLevel::kEnableTimeExceptForMutex}) {
+  const RocksDbRows rows = db.Rows({&stats, 1});
+  rdb::PerfContext* perf = rdb::get_perf_context();
+  const rdb::PerfLevel level_before = rdb::GetPerfLevel();
+  for (rdb::PerfLevel level :
+       {rdb::PerfLevel::kDisable, rdb::PerfLevel::kEnableCount,
+        rdb::PerfLevel::kEnableTimeExceptForMutex}) {
     for (bool by_level : {false, true}) {
-      ROCKSDB_NAMESPACE::SetPerfLevel(level);
+      rdb::SetPerfLevel(level);
       if (by_level) {
         perf->EnablePerLevelPerfContext();
       } else {
@@ -390,7 +367,7 @@ TEST(DbStats, TheThreadsPerfLevelIsAsItWas) {
       PinnableSlice value;
       EXPECT_TRUE(rows.GetCell({}, Row(2), "absent", &value).IsNotFound());
       EXPECT_EQ(Sum(stats, C::kNegatives) - before, 4);
-      EXPECT_EQ(ROCKSDB_NAMESPACE::GetPerfLevel(), level);
+      EXPECT_EQ(rdb::GetPerfLevel(), level);
       EXPECT_EQ(perf->per_level_perf_context_enabled, by_level);
       perf->Reset();  // An engine may do this for its own purposes.
     }
@@ -399,7 +376,7 @@ TEST(DbStats, TheThreadsPerfLevelIsAsItWas) {
     const RocksDbLookupSample sample({&stats, 1});
     perf->ClearPerLevelPerfContext();
   }
-  ROCKSDB_NAMESPACE::SetPerfLevel(level_before);
+  rdb::SetPerfLevel(level_before);
   PinnableSlice value;
   EXPECT_TRUE(rows.GetCell({}, Row(2), "absent", &value).IsNotFound());
 }
@@ -411,22 +388,19 @@ TEST(DbStats, AMovedFileCountsAtItsOldLevelUntilItIsOpenedAnew) {
   FillLevel(&db, 0, "q");
   FilterStats stats;
   PinnableSlice value;
-  EXPECT_FALSE(RowsOf(db, {&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
-  ROCKSDB_NAMESPACE::CompactRangeOptions move;
+  EXPECT_FALSE(db.Rows({&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
+  rdb::CompactRangeOptions move;
   move.change_level = true;
   move.target_level = 4;
-  move.bottommost_level_compaction =
-      ROCKSDB_NAMESPACE::BottommostLevelCompaction::kSkip;
+  move.bottommost_level_compaction = rdb::BottommostLevelCompaction::kSkip;
   ASSERT_TRUE(db->CompactRange(move, nullptr, nullptr).ok());
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
-  db->GetLiveFilesMetaData(&files);
-  ASSERT_EQ(files.size(), 1);
-  ASSERT_EQ(files[0].level, 4);
-  EXPECT_FALSE(RowsOf(db, {&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
+  ASSERT_EQ(db.Files().size(), 1);
+  ASSERT_EQ(db.Files()[0].level, 4);
+  EXPECT_FALSE(db.Rows({&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
   EXPECT_EQ(stats.Levels().count(4), 0);
   EXPECT_EQ(stats.Levels().at(0)[C::kLookups], 2);
   db.Open();
-  EXPECT_FALSE(RowsOf(db, {&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
+  EXPECT_FALSE(db.Rows({&stats, 1}).GetCell({}, Row(2), "x", &value).ok());
   EXPECT_EQ(stats.Levels().at(4)[C::kLookups], 1);
 }
 
@@ -434,7 +408,7 @@ TEST(DbStats, ThreadsCountTogether) {
   TestDb db;
   OpenWithThreeLevels(&db, 4);
   FilterStats stats;
-  const RocksDbRows rows = RowsOf(db, {&stats, 1});
+  const RocksDbRows rows = db.Rows({&stats, 1});
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back([&rows] { GetAll(rows); });
   for (std::thread& thread : threads) thread.join();

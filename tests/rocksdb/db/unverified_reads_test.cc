@@ -5,9 +5,7 @@
 // without verifying their checksum; earlier releases drop them.
 
 #include <cstring>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -20,16 +18,10 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::PinnableSlice;
-using ROCKSDB_NAMESPACE::ReadOptions;
-using ROCKSDB_NAMESPACE::Status;
-
 constexpr int kRows = 500;
 
-std::string Row(int row) { return "row" + std::to_string(1000 + row); }
-
-ReadOptions Unverified() {
-  ReadOptions read;
+rdb::ReadOptions Unverified() {
+  rdb::ReadOptions read;
   read.verify_checksums = false;
   return read;
 }
@@ -39,30 +31,20 @@ ReadOptions Unverified() {
 void OpenDamaged(TestDb* db) {
   db->set_up.cache_filter_blocks = true;
   db->Open();
-  for (int row = 0; row < kRows; ++row) {
-    db->Put(db->Key(Row(row), "q"), "value");
-  }
-  db->Flush();
+  db->Fill(kRows);
   db->Compact();
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
-  (*db)->GetLiveFilesMetaData(&files);
-  ASSERT_EQ(files.size(), 1);
-  const std::string path = files[0].db_path + files[0].name;
+  const std::string path = db->PathOfOnlySst();
   db->Close();
   const auto sst = ReadRocksDbSst(path, db->MakeOptions());
   ASSERT_TRUE(sst.ok()) << sst.status();
   ASSERT_FALSE(sst->filters.empty());
-  std::string bytes;
-  ASSERT_TRUE(
-      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
+  std::string bytes = db->ReadSst(path);
   for (const std::string& filter : sst->filters) {
     const size_t at = bytes.find(filter);
     ASSERT_NE(at, std::string::npos);
     std::memset(&bytes[at], 0, filter.size() / 2);
   }
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
-                                                   /*should_sync=*/true)
-                  .ok());
+  db->WriteSst(path, bytes);
   db->Open();
 }
 
@@ -77,9 +59,7 @@ int RowsThatGetFinds(const TestDb& db) {
 
 // Expects that no call of RocksDbRows reports a row as absent.
 void ExpectRowsLoseNothing(const TestDb& db) {
-  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
-  const RocksDbRows rows(raw, raw->DefaultColumnFamily(),
-                         db.set_up.filter.key_codec);
+  const RocksDbRows rows = db.Rows();
   for (int row = 0; row < kRows; ++row) {
     bool exists = false;
     EXPECT_TRUE(rows.RowExists(Unverified(), Row(row), &exists).ok());
@@ -87,12 +67,12 @@ void ExpectRowsLoseNothing(const TestDb& db) {
     std::vector<RocksDbCell> cells;
     EXPECT_TRUE(rows.GetRow(Unverified(), Row(row), &cells).ok());
     EXPECT_EQ(cells.size(), 1);
-    PinnableSlice value;
+    rdb::PinnableSlice value;
     EXPECT_TRUE(rows.GetCell(Unverified(), Row(row), "q", &value).ok());
     EXPECT_TRUE(rows.GetNewestCell(Unverified(), Row(row), "q", &value).ok());
     const std::string name = Row(row);
-    std::vector<PinnableSlice> values;
-    std::vector<Status> statuses;
+    std::vector<rdb::PinnableSlice> values;
+    std::vector<rdb::Status> statuses;
     rows.MultiGetCells(Unverified(), {{name, "q"}}, &values, &statuses);
     EXPECT_TRUE(statuses[0].ok());
   }

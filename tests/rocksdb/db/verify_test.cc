@@ -3,22 +3,16 @@
 // Tests VerifyRocksDbFilters() on databases whose filters are as they should
 // be, and on others.
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "policy/filter_info.h"
-#include "rocksdb/convenience.h"
 #include "rocksdb/stock_registry.h"
 #include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
-#include "rocksdb/utilities/object_registry.h"
-#include "rocksdb/utilities/options_util.h"
 #include "rocksdb/version.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
@@ -35,20 +29,10 @@ using State = RocksDbFilterState;
 
 constexpr int kRows = 500;
 
-void PutRows(TestDb* db, const std::string& qualifier) {
-  for (int row = 0; row < kRows; ++row) {
-    db->Put(db->Key("row" + std::to_string(1000 + row), qualifier), "value");
-  }
-}
-void Fill(TestDb* db, const std::string& qualifier = "q") {
-  PutRows(db, qualifier);
-  db->Flush();
-}
-
 RocksDbFilterReport Verify(const TestDb& db,
                            const RocksDbVerifyOptions& verify = {}) {
-  ROCKSDB_NAMESPACE::DB* raw = db.operator->();
-  auto report = VerifyRocksDbFilters(raw, raw->DefaultColumnFamily(), verify);
+  auto report =
+      VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily(), verify);
   EXPECT_TRUE(report.ok()) << report.status();
   return report.ok() ? *std::move(report) : RocksDbFilterReport();
 }
@@ -59,11 +43,6 @@ std::vector<State> StatesOf(const RocksDbFilterReport& report) {
     states.push_back(file.state);
   }
   return states;
-}
-
-std::shared_ptr<const RocksDbFilterPolicy> StockBloom() {
-  return std::shared_ptr<const RocksDbFilterPolicy>(
-      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
 }
 
 // --- As it should be ---------------------------------------------------------
@@ -79,7 +58,7 @@ TEST(DbVerify, ExpectedFiltersAreDescribed) {
       db.set_up.metadata_block_size_bytes = 700;
       db.Open();
       for (const char* qualifier : {"a", "b", "c"}) {
-        PutRows(&db, qualifier);
+        db.PutRows(kRows, qualifier);
       }
       db.Flush();
       const RocksDbFilterReport report = Verify(db);
@@ -113,31 +92,45 @@ TEST(DbVerify, ExpectedFiltersAreDescribed) {
   }
 }
 
-// The bound is five standard deviations of the binomial plus the error of the
+// The bounds are five standard deviations of the binomial plus the error of the
 // model for such small filters; digests are the same in each run.
-TEST(DbVerify, ObservedRateIsTheExpectedOne) {
-  for (const FilterSpec& policy : SpecsOfEachFamily()) {
+TEST(DbVerify, ObservedRatesOfProbesAndGetsAreTheExpectedOne) {
+  constexpr int kMany = 20000;
+  constexpr int kLookups = 200000;
+  std::vector<FilterSpec> policies = SpecsOfEachFamily();
+  for (const double bits_per_key : {8.0, 12.5}) {
+    policies.push_back(FilterSpec::BitsPerKey("blocked_bloom", bits_per_key));
+  }
+  for (const FilterSpec& policy : policies) {
     for (bool partitioned : {false, true}) {
       TestDb db;
       db.set_up.filter.filter_spec = policy;
       db.set_up.partitioned = partitioned;
       db.set_up.metadata_block_size_bytes = 4096;
       db.Open();
-      for (int row = 0; row < 20000; ++row) {
-        db.Put(db.Key("row" + std::to_string(row), "q"), "");
-      }
-      db.Flush();
+      db.Fill(kMany);
+      SCOPED_TRACE(SetUpName(db.set_up));
       RocksDbVerifyOptions verify;
-      verify.probes_per_file = 200000;
+      verify.probes_per_file = kLookups;
       const RocksDbFilterReport report = Verify(db, verify);
       ASSERT_EQ(report.files.size(), 1);
       const RocksDbFilterFile& file = report.files[0];
       const double probes = static_cast<double>(file.probe_count);
-      EXPECT_NEAR(probes, 200000, static_cast<double>(file.filter_count));
+      EXPECT_NEAR(probes, kLookups, static_cast<double>(file.filter_count));
       const double rate = *file.expected_fpr;
-      EXPECT_NEAR(*file.observed_fpr(), rate,
-                  5 * std::sqrt(rate * (1 - rate) / probes) + rate / 50)
-          << policy.ToString() << (partitioned ? " partitioned" : "");
+      const double error =
+          5 * std::sqrt(rate * (1 - rate) / kLookups) + rate / 50;
+      EXPECT_NEAR(*file.observed_fpr(), rate, error);
+      if (partitioned) continue;
+      for (int i = 0; i < kLookups; ++i) {
+        ASSERT_FALSE(db.Has(db.Key(Row(i % kMany), std::to_string(i))));
+      }
+      const auto positives =
+          static_cast<double>(db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE));
+      EXPECT_NEAR(positives / kLookups, rate, error);
+      EXPECT_EQ(db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE) +
+                    db.Ticker(rdb::BLOOM_FILTER_USEFUL),
+                kLookups);
     }
   }
 }
@@ -145,9 +138,8 @@ TEST(DbVerify, ObservedRateIsTheExpectedOne) {
 TEST(DbVerify, RangeTombstonesNeedNoFilter) {
   TestDb db;
   db.Open();
-  Fill(&db);
-  ASSERT_TRUE(
-      db->DeleteRange({}, db->DefaultColumnFamily(), "row1", "row2").ok());
+  db.Fill(kRows);
+  db.DeleteRange("row1", "row2");
   db.Flush();
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report),
@@ -157,11 +149,10 @@ TEST(DbVerify, RangeTombstonesNeedNoFilter) {
 
 TEST(DbVerify, WithoutAPolicyNoFilterIsExpected) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  options.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
+  rdb::Options options = db.MakeOptions({});
   options.prefix_extractor = nullptr;
   db.Open(options);
-  Fill(&db);
+  db.Fill(kRows);
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
   EXPECT_THAT(report.Summary(), HasSubstr("default: no filter\n"));
@@ -171,16 +162,13 @@ TEST(DbVerify, WithoutAPolicyNoFilterIsExpected) {
 TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
   TestDb db;
   db.Open();
-  Fill(&db);
-  ROCKSDB_NAMESPACE::ColumnFamilyHandle* handle = nullptr;
-  ROCKSDB_NAMESPACE::Options stock = db.MakeOptions();
+  db.Fill(kRows);
+  rdb::ColumnFamilyHandle* handle = nullptr;
   db.set_up.other_policy = StockBloom();
-  stock.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(db.TableOptions()));
-  ASSERT_TRUE(db->CreateColumnFamily(stock, "stock", &handle).ok());
+  ASSERT_TRUE(db->CreateColumnFamily(db.MakeOptions(), "stock", &handle).ok());
   ASSERT_TRUE(db->Put({}, handle, "key", "value").ok());
   ASSERT_TRUE(db->Flush({}, handle).ok());
-  const auto report = VerifyRocksDbFilters(db.operator->(), handle);
+  const auto report = VerifyRocksDbFilters(db.get(), handle);
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->column_family, "stock");
   EXPECT_EQ(report->expected.ToString(), "bloomfilter");
@@ -196,12 +184,10 @@ TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
 
 TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options without = db.MakeOptions();
-  without.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory());
-  db.Open(without);
-  Fill(&db);
+  db.Open(db.MakeOptions({}));
+  db.Fill(kRows);
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   RocksDbFilterReport report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kNone), 1);
   EXPECT_EQ(report.CountOf(State::kExpected), 1);
@@ -218,18 +204,11 @@ TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
 TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
   TestDb db;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   db.Close();
-  ROCKSDB_NAMESPACE::ConfigOptions config;
-  config.env = db.env();
+  rdb::ConfigOptions config;
   config.registry = StockRegistry();
-  ROCKSDB_NAMESPACE::DBOptions db_options;
-  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::LoadLatestOptions(config, TestDb::path(),
-                                                   &db_options, &families)
-                  .ok());
-  db_options.env = db.env();  // Not among the loaded options.
-  db.Open(ROCKSDB_NAMESPACE::Options(db_options, families[0].options));
+  db.Open(db.LoadOptions(config));
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kForeign));
   ASSERT_EQ(report.warnings().size(), 1);
@@ -242,10 +221,10 @@ TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   db.set_up.other_policy = StockBloom();
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   RocksDbFilterReport report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kForeign), 1);
   EXPECT_EQ(report.CountOf(State::kExpected), 1);
@@ -253,7 +232,7 @@ TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
   EXPECT_EQ(report.files[1].family, "rocksdb_bloom");
 
   // RocksDB's policies read each other's filters.
-  db.set_up.other_policy.reset(ROCKSDB_NAMESPACE::NewRibbonFilterPolicy(10));
+  db.set_up.other_policy = StockRibbon();
   db.Open();
   report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kForeign), 1);
@@ -270,7 +249,7 @@ TEST(DbVerify, AnotherBloomTypeOrCodecIsOtherOptions) {
   TestDb db;
   db.set_up.extractor = false;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   db.set_up.filter.bloom_type = BloomType::kRow;
   db.Open();
   RocksDbFilterReport report = Verify(db);
@@ -282,18 +261,11 @@ TEST(DbVerify, AnotherBloomTypeOrCodecIsOtherOptions) {
   EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kOtherOptions));
 }
 
-void FillKeys(TestDb* db, int key_count) {
-  for (int row = 0; row < key_count; ++row) {
-    db->Put(db->Key("row" + std::to_string(row), "q"), "value");
-  }
-  db->Flush();
-}
-
 TEST(DbVerify, AnotherFamilyOrOtherBitsAreOtherOptions) {
   TestDb db;
   db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("fast", 10);
   db.Open();
-  FillKeys(&db, 3000);
+  db.Fill(3000);
   const auto note_under = [&db](const FilterSpec& policy) {
     db.set_up.filter.filter_spec = policy;
     db.Open();
@@ -335,7 +307,7 @@ TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
       db.set_up.metadata_block_size_bytes = partition_bytes;
       db.Open();
       for (const int key_count : {1, 30, 55, 501, 2000}) {
-        FillKeys(&db, key_count);
+        db.Fill(key_count);
       }
       for (const RocksDbFilterFile& file : Verify(db).files) {
         EXPECT_EQ(file.state, State::kExpected)
@@ -350,11 +322,11 @@ TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
   TestDb db;
   db.set_up.extractor = false;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   db.set_up.extractor = true;
   db.set_up.extractor_type = BloomType::kRow;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   RocksDbFilterReport report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kExpected), 1);
   EXPECT_EQ(report.files[0].note, "written with prefix_extractor nullptr");
@@ -376,10 +348,10 @@ TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
 void FillThreeRuns(TestDb* db) {
   db->set_up.extractor = false;
   db->Open();
-  FillKeys(db, 5000);
+  db->Fill(5000);
   db->Compact();
-  FillKeys(db, 2000);
-  FillKeys(db, 10);
+  db->Fill(2000);
+  db->Fill(10);
 }
 
 void FillComposed(TestDb* db, const RocksDbComposedOptions& options) {
@@ -470,7 +442,7 @@ TEST(DbVerify, PrefixesAloneAreExpectedToMakeRowFilters) {
   TestDb db;
   db.set_up.whole_key_filtering = false;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
   EXPECT_THAT(report.expected.ToString(), HasSubstr("rowbloom ROW ordered"));
@@ -481,10 +453,10 @@ TEST(DbVerify, PrefixesAloneAreExpectedToMakeRowFilters) {
 
 TEST(DbVerify, FilesAtTheBottomNeedNoFilterIfGetsNeverMiss) {
   TestDb db;
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  rdb::Options options = db.MakeOptions();
   options.optimize_filters_for_hits = true;
   db.Open(options);
-  Fill(&db);
+  db.Fill(kRows);
   db.Compact();
   RocksDbFilterReport report = Verify(db);
   ASSERT_THAT(StatesOf(report), ElementsAre(State::kExpected));
@@ -500,7 +472,7 @@ TEST(DbVerify, APolicyThatIsFedNothingIsNamed) {
   db.set_up.whole_key_filtering = false;
   db.set_up.extractor = false;
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kNone));
   EXPECT_EQ(report.files[0].note, "policy rowbloom made none");
@@ -515,10 +487,7 @@ TEST(DbVerify, OversizedPartitionsAreReported) {
   db.set_up.extractor_type = BloomType::kRow;
   db.set_up.other_policy = StockBloom();
   db.Open();
-  for (int row = 0; row < 4000; ++row) {
-    db.Put(db.Key("row" + std::to_string(row), "q"), "value");
-  }
-  db.Flush();
+  db.Fill(4000);
   const RocksDbFilterReport report = Verify(db);
   ASSERT_EQ(report.files.size(), 1);
   const RocksDbFilterFile& file = report.files[0];
@@ -537,22 +506,10 @@ TEST(DbVerify, OversizedPartitionsAreReported) {
 
 // --- Damage ------------------------------------------------------------------
 
-// Flips a bit in the middle of `part`, where it lies in the only SST.
-void DamageOnDisk(TestDb* db, const std::string& part) {
-  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
-  (*db)->GetLiveFilesMetaData(&files);
-  ASSERT_EQ(files.size(), 1);
-  const std::string path = files[0].db_path + files[0].name;
-  db->Close();
-  std::string bytes;
-  ASSERT_TRUE(
-      ROCKSDB_NAMESPACE::ReadFileToString(db->env(), path, &bytes).ok());
-  const size_t at = bytes.find(part);
-  ASSERT_NE(at, std::string::npos);
-  bytes[at + part.size() / 2] ^= 1;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db->env(), bytes, path,
-                                                   /*should_sync=*/true)
-                  .ok());
+// The policy of a database whose last filter is kept.
+std::shared_ptr<const rdb::FilterPolicy> Keeping(std::string* filter) {
+  return std::make_shared<TamperingPolicy>(
+      [filter](std::string* bytes) { *filter = *bytes; });
 }
 
 TEST(DbVerify, DamagedFiltersAreFoundWhereRocksDbIsSilent) {
@@ -560,14 +517,12 @@ TEST(DbVerify, DamagedFiltersAreFoundWhereRocksDbIsSilent) {
     TestDb db;
     db.set_up.partitioned = partitioned;
     db.set_up.cache_filter_blocks = true;
-    const auto policy = std::make_shared<TamperingPolicy>();
-    std::string filter;  // The last.
-    policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
-    db.set_up.other_policy = policy;
+    std::string filter;
+    db.set_up.other_policy = Keeping(&filter);
     db.Open();
-    Fill(&db);
+    db.Fill(kRows);
     db.Compact();  // At level 0 RocksDB reads all partitions when it opens.
-    DamageOnDisk(&db, filter);
+    db.DamageOnDisk({filter});
     db.set_up.other_policy.reset();
     db.Open();
     // RocksDB verifies whole filters, but not partitions.
@@ -592,54 +547,45 @@ TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
     TestDb db;
     db.set_up.partitioned = true;
     db.set_up.cache_filter_blocks = cached;
-    const auto policy = std::make_shared<TamperingPolicy>();
     std::string filter;
-    policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
-    db.set_up.other_policy = policy;
+    db.set_up.other_policy = Keeping(&filter);
     db.Open();
-    Fill(&db);
-    const std::string path = Verify(db).files.at(0).path;
-    DamageOnDisk(&db, filter);
+    db.Fill(kRows);
+    const std::string path = db.PathOfOnlySst();
+    db.DamageOnDisk({filter});
     db.set_up.other_policy.reset();
-    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+    const rdb::Options options = db.MakeOptions();
     EXPECT_TRUE(db.TryOpen(options).IsCorruption());
     const RocksDbFilterFile file = VerifyRocksDbSst(path, options);
     EXPECT_EQ(file.state, State::kUnusable);
     EXPECT_THAT(file.note, HasSubstr(path));
 
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+    rdb::BlockBasedTableOptions table = db.TableOptions();
     table.filter_policy = nullptr;
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-    db.Open(options);
+    db.Open(db.MakeOptions(table));
     db.Compact();  // It builds no filter, but removes the damage.
     db.Open();
     db.Compact();
     EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
-    EXPECT_TRUE(db.Has(db.Key("row1000", "q")));
+    EXPECT_TRUE(db.Has(db.Key(Row(0), "q")));
   }
 }
 
 // Damages the index, the properties and the footer, except unused bytes.
 TEST(DbVerify, DamageBehindTheFilterIsNotTheFilters) {
   TestDb db;
-  const auto policy = std::make_shared<TamperingPolicy>();
   std::string filter;
-  policy->tamper = [&filter](std::string* bytes) { filter = *bytes; };
-  db.set_up.other_policy = policy;
+  db.set_up.other_policy = Keeping(&filter);
   db.Open();
-  Fill(&db);
-  const std::string path = Verify(db).files.at(0).path;
-  const ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  db.Fill(kRows);
+  const std::string path = db.PathOfOnlySst();
+  const rdb::Options options = db.MakeOptions();
   db.Close();
-  std::string whole;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  const std::string whole = db.ReadSst(path);
   const size_t at = whole.find(filter);
   ASSERT_NE(at, std::string::npos);
   const auto state_of = [&](const std::string& bytes) {
-    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
-                                                     /*should_sync=*/true)
-                    .ok());
+    db.WriteSst(path, bytes);
     return VerifyRocksDbSst(path, options).state;
   };
   EXPECT_EQ(state_of(whole), State::kExpected);
@@ -664,11 +610,10 @@ TEST(DbVerify, DamageInMemoryBeforeTheChecksumIsFound) {
   for (bool partitioned : {false, true}) {
     TestDb db;
     db.set_up.partitioned = partitioned;
-    const auto policy = std::make_shared<TamperingPolicy>();
-    policy->tamper = [](std::string* filter) { (*filter)[0] ^= 1; };
-    db.set_up.other_policy = policy;
+    db.set_up.other_policy = std::make_shared<TamperingPolicy>(
+        [](std::string* filter) { (*filter)[0] ^= 1; });
     db.Open();
-    Fill(&db);
+    db.Fill(kRows);
     EXPECT_TRUE(db->VerifyChecksum().ok());
     const RocksDbFilterReport report = Verify(db);
     ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
@@ -681,16 +626,13 @@ TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
   TestDb db;
   db.set_up.extractor = false;
   db.set_up.other_policy = StockBloom();
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+  rdb::BlockBasedTableOptions table = db.TableOptions();
   table.optimize_filters_for_memory = false;  // Else probes may differ.
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-  options.table_factory.reset(
-      ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-  db.Open(options);
-  Fill(&db);
+  db.Open(db.MakeOptions(table));
+  db.Fill(kRows);
   // The filter lies between the data blocks of "value"s and the index; its
   // trailer marks a new Bloom filter of six probes.
-  DamageOnDisk(&db, std::string("\xff\0\x06\0\0", 5));
+  db.DamageOnDisk({std::string("\xff\0\x06\0\0", 5)});
   db.Open();
   const RocksDbFilterReport report = Verify(db);
   ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
@@ -699,20 +641,9 @@ TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
 
 TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
   TestDb db;
-  const auto policy = std::make_shared<TamperingPolicy>();
-  policy->tamper = [](std::string* filter) {
-    EncodedFilter encoded;
-    const auto blob = ParseFilterBlob(*filter);
-    ASSERT_TRUE(blob.ok());
-    encoded.descriptor = blob->descriptor;
-    encoded.units = std::string(blob->units);
-    std::string metadata(blob->metadata);
-    metadata[kMetadataVersionOffset] = kMetadataVersion + 1;
-    *filter = EncodeFilterBlob(encoded, metadata);
-  };
-  db.set_up.other_policy = policy;
+  db.set_up.other_policy = std::make_shared<TamperingPolicy>(MakeNewer);
   db.Open();
-  Fill(&db);
+  db.Fill(kRows);
   const RocksDbFilterReport report = Verify(db);
   ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
   EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
@@ -723,14 +654,11 @@ TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
 TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
   TestDb db;
   db.Open();
-  Fill(&db);
-  const std::string path = Verify(db).files.at(0).path;
-  std::string whole;
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(db.env(), path, &whole).ok());
+  db.Fill(kRows);
+  const std::string path = db.PathOfOnlySst();
+  const std::string whole = db.ReadSst(path);
   const auto report_of = [&](const std::string& bytes) {
-    EXPECT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(db.env(), bytes, path,
-                                                     /*should_sync=*/true)
-                    .ok());
+    db.WriteSst(path, bytes);
     return Verify(db);
   };
   std::string newer = whole;
@@ -771,7 +699,7 @@ TEST(DbVerify, DataBlocksAreReadIfAsked) {
   db.Open();
   db.Put(db.Key("row", "q"), "a value that is somewhere in the file");
   db.Flush();
-  DamageOnDisk(&db, "a value that is somewhere in the file");
+  db.DamageOnDisk({"a value that is somewhere in the file"});
   db.Open();
   EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
   RocksDbVerifyOptions verify;
@@ -786,9 +714,9 @@ TEST(DbVerify, DataBlocksAreReadIfAsked) {
 TEST(DbVerify, FilesCompactedAwayMeanwhileAreLeftOut) {
   TestDb db;
   db.Open();
-  Fill(&db, "a");
-  Fill(&db, "b");
-  Fill(&db, "c");
+  db.Fill(kRows, "a");
+  db.Fill(kRows, "b");
+  db.Fill(kRows, "c");
   RocksDbVerifyOptions verify;
   size_t last = 0;
   verify.progress = [&](size_t done, size_t total) {
@@ -804,8 +732,8 @@ TEST(DbVerify, FilesCompactedAwayMeanwhileAreLeftOut) {
 TEST(DbVerify, FilesThatAreGoneButLiveAreUnreadable) {
   TestDb db;
   db.Open();
-  Fill(&db);
-  const auto path = Verify(db).files.at(0).path;
+  db.Fill(kRows);
+  const auto path = db.PathOfOnlySst();
   ASSERT_TRUE(db.env()->DeleteFile(path).ok());
   const RocksDbFilterReport report = Verify(db);
   ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnreadable));
@@ -816,21 +744,13 @@ TEST(DbVerify, FilesThatAreGoneButLiveAreUnreadable) {
 TEST(DbVerify, ADatabaseOpenForReadingCanBeVerified) {
   TestDb db;
   db.Open();
-  Fill(&db);
-  ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
+  db.Fill(kRows);
+  const rdb::Options options = db.MakeOptions();
   db.Close();
-  std::unique_ptr<ROCKSDB_NAMESPACE::DB> reader;
-  ASSERT_TRUE(OpenDb(
-                  [&](auto* opened) {
-                    return ROCKSDB_NAMESPACE::DB::OpenForReadOnly(
-                        options, TestDb::path(), opened);
-                  },
-                  &reader)
-                  .ok());
-  const auto report =
-      VerifyRocksDbFilters(reader.get(), reader->DefaultColumnFamily());
-  ASSERT_TRUE(report.ok());
-  EXPECT_THAT(StatesOf(*report), ElementsAre(State::kExpected));
+  db.OpenBy([&](auto* opened) {
+    return rdb::DB::OpenForReadOnly(options, TestDb::path(), opened);
+  });
+  EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
 }
 
 }  // namespace

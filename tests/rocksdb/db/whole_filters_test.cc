@@ -18,8 +18,6 @@
 namespace rowbloom::testing {
 namespace {
 
-using ROCKSDB_NAMESPACE::BLOCK_CACHE_FILTER_BYTES_INSERT;
-using ROCKSDB_NAMESPACE::BLOCK_CACHE_FILTER_MISS;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -29,22 +27,16 @@ constexpr int kRows = 20000;
 constexpr uint64_t kGets = 500;
 constexpr size_t kCacheBytes = 16 << 10;  // The filter takes 25 KB or more.
 
-std::string Row(int row) { return "row" + std::to_string(100000 + row); }
-
-void Configure(TestDb* db, std::shared_ptr<const RocksDbFilterPolicy> other) {
+void Configure(TestDb* db, std::shared_ptr<const rdb::FilterPolicy> other) {
   db->set_up.extractor = false;
   db->set_up.other_policy = std::move(other);
   db->set_up.cache_filter_blocks = true;
   db->set_up.metadata_block_size_bytes = 1024;
-  db->set_up.block_cache =
-      ROCKSDB_NAMESPACE::NewLRUCache(kCacheBytes, /*num_shard_bits=*/0);
+  db->set_up.block_cache = rdb::NewLRUCache(kCacheBytes, /*num_shard_bits=*/0);
 }
 
 void Fill(TestDb* db) {
-  for (int row = 0; row < kRows; ++row) {
-    db->Put(db->Key(Row(row), "q"), "value");
-  }
-  db->Flush();
+  db->Fill(kRows);
   db->Compact();  // RocksDB treats files at level 0 differently.
 }
 
@@ -55,29 +47,32 @@ struct Found {
   uint64_t bytes = 0;  // Bytes of filters that kGets gets read.
 };
 
+std::vector<std::string> Warnings(const TestDb& db) {
+  const auto report = VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? report->warnings() : std::vector<std::string>();
+}
+
 // Gets absent keys in different places within the SST.
-Found Ask(TestDb* db, const ROCKSDB_NAMESPACE::Options& options) {
+Found Ask(TestDb* db, const rdb::Options& options) {
   Found found;
   EXPECT_TRUE(CheckRocksDbOptions(options, &found.check).ok());
   db->Open(options);
-  const uint64_t misses = db->Ticker(BLOCK_CACHE_FILTER_MISS);
-  const uint64_t bytes = db->Ticker(BLOCK_CACHE_FILTER_BYTES_INSERT);
+  const uint64_t misses = db->Ticker(rdb::BLOCK_CACHE_FILTER_MISS);
+  const uint64_t bytes = db->Ticker(rdb::BLOCK_CACHE_FILTER_BYTES_INSERT);
   for (uint64_t i = 0; i < kGets; ++i) {
     EXPECT_FALSE(db->Has(
         db->Key(Row(static_cast<int>(1 + i * 7919 % (kRows - 1))), "absent")));
   }
-  found.misses = db->Ticker(BLOCK_CACHE_FILTER_MISS) - misses;
-  found.bytes = db->Ticker(BLOCK_CACHE_FILTER_BYTES_INSERT) - bytes;
-  ROCKSDB_NAMESPACE::DB* raw = db->operator->();
-  const auto report = VerifyRocksDbFilters(raw, raw->DefaultColumnFamily());
-  EXPECT_TRUE(report.ok());
-  if (report.ok()) found.report = report->warnings();
+  found.misses = db->Ticker(rdb::BLOCK_CACHE_FILTER_MISS) - misses;
+  found.bytes = db->Ticker(rdb::BLOCK_CACHE_FILTER_BYTES_INSERT) - bytes;
+  found.report = Warnings(*db);
   return found;
 }
 
 class WholeFilters : public ::testing::TestWithParam<bool> {
  protected:
-  static std::shared_ptr<const RocksDbFilterPolicy> OtherPolicy() {
+  static std::shared_ptr<const rdb::FilterPolicy> OtherPolicy() {
     return GetParam() ? NewRocksDbComposedPolicy({}) : nullptr;
   }
 };
@@ -110,14 +105,12 @@ TEST_P(WholeFilters, AreReadOnceWithEachRemedy) {
     TestDb db;
     Configure(&db, OtherPolicy());
     db.set_up.cache_filter_blocks = pinned;
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table = db.TableOptions();
+    rdb::BlockBasedTableOptions table = db.TableOptions();
     if (pinned) {
       table.metadata_cache_options.unpartitioned_pinning =
-          ROCKSDB_NAMESPACE::PinningTier::kAll;
+          rdb::PinningTier::kAll;
     }
-    ROCKSDB_NAMESPACE::Options options = db.MakeOptions();
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+    const rdb::Options options = db.MakeOptions(table);
     db.Open(options);
     Fill(&db);
     const Found found = Ask(&db, options);
@@ -149,20 +142,13 @@ TEST_P(WholeFilters, AreWarnedOfUntilACompactionPartitionsThem) {
 TEST(DbWholeFilters, ThatTheCacheHoldsOneByOneButNotTogetherAreWarnedOf) {
   TestDb db;
   Configure(&db, nullptr);
-  db.set_up.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(60 << 10, 0);
+  db.set_up.block_cache = rdb::NewLRUCache(60 << 10, 0);
   db.Open();
-  const auto warnings = [&db] {
-    ROCKSDB_NAMESPACE::DB* raw = db.operator->();
-    return VerifyRocksDbFilters(raw, raw->DefaultColumnFamily())->warnings();
-  };
   for (int file = 0; file < 2; ++file) {
-    EXPECT_THAT(warnings(), IsEmpty());
-    for (int row = 0; row < kRows; ++row) {
-      db.Put(db.Key(Row(row), "q"), "value");
-    }
-    db.Flush();
+    EXPECT_THAT(Warnings(db), IsEmpty());
+    db.Fill(kRows);
   }
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("2 filters are read whole")));
+  EXPECT_THAT(Warnings(db), ElementsAre(HasSubstr("2 filters are read whole")));
 }
 
 }  // namespace

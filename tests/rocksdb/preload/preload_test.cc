@@ -22,7 +22,6 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::DB;
 using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -49,6 +48,12 @@ class Preload : public ::testing::Test {
     arguments.insert(arguments.begin(), {"LD_PRELOAD=" + preload, program});
     return RunProgram("/usr/bin/env", Path("run"), std::move(arguments));
   }
+  // `arguments` are a policy and perhaps an extractor.
+  ToolResult FromStrings(const std::string& preload,
+                         std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), Path("db"));
+    return Run(preload, ROWBLOOM_FROM_STRINGS, std::move(arguments));
+  }
   ToolResult Ldb(const std::string& preload,
                  std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
@@ -66,20 +71,20 @@ class Preload : public ::testing::Test {
   void WriteDatabase(const KeyCodec& codec = KeyCodec::Ordered()) const {
     RocksDbOptions filters;
     filters.key_codec = codec;
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+    rdb::BlockBasedTableOptions table;
     table.filter_policy = NewRocksDbFilterPolicy(filters);
-    ROCKSDB_NAMESPACE::Options options;
+    rdb::Options options;
     options.create_if_missing = true;
     options.disable_auto_compactions = true;
     options.prefix_extractor = NewRowPrefixExtractor(filters);
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
-    std::unique_ptr<DB> db;
-    ASSERT_TRUE(
-        OpenDb(
-            [&](auto* opened) { return DB::Open(options, Path("db"), opened); },
-            &db)
-            .ok());
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+    std::unique_ptr<rdb::DB> db;
+    ASSERT_TRUE(OpenDb(
+                    [&](auto* opened) {
+                      return rdb::DB::Open(options, Path("db"), opened);
+                    },
+                    &db)
+                    .ok());
     for (int sst = 0; sst < 2; ++sst) {
       for (int row = kFirstRow; row < kFirstRow + 1000; ++row) {
         ASSERT_TRUE(db->Put({}, KeyOf(codec, row), "value").ok());
@@ -90,15 +95,15 @@ class Preload : public ::testing::Test {
 
   // Returns name and size of the filter of each live SST.
   std::vector<std::pair<std::string, uint64_t>> Filters() const {
-    std::unique_ptr<DB> db;
+    std::unique_ptr<rdb::DB> db;
     EXPECT_TRUE(OpenDb(
                     [&](auto* opened) {
-                      return DB::OpenForReadOnly(ROCKSDB_NAMESPACE::Options(),
-                                                 Path("db"), opened);
+                      return rdb::DB::OpenForReadOnly(rdb::Options(),
+                                                      Path("db"), opened);
                     },
                     &db)
                     .ok());
-    ROCKSDB_NAMESPACE::TablePropertiesCollection properties;
+    rdb::TablePropertiesCollection properties;
     EXPECT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
     std::vector<std::pair<std::string, uint64_t>> filters;
     for (const auto& [name, of_sst] : properties) {
@@ -145,8 +150,7 @@ TEST_F(PreloadLdb, GetsCells) {
   WriteDatabase();
   const auto get = [this](int row) {
     const std::string key = KeyOf(KeyCodec::Ordered(), row);
-    const std::string hex =
-        ROCKSDB_NAMESPACE::Slice(key).ToString(/*hex=*/true);
+    const std::string hex = rdb::Slice(key).ToString(/*hex=*/true);
     return Ldb(ROWBLOOM_PRELOAD, {"--key_hex", "get", "0x" + hex});
   };
   const ToolResult found = get(kFirstRow);
@@ -235,17 +239,15 @@ TEST_F(Preload, ProgramsMakePoliciesOfBothModesFromStrings) {
        "rowbloom.Composed:"}};
   for (const auto& [policy, name] : policies) {
     std::filesystem::remove_all(Path("db"));
-    const ToolResult result =
-        Run(ROWBLOOM_PRELOAD, ROWBLOOM_FROM_STRINGS,
-            {Path("db"), policy, "rowbloom.RowPrefix:ROW:ordered"});
+    const ToolResult result = FromStrings(
+        ROWBLOOM_PRELOAD, {policy, "rowbloom.RowPrefix:ROW:ordered"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr(name));
   }
 }
 
 TEST_F(Preload, WithoutItProgramsKnowNoPolicy) {
-  const ToolResult result =
-      Run(kNone, ROWBLOOM_FROM_STRINGS, {Path("db"), "rowbloom"});
+  const ToolResult result = FromStrings(kNone, {"rowbloom"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("Could not load FilterPolicy"));
 }
@@ -256,8 +258,7 @@ TEST_F(Preload, WrongStringsSayWhatIsAllowed) {
       {"{id=rowbloom;filter_spec=bloom}", "blocked_bloom"},
       {"{id=rowbloom.Composed;filter=xor}", "bloom, ribbon"}};
   for (const auto& [policy, allowed] : wrong) {
-    const ToolResult result =
-        Run(ROWBLOOM_PRELOAD, ROWBLOOM_FROM_STRINGS, {Path("db"), policy});
+    const ToolResult result = FromStrings(ROWBLOOM_PRELOAD, {policy});
     EXPECT_EQ(result.exit_code, 1) << policy;
     EXPECT_THAT(result.err, HasSubstr(allowed));
   }
@@ -265,21 +266,19 @@ TEST_F(Preload, WrongStringsSayWhatIsAllowed) {
 
 TEST_F(Preload, ABuildWithoutNativeModeComposesAndSaysWhatItLacks) {
   const ToolResult composed =
-      Run(ROWBLOOM_COMPOSED_ONLY, ROWBLOOM_FROM_STRINGS,
-          {Path("db"), "rowbloom.Composed", "rowbloom.RowPrefix:ROW:ordered"});
+      FromStrings(ROWBLOOM_COMPOSED_ONLY,
+                  {"rowbloom.Composed", "rowbloom.RowPrefix:ROW:ordered"});
   EXPECT_EQ(composed.exit_code, 0) << composed.err;
-  const ToolResult native = Run(ROWBLOOM_COMPOSED_ONLY, ROWBLOOM_FROM_STRINGS,
-                                {Path("db"), "rowbloom"});
+  const ToolResult native = FromStrings(ROWBLOOM_COMPOSED_ONLY, {"rowbloom"});
   EXPECT_EQ(native.exit_code, 1);
   EXPECT_THAT(native.err, HasSubstr("has no native mode"));
 }
 
 // RocksDB ignores listeners that it does not know.
 TEST_F(Preload, ALibraryOfAnotherReleaseSaysSoAndTheProgramGoesOn) {
-  const ToolResult result =
-      Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
-          {Path("db"), "bloomfilter:10:false",
-           "nullptr;listeners={rowbloom.BudgetListener}"});
+  const ToolResult result = FromStrings(
+      ROWBLOOM_ANOTHER_RELEASE,
+      {"bloomfilter:10:false", "nullptr;listeners={rowbloom.BudgetListener}"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("rowbloom was compiled for RocksDB "));
   EXPECT_THAT(result.err,
@@ -288,18 +287,14 @@ TEST_F(Preload, ALibraryOfAnotherReleaseSaysSoAndTheProgramGoesOn) {
 }
 
 TEST_F(Preload, ALibraryOfAnotherReleaseRegistersNothing) {
-  const auto from_strings = [this](const std::string& policy,
-                                   const std::string& extractor) {
-    return Run(ROWBLOOM_ANOTHER_RELEASE, ROWBLOOM_FROM_STRINGS,
-               {Path("db"), policy, extractor});
-  };
   for (const char* policy : {"rowbloom", "rowbloom.Composed"}) {
-    const ToolResult result = from_strings(policy, "nullptr");
+    const ToolResult result = FromStrings(ROWBLOOM_ANOTHER_RELEASE, {policy});
     EXPECT_EQ(result.exit_code, 1) << policy;
     EXPECT_THAT(result.err, HasSubstr("Could not load FilterPolicy"));
   }
   const ToolResult extractor =
-      from_strings("bloomfilter:10:false", "rowbloom.RowPrefix:ROW:ordered");
+      FromStrings(ROWBLOOM_ANOTHER_RELEASE,
+                  {"bloomfilter:10:false", "rowbloom.RowPrefix:ROW:ordered"});
   EXPECT_EQ(extractor.exit_code, 1);
   EXPECT_THAT(extractor.err, HasSubstr("Could not load SliceTransform"));
 }

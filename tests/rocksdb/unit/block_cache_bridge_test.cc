@@ -12,7 +12,6 @@
 #include <random>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "cache/tracked_value.h"

@@ -4,12 +4,12 @@
 
 #include <strings.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rdb.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
@@ -25,10 +25,7 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
-using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
-using ROCKSDB_NAMESPACE::Slice;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::BlockBasedTableOptions;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -38,20 +35,16 @@ struct Case {
   RocksDbOptions filter;
   RocksDbOptions extractor;
   BlockBasedTableOptions table;
-  ColumnFamilyOptions options;
+  rdb::ColumnFamilyOptions options;
 
-  Case() {
-    table.filter_policy = NewRocksDbFilterPolicy(filter);
-    options.prefix_extractor = NewRowPrefixExtractor(extractor);
-  }
+  Case() { SetType(BloomType::kRowCol); }
   void SetType(BloomType type) {
     filter.bloom_type = extractor.bloom_type = type;
     table.filter_policy = NewRocksDbFilterPolicy(filter);
     options.prefix_extractor = NewRowPrefixExtractor(extractor);
   }
-  Status Check(std::vector<std::string>* warnings = nullptr) {
-    options.table_factory.reset(
-        ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  rdb::Status Check(std::vector<std::string>* warnings = nullptr) {
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
     return CheckRocksDbOptions(options, warnings);
   }
   std::vector<std::string> Warnings() {
@@ -63,7 +56,7 @@ struct Case {
 
 #define EXPECT_REFUSED(status, ...)                                 \
   do {                                                              \
-    const Status refused = (status);                                \
+    const rdb::Status refused = (status);                           \
     EXPECT_TRUE(refused.IsInvalidArgument()) << refused.ToString(); \
     EXPECT_THAT(refused.ToString(), AllOf(__VA_ARGS__));            \
   } while (false)
@@ -81,11 +74,10 @@ TEST(CheckOptions, AdmitsThePairsThatBelongTogether) {
 }
 
 TEST(CheckOptions, AdmitsOptionsThatDoNotConcernUs) {
-  EXPECT_TRUE(CheckRocksDbOptions(ColumnFamilyOptions()).ok());
+  EXPECT_TRUE(CheckRocksDbOptions(rdb::ColumnFamilyOptions()).ok());
   Case c;
-  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-  c.options.prefix_extractor.reset(
-      ROCKSDB_NAMESPACE::NewFixedPrefixTransform(4));
+  c.table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
+  c.options.prefix_extractor.reset(rdb::NewFixedPrefixTransform(4));
   c.options.memtable_prefix_bloom_size_ratio = 0.1;
   EXPECT_TRUE(c.Check().ok());
 }
@@ -108,7 +100,7 @@ TEST(CheckOptions, RefusesAFilterThatIsNeverFed) {
 
 TEST(CheckOptions, RefusesTablesWithoutChecksums) {
   Case c;
-  c.table.checksum = ROCKSDB_NAMESPACE::kNoChecksum;
+  c.table.checksum = rdb::kNoChecksum;
   EXPECT_THAT(c.Check().ToString(),
               AllOf(HasSubstr("kNoChecksum"), HasSubstr("choose any other")));
 }
@@ -149,12 +141,10 @@ TEST(CheckOptions, RefusesHashMemtables) {
   for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     Case c;
     c.SetType(type);
-    c.options.memtable_factory.reset(
-        ROCKSDB_NAMESPACE::NewHashSkipListRepFactory());
+    c.options.memtable_factory.reset(rdb::NewHashSkipListRepFactory());
     EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory HashSkipList"),
                    HasSubstr("use SkipListFactory"));
-    c.options.memtable_factory.reset(
-        ROCKSDB_NAMESPACE::NewHashLinkListRepFactory());
+    c.options.memtable_factory.reset(rdb::NewHashLinkListRepFactory());
     EXPECT_REFUSED(c.Check(), HasSubstr("memtable_factory HashLinkList"));
   }
 }
@@ -179,9 +169,9 @@ TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
   RocksDbComposedOptions composed;
   c.table.filter_policy = NewRocksDbComposedPolicy(composed);
   EXPECT_REFUSED(c.Check(), HasSubstr("set size_ratio=4"));
-  c.options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
+  c.options.compaction_style = rdb::kCompactionStyleUniversal;
   EXPECT_TRUE(c.Check().ok()) << "has no such ratio";
-  c.options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleLevel;
+  c.options.compaction_style = rdb::kCompactionStyleLevel;
   composed.budget = BudgetMode::kFixed;
   c.table.filter_policy = NewRocksDbComposedPolicy(composed);
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
@@ -193,7 +183,7 @@ TEST(CheckOptions, RefusesOtherPrefixHashesWithTheRowColExtractor) {
   EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch"));
   c = Case();
   c.Check();
-  c.options.table_factory.reset(ROCKSDB_NAMESPACE::NewPlainTableFactory());
+  c.options.table_factory.reset(rdb::NewPlainTableFactory());
   EXPECT_REFUSED(CheckRocksDbOptions(c.options), HasSubstr("table_factory"));
 }
 
@@ -202,9 +192,9 @@ TEST(CheckOptions, RefusesHashIndexesWithTimestamps) {
   c.SetType(BloomType::kRow);
   c.table.index_type = BlockBasedTableOptions::kHashSearch;
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
-  ASSERT_TRUE(ROCKSDB_NAMESPACE::Comparator::CreateFromString(
-                  ROCKSDB_NAMESPACE::ConfigOptions(),
-                  "leveldb.BytewiseComparator.u64ts", &c.options.comparator)
+  ASSERT_TRUE(rdb::Comparator::CreateFromString(
+                  rdb::ConfigOptions(), "leveldb.BytewiseComparator.u64ts",
+                  &c.options.comparator)
                   .ok());
   EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch with the timestamps of"),
                  HasSubstr("leveldb.BytewiseComparator.u64ts"),
@@ -214,8 +204,7 @@ TEST(CheckOptions, RefusesHashIndexesWithTimestamps) {
   other.table.filter_policy.reset();
   EXPECT_REFUSED(other.Check(), HasSubstr("kHashSearch"));
   other = c;
-  other.options.prefix_extractor.reset(
-      ROCKSDB_NAMESPACE::NewFixedPrefixTransform(4));
+  other.options.prefix_extractor.reset(rdb::NewFixedPrefixTransform(4));
   EXPECT_REFUSED(other.Check(), HasSubstr("kHashSearch"));
   other.table.filter_policy = NewRocksDbComposedPolicy({});
   EXPECT_REFUSED(other.Check(), HasSubstr("kHashSearch"));
@@ -240,7 +229,7 @@ TEST(CheckOptions, RefusesComposedModeWhereRocksDbsFiltersLoseRows) {
   composed.options.prefix_extractor = NewRowPrefixExtractor(composed.extractor);
 
   Case c = composed;
-  c.table.checksum = ROCKSDB_NAMESPACE::kNoChecksum;
+  c.table.checksum = rdb::kNoChecksum;
   EXPECT_REFUSED(c.Check(), HasSubstr("kNoChecksum"),
                  HasSubstr("rowbloom.Composed"));
   c = composed;
@@ -261,10 +250,10 @@ TEST(CheckOptions, RefusesComposedModeWhereRocksDbsFiltersLoseRows) {
 
 TEST(CheckOptions, RefusesAnotherFilterPolicyWithTheRowColExtractor) {
   Case c;
-  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  c.table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
   EXPECT_REFUSED(c.Check(), HasSubstr("filter_policy"), HasSubstr("rowbloom"));
   c.SetType(BloomType::kRow);
-  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  c.table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
   EXPECT_TRUE(c.Check().ok());
 }
 
@@ -294,13 +283,13 @@ TEST(CheckOptions, AdmitsTheRowExtractorWithRowColFilters) {
 }
 
 // Treats upper and lower case as equal.
-class CaseBlindComparator : public ROCKSDB_NAMESPACE::Comparator {
+class CaseBlindComparator : public rdb::Comparator {
  public:
   const char* Name() const override { return "case blind"; }
-  int Compare(const Slice& a, const Slice& b) const override {
+  int Compare(const rdb::Slice& a, const rdb::Slice& b) const override {
     return strcasecmp(a.ToString().c_str(), b.ToString().c_str());
   }
-  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortestSeparator(std::string*, const rdb::Slice&) const override {}
   void FindShortSuccessor(std::string*) const override {}
 };
 
@@ -317,10 +306,9 @@ TEST(CheckOptions, AdmitsRocksDbsOwnComparators) {
   for (const char* name :
        {"leveldb.BytewiseComparator", "rocksdb.ReverseBytewiseComparator",
         "leveldb.BytewiseComparator.u64ts"}) {
-    ASSERT_TRUE(
-        ROCKSDB_NAMESPACE::Comparator::CreateFromString(
-            ROCKSDB_NAMESPACE::ConfigOptions(), name, &c.options.comparator)
-            .ok());
+    ASSERT_TRUE(rdb::Comparator::CreateFromString(rdb::ConfigOptions(), name,
+                                                  &c.options.comparator)
+                    .ok());
     EXPECT_TRUE(c.Check().ok()) << name;
   }
 }
@@ -332,8 +320,7 @@ TEST(CheckOptions, AdmitsRocksDbsOwnComparators) {
 Case WholeFiltersInASmallCache() {
   Case c;
   c.table.cache_index_and_filter_blocks = true;
-  c.table.block_cache =
-      ROCKSDB_NAMESPACE::NewLRUCache(8 << 20, /*num_shard_bits=*/4);
+  c.table.block_cache = rdb::NewLRUCache(8 << 20, /*num_shard_bits=*/4);
   c.options.target_file_size_base = 64 << 20;
   return c;
 }
@@ -374,7 +361,7 @@ TEST(CheckOptions, WarnsOfWholeFiltersOfEachPolicy) {
   composed.bits_per_key = 20;
   c.table.filter_policy = NewRocksDbComposedPolicy(composed);
   EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 320 bytes")));
-  c.table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  c.table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
   EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 160 bytes")));
 }
 
@@ -388,17 +375,13 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
       },
       [](Case* c) {
         c->table.metadata_cache_options.unpartitioned_pinning =
-            ROCKSDB_NAMESPACE::PinningTier::kAll;
+            rdb::PinningTier::kAll;
       },
       [](Case* c) { c->table.filter_policy.reset(); },
-      [](Case* c) {
-        c->table.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(64 << 20, 4);
-      },
+      [](Case* c) { c->table.block_cache = rdb::NewLRUCache(64 << 20, 4); },
       [](Case* c) { c->options.target_file_size_base = 8 << 20; },
       // No option limits the size of its SSTs.
-      [](Case* c) {
-        c->options.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
-      },
+      [](Case* c) { c->options.compaction_style = rdb::kCompactionStyleFIFO; },
   };
   for (const Edit edit : edits) {
     Case c = WholeFiltersInASmallCache();
@@ -417,7 +400,7 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
 
 TEST(CheckOptions, ErrorsAndWarningsAreGivenTogether) {
   Case c = WholeFiltersInASmallCache();
-  c.table.checksum = ROCKSDB_NAMESPACE::kNoChecksum;
+  c.table.checksum = rdb::kNoChecksum;
   std::vector<std::string> warnings;
   EXPECT_TRUE(c.Check(&warnings).IsInvalidArgument());
   EXPECT_EQ(warnings.size(), 1);

@@ -2,26 +2,26 @@
 
 #include "policy/composed_policy.h"
 
-#include <algorithm>
-#include <memory>
 #include <string>
 
-#include "filter_bits_abi.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/building_context.h"
-#include "rocksdb/convenience.h"
-#include "rocksdb/table.h"
+#include "rocksdb/policy_text.h"
+#include "rocksdb/test_db.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::Status;
+using testing::Build;
+using testing::Built;
+using testing::Create;
+using testing::Difference;
+using testing::ExpectErrors;
+using testing::ExpectTextRoundTrips;
 using ::testing::HasSubstr;
 using Context = testing::BuildingContext;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 double BitsOf(const ComposedPolicy& policy, const Context& context) {
   return policy.SettingFor(context.get()).setting.bits_per_key;
@@ -31,40 +31,19 @@ double BitsOf(const RocksDbComposedOptions& options, const Context& context) {
   return BitsOf(ComposedPolicy(options), context);
 }
 
-struct Built {
-  double bits_per_key = 0;
-  // The marker in RocksDB's trailer of five bytes: -1 for Bloom, -2 for Ribbon.
-  int marker = 0;
-  size_t denied = 0;  // Denied keys of 100,000 absent ones.
-};
+constexpr int kKeys = 100000;
 
-Built Build(const RocksDbFilterPolicy& policy, const Context& context) {
-  constexpr int kKeys = 100000;
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
-      policy.GetBuilderWithContext(context.get()));
-  Built built;
-  if (builder == nullptr) return built;
-  for (int i = 0; i < kKeys; ++i) builder->AddKey(std::to_string(i));
-  std::unique_ptr<const char[]> bytes;
-  const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
-  built.bits_per_key = 8.0 * static_cast<double>(filter.size()) / kKeys;
-  built.marker = static_cast<signed char>(filter[filter.size() - 5]);
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsReader> reader(
-      policy.GetFilterBitsReader(filter));
-  for (int i = 0; i < kKeys; ++i) {
-    EXPECT_TRUE(reader->MayMatch(std::to_string(i)));
-    built.denied += reader->MayMatch(std::to_string(kKeys + i)) ? 0 : 1;
-  }
-  return built;
+// The marker in RocksDB's trailer of five bytes: -1 for Bloom, -2 for Ribbon.
+int MarkerOf(const Built& built) {
+  return static_cast<signed char>(built.filter[built.filter.size() - 5]);
 }
 
 TEST(ComposedPolicy, FiltersAreUnderTheNameOfRocksDbsOwn) {
   const auto policy = NewRocksDbComposedPolicy({});
   ASSERT_NE(policy, nullptr);
   EXPECT_STREQ(policy->Name(), "rowbloom.Composed");
-  const std::unique_ptr<const RocksDbFilterPolicy> own(
-      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-  EXPECT_STREQ(policy->CompatibilityName(), own->CompatibilityName());
+  EXPECT_STREQ(policy->CompatibilityName(),
+               testing::StockBloom()->CompatibilityName());
 }
 
 TEST(ComposedPolicy, NewerRunsGetMoreBits) {
@@ -134,8 +113,7 @@ TEST(ComposedPolicy, WhatIsUnknownCountsAsOldest) {
 }
 
 TEST(ComposedPolicy, UnderFifoCompactionAllHaveTheSame) {
-  const Context flush =
-      Context::Flush().Of(ROCKSDB_NAMESPACE::kCompactionStyleFIFO);
+  const Context flush = Context::Flush().Of(rdb::kCompactionStyleFIFO);
   EXPECT_EQ(BitsOf({}, flush), 10);
   // This includes budgets whose oldest run would have no filter.
   RocksDbComposedOptions hits_only;
@@ -176,27 +154,19 @@ TEST(ComposedPolicy, FiltersTakeWhatTheBudgetGivesThem) {
     RocksDbComposedOptions options;
     options.filter = filter;
     const ComposedPolicy policy(options);
+    // One built-in policy serves each setting, again and again.
     for (const Context& context :
-         {Context::Flush(), Context::Compaction(5), Context::Bottommost(6)}) {
+         {Context::Flush(), Context::Compaction(5), Context::Bottommost(6),
+          Context::Flush(), Context::Bottommost(6)}) {
       const ComposedSetting expected = policy.SettingFor(context.get());
-      const Built built = Build(policy, context);
+      const Built built = Build(policy, context, kKeys);
       EXPECT_NEAR(built.bits_per_key, expected.setting.bits_per_key,
                   0.02 * expected.setting.bits_per_key);
-      EXPECT_EQ(built.marker,
+      EXPECT_EQ(MarkerOf(built),
                 expected.filter == RocksDbFilter::kBloom ? -1 : -2);
       // Twice the expected rate is some 15 standard deviations away at 1%.
-      EXPECT_GT(built.denied, 100000 * (1 - 2 * expected.setting.fpr) - 20);
+      EXPECT_GT(built.denied, kKeys * (1 - 2 * expected.setting.fpr) - 20);
     }
-  }
-}
-
-TEST(ComposedPolicy, OneBuiltInServesEachSetting) {
-  RocksDbComposedOptions options;
-  options.filter = RocksDbFilter::kHybrid;
-  const ComposedPolicy policy(options);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(Build(policy, Context::Flush()).marker, -1);
-    EXPECT_EQ(Build(policy, Context::Bottommost(6)).marker, -2);
   }
 }
 
@@ -224,33 +194,8 @@ TEST(ComposedPolicy, FixedIsTheSameEverywhere) {
   }
 }
 
-ConfigOptions Strict() {
-  RegisterRocksDb();
-  ConfigOptions config;
-  config.ignore_unsupported_options = false;
-  return config;
-}
-
-Status Create(const std::string& text,
-              std::shared_ptr<const RocksDbFilterPolicy>* policy) {
-  return RocksDbFilterPolicy::CreateFromString(Strict(), text, policy);
-}
-
 RocksDbComposedOptions OptionsOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
-  const Status status = Create(text, &policy);
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  const ComposedPolicy* composed =
-      policy == nullptr ? nullptr : policy->CheckedCast<ComposedPolicy>();
-  EXPECT_NE(composed, nullptr) << text;
-  return composed == nullptr ? RocksDbComposedOptions() : composed->options();
-}
-
-std::string ErrorOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
-  const Status status = Create(text, &policy);
-  EXPECT_TRUE(status.IsInvalidArgument()) << text;
-  return status.ToString();
+  return testing::OptionsOf<ComposedPolicy>(text);
 }
 
 TEST(ComposedPolicy, TextSetsEachOption) {
@@ -270,10 +215,8 @@ TEST(ComposedPolicy, TextSetsEachOption) {
 }
 
 TEST(ComposedPolicy, OptionsOfTextDecideTheBits) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
-  ASSERT_TRUE(
-      Create("{id=rowbloom.Composed;bits_per_key=5;budget=fixed}", &policy)
-          .ok());
+  const auto policy =
+      Create("{id=rowbloom.Composed;bits_per_key=5;budget=fixed}");
   EXPECT_NEAR(Build(*policy, Context::Bottommost(6)).bits_per_key, 5, 0.1);
 }
 
@@ -282,47 +225,36 @@ TEST(ComposedPolicy, TextOfAPolicyMakesAnEqualPolicy) {
        {"rowbloom.Composed", "rowbloom.Composed:6.5",
         "{id=rowbloom.Composed;filter=bloom;budget=hits_only;size_ratio=6}",
         "{id=rowbloom.Composed;missing_share=1;budget_bytes=123456789}"}) {
-    std::shared_ptr<const RocksDbFilterPolicy> first, second, other;
-    ASSERT_TRUE(Create(text, &first).ok()) << text;
-    const std::string printed = first->ToString(Strict());
-    ASSERT_TRUE(Create(printed, &second).ok()) << printed;
-    ASSERT_TRUE(Create("rowbloom.Composed:7", &other).ok());
-    std::string mismatch;
-    ConfigOptions exact = Strict();
-    exact.sanity_level = ConfigOptions::kSanityLevelExactMatch;
-    EXPECT_TRUE(first->AreEquivalent(exact, second.get(), &mismatch))
-        << mismatch;
-    EXPECT_FALSE(first->AreEquivalent(exact, other.get(), &mismatch));
-    EXPECT_FALSE(mismatch.empty());
+    ExpectTextRoundTrips(text);
+    EXPECT_NE(Difference(Create(text), Create("rowbloom.Composed:7")), "");
   }
 }
 
 TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
-  for (const char* text : {"rowbloom.Composed:", "rowbloom.Composed:many"}) {
-    EXPECT_THAT(ErrorOf(text), HasSubstr("rowbloom.Composed:BITS_PER_KEY"));
-  }
-  for (const char* bits : {"0", "-1", "25", "nan"}) {
-    EXPECT_THAT(ErrorOf(std::string("rowbloom.Composed:") + bits),
-                HasSubstr("above 0 and at most 24"));
-  }
+  const std::string name = "rowbloom.Composed:";
   const std::string id = "{id=rowbloom.Composed;";
-  EXPECT_THAT(ErrorOf(id + "bits_per_key=x}"), HasSubstr("not a number"));
-  EXPECT_THAT(ErrorOf(id + "bits_per_key=25}"), HasSubstr("at most 24"));
-  EXPECT_THAT(ErrorOf(id + "size_ratio=1}"), HasSubstr("not above 1"));
-  EXPECT_THAT(ErrorOf(id + "size_ratio=inf}"), HasSubstr("not above 1"));
-  EXPECT_THAT(ErrorOf(id + "missing_share=0}"), HasSubstr("hits_only"));
-  EXPECT_THAT(ErrorOf(id + "budget_bytes=-1}"),
-              HasSubstr("not a number of bytes"));
-  EXPECT_THAT(ErrorOf(id + "filter=xor}"),
-              HasSubstr("allowed: bloom, ribbon, hybrid"));
-  EXPECT_THAT(ErrorOf(id + "budget=best}"),
-              HasSubstr("allowed: balanced, hits_only, fixed"));
+  ExpectErrors({
+      {name, "rowbloom.Composed:BITS_PER_KEY"},
+      {name + "many", "rowbloom.Composed:BITS_PER_KEY"},
+      {name + "0", "above 0 and at most 24"},
+      {name + "-1", "above 0 and at most 24"},
+      {name + "25", "above 0 and at most 24"},
+      {name + "nan", "above 0 and at most 24"},
+      {id + "bits_per_key=x}", "not a number"},
+      {id + "bits_per_key=25}", "at most 24"},
+      {id + "size_ratio=1}", "not above 1"},
+      {id + "size_ratio=inf}", "not above 1"},
+      {id + "missing_share=0}", "hits_only"},
+      {id + "budget_bytes=-1}", "not a number of bytes"},
+      {id + "filter=xor}", "allowed: bloom, ribbon, hybrid"},
+      {id + "budget=best}", "allowed: balanced, hits_only, fixed"},
+  });
 }
 
 TEST(ComposedPolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
   RocksDbComposedOptions options;
   options.bits_per_key = 0;
-  Status error;
+  rdb::Status error;
   EXPECT_EQ(NewRocksDbComposedPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("bits_per_key 0"));
   EXPECT_NE(NewRocksDbComposedPolicy({}, &error), nullptr);

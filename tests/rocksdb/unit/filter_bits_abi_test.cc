@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "rdb.h"
 #include "rocksdb/table.h"
 
 namespace rowbloom {
@@ -15,11 +16,11 @@ namespace {
 // RocksDB's own builder and reader, called through our declaration of them:
 // with a slot out of place this crashes or answers nonsense.
 TEST(FilterBitsAbi, DrivesTheBuilderAndReaderThatRocksDbBuiltIn) {
-  const std::unique_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> policy(
-      ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-  const ROCKSDB_NAMESPACE::BlockBasedTableOptions table_options;
-  const ROCKSDB_NAMESPACE::FilterBuildingContext context(table_options);
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
+  const std::unique_ptr<const rdb::FilterPolicy> policy(
+      rdb::NewBloomFilterPolicy(10));
+  const rdb::BlockBasedTableOptions table_options;
+  const rdb::FilterBuildingContext context(table_options);
+  const std::unique_ptr<rdb::FilterBitsBuilder> builder(
       policy->GetBuilderWithContext(context));
   ASSERT_NE(builder, nullptr);
   std::vector<std::string> keys;
@@ -30,17 +31,17 @@ TEST(FilterBitsAbi, DrivesTheBuilderAndReaderThatRocksDbBuiltIn) {
   EXPECT_LT(builder->ApproximateNumEntries(1300), 1100);
 
   std::unique_ptr<const char[]> bytes;
-  ROCKSDB_NAMESPACE::Status status;
-  const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes, &status);
+  rdb::Status status;
+  const rdb::Slice filter = builder->Finish(&bytes, &status);
   EXPECT_TRUE(status.ok());
   EXPECT_TRUE(builder->MaybePostVerify(filter).ok());
   EXPECT_GT(filter.size(), 1200);
 
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsReader> reader(
+  const std::unique_ptr<rdb::FilterBitsReader> reader(
       policy->GetFilterBitsReader(filter));
   for (const std::string& key : keys) EXPECT_TRUE(reader->MayMatch(key));
-  ROCKSDB_NAMESPACE::Slice present("7"), absent("absent");
-  ROCKSDB_NAMESPACE::Slice* both[] = {&present, &absent};
+  rdb::Slice present("7"), absent("absent");
+  rdb::Slice* both[] = {&present, &absent};
   bool may_match[] = {false, true};
   reader->MayMatch(2, both, may_match);
   EXPECT_TRUE(may_match[0]);

@@ -8,16 +8,14 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "filter_bits_abi.h"
 #include "gtest/gtest.h"
+#include "rdb.h"
 #include "rocksdb/table.h"
 
 namespace rowbloom {
 namespace {
-
-namespace rdb = ROCKSDB_NAMESPACE;
 
 struct Measured {
   double bits_per_key = 0;

@@ -2,7 +2,6 @@
 
 #include "policy/filter_entry.h"
 
-#include <string>
 #include <string_view>
 
 #include "gtest/gtest.h"

@@ -4,9 +4,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -312,7 +310,7 @@ TEST(LiveTree, ListsAreWantedSeldom) {
 }
 
 TEST(LiveTree, FiltersOfTablePropertiesLeaveOutRangeTombstones) {
-  ROCKSDB_NAMESPACE::TableProperties properties;
+  rdb::TableProperties properties;
   properties.num_entries = 100;
   properties.num_range_deletions = 10;
   properties.num_filter_entries = 120;
@@ -324,7 +322,7 @@ TEST(LiveTree, FiltersOfTablePropertiesLeaveOutRangeTombstones) {
   EXPECT_EQ(filter.size_bytes, 200);
 }
 
-class NoLogger : public ROCKSDB_NAMESPACE::Logger {
+class NoLogger : public rdb::Logger {
  public:
   using Logger::Logv;
   void Logv(const char*, va_list) override {}
@@ -358,7 +356,7 @@ TEST(LiveTrees, ColumnFamiliesThatWereDroppedAreForgotten) {
 
 TEST(LiveTrees, AreForgottenWithTheLogger) {
   auto logger = std::make_shared<NoLogger>();
-  const ROCKSDB_NAMESPACE::Logger* const address = logger.get();
+  const rdb::Logger* const address = logger.get();
   std::weak_ptr<LiveTree> tree = LiveTrees::FindOrAdd(logger, "default");
   logger.reset();
   EXPECT_EQ(LiveTrees::Find(address, "default"), nullptr);

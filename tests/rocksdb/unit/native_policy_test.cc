@@ -2,53 +2,30 @@
 
 #include "policy/native_policy.h"
 
-#include <memory>
 #include <string>
 
-#include "filter_bits_abi.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/building_context.h"
-#include "rocksdb/convenience.h"
+#include "rocksdb/policy_text.h"
 #include "rocksdb/table.h"
 #include "rocksdb/test_db.h"
 
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::Status;
+using rdb::Status;
+using testing::Build;
+using testing::Built;
+using testing::Create;
+using testing::Difference;
+using testing::ExpectErrors;
+using testing::ExpectTextRoundTrips;
 using ::testing::HasSubstr;
 using Context = testing::BuildingContext;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
-
-ConfigOptions Strict() {
-  RegisterRocksDb();
-  ConfigOptions config;
-  config.ignore_unsupported_options = false;
-  return config;
-}
-
-Status Create(const std::string& text,
-              std::shared_ptr<const RocksDbFilterPolicy>* policy) {
-  return RocksDbFilterPolicy::CreateFromString(Strict(), text, policy);
-}
 
 RocksDbOptions OptionsOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
-  const Status status = Create(text, &policy);
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  const NativePolicy* native =
-      policy == nullptr ? nullptr : policy->CheckedCast<NativePolicy>();
-  EXPECT_NE(native, nullptr);
-  return native == nullptr ? RocksDbOptions() : native->options();
-}
-
-std::string ErrorOf(const std::string& text) {
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
-  const Status status = Create(text, &policy);
-  EXPECT_FALSE(status.ok()) << text;
-  return status.ToString();
+  return testing::OptionsOf<NativePolicy>(text);
 }
 
 TEST(NativePolicy, NamesAreFrozen) {
@@ -58,17 +35,35 @@ TEST(NativePolicy, NamesAreFrozen) {
 }
 
 TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
-  RocksDbOptions options;
+  struct Case {
+    const char* error;
+    void (*change)(RocksDbOptions* options);
+  };
+  const Case cases[] = {
+      {"allowed: ROW, ROWCOL",
+       [](RocksDbOptions* o) { o->bloom_type = BloomType::kNone; }},
+      {"bits_per_key",
+       [](RocksDbOptions* o) {
+         o->filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 1000);
+       }},
+      {"always_maybe",
+       [](RocksDbOptions* o) {
+         o->filter_spec = o->filter_spec.WithFamily("always_maybe");
+       }},
+      {"size_ratio 1", [](RocksDbOptions* o) { o->size_ratio = 1; }},
+      {"missing_share 0", [](RocksDbOptions* o) { o->missing_share = 0; }},
+      {"budget_bits_per_key -1",
+       [](RocksDbOptions* o) { o->budget_bits_per_key = -1; }},
+  };
   Status error;
-  EXPECT_NE(NewRocksDbFilterPolicy(options, &error), nullptr);
-  EXPECT_TRUE(error.ok());
-  options.bloom_type = BloomType::kNone;
-  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
-  EXPECT_THAT(error.ToString(), HasSubstr("allowed: ROW, ROWCOL"));
-  options = RocksDbOptions();
-  options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 1000);
-  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
-  EXPECT_THAT(error.ToString(), HasSubstr("bits_per_key"));
+  for (const Case& c : cases) {
+    RocksDbOptions options;
+    EXPECT_NE(NewRocksDbFilterPolicy(options, &error), nullptr);
+    EXPECT_TRUE(error.ok());
+    c.change(&options);
+    EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr) << c.error;
+    EXPECT_THAT(error.ToString(), HasSubstr(c.error));
+  }
 }
 
 TEST(NativePolicy, ShortTextIsTheDefaults) {
@@ -144,74 +139,52 @@ TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
         "budget_bytes=123456789;missing_share=0.25}",
         "{id=rowbloom;key_codec=fixed:20;filter_spec=blocked_bloom:target_fpr="
         "0.02}"}) {
-    std::shared_ptr<const RocksDbFilterPolicy> first, second;
-    ASSERT_TRUE(Create(text, &first).ok()) << text;
-    const std::string printed = first->ToString(Strict());
-    ASSERT_TRUE(Create(printed, &second).ok()) << printed;
-    std::string mismatch;
-    ConfigOptions exact = Strict();
-    exact.sanity_level = ConfigOptions::kSanityLevelExactMatch;
-    EXPECT_TRUE(first->AreEquivalent(exact, second.get(), &mismatch))
-        << mismatch;
+    ExpectTextRoundTrips(text);
   }
 }
 
 TEST(NativePolicy, PoliciesOfDifferentOptionsAreNotEquivalent) {
-  std::shared_ptr<const RocksDbFilterPolicy> a, b;
-  ASSERT_TRUE(Create("{id=rowbloom;key_codec=fixed:8}", &a).ok());
-  ASSERT_TRUE(Create("{id=rowbloom;key_codec=fixed:9}", &b).ok());
-  ConfigOptions exact = Strict();
-  exact.sanity_level = ConfigOptions::kSanityLevelExactMatch;
-  std::string mismatch;
-  EXPECT_FALSE(a->AreEquivalent(exact, b.get(), &mismatch));
-  EXPECT_THAT(mismatch, HasSubstr("key_codec"));
+  EXPECT_THAT(Difference(Create("{id=rowbloom;key_codec=fixed:8}"),
+                         Create("{id=rowbloom;key_codec=fixed:9}")),
+              HasSubstr("key_codec"));
 }
 
 TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
-  EXPECT_THAT(ErrorOf("rowbloom:"), HasSubstr("rowbloom:BITS_PER_KEY"));
-  EXPECT_THAT(ErrorOf("rowbloom:many"), HasSubstr("rowbloom:BITS_PER_KEY"));
-  EXPECT_THAT(ErrorOf("rowbloom:1000"), HasSubstr("is not within"));
-  EXPECT_THAT(ErrorOf("rowbloom:nan"), HasSubstr("is not within"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;bloom_type=COLUMN}"), HasSubstr("ROWCOL"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;bloom_type=NONE}"),
-              HasSubstr("allowed: ROW, ROWCOL"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;bloom_type=ROWPREFIX_FIXED_LENGTH}"),
-              HasSubstr("allowed: ROW, ROWCOL"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;key_codec=sorted}"),
-              HasSubstr("ordered, fixed:N"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;key_codec=fixed:0}"),
-              HasSubstr("ordered, fixed:N"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;filter_spec=bloom}"),
-              HasSubstr("blocked_bloom"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;filter_spec=blocked_bloom:bits=3}"),
-              HasSubstr("FAMILY:bits_per_key=B"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;bits=10}"), HasSubstr("bits"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;budget=best}"),
-              HasSubstr("allowed: none, balanced, hits_only, fixed"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;budget_bits_per_key=25}"),
-              HasSubstr("above 0 and at most 24"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;budget_bytes=some}"),
-              HasSubstr("not a number of bytes"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;filter_spec=always_maybe;budget=balanced}"),
-              HasSubstr("set no filter_policy"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;size_ratio=1}"), HasSubstr("not above 1"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;size_ratio=1e300}"),
-              HasSubstr("at most 1e+06"));
-  EXPECT_THAT(ErrorOf("{id=rowbloom;missing_share=nan}"),
-              HasSubstr("0.01 to 1"));
+  const std::string id = "{id=rowbloom;";
+  ExpectErrors({
+      {"rowbloom:", "rowbloom:BITS_PER_KEY"},
+      {"rowbloom:many", "rowbloom:BITS_PER_KEY"},
+      {"rowbloom:1000", "is not within"},
+      {"rowbloom:nan", "is not within"},
+      {id + "bloom_type=COLUMN}", "ROWCOL"},
+      {id + "bloom_type=NONE}", "allowed: ROW, ROWCOL"},
+      {id + "bloom_type=ROWPREFIX_FIXED_LENGTH}", "allowed: ROW, ROWCOL"},
+      {id + "key_codec=sorted}", "ordered, fixed:N"},
+      {id + "key_codec=fixed:0}", "ordered, fixed:N"},
+      {id + "filter_spec=bloom}", "blocked_bloom"},
+      {id + "filter_spec=blocked_bloom:bits=3}", "FAMILY:bits_per_key=B"},
+      {id + "bits=10}", "bits"},
+      {id + "budget=best}", "allowed: none, balanced, hits_only, fixed"},
+      {id + "budget_bits_per_key=25}", "above 0 and at most 24"},
+      {id + "budget_bytes=some}", "not a number of bytes"},
+      {id + "filter_spec=always_maybe;budget=balanced}",
+       "set no filter_policy"},
+      {id + "size_ratio=1}", "not above 1"},
+      {id + "size_ratio=1e300}", "at most 1e+06"},
+      {id + "missing_share=nan}", "0.01 to 1"},
+  });
 }
 
 // By default, ConfigOptions expects escaped strings, and RocksDB then drops the
 // errors of options that it compares by name, such as filter_policy.
 TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
   for (bool escaped : {false, true}) {
-    ConfigOptions config = Strict();
+    rdb::ConfigOptions config = testing::Strict();
     config.input_strings_escaped = escaped;
-    ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
-    const Status status =
-        ROCKSDB_NAMESPACE::GetBlockBasedTableOptionsFromString(
-            config, ROCKSDB_NAMESPACE::BlockBasedTableOptions(),
-            "filter_policy={id=rowbloom;bloom_type=COLUMN}", &table);
+    rdb::BlockBasedTableOptions table;
+    const Status status = rdb::GetBlockBasedTableOptionsFromString(
+        config, rdb::BlockBasedTableOptions(),
+        "filter_policy={id=rowbloom;bloom_type=COLUMN}", &table);
     if (escaped) {
       EXPECT_TRUE(status.ok());  // RocksDB drops the error.
     } else {
@@ -222,45 +195,21 @@ TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
 }
 
 TEST(NativePolicy, WithoutWholeKeysTheFilterSaysThatItHoldsRowsOnly) {
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
   const auto policy = NewRocksDbFilterPolicy(RocksDbOptions());
   for (bool whole : {false, true}) {
+    rdb::BlockBasedTableOptions table;
     table.whole_key_filtering = whole;
-    const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
-        policy->GetBuilderWithContext(
-            ROCKSDB_NAMESPACE::FilterBuildingContext(table)));
-    builder->AddKey("x");
-    std::unique_ptr<const char[]> bytes;
-    const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
-    const auto info = ParseRocksDbFilter({filter.data(), filter.size()});
+    const Built built = Build(*policy, Context::Flush().With(&table));
+    const auto info = ParseRocksDbFilter(built.filter);
     ASSERT_TRUE(info.ok());
     EXPECT_EQ(info->bloom_type, whole ? BloomType::kRowCol : BloomType::kRow);
   }
 }
 
-// Returns the bits per key of a filter that the policy builds; 0 if it builds
-// none.
-double BuiltBits(const RocksDbFilterPolicy& policy, const Context& context) {
-  constexpr int kKeys = 20000;
-  const auto key = [](int i) { return std::to_string(100000 + i); };
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsBuilder> builder(
-      policy.GetBuilderWithContext(context.get()));
-  if (builder == nullptr) return 0;
-  for (int i = 0; i < kKeys; ++i) builder->AddKey(key(i));
-  std::unique_ptr<const char[]> bytes;
-  const ROCKSDB_NAMESPACE::Slice filter = builder->Finish(&bytes);
-  const std::unique_ptr<ROCKSDB_NAMESPACE::FilterBitsReader> reader(
-      policy.GetFilterBitsReader(filter));
-  for (int i = 0; i < kKeys; ++i) {
-    EXPECT_TRUE(reader->MayMatch(key(i)));
-  }
-  return 8.0 * static_cast<double>(filter.size()) / kKeys;
-}
-
 RocksDbOptions WithBudget(const std::string& family, BudgetMode mode) {
   RocksDbOptions options;
   options.bloom_type = BloomType::kRow;
-  options.key_codec = KeyCodec::FixedRow(6);
+  options.key_codec = KeyCodec::FixedRow(7);
   options.filter_spec = FilterSpec::BitsPerKey(family, 10);
   options.budget = mode;
   return options;
@@ -270,31 +219,26 @@ TEST(NativePolicy, ABudgetGivesNewerRunsMoreBits) {
   for (const FilterSpec& family : testing::SpecsOfEachFamily()) {
     const NativePolicy policy(
         WithBudget(family.family(), BudgetMode::kBalanced));
-    const double bottom = BuiltBits(policy, Context::Bottommost(6));
+    const double bottom = Build(policy, Context::Bottommost(6)).bits_per_key;
     EXPECT_LT(bottom, 10) << family.family();
     EXPECT_GT(bottom, 7) << family.family();
-    EXPECT_GT(BuiltBits(policy, Context::Compaction(5)), 10);
-    EXPECT_GT(BuiltBits(policy, Context::Compaction(1)), 14);
-    EXPECT_EQ(BuiltBits(policy, Context::Unknown()), bottom);
-    EXPECT_LE(BuiltBits(policy, Context::Flush()), 13.2);
+    EXPECT_GT(Build(policy, Context::Compaction(5)).bits_per_key, 10);
+    EXPECT_GT(Build(policy, Context::Compaction(1)).bits_per_key, 14);
+    EXPECT_EQ(Build(policy, Context::Unknown()).bits_per_key, bottom);
+    EXPECT_LE(Build(policy, Context::Flush()).bits_per_key, 13.2);
   }
 }
 
-TEST(NativePolicy, WithoutABudgetBitsAreTheSameEverywhere) {
-  RocksDbOptions options = WithBudget("compact", BudgetMode::kBalanced);
-  options.budget.reset();
-  const NativePolicy policy(options);
-  for (const Context& context :
-       {Context::Flush(), Context::Compaction(1), Context::Bottommost(6)}) {
-    EXPECT_NEAR(BuiltBits(policy, context), 10, 0.2);
-  }
-}
-
-TEST(NativePolicy, AFixedBudgetIsTheSameEverywhere) {
-  const NativePolicy policy(WithBudget("compact", BudgetMode::kFixed));
-  for (const Context& context :
-       {Context::Flush(), Context::Compaction(1), Context::Bottommost(6)}) {
-    EXPECT_NEAR(BuiltBits(policy, context), 10, 0.2);
+TEST(NativePolicy, WithoutABudgetOrWithAFixedOneBitsAreTheSameEverywhere) {
+  RocksDbOptions none = WithBudget("compact", BudgetMode::kBalanced);
+  none.budget.reset();
+  for (const RocksDbOptions& options :
+       {none, WithBudget("compact", BudgetMode::kFixed)}) {
+    const NativePolicy policy(options);
+    for (const Context& context :
+         {Context::Flush(), Context::Compaction(1), Context::Bottommost(6)}) {
+      EXPECT_NEAR(Build(policy, context).bits_per_key, 10, 0.2);
+    }
   }
 }
 
@@ -302,42 +246,21 @@ TEST(NativePolicy, HitsOnlyWritesNoFilterAtTheBottom) {
   RocksDbOptions options = WithBudget("compact", BudgetMode::kHitsOnly);
   options.budget_bits_per_key = 0.6;
   const NativePolicy policy(options);
-  EXPECT_EQ(BuiltBits(policy, Context::Bottommost(6)), 0);
-  EXPECT_GT(BuiltBits(policy, Context::Compaction(5)), 2);
+  EXPECT_EQ(Build(policy, Context::Bottommost(6)).bits_per_key, 0);
+  EXPECT_GT(Build(policy, Context::Compaction(5)).bits_per_key, 2);
 }
 
 // A partition of few keys counts its overhead within the budget.
 TEST(NativePolicy, PartitionsAreCountedWithTheirSize) {
-  ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+  rdb::BlockBasedTableOptions table;
   table.partition_filters = true;
   table.metadata_block_size = 128;
-  ROCKSDB_NAMESPACE::FilterBuildingContext context(table);
-  context.is_bottommost = true;
   const NativePolicy policy(WithBudget("compact", BudgetMode::kBalanced));
-  const FilterSetting small = policy.SettingFor(context);
+  const FilterSetting small =
+      policy.SettingFor(Context::Bottommost(6).With(&table).get());
   const FilterSetting large = policy.SettingFor(Context::Bottommost(6).get());
   EXPECT_LT(small.policy_bits, large.policy_bits - 0.5);
   EXPECT_NEAR(small.bits_per_key, large.bits_per_key, 1);
-}
-
-TEST(NativePolicy, WrongBudgetsMakeNoPolicyAndSayWhy) {
-  Status error;
-  RocksDbOptions options;
-  options.size_ratio = 1;
-  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
-  EXPECT_THAT(error.ToString(), HasSubstr("size_ratio 1"));
-  options = RocksDbOptions();
-  options.filter_spec = options.filter_spec.WithFamily("always_maybe");
-  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
-  EXPECT_THAT(error.ToString(), HasSubstr("always_maybe"));
-  options = RocksDbOptions();
-  options.missing_share = 0;
-  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
-  EXPECT_THAT(error.ToString(), HasSubstr("missing_share 0"));
-  options = RocksDbOptions();
-  options.budget_bits_per_key = -1;
-  EXPECT_EQ(NewRocksDbFilterPolicy(options, &error), nullptr);
-  EXPECT_THAT(error.ToString(), HasSubstr("budget_bits_per_key -1"));
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rdb.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/slice_transform.h"
-#include "rocksdb/table.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rowbloom/rocksdb.h"
 
@@ -19,16 +19,10 @@ extern "C" int rowbloom_register(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::ObjectLibrary;
-using ROCKSDB_NAMESPACE::ObjectRegistry;
-using ROCKSDB_NAMESPACE::SliceTransform;
-using ROCKSDB_NAMESPACE::Status;
 using ::testing::HasSubstr;
-using RocksDbFilterPolicy = ROCKSDB_NAMESPACE::FilterPolicy;
 
 TEST(Registry, AddsEachFactoryOnce) {
-  ObjectLibrary library("ours");
+  rdb::ObjectLibrary library("ours");
   EXPECT_EQ(RegisterRocksDb(library, ""), 4);
   EXPECT_EQ(RegisterRocksDb(library, ""), 0);
   size_t types = 0;
@@ -38,62 +32,38 @@ TEST(Registry, AddsEachFactoryOnce) {
 }
 
 TEST(Registry, IsCallableAsRocksDbCallsAPluginOfItsOwnTree) {
-  ObjectLibrary library("ours");
+  rdb::ObjectLibrary library("ours");
   EXPECT_EQ(rowbloom_register(library, ""), 4);
-}
-
-TEST(Registry, MakesPolicyAndExtractorFromOptionsStrings) {
-  RegisterRocksDb();
-  ConfigOptions config;
-  config.ignore_unsupported_options = false;
-  config.input_strings_escaped = false;
-  ROCKSDB_NAMESPACE::Options options;
-  const Status status = ROCKSDB_NAMESPACE::GetOptionsFromString(
-      config, ROCKSDB_NAMESPACE::Options(),
-      "prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered;"
-      "block_based_table_factory={filter_policy={id=rowbloom;"
-      "bloom_type=ROWCOL;key_codec=ordered;filter_spec=compact}}",
-      &options);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_NE(options.prefix_extractor, nullptr);
-  EXPECT_STREQ(options.prefix_extractor->Name(),
-               "rowbloom.RowPrefix:ROWCOL:ordered");
-  const auto* table =
-      options.table_factory
-          ->GetOptions<ROCKSDB_NAMESPACE::BlockBasedTableOptions>();
-  ASSERT_NE(table->filter_policy, nullptr);
-  EXPECT_STREQ(table->filter_policy->Name(), "rowbloom");
-  EXPECT_TRUE(CheckRocksDbOptions(options).ok());
 }
 
 TEST(Registry, WrongExtractorTextSaysWhatIsAllowed) {
   RegisterRocksDb();
-  ConfigOptions config;
+  rdb::ConfigOptions config;
   config.ignore_unsupported_options = false;
-  std::shared_ptr<const SliceTransform> extractor;
+  std::shared_ptr<const rdb::SliceTransform> extractor;
   for (const char* text : {"rowbloom.RowPrefix", "rowbloom.RowPrefix:",
                            "rowbloom.RowPrefix:ROWCOL"}) {
-    const Status status =
-        SliceTransform::CreateFromString(config, text, &extractor);
+    const rdb::Status status =
+        rdb::SliceTransform::CreateFromString(config, text, &extractor);
     EXPECT_TRUE(status.IsInvalidArgument()) << text;
     EXPECT_THAT(status.ToString(), HasSubstr("BLOOM_TYPE:CODEC"));
   }
-  EXPECT_TRUE(SliceTransform::CreateFromString(
+  EXPECT_TRUE(rdb::SliceTransform::CreateFromString(
                   config, "rowbloom.RowPrefixes:ROW:ordered", &extractor)
                   .IsNotSupported());
 }
 
 // Programs must call RegisterRocksDb(): RocksDB's defaults hide a missing call.
 TEST(Registry, WithoutRegistrationRocksDbSilentlyUsesNoFilter) {
-  ConfigOptions config;
-  config.registry = std::make_shared<ObjectRegistry>(
-      std::make_shared<ObjectLibrary>("empty"));
-  std::shared_ptr<const RocksDbFilterPolicy> policy;
+  rdb::ConfigOptions config;
+  config.registry = std::make_shared<rdb::ObjectRegistry>(
+      std::make_shared<rdb::ObjectLibrary>("empty"));
+  std::shared_ptr<const rdb::FilterPolicy> policy;
   EXPECT_TRUE(
-      RocksDbFilterPolicy::CreateFromString(config, "rowbloom", &policy).ok());
+      rdb::FilterPolicy::CreateFromString(config, "rowbloom", &policy).ok());
   EXPECT_EQ(policy, nullptr);
   config.ignore_unsupported_options = false;
-  EXPECT_TRUE(RocksDbFilterPolicy::CreateFromString(config, "rowbloom", &policy)
+  EXPECT_TRUE(rdb::FilterPolicy::CreateFromString(config, "rowbloom", &policy)
                   .IsNotSupported());
 }
 

@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "policy/filter_info.h"
 #include "policy/row_filter_reader.h"
 #include "rocksdb/test_seed.h"
 
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
+using rdb::Slice;
 using std::string_view_literals::operator""sv;
 
 Slice ToSlice(std::string_view bytes) {
@@ -174,8 +173,7 @@ TEST(RowFilterBuilder, StatusOfFinishIsOk) {
   RowFilterBuilder builder(OptionsFor(BloomType::kRow), false);
   builder.AddKey("x");
   std::unique_ptr<const char[]> bytes;
-  ROCKSDB_NAMESPACE::Status status =
-      ROCKSDB_NAMESPACE::Status::Corruption("as it was before");
+  rdb::Status status = rdb::Status::Corruption("as it was before");
   EXPECT_FALSE(builder.Finish(&bytes, &status).empty());
   EXPECT_TRUE(status.ok());
 }
@@ -256,7 +254,7 @@ TEST(RowFilterBuilder, NothingThrowsNorDoReaders) {
   using Reader = RowFilterReader;
   const Slice entry;
   std::unique_ptr<const char[]> bytes;
-  ROCKSDB_NAMESPACE::Status status;
+  rdb::Status status;
   static_assert(noexcept(std::declval<Builder&>().AddKey(entry)));
   static_assert(noexcept(std::declval<Builder&>().EstimateEntriesAdded()));
   static_assert(noexcept(std::declval<Builder&>().Finish(&bytes)));

@@ -17,7 +17,6 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
 using testing::kCountsAllocations;
 
 std::vector<RocksDbOptions> OptionsOfEachFamily() {
@@ -36,7 +35,8 @@ std::vector<RocksDbOptions> OptionsOfEachFamily() {
 
 void AddRows(RowFilterBuilder* builder, int64_t count) {
   for (int64_t row = 0; row < count; ++row) {
-    builder->AddKey(Slice(reinterpret_cast<const char*>(&row), sizeof(row)));
+    builder->AddKey(
+        rdb::Slice(reinterpret_cast<const char*>(&row), sizeof(row)));
   }
 }
 
@@ -93,12 +93,12 @@ TEST(RowFilterMemory, ReadersAllocateNothing) {
   for (const RocksDbOptions& options : OptionsOfEachFamily()) {
     const std::string filter = FilterOf(options, 10000);
     const std::string row(8, 'r');
-    std::vector<Slice> entries(100, row);
-    std::vector<Slice*> pointers;
-    for (Slice& entry : entries) pointers.push_back(&entry);
+    std::vector<rdb::Slice> entries(100, row);
+    std::vector<rdb::Slice*> pointers;
+    for (rdb::Slice& entry : entries) pointers.push_back(&entry);
     bool may_match[100] = {};
     const size_t before = testing::AllocationCount();
-    RowFilterReader reader{Slice(filter)};
+    RowFilterReader reader{rdb::Slice(filter)};
     reader.MayMatch(row);
     reader.MayMatch(100, pointers.data(), may_match);
     EXPECT_EQ(testing::AllocationCount(), before);

@@ -15,7 +15,7 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
+using rdb::Slice;
 using std::string_view_literals::operator""sv;
 
 // Returns a filter over the keys "0".."99".

@@ -12,7 +12,6 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
 using ::testing::HasSubstr;
 using std::string_view_literals::operator""sv;
 
@@ -20,13 +19,14 @@ const KeyCodec kCodecs[] = {KeyCodec::Ordered(), KeyCodec::FixedRow(3),
                             KeyCodec::Delimiter('|')};
 
 std::string Prefix(const RowPrefixExtractor& extractor, std::string_view key) {
-  const Slice slice(key.data(), key.size());
+  const rdb::Slice slice(key.data(), key.size());
   EXPECT_TRUE(extractor.InDomain(slice));
   return extractor.Transform(slice).ToString();
 }
 
 bool Stays(const RowPrefixExtractor& extractor, std::string_view prefix) {
-  return extractor.SameResultWhenAppended(Slice(prefix.data(), prefix.size()));
+  return extractor.SameResultWhenAppended(
+      rdb::Slice(prefix.data(), prefix.size()));
 }
 
 TEST(RowPrefixExtractor, MapsKeysToTheirRowPart) {
@@ -63,7 +63,7 @@ TEST(RowPrefixExtractor, KeysWithoutAWholeRowAreOutOfDomain) {
       const RowPrefixExtractor extractor(type, codec);
       EXPECT_FALSE(extractor.InDomain(""));
       EXPECT_FALSE(extractor.InDomain("ro"));
-      EXPECT_FALSE(extractor.InDomain(Slice("a\0\xff", 3)) &&
+      EXPECT_FALSE(extractor.InDomain(rdb::Slice("a\0\xff", 3)) &&
                    codec.kind() == KeyCodec::Kind::kOrdered);
     }
   }

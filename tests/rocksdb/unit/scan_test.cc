@@ -13,17 +13,16 @@
 namespace rowbloom {
 namespace {
 
-using ROCKSDB_NAMESPACE::Slice;
 using std::string_view_literals::operator""sv;
 
 std::string Lower(RocksDbScan* scan) {
-  ROCKSDB_NAMESPACE::ReadOptions read;
+  rdb::ReadOptions read;
   scan->Configure(&read);
   return read.iterate_lower_bound->ToString();
 }
 
 std::string Upper(RocksDbScan* scan) {
-  ROCKSDB_NAMESPACE::ReadOptions read;
+  rdb::ReadOptions read;
   read.prefix_same_as_start = true;
   read.total_order_seek = true;
   scan->Configure(&read);
@@ -53,13 +52,15 @@ TEST(RocksDbScan, BoundsOfATailingScanMapToTheRow) {
   const RowPrefixExtractor extractor(BloomType::kRowCol, KeyCodec::Ordered());
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
   ASSERT_TRUE(scan.ok());
-  ROCKSDB_NAMESPACE::ReadOptions read;
+  rdb::ReadOptions read;
   read.tailing = true;
   scan->Configure(&read);
-  EXPECT_EQ(*read.iterate_lower_bound, Slice("row\0\1q\0\1", 8));
-  EXPECT_EQ(*read.iterate_upper_bound, Slice("row\0\1q\0\3", 8));
-  EXPECT_EQ(extractor.Transform(*read.iterate_lower_bound), Slice("row\0", 4));
-  EXPECT_EQ(extractor.Transform(*read.iterate_upper_bound), Slice("row\0", 4));
+  EXPECT_EQ(*read.iterate_lower_bound, rdb::Slice("row\0\1q\0\1", 8));
+  EXPECT_EQ(*read.iterate_upper_bound, rdb::Slice("row\0\1q\0\3", 8));
+  EXPECT_EQ(extractor.Transform(*read.iterate_lower_bound),
+            rdb::Slice("row\0", 4));
+  EXPECT_EQ(extractor.Transform(*read.iterate_upper_bound),
+            rdb::Slice("row\0", 4));
   EXPECT_EQ(Upper(&*scan), "row\0\1q\0\4"sv);
 }
 
@@ -137,7 +138,7 @@ TEST(RocksDbScan, CopiesHaveBoundsOfTheirOwn) {
   auto scan = RocksDbScan::OfRow(KeyCodec::Ordered(), "row");
   ASSERT_TRUE(scan.ok());
   RocksDbScan copy = *scan;
-  ROCKSDB_NAMESPACE::ReadOptions first, second;
+  rdb::ReadOptions first, second;
   scan->Configure(&first);
   copy.Configure(&second);
   EXPECT_NE(first.iterate_upper_bound, second.iterate_upper_bound);
