@@ -30,7 +30,7 @@ namespace {
 struct Options {
   uint64_t seed = 1;
   bool quick = false;
-  std::string json;  // Empty: none.
+  std::string json = "/dev/stdout";
   PrecisionOptions precision;
   HarmOptions harm;
   MemoOptions memo;
@@ -145,7 +145,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(0, 0);
   app.option_defaults()->always_capture_default();
   app.add_option("--seed", o.seed, "Seed of the rows that are asked for");
-  app.add_option("--json", o.json, "Also write the results to this file");
+  app.add_option("--json", o.json, "Write the results to this file");
   app.add_flag("--quick", o.quick, "Small trees and few gets: a few seconds");
   app.add_option("--chunk_size_bytes", o.chunk_size_bytes,
                  "Size of filter chunks in precision, harm and ablation")

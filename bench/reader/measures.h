@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measurements of reader_bench. Each prints a table; HarmOptions one for
-// each policy.
+// The measurements of reader_bench.
 
 #ifndef ROWBLOOM_BENCH_READER_MEASURES_H_
 #define ROWBLOOM_BENCH_READER_MEASURES_H_
@@ -31,7 +30,7 @@ struct PrecisionOptions {
                                                7, 8, 10, 12, 14, 15};
   uint64_t gets = 10000000;      // For absent rows.
   uint64_t always_gets = 20000;  // Fewer: each loads chunks.
-  // Measures late_bound alone and prints nothing.
+  // Measures late_bound alone.
   bool late_bound_only = false;
 };
 
@@ -52,7 +51,6 @@ struct HarmOptions {
   uint64_t gets = 8000000;
   uint64_t always_gets = 4000;  // Fewer: most load chunks. 0: none.
   uint32_t chunk_size_bytes = 128 << 10;
-  bool prints = true;
 };
 
 nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
@@ -83,7 +81,7 @@ struct AblationOptions {
 
   HarmOptions harm;
   PrecisionOptions precision;
-  // Workloads that get worse by more are listed.
+  // Workloads that get worse by more need the rule.
   double worse_percent = 5;
   // For the processor time of lookups that load nothing.
   uint64_t lookups = 1000000;
