@@ -109,7 +109,7 @@ Ask SegmentedLru(size_t capacity_bytes) {
 
 struct Sweeps {
   uint64_t chunks = 0;  // A sweep asks each once; 0: no sweeps.
-  double percent = 0;   // Of all accesses.
+  double percent = 0;   // A share of all accesses.
 };
 
 // The hit rate over the accesses of hot chunks, after half as many accesses

@@ -134,7 +134,7 @@ class OpenTree {
   FalsePositiveMemo* const memo_;
   std::vector<std::unique_ptr<CountingSource>> sources_;
   std::vector<std::unique_ptr<FilterReader>> readers_;  // nullptr: no filter.
-  Reads opened_;                                        // Of filters only.
+  Reads opened_;  // The reads of filters when files were opened.
   Reads reads_;
 };
 
