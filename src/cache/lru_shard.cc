@@ -82,21 +82,12 @@ LruShard::~LruShard() {
   }
 }
 
-Entry* LruShard::Lookup(const HashedKey& key) {
+Entry* LruShard::Lookup(const HashedKey& key, bool counts) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Entry* entry = FindLocked(key);
-  ++(entry == nullptr ? usage_.misses : usage_.hits);
-  return entry;
-}
-
-Entry* LruShard::Find(const HashedKey& key) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return FindLocked(key);
-}
-
-Entry* LruShard::FindLocked(const HashedKey& key) {
   auto it = table_.find(key);
-  if (it == table_.end()) return nullptr;
+  const bool is_hit = it != table_.end();
+  if (counts) ++(is_hit ? usage_.hits : usage_.misses);
+  if (!is_hit) return nullptr;
   Hold(*it);
   (*it)->was_found = true;
   return *it;

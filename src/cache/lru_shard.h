@@ -109,10 +109,8 @@ class alignas(64) LruShard {
   // Comes before any other call. `ledger` is the cache's.
   void Init(const LoadLedger* ledger) { ledger_ = ledger; }
 
-  // See FilterCache::Lookup().
-  Entry* Lookup(const HashedKey& key);
-  // Looks up as Lookup() does, without counting.
-  Entry* Find(const HashedKey& key);
+  // See FilterCache::Lookup(); `counts`: as a hit or a miss.
+  Entry* Lookup(const HashedKey& key, bool counts);
   // These are the methods of FilterCache and ChunkCache. `chunk` is *value, or
   // nullptr.
   Entry* Insert(const HashedKey& key,
@@ -158,7 +156,6 @@ class alignas(64) LruShard {
            charge_bytes <= capacity_bytes_ - used_bytes;
   }
   void Account(Entry* entry);
-  Entry* FindLocked(const HashedKey& key);
   void SetSlot(Entry* entry, Slot* slot);
   void Hold(Entry* entry);
   void TakeFromTable(Entry* entry, DeadList* dead);

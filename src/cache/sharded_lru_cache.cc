@@ -75,7 +75,7 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
 
   Handle* Lookup(const FilterCacheKey& key) override {
     const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Lookup(hashed));
+    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/true));
   }
 
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
@@ -118,7 +118,7 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
 
   Handle* LookupChunk(const FilterCacheKey& key) override {
     const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Find(hashed));
+    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/false));
   }
 
   void AdoptChunk(Handle* handle, ChunkValue* value,
@@ -148,9 +148,10 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
     usage.index_bytes_outside = static_cast<size_t>(
         index_bytes_outside_.load(std::memory_order_relaxed));
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
-    const cache::LoadLedger::Totals totals = ledger().GetTotals();
-    usage.hits += totals.hits;
-    usage.misses += totals.lookups - std::min(totals.lookups, totals.hits);
+    const uint64_t lookups = ledger().lookups();
+    const uint64_t hits = std::min(lookups, ledger().hits());
+    usage.hits += hits;
+    usage.misses += lookups - hits;
     return usage;
   }
 

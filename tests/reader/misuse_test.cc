@@ -47,15 +47,6 @@ TEST_F(ReaderMisuse, ARangeOfNoBytesIsNoFilter) {
   EXPECT_THAT(MessageOf(reader.status()), HasSubstr("000012.sst"));
 }
 
-TEST_F(ReaderMisuse, AReaderWithoutACacheHasItsOwn) {
-  const auto reader = testing::OpenOrDie(source_.get(), {});
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(reader->MayContain(testing::NumberedRow(2)));
-  }
-  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);
-  EXPECT_GT(reader->LoadedSteps()[0], 0u);
-}
-
 TEST_F(ReaderMisuseDeathTest, ACacheThatDiesBeforeAReaderSaysSo) {
   EXPECT_DEATH(
       {
