@@ -29,10 +29,11 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
 }
 
 bool FilterReader::Impl::WantsGrowth(size_t chunk, FilterLoad* load) const {
-  const uint32_t all = FilterSteps(DescriptorOf(chunk));
-  uint32_t steps = all;
-  VisitInSlot(chunk, [&](const ResidentChunk& r) { steps = r.steps(); });
-  if (steps == all || !slots_.PauseEnds(chunk)) return false;
+  uint32_t steps = 0;  // 0 if the chunk cannot grow.
+  VisitInSlot(chunk, [&](const ResidentChunk& resident) {
+    if (!resident.is_whole()) steps = resident.steps();
+  });
+  if (steps == 0 || !slots_.PauseEnds(chunk)) return false;
   const uint32_t wanted = policy_->StepsToGrow(CandidateOf(chunk), steps);
   if (wanted <= steps) return false;
   *load = loader_.LoadOf(chunk, wanted);

@@ -60,6 +60,7 @@ ResidentChunk::MakeVersion(const FilterDescriptor& descriptor, uint32_t steps,
   if (!view.ok()) return view.status();
   version->view = *view;
   version->steps = steps;
+  version->is_whole = steps >= FilterSteps(descriptor);
   const uint32_t rest = StepsWithoutLastUnit(descriptor, steps);
   version->rest_steps = rest;
   version->last_unit_bytes = ChargeBytes(descriptor, steps) -

@@ -77,6 +77,7 @@ class ResidentChunk final : public cache::ChunkValue {
     uint32_t rest_steps = 0;
     size_t last_unit_bytes = 0;
     double last_unit_saves = 0;
+    bool is_whole = false;  // FilterSteps() would cost each sampled lookup.
     UnitPtrs units;
   };
 
@@ -94,6 +95,8 @@ class ResidentChunk final : public cache::ChunkValue {
   // while a handle holds it.
   const FilterView& view() const { return State().view; }
   uint32_t steps() const { return State().steps; }
+  // True if steps() is all that the filter has.
+  bool is_whole() const { return State().is_whole; }
   // Call it while a handle holds the chunk.
   const UnitPtrs& units() const { return State().units; }
 
