@@ -95,8 +95,7 @@ Entry* LruShard::Lookup(const HashedKey& key, bool counts) {
 
 Entry* LruShard::Insert(const HashedKey& key,
                         std::unique_ptr<FilterCache::Value>* value,
-                        const FilterCache::EntryOptions& options,
-                        ChunkValue* chunk, Slot* slot) {
+                        const FilterCache::EntryOptions& options, Slot* slot) {
   auto entry = std::make_unique<Entry>();
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -125,7 +124,6 @@ Entry* LruShard::Insert(const HashedKey& key,
 
   ++usage_.inserts;
   entry->value = std::move(*value);
-  entry->chunk = chunk;
   entry->handle_count = 1;
   entry->in_table = true;
   Account(entry.get());
@@ -173,12 +171,11 @@ void LruShard::EraseFile(uint64_t file_id) {
   FreeRetired(&dead);
 }
 
-void LruShard::Adopt(Entry* entry, ChunkValue* value,
-                     const std::function<void(ChunkValue*)>& take, Slot* slot) {
+void LruShard::Adopt(Entry* entry, const std::function<void(ChunkValue*)>& take,
+                     Slot* slot) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!entry->in_table || entry->slot != nullptr) return;
-  take(value);
-  entry->chunk = value;
+  take(static_cast<ChunkValue*>(entry->value.get()));
   SetSlot(entry, slot);
 }
 
@@ -246,6 +243,7 @@ void LruShard::SetSlot(Entry* entry, Slot* slot) {
   entry->slot = slot;
   if (slot == nullptr) return;
   entry->had_slot = true;
+  entry->chunk = static_cast<ChunkValue*>(entry->value.get());
   slot->value.exchange(entry->chunk);
 }
 

@@ -80,22 +80,13 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
 
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                  const EntryOptions& options) override {
-    const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Insert(hashed, value, options));
+    return InsertChunk(key, value, options, nullptr);
   }
 
-  Handle* InsertChunk(const FilterCacheKey& key,
-                      std::unique_ptr<ChunkValue>* value,
+  Handle* InsertChunk(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                       const EntryOptions& options, Slot* slot) override {
     const HashedKey hashed = HashKey(key);
-    ChunkValue* const chunk = value->get();
-    std::unique_ptr<Value> base = std::move(*value);
-    Entry* entry = ShardOf(hashed).Insert(hashed, &base, options, chunk, slot);
-    if (entry == nullptr) {
-      static_cast<void>(base.release());
-      value->reset(chunk);
-    }
-    return HandleOf(entry);
+    return HandleOf(ShardOf(hashed).Insert(hashed, value, options, slot));
   }
 
   Value* ValueOf(Handle* handle) const override {
@@ -121,11 +112,10 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
     return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/false));
   }
 
-  void AdoptChunk(Handle* handle, ChunkValue* value,
-                  const std::function<void(ChunkValue*)>& take,
+  void AdoptChunk(Handle* handle, const std::function<void(ChunkValue*)>& take,
                   Slot* slot) override {
     Entry* entry = EntryOf(handle);
-    ShardOf(entry->key).Adopt(entry, value, take, slot);
+    ShardOf(entry->key).Adopt(entry, take, slot);
   }
 
   void DropSlot(const FilterCacheKey& key, Slot* slot) override {

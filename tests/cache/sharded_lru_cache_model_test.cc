@@ -400,15 +400,14 @@ class ModelTest {
       }
     }
 
-    std::unique_ptr<ChunkValue> chunk = std::make_unique<TrackedValue>(
-        value.number, &deaths_, value.worth, value.parts);
-    std::unique_ptr<FilterCache::Value> other;
-    if (!value.is_chunk) other = std::move(chunk);
+    std::unique_ptr<FilterCache::Value> tracked =
+        std::make_unique<TrackedValue>(value.number, &deaths_, value.worth,
+                                       value.parts);
     FilterCache::Handle* handle =
         value.is_chunk
-            ? chunks_->InsertChunk(KeyOf(key), &chunk, options, &slots_[key])
-            : cache_->Insert(KeyOf(key), &other, options);
-    ASSERT_EQ(handle == nullptr, chunk != nullptr || other != nullptr);
+            ? chunks_->InsertChunk(KeyOf(key), &tracked, options, &slots_[key])
+            : cache_->Insert(KeyOf(key), &tracked, options);
+    ASSERT_EQ(handle == nullptr, tracked != nullptr);
     if (handle == nullptr) ++refused_count_;
     ASSERT_EQ(handle != nullptr, model_.Insert(key, value, options));
     if (handle != nullptr) held_.push_back({handle, value.number});

@@ -50,7 +50,7 @@ class LruTest : public ::testing::Test {
   }
   // The entry gets slots_[slot].
   bool PutChunk(uint64_t key, double worth, size_t slot) {
-    std::unique_ptr<ChunkValue> value =
+    std::unique_ptr<FilterCache::Value> value =
         std::make_unique<TrackedValue>(next_number_++, &deaths_, worth);
     return Release(
         chunks().InsertChunk(Key(key), &value, {kCharge}, &slots_[slot]));

@@ -101,7 +101,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
     return handle;
   }
   FilterCache::Handle* Insert(uint64_t key, Slot* slot) {
-    std::unique_ptr<ChunkValue> value = std::make_unique<Whole>(key);
+    std::unique_ptr<FilterCache::Value> value = std::make_unique<Whole>(key);
     FilterCache::Handle* handle =
         chunks().InsertChunk(KeyOf(key), &value, {kCharge}, slot);
     EXPECT_EQ(handle == nullptr, value != nullptr);
