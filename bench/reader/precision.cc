@@ -180,6 +180,7 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
       const uint64_t gets = policy.keeping == Keeping::kLoadedAlways
                                 ? options.always_gets
                                 : options.gets;
+      if (gets == 0) continue;
       progress->Begin(
           absl::StrCat("precision: ", policy.name, ", ", bits, " bits"), gets);
       std::optional<Tree> memory_tree;

@@ -131,17 +131,17 @@ void FilterStats::Impl::Close(const stats::FileCounters* counters) {
   files_.erase(it);
 }
 
-std::map<int, FilterStatsSnapshot> FilterStats::Impl::Levels() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::map<int, FilterStatsSnapshot> levels = closed_;
-  for (const auto& [counters, file] : files_) {
+std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
+  std::lock_guard<std::mutex> lock(impl_->mutex_);
+  std::map<int, FilterStatsSnapshot> levels = impl_->closed_;
+  for (const auto& [counters, file] : impl_->files_) {
     levels[file.level] += counters->Snapshot();
   }
   for (int i = 0; i <= kLevels; ++i) {
     FilterStatsSnapshot rest;
     for (size_t counter = 0; counter < kCounters; ++counter) {
       rest.values[counter] =
-          unattributed_[i][counter].load(std::memory_order_relaxed);
+          impl_->unattributed_[i][counter].load(std::memory_order_relaxed);
     }
     if (rest.values == FilterStatsSnapshot().values) continue;
     levels[i < kLevels ? i : kUnknownLevel] += rest;
@@ -149,11 +149,11 @@ std::map<int, FilterStatsSnapshot> FilterStats::Impl::Levels() const {
   return levels;
 }
 
-std::vector<FilterStats::File> FilterStats::Impl::Files() const {
+std::vector<FilterStats::File> FilterStats::Files() const {
   std::vector<File> files;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [counters, file] : files_) {
+    std::lock_guard<std::mutex> lock(impl_->mutex_);
+    for (const auto& [counters, file] : impl_->files_) {
       files.push_back(file);
       files.back().counters = counters->Snapshot();
     }
@@ -174,21 +174,14 @@ FilterStats::FilterStats() : impl_(std::make_unique<Impl>()) {}
 FilterStats::~FilterStats() = default;
 
 void FilterStats::Add(FilterCounter counter, uint64_t delta, int level) {
-  impl_->Add(counter, delta, level);
+  impl_->Unattributed(level)[static_cast<size_t>(counter)].fetch_add(
+      delta, std::memory_order_relaxed);
 }
 
 FilterStatsSnapshot FilterStats::Snapshot() const {
   FilterStatsSnapshot sum;
   for (const auto& [level, counters] : Levels()) sum += counters;
   return sum;
-}
-
-std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
-  return impl_->Levels();
-}
-
-std::vector<FilterStats::File> FilterStats::Files() const {
-  return impl_->Files();
 }
 
 std::string FilterStats::ToString() const {

@@ -106,19 +106,6 @@ TEST(FilterStatsFiles, AreListedByLevelAndId) {
   EXPECT_EQ(files[2].counters[C::kNegatives], 1);
 }
 
-TEST(FilterStatsFiles, WhatNoFileIsKnownForIsOfTheUnknownLevel) {
-  FilterStats stats;
-  OpenFile file(&stats, 1, 6);
-  file.Count(10, 0);
-  stats.Add(C::kOpenErrors, 2);
-  stats.TellOutcome(true);
-  std::map<int, FilterStatsSnapshot> levels = stats.Levels();
-  ASSERT_EQ(levels.size(), 2);
-  EXPECT_EQ(levels[FilterStats::kUnknownLevel][C::kOpenErrors], 2);
-  EXPECT_EQ(levels[FilterStats::kUnknownLevel][C::kTruePositives], 1);
-  EXPECT_EQ(levels[6][C::kLookups], 10);
-}
-
 TEST(FilterStatsText, IsATableOfLevels) {
   FilterStats stats;
   OpenFile upper(&stats, 1, 0), lower(&stats, 2, 5);
