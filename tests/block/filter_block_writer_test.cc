@@ -144,50 +144,6 @@ TEST(FilterBlockWriter, ChunksCloseAtTheirSize) {
   EXPECT_EQ(parsed->last_key.row, NumberedRow(999));
 }
 
-// Returns the bytes of a chunk's index entry before its descriptor.
-std::string IndexKeyBytes(const block::ChunkEntry& entry) {
-  std::string bytes;
-  block::AppendKey(entry.first_key, &bytes);
-  return bytes;
-}
-
-TEST(FilterBlockWriter, TheIndexHoldsTheFirstKeyAndShortKeysBetweenChunks) {
-  FilterOptions options;
-  options.bloom_type = BloomType::kRowCol;
-  options.chunk_size_bytes = 256;  // 204 keys.
-  std::vector<Cell> cells = {{"alpha", "first"}};
-  // The first chunk ends with the qualifier q1200, the second with q2404.
-  for (int i = 0; i < 405; ++i) {
-    cells.push_back(
-        {"beta", "q" + std::to_string((i < 201 ? 1000 : 2000) + i)});
-  }
-  cells.push_back({"gamma", "z"});
-  const Written written = Write(options, cells);
-  const auto parsed = Parse(written.bytes);
-  ASSERT_EQ(parsed->chunks.size(), 3u);
-  const std::string keys[] = {
-      "\x01\x05"
-      "alpha",  // A row.
-      "\x02\x04"
-      "beta"
-      "\x02"
-      "q2",  // A column.
-      "\x01\x01"
-      "g"};
-  std::string index;
-  for (size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(IndexKeyBytes(parsed->chunks[i]), keys[i]);
-    index += keys[i];
-    parsed->chunks[i].descriptor.AppendTo(&index);
-  }
-  EXPECT_EQ(parsed->index_bytes, index);
-  EXPECT_EQ(parsed->last_key_bytes,
-            "\x02\x05"
-            "gamma"
-            "\x01"
-            "z");
-}
-
 TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
   Random random(17);
   std::set<std::string> rows;
@@ -206,7 +162,8 @@ TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
     ASSERT_GT(parsed->chunks.size(), 15u);
     EXPECT_EQ(parsed->chunks[0].first_key.row, *rows.begin());
     for (size_t i = 1; i < parsed->chunks.size(); ++i) {
-      EXPECT_LT(IndexKeyBytes(parsed->chunks[i]).size(), 16u);
+      const block::StoredKey& key = parsed->chunks[i].first_key;
+      EXPECT_LT(key.row.size() + key.qualifier.size(), 14u);
     }
   }
 }

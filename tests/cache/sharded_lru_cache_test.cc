@@ -81,21 +81,6 @@ class LruTest : public ::testing::Test {
   std::unique_ptr<FilterCache> cache_;
 };
 
-TEST_F(LruTest, FindsWhatWasInsertedAndNothingElse) {
-  MakeCache(4 * kEntry);
-  ASSERT_TRUE(Put(6));
-  ASSERT_TRUE(Put(2));
-  EXPECT_EQ(Get(6), 0);  // {1, 2}
-  EXPECT_EQ(Get(2), 1);  // {0, 2}
-  EXPECT_EQ(cache_->Lookup({2, 1}), nullptr);
-  EXPECT_EQ(cache_->Lookup({1, 1}), nullptr);
-  EXPECT_EQ(cache_->Lookup({2, 2}), nullptr);
-  EXPECT_EQ(cache_->Lookup({1, (uint64_t{1} << 32) + 2}), nullptr);
-  EXPECT_EQ(usage().hits, 2);
-  EXPECT_EQ(usage().misses, 4);
-  EXPECT_EQ(usage().inserts, 2);
-}
-
 TEST_F(LruTest, UsageIncludesWhatReadersReport) {
   MakeCache(4 * kEntry);
   EXPECT_EQ(usage().index_bytes_outside, 0);

@@ -89,14 +89,6 @@ TEST_F(SourcesTest, FailsAllReadsUntilHealed) {
   EXPECT_EQ(Get(faulty_, 0, 1), "0");
 }
 
-TEST_F(SourcesTest, TornSourceEndsEarly) {
-  faulty_.TearAt(6);
-  EXPECT_EQ(Get(faulty_, 0, 6), "012345");
-  EXPECT_EQ(Get(faulty_, 5, 2), "OUT_OF_RANGE");
-  EXPECT_EQ(Get(faulty_, 7, 1), "OUT_OF_RANGE");
-  EXPECT_EQ(faulty_.size_bytes(), 10);
-}
-
 TEST_F(SourcesTest, ShortenedReadsSayOkWithLess) {
   faulty_.ShortenReads(2);
   EXPECT_EQ(Get(faulty_, 3, 4), "34");

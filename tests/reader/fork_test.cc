@@ -116,20 +116,6 @@ TEST_F(ForkTest, ChildLoadsTheChunkThatAThreadOfItsParentWasLoading) {
   loader.join();
 }
 
-TEST_F(ForkTest, RetiredBytesAreWhatThreadsMayStillSee) {
-  EXPECT_TRUE(LosesNoRow());
-  EXPECT_EQ(cache_->GetUsage().retired_bytes, 0);
-  {
-    const threads::EpochGuard guard;
-    cache_->SetCapacity(0);
-    const FilterCache::Usage usage = cache_->GetUsage();
-    EXPECT_GT(usage.retired_bytes, 0);
-    EXPECT_EQ(usage.retired_bytes, usage.usage_bytes - usage.pinned_bytes);
-  }
-  cache_->SetCapacity(0);
-  EXPECT_EQ(cache_->GetUsage().retired_bytes, 0);
-}
-
 #if defined(SECCOMP_MODE_FILTER)
 bool DenyMembarrier() {
   sock_filter code[] = {

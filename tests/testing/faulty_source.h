@@ -46,14 +46,8 @@ class FaultySource : public RandomAccessSource {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.fail_all = true;
   }
-  // The file ends here: reads beyond fail with OutOfRange, as the contract of a
-  // source requires. size_bytes() does not change.
-  void TearAt(uint64_t size_bytes) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    faults_.torn_at = size_bytes;
-  }
-  // Breaks that contract: every read returns OK with up to this many bytes less
-  // than requested.
+  // Breaks the contract of a source: every read returns OK with up to this many
+  // bytes less than requested.
   void ShortenReads(size_t missing_bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.missing_bytes = missing_bytes;
@@ -135,6 +129,7 @@ class FaultySource : public RandomAccessSource {
   struct Faults {
     std::set<uint64_t> failing_reads;  // By number, from 1.
     bool fail_all = false;
+    // The file ends here: reads beyond fail with OutOfRange.
     uint64_t torn_at = std::numeric_limits<uint64_t>::max();
     size_t missing_bytes = 0;
     std::vector<std::pair<uint64_t, int>> flips;

@@ -79,10 +79,6 @@ std::multiset<uint32_t> IndexesOfThreads(int count) {
   return {indexes.begin(), indexes.end()};
 }
 
-TEST(ThreadRecord, StaysWithItsThread) {
-  EXPECT_EQ(&ThisThread(), &ThisThread());
-}
-
 TEST(ThreadRecord, IndexesAreUniqueAndThoseOfEndedThreadsAreUsedAgain) {
   const uint32_t own = ThisThread().index;
   std::multiset<uint32_t> indexes;
