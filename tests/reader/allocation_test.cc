@@ -48,16 +48,16 @@ INSTANTIATE_TEST_SUITE_P(Families, FilterReaderAllocation,
 
 TEST_P(FilterReaderAllocation, ALookupOnACacheHitDoesNoIoAndAllocatesNothing) {
   AskAll();  // Warm.
-  file_.counting.Reset();
+  file_.source.Reset();
   const size_t before = testing::AllocationCount();
   AskAll();
   EXPECT_EQ(testing::AllocationCount() - before, 0u);
-  EXPECT_EQ(file_.counting.read_count(), 0u);
+  EXPECT_EQ(file_.source.read_count(), 0u);
 }
 
 TEST_P(FilterReaderAllocation, NorDoesOneOfAnotherThreadAfterItsFirst) {
   AskAll();
-  file_.counting.Reset();
+  file_.source.Reset();
   size_t allocations = 1;
   std::thread([&] {
     reader_->MayContain(rows_[0]);
@@ -66,7 +66,7 @@ TEST_P(FilterReaderAllocation, NorDoesOneOfAnotherThreadAfterItsFirst) {
     allocations = testing::AllocationCount() - before;
   }).join();
   EXPECT_EQ(allocations, 0u);
-  EXPECT_EQ(file_.counting.read_count(), 0u);
+  EXPECT_EQ(file_.source.read_count(), 0u);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_P(AskTest, AnswersAsMayContainAndNeverReads) {
     }
     EXPECT_EQ(answer == FilterAnswer::kMaybe, other->MayContain(key));
   }
-  EXPECT_EQ(file_.counting.read_count(), 0u);
+  EXPECT_EQ(file_.source.read_count(), 0u);
   const bool has_bytes = reader_->properties().filter_size_bytes > 0;
   EXPECT_EQ(loads, has_bytes ? reader_->properties().chunk_count : 0);
   const FilterStatsSnapshot stats = reader_->stats();

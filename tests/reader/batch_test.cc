@@ -114,7 +114,7 @@ TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
   ASSERT_GE(rows.size(), 5u);
   EXPECT_THAT(testing::Ask(*reader, testing::RowKeys(rows)), Each(true));
   const uint64_t size = reader->properties().filter_size_bytes;
-  EXPECT_THAT(file.counting.reads(), ElementsAre(ReadRange{0, size}));
+  EXPECT_THAT(file.source.reads(), ElementsAre(ReadRange{0, size}));
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], rows.size());
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoadBytes], size);
   EXPECT_EQ(cache::Access::LedgerOf(*cache)->loaded_bytes(), size);
@@ -209,13 +209,13 @@ TEST(FilterReaderBatch, AFailedReadAnswersMaybeAndIsTriedAgainByTheNext) {
   const auto reader = file.Open();
   const std::vector<std::string> rows = FirstRows(*reader);
   const std::vector<FilterKey> keys = testing::RowKeys(rows);
-  file.faulty.FailRead(1);
+  file.source.FailRead(1);
   EXPECT_THAT(testing::Ask(*reader, keys), Each(true));
-  EXPECT_EQ(file.counting.read_count(), 1u);
+  EXPECT_EQ(file.source.read_count(), 1u);
   EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], rows.size());
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], rows.size());
   EXPECT_THAT(testing::Ask(*reader, keys), Each(true));
-  EXPECT_EQ(file.counting.read_count(), 2u);
+  EXPECT_EQ(file.source.read_count(), 2u);
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], rows.size());
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], rows.size());
 }

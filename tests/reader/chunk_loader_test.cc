@@ -94,20 +94,20 @@ class ChunkLoaderTest : public ::testing::Test {
                           testing::EvenRows(60000))};
   std::vector<block::ChunkEntry> chunks_;
   const ChunkLoader loader_{
-      &file_.counting, {"f.sst", kPlace, file_.bytes.size()},
-      /*identity=*/1,  &chunks_,
-      Kernel::kBest,   nullptr};
+      &file_.source,  {"f.sst", kPlace, file_.bytes.size()},
+      /*identity=*/1, &chunks_,
+      Kernel::kBest,  nullptr};
 };
 
 TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
   const uint32_t all = FilterSteps(Descriptor(1));
   for (uint32_t steps = 1; steps <= all; ++steps) {
-    file_.counting.Reset();
+    file_.source.Reset();
     const LoadedChunk chunk = Load(loader_, {1, steps});
     ASSERT_TRUE(chunk.ok()) << chunk.status();
     EXPECT_EQ((*chunk)->steps(), steps);
     const ReadRange expected = Units(1, 0, (steps + 3) / 4);
-    EXPECT_THAT(file_.counting.reads(), ElementsAre(expected));
+    EXPECT_THAT(file_.source.reads(), ElementsAre(expected));
     EXPECT_EQ(loader_.LoadOf(1, steps).size_bytes, expected.size_bytes);
   }
 }
@@ -190,7 +190,7 @@ TEST_F(ChunkLoaderTest, ChunksThatLieTogetherAreOneRead) {
     ASSERT_TRUE(loaded[i].ok()) << loaded[i].status();
     EXPECT_EQ((*loaded[i])->origin().offset, chunks_[i].offset);
   }
-  EXPECT_THAT(file_.counting.reads(), ElementsAre(ReadRange{kPlace, size}));
+  EXPECT_THAT(file_.source.reads(), ElementsAre(ReadRange{kPlace, size}));
 }
 
 TEST_F(ChunkLoaderTest, GapsUpTo4KiBAreReadToo) {
@@ -200,13 +200,13 @@ TEST_F(ChunkLoaderTest, GapsUpTo4KiBAreReadToo) {
   ASSERT_GT(Units(0, 1, 3).size_bytes, 4096u);
   std::vector<LoadedChunk> loaded = LoadAll(loader_, {{0, 8}, {1, 4}});
   EXPECT_THAT(loaded, Each(IsLoaded()));
-  EXPECT_THAT(file_.counting.reads(),
+  EXPECT_THAT(file_.source.reads(),
               ElementsAre(ReadRange{kPlace, Units(0, 0, 3).size_bytes +
                                                 Units(1, 0, 1).size_bytes}));
-  file_.counting.Reset();
+  file_.source.Reset();
   loaded = LoadAll(loader_, {{0, 4}, {1, 4}, {3, 4}});
   EXPECT_THAT(loaded, Each(IsLoaded()));
-  EXPECT_THAT(file_.counting.reads(),
+  EXPECT_THAT(file_.source.reads(),
               ElementsAre(Units(0, 0, 1), Units(1, 0, 1), Units(3, 0, 1)));
 }
 
@@ -245,7 +245,7 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
 
 TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
   const ReadRange second = Units(1, 1, 2);
-  file_.faulty.FlipBit(second.offset + 5, 3);
+  file_.source.FlipBit(second.offset + 5, 3);
   // The unit before the damaged one is intact.
   EXPECT_TRUE(Load(loader_, {1, 4}).ok());
   const absl::Status status = Load(loader_, {1, 8}).status();
@@ -262,15 +262,15 @@ TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
 
 TEST_F(ChunkLoaderTest, AReadThatFailsFailsAllThatItWasFor) {
   const std::vector<ChunkLoad> loads = {{0, 11}, {1, 11}};
-  file_.faulty.FailRead(1);
+  file_.source.FailRead(1);
   for (const LoadedChunk& chunk : LoadAll(loader_, loads)) {
     EXPECT_EQ(chunk.status().code(), absl::StatusCode::kUnavailable);
   }
-  file_.faulty.ShortenReads(1);
+  file_.source.ShortenReads(1);
   for (const LoadedChunk& chunk : LoadAll(loader_, loads)) {
     EXPECT_EQ(chunk.status().code(), absl::StatusCode::kDataLoss);
   }
-  file_.faulty.Heal();
+  file_.source.Heal();
   EXPECT_THAT(LoadAll(loader_, loads), Each(IsLoaded()));
 }
 

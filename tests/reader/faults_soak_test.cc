@@ -70,9 +70,9 @@ class SoakRound {
     // one error.
     const bool batches = random_.Below(2) == 0;
     const uint64_t one_in = std::vector<uint64_t>{2, 10, 100}[random_.Below(3)];
-    const uint64_t failures = file_->faulty.random_failures();
-    const uint64_t flips = file_->faulty.random_flips();
-    file_->faulty.BreakAtRandom(random_(), one_in);
+    const uint64_t failures = file_->source.random_failures();
+    const uint64_t flips = file_->source.random_flips();
+    file_->source.BreakAtRandom(random_(), one_in);
     for (uint64_t i = 0; i < kLookupsOfARound; ++i) {
       switch (random_.Below(2000)) {
         case 0:
@@ -85,9 +85,9 @@ class SoakRound {
           cache_->EraseFile(reader_->file_id());
           break;
         case 3:
-          file_->faulty.Heal();
+          file_->source.Heal();
           Reopen();
-          file_->faulty.BreakAtRandom(random_(), one_in);
+          file_->source.BreakAtRandom(random_(), one_in);
           break;
       }
       if (batches && random_.Below(100) == 0) {
@@ -97,8 +97,8 @@ class SoakRound {
       }
       if (::testing::Test::HasFatalFailure()) return;
     }
-    const uint64_t failed = file_->faulty.random_failures() - failures;
-    const uint64_t flipped = file_->faulty.random_flips() - flips;
+    const uint64_t failed = file_->source.random_failures() - failures;
+    const uint64_t flipped = file_->source.random_flips() - flips;
     const uint64_t errors = stats_.Snapshot()[FilterCounter::kLoadErrors];
     if (batches) {
       // A read for many chunks fails all of them; bits between two chunks
@@ -111,7 +111,7 @@ class SoakRound {
     counts_->failures += failed;
     counts_->flips += flipped;
     OpenAndVerifyBroken();
-    file_->faulty.Heal();
+    file_->source.Heal();
     ExpectFilteringReturns();
     counts_->negatives += stats_.Snapshot()[FilterCounter::kNegatives];
   }
@@ -119,7 +119,7 @@ class SoakRound {
  private:
   void Reopen() {
     reader_.reset();
-    reader_ = testing::OpenOrDie(&file_->faulty, options_);
+    reader_ = testing::OpenOrDie(&file_->source, options_);
   }
   bool IsThere(uint64_t number) const {
     return number % 2 == 0 && number < 2 * rows_;
@@ -150,7 +150,7 @@ class SoakRound {
     if (answer == FilterAnswer::kNotInMemory) {
       std::string scratch(static_cast<size_t>(load.size_bytes), '\0');
       std::string_view bytes;
-      const absl::Status status = file_->faulty.Read(
+      const absl::Status status = file_->source.Read(
           load.offset, scratch.size(), scratch.data(), &bytes);
       if (random_.Below(50) == 0) cache_->EraseFile(reader_->file_id());
       answer = status.ok() ? reader_->Offer(load, bytes, key)
@@ -178,7 +178,7 @@ class SoakRound {
     options.stats = nullptr;
     options.prefetch = true;
     for (int i = 0; i < 10; ++i) {
-      const auto other = FilterReader::Open(&file_->faulty, {}, options);
+      const auto other = FilterReader::Open(&file_->source, {}, options);
       (void)reader_->Verify();
       if (!other.ok()) continue;
       for (uint64_t row = 0; row < 20; ++row) {

@@ -25,9 +25,9 @@ FilterOptions Options(BloomType type, uint32_t chunk_size_bytes = 4096) {
 
 TEST(FilterReader, OpensWithOneReadOfTheTail) {
   TestFile file(Options(BloomType::kRow), EvenRows(20000));
-  const auto reader = OpenOrDie(&file.counting, {});
-  EXPECT_EQ(file.counting.read_count(), 1u);
-  EXPECT_EQ(file.counting.read_bytes(), 16u << 10);
+  const auto reader = OpenOrDie(&file.source, {});
+  EXPECT_EQ(file.source.read_count(), 1u);
+  EXPECT_EQ(file.source.read_bytes(), 16u << 10);
   EXPECT_EQ(reader->properties().chunk_count, 7u);
 }
 
@@ -38,17 +38,17 @@ TEST(FilterReader, OpensWithExactlyTheTailIfItsSizeIsKnown) {
       testing::AppendBlock(Options(BloomType::kRow), EvenRows(20000), &block)
           .tail_size_bytes;
   TestFile file(block);
-  OpenOrDie(&file.counting, options);
-  EXPECT_EQ(file.counting.read_count(), 1u);
-  EXPECT_EQ(file.counting.read_bytes(), options.tail_size_bytes);
+  OpenOrDie(&file.source, options);
+  EXPECT_EQ(file.source.read_count(), 1u);
+  EXPECT_EQ(file.source.read_bytes(), options.tail_size_bytes);
 }
 
 TEST(FilterReader, ALongIndexCostsOneMoreRead) {
   TestFile file(Options(BloomType::kRow, 256), EvenRows(20000));
   FilterReaderOptions options;
   options.tail_size_bytes = 100;
-  OpenOrDie(&file.counting, options);
-  EXPECT_EQ(file.counting.read_count(), 2u);
+  OpenOrDie(&file.source, options);
+  EXPECT_EQ(file.source.read_count(), 2u);
 }
 
 TEST(FilterReader, ReadsABlockInsideAFile) {
@@ -103,7 +103,7 @@ TEST(FilterReader, KeysBeforeTheFirstAndBehindTheLastAreNoWithoutIo) {
   EXPECT_FALSE(reader->MayContain("a"));
   EXPECT_FALSE(reader->MayContain("z"));
   EXPECT_FALSE(reader->MayContain(NumberedRow(16), "q1"));  // Last is q0.
-  EXPECT_EQ(file.counting.read_count(), 0u);
+  EXPECT_EQ(file.source.read_count(), 0u);
 }
 
 TEST(FilterReader, ARowFilterAnswersACellForItsRow) {
@@ -202,20 +202,20 @@ TEST(FilterReader, ACacheThatIsTooSmallCostsReadsButNoAnswers) {
   for (uint64_t i = 0; i < 1000; ++i) {
     EXPECT_TRUE(reader->MayContain(NumberedRow(2 * i)));
   }
-  EXPECT_EQ(file.counting.read_count(), 1000u);
+  EXPECT_EQ(file.source.read_count(), 1000u);
   EXPECT_EQ(cache->GetUsage().usage_bytes, 0u);
 }
 
 TEST(FilterReader, FailedAndShortReadsAreErrorsOfStrictCallsOnly) {
   TestFile file(Options(BloomType::kRow), EvenRows(5000));
   const auto reader = file.Open();
-  file.faulty.ShortenReads(1);
+  file.source.ShortenReads(1);
   EXPECT_TRUE(reader->MayContain(NumberedRow(1)));
   EXPECT_EQ(reader->Verify().code(), absl::StatusCode::kDataLoss);
-  EXPECT_FALSE(FilterReader::Open(&file.faulty, {}, {}).ok());
-  file.faulty.FailAllReads();
+  EXPECT_FALSE(FilterReader::Open(&file.source, {}, {}).ok());
+  file.source.FailAllReads();
   EXPECT_EQ(reader->Verify().code(), absl::StatusCode::kUnavailable);
-  file.faulty.Heal();
+  file.source.Heal();
   EXPECT_TRUE(reader->Verify().ok());
 }
 
@@ -224,7 +224,7 @@ TEST(FilterReader, DamageToAChunkAfterOpenAnswersMaybeForThisChunkOnly) {
   const auto reader = file.Open();
   const std::vector<FilterChunkInfo> chunks = reader->Chunks();
   ASSERT_EQ(chunks.size(), 2u);
-  file.faulty.FlipBit(chunks[1].offset + 100, 5);
+  file.source.FlipBit(chunks[1].offset + 100, 5);
   uint64_t absent[2] = {}, positives[2] = {};
   for (uint64_t i = 1; i < 9999; i += 2) {
     const std::string row = NumberedRow(i);

@@ -63,8 +63,7 @@ TEST_F(LateBindingTest, WithRoomForAllChunksAreWhole) {
   ASSERT_GT(all_, 8u);
   AskAbsent(20000);
   EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
-  EXPECT_EQ(file_.counting.read_bytes(),
-            reader_->properties().filter_size_bytes);
+  EXPECT_EQ(file_.source.read_bytes(), reader_->properties().filter_size_bytes);
   ExpectNothingLost();
 }
 
@@ -93,12 +92,12 @@ TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowAtOnce) {
   const uint64_t size = reader_->properties().filter_size_bytes;
   SetRoom(size / 2);
   AskAbsent(1000);
-  file_.counting.Reset();
+  file_.source.Reset();
   cache_->SetCapacity(kRoomForAll);
   AskAbsent(1000000);
   EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
   // Each chunk is read once from its beginning, or twice.
-  EXPECT_LT(file_.counting.read_bytes(), 2 * size);
+  EXPECT_LT(file_.source.read_bytes(), 2 * size);
   ExpectNothingLost();
   EXPECT_LT(AskAbsent(50000), 50000 / 500);
 }
@@ -134,7 +133,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   ASSERT_NE(cut, steps.end());
   const FilterChunkInfo& chunk = chunks[cut - steps.begin()];
   const uint64_t second = chunk.offset + chunk.descriptor.unit_size_bytes[0];
-  file_.faulty.FlipBit(second, 0);
+  file_.source.FlipBit(second, 0);
   cache_->SetCapacity(kRoomForAll);
   std::vector<std::string> absent;
   for (uint64_t i = 0; i < kRows; ++i) {
@@ -143,7 +142,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
       absent.push_back(row);
     }
   }
-  file_.counting.Reset();
+  file_.source.Reset();
   uint64_t positives = 0;
   constexpr int kLookups = 200000;
   for (int i = 0; i < kLookups; ++i) {
@@ -157,9 +156,9 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   const uint64_t errors = reader_->stats()[FilterCounter::kLoadErrors];
   EXPECT_GT(errors, 5u);
   EXPECT_LT(errors, 100u);
-  EXPECT_EQ(file_.counting.read_count(), errors);
+  EXPECT_EQ(file_.source.read_count(), errors);
   EXPECT_EQ(reader_->stats()[FilterCounter::kUnloaded], 0u);
-  file_.faulty.Heal();
+  file_.source.Heal();
   for (int i = 0; i < kLookups; ++i) {
     reader_->MayContain(absent[random_.Below(absent.size())]);
   }
@@ -170,7 +169,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
 // If a chunk is loaded at once with all steps, a damaged unit costs all of it.
 TEST_F(LateBindingTest, AChunkThatIsLoadedWithADamagedUnitAnswersMaybe) {
   const FilterChunkInfo chunk = reader_->Chunks()[0];
-  file_.faulty.FlipBit(chunk.offset + chunk.descriptor.total_size_bytes() - 1,
+  file_.source.FlipBit(chunk.offset + chunk.descriptor.total_size_bytes() - 1,
                        0);
   for (int i = 0; i < 1000; ++i) {
     EXPECT_TRUE(reader_->MayContain(NumberedRow(1)));

@@ -37,7 +37,7 @@ class LoadingTest : public ::testing::TestWithParam<std::string_view> {
 
   testing::TestFile file_{testing::BlockOptions(GetParam(), 10, 2048),
                           testing::EvenRows(kRows)};
-  CountingSource& counting_ = file_.counting;
+  CountingSource& counting_ = file_.source;
   const std::unique_ptr<FilterCache> cache_ = NewShardedLruCache({8 << 20, 0});
   FilterReaderOptions options_;
 };
@@ -91,7 +91,7 @@ TEST_P(LoadingTest, APrefetchReadsNothingThatAClosedReaderLeft) {
 
 TEST_P(LoadingTest, APrefetchThatFailsIsNoErrorAndIsCounted) {
   options_.prefetch = true;
-  file_.faulty.FailRead(2);
+  file_.source.FailRead(2);
   const auto reader = Open();
   const uint64_t chunks = reader->properties().chunk_count;
   EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], chunks);
@@ -153,7 +153,7 @@ TEST_P(LoadingTest, AnErasedFileIsReadAgain) {
 // between the nth failure and the next read.
 TEST_P(LoadingTest, ABrokenSourceIsAskedLessAndLess) {
   const auto reader = Open();
-  file_.faulty.FailAllReads();
+  file_.source.FailAllReads();
   std::vector<uint64_t> tries;
   for (uint64_t lookup = 0; lookup < 1100; ++lookup) {
     const uint64_t before = counting_.read_count();
@@ -165,7 +165,7 @@ TEST_P(LoadingTest, ABrokenSourceIsAskedLessAndLess) {
   EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], 11u);
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 1100u);
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 0u);
-  file_.faulty.Heal();
+  file_.source.Heal();
   // The chunk returns within the pause, and stays.
   for (int i = 0; i < 255; ++i) EXPECT_TRUE(reader->MayContain(NumberedRow(0)));
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);

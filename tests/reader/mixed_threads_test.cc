@@ -83,7 +83,7 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
     const size_t file = random->Below(files_.size());
     FilterReaderOptions options = Options(file);
     options.prefetch = random->Below(4) == 0;
-    const auto reader = FilterReader::Open(&files_[file]->faulty, {}, options);
+    const auto reader = FilterReader::Open(&files_[file]->source, {}, options);
     if (!reader.ok()) return;
     for (int i = 0; i < 50; ++i) Ask(**reader, random);
   }
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Loading, MixedThreads,
 
 TEST_P(MixedThreads, LoseNoRowAndNoCountAndHeal) {
   for (size_t i = 0; i < files_.size(); ++i) {
-    files_[i]->faulty.BreakAtRandom(i, 30);
+    files_[i]->source.BreakAtRandom(i, 30);
   }
   struct Role {
     int threads;
@@ -160,7 +160,7 @@ TEST_P(MixedThreads, LoseNoRowAndNoCountAndHeal) {
             usage.role_bytes[static_cast<size_t>(FilterCacheRole::kIndex)]);
 
   cache_->SetCapacity(8 * need_);
-  for (const auto& file : files_) file->faulty.Heal();
+  for (const auto& file : files_) file->source.Heal();
   for (const auto& reader : readers_) {
     // Chunks that failed again and again wait for the next try.
     for (int i = 0; i < 10; ++i) testing::CountFalsePositives(*reader, kRows);

@@ -4,9 +4,9 @@
 //
 //   TestFile file(BlockOptions("fast", 10, 4096), EvenRows(1000));
 //   const auto reader = file.Open();
-//   file.faulty.FailRead(1);
+//   file.source.FailRead(1);
 //   EXPECT_TRUE(reader->MayContain(NumberedRow(1)));
-//   EXPECT_EQ(file.counting.read_count(), 1u);
+//   EXPECT_EQ(file.source.read_count(), 1u);
 
 #ifndef ROWBLOOM_TESTS_READER_TEST_BLOCK_H_
 #define ROWBLOOM_TESTS_READER_TEST_BLOCK_H_
@@ -22,7 +22,6 @@
 
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_reader.h"
-#include "testing/counting_source.h"
 #include "testing/faulty_source.h"
 #include "testing/keys.h"
 
@@ -88,8 +87,8 @@ struct TestFile {
 
   // The counts begin after it.
   std::unique_ptr<FilterReader> Open(const FilterReaderOptions& options = {}) {
-    auto reader = OpenOrDie(&counting, options);
-    counting.Reset();
+    auto reader = OpenOrDie(&source, options);
+    source.Reset();
     return reader;
   }
   std::string_view BytesOf(const FilterLoad& load) const {
@@ -98,8 +97,7 @@ struct TestFile {
 
   std::string bytes;
   const std::unique_ptr<RandomAccessSource> memory;
-  FaultySource faulty{memory.get()};
-  CountingSource counting{&faulty};
+  FaultySource source{memory.get()};
 };
 
 // Calls a function before each read of another source.

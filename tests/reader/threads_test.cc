@@ -99,11 +99,11 @@ TEST(FilterReaderThreads, AfterConcurrentMissesAnEvictedChunkIsLoadedAgain) {
 TEST(FilterReaderThreads, ConcurrentMissesOfAChunkLoadItOnce) {
   testing::TestFile file(kOptions, testing::EvenRows(4000, 2));
   std::atomic<bool> is_open{true};
-  const testing::HookedSource gated(&file.counting, [&] {
+  const testing::HookedSource gated(&file.source, [&] {
     while (!is_open) std::this_thread::yield();
   });
   const auto reader = testing::OpenOrDie(&gated, {});
-  file.counting.Reset();
+  file.source.Reset();
   is_open = false;
   std::atomic<int> lost{0};
   std::atomic<int> answered{0};
@@ -119,7 +119,7 @@ TEST(FilterReaderThreads, ConcurrentMissesOfAChunkLoadItOnce) {
         std::this_thread::yield();
       });
   EXPECT_EQ(lost, 0);
-  EXPECT_EQ(file.counting.read_count(), 1u);
+  EXPECT_EQ(file.source.read_count(), 1u);
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #ifndef ROWBLOOM_TESTS_TESTING_COUNTING_SOURCE_H_
 #define ROWBLOOM_TESTS_TESTING_COUNTING_SOURCE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -40,38 +39,44 @@ class CountingSource : public RandomAccessSource {
 
   absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
                     std::string_view* result) const override {
-    read_count_.fetch_add(1, std::memory_order_relaxed);
-    read_bytes_.fetch_add(size_bytes, std::memory_order_relaxed);
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reads_.push_back({offset, size_bytes});
-    }
+    Count(offset, size_bytes);
     return source_->Read(offset, size_bytes, scratch, result);
   }
   uint64_t size_bytes() const override { return source_->size_bytes(); }
   std::string_view name() const override { return source_->name(); }
 
-  uint64_t read_count() const { return read_count_.load(); }
-  uint64_t read_bytes() const { return read_bytes_.load(); }
+  uint64_t read_count() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return reads_.size();
+  }
+  uint64_t read_bytes() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return read_bytes_;
+  }
   // Returns the reads in order of arrival.
   std::vector<ReadRange> reads() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return reads_;
   }
-  // Resets all counts. No other thread may read meanwhile.
   void Reset() {
     std::lock_guard<std::mutex> lock(mutex_);
-    read_count_ = 0;
-    read_bytes_ = 0;
     reads_.clear();
+    read_bytes_ = 0;
   }
 
- private:
+ protected:
+  void Count(uint64_t offset, size_t size_bytes) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    reads_.push_back({offset, size_bytes});
+    read_bytes_ += size_bytes;
+  }
+
   const RandomAccessSource* const source_;
-  mutable std::atomic<uint64_t> read_count_{0};
-  mutable std::atomic<uint64_t> read_bytes_{0};
+
+ private:
   mutable std::mutex mutex_;
   mutable std::vector<ReadRange> reads_;
+  mutable uint64_t read_bytes_ = 0;
 };
 
 }  // namespace rowbloom::testing
