@@ -203,9 +203,7 @@ TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
   testing::TestFile file(testing::BlockOptions("compact", 12, 16384),
                          testing::EvenRows(kRows));
   const auto cache = NewShardedLruCache({12000, 0});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  const auto reader = file.Open(options);
+  const auto reader = file.Open(testing::CachedIn(cache));
   const std::string present = NumberedRow(10);
   for (int i = 0; i < 100; ++i) reader->MayContain(present);
   cache->SetCapacity(1 << 20);

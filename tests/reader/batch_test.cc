@@ -53,9 +53,9 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
   testing::Random random(1);
   for (const size_t capacity : {0, 30000, 8 << 20}) {
     const auto cache = NewShardedLruCache({capacity, 0});
-    FilterReaderOptions options;
-    options.cache = capacity == 0 ? nullptr : cache.get();
-    options.loading = FilterLoading::kAlways;
+    FilterReaderOptions options =
+        testing::CachedIn(cache, FilterLoading::kAlways);
+    if (capacity == 0) options.cache = nullptr;
     FilterStats single_stats, batch_stats;
     std::vector<std::unique_ptr<FilterReader>> singles, readers;
     for (const auto& file : files) {
@@ -106,10 +106,8 @@ INSTANTIATE_TEST_SUITE_P(Capacities, ColdBatchTest,
 TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
   TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
   const auto cache = NewShardedLruCache({GetParam(), 0});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  options.loading = FilterLoading::kAlways;
-  const auto reader = file.Open(options);
+  const auto reader =
+      file.Open(testing::CachedIn(cache, FilterLoading::kAlways));
   const std::vector<std::string> rows = FirstRows(*reader);
   ASSERT_GE(rows.size(), 5u);
   EXPECT_THAT(testing::Ask(*reader, testing::RowKeys(rows)), Each(true));
@@ -123,9 +121,7 @@ TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
 TEST(FilterReaderBatch, LookupsThatHadToLoadCountAsMisses) {
   TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
   const auto cache = NewShardedLruCache({8 << 20, 0});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  const auto reader = file.Open(options);
+  const auto reader = file.Open(testing::CachedIn(cache));
   // All keys are in one chunk, so that one batch is cold and the next one is
   // warm.
   const std::string row = NumberedRow(0);

@@ -136,9 +136,8 @@ TEST(FilterReader, OfNoCellsSaysNoAndOfTypeNoneSaysMaybe) {
 
 TEST(FilterReader, TwoBlocksUnderOneIdNeverAnswerForEachOther) {
   const auto cache = NewShardedLruCache({8 << 20});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  options.file_id = 77;
+  const FilterReaderOptions options =
+      testing::CachedIn(cache, FilterLoading::kWhenItPays, 77);
   std::vector<Cell> odd_cells = EvenRows(1000);
   for (Cell& cell : odd_cells) cell.row += "!";
   TestFile even(Options(BloomType::kRow), EvenRows(1000));
@@ -168,10 +167,8 @@ TEST(FilterReader, GivenIdsAreBelow2To63) {
 
 TEST(FilterReader, OwnIdsAreNoFileNumbersAndTheirChunksLeaveWithTheReader) {
   const auto cache = NewShardedLruCache({8 << 20});
-  FilterReaderOptions options;
-  options.cache = cache.get();
   TestFile file(Options(BloomType::kRow), EvenRows(20000));
-  auto reader = file.Open(options);
+  auto reader = file.Open(testing::CachedIn(cache));
   EXPECT_GE(reader->file_id(), uint64_t{1} << 63);
   testing::CountFalsePositives(*reader, 20000);
   // The cache also has an entry that charges for the index.
@@ -195,10 +192,8 @@ TEST(FilterReader, VerifyNoticesAnotherBlockInItsPlace) {
 TEST(FilterReader, ACacheThatIsTooSmallCostsReadsButNoAnswers) {
   TestFile file(Options(BloomType::kRow), EvenRows(20000));
   const auto cache = NewShardedLruCache({1000, 0});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  options.loading = FilterLoading::kAlways;
-  const auto reader = file.Open(options);
+  const auto reader =
+      file.Open(testing::CachedIn(cache, FilterLoading::kAlways));
   for (uint64_t i = 0; i < 1000; ++i) {
     EXPECT_TRUE(reader->MayContain(NumberedRow(2 * i)));
   }

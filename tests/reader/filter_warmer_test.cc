@@ -43,10 +43,9 @@ TEST_P(FilterWarmerTest, LookupsOfAWarmFileReadNothing) {
   Write(cache.get(), 17);
   const auto memory = NewMemorySource(file_);
   testing::CountingSource counting(memory.get());
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  options.file_id = 17;
-  const auto reader = testing::OpenOrDie(&counting, options, {kOffset});
+  const auto reader = testing::OpenOrDie(
+      &counting, testing::CachedIn(cache, FilterLoading::kWhenItPays, 17),
+      {kOffset});
   counting.Reset();
   EXPECT_LT(testing::CountFalsePositives(*reader, kRows), kRows / 20);
   EXPECT_EQ(counting.read_count(), 0u);
@@ -63,11 +62,8 @@ TEST_P(FilterWarmerTest, ReadersTakeOverWhatAFullCacheHolds) {
       const auto cache = NewShardedLruCache({8 << 20, 0});
       Write(cache.get(), 17, priority);
       const auto memory = NewMemorySource(file_);
-      FilterReaderOptions options;
-      options.cache = cache.get();
-      options.file_id = 17;
-      options.loading = loading;
-      const auto reader = testing::OpenOrDie(memory.get(), options, {kOffset});
+      const auto reader = testing::OpenOrDie(
+          memory.get(), testing::CachedIn(cache, loading, 17), {kOffset});
       cache->SetCapacity(cache->GetUsage().usage_bytes);
       testing::CountFalsePositives(*reader, kRows);
       EXPECT_THAT(reader->LoadedSteps(), Each(Gt(0u)));
@@ -81,10 +77,8 @@ TEST(FilterWarmer, BlocksWithEqualChecksumsDoNotAnswerForEachOther) {
   // Each block has one row; the 32-bit checksums of the two agree.
   const std::string rows[] = {"row00028899", "row00058598"};
   const auto cache = NewShardedLruCache({8 << 20});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  options.file_id = 17;
-  options.loading = FilterLoading::kAlways;
+  const FilterReaderOptions options =
+      testing::CachedIn(cache, FilterLoading::kAlways, 17);
   for (const bool is_warm : {false, true}) {
     cache->EraseFile(17);
     std::vector<FilterDescriptor> descriptors;

@@ -52,10 +52,8 @@ int ResultInChild(const Run& run) {
 class ForkTest : public ::testing::Test {
  protected:
   ForkTest() {
-    FilterReaderOptions options;
-    options.cache = cache_.get();
-    options.loading = FilterLoading::kAlways;
-    reader_ = testing::OpenOrDie(&source_, options);
+    reader_ = testing::OpenOrDie(
+        &source_, testing::CachedIn(cache_, FilterLoading::kAlways));
   }
 
   bool LosesNoRow() const {

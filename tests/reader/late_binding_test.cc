@@ -25,9 +25,7 @@ constexpr size_t kRoomForAll = 4 << 20;
 class LateBindingTest : public ::testing::Test {
  protected:
   LateBindingTest() {
-    FilterReaderOptions options;
-    options.cache = cache_.get();
-    reader_ = file_.Open(options);
+    reader_ = file_.Open(testing::CachedIn(cache_));
     all_ = FilterSteps(reader_->Chunks()[0].descriptor);
   }
 

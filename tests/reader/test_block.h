@@ -78,6 +78,16 @@ inline std::unique_ptr<FilterReader> OpenOrDie(
   return reader.ok() ? *std::move(reader) : nullptr;
 }
 
+inline FilterReaderOptions CachedIn(
+    const std::unique_ptr<FilterCache>& cache,
+    FilterLoading loading = FilterLoading::kWhenItPays, uint64_t file_id = 0) {
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  options.loading = loading;
+  options.file_id = file_id;
+  return options;
+}
+
 // A block whose reads are counted and can be broken.
 struct TestFile {
   explicit TestFile(std::string block, std::string_view name = "f.sst")

@@ -28,11 +28,9 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
   constexpr size_t kCapacity = 20000;
   const auto cache = NewShardedLruCache({kCapacity, 0});
   FilterStats stats;
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  options.loading = FilterLoading::kAlways;
+  FilterReaderOptions options =
+      testing::CachedIn(cache, FilterLoading::kAlways, 3);
   options.stats = &stats;
-  options.file_id = 3;
   const auto first = file.Open(options);
   const auto second = file.Open(options);
   // All threads must answer as one thread does.
@@ -65,9 +63,7 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
 TEST(FilterReaderThreads, AfterConcurrentMissesAnEvictedChunkIsLoadedAgain) {
   testing::TestFile file(kOptions, testing::EvenRows(10, 2));
   const auto cache = NewShardedLruCache({64 << 20});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  const auto reader = file.Open(options);
+  const auto reader = file.Open(testing::CachedIn(cache));
   const std::string row = NumberedRow(10);
   const FilterKey key = FilterKey::Row(row);
   constexpr int kRounds = 20000;
