@@ -5,6 +5,7 @@
     bench/tables.py                  writes docs/performance.md
     bench/tables.py --check          exits with 1 if that would change it
     bench/tables.py --add NAME FILE  first copies FILE to bench/results/
+    bench/tables.py --show NAME FILE prints the section that FILE would have
 
 FILE is the --json or --benchmark_out of one program, NAME a key of SECTIONS. A
 name without a file has no section.
@@ -418,22 +419,30 @@ def add(name, path):
         json.dumps(result, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
+def section_of(name, path):
+    title, section = SECTIONS[name]
+    result = json.loads(Path(path).read_text(encoding="utf-8"))
+    return [f"## {title}", machine_line(result), *section(result)]
+
+
 def page():
     unknown = {path.stem for path in RESULTS.glob("*.json")} - SECTIONS.keys()
     if unknown:
         raise SystemExit(f"tables.py: no section for {sorted(unknown)}")
     parts = [HEAD.rstrip("\n")]
-    for stem, (title, section) in SECTIONS.items():
+    for stem in SECTIONS:
         path = RESULTS / f"{stem}.json"
         if path.is_file():
-            result = json.loads(path.read_text(encoding="utf-8"))
-            parts += [f"## {title}", machine_line(result), *section(result)]
+            parts += section_of(stem, path)
     return "\n\n".join(parts) + "\n"
 
 
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--add":
         add(*sys.argv[2:])
+    elif len(sys.argv) == 4 and sys.argv[1] == "--show":
+        print("\n\n".join(section_of(*sys.argv[2:])))
+        return 0
     elif sys.argv[1:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2

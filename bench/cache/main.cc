@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <functional>
 #include <list>
 #include <memory>
 #include <random>
@@ -33,165 +33,109 @@ namespace rowbloom::cache_bench {
 namespace {
 
 constexpr size_t kChunkBytes = 128 << 10;  // As charged.
+constexpr uint64_t kChunksPerFile = 100;
 
 // Draws hot chunks: chunk i in proportion to 1/(i+1)^theta.
 class Zipf {
  public:
-  Zipf(uint64_t chunk_count, double theta);
+  Zipf(uint64_t chunk_count, double theta) {
+    double sum = 0;
+    for (uint64_t i = 0; i < chunk_count; ++i) {
+      sum += std::pow(static_cast<double>(i + 1), -theta);
+      sums_.push_back(sum);
+    }
+    for (double& s : sums_) s /= sum;
+  }
 
   uint64_t chunk_count() const { return sums_.size(); }
   // That of a number in [0, 1).
-  uint64_t ChunkAt(double place) const;
+  uint64_t ChunkAt(double place) const {
+    const auto it = std::upper_bound(sums_.begin(), sums_.end() - 1, place);
+    return static_cast<uint64_t>(it - sums_.begin());
+  }
   // The share of accesses that the most popular ones have: the hit rate of a
   // cache that knows them and holds nothing else.
-  double ShareOfFirst(uint64_t chunk_count) const;
+  double ShareOfFirst(uint64_t chunk_count) const {
+    return chunk_count == 0
+               ? 0
+               : sums_[std::min(chunk_count, this->chunk_count()) - 1];
+  }
 
  private:
   std::vector<double> sums_;  // Element i: the shares of chunks 0 to i.
 };
 
-struct HitRateCase {
-  bool is_plain_lru = false;  // Else NewShardedLruCache()'s.
-  double cache_share = 0;     // As a share of the bytes of all hot chunks.
-  uint64_t sweep_chunks = 0;  // A sweep asks each once; 0: no sweeps.
-  double sweep_share = 0;     // As a share of all accesses.
-  uint64_t accesses = 0;      // Measured, of hot chunks.
-  uint64_t seed = 0;
-};
+// Looks a chunk up and inserts it if it is absent. True if it was there.
+using Ask = std::function<bool(const FilterCacheKey&)>;
 
-constexpr uint64_t kChunksPerFile = 100;
-
-class PlainLru final : public FilterCache {
- public:
-  explicit PlainLru(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
-
-  Handle* Lookup(const FilterCacheKey& key) override {
-    const auto found = places_.find({key.file_id, key.chunk});
-    if (found == places_.end()) return nullptr;
-    entries_.splice(entries_.begin(), entries_, found->second);
-    return HandleOf(&*found->second);
-  }
-  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
-                 const EntryOptions& options) override {
-    entries_.push_front({{key.file_id, key.chunk}, std::move(*value)});
-    places_[entries_.front().key] = entries_.begin();
-    while (entries_.size() * options.charge_bytes > capacity_bytes_) {
-      places_.erase(entries_.back().key);
-      entries_.pop_back();
-    }
-    return HandleOf(&entries_.front());
-  }
-  // The bench holds one handle at a time, of the newest entry.
-  Value* ValueOf(Handle* handle) const override {
-    return reinterpret_cast<Entry*>(handle)->value.get();
-  }
-  void Release(Handle*) override {}
-  void Erase(const FilterCacheKey&) override {}
-  void EraseFile(uint64_t) override {}
-  void SetCapacity(size_t) override {}
-  Usage GetUsage() const override { return {}; }
-
- private:
+Ask PlainLru(size_t capacity_bytes) {
   using Key = std::pair<uint64_t, uint64_t>;
-  struct Entry {
-    Key key;
-    std::unique_ptr<Value> value;
+  struct State {
+    std::list<Key> keys;  // The newest first.
+    absl::flat_hash_map<Key, std::list<Key>::iterator> places;
   };
-  static Handle* HandleOf(Entry* entry) {
-    return reinterpret_cast<Handle*>(entry);
-  }
-
-  const size_t capacity_bytes_;
-  std::list<Entry> entries_;  // The newest first.
-  absl::flat_hash_map<Key, std::list<Entry>::iterator> places_;
-};
-
-class Accesses {
- public:
-  Accesses(const Zipf& zipf, const HitRateCase& c)
-      : zipf_(zipf), random_(c.seed) {
-    const auto bytes = static_cast<size_t>(std::llround(
-        c.cache_share * static_cast<double>(zipf.chunk_count() * kChunkBytes)));
-    if (c.is_plain_lru) {
-      cache_ = std::make_unique<PlainLru>(bytes);
-    } else {
-      cache_ = NewShardedLruCache({bytes});
+  return [state = std::make_shared<State>(),
+          most = capacity_bytes / kChunkBytes](const FilterCacheKey& asked) {
+    auto& [keys, places] = *state;
+    const Key key = {asked.file_id, asked.chunk};
+    const auto found = places.find(key);
+    if (found != places.end()) {
+      keys.splice(keys.begin(), keys, found->second);
+      return true;
     }
-  }
+    keys.push_front(key);
+    places[key] = keys.begin();
+    if (keys.size() > most) {
+      places.erase(keys.back());
+      keys.pop_back();
+    }
+    return false;
+  };
+}
 
-  // Asks for a hot chunk, drawn at random. True if it was cached.
-  bool AskHot() {
-    const double place = static_cast<double>(random_() >> 11) / 0x1p53;
-    const uint64_t chunk = zipf_.ChunkAt(place);
-    return Ask({1 + chunk / kChunksPerFile, chunk % kChunksPerFile});
-  }
-
-  // Asks once for each chunk of a file that was never asked.
-  void Sweep(uint64_t chunk_count) {
-    const uint64_t file_id = FilterCache::NewFileId();
-    for (uint64_t i = 0; i < chunk_count; ++i) Ask({file_id, i});
-  }
-
- private:
-  bool Ask(const FilterCacheKey& key) {
-    FilterCache::Handle* handle = cache_->Lookup(key);
+Ask SegmentedLru(size_t capacity_bytes) {
+  return [cache = std::shared_ptr<FilterCache>(NewShardedLruCache(
+              {capacity_bytes}))](const FilterCacheKey& key) {
+    FilterCache::Handle* handle = cache->Lookup(key);
     const bool hit = handle != nullptr;
     if (!hit) {
       auto value = std::make_unique<FilterCache::Value>();
-      FilterCache::EntryOptions options;
-      options.charge_bytes = kChunkBytes;
-      options.role = FilterCacheRole::kChunk;
-      handle = cache_->Insert(key, &value, options);
+      handle = cache->Insert(key, &value, {kChunkBytes});
     }
-    if (handle != nullptr) cache_->Release(handle);
+    if (handle != nullptr) cache->Release(handle);
     return hit;
-  }
+  };
+}
 
-  const Zipf& zipf_;
-  std::mt19937_64 random_;
-  std::unique_ptr<FilterCache> cache_;
+struct Sweeps {
+  uint64_t chunks = 0;  // A sweep asks each once; 0: no sweeps.
+  double percent = 0;   // A share of all accesses.
 };
-
-Zipf::Zipf(uint64_t chunk_count, double theta) {
-  double sum = 0;
-  for (uint64_t i = 0; i < chunk_count; ++i) {
-    sum += std::pow(static_cast<double>(i + 1), -theta);
-    sums_.push_back(sum);
-  }
-  for (double& s : sums_) s /= sum;
-}
-
-uint64_t Zipf::ChunkAt(double place) const {
-  const auto it = std::upper_bound(sums_.begin(), sums_.end(), place);
-  return std::min<uint64_t>(static_cast<uint64_t>(it - sums_.begin()),
-                            sums_.size() - 1);
-}
-
-double Zipf::ShareOfFirst(uint64_t chunk_count) const {
-  return chunk_count == 0
-             ? 0
-             : sums_[std::min(chunk_count, this->chunk_count()) - 1];
-}
 
 // The hit rate over the accesses of hot chunks, after half as many accesses
 // that are not counted.
-double HotHitRate(const Zipf& zipf, const HitRateCase& c) {
-  Accesses accesses(zipf, c);
-  const uint64_t warm_up = c.accesses / 2;
+double HotHitRate(const Zipf& zipf, const Sweeps& sweeps, uint64_t accesses,
+                  uint64_t seed, const Ask& ask) {
+  std::mt19937_64 random(seed);
+  const uint64_t warm_up = accesses / 2;
+  const double share = sweeps.percent / 100;
   // Between two sweeps.
   const double distance =
-      static_cast<double>(c.sweep_chunks) * (1 - c.sweep_share) / c.sweep_share;
-  double next_sweep = c.sweep_chunks > 0 ? distance : HUGE_VAL;
+      static_cast<double>(sweeps.chunks) * (1 - share) / share;
+  double next_sweep = sweeps.chunks > 0 ? distance : HUGE_VAL;
   uint64_t hits = 0;
-  for (uint64_t i = 0; i < warm_up + c.accesses; ++i) {
+  for (uint64_t i = 0; i < warm_up + accesses; ++i) {
     if (static_cast<double>(i) >= next_sweep) {
-      accesses.Sweep(c.sweep_chunks);
+      const uint64_t cold_file = FilterCache::NewFileId();
+      for (uint64_t c = 0; c < sweeps.chunks; ++c) ask({cold_file, c});
       next_sweep += distance;
     }
-    const bool hit = accesses.AskHot();
+    const uint64_t chunk =
+        zipf.ChunkAt(static_cast<double>(random() >> 11) / 0x1p53);
+    const bool hit = ask({1 + chunk / kChunksPerFile, chunk % kChunksPerFile});
     if (i >= warm_up) hits += hit ? 1 : 0;
   }
-  return static_cast<double>(hits) / static_cast<double>(c.accesses);
+  return static_cast<double>(hits) / static_cast<double>(accesses);
 }
 
 struct Options {
@@ -202,66 +146,40 @@ struct Options {
   std::vector<double> sweep_percent = {10, 50};
   uint64_t accesses = 500000;
   uint64_t seed = 1;
-  std::string json;  // Empty: none.
+  std::string json = "/dev/stdout";
 };
-
-struct Sweeps {
-  uint64_t chunks = 0;
-  double percent = 0;
-};
-
-std::vector<Sweeps> SweepsOf(const Options& options) {
-  std::vector<Sweeps> all = {{}};
-  for (const uint64_t chunks : options.sweep_chunks) {
-    for (const double percent : options.sweep_percent) {
-      all.push_back({chunks, percent});
-    }
-  }
-  return all;
-}
 
 nlohmann::ordered_json MeasureHitRates(const Options& options) {
+  std::vector<Sweeps> all_sweeps = {{}};
+  for (const uint64_t chunks : options.sweep_chunks) {
+    for (const double percent : options.sweep_percent) {
+      all_sweeps.push_back({chunks, percent});
+    }
+  }
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const double theta : options.zipf) {
     const Zipf zipf(options.hot_chunks, theta);
-    std::printf(
-        "\nHot hit rate in %%, Zipf %g over %llu chunks\n\n"
-        "| sweeps: chunks, share | cache | best fixed | plain LRU | "
-        "segmented LRU |\n|---|---|---|---|---|\n",
-        theta, static_cast<unsigned long long>(options.hot_chunks));
-    for (const Sweeps& sweeps : SweepsOf(options)) {
+    for (const Sweeps& sweeps : all_sweeps) {
       for (const double percent : options.cache_percent) {
-        const double best = zipf.ShareOfFirst(static_cast<uint64_t>(
-            percent / 100 * static_cast<double>(options.hot_chunks)));
-        if (sweeps.chunks == 0) {
-          std::printf("| none |");
-        } else {
-          std::printf("| %llu, %g%% |",
-                      static_cast<unsigned long long>(sweeps.chunks),
-                      sweeps.percent);
-        }
-        std::printf(" %g%% | %.1f |", percent, 100 * best);
-        for (const bool is_plain_lru : {true, false}) {
-          HitRateCase c;
-          c.is_plain_lru = is_plain_lru;
-          c.cache_share = percent / 100;
-          c.sweep_chunks = sweeps.chunks;
-          c.sweep_share = sweeps.percent / 100;
-          c.accesses = options.accesses;
-          c.seed = options.seed;
-          const double rate = HotHitRate(zipf, c);
-          std::printf(" %.1f |", 100 * rate);
-          std::fflush(stdout);
+        const double hot_chunks =
+            percent / 100 * static_cast<double>(options.hot_chunks);
+        const auto bytes = static_cast<size_t>(
+            std::llround(hot_chunks * static_cast<double>(kChunkBytes)));
+        const std::pair<const char*, Ask> policies[] = {
+            {"plain_lru", PlainLru(bytes)},
+            {"segmented_lru", SegmentedLru(bytes)}};
+        for (const auto& [policy, ask] : policies) {
           runs.push_back(
               {{"zipf", theta},
                {"cache_percent", percent},
                {"sweep_chunks", sweeps.chunks},
                {"sweep_percent", sweeps.percent},
-               {"policy", is_plain_lru ? "plain_lru" : "segmented_lru"},
-               {"hot_hit_rate", rate},
-               {"best_fixed_hit_rate", best}});
+               {"policy", policy},
+               {"hot_hit_rate",
+                HotHitRate(zipf, sweeps, options.accesses, options.seed, ask)},
+               {"best_fixed_hit_rate",
+                zipf.ShareOfFirst(static_cast<uint64_t>(hot_chunks))}});
         }
-        std::printf("\n");
       }
     }
   }
@@ -302,7 +220,8 @@ int Main(int argc, char** argv) {
   add("--sweep_percent", &options.sweep_percent,
       "Share of all accesses that sweeps make")
       ->check(CLI::Range(0.1, 99.0));
-  app.add_option("--json", options.json, "Also write the results to this file");
+  app.add_option("--json", options.json, "Write the results to this file")
+      ->capture_default_str();
   return bench::RunProgram("cache_bench", &app, argc, argv,
                            [&] { return Run(options); });
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -171,7 +170,6 @@ AblationOptions::AblationOptions() {
   harm.cache_percent = {3, 10, 30, 100};
   harm.gets = 1000000;
   harm.always_gets = 0;
-  harm.prints = false;
   precision.last_level_keys = 5000000;
   precision.resident_bits_per_key = {2, 5, 10};
   precision.gets = 2000000;
@@ -204,16 +202,9 @@ nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
     SwitchAllOn();
   }
 
-  std::printf(
-      "\nAblation: workloads that get worse by more than %g%%, times by %g%%, "
-      "without a rule.\nWorkloads of harm, and `bytes` of lookups: bytes read "
-      "with filters / without.\n\n"
-      "| rule | off | workload | with | without |\n|---|---|---|---|---|\n",
-      options.worse_percent, options.worse_percent + kTimeNoisePercent);
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (size_t i = 1; i < off.size(); ++i) {
     const Rule& rule = kRules[i - 1];
-    bool is_needed = false;
     for (const auto& [name, with] : measures[0]) {
       const double without = measures[i].at(name);
       const double noise =
@@ -226,13 +217,6 @@ nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
                       {"with", with},
                       {"without", without},
                       {"is_worse", is_worse}});
-      if (!is_worse) continue;
-      is_needed = true;
-      std::printf("| %s | %s | %s | %.4g | %.4g |\n", rule.name, rule.off,
-                  name.c_str(), with, without);
-    }
-    if (!is_needed) {
-      std::printf("| %s | %s | none | | |\n", rule.name, rule.off);
     }
   }
   return {{"seed", options.harm.seed},

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -15,8 +13,7 @@
 namespace rowbloom::reader_bench {
 namespace {
 
-constexpr uint64_t kLooks = 1000;  // At the running ratio.
-constexpr uint64_t kFirstLook = kLooks / 50;
+constexpr uint64_t kProgressGets = 1000;
 
 struct Workload {
   const char* name;
@@ -44,8 +41,7 @@ class Asker {
         workload_(workload),
         options_(options),
         random_(seed),
-        open_(std::in_place, tree, options),
-        opened_bytes_(open_->opened_bytes()) {
+        open_(std::in_place, tree, options) {
     pass_gets_ = workload.sweep_gets_per_chunk *
                  open_->reader(0).properties().chunk_count;
   }
@@ -73,13 +69,11 @@ class Asker {
     if (!open_->Get(row, level)) throw std::runtime_error("a row was lost");
   }
   Reads reads() const { return closed_ + open_->reads(); }
-  uint64_t opened_bytes() const { return opened_bytes_; }
 
  private:
   void NextPass() {
     closed_ = reads();
     open_.emplace(tree_, options_);
-    opened_bytes_ += open_->opened_bytes();
     pass_get_ = 0;
   }
 
@@ -88,27 +82,13 @@ class Asker {
   const FilterReaderOptions options_;
   Random random_;
   std::optional<OpenTree> open_;
-  uint64_t opened_bytes_ = 0;
   Reads closed_;
   uint64_t pass_gets_ = 0;
   uint64_t pass_get_ = 0;
 };
 
-struct Result {
-  double ratio = 0;
-  double worst_ratio = 0;
-  // The most that was read beyond 1.01 of the reads without filters.
-  double worst_excess_bytes = 0;
-  Reads reads;
-  uint64_t opened_bytes = 0;
-};
-
-double RatioOf(const Reads& reads) {
-  return static_cast<double>(reads.bytes()) /
-         static_cast<double>(reads.unfiltered_bytes());
-}
-
-Result Measure(const Tree& tree, const Workload& workload,
+// Bytes read with filters / without.
+double Measure(const Tree& tree, const Workload& workload,
                FilterLoading loading, size_t cache_bytes, uint64_t gets,
                uint64_t seed, bench::Progress* progress) {
   ShardedLruCacheOptions cache_options;
@@ -119,24 +99,13 @@ Result Measure(const Tree& tree, const Workload& workload,
   options.cache = cache.get();
   options.loading = loading;
   Asker asker(&tree, workload, options, seed);
-  Result result;
-  for (uint64_t look = 0; look < kLooks; ++look) {
-    const uint64_t end = gets * (look + 1) / kLooks;
-    for (uint64_t i = gets * look / kLooks; i < end; ++i) asker.Get();
-    progress->Add(end - gets * look / kLooks);
-    result.reads = asker.reads();
-    if (result.reads.gets == 0) continue;
-    result.worst_excess_bytes = std::max(
-        result.worst_excess_bytes,
-        static_cast<double>(result.reads.bytes()) -
-            1.01 * static_cast<double>(result.reads.unfiltered_bytes()));
-    if (look >= kFirstLook) {
-      result.worst_ratio = std::max(result.worst_ratio, RatioOf(result.reads));
-    }
+  for (uint64_t i = 0; i < gets; ++i) {
+    asker.Get();
+    if (i % kProgressGets == 0) progress->Add(kProgressGets);
   }
-  result.ratio = RatioOf(result.reads);
-  result.opened_bytes = asker.opened_bytes();
-  return result;
+  const Reads reads = asker.reads();
+  return static_cast<double>(reads.bytes()) /
+         static_cast<double>(reads.unfiltered_bytes());
 }
 
 void MeasurePolicy(const HarmOptions& options, const std::string& text,
@@ -154,16 +123,6 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
   const Tree one_level(shape);
   progress->End();
 
-  if (options.prints) {
-    std::printf("\nBytes read with filters / without, %s\n\n| gets | loading |",
-                text.c_str());
-    std::string line = "|---|---|---|";
-    for (const double percent : options.cache_percent) {
-      std::printf(" cache %g%% |", percent);
-      line += "---|";
-    }
-    std::printf(" worst after 2%% of gets |\n%s\n", line.c_str());
-  }
   for (const Workload& workload : kWorkloads) {
     const Tree& tree = workload.one_level ? one_level : leveled;
     double filter_bytes = 0;
@@ -178,39 +137,18 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
       if (gets == 0) continue;
       progress->Begin(std::string("harm: ") + workload.name + ", " + name,
                       gets * options.cache_percent.size());
-      std::string row = std::string("| ") + workload.name + " | " + name + " |";
-      char cell[32];
-      double worst = 0;
       for (const double percent : options.cache_percent) {
         const auto cache_bytes =
             static_cast<size_t>(percent / 100 * filter_bytes);
-        const Result r = Measure(tree, workload, loading, cache_bytes, gets,
-                                 options.seed, progress);
-        const auto per_get = [&](uint64_t bytes) {
-          return static_cast<double>(bytes) / static_cast<double>(gets);
-        };
-        std::snprintf(cell, sizeof(cell), " %.4f |", r.ratio);
-        row += cell;
-        worst = std::max(worst, r.worst_ratio);
-        runs->push_back(
-            {{"policy", text},
-             {"workload", workload.name},
-             {"loading", name},
-             {"cache_percent", percent},
-             {"cache_bytes", cache_bytes},
-             {"gets", gets},
-             {"bytes_read_per_get", per_get(r.reads.bytes())},
-             {"unfiltered_bytes_per_get", per_get(r.reads.unfiltered_bytes())},
-             {"filter_bytes_per_get", per_get(r.reads.filter_bytes)},
-             {"open_bytes_per_get", per_get(r.opened_bytes)},
-             {"ratio", r.ratio},
-             {"worst_ratio", r.worst_ratio},
-             {"worst_excess_bytes", r.worst_excess_bytes}});
+        runs->push_back({{"policy", text},
+                         {"workload", workload.name},
+                         {"loading", name},
+                         {"cache_percent", percent},
+                         {"gets", gets},
+                         {"ratio", Measure(tree, workload, loading, cache_bytes,
+                                           gets, options.seed, progress)}});
       }
       progress->End();
-      if (!options.prints) continue;
-      std::printf("%s %.4f |\n", row.c_str(), worst);
-      std::fflush(stdout);
     }
   }
 }

@@ -10,6 +10,7 @@
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage; 130 interrupted.
 
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ namespace {
 struct Options {
   uint64_t seed = 1;
   bool quick = false;
-  std::string json;  // Empty: none.
+  std::string json = "/dev/stdout";
   PrecisionOptions precision;
   HarmOptions harm;
   MemoOptions memo;
@@ -44,47 +45,20 @@ std::string CheckPolicy(const std::string& text) {
   return policy.ok() ? "" : policy.status().ToString();
 }
 
-const CLI::Range kCount(uint64_t{1}, uint64_t{10000000000});
-// A tree has a thousandth of it in its smallest level.
-const CLI::Range kKeys(uint64_t{1000}, uint64_t{10000000000});
-
-void AddPrecision(PrecisionOptions* o, CLI::App* app) {
-  CLI::App* command = app->add_subcommand(
-      "precision", "Wasted reads against the memory of filters");
-  command
-      ->add_option("--keys", o->last_level_keys,
-                   "Keys of the last of four levels")
-      ->check(kKeys);
-  command
-      ->add_option("--resident_bits_per_key", o->resident_bits_per_key,
-                   "Capacities of the cache, by the keys of all levels")
-      ->delimiter(',')
-      ->check(CLI::Range(0.01, 100.0));
-  command->add_option("--gets", o->gets, "Gets of absent rows")->check(kCount);
-  command
-      ->add_option("--always_gets", o->always_gets,
-                   "Gets of whole_always, most of which load chunks")
-      ->check(kCount);
-}
-
-void AddHarm(HarmOptions* o, CLI::App* app) {
-  CLI::App* command = app->add_subcommand(
-      "harm", "Bytes read with filters against bytes read without");
+CLI::App* AddCommand(const char* name, const char* help, GetsOptions* o,
+                     CLI::App* app) {
+  CLI::App* command = app->add_subcommand(name, help);
+  constexpr uint64_t kMost = 10000000000;
+  // A tree has a thousandth of it in its smallest level.
   command->add_option("--keys", o->last_level_keys, "Keys of the last level")
-      ->check(kKeys);
-  command->add_option("--policies", o->policies, "Filter policies")
-      ->delimiter(',')
-      ->check(CheckPolicy);
-  command
-      ->add_option("--cache_percent", o->cache_percent,
-                   "Capacities of the cache, by the bytes of all filters")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 1000.0));
-  command->add_option("--gets", o->gets, "Gets for each number")->check(kCount);
+      ->check(CLI::Range(uint64_t{1000}, kMost));
+  command->add_option("--gets", o->gets, "Gets for each number")
+      ->check(CLI::Range(uint64_t{1}, kMost));
   command
       ->add_option("--always_gets", o->always_gets,
                    "Gets of readers that always load; 0: none")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{10000000000}));
+      ->check(CLI::Range(uint64_t{0}, kMost));
+  return command;
 }
 
 // Before the flags are read, so that these may say otherwise.
@@ -145,7 +119,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(0, 0);
   app.option_defaults()->always_capture_default();
   app.add_option("--seed", o.seed, "Seed of the rows that are asked for");
-  app.add_option("--json", o.json, "Also write the results to this file");
+  app.add_option("--json", o.json, "Write the results to this file");
   app.add_flag("--quick", o.quick, "Small trees and few gets: a few seconds");
   app.add_option("--chunk_size_bytes", o.chunk_size_bytes,
                  "Size of filter chunks in precision, harm and ablation")
@@ -154,19 +128,34 @@ int Main(int argc, char** argv) {
                  "Rules for loads to switch off, but not in ablation")
       ->delimiter(',')
       ->check(CLI::IsMember(RuleNames()));
-  AddPrecision(&o.precision, &app);
-  AddHarm(&o.harm, &app);
+  AddCommand("precision", "Wasted reads against the memory of filters",
+             &o.precision, &app)
+      ->add_option("--resident_bits_per_key", o.precision.resident_bits_per_key,
+                   "Capacities of the cache, by the keys of all levels")
+      ->delimiter(',')
+      ->check(CLI::Range(0.01, 100.0));
+  CLI::App* harm =
+      AddCommand("harm", "Bytes read with filters against bytes read without",
+                 &o.harm, &app);
+  harm->add_option("--policies", o.harm.policies, "Filter policies")
+      ->delimiter(',')
+      ->check(CheckPolicy);
+  harm->add_option("--cache_percent", o.harm.cache_percent,
+                   "Capacities of the cache, by the bytes of all filters")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1000.0));
   app.add_subcommand("memo",
                      "Wasted reads that a memo of false positives leaves");
   app.add_subcommand("ablation",
                      "Workloads that get worse without one of the rules for "
                      "loads; not run unless it is asked for");
   return bench::RunProgram("reader_bench", &app, argc, argv, [&] {
-    o.precision.seed = o.harm.seed = o.memo.seed = o.seed;
-    o.ablation.precision.seed = o.ablation.harm.seed = o.seed;
-    o.precision.chunk_size_bytes = o.harm.chunk_size_bytes =
-        o.ablation.precision.chunk_size_bytes =
-            o.ablation.harm.chunk_size_bytes = o.chunk_size_bytes;
+    o.memo.seed = o.seed;
+    for (GetsOptions* gets : std::initializer_list<GetsOptions*>{
+             &o.precision, &o.harm, &o.ablation.precision, &o.ablation.harm}) {
+      gets->seed = o.seed;
+      gets->chunk_size_bytes = o.chunk_size_bytes;
+    }
     for (const std::string& rule : o.without) SwitchOff(rule);
     return Run(o, app);
   });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measurements of reader_bench. Each prints a table; HarmOptions one for
-// each policy.
+// The measurements of reader_bench.
 
 #ifndef ROWBLOOM_BENCH_READER_MEASURES_H_
 #define ROWBLOOM_BENCH_READER_MEASURES_H_
@@ -15,23 +14,29 @@
 
 namespace rowbloom::reader_bench {
 
+// Gets of the rows of a tree.
+struct GetsOptions {
+  uint64_t seed = 1;
+  uint64_t last_level_keys = 0;
+  uint32_t chunk_size_bytes = 128 << 10;
+  uint64_t gets = 0;
+  uint64_t always_gets = 0;  // Fewer: most load chunks. 0: none.
+};
+
 // Wasted reads of absent rows against the memory of filters: readers that keep
 // as many fingerprint bits of each chunk as pay, beside the computed optimum,
 // ways to keep whole chunks, and filters that were written for the memory.
-struct PrecisionOptions {
-  uint64_t seed = 1;
-  uint64_t last_level_keys = 20000000;
+struct PrecisionOptions : GetsOptions {
+  PrecisionOptions() : GetsOptions{1, 20000000, 128 << 10, 10000000, 20000} {}
+
   int level_count = 4;
   double stored_bits_per_key = 14;
   // Bits per key for which budget_then_less writes filters.
   double budget_bits_per_key = 10;
-  uint32_t chunk_size_bytes = 128 << 10;
   // The cache's size by all keys of the tree: chunks, indexes and overheads.
   std::vector<double> resident_bits_per_key = {1, 2, 3,  4,  5,  6,
                                                7, 8, 10, 12, 14, 15};
-  uint64_t gets = 10000000;      // For absent rows.
-  uint64_t always_gets = 20000;  // Fewer: each loads chunks.
-  // Measures late_bound alone and prints nothing.
+  // Measures late_bound alone.
   bool late_bound_only = false;
 };
 
@@ -40,19 +45,15 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
 
 // Bytes read with filters, loads of filters included, against bytes read
 // without, at every size of the cache.
-struct HarmOptions {
-  uint64_t seed = 1;
-  uint64_t last_level_keys = 2000000;
+struct HarmOptions : GetsOptions {
+  HarmOptions() : GetsOptions{1, 2000000, 128 << 10, 8000000, 4000} {}
+
   std::vector<std::string> policies = {"blocked_bloom:bits_per_key=10",
                                        "fast:bits_per_key=10",
                                        "compact:bits_per_key=14"};
   // As percent of the bytes of all filters; above 100 for indexes and
   // overheads.
   std::vector<double> cache_percent = {0, 1, 3, 10, 30, 60, 100, 150};
-  uint64_t gets = 8000000;
-  uint64_t always_gets = 4000;  // Fewer: most load chunks. 0: none.
-  uint32_t chunk_size_bytes = 128 << 10;
-  bool prints = true;
 };
 
 nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
@@ -83,7 +84,7 @@ struct AblationOptions {
 
   HarmOptions harm;
   PrecisionOptions precision;
-  // Workloads that get worse by more are listed.
+  // Workloads that get worse by more need the rule.
   double worse_percent = 5;
   // For the processor time of lookups that load nothing.
   uint64_t lookups = 1000000;

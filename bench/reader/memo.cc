@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -56,51 +55,34 @@ size_t EntryBytes() {
   return usage.usage_bytes / usage.entry_count;
 }
 
-struct FalsePositive {
-  uint64_t row = 0;     // From the most popular one on.
-  uint64_t levels = 0;  // In so many.
-};
-
-std::vector<FalsePositive> FindFalsePositives(const Tree& tree,
-                                              uint64_t row_count, uint64_t seed,
-                                              bench::Progress* progress) {
+// The rows that are false positives in some level, the most popular one first.
+std::vector<uint64_t> FindFalsePositives(const Tree& tree, uint64_t row_count,
+                                         uint64_t seed,
+                                         bench::Progress* progress) {
   OpenTree open(&tree, AllInMemory());
-  std::vector<FalsePositive> found;
+  std::vector<uint64_t> found;
   uint64_t before = 0;
   for (uint64_t i = 0; i < row_count; ++i) {
     open.Get(RowOf(i, seed), tree.level_count());
-    const uint64_t levels = open.wasted_blocks() - before;
-    before += levels;
-    if (levels > 0) found.push_back({i, levels});
+    if (open.wasted_blocks() > before) found.push_back(i);
+    before = open.wasted_blocks();
     if (i % kProgressGets == 0) progress->Add(kProgressGets);
   }
   return found;
 }
 
-// Wasted reads of a get, if the memo has the most popular false positives.
-double LeastWasted(const std::vector<FalsePositive>& false_positives,
-                   double theta, double sum_of_weights, uint64_t entries) {
-  double wasted = 0;
-  for (const FalsePositive& f : false_positives) {
-    const uint64_t remembered = std::min(entries, f.levels);
-    entries -= remembered;
-    wasted += Weight(f.row, theta) * static_cast<double>(f.levels - remembered);
-  }
-  return wasted / sum_of_weights;
-}
-
 // Wasted reads of a get. Asks the false positives only: the filters deny all
 // other rows, and no memo is asked for them.
 double Wasted(const Tree& tree, const MemoOptions& options,
-              const std::vector<FalsePositive>& false_positives, double theta,
+              const std::vector<uint64_t>& false_positives, double theta,
               double sum_of_weights, size_t memo_bytes, uint64_t seed) {
   FalsePositiveMemo memo(memo_bytes);
   OpenTree open(&tree, AllInMemory(), memo_bytes > 0 ? &memo : nullptr);
 
   std::vector<double> sums;
   double sum = 0;
-  for (const FalsePositive& f : false_positives) {
-    sums.push_back(sum += Weight(f.row, theta));
+  for (const uint64_t row : false_positives) {
+    sums.push_back(sum += Weight(row, theta));
   }
   if (sums.empty()) return 0;
   const double share = sum / sum_of_weights;
@@ -112,9 +94,9 @@ double Wasted(const Tree& tree, const MemoOptions& options,
     if (i == half) warm = open.reads();
     const auto at =
         std::upper_bound(sums.begin(), sums.end() - 1, random.NextUnit() * sum);
-    const FalsePositive& f =
+    const uint64_t row =
         false_positives[static_cast<size_t>(at - sums.begin())];
-    open.Get(RowOf(f.row, seed), tree.level_count());
+    open.Get(RowOf(row, seed), tree.level_count());
   }
   const Reads counted = open.reads() - warm;
   return share * static_cast<double>(counted.wasted_blocks) /
@@ -133,76 +115,43 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
   const Tree tree(shape);
   const size_t entry_bytes = EntryBytes();
   // By exponent, then by entries: wasted reads of a get in all rounds.
-  struct Sum {
-    double wasted = 0;
-    double least = 0;
-  };
-  std::vector<std::vector<Sum>> sums(options.zipf.size(),
-                                     std::vector<Sum>(options.entries.size()));
+  std::vector<std::vector<double>> sums(
+      options.zipf.size(), std::vector<double>(options.entries.size()));
   std::vector<double> sums_of_weights;
   for (const double theta : options.zipf) {
     sums_of_weights.push_back(SumOfWeights(options.rows, theta));
   }
-  double false_positive_count = 0;
   progress->Begin("memo", options.rows * static_cast<uint64_t>(options.rounds));
   for (int round = 0; round < options.rounds; ++round) {
     const uint64_t seed =
         Random(options.seed * 1000000007 + static_cast<uint64_t>(round)).Next();
-    const std::vector<FalsePositive> found =
+    const std::vector<uint64_t> found =
         FindFalsePositives(tree, options.rows, seed, progress);
-    for (const FalsePositive& f : found) {
-      false_positive_count += static_cast<double>(f.levels);
-    }
     for (size_t i = 0; i < options.zipf.size(); ++i) {
       for (size_t j = 0; j < options.entries.size(); ++j) {
-        const uint64_t entries = options.entries[j];
-        sums[i][j].wasted +=
+        sums[i][j] +=
             Wasted(tree, options, found, options.zipf[i], sums_of_weights[i],
-                   entries * entry_bytes, seed);
-        sums[i][j].least +=
-            LeastWasted(found, options.zipf[i], sums_of_weights[i], entries);
+                   options.entries[j] * entry_bytes, seed);
         progress->Add(0);
       }
     }
   }
   progress->End();
-  false_positive_count /= options.rounds;
 
-  std::printf(
-      "\nMemo: %llu absent rows, %.0f false positives in %zu levels of %s, %zu "
-      "bytes\nan entry. Wasted reads for each 1000 gets; `most`: with the "
-      "most popular false\npositives in the memo from the start.\n\n"
-      "| rows | entries | bytes | wasted | times fewer | most times fewer |\n"
-      "|---|---|---|---|---|---|\n",
-      static_cast<unsigned long long>(options.rows), false_positive_count,
-      tree.level_count(), options.policy.c_str(), entry_bytes);
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (size_t i = 0; i < options.zipf.size(); ++i) {
-    const double theta = options.zipf[i];
-    char name[32] = "uniform";
-    if (theta > 0) std::snprintf(name, sizeof(name), "Zipf %g", theta);
     for (size_t j = 0; j < options.entries.size(); ++j) {
-      const uint64_t entries = options.entries[j];
-      const Sum& none = sums[i].front();
-      const Sum& sum = sums[i][j];
-      const double wasted = 1000 * sum.wasted / options.rounds;
-      std::printf("| %s | %llu | %llu | %.4f | %.1f | %.1f |\n", name,
-                  static_cast<unsigned long long>(entries),
-                  static_cast<unsigned long long>(entries * entry_bytes),
-                  wasted, none.wasted / sum.wasted, none.least / sum.least);
-      runs.push_back({{"zipf", theta},
-                      {"entries", entries},
-                      {"memo_bytes", entries * entry_bytes},
-                      {"wasted_reads_per_1000_gets", wasted},
-                      {"times_fewer", none.wasted / sum.wasted},
-                      {"most_times_fewer", none.least / sum.least}});
+      runs.push_back(
+          {{"zipf", options.zipf[i]},
+           {"entries", options.entries[j]},
+           {"memo_bytes", options.entries[j] * entry_bytes},
+           {"wasted_reads_per_1000_gets", 1000 * sums[i][j] / options.rounds},
+           {"times_fewer", sums[i].front() / sums[i][j]}});
     }
   }
-  return {
-      {"seed", options.seed},       {"policy", options.policy},
-      {"rows", options.rows},       {"false_positives", false_positive_count},
-      {"entry_bytes", entry_bytes}, {"gets", options.gets},
-      {"rounds", options.rounds},   {"runs", runs}};
+  return {{"seed", options.seed},     {"policy", options.policy},
+          {"rows", options.rows},     {"gets", options.gets},
+          {"rounds", options.rounds}, {"runs", runs}};
 }
 
 }  // namespace rowbloom::reader_bench

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "bench/reader/tree.h"
 #include "measures.h"
 #include "rowbloom/filter.h"
@@ -22,9 +22,7 @@ namespace rowbloom::reader_bench {
 namespace {
 
 constexpr double kLevelRatio = 10;
-constexpr uint64_t kWindows = 40;
-// Within this of the last rate counts as there.
-constexpr double kConverged = 1.1;
+constexpr uint64_t kProgressGets = 1000;
 
 // The filters of a level as if their planes could be cut anywhere.
 struct LevelFilters {
@@ -113,18 +111,9 @@ constexpr Policy kPolicies[] = {
     {"budget_then_less", Keeping::kFirstChunks, Written::kForTheBudget},
 };
 
-struct Result {
-  double wasted_per_get = 0;
-  double filter_reads_per_get = 0;
-  double bytes_per_get = 0;
-  double chunk_bytes = 0;
-  uint64_t gets = 0;
-  uint64_t gets_to_converge = 0;
-};
-
-// Over the last quarter of the gets.
-Result Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
-               uint64_t gets, uint64_t seed, bench::Progress* progress) {
+// The reads of the last quarter of the gets.
+Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
+              uint64_t gets, uint64_t seed, bench::Progress* progress) {
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes =
       keeping == Keeping::kAllChunks ? size_t{1} << 40 : cache_bytes;
@@ -141,38 +130,13 @@ Result Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
   OpenTree open(&tree, options);
 
   Random random(seed);
-  std::vector<Reads> ends;
-  for (uint64_t window = 0; window < kWindows; ++window) {
-    const uint64_t end = gets * (window + 1) / kWindows;
-    for (uint64_t i = gets * window / kWindows; i < end; ++i) {
-      open.Get(random.Next(), tree.level_count());
-    }
-    progress->Add(end - gets * window / kWindows);
-    ends.push_back(open.reads());
+  Reads warm;
+  for (uint64_t i = 0; i < gets; ++i) {
+    if (i == gets * 3 / 4) warm = open.reads();
+    open.Get(random.Next(), tree.level_count());
+    if (i % kProgressGets == 0) progress->Add(kProgressGets);
   }
-  const Reads last = ends.back() - ends[kWindows * 3 / 4 - 1];
-  const auto per_get = [](uint64_t count, const Reads& reads) {
-    return static_cast<double>(count) / static_cast<double>(reads.gets);
-  };
-  Result result;
-  result.gets = last.gets;
-  result.wasted_per_get = per_get(last.wasted_blocks, last);
-  result.filter_reads_per_get = per_get(last.filter_reads, last);
-  result.bytes_per_get = per_get(last.bytes(), last);
-  result.chunk_bytes = static_cast<double>(
-      cache->GetUsage()
-          .role_bytes[static_cast<size_t>(FilterCacheRole::kChunk)]);
-  Reads before;
-  for (const Reads& end : ends) {
-    const Reads window = end - before;
-    before = end;
-    if (per_get(window.wasted_blocks, window) <=
-        kConverged * result.wasted_per_get) {
-      result.gets_to_converge = end.gets;
-      break;
-    }
-  }
-  return result;
+  return open.reads() - warm;
 }
 
 }  // namespace
@@ -198,37 +162,17 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
   const auto keys = static_cast<double>(tree.key_count());
 
   std::vector<LevelFilters> levels;
-  double bits_per_plane = 0;
   double stored_bits = 0;
   {
     const OpenTree open(&tree, {});
     for (size_t i = 0; i < tree.level_count(); ++i) {
       levels.push_back(FiltersOf(tree.block(i), open.reader(i)));
-      bits_per_plane += levels.back().bits_per_plane;
       stored_bits += levels.back().bits_per_plane * levels.back().planes;
     }
   }
-  const bool prints = !options.late_bound_only;
-  if (prints) {
-    std::printf(
-        "\nPrecision: %zu levels, %.4g keys, %.2f bits per key stored, %.3f "
-        "for each plane.\nWasted reads for each 1000 gets of absent rows, and "
-        "loads of chunks;\nbytes read for each get.\n\n"
-        "| cache, bits/key | optimum | late_bound | ratio | loads | bytes | "
-        "settled after gets | whole_always | loads | bytes | whole_kept | "
-        "bytes | written_by_budget | budget_then_less |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-        tree.level_count(), keys, stored_bits / keys, bits_per_plane / keys);
-    std::fflush(stdout);
-  }
-
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const double bits : options.resident_bits_per_key) {
     const double optimum = LeastWastedReads(levels, bits * keys);
-    std::string row;
-    char cell[160];
-    std::snprintf(cell, sizeof(cell), "| %g | %.2f |", bits, 1000 * optimum);
-    row = cell;
     for (const Policy& policy : kPolicies) {
       if (options.late_bound_only && policy.keeping != Keeping::kLateBound) {
         continue;
@@ -236,9 +180,9 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
       const uint64_t gets = policy.keeping == Keeping::kLoadedAlways
                                 ? options.always_gets
                                 : options.gets;
-      std::snprintf(cell, sizeof(cell), "precision: %s, %g bits", policy.name,
-                    bits);
-      progress->Begin(cell, gets);
+      if (gets == 0) continue;
+      progress->Begin(
+          absl::StrCat("precision: ", policy.name, ", ", bits, " bits"), gets);
       std::optional<Tree> memory_tree;
       if (policy.written == Written::kForTheMemory) {
         memory_tree.emplace(WrittenByBudget(shape, bits));
@@ -247,49 +191,30 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
                           : policy.written == Written::kForTheBudget
                               ? *budget_tree
                               : tree;
-      const Result r =
+      const Reads reads =
           Measure(asked, policy.keeping, static_cast<size_t>(bits * keys / 8),
                   gets, options.seed, progress);
       progress->End();
-      const double ratio = r.wasted_per_get / optimum;
-      const double wasted = 1000 * r.wasted_per_get;
-      const double loads = 1000 * r.filter_reads_per_get;
-      if (policy.keeping == Keeping::kLateBound) {
-        std::snprintf(cell, sizeof(cell), " %.2f | %.3f | %.3f | %.1f | %.3g |",
-                      wasted, ratio, loads, r.bytes_per_get,
-                      static_cast<double>(r.gets_to_converge));
-      } else if (policy.keeping == Keeping::kLoadedAlways) {
-        std::snprintf(cell, sizeof(cell), " %.2f | %.0f | %.0f |", wasted,
-                      loads, r.bytes_per_get);
-      } else if (policy.written == Written::kStored) {
-        std::snprintf(cell, sizeof(cell), " %.2f | %.0f |", wasted,
-                      r.bytes_per_get);
-      } else {
-        std::snprintf(cell, sizeof(cell), " %.2f |", wasted);
-      }
-      row += cell;
-      runs.push_back({{"policy", policy.name},
-                      {"resident_bits_per_key", bits},
-                      {"chunk_bits_per_key", 8 * r.chunk_bytes / keys},
-                      {"gets", r.gets},
-                      {"wasted_reads_per_1000_gets", wasted},
-                      {"filter_reads_per_1000_gets", loads},
-                      {"bytes_read_per_get", r.bytes_per_get},
-                      {"times_optimum", ratio},
-                      {"gets_to_converge", r.gets_to_converge}});
+      const auto get_count = static_cast<double>(reads.gets);
+      runs.push_back(
+          {{"policy", policy.name},
+           {"resident_bits_per_key", bits},
+           {"gets", reads.gets},
+           {"wasted_reads_per_1000_gets",
+            1000 * static_cast<double>(reads.wasted_blocks) / get_count},
+           {"filter_reads_per_1000_gets",
+            1000 * static_cast<double>(reads.filter_reads) / get_count},
+           {"bytes_read_per_get",
+            static_cast<double>(reads.bytes()) / get_count}});
     }
     runs.push_back({{"policy", "optimum"},
                     {"resident_bits_per_key", bits},
                     {"wasted_reads_per_1000_gets", 1000 * optimum}});
-    if (!prints) continue;
-    std::printf("%s\n", row.c_str());
-    std::fflush(stdout);
   }
   return {{"seed", options.seed},
           {"level_keys", shape.level_keys},
           {"chunk_size_bytes", shape.chunk_size_bytes},
           {"stored_bits_per_key", stored_bits / keys},
-          {"bits_per_key_and_plane", bits_per_plane / keys},
           {"runs", runs}};
 }
 

@@ -5,15 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "bench/split_mix.h"
-
 namespace rowbloom::reader_bench {
-
-uint64_t Random::Next() { return bench::NextSplitMix(&state_); }
-
-double Random::NextUnit() {
-  return static_cast<double>(Next() >> 11) * 0x1p-53;
-}
 
 std::array<char, 8> RowBytes(uint64_t row) {
   std::array<char, 8> bytes{};
@@ -86,9 +78,8 @@ OpenTree::OpenTree(const Tree* tree, FilterReaderOptions options,
     }
     if (!reader.ok()) throw std::runtime_error(reader.status().ToString());
     readers_.push_back(*std::move(reader));
-    opened_reads_ += sources_.back()->reads();
-    opened_bytes_ += sources_.back()->read_bytes();
   }
+  opened_ = reads();
 }
 
 bool OpenTree::Get(uint64_t row, size_t level) {
@@ -122,9 +113,7 @@ Reads OpenTree::reads() const {
     reads.filter_reads += source->reads();
     reads.filter_bytes += source->read_bytes();
   }
-  reads.filter_reads -= opened_reads_;
-  reads.filter_bytes -= opened_bytes_;
-  return reads;
+  return reads - opened_;
 }
 
 }  // namespace rowbloom::reader_bench

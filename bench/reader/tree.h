@@ -8,7 +8,6 @@
 #define ROWBLOOM_BENCH_READER_TREE_H_
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/split_mix.h"
 #include "rowbloom/false_positive_memo.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_reader.h"
@@ -29,14 +29,15 @@ constexpr uint64_t kDataBlockSize = 4096;
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Next();
-  double NextUnit();  // In [0, 1).
+  uint64_t Next() { return bench::NextSplitMix(&state_); }
+  // In [0, 1).
+  double NextUnit() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:
   uint64_t state_;
 };
 
-// Counts the bytes that are read of another.
+// Counts the bytes that one thread reads of another source.
 class CountingSource : public RandomAccessSource {
  public:
   explicit CountingSource(std::string_view bytes)
@@ -44,22 +45,20 @@ class CountingSource : public RandomAccessSource {
 
   absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
                     std::string_view* result) const override {
-    reads_.fetch_add(1, std::memory_order_relaxed);
-    read_bytes_.fetch_add(size_bytes, std::memory_order_relaxed);
+    ++reads_;
+    read_bytes_ += size_bytes;
     return source_->Read(offset, size_bytes, scratch, result);
   }
   uint64_t size_bytes() const override { return source_->size_bytes(); }
   std::string_view name() const override { return source_->name(); }
 
-  uint64_t reads() const { return reads_.load(std::memory_order_relaxed); }
-  uint64_t read_bytes() const {
-    return read_bytes_.load(std::memory_order_relaxed);
-  }
+  uint64_t reads() const { return reads_; }
+  uint64_t read_bytes() const { return read_bytes_; }
 
  private:
   const std::unique_ptr<RandomAccessSource> source_;
-  mutable std::atomic<uint64_t> reads_{0};
-  mutable std::atomic<uint64_t> read_bytes_{0};
+  mutable uint64_t reads_ = 0;
+  mutable uint64_t read_bytes_ = 0;
 };
 
 struct TreeShape {
@@ -125,9 +124,8 @@ class OpenTree {
   // A get of a row that is on `level` (or, with level_count(), nowhere).
   // False if a filter lost it.
   bool Get(uint64_t row, size_t level);
-  // Since they were opened; opening read so many bytes.
+  // Since they were opened.
   Reads reads() const;
-  uint64_t opened_bytes() const { return opened_bytes_; }
   uint64_t wasted_blocks() const { return reads_.wasted_blocks; }
   const FilterReader& reader(size_t level) const { return *readers_[level]; }
 
@@ -136,8 +134,7 @@ class OpenTree {
   FalsePositiveMemo* const memo_;
   std::vector<std::unique_ptr<CountingSource>> sources_;
   std::vector<std::unique_ptr<FilterReader>> readers_;  // nullptr: no filter.
-  uint64_t opened_reads_ = 0;
-  uint64_t opened_bytes_ = 0;
+  Reads opened_;  // The reads of filters when files were opened.
   Reads reads_;
 };
 

@@ -311,36 +311,28 @@ absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
   auto block = std::make_unique<ParsedFilterBlock>();
   block->identity = BlockIdentity(index, properties);
   uint64_t chunk_count = 0;
-  if (absl::Status s = CheckSum(place, properties_offset, "the properties",
-                                properties, footer.properties_checksum);
-      !s.ok()) {
-    return s;
+  absl::Status status = CheckSum(place, properties_offset, "the properties",
+                                 properties, footer.properties_checksum);
+  if (status.ok()) {
+    status = CheckSum(place, footer.index_offset, "the chunk index", index,
+                      footer.index_checksum);
   }
-  if (absl::Status s = CheckSum(place, footer.index_offset, "the chunk index",
-                                index, footer.index_checksum);
-      !s.ok()) {
-    return s;
+  if (status.ok()) {
+    status = ParseProperties(place, properties_offset, properties, &chunk_count,
+                             block.get());
   }
-  if (absl::Status s = ParseProperties(place, properties_offset, properties,
-                                       &chunk_count, block.get());
-      !s.ok()) {
-    return s;
+  if (status.ok() && footer.has_secret != (block->secret_check != 0)) {
+    status = DataLossAt(place, properties_offset,
+                        "the footer and the properties contradict each other "
+                        "on whether there is a secret");
   }
-  if (footer.has_secret != (block->secret_check != 0)) {
-    return DataLossAt(place, properties_offset,
-                      "the footer and the properties contradict each other on "
-                      "whether there is a secret");
+  if (status.ok()) {
+    status = CheckProperties(place, properties_offset, chunk_count, *block);
   }
-  if (absl::Status s =
-          CheckProperties(place, properties_offset, chunk_count, *block);
-      !s.ok()) {
-    return s;
+  if (status.ok()) {
+    status = ParseIndex(place, footer, index, chunk_count, block.get());
   }
-  if (absl::Status s =
-          ParseIndex(place, footer, index, chunk_count, block.get());
-      !s.ok()) {
-    return s;
-  }
+  if (!status.ok()) return status;
   return block;
 }
 

@@ -51,18 +51,18 @@ struct Slot {
 
 class ChunkCache {
  public:
-  // Inserts as FilterCache::Insert() does. The cache keeps `slot` pointed at
-  // the value until the entry leaves it or DropSlot() returns.
+  // Inserts a ChunkValue as FilterCache::Insert() does. The cache keeps `slot`
+  // pointed at it until the entry leaves it or DropSlot() returns.
   virtual FilterCache::Handle* InsertChunk(
-      const FilterCacheKey& key, std::unique_ptr<ChunkValue>* value,
+      const FilterCacheKey& key, std::unique_ptr<FilterCache::Value>* value,
       const FilterCache::EntryOptions& options, Slot* slot) = 0;
   // Looks up as FilterCache::Lookup() does, but counts nothing: readers count
   // by samples.
   virtual FilterCache::Handle* LookupChunk(const FilterCacheKey& key) = 0;
-  // If a held entry has no slot, calls take(value) under the cache's lock and
-  // gives it this one. `value` is the entry's, which may have been inserted by
-  // Insert().
-  virtual void AdoptChunk(FilterCache::Handle* handle, ChunkValue* value,
+  // If a held entry has no slot, calls take(its value) under the cache's lock
+  // and gives it this one. The value is a ChunkValue, even if it was inserted
+  // by Insert().
+  virtual void AdoptChunk(FilterCache::Handle* handle,
                           const std::function<void(ChunkValue*)>& take,
                           Slot* slot) = 0;
   // Takes this slot from the entry under this key, if the entry has it.

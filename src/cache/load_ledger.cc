@@ -37,8 +37,6 @@ void LoadLedger::CountLookups(uint64_t lookups, Answer answer,
   if (answer != Answer::kUnloaded) {
     hits_.fetch_add(lookups, std::memory_order_relaxed);
   }
-  unfiltered_bytes_.fetch_add(lookups * cost_bytes, std::memory_order_relaxed);
-  saved_bytes_.fetch_add(negatives * cost_bytes, std::memory_order_relaxed);
   // Income that does not fit 64 bits would exceed any limit.
   const auto income = static_cast<int64_t>(
       std::min(static_cast<double>(cost_bytes) *
@@ -69,13 +67,9 @@ void LoadLedger::CountLoad(uint64_t bytes) {
                            std::memory_order_relaxed);
 }
 
-bool LoadLedger::MayLoad(uint64_t planned_bytes) {
-  const int64_t balance = balance_bytes_.load(std::memory_order_relaxed);
-  if (balance > 0 && static_cast<uint64_t>(balance) > planned_bytes) {
-    return true;
-  }
-  refused_loads_.fetch_add(1, std::memory_order_relaxed);
-  return false;
+bool LoadLedger::MayLoad(uint64_t planned_bytes) const {
+  const int64_t balance = balance_bytes();
+  return balance > 0 && static_cast<uint64_t>(balance) > planned_bytes;
 }
 
 void LoadLedger::AddChunks(int64_t count) {
@@ -99,18 +93,6 @@ double LoadLedger::WeightSince(const Mark& mark) const {
   return static_cast<double>(now - std::min(now, began)) +
          length * (1 - std::ldexp(
                            1.0, -static_cast<int>(std::min(half_lives, 64u))));
-}
-
-LoadLedger::Totals LoadLedger::GetTotals() const {
-  Totals totals;
-  totals.lookups = lookups();
-  totals.hits = hits_.load(std::memory_order_relaxed);
-  totals.unfiltered_bytes = unfiltered_bytes_.load(std::memory_order_relaxed);
-  totals.saved_bytes = saved_bytes_.load(std::memory_order_relaxed);
-  totals.loaded_bytes = loaded_bytes_.load(std::memory_order_relaxed);
-  totals.refused_loads = refused_loads_.load(std::memory_order_relaxed);
-  totals.balance_bytes = balance_bytes_.load(std::memory_order_relaxed);
-  return totals;
 }
 
 }  // namespace rowbloom::cache

@@ -30,16 +30,6 @@ class LoadLedger {
   static constexpr double kMaxLoss = 0.01;
   static constexpr int64_t kSlackBytes = 256 << 10;
 
-  struct Totals {
-    uint64_t lookups = 0;
-    uint64_t hits = 0;              // Lookups whose chunk was in memory.
-    uint64_t unfiltered_bytes = 0;  // Data reads without filters.
-    uint64_t saved_bytes = 0;       // Data reads that filters prevented.
-    uint64_t loaded_bytes = 0;      // Loads of filters.
-    uint64_t refused_loads = 0;
-    int64_t balance_bytes = 0;
-  };
-
   // The largest argument so far is the number of bytes that may be loaded
   // before filters have saved any. A cache grants its capacity: filling it once
   // is free.
@@ -53,8 +43,14 @@ class LoadLedger {
   void CountLookups(uint64_t lookups, Answer answer, uint64_t cost_bytes);
   void CountLoad(uint64_t bytes);
   // True if a load may follow planned loads of `planned_bytes`, which are not
-  // counted yet. Otherwise the load counts as refused.
-  bool MayLoad(uint64_t planned_bytes = 0);
+  // counted yet.
+  bool MayLoad(uint64_t planned_bytes = 0) const;
+  int64_t balance_bytes() const {
+    return balance_bytes_.load(std::memory_order_relaxed);
+  }
+  uint64_t loaded_bytes() const {
+    return loaded_bytes_.load(std::memory_order_relaxed);
+  }
 
   // A half-life ends after 2048 lookups for each chunk of open readers.
   struct Mark {
@@ -66,6 +62,8 @@ class LoadLedger {
     return half_lives_.load(std::memory_order_relaxed);
   }
   uint64_t lookups() const { return lookups_.load(std::memory_order_relaxed); }
+  // Lookups whose chunk was in memory.
+  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
   uint64_t HalfLifeLookups() const;
   // All lookups since `mark`, each weighted by its age.
   double WeightSince(const Mark& mark) const;
@@ -74,15 +72,10 @@ class LoadLedger {
     return chunk_count_.load(std::memory_order_relaxed);
   }
 
-  Totals GetTotals() const;
-
  private:
   std::atomic<uint64_t> lookups_{0};
   std::atomic<uint64_t> hits_{0};
-  std::atomic<uint64_t> unfiltered_bytes_{0};
-  std::atomic<uint64_t> saved_bytes_{0};
   std::atomic<uint64_t> loaded_bytes_{0};
-  std::atomic<uint64_t> refused_loads_{0};
   std::atomic<int64_t> granted_bytes_{0};
   std::atomic<int64_t> balance_bytes_{0};
   std::atomic<int64_t> chunk_count_{0};

@@ -82,21 +82,12 @@ LruShard::~LruShard() {
   }
 }
 
-Entry* LruShard::Lookup(const HashedKey& key) {
+Entry* LruShard::Lookup(const HashedKey& key, bool counts) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Entry* entry = FindLocked(key);
-  ++(entry == nullptr ? usage_.misses : usage_.hits);
-  return entry;
-}
-
-Entry* LruShard::Find(const HashedKey& key) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return FindLocked(key);
-}
-
-Entry* LruShard::FindLocked(const HashedKey& key) {
   auto it = table_.find(key);
-  if (it == table_.end()) return nullptr;
+  const bool is_hit = it != table_.end();
+  if (counts) ++(is_hit ? usage_.hits : usage_.misses);
+  if (!is_hit) return nullptr;
   Hold(*it);
   (*it)->was_found = true;
   return *it;
@@ -104,8 +95,7 @@ Entry* LruShard::FindLocked(const HashedKey& key) {
 
 Entry* LruShard::Insert(const HashedKey& key,
                         std::unique_ptr<FilterCache::Value>* value,
-                        const FilterCache::EntryOptions& options,
-                        ChunkValue* chunk, Slot* slot) {
+                        const FilterCache::EntryOptions& options, Slot* slot) {
   auto entry = std::make_unique<Entry>();
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -134,7 +124,6 @@ Entry* LruShard::Insert(const HashedKey& key,
 
   ++usage_.inserts;
   entry->value = std::move(*value);
-  entry->chunk = chunk;
   entry->handle_count = 1;
   entry->in_table = true;
   Account(entry.get());
@@ -182,12 +171,11 @@ void LruShard::EraseFile(uint64_t file_id) {
   FreeRetired(&dead);
 }
 
-void LruShard::Adopt(Entry* entry, ChunkValue* value,
-                     const std::function<void(ChunkValue*)>& take, Slot* slot) {
+void LruShard::Adopt(Entry* entry, const std::function<void(ChunkValue*)>& take,
+                     Slot* slot) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!entry->in_table || entry->slot != nullptr) return;
-  take(value);
-  entry->chunk = value;
+  take(static_cast<ChunkValue*>(entry->value.get()));
   SetSlot(entry, slot);
 }
 
@@ -255,6 +243,7 @@ void LruShard::SetSlot(Entry* entry, Slot* slot) {
   entry->slot = slot;
   if (slot == nullptr) return;
   entry->had_slot = true;
+  entry->chunk = static_cast<ChunkValue*>(entry->value.get());
   slot->value.exchange(entry->chunk);
 }
 

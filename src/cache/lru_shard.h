@@ -109,21 +109,18 @@ class alignas(64) LruShard {
   // Comes before any other call. `ledger` is the cache's.
   void Init(const LoadLedger* ledger) { ledger_ = ledger; }
 
-  // See FilterCache::Lookup().
-  Entry* Lookup(const HashedKey& key);
-  // Looks up as Lookup() does, without counting.
-  Entry* Find(const HashedKey& key);
-  // These are the methods of FilterCache and ChunkCache. `chunk` is *value, or
-  // nullptr.
+  // See FilterCache::Lookup(); `counts`: as a hit or a miss.
+  Entry* Lookup(const HashedKey& key, bool counts);
+  // These are the methods of FilterCache and ChunkCache. With a slot, the value
+  // is a ChunkValue.
   Entry* Insert(const HashedKey& key,
                 std::unique_ptr<FilterCache::Value>* value,
-                const FilterCache::EntryOptions& options,
-                ChunkValue* chunk = nullptr, Slot* slot = nullptr);
+                const FilterCache::EntryOptions& options, Slot* slot);
   void Release(Entry* entry);
   void Erase(const HashedKey& key);
   void EraseFile(uint64_t file_id);
-  void Adopt(Entry* entry, ChunkValue* value,
-             const std::function<void(ChunkValue*)>& take, Slot* slot);
+  void Adopt(Entry* entry, const std::function<void(ChunkValue*)>& take,
+             Slot* slot);
   void DropSlot(const HashedKey& key, const Slot* slot);
   void SetCapacity(size_t capacity_bytes);
 
@@ -158,7 +155,6 @@ class alignas(64) LruShard {
            charge_bytes <= capacity_bytes_ - used_bytes;
   }
   void Account(Entry* entry);
-  Entry* FindLocked(const HashedKey& key);
   void SetSlot(Entry* entry, Slot* slot);
   void Hold(Entry* entry);
   void TakeFromTable(Entry* entry, DeadList* dead);

@@ -75,27 +75,18 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
 
   Handle* Lookup(const FilterCacheKey& key) override {
     const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Lookup(hashed));
+    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/true));
   }
 
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                  const EntryOptions& options) override {
-    const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Insert(hashed, value, options));
+    return InsertChunk(key, value, options, nullptr);
   }
 
-  Handle* InsertChunk(const FilterCacheKey& key,
-                      std::unique_ptr<ChunkValue>* value,
+  Handle* InsertChunk(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                       const EntryOptions& options, Slot* slot) override {
     const HashedKey hashed = HashKey(key);
-    ChunkValue* const chunk = value->get();
-    std::unique_ptr<Value> base = std::move(*value);
-    Entry* entry = ShardOf(hashed).Insert(hashed, &base, options, chunk, slot);
-    if (entry == nullptr) {
-      static_cast<void>(base.release());
-      value->reset(chunk);
-    }
-    return HandleOf(entry);
+    return HandleOf(ShardOf(hashed).Insert(hashed, value, options, slot));
   }
 
   Value* ValueOf(Handle* handle) const override {
@@ -118,14 +109,13 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
 
   Handle* LookupChunk(const FilterCacheKey& key) override {
     const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Find(hashed));
+    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/false));
   }
 
-  void AdoptChunk(Handle* handle, ChunkValue* value,
-                  const std::function<void(ChunkValue*)>& take,
+  void AdoptChunk(Handle* handle, const std::function<void(ChunkValue*)>& take,
                   Slot* slot) override {
     Entry* entry = EntryOf(handle);
-    ShardOf(entry->key).Adopt(entry, value, take, slot);
+    ShardOf(entry->key).Adopt(entry, take, slot);
   }
 
   void DropSlot(const FilterCacheKey& key, Slot* slot) override {
@@ -148,9 +138,10 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
     usage.index_bytes_outside = static_cast<size_t>(
         index_bytes_outside_.load(std::memory_order_relaxed));
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
-    const cache::LoadLedger::Totals totals = ledger().GetTotals();
-    usage.hits += totals.hits;
-    usage.misses += totals.lookups - std::min(totals.lookups, totals.hits);
+    const uint64_t lookups = ledger().lookups();
+    const uint64_t hits = std::min(lookups, ledger().hits());
+    usage.hits += hits;
+    usage.misses += lookups - hits;
     return usage;
   }
 

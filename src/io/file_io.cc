@@ -29,11 +29,6 @@ auto Retry(Call call) {
   return result;
 }
 
-// "what: text of errno", with errno's canonical code.
-absl::Status ErrnoStatus(const std::string& what) {
-  return absl::ErrnoToStatus(errno, what);
-}
-
 class FileSource : public RandomAccessSource {
  public:
   FileSource(int fd, uint64_t size_bytes, const std::string& path)
@@ -53,7 +48,8 @@ class FileSource : public RandomAccessSource {
         return pread(fd_, scratch + done, size_bytes - done,
                      static_cast<off_t>(offset + done));
       });
-      if (got < 0) return ErrnoStatus(ReadOf(offset, size_bytes));
+      if (got < 0)
+        return absl::ErrnoToStatus(errno, ReadOf(offset, size_bytes));
       // The file is shorter than when it was opened.
       if (got == 0) return PastEnd(offset, size_bytes, offset + done);
       done += static_cast<size_t>(got);
@@ -97,8 +93,9 @@ class PosixFileSink : public FileSink {
       const ssize_t put =
           Retry([&] { return write(fd_, bytes.data(), bytes.size()); });
       if (put < 0) {
-        status_ = ErrnoStatus(absl::StrCat(path_, ": write of ", bytes.size(),
-                                           " bytes at offset ", offset_));
+        status_ = absl::ErrnoToStatus(
+            errno, absl::StrCat(path_, ": write of ", bytes.size(),
+                                " bytes at offset ", offset_));
         return status_;
       }
       bytes.remove_prefix(static_cast<size_t>(put));
@@ -110,12 +107,12 @@ class PosixFileSink : public FileSink {
   absl::Status SyncAndClose() override {
     if (fd_ < 0) return status_.ok() ? Closed("SyncAndClose") : status_;
     if (status_.ok() && Retry([&] { return fsync(fd_); }) < 0) {
-      status_ = ErrnoStatus(absl::StrCat(path_, ": fsync"));
+      status_ = absl::ErrnoToStatus(errno, absl::StrCat(path_, ": fsync"));
     }
     // close() is not repeated: after EINTR the descriptor is gone, and the
     // bytes are already synced.
     if (close(std::exchange(fd_, -1)) < 0 && errno != EINTR && status_.ok()) {
-      status_ = ErrnoStatus(absl::StrCat(path_, ": close"));
+      status_ = absl::ErrnoToStatus(errno, absl::StrCat(path_, ": close"));
     }
     return status_;
   }
@@ -142,11 +139,12 @@ absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
   // O_NONBLOCK: a FIFO is refused below, not waited for.
   const int fd = Retry(
       [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (fd < 0) return ErrnoStatus(absl::StrCat(path, ": open for reading"));
+  if (fd < 0)
+    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": open for reading"));
   struct stat info;
   absl::Status status;
   if (fstat(fd, &info) < 0) {
-    status = ErrnoStatus(absl::StrCat(path, ": fstat"));
+    status = absl::ErrnoToStatus(errno, absl::StrCat(path, ": fstat"));
   } else if (!S_ISREG(info.st_mode)) {
     status = absl::FailedPreconditionError(
         absl::StrCat(path, ": not a regular file"));
@@ -164,7 +162,8 @@ absl::StatusOr<std::unique_ptr<FileSink>> OpenFileSink(
   const int fd = Retry([&] {
     return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   });
-  if (fd < 0) return ErrnoStatus(absl::StrCat(path, ": open for writing"));
+  if (fd < 0)
+    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": open for writing"));
   return std::make_unique<PosixFileSink>(fd, path);
 }
 

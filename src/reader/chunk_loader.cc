@@ -2,8 +2,7 @@
 
 #include "reader/chunk_loader.h"
 
-#include <algorithm>
-#include <functional>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -96,8 +95,13 @@ absl::Status ChunkLoader::Verify(size_t chunk) const {
 }
 
 void ReadAll(absl::Span<PendingLoad> loads) {
-  std::vector<SourceRead> reads;
-  std::vector<size_t> first_load;  // Indexed by read.
+  // One ReadMany() for each group of sources, or for a source without a group.
+  std::map<const void*, std::vector<SourceRead>> batches;
+  struct Place {
+    std::vector<SourceRead>* batch;
+    size_t read;
+  };
+  std::vector<Place> places;  // Indexed by load.
   for (size_t first = 0; first < loads.size();) {
     const RandomAccessSource& source = loads[first].loader->source();
     const uint64_t begin = loads[first].load.offset;
@@ -119,50 +123,29 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     // Not zeroed: the source fills it or returns an error.
     std::shared_ptr<char[]> buffer(new char[read.size_bytes]);
     read.scratch = buffer.get();
-    for (size_t i = first; i < next; ++i) loads[i].buffer = buffer;
-    first_load.push_back(first);
-    reads.push_back(std::move(read));
-    first = next;
-  }
-  first_load.push_back(loads.size());
-
-  // One ReadMany() for each group of sources, or for a source without a group.
-  const auto group_of = [](const SourceRead& read) {
-    const void* group = read.source->read_group();
-    return group == nullptr ? static_cast<const void*>(read.source) : group;
-  };
-  std::vector<size_t> order(reads.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::less<const void*>()(group_of(reads[a]), group_of(reads[b]));
-  });
-  std::vector<SourceRead> batch;
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin;
-    batch.clear();
-    while (end < order.size() &&
-           group_of(reads[order[end]]) == group_of(reads[order[begin]])) {
-      batch.push_back(std::move(reads[order[end++]]));
+    const void* group = source.read_group();
+    std::vector<SourceRead>& batch =
+        batches[group == nullptr ? static_cast<const void*>(&source) : group];
+    for (; first < next; ++first) {
+      loads[first].buffer = buffer;
+      places.push_back({&batch, batch.size()});
     }
+    batch.push_back(std::move(read));
+  }
+  for (auto& [group, batch] : batches) {
     batch.front().source->ReadMany(absl::MakeSpan(batch));
-    for (size_t i = begin; i < end; ++i) {
-      reads[order[i]] = std::move(batch[i - begin]);
-    }
-    begin = end;
   }
-
-  for (size_t r = 0; r < reads.size(); ++r) {
-    SourceRead& read = reads[r];
-    if (read.status.ok()) read.status = CheckRead(read);
-    for (size_t i = first_load[r]; i < first_load[r + 1]; ++i) {
-      if (!read.status.ok()) {
-        loads[i].bytes = read.status;
-        continue;
-      }
-      loads[i].bytes = read.result.substr(
-          static_cast<size_t>(loads[i].load.offset - read.offset),
-          static_cast<size_t>(loads[i].load.size_bytes));
+  for (size_t i = 0; i < loads.size(); ++i) {
+    const SourceRead& read = (*places[i].batch)[places[i].read];
+    const absl::Status status =
+        read.status.ok() ? CheckRead(read) : read.status;
+    if (!status.ok()) {
+      loads[i].bytes = status;
+      continue;
     }
+    loads[i].bytes = read.result.substr(
+        static_cast<size_t>(loads[i].load.offset - read.offset),
+        static_cast<size_t>(loads[i].load.size_bytes));
   }
 }
 

@@ -30,14 +30,12 @@ void ChunkSlots::Put(size_t chunk, std::unique_ptr<cache::ChunkValue> value,
   entry.charge_bytes = charge_bytes;
   entry.priority = place_.priority;
   entry.role = FilterCacheRole::kChunk;
-  FilterCache::Handle* handle = nullptr;
-  if (chunk_cache_ != nullptr) {
-    handle = chunk_cache_->InsertChunk(KeyOf(chunk), &value, entry,
-                                       &slots_[chunk].slot);
-  } else {
-    std::unique_ptr<FilterCache::Value> base = std::move(value);
-    handle = place_.cache->Insert(KeyOf(chunk), &base, entry);
-  }
+  std::unique_ptr<FilterCache::Value> base = std::move(value);
+  FilterCache::Handle* handle =
+      chunk_cache_ != nullptr
+          ? chunk_cache_->InsertChunk(KeyOf(chunk), &base, entry,
+                                      &slots_[chunk].slot)
+          : place_.cache->Insert(KeyOf(chunk), &base, entry);
   if (handle != nullptr) place_.cache->Release(handle);
 }
 

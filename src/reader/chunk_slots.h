@@ -81,9 +81,7 @@ class ChunkSlots {
   template <typename Take>
   void Adopt(size_t chunk, FilterCache::Handle* handle, const Take& take) {
     if (chunk_cache_ == nullptr) return;
-    chunk_cache_->AdoptChunk(
-        handle, static_cast<cache::ChunkValue*>(place_.cache->ValueOf(handle)),
-        take, &slots_[chunk].slot);
+    chunk_cache_->AdoptChunk(handle, take, &slots_[chunk].slot);
   }
   // The value is destroyed if the cache has no room.
   ROWBLOOM_EXPORT void Put(size_t chunk,

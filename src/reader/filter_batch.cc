@@ -48,11 +48,11 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
       may_contain[begin + i] = q.chunk != kNo;
       views[i] = nullptr;
       if (q.chunk < 0) continue;
-      q.reader->AskSlot(static_cast<size_t>(q.chunk),
-                        [&](const FilterView& view) {
-                          view.Prefetch(q.digest);
-                          views[i] = &view;
-                        });
+      q.reader->VisitInSlot(static_cast<size_t>(q.chunk),
+                            [&](const reader::ResidentChunk& resident) {
+                              views[i] = &resident.view();
+                              views[i]->Prefetch(q.digest);
+                            });
     }
     for (size_t i = 0; i < size; ++i) {
       if (views[i] == nullptr) continue;
@@ -84,9 +84,9 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
       });
   using Group = absl::Span<const Located>;
   const auto ask_group = [&](Group group) {
-    return [group, may_contain](const FilterView& view) {
+    return [group, may_contain](const reader::ResidentChunk& resident) {
       for (const Located& q : group) {
-        may_contain[q.question] = view.MayContain(q.digest);
+        may_contain[q.question] = resident.view().MayContain(q.digest);
       }
     };
   };
@@ -108,7 +108,7 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
     reader::PendingLoad pending;
     pending.loader = &r.loader_;
     if (r.NeedsNoLoad(chunk) ||
-        r.AskMemory(chunk, ask_group(group), &is_paused)) {
+        r.VisitUnlessPaused(chunk, ask_group(group), &is_paused)) {
       r.CountGroup(group, Known::kInMemory, may_contain);
     } else if (!is_paused && r.WantsLoad(chunk, planned_bytes, &pending.load) &&
                r.ClaimLoad(chunk)) {
@@ -156,11 +156,11 @@ void FilterReader::Impl::Prefetch() const {
       usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
   std::vector<reader::PendingLoad> loads;
   uint64_t planned_bytes = 0;
+  const auto ignore = [](const reader::ResidentChunk&) {};
   const auto load_all = [&] {
     reader::ReadAll(absl::MakeSpan(loads));
     for (const reader::PendingLoad& pending : loads) {
-      FinishLoad(pending.load, pending.bytes, /*is_claimed=*/true,
-                 [](const FilterView&) {});
+      FinishLoad(pending.load, pending.bytes, /*is_claimed=*/true, ignore);
     }
     loads.clear();
     planned_bytes = 0;
@@ -171,9 +171,7 @@ void FilterReader::Impl::Prefetch() const {
     const size_t charge = reader::ResidentChunk::ChargeBytes(descriptor, steps);
     if (charge > room) break;
     room -= charge;
-    if (NeedsNoLoad(chunk) || AskCache(chunk, [](const FilterView&) {})) {
-      continue;
-    }
+    if (NeedsNoLoad(chunk) || VisitInCache(chunk, ignore)) continue;
     reader::PendingLoad pending;
     pending.loader = &loader_;
     pending.load = loader_.LoadOf(chunk, steps);

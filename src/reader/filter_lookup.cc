@@ -14,23 +14,6 @@ namespace rowbloom {
 using reader::LoadPolicy;
 using reader::ResidentChunk;
 
-FilterCache::Handle* FilterReader::Impl::LookUp(size_t chunk) const {
-  FilterCache::Handle* handle = slots_.Lookup(chunk);
-  if (handle == nullptr ||
-      ChunkOf(handle).origin() == loader_.OriginOf(chunk)) {
-    return handle;
-  }
-  slots_.Release(handle);
-  return nullptr;
-}
-
-void FilterReader::Impl::Put(size_t chunk,
-                             std::unique_ptr<ResidentChunk> resident) const {
-  const size_t charge =
-      ResidentChunk::ChargeBytes(DescriptorOf(chunk), resident->steps());
-  slots_.Put(chunk, std::move(resident), charge);
-}
-
 bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
                                    FilterLoad* load) const {
   uint32_t steps = FilterSteps(DescriptorOf(chunk));
@@ -46,14 +29,11 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
 }
 
 bool FilterReader::Impl::WantsGrowth(size_t chunk, FilterLoad* load) const {
-  uint32_t steps = 0;
-  {
-    const threads::EpochGuard guard;
-    const ResidentChunk* resident = FindInSlot(chunk);
-    if (resident == nullptr || resident->is_whole()) return false;
-    steps = resident->steps();
-  }
-  if (!slots_.PauseEnds(chunk)) return false;
+  uint32_t steps = 0;  // 0 if the chunk cannot grow.
+  VisitInSlot(chunk, [&](const ResidentChunk& resident) {
+    if (!resident.is_whole()) steps = resident.steps();
+  });
+  if (steps == 0 || !slots_.PauseEnds(chunk)) return false;
   const uint32_t wanted = policy_->StepsToGrow(CandidateOf(chunk), steps);
   if (wanted <= steps) return false;
   *load = loader_.LoadOf(chunk, wanted);
@@ -100,14 +80,8 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
   return AskAndLoad(key, is_sample);
 }
 
-FilterAnswer FilterReader::Impl::Ask(const FilterKey& key,
-                                     FilterLoad* load) const {
-  return AskInAnyCase(key, /*is_counted=*/false, /*will_read=*/false, load);
-}
-
-FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
-                                              bool is_counted, bool will_read,
-                                              FilterLoad* load) const {
+FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
+                                     bool will_read, FilterLoad* load) const {
   KeyDigest digest;
   const int64_t located = Locate(key, &digest);
   threads::ThreadRecord& thread = threads::ThisThread();
@@ -121,9 +95,11 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
   const auto chunk = static_cast<size_t>(located);
   bool may_contain = true;
   bool is_paused = false;
-  const bool was_asked = AskMemory(
+  const bool was_asked = VisitUnlessPaused(
       chunk,
-      [&](const FilterView& view) { may_contain = view.MayContain(digest); },
+      [&](const ResidentChunk& resident) {
+        may_contain = resident.view().MayContain(digest);
+      },
       &is_paused);
   if (is_sample) {
     policy_->CountSample(chunk, !was_asked    ? LoadPolicy::Answer::kUnloaded
@@ -149,8 +125,7 @@ FilterAnswer FilterReader::Impl::AskInAnyCase(const FilterKey& key,
 bool FilterReader::Impl::AskAndLoad(const FilterKey& key,
                                     bool is_counted) const {
   FilterLoad load;
-  const FilterAnswer answer =
-      AskInAnyCase(key, is_counted, /*will_read=*/true, &load);
+  const FilterAnswer answer = Ask(key, is_counted, /*will_read=*/true, &load);
   if (answer != FilterAnswer::kNotInMemory) {
     return answer == FilterAnswer::kMaybe;
   }
@@ -189,20 +164,18 @@ bool FilterReader::Impl::AnswerAfter(
   const int64_t located = Locate(key, &digest);
   bool may_contain = located != kNo;
   bool was_asked = false;
-  const auto ask = [&](const FilterView& view) {
-    may_contain = view.MayContain(digest);
+  const auto ask = [&](const ResidentChunk& resident) {
+    may_contain = resident.view().MayContain(digest);
     was_asked = true;
   };
   if (load != nullptr) {
-    FinishLoad(*load, bytes, is_claimed, [&](const FilterView& view) {
-      if (located == static_cast<int64_t>(load->chunk)) ask(view);
+    FinishLoad(*load, bytes, is_claimed, [&](const ResidentChunk& resident) {
+      if (located == static_cast<int64_t>(load->chunk)) ask(resident);
     });
   }
-  if (!was_asked && located >= 0) {
-    const auto chunk = static_cast<size_t>(located);
-    if (!AskSlot(chunk, ask) && !AskCache(chunk, ask)) {
-      counters_.Add(FilterCounter::kUnloaded);
-    }
+  if (!was_asked && located >= 0 &&
+      !VisitInMemory(static_cast<size_t>(located), ask)) {
+    counters_.Add(FilterCounter::kUnloaded);
   }
   counters_.CountAnswer(threads::ThisThread(), !may_contain);
   return may_contain;
@@ -220,16 +193,10 @@ bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
 }
 
 bool FilterReader::Impl::HasSteps(const FilterLoad& load) const {
-  const auto chunk = static_cast<size_t>(load.chunk);
-  {
-    const threads::EpochGuard guard;
-    const ResidentChunk* resident = FindInSlot(chunk);
-    if (resident != nullptr) return resident->steps() >= load.steps;
-  }
-  FilterCache::Handle* handle = LookUp(chunk);
-  if (handle == nullptr) return false;
-  const bool has_steps = ChunkOf(handle).steps() >= load.steps;
-  slots_.Release(handle);
+  bool has_steps = false;
+  VisitInMemory(static_cast<size_t>(load.chunk), [&](const ResidentChunk& r) {
+    has_steps = r.steps() >= load.steps;
+  });
   return has_steps;
 }
 

@@ -197,10 +197,8 @@ absl::Status FilterReader::Impl::Verify() const {
 
 std::vector<uint32_t> FilterReader::Impl::LoadedSteps() const {
   std::vector<uint32_t> steps(slots_.size());
-  const threads::EpochGuard guard;
   for (size_t i = 0; i < slots_.size(); ++i) {
-    const reader::ResidentChunk* resident = FindInSlot(i);
-    if (resident != nullptr) steps[i] = resident->steps();
+    VisitInSlot(i, [&](const auto& resident) { steps[i] = resident.steps(); });
   }
   return steps;
 }
@@ -270,7 +268,7 @@ void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
 }
 
 FilterAnswer FilterReader::Ask(const FilterKey& key, FilterLoad* load) const {
-  return impl_->Ask(key, load);
+  return impl_->Ask(key, /*is_counted=*/false, /*will_read=*/false, load);
 }
 
 FilterAnswer FilterReader::Offer(const FilterLoad& load,

@@ -54,7 +54,11 @@ class FilterReader::Impl {
   bool MayContain(const FilterKey& key) const;
   static void MayContain(absl::Span<const FilterQuestion> questions,
                          bool* may_contain);
-  FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
+  // `is_counted`: the lookup is already counted, as a sample. `will_read`: the
+  // caller makes the read at once, even for more precision after memory denied
+  // the key.
+  FilterAnswer Ask(const FilterKey& key, bool is_counted, bool will_read,
+                   FilterLoad* load) const;
   // Not inlined: a fiber may continue in another thread after the read before
   // it, so nothing thread-local may be kept from before.
   ABSL_ATTRIBUTE_NOINLINE FilterAnswer
@@ -90,11 +94,6 @@ class FilterReader::Impl {
     return options_.loading == FilterLoading::kAlways;
   }
 
-  // Handles all cases of Ask(). `is_counted`: the lookup is already counted, as
-  // a sample. `will_read`: the caller makes the read at once, even for more
-  // precision after memory denied the key.
-  FilterAnswer AskInAnyCase(const FilterKey& key, bool is_counted,
-                            bool will_read, FilterLoad* load) const;
   // Handles all cases of MayContain().
   bool AskAndLoad(const FilterKey& key, bool is_counted) const;
 
@@ -103,18 +102,24 @@ class FilterReader::Impl {
   const reader::ResidentChunk* FindInSlot(size_t chunk) const {
     return static_cast<const reader::ResidentChunk*>(slots_.Find(chunk));
   }
-  // These call ask(const FilterView&) with the filter in memory; they return
-  // false if it is not there.
-  template <typename AskFilter>
-  bool AskSlot(size_t chunk, const AskFilter& ask) const;
+  // These call visit(const ResidentChunk&) with the chunk in memory; they
+  // return false if it is not there.
+  template <typename Visit>
+  bool VisitInSlot(size_t chunk, const Visit& visit) const;
   // Finds the chunk in the cache's table, even if another reader or a warmer
   // put it there. This reader takes over a chunk without an open reader.
-  template <typename AskFilter>
-  bool AskCache(size_t chunk, const AskFilter& ask) const;
-  // Finds the chunk by slot or by table. Sets *is_paused, and skips the table,
-  // if the chunk was missed a moment ago.
-  template <typename AskFilter>
-  bool AskMemory(size_t chunk, const AskFilter& ask, bool* is_paused) const;
+  template <typename Visit>
+  bool VisitInCache(size_t chunk, const Visit& visit) const;
+  // Finds the chunk by slot or by table.
+  template <typename Visit>
+  bool VisitInMemory(size_t chunk, const Visit& visit) const {
+    return VisitInSlot(chunk, visit) || VisitInCache(chunk, visit);
+  }
+  // Finds it so, too. Sets *is_paused, and skips the table, if the chunk was
+  // missed a moment ago.
+  template <typename Visit>
+  bool VisitUnlessPaused(size_t chunk, const Visit& visit,
+                         bool* is_paused) const;
 
   // Decides whether to load a chunk that is not in memory, beside planned loads
   // of `planned_bytes`. Sets *load if the load pays.
@@ -134,20 +139,14 @@ class FilterReader::Impl {
   bool AnswerAfter(const FilterLoad* load,
                    const absl::StatusOr<std::string_view>& bytes,
                    const FilterKey& key, bool is_claimed) const;
-  // Ends a load, and the caller's claim: counts it, answers by
-  // ask(const FilterView&), and gives the chunk to the cache. False if there is
-  // no chunk.
-  template <typename AskFilter>
+  // Ends a load, and the caller's claim: counts it, calls
+  // visit(const ResidentChunk&), and gives the chunk to the cache. False if
+  // there is no chunk.
+  template <typename Visit>
   bool FinishLoad(const FilterLoad& load,
                   const absl::StatusOr<std::string_view>& bytes,
-                  bool is_claimed, const AskFilter& ask) const;
+                  bool is_claimed, const Visit& visit) const;
   void CountFailure(size_t chunk, bool is_claimed) const;
-  void Put(size_t chunk, std::unique_ptr<reader::ResidentChunk> resident) const;
-  // The cache's chunk if it belongs to this block. Release() the handle.
-  FilterCache::Handle* LookUp(size_t chunk) const;
-  const reader::ResidentChunk& ChunkOf(FilterCache::Handle* handle) const {
-    return static_cast<const reader::ResidentChunk&>(slots_.ValueOf(handle));
-  }
   reader::LoadPolicy::Candidate CandidateOf(size_t chunk) const {
     return {chunk, &DescriptorOf(chunk), slots_.chunk_cache(),
             slots_.KeyOf(chunk)};
@@ -227,57 +226,62 @@ inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
   return kMaybe;
 }
 
-template <typename AskFilter>
-bool FilterReader::Impl::AskSlot(size_t chunk, const AskFilter& ask) const {
+template <typename Visit>
+bool FilterReader::Impl::VisitInSlot(size_t chunk, const Visit& visit) const {
   const threads::EpochGuard guard;
   const reader::ResidentChunk* const resident = FindInSlot(chunk);
   if (resident == nullptr) return false;
-  ask(resident->view());
+  visit(*resident);
   return true;
 }
 
-template <typename AskFilter>
-bool FilterReader::Impl::AskCache(size_t chunk, const AskFilter& ask) const {
-  FilterCache::Handle* handle = LookUp(chunk);
+template <typename Visit>
+bool FilterReader::Impl::VisitInCache(size_t chunk, const Visit& visit) const {
+  FilterCache::Handle* handle = slots_.Lookup(chunk);
   if (handle == nullptr) return false;
-  ask(ChunkOf(handle).view());
-  slots_.Adopt(chunk, handle, [this](cache::ChunkValue* value) {
-    static_cast<reader::ResidentChunk*>(value)->set_policy(
-        always_loads() ? nullptr : policy_);
-  });
+  const auto& resident =
+      static_cast<const reader::ResidentChunk&>(slots_.ValueOf(handle));
+  const bool is_own = resident.origin() == loader_.OriginOf(chunk);
+  if (is_own) {
+    visit(resident);
+    slots_.Adopt(chunk, handle, [this](cache::ChunkValue* value) {
+      static_cast<reader::ResidentChunk*>(value)->set_policy(
+          always_loads() ? nullptr : policy_);
+    });
+  }
   slots_.Release(handle);
-  return true;
+  return is_own;
 }
 
-template <typename AskFilter>
-bool FilterReader::Impl::AskMemory(size_t chunk, const AskFilter& ask,
-                                   bool* is_paused) const {
-  if (AskSlot(chunk, ask)) return true;
+template <typename Visit>
+bool FilterReader::Impl::VisitUnlessPaused(size_t chunk, const Visit& visit,
+                                           bool* is_paused) const {
+  if (VisitInSlot(chunk, visit)) return true;
   *is_paused = !slots_.PauseEnds(chunk);
-  return !*is_paused && AskCache(chunk, ask);
+  return !*is_paused && VisitInCache(chunk, visit);
 }
 
-template <typename AskFilter>
+template <typename Visit>
 bool FilterReader::Impl::FinishLoad(
     const FilterLoad& load, const absl::StatusOr<std::string_view>& bytes,
-    bool is_claimed, const AskFilter& ask) const {
+    bool is_claimed, const Visit& visit) const {
   const auto chunk = static_cast<size_t>(load.chunk);
-  if (!bytes.ok()) {
-    CountFailure(chunk, is_claimed);
-    return false;
+  std::unique_ptr<reader::ResidentChunk> built;
+  if (bytes.ok()) {
+    policy_->ledger().CountLoad(bytes->size());
+    counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
+    built = loader_.Build(load, *bytes).value_or(nullptr);
   }
-  policy_->ledger().CountLoad(bytes->size());
-  counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
-  absl::StatusOr<std::unique_ptr<reader::ResidentChunk>> built =
-      loader_.Build(load, *bytes);
-  if (!built.ok()) {
+  if (built == nullptr) {
     CountFailure(chunk, is_claimed);
     return false;
   }
   counters_.Add(FilterCounter::kChunkLoads);
-  ask((*built)->view());
+  visit(*built);
   slots_.failures(chunk).store(0, std::memory_order_relaxed);
-  Put(chunk, *std::move(built));
+  slots_.Put(
+      chunk, std::move(built),
+      reader::ResidentChunk::ChargeBytes(DescriptorOf(chunk), load.steps));
   slots_.Pause(chunk, 0);
   return true;
 }

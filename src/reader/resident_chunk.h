@@ -77,7 +77,7 @@ class ResidentChunk final : public cache::ChunkValue {
     uint32_t rest_steps = 0;
     size_t last_unit_bytes = 0;
     double last_unit_saves = 0;
-    bool is_whole = false;
+    bool is_whole = false;  // FilterSteps() would cost each sampled lookup.
     UnitPtrs units;
   };
 

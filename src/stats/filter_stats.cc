@@ -3,6 +3,7 @@
 #include "rowbloom/filter_stats.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,32 +23,23 @@ std::string LevelName(int level) {
   return level == FilterStats::kUnknownLevel ? "unknown" : absl::StrCat(level);
 }
 
-// The text of a counter's HELP line for Prometheus.
-std::string_view Help(FilterCounter counter) {
-  switch (counter) {
-    case FilterCounter::kLookups:
-      return "Questions asked.";
-    case FilterCounter::kNegatives:
-      return "Questions answered no.";
-    case FilterCounter::kTruePositives:
-      return "Questions answered maybe whose key was there.";
-    case FilterCounter::kFalsePositives:
-      return "Questions answered maybe whose key was not there.";
-    case FilterCounter::kUnloaded:
-      return "Questions answered maybe because their chunk was not loaded.";
-    case FilterCounter::kChunkLoads:
-      return "Reads of filter chunks.";
-    case FilterCounter::kChunkLoadBytes:
-      return "Bytes of filter chunks read.";
-    case FilterCounter::kLoadErrors:
-      return "Filter chunks that could not be read or were damaged.";
-    case FilterCounter::kOpenErrors:
-      return "Files read without a filter.";
-    case FilterCounter::kCount:
-      break;
-  }
-  return "";
-}
+struct CounterText {
+  std::string_view name;
+  std::string_view help;  // The HELP line for Prometheus.
+};
+// The order is that of FilterCounter.
+constexpr std::array<CounterText, kCounters> kTexts = {{
+    {"lookups", "Questions asked."},
+    {"negatives", "Questions answered no."},
+    {"true_positives", "Questions answered maybe whose key was there."},
+    {"false_positives", "Questions answered maybe whose key was not there."},
+    {"unloaded",
+     "Questions answered maybe because their chunk was not loaded."},
+    {"chunk_loads", "Reads of filter chunks."},
+    {"chunk_load_bytes", "Bytes of filter chunks read."},
+    {"load_errors", "Filter chunks that could not be read or were damaged."},
+    {"open_errors", "Files read without a filter."},
+}};
 
 void AppendRow(std::string_view name, const FilterStatsSnapshot& s,
                std::string* out) {
@@ -63,29 +55,8 @@ void AppendRow(std::string_view name, const FilterStatsSnapshot& s,
 }  // namespace
 
 std::string_view FilterCounterName(FilterCounter counter) {
-  switch (counter) {
-    case FilterCounter::kLookups:
-      return "lookups";
-    case FilterCounter::kNegatives:
-      return "negatives";
-    case FilterCounter::kTruePositives:
-      return "true_positives";
-    case FilterCounter::kFalsePositives:
-      return "false_positives";
-    case FilterCounter::kUnloaded:
-      return "unloaded";
-    case FilterCounter::kChunkLoads:
-      return "chunk_loads";
-    case FilterCounter::kChunkLoadBytes:
-      return "chunk_load_bytes";
-    case FilterCounter::kLoadErrors:
-      return "load_errors";
-    case FilterCounter::kOpenErrors:
-      return "open_errors";
-    case FilterCounter::kCount:
-      break;
-  }
-  return "unknown";
+  const auto i = static_cast<size_t>(counter);
+  return i < kCounters ? kTexts[i].name : "unknown";
 }
 
 FilterStatsSnapshot& FilterStatsSnapshot::operator+=(
@@ -119,8 +90,7 @@ double FilterStatsSnapshot::observed_filter_fpr() const {
 std::string FilterStatsSnapshot::ToString() const {
   std::string out;
   for (size_t i = 0; i < kCounters; ++i) {
-    const auto name = FilterCounterName(static_cast<FilterCounter>(i));
-    absl::StrAppend(&out, base::AbslView(name), " ", values[i], "\n");
+    absl::StrAppend(&out, base::AbslView(kTexts[i].name), " ", values[i], "\n");
   }
   return out;
 }
@@ -161,17 +131,17 @@ void FilterStats::Impl::Close(const stats::FileCounters* counters) {
   files_.erase(it);
 }
 
-std::map<int, FilterStatsSnapshot> FilterStats::Impl::Levels() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::map<int, FilterStatsSnapshot> levels = closed_;
-  for (const auto& [counters, file] : files_) {
+std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
+  std::lock_guard<std::mutex> lock(impl_->mutex_);
+  std::map<int, FilterStatsSnapshot> levels = impl_->closed_;
+  for (const auto& [counters, file] : impl_->files_) {
     levels[file.level] += counters->Snapshot();
   }
   for (int i = 0; i <= kLevels; ++i) {
     FilterStatsSnapshot rest;
     for (size_t counter = 0; counter < kCounters; ++counter) {
       rest.values[counter] =
-          unattributed_[i][counter].load(std::memory_order_relaxed);
+          impl_->unattributed_[i][counter].load(std::memory_order_relaxed);
     }
     if (rest.values == FilterStatsSnapshot().values) continue;
     levels[i < kLevels ? i : kUnknownLevel] += rest;
@@ -179,11 +149,11 @@ std::map<int, FilterStatsSnapshot> FilterStats::Impl::Levels() const {
   return levels;
 }
 
-std::vector<FilterStats::File> FilterStats::Impl::Files() const {
+std::vector<FilterStats::File> FilterStats::Files() const {
   std::vector<File> files;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [counters, file] : files_) {
+    std::lock_guard<std::mutex> lock(impl_->mutex_);
+    for (const auto& [counters, file] : impl_->files_) {
       files.push_back(file);
       files.back().counters = counters->Snapshot();
     }
@@ -204,21 +174,14 @@ FilterStats::FilterStats() : impl_(std::make_unique<Impl>()) {}
 FilterStats::~FilterStats() = default;
 
 void FilterStats::Add(FilterCounter counter, uint64_t delta, int level) {
-  impl_->Add(counter, delta, level);
+  impl_->Unattributed(level)[static_cast<size_t>(counter)].fetch_add(
+      delta, std::memory_order_relaxed);
 }
 
 FilterStatsSnapshot FilterStats::Snapshot() const {
   FilterStatsSnapshot sum;
   for (const auto& [level, counters] : Levels()) sum += counters;
   return sum;
-}
-
-std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
-  return impl_->Levels();
-}
-
-std::vector<FilterStats::File> FilterStats::Files() const {
-  return impl_->Files();
 }
 
 std::string FilterStats::ToString() const {
@@ -239,14 +202,13 @@ std::string FilterStats::ToPrometheus() const {
   const std::map<int, FilterStatsSnapshot> levels = Levels();
   std::string out;
   for (size_t i = 0; i < kCounters; ++i) {
-    const auto counter = static_cast<FilterCounter>(i);
-    const std::string name = absl::StrCat(
-        "rowbloom_", base::AbslView(FilterCounterName(counter)), "_total");
-    absl::StrAppend(&out, "# HELP ", name, " ", base::AbslView(Help(counter)),
+    const std::string name =
+        absl::StrCat("rowbloom_", base::AbslView(kTexts[i].name), "_total");
+    absl::StrAppend(&out, "# HELP ", name, " ", base::AbslView(kTexts[i].help),
                     "\n# TYPE ", name, " counter\n");
     for (const auto& [level, counters] : levels) {
       absl::StrAppend(&out, name, "{level=\"", LevelName(level), "\"} ",
-                      counters[counter], "\n");
+                      counters.values[i], "\n");
     }
   }
   return out;

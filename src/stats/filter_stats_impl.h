@@ -30,14 +30,8 @@ class FilterStats::Impl {
             std::string_view name);
   void Close(const stats::FileCounters* counters);
 
-  void Add(FilterCounter counter, uint64_t delta, int level) {
-    Unattributed(level)[static_cast<size_t>(counter)].fetch_add(
-        delta, std::memory_order_relaxed);
-  }
-  std::map<int, FilterStatsSnapshot> Levels() const;
-  std::vector<File> Files() const;
-
  private:
+  friend class FilterStats;
   using Counters = std::array<std::atomic<uint64_t>,
                               static_cast<size_t>(FilterCounter::kCount)>;
 

@@ -21,7 +21,7 @@ namespace rowbloom::threads {
 
 class ThreadCounters {
  public:
-  static constexpr size_t kCounters = 2;
+  static constexpr size_t kCounters = CounterPage::kCounters;
 
   ThreadCounters();
   // No thread may be within Add().
@@ -49,7 +49,6 @@ class ThreadCounters {
 
  private:
   static constexpr size_t kPageSize = CounterPage::kSize;
-  static_assert(kCounters == CounterPage::kCounters);
 
   // Null if the thread has no such page. Pages of another thread are loaded
   // with acquire order.

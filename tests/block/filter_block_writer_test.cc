@@ -6,12 +6,12 @@
 
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
+#include "block/test_key.h"
 #include "rowbloom/filter_reader.h"
 #include "testing/keys.h"
 
@@ -20,9 +20,20 @@ namespace {
 
 using block::Footer;
 using block::ParsedFilterBlock;
+using block::TestKey;
 using testing::Cell;
 using testing::NumberedRow;
 using testing::Random;
+
+// A writer and what it has written.
+struct Writing {
+  explicit Writing(const FilterOptions& options)
+      : writer(options, sink.get()) {}
+
+  std::string bytes;
+  const std::unique_ptr<ByteSink> sink = NewStringSink(&bytes);
+  FilterBlockWriter writer;
+};
 
 struct Written {
   std::string bytes;
@@ -30,12 +41,10 @@ struct Written {
 };
 
 Written Write(const FilterOptions& options, const std::vector<Cell>& cells) {
-  Written written;
-  const std::unique_ptr<ByteSink> sink = NewStringSink(&written.bytes);
-  FilterBlockWriter writer(options, sink.get());
-  for (const Cell& cell : cells) writer.Add(cell.row, cell.qualifier);
-  written.info = writer.Finish();
-  return written;
+  Writing writing(options);
+  for (const Cell& cell : cells) writing.writer.Add(cell.row, cell.qualifier);
+  const auto info = writing.writer.Finish();
+  return {writing.bytes, info};
 }
 
 std::unique_ptr<ParsedFilterBlock> Parse(std::string_view bytes) {
@@ -89,26 +98,22 @@ TEST(FilterBlockWriter, KeysThatHaveTheirDigestsMakeTheSameBlock) {
     if (type == BloomType::kRowPrefixFixedLength) {
       options.prefix_length_bytes = 3;
     }
-    std::string bytes;
-    const auto sink = NewStringSink(&bytes);
-    FilterBlockWriter writer(options, sink.get());
+    Writing writing(options);
     for (const Cell& cell : cells) {
       const FilterKey hashed = FilterKey::RowCol(cell.row, cell.qualifier);
-      writer.Add(FilterKey::RowCol(cell.row, cell.qualifier,
-                                   hashed.row_digest(), hashed.digest()));
+      writing.writer.Add(FilterKey::RowCol(
+          cell.row, cell.qualifier, hashed.row_digest(), hashed.digest()));
     }
-    ASSERT_TRUE(writer.Finish().ok());
-    EXPECT_EQ(bytes, Write(options, cells).bytes);
+    ASSERT_TRUE(writing.writer.Finish().ok());
+    EXPECT_EQ(writing.bytes, Write(options, cells).bytes);
   }
 }
 
 TEST(FilterBlockWriterDeathTest, AKeyWithoutQualifierIsNoCellOfRowCol) {
   FilterOptions options;
   options.bloom_type = BloomType::kRowCol;
-  std::string bytes;
-  const auto sink = NewStringSink(&bytes);
-  FilterBlockWriter writer(options, sink.get());
-  EXPECT_DEATH(writer.Add(FilterKey::Row("row")),
+  Writing writing(options);
+  EXPECT_DEATH(writing.writer.Add(FilterKey::Row("row")),
                "ROWCOL needs keys of FilterKey::RowCol");
 }
 
@@ -139,50 +144,6 @@ TEST(FilterBlockWriter, ChunksCloseAtTheirSize) {
   EXPECT_EQ(parsed->last_key.row, NumberedRow(999));
 }
 
-// Returns the bytes of a chunk's index entry before its descriptor.
-std::string IndexKeyBytes(const block::ChunkEntry& entry) {
-  std::string bytes;
-  block::AppendKey(entry.first_key, &bytes);
-  return bytes;
-}
-
-TEST(FilterBlockWriter, TheIndexHoldsTheFirstKeyAndShortKeysBetweenChunks) {
-  FilterOptions options;
-  options.bloom_type = BloomType::kRowCol;
-  options.chunk_size_bytes = 256;  // 204 keys.
-  std::vector<Cell> cells = {{"alpha", "first"}};
-  // The first chunk ends with the qualifier q1200, the second with q2404.
-  for (int i = 0; i < 405; ++i) {
-    cells.push_back(
-        {"beta", "q" + std::to_string((i < 201 ? 1000 : 2000) + i)});
-  }
-  cells.push_back({"gamma", "z"});
-  const Written written = Write(options, cells);
-  const auto parsed = Parse(written.bytes);
-  ASSERT_EQ(parsed->chunks.size(), 3u);
-  const std::string keys[] = {
-      "\x01\x05"
-      "alpha",  // A row.
-      "\x02\x04"
-      "beta"
-      "\x02"
-      "q2",  // A column.
-      "\x01\x01"
-      "g"};
-  std::string index;
-  for (size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(IndexKeyBytes(parsed->chunks[i]), keys[i]);
-    index += keys[i];
-    parsed->chunks[i].descriptor.AppendTo(&index);
-  }
-  EXPECT_EQ(parsed->index_bytes, index);
-  EXPECT_EQ(parsed->last_key_bytes,
-            "\x02\x05"
-            "gamma"
-            "\x01"
-            "z");
-}
-
 TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
   Random random(17);
   std::set<std::string> rows;
@@ -201,27 +162,15 @@ TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
     ASSERT_GT(parsed->chunks.size(), 15u);
     EXPECT_EQ(parsed->chunks[0].first_key.row, *rows.begin());
     for (size_t i = 1; i < parsed->chunks.size(); ++i) {
-      EXPECT_LT(IndexKeyBytes(parsed->chunks[i]).size(), 16u);
+      const block::StoredKey& key = parsed->chunks[i].first_key;
+      EXPECT_LT(key.row.size() + key.qualifier.size(), 14u);
     }
   }
 }
 
-// A filter key that defines its own order.
-struct Key {
-  std::string row;
-  bool has_qualifier = false;
-  std::string qualifier;
-
-  block::StoredKey stored() const { return {row, qualifier, has_qualifier}; }
-  friend bool operator<(const Key& a, const Key& b) {
-    return std::tie(a.row, a.has_qualifier, a.qualifier) <
-           std::tie(b.row, b.has_qualifier, b.qualifier);
-  }
-};
-
-std::vector<Key> FilterKeys(const FilterOptions& options,
-                            const std::vector<Cell>& cells) {
-  std::set<Key> keys;
+std::vector<TestKey> FilterKeys(const FilterOptions& options,
+                                const std::vector<Cell>& cells) {
+  std::set<TestKey> keys;
   for (const Cell& cell : cells) {
     switch (options.bloom_type) {
       case BloomType::kNone:
@@ -267,7 +216,7 @@ std::vector<Cell> CellsThatAreHardToSeparate(Random* random) {
 // the keys on both sides of it.
 void ExpectChunksAreFound(const FilterOptions& options,
                           const std::vector<Cell>& cells) {
-  const std::vector<Key> keys = FilterKeys(options, cells);
+  const std::vector<TestKey> keys = FilterKeys(options, cells);
   const std::string bytes = Write(options, cells).bytes;
   const auto parsed = Parse(bytes);
   const block::ChunkLocator locator(&parsed->chunks, &parsed->last_key);
@@ -333,12 +282,10 @@ TEST(FilterBlockWriter, ARowOutOfOrderIsNamedWithTheQualifierItCameWith) {
   EXPECT_EQ(Write(options, {{"b", "x"}, {"a", "w"}}).info.status().message(),
             "cell 1 (row \"a\", qualifier \"w\") is out of order: it follows "
             "row \"b\"");
-  std::string bytes;
-  const auto sink = NewStringSink(&bytes);
-  FilterBlockWriter writer(options, sink.get());
-  writer.Add(FilterKey::Row("b"));
-  writer.Add(FilterKey::Row("a"));
-  EXPECT_EQ(writer.Finish().status().message(),
+  Writing writing(options);
+  writing.writer.Add(FilterKey::Row("b"));
+  writing.writer.Add(FilterKey::Row("a"));
+  EXPECT_EQ(writing.writer.Finish().status().message(),
             "cell 1 (row \"a\") is out of order: it follows row \"b\"");
 }
 
@@ -391,11 +338,9 @@ TEST(FilterBlockWriter, TheSinksErrorComesOutOfFinish) {
 }
 
 TEST(FilterBlockWriterDeathTest, AddAfterFinishIsTheCallersMistake) {
-  std::string bytes;
-  const std::unique_ptr<ByteSink> sink = NewStringSink(&bytes);
-  FilterBlockWriter writer(FilterOptions(), sink.get());
-  ASSERT_TRUE(writer.Finish().ok());
-  EXPECT_DEATH(writer.Add("a", ""),
+  Writing writing({});
+  ASSERT_TRUE(writing.writer.Finish().ok());
+  EXPECT_DEATH(writing.writer.Add("a", ""),
                "FilterBlockWriter::Add.. was called after Finish");
 }
 
@@ -405,18 +350,16 @@ TEST(FilterBlockWriterDeathTest, ANullSinkIsTheCallersMistake) {
 }
 
 TEST(FilterBlockWriter, ASecondFinishIsAnErrorAndWritesNothing) {
-  std::string bytes;
-  const std::unique_ptr<ByteSink> sink = NewStringSink(&bytes);
-  FilterBlockWriter writer(FilterOptions(), sink.get());
-  writer.Add("a", "");
-  ASSERT_TRUE(writer.Finish().ok());
-  const std::string written = bytes;
-  const absl::Status status = writer.Finish().status();
+  Writing writing({});
+  writing.writer.Add("a", "");
+  ASSERT_TRUE(writing.writer.Finish().ok());
+  const std::string written = writing.bytes;
+  const absl::Status status = writing.writer.Finish().status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             "FilterBlockWriter::Finish() was called twice; make a writer for "
             "each filter block");
-  EXPECT_EQ(bytes, written);
+  EXPECT_EQ(writing.bytes, written);
 }
 
 TEST(FilterBlockWriter, PropertiesSayWhatWasWritten) {

@@ -19,9 +19,7 @@
 
 #include "block/chunk_index.h"
 #include "hash/digest.h"
-#include "rowbloom/filter_block_writer.h"
-#include "rowbloom/filter_reader.h"
-#include "testing/keys.h"
+#include "reader/test_block.h"
 
 namespace rowbloom {
 namespace {
@@ -164,21 +162,8 @@ Key ShownKey(const std::string& text) {
 }
 
 block::StoredKey Stored(const Key& key) {
-  block::StoredKey stored;
-  stored.row = key.row;
-  stored.has_qualifier = key.qualifier.has_value();
-  if (stored.has_qualifier) stored.qualifier = *key.qualifier;
-  return stored;
-}
-
-std::string Write(const FilterOptions& options,
-                  const std::vector<Cell>& cells) {
-  std::string bytes;
-  const auto sink = NewStringSink(&bytes);
-  FilterBlockWriter writer(options, sink.get());
-  for (const Cell& cell : cells) writer.Add(cell.row, cell.qualifier);
-  EXPECT_TRUE(writer.Finish().ok());
-  return bytes;
+  if (!key.qualifier.has_value()) return {key.row, "", false};
+  return {key.row, *key.qualifier, true};
 }
 
 TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
@@ -187,7 +172,7 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
   FilterOptions options;
   options.bloom_type = BloomType::kRowCol;
   options.chunk_size_bytes = 1024;
-  const std::string block = Write(options, cells);
+  const std::string block = testing::WriteBlock(options, cells);
 
   std::map<std::string, Field> footer_fields = Fields("Footer");
   ASSERT_EQ(footer_fields.size(), 11u);
@@ -292,7 +277,7 @@ TEST(FilterBlockFormatDocument, ShowsLowerBoundsAsTheyAreWritten) {
 }
 
 TEST(FilterBlockFormatDocument, ShowsTheSmallestBlockAsItIs) {
-  const std::string written = Write(FilterOptions(), {});
+  const std::string written = testing::WriteBlock(FilterOptions(), {});
   const std::string shown = HexOf(Section("The smallest block"));
   if (shown != written) {
     for (const char c : written) {

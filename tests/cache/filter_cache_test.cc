@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <mutex>
 #include <set>
-#include <thread>
-#include <vector>
 
 #include "gtest/gtest.h"
+#include "testing/threads.h"
 
 namespace rowbloom {
 namespace {
@@ -36,27 +35,18 @@ TEST(FilterCacheUsage, IsOneNameAndValueInEachLine) {
       "shrinks 14\nrejections 15\n");
 }
 
-TEST(FileId, IsAboveThoseOfEnginesAndGrows) {
-  const uint64_t first = FilterCache::NewFileId();
-  EXPECT_GE(first, uint64_t{1} << 63);
-  EXPECT_EQ(FilterCache::NewFileId(), first + 1);
-}
-
-TEST(FileId, IsUniqueAcrossThreads) {
+TEST(FileId, IsAboveThoseOfEnginesAndUniqueAcrossThreads) {
   std::mutex mutex;
   std::set<uint64_t> ids;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 1000; ++i) {
-        const uint64_t id = FilterCache::NewFileId();
-        std::lock_guard<std::mutex> lock(mutex);
-        ids.insert(id);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::RunThreads(8, [&](int) {
+    for (int i = 0; i < 1000; ++i) {
+      const uint64_t id = FilterCache::NewFileId();
+      std::lock_guard<std::mutex> lock(mutex);
+      ids.insert(id);
+    }
+  });
   EXPECT_EQ(ids.size(), 8000);
+  EXPECT_GE(*ids.begin(), uint64_t{1} << 63);
 }
 
 }  // namespace

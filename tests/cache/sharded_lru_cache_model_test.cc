@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "cache/chunk_cache.h"
 #include "cache/lru_shard.h"
 #include "cache/tracked_value.h"
@@ -400,15 +401,14 @@ class ModelTest {
       }
     }
 
-    std::unique_ptr<ChunkValue> chunk = std::make_unique<TrackedValue>(
-        value.number, &deaths_, value.worth, value.parts);
-    std::unique_ptr<FilterCache::Value> other;
-    if (!value.is_chunk) other = std::move(chunk);
+    std::unique_ptr<FilterCache::Value> tracked =
+        std::make_unique<TrackedValue>(value.number, &deaths_, value.worth,
+                                       value.parts);
     FilterCache::Handle* handle =
         value.is_chunk
-            ? chunks_->InsertChunk(KeyOf(key), &chunk, options, &slots_[key])
-            : cache_->Insert(KeyOf(key), &other, options);
-    ASSERT_EQ(handle == nullptr, chunk != nullptr || other != nullptr);
+            ? chunks_->InsertChunk(KeyOf(key), &tracked, options, &slots_[key])
+            : cache_->Insert(KeyOf(key), &tracked, options);
+    ASSERT_EQ(handle == nullptr, tracked != nullptr);
     if (handle == nullptr) ++refused_count_;
     ASSERT_EQ(handle != nullptr, model_.Insert(key, value, options));
     if (handle != nullptr) held_.push_back({handle, value.number});
@@ -464,29 +464,27 @@ class ModelTest {
   size_t refused_count_ = 0;
 };
 
-void CompareRandomly(uint32_t first_seed, size_t capacity_bytes,
-                     size_t max_handles, bool resizes = false) {
-  for (uint32_t seed = first_seed; seed < first_seed + 20; ++seed) {
-    SCOPED_TRACE(seed);
-    ASSERT_NO_FATAL_FAILURE(
-        ModelTest(seed, capacity_bytes, max_handles, resizes).Run());
+struct Setting {
+  const char* name;
+  size_t capacity_bytes;
+  size_t max_handles;
+  bool resizes = false;
+};
+
+TEST(ShardedLruCacheModel, Agrees) {
+  uint32_t seed = 0;
+  for (const Setting& setting :
+       {Setting{"few handles", 5000, 2},
+        Setting{"more handles than fit", 2000, 12},
+        Setting{"room for all", 1 << 20, 20},
+        Setting{"capacity that changes", 3000, 4, true}}) {
+    for (int i = 0; i < 20; ++i) {
+      SCOPED_TRACE(absl::StrCat(setting.name, ", seed ", ++seed));
+      ASSERT_NO_FATAL_FAILURE(ModelTest(seed, setting.capacity_bytes,
+                                        setting.max_handles, setting.resizes)
+                                  .Run());
+    }
   }
-}
-
-TEST(ShardedLruCacheModel, AgreesWithFewHandles) {
-  CompareRandomly(0, 5000, 2);
-}
-
-TEST(ShardedLruCacheModel, AgreesWithMoreHandlesThanFit) {
-  CompareRandomly(100, 2000, 12);
-}
-
-TEST(ShardedLruCacheModel, AgreesWithRoomForAll) {
-  CompareRandomly(200, 1 << 20, 20);
-}
-
-TEST(ShardedLruCacheModel, AgreesWhileItsCapacityChanges) {
-  CompareRandomly(300, 3000, 4, true);
 }
 
 }  // namespace

@@ -1,142 +1,212 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads use a cache that is much too small for them. Sanitizers detect
-// most errors.
+// Many threads use a cache that is much too small for them: through handles,
+// and through slots as the library's readers do. The values themselves and the
+// sanitizers detect a value that is destroyed too early.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <random>
-#include <thread>
 #include <vector>
 
+#include "cache/chunk_cache.h"
 #include "cache/lru_shard.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
+#include "testing/threads.h"
+#include "threads/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
 
-constexpr size_t kCharge = 100;
+constexpr uint64_t kFiles = 4;
+constexpr uint64_t kKeys = 24;
+constexpr size_t kPartCharge = 50;
+constexpr size_t kParts = 3;
+constexpr size_t kCharge = 100 + kParts * kPartCharge;
+constexpr size_t kEntry = kCharge + kEntryOverheadBytes;
 constexpr int kThreads = 16;
 constexpr int kRounds = 4000;
 
 std::atomic<int64_t> live_values{0};
 
-class KeyedValue : public FilterCache::Value {
+class Part final : public FilterCache::Value {
  public:
-  explicit KeyedValue(const FilterCacheKey& key) : key_(key) { ++live_values; }
-  ~KeyedValue() override {
-    key_ = {~uint64_t{0}, ~uint64_t{0}};
+  explicit Part(uint64_t key) : key_(key) { ++live_values; }
+  ~Part() override {
+    key_ = ~uint64_t{0};
     --live_values;
   }
-  const FilterCacheKey& key() const { return key_; }
+  uint64_t key() const { return key_; }
 
  private:
-  FilterCacheKey key_;
+  uint64_t key_;
 };
 
-// The counts of one thread's own calls.
-struct Counts {
-  uint64_t hits = 0, misses = 0, inserts = 0, rejections = 0;
+// A value with parts that it gives up while threads may be reading them.
+class Whole final : public ChunkValue {
+ public:
+  explicit Whole(uint64_t key) : core_(key) {
+    for (std::atomic<Part*>& part : parts_) part = new Part(key);
+  }
+  ~Whole() override {
+    for (std::atomic<Part*>& part : parts_) delete part.load();
+  }
+  double Worth() const override { return static_cast<double>(core_.key() % 4); }
+  std::unique_ptr<Value> Shrink(size_t* freed_bytes) override {
+    *freed_bytes = kPartCharge;
+    for (std::atomic<Part*>& part : parts_) {
+      Part* given_up = part.exchange(nullptr);
+      if (given_up != nullptr) return std::unique_ptr<Value>(given_up);
+    }
+    return nullptr;
+  }
+  bool AllAreOf(uint64_t key) const {
+    for (const std::atomic<Part*>& part : parts_) {
+      const Part* seen = part.load();
+      if (seen != nullptr && seen->key() != key) return false;
+    }
+    return core_.key() == key;
+  }
+
+ private:
+  const Part core_;
+  std::atomic<Part*> parts_[kParts];
 };
 
-Counts Work(FilterCache* cache, uint32_t seed, size_t max_handles) {
+struct Setting {
+  int shard_bits = 0;
+  size_t entries = 0;  // For which the cache has room.
+  size_t max_handles = 0;
+  bool resizes = false;
+};
+
+class CacheThreads : public ::testing::TestWithParam<Setting> {
+ protected:
   struct Held {
     FilterCache::Handle* handle;
-    FilterCacheKey key;
+    uint64_t key;
   };
-  Counts counts;
-  std::vector<Held> held;
-  std::mt19937 random(seed);
-  for (int i = 0; i < kRounds; ++i) {
-    const FilterCacheKey key{random() % 4, random() % 4};
-    const uint32_t operation = random() % 100;
-    if (operation < 50) {
-      FilterCache::Handle* handle = cache->Lookup(key);
-      ++(handle != nullptr ? counts.hits : counts.misses);
-      if (handle != nullptr) held.push_back({handle, key});
-    } else if (operation < 95) {
-      std::unique_ptr<FilterCache::Value> value =
-          std::make_unique<KeyedValue>(key);
-      FilterCache::Handle* handle = cache->Insert(key, &value, {kCharge});
-      ++(handle != nullptr ? counts.inserts : counts.rejections);
-      EXPECT_EQ(handle == nullptr, value != nullptr);
-      if (handle != nullptr) held.push_back({handle, key});
-    } else {
-      cache->Erase(key);
-    }
-    for (const Held& h : held) {
-      const auto* value = static_cast<KeyedValue*>(cache->ValueOf(h.handle));
-      EXPECT_TRUE(value->key() == h.key);
-    }
-    while (held.size() > max_handles) {
-      const size_t victim = random() % held.size();
-      cache->Release(held[victim].handle);
-      held[victim] = held.back();
-      held.pop_back();
-    }
-  }
-  for (const Held& h : held) cache->Release(h.handle);
-  return counts;
-}
 
-void WorkTogether(int shard_bits, size_t entries_per_shard,
-                  size_t max_handles) {
-  const size_t capacity_bytes =
-      (entries_per_shard << shard_bits) * (kCharge + kEntryOverheadBytes);
-  std::unique_ptr<FilterCache> cache =
-      NewShardedLruCache({capacity_bytes, shard_bits});
-  std::vector<Counts> counts(kThreads);
-  std::vector<std::thread> threads;
-  std::atomic<int> running{kThreads};
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      counts[t] = Work(cache.get(), static_cast<uint32_t>(t), max_handles);
-      --running;
-    });
+  static FilterCacheKey KeyOf(uint64_t key) {
+    return {key % kFiles, key / kFiles};
   }
-  while (running > 0) {
-    const FilterCache::Usage usage = cache->GetUsage();
-    EXPECT_LE(usage.usage_bytes, capacity_bytes);
-    EXPECT_LE(usage.pinned_bytes, usage.usage_bytes);
-    std::this_thread::yield();
-  }
-  for (std::thread& thread : threads) thread.join();
+  ChunkCache& chunks() { return *Access::ChunkCacheOf(cache_.get()); }
 
-  Counts sum;
-  for (const Counts& c : counts) {
-    sum.hits += c.hits;
-    sum.misses += c.misses;
-    sum.inserts += c.inserts;
-    sum.rejections += c.rejections;
+  FilterCache::Handle* LookUp(uint64_t key) {
+    FilterCache::Handle* handle = cache_->Lookup(KeyOf(key));
+    ++(handle != nullptr ? hits_ : misses_);
+    return handle;
   }
-  const FilterCache::Usage usage = cache->GetUsage();
-  EXPECT_EQ(usage.hits, sum.hits);
-  EXPECT_EQ(usage.misses, sum.misses);
-  EXPECT_EQ(usage.inserts, sum.inserts);
-  EXPECT_EQ(usage.rejections, sum.rejections);
+  FilterCache::Handle* Insert(uint64_t key, Slot* slot) {
+    std::unique_ptr<FilterCache::Value> value = std::make_unique<Whole>(key);
+    FilterCache::Handle* handle =
+        chunks().InsertChunk(KeyOf(key), &value, {kCharge}, slot);
+    EXPECT_EQ(handle == nullptr, value != nullptr);
+    ++(handle != nullptr ? inserts_ : rejections_);
+    return handle;
+  }
+  // Reads through the slot, else from the cache, else inserts the chunk, as
+  // the library's readers do.
+  FilterCache::Handle* Read(uint64_t key, Slot* slot, bool replaces) {
+    {
+      const threads::EpochGuard guard;
+      if (const ChunkValue* value = slot->value.load()) {
+        EXPECT_TRUE(static_cast<const Whole*>(value)->AllAreOf(key));
+        slot->used.store(true, std::memory_order_relaxed);
+        ++seen_;
+        return nullptr;
+      }
+    }
+    FilterCache::Handle* handle = LookUp(key);
+    if (handle != nullptr && replaces) {
+      cache_->Release(handle);
+      handle = nullptr;
+    }
+    return handle != nullptr ? handle : Insert(key, slot);
+  }
+
+  void Work(uint32_t seed) {
+    std::mt19937 random(seed);
+    std::vector<Held> held;
+    for (int i = 0; i < kRounds; ++i) {
+      const uint64_t key = random() % kKeys;
+      const uint32_t operation = random() % 1000;
+      FilterCache::Handle* handle = nullptr;
+      if (operation < 700) {
+        handle = Read(key, &slots_[key], operation % 4 == 0);
+      } else if (operation < 850) {
+        handle = LookUp(key);
+      } else if (operation < 940) {
+        Slot brief;  // That of a reader that closes soon.
+        handle = Read(key, &brief, operation % 2 == 0);
+        chunks().DropSlot(KeyOf(key), &brief);
+        EXPECT_EQ(brief.value, nullptr);
+      } else if (operation < 990) {
+        cache_->Erase(KeyOf(key));
+      } else if (operation < 992) {
+        cache_->EraseFile(key % kFiles);
+      } else if (GetParam().resizes) {
+        cache_->SetCapacity(operation == 992 ? 0
+                                             : capacity_ / (1 + random() % 4));
+      }
+      if (handle != nullptr) held.push_back({handle, key});
+      for (const Held& h : held) {
+        EXPECT_TRUE(static_cast<const Whole*>(cache_->ValueOf(h.handle))
+                        ->AllAreOf(h.key));
+      }
+      while (held.size() > GetParam().max_handles) {
+        const size_t victim = random() % held.size();
+        cache_->Release(held[victim].handle);
+        held[victim] = held.back();
+        held.pop_back();
+      }
+    }
+    for (const Held& h : held) cache_->Release(h.handle);
+  }
+
+  const size_t capacity_ = GetParam().entries * kEntry;
+  Slot slots_[kKeys];
+  std::atomic<uint64_t> seen_{0};
+  std::atomic<uint64_t> hits_{0}, misses_{0}, inserts_{0}, rejections_{0};
+  const std::unique_ptr<FilterCache> cache_ =
+      NewShardedLruCache({capacity_, GetParam().shard_bits});
+};
+
+TEST_P(CacheThreads, SeeOnlyLiveValuesWithinTheCapacityAndLoseNoCount) {
+  testing::RunThreads(
+      kThreads, [&](int t) { Work(static_cast<uint32_t>(t)); },
+      [&] {
+        const FilterCache::Usage usage = cache_->GetUsage();
+        EXPECT_LE(usage.usage_bytes, capacity_);
+        EXPECT_LE(usage.pinned_bytes, usage.usage_bytes);
+        std::this_thread::yield();
+      });
+  FilterCache::Usage usage = cache_->GetUsage();
+  EXPECT_GT(seen_, 0);
+  EXPECT_EQ(usage.hits, hits_);
+  EXPECT_EQ(usage.misses, misses_);
+  EXPECT_EQ(usage.inserts, inserts_);
+  EXPECT_EQ(usage.rejections, rejections_);
   EXPECT_GT(usage.evictions, 0);
+  EXPECT_GT(usage.shrinks, 0);
   EXPECT_EQ(usage.pinned_bytes, 0);
-  EXPECT_LE(usage.usage_bytes, capacity_bytes);
-  EXPECT_EQ(usage.entry_count, static_cast<uint64_t>(live_values));
-  cache.reset();
+  cache_->SetCapacity(0);  // No thread reads now: everything is freed at once.
+  usage = cache_->GetUsage();
+  EXPECT_EQ(usage.usage_bytes, 0);
+  EXPECT_EQ(usage.entry_count, 0);
   EXPECT_EQ(live_values, 0);
 }
 
-TEST(ShardedLruCacheThreads, OneTinyShardHoldsItsCapacity) {
-  WorkTogether(0, 4, 1);
-}
-
-TEST(ShardedLruCacheThreads, SeveralTinyShardsHoldTheirCapacity) {
-  WorkTogether(2, 2, 1);
-}
-
-// 16 threads hold up to 3 handles each; the cache has room for 12 entries.
-TEST(ShardedLruCacheThreads, MoreHandlesThanRoomIsRefusedNotExceeded) {
-  WorkTogether(1, 6, 3);
-}
+// In the second and the last setting the threads hold more handles than the
+// cache has room for.
+INSTANTIATE_TEST_SUITE_P(Settings, CacheThreads,
+                         ::testing::Values(Setting{0, 4, 1}, Setting{1, 12, 3},
+                                           Setting{2, 8, 1},
+                                           Setting{0, 10, 0, true},
+                                           Setting{1, 10, 2, true}));
 
 }  // namespace
 }  // namespace rowbloom::cache

@@ -23,6 +23,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rowbloom/io.h"
+#include "testing/threads.h"
 
 namespace rowbloom {
 namespace {
@@ -102,18 +103,15 @@ TEST_F(FileIo, OneSourceServesManyThreads) {
   }
   const auto source = OpenFileSource(WriteFile("f", bytes));
   ASSERT_TRUE(source.ok());
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < 8; ++t) {
-    threads.emplace_back([&, t] {
-      char scratch[100];
-      for (size_t offset = t; offset + 100 <= bytes.size(); offset += 331) {
-        std::string_view result;
-        ASSERT_TRUE((*source)->Read(offset, 100, scratch, &result).ok());
-        ASSERT_EQ(result, std::string_view(bytes).substr(offset, 100));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::RunThreads(8, [&](int t) {
+    char scratch[100];
+    for (size_t offset = static_cast<size_t>(t); offset + 100 <= bytes.size();
+         offset += 331) {
+      std::string_view result;
+      ASSERT_TRUE((*source)->Read(offset, 100, scratch, &result).ok());
+      ASSERT_EQ(result, std::string_view(bytes).substr(offset, 100));
+    }
+  });
 }
 
 TEST_F(FileIo, OpeningASinkTruncates) {
@@ -133,66 +131,60 @@ TEST_F(FileIo, EmptyFileIsAFile) {
   EXPECT_TRUE(absl::IsOutOfRange((*source)->Read(0, 1, scratch, &result)));
 }
 
-TEST_F(FileIo, MissingFileIsNotFoundWithPathAndErrnoText) {
-  const std::string path = Path("absent");
-  const auto source = OpenFileSource(path);
-  EXPECT_EQ(source.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(Message(source.status()),
-            path + ": open for reading: No such file or directory");
-}
-
-TEST_F(FileIo, SinkInAMissingDirectoryIsNotFound) {
-  const std::string path = dir_ + "/absent/f";
-  const auto sink = OpenFileSink(path);
-  EXPECT_EQ(sink.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(Message(sink.status()),
-            path + ": open for writing: No such file or directory");
-}
-
-TEST_F(FileIo, DirectoryIsNoSource) {
-  const auto source = OpenFileSource(dir_);
-  EXPECT_EQ(source.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(Message(source.status()), dir_ + ": not a regular file");
-}
-
-TEST_F(FileIo, DirectoryIsNoSink) {
-  const auto sink = OpenFileSink(dir_);
-  EXPECT_EQ(Message(sink.status()),
-            dir_ + ": open for writing: Is a directory");
-}
-
-TEST_F(FileIo, FifoIsRefusedAtOnce) {
-  const std::string path = Path("fifo");
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(Message(OpenFileSource(path).status()),
-            path + ": not a regular file");
-}
-
-TEST_F(FileIo, ReadPastTheEndSaysWhereAndHowMuch) {
-  const std::string path = WriteFile("f", "0123456789");
-  const auto source = OpenFileSource(path);
-  ASSERT_TRUE(source.ok());
-  char scratch[16];
-  std::string_view result;
-  const absl::Status status = (*source)->Read(8, 3, scratch, &result);
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(Message(status),
-            path + ": read of 3 bytes at offset 8 passes the end at 10");
-  EXPECT_TRUE(absl::IsOutOfRange((*source)->Read(11, 0, scratch, &result)));
-}
-
-TEST_F(FileIo, HugeOffsetAndSizeDoNotWrapAround) {
-  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
-  const auto source = OpenFileSource(WriteFile("f", "0123456789"));
-  ASSERT_TRUE(source.ok());
-  char scratch[16];
-  std::string_view result;
-  for (const uint64_t offset : {kMax, kMax - 1, kMax >> 1, (kMax >> 1) + 1}) {
-    EXPECT_TRUE(
-        absl::IsOutOfRange((*source)->Read(offset, 4, scratch, &result)));
+// The message has the path and errno's text. A FIFO is not waited for.
+TEST_F(FileIo, WhatIsNoFileIsRefusedWithItsPath) {
+  const std::string absent = dir_ + "/absent/f";
+  const std::string fifo = Path("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const struct {
+    absl::Status status;
+    absl::StatusCode code;
+    std::string message;
+  } cases[] = {
+      {OpenFileSource(absent).status(), absl::StatusCode::kNotFound,
+       absent + ": open for reading: No such file or directory"},
+      {OpenFileSource(dir_).status(), absl::StatusCode::kFailedPrecondition,
+       dir_ + ": not a regular file"},
+      {OpenFileSource(fifo).status(), absl::StatusCode::kFailedPrecondition,
+       fifo + ": not a regular file"},
+      {OpenFileSink(absent).status(), absl::StatusCode::kNotFound,
+       absent + ": open for writing: No such file or directory"},
+      {OpenFileSink(dir_).status(), absl::StatusCode::kFailedPrecondition,
+       dir_ + ": open for writing: Is a directory"}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(c.status.code(), c.code) << c.status;
+    EXPECT_EQ(Message(c.status), c.message);
   }
-  EXPECT_TRUE(
-      absl::IsOutOfRange((*source)->Read(4, kMax - 1, scratch, &result)));
+}
+
+TEST_F(FileIo, SourcesOfFilesAndOfMemorySayWhereTheyEnd) {
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  const std::string path = WriteFile("f", "0123456789");
+  const auto file = OpenFileSource(path);
+  ASSERT_TRUE(file.ok());
+  const auto memory = NewMemorySource("0123456789", path);
+  for (const RandomAccessSource* source : {file->get(), memory.get()}) {
+    char scratch[16];
+    std::string_view result = "other";
+    ASSERT_TRUE(source->Read(0, 10, scratch, &result).ok());
+    EXPECT_EQ(result, "0123456789");
+    ASSERT_TRUE(source->Read(10, 0, scratch, &result).ok());
+    EXPECT_EQ(result, "");
+    const absl::Status status = source->Read(8, 3, scratch, &result);
+    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_EQ(Message(status),
+              path + ": read of 3 bytes at offset 8 passes the end at 10");
+    for (const auto& [offset, size] :
+         std::vector<std::pair<uint64_t, size_t>>{{11, 0},
+                                                  {4, kMax - 1},
+                                                  {kMax, 4},
+                                                  {kMax - 1, 4},
+                                                  {kMax >> 1, 4},
+                                                  {(kMax >> 1) + 1, 4}}) {
+      EXPECT_TRUE(
+          absl::IsOutOfRange(source->Read(offset, size, scratch, &result)));
+    }
+  }
 }
 
 TEST_F(FileIo, FileTruncatedUnderItsSourceIsOutOfRange) {
@@ -305,26 +297,21 @@ TEST_F(FileIo, SinkThatIsDestroyedOpenKeepsWhatWasWritten) {
 }
 
 TEST_F(FileIo, ClosedSinkNamesTheFirstCallThatCameTooLate) {
-  const std::string path = Path("f");
-  auto sink = OpenFileSink(path);
-  ASSERT_TRUE(sink.ok());
-  ASSERT_TRUE((*sink)->Append("bytes").ok());
-  ASSERT_TRUE((*sink)->SyncAndClose().ok());
-  const absl::Status status = (*sink)->Append("x");
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(Message(status),
-            path + ": Append() was called after the file was closed");
-  EXPECT_EQ((*sink)->SyncAndClose(), status);
-  EXPECT_EQ(Contents(path), "bytes");
-}
-
-TEST_F(FileIo, SinkIsClosedOnce) {
-  const std::string path = Path("f");
-  auto sink = OpenFileSink(path);
-  ASSERT_TRUE(sink.ok());
-  ASSERT_TRUE((*sink)->SyncAndClose().ok());
-  EXPECT_EQ(Message((*sink)->SyncAndClose()),
-            path + ": SyncAndClose() was called after the file was closed");
+  for (const bool appends : {false, true}) {
+    const std::string path = Path("f");
+    auto sink = OpenFileSink(path);
+    ASSERT_TRUE(sink.ok());
+    ASSERT_TRUE((*sink)->Append("bytes").ok());
+    ASSERT_TRUE((*sink)->SyncAndClose().ok());
+    const absl::Status status =
+        appends ? (*sink)->Append("x") : (*sink)->SyncAndClose();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(Message(status),
+              path + (appends ? ": Append()" : ": SyncAndClose()") +
+                  " was called after the file was closed");
+    EXPECT_EQ((*sink)->SyncAndClose(), status);
+    EXPECT_EQ(Contents(path), "bytes");
+  }
 }
 
 TEST_F(FileIo, FailedSyncIsReportedByAppendAfterClosing) {

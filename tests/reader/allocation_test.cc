@@ -11,7 +11,6 @@
 
 #include "reader/test_block.h"
 #include "testing/allocation_counter.h"
-#include "testing/counting_source.h"
 
 namespace rowbloom {
 namespace {
@@ -22,17 +21,9 @@ class FilterReaderAllocation
     : public ::testing::TestWithParam<std::string_view> {
  protected:
   FilterReaderAllocation() {
-    FilterOptions options;
-    options.bloom_type = BloomType::kRowCol;
-    options.filter_spec = FilterSpec::BitsPerKey(GetParam(), 10);
-    options.chunk_size_bytes = 4096;
-    block_ = testing::WriteBlock(options, testing::EvenRows(20000));
-    memory_ = NewMemorySource(block_);
-    counting_ = std::make_unique<testing::CountingSource>(memory_.get());
-    FilterReaderOptions reader_options;
-    reader_options.cache = cache_.get();
-    reader_options.stats = &stats_;
-    reader_ = testing::OpenOrDie(counting_.get(), reader_options);
+    FilterReaderOptions options;
+    options.stats = &stats_;
+    reader_ = file_.Open(options);
     for (uint64_t i = 0; i < 40000; ++i) rows_.push_back(NumberedRow(i));
   }
 
@@ -43,10 +34,9 @@ class FilterReaderAllocation
     }
   }
 
-  std::string block_;
-  std::unique_ptr<RandomAccessSource> memory_;
-  std::unique_ptr<testing::CountingSource> counting_;
-  const std::unique_ptr<FilterCache> cache_ = NewShardedLruCache({64 << 20});
+  testing::TestFile file_{
+      testing::BlockOptions(GetParam(), 10, 4096, BloomType::kRowCol),
+      testing::EvenRows(20000)};
   FilterStats stats_;
   std::unique_ptr<FilterReader> reader_;
   std::vector<std::string> rows_;
@@ -54,22 +44,20 @@ class FilterReaderAllocation
 
 INSTANTIATE_TEST_SUITE_P(Families, FilterReaderAllocation,
                          ::testing::ValuesIn(FilterFamilyNames()),
-                         [](const auto& param) {
-                           return std::string(param.param);
-                         });
+                         testing::FamilyOf);
 
 TEST_P(FilterReaderAllocation, ALookupOnACacheHitDoesNoIoAndAllocatesNothing) {
   AskAll();  // Warm.
-  counting_->Reset();
+  file_.source.Reset();
   const size_t before = testing::AllocationCount();
   AskAll();
   EXPECT_EQ(testing::AllocationCount() - before, 0u);
-  EXPECT_EQ(counting_->read_count(), 0u);
+  EXPECT_EQ(file_.source.read_count(), 0u);
 }
 
 TEST_P(FilterReaderAllocation, NorDoesOneOfAnotherThreadAfterItsFirst) {
   AskAll();
-  counting_->Reset();
+  file_.source.Reset();
   size_t allocations = 1;
   std::thread([&] {
     reader_->MayContain(rows_[0]);
@@ -78,7 +66,7 @@ TEST_P(FilterReaderAllocation, NorDoesOneOfAnotherThreadAfterItsFirst) {
     allocations = testing::AllocationCount() - before;
   }).join();
   EXPECT_EQ(allocations, 0u);
-  EXPECT_EQ(counting_->read_count(), 0u);
+  EXPECT_EQ(file_.source.read_count(), 0u);
 }
 
 }  // namespace

@@ -12,39 +12,22 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
-#include "testing/counting_source.h"
-#include "testing/faulty_source.h"
 
 namespace rowbloom {
 namespace {
 
-using testing::CountingSource;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::NumberedRow;
 using testing::ReadRange;
+using testing::TestFile;
 
 constexpr uint64_t kRows = 5000;
 
-std::string Block(std::string_view family, BloomType type = BloomType::kRow) {
-  FilterOptions options;
-  options.filter_spec = FilterSpec::BitsPerKey(family, 10);
-  options.bloom_type = type;
-  if (type == BloomType::kRowPrefixFixedLength) options.prefix_length_bytes = 8;
-  options.chunk_size_bytes = 1024;
-  return testing::WriteBlock(options, testing::EvenRows(kRows));
+FilterOptions Options(std::string_view family,
+                      BloomType type = BloomType::kRow) {
+  return testing::BlockOptions(family, 10, 1024, type);
 }
-
-struct File {
-  explicit File(std::string bytes)
-      : block(std::move(bytes)),
-        memory(NewMemorySource(block)),
-        counting(memory.get()) {}
-
-  const std::string block;
-  const std::unique_ptr<RandomAccessSource> memory;
-  CountingSource counting;
-};
 
 // Returns the first row of each chunk of a ROW block over EvenRows().
 std::vector<std::string> FirstRows(const FilterReader& reader) {
@@ -57,34 +40,29 @@ std::vector<std::string> FirstRows(const FilterReader& reader) {
   return rows;
 }
 
-std::vector<char> AskAll(const std::vector<FilterQuestion>& questions) {
-  const auto answers = std::make_unique<bool[]>(questions.size());
-  FilterReader::MayContain(questions, answers.get());
-  return {answers.get(), answers.get() + questions.size()};
-}
-
 TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
-  std::vector<std::unique_ptr<File>> files;
+  std::vector<std::unique_ptr<TestFile>> files;
   for (const std::string_view family : FilterFamilyNames()) {
     for (const BloomType type :
          {BloomType::kNone, BloomType::kRow, BloomType::kRowCol,
           BloomType::kRowPrefixFixedLength}) {
-      files.push_back(std::make_unique<File>(Block(family, type)));
+      files.push_back(std::make_unique<TestFile>(Options(family, type),
+                                                 testing::EvenRows(kRows)));
     }
   }
   testing::Random random(1);
   for (const size_t capacity : {0, 30000, 8 << 20}) {
     const auto cache = NewShardedLruCache({capacity, 0});
-    FilterReaderOptions options;
-    options.cache = capacity == 0 ? nullptr : cache.get();
-    options.loading = FilterLoading::kAlways;
+    FilterReaderOptions options =
+        testing::CachedIn(cache, FilterLoading::kAlways);
+    if (capacity == 0) options.cache = nullptr;
     FilterStats single_stats, batch_stats;
     std::vector<std::unique_ptr<FilterReader>> singles, readers;
     for (const auto& file : files) {
       options.stats = &single_stats;
-      singles.push_back(testing::OpenOrDie(file->memory.get(), options));
+      singles.push_back(file->Open(options));
       options.stats = &batch_stats;
-      readers.push_back(testing::OpenOrDie(file->memory.get(), options));
+      readers.push_back(file->Open(options));
     }
     std::vector<std::string> rows;
     for (int i = 0; i < 300; ++i) {
@@ -103,7 +81,7 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
       questions.push_back({readers[reader].get(), &key});
       expected.push_back(singles[reader]->MayContain(key));
     }
-    EXPECT_EQ(AskAll(questions), expected);
+    EXPECT_EQ(testing::Ask(questions), expected);
     EXPECT_EQ(batch_stats.Snapshot()[FilterCounter::kLookups],
               questions.size());
     EXPECT_EQ(batch_stats.Snapshot()[FilterCounter::kNegatives],
@@ -112,93 +90,67 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
   }
 }
 
-TEST(FilterReaderBatch, OfNothingIsAnswered) { AskAll({}); }
+TEST(FilterReaderBatch, OfNothingIsAnswered) {
+  EXPECT_TRUE(testing::Ask({}).empty());
+  TestFile file(Options("fast"), testing::EvenRows(10));
+  file.Open()->MayContain(absl::Span<const FilterKey>(), nullptr);
+  FilterView().MayContain({}, nullptr);
+}
 
-// Batches ask for a present row of every chunk of the file.
-class ColdBatchTest : public ::testing::TestWithParam<size_t> {
- protected:
-  void Open(FilterLoading loading) {
-    FilterReaderOptions options;
-    options.cache = cache_.get();
-    options.loading = loading;
-    reader_ = testing::OpenOrDie(&file_.counting, options);
-    rows_ = FirstRows(*reader_);
-    for (const std::string& row : rows_) keys_.push_back(FilterKey::Row(row));
-    ASSERT_GE(keys_.size(), 5u);
-    file_.counting.Reset();
-  }
-  std::vector<char> AskAllChunks() const {
-    std::vector<FilterQuestion> questions;
-    for (const FilterKey& key : keys_)
-      questions.push_back({reader_.get(), &key});
-    return AskAll(questions);
-  }
-
-  File file_{Block("blocked_bloom")};
-  const std::unique_ptr<FilterCache> cache_ =
-      NewShardedLruCache({GetParam(), 0});
-  std::unique_ptr<FilterReader> reader_;
-  std::vector<std::string> rows_;
-  std::vector<FilterKey> keys_;
-};
+class ColdBatchTest : public ::testing::TestWithParam<size_t> {};
 
 INSTANTIATE_TEST_SUITE_P(Capacities, ColdBatchTest,
                          ::testing::Values(0, 10000, 1 << 20));
 
 // This holds even if the cache has no room for the chunks.
 TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
-  Open(FilterLoading::kAlways);
-  EXPECT_THAT(AskAllChunks(), Each(true));
-  const uint64_t size = reader_->properties().filter_size_bytes;
-  EXPECT_THAT(file_.counting.reads(), ElementsAre(ReadRange{0, size}));
-  EXPECT_EQ(reader_->stats()[FilterCounter::kChunkLoads], keys_.size());
-  EXPECT_EQ(reader_->stats()[FilterCounter::kChunkLoadBytes], size);
-  EXPECT_EQ(cache::Access::LedgerOf(*cache_)->GetTotals().loaded_bytes, size);
+  TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
+  const auto cache = NewShardedLruCache({GetParam(), 0});
+  const auto reader =
+      file.Open(testing::CachedIn(cache, FilterLoading::kAlways));
+  const std::vector<std::string> rows = FirstRows(*reader);
+  ASSERT_GE(rows.size(), 5u);
+  EXPECT_THAT(testing::Ask(*reader, testing::RowKeys(rows)), Each(true));
+  const uint64_t size = reader->properties().filter_size_bytes;
+  EXPECT_THAT(file.source.reads(), ElementsAre(ReadRange{0, size}));
+  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], rows.size());
+  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoadBytes], size);
+  EXPECT_EQ(cache::Access::LedgerOf(*cache)->loaded_bytes(), size);
 }
 
 TEST(FilterReaderBatch, LookupsThatHadToLoadCountAsMisses) {
-  const File file(Block("blocked_bloom"));
+  TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
   const auto cache = NewShardedLruCache({8 << 20, 0});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  const auto reader = testing::OpenOrDie(file.memory.get(), options);
+  const auto reader = file.Open(testing::CachedIn(cache));
   // All keys are in one chunk, so that one batch is cold and the next one is
   // warm.
   const std::string row = NumberedRow(0);
   const std::vector<FilterKey> keys(16000, FilterKey::Row(row));
-  const auto answers = std::make_unique<bool[]>(keys.size());
-  reader->MayContain(keys, answers.get());
-  const FilterCache::Usage cold = cache->GetUsage();
-  EXPECT_EQ(cold.hits, 0u);
-  EXPECT_EQ(cold.misses, 16000u);
-  reader->MayContain(keys, answers.get());
-  const FilterCache::Usage warm = cache->GetUsage();
-  EXPECT_EQ(warm.hits, 16000u);
-  EXPECT_EQ(warm.misses, 16000u);
+  testing::Ask(*reader, keys);
+  EXPECT_EQ(cache->GetUsage().hits, 0u);
+  EXPECT_EQ(cache->GetUsage().misses, 16000u);
+  testing::Ask(*reader, keys);
+  EXPECT_EQ(cache->GetUsage().hits, 16000u);
+  EXPECT_EQ(cache->GetUsage().misses, 16000u);
 }
 
 TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
   constexpr size_t kCapacity = 20000;
-  FilterOptions options;
-  options.chunk_size_bytes = 1024;
-  const File file(testing::WriteBlock(options, testing::EvenRows(50000)));
+  TestFile file(Options("blocked_bloom"), testing::EvenRows(50000));
   const auto cache = NewShardedLruCache({kCapacity, 0});
-  FilterReaderOptions reader_options;
-  reader_options.cache = cache.get();
-  const auto reader = testing::OpenOrDie(file.memory.get(), reader_options);
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  const auto reader = file.Open(options);
   ASSERT_GT(reader->properties().filter_size_bytes, 3 * kCapacity);
   const std::vector<std::string> rows = FirstRows(*reader);
-  std::vector<FilterKey> keys;
-  for (const std::string& row : rows) keys.push_back(FilterKey::Row(row));
-  const auto answers = std::make_unique<bool[]>(keys.size());
+  const std::vector<FilterKey> keys = testing::RowKeys(rows);
+  const cache::LoadLedger& ledger = *cache::Access::LedgerOf(*cache);
   for (int i = 0; i < 100; ++i) {
-    reader->MayContain(keys, answers.get());
-    const cache::LoadLedger::Totals totals =
-        cache::Access::LedgerOf(*cache)->GetTotals();
+    testing::Ask(*reader, keys);
     // Lookups of present rows save nothing.
-    ASSERT_LE(
-        totals.loaded_bytes,
-        kCapacity + 1024 + totals.unfiltered_bytes / 100 + totals.saved_bytes);
+    ASSERT_LE(ledger.loaded_bytes(),
+              kCapacity + 1024 +
+                  ledger.lookups() * options.data_block_size_bytes / 100);
   }
 }
 
@@ -226,54 +178,40 @@ class StoreSource final : public RandomAccessSource {
 };
 
 TEST(FilterReaderBatch, ManyColdFilesOfOneGroupAreOneWait) {
-  std::vector<std::unique_ptr<File>> files;
+  const TestFile file(Options("compact"), testing::EvenRows(kRows));
   std::vector<std::unique_ptr<StoreSource>> sources;
-  const auto cache = NewShardedLruCache({8 << 20, 0});
   std::vector<std::unique_ptr<FilterReader>> readers;
   int waits = 0;
-  FilterReaderOptions options;
-  options.cache = cache.get();
   const std::string row = NumberedRow(10);
   const FilterKey there = FilterKey::Row(row);
   std::vector<FilterQuestion> questions;
   for (int i = 0; i < 20; ++i) {
-    files.push_back(std::make_unique<File>(Block("compact")));
-    sources.push_back(
-        std::make_unique<StoreSource>(files.back()->memory.get(), &waits));
-    readers.push_back(testing::OpenOrDie(sources.back().get(), options));
+    sources.push_back(std::make_unique<StoreSource>(file.memory.get(), &waits));
+    readers.push_back(testing::OpenOrDie(sources.back().get(), {}));
     questions.push_back({readers.back().get(), &there});
   }
   waits = 0;
-  EXPECT_THAT(AskAll(questions), Each(true));
+  EXPECT_THAT(testing::Ask(questions), Each(true));
   EXPECT_EQ(waits, 1);
   for (const auto& reader : readers) {
     EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);
   }
-  AskAll(questions);
+  testing::Ask(questions);
   EXPECT_EQ(waits, 1);
 }
 
 TEST(FilterReaderBatch, AFailedReadAnswersMaybeAndIsTriedAgainByTheNext) {
-  const std::string block = Block("blocked_bloom");
-  const auto memory = NewMemorySource(block);
-  testing::FaultySource faulty(memory.get());
-  const auto cache = NewShardedLruCache({1 << 20, 0});
-  FilterReaderOptions options;
-  options.cache = cache.get();
-  const auto reader = testing::OpenOrDie(&faulty, options);
+  TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
+  const auto reader = file.Open();
   const std::vector<std::string> rows = FirstRows(*reader);
-  std::vector<FilterKey> keys;
-  std::vector<FilterQuestion> questions;
-  for (const std::string& row : rows) keys.push_back(FilterKey::Row(row));
-  for (const FilterKey& key : keys) questions.push_back({reader.get(), &key});
-  const uint64_t before = faulty.read_count();
-  faulty.FailRead(1);
-  EXPECT_THAT(AskAll(questions), Each(true));
-  EXPECT_EQ(faulty.read_count() - before, 1u);
+  const std::vector<FilterKey> keys = testing::RowKeys(rows);
+  file.source.FailRead(1);
+  EXPECT_THAT(testing::Ask(*reader, keys), Each(true));
+  EXPECT_EQ(file.source.read_count(), 1u);
   EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], rows.size());
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], rows.size());
-  EXPECT_THAT(AskAll(questions), Each(true));
-  EXPECT_EQ(faulty.read_count() - before, 2u);
+  EXPECT_THAT(testing::Ask(*reader, keys), Each(true));
+  EXPECT_EQ(file.source.read_count(), 2u);
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], rows.size());
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], rows.size());
 }

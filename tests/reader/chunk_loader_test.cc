@@ -8,19 +8,26 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hash/digest.h"
 #include "reader/test_block.h"
-#include "testing/counting_source.h"
-#include "testing/faulty_source.h"
+#include "testing/cut_filter.h"
 
 namespace rowbloom::reader {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ReadRange;
+
+MATCHER(IsLoaded, "") {
+  *result_listener << arg.status().ToString();
+  return arg.ok();
+}
 
 constexpr size_t kPlace = 1000;  // The block's offset in the source.
 
@@ -29,60 +36,39 @@ struct ChunkLoad {
   uint32_t steps = 0;
 };
 
-struct LoadResult {
-  absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
-      absl::UnknownError("not loaded");
-  uint64_t read_bytes = 0;
-};
+using LoadedChunk = absl::StatusOr<std::unique_ptr<ResidentChunk>>;
 
-std::vector<LoadResult> LoadAll(const ChunkLoader& loader,
-                                absl::Span<const ChunkLoad> loads) {
+std::vector<LoadedChunk> LoadAll(const ChunkLoader& loader,
+                                 const std::vector<ChunkLoad>& loads) {
   std::vector<PendingLoad> pending(loads.size());
   for (size_t i = 0; i < loads.size(); ++i) {
     pending[i].loader = &loader;
     pending[i].load = loader.LoadOf(loads[i].chunk, loads[i].steps);
   }
   ReadAll(absl::MakeSpan(pending));
-  std::vector<LoadResult> results(loads.size());
-  for (size_t i = 0; i < loads.size(); ++i) {
-    if (!pending[i].bytes.ok()) {
-      results[i].chunk = pending[i].bytes.status();
-      continue;
-    }
-    results[i].read_bytes = pending[i].bytes->size();
-    results[i].chunk = loader.Build(pending[i].load, *pending[i].bytes);
+  std::vector<LoadedChunk> chunks;
+  for (const PendingLoad& p : pending) {
+    chunks.push_back(p.bytes.ok() ? loader.Build(p.load, *p.bytes)
+                                  : p.bytes.status());
   }
-  return results;
+  return chunks;
 }
 
-LoadResult Load(const ChunkLoader& loader, const ChunkLoad& load) {
-  return std::move(LoadAll(loader, absl::MakeConstSpan(&load, 1)).front());
+LoadedChunk Load(const ChunkLoader& loader, const ChunkLoad& load) {
+  return std::move(LoadAll(loader, {load}).front());
 }
 
 // A block of compact chunks of 2 KiB and more, each of three units.
 class ChunkLoaderTest : public ::testing::Test {
  protected:
   ChunkLoaderTest() {
-    FilterOptions options;
-    options.filter_spec = FilterSpec::BitsPerKey("compact", 11);
-    options.chunk_size_bytes = 12288;
-    block_ = std::string(kPlace, 'x') +
-             testing::WriteBlock(options, testing::EvenRows(60000));
-    memory_ = NewMemorySource(block_, "f.sst");
-    const auto reader =
-        FilterReader::Open(memory_.get(), {kPlace, block_.size() - kPlace}, {});
-    EXPECT_TRUE(reader.ok());
-    for (const FilterChunkInfo& chunk : (*reader)->Chunks()) {
+    const auto reader = testing::OpenOrDie(file_.memory.get(), {}, {kPlace});
+    for (const FilterChunkInfo& chunk : reader->Chunks()) {
       block::ChunkEntry entry;
       entry.offset = chunk.offset - kPlace;
       entry.descriptor = chunk.descriptor;
       chunks_.push_back(entry);
     }
-    source_ = std::make_unique<testing::FaultySource>(memory_.get());
-    counting_ = std::make_unique<testing::CountingSource>(source_.get());
-    loader_ = std::make_unique<ChunkLoader>(
-        counting_.get(), block::BlockPlace{"f.sst", kPlace, block_.size()},
-        /*identity=*/1, &chunks_, Kernel::kBest, nullptr);
     EXPECT_GE(chunks_.size(), 4u);
     EXPECT_EQ(Descriptor(0).unit_count, 3u);
   }
@@ -102,25 +88,27 @@ class ChunkLoaderTest : public ::testing::Test {
     return range;
   }
 
-  std::string block_;
-  std::unique_ptr<RandomAccessSource> memory_;
+  testing::TestFile file_{
+      std::string(kPlace, 'x') +
+      testing::WriteBlock(testing::BlockOptions("compact", 11, 12288),
+                          testing::EvenRows(60000))};
   std::vector<block::ChunkEntry> chunks_;
-  std::unique_ptr<testing::FaultySource> source_;
-  std::unique_ptr<testing::CountingSource> counting_;
-  std::unique_ptr<ChunkLoader> loader_;
+  const ChunkLoader loader_{
+      &file_.source,  {"f.sst", kPlace, file_.bytes.size()},
+      /*identity=*/1, &chunks_,
+      Kernel::kBest,  nullptr};
 };
 
 TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
   const uint32_t all = FilterSteps(Descriptor(1));
   for (uint32_t steps = 1; steps <= all; ++steps) {
-    counting_->Reset();
-    const LoadResult result = Load(*loader_, {1, steps});
-    ASSERT_TRUE(result.chunk.ok()) << result.chunk.status();
-    EXPECT_EQ((*result.chunk)->steps(), steps);
+    file_.source.Reset();
+    const LoadedChunk chunk = Load(loader_, {1, steps});
+    ASSERT_TRUE(chunk.ok()) << chunk.status();
+    EXPECT_EQ((*chunk)->steps(), steps);
     const ReadRange expected = Units(1, 0, (steps + 3) / 4);
-    EXPECT_THAT(counting_->reads(), ElementsAre(expected));
-    EXPECT_EQ(result.read_bytes, expected.size_bytes);
-    EXPECT_EQ(loader_->LoadOf(1, steps).size_bytes, expected.size_bytes);
+    EXPECT_THAT(file_.source.reads(), ElementsAre(expected));
+    EXPECT_EQ(loader_.LoadOf(1, steps).size_bytes, expected.size_bytes);
   }
 }
 
@@ -146,19 +134,8 @@ class SmallChunk {
             /*identity=*/1, &chunks_,
             Kernel::kBest,  nullptr};
   }
-  // Returns the units end to end, cut from the stored ones.
   std::string UnitsAtStep(uint32_t steps) const {
-    const FilterDescriptor cut = FilterAtStep(descriptor(), steps);
-    std::string units(cut.total_size_bytes(), 'x');
-    std::string_view stored = filter_.units;
-    char* out = units.data();
-    for (uint32_t u = 0; u < cut.unit_count; ++u) {
-      const uint64_t size = descriptor().unit_size_bytes[u];
-      CopyUnitAtStep(descriptor(), steps, u, stored.substr(0, size), out);
-      stored.remove_prefix(size);
-      out += cut.unit_size_bytes[u];
-    }
-    return units;
+    return testing::CutFilter(filter_, steps).units;
   }
   uint64_t DeniedKeys(const ResidentChunk& chunk) const {
     uint64_t denied = 0;
@@ -190,14 +167,12 @@ TEST(ChunkLoaderOfSmallChunks, EveryStepIsCutFromWhatIsStored) {
       ASSERT_GT(all, 4u);
       for (uint32_t steps = 1; steps <= all; ++steps) {
         const size_t units = FilterAtStep(chunk.descriptor(), steps).unit_count;
-        const LoadResult result = Load(loader, {0, steps});
-        const std::string where = std::to_string(keys) + " keys, " +
-                                  std::to_string(bits) + " bits, " +
-                                  std::to_string(steps) + " steps";
-        ASSERT_TRUE(result.chunk.ok()) << result.chunk.status() << where;
-        ASSERT_EQ(UnitsOf(**result.chunk, units), chunk.UnitsAtStep(steps))
-            << where;
-        ASSERT_EQ(chunk.DeniedKeys(**result.chunk), 0u) << where;
+        const LoadedChunk loaded = Load(loader, {0, steps});
+        SCOPED_TRACE(
+            absl::StrCat(keys, " keys, ", bits, " bits, ", steps, " steps"));
+        ASSERT_TRUE(loaded.ok()) << loaded.status();
+        ASSERT_EQ(UnitsOf(**loaded, units), chunk.UnitsAtStep(steps));
+        ASSERT_EQ(chunk.DeniedKeys(**loaded), 0u);
       }
     }
   }
@@ -210,13 +185,12 @@ TEST_F(ChunkLoaderTest, ChunksThatLieTogetherAreOneRead) {
     loads.push_back({i, FilterSteps(Descriptor(i))});
     size += Descriptor(i).total_size_bytes();
   }
-  const std::vector<LoadResult> results = LoadAll(*loader_, loads);
-  for (size_t i = 0; i < results.size(); ++i) {
-    ASSERT_TRUE(results[i].chunk.ok()) << results[i].chunk.status();
-    EXPECT_EQ(results[i].read_bytes, Descriptor(i).total_size_bytes());
-    EXPECT_EQ((*results[i].chunk)->origin().offset, chunks_[i].offset);
+  const std::vector<LoadedChunk> loaded = LoadAll(loader_, loads);
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    ASSERT_TRUE(loaded[i].ok()) << loaded[i].status();
+    EXPECT_EQ((*loaded[i])->origin().offset, chunks_[i].offset);
   }
-  EXPECT_THAT(counting_->reads(), ElementsAre(ReadRange{kPlace, size}));
+  EXPECT_THAT(file_.source.reads(), ElementsAre(ReadRange{kPlace, size}));
 }
 
 TEST_F(ChunkLoaderTest, GapsUpTo4KiBAreReadToo) {
@@ -224,18 +198,15 @@ TEST_F(ChunkLoaderTest, GapsUpTo4KiBAreReadToo) {
   const ReadRange gap = Units(0, 2, 3);
   ASSERT_LE(gap.size_bytes, 4096u);
   ASSERT_GT(Units(0, 1, 3).size_bytes, 4096u);
-  const std::vector<ChunkLoad> near = {{0, 8}, {1, 4}};
-  std::vector<LoadResult> results = LoadAll(*loader_, near);
-  EXPECT_THAT(counting_->reads(),
+  std::vector<LoadedChunk> loaded = LoadAll(loader_, {{0, 8}, {1, 4}});
+  EXPECT_THAT(loaded, Each(IsLoaded()));
+  EXPECT_THAT(file_.source.reads(),
               ElementsAre(ReadRange{kPlace, Units(0, 0, 3).size_bytes +
                                                 Units(1, 0, 1).size_bytes}));
-  EXPECT_EQ(results[0].read_bytes, Units(0, 0, 2).size_bytes);
-  ASSERT_TRUE(results[1].chunk.ok());
-  counting_->Reset();
-  const std::vector<ChunkLoad> far = {{0, 4}, {1, 4}, {3, 4}};
-  results = LoadAll(*loader_, far);
-  for (const LoadResult& result : results) EXPECT_TRUE(result.chunk.ok());
-  EXPECT_THAT(counting_->reads(),
+  file_.source.Reset();
+  loaded = LoadAll(loader_, {{0, 4}, {1, 4}, {3, 4}});
+  EXPECT_THAT(loaded, Each(IsLoaded()));
+  EXPECT_THAT(file_.source.reads(),
               ElementsAre(Units(0, 0, 1), Units(1, 0, 1), Units(3, 0, 1)));
 }
 
@@ -265,9 +236,7 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
                            /*identity=*/1, &chunks, Kernel::kBest, nullptr);
   std::vector<ChunkLoad> loads;
   for (size_t i = 0; i < chunks.size(); ++i) loads.push_back({i, 1});
-  for (const LoadResult& result : LoadAll(loader, loads)) {
-    EXPECT_TRUE(result.chunk.ok()) << result.chunk.status();
-  }
+  EXPECT_THAT(LoadAll(loader, loads), Each(IsLoaded()));
   EXPECT_THAT(counting.reads(), ElementsAre(ReadRange{0, 4 * kChunk},
                                             ReadRange{4 * kChunk, 2 * kChunk},
                                             ReadRange{6 * kChunk, 5 * kChunk},
@@ -276,41 +245,33 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
 
 TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
   const ReadRange second = Units(1, 1, 2);
-  source_->FlipBit(second.offset + 5, 3);
+  file_.source.FlipBit(second.offset + 5, 3);
   // The unit before the damaged one is intact.
-  EXPECT_TRUE(Load(*loader_, {1, 4}).chunk.ok());
-  const LoadResult result = Load(*loader_, {1, 8});
-  EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(Load(loader_, {1, 4}).ok());
+  const absl::Status status = Load(loader_, {1, 8}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(
-      std::string(result.chunk.status().message()),
+      std::string(status.message()),
       HasSubstr("f.sst: offset " + std::to_string(kPlace + chunks_[1].offset) +
                 ": checksum of filter unit 1"));
-  // The damaged unit was read nevertheless.
-  EXPECT_EQ(result.read_bytes, Units(1, 0, 2).size_bytes);
-  EXPECT_FALSE(loader_->Verify(1).ok());
-  EXPECT_TRUE(loader_->Verify(0).ok());
-  const std::vector<ChunkLoad> loads = {{0, 8}, {1, 8}, {2, 8}};
-  const std::vector<LoadResult> results = LoadAll(*loader_, loads);
-  EXPECT_TRUE(results[0].chunk.ok());
-  EXPECT_FALSE(results[1].chunk.ok());
-  EXPECT_TRUE(results[2].chunk.ok());
+  EXPECT_FALSE(loader_.Verify(1).ok());
+  EXPECT_TRUE(loader_.Verify(0).ok());
+  EXPECT_THAT(LoadAll(loader_, {{0, 8}, {1, 8}, {2, 8}}),
+              ElementsAre(IsLoaded(), Not(IsLoaded()), IsLoaded()));
 }
 
 TEST_F(ChunkLoaderTest, AReadThatFailsFailsAllThatItWasFor) {
   const std::vector<ChunkLoad> loads = {{0, 11}, {1, 11}};
-  source_->FailRead(1);
-  for (const LoadResult& result : LoadAll(*loader_, loads)) {
-    EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kUnavailable);
-    EXPECT_EQ(result.read_bytes, 0u);
+  file_.source.FailRead(1);
+  for (const LoadedChunk& chunk : LoadAll(loader_, loads)) {
+    EXPECT_EQ(chunk.status().code(), absl::StatusCode::kUnavailable);
   }
-  source_->ShortenReads(1);
-  for (const LoadResult& result : LoadAll(*loader_, loads)) {
-    EXPECT_EQ(result.chunk.status().code(), absl::StatusCode::kDataLoss);
+  file_.source.ShortenReads(1);
+  for (const LoadedChunk& chunk : LoadAll(loader_, loads)) {
+    EXPECT_EQ(chunk.status().code(), absl::StatusCode::kDataLoss);
   }
-  source_->Heal();
-  for (const LoadResult& result : LoadAll(*loader_, loads)) {
-    EXPECT_TRUE(result.chunk.ok());
-  }
+  file_.source.Heal();
+  EXPECT_THAT(LoadAll(loader_, loads), Each(IsLoaded()));
 }
 
 }  // namespace

@@ -25,11 +25,8 @@ Subject SmallBlock(BloomType type) {
   Random random(61);
   Subject subject;
   subject.cells = testing::SortedCells(&random, 150);
-  FilterOptions options;
-  options.bloom_type = type;
-  options.chunk_size_bytes = 256;
-  if (type == BloomType::kRowPrefixFixedLength) options.prefix_length_bytes = 3;
-  subject.block = testing::WriteBlock(options, subject.cells);
+  subject.block = testing::WriteBlock(
+      testing::BlockOptions("blocked_bloom", 10, 256, type), subject.cells);
   return subject;
 }
 
@@ -125,25 +122,22 @@ TEST(Damage, LengthsThatLieUnderRightChecksumsDoNoHarm) {
   }
 }
 
-TEST(Damage, ANewerFormatVersionIsUnimplemented) {
-  std::string block = SmallBlock(BloomType::kRow).block;
-  testing::SetFooterByteAndReseal(block::Footer::kFormatVersion, 2, &block);
-  auto source = NewMemorySource(block, "newer.sst");
-  EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
-            absl::StatusCode::kUnimplemented);
-  block = SmallBlock(BloomType::kRow).block;
-  testing::SetFooterByteAndReseal(block::Footer::kIncompatibleFlags, 2, &block);
-  source = NewMemorySource(block, "newer.sst");
-  EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
-            absl::StatusCode::kUnimplemented);
-}
-
-TEST(Damage, ReservedBytesMustBeZero) {
-  std::string block = SmallBlock(BloomType::kRow).block;
-  testing::SetFooterByteAndReseal(block::Footer::kReserved, 1, &block);
-  const auto source = NewMemorySource(block, "f.sst");
-  EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(),
-            absl::StatusCode::kDataLoss);
+TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
+  const std::string block = SmallBlock(BloomType::kRow).block;
+  const struct {
+    size_t offset;
+    uint8_t value;
+    absl::StatusCode code;
+  } cases[] = {
+      {block::Footer::kFormatVersion, 2, absl::StatusCode::kUnimplemented},
+      {block::Footer::kIncompatibleFlags, 2, absl::StatusCode::kUnimplemented},
+      {block::Footer::kReserved, 1, absl::StatusCode::kDataLoss}};
+  for (const auto& c : cases) {
+    std::string newer = block;
+    testing::SetFooterByteAndReseal(c.offset, c.value, &newer);
+    const auto source = NewMemorySource(newer);
+    EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(), c.code);
+  }
 }
 
 }  // namespace

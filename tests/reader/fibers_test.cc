@@ -69,39 +69,23 @@ class Fiber {
 
 thread_local Fiber* Fiber::current = nullptr;
 
-// Suspends the fiber that reads.
-class SuspendingSource final : public RandomAccessSource {
- public:
-  explicit SuspendingSource(const RandomAccessSource* source)
-      : source_(source) {}
-  absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
-                    std::string_view* result) const override {
-    ++reads;
-    if (Fiber* const fiber = Fiber::current; fiber != nullptr) fiber->Suspend();
-    return source_->Read(offset, size_bytes, scratch, result);
-  }
-  uint64_t size_bytes() const override { return source_->size_bytes(); }
-  std::string_view name() const override { return source_->name(); }
-
-  mutable int reads = 0;
-
- private:
-  const RandomAccessSource* const source_;
-};
-
 class FibersTest : public ::testing::TestWithParam<FilterLoading> {
  protected:
   FibersTest() {
     FilterReaderOptions options;
     options.loading = GetParam();
     reader_ = testing::OpenOrDie(&source_, options);
-    source_.reads = 0;
+    reads_ = 0;
   }
 
-  const std::string block_ =
-      testing::WriteBlock(FilterOptions(), testing::EvenRows(5000));
-  const std::unique_ptr<RandomAccessSource> memory_ = NewMemorySource(block_);
-  SuspendingSource source_{memory_.get()};
+  const testing::TestFile file_{FilterOptions(), testing::EvenRows(5000)};
+  int reads_ = 0;
+  // Suspends the fiber that reads.
+  const testing::HookedSource source_{file_.memory.get(), [this] {
+                                        ++reads_;
+                                        Fiber* const fiber = Fiber::current;
+                                        if (fiber != nullptr) fiber->Suspend();
+                                      }};
   std::unique_ptr<FilterReader> reader_;
 };
 
@@ -126,8 +110,7 @@ TEST_P(FibersTest, FibersOfOneThreadThatAskAColdChunkDoNotHang) {
   }
   Fiber::current = nullptr;
   for (int i = 0; i < kFibers; i += 2) EXPECT_EQ(answers[i], 1) << i;
-  EXPECT_EQ(source_.reads,
-            GetParam() == FilterLoading::kWhenItPays ? 1 : kFibers);
+  EXPECT_EQ(reads_, GetParam() == FilterLoading::kWhenItPays ? 1 : kFibers);
   EXPECT_EQ(reader_->stats()[FilterCounter::kLookups], 10u);
 }
 

@@ -48,46 +48,12 @@ int ResultInChild(const Run& run) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Blocks reads until Go().
-class WaitingSource final : public RandomAccessSource {
- public:
-  explicit WaitingSource(const RandomAccessSource* source) : source_(source) {}
-
-  absl::Status Read(uint64_t offset, size_t size, char* scratch,
-                    std::string_view* result) const override {
-    while (waits_) {
-      is_asked_ = true;
-      std::this_thread::yield();
-    }
-    return source_->Read(offset, size, scratch, result);
-  }
-  uint64_t size_bytes() const override { return source_->size_bytes(); }
-  std::string_view name() const override { return source_->name(); }
-
-  void Wait() { waits_ = true; }
-  void Go() { waits_ = false; }
-  bool is_asked() const { return is_asked_; }
-
- private:
-  const RandomAccessSource* const source_;
-  std::atomic<bool> waits_{false};
-  mutable std::atomic<bool> is_asked_{false};
-};
-
 // The cache holds some of the chunks.
 class ForkTest : public ::testing::Test {
  protected:
   ForkTest() {
-    FilterOptions filter_options;
-    filter_options.chunk_size_bytes = 1024;
-    block_ = testing::WriteBlock(filter_options, testing::EvenRows(kRows));
-    memory_ = NewMemorySource(block_);
-    source_ = std::make_unique<WaitingSource>(memory_.get());
-    cache_ = NewShardedLruCache({block_.size(), 0});
-    FilterReaderOptions options;
-    options.cache = cache_.get();
-    options.loading = FilterLoading::kAlways;
-    reader_ = testing::OpenOrDie(source_.get(), options);
+    reader_ = testing::OpenOrDie(
+        &source_, testing::CachedIn(cache_, FilterLoading::kAlways));
   }
 
   bool LosesNoRow() const {
@@ -97,10 +63,19 @@ class ForkTest : public ::testing::Test {
     return true;
   }
 
-  std::string block_;
-  std::unique_ptr<RandomAccessSource> memory_;
-  std::unique_ptr<WaitingSource> source_;
-  std::unique_ptr<FilterCache> cache_;
+  const testing::TestFile file_{
+      testing::BlockOptions("blocked_bloom", 10, 1024),
+      testing::EvenRows(kRows)};
+  std::atomic<bool> reads_wait_{false};
+  std::atomic<bool> is_reading_{false};
+  const testing::HookedSource source_{file_.memory.get(), [this] {
+                                        while (reads_wait_) {
+                                          is_reading_ = true;
+                                          std::this_thread::yield();
+                                        }
+                                      }};
+  const std::unique_ptr<FilterCache> cache_ =
+      NewShardedLruCache({file_.bytes.size(), 0});
   std::unique_ptr<FilterReader> reader_;
 };
 
@@ -124,33 +99,19 @@ TEST_F(ForkTest, ChildFreesWhatItEvictsThoughAThreadOfItsParentWasInALookup) {
 }
 
 TEST_F(ForkTest, ChildLoadsTheChunkThatAThreadOfItsParentWasLoading) {
-  source_->Wait();
+  reads_wait_ = true;
   std::thread loader([&] { EXPECT_TRUE(reader_->MayContain(NumberedRow(0))); });
-  while (!source_->is_asked()) std::this_thread::yield();
+  while (!is_reading_) std::this_thread::yield();
   EXPECT_EQ(ResultInChild([&] {
-              source_->Go();
+              reads_wait_ = false;
               if (!reader_->MayContain(NumberedRow(0))) return 1;
               if (reader_->stats()[FilterCounter::kChunkLoads] != 1) return 2;
               reader_.reset();
               return 0;
             }),
             0);
-  source_->Go();
+  reads_wait_ = false;
   loader.join();
-}
-
-TEST_F(ForkTest, RetiredBytesAreWhatThreadsMayStillSee) {
-  EXPECT_TRUE(LosesNoRow());
-  EXPECT_EQ(cache_->GetUsage().retired_bytes, 0);
-  {
-    const threads::EpochGuard guard;
-    cache_->SetCapacity(0);
-    const FilterCache::Usage usage = cache_->GetUsage();
-    EXPECT_GT(usage.retired_bytes, 0);
-    EXPECT_EQ(usage.retired_bytes, usage.usage_bytes - usage.pinned_bytes);
-  }
-  cache_->SetCapacity(0);
-  EXPECT_EQ(cache_->GetUsage().retired_bytes, 0);
 }
 
 #if defined(SECCOMP_MODE_FILTER)

@@ -12,8 +12,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
-#include "testing/counting_source.h"
-#include "testing/faulty_source.h"
 
 namespace rowbloom {
 namespace {
@@ -27,18 +25,8 @@ constexpr size_t kRoomForAll = 4 << 20;
 class LateBindingTest : public ::testing::Test {
  protected:
   LateBindingTest() {
-    FilterOptions options;
-    options.filter_spec = FilterSpec::BitsPerKey("compact", 12);
-    options.chunk_size_bytes = 8192;
-    block_ = testing::WriteBlock(options, testing::EvenRows(kRows));
-    memory_ = NewMemorySource(block_);
-    faulty_ = std::make_unique<testing::FaultySource>(memory_.get());
-    counting_ = std::make_unique<testing::CountingSource>(faulty_.get());
-    FilterReaderOptions reader_options;
-    reader_options.cache = cache_.get();
-    reader_ = testing::OpenOrDie(counting_.get(), reader_options);
+    reader_ = file_.Open(testing::CachedIn(cache_));
     all_ = FilterSteps(reader_->Chunks()[0].descriptor);
-    counting_->Reset();
   }
 
   // Asks for random absent rows; returns how many were "maybe".
@@ -53,19 +41,15 @@ class LateBindingTest : public ::testing::Test {
     return positives;
   }
   void ExpectNothingLost() const {
-    for (uint64_t i = 0; i < kRows; ++i) {
-      ASSERT_TRUE(reader_->MayContain(NumberedRow(2 * i)));
-    }
+    testing::CountFalsePositives(*reader_, kRows);
   }
   // Sets the capacity that the index leaves.
   void SetRoom(size_t bytes) {
     cache_->SetCapacity(bytes + cache_->GetUsage().pinned_bytes);
   }
 
-  std::string block_;
-  std::unique_ptr<RandomAccessSource> memory_;
-  std::unique_ptr<testing::FaultySource> faulty_;
-  std::unique_ptr<testing::CountingSource> counting_;
+  testing::TestFile file_{testing::BlockOptions("compact", 12, 8192),
+                          testing::EvenRows(kRows)};
   const std::unique_ptr<FilterCache> cache_ =
       NewShardedLruCache({kRoomForAll, 0});
   std::unique_ptr<FilterReader> reader_;
@@ -77,7 +61,7 @@ TEST_F(LateBindingTest, WithRoomForAllChunksAreWhole) {
   ASSERT_GT(all_, 8u);
   AskAbsent(20000);
   EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
-  EXPECT_EQ(counting_->read_bytes(), reader_->properties().filter_size_bytes);
+  EXPECT_EQ(file_.source.read_bytes(), reader_->properties().filter_size_bytes);
   ExpectNothingLost();
 }
 
@@ -106,12 +90,12 @@ TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowAtOnce) {
   const uint64_t size = reader_->properties().filter_size_bytes;
   SetRoom(size / 2);
   AskAbsent(1000);
-  counting_->Reset();
+  file_.source.Reset();
   cache_->SetCapacity(kRoomForAll);
   AskAbsent(1000000);
   EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
   // Each chunk is read once from its beginning, or twice.
-  EXPECT_LT(counting_->read_bytes(), 2 * size);
+  EXPECT_LT(file_.source.read_bytes(), 2 * size);
   ExpectNothingLost();
   EXPECT_LT(AskAbsent(50000), 50000 / 500);
 }
@@ -147,7 +131,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   ASSERT_NE(cut, steps.end());
   const FilterChunkInfo& chunk = chunks[cut - steps.begin()];
   const uint64_t second = chunk.offset + chunk.descriptor.unit_size_bytes[0];
-  faulty_->FlipBit(second, 0);
+  file_.source.FlipBit(second, 0);
   cache_->SetCapacity(kRoomForAll);
   std::vector<std::string> absent;
   for (uint64_t i = 0; i < kRows; ++i) {
@@ -156,7 +140,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
       absent.push_back(row);
     }
   }
-  counting_->Reset();
+  file_.source.Reset();
   uint64_t positives = 0;
   constexpr int kLookups = 200000;
   for (int i = 0; i < kLookups; ++i) {
@@ -170,9 +154,9 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   const uint64_t errors = reader_->stats()[FilterCounter::kLoadErrors];
   EXPECT_GT(errors, 5u);
   EXPECT_LT(errors, 100u);
-  EXPECT_EQ(counting_->read_count(), errors);
+  EXPECT_EQ(file_.source.read_count(), errors);
   EXPECT_EQ(reader_->stats()[FilterCounter::kUnloaded], 0u);
-  faulty_->Heal();
+  file_.source.Heal();
   for (int i = 0; i < kLookups; ++i) {
     reader_->MayContain(absent[random_.Below(absent.size())]);
   }
@@ -183,7 +167,8 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
 // If a chunk is loaded at once with all steps, a damaged unit costs all of it.
 TEST_F(LateBindingTest, AChunkThatIsLoadedWithADamagedUnitAnswersMaybe) {
   const FilterChunkInfo chunk = reader_->Chunks()[0];
-  faulty_->FlipBit(chunk.offset + chunk.descriptor.total_size_bytes() - 1, 0);
+  file_.source.FlipBit(chunk.offset + chunk.descriptor.total_size_bytes() - 1,
+                       0);
   for (int i = 0; i < 1000; ++i) {
     EXPECT_TRUE(reader_->MayContain(NumberedRow(1)));
   }

@@ -93,25 +93,6 @@ TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {
   ExpectNothingLost(*chunk);
 }
 
-TEST_F(ResidentChunkTest, AtEachStepLosesNothingAndHasTheRateOfItsPlanes) {
-  testing::Random random(6);
-  const std::vector<KeyDigest> absent = testing::RandomDigests(&random, 100000);
-  for (uint32_t steps = 1; steps <= all_; ++steps) {
-    const auto chunk = Make(compact_, steps, policy_);
-    EXPECT_EQ(chunk->steps(), steps);
-    ExpectNothingLost(*chunk);
-    size_t positives = 0;
-    for (const KeyDigest d : absent) positives += chunk->view().MayContain(d);
-    const double n = static_cast<double>(absent.size());
-    const double expected =
-        n * (steps < all_ ? std::ldexp(1, -static_cast<int>(steps))
-                          : chunk->view().expected_fpr());
-    EXPECT_NEAR(static_cast<double>(positives), expected,
-                0.05 * expected + 4 * std::sqrt(expected) + 1)
-        << steps;
-  }
-}
-
 TEST_F(ResidentChunkTest, ChargesTheBytesOfItsUnitsAndOfItself) {
   for (uint32_t steps = 1; steps <= all_; ++steps) {
     const FilterDescriptor cut = FilterAtStep(compact_.descriptor, steps);

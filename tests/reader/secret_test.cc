@@ -43,22 +43,15 @@ TEST(Secret, LosesNoRowAndFiltersOthers) {
   for (const std::string_view family : FilterFamilyNames()) {
     for (const BloomType type : {BloomType::kRow, BloomType::kRowCol,
                                  BloomType::kRowPrefixFixedLength}) {
-      FilterOptions options;
-      options.bloom_type = type;
+      FilterOptions options = testing::BlockOptions(family, 10, 1024, type);
       if (type == BloomType::kRowPrefixFixedLength) {
         options.prefix_length_bytes = 32;
       }
-      options.filter_spec = FilterSpec::BitsPerKey(family, 10);
-      options.chunk_size_bytes = 1024;
       options.secret = kSecret;
-      const std::string block =
-          testing::WriteBlock(options, testing::EvenRows(4000));
-      const auto memory = NewMemorySource(block);
-      const auto cache = NewShardedLruCache({1 << 20, 0});
+      testing::TestFile file(options, testing::EvenRows(4000));
       FilterReaderOptions reader_options;
-      reader_options.cache = cache.get();
       reader_options.secret = kSecret;
-      const auto reader = testing::OpenOrDie(memory.get(), reader_options);
+      const auto reader = file.Open(reader_options);
       EXPECT_TRUE(reader->Verify().ok());
       std::vector<std::string> rows;
       for (uint64_t i = 0; i < 8000; ++i) rows.push_back(NumberedRow(i));
@@ -66,11 +59,10 @@ TEST(Secret, LosesNoRowAndFiltersOthers) {
       for (const std::string& row : rows) {
         keys.push_back(FilterKey::RowCol(row, "q0"));
       }
-      const auto answers = std::make_unique<bool[]>(keys.size());
-      reader->MayContain(keys, answers.get());
+      const std::vector<char> answers = testing::Ask(*reader, keys);
       uint64_t positives = 0;
       for (uint64_t i = 0; i < 8000; ++i) {
-        ASSERT_EQ(answers[i], reader->MayContain(keys[i]));
+        ASSERT_EQ(answers[i] != 0, reader->MayContain(keys[i]));
         if (i % 2 == 0) {
           ASSERT_TRUE(answers[i]);
           ASSERT_TRUE(reader->MayContain(rows[i]));
@@ -137,9 +129,7 @@ uint64_t FalsePositivesOfAimedRows(const DigestSecret& secret,
   }
   EXPECT_TRUE(writer.Finish().ok());
   const auto memory = NewMemorySource(block);
-  const auto cache = NewShardedLruCache({8 << 20, 0});
   FilterReaderOptions reader_options;
-  reader_options.cache = cache.get();
   reader_options.secret = secret;
   const auto reader = testing::OpenOrDie(memory.get(), reader_options);
   Random random(1);

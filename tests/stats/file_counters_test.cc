@@ -3,6 +3,7 @@
 #include "stats/file_counters.h"
 
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -11,23 +12,14 @@
 namespace rowbloom::stats {
 namespace {
 
-TEST(FileCounters, CountsEachAnswer) {
-  FileCounters counters;
-  for (int i = 0; i < 10; ++i) {
-    counters.CountLookup(threads::ThisThread());
-    counters.CountAnswer(threads::ThisThread(), i < 3);
-  }
-  counters.Add(FilterCounter::kChunkLoads, 5);
-  const FilterStatsSnapshot snapshot = counters.Snapshot();
-  EXPECT_EQ(snapshot[FilterCounter::kLookups], 10u);
-  EXPECT_EQ(snapshot[FilterCounter::kNegatives], 3u);
-  EXPECT_EQ(snapshot[FilterCounter::kChunkLoads], 5u);
-}
-
-// One in sixteen is also a sample among every nth lookup, for any n.
+// One in sixteen is also a sample among every nth lookup, for any n, so that
+// rare answers are sampled too.
 TEST(FileCounters, OneLookupInSixteenIsASample) {
   constexpr uint64_t kLookups = 1 << 18;
-  for (uint64_t period = 1; period <= 40; ++period) {
+  std::vector<uint64_t> periods(40);
+  std::iota(periods.begin(), periods.end(), 1);
+  periods.push_back(1000);
+  for (const uint64_t period : periods) {
     FileCounters counters;
     std::vector<double> samples(period);
     for (uint64_t i = 0; i < kLookups; ++i) {
@@ -53,22 +45,11 @@ TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
     own.CountAnswer(i % 4 == 0);
   }
   EXPECT_NEAR(static_cast<double>(samples), 1600.0 / kSampleInterval, 2);
+  counters.Add(FilterCounter::kChunkLoads, 5);
   const FilterStatsSnapshot snapshot = counters.Snapshot();
   EXPECT_EQ(snapshot[FilterCounter::kLookups], 1600u);
   EXPECT_EQ(snapshot[FilterCounter::kNegatives], 400u);
-}
-
-TEST(FileCounters, RareAnswersAreSampledToo) {
-  FileCounters counters;
-  uint64_t negatives = 0;
-  uint64_t positives = 0;
-  for (uint64_t i = 0; i < 1 << 20; ++i) {
-    const bool is_negative = i % 1000 == 0;
-    const bool is_sample = counters.CountLookup(threads::ThisThread());
-    (is_negative ? negatives : positives) += is_sample;
-  }
-  EXPECT_NEAR(static_cast<double>(negatives), 1049.0 / kSampleInterval, 3);
-  EXPECT_NEAR(static_cast<double>(positives), 1047527.0 / kSampleInterval, 20);
+  EXPECT_EQ(snapshot[FilterCounter::kChunkLoads], 5u);
 }
 
 }  // namespace

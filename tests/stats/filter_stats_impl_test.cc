@@ -5,17 +5,16 @@
 
 #include "stats/filter_stats_impl.h"
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "rowbloom/filter_stats.h"
 #include "stats/file_counters.h"
+#include "testing/threads.h"
 
 namespace rowbloom {
 
@@ -107,19 +106,6 @@ TEST(FilterStatsFiles, AreListedByLevelAndId) {
   EXPECT_EQ(files[2].counters[C::kNegatives], 1);
 }
 
-TEST(FilterStatsFiles, WhatNoFileIsKnownForIsOfTheUnknownLevel) {
-  FilterStats stats;
-  OpenFile file(&stats, 1, 6);
-  file.Count(10, 0);
-  stats.Add(C::kOpenErrors, 2);
-  stats.TellOutcome(true);
-  std::map<int, FilterStatsSnapshot> levels = stats.Levels();
-  ASSERT_EQ(levels.size(), 2);
-  EXPECT_EQ(levels[FilterStats::kUnknownLevel][C::kOpenErrors], 2);
-  EXPECT_EQ(levels[FilterStats::kUnknownLevel][C::kTruePositives], 1);
-  EXPECT_EQ(levels[6][C::kLookups], 10);
-}
-
 TEST(FilterStatsText, IsATableOfLevels) {
   FilterStats stats;
   OpenFile upper(&stats, 1, 0), lower(&stats, 2, 5);
@@ -182,36 +168,32 @@ TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
 
 TEST(FilterStatsThreads, SnapshotsWhileFilesComeAndGoNeverCountBackwards) {
   constexpr int kThreads = 4;
-  constexpr int kFiles = 200;
+  constexpr uint64_t kFiles = 200;
   constexpr uint64_t kLookups = 50;
   FilterStats stats;
-  std::atomic<bool> done{false};
-  std::thread reader([&] {
-    uint64_t last = 0;
-    while (!done) {
-      const FilterStatsSnapshot now = stats.Snapshot();
-      ASSERT_GE(now[C::kLookups], last);
-      ASSERT_LE(now.positives(), now[C::kLookups]);
-      last = now[C::kLookups];
-      ASSERT_LE(stats.Files().size(), kThreads);
-      ASSERT_FALSE(stats.ToString().empty());
-      ASSERT_TRUE(stats.Levels().size() <= 3);
-    }
-  });
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < kFiles; ++i) {
-        OpenFile file(&stats, static_cast<uint64_t>(i), t % 3);
-        for (uint64_t l = 0; l < kLookups; ++l) file.Count(1, 1);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  done = true;
-  reader.join();
+  uint64_t last = 0;
+  testing::RunThreads(
+      kThreads,
+      [&](int t) {
+        for (uint64_t i = 0; i < kFiles; ++i) {
+          OpenFile file(&stats, i, t % 3);
+          for (uint64_t l = 0; l < kLookups; ++l) file.Count(1, 1);
+          stats.Add(C::kChunkLoadBytes, i);
+        }
+      },
+      [&] {
+        const FilterStatsSnapshot now = stats.Snapshot();
+        ASSERT_GE(now[C::kLookups], last);
+        ASSERT_LE(now.positives(), now[C::kLookups]);
+        last = now[C::kLookups];
+        ASSERT_LE(stats.Files().size(), kThreads);
+        ASSERT_FALSE(stats.ToString().empty());
+        ASSERT_LE(stats.Levels().size(), 4);
+      });
   EXPECT_EQ(stats.Snapshot()[C::kLookups], kThreads * kFiles * kLookups);
   EXPECT_EQ(stats.Snapshot().positives(), 0);
+  EXPECT_EQ(stats.Snapshot()[C::kChunkLoadBytes],
+            kThreads * (kFiles * (kFiles - 1) / 2));
 }
 
 }  // namespace

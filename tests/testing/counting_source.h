@@ -39,10 +39,7 @@ class CountingSource : public RandomAccessSource {
 
   absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
                     std::string_view* result) const override {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reads_.push_back({offset, size_bytes});
-    }
+    Count(offset, size_bytes);
     return source_->Read(offset, size_bytes, scratch, result);
   }
   uint64_t size_bytes() const override { return source_->size_bytes(); }
@@ -59,14 +56,20 @@ class CountingSource : public RandomAccessSource {
     std::lock_guard<std::mutex> lock(mutex_);
     return reads_;
   }
-  // Resets all counts. No other thread may read meanwhile.
   void Reset() {
     std::lock_guard<std::mutex> lock(mutex_);
     reads_.clear();
   }
 
- private:
+ protected:
+  void Count(uint64_t offset, size_t size_bytes) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    reads_.push_back({offset, size_bytes});
+  }
+
   const RandomAccessSource* const source_;
+
+ private:
   mutable std::mutex mutex_;
   mutable std::vector<ReadRange> reads_;
 };

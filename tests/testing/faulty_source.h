@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source that breaks the reads of another one on request.
+// A CountingSource that breaks reads on request.
 //
 //   FaultySource faulty(memory.get());
 //   faulty.FlipBit(/*offset=*/100, /*bit=*/3);
@@ -28,32 +28,27 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rowbloom/io.h"
+#include "testing/counting_source.h"
 #include "testing/keys.h"
 
 namespace rowbloom::testing {
 
-class FaultySource : public RandomAccessSource {
+class FaultySource final : public CountingSource {
  public:
-  explicit FaultySource(const RandomAccessSource* source) : source_(source) {}
+  using CountingSource::CountingSource;
 
   // The nth read from now fails with kUnavailable; 1 is the next read.
   void FailRead(uint64_t nth) {
     std::lock_guard<std::mutex> lock(mutex_);
-    faults_.failing_reads.insert(read_count_ + nth);
+    faults_.failing_reads.insert(read_number_ + nth);
   }
   // Every read fails with kUnavailable.
   void FailAllReads() {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.fail_all = true;
   }
-  // The file ends here: reads beyond fail with OutOfRange, as the contract of a
-  // source requires. size_bytes() does not change.
-  void TearAt(uint64_t size_bytes) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    faults_.torn_at = size_bytes;
-  }
-  // Breaks that contract: every read returns OK with up to this many bytes less
-  // than requested.
+  // Breaks the contract of a source: every read returns OK with up to this many
+  // bytes less than requested.
   void ShortenReads(size_t missing_bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     faults_.missing_bytes = missing_bytes;
@@ -85,30 +80,24 @@ class FaultySource : public RandomAccessSource {
     faults_ = Faults();
   }
 
-  // Returns the number of reads so far, including failed ones; Heal() does not
-  // reset it.
-  uint64_t read_count() const {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return read_count_;
-  }
-
   absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
                     std::string_view* result) const override {
+    Count(offset, size_bytes);
     Faults faults;
-    bool fail;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       faults = faults_;
-      ++read_count_;
+      if (faults.failing_reads.count(++read_number_) > 0) {
+        faults.fail_all = true;
+      }
       if (faults.one_in > 0 && random_.Below(faults.one_in) == 0) {
         AddRandomFault(offset, size_bytes, &faults);
       }
-      fail = faults.fail_all || faults.failing_reads.count(read_count_) > 0;
     }
     for (int i = 0; i < faults.yields; ++i) std::this_thread::yield();
     const std::string read = absl::StrCat(std::string(name()), ": read of ",
                                           size_bytes, " bytes at ", offset);
-    if (fail) {
+    if (faults.fail_all) {
       return absl::UnavailableError(absl::StrCat(read, ": told to fail"));
     }
     if (offset > faults.torn_at || size_bytes > faults.torn_at - offset) {
@@ -128,13 +117,12 @@ class FaultySource : public RandomAccessSource {
     result->remove_suffix(std::min(faults.missing_bytes, result->size()));
     return absl::OkStatus();
   }
-  uint64_t size_bytes() const override { return source_->size_bytes(); }
-  std::string_view name() const override { return source_->name(); }
 
  private:
   struct Faults {
     std::set<uint64_t> failing_reads;  // By number, from 1.
     bool fail_all = false;
+    // The file ends here: reads beyond fail with OutOfRange.
     uint64_t torn_at = std::numeric_limits<uint64_t>::max();
     size_t missing_bytes = 0;
     std::vector<std::pair<uint64_t, int>> flips;
@@ -151,7 +139,7 @@ class FaultySource : public RandomAccessSource {
         faults->yields = static_cast<int>(1 + random_.Below(20));
         return;
       case 1:
-        faults->failing_reads.insert(read_count_);
+        faults->fail_all = true;
         break;
       case 2:
         if (offset + size_bytes == 0) return;
@@ -172,9 +160,8 @@ class FaultySource : public RandomAccessSource {
     ++random_failures_;
   }
 
-  const RandomAccessSource* const source_;
   mutable std::mutex mutex_;
-  mutable uint64_t read_count_ = 0;
+  mutable uint64_t read_number_ = 0;  // Reset() does not change it.
   mutable uint64_t random_failures_ = 0;
   mutable uint64_t random_flips_ = 0;
   mutable Random random_{0};

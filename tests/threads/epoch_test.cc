@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "testing/threads.h"
 
 namespace rowbloom::threads {
 namespace {
@@ -67,23 +68,15 @@ TEST(Epoch, IsHeldUpByAnotherThreadsGuard) {
 }
 
 // Returns the indexes of `count` threads that live at the same time.
-std::multiset<uint32_t> IndexesOfThreads(size_t count) {
-  std::vector<std::thread> threads;
-  std::vector<uint32_t> indexes(count);
-  std::atomic<size_t> running{0};
-  for (size_t t = 0; t < count; ++t) {
-    threads.emplace_back([&, t] {
-      indexes[t] = ThisThread().index;
-      ++running;
-      while (running < count) std::this_thread::yield();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+std::multiset<uint32_t> IndexesOfThreads(int count) {
+  std::vector<uint32_t> indexes(static_cast<size_t>(count));
+  std::atomic<int> begun{0};
+  testing::RunThreads(count, [&](int t) {
+    indexes[static_cast<size_t>(t)] = ThisThread().index;
+    ++begun;
+    while (begun < count) std::this_thread::yield();
+  });
   return {indexes.begin(), indexes.end()};
-}
-
-TEST(ThreadRecord, StaysWithItsThread) {
-  EXPECT_EQ(&ThisThread(), &ThisThread());
 }
 
 TEST(ThreadRecord, IndexesAreUniqueAndThoseOfEndedThreadsAreUsedAgain) {
@@ -132,21 +125,6 @@ TEST(EpochThreads, ReadersSeeNoFreedValue) {
   constexpr int kReaders = 3;
   constexpr int kRounds = 20000;
   std::atomic<Shared*> shared{new Shared{{0, 0}}};
-  std::atomic<bool> done{false};
-  std::vector<std::thread> readers;
-  for (int t = 0; t < kReaders; ++t) {
-    readers.emplace_back([&] {
-      uint64_t last = 0;
-      while (!done) {
-        EpochGuard guard;
-        const Shared* value = shared.load();
-        if (value == nullptr) continue;
-        ASSERT_EQ(value->twice[0], value->twice[1]);
-        ASSERT_GE(value->twice[0], last);
-        last = value->twice[0];
-      }
-    });
-  }
   struct Retired {
     uint64_t epoch;
     Shared* value;
@@ -158,16 +136,30 @@ TEST(EpochThreads, ReadersSeeNoFreedValue) {
     delete value;
     retired.pop_front();
   };
-  for (uint64_t i = 1; i <= kRounds; ++i) {
-    Shared* next = i % 7 == 0 ? nullptr : new Shared{{i, i}};
-    Shared* old = shared.exchange(next);
-    if (old != nullptr) retired.push_back({RetireEpoch(), old});
-    while (!retired.empty() && EpochPassed(retired.front().epoch)) {
-      free_oldest();
-    }
-  }
-  done = true;
-  for (std::thread& reader : readers) reader.join();
+  std::atomic<bool> done{false};
+  uint64_t round = 0;
+  testing::RunThreads(
+      kReaders,
+      [&](int) {
+        uint64_t last = 0;
+        while (!done) {
+          EpochGuard guard;
+          const Shared* value = shared.load();
+          if (value == nullptr) continue;
+          ASSERT_EQ(value->twice[0], value->twice[1]);
+          ASSERT_GE(value->twice[0], last);
+          last = value->twice[0];
+        }
+      },
+      [&] {
+        if (++round >= kRounds) done = true;
+        Shared* next = round % 7 == 0 ? nullptr : new Shared{{round, round}};
+        Shared* old = shared.exchange(next);
+        if (old != nullptr) retired.push_back({RetireEpoch(), old});
+        while (!retired.empty() && EpochPassed(retired.front().epoch)) {
+          free_oldest();
+        }
+      });
   while (!retired.empty()) {
     EXPECT_TRUE(EpochPassed(retired.front().epoch));
     free_oldest();

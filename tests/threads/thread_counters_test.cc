@@ -3,7 +3,6 @@
 #include "threads/thread_counters.h"
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "testing/threads.h"
 
 namespace rowbloom::threads {
 namespace {
@@ -83,28 +83,21 @@ TEST(ThreadCountersThreads, SumsAreExactAndNeverGoBack) {
   constexpr int kThreads = 8;
   constexpr uint64_t kRounds = 20000;
   ThreadCounters first, second;
-  std::atomic<bool> done{false};
-  std::thread reader([&] {
-    Values last{};
-    while (!done) {
-      const Values now = first.Sum();
-      for (size_t i = 0; i < now.size(); ++i) ASSERT_GE(now[i], last[i]);
-      last = now;
-    }
-  });
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&] {
-      for (uint64_t i = 0; i < kRounds; ++i) {
-        first.Add(ThisThread(), 0);
-        first.Add(ThisThread(), 1, i);
-        second.Add(ThisThread(), 0, 2);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  done = true;
-  reader.join();
+  Values last{};
+  testing::RunThreads(
+      kThreads,
+      [&](int) {
+        for (uint64_t i = 0; i < kRounds; ++i) {
+          first.Add(ThisThread(), 0);
+          first.Add(ThisThread(), 1, i);
+          second.Add(ThisThread(), 0, 2);
+        }
+      },
+      [&] {
+        const Values now = first.Sum();
+        for (size_t i = 0; i < now.size(); ++i) ASSERT_GE(now[i], last[i]);
+        last = now;
+      });
   EXPECT_EQ(first.Sum(), (Values{kThreads * kRounds,
                                  kThreads * (kRounds * (kRounds - 1) / 2)}));
   EXPECT_EQ(second.Sum(), (Values{2 * kThreads * kRounds, 0}));
@@ -114,25 +107,16 @@ TEST(ThreadCountersThreads, SumsAreExactAndNeverGoBack) {
 // the first time too.
 TEST(ThreadCountersThreads, ComeAndGoBesideOthers) {
   ThreadCounters stays;
-  std::atomic<bool> done{false};
-  std::thread changing([&] {
-    while (!done) {
-      ThreadCounters counters;
-      counters.Add(ThisThread(), 0, 3);
-      ASSERT_EQ(counters.Sum(), (Values{3, 0}));
-    }
-  });
-  constexpr int kThreads = 200;
-  for (int t = 0; t < kThreads; t += 4) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] { stays.Add(ThisThread(), 1); });
-    }
-    for (std::thread& thread : threads) thread.join();
+  for (int round = 0; round < 50; ++round) {
+    testing::RunThreads(
+        4, [&](int) { stays.Add(ThisThread(), 1); },
+        [] {
+          ThreadCounters counters;
+          counters.Add(ThisThread(), 0, 3);
+          ASSERT_EQ(counters.Sum(), (Values{3, 0}));
+        });
   }
-  done = true;
-  changing.join();
-  EXPECT_EQ(stays.Sum(), (Values{0, kThreads}));
+  EXPECT_EQ(stays.Sum(), (Values{0, 200}));
 }
 
 }  // namespace
