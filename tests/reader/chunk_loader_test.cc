@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "hash/digest.h"
 #include "reader/test_block.h"
-#include "testing/cut_filter.h"
+#include "testing/filters.h"
 
 namespace rowbloom::reader {
 namespace {
