@@ -82,10 +82,7 @@ class LevelDbDatabase : public ::testing::Test {
   }
 
   LevelDbPolicy Policy(std::string_view family) {
-    auto policy =
-        NewLevelDbFilterPolicy(FilterSpec::BitsPerKey(family, 10), &stats_);
-    EXPECT_TRUE(policy.ok()) << policy.status();
-    return *std::move(policy);
+    return *NewLevelDbFilterPolicy(FilterSpec::BitsPerKey(family, 10), &stats_);
   }
 
   // Opens the database; without filters if `policy` is nullptr.
