@@ -6,6 +6,7 @@
 
 #include <regex>
 #include <string>
+#include <tuple>
 
 #include "hfile/test_data.h"
 #include "hfile/test_hfile.h"
@@ -149,6 +150,10 @@ TEST_P(RebuildTest, HasTheSameFilters) {
 }
 
 TEST_P(RebuildTest, HasTheSameCells) {
+  const auto fields = [](const HFileCell& c) {
+    return std::tie(c.row, c.family, c.qualifier, c.timestamp, c.type, c.value,
+                    c.tags, c.mvcc);
+  };
   for (const auto compression :
        {HFileCompression::kNone, HFileCompression::kGz,
         HFileCompression::kSnappy, HFileCompression::kLz4,
@@ -162,14 +167,7 @@ TEST_P(RebuildTest, HasTheSameCells) {
     HFileCell b;
     while (expected->Next(&a)) {
       ASSERT_TRUE(actual->Next(&b));
-      ASSERT_EQ(a.row, b.row);
-      ASSERT_EQ(a.family, b.family);
-      ASSERT_EQ(a.qualifier, b.qualifier);
-      ASSERT_EQ(a.timestamp, b.timestamp);
-      ASSERT_EQ(a.type, b.type);
-      ASSERT_EQ(a.value, b.value);
-      ASSERT_EQ(a.tags, b.tags);
-      ASSERT_EQ(a.mvcc, b.mvcc);
+      ASSERT_EQ(fields(a), fields(b));
     }
     EXPECT_FALSE(actual->Next(&b));
     EXPECT_EQ(actual->status(), absl::OkStatus());
