@@ -2,8 +2,6 @@
 //
 // Tests the promises of the store, one promise in each test.
 
-#include <sys/stat.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <map>
