@@ -108,14 +108,7 @@ class FilterBlockFile : public FilterFile {
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
-    if (question.family_delete) {
-      answer->reason = "has no delete family filter";
-      return absl::OkStatus();
-    }
-    const FilterKey key =
-        question.qualifier.has_value()
-            ? FilterKey::RowCol(question.row, *question.qualifier)
-            : FilterKey::Row(question.row);
+    const FilterKey key = question.key();
     answer->may_contain = reader_->MayContain(key);
     answer->chunk = reader_->ChunkOf(key);
     answer->asked = Asked(key);

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "rowbloom/filter.h"
+#include "rowbloom/filter_key.h"
 #include "rowbloom/io.h"
 
 namespace rowbloom::tools {
@@ -35,8 +36,12 @@ struct LookupQuestion {
   std::optional<std::string> qualifier;
   // If true, asks instead if the row's family may be deleted. HFiles only.
   bool family_delete = false;
-};
 
+  FilterKey key() const {
+    return qualifier.has_value() ? FilterKey::RowCol(row, *qualifier)
+                                 : FilterKey::Row(row);
+  }
+};
 struct LookupAnswer {
   bool may_contain = true;
   std::string asked;   // "row", "column" or "row prefix"; or empty.
@@ -58,6 +63,8 @@ class FilterFile {
   // cell's keys are found, where the file has cells. Adds its measurements to
   // *entry.
   virtual absl::Status Verify(bool with_cells, Json* entry) const = 0;
+  // If false, Lookup() is not asked for deletes of a family.
+  virtual bool has_family_deletes() const { return false; }
   // On error *answer is "maybe".
   virtual absl::Status Lookup(const LookupQuestion& question,
                               LookupAnswer* answer) const = 0;

@@ -51,7 +51,7 @@ class HFileFile : public FilterFile {
       : source_(std::move(source)), reader_(std::move(reader)) {}
 
   std::string_view kind() const override { return "hfile"; }
-
+  bool has_family_deletes() const override { return true; }
   absl::Status Inspect(Json* entry) const override {
     const HFileProperties& properties = reader_->properties();
     (*entry)["hfile_version"] = std::to_string(properties.major_version) + "." +
@@ -273,6 +273,7 @@ class HFileFile : public FilterFile {
 class HFileReference : public FilterFile {
  public:
   std::string_view kind() const override { return "hfile_reference"; }
+  bool has_family_deletes() const override { return true; }
   absl::Status Inspect(Json* entry) const override {
     (*entry)["note"] = "a reference to an HFile elsewhere";
     return absl::OkStatus();

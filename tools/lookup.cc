@@ -56,7 +56,12 @@ Json AnswerFields(const LookupAnswer& answer) {
 absl::Status Ask(const FilterFile& file, const LookupQuestion& question,
                  Json* entry) {
   LookupAnswer answer;
-  absl::Status status = file.Lookup(question, &answer);
+  absl::Status status;
+  if (question.family_delete && !file.has_family_deletes()) {
+    answer.reason = "has no delete family filter";
+  } else {
+    status = file.Lookup(question, &answer);
+  }
   if (!status.ok()) answer.reason = "cannot be trusted";
   entry->update(AnswerFields(answer));
   return status;

@@ -41,14 +41,7 @@ class MemFilterFile : public FilterFile {
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
-    if (question.family_delete) {
-      answer->reason = "has no delete family filter";
-      return absl::OkStatus();
-    }
-    const FilterKey key =
-        question.qualifier.has_value()
-            ? FilterKey::RowCol(question.row, *question.qualifier)
-            : FilterKey::Row(question.row);
+    const FilterKey key = question.key();
     answer->may_contain = filter_->MayContain(key.digest());
     answer->asked = key.has_qualifier() ? "column" : "row";
     answer->reason = "if it holds digests of such keys";

@@ -134,8 +134,9 @@ class RocksDbColumnFamily : public ColumnFamily {
           unknown_.empty() ? Json(report_.CountOf(state)) : Json();
     }
     Json warnings = Json::array();
-    if (!unknown_.empty()) warnings.push_back(unknown_);
-    if (unknown_.empty()) {
+    if (!unknown_.empty()) {
+      warnings.push_back(unknown_);
+    } else {
       for (const std::string& warning : report_.warnings()) {
         warnings.push_back(EscapeControls(warning));
       }

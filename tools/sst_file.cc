@@ -81,10 +81,6 @@ class SstFile : public FilterFile {
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
-    if (question.family_delete) {
-      answer->reason = "has no delete family filter";
-      return absl::OkStatus();
-    }
     absl::Status promise = CheckPromise();
     if (!promise.ok()) return promise;
     if (!is_ours()) {

@@ -2,7 +2,6 @@
 
 #include "files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,7 +9,8 @@
 #include <unistd.h>
 
 #include <cstdio>
-
+#include <filesystem>
+#include <system_error>
 namespace mini_kv {
 
 std::string FileName(FileKind kind, uint64_t number) {
@@ -63,17 +63,13 @@ absl::Status Files::SyncDirectory(const std::string& path) {
 
 absl::StatusOr<std::vector<std::string>> ListDirectory(
     const std::string& path) {
-  DIR* const directory = opendir(path.c_str());
-  if (directory == nullptr) return ErrnoStatus(path + ": opendir");
   std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = readdir(directory)) {
-    names.emplace_back(entry->d_name);
+  std::error_code error;
+  std::filesystem::directory_iterator it(path, error);
+  for (; !error && it != end(it); it.increment(error)) {
+    names.push_back(it->path().filename().string());
   }
-  absl::Status status;
-  if (errno != 0) status = ErrnoStatus(path + ": readdir");
-  closedir(directory);
-  if (!status.ok()) return status;
+  if (error) return absl::ErrnoToStatus(error.value(), path + ": list");
   return names;
 }
 

@@ -61,7 +61,6 @@ TEST(HFileWriter, RefusesCellsOutOfOrderAndStaysRefusing) {
   std::string bytes;
   const auto sink = NewStringSink(&bytes);
   auto writer = HFileWriter::Make({}, sink.get());
-  ASSERT_TRUE(writer.ok());
   EXPECT_EQ((*writer)->Add(Put("b", "q")), absl::OkStatus());
   EXPECT_EQ((*writer)->Add(Put("b", "q")), absl::OkStatus());  // A repetition.
   const absl::Status status = (*writer)->Add(Put("a", "q"));
@@ -161,7 +160,6 @@ TEST(HFileWriter, PassesOnWhatTheSinkSays) {
     }
   } sink;
   auto writer = HFileWriter::Make({}, &sink);
-  ASSERT_TRUE(writer.ok());
   EXPECT_EQ((*writer)->Add(Put("a", "q")), absl::OkStatus());
   EXPECT_EQ((*writer)->Finish().code(), absl::StatusCode::kResourceExhausted);
 }
@@ -191,7 +189,6 @@ TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
               (std::vector<std::string>{"first", "second"}));
     for (const auto& [name, payload] : options.meta_blocks) {
       const auto read = file->ReadMetaBlock(name);
-      ASSERT_TRUE(read.ok()) << read.status();
       EXPECT_EQ(*read, payload);
     }
   }
@@ -249,7 +246,6 @@ TEST(PlanHFileFilter, HasAChunkForEachKeyWhereNoneHasRoom) {
   EXPECT_EQ(written.max_keys, 0);
   EXPECT_EQ(file->Verify(true), absl::OkStatus());
   const auto plan = PlanHFileFilter(options, 3);
-  ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->chunk_count, 3);
   EXPECT_EQ(plan->chunk_count, written.chunks.size());
   EXPECT_EQ(plan->size_bytes, written.size_bytes);
@@ -265,7 +261,6 @@ TEST(PlanHFileFilter, IsWhatIsWritten) {
       const OpenHFile file(SmallHFile(options, rows));
       const HFileBloomInfo& written = file->general_filter();
       const auto plan = PlanHFileFilter(options, written.key_count);
-      ASSERT_TRUE(plan.ok()) << plan.status();
       EXPECT_EQ(plan->chunk_count, written.chunks.size());
       EXPECT_EQ(plan->size_bytes, written.size_bytes);
       EXPECT_EQ(plan->hash_count, written.hash_count);

@@ -27,10 +27,7 @@ using testing::AllocationCount;
 using LevelDbPolicy = std::unique_ptr<const leveldb::FilterPolicy>;
 
 LevelDbPolicy Policy(std::string_view family, FilterStats* stats = nullptr) {
-  auto policy =
-      NewLevelDbFilterPolicy(FilterSpec::BitsPerKey(family, 10), stats);
-  EXPECT_TRUE(policy.ok()) << policy.status();
-  return *std::move(policy);
+  return *NewLevelDbFilterPolicy(FilterSpec::BitsPerKey(family, 10), stats);
 }
 
 std::vector<std::string> Keys(size_t count) {
@@ -92,7 +89,6 @@ TEST_P(LevelDbFilter, TakesAtMost36BytesBesideItsUnits) {
   for (const size_t count : {1, 40, 160, 640, 2560}) {
     const std::string filter = Filter(*policy, Keys(count));
     const auto blob = ParseFilterBlob(filter);
-    ASSERT_TRUE(blob.ok()) << blob.status();
     EXPECT_LE(filter.size() - blob->units.size(), 36) << count;
   }
 }

