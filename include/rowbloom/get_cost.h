@@ -144,9 +144,14 @@ struct TotalMemoryPlan {
   GetCost cost;
 };
 
-// All plans of the sweep, with rising memory. PlanFilterBudget() spreads the
-// bits of each by the price of a false positive in each run: the CPU time, and
+// The plan for a given memory of filters; ignores step_bits. PlanFilterBudget()
+// spreads it by the price of a false positive in each run: the CPU time, and
 // the reads that the cache does not save.
+absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options, FilterMemory memory);
+
+// All plans of the sweep, with rising memory.
 absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);

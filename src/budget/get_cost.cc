@@ -265,12 +265,12 @@ class CacheModel {
     use.bytes = kind.block_count * kind.block_bytes;
     double cached = 0;
     for (const budget::BlockGroup& group : kind.groups) {
-      const double hit_rate =
-          budget::HitRate(group.asks, kind.is_high_priority, lives);
+      const double miss_rate =
+          budget::MissRate(group.asks, kind.is_high_priority, lives);
       const double asks = group.block_count * group.asks;
       use.asks += asks;
-      use.reads += asks * (1 - hit_rate);
-      cached += group.block_count * hit_rate;
+      use.reads += asks * miss_rate;
+      cached += group.block_count * (1 - miss_rate);
     }
     if (kind.block_count > 0) {
       use.miss_share = std::clamp(1 - cached / kind.block_count, 0.0, 1.0);
@@ -325,6 +325,69 @@ std::vector<FilterSetting> SettingsOf(const FilterBudgetPlan& plan) {
   return settings;
 }
 
+// Plans begin with the prices of the last plan. The prices of a run and the
+// bits that they lead to depend on each other little: two rounds are enough.
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const FilterCost& cost, absl::Span<const TreeRun> runs,
+                const TotalMemoryOptions& options)
+      : cost_(cost),
+        runs_(runs),
+        options_(options),
+        priced_(runs.begin(), runs.end()) {
+    budget_.mode = options.mode;
+    budget_.max_bits_per_key = options.max_bits_per_key;
+    budget_.missing_share = options.get.missing_share;
+    if (options.mode == BudgetMode::kBalanced) {
+      budget_.missing_share = std::max(budget_.missing_share,
+                                       FilterBudgetOptions::kMinMissingShare);
+    }
+    for (TreeRun& run : priced_) run.block_miss_share = 1;
+  }
+
+  absl::StatusOr<TotalMemoryPlan> Plan(FilterMemory memory) {
+    budget_.memory = memory;
+    TotalMemoryPlan plan;
+    constexpr int kRounds = 2;
+    for (int round = 0; round < kRounds; ++round) {
+      absl::StatusOr<FilterBudgetPlan> filters =
+          PlanFilterBudget(cost_, priced_, budget_);
+      if (!filters.ok()) return filters.status();
+      plan.filters = *std::move(filters);
+      plan.cost = CostOfGet(runs_, SettingsOf(plan.filters), options_.get);
+      SetPrices(plan.cost);
+    }
+    plan.filters.wasted_reads = 0;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      if (runs_[i].key_count == 0) continue;
+      const RunBudget& run = plan.filters.runs[i];
+      plan.filters.wasted_reads +=
+          run.absent_asks * run.setting.fpr * plan.cost.runs[i].data.miss_share;
+    }
+    return plan;
+  }
+
+ private:
+  // The formula of filter_budget.h needs shares of the highest price only.
+  void SetPrices(const GetCost& cost) {
+    double highest = 0;
+    for (const RunGetCost& run : cost.runs) {
+      highest = std::max(highest, FalsePositiveUs(run, options_.get));
+    }
+    if (highest == 0) return;
+    for (size_t i = 0; i < priced_.size(); ++i) {
+      priced_[i].block_miss_share =
+          FalsePositiveUs(cost.runs[i], options_.get) / highest;
+    }
+  }
+
+  const FilterCost& cost_;
+  const absl::Span<const TreeRun> runs_;
+  const TotalMemoryOptions& options_;
+  FilterBudgetOptions budget_;
+  std::vector<TreeRun> priced_;
+};
+
 }  // namespace
 
 absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
@@ -339,53 +402,29 @@ absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
   return CostOfGet(runs, filters, options);
 }
 
+absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options, FilterMemory memory) {
+  if (absl::Status status = CheckTotalMemory(options); !status.ok()) {
+    return status;
+  }
+  return MemoryPlanner(cost, runs, options).Plan(memory);
+}
+
 absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options) {
   if (absl::Status status = CheckTotalMemory(options); !status.ok()) {
     return status;
   }
-  FilterBudgetOptions budget;
-  budget.mode = options.mode;
-  budget.max_bits_per_key = options.max_bits_per_key;
-  budget.missing_share = options.get.missing_share;
-  if (options.mode == BudgetMode::kBalanced) {
-    budget.missing_share =
-        std::max(budget.missing_share, FilterBudgetOptions::kMinMissingShare);
-  }
-  std::vector<TreeRun> priced(runs.begin(), runs.end());
-  for (TreeRun& run : priced) run.block_miss_share = 1;
+  MemoryPlanner planner(cost, runs, options);
   std::vector<TotalMemoryPlan> plans;
   for (int step = 0; step * options.step_bits <= options.max_bits_per_key;
        ++step) {
-    budget.memory = FilterMemory::BitsPerKey(step * options.step_bits);
-    TotalMemoryPlan plan;
-    // The first round has the prices of the previous plan.
-    constexpr int kRounds = 2;
-    for (int round = 0; round < kRounds; ++round) {
-      absl::StatusOr<FilterBudgetPlan> filters =
-          PlanFilterBudget(cost, priced, budget);
-      if (!filters.ok()) return filters.status();
-      plan.filters = *std::move(filters);
-      plan.cost = CostOfGet(runs, SettingsOf(plan.filters), options.get);
-      double highest = 0;
-      for (const RunGetCost& run : plan.cost.runs) {
-        highest = std::max(highest, FalsePositiveUs(run, options.get));
-      }
-      if (highest == 0) break;
-      for (size_t i = 0; i < priced.size(); ++i) {
-        priced[i].block_miss_share =
-            FalsePositiveUs(plan.cost.runs[i], options.get) / highest;
-      }
-    }
-    plan.filters.wasted_reads = 0;
-    for (size_t i = 0; i < runs.size(); ++i) {
-      if (runs[i].key_count == 0) continue;
-      const RunBudget& run = plan.filters.runs[i];
-      plan.filters.wasted_reads +=
-          run.absent_asks * run.setting.fpr * plan.cost.runs[i].data.miss_share;
-    }
-    plans.push_back(std::move(plan));
+    absl::StatusOr<TotalMemoryPlan> plan =
+        planner.Plan(FilterMemory::BitsPerKey(step * options.step_bits));
+    if (!plan.ok()) return plan.status();
+    plans.push_back(*std::move(plan));
   }
   return plans;
 }

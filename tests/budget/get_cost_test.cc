@@ -528,6 +528,19 @@ TEST(TotalMemory, CostIsThatOfTheFilters) {
   EXPECT_EQ(plan->cost.total_us, again->total_us);
 }
 
+TEST(TotalMemory, GivenMemoryIsSpent) {
+  const FilterCost cost = *FilterCost::OfFamily("compact");
+  const std::vector<TreeRun> runs = Leveled(100000000);
+  for (const double bits : {0.0, 3.0, 10.0}) {
+    const auto plan =
+        PlanFilterMemory(cost, runs, {}, FilterMemory::BitsPerKey(bits));
+    ASSERT_TRUE(plan.ok());
+    EXPECT_NEAR(plan->filters.bits_per_key, bits, 0.02);
+    EXPECT_NEAR(plan->cost.filter.bytes, bits / 8 * 100000000,
+                0.1 * bits / 8 * 100000000);
+  }
+}
+
 TEST(TotalMemory, UselessFiltersAreNotBuilt) {
   // Every get finds its key in the one run there is.
   TotalMemoryOptions options;

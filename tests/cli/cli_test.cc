@@ -120,6 +120,13 @@ TEST_F(CliTest, WrongUsageExitsWith2AndSaysWhy) {
       {"plan", "--keys", "1000", "--filter", "always_maybe"},
       {"plan", "--runs", "1,2", "--block_miss_shares", "1"},
       {"plan", "--runs", "1,2", "--block_miss_shares", "1,2"},
+      {"plan", "--keys", "1000", "--total_memory_bytes", "0"},
+      {"plan", "--keys", "1000", "--zipf", "0.9"},
+      {"plan", "--keys", "9", "--total_memory_bytes", "9", "--read_us", "-1"},
+      {"plan", "--keys", "9", "--total_memory_bytes", "9", "--bits_per_key",
+       "9"},
+      {"plan", "--runs", "9", "--total_memory_bytes", "9",
+       "--block_miss_shares", "1"},
       {"size"},
       {"size", "--keys", "1000"},
       {"size", "--target_fpr", "0.1", "--probes", "3"},
@@ -173,6 +180,7 @@ TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
       {"plan", "--keys", "1000", "--runs_per_level"},
       {"plan", "--keys", "1000", "--flush_runs"},
       {"plan", "--keys", "1000", "--budget_bytes"},
+      {"plan", "--keys", "1000", "--total_memory_bytes"},
       {"verify", "db", "--block_cache_bytes"},
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
       {"rebuild", "in", "out", "--prefix_length"},
@@ -251,6 +259,20 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
                            "\\-\\-block_miss_shares",
                            "\\-\\-filter",
                            "\\-\\-bloom_bits",
+                           "\\-\\-total_memory_bytes",
+                           "\\-\\-entry_bytes",
+                           "\\-\\-key_bytes",
+                           "\\-\\-zipf",
+                           "\\-\\-high_priority_share",
+                           "\\-\\-data_block_bytes",
+                           "\\-\\-metadata_block_bytes",
+                           "\\-\\-block_overhead_bytes",
+                           "\\-\\-decoupled_partitions",
+                           "\\-\\-read_us",
+                           "\\-\\-read_cpu_us",
+                           "\\-\\-get_cpu_us",
+                           "\\-\\-filter_cpu_us",
+                           "\\-\\-search_cpu_us",
                            "\\-\\-strict",
                            "\\-\\-block_cache_bytes",
                            "size",
@@ -653,6 +675,30 @@ TEST_F(CliTest, APlanComparesAtTheSameMemoryAndAtTheSameReads) {
     }
   }
   EXPECT_GT(document["bloom_bits_for_as_few"].get<double>(), 15);
+}
+
+TEST_F(CliTest, APlanOfTheTotalMemoryIsTheCheapestOfItsSweep) {
+  const Json document =
+      RunJson({"plan", "--json", "--keys", "100000000", "--total_memory_bytes",
+               "100000000", "--entry_bytes", "100", "--zipf", "0.8"});
+  EXPECT_EQ(document["format"], "rowbloom-plan");
+  const Json& chosen = document["plans"][0];
+  EXPECT_EQ(chosen["bits_per_key"], document["bits_per_key"]);
+  bool is_in_sweep = false;
+  for (const Json& step : document["sweep"]) {
+    EXPECT_LE(chosen["total_us"].get<double>(), step["total_us"].get<double>());
+    is_in_sweep |= chosen["bits_per_key"] == step["bits_per_key"];
+  }
+  EXPECT_TRUE(is_in_sweep);
+  for (const Json& plan : document["plans"]) {
+    EXPECT_NEAR(plan["reads"].get<double>(),
+                plan["filter_reads"].get<double>() +
+                    plan["index_reads"].get<double>() +
+                    plan["data_reads"].get<double>(),
+                1e-9);
+    EXPECT_LE(plan["data_hit_rate"].get<double>(), 1);
+    EXPECT_LE(chosen["total_us"].get<double>(), plan["total_us"].get<double>());
+  }
 }
 
 TEST_F(CliTest, HitsOnlyHasNoFilterInTheOldestRunAndSaysWhatAMissWastes) {
