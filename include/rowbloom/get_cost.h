@@ -56,15 +56,19 @@ struct GetCostOptions {
   double high_priority_share = 0.5;
   // Key and value, in a data block as the cache has it: uncompressed.
   double entry_bytes = 120;
-  // At most entry_bytes. An index entry is 12 bytes longer: its handle takes 6,
-  // its restart point 4, and 2 are lengths (RocksDB's block_builder.cc, with
+  // The key of an index entry, at most entry_bytes. RocksDB shortens it to what
+  // separates two blocks: if keys differ in their first bytes, give that many.
+  // The entry is 12 bytes longer: its handle takes 6, its restart point 4, and
+  // 2 are lengths (RocksDB's block_builder.cc, with
   // index_block_restart_interval 1).
   double key_bytes = 20;
   double data_block_bytes = 4096;
+  // The size of an index partition; a filter partition has at most nine tenths
+  // of it (RocksDB's block_size_deviation).
   double metadata_block_bytes = 4096;
   // The cache's own bytes for each block: its handle, its key, the object that
-  // parses the block.
-  double block_overhead_bytes = 150;
+  // parses the block. RocksDB 7.8 takes about 180.
+  double block_overhead_bytes = 180;
   // If false, a filter partition ends where the index partition does, as in
   // RocksDB before decouple_partitioned_filters: the smaller one decides.
   bool decoupled_partitions = false;

@@ -23,6 +23,8 @@ using budget::KeyGroup;
 // Two varints for the lengths of an index key, offset and size of the block,
 // and a restart point.
 constexpr double kIndexEntryExtraBytes = 2 + 6 + 4;
+// 100% - block_size_deviation.
+constexpr double kFilterPartitionFill = 0.9;
 
 // Written so that NaN fails, too.
 absl::Status CheckRange(const char* name, double value, double least,
@@ -161,7 +163,8 @@ RunLayout LayoutOf(double key_count, double bits_per_key,
                                options.metadata_block_bytes / index_key_bytes);
   if (bits_per_key > 0) {
     const double filter_key_bytes = bits_per_key / 8;
-    double filter_keys = options.metadata_block_bytes / filter_key_bytes;
+    double filter_keys =
+        kFilterPartitionFill * options.metadata_block_bytes / filter_key_bytes;
     if (!options.decoupled_partitions) {
       index_keys =
           std::max(layout.data.keys, std::min(index_keys, filter_keys));
