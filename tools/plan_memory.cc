@@ -79,11 +79,7 @@ Json PlanMemory(const PlanTree& tree, const PlanMemoryArguments& arguments) {
   const TotalMemoryOptions& options = arguments.options;
   std::vector<TotalMemoryPlan> sweep =
       PlanValue(SweepTotalMemory(cost, tree.runs, options));
-  const TotalMemoryPlan& best =
-      *std::min_element(sweep.begin(), sweep.end(),
-                        [](const TotalMemoryPlan& a, const TotalMemoryPlan& b) {
-                          return a.cost.total_us < b.cost.total_us;
-                        });
+  const TotalMemoryPlan& best = CheapestPlan(sweep);
   const GetCostOptions& get = options.get;
   Json document = Json::object();
   document["key_count"] = tree.key_count;

@@ -137,7 +137,7 @@ struct TotalMemoryOptions {
   double max_bits_per_key = 24;
   // The averages that are tried are 0, step_bits, 2 step_bits, ... up to
   // max_bits_per_key. At least kMinStepBits.
-  double step_bits = 0.5;
+  double step_bits = 0.25;
   static constexpr double kMinStepBits = 0.01;
 };
 
@@ -160,7 +160,11 @@ absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);
 
-// The plan of the sweep with the fewest microseconds.
+// The plan with the fewest bits of those whose microseconds are at most 0.1%
+// more than the fewest. `sweep` is not empty; its memory rises.
+const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep);
+
+// The CheapestPlan() of SweepTotalMemory().
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);

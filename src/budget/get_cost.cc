@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "budget/block_rates.h"
 #include "budget/cache_lives.h"
 
@@ -25,6 +26,8 @@ using budget::KeyGroup;
 constexpr double kIndexEntryExtraBytes = 2 + 6 + 4;
 // 100% - block_size_deviation.
 constexpr double kFilterPartitionFill = 0.9;
+// More bits must save 0.1% of the time.
+constexpr double kClearly = 0.999;
 
 // Written so that NaN fails, too.
 absl::Status CheckRange(const char* name, double value, double least,
@@ -338,35 +341,30 @@ class MemoryPlanner {
         runs_(runs),
         options_(options),
         priced_(runs.begin(), runs.end()) {
-    budget_.mode = options.mode;
-    budget_.max_bits_per_key = options.max_bits_per_key;
-    budget_.missing_share = options.get.missing_share;
-    if (options.mode == BudgetMode::kBalanced) {
-      budget_.missing_share = std::max(budget_.missing_share,
-                                       FilterBudgetOptions::kMinMissingShare);
-    }
     for (TreeRun& run : priced_) run.block_miss_share = 1;
   }
 
   absl::StatusOr<TotalMemoryPlan> Plan(FilterMemory memory) {
-    budget_.memory = memory;
+    FilterBudgetOptions budget;
+    budget.memory = memory;
+    budget.mode = options_.mode;
+    budget.max_bits_per_key = options_.max_bits_per_key;
+    budget.missing_share = options_.get.missing_share;
+    if (options_.mode == BudgetMode::kBalanced) {
+      budget.missing_share =
+          std::max(budget.missing_share, FilterBudgetOptions::kMinMissingShare);
+    }
     TotalMemoryPlan plan;
     constexpr int kRounds = 2;
     for (int round = 0; round < kRounds; ++round) {
       absl::StatusOr<FilterBudgetPlan> filters =
-          PlanFilterBudget(cost_, priced_, budget_);
+          PlanFilterBudget(cost_, priced_, budget);
       if (!filters.ok()) return filters.status();
       plan.filters = *std::move(filters);
       plan.cost = CostOfGet(runs_, SettingsOf(plan.filters), options_.get);
       SetPrices(plan.cost);
     }
-    plan.filters.wasted_reads = 0;
-    for (size_t i = 0; i < runs_.size(); ++i) {
-      if (runs_[i].key_count == 0) continue;
-      const RunBudget& run = plan.filters.runs[i];
-      plan.filters.wasted_reads +=
-          run.absent_asks * run.setting.fpr * plan.cost.runs[i].data.miss_share;
-    }
+    SetWaste(&plan);
     return plan;
   }
 
@@ -384,10 +382,22 @@ class MemoryPlanner {
     }
   }
 
+  void SetWaste(TotalMemoryPlan* plan) const {
+    const std::vector<double> asks =
+        AbsentAsks(runs_, options_.get.missing_share);
+    plan->filters.wasted_reads = 0;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      RunBudget& run = plan->filters.runs[i];
+      run.absent_asks = asks[i];
+      if (runs_[i].key_count == 0) continue;
+      plan->filters.wasted_reads +=
+          asks[i] * run.setting.fpr * plan->cost.runs[i].data.miss_share;
+    }
+  }
+
   const FilterCost& cost_;
   const absl::Span<const TreeRun> runs_;
   const TotalMemoryOptions& options_;
-  FilterBudgetOptions budget_;
   std::vector<TreeRun> priced_;
 };
 
@@ -432,17 +442,25 @@ absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
   return plans;
 }
 
+const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep) {
+  RB_CHECK(!sweep.empty());
+  double least_us = sweep.front().cost.total_us;
+  for (const TotalMemoryPlan& plan : sweep) {
+    least_us = std::min(least_us, plan.cost.total_us);
+  }
+  return *std::find_if(sweep.begin(), sweep.end(),
+                       [&](const TotalMemoryPlan& plan) {
+                         return kClearly * plan.cost.total_us <= least_us;
+                       });
+}
+
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options) {
   absl::StatusOr<std::vector<TotalMemoryPlan>> plans =
       SweepTotalMemory(cost, runs, options);
   if (!plans.ok()) return plans.status();
-  return std::move(
-      *std::min_element(plans->begin(), plans->end(),
-                        [](const TotalMemoryPlan& a, const TotalMemoryPlan& b) {
-                          return a.cost.total_us < b.cost.total_us;
-                        }));
+  return CheapestPlan(*plans);
 }
 
 }  // namespace rowbloom
