@@ -36,49 +36,41 @@ struct Reads {
   double data = 0;
   double filter = 0;
   double index = 0;
+
+  double sum() const { return data + filter + index; }
 };
 
 double Fraction(uint64_t random) {
   return static_cast<double>(random >> 11) * 0x1p-53;
 }
 
-constexpr double kBitsPerKey = 10;
-
-// A tree whose runs are files of level 0, with RocksDB's Bloom filter. Keeps
+// A tree whose runs are files of level 0, with RocksDB's Bloom filters. Keeps
 // what `env` holds, and otherwise writes it.
 class CachedDb {
  public:
-  CachedDb(const std::vector<TreeRun>& runs, rdb::Env* env,
+  CachedDb(const std::vector<TreeRun>& runs,
+           const std::vector<FilterSetting>& filters, rdb::Env* env,
            GetCostOptions* options)
       : options_(*options) {
     statistics_ = rdb::CreateDBStatistics();
-    rdb::BlockBasedTableOptions table;
-    rdb::LRUCacheOptions cache;
-    cache.capacity = options->cache_bytes;
-    cache.num_shard_bits = 0;
-    cache.high_pri_pool_ratio = options->high_priority_share;
-    table.block_cache = rdb::NewLRUCache(cache);
-    table.filter_policy.reset(rdb::NewBloomFilterPolicy(kBitsPerKey));
-    table.cache_index_and_filter_blocks = true;
-    table.partition_filters = true;
-    table.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    table_.cache_index_and_filter_blocks = true;
+    table_.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 906
-    table.decouple_partitioned_filters = options->decoupled_partitions;
+    table_.decouple_partitioned_filters = options->decoupled_partitions;
 #endif
-    rdb::Options db;
-    db.env = env;
-    db.create_if_missing = true;
-    db.disable_auto_compactions = true;
-    db.write_buffer_size = 256 << 20;
-    db.compression = rdb::kNoCompression;
-    db.statistics = statistics_;
-    db.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
-    const rdb::Status status = OpenDb(
-        [&](auto* opened) { return rdb::DB::Open(db, "/db", opened); }, &db_);
-    EXPECT_TRUE(status.ok()) << status.ToString();
+    db_options_.env = env;
+    db_options_.create_if_missing = true;
+    db_options_.disable_auto_compactions = true;
+    db_options_.write_buffer_size = 256 << 20;
+    db_options_.compression = rdb::kNoCompression;
+    db_options_.statistics = statistics_;
     for (const TreeRun& run : runs) key_count_ += run.key_count;
+    Open(filters.front());
     std::string value;
-    if (!db_->Get(rdb::ReadOptions(), Key(0), &value).ok()) Write(runs);
+    if (!db_->Get(rdb::ReadOptions(), Key(0), &value).ok()) {
+      Write(runs, filters);
+      Open(filters.front());
+    }
     MeasureEntries(options);
     SetPopularity(options->zipf_exponent);
   }
@@ -103,10 +95,31 @@ class CachedDb {
     return absl::StrFormat("%016x", testing::Random(number)());
   }
 
-  void Write(const std::vector<TreeRun>& runs) {
+  // With an empty cache.
+  void Open(const FilterSetting& filter) {
+    db_.reset();
+    rdb::LRUCacheOptions cache;
+    cache.capacity = options_.cache_bytes;
+    cache.num_shard_bits = 0;
+    cache.high_pri_pool_ratio = options_.high_priority_share;
+    table_.block_cache = rdb::NewLRUCache(cache);
+    table_.partition_filters = filter.policy_bits > 0;
+    table_.filter_policy.reset(
+        filter.policy_bits > 0 ? rdb::NewBloomFilterPolicy(filter.policy_bits)
+                               : nullptr);
+    db_options_.table_factory.reset(rdb::NewBlockBasedTableFactory(table_));
+    const rdb::Status status = OpenDb(
+        [&](auto* opened) { return rdb::DB::Open(db_options_, "/db", opened); },
+        &db_);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+
+  void Write(const std::vector<TreeRun>& runs,
+             const std::vector<FilterSetting>& filters) {
     uint64_t key = 0;
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      for (uint64_t i = 0; i < run->key_count; ++i) {
+    for (size_t i = runs.size(); i-- > 0;) {
+      Open(filters[i]);
+      for (uint64_t j = 0; j < runs[i].key_count; ++j) {
         const rdb::Status status =
             db_->Put(rdb::WriteOptions(), Key(key++), std::string(100, 'v'));
         ASSERT_TRUE(status.ok()) << status.ToString();
@@ -159,6 +172,8 @@ class CachedDb {
 
   const GetCostOptions options_;
   std::shared_ptr<rdb::Statistics> statistics_;
+  rdb::BlockBasedTableOptions table_;
+  rdb::Options db_options_;
   std::unique_ptr<rdb::DB> db_;
   testing::Random random_{1};
   uint64_t key_count_ = 0;
@@ -172,8 +187,22 @@ void ExpectNear(double model, double counted, const std::string& where) {
   EXPECT_NEAR(model, counted, std::max(0.01, 0.1 * counted)) << where;
 }
 
+void ExpectNear(const GetCost& cost, const Reads& counted,
+                const std::string& where) {
+  ExpectNear(cost.data.reads, counted.data, where + ": data");
+  ExpectNear(cost.filter.reads, counted.filter, where + ": filter");
+  ExpectNear(cost.index.reads, counted.index, where + ": index");
+}
+
+const std::vector<TreeRun> kRuns = {{2000}, {20000}, {200000}};
+constexpr int kGets = 40000;
+
+std::vector<FilterSetting> BloomOf10Bits() {
+  return std::vector<FilterSetting>(kRuns.size(),
+                                    FilterCost::OfRocksDbBloom().ForBits(10));
+}
+
 TEST(DbGetCost, ModelExpectsTheReadsThatRocksDbCounts) {
-  const std::vector<TreeRun> runs = {{2000}, {20000}, {200000}};
   const struct {
     uint64_t cache_bytes;
     double pool;
@@ -190,19 +219,39 @@ TEST(DbGetCost, ModelExpectsTheReadsThatRocksDbCounts) {
     options.high_priority_share = c.pool;
     options.zipf_exponent = c.zipf;
     options.missing_share = c.missing;
-    CachedDb db(runs, env.get(), &options);
-    const Reads counted = db.Count(40000);
-    const std::vector<FilterSetting> filters(
-        runs.size(), FilterCost::OfRocksDbBloom().ForBits(kBitsPerKey));
-    const auto cost = ExpectedGetCost(runs, filters, options);
+    CachedDb db(kRuns, BloomOf10Bits(), env.get(), &options);
+    const Reads counted = db.Count(kGets);
+    const auto cost = ExpectedGetCost(kRuns, BloomOf10Bits(), options);
     ASSERT_TRUE(cost.ok()) << cost.status();
-    const std::string where =
-        absl::StrCat("cache ", c.cache_bytes, ", pool ", c.pool, ", zipf ",
-                     c.zipf, ", absent ", c.missing);
-    ExpectNear(cost->data.reads, counted.data, where + ": data");
-    ExpectNear(cost->filter.reads, counted.filter, where + ": filter");
-    ExpectNear(cost->index.reads, counted.index, where + ": index");
+    ExpectNear(*cost, counted,
+               absl::StrCat("cache ", c.cache_bytes, ", pool ", c.pool,
+                            ", zipf ", c.zipf, ", absent ", c.missing));
   }
+}
+
+// In this small cache, the filter of the oldest run is worth less than its
+// room.
+TEST(DbGetCost, PlanReadsLessThanTenBitsPerKey) {
+  TotalMemoryOptions options;
+  options.get.cache_bytes = 300000;
+  options.get.zipf_exponent = 0.9;
+  options.get.missing_share = 0.1;
+  const std::unique_ptr<rdb::Env> env10(rdb::NewMemEnv(rdb::Env::Default()));
+  CachedDb db10(kRuns, BloomOf10Bits(), env10.get(), &options.get);
+  const auto plan =
+      PlanTotalMemory(FilterCost::OfRocksDbBloom(), kRuns, options);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<FilterSetting> filters;
+  for (const RunBudget& run : plan->filters.runs) {
+    filters.push_back(run.setting);
+  }
+  EXPECT_EQ(filters.back().bits_per_key, 0);
+  const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
+  GetCostOptions get = options.get;
+  CachedDb db(kRuns, filters, env.get(), &get);
+  const Reads counted = db.Count(kGets);
+  ExpectNear(plan->cost, counted, "plan");
+  EXPECT_LT(counted.sum(), 0.75 * db10.Count(kGets).sum());
 }
 
 }  // namespace
