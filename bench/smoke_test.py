@@ -132,6 +132,16 @@ def check_shapes(results):
             assert by_run["times_fewer"] > 0.6 * row["levels"], row
 
 
+def check_total_memory(results):
+    for row in results["plans"]["rows"]:
+        plans = {plan["plan"]: plan["total_us"] for plan in row["plans"]}
+        # Bits that are free to choose are no worse than ten.
+        assert plans["bloom_best"] <= 1.002 * plans["bloom_10"], row
+        assert (plans["compact_best_by_run"] <=
+                1.002 * plans["compact_10_by_run"]), row
+        assert plans["compact_best_by_run"] < plans["none"], row
+
+
 # Name -> runs: flags, a function of the results or None, plots.
 PROGRAMS = {
     "cache_bench": [
@@ -164,6 +174,7 @@ PROGRAMS = {
          check_mini_kv)],
     "rows_bench": [("--rows 500", None)],
     "scalable_memory": [("", None)],
+    "total_memory": [("--cache_percent 1 --zipf 0", check_total_memory)],
     "tree_shapes": [("--bits_per_key 10", check_shapes, "tree_shapes")],
 }
 

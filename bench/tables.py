@@ -238,6 +238,48 @@ def tree_shapes(result):
                 lambda run: run["filter"] + ", by run" * run["by_run"], wasted)
 
 
+def total_memory(result):
+    plans = result["plans"]
+    yield (f"Leveled trees, entries of {plans['entry_bytes']:g} bytes, "
+           f"{plans['key_bytes']:g} of which are in an index entry, blocks and "
+           f"partitions of {plans['data_block_bytes']:g} bytes, and one block "
+           "cache, in percent of the data, for data blocks, index and filter "
+           "partitions; by arithmetic. Each plan has its bits per key, and the "
+           "reads of a get.")
+    plan_names = {
+        "none": "no filter", "bloom_10": "`rocksdb_bloom`, 10 bits",
+        "bloom_best": "`rocksdb_bloom`, best bits",
+        "bloom_best_by_run": "`rocksdb_bloom`, best bits by run",
+        "compact_10_by_run": "`compact`, 10 bits by run",
+        "compact_best_by_run": "`compact`, best bits by run"}
+    runs = [{**row, **plan} for row in plans["rows"] for plan in row["plans"]]
+
+    def where(run):
+        return (f"{run['key_count']:.0e}, ".replace("e+0", "e").replace(
+            "e+", "e") + f"{run['zipf_exponent']}, "
+            f"{run['missing_share']:.0%}, {run['cache_percent']:g}%")
+
+    yield pivot([run for run in runs if run["device"] == "nvme"],
+                "keys, Zipf, absent, cache", where,
+                lambda run: plan_names[run["plan"]],
+                lambda run: (f"{run['bits_per_key']:.1f}: "
+                             f"{number(run['reads'])}"), str)
+    devices = {run["device"]: run["read_us"] for run in runs}
+    yield ("Microseconds of a get with reads of "
+           + " and ".join(f"{us:g} us ({name.replace('_', ' ')})"
+                          for name, us in devices.items())
+           + f", a CPU time of {plans['get_cpu_us']:g} us, "
+           f"{plans['filter_cpu_us']:g} us a filter probe, "
+           f"{plans['search_cpu_us']:g} us a search in a block and "
+           f"{plans['read_cpu_us']:g} us a read.")
+    yield pivot([run for run in runs if run["plan"] in
+                 ("bloom_10", "bloom_best", "compact_best_by_run")],
+                "keys, Zipf, absent, cache", where,
+                lambda run: (f"{run['device'].replace('_', ' ')}: "
+                             + plan_names[run["plan"]]),
+                lambda run: run["total_us"])
+
+
 def chosen_rows(result):
     yield (f"False positive rate for random other rows, and bits a row, of a "
            f"filter of {result['row_count']:,} rows. The digest of row i is "
@@ -367,6 +409,7 @@ SECTIONS = {
     "reads_memory": ("Memory for equal reads", reads_memory),
     "reads_grow": ("Trees that grow", reads_grow),
     "tree_shapes": ("Trees by shape and size", tree_shapes),
+    "total_memory": ("One memory for data and filters", total_memory),
     "reads_cpu": ("Processor time of building", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),

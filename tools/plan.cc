@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rowbloom plan: divides one budget into bits per key for each run of a tree,
-// and finds the bits that other filters need for as few wasted reads.
+// and finds the bits that other filters need for as few wasted reads; or finds
+// the budget that a block cache wants.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +16,8 @@
 
 #include "absl/status/statusor.h"
 #include "output.h"
+#include "plan_memory.h"
+#include "plan_tree.h"
 #include "report.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_budget.h"
@@ -40,18 +43,11 @@ struct PlanArguments {
   uint64_t budget_bytes = 0;
   std::string mode = "balanced";
   FilterBudgetOptions options;
+  GetCostOptions get;
   std::string filter = "compact";
   double bloom_bits = 10;
   bool json = false;
 };
-
-// The limits of each filter are checked when arguments are parsed; the library
-// names other values that are out of range.
-template <class T>
-T ValueOf(absl::StatusOr<T> value) {
-  if (value.ok()) return *std::move(value);
-  throw CLI::ValidationError("plan", std::string(value.status().message()));
-}
 
 std::vector<std::string> FilterNames() {
   std::vector<std::string> names = {kRocksDbBloom, kRocksDbRibbon};
@@ -62,21 +58,15 @@ std::vector<std::string> FilterNames() {
 }
 
 FilterCost CostOf(const std::string& name) {
-  return ValueOf(FilterCost::OfName(name));
+  return PlanValue(FilterCost::OfName(name));
 }
 
-struct Tree {
-  std::vector<TreeRun> runs;
-  std::vector<uint32_t> levels;  // Empty if runs were given one by one.
-  uint64_t key_count = 0;
-};
-
-Tree TreeOf(const PlanArguments& arguments) {
-  Tree tree;
+PlanTree TreeOf(const PlanArguments& arguments) {
+  PlanTree tree;
   if (arguments.run_keys.empty()) {
     TreeShape shape = arguments.shape;
-    shape.kind = ValueOf(ParseTreeKind(arguments.tree));
-    tree.runs = ValueOf(RunsOf(shape));
+    shape.kind = PlanValue(ParseTreeKind(arguments.tree));
+    tree.runs = PlanValue(RunsOf(shape));
     tree.levels = LevelsOfRuns(shape);
   } else {
     for (const uint64_t keys : arguments.run_keys) {
@@ -119,7 +109,7 @@ FilterBudgetOptions Uniform(FilterBudgetOptions options) {
   return options;
 }
 
-double WastedReads(const Tree& tree, const FilterBudgetPlan& plan,
+double WastedReads(const PlanTree& tree, const FilterBudgetPlan& plan,
                    double missing_share) {
   const std::vector<double> asks = AbsentAsks(tree.runs, missing_share);
   double sum = 0;
@@ -130,32 +120,8 @@ double WastedReads(const Tree& tree, const FilterBudgetPlan& plan,
   return sum;
 }
 
-uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
-  return static_cast<uint64_t>(bits_per_key * static_cast<double>(key_count) /
-                               8);
-}
-
-Json RunRows(const Tree& tree, const FilterBudgetPlan& plan) {
-  Json rows = Json::array();
-  for (size_t i = 0; i < plan.runs.size(); ++i) {
-    const RunBudget& run = plan.runs[i];
-    const uint64_t key_count = tree.runs[i].key_count;
-    Json row{{"run", i}};
-    if (!tree.levels.empty()) row["level"] = tree.levels[i];
-    row["key_count"] = key_count;
-    row["key_share"] = run.key_share;
-    row["absent_asks"] = run.absent_asks;
-    row["policy_bits"] = run.setting.policy_bits;
-    row["bits_per_key"] = run.setting.bits_per_key;
-    row["expected_fpr"] = run.setting.fpr;
-    row["size_bytes"] = SizeBytes(run.setting.bits_per_key, key_count);
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 // Null if no memory is large enough.
-Json BitsForWastedReads(const FilterCost& cost, const Tree& tree,
+Json BitsForWastedReads(const FilterCost& cost, const PlanTree& tree,
                         const FilterBudgetOptions& options,
                         double wasted_reads) {
   const auto plan = PlanForWastedReads(cost, tree.runs, options, wasted_reads);
@@ -164,17 +130,17 @@ Json BitsForWastedReads(const FilterCost& cost, const Tree& tree,
 }
 
 // The reads that RocksDB's Bloom filter wastes with the same bits in all runs.
-double BloomWastedReads(const PlanArguments& arguments, const Tree& tree,
+double BloomWastedReads(const PlanArguments& arguments, const PlanTree& tree,
                         const FilterBudgetOptions& options) {
   FilterBudgetOptions uniform = Uniform(options);
   uniform.memory = FilterMemory::BitsPerKey(arguments.bloom_bits);
-  return ValueOf(PlanFilterBudget(CostOf(kRocksDbBloom), tree.runs, uniform))
+  return PlanValue(PlanFilterBudget(CostOf(kRocksDbBloom), tree.runs, uniform))
       .wasted_reads;
 }
 
 // Every filter with the same bits for all runs and with the budget's bits,
 // compared with the reads that RocksDB's Bloom wastes.
-Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
+Json FilterRows(const PlanTree& tree, const FilterBudgetOptions& options,
                 double bloom_wasted_reads) {
   Json rows = Json::array();
   for (const std::string& name : FilterNames()) {
@@ -183,7 +149,7 @@ Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
       if (!is_uniform && options.mode == BudgetMode::kFixed) continue;
       const FilterBudgetOptions its = is_uniform ? Uniform(options) : options;
       const FilterBudgetPlan plan =
-          ValueOf(PlanFilterBudget(cost, tree.runs, its));
+          PlanValue(PlanFilterBudget(cost, tree.runs, its));
       rows.push_back(
           {{"filter", name},
            {"mode", is_uniform ? "fixed" : "by run"},
@@ -199,11 +165,44 @@ Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
   return rows;
 }
 
+void PrintMemory(const PlanArguments& arguments) {
+  const FilterBudgetOptions budget = OptionsOf(arguments);
+  PlanMemoryArguments memory;
+  memory.filter = arguments.filter;
+  memory.mode = arguments.mode;
+  memory.compared_bits = arguments.bloom_bits;
+  memory.options.get = arguments.get;
+  memory.options.get.missing_share =
+      budget.mode == BudgetMode::kHitsOnly ? 0 : budget.missing_share;
+  memory.options.mode = budget.mode;
+  memory.options.max_bits_per_key = budget.max_bits_per_key;
+  const PlanTree tree = TreeOf(arguments);
+  Json document{{"format", "rowbloom-plan"}, {"version", kReportVersion}};
+  if (!tree.levels.empty()) document["tree"] = arguments.tree;
+  document.update(PlanMemory(tree, memory));
+  if (arguments.json) {
+    std::cout << document.dump(2) << "\n";
+    return;
+  }
+  Json runs = std::move(document["runs"]);
+  Json plans = std::move(document["plans"]);
+  for (const char* name : {"format", "version", "runs", "plans", "sweep"}) {
+    document.erase(name);
+  }
+  for (Json& plan : plans) {
+    for (const char* rate :
+         {"filter_hit_rate", "index_hit_rate", "data_hit_rate"}) {
+      plan.erase(rate);
+    }
+  }
+  std::cout << FieldLines(document) << Table(runs) << Table(plans);
+}
+
 void Print(const PlanArguments& arguments) {
-  const Tree tree = TreeOf(arguments);
+  const PlanTree tree = TreeOf(arguments);
   const FilterBudgetOptions options = OptionsOf(arguments);
   const FilterBudgetPlan plan =
-      ValueOf(PlanFilterBudget(CostOf(arguments.filter), tree.runs, options));
+      PlanValue(PlanFilterBudget(CostOf(arguments.filter), tree.runs, options));
   Json fields = Json::object();
   if (!tree.levels.empty()) fields["tree"] = arguments.tree;
   fields["key_count"] = tree.key_count;
@@ -212,7 +211,7 @@ void Print(const PlanArguments& arguments) {
       options.mode == BudgetMode::kHitsOnly ? 0 : options.missing_share;
   fields["filter"] = arguments.filter;
   fields["bits_per_key"] = plan.bits_per_key;
-  fields["size_bytes"] = SizeBytes(plan.bits_per_key, tree.key_count);
+  fields["size_bytes"] = FilterSizeBytes(plan.bits_per_key, tree.key_count);
   fields["wasted_reads"] = plan.wasted_reads;
   fields["wasted_reads_of_hit"] = WastedReads(tree, plan, 0);
   fields["wasted_reads_of_miss"] = WastedReads(tree, plan, 1);
@@ -221,7 +220,7 @@ void Print(const PlanArguments& arguments) {
   const double bloom_wasted_reads = BloomWastedReads(arguments, tree, options);
   fields["bloom_bits"] = arguments.bloom_bits;
   fields["bloom_wasted_reads"] = bloom_wasted_reads;
-  Json runs = RunRows(tree, plan);
+  Json runs = PlanRunRows(tree, plan);
   Json filters = FilterRows(tree, options, bloom_wasted_reads);
   if (!arguments.json) {
     std::cout << FieldLines(fields) << Table(runs) << Table(filters);
@@ -289,11 +288,12 @@ void AddPlan(CLI::App* app, int* exit_code) {
       verb->add_option("--bits_per_key", arguments->bits_per_key,
                        "The budget, on average over all keys")
           ->capture_default_str();
-  verb->add_option("--budget_bytes", arguments->budget_bytes,
-                   "The budget, in bytes for all filters")
-      ->transform(WholeNumber())
-      ->check(CLI::PositiveNumber)
-      ->excludes(bits);
+  CLI::Option* budget_bytes =
+      verb->add_option("--budget_bytes", arguments->budget_bytes,
+                       "The budget, in bytes for all filters")
+          ->transform(WholeNumber())
+          ->check(CLI::Range(uint64_t{1}, kMaxTreeKeys))
+          ->excludes(bits);
   verb->add_option("--budget", arguments->mode,
                    "How bits are spread over the runs. hits_only: no filter "
                    "for the oldest run")
@@ -302,13 +302,23 @@ void AddPlan(CLI::App* app, int* exit_code) {
   verb->add_option("--missing_share", arguments->options.missing_share,
                    "Share of gets whose key is nowhere in the tree")
       ->capture_default_str();
+  CLI::Option* total_memory =
+      verb->add_option("--total_memory_bytes", arguments->get.cache_bytes,
+                       "A block cache for data, indexes and filters: finds "
+                       "the budget that makes a get cheapest")
+          ->transform(WholeNumber())
+          ->check(CLI::Range(uint64_t{1}, kMaxTreeKeys))
+          ->excludes(bits)
+          ->excludes(budget_bytes);
+  AddMemoryOptions(verb, total_memory, &arguments->get);
   verb->add_option("--max_bits_per_key", arguments->options.max_bits_per_key,
                    "Limit for each run")
       ->capture_default_str();
   verb->add_option("--block_miss_shares", arguments->block_miss_shares,
                    "For each run, the share of requested data blocks that no "
                    "cache holds")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->excludes(total_memory);
   verb->add_option("--filter", arguments->filter,
                    "A family, or a filter of RocksDB")
       ->check(CLI::IsMember(FilterNames()))
@@ -326,7 +336,7 @@ void AddPlan(CLI::App* app, int* exit_code) {
       ->excludes(runs)
       ->excludes(keys);
 #endif
-  verb->callback([arguments, runs, keys, exit_code] {
+  verb->callback([arguments, runs, keys, total_memory, exit_code] {
     if (!arguments->paths.empty()) {
       *exit_code = PlanHFiles(*arguments);
       return;
@@ -334,7 +344,11 @@ void AddPlan(CLI::App* app, int* exit_code) {
     if (runs->count() + keys->count() == 0) {
       throw CLI::ValidationError("plan", "needs --keys, --runs or a PATH");
     }
-    Print(*arguments);
+    if (total_memory->count() > 0) {
+      PrintMemory(*arguments);
+    } else {
+      Print(*arguments);
+    }
     *exit_code = FlushOutput(kExitOk);
   });
 }

@@ -56,15 +56,19 @@ struct GetCostOptions {
   double high_priority_share = 0.5;
   // Key and value, in a data block as the cache has it: uncompressed.
   double entry_bytes = 120;
-  // At most entry_bytes. An index entry is 12 bytes longer: its handle takes 6,
-  // its restart point 4, and 2 are lengths (RocksDB's block_builder.cc, with
+  // The key of an index entry, at most entry_bytes. RocksDB shortens it to what
+  // separates two blocks: if keys differ in their first bytes, give that many.
+  // The entry is 12 bytes longer: its handle takes 6, its restart point 4, and
+  // 2 are lengths (RocksDB's block_builder.cc, with
   // index_block_restart_interval 1).
   double key_bytes = 20;
   double data_block_bytes = 4096;
+  // The size of an index partition; a filter partition has at most nine tenths
+  // of it (RocksDB's block_size_deviation).
   double metadata_block_bytes = 4096;
   // The cache's own bytes for each block: its handle, its key, the object that
-  // parses the block.
-  double block_overhead_bytes = 150;
+  // parses the block. RocksDB 7.8 takes about 180.
+  double block_overhead_bytes = 180;
   // If false, a filter partition ends where the index partition does, as in
   // RocksDB before decouple_partitioned_filters: the smaller one decides.
   bool decoupled_partitions = false;
@@ -133,7 +137,7 @@ struct TotalMemoryOptions {
   double max_bits_per_key = 24;
   // The averages that are tried are 0, step_bits, 2 step_bits, ... up to
   // max_bits_per_key. At least kMinStepBits.
-  double step_bits = 0.5;
+  double step_bits = 0.25;
   static constexpr double kMinStepBits = 0.01;
 };
 
@@ -144,14 +148,23 @@ struct TotalMemoryPlan {
   GetCost cost;
 };
 
-// All plans of the sweep, with rising memory. PlanFilterBudget() spreads the
-// bits of each by the price of a false positive in each run: the CPU time, and
+// The plan for a given memory of filters; ignores step_bits. PlanFilterBudget()
+// spreads it by the price of a false positive in each run: the CPU time, and
 // the reads that the cache does not save.
+absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options, FilterMemory memory);
+
+// All plans of the sweep, with rising memory.
 absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);
 
-// The plan of the sweep with the fewest microseconds.
+// The plan with the fewest bits of those whose microseconds are at most 0.1%
+// more than the fewest. `sweep` is not empty; its memory rises.
+const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep);
+
+// The CheapestPlan() of SweepTotalMemory().
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);

@@ -107,7 +107,7 @@ void AddBlocks(double block_count, const Moments& asks, double least,
 
 // Merges groups whose asks differ little.
 std::vector<BlockGroup> Merged(std::vector<BlockGroup> groups) {
-  constexpr double kRatio = 1.06;
+  constexpr double kRatio = 1.1;
   std::sort(
       groups.begin(), groups.end(),
       [](const BlockGroup& a, const BlockGroup& b) { return a.asks < b.asks; });

@@ -2,6 +2,7 @@
 
 #include "budget/cache_lives.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -24,7 +25,8 @@ CacheUse UseOf(const std::vector<CachedKind>& kinds, const CacheLives& lives) {
     CacheUse blocks;
     for (const BlockGroup& group : kind.groups) {
       const double cached =
-          group.block_count * HitRate(group.asks, kind.is_high_priority, lives);
+          group.block_count *
+          (1 - MissRate(group.asks, kind.is_high_priority, lives));
       blocks.bytes += cached;
       if (lives.high == 0) continue;
       const double in_pool = -std::expm1(-group.asks * lives.high);
@@ -37,47 +39,60 @@ CacheUse UseOf(const std::vector<CachedKind>& kinds, const CacheLives& lives) {
   return use;
 }
 
-// Where `excess`, which rises, is zero: regula falsi (Illinois), with a
-// bisection where that is slow.
+// Finds where `excess`, a function that rises, is zero: by regula falsi
+// (Illinois), with bisections where that is slow. Begins near *hint and sets
+// it.
 template <class Function>
-double RootOf(double low, double high, const Function& excess) {
+double RootOf(double* hint, const Function& excess) {
+  double low = *hint;
   double below = excess(low);
-  if (below >= 0) return low;
-  double above = excess(high);
-  if (above <= 0) return high;
+  double high = low;
+  double above = below;
+  for (double step = 0.25; below > 0 && low > kShortest; step *= 4) {
+    high = low;
+    above = below;
+    low = std::max(kShortest, low - step);
+    below = excess(low);
+  }
+  for (double step = 0.25; above < 0 && high < kLongest; step *= 4) {
+    low = high;
+    below = above;
+    high = std::min(kLongest, high + step);
+    above = excess(high);
+  }
   constexpr double kTolerance = 1e-7;
   constexpr int kMaxSteps = 100;
+  double root = below >= 0 ? low : high;
   int same_side = 0;
-  for (int i = 0; i < kMaxSteps && high - low > kTolerance; ++i) {
-    const bool bisects = i % 3 == 2;
-    const double middle = bisects
-                              ? (low + high) / 2
-                              : low + (high - low) * below / (below - above);
-    const double value = excess(middle);
-    if (std::abs(value) < kTolerance) return middle;
+  for (int i = 0; i < kMaxSteps && below < 0 && above > 0; ++i) {
+    root = i % 3 == 2 ? (low + high) / 2
+                      : low + (high - low) * below / (below - above);
+    const double value = excess(root);
+    if (std::abs(value) < kTolerance || high - low < kTolerance) break;
     if (value < 0) {
-      low = middle;
+      low = root;
       below = value;
       if (same_side < 0) above /= 2;
       same_side = -1;
     } else {
-      high = middle;
+      high = root;
       above = value;
       if (same_side > 0) below /= 2;
       same_side = 1;
     }
   }
-  return (low + high) / 2;
+  *hint = root;
+  return root;
 }
 
 }  // namespace
 
-double HitRate(double asks, bool is_high_priority, const CacheLives& lives) {
-  const double life = lives.high + lives.low;
-  if (is_high_priority || lives.high == 0) return -std::expm1(-asks * life);
-  const double after_miss = -std::expm1(-asks * lives.low);
-  if (after_miss <= 0) return 0;
-  return after_miss / (after_miss + std::exp(-asks * life));
+double MissRate(double asks, bool is_high_priority, const CacheLives& lives) {
+  const double after_hit = std::exp(-asks * (lives.high + lives.low));
+  if (is_high_priority || lives.high == 0) return after_hit;
+  const double hit_after_miss = -std::expm1(-asks * lives.low);
+  if (hit_after_miss <= 0) return 1;
+  return after_hit / (hit_after_miss + after_hit);
 }
 
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
@@ -92,17 +107,19 @@ CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
   }
   if (all_bytes <= cache_bytes) return {kForever, kForever};
   CacheLives lives;
+  double high_hint = 10;
   const auto excess = [&](double low) {
     lives.low = std::exp(low);
     if (pool_share > 0) {
-      lives.high = std::exp(RootOf(kShortest, kLongest, [&](double high) {
+      lives.high = std::exp(RootOf(&high_hint, [&](double high) {
         const CacheLives tried = {std::exp(high), lives.low};
         return UseOf(kinds, tried).pool_bytes / (pool_share * cache_bytes) - 1;
       }));
     }
     return UseOf(kinds, lives).bytes / cache_bytes - 1;
   };
-  excess(RootOf(kShortest, kLongest, excess));
+  double low_hint = 10;
+  excess(RootOf(&low_hint, excess));
   return lives;
 }
 

@@ -10,12 +10,11 @@
 // T_high gets from the head to the end of the pool, and T_low from there to the
 // tail, a block with a asks per get is cached with these probabilities:
 //
-//   of high priority   1 - exp(-a (T_high + T_low))
-//   of low priority    h = u / (u + exp(-a (T_high + T_low)))
-//                      where u = 1 - exp(-a T_low)
+//   of high priority   1 - v    where v = exp(-a (T_high + T_low))
+//   of low priority    h = u / (u + v)    where u = 1 - exp(-a T_low)
 //
 // because its next ask after a miss is a hit with probability u, and after a
-// hit with 1 - exp(-a (T_high + T_low)). It is in the pool with probability
+// hit with probability 1 - v. It is in the pool with probability
 // 1 - exp(-a T_high), times h if it has low priority.
 
 #ifndef ROWBLOOM_BUDGET_CACHE_LIVES_H_
@@ -42,8 +41,8 @@ struct CacheLives {
   double low = 0;
 };
 
-// The probability that the block is cached.
-double HitRate(double asks, bool is_high_priority, const CacheLives& lives);
+// The probability that the block is not cached.
+double MissRate(double asks, bool is_high_priority, const CacheLives& lives);
 
 // `pool_share` of the cache is its high-priority pool.
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "budget/block_rates.h"
 #include "budget/cache_lives.h"
 
@@ -23,6 +24,10 @@ using budget::KeyGroup;
 // Two varints for the lengths of an index key, offset and size of the block,
 // and a restart point.
 constexpr double kIndexEntryExtraBytes = 2 + 6 + 4;
+// 100% - block_size_deviation.
+constexpr double kFilterPartitionFill = 0.9;
+// More bits must save 0.1% of the time.
+constexpr double kClearly = 0.999;
 
 // Written so that NaN fails, too.
 absl::Status CheckRange(const char* name, double value, double least,
@@ -161,7 +166,8 @@ RunLayout LayoutOf(double key_count, double bits_per_key,
                                options.metadata_block_bytes / index_key_bytes);
   if (bits_per_key > 0) {
     const double filter_key_bytes = bits_per_key / 8;
-    double filter_keys = options.metadata_block_bytes / filter_key_bytes;
+    double filter_keys =
+        kFilterPartitionFill * options.metadata_block_bytes / filter_key_bytes;
     if (!options.decoupled_partitions) {
       index_keys =
           std::max(layout.data.keys, std::min(index_keys, filter_keys));
@@ -265,12 +271,12 @@ class CacheModel {
     use.bytes = kind.block_count * kind.block_bytes;
     double cached = 0;
     for (const budget::BlockGroup& group : kind.groups) {
-      const double hit_rate =
-          budget::HitRate(group.asks, kind.is_high_priority, lives);
+      const double miss_rate =
+          budget::MissRate(group.asks, kind.is_high_priority, lives);
       const double asks = group.block_count * group.asks;
       use.asks += asks;
-      use.reads += asks * (1 - hit_rate);
-      cached += group.block_count * hit_rate;
+      use.reads += asks * miss_rate;
+      cached += group.block_count * (1 - miss_rate);
     }
     if (kind.block_count > 0) {
       use.miss_share = std::clamp(1 - cached / kind.block_count, 0.0, 1.0);
@@ -325,6 +331,76 @@ std::vector<FilterSetting> SettingsOf(const FilterBudgetPlan& plan) {
   return settings;
 }
 
+// Plans begin with the prices of the last plan. The prices of a run and the
+// bits that they lead to depend on each other little: two rounds are enough.
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const FilterCost& cost, absl::Span<const TreeRun> runs,
+                const TotalMemoryOptions& options)
+      : cost_(cost),
+        runs_(runs),
+        options_(options),
+        priced_(runs.begin(), runs.end()) {
+    for (TreeRun& run : priced_) run.block_miss_share = 1;
+  }
+
+  absl::StatusOr<TotalMemoryPlan> Plan(FilterMemory memory) {
+    FilterBudgetOptions budget;
+    budget.memory = memory;
+    budget.mode = options_.mode;
+    budget.max_bits_per_key = options_.max_bits_per_key;
+    budget.missing_share = options_.get.missing_share;
+    if (options_.mode == BudgetMode::kBalanced) {
+      budget.missing_share =
+          std::max(budget.missing_share, FilterBudgetOptions::kMinMissingShare);
+    }
+    TotalMemoryPlan plan;
+    constexpr int kRounds = 2;
+    for (int round = 0; round < kRounds; ++round) {
+      absl::StatusOr<FilterBudgetPlan> filters =
+          PlanFilterBudget(cost_, priced_, budget);
+      if (!filters.ok()) return filters.status();
+      plan.filters = *std::move(filters);
+      plan.cost = CostOfGet(runs_, SettingsOf(plan.filters), options_.get);
+      SetPrices(plan.cost);
+    }
+    SetWaste(&plan);
+    return plan;
+  }
+
+ private:
+  // The formula of filter_budget.h needs shares of the highest price only.
+  void SetPrices(const GetCost& cost) {
+    double highest = 0;
+    for (const RunGetCost& run : cost.runs) {
+      highest = std::max(highest, FalsePositiveUs(run, options_.get));
+    }
+    if (highest == 0) return;
+    for (size_t i = 0; i < priced_.size(); ++i) {
+      priced_[i].block_miss_share =
+          FalsePositiveUs(cost.runs[i], options_.get) / highest;
+    }
+  }
+
+  void SetWaste(TotalMemoryPlan* plan) const {
+    const std::vector<double> asks =
+        AbsentAsks(runs_, options_.get.missing_share);
+    plan->filters.wasted_reads = 0;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      RunBudget& run = plan->filters.runs[i];
+      run.absent_asks = asks[i];
+      if (runs_[i].key_count == 0) continue;
+      plan->filters.wasted_reads +=
+          asks[i] * run.setting.fpr * plan->cost.runs[i].data.miss_share;
+    }
+  }
+
+  const FilterCost& cost_;
+  const absl::Span<const TreeRun> runs_;
+  const TotalMemoryOptions& options_;
+  std::vector<TreeRun> priced_;
+};
+
 }  // namespace
 
 absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
@@ -339,55 +415,43 @@ absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
   return CostOfGet(runs, filters, options);
 }
 
+absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options, FilterMemory memory) {
+  if (absl::Status status = CheckTotalMemory(options); !status.ok()) {
+    return status;
+  }
+  return MemoryPlanner(cost, runs, options).Plan(memory);
+}
+
 absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options) {
   if (absl::Status status = CheckTotalMemory(options); !status.ok()) {
     return status;
   }
-  FilterBudgetOptions budget;
-  budget.mode = options.mode;
-  budget.max_bits_per_key = options.max_bits_per_key;
-  budget.missing_share = options.get.missing_share;
-  if (options.mode == BudgetMode::kBalanced) {
-    budget.missing_share =
-        std::max(budget.missing_share, FilterBudgetOptions::kMinMissingShare);
-  }
-  std::vector<TreeRun> priced(runs.begin(), runs.end());
-  for (TreeRun& run : priced) run.block_miss_share = 1;
+  MemoryPlanner planner(cost, runs, options);
   std::vector<TotalMemoryPlan> plans;
   for (int step = 0; step * options.step_bits <= options.max_bits_per_key;
        ++step) {
-    budget.memory = FilterMemory::BitsPerKey(step * options.step_bits);
-    TotalMemoryPlan plan;
-    // The first round has the prices of the previous plan.
-    constexpr int kRounds = 2;
-    for (int round = 0; round < kRounds; ++round) {
-      absl::StatusOr<FilterBudgetPlan> filters =
-          PlanFilterBudget(cost, priced, budget);
-      if (!filters.ok()) return filters.status();
-      plan.filters = *std::move(filters);
-      plan.cost = CostOfGet(runs, SettingsOf(plan.filters), options.get);
-      double highest = 0;
-      for (const RunGetCost& run : plan.cost.runs) {
-        highest = std::max(highest, FalsePositiveUs(run, options.get));
-      }
-      if (highest == 0) break;
-      for (size_t i = 0; i < priced.size(); ++i) {
-        priced[i].block_miss_share =
-            FalsePositiveUs(plan.cost.runs[i], options.get) / highest;
-      }
-    }
-    plan.filters.wasted_reads = 0;
-    for (size_t i = 0; i < runs.size(); ++i) {
-      if (runs[i].key_count == 0) continue;
-      const RunBudget& run = plan.filters.runs[i];
-      plan.filters.wasted_reads +=
-          run.absent_asks * run.setting.fpr * plan.cost.runs[i].data.miss_share;
-    }
-    plans.push_back(std::move(plan));
+    absl::StatusOr<TotalMemoryPlan> plan =
+        planner.Plan(FilterMemory::BitsPerKey(step * options.step_bits));
+    if (!plan.ok()) return plan.status();
+    plans.push_back(*std::move(plan));
   }
   return plans;
+}
+
+const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep) {
+  RB_CHECK(!sweep.empty());
+  double least_us = sweep.front().cost.total_us;
+  for (const TotalMemoryPlan& plan : sweep) {
+    least_us = std::min(least_us, plan.cost.total_us);
+  }
+  return *std::find_if(sweep.begin(), sweep.end(),
+                       [&](const TotalMemoryPlan& plan) {
+                         return kClearly * plan.cost.total_us <= least_us;
+                       });
 }
 
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
@@ -396,11 +460,7 @@ absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
   absl::StatusOr<std::vector<TotalMemoryPlan>> plans =
       SweepTotalMemory(cost, runs, options);
   if (!plans.ok()) return plans.status();
-  return std::move(
-      *std::min_element(plans->begin(), plans->end(),
-                        [](const TotalMemoryPlan& a, const TotalMemoryPlan& b) {
-                          return a.cost.total_us < b.cost.total_us;
-                        }));
+  return CheapestPlan(*plans);
 }
 
 }  // namespace rowbloom

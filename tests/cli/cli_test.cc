@@ -69,6 +69,7 @@ TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
       "plan --keys 1000 --runs_per_level",
       "plan --keys 1000 --flush_runs",
       "plan --keys 1000 --budget_bytes",
+      "plan --keys 1000 --total_memory_bytes",
       "verify db --block_cache_bytes",
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
       "rebuild in out --prefix_length",
@@ -88,6 +89,32 @@ TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
   }
   EXPECT_EQ(RunJson("size --keys 1e6 --bits 9.6e6")["format"], "rowbloom-size");
   EXPECT_EQ(RunJson("plan --runs 1e3,0,1e6")["format"], "rowbloom-plan");
+}
+
+TEST_F(CliTest, APlanOfTheTotalMemoryIsTheCheapestOfItsSweep) {
+  const Json document = RunJson(
+      "plan --keys 100000000 --total_memory_bytes 100000000 --entry_bytes 100 "
+      "--zipf 0.8");
+  EXPECT_EQ(document["format"], "rowbloom-plan");
+  const Json& chosen = document["plans"][0];
+  EXPECT_EQ(chosen["bits_per_key"], document["bits_per_key"]);
+  bool is_in_sweep = false;
+  for (const Json& step : document["sweep"]) {
+    EXPECT_LE(chosen["total_us"].get<double>(),
+              1.0011 * step["total_us"].get<double>());
+    is_in_sweep |= chosen["bits_per_key"] == step["bits_per_key"];
+  }
+  EXPECT_TRUE(is_in_sweep);
+  for (const Json& plan : document["plans"]) {
+    EXPECT_NEAR(plan["reads"].get<double>(),
+                plan["filter_reads"].get<double>() +
+                    plan["index_reads"].get<double>() +
+                    plan["data_reads"].get<double>(),
+                1e-9);
+    EXPECT_LE(plan["data_hit_rate"].get<double>(), 1);
+    EXPECT_LE(chosen["total_us"].get<double>(),
+              1.0011 * plan["total_us"].get<double>());
+  }
 }
 
 TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
