@@ -480,15 +480,6 @@ TEST(DbSeekTrap, HashMemtablesLoseKeysBackwards) {
   EXPECT_FALSE(it->Valid()) << "it loses none any more";
 }
 
-TEST(DbSeekTrap, AnotherPolicyHidesColumnsFromScans) {
-  TestDb db;
-  db.set_up.other_policy = StockBloom();
-  EXPECT_FALSE(CheckRocksDbOptions(db.MakeOptions()).ok());
-  db.Open();
-  db.Fill(kColumns, "q", "v");
-  EXPECT_LT(ScansThatFind(db), kColumns);
-}
-
 TEST(DbSeekTrap, OptionsThatPassTheCheckFindAllColumns) {
   for (bool partitioned : {false, true}) {
     TestDb db;
