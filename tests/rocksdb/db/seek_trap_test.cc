@@ -494,8 +494,7 @@ TEST(DbSeekTrap, ColumnsAreFoundThoughOnlyPrefixesWereFed) {
   TestDb db;
   db.set_up.whole_key_filtering = false;
   EXPECT_FALSE(CheckRocksDbOptions(db.MakeOptions()).ok());
-  db.Open();
-  db.Fill(kColumns, "q", "v");
+  db.OpenAndFill(kColumns, "q", "v");
   EXPECT_EQ(ScansThatFind(db), kColumns);
 }
 
