@@ -190,19 +190,18 @@ double BitsPerKey(const rdb::FilterPolicy& policy) {
 // `table_options` are null unless the table factory is BlockBasedTable.
 Status CheckTraps(const ColumnFamilyOptions& options,
                   const BlockBasedTableOptions* table_options) {
-  const NativePolicy* policy =
-      table_options == nullptr || table_options->filter_policy == nullptr
-          ? nullptr
-          : table_options->filter_policy->CheckedCast<NativePolicy>();
+  const rdb::FilterPolicy* any_policy =
+      table_options == nullptr ? nullptr : table_options->filter_policy.get();
+  const NativePolicy* policy = nullptr;
+  const ComposedPolicy* composed = nullptr;
+  if (any_policy != nullptr) {
+    policy = any_policy->CheckedCast<NativePolicy>();
+    composed = any_policy->CheckedCast<ComposedPolicy>();
+  }
   const RowPrefixExtractor* extractor =
       options.prefix_extractor == nullptr
           ? nullptr
           : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
-
-  const ComposedPolicy* composed =
-      table_options == nullptr || table_options->filter_policy == nullptr
-          ? nullptr
-          : table_options->filter_policy->CheckedCast<ComposedPolicy>();
   if (extractor == nullptr && policy == nullptr && composed == nullptr) {
     return Status::OK();
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <random>
@@ -415,25 +416,13 @@ std::string WarnOfEviction(const RocksDbFilterReport& report) {
 // --- Names ------------------------------------------------------------------
 
 std::string_view RocksDbFilterStateName(RocksDbFilterState state) {
-  switch (state) {
-    case RocksDbFilterState::kExpected:
-      return "expected";
-    case RocksDbFilterState::kOtherOptions:
-      return "other options";
-    case RocksDbFilterState::kForeign:
-      return "foreign";
-    case RocksDbFilterState::kNone:
-      return "none";
-    case RocksDbFilterState::kUnusable:
-      return "unusable";
-    case RocksDbFilterState::kUnreadable:
-      return "unreadable";
-    case RocksDbFilterState::kNewer:
-      return "newer";
-    case RocksDbFilterState::kCount:
-      break;
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {
+      "expected", "other options", "foreign", "none",
+      "unusable", "unreadable",    "newer"};
+  static_assert(std::size(kNames) ==
+                static_cast<size_t>(RocksDbFilterState::kCount));
+  const auto number = static_cast<size_t>(state);
+  return number < std::size(kNames) ? kNames[number] : "unknown";
 }
 
 std::string RocksDbExpectedFilter::ToString() const {

@@ -217,6 +217,11 @@ class TestDb {
     PutRows(count, qualifier, version);
     Flush();
   }
+  void OpenAndFill(int count, std::string_view qualifier = "q",
+                   std::string_view version = "") {
+    Open();
+    Fill(count, qualifier, version);
+  }
   void DeleteRange(const std::string& begin, const std::string& end) {
     ASSERT_TRUE(
         db_->DeleteRange({}, db_->DefaultColumnFamily(), begin, end).ok());

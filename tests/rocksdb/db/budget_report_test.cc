@@ -23,10 +23,9 @@
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_stats.h"
 
-namespace rowbloom {
+namespace rowbloom::testing {
 namespace {
 
-using testing::BudgetDb;
 using ::testing::HasSubstr;
 
 // Writes even numbers, spread evenly over each SST, so that levels overlap.
@@ -137,7 +136,7 @@ TEST(DbBudgetReport, FiltersThatWereReadSayTheSame) {
 
 // The SST has few keys; its filter has a line or a segment at least.
 TEST(DbBudgetReport, SmallFiltersHaveARate) {
-  for (const FilterSpec& family : testing::SpecsOfEachFamily()) {
+  for (const FilterSpec& family : SpecsOfEachFamily()) {
     for (const uint64_t key_count : {1, 5, 20, 50, 200}) {
       for (const double bits : {5, 10, 16}) {
         RocksDbOptions options = Options(BudgetMode::kFixed, 10);
@@ -183,12 +182,10 @@ TEST(DbBudgetReport, InHitsOnlyModeNoGetMisses) {
 
 TEST(DbBudgetReport, KnowsRocksDbsOwnPoliciesAndRefusesOthers) {
   BudgetDb db;
-  db.Open(testing::StockBloom(),
-          /*with_listener=*/false);
+  db.Open(StockBloom(), /*with_listener=*/false);
   Grow(&db, 3);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_bloom");
-  db.Open(testing::StockRibbon(),
-          /*with_listener=*/false);
+  db.Open(StockRibbon(), /*with_listener=*/false);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_ribbon");
   db.Open(NewRocksDbComposedPolicy({}), /*with_listener=*/false);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_ribbon");
@@ -268,4 +265,4 @@ TEST(DbBudgetReport, SampledFalsePositivesAreThoseOfPerfContext) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::testing

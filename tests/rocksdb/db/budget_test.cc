@@ -16,10 +16,8 @@
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
 
-namespace rowbloom {
+namespace rowbloom::testing {
 namespace {
-
-using testing::BudgetDb;
 
 constexpr double kBits = 10;
 constexpr size_t kKeysOfFlush = 2048;
@@ -317,18 +315,6 @@ TEST(DbBudget, AReopenedDatabaseGoesOn) {
   EXPECT_NEAR(db.Measure().bits_per_key, kBits, 1);
 }
 
-TEST(DbBudget, TheListenerIsKnownToOptionsStrings) {
-  RegisterRocksDb();
-  rdb::ConfigOptions config;
-  config.ignore_unsupported_options = false;
-  rdb::DBOptions options;
-  const auto status = rdb::GetDBOptionsFromString(
-      config, {}, "listeners={rowbloom.BudgetListener}", &options);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_EQ(options.listeners.size(), 1);
-  EXPECT_STREQ(options.listeners[0]->Name(), "rowbloom.BudgetListener");
-}
-
 TEST(DbBudget, OptionsFilesKeepPolicyAndListener) {
   RegisterRocksDb();
   BudgetDb db;
@@ -339,6 +325,7 @@ TEST(DbBudget, OptionsFilesKeepPolicyAndListener) {
   config.ignore_unsupported_options = false;
   const rdb::Options loaded = db.LoadOptions(config);
   ASSERT_EQ(loaded.listeners.size(), 1);
+  EXPECT_STREQ(loaded.listeners[0]->Name(), "rowbloom.BudgetListener");
   const auto expected = ExpectedRocksDbFilter(loaded);
   ASSERT_TRUE(expected.rowbloom.has_value());
   EXPECT_EQ(expected.rowbloom->budget, BudgetMode::kBalanced);
@@ -388,4 +375,4 @@ TEST(DbBudget, ThreadsMeetInTheListener) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::testing

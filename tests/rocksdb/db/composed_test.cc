@@ -12,12 +12,9 @@
 #include "rocksdb/test_db.h"
 #include "rowbloom/rocksdb_composed.h"
 
-namespace rowbloom {
+namespace rowbloom::testing {
 namespace {
 
-using testing::StockBloom;
-using testing::StockRibbon;
-using testing::TestDb;
 using Policy = std::shared_ptr<const rdb::FilterPolicy>;
 
 Policy Composed(RocksDbFilter filter = RocksDbFilter::kHybrid) {
@@ -134,4 +131,4 @@ TEST(DbComposed, IngestedSstsAreOfTheOldestRun) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::testing

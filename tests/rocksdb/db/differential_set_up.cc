@@ -284,21 +284,6 @@ void Redraw(Random* random, RandomSetUp* set_up) {
   set_up->table_choices = random->Next();
 }
 
-void MakeProneToLoseBackwards(RandomSetUp* set_up) {
-  set_up->comparator = nullptr;
-  set_up->timestamps = false;
-  set_up->db.filter.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 24);
-  set_up->db.filter.budget.reset();
-  set_up->rows = 1000;
-  set_up->db.extractor = true;
-  set_up->db.extractor_type = BloomType::kRow;
-  set_up->db.whole_key_filtering = false;
-  set_up->db.partitioned = true;
-  set_up->db.metadata_block_size_bytes = 90;
-  set_up->db.shorten_separators = false;
-  set_up->other_policy = false;
-}
-
 void MakeProneToLoseColumns(RandomSetUp* set_up) {
   set_up->db.filter.key_codec = KeyCodec::Ordered();
   set_up->db.filter.budget.reset();

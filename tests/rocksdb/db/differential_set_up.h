@@ -69,9 +69,6 @@ struct RandomSetUp {
 RandomSetUp DrawSetUp(Random* random);
 void Redraw(Random* random, RandomSetUp* set_up);
 
-// Chooses filters of prefixes only, in partitions, with whole keys as
-// separators: SeekForPrev loses rows there in RocksDB before 9.5.
-void MakeProneToLoseBackwards(RandomSetUp* set_up);
 // Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);
 

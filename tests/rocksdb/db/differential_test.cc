@@ -830,8 +830,9 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
 
 // If `prone` is null, each set-up is random and changes when the database is
 // reopened.
-Outcome RunAll(Filters filters, uint64_t operations, uint32_t seed,
+Outcome RunAll(const char* name, Filters filters, uint64_t operations,
                void (*prone)(RandomSetUp*)) {
+  const uint32_t seed = TestSeed();
   Outcome outcome;
   for (uint64_t run = 0; outcome.operations < operations; ++run) {
     const uint64_t run_seed = (uint64_t{seed} << 32) + run;
@@ -854,13 +855,13 @@ Outcome RunAll(Filters filters, uint64_t operations, uint32_t seed,
     }
     if (::testing::Test::HasFailure()) break;
   }
+  std::cout << name << ": " << outcome << std::endl;
   return outcome;
 }
 
 TEST(DbDifferential, AnswersAsAMapDoes) {
-  const uint32_t seed = TestSeed();
-  const Outcome ours = RunAll(Filters::kOurs, OperationCount(), seed, nullptr);
-  std::cout << "ours: " << ours << std::endl;
+  const Outcome ours =
+      RunAll("ours", Filters::kOurs, OperationCount(), nullptr);
   EXPECT_EQ(ours.wrong(), 0) << ours.first_differences;
   // The test asks filters, not merely blocks.
   EXPECT_GT(ours.useful, ours.operations / 10);
@@ -868,52 +869,27 @@ TEST(DbDifferential, AnswersAsAMapDoes) {
 
 // Tests that the map and the answers expected of RocksDB are right.
 TEST(DbDifferential, ControlWithoutFiltersAnswersAsAMapDoes) {
-  const uint32_t seed = TestSeed();
   const Outcome none =
-      RunAll(Filters::kNone, OperationCount() / 4, seed, nullptr);
-  std::cout << "no filters: " << none << std::endl;
+      RunAll("no filters", Filters::kNone, OperationCount() / 4, nullptr);
   EXPECT_EQ(none.wrong(), 0) << none.first_differences;
   EXPECT_EQ(none.useful, 0);
 }
 
 TEST(DbDifferential, RocksDbRowsAnswersAsAMapDoesInAnySetUp) {
   const Outcome rows =
-      RunAll(Filters::kOurs, OperationCount() / 2, TestSeed(), MakeOnlyRows);
-  std::cout << "RocksDbRows: " << rows << std::endl;
+      RunAll("RocksDbRows", Filters::kOurs, OperationCount() / 2, MakeOnlyRows);
   EXPECT_EQ(rows.wrong(), 0) << rows.first_differences;
   EXPECT_GT(rows.useful, rows.operations / 10);
 }
 
-// RocksDB 9.5 fixed this.
-TEST(DbDifferential, ControlWithStockBloomLosesRowsBackwards) {
-  uint32_t seed = TestSeed();
-  const uint64_t operations = OperationCount() / 4;
-  Outcome stock;
-  const bool is_fixed = kRocksDbRelease >= 905;
-  for (int tries = is_fixed ? 9 : 0; stock.wrong() == 0 && tries < 10;
-       ++tries) {
-    stock = RunAll(Filters::kStockBloom, operations, ++seed,
-                   MakeProneToLoseBackwards);
-  }
-  std::cout << "stock Bloom: " << stock << std::endl;
-  EXPECT_EQ(stock.wrong() == 0, is_fixed) << stock.first_differences;
-  const Outcome ours =
-      RunAll(Filters::kOurs, operations, seed, MakeProneToLoseBackwards);
-  std::cout << "ours: " << ours << std::endl;
-  EXPECT_EQ(ours.wrong(), 0) << ours.first_differences;
-  EXPECT_GT(ours.useful, 0);
-}
-
+// In partition_test.cc RocksDB's Bloom filter loses rows backwards, too.
 TEST(DbDifferential, ControlWithStockBloomLosesColumns) {
-  const uint32_t seed = TestSeed();
   const uint64_t operations = OperationCount() / 4;
-  const Outcome stock =
-      RunAll(Filters::kStockBloom, operations, seed, MakeProneToLoseColumns);
-  std::cout << "stock Bloom: " << stock << std::endl;
+  const Outcome stock = RunAll("stock Bloom", Filters::kStockBloom, operations,
+                               MakeProneToLoseColumns);
   EXPECT_GT(stock.wrong(), operations / 1000);
   const Outcome ours =
-      RunAll(Filters::kOurs, operations, seed, MakeProneToLoseColumns);
-  std::cout << "ours: " << ours << std::endl;
+      RunAll("ours", Filters::kOurs, operations, MakeProneToLoseColumns);
   EXPECT_EQ(ours.wrong(), 0) << ours.first_differences;
   EXPECT_GT(ours.useful, 0);
 }

@@ -52,8 +52,7 @@ TEST(DbLife, FilesOfEachFamilyAreAskedForColumnsByGetsAndForRowsByScans) {
   TestDb db;
   for (const FilterSpec& policy : SpecsOfEachFamily()) {
     db.set_up.filter.filter_spec = policy;
-    db.Open();
-    db.Fill(kRows);
+    db.OpenAndFill(kRows);
   }
   ExpectAllFound(db);
   const uint64_t files = db.Properties().size();
@@ -67,8 +66,7 @@ TEST(DbLife, FilesOfEachFamilyAreAskedForColumnsByGetsAndForRowsByScans) {
 TEST(DbLife, StockBloomAndOursReadPastEachOther) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.set_up.other_policy = StockBloom();
   db.Open();
   uint64_t before = db.Useful();
@@ -192,8 +190,7 @@ TEST(DbLife, FiltersThatAreNotUnderstoodAnswerMaybe) {
       db.set_up.partitioned = partitioned;
       const auto policy = std::make_shared<TamperingPolicy>(tampering.tamper);
       db.set_up.other_policy = policy;
-      db.Open();
-      db.Fill(kRows);
+      db.OpenAndFill(kRows);
       if (partitioned) {
         EXPECT_GT(policy->finished(), 10);
       }
@@ -228,8 +225,7 @@ TEST(DbLife, FiltersDamagedOnDiskLoseNoRow) {
       std::vector<std::string> filters;
       db.set_up.other_policy = std::make_shared<TamperingPolicy>(
           [&](std::string* filter) { filters.push_back(*filter); });
-      db.Open();
-      db.Fill(kRows);
+      db.OpenAndFill(kRows);
       EXPECT_EQ(filters.size() > 1, partitioned);
       db.DamageOnDisk(filters);
       db.set_up.other_policy.reset();
@@ -261,8 +257,7 @@ TEST(DbLife, NoRowIsLostWithoutThePluginNorWhenItIsBack) {
       TestDb db;
       db.set_up.partitioned = partitioned;
       db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
-      db.Open();
-      db.Fill(kRows);
+      db.OpenAndFill(kRows);
       OpenWithoutPlugin(&db);
       ExpectAllFound(db);
       db.Fill(kRows);  // A second file, which has no filter.
@@ -325,8 +320,7 @@ TEST(DbLife, ReadersInASharedCacheOutliveDatabaseAndPolicy) {
     db.set_up.block_cache = cache;
     db.set_up.cache_filter_blocks = true;
     db.set_up.partitioned = partitioned;
-    db.Open();
-    db.Fill(kRows);
+    db.OpenAndFill(kRows);
     ExpectAllFound(db);
     db.Close();  // The policy dies with the options.
     EXPECT_GT(cache->GetUsage(), 0);
@@ -351,8 +345,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
   db.set_up.filter.bloom_type = db.set_up.extractor_type = BloomType::kRow;
   db.set_up.filter.key_codec = KeyCodec::Delimiter(';');
   db.set_up.filter.filter_spec = FilterSpec::TargetFpr("compact", 0.003);
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.Close();
 
   rdb::ConfigOptions config;
@@ -383,8 +376,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
 // This is why programs must register before they load options.
 TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.Close();
   rdb::ConfigOptions config;
   config.registry = StockRegistry();
@@ -417,8 +409,7 @@ TEST(DbLife, ReadersServeManyThreadsWhileFilesComeAndGo) {
   db.set_up.partitioned = true;
   db.set_up.cache_filter_blocks = true;
   db.set_up.block_cache = rdb::NewLRUCache(64 << 10);
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   std::vector<int> found(3, 0);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 3; ++thread) {

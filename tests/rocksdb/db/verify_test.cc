@@ -107,8 +107,7 @@ TEST(DbVerify, ObservedRatesOfProbesAndGetsAreTheExpectedOne) {
       db.set_up.filter.filter_spec = policy;
       db.set_up.partitioned = partitioned;
       db.set_up.metadata_block_size_bytes = 4096;
-      db.Open();
-      db.Fill(kMany);
+      db.OpenAndFill(kMany);
       SCOPED_TRACE(SetUpName(db.set_up));
       RocksDbVerifyOptions verify;
       verify.probes_per_file = kLookups;
@@ -137,8 +136,7 @@ TEST(DbVerify, ObservedRatesOfProbesAndGetsAreTheExpectedOne) {
 
 TEST(DbVerify, RangeTombstonesNeedNoFilter) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.DeleteRange("row1", "row2");
   db.Flush();
   const RocksDbFilterReport report = Verify(db);
@@ -161,8 +159,7 @@ TEST(DbVerify, WithoutAPolicyNoFilterIsExpected) {
 
 TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   rdb::ColumnFamilyHandle* handle = nullptr;
   db.set_up.other_policy = StockBloom();
   ASSERT_TRUE(db->CreateColumnFamily(db.MakeOptions(), "stock", &handle).ok());
@@ -186,8 +183,7 @@ TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
   TestDb db;
   db.Open(db.MakeOptions({}));
   db.Fill(kRows);
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   RocksDbFilterReport report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kNone), 1);
   EXPECT_EQ(report.CountOf(State::kExpected), 1);
@@ -203,8 +199,7 @@ TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
 
 TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.Close();
   rdb::ConfigOptions config;
   config.registry = StockRegistry();
@@ -220,11 +215,9 @@ TEST(DbVerify, AFactoryThatWasNotRegisteredIsGuessed) {
 TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.set_up.other_policy = StockBloom();
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   RocksDbFilterReport report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kForeign), 1);
   EXPECT_EQ(report.CountOf(State::kExpected), 1);
@@ -248,8 +241,7 @@ TEST(DbVerify, FiltersOfAnotherPolicyAreToldApart) {
 TEST(DbVerify, AnotherBloomTypeOrCodecIsOtherOptions) {
   TestDb db;
   db.set_up.extractor = false;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.set_up.filter.bloom_type = BloomType::kRow;
   db.Open();
   RocksDbFilterReport report = Verify(db);
@@ -264,8 +256,7 @@ TEST(DbVerify, AnotherBloomTypeOrCodecIsOtherOptions) {
 TEST(DbVerify, AnotherFamilyOrOtherBitsAreOtherOptions) {
   TestDb db;
   db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("fast", 10);
-  db.Open();
-  db.Fill(3000);
+  db.OpenAndFill(3000);
   const auto note_under = [&db](const FilterSpec& policy) {
     db.set_up.filter.filter_spec = policy;
     db.Open();
@@ -321,12 +312,10 @@ TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
 TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
   TestDb db;
   db.set_up.extractor = false;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   db.set_up.extractor = true;
   db.set_up.extractor_type = BloomType::kRow;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   RocksDbFilterReport report = Verify(db);
   EXPECT_EQ(report.CountOf(State::kExpected), 1);
   EXPECT_EQ(report.files[0].note, "written with prefix_extractor nullptr");
@@ -441,8 +430,7 @@ TEST(DbVerify, ComposedModeKnowsFilesOfAnotherBudget) {
 TEST(DbVerify, PrefixesAloneAreExpectedToMakeRowFilters) {
   TestDb db;
   db.set_up.whole_key_filtering = false;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
   EXPECT_THAT(report.expected.ToString(), HasSubstr("rowbloom ROW ordered"));
@@ -471,8 +459,7 @@ TEST(DbVerify, APolicyThatIsFedNothingIsNamed) {
   TestDb db;
   db.set_up.whole_key_filtering = false;
   db.set_up.extractor = false;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kNone));
   EXPECT_EQ(report.files[0].note, "policy rowbloom made none");
@@ -486,8 +473,7 @@ TEST(DbVerify, OversizedPartitionsAreReported) {
   db.set_up.metadata_block_size_bytes = 500;
   db.set_up.extractor_type = BloomType::kRow;
   db.set_up.other_policy = StockBloom();
-  db.Open();
-  db.Fill(4000);
+  db.OpenAndFill(4000);
   const RocksDbFilterReport report = Verify(db);
   ASSERT_EQ(report.files.size(), 1);
   const RocksDbFilterFile& file = report.files[0];
@@ -519,8 +505,7 @@ TEST(DbVerify, DamagedFiltersAreFoundWhereRocksDbIsSilent) {
     db.set_up.cache_filter_blocks = true;
     std::string filter;
     db.set_up.other_policy = Keeping(&filter);
-    db.Open();
-    db.Fill(kRows);
+    db.OpenAndFill(kRows);
     db.Compact();  // At level 0 RocksDB reads all partitions when it opens.
     db.DamageOnDisk({filter});
     db.set_up.other_policy.reset();
@@ -549,8 +534,7 @@ TEST(DbVerify, ADamagedPartitionThatKeepsADatabaseShutIsNamedAndCured) {
     db.set_up.cache_filter_blocks = cached;
     std::string filter;
     db.set_up.other_policy = Keeping(&filter);
-    db.Open();
-    db.Fill(kRows);
+    db.OpenAndFill(kRows);
     const std::string path = db.PathOfOnlySst();
     db.DamageOnDisk({filter});
     db.set_up.other_policy.reset();
@@ -576,8 +560,7 @@ TEST(DbVerify, DamageBehindTheFilterIsNotTheFilters) {
   TestDb db;
   std::string filter;
   db.set_up.other_policy = Keeping(&filter);
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   const std::string path = db.PathOfOnlySst();
   const rdb::Options options = db.MakeOptions();
   db.Close();
@@ -612,8 +595,7 @@ TEST(DbVerify, DamageInMemoryBeforeTheChecksumIsFound) {
     db.set_up.partitioned = partitioned;
     db.set_up.other_policy = std::make_shared<TamperingPolicy>(
         [](std::string* filter) { (*filter)[0] ^= 1; });
-    db.Open();
-    db.Fill(kRows);
+    db.OpenAndFill(kRows);
     EXPECT_TRUE(db->VerifyChecksum().ok());
     const RocksDbFilterReport report = Verify(db);
     ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
@@ -642,8 +624,7 @@ TEST(DbVerify, DamagedStockFiltersAreFoundToo) {
 TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
   TestDb db;
   db.set_up.other_policy = std::make_shared<TamperingPolicy>(MakeNewer);
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   const RocksDbFilterReport report = Verify(db);
   ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
   EXPECT_TRUE(absl::IsUnimplemented(report.files[0].status));
@@ -653,8 +634,7 @@ TEST(DbVerify, FiltersOfANewerVersionAreToldFromDamage) {
 // 6, footers hold an extended magic.
 TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   const std::string path = db.PathOfOnlySst();
   const std::string whole = db.ReadSst(path);
   const auto report_of = [&](const std::string& bytes) {
@@ -713,8 +693,7 @@ TEST(DbVerify, DataBlocksAreReadIfAsked) {
 
 TEST(DbVerify, FilesCompactedAwayMeanwhileAreLeftOut) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows, "a");
+  db.OpenAndFill(kRows, "a");
   db.Fill(kRows, "b");
   db.Fill(kRows, "c");
   RocksDbVerifyOptions verify;
@@ -731,8 +710,7 @@ TEST(DbVerify, FilesCompactedAwayMeanwhileAreLeftOut) {
 
 TEST(DbVerify, FilesThatAreGoneButLiveAreUnreadable) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   const auto path = db.PathOfOnlySst();
   ASSERT_TRUE(db.env()->DeleteFile(path).ok());
   const RocksDbFilterReport report = Verify(db);
@@ -743,8 +721,7 @@ TEST(DbVerify, FilesThatAreGoneButLiveAreUnreadable) {
 
 TEST(DbVerify, ADatabaseOpenForReadingCanBeVerified) {
   TestDb db;
-  db.Open();
-  db.Fill(kRows);
+  db.OpenAndFill(kRows);
   const rdb::Options options = db.MakeOptions();
   db.Close();
   db.OpenBy([&](auto* opened) {

@@ -4,7 +4,6 @@
 // LD_PRELOAD and, as the control, without it.
 
 #include <filesystem>
-#include <memory>
 #include <regex>
 #include <string>
 #include <utility>
@@ -13,10 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/db.h"
-#include "rocksdb/options.h"
-#include "rocksdb/table.h"
-#include "rocksdb_plugin/open_db.h"
-#include "rowbloom/rocksdb.h"
+#include "rocksdb/test_db.h"
 #include "testing/run_program.h"
 
 namespace rowbloom {
@@ -69,44 +65,26 @@ class Preload : public ::testing::Test {
 
   // Writes two SSTs of cells of the same 1000 rows.
   void WriteDatabase(const KeyCodec& codec = KeyCodec::Ordered()) const {
-    RocksDbOptions filters;
-    filters.key_codec = codec;
-    rdb::BlockBasedTableOptions table;
-    table.filter_policy = NewRocksDbFilterPolicy(filters);
-    rdb::Options options;
-    options.create_if_missing = true;
-    options.disable_auto_compactions = true;
-    options.prefix_extractor = NewRowPrefixExtractor(filters);
-    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
-    std::unique_ptr<rdb::DB> db;
-    ASSERT_TRUE(OpenDb(
-                    [&](auto* opened) {
-                      return rdb::DB::Open(options, Path("db"), opened);
-                    },
-                    &db)
-                    .ok());
+    testing::TestDb db;
+    db.set_up.directory = Path("db");
+    db.set_up.filter.key_codec = codec;
+    db.Open();
     for (int sst = 0; sst < 2; ++sst) {
       for (int row = kFirstRow; row < kFirstRow + 1000; ++row) {
-        ASSERT_TRUE(db->Put({}, KeyOf(codec, row), "value").ok());
+        db.Put(KeyOf(codec, row), "value");
       }
-      ASSERT_TRUE(db->Flush({}).ok());
+      db.Flush();
     }
   }
 
   // Returns name and size of the filter of each live SST.
   std::vector<std::pair<std::string, uint64_t>> Filters() const {
-    std::unique_ptr<rdb::DB> db;
-    EXPECT_TRUE(OpenDb(
-                    [&](auto* opened) {
-                      return rdb::DB::OpenForReadOnly(rdb::Options(),
-                                                      Path("db"), opened);
-                    },
-                    &db)
-                    .ok());
-    rdb::TablePropertiesCollection properties;
-    EXPECT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
+    testing::TestDb db;
+    db.OpenBy([&](auto* opened) {
+      return rdb::DB::OpenForReadOnly(rdb::Options(), Path("db"), opened);
+    });
     std::vector<std::pair<std::string, uint64_t>> filters;
-    for (const auto& [name, of_sst] : properties) {
+    for (const auto& of_sst : db.Properties()) {
       filters.emplace_back(of_sst->filter_policy_name, of_sst->filter_size);
     }
     return filters;

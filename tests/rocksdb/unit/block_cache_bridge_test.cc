@@ -52,17 +52,25 @@ std::shared_ptr<rocksdb::Cache> NewEngine(Engine engine, size_t capacity,
       .MakeSharedCache();
 }
 
-// The engine does not free `value`.
-void InsertForeign(rocksdb::Cache* cache, const std::string& key, void* value) {
+// Inserts an entry of which the engine frees the value by `kFree`.
+template <void (*kFree)(void* value)>
+void InsertByEngine(rocksdb::Cache* cache, const std::string& key,
+                    void* value) {
 #if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
   static const rocksdb::Cache::CacheItemHelper helper(
-      rocksdb::CacheEntryRole::kMisc, [](void*, rocksdb::MemoryAllocator*) {});
+      rocksdb::CacheEntryRole::kMisc,
+      [](void* freed, rocksdb::MemoryAllocator*) { kFree(freed); });
   ASSERT_TRUE(cache->Insert(key, value, &helper, 1).ok());
 #else
   ASSERT_TRUE(
-      cache->Insert(key, value, 1, [](const rocksdb::Slice&, void*) {}).ok());
+      cache
+          ->Insert(key, value, 1,
+                   [](const rocksdb::Slice&, void* freed) { kFree(freed); })
+          .ok());
 #endif
 }
+
+void KeepValue(void* /*value*/) {}
 
 class BlockCacheBridge : public ::testing::TestWithParam<Engine> {
  protected:
@@ -242,7 +250,7 @@ TEST_P(BlockCacheBridge, AnEntryUnderTheHashOfAnotherChunkIsNotFoundThere) {
   Put({1, 2});
   const auto [other_key, other_value] = *EngineEntries().begin();
   ASSERT_NE(key, other_key);
-  InsertForeign(engine_.get(), key, other_value);
+  InsertByEngine<KeepValue>(engine_.get(), key, other_value);
   EXPECT_EQ(cache_->Lookup({1, 1}), nullptr);
   EXPECT_EQ(Get({1, 2}), 1);
   Put({1, 1});  // It replaces the foreign entry.
@@ -323,36 +331,19 @@ struct SlowEntry {
   std::atomic<bool> dying{false};
   std::atomic<bool> may_die{false};
 
-  void Die() {
-    dying = true;
-    while (!may_die) std::this_thread::yield();
+  static void Die(void* entry) {
+    auto* const slow = static_cast<SlowEntry*>(entry);
+    slow->dying = true;
+    while (!slow->may_die) std::this_thread::yield();
   }
 };
-
-void InsertSlow(rocksdb::Cache* cache, SlowEntry* entry) {
-  const std::string key(16, 's');
-#if ROCKSDB_MAJOR >= 8 || ROCKSDB_MINOR >= 10
-  static const rocksdb::Cache::CacheItemHelper helper(
-      rocksdb::CacheEntryRole::kMisc,
-      [](void* value, rocksdb::MemoryAllocator*) {
-        static_cast<SlowEntry*>(value)->Die();
-      });
-  ASSERT_TRUE(cache->Insert(key, entry, &helper, 1).ok());
-#else
-  ASSERT_TRUE(cache
-                  ->Insert(key, entry, 1,
-                           [](const rocksdb::Slice&, void* value) {
-                             static_cast<SlowEntry*>(value)->Die();
-                           })
-                  .ok());
-#endif
-}
 
 // Evicted chunks are freed outside the engine's lock; the bridge, which no
 // longer finds them, may be gone by then.
 TEST_P(BlockCacheBridge, ChunksThatOutliveItTouchNothingOfIt) {
   SlowEntry slow;
-  InsertSlow(engine_.get(), &slow);  // LRUCache frees the first one first.
+  // LRUCache frees the first one first.
+  InsertByEngine<SlowEntry::Die>(engine_.get(), std::string(16, 's'), &slow);
   const std::string block = WriteBlock({}, EvenRows(2000));
   const auto source = NewMemorySource(block);
   FilterReaderOptions options;

@@ -11,17 +11,11 @@
 #include "rocksdb/test_db.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::testing {
 namespace {
 
-using testing::Build;
-using testing::Built;
-using testing::Create;
-using testing::Difference;
-using testing::ExpectErrors;
-using testing::ExpectTextRoundTrips;
 using ::testing::HasSubstr;
-using Context = testing::BuildingContext;
+using Context = BuildingContext;
 
 double BitsOf(const ComposedPolicy& policy, const Context& context) {
   return policy.SettingFor(context.get()).setting.bits_per_key;
@@ -42,8 +36,7 @@ TEST(ComposedPolicy, FiltersAreUnderTheNameOfRocksDbsOwn) {
   const auto policy = NewRocksDbComposedPolicy({});
   ASSERT_NE(policy, nullptr);
   EXPECT_STREQ(policy->Name(), "rowbloom.Composed");
-  EXPECT_STREQ(policy->CompatibilityName(),
-               testing::StockBloom()->CompatibilityName());
+  EXPECT_STREQ(policy->CompatibilityName(), StockBloom()->CompatibilityName());
 }
 
 TEST(ComposedPolicy, NewerRunsGetMoreBits) {
@@ -194,16 +187,14 @@ TEST(ComposedPolicy, FixedIsTheSameEverywhere) {
   }
 }
 
-RocksDbComposedOptions OptionsOf(const std::string& text) {
-  return testing::OptionsOf<ComposedPolicy>(text);
-}
-
 TEST(ComposedPolicy, TextSetsEachOption) {
-  EXPECT_EQ(OptionsOf("rowbloom.Composed").bits_per_key, 10);
-  EXPECT_EQ(OptionsOf("rowbloom.Composed:6.5").bits_per_key, 6.5);
-  EXPECT_EQ(OptionsOf("{id=rowbloom.Composed:6;filter=bloom}").filter,
-            RocksDbFilter::kBloom);
-  const RocksDbComposedOptions options = OptionsOf(
+  EXPECT_EQ(OptionsOf<ComposedPolicy>("rowbloom.Composed").bits_per_key, 10);
+  EXPECT_EQ(OptionsOf<ComposedPolicy>("rowbloom.Composed:6.5").bits_per_key,
+            6.5);
+  EXPECT_EQ(
+      OptionsOf<ComposedPolicy>("{id=rowbloom.Composed:6;filter=bloom}").filter,
+      RocksDbFilter::kBloom);
+  const RocksDbComposedOptions options = OptionsOf<ComposedPolicy>(
       "{id=rowbloom.Composed;bits_per_key=0.6;filter=bloom;budget=hits_only;"
       "size_ratio=6;missing_share=0.9;budget_bytes=5000000000}");
   EXPECT_EQ(options.bits_per_key, 0.6);
@@ -262,4 +253,4 @@ TEST(ComposedPolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::testing

@@ -11,22 +11,12 @@
 #include "rocksdb/table.h"
 #include "rocksdb/test_db.h"
 
-namespace rowbloom {
+namespace rowbloom::testing {
 namespace {
 
 using rdb::Status;
-using testing::Build;
-using testing::Built;
-using testing::Create;
-using testing::Difference;
-using testing::ExpectErrors;
-using testing::ExpectTextRoundTrips;
 using ::testing::HasSubstr;
-using Context = testing::BuildingContext;
-
-RocksDbOptions OptionsOf(const std::string& text) {
-  return testing::OptionsOf<NativePolicy>(text);
-}
+using Context = BuildingContext;
 
 TEST(NativePolicy, NamesAreFrozen) {
   const auto policy = NewRocksDbFilterPolicy(RocksDbOptions());
@@ -67,55 +57,62 @@ TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
 }
 
 TEST(NativePolicy, ShortTextIsTheDefaults) {
-  const RocksDbOptions options = OptionsOf("rowbloom");
+  const RocksDbOptions options = OptionsOf<NativePolicy>("rowbloom");
   EXPECT_EQ(options.bloom_type, BloomType::kRowCol);
   EXPECT_TRUE(options.key_codec == KeyCodec::Ordered());
   EXPECT_EQ(options.filter_spec.ToString(), FilterSpec().ToString());
 }
 
 TEST(NativePolicy, ShortTextMayEndInBitsPerKey) {
-  EXPECT_EQ(OptionsOf("rowbloom:12.5").filter_spec.bits_per_key(), 12.5);
-  EXPECT_EQ(OptionsOf("rowbloom:8").filter_spec.bits_per_key(), 8);
-  EXPECT_EQ(OptionsOf("{id=rowbloom:8;bloom_type=ROW}").bloom_type,
-            BloomType::kRow);
+  EXPECT_EQ(OptionsOf<NativePolicy>("rowbloom:12.5").filter_spec.bits_per_key(),
+            12.5);
+  EXPECT_EQ(OptionsOf<NativePolicy>("rowbloom:8").filter_spec.bits_per_key(),
+            8);
   EXPECT_EQ(
-      OptionsOf("{id=rowbloom:8;filter_spec=compact}").filter_spec.ToString(),
-      FilterSpec::BitsPerKey("compact", 8).ToString());
-  EXPECT_EQ(OptionsOf("{id=rowbloom:8;filter_spec=compact:bits_per_key=9}")
+      OptionsOf<NativePolicy>("{id=rowbloom:8;bloom_type=ROW}").bloom_type,
+      BloomType::kRow);
+  EXPECT_EQ(OptionsOf<NativePolicy>("{id=rowbloom:8;filter_spec=compact}")
+                .filter_spec.ToString(),
+            FilterSpec::BitsPerKey("compact", 8).ToString());
+  EXPECT_EQ(OptionsOf<NativePolicy>(
+                "{id=rowbloom:8;filter_spec=compact:bits_per_key=9}")
                 .filter_spec.bits_per_key(),
             9);
 }
 
 TEST(NativePolicy, LongTextSetsEachOption) {
-  RocksDbOptions options = OptionsOf(
+  RocksDbOptions options = OptionsOf<NativePolicy>(
       "{id=rowbloom;bloom_type=ROW;key_codec=fixed:8;"
       "filter_spec=blocked_bloom:bits_per_key=12.5}");
   EXPECT_EQ(options.bloom_type, BloomType::kRow);
   EXPECT_TRUE(options.key_codec == KeyCodec::FixedRow(8));
   EXPECT_EQ(options.filter_spec.bits_per_key(), 12.5);
 
-  options =
-      OptionsOf("{id=rowbloom;key_codec=ordered;filter_spec=blocked_bloom}");
+  options = OptionsOf<NativePolicy>(
+      "{id=rowbloom;key_codec=ordered;filter_spec=blocked_bloom}");
   EXPECT_TRUE(options.key_codec == KeyCodec::Ordered());
-  options = OptionsOf("{id=rowbloom;key_codec=delimiter:|}");
+  options = OptionsOf<NativePolicy>("{id=rowbloom;key_codec=delimiter:|}");
   EXPECT_TRUE(options.key_codec == KeyCodec::Delimiter('|'));
-  options =
-      OptionsOf("{id=rowbloom;filter_spec=blocked_bloom:target_fpr=0.02}");
+  options = OptionsOf<NativePolicy>(
+      "{id=rowbloom;filter_spec=blocked_bloom:target_fpr=0.02}");
   EXPECT_NEAR(options.filter_spec.expected_fpr(), 0.02, 0.001);
-  options = OptionsOf("{id=rowbloom;filter_spec=fast:bits_per_key=12}");
+  options =
+      OptionsOf<NativePolicy>("{id=rowbloom;filter_spec=fast:bits_per_key=12}");
   EXPECT_EQ(options.filter_spec.family(), "fast");
   EXPECT_EQ(options.filter_spec.bits_per_key(), 12);
-  options = OptionsOf("{id=rowbloom;filter_spec=compact:target_fpr=0.0001}");
+  options = OptionsOf<NativePolicy>(
+      "{id=rowbloom;filter_spec=compact:target_fpr=0.0001}");
   EXPECT_EQ(options.filter_spec.family(), "compact");
   EXPECT_NEAR(options.filter_spec.expected_fpr(), 0.0001, 0.000001);
 }
 
 TEST(NativePolicy, TextSetsTheBudget) {
-  EXPECT_FALSE(OptionsOf("rowbloom").budget.has_value());
-  EXPECT_FALSE(OptionsOf("{id=rowbloom;budget=none}").budget.has_value());
-  EXPECT_EQ(OptionsOf("{id=rowbloom:8;budget=fixed}").budget,
+  EXPECT_FALSE(OptionsOf<NativePolicy>("rowbloom").budget.has_value());
+  EXPECT_FALSE(
+      OptionsOf<NativePolicy>("{id=rowbloom;budget=none}").budget.has_value());
+  EXPECT_EQ(OptionsOf<NativePolicy>("{id=rowbloom:8;budget=fixed}").budget,
             BudgetMode::kFixed);
-  const RocksDbOptions options = OptionsOf(
+  const RocksDbOptions options = OptionsOf<NativePolicy>(
       "{id=rowbloom;filter_spec=compact;budget=hits_only;budget_bits_per_key=0."
       "6;"
       "budget_bytes=5000000000;size_ratio=6;missing_share=0.9}");
@@ -179,7 +176,7 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
 // errors of options that it compares by name, such as filter_policy.
 TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
   for (bool escaped : {false, true}) {
-    rdb::ConfigOptions config = testing::Strict();
+    rdb::ConfigOptions config = Strict();
     config.input_strings_escaped = escaped;
     rdb::BlockBasedTableOptions table;
     const Status status = rdb::GetBlockBasedTableOptionsFromString(
@@ -216,7 +213,7 @@ RocksDbOptions WithBudget(const std::string& family, BudgetMode mode) {
 }
 
 TEST(NativePolicy, ABudgetGivesNewerRunsMoreBits) {
-  for (const FilterSpec& family : testing::SpecsOfEachFamily()) {
+  for (const FilterSpec& family : SpecsOfEachFamily()) {
     const NativePolicy policy(
         WithBudget(family.family(), BudgetMode::kBalanced));
     const double bottom = Build(policy, Context::Bottommost(6)).bits_per_key;
@@ -264,4 +261,4 @@ TEST(NativePolicy, PartitionsAreCountedWithTheirSize) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::testing
