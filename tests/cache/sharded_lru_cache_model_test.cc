@@ -146,13 +146,7 @@ class Model {
   // Returns the number of values that were cached and of parts given up.
   size_t created_count() const { return created_count_; }
 
-  double Price(size_t charge_bytes) const {
-    const FilterCache::Usage usage = GetUsage();
-    return usage.usage_bytes + charge_bytes + kEntryOverheadBytes <=
-                   usage.capacity_bytes
-               ? 0
-               : price_;
-  }
+  double price() const { return price_; }
 
   FilterCache::Usage GetUsage() const {
     FilterCache::Usage usage = usage_;
@@ -426,13 +420,14 @@ class ModelTest {
     if (!resizes_) {
       ASSERT_LE(usage.usage_bytes, usage.capacity_bytes);
     }
-    for (size_t bytes : {0, 100, 1000}) {
-      ASSERT_EQ(chunks_->Price({}, bytes), model_.Price(bytes));
-    }
-    const size_t taken_bytes = usage.pinned_bytes + kEntryOverheadBytes;
-    ASSERT_EQ(
-        chunks_->MaxChargeBytes({}),
-        usage.capacity_bytes - std::min(usage.capacity_bytes, taken_bytes));
+    const auto room_beside = [&](size_t bytes) {
+      return usage.capacity_bytes -
+             std::min(usage.capacity_bytes, bytes + kEntryOverheadBytes);
+    };
+    const Room room = chunks_->RoomFor({});
+    ASSERT_EQ(room.free_bytes, room_beside(usage.usage_bytes));
+    ASSERT_EQ(room.max_charge_bytes, room_beside(usage.pinned_bytes));
+    ASSERT_EQ(room.price, model_.price());
     for (const Held& h : held_) {
       ASSERT_EQ(NumberOf(*cache_, h.handle), h.number);
     }
