@@ -459,7 +459,7 @@ class ModelTest {
   size_t refused_count_ = 0;
 };
 
-struct Setting {
+struct ModelSetting {
   const char* name;
   size_t capacity_bytes;
   size_t max_handles;
@@ -468,11 +468,11 @@ struct Setting {
 
 TEST(ShardedLruCacheModel, Agrees) {
   uint32_t seed = 0;
-  for (const Setting& setting :
-       {Setting{"few handles", 5000, 2},
-        Setting{"more handles than fit", 2000, 12},
-        Setting{"room for all", 1 << 20, 20},
-        Setting{"capacity that changes", 3000, 4, true}}) {
+  for (const ModelSetting& setting :
+       {ModelSetting{"few handles", 5000, 2},
+        ModelSetting{"more handles than fit", 2000, 12},
+        ModelSetting{"room for all", 1 << 20, 20},
+        ModelSetting{"capacity that changes", 3000, 4, true}}) {
     for (int i = 0; i < 20; ++i) {
       SCOPED_TRACE(absl::StrCat(setting.name, ", seed ", ++seed));
       ASSERT_NO_FATAL_FAILURE(ModelTest(seed, setting.capacity_bytes,
