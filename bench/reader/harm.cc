@@ -13,8 +13,6 @@
 namespace rowbloom::reader_bench {
 namespace {
 
-constexpr uint64_t kProgressGets = 1000;
-
 struct Workload {
   const char* name;
   double absent_share;

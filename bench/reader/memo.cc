@@ -18,7 +18,6 @@ namespace {
 
 // How many rows the filters hold does not matter, only their rate.
 const std::vector<uint64_t> kLevelKeys = {100, 1000, 10000, 100000};
-constexpr uint64_t kProgressGets = 100000;
 
 // Row i is asked for in proportion to it.
 double Weight(uint64_t i, double theta) {

@@ -22,7 +22,6 @@ namespace rowbloom::reader_bench {
 namespace {
 
 constexpr double kLevelRatio = 10;
-constexpr uint64_t kProgressGets = 1000;
 
 // The filters of a level as if their planes could be cut anywhere.
 struct LevelFilters {

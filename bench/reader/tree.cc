@@ -66,7 +66,7 @@ Reads operator+(const Reads& a, const Reads& b) { return a - (Reads{} - b); }
 
 OpenTree::OpenTree(const Tree* tree, FilterReaderOptions options,
                    FalsePositiveMemo* memo)
-    : tree_(tree), memo_(memo) {
+    : memo_(memo) {
   for (size_t level = 0; level < tree->level_count(); ++level) {
     sources_.push_back(std::make_unique<CountingSource>(tree->block(level)));
     options.level = static_cast<int>(level);

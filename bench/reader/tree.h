@@ -24,6 +24,8 @@
 namespace rowbloom::reader_bench {
 
 constexpr uint64_t kDataBlockSize = 4096;
+// Benchmarks report progress after so many gets.
+constexpr uint64_t kProgressGets = 1000;
 
 // splitmix64.
 class Random {
@@ -130,7 +132,6 @@ class OpenTree {
   const FilterReader& reader(size_t level) const { return *readers_[level]; }
 
  private:
-  const Tree* const tree_;
   FalsePositiveMemo* const memo_;
   std::vector<std::unique_ptr<CountingSource>> sources_;
   std::vector<std::unique_ptr<FilterReader>> readers_;  // nullptr: no filter.

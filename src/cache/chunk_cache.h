@@ -49,6 +49,17 @@ struct Slot {
   std::atomic<bool> used{false};
 };
 
+// The room that a cache has for an entry.
+struct Room {
+  // The largest charge that evicts nothing, and the largest beside the entries
+  // that are pinned now.
+  size_t free_bytes = 0;
+  size_t max_charge_bytes = 0;
+  // The price of memory beyond free_bytes, per byte: the Worth() of recently
+  // evicted parts, halved with each half-life of the ledger.
+  double price = 0;
+};
+
 class ChunkCache {
  public:
   // Inserts a ChunkValue as FilterCache::Insert() does. The cache keeps `slot`
@@ -68,13 +79,7 @@ class ChunkCache {
   // Takes this slot from the entry under this key, if the entry has it.
   virtual void DropSlot(const FilterCacheKey& key, Slot* slot) = 0;
 
-  // The price of memory for this entry, per byte: 0 if memory is free, else the
-  // Worth() of recently evicted parts, halved with each half-life of the
-  // ledger.
-  virtual double Price(const FilterCacheKey& key,
-                       size_t charge_bytes) const = 0;
-  // The largest charge that this entry can have beside the entries pinned now.
-  virtual size_t MaxChargeBytes(const FilterCacheKey& key) const = 0;
+  virtual Room RoomFor(const FilterCacheKey& key) const = 0;
 
   // Counts files that have slots. The cache's destructor checks that none is
   // left.

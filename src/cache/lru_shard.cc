@@ -210,18 +210,13 @@ void LruShard::AddUsage(FilterCache::Usage* usage) const {
   usage->rejections += usage_.rejections;
 }
 
-double LruShard::Price(size_t charge_bytes) const {
+Room LruShard::RoomForEntry() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return charge_bytes <= SIZE_MAX - kEntryOverheadBytes &&
-                 Fits(charge_bytes + kEntryOverheadBytes, usage_.usage_bytes)
-             ? 0
-             : PriceNow();
-}
-
-size_t LruShard::MaxChargeBytes() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  const size_t taken = usage_.pinned_bytes + kEntryOverheadBytes;
-  return capacity_bytes_ - std::min(capacity_bytes_, taken);
+  const auto beside = [this](size_t taken_bytes) {
+    return capacity_bytes_ -
+           std::min(capacity_bytes_, taken_bytes + kEntryOverheadBytes);
+  };
+  return {beside(usage_.usage_bytes), beside(usage_.pinned_bytes), PriceNow()};
 }
 
 double LruShard::PriceNow() const {

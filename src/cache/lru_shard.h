@@ -126,8 +126,7 @@ class alignas(64) LruShard {
 
   // Adds everything but the capacity to *usage.
   void AddUsage(FilterCache::Usage* usage) const;
-  double Price(size_t charge_bytes) const;
-  size_t MaxChargeBytes() const;
+  Room RoomForEntry() const;
 
  private:
   struct Hash {

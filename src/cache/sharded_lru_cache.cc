@@ -150,12 +150,8 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
     index_bytes_outside_.fetch_add(delta, std::memory_order_relaxed);
   }
 
-  double Price(const FilterCacheKey& key, size_t charge_bytes) const override {
-    return ShardOf(HashKey(key)).Price(charge_bytes);
-  }
-
-  size_t MaxChargeBytes(const FilterCacheKey& key) const override {
-    return ShardOf(HashKey(key)).MaxChargeBytes();
+  cache::Room RoomFor(const FilterCacheKey& key) const override {
+    return ShardOf(HashKey(key)).RoomForEntry();
   }
 
  private:

@@ -103,15 +103,13 @@ uint32_t LoadPolicy::AffordableSteps(const Candidate& candidate,
     return ResidentChunk::ChargeBytes(descriptor, n);
   };
   uint32_t most = all;
-  const size_t room = candidate.cache->MaxChargeBytes(candidate.key);
-  while (most > 0 && charge(most) > room) --most;
+  const cache::Room room = candidate.cache->RoomFor(candidate.key);
+  while (most > 0 && charge(most) > room.max_charge_bytes) --most;
   if (most == 0) return 0;
   const size_t bytes = charge(most);
   const size_t paid_bytes = steps == 0 ? 0 : std::min(bytes, charge(steps));
-  const double price =
-      load_rules.hysteresis *
-      candidate.cache->Price(candidate.key, bytes - paid_bytes);
-  if (price <= 0) return most;
+  const double price = load_rules.hysteresis * room.price;
+  if (bytes - paid_bytes <= room.free_bytes || price <= 0) return most;
   const double saved_bytes = AbsentRate(candidate.chunk) * cost_bytes();
   // A family without finer steps is loaded whole. Otherwise step s saves 2^-s
   // of the reads.

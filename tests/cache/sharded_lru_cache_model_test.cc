@@ -146,13 +146,7 @@ class Model {
   // Returns the number of values that were cached and of parts given up.
   size_t created_count() const { return created_count_; }
 
-  double Price(size_t charge_bytes) const {
-    const FilterCache::Usage usage = GetUsage();
-    return usage.usage_bytes + charge_bytes + kEntryOverheadBytes <=
-                   usage.capacity_bytes
-               ? 0
-               : price_;
-  }
+  double price() const { return price_; }
 
   FilterCache::Usage GetUsage() const {
     FilterCache::Usage usage = usage_;
@@ -426,13 +420,14 @@ class ModelTest {
     if (!resizes_) {
       ASSERT_LE(usage.usage_bytes, usage.capacity_bytes);
     }
-    for (size_t bytes : {0, 100, 1000}) {
-      ASSERT_EQ(chunks_->Price({}, bytes), model_.Price(bytes));
-    }
-    const size_t taken_bytes = usage.pinned_bytes + kEntryOverheadBytes;
-    ASSERT_EQ(
-        chunks_->MaxChargeBytes({}),
-        usage.capacity_bytes - std::min(usage.capacity_bytes, taken_bytes));
+    const auto room_beside = [&](size_t bytes) {
+      return usage.capacity_bytes -
+             std::min(usage.capacity_bytes, bytes + kEntryOverheadBytes);
+    };
+    const Room room = chunks_->RoomFor({});
+    ASSERT_EQ(room.free_bytes, room_beside(usage.usage_bytes));
+    ASSERT_EQ(room.max_charge_bytes, room_beside(usage.pinned_bytes));
+    ASSERT_EQ(room.price, model_.price());
     for (const Held& h : held_) {
       ASSERT_EQ(NumberOf(*cache_, h.handle), h.number);
     }
@@ -464,7 +459,7 @@ class ModelTest {
   size_t refused_count_ = 0;
 };
 
-struct Setting {
+struct ModelSetting {
   const char* name;
   size_t capacity_bytes;
   size_t max_handles;
@@ -473,11 +468,11 @@ struct Setting {
 
 TEST(ShardedLruCacheModel, Agrees) {
   uint32_t seed = 0;
-  for (const Setting& setting :
-       {Setting{"few handles", 5000, 2},
-        Setting{"more handles than fit", 2000, 12},
-        Setting{"room for all", 1 << 20, 20},
-        Setting{"capacity that changes", 3000, 4, true}}) {
+  for (const ModelSetting& setting :
+       {ModelSetting{"few handles", 5000, 2},
+        ModelSetting{"more handles than fit", 2000, 12},
+        ModelSetting{"room for all", 1 << 20, 20},
+        ModelSetting{"capacity that changes", 3000, 4, true}}) {
     for (int i = 0; i < 20; ++i) {
       SCOPED_TRACE(absl::StrCat(setting.name, ", seed ", ++seed));
       ASSERT_NO_FATAL_FAILURE(ModelTest(seed, setting.capacity_bytes,

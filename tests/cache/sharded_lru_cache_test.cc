@@ -72,8 +72,7 @@ class LruTest : public ::testing::Test {
     return number;
   }
   FilterCache::Usage usage() const { return cache_->GetUsage(); }
-  // Returns the price of room for an entry that does not fit.
-  double Price() { return chunks().Price(Key(0), 1 << 20); }
+  Room room() { return chunks().RoomFor(Key(0)); }
 
   Deaths deaths_{1000};  // It outlives the cache.
   size_t next_number_ = 0;
@@ -104,7 +103,7 @@ TEST_F(LruTest, UsageIncludesWhatReadersReport) {
 
 TEST_F(LruTest, FillsItsShardToTheLastByte) {
   MakeCache(4001, 2);
-  EXPECT_EQ(chunks().MaxChargeBytes(Key(0)), 1000 - kOverhead);
+  EXPECT_EQ(room().max_charge_bytes, 1000 - kOverhead);
   EXPECT_FALSE(Put(0, {1001 - kOverhead}));
   EXPECT_TRUE(Put(0, {1000 - kOverhead}));
   EXPECT_EQ(usage().usage_bytes, 1000);
@@ -133,7 +132,7 @@ TEST_F(LruTest, ShardHasAtLeastEightMiBAndThereAreAtMost64) {
                                               {64 * kShard, kShard},
                                               {640 * kShard, 10 * kShard}}) {
     MakeCache(capacity, -1);
-    EXPECT_EQ(chunks().MaxChargeBytes(Key(0)) + kOverhead, share) << capacity;
+    EXPECT_EQ(room().max_charge_bytes + kOverhead, share) << capacity;
   }
 }
 
@@ -197,7 +196,7 @@ TEST_F(LruTest, ChunkOfLeastWorthAmongTheThirtyTwoOldestGoes) {
   ASSERT_TRUE(Put(1000));
   EXPECT_EQ(deaths_.Of(5), 1);
   EXPECT_EQ(usage().evictions, 1);
-  EXPECT_EQ(Price(), 1);
+  EXPECT_EQ(room().price, 1);
   // Entries that were worth more count as just inserted.
   ASSERT_TRUE(PutChunk(40, 3));
   EXPECT_EQ(deaths_.Of(32), 1);
@@ -205,19 +204,18 @@ TEST_F(LruTest, ChunkOfLeastWorthAmongTheThirtyTwoOldestGoes) {
 
 TEST_F(LruTest, PriceIsTheWorthOfWhatWentAndFadesWithLookups) {
   MakeCache(20 * kEntry);
-  EXPECT_EQ(Price(), 0);
+  EXPECT_EQ(room().price, 0);
   for (uint64_t key = 0; key < 40; ++key) ASSERT_TRUE(PutChunk(key, 7));
-  EXPECT_EQ(Price(), 7);
+  EXPECT_EQ(room().price, 7);
   for (uint64_t key = 100; key < 130; ++key) ASSERT_TRUE(PutChunk(key, 4));
-  EXPECT_EQ(Price(), 7);
+  EXPECT_EQ(room().price, 7);
   ledger().CountLookups(ledger().HalfLifeLookups(), LoadLedger::Answer::kMaybe,
                         1);
-  EXPECT_EQ(Price(), 3.5);
+  EXPECT_EQ(room().price, 3.5);
   ASSERT_TRUE(PutChunk(200, 4));
-  EXPECT_EQ(Price(), 4);
+  EXPECT_EQ(room().price, 4);
   cache_->Erase(Key(200));
-  EXPECT_EQ(chunks().Price(Key(0), kCharge + 1), 4);
-  EXPECT_EQ(chunks().Price(Key(0), kCharge), 0);  // Room is free.
+  EXPECT_EQ(room().free_bytes, kCharge);
 }
 
 TEST_F(LruTest, EntryHasOneSlotAtMost) {

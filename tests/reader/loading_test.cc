@@ -31,8 +31,7 @@ class LoadingTest : public ::testing::TestWithParam<std::string_view> {
 
   std::unique_ptr<FilterReader> Open() { return file_.Open(options_); }
   size_t ChunkBytes() const {
-    return cache_->GetUsage()
-        .role_bytes[static_cast<size_t>(FilterCacheRole::kChunk)];
+    return testing::RoleBytes(*cache_, FilterCacheRole::kChunk);
   }
 
   testing::TestFile file_{testing::BlockOptions(GetParam(), 10, 2048),
@@ -237,8 +236,7 @@ TEST_P(LoadingTest, ACacheWithoutALimitLoadsAtOnce) {
 
 TEST_P(LoadingTest, TheIndexIsChargedAsLongAsTheReaderLives) {
   const auto index_bytes = [&] {
-    return cache_->GetUsage()
-        .role_bytes[static_cast<size_t>(FilterCacheRole::kIndex)];
+    return testing::RoleBytes(*cache_, FilterCacheRole::kIndex);
   };
   auto first = Open();
   const size_t one = index_bytes();

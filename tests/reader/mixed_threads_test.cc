@@ -157,7 +157,7 @@ TEST_P(MixedThreads, LoseNoRowAndNoCountAndHeal) {
   // All pinned bytes belong to the open readers' indexes.
   FilterCache::Usage usage = cache_->GetUsage();
   EXPECT_EQ(usage.pinned_bytes,
-            usage.role_bytes[static_cast<size_t>(FilterCacheRole::kIndex)]);
+            testing::RoleBytes(*cache_, FilterCacheRole::kIndex));
 
   cache_->SetCapacity(8 * need_);
   for (const auto& file : files_) file->source.Heal();

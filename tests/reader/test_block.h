@@ -139,6 +139,10 @@ inline uint64_t CountFalsePositives(const FilterReader& reader, uint64_t rows) {
   return count;
 }
 
+inline size_t RoleBytes(const FilterCache& cache, FilterCacheRole role) {
+  return cache.GetUsage().role_bytes[static_cast<size_t>(role)];
+}
+
 inline std::vector<FilterKey> RowKeys(const std::vector<std::string>& rows) {
   std::vector<FilterKey> keys;
   for (const std::string& row : rows) keys.push_back(FilterKey::Row(row));

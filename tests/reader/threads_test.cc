@@ -53,7 +53,7 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
   const FilterCache::Usage usage = cache->GetUsage();
   EXPECT_LE(usage.usage_bytes, kCapacity);
   EXPECT_EQ(usage.pinned_bytes,
-            usage.role_bytes[static_cast<size_t>(FilterCacheRole::kIndex)]);
+            testing::RoleBytes(*cache, FilterCacheRole::kIndex));
   EXPECT_GT(usage.evictions, 0u);
   EXPECT_EQ(stats.Snapshot()[FilterCounter::kLookups],
             2 * kRows + kThreads * 8000u);

@@ -19,18 +19,6 @@
 namespace rowbloom::threads {
 namespace {
 
-TEST(Epoch, PassesAtOnceWithoutAGuard) {
-  EXPECT_TRUE(EpochPassed(RetireEpoch()));
-}
-
-TEST(Epoch, IsHeldUpByAGuardThatBeganBefore) {
-  auto guard = std::make_unique<EpochGuard>();
-  const uint64_t epoch = RetireEpoch();
-  EXPECT_FALSE(EpochPassed(epoch));
-  guard.reset();
-  EXPECT_TRUE(EpochPassed(epoch));
-}
-
 TEST(Epoch, IsNotHeldUpByAGuardThatBeganAfterwards) {
   const uint64_t epoch = RetireEpoch();
   EpochGuard guard;

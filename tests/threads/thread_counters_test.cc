@@ -19,23 +19,6 @@ using Values = std::array<uint64_t, ThreadCounters::kCounters>;
 
 constexpr size_t kPlaces = CounterPage::kSize * ThreadRecord::kCounterPages;
 
-TEST(ThreadCounters, StartAtZeroAndAreEachTheirOwn) {
-  ThreadCounters counters;
-  EXPECT_EQ(counters.Sum(), Values{});
-  counters.Add(ThisThread(), 0);
-  counters.Add(ThisThread(), 1, 5);
-  counters.Add(ThisThread(), 0, 2);
-  EXPECT_EQ(counters.Sum(), (Values{3, 5}));
-}
-
-TEST(ThreadCounters, KeepWhatEndedThreadsCounted) {
-  ThreadCounters counters;
-  for (int i = 1; i <= 20; ++i) {
-    std::thread([&] { counters.Add(ThisThread(), 0); }).join();
-    EXPECT_EQ(counters.Sum()[0], i);
-  }
-}
-
 TEST(ThreadCounters, InThePlaceOfDestroyedOnesStartAtZero) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::unique_ptr<ThreadCounters>> all;
