@@ -162,7 +162,14 @@ void AddSize(CLI::App* app, int* exit_code) {
           ->check(CLI::IsMember({"keys", "target_fpr", "bits", "probes"}));
   CLI::Option* to =
       verb->add_option("--to", arguments->to, "Last value of the varied option")
-          ->check(CLI::PositiveNumber)
+          ->check(
+              [](const std::string& text) -> std::string {
+                double value = 0;
+                return CLI::detail::lexical_cast(text, value) && value > 0
+                           ? ""
+                           : text + " is not above 0";
+              },
+              "POSITIVE")
           ->needs(vary);
   vary->needs(to);
   verb->add_option("--steps", arguments->steps, "Lines of the table")

@@ -140,7 +140,8 @@ Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
 Json MeasureCpu(Run* run);
 Json MeasureTime(Run* run);
-std::vector<std::string> WorkloadNames();  // Of MeasureTime().
+// The workloads that MeasureTime() knows.
+std::vector<std::string> WorkloadNames();
 Json MeasureMiniKv(Run* run);
 
 }  // namespace rowbloom::reads

@@ -81,8 +81,8 @@ struct Workload {
   double scan_share = 0;
 };
 // YCSB's workloads, and mixgraph with the numbers of RocksDB's wiki, in a
-// database of which it finds 63% of the keys. Those that write come last. No
-// filter helps `scans`.
+// database of which it finds 63% of the keys. Workloads that write come last.
+// No filter helps `scans`.
 constexpr Workload kWorkloads[] = {
     {"absent", 1, Choice::kUniform},
     {"half_absent", 0.5, Choice::kUniform},
@@ -227,7 +227,7 @@ double ThreadCpuSeconds() {
          1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// What one thread, or all, did in one round.
+// The work of one thread, or of all, in one round.
 struct Sample {
   double operations = 0;
   double operations_per_second = 0;
