@@ -309,6 +309,28 @@ TEST(DbVerify, FiltersOfThePolicyAreNeverOtherOptions) {
   }
 }
 
+// Partitions with few keys are rounded up to whole lines.
+TEST(DbVerify, SmallPartitionsAreNeverOtherOptions) {
+  for (const char* family : {"blocked_bloom", "fast", "compact"}) {
+    TestDb db;
+    db.set_up.filter.filter_spec = FilterSpec::BitsPerKey(family, 1);
+    db.set_up.partitioned = true;
+    db.set_up.metadata_block_size_bytes = 2000;
+    db.Open();
+    for (size_t value_size = 5; value_size < 60; value_size += 2) {
+      for (int row = 0; row < 2500; ++row) {
+        db.Put(db.Key(Row(row), "q", ""), std::string(value_size, 'v'));
+      }
+      db.Flush();
+    }
+    for (const RocksDbFilterFile& file : Verify(db).files) {
+      EXPECT_EQ(file.state, State::kExpected)
+          << family << ": " << file.filter_key_count << " keys, "
+          << file.filter_count << " filters, " << file.note;
+    }
+  }
+}
+
 TEST(DbVerify, FilesOfAnotherExtractorAreOtherOptions) {
   TestDb db;
   db.set_up.extractor = false;
