@@ -244,14 +244,14 @@ def total_memory(result):
            f"{plans['key_bytes']:g} of which are in an index entry, blocks and "
            f"partitions of {plans['data_block_bytes']:g} bytes, and one block "
            "cache, in percent of the data, for data blocks, index and filter "
-           "partitions; by arithmetic. Each plan has its bits per key, and the "
-           "reads of a get.")
+           "partitions; by arithmetic. Each plan has its bits per key, spread "
+           "over the runs, or = the same in all; and the reads of a get.")
     plan_names = {
         "none": "no filter", "bloom_10": "`rocksdb_bloom`, 10 bits",
+        "bloom_best_fixed": "`rocksdb_bloom`, best same bits",
         "bloom_best": "`rocksdb_bloom`, best bits",
-        "bloom_best_by_run": "`rocksdb_bloom`, best bits by run",
-        "compact_10_by_run": "`compact`, 10 bits by run",
-        "compact_best_by_run": "`compact`, best bits by run"}
+        "compact_10": "`compact`, 10 bits",
+        "compact_best": "`compact`, best bits"}
     runs = [{**row, **plan} for row in plans["rows"] for plan in row["plans"]]
 
     def where(run):
@@ -262,8 +262,10 @@ def total_memory(result):
     yield pivot([run for run in runs if run["device"] == "nvme"],
                 "keys, Zipf, absent, cache", where,
                 lambda run: plan_names[run["plan"]],
-                lambda run: (f"{run['bits_per_key']:.1f}: "
-                             f"{number(run['reads'])}"), str)
+                lambda run: ("= " * (not run["by_run"])
+                             + f"{run['bits_per_key']:.3g}: "
+                             + number(run["reads"] if run["reads"] > 1e-6
+                                      else 0)), str)
     devices = {run["device"]: run["read_us"] for run in runs}
     yield ("Microseconds of a get with reads of "
            + " and ".join(f"{us:g} us ({name.replace('_', ' ')})"
@@ -273,7 +275,7 @@ def total_memory(result):
            f"{plans['search_cpu_us']:g} us a search in a block and "
            f"{plans['read_cpu_us']:g} us a read.")
     yield pivot([run for run in runs if run["plan"] in
-                 ("bloom_10", "bloom_best", "compact_best_by_run")],
+                 ("bloom_10", "bloom_best", "compact_best")],
                 "keys, Zipf, absent, cache", where,
                 lambda run: (f"{run['device'].replace('_', ' ')}: "
                              + plan_names[run["plan"]]),

@@ -169,7 +169,6 @@ void PrintMemory(const PlanArguments& arguments) {
   const FilterBudgetOptions budget = OptionsOf(arguments);
   PlanMemoryArguments memory;
   memory.filter = arguments.filter;
-  memory.mode = arguments.mode;
   memory.compared_bits = arguments.bloom_bits;
   memory.options.get = arguments.get;
   memory.options.get.missing_share =

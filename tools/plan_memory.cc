@@ -13,6 +13,18 @@
 namespace rowbloom::tools {
 namespace {
 
+const char* ModeName(BudgetMode mode) {
+  switch (mode) {
+    case BudgetMode::kBalanced:
+      return "balanced";
+    case BudgetMode::kHitsOnly:
+      return "hits_only";
+    case BudgetMode::kFixed:
+      return "fixed";
+  }
+  return "unknown";
+}
+
 // Less than a read in a million gets is shown as none.
 double ReadsShown(double reads) { return reads < 1e-6 ? 0 : reads; }
 
@@ -28,8 +40,11 @@ Json GetCostFields(const TotalMemoryPlan& plan) {
           {"total_us", cost.total_us}};
 }
 
-Json GetCostRow(const std::string& filter, const std::string& mode,
-                const TotalMemoryPlan& plan) {
+Json GetCostRow(const std::string& filter, const TotalMemoryPlan& plan) {
+  Json mode;  // Null: there is nothing to spread.
+  if (plan.filters.bits_per_key > 0) {
+    mode = plan.mode == BudgetMode::kFixed ? "fixed" : "by run";
+  }
   Json row{{"filter", filter}, {"mode", mode}};
   row.update(GetCostFields(plan));
   const GetCost& cost = plan.cost;
@@ -83,7 +98,7 @@ Json PlanMemory(const PlanTree& tree, const PlanMemoryArguments& arguments) {
   const GetCostOptions& get = options.get;
   Json document = Json::object();
   document["key_count"] = tree.key_count;
-  document["budget"] = arguments.mode;
+  document["budget"] = ModeName(best.mode);
   document["missing_share"] = get.missing_share;
   document["zipf_exponent"] = get.zipf_exponent;
   document["read_us"] = get.read_us;
@@ -105,18 +120,16 @@ Json PlanMemory(const PlanTree& tree, const PlanMemoryArguments& arguments) {
       std::min(arguments.compared_bits, options.max_bits_per_key));
   TotalMemoryOptions fixed = options;
   fixed.mode = BudgetMode::kFixed;
-  const std::string mode =
-      options.mode == BudgetMode::kFixed ? "fixed" : "by run";
   Json plans = Json::array();
-  plans.push_back(GetCostRow(arguments.filter, mode, best));
+  plans.push_back(GetCostRow(arguments.filter, best));
   plans.push_back(GetCostRow(
-      arguments.filter, mode,
+      arguments.filter,
       PlanValue(PlanFilterMemory(cost, tree.runs, options, compared))));
   const FilterCost bloom = FilterCost::OfRocksDbBloom();
   plans.push_back(GetCostRow(
-      bloom.name(), "fixed",
+      bloom.name(),
       PlanValue(PlanFilterMemory(bloom, tree.runs, fixed, compared))));
-  plans.push_back(GetCostRow("none", "fixed", sweep.front()));
+  plans.push_back(GetCostRow("none", sweep.front()));
   document["plans"] = std::move(plans);
 
   Json steps = Json::array();

@@ -16,7 +16,6 @@ namespace rowbloom::tools {
 
 struct PlanMemoryArguments {
   std::string filter;
-  std::string mode;  // The name of options.mode.
   TotalMemoryOptions options;
   // The bits per key of the filters to compare with.
   double compared_bits = 10;

@@ -63,6 +63,7 @@ TotalMemoryOptions OptionsFor(const GetCostOptions& get, BudgetMode mode) {
 Json PlanJson(const char* name, const TotalMemoryPlan& plan) {
   const GetCost& cost = plan.cost;
   return {{"plan", name},
+          {"by_run", plan.mode != BudgetMode::kFixed},
           {"bits_per_key", plan.filters.bits_per_key},
           {"filter_bytes", cost.filter.bytes},
           {"filter_reads", cost.filter.reads},
@@ -86,13 +87,13 @@ Json PlansJson(const std::vector<TreeRun>& runs, const GetCostOptions& get) {
                    bench::OrThrow(PlanFilterMemory(bloom, runs, fixed, none))),
           PlanJson("bloom_10",
                    bench::OrThrow(PlanFilterMemory(bloom, runs, fixed, ten))),
-          PlanJson("bloom_best",
+          PlanJson("bloom_best_fixed",
                    bench::OrThrow(PlanTotalMemory(bloom, runs, fixed))),
-          PlanJson("bloom_best_by_run",
+          PlanJson("bloom_best",
                    bench::OrThrow(PlanTotalMemory(bloom, runs, by_run))),
-          PlanJson("compact_10_by_run", bench::OrThrow(PlanFilterMemory(
-                                            compact, runs, by_run, ten))),
-          PlanJson("compact_best_by_run",
+          PlanJson("compact_10", bench::OrThrow(PlanFilterMemory(compact, runs,
+                                                                 by_run, ten))),
+          PlanJson("compact_best",
                    bench::OrThrow(PlanTotalMemory(compact, runs, by_run)))};
 }
 
@@ -112,11 +113,12 @@ void PrintPlans(const Json& row) {
 Json ComputePlans(const Options& options) {
   std::printf(
       "Bits per key, reads and microseconds of a get: no filter, RocksDB's "
-      "Bloom filter of 10\nbits, of its best bits, of its best bits by run, "
-      "compact of 10 bits by run, of its best\nbits by run.\n\n"
+      "Bloom filter of 10\nbits in all runs, of its best bits in all runs, of "
+      "its best bits by run or in all runs,\ncompact of 10 bits and of its "
+      "best bits, by run or in all runs.\n\n"
       "%8s %-14s %5s %4s %6s%22s%22s%22s%22s%22s%22s\n",
       "keys", "device", "zipf", "miss", "cache", "none", "Bloom 10",
-      "Bloom best", "Bloom by run", "compact 10", "compact best");
+      "Bloom fixed", "Bloom best", "compact 10", "compact best");
   Json rows = Json::array();
   for (const Tree& tree : kTrees) {
     TreeShape shape;

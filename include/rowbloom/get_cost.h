@@ -131,7 +131,9 @@ absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
 
 struct TotalMemoryOptions {
   GetCostOptions get;
-  // How bits are spread over the runs. kHitsOnly is for gets that never miss.
+  // How bits are spread over the runs. kBalanced also tries kFixed, which reads
+  // less where the cache holds a small part of the filters. kHitsOnly is for
+  // gets that never miss.
   BudgetMode mode = BudgetMode::kBalanced;
   // The limit for each filter.
   double max_bits_per_key = 24;
@@ -142,6 +144,8 @@ struct TotalMemoryOptions {
 };
 
 struct TotalMemoryPlan {
+  // How the bits are spread: kFixed or the mode of the options.
+  BudgetMode mode = BudgetMode::kBalanced;
   // A run without a filter has 0 bits: no filter is a possible plan, too.
   // wasted_reads are the expected data reads of false positives.
   FilterBudgetPlan filters;

@@ -26,7 +26,7 @@ using budget::KeyGroup;
 constexpr double kIndexEntryExtraBytes = 2 + 6 + 4;
 // 100% - block_size_deviation.
 constexpr double kFilterPartitionFill = 0.9;
-// More bits must save 0.1% of the time.
+// More bits, or the same bits in all runs, must save 0.1% of the time.
 constexpr double kClearly = 0.999;
 
 // Written so that NaN fails, too.
@@ -331,8 +331,9 @@ std::vector<FilterSetting> SettingsOf(const FilterBudgetPlan& plan) {
   return settings;
 }
 
-// Plans begin with the prices of the last plan. The prices of a run and the
-// bits that they lead to depend on each other little: two rounds are enough.
+// Plans by run begin with the prices of the last one. The prices of a run and
+// the bits that they lead to depend on each other little: two rounds are
+// enough.
 class MemoryPlanner {
  public:
   MemoryPlanner(const FilterCost& cost, absl::Span<const TreeRun> runs,
@@ -345,30 +346,41 @@ class MemoryPlanner {
   }
 
   absl::StatusOr<TotalMemoryPlan> Plan(FilterMemory memory) {
+    absl::StatusOr<TotalMemoryPlan> plan = PlanInMode(options_.mode, memory);
+    if (options_.mode != BudgetMode::kBalanced || !plan.ok()) return plan;
+    absl::StatusOr<TotalMemoryPlan> fixed =
+        PlanInMode(BudgetMode::kFixed, memory);
+    if (!fixed.ok()) return fixed;
+    return fixed->cost.total_us < kClearly * plan->cost.total_us ? fixed : plan;
+  }
+
+ private:
+  absl::StatusOr<TotalMemoryPlan> PlanInMode(BudgetMode mode,
+                                             FilterMemory memory) {
     FilterBudgetOptions budget;
     budget.memory = memory;
-    budget.mode = options_.mode;
+    budget.mode = mode;
     budget.max_bits_per_key = options_.max_bits_per_key;
     budget.missing_share = options_.get.missing_share;
-    if (options_.mode == BudgetMode::kBalanced) {
+    if (mode == BudgetMode::kBalanced) {
       budget.missing_share =
           std::max(budget.missing_share, FilterBudgetOptions::kMinMissingShare);
     }
     TotalMemoryPlan plan;
-    constexpr int kRounds = 2;
-    for (int round = 0; round < kRounds; ++round) {
+    plan.mode = mode;
+    const int rounds = mode == BudgetMode::kFixed ? 1 : 2;
+    for (int round = 0; round < rounds; ++round) {
       absl::StatusOr<FilterBudgetPlan> filters =
           PlanFilterBudget(cost_, priced_, budget);
       if (!filters.ok()) return filters.status();
       plan.filters = *std::move(filters);
       plan.cost = CostOfGet(runs_, SettingsOf(plan.filters), options_.get);
-      SetPrices(plan.cost);
+      if (mode != BudgetMode::kFixed) SetPrices(plan.cost);
     }
     SetWaste(&plan);
     return plan;
   }
 
- private:
   // The formula of filter_budget.h needs shares of the highest price only.
   void SetPrices(const GetCost& cost) {
     double highest = 0;

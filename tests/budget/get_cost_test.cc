@@ -564,6 +564,20 @@ TEST(TotalMemory, BitsThatSaveNothingAreNotSpent) {
   EXPECT_LT(plan->filters.bits_per_key, 20);
 }
 
+TEST(TotalMemory, SameBitsReadLessInATinyCache) {
+  const FilterCost cost = FilterCost::OfRocksDbBloom();
+  const std::vector<TreeRun> runs = Leveled(1000000000);
+  TotalMemoryOptions options;
+  options.get.missing_share = 1;
+  options.get.cache_bytes = 120000000;
+  const auto tiny = PlanTotalMemory(cost, runs, options);
+  options.get.cache_bytes = 600000000;
+  const auto larger = PlanTotalMemory(cost, runs, options);
+  ASSERT_TRUE(tiny.ok() && larger.ok());
+  EXPECT_EQ(tiny->mode, BudgetMode::kFixed);
+  EXPECT_EQ(larger->mode, BudgetMode::kBalanced);
+}
+
 TEST(TotalMemory, UselessFiltersAreNotBuilt) {
   // Every get finds its key in the one run there is.
   TotalMemoryOptions options;
