@@ -2,12 +2,12 @@
 //
 // rowbloom lookup: prints the filters' answers for a row or one of its columns.
 
-#include <cctype>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "hex.h"
 #include "output.h"
 #include "report.h"
 #include "verbs.h"
@@ -23,26 +23,6 @@ struct LookupArguments {
   bool family_delete = false;
   bool json = false;
 };
-
-// Throws CLI::ValidationError, which becomes a usage message.
-std::string FromHex(const char* name, std::string_view hex) {
-  const auto digit = [&](char c) -> unsigned {
-    if (std::isxdigit(static_cast<unsigned char>(c)) == 0) {
-      throw CLI::ValidationError(name, "not hexadecimal: " + EscapeBytes(hex));
-    }
-    if (c <= '9') return static_cast<unsigned>(c - '0');
-    return static_cast<unsigned>(std::tolower(c) - 'a') + 10;
-  };
-  if (hex.size() % 2 != 0) {
-    throw CLI::ValidationError(
-        name, "an odd number of hexadecimal digits: " + EscapeBytes(hex));
-  }
-  std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    bytes.push_back(static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1])));
-  }
-  return bytes;
-}
 
 std::string_view AnswerWord(const LookupAnswer& answer) {
   return answer.may_contain ? "maybe" : "no";
