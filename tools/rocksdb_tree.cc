@@ -211,12 +211,9 @@ absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
                                      const std::string& column_family,
                                      uint64_t cache_bytes,
                                      absl::Span<const std::string> keys) {
-  // One shard, as one thread asks: the counts are then the same in each run.
-  constexpr int kOneShard = 0;
   constexpr int kAllTables = -1;
-  const absl::StatusOr<OpenedFamily> family =
-      OpenFamily(directory, column_family,
-                 rdb::NewLRUCache(cache_bytes, kOneShard), kAllTables);
+  const absl::StatusOr<OpenedFamily> family = OpenFamily(
+      directory, column_family, rdb::NewLRUCache(cache_bytes), kAllTables);
   if (!family.ok()) return family.status();
   const std::string latest(family->handle->GetComparator()->timestamp_size(),
                            '\xff');

@@ -47,7 +47,7 @@ struct RocksDbTree {
 absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
                                             const std::string& column_family);
 
-// Gets all keys, through a block cache of this size that is empty at first, and
+// Gets all keys, through an LRUCache of this size that is empty at first, and
 // counts the reads of the second half.
 absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
                                      const std::string& column_family,
