@@ -2,14 +2,12 @@
 //
 // rowbloom lookup: prints the filters' answers for a row or one of its columns.
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
+#include "hex.h"
 #include "output.h"
 #include "report.h"
 #include "verbs.h"
@@ -25,19 +23,6 @@ struct LookupArguments {
   bool family_delete = false;
   bool json = false;
 };
-
-// Throws CLI::ValidationError, which becomes a usage message.
-std::string FromHex(const char* name, const std::string& hex) {
-  if (hex.size() % 2 != 0) {
-    throw CLI::ValidationError(
-        name, "an odd number of hexadecimal digits: " + EscapeBytes(hex));
-  }
-  if (!std::all_of(hex.begin(), hex.end(),
-                   [](unsigned char c) { return absl::ascii_isxdigit(c); })) {
-    throw CLI::ValidationError(name, "not hexadecimal: " + EscapeBytes(hex));
-  }
-  return absl::HexStringToBytes(hex);
-}
 
 std::string_view AnswerWord(const LookupAnswer& answer) {
   return answer.may_contain ? "maybe" : "no";

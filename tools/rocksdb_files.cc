@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Compiled without RTTI, as RocksDB's own releases are: a subclass of Logger
-// then links with both kinds of library.
 
 #include "rocksdb_files.h"
 
 #include <algorithm>
-#include <cstdarg>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,35 +13,16 @@
 #include <utility>
 
 #include "output.h"
-#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
-#include "rocksdb/env.h"
 #include "rocksdb/options.h"
-#include "rocksdb/utilities/options_util.h"
-#include "rocksdb_plugin/open_db.h"
+#include "rocksdb_open.h"
 #include "rocksdb_plugin/release.h"
-#include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 
 namespace rowbloom::tools {
 namespace {
 
 namespace rdb = ROCKSDB_NAMESPACE;
-
-absl::Status FromRocksDb(const rdb::Status& status) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = status.ToString();
-  if (status.IsCorruption()) return absl::DataLossError(message);
-  if (status.IsNotSupported()) return absl::UnimplementedError(message);
-  return absl::UnavailableError(message);
-}
-
-// Keeps RocksDB from writing a LOG into a directory that is only read.
-class NullLogger : public rdb::Logger {
- public:
-  using rdb::Logger::Logv;
-  void Logv(const char*, va_list) override {}
-};
 
 class Manifest;
 
@@ -183,77 +160,25 @@ class RocksDbColumnFamily : public ColumnFamily {
   RocksDbFilterReport report_;
 };
 
-// The value of `name` in `section` of the OPTIONS file; empty if absent.
-std::string OptionText(const std::string& options_file,
-                       const std::string& section, std::string_view name) {
-  const size_t begin = options_file.find("[" + section + "]");
-  if (begin == std::string::npos) return "";
-  const std::string section_text =
-      options_file.substr(begin, options_file.find("\n[", begin) - begin);
-  const std::string key = "\n  " + std::string(name) + "=";
-  const size_t at = section_text.find(key);
-  if (at == std::string::npos) return "";
-  const size_t value = at + key.size();
-  return section_text.substr(value, section_text.find('\n', value) - value);
+// Sets the filter that column family `name` is expected to have.
+void Configure(const OptionsFile& options_file, const std::string& name,
+               RocksDbColumnFamily* family) {
+  const rdb::ColumnFamilyOptions* options = options_file.Find(name);
+  const std::string policy = options_file.TableOption(name, "filter_policy");
+  if (!options_file.error().empty()) {
+    family->ExpectUnknown("what filters are asked for is not known: " +
+                          EscapeControls(options_file.error()));
+  } else if (options == nullptr || policy.empty()) {
+    family->ExpectUnknown(
+        "the OPTIONS file does not say what filters are asked for");
+  } else {
+    family->Expect(*options);
+    if (!family->expects_filters() && policy != "nullptr") {
+      family->ExpectUnknown("filter_policy " + EscapeControls(policy) +
+                            " of the OPTIONS file is not known to this tool");
+    }
+  }
 }
-
-// The options of each column family in the latest OPTIONS file.
-class OptionsFile {
- public:
-  explicit OptionsFile(const std::string& directory) {
-    RegisterRocksDb();
-    // The application's merge operators and the like are unknown here.
-    rdb::ConfigOptions config;
-    config.ignore_unknown_options = true;
-    config.ignore_unsupported_options = true;
-    rdb::DBOptions db_options;
-    std::string name;
-    rdb::Status status =
-        rdb::LoadLatestOptions(config, directory, &db_options, &families_);
-    if (status.ok()) {
-      status =
-          rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name);
-    }
-    if (status.ok()) {
-      status = rdb::ReadFileToString(rdb::Env::Default(),
-                                     directory + "/" + name, &text_);
-    }
-    if (!status.ok()) error_ = status.ToString();
-  }
-
-  const rdb::ColumnFamilyOptions* Find(const std::string& name) const {
-    for (const rdb::ColumnFamilyDescriptor& family : families_) {
-      if (family.name == name) return &family.options;
-    }
-    return nullptr;
-  }
-
-  // Sets the filter that column family `name` is expected to have.
-  void Configure(const std::string& name, RocksDbColumnFamily* family) const {
-    const rdb::ColumnFamilyOptions* options = Find(name);
-    const std::string policy =
-        OptionText(text_, "TableOptions/BlockBasedTable \"" + name + "\"",
-                   "filter_policy");
-    if (!error_.empty()) {
-      family->ExpectUnknown("what filters are asked for is not known: " +
-                            EscapeControls(error_));
-    } else if (options == nullptr || policy.empty()) {
-      family->ExpectUnknown(
-          "the OPTIONS file does not say what filters are asked for");
-    } else {
-      family->Expect(*options);
-      if (!family->expects_filters() && policy != "nullptr") {
-        family->ExpectUnknown("filter_policy " + EscapeControls(policy) +
-                              " of the OPTIONS file is not known to this tool");
-      }
-    }
-  }
-
- private:
-  std::vector<rdb::ColumnFamilyDescriptor> families_;
-  std::string text_;
-  std::string error_;
-};
 
 std::string PathOf(const rdb::LiveFileMetaData& file) {
   return file.directory + "/" + file.relative_filename;
@@ -265,40 +190,17 @@ class Manifest {
   explicit Manifest(std::string directory) : directory_(std::move(directory)) {}
 
   absl::Status Read() {
-    rdb::Options options;
-    options.info_log = std::make_shared<NullLogger>();
+    options_file_.emplace(directory_);
+    rdb::DBOptions options;
     // The list is in the manifest: open as few tables as RocksDB allows.
     options.max_open_files = 16;
-    options.skip_stats_update_on_db_open = true;
     // Damaged and missing SSTs are for the verbs to report, each by name.
     options.paranoid_checks = false;
-    std::vector<std::string> names;
-    rdb::Status status =
-        rdb::DB::ListColumnFamilies(options, directory_, &names);
-    if (!status.ok()) return FromRocksDb(status);
-
-    options_file_.emplace(directory_);
-    std::vector<rdb::ColumnFamilyDescriptor> descriptors;
-    for (const std::string& name : names) {
-      const rdb::ColumnFamilyOptions* written = options_file_->Find(name);
-      rdb::ColumnFamilyOptions family_options(options);
-      if (written != nullptr) family_options.comparator = written->comparator;
-      descriptors.emplace_back(name, family_options);
-    }
-    std::vector<rdb::ColumnFamilyHandle*> handles;
-    std::unique_ptr<rdb::DB> db;
-    status = rowbloom::OpenDb(
-        [&](auto* opened) {
-          return rdb::DB::OpenForReadOnly(options, directory_, descriptors,
-                                          &handles, opened);
-        },
-        &db);
-    if (!status.ok()) return FromRocksDb(status);
-    for (rdb::ColumnFamilyHandle* handle : handles) {
-      db->DestroyColumnFamilyHandle(handle);
-    }
+    const absl::StatusOr<ReadOnlyDb> opened =
+        OpenReadOnly(directory_, *options_file_, options);
+    if (!opened.ok()) return opened.status();
     files_.clear();
-    db->GetLiveFilesMetaData(&files_);
+    opened->db->GetLiveFilesMetaData(&files_);
     return absl::OkStatus();
   }
 
@@ -381,7 +283,7 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     std::shared_ptr<RocksDbColumnFamily>& family = families[name];
     if (family == nullptr) {
       family = std::make_shared<RocksDbColumnFamily>(name, manifest);
-      manifest->options_file().Configure(name, family.get());
+      Configure(manifest->options_file(), name, family.get());
     }
     result.push_back({PathOf(file), absl::OkStatus(), file.level, family});
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line tool: inspects filter blocks, SSTs and HFiles, gives HFiles
-// another filter, and helps to choose filters, to plan their memory and to size
-// them. See rowbloom.1.
+// another filter, and helps to choose filters, to plan their memory, to size
+// them, and to judge those of a RocksDB database. See rowbloom.1.
 
 #include <algorithm>
 #include <cstdio>
@@ -35,6 +35,9 @@ int Run(int argc, char** argv) {
   tools::AddChoose(&app, &exit_code);
   tools::AddPlan(&app, &exit_code);
   tools::AddSize(&app, &exit_code);
+#ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
+  tools::AddAdvise(&app, &exit_code);
+#endif
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
   tools::AddRebuild(&app, &exit_code);
 #endif

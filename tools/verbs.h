@@ -17,6 +17,7 @@ void AddLookup(CLI::App* app, int* exit_code);
 void AddChoose(CLI::App* app, int* exit_code);
 void AddPlan(CLI::App* app, int* exit_code);
 void AddSize(CLI::App* app, int* exit_code);
+void AddAdvise(CLI::App* app, int* exit_code);
 void AddRebuild(CLI::App* app, int* exit_code);
 
 }  // namespace rowbloom::tools

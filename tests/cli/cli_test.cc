@@ -122,6 +122,9 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
   size_t options = 0;
   for (const std::string verb :
        {"", "inspect", "verify", "lookup", "choose", "plan", "size",
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+        "advise",
+#endif
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
         "rebuild"
 #endif
@@ -593,6 +596,168 @@ TEST_F(CliTest, LookingAtADatabaseChangesNothingInIt) {
   const std::map<std::string, std::string> before = Listing("database");
   EXPECT_THAT(Run("verify database"), Exits(0));
   EXPECT_EQ(Listing("database"), before);
+}
+
+// The counter `name` of the statistics in a LOG.
+uint64_t Ticker(const std::string& log, const std::string& name) {
+  const std::string line = "rocksdb." + name + " COUNT : ";
+  const size_t at = log.rfind(line);
+  EXPECT_NE(at, std::string::npos) << name;
+  if (at == std::string::npos) return 0;
+  return std::stoull(log.substr(at + line.size()));
+}
+
+TEST_F(CliTest, AdviseCountsWhatRocksDbCounted) {
+  const std::map<std::string, std::string> before = Listing("reads");
+  const std::string log = ReadFile(InputPath("reads/LOG"));
+  const Json by_log = RunJson("advise reads");
+  const Json by_gets = RunJson("advise reads --gets reads.keys");
+  EXPECT_EQ(Listing("reads"), before);
+  EXPECT_EQ(by_log["format"], "rowbloom-advise");
+  EXPECT_EQ(by_log["source"], "reads/LOG");
+  EXPECT_EQ(by_gets["source"], "reads.keys");
+  for (const Json& document : {by_log, by_gets}) {
+    EXPECT_EQ(document["cache_bytes"], 128 << 10);
+    const Json& measured = document["measured"];
+    EXPECT_EQ(measured["gets"], 5000);
+    EXPECT_EQ(measured["memtable_hits"], 0);
+    EXPECT_EQ(measured["sst_hits"],
+              Ticker(log, "l0.hit") + Ticker(log, "l1.hit"));
+    EXPECT_EQ(measured["false_positives"],
+              Ticker(log, "bloom.filter.full.positive") -
+                  Ticker(log, "bloom.filter.full.true.positive"));
+    EXPECT_GT(measured["false_positives"], 0);
+    // The caches differ by what was read when the database was opened.
+    const auto near = [&](const char* field, const char* ticker) {
+      const auto counted = static_cast<double>(Ticker(log, ticker));
+      EXPECT_NEAR(measured[field].get<double>(), counted, 20 + counted / 50)
+          << field;
+    };
+    near("data_reads", "block.cache.data.miss");
+    near("filter_reads", "block.cache.filter.miss");
+    near("index_reads", "block.cache.index.miss");
+    EXPECT_GT(measured["data_reads"], 1000);
+    EXPECT_GT(measured["wasted_reads"], 0);
+    EXPECT_LT(measured["wasted_reads"], measured["false_positives"]);
+    EXPECT_EQ(document["missing_share"], measured["missing_share"]);
+    // The model agrees with the counts.
+    const Json& now = document["filters"][0];
+    EXPECT_NEAR(now["data_reads"].get<double>(),
+                measured["data_reads"].get<double>() / 5000, 0.1);
+  }
+  EXPECT_EQ(by_log["measured"]["data_reads"],
+            Ticker(log, "block.cache.data.miss"));
+}
+
+TEST_F(CliTest, AdviceIsCheaperAndNamesItsOption) {
+  const Json document = RunJson("advise reads");
+  const Json& runs = document["runs"];
+  ASSERT_EQ(runs.size(), 2);
+  EXPECT_EQ(runs[0]["entries"], 1000);
+  EXPECT_EQ(runs[1]["entries"], 4000);
+  EXPECT_EQ(runs[0]["entry_bytes"], 9 + 8 + 100);
+  EXPECT_EQ(runs[0]["partitioned"], true);
+  // The smaller run has more bits.
+  EXPECT_GT(runs[0]["best_bits"], runs[1]["best_bits"]);
+  const Json& filters = document["filters"];
+  ASSERT_EQ(filters.size(), 3);
+  EXPECT_EQ(filters[0]["filters"], "now");
+  EXPECT_LT(filters[1]["us"], filters[0]["us"]);
+  EXPECT_EQ(document["best"], "compact");
+  EXPECT_THAT(document["option"].get<std::string>(),
+              HasSubstr("{id=rowbloom;filter_spec=compact;budget=balanced;"
+                        "budget_bits_per_key="));
+}
+
+TEST_F(CliTest, WithoutStatisticsTheModelAdvises) {
+  std::filesystem::copy(InputPath("reads"), InputPath("no_log"));
+  std::filesystem::remove(InputPath("no_log/LOG"));
+  const ToolResult refused = Run("advise no_log");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("no_log/LOG: does not tell the capacity "
+                                     "of the block cache; give it with "
+                                     "--cache_bytes"));
+  const Json document =
+      RunJson("advise no_log --cache_bytes 1e5 --missing_share 0.9");
+  EXPECT_TRUE(document["measured"].is_null());
+  EXPECT_EQ(document["missing_share"], 0.9);
+  EXPECT_EQ(document["filters"].size(), 3);
+  EXPECT_THAT(document["notes"][0].get<std::string>(),
+              HasSubstr("no_log/LOG does not exist or has no statistics"));
+}
+
+TEST_F(CliTest, CountsThatStatisticsLackAreUnknown) {
+  std::string text = ReadFile(InputPath("reads/LOG"));
+  // Only the last dump counts, and only its whole lines.
+  text +=
+      "STATISTICS:\n rocksdb.number.keys.read COUNT : 7\n"
+      "rocksdb.memtable.hit COUNT : many\n"
+      "rocksdb.l0.hit COUNT : 99999999999999999999\n"
+      "rocksdb.bloom.filter.full.positive COUNT\n" +
+      std::string("\0\xff\n", 3) + "rocksdb.block.cache.data.miss COUNT : 12";
+  WriteFile(InputPath("torn.log"), text);
+  const Json document = RunJson("advise reads --statistics torn.log");
+  EXPECT_EQ(document["missing_share"], 0.5);
+  for (const auto& [field, count] : document["measured"].items()) {
+    if (field == "gets") {
+      EXPECT_EQ(count, 7);
+    } else {
+      EXPECT_TRUE(count.is_null()) << field;
+    }
+  }
+  EXPECT_THAT(Run("advise reads --statistics torn.log").out,
+              HasSubstr("Of 7 gets, an unknown number of"));
+}
+
+TEST_F(CliTest, AdviseNamesWhatItCannotUse) {
+  WriteFile(InputPath("one.keys"), "a\n");
+  WriteFile(InputPath("bad.keys"), "00\n0g\n");
+  const std::map<std::string, std::string> wrong = {
+      {"column family \"x\" does not exist; known: default",
+       "reads --column_family x"},
+      {"nowhere/CURRENT", "nowhere"},
+      {"nowhere.log: No such file", "reads --statistics nowhere.log"},
+      {"row.filter: has no line like", "reads --statistics row.filter"},
+      {"one.keys: has 1 keys", "reads --gets one.keys"},
+      {"nowhere.keys: cannot be read", "reads --gets nowhere.keys"},
+      {"--gets: not hexadecimal: 0g", "reads --gets bad.keys --hex"},
+      {"--zipf", "reads --zipf 5"},
+      {"read_us", "reads --read_us -1"}};
+  for (const auto& [reason, line] : wrong) {
+    EXPECT_THAT(Run("advise --cache_bytes 1000 " + line),
+                Exits(2, ::testing::_, HasSubstr(reason)));
+  }
+}
+
+TEST_F(CliTest, AnEmptyDatabaseNeedsNoAdvice) {
+  const ToolResult result = Run("advise no_ssts");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("has no SSTs: there is no advice"));
+  const Json document = RunJson("advise no_ssts");
+  EXPECT_THAT(document["runs"], IsEmpty());
+  EXPECT_TRUE(document["option"].is_null());
+}
+
+TEST_F(CliTest, AdviseKnowsDatabasesWithoutFilters) {
+  const Json document = RunJson("advise plugin_absent --cache_bytes 10000");
+  // One run has a filter that the options do not read.
+  EXPECT_EQ(document["runs"][1]["filter_policy"], "rowbloom");
+  EXPECT_EQ(document["filters"][0]["bits_per_key"], 0);
+  EXPECT_GT(document["filters"][0]["data_reads"],
+            document["filters"][1]["data_reads"]);
+}
+
+TEST_F(CliTest, AdviseNamesADamagedSst) {
+  std::filesystem::copy(InputPath("reads"), InputPath("damaged_reads"));
+  for (const auto& [path, bytes] : Listing("damaged_reads")) {
+    if (path.find(".sst") == std::string::npos) continue;
+    std::string damaged = bytes;
+    damaged.at(damaged.find("bloomfilter")) ^= 1;  // The properties block.
+    WriteFile(path, damaged);
+  }
+  const ToolResult result = Run("advise damaged_reads");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("damaged_reads/0000"));
 }
 
 TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "rowbloom/filter_block_writer.h"
@@ -26,12 +27,14 @@
 #endif
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+#include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
@@ -232,6 +235,56 @@ void WriteDatabase() {
   Check(db->DestroyColumnFamilyHandle(events));
 }
 
+// Writes a database of two runs and a file of keys, of which half are present.
+// Gets all of the keys through a small block cache; its LOG has RocksDB's
+// statistics of the second half.
+void WriteReads(const std::string& directory, const std::string& keys_path) {
+  rdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(rdb::NewBloomFilterPolicy(4));
+  table_options.partition_filters = true;
+  table_options.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.metadata_block_size = 512;
+  table_options.cache_index_and_filter_blocks = true;
+  constexpr size_t kCacheBytes = 128 << 10;
+  constexpr int kOneShard = 0;
+  table_options.block_cache = rdb::NewLRUCache(kCacheBytes, kOneShard);
+  rdb::Options options;
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
+  options.create_if_missing = true;
+  options.compression = rdb::kNoCompression;
+  options.disable_auto_compactions = true;
+  options.level_compaction_dynamic_level_bytes = false;
+  options.statistics = rdb::CreateDBStatistics();
+  const std::unique_ptr<rdb::DB> db = Open(options, directory);
+  constexpr int kKeys = 10000;
+  const std::string value(100, 'v');
+  const auto put = [&](int begin) {
+    for (int i = begin; i < kKeys; i += 10) {
+      Check(db->Put(rdb::WriteOptions(), Numbered("key%06d", i), value));
+    }
+  };
+  for (const int begin : {0, 2, 4, 6}) put(begin);
+  Check(db->CompactRange(rdb::CompactRangeOptions(), nullptr, nullptr));
+  put(8);
+  Check(db->Flush(rdb::FlushOptions()));
+
+  std::ofstream keys(keys_path);
+  std::minstd_rand random;
+  for (int i = 0; i < kKeys; ++i) {
+    if (i == kKeys / 2) Check(options.statistics->Reset());
+    const std::string key =
+        Numbered("key%06d", static_cast<int>(random() % kKeys));
+    keys << key << "\n";
+    rdb::PinnableSlice found;
+    const rdb::Status status =
+        db->Get(rdb::ReadOptions(), db->DefaultColumnFamily(), key, &found);
+    if (!status.IsNotFound()) Check(status);
+  }
+  // As RocksDB does each stats_dump_period_sec.
+  rdb::Log(rdb::InfoLogLevel::INFO_LEVEL, db->GetDBOptions().info_log,
+           "STATISTICS:\n %s", options.statistics->ToString().c_str());
+}
+
 void WriteRows(const std::string& directory, rdb::Options options, int begin) {
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
@@ -366,6 +419,25 @@ int main(int argc, char** argv) {
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
   WriteSsts();
   WriteDatabase();
+  WriteReads("reads", "reads.keys");
+  rdb::Options empty;
+  empty.create_if_missing = true;
+  Open(empty, "no_ssts");
+  std::ofstream("reads.statistics")
+      << "rocksdb.block.cache.index.miss COUNT : 400000\n"
+         "rocksdb.block.cache.filter.miss COUNT : 90000\n"
+         "rocksdb.block.cache.data.miss COUNT : 800000\n"
+         "rocksdb.block.cache.data.hit COUNT : 200000\n"
+         "rocksdb.bloom.filter.useful COUNT : 900000\n"
+         "rocksdb.bloom.filter.full.positive COUNT : 500000\n"
+         "rocksdb.bloom.filter.full.true.positive COUNT : 400000\n"
+         "rocksdb.memtable.hit COUNT : 100000\n"
+         "rocksdb.l0.hit COUNT : 100000\n"
+         "rocksdb.l1.hit COUNT : 300000\n"
+         "rocksdb.l2andup.hit COUNT : 0\n"
+         "rocksdb.number.keys.read COUNT : 1100000\n"
+         "rocksdb.db.get.micros P50 : 1.0 P95 : 2.0 P99 : 3.0 P100 : 4.0 "
+         "COUNT : 1100000 SUM : 1200000\n";
   WriteTroubledDatabases();
 #endif
   return 0;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled without RTTI, as RocksDB's own releases are: a subclass of Logger
+// then links with both kinds of library.
+
+#include "rocksdb_open.h"
+
+#include <cstdarg>
+#include <utility>
+
+#include "rocksdb/convenience.h"
+#include "rocksdb/env.h"
+#include "rocksdb/utilities/options_util.h"
+#include "rocksdb_plugin/open_db.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom::tools {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+// Keeps RocksDB from writing a LOG into a directory that is only read.
+class NullLogger : public rdb::Logger {
+ public:
+  using rdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
+}  // namespace
+
+absl::Status FromRocksDb(const rdb::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string message = status.ToString();
+  if (status.IsCorruption()) return absl::DataLossError(message);
+  if (status.IsNotSupported()) return absl::UnimplementedError(message);
+  return absl::UnavailableError(message);
+}
+
+OptionsFile::OptionsFile(const std::string& directory) {
+  RegisterRocksDb();
+  // The application's merge operators and the like are unknown here.
+  rdb::ConfigOptions config;
+  config.ignore_unknown_options = true;
+  config.ignore_unsupported_options = true;
+  rdb::DBOptions db_options;
+  std::string name;
+  rdb::Status status =
+      rdb::LoadLatestOptions(config, directory, &db_options, &families_);
+  if (status.ok()) {
+    status =
+        rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name);
+  }
+  if (status.ok()) {
+    status = rdb::ReadFileToString(rdb::Env::Default(), directory + "/" + name,
+                                   &text_);
+  }
+  if (!status.ok()) error_ = status.ToString();
+}
+
+const rdb::ColumnFamilyOptions* OptionsFile::Find(
+    const std::string& column_family) const {
+  for (const rdb::ColumnFamilyDescriptor& family : families_) {
+    if (family.name == column_family) return &family.options;
+  }
+  return nullptr;
+}
+
+std::string OptionsFile::TableOption(const std::string& column_family,
+                                     std::string_view name) const {
+  const size_t begin =
+      text_.find("[TableOptions/BlockBasedTable \"" + column_family + "\"]");
+  if (begin == std::string::npos) return "";
+  const std::string section =
+      text_.substr(begin, text_.find("\n[", begin) - begin);
+  const std::string key = "\n  " + std::string(name) + "=";
+  const size_t at = section.find(key);
+  if (at == std::string::npos) return "";
+  const size_t value = at + key.size();
+  return section.substr(value, section.find('\n', value) - value);
+}
+
+ReadOnlyDb::~ReadOnlyDb() {
+  for (rdb::ColumnFamilyHandle* family : families) {
+    db->DestroyColumnFamilyHandle(family);
+  }
+}
+
+absl::StatusOr<ReadOnlyDb> OpenReadOnly(
+    const std::string& directory, const OptionsFile& options_file,
+    rdb::DBOptions options,
+    const std::function<void(rdb::ColumnFamilyDescriptor*)>& configure) {
+  options.info_log = std::make_shared<NullLogger>();
+  options.skip_stats_update_on_db_open = true;
+  std::vector<std::string> names;
+  rdb::Status status = rdb::DB::ListColumnFamilies(options, directory, &names);
+  if (!status.ok()) return FromRocksDb(status);
+  std::vector<rdb::ColumnFamilyDescriptor> descriptors;
+  for (const std::string& name : names) {
+    rdb::ColumnFamilyDescriptor& added =
+        descriptors.emplace_back(name, rdb::ColumnFamilyOptions());
+    if (const auto* written = options_file.Find(name); written != nullptr) {
+      added.options.comparator = written->comparator;
+      added.options.num_levels = written->num_levels;
+    }
+    if (configure) configure(&added);
+  }
+  ReadOnlyDb result;
+  status = rowbloom::OpenDb(
+      [&](auto* opened) {
+        return rdb::DB::OpenForReadOnly(options, directory, descriptors,
+                                        &result.families, opened);
+      },
+      &result.db);
+  if (!status.ok()) return FromRocksDb(status);
+  return result;
+}
+
+}  // namespace rowbloom::tools

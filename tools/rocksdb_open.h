@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens a RocksDB database for reading: with the options of its OPTIONS file
+// that reads need, and without writing anything to its directory.
+//
+// RocksDB's messages name file and offset. Corruption becomes DataLoss,
+// NotSupported becomes Unimplemented.
+
+#ifndef ROWBLOOM_TOOLS_ROCKSDB_OPEN_H_
+#define ROWBLOOM_TOOLS_ROCKSDB_OPEN_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rocksdb/db.h"
+#include "rocksdb/options.h"
+#include "rocksdb/status.h"
+
+namespace rowbloom::tools {
+
+absl::Status FromRocksDb(const ROCKSDB_NAMESPACE::Status& status);
+
+// The latest OPTIONS file of a database.
+class OptionsFile {
+ public:
+  explicit OptionsFile(const std::string& directory);
+
+  // Says why the file cannot be read; empty if it was read.
+  const std::string& error() const { return error_; }
+  // nullptr if the file does not have the column family.
+  const ROCKSDB_NAMESPACE::ColumnFamilyOptions* Find(
+      const std::string& column_family) const;
+  // The text of an option of the block based table; empty if absent.
+  std::string TableOption(const std::string& column_family,
+                          std::string_view name) const;
+
+ private:
+  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families_;
+  std::string text_;
+  std::string error_;
+};
+
+// All column families of a database.
+struct ReadOnlyDb {
+  ReadOnlyDb() = default;
+  ReadOnlyDb(ReadOnlyDb&&) = default;
+  ReadOnlyDb& operator=(ReadOnlyDb&&) = delete;
+  ~ReadOnlyDb();
+
+  std::unique_ptr<ROCKSDB_NAMESPACE::DB> db;
+  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyHandle*> families;
+};
+
+// Opens with comparators and numbers of levels of the OPTIONS file; `configure`
+// may set further options of a column family.
+absl::StatusOr<ReadOnlyDb> OpenReadOnly(
+    const std::string& directory, const OptionsFile& options_file,
+    ROCKSDB_NAMESPACE::DBOptions options,
+    const std::function<void(ROCKSDB_NAMESPACE::ColumnFamilyDescriptor*)>&
+        configure = nullptr);
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_ROCKSDB_OPEN_H_

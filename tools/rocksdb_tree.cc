@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rocksdb_tree.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "output.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+#include "rocksdb/table.h"
+#include "rocksdb_open.h"
+#include "rocksdb_plugin/release.h"
+#include "rowbloom/rocksdb_budget.h"
+
+namespace rowbloom::tools {
+namespace {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+// A database whose column family `handle` has the options that gets need.
+struct OpenedFamily {
+  OptionsFile options_file;
+  ReadOnlyDb opened;
+  rdb::ColumnFamilyHandle* handle = nullptr;
+  rdb::BlockBasedTableOptions table;
+
+  rdb::DB* db() const { return opened.db.get(); }
+};
+
+absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
+                                        const std::string& column_family,
+                                        std::shared_ptr<rdb::Cache> cache,
+                                        int max_open_files) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  OptionsFile options_file(directory);
+  rdb::BlockBasedTableOptions table;
+  bool is_block_based = true;
+  const auto configure = [&](rdb::ColumnFamilyDescriptor* family) {
+    const auto* written = options_file.Find(family->name);
+    if (family->name != column_family || written == nullptr) return;
+    family->options.prefix_extractor = written->prefix_extractor;
+    family->options.merge_operator = written->merge_operator;
+    const auto* written_table =
+        written->table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+    is_block_based = written_table != nullptr;
+    if (!is_block_based) return;
+    table = *written_table;
+    if (cache != nullptr) table.block_cache = cache;
+    family->options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+  };
+  rdb::DBOptions options;
+  options.max_open_files = max_open_files;
+  options.paranoid_checks = false;  // An SST's own error names it.
+  absl::StatusOr<ReadOnlyDb> opened =
+      OpenReadOnly(directory, options_file, options, configure);
+  if (!opened.ok()) return opened.status();
+  const std::string where =
+      directory + ": column family \"" + EscapeBytes(column_family) + "\"";
+  std::string known;
+  rdb::ColumnFamilyHandle* handle = nullptr;
+  for (rdb::ColumnFamilyHandle* family : opened->families) {
+    if (family->GetName() == column_family) handle = family;
+    known += (known.empty() ? "" : ", ") + EscapeBytes(family->GetName());
+  }
+  if (handle == nullptr) {
+    return absl::InvalidArgumentError(where +
+                                      " does not exist; known: " + known);
+  }
+  if (!is_block_based) {
+    return absl::InvalidArgumentError(
+        where +
+        " has no block based tables, which are the only ones with a "
+        "filter_policy");
+  }
+  const std::string policy =
+      options_file.TableOption(column_family, "filter_policy");
+  if (options_file.Find(column_family) == nullptr) {
+    return absl::InvalidArgumentError(
+        where + ": its options are not known (" + options_file.error() +
+        "); copy the OPTIONS file together with the SSTs");
+  }
+  if (table.filter_policy == nullptr && policy != "nullptr") {
+    return absl::InvalidArgumentError(
+        where + ": the tool does not know filter_policy " + policy +
+        " of the OPTIONS file; known are rowbloom's and RocksDB's own");
+  }
+  return OpenedFamily{std::move(options_file), *std::move(opened), handle,
+                      std::move(table)};
+}
+
+// Adds an SST. `file` is nullptr if no policy reads its filter.
+void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
+              bool partition_filters, RocksDbRun* run) {
+  const uint64_t entries =
+      table.num_entries -
+      std::min(table.num_entries, table.num_range_deletions);
+  const uint64_t keys = file == nullptr ? entries : file->key_count;
+  ++run->file_count;
+  run->entry_count += entries;
+  run->key_count += keys;
+  run->data_bytes += table.data_size;
+  run->raw_key_bytes += table.raw_key_size;
+  run->raw_value_bytes += table.raw_value_size;
+  // A filter that is not read denies nothing.
+  const double fpr = file == nullptr ? 1 : file->expected_fpr;
+  if (fpr < 1) run->filter_bytes += file->filter_bytes;
+  run->false_positives += static_cast<double>(keys) * fpr;
+  run->is_partitioned =
+      table.filter_size > 0 && table.index_partitions > 0 && partition_filters;
+  run->filter_policy = table.filter_size > 0 ? table.filter_policy_name : "";
+}
+
+// Adds one get by RocksDB's counters.
+void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
+  uint64_t false_positives = 0;
+  if (perf.level_to_perf_context != nullptr) {
+    for (const auto& [level, of_level] : *perf.level_to_perf_context) {
+      false_positives += of_level.bloom_filter_full_positive -
+                         of_level.bloom_filter_full_true_positive;
+    }
+  }
+  const uint64_t reads = perf.block_read_count - perf.index_block_read_count -
+                         perf.filter_block_read_count -
+                         perf.compression_dict_block_read_count;
+  const uint64_t asks = reads + perf.block_cache_hit_count -
+                        perf.block_cache_index_hit_count -
+                        perf.block_cache_filter_hit_count;
+  ++*counts->gets;
+  *(is_found && asks == 0 ? counts->memtable_hits : counts->sst_hits) +=
+      is_found ? 1 : 0;
+  *counts->false_positives += false_positives;
+  *counts->data_reads += reads;
+  *counts->filter_reads += perf.filter_block_read_count;
+  *counts->index_reads += perf.index_block_read_count;
+  if (asks == 0) return;
+  *counts->wasted_reads += static_cast<double>(reads) *
+                           std::min(1.0, static_cast<double>(false_positives) /
+                                             static_cast<double>(asks));
+}
+
+}  // namespace
+
+double RocksDbRun::bits_per_key() const {
+  return key_count == 0 ? 0
+                        : 8 * static_cast<double>(filter_bytes) /
+                              static_cast<double>(key_count);
+}
+
+double RocksDbRun::fpr() const {
+  if (key_count == 0) return 1;
+  return std::min(1.0, false_positives / static_cast<double>(key_count));
+}
+
+absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
+                                            const std::string& column_family) {
+  constexpr int kFewTables = 16;  // Properties are read without the table.
+  const absl::StatusOr<OpenedFamily> family =
+      OpenFamily(directory, column_family, nullptr, kFewTables);
+  if (!family.ok()) return family.status();
+  rdb::TablePropertiesCollection properties;
+  const rdb::Status read =
+      family->db()->GetPropertiesOfAllTables(family->handle, &properties);
+  if (!read.ok()) return FromRocksDb(read);
+  std::map<std::string, RocksDbBudgetFile> files;
+  if (family->table.filter_policy != nullptr && !properties.empty()) {
+    const auto report = ReportRocksDbBudget(family->db(), family->handle);
+    if (!report.ok()) return report.status();
+    for (const RocksDbBudgetFile& file : report->files) files[file.path] = file;
+  }
+  RocksDbTree tree;
+  tree.data_block_bytes = family->table.block_size;
+  tree.metadata_block_bytes = family->table.metadata_block_size;
+  tree.decoupled_partitions =
+      family->options_file.TableOption(
+          column_family, "decouple_partitioned_filters") == "true";
+  tree.caches_metadata = family->table.cache_index_and_filter_blocks;
+  rdb::ColumnFamilyMetaData listed;
+  family->db()->GetColumnFamilyMetaData(family->handle, &listed);
+  for (rdb::LevelMetaData& level : listed.levels) {
+    // The SSTs of level 0 are runs.
+    std::vector<rdb::SstFileMetaData> newest_first = level.files;
+    std::sort(newest_first.begin(), newest_first.end(),
+              [](const auto& a, const auto& b) {
+                return a.largest_seqno > b.largest_seqno;
+              });
+    for (const rdb::SstFileMetaData& sst : newest_first) {
+      const std::string path = sst.directory + "/" + sst.relative_filename;
+      const auto table = properties.find(path);
+      if (table == properties.end()) {
+        return absl::UnavailableError(path + ": has no table properties");
+      }
+      if (level.level == 0 || tree.runs.empty() ||
+          tree.runs.back().level != level.level) {
+        tree.runs.emplace_back().level = level.level;
+      }
+      const auto file = files.find(path);
+      AddTable(*table->second, file == files.end() ? nullptr : &file->second,
+               family->table.partition_filters, &tree.runs.back());
+    }
+  }
+  return tree;
+}
+
+absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
+                                     const std::string& column_family,
+                                     uint64_t cache_bytes,
+                                     absl::Span<const std::string> keys) {
+  constexpr int kAllTables = -1;
+  const absl::StatusOr<OpenedFamily> family = OpenFamily(
+      directory, column_family, rdb::NewLRUCache(cache_bytes), kAllTables);
+  if (!family.ok()) return family.status();
+  const std::string latest(family->handle->GetComparator()->timestamp_size(),
+                           '\xff');
+  const rdb::Slice timestamp(latest);
+  rdb::ReadOptions options;
+  if (!latest.empty()) options.timestamp = &timestamp;
+  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0.0};
+  rdb::PerfContext& perf = *rdb::get_perf_context();
+  rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);
+  perf.EnablePerLevelPerfContext();
+  ProgressLine progress;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    constexpr size_t kStep = 4096;
+    if (i % kStep == 0) progress.ShowCount("get", i, keys.size());
+    perf.Reset();
+    rdb::PinnableSlice value;
+    const rdb::Status status =
+        family->db()->Get(options, family->handle, keys[i], &value);
+    if (!status.ok() && !status.IsNotFound()) return FromRocksDb(status);
+    if (i >= keys.size() / 2) AddGet(perf, status.ok(), &counts);
+  }
+  rdb::SetPerfLevel(rdb::PerfLevel::kDisable);
+  return counts;
+}
+
+}  // namespace rowbloom::tools

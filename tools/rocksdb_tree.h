@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runs of a column family of a RocksDB database, and what gets of it read.
+// Nothing is written to the database.
+
+#ifndef ROWBLOOM_TOOLS_ROCKSDB_TREE_H_
+#define ROWBLOOM_TOOLS_ROCKSDB_TREE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "read_counts.h"
+
+namespace rowbloom::tools {
+
+// An SST of level 0, or a level. Sums over its SSTs, by table properties.
+struct RocksDbRun {
+  int level = 0;
+  uint64_t file_count = 0;
+  uint64_t entry_count = 0;
+  uint64_t key_count = 0;  // Filter keys; entries if there is no filter.
+  uint64_t data_bytes = 0;
+  uint64_t raw_key_bytes = 0;  // With 8 bytes of sequence number for each.
+  uint64_t raw_value_bytes = 0;
+  uint64_t filter_bytes = 0;   // Without filters that the policy cannot read.
+  double false_positives = 0;  // Expected, if a get asks for each key once.
+  bool is_partitioned = false;
+  std::string filter_policy;  // The last SST's; empty if it has no filter.
+
+  double bits_per_key() const;
+  double fpr() const;
+};
+
+struct RocksDbTree {
+  std::vector<RocksDbRun> runs;  // The newest first.
+  uint64_t data_block_bytes = 0;
+  uint64_t metadata_block_bytes = 0;
+  bool decoupled_partitions = false;
+  bool caches_metadata = false;  // cache_index_and_filter_blocks
+};
+
+// InvalidArgument if there is no such column family, or if its tables are not
+// block based.
+absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
+                                            const std::string& column_family);
+
+// Gets all keys, through an LRUCache of this size that is empty at first, and
+// counts the reads of the second half.
+absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
+                                     const std::string& column_family,
+                                     uint64_t cache_bytes,
+                                     absl::Span<const std::string> keys);
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_ROCKSDB_TREE_H_
