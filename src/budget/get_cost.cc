@@ -38,7 +38,7 @@ absl::Status CheckRange(const char* name, double value, double least,
 }
 
 absl::Status CheckGetOptions(const GetCostOptions& options) {
-  constexpr double kMaxBytes = 1 << 30;
+  constexpr double kMaxBytes = 1e9;
   constexpr double kMaxUs = 1e9;
   const struct {
     const char* name;

@@ -484,7 +484,7 @@ TEST(GetCost, ErrorNamesValueAndLimits) {
   EXPECT_EQ(ErrorOf(options), "zipf_exponent -1 is not within 0 to 4");
   options = {};
   options.entry_bytes = 0;
-  EXPECT_EQ(ErrorOf(options), "entry_bytes 0 is not within 1 to 1.07374e+09");
+  EXPECT_EQ(ErrorOf(options), "entry_bytes 0 is not within 1 to 1e+09");
   options = {};
   options.key_bytes = 121;
   EXPECT_EQ(ErrorOf(options), "key_bytes 121 is not within 0 to 120");
