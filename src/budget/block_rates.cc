@@ -137,17 +137,18 @@ std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent) {
   constexpr double kRatio = 1.15;
   std::vector<KeyGroup> groups;
   double sum = 0;
-  for (double first = 1; first <= key_count;) {
-    const double last = first <= kSingleRanks
-                            ? first
-                            : std::min(key_count, std::floor(first * kRatio));
+  // `last` reaches key_count even where doubles are more than 1 apart.
+  for (double last = 0; last < key_count;) {
+    const double first = last + 1;
+    last = first <= kSingleRanks
+               ? first
+               : std::min(key_count, std::floor(first * kRatio));
     const double mass = first <= kSingleRanks
                             ? std::pow(first, -zipf_exponent)
                             : ZipfMass(first, last, zipf_exponent);
     const double count = last - first + 1;
     groups.push_back({count, mass / count});
     sum += mass;
-    first = last + 1;
   }
   for (KeyGroup& group : groups) group.asks /= sum;
   return groups;

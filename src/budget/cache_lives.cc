@@ -14,6 +14,18 @@ namespace {
 constexpr double kShortest = -7;
 constexpr double kLongest = 70;
 
+// The odds of a block that its last ask put into the cache, for `asks` expected
+// asks in its life.
+CacheOdds OddsAfter(double asks) {
+  constexpr double kFew = 0.5;
+  if (asks < kFew) {
+    const double hit = -std::expm1(-asks);
+    return {hit, 1 - hit};
+  }
+  const double miss = std::exp(-asks);
+  return {1 - miss, miss};
+}
+
 struct CacheUse {
   double pool_bytes = 0;
   double bytes = 0;  // The size of all cached blocks, pool included.
@@ -26,10 +38,10 @@ CacheUse UseOf(const std::vector<CachedKind>& kinds, const CacheLives& lives) {
     for (const BlockGroup& group : kind.groups) {
       const double cached =
           group.block_count *
-          (1 - MissRate(group.asks, kind.is_high_priority, lives));
+          OddsOf(group.asks, kind.is_high_priority, lives).hit;
       blocks.bytes += cached;
       if (lives.high == 0) continue;
-      const double in_pool = -std::expm1(-group.asks * lives.high);
+      const double in_pool = OddsAfter(group.asks * lives.high).hit;
       blocks.pool_bytes +=
           in_pool * (kind.is_high_priority ? group.block_count : cached);
     }
@@ -87,12 +99,13 @@ double RootOf(double* hint, const Function& excess) {
 
 }  // namespace
 
-double MissRate(double asks, bool is_high_priority, const CacheLives& lives) {
-  const double after_hit = std::exp(-asks * (lives.high + lives.low));
+CacheOdds OddsOf(double asks, bool is_high_priority, const CacheLives& lives) {
+  const CacheOdds after_hit = OddsAfter(asks * (lives.high + lives.low));
   if (is_high_priority || lives.high == 0) return after_hit;
-  const double hit_after_miss = -std::expm1(-asks * lives.low);
-  if (hit_after_miss <= 0) return 1;
-  return after_hit / (hit_after_miss + after_hit);
+  const double hit_after_miss = OddsAfter(asks * lives.low).hit;
+  const double sum = hit_after_miss + after_hit.miss;
+  if (!(sum > 0)) return {};
+  return {hit_after_miss / sum, after_hit.miss / sum};
 }
 
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,

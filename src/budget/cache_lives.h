@@ -41,8 +41,14 @@ struct CacheLives {
   double low = 0;
 };
 
-// The probability that the block is not cached.
-double MissRate(double asks, bool is_high_priority, const CacheLives& lives);
+// The probabilities that the block is cached or not. Each is exact where it is
+// small.
+struct CacheOdds {
+  double hit = 0;
+  double miss = 1;
+};
+
+CacheOdds OddsOf(double asks, bool is_high_priority, const CacheLives& lives);
 
 // `pool_share` of the cache is its high-priority pool.
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,

@@ -38,7 +38,7 @@ absl::Status CheckRange(const char* name, double value, double least,
 }
 
 absl::Status CheckGetOptions(const GetCostOptions& options) {
-  constexpr double kMaxBytes = 1 << 30;
+  constexpr double kMaxBytes = 1e9;
   constexpr double kMaxUs = 1e9;
   const struct {
     const char* name;
@@ -271,12 +271,12 @@ class CacheModel {
     use.bytes = kind.block_count * kind.block_bytes;
     double cached = 0;
     for (const budget::BlockGroup& group : kind.groups) {
-      const double miss_rate =
-          budget::MissRate(group.asks, kind.is_high_priority, lives);
+      const budget::CacheOdds odds =
+          budget::OddsOf(group.asks, kind.is_high_priority, lives);
       const double asks = group.block_count * group.asks;
       use.asks += asks;
-      use.reads += asks * miss_rate;
-      cached += group.block_count * (1 - miss_rate);
+      use.reads += asks * odds.miss;
+      cached += group.block_count * odds.hit;
     }
     if (kind.block_count > 0) {
       use.miss_share = std::clamp(1 - cached / kind.block_count, 0.0, 1.0);

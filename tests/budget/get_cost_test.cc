@@ -203,6 +203,21 @@ TEST(GetCost, FewerGetsAskARunWithKnownAbsentAsks) {
   EXPECT_NEAR(cost->runs[0].data.asks, 0.375 + 0.1 * 0.01, kRelative);
 }
 
+// Doubles do not hold every whole number beyond 2^53.
+TEST(GetCost, LargestTreesHaveACost) {
+  for (const double exponent : {0.5, 1.0, 4.0}) {
+    GetCostOptions options;
+    options.missing_share = 1;
+    options.zipf_exponent = exponent;
+    const auto cost = ExpectedGetCost(
+        {{1}, {kMaxTreeKeys}}, {Setting(10, 0.01), Setting(10, 0.01)}, options);
+    ASSERT_TRUE(cost.ok()) << cost.status();
+    EXPECT_NEAR(cost->filter.asks, 2, kRelative);
+    EXPECT_NEAR(cost->data.asks, 0.02, kRelative);
+    EXPECT_LE(cost->reads(), 2.04);
+  }
+}
+
 TEST(GetCost, EmptyTreeCostsTheGetAlone) {
   for (const std::vector<TreeRun>& runs :
        {std::vector<TreeRun>{}, std::vector<TreeRun>{{0}, {0}}}) {
@@ -469,7 +484,7 @@ TEST(GetCost, ErrorNamesValueAndLimits) {
   EXPECT_EQ(ErrorOf(options), "zipf_exponent -1 is not within 0 to 4");
   options = {};
   options.entry_bytes = 0;
-  EXPECT_EQ(ErrorOf(options), "entry_bytes 0 is not within 1 to 1.07374e+09");
+  EXPECT_EQ(ErrorOf(options), "entry_bytes 0 is not within 1 to 1e+09");
   options = {};
   options.key_bytes = 121;
   EXPECT_EQ(ErrorOf(options), "key_bytes 121 is not within 0 to 120");
