@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom advise: counts the reads that gets of a RocksDB database waste, and
-// finds the filters that make a get cheapest where data, indexes and filters
-// share one block cache.
+// rowbloom advise: prints the reads that gets of a RocksDB database waste, and
+// the filters that make a get cheapest where data, indexes and filters share
+// one block cache.
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -18,13 +17,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "advice.h"
 #include "hex.h"
 #include "output.h"
 #include "read_counts.h"
 #include "report.h"
 #include "rocksdb_tree.h"
-#include "rowbloom/filter_budget.h"
-#include "rowbloom/filter_cost.h"
 #include "rowbloom/get_cost.h"
 #include "verbs.h"
 #include "whole_number.h"
@@ -45,30 +43,6 @@ struct AdviseArguments {
   bool json = false;
 };
 
-// Filters of all runs, and the gets that the model expects with them.
-struct Candidate {
-  std::string name;
-  std::vector<FilterSetting> settings;
-  GetCost cost;
-  double bits_per_key = 0;
-  double wasted_reads = 0;
-
-  Json Row() const {
-    // Less than a read in a million gets is none.
-    const auto rounded = [](double reads) {
-      constexpr double kMillion = 1e6;
-      return std::round(kMillion * reads) / kMillion;
-    };
-    return {{"filters", name},
-            {"bits_per_key", bits_per_key},
-            {"data_reads", rounded(cost.data.reads)},
-            {"wasted_reads", rounded(wasted_reads)},
-            {"filter_reads", rounded(cost.filter.reads)},
-            {"index_reads", rounded(cost.index.reads)},
-            {"us", cost.total_us}};
-  }
-};
-
 absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& path,
                                                   bool hex) {
   std::ifstream file(path, std::ios::binary);
@@ -84,119 +58,7 @@ absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& path,
       "the cache");
 }
 
-GetCostOptions ModelOf(const RocksDbTree& tree,
-                       const AdviseArguments& arguments, double missing_share) {
-  GetCostOptions options;
-  options.cache_bytes = *arguments.cache_bytes;
-  options.data_block_bytes = static_cast<double>(tree.data_block_bytes);
-  options.metadata_block_bytes = static_cast<double>(tree.metadata_block_bytes);
-  options.decoupled_partitions = tree.decoupled_partitions;
-  options.missing_share = missing_share;
-  options.zipf_exponent = arguments.zipf;
-  options.read_us = arguments.read_us;
-  RocksDbRun all;
-  for (const RocksDbRun& run : tree.runs) {
-    all.entry_count += run.entry_count;
-    all.key_count += run.key_count;
-    all.raw_key_bytes += run.raw_key_bytes;
-    all.raw_value_bytes += run.raw_value_bytes;
-  }
-  if (all.entry_count == 0 || all.key_count == 0) return options;
-  // A data block stores 3 lengths for an entry; an index block stores keys
-  // without the sequence number.
-  constexpr double kLengths = 3;
-  constexpr double kSequence = 8;
-  const auto entries = static_cast<double>(all.entry_count);
-  options.entry_bytes =
-      (static_cast<double>(all.raw_key_bytes + all.raw_value_bytes) +
-       kLengths * entries) /
-      static_cast<double>(all.key_count);
-  options.key_bytes =
-      std::clamp(static_cast<double>(all.raw_key_bytes) / entries - kSequence,
-                 1.0, options.entry_bytes);
-  return options;
-}
-
-std::vector<TreeRun> TreeRunsOf(const RocksDbTree& tree) {
-  std::vector<TreeRun> runs;
-  for (const RocksDbRun& run : tree.runs) runs.push_back({run.key_count});
-  return runs;
-}
-
-absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
-                              const GetCostOptions& options) {
-  Candidate now{"now", {}, {}, 0, 0};
-  const std::vector<TreeRun> runs = TreeRunsOf(tree);
-  double keys = 0;
-  for (const RocksDbRun& run : tree.runs) {
-    const double bits = run.bits_per_key();
-    now.settings.push_back({bits, bits, bits > 0 ? run.fpr() : 1});
-    keys += static_cast<double>(run.key_count);
-    now.bits_per_key += 8 * static_cast<double>(run.filter_bytes);
-  }
-  if (keys > 0) now.bits_per_key /= keys;
-  absl::StatusOr<GetCost> cost = ExpectedGetCost(runs, now.settings, options);
-  if (!cost.ok()) return cost.status();
-  now.cost = *std::move(cost);
-  const std::vector<double> asks = AbsentAsks(runs, options.missing_share);
-  for (size_t i = 0; i < runs.size(); ++i) {
-    // Without a filter there are no false positives.
-    if (now.settings[i].bits_per_key == 0) continue;
-    now.wasted_reads +=
-        asks[i] * now.settings[i].fpr * now.cost.runs[i].data.miss_share;
-  }
-  return now;
-}
-
-absl::StatusOr<Candidate> Planned(const std::string& name,
-                                  const FilterCost& cost,
-                                  const RocksDbTree& tree,
-                                  const GetCostOptions& get) {
-  TotalMemoryOptions options;
-  options.get = get;
-  absl::StatusOr<TotalMemoryPlan> plan =
-      PlanTotalMemory(cost, TreeRunsOf(tree), options);
-  if (!plan.ok()) return plan.status();
-  Candidate candidate{name,
-                      {},
-                      std::move(plan->cost),
-                      plan->filters.bits_per_key,
-                      plan->filters.wasted_reads};
-  for (const RunBudget& run : plan->filters.runs) {
-    candidate.settings.push_back(run.setting);
-  }
-  return candidate;
-}
-
-// The cheapest one, or the first if none is clearly cheaper.
-const Candidate& Best(const std::vector<Candidate>& candidates) {
-  constexpr double kClear = 0.98;
-  const Candidate& cheapest = *std::min_element(
-      candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-        return a.cost.total_us < b.cost.total_us;
-      });
-  const Candidate& first = candidates.front();
-  return cheapest.cost.total_us < kClear * first.cost.total_us ? cheapest
-                                                               : first;
-}
-
-std::string OptionText(const Candidate& best, double missing_share) {
-  if (best.name == "now") return "";
-  if (best.bits_per_key == 0) return "filter_policy=nullptr";
-  constexpr double kLeast = FilterBudgetOptions::kMinMissingShare;
-  char text[200];
-  std::snprintf(text, sizeof(text),
-                best.name == "compact"
-                    ? "filter_policy={id=rowbloom;filter_spec=compact;"
-                      "budget=balanced;budget_bits_per_key=%.3g;"
-                      "missing_share=%.2g}"
-                    : "filter_policy={id=rowbloom.Composed;bits_per_key=%.3g;"
-                      "missing_share=%.2g}",
-                best.bits_per_key, std::max(kLeast, missing_share));
-  return text;
-}
-
-Json RunRows(const RocksDbTree& tree, const Candidate* best) {
+Json RunRows(const RocksDbTree& tree, const Candidate& best) {
   Json rows = Json::array();
   for (size_t i = 0; i < tree.runs.size(); ++i) {
     const RocksDbRun& run = tree.runs[i];
@@ -213,7 +75,7 @@ Json RunRows(const RocksDbTree& tree, const Candidate* best) {
          {"filter_policy", EscapeControls(run.filter_policy)},
          {"partitioned", run.is_partitioned},
          {"bits_per_key", run.bits_per_key()},
-         {"best_bits", best->settings[i].bits_per_key}});
+         {"best_bits", best.settings[i].bits_per_key}});
   }
   return rows;
 }
@@ -289,91 +151,103 @@ std::string Sentence(const Candidate& best, const Candidate& now,
   const auto gets =
       static_cast<double>(measured_gets > 0 ? measured_gets : kMillion);
   char text[400];
-  std::snprintf(text, sizeof(text),
-                "The model expects of %.0f gets, now: %.0f data blocks wasted, "
-                "%.0f blocks of filters.\n"
+  const int size = std::snprintf(
+      text, sizeof(text),
+      "The model expects of %.0f gets, now: %.0f data blocks wasted, %.0f "
+      "blocks of filters.\n",
+      gets, gets * now.wasted_reads, gets * now.cost.filter.reads);
+  if (&best == &now) {
+    return std::string(text) +
+           "Keep these filters: no others make a get 2% cheaper.\n";
+  }
+  std::snprintf(text + size, sizeof(text) - static_cast<size_t>(size),
                 "With %.3g bits per key of %s: %.0f and %.0f.\n",
-                gets, gets * now.wasted_reads, gets * now.cost.filter.reads,
                 best.bits_per_key, best.name.c_str(), gets * best.wasted_reads,
                 gets * best.cost.filter.reads);
   return text;
 }
 
-absl::Status Advise(AdviseArguments arguments) {
-  absl::StatusOr<RocksDbTree> tree =
-      ReadRocksDbTree(arguments.path, arguments.column_family);
-  if (!tree.ok()) return tree.status();
+// Everything that the verb prints.
+struct Advice {
   std::string source;
-  const auto counts = Measure(&arguments, &source);
-  if (!counts.ok()) return counts.status();
-  const auto measured_share =
-      counts->has_value() ? (*counts)->missing_share() : std::nullopt;
-  const double missing_share =
-      arguments.missing_share.value_or(measured_share.value_or(0.5));
-  const GetCostOptions model = ModelOf(*tree, arguments, missing_share);
-
+  std::optional<ReadCounts> counts;
+  RocksDbTree tree;
+  double missing_share = 0.5;
   std::vector<Candidate> candidates;
-  const auto add = [&](absl::StatusOr<Candidate> candidate) {
-    if (candidate.ok()) candidates.push_back(*std::move(candidate));
-    return candidate.status();
-  };
-  if (absl::Status s = add(Now(*tree, model)); !s.ok()) return s;
-  const absl::StatusOr<FilterCost> compact = FilterCost::OfFamily("compact");
-  if (!compact.ok()) return compact.status();
-  if (absl::Status s = add(Planned("compact", *compact, *tree, model));
-      !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = add(Planned(
-          "composed Ribbon", FilterCost::OfRocksDbRibbon(), *tree, model));
-      !s.ok()) {
-    return s;
-  }
-  const Candidate& best = Best(candidates);
+  const Candidate* best = nullptr;
+  std::string option;  // Empty if there is nothing to change.
+};
 
-  Json fields{{"path", EscapeControls(arguments.path)},
-              {"column_family", EscapeBytes(arguments.column_family)},
-              {"cache_bytes", *arguments.cache_bytes},
-              {"missing_share", missing_share},
-              {"zipf", arguments.zipf},
-              {"read_us", arguments.read_us}};
-  const Json runs = RunRows(*tree, &best);
-  Json rows = Json::array();
-  for (const Candidate& candidate : candidates) rows.push_back(candidate.Row());
-  const std::string option =
-      tree->runs.empty() ? "" : OptionText(best, missing_share);
-  const Json notes = Notes(*tree, arguments, *counts);
+absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
+  absl::StatusOr<RocksDbTree> tree =
+      ReadRocksDbTree(arguments->path, arguments->column_family);
+  if (!tree.ok()) return tree.status();
+  advice->tree = *std::move(tree);
+  const auto counts = Measure(arguments, &advice->source);
+  if (!counts.ok()) return counts.status();
+  advice->counts = *counts;
+  const auto measured_share = counts->value_or(ReadCounts()).missing_share();
+  GetCostOptions model = ModelOf(advice->tree);
+  model.missing_share = arguments->missing_share.value_or(
+      measured_share.value_or(model.missing_share));
+  model.cache_bytes = *arguments->cache_bytes;
+  model.zipf_exponent = arguments->zipf;
+  model.read_us = arguments->read_us;
+  absl::StatusOr<std::vector<Candidate>> candidates =
+      CandidatesFor(advice->tree, model);
+  if (!candidates.ok()) return candidates.status();
+  advice->candidates = *std::move(candidates);
+  advice->missing_share = model.missing_share;
+  advice->best = &Best(advice->candidates);
+  if (!advice->tree.runs.empty()) {
+    advice->option = OptionText(*advice->best, model.missing_share);
+  }
+  return absl::OkStatus();
+}
+
+void Print(const AdviseArguments& arguments, const Advice& advice) {
+  const Json fields{{"path", EscapeControls(arguments.path)},
+                    {"column_family", EscapeBytes(arguments.column_family)},
+                    {"cache_bytes", *arguments.cache_bytes},
+                    {"missing_share", advice.missing_share},
+                    {"zipf", arguments.zipf},
+                    {"read_us", arguments.read_us}};
+  const std::string source = EscapeControls(advice.source);
+  const Json runs = RunRows(advice.tree, *advice.best);
+  Json filters = Json::array();
+  for (const Candidate& candidate : advice.candidates) {
+    filters.push_back(candidate.Row());
+  }
+  const Json notes = Notes(advice.tree, arguments, advice.counts);
   if (arguments.json) {
     Json document{{"format", "rowbloom-advise"}, {"version", kReportVersion}};
     document.update(fields);
-    document["source"] =
-        counts->has_value() ? Json(EscapeControls(source)) : Json();
-    document["measured"] = counts->has_value() ? (*counts)->ToJson() : Json();
+    const bool is_counted = advice.counts.has_value();
+    document["source"] = is_counted ? Json(source) : Json();
+    document["measured"] = is_counted ? advice.counts->ToJson() : Json();
     document["runs"] = runs;
-    document["filters"] = std::move(rows);
-    document["best"] = best.name;
-    document["option"] = option.empty() ? Json() : Json(option);
+    document["filters"] = std::move(filters);
+    document["best"] = advice.best->name;
+    document["option"] = advice.option.empty() ? Json() : Json(advice.option);
     document["notes"] = notes;
     std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
               << "\n";
-    return absl::OkStatus();
+    return;
   }
   std::cout << FieldLines(fields);
-  if (counts->has_value()) {
-    std::cout << EscapeControls(source) << ":\n" << (*counts)->ToString();
+  if (advice.counts.has_value()) {
+    std::cout << source << ":\n" << advice.counts->ToString();
   }
-  if (!tree->runs.empty()) {
-    const auto gets = (*counts).value_or(ReadCounts()).sst_gets();
-    std::cout << Table(runs) << Table(rows)
-              << (option.empty()
-                      ? "Keep the filters as they are: none are 2% cheaper.\n"
-                      : Sentence(best, candidates.front(), gets.value_or(0)) +
-                            "Set " + option + "\n");
+  if (!runs.empty()) {
+    const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
+    std::cout << Table(runs) << Table(filters)
+              << Sentence(*advice.best, advice.candidates.front(),
+                          gets.value_or(0));
+    if (!advice.option.empty()) std::cout << "Set " << advice.option << "\n";
   }
   for (const Json& note : notes) {
     std::cout << "note: " << note.get<std::string>() << "\n";
   }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -415,8 +289,10 @@ void AddAdvise(CLI::App* app, int* exit_code) {
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-advise)");
   verb->callback([arguments, exit_code] {
-    const absl::Status status = Advise(*arguments);
+    Advice advice;
+    const absl::Status status = Advise(arguments.get(), &advice);
     if (status.ok()) {
+      Print(*arguments, advice);
       *exit_code = FlushOutput(kExitOk);
       return;
     }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "rowbloom/filter_budget.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr char kNow[] = "now";
+constexpr char kCompact[] = "compact";
+constexpr char kRibbon[] = "composed Ribbon";
+
+std::vector<TreeRun> TreeRunsOf(const RocksDbTree& tree) {
+  std::vector<TreeRun> runs;
+  for (const RocksDbRun& run : tree.runs) runs.push_back({run.key_count});
+  return runs;
+}
+
+absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
+                              const GetCostOptions& options) {
+  Candidate now{kNow, {}, {}, 0, 0};
+  const std::vector<TreeRun> runs = TreeRunsOf(tree);
+  double keys = 0;
+  for (const RocksDbRun& run : tree.runs) {
+    const double bits = run.bits_per_key();
+    now.settings.push_back({bits, bits, bits > 0 ? run.fpr() : 1});
+    keys += static_cast<double>(run.key_count);
+    now.bits_per_key += 8 * static_cast<double>(run.filter_bytes);
+  }
+  if (keys > 0) now.bits_per_key /= keys;
+  absl::StatusOr<GetCost> cost = ExpectedGetCost(runs, now.settings, options);
+  if (!cost.ok()) return cost.status();
+  now.cost = *std::move(cost);
+  const std::vector<double> asks = AbsentAsks(runs, options.missing_share);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    // Without a filter there are no false positives.
+    if (now.settings[i].bits_per_key == 0) continue;
+    now.wasted_reads +=
+        asks[i] * now.settings[i].fpr * now.cost.runs[i].data.miss_share;
+  }
+  return now;
+}
+
+absl::StatusOr<Candidate> Planned(const std::string& name,
+                                  const FilterCost& cost,
+                                  const RocksDbTree& tree,
+                                  const GetCostOptions& get) {
+  TotalMemoryOptions options;
+  options.get = get;
+  absl::StatusOr<TotalMemoryPlan> plan =
+      PlanTotalMemory(cost, TreeRunsOf(tree), options);
+  if (!plan.ok()) return plan.status();
+  Candidate candidate{name,
+                      {},
+                      std::move(plan->cost),
+                      plan->filters.bits_per_key,
+                      plan->filters.wasted_reads};
+  for (const RunBudget& run : plan->filters.runs) {
+    candidate.settings.push_back(run.setting);
+  }
+  return candidate;
+}
+
+}  // namespace
+
+Json Candidate::Row() const {
+  // Less than a read in a million gets is none.
+  const auto rounded = [](double reads) {
+    constexpr double kMillion = 1e6;
+    return std::round(kMillion * reads) / kMillion;
+  };
+  return {{"filters", name},
+          {"bits_per_key", bits_per_key},
+          {"data_reads", rounded(cost.data.reads)},
+          {"wasted_reads", rounded(wasted_reads)},
+          {"filter_reads", rounded(cost.filter.reads)},
+          {"index_reads", rounded(cost.index.reads)},
+          {"us", cost.total_us}};
+}
+
+GetCostOptions ModelOf(const RocksDbTree& tree) {
+  GetCostOptions options;
+  options.data_block_bytes = static_cast<double>(tree.data_block_bytes);
+  options.metadata_block_bytes = static_cast<double>(tree.metadata_block_bytes);
+  options.decoupled_partitions = tree.decoupled_partitions;
+  RocksDbRun all;
+  for (const RocksDbRun& run : tree.runs) {
+    all.entry_count += run.entry_count;
+    all.key_count += run.key_count;
+    all.raw_key_bytes += run.raw_key_bytes;
+    all.raw_value_bytes += run.raw_value_bytes;
+  }
+  if (all.entry_count == 0 || all.key_count == 0) return options;
+  // A data block stores 3 lengths for an entry; an index block stores keys
+  // without the sequence number.
+  constexpr double kLengths = 3;
+  constexpr double kSequence = 8;
+  const auto entries = static_cast<double>(all.entry_count);
+  options.entry_bytes =
+      (static_cast<double>(all.raw_key_bytes + all.raw_value_bytes) +
+       kLengths * entries) /
+      static_cast<double>(all.key_count);
+  options.key_bytes =
+      std::clamp(static_cast<double>(all.raw_key_bytes) / entries - kSequence,
+                 1.0, options.entry_bytes);
+  return options;
+}
+
+absl::StatusOr<std::vector<Candidate>> CandidatesFor(
+    const RocksDbTree& tree, const GetCostOptions& options) {
+  const absl::StatusOr<FilterCost> compact = FilterCost::OfFamily(kCompact);
+  if (!compact.ok()) return compact.status();
+  std::vector<Candidate> candidates;
+  for (absl::StatusOr<Candidate>& candidate :
+       std::vector<absl::StatusOr<Candidate>>{
+           Now(tree, options), Planned(kCompact, *compact, tree, options),
+           Planned(kRibbon, FilterCost::OfRocksDbRibbon(), tree, options)}) {
+    if (!candidate.ok()) return candidate.status();
+    candidates.push_back(*std::move(candidate));
+  }
+  return candidates;
+}
+
+const Candidate& Best(const std::vector<Candidate>& candidates) {
+  constexpr double kClear = 0.98;
+  const Candidate& cheapest = *std::min_element(
+      candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+        return a.cost.total_us < b.cost.total_us;
+      });
+  const Candidate& first = candidates.front();
+  return cheapest.cost.total_us < kClear * first.cost.total_us ? cheapest
+                                                               : first;
+}
+
+std::string OptionText(const Candidate& best, double missing_share) {
+  if (best.name == kNow) return "";
+  if (best.bits_per_key == 0) return "filter_policy=nullptr";
+  constexpr double kLeast = FilterBudgetOptions::kMinMissingShare;
+  char text[200];
+  std::snprintf(text, sizeof(text),
+                best.name == kCompact
+                    ? "filter_policy={id=rowbloom;filter_spec=compact;"
+                      "budget=balanced;budget_bits_per_key=%.3g;"
+                      "missing_share=%.2g}"
+                    : "filter_policy={id=rowbloom.Composed;bits_per_key=%.3g;"
+                      "missing_share=%.2g}",
+                best.bits_per_key, std::max(kLeast, missing_share));
+  return text;
+}
+
+}  // namespace rowbloom::tools

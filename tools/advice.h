@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filters that make a get of a RocksDB database cheapest, by the model of
+// get_cost.h.
+//
+//   auto candidates = CandidatesFor(tree, ModelOf(tree));
+//   OptionText(Best(*candidates), missing_share);
+
+#ifndef ROWBLOOM_TOOLS_ADVICE_H_
+#define ROWBLOOM_TOOLS_ADVICE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "filter_file.h"
+#include "rocksdb_tree.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/get_cost.h"
+
+namespace rowbloom::tools {
+
+// Filters of all runs, and the gets that the model expects with them.
+struct Candidate {
+  std::string name;
+  std::vector<FilterSetting> settings;  // In the order of the runs.
+  GetCost cost;
+  double bits_per_key = 0;
+  double wasted_reads = 0;  // Data reads of false positives, for each get.
+
+  Json Row() const;
+};
+
+// The sizes of blocks and entries are the tree's; the workload is the default.
+GetCostOptions ModelOf(const RocksDbTree& tree);
+
+// The filters that the tree has, then the best of each kind.
+absl::StatusOr<std::vector<Candidate>> CandidatesFor(
+    const RocksDbTree& tree, const GetCostOptions& options);
+
+// The cheapest one, or the first if no other is at least 2% cheaper.
+const Candidate& Best(const std::vector<Candidate>& candidates);
+
+// The option of the block based table that gives new SSTs these filters; empty
+// for the filters that the tree has.
+std::string OptionText(const Candidate& best, double missing_share);
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_ADVICE_H_
