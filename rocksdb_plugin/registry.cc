@@ -31,8 +31,8 @@ int AddOnce(const char* name, const Entry& entry, Parse parse,
         absl::Status status = CheckRocksDbRelease();
         if (status.ok()) {
           auto parsed = parse(id);
-          if (parsed.ok()) *guard = *std::move(parsed);
           status = parsed.status();
+          if (parsed.ok()) *guard = *std::move(parsed);
         }
         *error = std::string(status.message());
         return status.ok() ? guard->get() : nullptr;

@@ -45,6 +45,8 @@ struct FileFilter {
   uint64_t entry_count = 0;
   uint64_t key_count = 0;  // Filter keys; 0 without a filter.
   uint64_t size_bytes = 0;
+  uint64_t data_bytes = 0;  // Keys and values, uncompressed.
+  uint64_t data_key_bytes = 0;
 };
 
 struct LiveFile {
@@ -73,6 +75,10 @@ class FilterEstimator {
   explicit FilterEstimator(const LiveFiles& files);
 
   bool is_known() const { return is_known_; }  // If any filter is known.
+  // Uncompressed bytes of keys and values for each filter key, and of keys
+  // alone; 0 if unknown.
+  double data_bytes_per_key() const { return data_bytes_per_key_; }
+  double key_bytes_per_key() const { return key_bytes_per_key_; }
   Estimate Of(const LiveFile& file) const;
 
  private:
@@ -80,6 +86,8 @@ class FilterEstimator {
   double keys_per_entry_ = 1;
   double keys_per_byte_ = 0;
   double filter_bytes_per_byte_ = 0;
+  double data_bytes_per_key_ = 0;
+  double key_bytes_per_key_ = 0;
 };
 
 class LiveTree {
@@ -93,6 +101,7 @@ class LiveTree {
     LiveFilters live;
     uint32_t level_count = 0;         // 1 + the deepest level with SSTs.
     std::optional<double> run_share;  // The share of the output's run.
+    FilterEstimator estimator;
   };
   // nullopt if no filter is known. Keys are filter keys; for SSTs without a
   // filter they are estimated from the entries by the others. With very many

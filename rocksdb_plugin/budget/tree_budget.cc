@@ -3,13 +3,16 @@
 #include "budget/tree_budget.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "budget/live_tree.h"
 #include "rocksdb/table.h"
+#include "rowbloom/get_cost.h"
 #include "rowbloom/tree_shape.h"
 
 namespace rowbloom {
@@ -19,6 +22,10 @@ namespace {
 // If levels grow tenfold, several files of a hundred are in the last level.
 constexpr size_t kFilesOfEach = 1000;
 constexpr size_t kMostTrees = 1000;
+
+// The cheapest memory is computed again, in some 20 ms, if the number of keys
+// has changed by this share.
+constexpr double kKeyCountChange = 0.1;
 
 }  // namespace
 
@@ -66,8 +73,7 @@ FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
     files_ = 0;
   }
   ++files_;
-  const std::pair<const void*, std::string> key(context.info_log,
-                                                context.column_family_name);
+  const TreeName key(context.info_log, context.column_family_name);
   uint32_t& most = level_counts_[key];
   most = std::max(most, level_count);
   const auto before = level_counts_before_.find(key);
@@ -79,24 +85,72 @@ FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
 
 absl::StatusOr<FileShare> TreeBudget::ShareOf(
     const rdb::FilterBuildingContext& context, const FilterCost& cost,
-    FileBudgetOptions options) {
+    FileBudgetOptions options, uint64_t total_memory_bytes) {
   // FIFO's SSTs are all alike, flushes or not.
   const bool is_fifo = context.compaction_style == rdb::kCompactionStyleFIFO;
   if (is_fifo) options.budget.mode = BudgetMode::kFixed;
+  const FileFacts facts = is_fifo ? FileFacts() : FactsOf(context);
+  std::optional<LiveTree::View> view;
+  if (facts.level.has_value()) {
+    const std::shared_ptr<const LiveTree> tree =
+        LiveTrees::Find(context.info_log, context.column_family_name);
+    if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
+  }
+  if (view.has_value() && total_memory_bytes > 0) {
+    options.budget.memory = CheapestMemory(context, *view, cost, options.budget,
+                                           total_memory_bytes);
+  }
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
   if (!budget.ok()) return budget.status();
-  FileShare share = {is_fifo ? FileFacts() : FactsOf(context),
-                     *std::move(budget)};
-  if (!share.facts.level.has_value()) return share;
-  const std::shared_ptr<const LiveTree> tree =
-      LiveTrees::Find(context.info_log, context.column_family_name);
-  if (tree == nullptr) return share;
-  const std::optional<LiveTree::View> view =
-      tree->ViewFor({*share.facts.level, share.facts.is_flush});
+  FileShare share = {facts, *std::move(budget)};
   if (!view.has_value() || !share.budget.SetLive(view->live).ok()) return share;
   share.facts.level_count = view->level_count;
   share.facts.run_share = view->run_share;
   return share;
+}
+
+FilterMemory TreeBudget::CheapestMemory(
+    const rdb::FilterBuildingContext& context, const LiveTree::View& view,
+    const FilterCost& cost, const FilterBudgetOptions& budget,
+    uint64_t total_memory_bytes) {
+  const uint64_t keys = view.live.key_count;
+  if (view.estimator.data_bytes_per_key() < 1 || keys == 0) {
+    return budget.memory;
+  }
+  const TreeName name(context.info_log, context.column_family_name);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = cheapest_.find(name);
+    if (known != cheapest_.end() &&
+        std::abs(static_cast<double>(known->second.key_count) -
+                 static_cast<double>(keys)) <=
+            kKeyCountChange * static_cast<double>(keys)) {
+      return FilterMemory::BitsPerKey(known->second.bits_per_key);
+    }
+  }
+  TotalMemoryOptions options;
+  options.mode = budget.mode;
+  options.max_bits_per_key = budget.max_bits_per_key;
+  options.get.cache_bytes = total_memory_bytes;
+  options.get.entry_bytes = view.estimator.data_bytes_per_key();
+  options.get.key_bytes = view.estimator.key_bytes_per_key();
+  options.get.data_block_bytes =
+      static_cast<double>(context.table_options.block_size);
+  options.get.metadata_block_bytes =
+      static_cast<double>(context.table_options.metadata_block_size);
+  options.get.missing_share = budget.missing_share;
+  absl::StatusOr<std::vector<TotalMemoryPlan>> plans =
+      SweepTotalMemory(cost, view.live.runs, options);
+  if (!plans.ok()) return budget.memory;
+  const double most = budget.memory.BitsPerKeyOf(static_cast<double>(keys));
+  while (plans->size() > 1 && plans->back().filters.bits_per_key > most) {
+    plans->pop_back();
+  }
+  const double bits = CheapestPlan(*plans).filters.bits_per_key;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (cheapest_.size() >= kMostTrees) cheapest_.clear();
+  cheapest_[name] = {keys, bits};
+  return FilterMemory::BitsPerKey(bits);
 }
 
 }  // namespace rowbloom

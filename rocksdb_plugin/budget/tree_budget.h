@@ -5,8 +5,9 @@
 // for native and composed mode. If a listener knows the live tree, that is
 // used.
 //
-//   absl::StatusOr<FileShare> share = tree_.ShareOf(context, cost, options);
-//   if (share.ok()) setting = share->budget.ForFile(share->facts);
+//   auto share = tree_.ShareOf(context, cost, options,
+//   /*total_memory_bytes=*/0); if (share.ok()) setting =
+//   share->budget.ForFile(share->facts);
 //
 // RocksDB's public API only. Thread-safe.
 
@@ -22,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "budget/live_tree.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
@@ -44,23 +46,40 @@ struct FileShare {
 
 class TreeBudget {
  public:
-  // `options` may differ from call to call. Fails only if they are invalid.
+  // `options` may differ from call to call, `total_memory_bytes`
+  // (RocksDbBudgetOptions) may not. Fails only if they are invalid.
   absl::StatusOr<FileShare> ShareOf(const rdb::FilterBuildingContext& context,
                                     const FilterCost& cost,
-                                    FileBudgetOptions options);
+                                    FileBudgetOptions options,
+                                    uint64_t total_memory_bytes);
 
  private:
+  // A database, by its logger, and a column family.
+  using TreeName = std::pair<const void*, std::string>;
+
   FileFacts FactsOf(const rdb::FilterBuildingContext& context);
+  // The memory for filters with which a get is cheapest, at most that of
+  // `budget`.
+  FilterMemory CheapestMemory(const rdb::FilterBuildingContext& context,
+                              const LiveTree::View& view,
+                              const FilterCost& cost,
+                              const FilterBudgetOptions& budget,
+                              uint64_t total_memory_bytes);
 
   std::mutex mutex_;
   // By database and column family: the number of levels it certainly has, from
   // recent files and from those before. Older numbers are forgotten, since
   // nothing reports that a database was closed, and another database's logger
   // may get the same address.
-  using LevelCounts = std::map<std::pair<const void*, std::string>, uint32_t>;
+  using LevelCounts = std::map<TreeName, uint32_t>;
   LevelCounts level_counts_;
   LevelCounts level_counts_before_;
   size_t files_ = 0;  // Files since level_counts_ was cleared.
+  struct Cheapest {
+    uint64_t key_count = 0;
+    double bits_per_key = 0;
+  };
+  std::map<TreeName, Cheapest> cheapest_;
 };
 
 }  // namespace rowbloom

@@ -93,7 +93,8 @@ ComposedSetting ComposedPolicy::SettingFor(
                       : RocksDbFilter::kRibbon;
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
       context, CostOf(result.filter),
-      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget));
+      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget),
+      options_.total_memory_bytes);
   // Valid options always have one. An SST without a filter is only slow.
   if (!share.ok()) return result;
   result.setting = share->budget.ForFile(share->facts);

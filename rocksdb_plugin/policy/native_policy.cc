@@ -162,7 +162,8 @@ FilterSetting NativePolicy::SettingFor(
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
       context, *cost,
       MakeFileBudgetOptions(options_, bits_per_key,
-                            options_.budget.value_or(BudgetMode::kFixed)));
+                            options_.budget.value_or(BudgetMode::kFixed)),
+      options_.total_memory_bytes);
   return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();
 }
 

@@ -214,7 +214,8 @@ struct BitsRange {
 };
 
 // Filter sizes are rounded, most of all by optimize_filters_for_memory.
-BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
+BitsRange RangeOf(BudgetMode mode, double bits,
+                  const RocksDbBudgetOptions& options) {
   const FileBudgetOptions budget;
   BitsRange range;
   switch (mode) {
@@ -228,9 +229,12 @@ BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
       range = {0.75 * bits, 1.25 * bits};
       break;
   }
-  // A limit in bytes may be below the bits, and below the smallest filter the
+  // Limits in bytes may be below the bits, and below the smallest filter the
   // nearest choice is no filter.
-  if (max_bytes > 0 || range.low < FilterSpec::kMinBitsPerKey) range.low = 0;
+  if (options.budget_bytes > 0 || options.total_memory_bytes > 0 ||
+      range.low < FilterSpec::kMinBitsPerKey) {
+    range.low = 0;
+  }
   return range;
 }
 
@@ -238,13 +242,11 @@ BitsRange RangeOf(BudgetMode mode, double bits, uint64_t max_bytes) {
 std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
   if (expected.composed.has_value()) {
     const RocksDbComposedOptions& composed = *expected.composed;
-    return RangeOf(composed.budget, composed.bits_per_key,
-                   composed.budget_bytes);
+    return RangeOf(composed.budget, composed.bits_per_key, composed);
   }
   if (expected.rowbloom.has_value() && expected.rowbloom->budget.has_value()) {
     const RocksDbOptions& native = *expected.rowbloom;
-    return RangeOf(*native.budget, BudgetBitsPerKey(native),
-                   native.budget_bytes);
+    return RangeOf(*native.budget, BudgetBitsPerKey(native), native);
   }
   return std::nullopt;
 }

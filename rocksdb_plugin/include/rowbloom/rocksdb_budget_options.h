@@ -23,6 +23,11 @@ struct RocksDbBudgetOptions {
   // moved or ingested keep their filters, so a tree that is only appended to
   // exceeds the limit. 0: no limit.
   uint64_t budget_bytes = 0;
+  // The block cache, if filters and indexes are in it with the data and are
+  // partitioned. SSTs then get fewer bits than the budget's wherever that makes
+  // a get cheaper, as get_cost.h expects for the live tree, missing_share and
+  // keys that are asked for equally often. Needs a listener. 0: no such limit.
+  uint64_t total_memory_bytes = 0;
   // RocksDB's max_bytes_for_level_multiplier; 2 for universal compaction. Above
   // 1. It matters less if a listener knows the tree.
   double size_ratio = 10;

@@ -229,6 +229,31 @@ TEST(DbBudget, ABudgetInBytesIsKeptAsTheTreeGrows) {
               40000, 6000);
 }
 
+// Where filters would push data out of the cache, they get fewer bits.
+TEST(DbBudget, ATotalMemoryLowersTheBitsThatDoNotFit) {
+  for (const bool is_native : {true, false}) {
+    const auto bits_with = [&](uint64_t total_memory_bytes) {
+      RocksDbOptions native = NativeOptions();
+      native.total_memory_bytes = total_memory_bytes;
+      RocksDbComposedOptions composed;
+      composed.total_memory_bytes = total_memory_bytes;
+      BudgetDb db;
+      db.Open(is_native ? NewRocksDbFilterPolicy(native)
+                        : NewRocksDbComposedPolicy(composed),
+              /*with_listener=*/true);
+      Workload workload(Inserts::kRandom);
+      for (int i = 0; i < 30; ++i) workload.Next(&db);
+      return db.Measure().bits_per_key;
+    };
+    // Filters of 10 bits for 61,440 keys would take 77,000 bytes.
+    const double without = bits_with(0);
+    const double small = bits_with(60'000);
+    EXPECT_GT(bits_with(100'000'000), without - 1.5);
+    EXPECT_LT(small, without - 3);
+    EXPECT_GT(small, 0.5);
+  }
+}
+
 // Rewrites the bottommost files; returns the bits per key of the new ones.
 double BitsOfBottomAfter(BudgetDb* db, rdb::ColumnFamilyHandle* handle) {
   rdb::CompactRangeOptions compact;

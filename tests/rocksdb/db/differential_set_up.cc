@@ -65,7 +65,7 @@ std::shared_ptr<const Comparator> NotOwned(const Comparator* comparator) {
   return {comparator, [](const Comparator*) {}};
 }
 
-void DrawComparator(Random* random, RandomSetUp* set_up) {
+void DrawComparator(Dice* random, RandomSetUp* set_up) {
   switch (random->Below(8)) {
     case 0:
       set_up->comparator = NotOwned(rdb::ReverseBytewiseComparator());
@@ -89,7 +89,7 @@ void DrawComparator(Random* random, RandomSetUp* set_up) {
   }
 }
 
-BloomType DrawBloomType(Random* random) {
+BloomType DrawBloomType(Dice* random) {
   return random->OneIn(2) ? BloomType::kRow : BloomType::kRowCol;
 }
 
@@ -245,7 +245,7 @@ std::string RandomSetUp::Name() const {
   return name;
 }
 
-RandomSetUp DrawSetUp(Random* random) {
+RandomSetUp DrawSetUp(Dice* random) {
   RandomSetUp set_up;
   const KeyCodec codecs[] = {KeyCodec::Ordered(), KeyCodec::Ordered(),
                              KeyCodec::FixedRow(6), KeyCodec::Delimiter('|')};
@@ -259,7 +259,7 @@ RandomSetUp DrawSetUp(Random* random) {
   return set_up;
 }
 
-void Redraw(Random* random, RandomSetUp* set_up) {
+void Redraw(Dice* random, RandomSetUp* set_up) {
   DbSetUp& db = set_up->db;
   const std::vector<FilterSpec> families = SpecsOfEachFamily();
   const std::string family =

@@ -22,9 +22,10 @@
 
 namespace rowbloom::testing {
 
-class Random {
+// Not testing::Random: seeds of reported failures stay what they were.
+class Dice {
  public:
-  explicit Random(uint64_t seed) : engine_(seed) {}
+  explicit Dice(uint64_t seed) : engine_(seed) {}
   uint64_t Next() { return engine_(); }
   // Returns a number from 0 to limit - 1.
   uint32_t Below(uint32_t limit) {
@@ -66,8 +67,8 @@ struct RandomSetUp {
   std::string Name() const;
 };
 
-RandomSetUp DrawSetUp(Random* random);
-void Redraw(Random* random, RandomSetUp* set_up);
+RandomSetUp DrawSetUp(Dice* random);
+void Redraw(Dice* random, RandomSetUp* set_up);
 
 // Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);

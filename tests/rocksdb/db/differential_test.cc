@@ -47,7 +47,7 @@ constexpr std::string_view kBytesWithoutDelimiter("{}~ab", 5);
 // Holds no row for any codec.
 constexpr char kNoRow[] = "x";
 
-std::string RandomBytes(Random* random, std::string_view bytes, size_t size) {
+std::string RandomBytes(Dice* random, std::string_view bytes, size_t size) {
   std::string text(size, '\0');
   for (char& c : text) {
     c = bytes[random->Below(static_cast<uint32_t>(bytes.size()))];
@@ -781,7 +781,7 @@ class DifferentialRun {
 
   RandomSetUp set_up_;
   const bool reopen_;
-  Random random_;
+  Dice random_;
   TestDb db_;
   VersionedMap model_;
   std::vector<std::string> rows_;
@@ -836,7 +836,7 @@ Outcome RunAll(const char* name, Filters filters, uint64_t operations,
   Outcome outcome;
   for (uint64_t run = 0; outcome.operations < operations; ++run) {
     const uint64_t run_seed = (uint64_t{seed} << 32) + run;
-    Random random(run_seed);
+    Dice random(run_seed);
     RandomSetUp set_up = DrawSetUp(&random);
     set_up.filters = filters;
     if (prone != nullptr) prone(&set_up);

@@ -115,10 +115,12 @@ TEST(NativePolicy, TextSetsTheBudget) {
   const RocksDbOptions options = OptionsOf<NativePolicy>(
       "{id=rowbloom;filter_spec=compact;budget=hits_only;budget_bits_per_key=0."
       "6;"
-      "budget_bytes=5000000000;size_ratio=6;missing_share=0.9}");
+      "budget_bytes=5000000000;total_memory_bytes=7000000000;size_ratio=6;"
+      "missing_share=0.9}");
   EXPECT_EQ(options.budget, BudgetMode::kHitsOnly);
   EXPECT_EQ(options.budget_bits_per_key, 0.6);
   EXPECT_EQ(options.budget_bytes, 5000000000);
+  EXPECT_EQ(options.total_memory_bytes, 7000000000);
   EXPECT_EQ(options.size_ratio, 6);
   EXPECT_EQ(options.missing_share, 0.9);
 }
