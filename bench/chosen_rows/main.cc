@@ -10,7 +10,6 @@
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage.
 
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -37,7 +36,7 @@ struct Options {
   uint64_t rows = 100'000;
   uint64_t lookups = 1'000'000;
   uint64_t seed = 1;
-  std::string json;
+  std::string json = "/dev/stdout";
 };
 
 constexpr const char* kPolicies[] = {
@@ -143,25 +142,17 @@ int Run(const Options& options) {
   auto runs = nlohmann::ordered_json::array();
   std::mt19937_64 random(~options.seed);
   const DigestSecret secret = {{random(), random()}};
-  std::printf("| policy | secret |");
-  for (const RowSet& set : kRowSets) std::printf(" %s |", set.name);
-  std::printf("\n|---|---|---|---|---|---|\n");
   for (const char* policy : kPolicies) {
     for (const bool has_secret : {false, true}) {
-      std::printf("| `%s` | %s |", policy, has_secret ? "yes" : "no");
       for (const RowSet& set : kRowSets) {
         const Result result =
             Measure(options, policy, set, has_secret ? secret : DigestSecret());
-        std::printf(" %.3f%%, %.1f bits |", 100 * result.fpr,
-                    result.bits_per_row);
-        std::fflush(stdout);
         runs.push_back({{"filter_spec", policy},
                         {"has_secret", has_secret},
                         {"rows", set.name},
                         {"fpr", result.fpr},
                         {"bits_per_row", result.bits_per_row}});
       }
-      std::printf("\n");
     }
   }
   json.Write({{"format_version", 1},
@@ -182,7 +173,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000}));
   app.add_option("--lookups", options.lookups, "Of rows that are not there");
   app.add_option("--seed", options.seed);
-  app.add_option("--json", options.json, "Also write the results to this file");
+  app.add_option("--json", options.json, "Write the results to this file");
   return rowbloom::bench::RunProgram("chosen_rows", &app, argc, argv,
                                      [&] { return Run(options); });
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The memory of scalable filters at 1% as they grow, in times that of a
-// standard filter that is made for the keys that there are: a table. There is
+// standard filter that is made for the keys that there are. There is
 // no chance in it but that of the hashes of the numbers from 0.
 //
 //   scalable_memory --json FILE
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -37,11 +36,10 @@ double Times(const ScalableFilter& filter, uint64_t key_count) {
          static_cast<double>(rowbloom::ShapeFor(key_count, kFpr)->bit_count);
 }
 
-// Prints a row of the table, and returns it.
+// The memory of one filter as it grows.
 nlohmann::ordered_json Grow(const char* name, const ScalableOptions& options) {
   nlohmann::ordered_json run = {{"options", name}};
   auto filter = *ScalableFilter::New(options);
-  std::printf("| %s |", name);
   size_t layers = 1;
   double most = 0;
   uint64_t key_count = 0;
@@ -56,20 +54,10 @@ nlohmann::ordered_json Grow(const char* name, const ScalableOptions& options) {
         most = std::max(most, Times(filter, key_count + 1));
       }
     }
-    if (is_full) {
-      std::printf(" full |");
-    } else {
-      std::printf(" %.2f |", Times(filter, keys));
+    if (!is_full) {
       run["times_standard"][std::to_string(keys)] = Times(filter, keys);
     }
-    std::fflush(stdout);
   }
-  if (most > 0) {
-    std::printf(" %.2f |", most);
-  } else {
-    std::printf(" - |");  // It has not grown.
-  }
-  std::printf(" %zu | %.4f |\n", layers, filter.expected_fpr());
   run["most_when_grown"] = most;  // 0 if it has not grown.
   run["layers"] = layers;
   run["expected_fpr"] = filter.expected_fpr();
@@ -79,10 +67,6 @@ nlohmann::ordered_json Grow(const char* name, const ScalableOptions& options) {
 int Run(const std::string& json_path) {
   const rowbloom::bench::JsonFile json(json_path);
   auto runs = nlohmann::ordered_json::array();
-  std::printf(
-      "| options | 1,000 keys | 10,000 | 100,000 | 1,000,000 |"
-      " just grown, at most | layers | rate |\n"
-      "|---|---|---|---|---|---|---|---|\n");
   ScalableOptions options;
   options.target_fpr = kFpr;
   runs.push_back(Grow("the defaults", options));
@@ -108,9 +92,9 @@ int Run(const std::string& json_path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string json;
+  std::string json = "/dev/stdout";
   CLI::App app("Memory of scalable filters at 1%, in times a standard's.");
-  app.add_option("--json", json, "Also write the results to this file");
+  app.add_option("--json", json, "Write the results to this file");
   return rowbloom::bench::RunProgram("scalable_memory", &app, argc, argv,
                                      [&] { return Run(json); });
 }

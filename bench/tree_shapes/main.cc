@@ -6,9 +6,7 @@
 // Exit codes: 0 fine; 1 a failure; 2 usage.
 
 #include <cstdint>
-#include <cstdio>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +32,7 @@ struct Options {
   std::vector<double> bits_per_key = {5, 8, 10};
   double key_bytes = 100;
   uint32_t flush_runs = 0;
-  std::string json;  // Empty: no file.
+  std::string json = "/dev/stdout";
 };
 
 // RocksDB's max_bytes_for_level_base.
@@ -53,15 +51,6 @@ const FilterCost& CostOf(const std::string& name) {
   if (known != costs.end()) return known->second;
   return costs.emplace(name, bench::OrThrow(FilterCost::OfName(name)))
       .first->second;
-}
-
-// "23x"; "-" for null.
-std::string TimesText(const Json& times) {
-  if (times.is_null()) return "-";
-  char text[32];
-  std::snprintf(text, sizeof(text), times < 9.95 ? "%.1fx" : "%.0fx",
-                times.get<double>());
-  return text;
 }
 
 // Leveled, lazy-leveled and tiered trees of ten times more data with each
@@ -125,52 +114,7 @@ Json FilterJson(const std::string& name, bool is_uniform,
       {"equal_reads_bits_per_key", equal.bits_per_key}};
 }
 
-const Json& Find(const Json& row, const std::string& filter, bool by_run) {
-  for (const Json& result : row["filters"]) {
-    if (result["filter"] == filter && result["by_run"] == by_run) return result;
-  }
-  throw std::runtime_error("no filter " + filter);
-}
-
-std::string SizeText(double bytes) {
-  const char* const units[] = {"GB", "TB", "PB"};
-  size_t unit = 0;
-  for (bytes /= 1e9; bytes >= 1000 && unit < 2; ++unit) bytes /= 1000;
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3g %s", bytes, units[unit]);
-  return text;
-}
-
-void PrintRow(const Json& row) {
-  std::printf("%-12s %6d %8s %4g %4g", row["tree"].get<std::string>().c_str(),
-              row["levels"].get<int>(),
-              SizeText(row["data_bytes"].get<double>()).c_str(),
-              row["missing_share"].get<double>(),
-              row["bits_per_key"].get<double>());
-  std::printf(" %8.4g",
-              row["bloom10_wasted_reads_per_1000_gets"].get<double>());
-  for (const auto& [filter, by_run] :
-       {std::pair(kBloom, true), std::pair("rocksdb_ribbon", true),
-        std::pair("compact", false), std::pair("compact", true)}) {
-    const Json& result = Find(row, filter, by_run);
-    std::printf(" %8.3g %6s",
-                result["wasted_reads_per_1000_gets"].get<double>(),
-                TimesText(result["times_fewer"]).c_str());
-  }
-  std::printf(
-      " %7.2f\n",
-      Find(row, "compact", true)["equal_reads_bits_per_key"].get<double>());
-}
-
 Json ComputeShapes(const Options& options) {
-  std::printf(
-      "Wasted reads of 1,000 gets, and how many times fewer than with "
-      "RocksDB's "
-      "Bloom filter\nof 10 bits; `by run`: bits spread over the runs; `equal`: "
-      "bits per key of compact by run\nfor the reads of that Bloom filter.\n\n"
-      "%-12s %6s %8s %4s %4s %8s %15s %15s %15s %15s %7s\n",
-      "tree", "levels", "data", "miss", "bits", "Bloom-10", "Bloom by run",
-      "Ribbon by run", "compact", "compact by run", "equal");
   Json rows = Json::array();
   for (const TreeShape& shape : Shapes(options)) {
     const std::vector<TreeRun> runs = bench::OrThrow(RunsOf(shape));
@@ -198,7 +142,6 @@ Json ComputeShapes(const Options& options) {
                 filter, is_uniform, runs, missing_share, bits, bloom_wasted));
           }
         }
-        PrintRow(row);
         rows.push_back(std::move(row));
       }
     }
@@ -223,7 +166,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(1.0, 1e9));
   app.add_option("--flush_runs", o.flush_runs, "Files in level 0")
       ->check(CLI::Range(0, 1000));
-  app.add_option("--json", o.json, "Also write the results to this file");
+  app.add_option("--json", o.json, "Write the results to this file");
   return bench::RunProgram("tree_shapes", &app, argc, argv, [&] {
     const bench::JsonFile json(o.json);
     json.Write({{"format_version", 1},

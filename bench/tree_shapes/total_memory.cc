@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +33,7 @@ struct Options {
   GetCostOptions get;
   std::vector<double> cache_percent = {0.2, 1, 5};
   std::vector<double> zipf_exponents = {0, 0.99};
-  std::string json;  // Empty: no file.
+  std::string json = "/dev/stdout";
 };
 
 struct Tree {
@@ -97,28 +96,7 @@ Json PlansJson(const std::vector<TreeRun>& runs, const GetCostOptions& get) {
                    bench::OrThrow(PlanTotalMemory(compact, runs, by_run)))};
 }
 
-void PrintPlans(const Json& row) {
-  std::printf("%8.0e %-14s %5.2f %4g %5g%%", row["key_count"].get<double>(),
-              row["device"].get<std::string>().c_str(),
-              row["zipf_exponent"].get<double>(),
-              row["missing_share"].get<double>(),
-              row["cache_percent"].get<double>());
-  for (const Json& plan : row["plans"]) {
-    std::printf("  %4.1f %6.3f %8.4g", plan["bits_per_key"].get<double>(),
-                plan["reads"].get<double>(), plan["total_us"].get<double>());
-  }
-  std::printf("\n");
-}
-
 Json ComputePlans(const Options& options) {
-  std::printf(
-      "Bits per key, reads and microseconds of a get: no filter, RocksDB's "
-      "Bloom filter of 10\nbits in all runs, of its best bits in all runs, of "
-      "its best bits by run or in all runs,\ncompact of 10 bits and of its "
-      "best bits, by run or in all runs.\n\n"
-      "%8s %-14s %5s %4s %6s%22s%22s%22s%22s%22s%22s\n",
-      "keys", "device", "zipf", "miss", "cache", "none", "Bloom 10",
-      "Bloom fixed", "Bloom best", "compact 10", "compact best");
   Json rows = Json::array();
   for (const Tree& tree : kTrees) {
     TreeShape shape;
@@ -146,7 +124,6 @@ Json ComputePlans(const Options& options) {
                      {"cache_percent", percent},
                      {"cache_bytes", get.cache_bytes},
                      {"plans", PlansJson(runs, get)}};
-            PrintPlans(row);
             rows.push_back(std::move(row));
           }
         }
@@ -189,7 +166,7 @@ int Main(int argc, char** argv) {
   app.add_option("--high_priority_share", o.get.high_priority_share,
                  "high_pri_pool_ratio of the cache")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--json", o.json, "Also write the results to this file");
+  app.add_option("--json", o.json, "Write the results to this file");
   return bench::RunProgram("total_memory", &app, argc, argv, [&] {
     const bench::JsonFile json(o.json);
     json.Write({{"format_version", 1},
