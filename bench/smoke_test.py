@@ -196,9 +196,12 @@ def check_run(command, check, *plots):
         path = PATHS["databases"] + "/none/json"
         assert path in run_command(1, *command, "--json", path)
         run_command(0, *command, "--json", PATHS["json"])
-    else:
+    elif "--benchmark_out" in help_text:
         run_command(0, *command, "--benchmark_min_time=0.001",
                     "--benchmark_out=" + PATHS["json"])
+    else:  # A subcommand, whose program has the flag.
+        run_command(0, *command)
+        return
     with open(PATHS["json"], encoding="utf-8") as file:
         results = json.load(file)
     machine = results.get("machine") or results["context"]
