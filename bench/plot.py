@@ -152,7 +152,7 @@ def time(results, args):
         chosen = {run["filter"]: run for run in runs if run["workload"] == name}
         for axes, field, label in zip(
                 panels[:, column], ["throughput_ratio", "p99_us"],
-                ["throughput, RocksDB's Bloom = 1", "p99, microseconds"]):
+                ["throughput, Bloom = 1", "p99, microseconds"]):
             values = [chosen[f][field] for f in filters]
             low, high = zip(*(chosen[f][field + "_quartiles"] for f in filters))
             whiskers = [[max(v - l, 0) for v, l in zip(values, low)],

@@ -167,8 +167,8 @@ PROGRAMS = {
         ("memory --quick", None, "memory"),
         ("grow --quick --policies rocksdb_bloom,compact_listener", None),
         ("cpu --quick --policies none,compact", None),
-        ("time --quick --cache_shares 0.1 --filters "
-         "none,rocksdb_bloom:10,compact_budget:6", check_time),
+        ("time --quick --cache_shares 0.02 --filters "
+         "none,rocksdb_bloom:10,compact_budget:6", check_time, "time"),
         ("mini_kv --rows 8000 --gets 20000 --memtable_size_bytes 100000 "
          "--file_size_bytes 100000 --level1_size_bytes 200000",
          check_mini_kv)],

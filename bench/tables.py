@@ -159,6 +159,27 @@ def reads_time(result):
                         run["index_reads"], run["cpu_us"]))
 
 
+    choices = []
+    for choice in result["model_choices"] or []:
+        place = [choice[key]
+                 for key in ("workload", "cache", "cache_share", "threads")]
+        sweep = {float(run["filter"].split(":")[1]): run["throughput_ratio"]
+                 for run in result["runs"]
+                 if run["filter"].startswith("compact_budget:")
+                 and [run[key] for key in ("workload", "cache", "cache_share",
+                                           "threads")] == place}
+        bits = choice["bits_per_key"]
+        nearest = min(sweep, key=lambda swept: abs(swept - bits))
+        best = max(sweep, key=sweep.get)
+        choices.append([*place[:2], f"{place[2]:.0%}", place[3], f"{bits:.2f}",
+                        f"{nearest:g}: {sweep[nearest]:.2f}",
+                        f"{best:g}: {sweep[best]:.2f}"])
+    yield ("The bits per key that `get_cost.h` chooses, and the throughput of "
+           "`compact_budget` at the nearest bits measured and at the best:")
+    yield table(["workload", "cache", "of the data", "threads", "model's bits",
+                 "nearest", "best"], choices)
+
+
 def reads_rows(result):
     yield (f"{result['tree']['rows']:,} rows with {result['tree']['cells']:,} "
            "cells, filters of equal bytes; data-block reads of a get.")
@@ -414,6 +435,8 @@ SECTIONS = {
     "total_memory": ("One memory for data and filters", total_memory),
     "reads_cpu": ("Processor time of building", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
+    "reads_time_large": ("Time of gets in a larger memory", reads_time),
+    "reads_time_threads": ("Time of gets by threads and cache", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
     "reads_mini_kv": ("An engine of one's own", reads_mini_kv),
     "filter_bench": ("Filters beside RocksDB's", filter_bench),
