@@ -105,10 +105,8 @@ double AllKeys(absl::Span<const TreeRun> runs) {
   return sum;
 }
 
-// The share of gets that find their key in a run, and of those that ask it for
-// a key that it does not have.
+// The gets that ask a run for a key that it does not have.
 struct RunAsks {
-  double key_share = 0;
   double older_share = 0;  // Keys of older runs, as a share of all keys.
   // How many of the gets of older and absent keys ask the run: all, unless
   // absent_asks says otherwise.
@@ -121,7 +119,6 @@ std::vector<RunAsks> AsksOfRuns(absl::Span<const TreeRun> runs,
   std::vector<RunAsks> asks(runs.size());
   double older = 0;
   for (size_t i = runs.size(); i-- > 0;) {
-    asks[i].key_share = static_cast<double>(runs[i].key_count) / all;
     asks[i].older_share = older / all;
     older += static_cast<double>(runs[i].key_count);
     const double all_ask =
@@ -180,15 +177,20 @@ RunLayout LayoutOf(double key_count, double bits_per_key,
   return layout;
 }
 
-void AddUse(const BlockUse& use, BlockUse* sum) {
-  sum->bytes += use.bytes;
-  sum->asks += use.asks;
-  sum->reads += use.reads;
-}
-
-// Turns the expected number of missing bytes into a share.
-void SetMissShare(double missing_bytes, BlockUse* use) {
-  use->miss_share = use->bytes > 0 ? missing_bytes / use->bytes : 1;
+// The blocks of one kind in all runs.
+BlockUse SumOf(const std::vector<RunGetCost>& runs,
+               BlockUse RunGetCost::*kind) {
+  BlockUse sum;
+  double missing_bytes = 0;
+  for (const RunGetCost& run : runs) {
+    const BlockUse& use = run.*kind;
+    sum.bytes += use.bytes;
+    sum.asks += use.asks;
+    sum.reads += use.reads;
+    missing_bytes += use.bytes * use.miss_share;
+  }
+  if (sum.bytes > 0) sum.miss_share = missing_bytes / sum.bytes;
+  return sum;
 }
 
 // The blocks of all runs and how often gets ask for them.
@@ -220,24 +222,13 @@ class CacheModel {
         budget::LivesOf(kinds_, static_cast<double>(options_.cache_bytes),
                         options_.high_priority_share);
     GetCost cost;
-    double missing_data = 0;
-    double missing_filters = 0;
-    double missing_index = 0;
     for (size_t i = 0; i < kinds_.size(); i += 3) {
-      RunGetCost& run = cost.runs.emplace_back();
-      run.data = UseOfKind(i, lives);
-      run.filter = UseOfKind(i + 1, lives);
-      run.index = UseOfKind(i + 2, lives);
-      AddUse(run.data, &cost.data);
-      AddUse(run.filter, &cost.filter);
-      AddUse(run.index, &cost.index);
-      missing_data += run.data.bytes * run.data.miss_share;
-      missing_filters += run.filter.bytes * run.filter.miss_share;
-      missing_index += run.index.bytes * run.index.miss_share;
+      cost.runs.push_back({UseOfKind(i, lives), UseOfKind(i + 1, lives),
+                           UseOfKind(i + 2, lives)});
     }
-    SetMissShare(missing_data, &cost.data);
-    SetMissShare(missing_filters, &cost.filter);
-    SetMissShare(missing_index, &cost.index);
+    cost.data = SumOf(cost.runs, &RunGetCost::data);
+    cost.filter = SumOf(cost.runs, &RunGetCost::filter);
+    cost.index = SumOf(cost.runs, &RunGetCost::index);
     cost.cpu_us = options_.get_cpu_us +
                   options_.filter_cpu_us * cost.filter.asks +
                   options_.search_cpu_us * (cost.data.asks + cost.index.asks) +
