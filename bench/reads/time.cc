@@ -190,9 +190,7 @@ class Operations {
       case Choice::kRanges:
         break;
     }
-    const double position = ranges_.Position(Share(), Share());
-    return KeyOf(sorted_[static_cast<size_t>(
-        position * static_cast<double>(sorted_.size()))]);
+    return KeyOf(KeyInRange());
   }
 
   std::string Absent(const Workload& w) {
@@ -202,10 +200,14 @@ class Operations {
     }
     if (w.choice != Choice::kRanges) return keys_.AbsentKey(random >> 24);
     // Beside a present key; 2^-40 of these keys are present.
+    return KeyOf(KeyInRange() + 1);
+  }
+
+  // A present key in one of mixgraph's ranges.
+  uint64_t KeyInRange() {
     const double position = ranges_.Position(Share(), Share());
-    return KeyOf(sorted_[static_cast<size_t>(
-                     position * static_cast<double>(sorted_.size()))] +
-                 1);
+    return sorted_[static_cast<size_t>(position *
+                                       static_cast<double>(sorted_.size()))];
   }
 
   // A bijection, so that no other key is this one.
@@ -322,17 +324,22 @@ Sample Work(const Workload& workload, rocksdb::DB* db, double seconds,
   return sample;
 }
 
-Sample WorkInThreads(const Workload& workload, rocksdb::DB* db, double seconds,
-                     uint64_t most_reads,
-                     std::vector<std::unique_ptr<Operations>>* operations,
-                     int thread_count) {
+struct Contestant {
+  std::string name;
+  std::unique_ptr<Tree> tree;
+  std::vector<FilterSetting> settings;  // Its filters by level, for the model.
+  std::vector<std::unique_ptr<Operations>> operations;  // One for each thread.
+};
+
+Sample WorkInThreads(const Workload& workload, const Contestant& contestant,
+                     double seconds, uint64_t most_reads, int thread_count) {
   std::vector<Sample> samples(thread_count);
   std::vector<std::thread> threads;
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&, i] {
-      samples[i] = Work(workload, db, seconds,
+      samples[i] = Work(workload, contestant.tree->db(), seconds,
                         most_reads / static_cast<uint64_t>(thread_count),
-                        (*operations)[i].get());
+                        contestant.operations[i].get());
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -368,12 +375,6 @@ std::pair<std::string, double> ParseFilter(const std::string& text) {
   }
   return {name, bits};
 }
-
-struct Contestant {
-  std::string name;
-  std::unique_ptr<Tree> tree;
-  std::vector<std::unique_ptr<Operations>> operations;  // One for each thread.
-};
 
 std::shared_ptr<rocksdb::Cache> NewCache(const std::string& kind,
                                          size_t capacity_bytes) {
@@ -514,6 +515,13 @@ struct Case {
   std::string cache;
   double cache_share;
   int threads;
+
+  Json ToJson() const {
+    return {{"workload", workload->name},
+            {"cache", cache},
+            {"cache_share", cache_share},
+            {"threads", threads}};
+  }
 };
 
 // rowbloom's model (get_cost.h) knows gets of uniform and of Zipf's keys.
@@ -544,19 +552,16 @@ Json CostJson(const GetCost& cost) {
           {"total_us", cost.total_us}};
 }
 
-// The model's reads with the filters that the tree has.
-Json ModelOf(const Tree& tree, const std::string& policy,
-             const std::vector<TreeRun>& runs, const GetCostOptions& options) {
+std::vector<FilterSetting> SettingsOf(const Tree& tree,
+                                      const std::string& policy) {
+  if (policy == kNone) return std::vector<FilterSetting>(tree.levels.size());
+  const FilterCost cost = PartitionCostOf(FilterOf(policy));
   std::vector<FilterSetting> settings;
   for (const Level& level : tree.levels) {
-    FilterSetting setting;
-    if (level.filter_bytes > 0) {
-      setting = PartitionCostOf(FilterOf(policy)).ForBits(level.BitsPerKey());
-      setting.bits_per_key = level.BitsPerKey();
-    }
-    settings.push_back(setting);
+    settings.push_back(cost.ForBits(level.BitsPerKey()));
+    settings.back().bits_per_key = level.BitsPerKey();
   }
-  return CostJson(OrThrow(ExpectedGetCost(runs, settings, options)));
+  return settings;
 }
 
 // The bits per key that the model chooses.
@@ -568,12 +573,10 @@ Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
       OrThrow(PlanTotalMemory(PartitionCostOf("compact"), runs, options));
   std::printf("\nThe model chooses %.2f bits per key.\n",
               plan.filters.bits_per_key);
-  return {{"workload", c.workload->name},
-          {"cache", c.cache},
-          {"cache_share", c.cache_share},
-          {"threads", c.threads},
-          {"bits_per_key", plan.filters.bits_per_key},
-          {"cost", CostJson(plan.cost)}};
+  Json choice = c.ToJson();
+  choice["bits_per_key"] = plan.filters.bits_per_key;
+  choice["cost"] = CostJson(plan.cost);
+  return choice;
 }
 
 Json MeasureCase(const Case& c, const std::vector<TreeRun>& tree_runs,
@@ -592,21 +595,19 @@ Json MeasureCase(const Case& c, const std::vector<TreeRun>& tree_runs,
   run->progress.Begin(title, (rounds + 1) * contestants->size());
   for (Contestant& contestant : *contestants) {
     contestant.tree->database.Reopen(NewCache(c.cache, capacity));
-    WorkInThreads(*c.workload, contestant.tree->db(),
+    WorkInThreads(*c.workload, contestant,
                   run->options.quick ? seconds : kWarmUpSeconds,
-                  2 * capacity / kBlockSizeBytes, &contestant.operations,
-                  c.threads);
+                  2 * capacity / kBlockSizeBytes, c.threads);
     run->progress.Add(1);
   }
   std::vector<std::vector<Json>> samples(contestants->size());
   size_t baseline = 0;
   for (uint64_t round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < contestants->size(); ++i) {
-      Contestant& contestant = (*contestants)[i];
+      const Contestant& contestant = (*contestants)[i];
       if (contestant.name == kBaseline) baseline = i;
-      Sample sample =
-          WorkInThreads(*c.workload, contestant.tree->db(), seconds,
-                        ~uint64_t{0}, &contestant.operations, c.threads);
+      Sample sample = WorkInThreads(*c.workload, contestant, seconds,
+                                    ~uint64_t{0}, c.threads);
       run->answers.AddMany(static_cast<uint64_t>(sample.operations),
                            sample.wrong, c.workload->name);
       samples[i].push_back(SampleJson(&sample));
@@ -618,17 +619,13 @@ Json MeasureCase(const Case& c, const std::vector<TreeRun>& tree_runs,
   const GetCostOptions model = ModelOptions(c, capacity, read_us);
   for (size_t i = 0; i < contestants->size(); ++i) {
     const Contestant& contestant = (*contestants)[i];
-    Json json = {{"workload", c.workload->name},
-                 {"cache", c.cache},
-                 {"cache_share", c.cache_share},
-                 {"threads", c.threads},
-                 {"filter", contestant.name},
-                 {"bits_per_key", contestant.tree->all.BitsPerKey()}};
+    Json json = c.ToJson();
+    json["filter"] = contestant.name;
+    json["bits_per_key"] = contestant.tree->all.BitsPerKey();
     json.update(Summary(samples[i], samples[baseline]));
     if (HasModel(*c.workload)) {
-      json["model"] =
-          ModelOf(*contestant.tree, ParseFilter(contestant.name).first,
-                  tree_runs, model);
+      json["model"] = CostJson(
+          OrThrow(ExpectedGetCost(tree_runs, contestant.settings, model)));
     }
     runs.push_back(std::move(json));
   }
@@ -687,12 +684,13 @@ Json MeasureTime(Run* run) {
     Contestant& contestant = contestants.emplace_back();
     contestant.name = filter;
     contestant.tree = keys.Build(policy, bits);
+    contestant.settings = SettingsOf(*contestant.tree, policy);
     for (int i = 0; i < most_threads; ++i) {
       contestant.operations.push_back(
           std::make_unique<Operations>(keys, sorted, static_cast<uint64_t>(i)));
     }
   }
-  PrintLevels("The tree, the same for every filter", keys.levels);
+  PrintLevels("The tree, which is the same for every filter", keys.levels);
   const std::string sst = AnySstOf(contestants.front().tree->db());
   Json result = {{"levels", keys.levels},
                  {"value_size_bytes", kValueSize},
