@@ -70,7 +70,7 @@ absl::StatusOr<Candidate> Planned(const std::string& name,
 }  // namespace
 
 Json Candidate::Row() const {
-  // Less than a read in a million gets is none.
+  // Fewer reads than one in a million gets round to 0.
   const auto rounded = [](double reads) {
     constexpr double kMillion = 1e6;
     return std::round(kMillion * reads) / kMillion;

@@ -25,7 +25,7 @@ const char* ModeName(BudgetMode mode) {
   return "unknown";
 }
 
-// Less than a read in a million gets is shown as none.
+// Shows fewer reads than one in a million gets as 0.
 double ReadsShown(double reads) { return reads < 1e-6 ? 0 : reads; }
 
 Json GetCostFields(const TotalMemoryPlan& plan) {

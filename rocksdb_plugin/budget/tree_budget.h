@@ -5,9 +5,8 @@
 // for native and composed mode. If a listener knows the live tree, that is
 // used.
 //
-//   auto share = tree_.ShareOf(context, cost, options,
-//   /*total_memory_bytes=*/0); if (share.ok()) setting =
-//   share->budget.ForFile(share->facts);
+//   auto share = tree_.ShareOf(context, cost, options, total_memory_bytes);
+//   if (share.ok()) setting = share->budget.ForFile(share->facts);
 //
 // RocksDB's public API only. Thread-safe.
 

@@ -71,7 +71,7 @@ class ChunkLocator {
   }
   // Find() for a row's own key.
   int64_t FindRow(std::string_view row) const { return Find({row, {}, false}); }
-  // Returns what Find() returns for every key of the row, or kUnsure if the
+  // All keys of a row may have the same Find(). Returns it, or kUnsure if the
   // marks alone cannot tell.
   static constexpr int64_t kUnsure = -2;
   int64_t FindByMark(std::string_view row) const {
