@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "rowbloom/filter_budget.h"
-
 namespace rowbloom::tools {
 namespace {
 
@@ -24,7 +22,8 @@ std::vector<TreeRun> TreeRunsOf(const RocksDbTree& tree) {
 
 absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
                               const GetCostOptions& options) {
-  Candidate now{kNow, {}, {}, 0, 0};
+  Candidate now;
+  now.name = kNow;
   const std::vector<TreeRun> runs = TreeRunsOf(tree);
   double keys = 0;
   for (const RocksDbRun& run : tree.runs) {
@@ -37,13 +36,8 @@ absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
   absl::StatusOr<GetCost> cost = ExpectedGetCost(runs, now.settings, options);
   if (!cost.ok()) return cost.status();
   now.cost = *std::move(cost);
-  const std::vector<double> asks = AbsentAsks(runs, options.missing_share);
-  for (size_t i = 0; i < runs.size(); ++i) {
-    // Without a filter there are no false positives.
-    if (now.settings[i].bits_per_key == 0) continue;
-    now.wasted_reads +=
-        asks[i] * now.settings[i].fpr * now.cost.runs[i].data.miss_share;
-  }
+  now.wasted_reads =
+      ExpectedWastedReads(runs, now.settings, options.missing_share, now.cost);
   return now;
 }
 
@@ -56,11 +50,12 @@ absl::StatusOr<Candidate> Planned(const std::string& name,
   absl::StatusOr<TotalMemoryPlan> plan =
       PlanTotalMemory(cost, TreeRunsOf(tree), options);
   if (!plan.ok()) return plan.status();
-  Candidate candidate{name,
-                      {},
-                      std::move(plan->cost),
-                      plan->filters.bits_per_key,
-                      plan->filters.wasted_reads};
+  Candidate candidate;
+  candidate.name = name;
+  candidate.mode = plan->mode;
+  candidate.cost = std::move(plan->cost);
+  candidate.bits_per_key = plan->filters.bits_per_key;
+  candidate.wasted_reads = plan->filters.wasted_reads;
   for (const RunBudget& run : plan->filters.runs) {
     candidate.settings.push_back(run.setting);
   }
@@ -89,26 +84,14 @@ GetCostOptions ModelOf(const RocksDbTree& tree) {
   options.data_block_bytes = static_cast<double>(tree.data_block_bytes);
   options.metadata_block_bytes = static_cast<double>(tree.metadata_block_bytes);
   options.decoupled_partitions = tree.decoupled_partitions;
-  RocksDbRun all;
+  TableSums sums;
   for (const RocksDbRun& run : tree.runs) {
-    all.entry_count += run.entry_count;
-    all.key_count += run.key_count;
-    all.raw_key_bytes += run.raw_key_bytes;
-    all.raw_value_bytes += run.raw_value_bytes;
+    sums.entry_count += static_cast<double>(run.entry_count);
+    sums.key_count += static_cast<double>(run.key_count);
+    sums.raw_key_bytes += static_cast<double>(run.raw_key_bytes);
+    sums.raw_value_bytes += static_cast<double>(run.raw_value_bytes);
   }
-  if (all.entry_count == 0 || all.key_count == 0) return options;
-  // A data block stores 3 lengths for an entry; an index block stores keys
-  // without the sequence number.
-  constexpr double kLengths = 3;
-  constexpr double kSequence = 8;
-  const auto entries = static_cast<double>(all.entry_count);
-  options.entry_bytes =
-      (static_cast<double>(all.raw_key_bytes + all.raw_value_bytes) +
-       kLengths * entries) /
-      static_cast<double>(all.key_count);
-  options.key_bytes =
-      std::clamp(static_cast<double>(all.raw_key_bytes) / entries - kSequence,
-                 1.0, options.entry_bytes);
+  SetEntrySizes(sums, &options);
   return options;
 }
 
@@ -146,10 +129,10 @@ std::string OptionText(const Candidate& best, double missing_share) {
   std::snprintf(text, sizeof(text),
                 best.name == kCompact
                     ? "filter_policy={id=rowbloom;filter_spec=compact;"
-                      "budget=balanced;budget_bits_per_key=%.3g;"
-                      "missing_share=%.2g}"
-                    : "filter_policy={id=rowbloom.Composed;bits_per_key=%.3g;"
-                      "missing_share=%.2g}",
+                      "budget=%s;budget_bits_per_key=%.3g;missing_share=%.2g}"
+                    : "filter_policy={id=rowbloom.Composed;budget=%s;"
+                      "bits_per_key=%.3g;missing_share=%.2g}",
+                best.mode == BudgetMode::kFixed ? "fixed" : "balanced",
                 best.bits_per_key, std::max(kLeast, missing_share));
   return text;
 }

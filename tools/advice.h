@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "filter_file.h"
 #include "rocksdb_tree.h"
+#include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/get_cost.h"
 
@@ -26,8 +27,9 @@ struct Candidate {
   std::string name;
   std::vector<FilterSetting> settings;  // In the order of the runs.
   GetCost cost;
+  BudgetMode mode = BudgetMode::kBalanced;  // The plan's.
   double bits_per_key = 0;
-  double wasted_reads = 0;  // Data reads of false positives, for each get.
+  double wasted_reads = 0;  // ExpectedWastedReads()
 
   Json Row() const;
 };

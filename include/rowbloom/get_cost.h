@@ -92,6 +92,17 @@ struct GetCostOptions {
   double read_cpu_us = 5;
 };
 
+// Sums over the SSTs of a RocksDB tree, by their table properties.
+struct TableSums {
+  double entry_count = 0;      // num_entries
+  double key_count = 0;        // Filter keys.
+  double raw_key_bytes = 0;    // raw_key_size
+  double raw_value_bytes = 0;  // raw_value_size
+};
+// Sets entry_bytes and key_bytes to the means of these SSTs; changes nothing if
+// there are no entries or no keys.
+void SetEntrySizes(const TableSums& sums, GetCostOptions* options);
+
 // The blocks of one kind.
 struct BlockUse {
   double bytes = 0;  // The size of all blocks, block_overhead_bytes included.
@@ -147,10 +158,17 @@ struct TotalMemoryPlan {
   // How the bits are spread: kFixed or the mode of the options.
   BudgetMode mode = BudgetMode::kBalanced;
   // A run without a filter has 0 bits: no filter is a possible plan, too.
-  // wasted_reads are the expected data reads of false positives.
+  // wasted_reads are the expected data reads in runs that do not have the key.
   FilterBudgetPlan filters;
   GetCost cost;
 };
+
+// The data reads of a get in runs that do not have its key: of false positives,
+// and all of them where a run has no filter. `cost` is the ExpectedGetCost() of
+// these runs, filters and options.
+double ExpectedWastedReads(absl::Span<const TreeRun> runs,
+                           absl::Span<const FilterSetting> filters,
+                           double missing_share, const GetCost& cost);
 
 // The plan for a given memory of filters; ignores step_bits. PlanFilterBudget()
 // spreads it by the price of a false positive in each run: the CPU time, and

@@ -42,8 +42,8 @@ FileFilter FileFilter::Of(const rdb::TableProperties& properties) {
       properties.num_entries -
       std::min(properties.num_entries, properties.num_range_deletions);
   filter.size_bytes = properties.filter_size;
-  filter.data_bytes = properties.raw_key_size + properties.raw_value_size;
-  filter.data_key_bytes = properties.raw_key_size;
+  filter.raw_key_bytes = properties.raw_key_size;
+  filter.raw_value_bytes = properties.raw_value_size;
   if (filter.size_bytes > 0) filter.key_count = properties.num_filter_entries;
   return filter;
 }
@@ -64,31 +64,25 @@ LiveFiles FilesOf(const rdb::ColumnFamilyMetaData& column_family) {
 
 FilterEstimator::FilterEstimator(const LiveFiles& files) {
   double known_bytes = 0;
-  double entries = 0;
   double entries_with_keys = 0;
   double keys = 0;
   double filter_bytes = 0;
-  double data_bytes = 0;
-  double key_bytes = 0;
   for (const auto& [number, file] : files) {
     if (!file.filter.has_value()) continue;
     is_known_ = true;
     known_bytes += static_cast<double>(file.size_bytes);
-    entries += static_cast<double>(file.filter->entry_count);
+    sums_.entry_count += static_cast<double>(file.filter->entry_count);
     filter_bytes += static_cast<double>(file.filter->size_bytes);
-    data_bytes += static_cast<double>(file.filter->data_bytes);
-    key_bytes += static_cast<double>(file.filter->data_key_bytes);
+    sums_.raw_key_bytes += static_cast<double>(file.filter->raw_key_bytes);
+    sums_.raw_value_bytes += static_cast<double>(file.filter->raw_value_bytes);
     if (file.filter->key_count == 0) continue;
     entries_with_keys += static_cast<double>(file.filter->entry_count);
     keys += static_cast<double>(file.filter->key_count);
   }
   if (entries_with_keys > 0) keys_per_entry_ = keys / entries_with_keys;
-  if (entries > 0) {
-    data_bytes_per_key_ = data_bytes / (entries * keys_per_entry_);
-    key_bytes_per_key_ = key_bytes / (entries * keys_per_entry_);
-  }
+  sums_.key_count = keys_per_entry_ * sums_.entry_count;
   if (known_bytes > 0) {
-    keys_per_byte_ = keys_per_entry_ * entries / known_bytes;
+    keys_per_byte_ = sums_.key_count / known_bytes;
     filter_bytes_per_byte_ = filter_bytes / known_bytes;
   }
 }

@@ -29,6 +29,7 @@
 
 #include "rdb.h"
 #include "rowbloom/filter_budget.h"
+#include "rowbloom/get_cost.h"
 
 namespace ROCKSDB_NAMESPACE {
 class Logger;
@@ -45,8 +46,8 @@ struct FileFilter {
   uint64_t entry_count = 0;
   uint64_t key_count = 0;  // Filter keys; 0 without a filter.
   uint64_t size_bytes = 0;
-  uint64_t data_bytes = 0;  // Keys and values, uncompressed.
-  uint64_t data_key_bytes = 0;
+  uint64_t raw_key_bytes = 0;
+  uint64_t raw_value_bytes = 0;
 };
 
 struct LiveFile {
@@ -75,10 +76,9 @@ class FilterEstimator {
   explicit FilterEstimator(const LiveFiles& files);
 
   bool is_known() const { return is_known_; }  // If any filter is known.
-  // Uncompressed bytes of keys and values for each filter key, and of keys
-  // alone; 0 if unknown.
-  double data_bytes_per_key() const { return data_bytes_per_key_; }
-  double key_bytes_per_key() const { return key_bytes_per_key_; }
+  // The sums over the known SSTs. The filter keys of those without a filter are
+  // estimated.
+  const TableSums& sums() const { return sums_; }
   Estimate Of(const LiveFile& file) const;
 
  private:
@@ -86,8 +86,7 @@ class FilterEstimator {
   double keys_per_entry_ = 1;
   double keys_per_byte_ = 0;
   double filter_bytes_per_byte_ = 0;
-  double data_bytes_per_key_ = 0;
-  double key_bytes_per_key_ = 0;
+  TableSums sums_;
 };
 
 class LiveTree {

@@ -23,9 +23,20 @@ namespace {
 constexpr size_t kFilesOfEach = 1000;
 constexpr size_t kMostTrees = 1000;
 
-// The cheapest memory is computed again, in some 20 ms, if the number of keys
-// has changed by this share.
+// The plan for a total memory is computed again, in some 20 ms, if the number
+// of keys has changed by this share.
 constexpr double kKeyCountChange = 0.1;
+
+// Releases before 9.6 lack the option, which is then off.
+template <typename Table>
+auto IsDecoupled(const Table& table, int /*preferred*/)
+    -> decltype(table.decouple_partitioned_filters) {
+  return table.decouple_partitioned_filters;
+}
+template <typename Table>
+bool IsDecoupled(const Table& /*table*/, double /*otherwise*/) {
+  return false;
+}
 
 }  // namespace
 
@@ -97,8 +108,7 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
   if (view.has_value() && total_memory_bytes > 0) {
-    options.budget.memory = CheapestMemory(context, *view, cost, options.budget,
-                                           total_memory_bytes);
+    FollowPlan(context, *view, cost, total_memory_bytes, &options.budget);
   }
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
   if (!budget.ok()) return budget.status();
@@ -109,48 +119,48 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
   return share;
 }
 
-FilterMemory TreeBudget::CheapestMemory(
-    const rdb::FilterBuildingContext& context, const LiveTree::View& view,
-    const FilterCost& cost, const FilterBudgetOptions& budget,
-    uint64_t total_memory_bytes) {
-  const uint64_t keys = view.live.key_count;
-  if (view.estimator.data_bytes_per_key() < 1 || keys == 0) {
-    return budget.memory;
-  }
+void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
+                            const LiveTree::View& view, const FilterCost& cost,
+                            uint64_t total_memory_bytes,
+                            FilterBudgetOptions* budget) {
+  const auto keys = static_cast<double>(view.live.key_count);
+  if (keys == 0 || view.estimator.sums().key_count == 0) return;
+  const double most = budget->memory.BitsPerKeyOf(keys);
   const TreeName name(context.info_log, context.column_family_name);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto known = cheapest_.find(name);
-    if (known != cheapest_.end() &&
-        std::abs(static_cast<double>(known->second.key_count) -
-                 static_cast<double>(keys)) <=
-            kKeyCountChange * static_cast<double>(keys)) {
-      return FilterMemory::BitsPerKey(known->second.bits_per_key);
+  Plan plan = KnownPlan(name);
+  if (!(std::abs(plan.key_count - keys) <= kKeyCountChange * keys)) {
+    TotalMemoryOptions options;
+    options.mode = budget->mode;
+    options.max_bits_per_key = budget->max_bits_per_key;
+    options.get.cache_bytes = total_memory_bytes;
+    SetEntrySizes(view.estimator.sums(), &options.get);
+    const rdb::BlockBasedTableOptions& table = context.table_options;
+    options.get.data_block_bytes = static_cast<double>(table.block_size);
+    options.get.metadata_block_bytes =
+        static_cast<double>(table.metadata_block_size);
+    options.get.decoupled_partitions = IsDecoupled(table, 0);
+    options.get.missing_share = budget->missing_share;
+    absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
+        SweepTotalMemory(cost, view.live.runs, options);
+    if (!sweep.ok()) return;
+    while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most) {
+      sweep->pop_back();
     }
+    const TotalMemoryPlan& cheapest = CheapestPlan(*sweep);
+    plan = {keys, cheapest.filters.bits_per_key, cheapest.mode};
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (plans_.size() >= kMostTrees) plans_.clear();
+    plans_[name] = plan;
   }
-  TotalMemoryOptions options;
-  options.mode = budget.mode;
-  options.max_bits_per_key = budget.max_bits_per_key;
-  options.get.cache_bytes = total_memory_bytes;
-  options.get.entry_bytes = view.estimator.data_bytes_per_key();
-  options.get.key_bytes = view.estimator.key_bytes_per_key();
-  options.get.data_block_bytes =
-      static_cast<double>(context.table_options.block_size);
-  options.get.metadata_block_bytes =
-      static_cast<double>(context.table_options.metadata_block_size);
-  options.get.missing_share = budget.missing_share;
-  absl::StatusOr<std::vector<TotalMemoryPlan>> plans =
-      SweepTotalMemory(cost, view.live.runs, options);
-  if (!plans.ok()) return budget.memory;
-  const double most = budget.memory.BitsPerKeyOf(static_cast<double>(keys));
-  while (plans->size() > 1 && plans->back().filters.bits_per_key > most) {
-    plans->pop_back();
-  }
-  const double bits = CheapestPlan(*plans).filters.bits_per_key;
+  // The tree may have grown since the plan, and its limit in bytes has not.
+  budget->memory = FilterMemory::BitsPerKey(std::min(plan.bits_per_key, most));
+  budget->mode = plan.mode;
+}
+
+TreeBudget::Plan TreeBudget::KnownPlan(const TreeName& name) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (cheapest_.size() >= kMostTrees) cheapest_.clear();
-  cheapest_[name] = {keys, bits};
-  return FilterMemory::BitsPerKey(bits);
+  const auto known = plans_.find(name);
+  return known == plans_.end() ? Plan() : known->second;
 }
 
 }  // namespace rowbloom

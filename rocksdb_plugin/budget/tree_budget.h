@@ -57,13 +57,18 @@ class TreeBudget {
   using TreeName = std::pair<const void*, std::string>;
 
   FileFacts FactsOf(const rdb::FilterBuildingContext& context);
-  // The memory for filters with which a get is cheapest, at most that of
-  // `budget`.
-  FilterMemory CheapestMemory(const rdb::FilterBuildingContext& context,
-                              const LiveTree::View& view,
-                              const FilterCost& cost,
-                              const FilterBudgetOptions& budget,
-                              uint64_t total_memory_bytes);
+  // How filters are spread where a get is cheapest in total_memory_bytes.
+  struct Plan {
+    double key_count = 0;  // The tree's, when the plan was made.
+    double bits_per_key = 0;
+    BudgetMode mode = BudgetMode::kBalanced;
+  };
+  // Sets memory and mode to those of the plan for the live tree, within the
+  // memory of `budget`.
+  void FollowPlan(const rdb::FilterBuildingContext& context,
+                  const LiveTree::View& view, const FilterCost& cost,
+                  uint64_t total_memory_bytes, FilterBudgetOptions* budget);
+  Plan KnownPlan(const TreeName& name);  // Without keys if there is none.
 
   std::mutex mutex_;
   // By database and column family: the number of levels it certainly has, from
@@ -74,11 +79,7 @@ class TreeBudget {
   LevelCounts level_counts_;
   LevelCounts level_counts_before_;
   size_t files_ = 0;  // Files since level_counts_ was cleared.
-  struct Cheapest {
-    uint64_t key_count = 0;
-    double bits_per_key = 0;
-  };
-  std::map<TreeName, Cheapest> cheapest_;
+  std::map<TreeName, Plan> plans_;
 };
 
 }  // namespace rowbloom

@@ -386,16 +386,13 @@ class MemoryPlanner {
   }
 
   void SetWaste(TotalMemoryPlan* plan) const {
-    const std::vector<double> asks =
-        AbsentAsks(runs_, options_.get.missing_share);
-    plan->filters.wasted_reads = 0;
+    const double missing_share = options_.get.missing_share;
+    const std::vector<double> asks = AbsentAsks(runs_, missing_share);
     for (size_t i = 0; i < runs_.size(); ++i) {
-      RunBudget& run = plan->filters.runs[i];
-      run.absent_asks = asks[i];
-      if (runs_[i].key_count == 0) continue;
-      plan->filters.wasted_reads +=
-          asks[i] * run.setting.fpr * plan->cost.runs[i].data.miss_share;
+      plan->filters.runs[i].absent_asks = asks[i];
     }
+    plan->filters.wasted_reads = ExpectedWastedReads(
+        runs_, SettingsOf(plan->filters), missing_share, plan->cost);
   }
 
   const FilterCost& cost_;
@@ -405,6 +402,20 @@ class MemoryPlanner {
 };
 
 }  // namespace
+
+void SetEntrySizes(const TableSums& sums, GetCostOptions* options) {
+  if (!(sums.entry_count > 0 && sums.key_count > 0)) return;
+  // A data block stores 3 lengths for an entry; an index block stores keys
+  // without the sequence number and type.
+  constexpr double kLengths = 3;
+  constexpr double kSequence = 8;
+  options->entry_bytes = (sums.raw_key_bytes + sums.raw_value_bytes +
+                          kLengths * sums.entry_count) /
+                         sums.key_count;
+  options->key_bytes =
+      std::min(std::max(1.0, sums.raw_key_bytes / sums.entry_count - kSequence),
+               options->entry_bytes);
+}
 
 absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
                                         absl::Span<const FilterSetting> filters,
@@ -416,6 +427,19 @@ absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
     return status;
   }
   return CostOfGet(runs, filters, options);
+}
+
+double ExpectedWastedReads(absl::Span<const TreeRun> runs,
+                           absl::Span<const FilterSetting> filters,
+                           double missing_share, const GetCost& cost) {
+  const std::vector<double> asks = AbsentAsks(runs, missing_share);
+  double reads = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].key_count == 0) continue;
+    const double fpr = filters[i].bits_per_key > 0 ? filters[i].fpr : 1;
+    reads += asks[i] * fpr * cost.runs[i].data.miss_share;
+  }
+  return reads;
 }
 
 absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(

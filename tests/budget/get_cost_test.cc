@@ -474,6 +474,44 @@ std::string ErrorOf(const GetCostOptions& options) {
                          .message());
 }
 
+TEST(GetCost, EntrySizesAreThoseOfTheTableProperties) {
+  // 100 entries and 80 filter keys; user keys of 16 bytes, values of 100.
+  GetCostOptions options;
+  SetEntrySizes({100, 80, 2400, 10000}, &options);
+  EXPECT_EQ(options.entry_bytes, (24 + 100 + 3) * 100.0 / 80);
+  EXPECT_EQ(options.key_bytes, 16);
+  // Many filter keys in a short entry.
+  SetEntrySizes({1, 20, 40, 0}, &options);
+  EXPECT_EQ(options.entry_bytes, 43.0 / 20);
+  EXPECT_EQ(options.key_bytes, 43.0 / 20);
+  const GetCostOptions before = options;
+  SetEntrySizes({}, &options);
+  EXPECT_EQ(options.entry_bytes, before.entry_bytes);
+  EXPECT_EQ(options.key_bytes, before.key_bytes);
+}
+
+// A get reads a data block for its key, if it is there, and the wasted ones.
+TEST(GetCost, DataReadsAreThoseOfHitsAndTheWastedOnes) {
+  const std::vector<TreeRun> runs = {{10000}, {100000}, {1000000}};
+  GetCostOptions options = SmallEntries();
+  options.cache_bytes = 10000000;
+  for (const FilterSetting& oldest : {FilterSetting{}, Setting(8, 0.02)}) {
+    const std::vector<FilterSetting> filters = {Setting(12, 0.003), {}, oldest};
+    const auto cost = ExpectedGetCost(runs, filters, options);
+    ASSERT_TRUE(cost.ok()) << cost.status();
+    const double wasted =
+        ExpectedWastedReads(runs, filters, options.missing_share, *cost);
+    double of_hits = 0;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      of_hits += (1 - options.missing_share) *
+                 static_cast<double>(runs[i].key_count) / 1110000 *
+                 cost->runs[i].data.miss_share;
+    }
+    EXPECT_NEAR(cost->data.reads, of_hits + wasted, 1e-4);
+    EXPECT_GT(wasted, 0.1);
+  }
+}
+
 TEST(GetCost, ErrorNamesValueAndLimits) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   GetCostOptions options;

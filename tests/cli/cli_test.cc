@@ -669,6 +669,15 @@ TEST_F(CliTest, AdviceIsCheaperAndNamesItsOption) {
                         "budget_bits_per_key="));
 }
 
+// In so small a cache the same bits in both runs are cheapest.
+TEST_F(CliTest, AdviceNamesTheModeOfItsPlan) {
+  const Json document = RunJson("advise reads --cache_bytes 2000");
+  ASSERT_EQ(document["best"], "compact");
+  EXPECT_EQ(document["runs"][0]["best_bits"], document["runs"][1]["best_bits"]);
+  EXPECT_THAT(document["option"].get<std::string>(),
+              HasSubstr(";budget=fixed;budget_bits_per_key="));
+}
+
 TEST_F(CliTest, WithoutStatisticsTheModelAdvises) {
   std::filesystem::copy(InputPath("reads"), InputPath("no_log"));
   std::filesystem::remove(InputPath("no_log/LOG"));
@@ -745,6 +754,8 @@ TEST_F(CliTest, AdviseKnowsDatabasesWithoutFilters) {
   EXPECT_EQ(document["filters"][0]["bits_per_key"], 0);
   EXPECT_GT(document["filters"][0]["data_reads"],
             document["filters"][1]["data_reads"]);
+  EXPECT_GT(document["filters"][0]["wasted_reads"],
+            document["filters"][1]["wasted_reads"]);
 }
 
 TEST_F(CliTest, AdviseNamesADamagedSst) {

@@ -24,9 +24,10 @@ struct RocksDbBudgetOptions {
   // exceeds the limit. 0: no limit.
   uint64_t budget_bytes = 0;
   // The block cache, if filters and indexes are in it with the data and are
-  // partitioned. SSTs then get fewer bits than the budget's wherever that makes
-  // a get cheaper, as get_cost.h expects for the live tree, missing_share and
-  // keys that are asked for equally often. Needs a listener. 0: no such limit.
+  // partitioned. SSTs then get fewer bits than the budget's, or the same bits
+  // in all runs, wherever that makes a get cheaper, as get_cost.h expects for
+  // the live tree, missing_share and keys that are asked for equally often.
+  // Needs a listener. 0: no such limit.
   uint64_t total_memory_bytes = 0;
   // RocksDB's max_bytes_for_level_multiplier; 2 for universal compaction. Above
   // 1. It matters less if a listener knows the tree.
