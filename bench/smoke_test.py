@@ -91,6 +91,20 @@ def check_time(results):
     none, bloom = (one(results["time"]["runs"], filter=name, workload="absent")
                    for name in ["none", "rocksdb_bloom:10"])
     assert none["data_reads"] > 20 * bloom["data_reads"], (none, bloom)
+    planned = [run for run in results["time"]["runs"] if "plan" in run]
+    assert planned
+    for run in planned:
+        bits = run["plan"]["bits_per_key"]
+        assert abs(run["bits_per_key"] - bits) < 1.5, (run, bits)
+
+
+def check_cpu(results):
+    for entries in results["cpu"]["compactions"]:
+        assert sum(level["keys"] for level in entries["levels"]) == 40000
+        for run in entries["policies"]:
+            assert run["cpu_seconds"] > 0, run
+    for run in results["cpu"]["puts"]:
+        assert run["write_amplification"] > 1, run
 
 
 def check_filters(results):
@@ -166,9 +180,10 @@ PROGRAMS = {
          check_keys, "levels"),
         ("memory --quick", None, "memory"),
         ("grow --quick --policies rocksdb_bloom,compact_listener", None),
-        ("cpu --quick --policies none,compact", None),
+        ("cpu --quick --policies rocksdb_bloom,compact", check_cpu),
         ("time --quick --cache_shares 0.02 --filters "
-         "none,rocksdb_bloom:10,compact_budget:6", check_time, "time"),
+         "none,rocksdb_bloom:10,compact_budget:6,compact_total_memory",
+         check_time, "time"),
         ("mini_kv --rows 8000 --gets 20000 --memtable_size_bytes 100000 "
          "--file_size_bytes 100000 --level1_size_bytes 200000",
          check_mini_kv)],

@@ -100,29 +100,13 @@ rocksdb::Options RocksDbOptionsOf(bool dynamic_level_bytes,
   return options;
 }
 
-void WaitForCompactions(const Database& database) {
-  // Each turn does what is scheduled; the next does what follows from that.
-  uint64_t version = 0;
-  uint64_t last_version = 0;
-  rocksdb::DB* const db = database.db();
-  do {
-    last_version = version;
-    Check(db->PauseBackgroundWork(), "waiting for " + database.path());
-    if (!db->GetIntProperty(rocksdb::DB::Properties::kCurrentSuperVersionNumber,
-                            &version)) {
-      throw std::runtime_error("RocksDB does not number versions");
-    }
-    Check(db->ContinueBackgroundWork(), "waiting for " + database.path());
-  } while (version != last_version);
-}
-
 void Flush(NewKeys* keys, Database* database) {
   for (uint32_t i = 0; i < kKeysPerFlush; ++i) {
     const std::string key = keys->Next();
     database->Put(key, ValueOf(key));
   }
   database->Flush();
-  WaitForCompactions(*database);
+  database->WaitForCompactions();
 }
 
 void Ingest(NewKeys* keys, Database* database) {
@@ -138,7 +122,7 @@ void Ingest(NewKeys* keys, Database* database) {
   ingest.move_files = true;
   Check(database->db()->IngestExternalFile({file}, ingest),
         "ingesting " + file);
-  WaitForCompactions(*database);
+  database->WaitForCompactions();
 }
 
 double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,

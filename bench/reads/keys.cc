@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// keys, memory, cpu: gets of 8-byte keys in RocksDB trees of fixed
-// shape, by how the memory of their filters is spent.
+// keys, memory: gets of 8-byte keys in RocksDB trees of fixed shape, by how the
+// memory of their filters is spent.
 
 #include <algorithm>
 #include <cmath>
@@ -322,38 +322,6 @@ Json MeasureMemory(Run* run) {
   Finish(keys, &results);
   results["equal_reads"] = EqualReads(results["runs"], policies);
   return {{"memory", std::move(results)}};
-}
-
-Json MeasureCpu(Run* run) {
-  const int rounds = run->options.quick ? 1 : 5;
-  const auto policies = PolicyNames(kCpu, run->options.policies);
-  KeyTree keys(ShapeOf(TreeKind::kLeveled, run->options), run);
-  std::vector<std::vector<double>> seconds(policies.size());
-  for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < policies.size(); ++i) {
-      seconds[i].push_back(
-          keys.Build(policies[i], kBitsPerKey)->build_cpu_seconds);
-    }
-  }
-  Json rows = Json::array();
-  Table table({"policy", "seconds", "least, most", "share of filters"});
-  double none = 0;
-  for (size_t i = 0; i < policies.size(); ++i) {
-    std::sort(seconds[i].begin(), seconds[i].end());
-    const double median = seconds[i][seconds[i].size() / 2];
-    if (policies[i] == kNone) none = median;
-    const double share = none == 0 ? 0 : 1 - none / median;
-    rows.push_back({{"policy", policies[i]},
-                    {"cpu_seconds", median},
-                    {"least", seconds[i].front()},
-                    {"most", seconds[i].back()},
-                    {"filter_share", share}});
-    table.Add({policies[i], Number(median, "%.3f"),
-               Joined({seconds[i].front(), seconds[i].back()}, "%.3f"),
-               Number(100 * share, "%.1f%%")});
-  }
-  table.Print("Processor time of flushes and compactions");
-  return {{"cpu", std::move(rows)}};
 }
 
 }  // namespace rowbloom::reads

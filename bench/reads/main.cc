@@ -118,18 +118,21 @@ int Main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  time->add_option("--rounds", o.rounds, "Rounds of all filters in turn")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1000}));
   time->add_option("--seconds", o.seconds, "Of one filter in one round")
       ->check(CLI::Range(0.001, 3600.0));
+  CLI::App* cpu = add_policies(
+      kCpu, add("cpu", MeasureCpu,
+                "Processor time and stalls of writing, by the filters"));
+  for (CLI::App* command : {cpu, time}) {
+    command->add_option("--rounds", o.rounds, "Rounds of all filters in turn")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1000}));
+  }
   for (CLI::App* command :
        {add_policies(kKeys, add("keys", MeasureKeys,
                                 "Gets of keys, at 10 bits per key")),
         add_policies(kMemory, add("memory", MeasureMemory,
                                   "Wasted reads by memory, and the reverse")),
-        add_policies(
-            kCpu, add("cpu", MeasureCpu, "Processor time of building filters")),
-        time}) {
+        cpu, time}) {
     command->add_option("--keys", o.keys, "Keys of the tree")
         ->check(CLI::Range(uint64_t{10000}, uint64_t{1} << 32));
   }

@@ -10,6 +10,7 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_spec.h"
+#include "rowbloom/get_cost.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
@@ -61,6 +62,8 @@ constexpr Entry kEntries[] = {
     {"fast_budget", "fast", kKeys | kCpu, Spread::kBudget},
     {"compact_budget", "compact", kKeys | kMemory | kGrow | kCpu | kTime,
      Spread::kBudget},
+    // MakeMemoryPolicy() makes the policy that writes the measured filters.
+    {kMemoryPolicy, "compact", kTime, Spread::kBudget},
     {"compact_listener", "compact", kGrow | kCpu, Spread::kBudget, kRow, true},
     {kHitsOnly, "compact", kMemory, Spread::kHitsOnly},
 };
@@ -239,6 +242,22 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
   if (entry.has_listener) {
     policy.listeners.push_back(NewRocksDbBudgetListener());
   }
+  return policy;
+}
+
+Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
+                        const TreeShape& shape) {
+  const double most_bits = TotalMemoryOptions().max_bits_per_key;
+  RocksDbOptions options =
+      RowbloomKeyOptions(Find(kMemoryPolicy), most_bits, shape);
+  options.total_memory_bytes = total_memory_bytes;
+  options.missing_share =
+      std::max(missing_share, FilterBudgetOptions::kMinMissingShare);
+  Policy policy;
+  policy.name = kMemoryPolicy;
+  policy.is_rowbloom = true;
+  policy.filter = Checked(NewRocksDbFilterPolicy, options);
+  policy.listeners.push_back(NewRocksDbBudgetListener());
   return policy;
 }
 

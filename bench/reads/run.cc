@@ -88,6 +88,15 @@ void Answers::AddMany(uint64_t checked, uint64_t wrong,
                std::string(query).c_str());
 }
 
+double Quantile(std::vector<double> values, double quantile) {
+  std::sort(values.begin(), values.end());
+  const double at = quantile * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] +
+         (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
 void Latencies::Add(Clock::time_point start, Clock::time_point end) {
   const std::chrono::nanoseconds took = end - start;
   nanoseconds_.push_back(

@@ -53,6 +53,9 @@ class Table {
 // The levels of a tree as LevelsJson() has them.
 void PrintLevels(const std::string& title, const Json& levels);
 
+// The value below which this share of the values is; 0.5 gives the median.
+double Quantile(std::vector<double> values, double quantile);
+
 // The answers that were compared with what was loaded.
 class Answers {
  public:
@@ -96,12 +99,13 @@ struct Options {
   std::vector<double> bits_per_key = {10};
   // keys, memory, cpu, time
   std::optional<uint64_t> keys;
+  // cpu, time
+  std::optional<uint64_t> rounds;
   // time
   std::vector<std::string> workloads;  // Empty: all.
   std::vector<std::string> caches = {"lru"};
   std::vector<double> cache_shares = {0.1, 0.02};
   std::vector<int> threads = {2};
-  std::optional<uint64_t> rounds;
   std::optional<double> seconds;
   // mini_kv
   std::optional<uint64_t> memtable_size_bytes;

@@ -63,6 +63,7 @@ constexpr const char* kFilters[] = {
     "compact_budget:6",
     "compact_budget:4",
     "compact_budget:2",
+    kMemoryPolicy,
 };
 
 enum class Choice {
@@ -348,15 +349,6 @@ Sample WorkInThreads(const Workload& workload, const Contestant& contestant,
   return all;
 }
 
-double Quantile(std::vector<double> values, double quantile) {
-  std::sort(values.begin(), values.end());
-  const double at = quantile * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] +
-         (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
 // The policy of a text like "compact:10", and its bits.
 std::pair<std::string, double> ParseFilter(const std::string& text) {
   const size_t colon = text.find(':');
@@ -579,9 +571,42 @@ Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
   return choice;
 }
 
-Json MeasureCase(const Case& c, const std::vector<TreeRun>& tree_runs,
-                 double read_us, std::vector<Contestant>* contestants,
-                 Json* model_choices, Run* run) {
+// Gives the tree the filters of the policy that has total_memory_bytes, for
+// this cache and the workload's share of absent keys.
+void RewriteForMemory(const Case& c, const TreeShape& shape,
+                      size_t capacity_bytes, Contestant* contestant) {
+  contestant->tree->Rewrite(
+      MakeMemoryPolicy(capacity_bytes, c.workload->missing_share, shape));
+  contestant->settings = SettingsOf(*contestant->tree, kMemoryPolicy);
+}
+
+// The plan that `rowbloom plan --total_memory_bytes` prints for this tree. It
+// shares the policy's assumptions: gets are uniform, and the device has the
+// default latency.
+Json PolicyPlan(const Case& c, const std::vector<TreeRun>& runs,
+                size_t capacity_bytes) {
+  TotalMemoryOptions options;
+  options.get = ModelOptions(c, capacity_bytes, GetCostOptions().read_us);
+  options.get.high_priority_share = GetCostOptions().high_priority_share;
+  options.get.zipf_exponent = 0;
+  options.get.missing_share = std::max(c.workload->missing_share,
+                                       FilterBudgetOptions::kMinMissingShare);
+  const TotalMemoryPlan plan =
+      OrThrow(PlanTotalMemory(PartitionCostOf("compact"), runs, options));
+  Json bits = Json::array();
+  for (const RunBudget& run : plan.filters.runs) {
+    bits.push_back(run.setting.bits_per_key);
+  }
+  return {{"total_memory_bytes", capacity_bytes},
+          {"missing_share", options.get.missing_share},
+          {"bits_per_key", plan.filters.bits_per_key},
+          {"bits_by_run", std::move(bits)}};
+}
+
+Json MeasureCase(const Case& c, const TreeShape& shape,
+                 const std::vector<TreeRun>& tree_runs, double read_us,
+                 std::vector<Contestant>* contestants, Json* model_choices,
+                 Run* run) {
   const uint64_t rounds = run->options.Or(run->options.rounds, 1, 10);
   const double seconds =
       run->options.seconds.value_or(run->options.quick ? 0.02 : 0.5);
@@ -594,6 +619,9 @@ Json MeasureCase(const Case& c, const std::vector<TreeRun>& tree_runs,
                             std::to_string(c.threads) + " threads";
   run->progress.Begin(title, (rounds + 1) * contestants->size());
   for (Contestant& contestant : *contestants) {
+    if (contestant.name == kMemoryPolicy) {
+      RewriteForMemory(c, shape, capacity, &contestant);
+    }
     contestant.tree->database.Reopen(NewCache(c.cache, capacity));
     WorkInThreads(*c.workload, contestant,
                   run->options.quick ? seconds : kWarmUpSeconds,
@@ -622,6 +650,12 @@ Json MeasureCase(const Case& c, const std::vector<TreeRun>& tree_runs,
     Json json = c.ToJson();
     json["filter"] = contestant.name;
     json["bits_per_key"] = contestant.tree->all.BitsPerKey();
+    if (contestant.name == kMemoryPolicy) {
+      for (const Level& level : contestant.tree->levels) {
+        json["bits_by_level"].push_back(level.BitsPerKey());
+      }
+      json["plan"] = PolicyPlan(c, tree_runs, capacity);
+    }
     json.update(Summary(samples[i], samples[baseline]));
     if (HasModel(*c.workload)) {
       json["model"] = CostJson(
@@ -703,7 +737,7 @@ Json MeasureTime(Run* run) {
   const auto tree_runs = OrThrow(RunsOf(shape));
   const double read_us = result["device_before"]["p50_us"];
   for (const Case& c : CasesOf(options)) {
-    for (Json& one : MeasureCase(c, tree_runs, read_us, &contestants,
+    for (Json& one : MeasureCase(c, shape, tree_runs, read_us, &contestants,
                                  &result["model_choices"], run)) {
       result["runs"].push_back(std::move(one));
     }

@@ -62,11 +62,12 @@ uint64_t MetadataReads(const rocksdb::PerfContext& perf) {
          perf.compression_dict_block_read_count;
 }
 
-void CompactLevel0Into(int level, rocksdb::DB* db) {
+// Writes the SSTs of one level anew, to this level.
+void Compact(int from, int level, rocksdb::DB* db) {
   rocksdb::ColumnFamilyMetaData meta;
   db->GetColumnFamilyMetaData(&meta);
   std::vector<std::string> files;
-  for (const rocksdb::SstFileMetaData& file : meta.levels.at(0).files) {
+  for (const rocksdb::SstFileMetaData& file : meta.levels.at(from).files) {
     files.push_back(file.name);
   }
   if (files.empty()) {
@@ -154,15 +155,34 @@ void Database::Flush() {
   Check(db_->Flush(rocksdb::FlushOptions()), "flushing " + path_);
 }
 
-void Database::Reopen(std::shared_ptr<rocksdb::Cache> block_cache) {
+void Database::WaitForCompactions() const {
+  // Each turn does what is scheduled; the next does what follows from that.
+  const std::string waiting = "waiting for " + path_;
+  uint64_t version = 0;
+  uint64_t last_version = 0;
+  do {
+    last_version = version;
+    Check(db_->PauseBackgroundWork(), waiting);
+    if (!db_->GetIntProperty(
+            rocksdb::DB::Properties::kCurrentSuperVersionNumber, &version)) {
+      throw std::runtime_error("RocksDB does not number versions");
+    }
+    Check(db_->ContinueBackgroundWork(), waiting);
+  } while (version != last_version);
+}
+
+void Database::Reopen(std::shared_ptr<rocksdb::Cache> block_cache,
+                      const Policy* policy) {
   Check(db_->Close(), "closing " + path_);
   db_.reset();
-  if (block_cache != nullptr) {
-    auto table =
-        *options_.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-    table.block_cache = std::move(block_cache);
-    options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  auto table =
+      *options_.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (block_cache != nullptr) table.block_cache = std::move(block_cache);
+  if (policy != nullptr) {
+    table.filter_policy = policy->filter;
+    options_.listeners = policy->listeners;
   }
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options_.error_if_exists = false;
   Open();
 }
@@ -202,10 +222,10 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
   for (int level = options.level_count; level >= 1; --level) {
     fill(level, &database);
     database.Write();
-    const double start = bench::ProcessCpuSeconds();
     database.Flush();
-    CompactLevel0Into(level, db());
-    build_cpu_seconds += bench::ProcessCpuSeconds() - start;
+    const double start = bench::ProcessCpuSeconds();
+    Compact(0, level, db());
+    compaction_cpu_seconds += bench::ProcessCpuSeconds() - start;
   }
   // After reopening, all reads are from what was stored.
   database.Reopen();
@@ -215,6 +235,35 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
   if (*shape != LevelsJson(levels)) {
     throw std::runtime_error("the tree of " + policy.name +
                              " differs in shape from the others'");
+  }
+}
+
+void Tree::Rewrite(const Policy& policy) {
+  // A budget's control needs some passes until it settles.
+  constexpr int kPasses = 4;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    database.Reopen(nullptr, &policy);
+    const Json before = LevelsJson(database.ReadLevels());
+    // RocksDB reports no CompactFiles() to listeners. They learn of the tree as
+    // at flushes: at the first one they list its SSTs, and at each they read
+    // the properties of some.
+    constexpr int kFlushes = 50;
+    rocksdb::FlushJobInfo flush{};
+    flush.cf_name = rocksdb::kDefaultColumnFamilyName;
+    for (int i = 0; i < kFlushes; ++i) {
+      for (const auto& listener : policy.listeners) {
+        listener->OnFlushBegin(db(), flush);
+      }
+    }
+    for (const Level& level : levels) {
+      if (level.level > 0) Compact(level.level, level.level, db());
+    }
+    levels = database.ReadLevels();
+    all = SumOf(levels);
+    if (LevelsJson(levels) != before) {
+      throw std::runtime_error("writing " + database.path() +
+                               " anew changed its SSTs");
+    }
   }
 }
 

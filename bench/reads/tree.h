@@ -71,8 +71,11 @@ class Database {
   void Put(const rocksdb::Slice& key, const rocksdb::Slice& value);
   void Write();  // Writes the last batch.
   void Flush();
-  // Null: the same block cache as before.
-  void Reopen(std::shared_ptr<rocksdb::Cache> block_cache = nullptr);
+  // Until no compaction is due.
+  void WaitForCompactions() const;
+  // Null: the same block cache, or policy, as before.
+  void Reopen(std::shared_ptr<rocksdb::Cache> block_cache = nullptr,
+              const Policy* policy = nullptr);
   // The levels that have files.
   std::vector<Level> ReadLevels() const;
 
@@ -108,11 +111,14 @@ struct Tree {
 
   rocksdb::DB* db() const { return database.db(); }
 
+  // Writes all SSTs anew, with filters of this policy.
+  void Rewrite(const Policy& policy);
+
   Database database;
   std::vector<Level> levels;
   Level all;  // The sum of the levels.
-  // Processor time that the process spent in flushes and compactions.
-  double build_cpu_seconds = 0;
+  // Processor time that the process spent in compactions.
+  double compaction_cpu_seconds = 0;
 };
 
 // The reads of point gets of this thread, as RocksDB's PerfContext counts them.

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cpu: what filters cost when SSTs are written. First the processor time of the
+// compactions that make a tree of fixed shape, by the size of its entries; then
+// a tree that grows under puts as fast as RocksDB takes them: stalls, write
+// amplification, and the processor time of its compactions.
+//
+// Each round measures all policies in turn; ratios are those to rocksdb_bloom
+// in the same round.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/split_mix.h"
+#include "key_tree.h"
+#include "policies.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/table.h"
+#include "run.h"
+#include "tree.h"
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr double kBitsPerKey = 10;
+// With keys of 8 bytes, entries have 16, 116 and 416.
+constexpr size_t kValueSizes[] = {8, 108, 408};
+constexpr size_t kPutValueSize = 108;
+
+// The numbers of one policy in one round.
+using Measure = std::function<Json(const std::string& policy)>;
+
+// The least, the median and the quartiles of each number, and of its ratio.
+Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
+  Json summary = Json::object();
+  const auto add = [&](const std::string& name,
+                       const std::vector<double>& values) {
+    summary[name] = Quantile(values, 0.5);
+    summary[name + "_quartiles"] = {Quantile(values, 0.25),
+                                    Quantile(values, 0.75)};
+  };
+  for (const auto& [name, value] : rounds.front().items()) {
+    std::vector<double> values;
+    std::vector<double> bases;
+    std::vector<double> ratios;
+    for (size_t i = 0; i < rounds.size(); ++i) {
+      values.push_back(rounds[i][name]);
+      if (base.empty() || base[i][name] == 0) continue;
+      bases.push_back(base[i][name]);
+      ratios.push_back(values.back() / bases.back());
+    }
+    add(name, values);
+    summary[name + "_least"] = Quantile(values, 0);
+    if (ratios.size() != rounds.size()) continue;
+    add(name + "_ratio", ratios);
+    summary[name + "_least_ratio"] = Quantile(values, 0) / Quantile(bases, 0);
+  }
+  return summary;
+}
+
+Json Compare(const std::vector<std::string>& policies, const Measure& measure,
+             const Options& options) {
+  const uint64_t rounds = options.Or(options.rounds, 1, 10);
+  std::vector<std::vector<Json>> samples(policies.size());
+  for (uint64_t round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < policies.size(); ++i) {
+      samples[i].push_back(measure(policies[i]));
+    }
+  }
+  std::vector<Json> base;
+  for (size_t i = 0; i < policies.size(); ++i) {
+    if (policies[i] == kBloom) base = samples[i];
+  }
+  Json rows = Json::array();
+  for (size_t i = 0; i < policies.size(); ++i) {
+    Json row = {{"policy", policies[i]}};
+    row.update(Summary(samples[i], base));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// "1.14 (1.12, 1.15)", or "-" if there is no such number.
+std::string WithQuartiles(const Json& row, const std::string& name,
+                          const char* format) {
+  if (!row.contains(name)) return "-";
+  return Number(row[name], format) + " (" +
+         Joined(row[name + "_quartiles"], format) + ")";
+}
+
+Json CompareCompactions(size_t value_size,
+                        const std::vector<std::string>& policies, Run* run) {
+  TreeShape shape;
+  shape.key_count = run->options.Or(run->options.keys, 40000, 1000000);
+  KeyTree keys(shape, run, /*shares_memory=*/false, value_size);
+  Json rows = Compare(
+      policies,
+      [&](const std::string& policy) -> Json {
+        const auto tree = keys.Build(policy, kBitsPerKey);
+        return {{"cpu_seconds", tree->compaction_cpu_seconds}};
+      },
+      run->options);
+  const size_t entry_bytes = sizeof(uint64_t) + value_size;
+  Table table({"policy", "seconds", "ratio", "least", "ratio of the least"});
+  for (const Json& row : rows) {
+    table.Add({Text(row["policy"]), WithQuartiles(row, "cpu_seconds", "%.3f"),
+               WithQuartiles(row, "cpu_seconds_ratio", "%.3f"),
+               Number(row["cpu_seconds_least"], "%.3f"),
+               Number(row.value("cpu_seconds_least_ratio", Json()), "%.3f")});
+  }
+  table.Print("Processor time of compactions, entries of " +
+              std::to_string(entry_bytes) + " bytes");
+  return {{"entry_bytes", entry_bytes},
+          {"levels", keys.levels},
+          {"policies", std::move(rows)}};
+}
+
+rocksdb::Options PutOptions(const Policy& policy) {
+  constexpr uint64_t kMemtableBytes = 2 << 20;
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy = policy.filter;
+  rocksdb::Options options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.listeners = policy.listeners;
+  options.statistics = rocksdb::CreateDBStatistics();
+  // Small levels, so that few keys fill three of them.
+  options.write_buffer_size = kMemtableBytes;
+  options.target_file_size_base = kMemtableBytes;
+  options.max_bytes_for_level_base = 4 * kMemtableBytes;
+  options.level_compaction_dynamic_level_bytes = true;
+  return options;
+}
+
+Json Put(const std::string& policy, Run* run) {
+  using Clock = std::chrono::steady_clock;
+  const uint64_t count = run->options.Or(run->options.keys, 40000, 1000000);
+  run->progress.Begin("put, " + policy, count);
+  const rocksdb::Options options =
+      PutOptions(MakeKeyPolicy(policy, kBitsPerKey, TreeShape()));
+  Database database(options, run->NewPath());
+  const Clock::time_point start = Clock::now();
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string key = KeyOf(bench::SplitMix(i));
+    database.Put(key, ValueOf(key, kPutValueSize));
+    run->progress.Add(1);
+  }
+  database.Write();
+  const std::chrono::duration<double> took = Clock::now() - start;
+  database.Flush();
+  database.WaitForCompactions();
+  run->progress.End();
+  const rocksdb::Statistics& statistics = *options.statistics;
+  const auto ticker = [&](rocksdb::Tickers name) {
+    return static_cast<double>(statistics.getTickerCount(name));
+  };
+  rocksdb::HistogramData cpu;
+  statistics.histogramData(rocksdb::COMPACTION_CPU_TIME, &cpu);
+  constexpr double kMicro = 1e-6;
+  constexpr double kGb = 1e9;
+  const auto keys = static_cast<double>(count);
+  const double put_bytes = keys * (sizeof(uint64_t) + kPutValueSize);
+  const double compacted_bytes = ticker(rocksdb::COMPACT_WRITE_BYTES);
+  return {{"puts_per_second", keys / took.count()},
+          {"stall_seconds", kMicro * ticker(rocksdb::STALL_MICROS)},
+          {"write_amplification",
+           (ticker(rocksdb::FLUSH_WRITE_BYTES) + compacted_bytes) / put_bytes},
+          // Compactions took this for each GB that they wrote.
+          {"cpu_seconds_per_gb",
+           kMicro * static_cast<double>(cpu.sum) / (compacted_bytes / kGb)}};
+}
+
+Json ComparePuts(const std::vector<std::string>& policies, Run* run) {
+  Json rows = Compare(
+      policies, [&](const std::string& policy) { return Put(policy, run); },
+      run->options);
+  Table table({"policy", "puts/s, ratio", "stalled seconds",
+               "write amplification", "cpu seconds per GB", "ratio"});
+  for (const Json& row : rows) {
+    table.Add({Text(row["policy"]),
+               WithQuartiles(row, "puts_per_second_ratio", "%.2f"),
+               WithQuartiles(row, "stall_seconds", "%.2f"),
+               WithQuartiles(row, "write_amplification", "%.2f"),
+               WithQuartiles(row, "cpu_seconds_per_gb", "%.2f"),
+               WithQuartiles(row, "cpu_seconds_per_gb_ratio", "%.2f")});
+  }
+  table.Print("Puts of entries of " +
+              std::to_string(sizeof(uint64_t) + kPutValueSize) + " bytes");
+  return rows;
+}
+
+}  // namespace
+
+Json MeasureCpu(Run* run) {
+  const auto policies = PolicyNames(kCpu, run->options.policies);
+  Json compactions = Json::array();
+  for (const size_t value_size : kValueSizes) {
+    compactions.push_back(CompareCompactions(value_size, policies, run));
+  }
+  return {{"cpu",
+           {{"compactions", std::move(compactions)},
+            {"puts", ComparePuts(policies, run)}}}};
+}
+
+}  // namespace rowbloom::reads
