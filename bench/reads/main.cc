@@ -123,6 +123,11 @@ int Main(int argc, char** argv) {
   CLI::App* cpu = add_policies(
       kCpu, add("cpu", MeasureCpu,
                 "Processor time and stalls of writing, by the filters"));
+  cpu->add_option("--entry_bytes", o.entry_bytes,
+                  "Sizes of a key of 8 bytes and its value")
+      ->delimiter(',')
+      ->check(CLI::Range(size_t{16}, size_t{1} << 20))
+      ->capture_default_str();
   for (CLI::App* command : {cpu, time}) {
     command->add_option("--rounds", o.rounds, "Rounds of all filters in turn")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1000}));

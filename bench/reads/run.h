@@ -99,6 +99,8 @@ struct Options {
   std::vector<double> bits_per_key = {10};
   // keys, memory, cpu, time
   std::optional<uint64_t> keys;
+  // cpu
+  std::vector<size_t> entry_bytes = {16, 116, 416};
   // cpu, time
   std::optional<uint64_t> rounds;
   // time

@@ -591,8 +591,8 @@ Json PolicyPlan(const Case& c, const std::vector<TreeRun>& runs,
   options.get.zipf_exponent = 0;
   options.get.missing_share = std::max(c.workload->missing_share,
                                        FilterBudgetOptions::kMinMissingShare);
-  const TotalMemoryPlan plan =
-      OrThrow(PlanTotalMemory(PartitionCostOf("compact"), runs, options));
+  const TotalMemoryPlan plan = OrThrow(
+      PlanTotalMemory(OrThrow(FilterCost::OfFamily("compact")), runs, options));
   Json bits = Json::array();
   for (const RunBudget& run : plan.filters.runs) {
     bits.push_back(run.setting.bits_per_key);

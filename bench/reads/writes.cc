@@ -26,8 +26,6 @@ namespace rowbloom::reads {
 namespace {
 
 constexpr double kBitsPerKey = 10;
-// With keys of 8 bytes, entries have 16, 116 and 416.
-constexpr size_t kValueSizes[] = {8, 108, 408};
 constexpr size_t kPutValueSize = 108;
 
 // The numbers of one policy in one round.
@@ -91,11 +89,12 @@ std::string WithQuartiles(const Json& row, const std::string& name,
          Joined(row[name + "_quartiles"], format) + ")";
 }
 
-Json CompareCompactions(size_t value_size,
+Json CompareCompactions(size_t entry_bytes,
                         const std::vector<std::string>& policies, Run* run) {
   TreeShape shape;
   shape.key_count = run->options.Or(run->options.keys, 40000, 1000000);
-  KeyTree keys(shape, run, /*shares_memory=*/false, value_size);
+  KeyTree keys(shape, run, /*shares_memory=*/false,
+               entry_bytes - sizeof(uint64_t));
   Json rows = Compare(
       policies,
       [&](const std::string& policy) -> Json {
@@ -103,7 +102,6 @@ Json CompareCompactions(size_t value_size,
         return {{"cpu_seconds", tree->compaction_cpu_seconds}};
       },
       run->options);
-  const size_t entry_bytes = sizeof(uint64_t) + value_size;
   Table table({"policy", "seconds", "ratio", "least", "ratio of the least"});
   for (const Json& row : rows) {
     table.Add({Text(row["policy"]), WithQuartiles(row, "cpu_seconds", "%.3f"),
@@ -196,8 +194,8 @@ Json ComparePuts(const std::vector<std::string>& policies, Run* run) {
 Json MeasureCpu(Run* run) {
   const auto policies = PolicyNames(kCpu, run->options.policies);
   Json compactions = Json::array();
-  for (const size_t value_size : kValueSizes) {
-    compactions.push_back(CompareCompactions(value_size, policies, run));
+  for (const size_t entry_bytes : run->options.entry_bytes) {
+    compactions.push_back(CompareCompactions(entry_bytes, policies, run));
   }
   return {{"cpu",
            {{"compactions", std::move(compactions)},
