@@ -117,12 +117,36 @@ def reads_grow(result):
          for run in result["grow"]])
 
 
+def with_quartiles(run, name, digits=2):
+    if name not in run:
+        return "-"
+    return "{:.{d}f} ({:.{d}f}, {:.{d}f})".format(
+        run[name], *run[name + "_quartiles"], d=digits)
+
+
 def reads_cpu(result):
-    yield "Processor time of the flushes and compactions that make the tree."
-    yield table(["policy", "seconds", "least, most", "share of filters"],
-                [[policy(run), f"{run['cpu_seconds']:.3f}",
-                  f"{run['least']:.3f}, {run['most']:.3f}",
-                  f"{run['filter_share']:.0%}"] for run in result["cpu"]])
+    for entries in result["cpu"]["compactions"]:
+        yield ("Processor time of the compactions that make a tree with "
+               f"entries of {entries['entry_bytes']} bytes, in seconds, and as "
+               "a multiple of that with `rocksdb_bloom` in the same round: "
+               "medians and quartiles.")
+        yield table(["policy", "seconds", "multiple"],
+                    [[policy(run), with_quartiles(run, "cpu_seconds", 3),
+                      with_quartiles(run, "cpu_seconds_ratio", 3)]
+                     for run in entries["policies"]])
+    yield ("A tree that grows under puts of 116 bytes by one thread, as fast "
+           "as it takes them. The bytes that compactions write vary with the "
+           "moments at which RocksDB starts them. The machine ran other "
+           "programs at the same time, so the quartiles are wide.")
+    yield table(["policy", "puts, multiple", "seconds stalled",
+                 "write amplification", "processor seconds per GB compacted",
+                 "multiple"],
+                [[policy(run), with_quartiles(run, "puts_per_second_ratio"),
+                  with_quartiles(run, "stall_seconds"),
+                  with_quartiles(run, "write_amplification"),
+                  with_quartiles(run, "cpu_seconds_per_gb"),
+                  with_quartiles(run, "cpu_seconds_per_gb_ratio")]
+                 for run in result["cpu"]["puts"]])
 
 
 def reads_time(result):
@@ -178,6 +202,42 @@ def reads_time(result):
            "`compact_budget` at the nearest bits measured and at the best:")
     yield table(["workload", "cache", "of the data", "threads", "model's bits",
                  "nearest", "best"], choices)
+    yield from planned_bits(result["runs"])
+
+
+def planned_bits(runs):
+    planned = [run for run in runs if "plan" in run]
+    if not planned:
+        return
+    yield ("The bits per key of `compact_total_memory`, all and from level 1 "
+           "on: those that the policy wrote, and the plan of `rowbloom plan "
+           "--total_memory_bytes` for the tree:")
+    yield table(["workload", "total_memory_bytes", "missing_share", "written",
+                 "planned", "written by level", "planned by level"],
+                [[run["workload"], run["plan"]["total_memory_bytes"],
+                  f"{run['plan']['missing_share']:g}",
+                  f"{run['bits_per_key']:.2f}",
+                  f"{run['plan']['bits_per_key']:.2f}",
+                  ", ".join(f"{bits:.1f}" for bits in run["bits_by_level"]),
+                  ", ".join(f"{bits:.1f}"
+                            for bits in run["plan"]["bits_by_run"])]
+                 for run in planned])
+
+
+def reads_time_policy(result):
+    runs = result["time"]["runs"]
+    yield ("Blocks that an operation reads where data, indexes and filters "
+           "share one block cache: all, and data, filter and index. "
+           "`compact_total_memory` is the policy that is told the capacity of "
+           "the cache and the share of absent keys. The machine ran other "
+           "programs at the same time, so this section has no times.")
+    yield pivot(runs, "filter", lambda run: f"`{run['filter']}`",
+                lambda run: run["workload"], lambda run: run,
+                lambda run: "{:.3f}: {:.3f}, {:.3f}, {:.3f}".format(
+                    run["data_reads"] + run["filter_reads"]
+                    + run["index_reads"], run["data_reads"],
+                    run["filter_reads"], run["index_reads"]))
+    yield from planned_bits(runs)
 
 
 def reads_rows(result):
@@ -433,8 +493,10 @@ SECTIONS = {
     "reads_grow": ("Trees that grow", reads_grow),
     "tree_shapes": ("Trees by shape and size", tree_shapes),
     "total_memory": ("One memory for data and filters", total_memory),
-    "reads_cpu": ("Processor time of building", reads_cpu),
+    "reads_cpu": ("Processor time of writing", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
+    "reads_time_policy": ("Reads of gets with total_memory_bytes",
+                          reads_time_policy),
     "reads_time_large": ("Time of gets in a larger memory", reads_time),
     "reads_time_threads": ("Time of gets by threads and cache", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
