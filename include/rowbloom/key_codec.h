@@ -174,17 +174,18 @@ class KeyCodec {
     bool has_segment = false;
     std::array<size_t, kMaxSegments> sizes;
   };
-  Parts PartsOf(std::string_view key) const {
+  // Finds parts of the first `max_levels` levels only.
+  Parts PartsOf(std::string_view key, size_t max_levels = kMaxSegments) const {
     Parts parts;
-    FindParts(key, kMaxSegments, &parts);
+    FindParts(key, max_levels, &parts);
     return parts;
   }
   // As PartsOf(), but takes from *parts, those of another key, what the bytes
   // that both keys begin with determine, and reads the key from there.
   // `common_size` is the number of such bytes. Returns the number of levels
   // that were taken.
-  size_t UpdateParts(std::string_view key, size_t common_size,
-                     Parts* parts) const;
+  size_t UpdateParts(std::string_view key, size_t common_size, Parts* parts,
+                     size_t max_levels = kMaxSegments) const;
 
   // Size of `key`'s part of level 1; 0 if it holds none.
   size_t RowPartSize(std::string_view key) const {

@@ -506,7 +506,7 @@ void KeyCodec::FindParts(std::string_view key, size_t max_levels,
 }
 
 size_t KeyCodec::UpdateParts(std::string_view key, size_t common_size,
-                             Parts* parts) const {
+                             Parts* parts, size_t max_levels) const {
   // A part is determined by its bytes and the one after it, which could escape
   // the 00 of an "ordered" one. One with "rest" is the whole other key, which
   // is never shorter than what is common.
@@ -514,7 +514,7 @@ size_t KeyCodec::UpdateParts(std::string_view key, size_t common_size,
   while (kept < parts->count && parts->sizes[kept] < common_size) ++kept;
   parts->count = kept;
   parts->has_segment = kept > 0;
-  FindParts(key, kMaxSegments, parts);
+  FindParts(key, max_levels, parts);
   return kept;
 }
 
