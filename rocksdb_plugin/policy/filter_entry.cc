@@ -18,15 +18,16 @@ std::optional<std::string_view> AskedPart(BloomType bloom_type,
   return entry;
 }
 
-bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry) {
-  // The part of a column of "ordered" keys ends with its 00.
+bool HasPartOfColumn(const KeyCodec& codec) {
+  return codec.segment_count() >= 2 &&
+         codec.segment(0).kind == KeyCodec::Kind::kOrdered &&
+         codec.segment(1).kind == KeyCodec::Kind::kOrdered &&
+         codec.segment(1).ends_level;
+}
+
+bool IsBoundOfColumn(std::string_view entry) {
+  // The part of a column ends with its 00.
   if (entry.empty() || entry.back() != '\0') return false;
-  if (codec.segment_count() >= 2 &&
-      codec.segment(0).kind == KeyCodec::Kind::kOrdered &&
-      codec.segment(1).kind == KeyCodec::Kind::kOrdered &&
-      codec.segment(1).ends_level) {
-    return false;  // It is a part of this codec, too.
-  }
   static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
   size_t row_size = 0;
   const size_t column_size = ordered->ColumnPartSize(entry, &row_size);

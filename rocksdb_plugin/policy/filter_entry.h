@@ -42,9 +42,10 @@ std::optional<std::string_view> AskedPart(BloomType bloom_type,
                                           std::string_view entry);
 
 // True if the entry may be the bound of a column that an extractor for
-// "ordered" keys made, while the filter was built with another codec: nobody
-// added it, so a filter cannot deny it.
-bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry);
+// "ordered" keys made: nobody added it to a filter of a codec that has no such
+// part, which therefore cannot deny it.
+bool IsBoundOfColumn(std::string_view entry);
+bool HasPartOfColumn(const KeyCodec& codec);
 
 // InvalidArgument unless ROW or ROWCOL: RocksDB has no row prefix of ours by
 // which both a cell and a shorter row could be asked, and no filter at all is

@@ -17,6 +17,25 @@ namespace rowbloom {
 using rdb::Slice;
 using rdb::Status;
 
+namespace {
+
+// The number of bytes that both begin with.
+size_t CommonSize(std::string_view a, std::string_view b) {
+  const size_t limit = std::min(a.size(), b.size());
+  size_t at = 0;
+  uint64_t x = 0;
+  uint64_t y = 0;
+  for (; at + sizeof(x) <= limit; at += sizeof(x)) {
+    std::memcpy(&x, a.data() + at, sizeof(x));
+    std::memcpy(&y, b.data() + at, sizeof(y));
+    if (x != y) break;
+  }
+  while (at < limit && a[at] == b[at]) ++at;
+  return at;
+}
+
+}  // namespace
+
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
                                    bool verify_result)
     : options_(options),
@@ -42,20 +61,16 @@ void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
     // Finish must not do this: until something is added, the filter must count
     // 0.
     at_partition_start_ = false;
-    for (const Run& run : runs_) AddCarried(run);
+    for (size_t level = level_count_; level-- > 0;) AddCarried(runs_[level]);
   }
   const std::string_view entry = ViewOf(slice);
   if (IsRepeated(entry)) return;  // Added before, or carried over.
-  const size_t common = static_cast<size_t>(
-      std::mismatch(last_.begin(), last_.end(), entry.begin(), entry.end())
-          .first -
-      last_.begin());
-  const size_t known =
-      options_.key_codec.UpdateParts(entry, common, &parts_, level_count_);
+  const size_t known = options_.key_codec.UpdateParts(
+      entry, CommonSize(last_, entry), &parts_, level_count_);
   last_.assign(entry);
   has_last_ = true;
   if (parts_.count == 0) Add(DigestBytes(entry), &runs_[0]);
-  for (size_t level = known; level < parts_.count; ++level) {
+  for (size_t level = parts_.count; level-- > known;) {
     Add(DigestBytes(entry.substr(0, parts_.sizes[level])), &runs_[level]);
   }
 }

@@ -21,6 +21,7 @@ RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   view_ = info->blob.view;
   bloom_type_ = info->bloom_type;
   key_codec_ = info->key_codec;
+  has_part_of_column_ = HasPartOfColumn(key_codec_);
 }
 
 std::optional<KeyDigest> RowFilterReader::DigestOf(
@@ -28,7 +29,7 @@ std::optional<KeyDigest> RowFilterReader::DigestOf(
   const std::string_view entry = ViewOf(slice);
   if (const ScanQuestion* scan = ScanQuestion::OfThisThread()) {
     if (!scan->IsOfCodec(key_codec_)) return std::nullopt;
-  } else if (IsBoundOfOtherCodec(key_codec_, entry)) {
+  } else if (!has_part_of_column_ && IsBoundOfColumn(entry)) {
     return std::nullopt;
   }
   const std::optional<std::string_view> asked =

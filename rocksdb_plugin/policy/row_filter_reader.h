@@ -38,6 +38,7 @@ class RowFilterReader final : public rdb::FilterBitsReader {
   FilterView view_;  // Answers "maybe" until the bytes are checked.
   BloomType bloom_type_ = BloomType::kRow;
   KeyCodec key_codec_ = KeyCodec::Ordered();
+  bool has_part_of_column_ = true;
 };
 
 }  // namespace rowbloom

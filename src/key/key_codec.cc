@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
@@ -37,7 +38,8 @@ void AppendComponent(std::string_view component, std::string* key) {
 
 // Bytes from `begin` up to and including the 00 that ends the component, or 0
 // if it does not end.
-size_t ComponentSize(std::string_view key, size_t begin) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t ComponentSize(std::string_view key,
+                                                         size_t begin) {
   size_t at = begin;
   while (at < key.size()) {
     const void* zero = std::memchr(key.data() + at, 0, key.size() - at);
@@ -76,8 +78,10 @@ uint64_t ReadLength(std::string_view key, size_t at, uint32_t bytes) {
 }
 
 // Bytes of the segment at `begin` that belong to a part ending there, or 0 if
-// the key does not hold it whole.
-size_t SegmentSize(const Segment& segment, std::string_view key, size_t begin) {
+// the key does not hold it whole. Each lookup of a filter calls it.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t SegmentSize(const Segment& segment,
+                                                       std::string_view key,
+                                                       size_t begin) {
   const size_t left = key.size() - begin;
   switch (segment.kind) {
     case Kind::kOrdered:
@@ -483,26 +487,33 @@ absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
 
 void KeyCodec::FindParts(std::string_view key, size_t max_levels,
                          Parts* parts) const {
-  size_t index = 0;
+  const Segment* segment = segments_.data();
   size_t at = 0;
-  if (parts->count > 0) {
-    index = level_segments_[parts->count - 1];
-    at = parts->sizes[parts->count - 1];
+  size_t count = parts->count;
+  bool has_segment = parts->has_segment;
+  bool ends_with_00 = false;
+  if (count > 0) {
+    segment += level_segments_[count - 1];
+    at = parts->sizes[count - 1];
+    ends_with_00 = segment[-1].kind == Kind::kOrdered;
   }
   const size_t levels = std::min<size_t>(max_levels, level_count_);
-  for (; parts->count < levels; ++index) {
-    if (index > 0 && segments_[index - 1].kind == Kind::kOrdered) {
+  for (; count < levels; ++segment) {
+    if (ends_with_00) {
       // After the part's 00 follows 01, or 02 in an upper bound, which holds
       // no more segments.
-      if (at == key.size() || key[at] != kTerminator) return;
+      if (at == key.size() || key[at] != kTerminator) break;
       ++at;
     }
-    const size_t size = SegmentSize(segments_[index], key, at);
-    if (size == 0) return;
+    const size_t size = SegmentSize(*segment, key, at);
+    if (size == 0) break;
     at += size;
-    parts->has_segment = true;
-    if (segments_[index].ends_level) parts->sizes[parts->count++] = at;
+    has_segment = true;
+    ends_with_00 = segment->kind == Kind::kOrdered;
+    if (segment->ends_level) parts->sizes[count++] = at;
   }
+  parts->count = count;
+  parts->has_segment = has_segment;
 }
 
 size_t KeyCodec::UpdateParts(std::string_view key, size_t common_size,
