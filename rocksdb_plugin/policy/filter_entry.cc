@@ -8,16 +8,6 @@
 
 namespace rowbloom {
 
-std::optional<std::string_view> AskedPart(BloomType bloom_type,
-                                          const KeyCodec& codec,
-                                          std::string_view entry) {
-  const KeyCodec::Parts parts =
-      codec.PartsOf(entry, LevelCount(bloom_type, codec));
-  if (parts.count > 0) return entry.substr(0, parts.sizes[parts.count - 1]);
-  if (parts.has_segment) return std::nullopt;
-  return entry;
-}
-
 bool HasPartOfColumn(const KeyCodec& codec) {
   return codec.segment_count() >= 2 &&
          codec.segment(0).kind == KeyCodec::Kind::kOrdered &&

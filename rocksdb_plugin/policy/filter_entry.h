@@ -37,9 +37,15 @@ inline size_t LevelCount(BloomType bloom_type, const KeyCodec& codec) {
   return bloom_type == BloomType::kRowCol ? codec.level_count() : 1;
 }
 
-std::optional<std::string_view> AskedPart(BloomType bloom_type,
-                                          const KeyCodec& codec,
-                                          std::string_view entry);
+inline std::optional<std::string_view> AskedPart(BloomType bloom_type,
+                                                 const KeyCodec& codec,
+                                                 std::string_view entry) {
+  const KeyCodec::Parts parts =
+      codec.PartsOf(entry, LevelCount(bloom_type, codec));
+  if (parts.count > 0) return entry.substr(0, parts.sizes[parts.count - 1]);
+  if (parts.has_segment) return std::nullopt;
+  return entry;
+}
 
 // True if the entry may be the bound of a column that an extractor for
 // "ordered" keys made: nobody added it to a filter of a codec that has no such
