@@ -15,6 +15,9 @@
 // thread that moves the iterator; if it asked on another thread, the mapping
 // would be the ordinary one, which asks less.
 //
+// A merge operator must not read the same column family: within a scope its
+// keys would map to the part, too.
+//
 // The question, codec and bytes must outlive its scopes.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_SCAN_QUESTION_H_

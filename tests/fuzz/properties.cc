@@ -22,6 +22,7 @@
 #include "rowbloom/memfilter/mem_filter.h"
 #include "testing/faulty_source.h"
 #include "testing/filters.h"
+#include "testing/key_schemas.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
 
@@ -581,6 +582,21 @@ void KeyCodecProperty(std::string_view bytes) {
   (void)codec.Decode(rest, &row, &qualifier);
   for (size_t size = 0; size <= std::min<size_t>(rest.size(), 32); ++size) {
     CheckParts(codec, rest.substr(0, size));
+  }
+  testing::Random random(parameter);
+  const KeyCodec schema = testing::AnySchema(&random);
+  std::vector<std::string> segments;
+  if (schema.Decode(rest, &segments).ok()) {
+    std::string key;
+    REQUIRE(schema.Encode(testing::Views(segments), &key).ok());
+    REQUIRE(rest.substr(0, key.size()) == key);
+  }
+  const KeyCodec::Parts parts = schema.PartsOf(rest);
+  for (size_t i = 0; i < parts.count; ++i) {
+    REQUIRE(parts.sizes[i] <= rest.size());
+    const KeyCodec::Parts again =
+        schema.PartsOf(rest.substr(0, parts.sizes[i]));
+    REQUIRE(again.count == i + 1 && again.sizes[i] == parts.sizes[i]);
   }
 }
 

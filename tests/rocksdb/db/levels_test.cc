@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "rocksdb/test_db.h"
+#include "rowbloom/rocksdb_verify.h"
 #include "testing/key_schemas.h"
 
 namespace rowbloom::testing {
@@ -318,6 +319,21 @@ TEST(DbLevels, AFilterOfAnotherSchemaThanTheExtractorAnswersMaybe) {
     Fill(&db);
     EXPECT_EQ(CountByLevel(db), AllPresent()) << of_filter;
   }
+}
+
+// Budgets count by it.
+TEST(DbLevels, TableAndReportSayTheFilterKeysOfAllLevels) {
+  TestDb db;
+  SetSchema(&db);
+  db.Open();
+  Fill(&db);
+  EXPECT_EQ(db.FilterEntries(), kRows * kTenants * (1 + 3 * kUsers));
+  const auto report = VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok());
+  EXPECT_NE(report->ToString().find("rowbloom ROWCOL " +
+                                    db.set_up.filter.key_codec.ToString()),
+            std::string::npos)
+      << report->ToString();
 }
 
 TEST(DbLevels, OptionsFilesKeepTheSchemaAndItsNames) {
