@@ -82,8 +82,9 @@ struct RocksDbCell {
   std::string value;
 };
 
-// The keys of a RocksDbRows::Scan(), in key order. Database and column family
-// must outlive it. One thread at a time.
+// The keys of a RocksDbRows::Scan(), in key order. Database, column family, and
+// the snapshot and timestamp of its ReadOptions must outlive it. One thread at
+// a time.
 class RocksDbPrefixScan {
  public:
   RocksDbPrefixScan(RocksDbPrefixScan&&) noexcept;
