@@ -23,6 +23,8 @@ uint64_t BlockIdentity(std::string_view index, std::string_view properties) {
   return hash::Hash64(properties, hash::Hash64(index));
 }
 
+namespace {
+
 std::string_view CommonPrefix(std::string_view a, std::string_view b) {
   const auto [end, unused] = std::mismatch(
       a.begin(),
@@ -30,6 +32,8 @@ std::string_view CommonPrefix(std::string_view a, std::string_view b) {
       b.begin());
   return a.substr(0, static_cast<size_t>(end - a.begin()));
 }
+
+}  // namespace
 
 StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first) {
   RB_DCHECK(Compare(last, first) < 0);

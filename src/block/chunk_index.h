@@ -31,9 +31,6 @@ inline StoredKey StoredKeyOf(const FilterKey& key) {
   return {key.row(), key.qualifier(), key.has_qualifier()};
 }
 
-// Returns the bytes that both begin with, as a view of `a`.
-std::string_view CommonPrefix(std::string_view a, std::string_view b);
-
 // A hash of the bytes of both: blocks whose index or properties differ have
 // different identities, except with probability 2^-64.
 uint64_t BlockIdentity(std::string_view index, std::string_view properties);

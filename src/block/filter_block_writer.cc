@@ -151,6 +151,8 @@ class FilterBlockWriter::Impl {
   uint64_t saturated_keys_ = 0;
   uint64_t size_bytes_ = 0;
   std::string last_row_;
+  // The longest prefix of the last row, if it has one for each level; else 0.
+  size_t whole_prefix_size_ = 0;
   std::string last_qualifier_;
   std::string open_chunk_key_;         // Encoded as in the index.
   std::string closed_chunk_last_key_;  // The previous chunk's, likewise.
@@ -227,12 +229,22 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
 }
 
 void FilterBlockWriter::Impl::AddPrefixes(std::string_view row) {
+  const std::string_view last = last_row_;
+  const auto both_have_prefix = [&](size_t size) {
+    return row.substr(0, size) == last.substr(0, size);
+  };
+  if (whole_prefix_size_ != 0 && both_have_prefix(whole_prefix_size_)) return;
   const key::RowPrefixes prefixes = key::PrefixesOf(*options_.row_schema, row);
-  const size_t common = block::CommonPrefix(row, last_row_).size();
+  const bool is_whole =
+      prefixes.count != 0 &&
+      prefixes.count == key::MostPrefixes(*options_.row_schema);
+  whole_prefix_size_ = is_whole ? prefixes.sizes[prefixes.count - 1] : 0;
   for (size_t i = 0; i < prefixes.count; ++i) {
     const size_t size = prefixes.sizes[i];
     // A row's own key follows.
-    if (size <= common || (size == row.size() && AddsRowKeys())) continue;
+    if (both_have_prefix(size) || (size == row.size() && AddsRowKeys())) {
+      continue;
+    }
     AddKey(FilterKey::Row(row.substr(0, size)));
   }
 }

@@ -21,6 +21,14 @@ struct RowPrefixes {
   std::array<size_t, KeyCodec::kMaxSegments> sizes;  // They increase.
 };
 
+// The number of prefixes of a row that holds all segments.
+inline size_t MostPrefixes(const KeyCodec& schema) {
+  const size_t levels = schema.level_count();
+  const KeyCodec::Segment& last =
+      schema.segment(schema.SegmentsOfLevel(levels) - 1);
+  return last.kind == KeyCodec::Kind::kRest ? levels - 1 : levels;
+}
+
 inline RowPrefixes PrefixesOf(const KeyCodec& schema, std::string_view row) {
   const KeyCodec::Parts parts = schema.PartsOf(row);
   RowPrefixes prefixes;
