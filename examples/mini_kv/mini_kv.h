@@ -146,7 +146,7 @@ class MiniKv {
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
   // Reads.
-  // Of one row, or of all rows with a prefix.
+  // Visits the cells of one row, or of all rows with a prefix.
   absl::Status VisitRows(const rowbloom::FilterKey& rows,
                          const std::function<bool(const Cell&)>& visit);
   absl::StatusOr<bool> AnyExists(const rowbloom::FilterKey& rows);
