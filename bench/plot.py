@@ -290,6 +290,23 @@ def levels(results, args):
                                     run[WASTED + "_by_level"].values())])
 
 
+@kind("reads_bench levels", keys=["events", "words"])
+def key_levels(results, args):
+    """which questions a filter answers: reads by policy and level of the key"""
+    runs = {}  # Level -> policy -> run.
+    for run in select(results["runs"], args, "keys"):
+        runs.setdefault(run["level_name"], {})[run["policy"]] = run
+    schema = next(data["schema"] for data in results["data"]
+                  if data["keys"] == args.keys)
+    return draw_panels(
+        f"Data blocks read for a prefix that is absent, keys of {schema}",
+        {name: f"{name}, {run['filter_bytes'] / 1e6:.3g} MB"
+         for name, run in next(iter(runs.values())).items()},
+        [(f"any {level}?", "reads per question",
+          {name: run["data_reads_per_get"] for name, run in policies.items()})
+         for level, policies in runs.items()])
+
+
 def main():
     args = PARSER.parse_args()
     try:

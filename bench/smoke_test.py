@@ -51,6 +51,17 @@ def check_rows(results):
     assert none > 50 * bloom and bloom > 2.5 * compact, (none, bloom, compact)
 
 
+def check_levels(results):
+    runs = results["runs"]
+    assert len(runs) == 2 * 5 * 3  # Key sets, policies, levels.
+    fewer = "times_fewer_reads_than_none"
+    for run in runs:
+        if run["policy"] in ("blocked_bloom", "compact"):
+            assert run[fewer] is None or run[fewer] > 30, run
+        if run["policy"] == "rocksdb_bloom_level_2" and run["level"] == 1:
+            assert run[fewer] < 1.1, run
+
+
 def check_keys(results):
     for tree in results["reads"]["trees"]:
         for policy in tree["policies"][1:]:
@@ -137,6 +148,13 @@ def check_reader(results):
             assert run["ratio"] <= 1.02, run
         elif run["cache_percent"] == 0:
             assert run["ratio"] > 2, run
+    runs = results["levels"]["runs"]
+    assert len(runs) == 6 * 4, len(runs)  # Policies, levels of keys.
+    for run in runs:
+        if run["policy"] in ["blocked_bloom", "fast", "compact"]:
+            assert run["times_fewer"] is None or run["times_fewer"] > 30, run
+        if run["policy"].endswith("no schema") and run["level"] == "user":
+            assert run["times_fewer"] == 1, run
 
 
 def check_shapes(results):
@@ -179,6 +197,8 @@ PROGRAMS = {
     "reader_cost_bench": [("--filter_bytes 10000", None)],
     "reads_bench": [
         ("rows --quick", check_rows, "rows"),
+        ("levels --rows 4000 --gets 200 --quick", check_levels,
+         "key_levels"),
         ("keys --quick --policies none,rocksdb_bloom,compact_budget",
          check_keys, "levels"),
         ("memory --quick", None, "memory"),

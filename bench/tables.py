@@ -248,6 +248,35 @@ def reads_rows(result):
                 lambda run: run["data_reads_per_get"])
 
 
+def fewer_than_none(run):
+    fewer = run["times_fewer_reads_than_none"]
+    return "" if not fewer or fewer < 1.005 else f" ({number(fewer)}x fewer)"
+
+
+def reads_levels(result):
+    yield ("Data-block reads of a question for a prefix that is absent, by the "
+           "level of its last segment; 10 bits for each filter key. The Bloom "
+           "filters of one level hold that level and whole keys.")
+    for data in result["data"]:
+        runs = [run for run in result["runs"] if run["keys"] == data["keys"]]
+        names = distinct(run["level_name"] for run in runs)
+        yield f"{data['count']:,} keys of `{data['schema']}`:"
+        rows = []
+        for name in distinct(run["policy"] for run in runs):
+            of_policy = {run["level_name"]: run for run in runs
+                         if run["policy"] == name}
+            rows.append([f"`{name}`",
+                         number(of_policy[names[0]]["filter_bytes"] / 1e6),
+                         *(number(of_policy[n]["data_reads_per_get"])
+                           + fewer_than_none(of_policy[n])
+                           for n in names)])
+        yield table(["policy", "filter MB", *names], rows)
+        memory = [run for run in runs if run["policy"] == "compact"]
+        yield ("Of `compact`, " + ", ".join(
+            f"{number(run['filter_bytes_of_level'] / 1e6)} MB are for "
+            f"{run['level_name']}" for run in memory) + ".")
+
+
 def reads_mini_kv(result):
     yield "Reads of data blocks of a get in the example store mini_kv."
     yield pivot(result["runs"], "policy", policy, lambda run: run["query"],
@@ -278,6 +307,23 @@ def reader_harm(result):
                     lambda run: f"{run['workload']}, {run['loading']}",
                     lambda run: f"{number(run['cache_percent'])}%",
                     lambda run: run["ratio"])
+
+
+def reader_levels(result):
+    levels = result["levels"]
+    yield (f"Reads of data blocks in the example store mini_kv for an absent "
+           f"tenant, user, row or cell, {levels['bits_per_key']:g} bits for "
+           f"each filter key; {levels['tenants']:,} tenants, "
+           f"{levels['users']:,} users, {levels['rows']:,} rows, "
+           f"{levels['cells']:,} cells. In brackets, how many times fewer than "
+           "without filters.")
+    yield pivot(levels["runs"], "policy",
+                lambda run: f"`{run['policy']}`, "
+                            f"{number(run['filter_bytes'] / 1e6)} MB",
+                lambda run: run["level"], lambda run: run,
+                lambda run: number(run["data_reads_of_absent"]) + (
+                    f" ({run['times_fewer']:.0f})" if run["times_fewer"]
+                    else " (no read)"))
 
 
 def reader_ablation(result):
@@ -500,12 +546,15 @@ SECTIONS = {
     "reads_time_large": ("Time of gets in a larger memory", reads_time),
     "reads_time_threads": ("Time of gets by threads and cache", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
+    "reads_levels": ("Keys of many levels in RocksDB", reads_levels),
     "reads_mini_kv": ("An engine of one's own", reads_mini_kv),
     "filter_bench": ("Filters beside RocksDB's", filter_bench),
     "reader_precision": ("Precision by memory", reader_precision),
     "reader_harm": ("Loads that do not pay", reader_harm),
     "reader_ablation": ("Rules for loads", reader_ablation),
     "reader_memo": ("Memo of false positives", reader_memo),
+    "reader_levels": ("Keys of many levels in an engine of one's own",
+                      reader_levels),
     "cache": ("Hit rate of the cache", cache),
     "reader_cost_bench": ("Cost of a lookup through a reader", micro),
     "epoch_bench": ("Epochs", micro),

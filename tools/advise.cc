@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -45,15 +44,10 @@ struct AdviseArguments {
 
 absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& path,
                                                   bool hex) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::UnavailableError(path + ": cannot be read");
-  std::vector<std::string> keys;
-  for (std::string line; std::getline(file, line);) {
-    keys.push_back(hex ? FromHex("--gets", line) : line);
-  }
-  if (keys.size() >= 2) return keys;
+  auto keys = ReadKeyLines("--gets", path, hex);
+  if (!keys.ok() || keys->size() >= 2) return keys;
   return absl::InvalidArgumentError(
-      path + ": has " + std::to_string(keys.size()) +
+      path + ": has " + std::to_string(keys->size()) +
       " keys, one on each line; give 2 or more, as the first half only fills "
       "the cache");
 }

@@ -44,7 +44,7 @@ struct LookupQuestion {
 };
 struct LookupAnswer {
   bool may_contain = true;
-  std::string asked;   // "row", "column" or "row prefix"; or empty.
+  std::string asked;   // "row", "column", "row prefix" or a level; or empty.
   int64_t chunk = -1;  // The one that decided; -1 if none or all did.
   std::string reason;
   Json probes = Json::array();  // For formats that list them.

@@ -3,8 +3,10 @@
 #include "hex.h"
 
 #include <algorithm>
+#include <fstream>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "output.h"
@@ -21,6 +23,19 @@ std::string FromHex(const char* name, std::string_view hex) {
     throw CLI::ValidationError(name, "not hexadecimal: " + EscapeBytes(hex));
   }
   return absl::HexStringToBytes(std::string(hex));
+}
+
+absl::StatusOr<std::vector<std::string>> ReadKeyLines(const char* name,
+                                                      const std::string& path,
+                                                      bool hex) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::UnavailableError(path + ": cannot be read");
+  std::vector<std::string> keys;
+  for (std::string line; std::getline(file, line);) {
+    keys.push_back(hex ? FromHex(name, line) : line);
+  }
+  if (file.bad()) return absl::UnavailableError(path + ": cannot be read");
+  return keys;
 }
 
 }  // namespace rowbloom::tools

@@ -2,7 +2,8 @@
 //
 // rowbloom plan: divides one budget into bits per key for each run of a tree,
 // and finds the bits that other filters need for as few wasted reads; or finds
-// the budget that a block cache wants.
+// the budget that a block cache wants; or counts the filter keys of each level
+// in a sample of keys.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "output.h"
+#include "plan_levels.h"
 #include "plan_memory.h"
 #include "plan_tree.h"
 #include "report.h"
@@ -46,6 +48,7 @@ struct PlanArguments {
   GetCostOptions get;
   std::string filter = "compact";
   double bloom_bits = 10;
+  PlanLevelsArguments levels;
   bool json = false;
 };
 
@@ -230,6 +233,21 @@ void Print(const PlanArguments& arguments) {
   PrintDocument("rowbloom-plan", fields);
 }
 
+void PrintLevels(const PlanArguments& arguments) {
+  PlanLevelsArguments of_sample = arguments.levels;
+  of_sample.missing_share = arguments.options.missing_share;
+  of_sample.filter = arguments.filter;
+  of_sample.bits_per_key = arguments.bits_per_key;
+  Json fields = PlanLevels(of_sample);
+  if (arguments.json) {
+    PrintDocument("rowbloom-plan", fields);
+    return;
+  }
+  const Json levels = std::move(fields["levels"]);
+  fields.erase("levels");
+  std::cout << FieldLines(fields) << Table(levels);
+}
+
 // Shows the size of other filters over the cells of HFiles.
 int PlanHFiles(const PlanArguments& arguments) {
   Report report;
@@ -310,6 +328,8 @@ void AddPlan(CLI::App* app, int* exit_code) {
           ->excludes(bits)
           ->excludes(budget_bytes);
   AddMemoryOptions(verb, total_memory, &arguments->get);
+  CLI::Option* sample = AddLevelsOptions(
+      verb, {runs, keys, budget_bytes, total_memory}, &arguments->levels);
   verb->add_option("--max_bits_per_key", arguments->options.max_bits_per_key,
                    "Limit for each run")
       ->capture_default_str();
@@ -333,17 +353,21 @@ void AddPlan(CLI::App* app, int* exit_code) {
                    "HFiles, or directories of them: counts their keys, shows "
                    "what other filters would take")
       ->excludes(runs)
-      ->excludes(keys);
+      ->excludes(keys)
+      ->excludes(sample);
 #endif
-  verb->callback([arguments, runs, keys, total_memory, exit_code] {
+  verb->callback([arguments, runs, keys, total_memory, sample, exit_code] {
     if (!arguments->paths.empty()) {
       *exit_code = PlanHFiles(*arguments);
       return;
     }
-    if (runs->count() + keys->count() == 0) {
-      throw CLI::ValidationError("plan", "needs --keys, --runs or a PATH");
+    if (runs->count() + keys->count() + sample->count() == 0) {
+      throw CLI::ValidationError("plan",
+                                 "needs --keys, --runs, --sample or a PATH");
     }
-    if (total_memory->count() > 0) {
+    if (sample->count() > 0) {
+      PrintLevels(*arguments);
+    } else if (total_memory->count() > 0) {
       PrintMemory(*arguments);
     } else {
       Print(*arguments);

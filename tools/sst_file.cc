@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "filter_file.h"
 #include "output.h"
 
@@ -151,20 +153,26 @@ class SstFile : public FilterFile {
                                            std::string(status.message()));
   }
 
-  // Makes the entry that RocksDB would pass to the filter: the user key, or its
-  // row part.
+  // Makes the entry that RocksDB would pass to the filter: a key, or the part
+  // of its first segments.
   static absl::Status EntryFor(const RocksDbFilterInfo& info,
                                const LookupQuestion& question,
                                std::string* entry, LookupAnswer* answer) {
     const KeyCodec& codec = info.key_codec;
-    if (question.qualifier.has_value()) {
-      answer->asked = info.bloom_type == BloomType::kRowCol ? "column" : "row";
-      return codec.Encode(question.row, *question.qualifier, entry);
+    std::vector<std::string_view> segments = {question.row};
+    if (question.qualifier.has_value()) segments.push_back(*question.qualifier);
+    answer->asked = codec.LevelName(1);
+    absl::Status status = codec.EncodePart(segments, entry);
+    if (!status.ok()) return status;
+    const KeyCodec::Parts parts = codec.PartsOf(
+        *entry, info.bloom_type == BloomType::kRow ? 1 : codec.level_count());
+    if (parts.count == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the filter has no keys of ", segments.size(),
+                       " segments of key codec ", codec.ToString()));
     }
-    answer->asked = "row";
-    absl::Status status = codec.RowLowerBound(question.row, entry);
-    if (status.ok()) entry->resize(codec.RowPartSize(*entry));
-    return status;
+    answer->asked = codec.LevelName(parts.count);
+    return absl::OkStatus();
   }
 
   const std::string path_;

@@ -97,6 +97,8 @@ int Main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1.0, 24.0));
 
+  add_input(add("levels", MeasureLevels, "Prefixes of keys of three levels"));
+
   CLI::App* time = add("time", MeasureTime,
                        "Time of gets where data and filters share one cache");
   time->add_option("--filters", o.policies,

@@ -92,7 +92,7 @@ struct Options {
   std::vector<std::string> policies;  // Empty: all of the command.
   std::optional<uint64_t> gets;
 
-  // rows, mini_kv
+  // rows, levels, mini_kv
   std::string input = "/usr/share/dict/american-english-insane";
   std::optional<uint64_t> rows;  // 0: all.
   // rows
@@ -144,6 +144,7 @@ Json MeasureRows(Run* run);
 Json MeasureKeys(Run* run);    // At equal memory.
 Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
+Json MeasureLevels(Run* run);
 Json MeasureCpu(Run* run);
 Json MeasureTime(Run* run);
 // The workloads that MeasureTime() knows.

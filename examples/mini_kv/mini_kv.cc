@@ -359,33 +359,37 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
   return std::nullopt;
 }
 
-absl::Status MiniKv::VisitRow(std::string_view row,
-                              const std::function<bool(const Cell&)>& visit) {
-  const CellKey from = {row, {}};
-  const auto filter_key = rowbloom::FilterKey::Row(row);
+absl::Status MiniKv::VisitRows(const rowbloom::FilterKey& rows,
+                               const std::function<bool(const Cell&)>& visit) {
+  const CellKey from = {rows.row(), {}};
+  const auto is_among = [&](const CellIterator& cells) {
+    std::string_view row = cells.cell().key.row;
+    if (rows.is_prefix()) row = row.substr(0, rows.row().size());
+    return row == rows.row();
+  };
   std::vector<std::unique_ptr<CellIterator>> sources;
-  if (memtable_.MayContain(filter_key)) {
+  // The memtable's filter has no prefixes.
+  if (rows.is_prefix() || memtable_.MayContain(rows)) {
     sources.push_back(memtable_.NewIterator(from));
   } else {
     ++stats_.memtable_skips;
   }
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
-      if (!sst->CoversRow(row)) continue;
+      if (!sst->CoversRows(rows)) continue;
       ++stats_.ssts_considered;
-      if (!sst->MayContain(filter_key)) {
+      if (!sst->MayContain(rows)) {
         ++stats_.ssts_skipped;
         continue;
       }
       auto cells = sst->NewIterator(from, &stats_.reads);
       if (!cells->status().ok()) return cells->status();
-      sst->TellOutcome(filter_key,
-                       cells->Valid() && cells->cell().key.row == row);
+      sst->TellOutcome(rows, cells->Valid() && is_among(*cells));
       sources.push_back(std::move(cells));
     }
   }
   const auto cells = NewMergingIterator(std::move(sources));
-  for (; cells->Valid() && cells->cell().key.row == row; cells->Next()) {
+  for (; cells->Valid() && is_among(*cells); cells->Next()) {
     if (cells->cell().value && !visit(cells->cell())) break;
   }
   return cells->status();
@@ -393,7 +397,8 @@ absl::Status MiniKv::VisitRow(std::string_view row,
 
 absl::StatusOr<std::vector<Column>> MiniKv::GetRow(std::string_view row) {
   std::vector<Column> columns;
-  absl::Status status = VisitRow(row, [&](const Cell& cell) {
+  const auto rows = rowbloom::FilterKey::Row(row);
+  absl::Status status = VisitRows(rows, [&](const Cell& cell) {
     columns.push_back(
         {std::string(cell.key.qualifier), std::string(*cell.value)});
     return true;
@@ -402,14 +407,27 @@ absl::StatusOr<std::vector<Column>> MiniKv::GetRow(std::string_view row) {
   return columns;
 }
 
-absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
+absl::StatusOr<bool> MiniKv::AnyExists(const rowbloom::FilterKey& rows) {
   bool exists = false;
-  absl::Status status = VisitRow(row, [&](const Cell&) {
+  absl::Status status = VisitRows(rows, [&](const Cell&) {
     exists = true;
     return false;
   });
   if (!status.ok()) return status;
   return exists;
+}
+
+absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
+  return AnyExists(rowbloom::FilterKey::Row(row));
+}
+
+absl::StatusOr<bool> MiniKv::PrefixExists(std::string_view prefix) {
+  return AnyExists(rowbloom::FilterKey::Prefix(prefix));
+}
+
+absl::Status MiniKv::ScanPrefix(std::string_view prefix,
+                                const std::function<bool(const Cell&)>& visit) {
+  return VisitRows(rowbloom::FilterKey::Prefix(prefix), visit);
 }
 
 absl::Status MiniKv::Scan(std::string_view first_row,

@@ -8,6 +8,7 @@
 //   (*store)->Put("user17", "email", "user17@example.org");
 //   auto value = (*store)->Get("user17", "email");    // StatusOr of optional
 //   auto exists = (*store)->RowExists("user18");
+//   exists = (*store)->PrefixExists("acme/");         // Options::filter
 //
 // One thread. Flushes and compactions run within the write that makes them due.
 // Only one process can have a directory open.
@@ -39,6 +40,7 @@
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_key.h"
 #include "rowbloom/filter_stats.h"
 #include "sst_reader.h"
 #include "wal.h"
@@ -54,10 +56,10 @@ struct Column {
 // Counters since Open(). They exclude index blocks and the tails of filter
 // blocks, which Open() and flushes read.
 struct Stats {
-  // Reads by Get(), GetRow(), RowExists() and Scan().
+  // Reads by Get(), GetRow(), RowExists() and scans.
   ReadStats reads;
-  // SSTs whose key range includes the key of a get, and those among them that
-  // the filter ruled out.
+  // SSTs whose key range includes the key or prefix of a get, and those among
+  // them that the filter ruled out.
   uint64_t ssts_considered = 0;
   uint64_t ssts_skipped = 0;
   uint64_t memtable_skips = 0;  // Gets for which its filter said "no".
@@ -95,6 +97,11 @@ class MiniKv {
   // In order of their qualifiers; empty if there is no such row.
   absl::StatusOr<std::vector<Column>> GetRow(std::string_view row);
   absl::StatusOr<bool> RowExists(std::string_view row);
+  // The same for all rows that begin with the prefix. Filters rule out SSTs for
+  // the longest level of their row_schema that the prefix holds whole.
+  absl::Status ScanPrefix(std::string_view prefix,
+                          const std::function<bool(const Cell&)>& visit);
+  absl::StatusOr<bool> PrefixExists(std::string_view prefix);
   // Visits all cells from the first one of `first_row` on, in order, until
   // `visit` returns false. `visit` must not write. Filters do not help here.
   absl::Status Scan(std::string_view first_row,
@@ -139,8 +146,10 @@ class MiniKv {
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
   // Reads.
-  absl::Status VisitRow(std::string_view row,
-                        const std::function<bool(const Cell&)>& visit);
+  // Visits the cells of one row, or of all rows with a prefix.
+  absl::Status VisitRows(const rowbloom::FilterKey& rows,
+                         const std::function<bool(const Cell&)>& visit);
+  absl::StatusOr<bool> AnyExists(const rowbloom::FilterKey& rows);
 
   std::string Path(FileKind kind, uint64_t number) const;
 

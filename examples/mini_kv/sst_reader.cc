@@ -59,8 +59,10 @@ bool SstReader::Covers(const CellKey& key) const {
   return !(key < first_key()) && !(last_key() < key);
 }
 
-bool SstReader::CoversRow(std::string_view row) const {
-  return first_key().row <= row && row <= last_key().row;
+bool SstReader::CoversRows(const rowbloom::FilterKey& rows) const {
+  std::string_view first = first_key().row;
+  if (rows.is_prefix()) first = first.substr(0, rows.row().size());
+  return first <= rows.row() && rows.row() <= last_key().row;
 }
 
 absl::StatusOr<bool> SstReader::Get(const CellKey& key,
@@ -150,7 +152,7 @@ absl::Status SstReader::Verify() const {
                                  ": cells out of order");
     }
     const auto row = rowbloom::FilterKey::Row(key.row);
-    if (!MayContain(row) ||
+    if (!MayContain(row) || !MayContain(rowbloom::FilterKey::Prefix(key.row)) ||
         !MayContain(rowbloom::FilterKey::RowCol(row, key.qualifier))) {
       return absl::DataLossError(std::string(source_->name()) +
                                  ": the filter lacks a cell");

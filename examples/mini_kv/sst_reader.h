@@ -71,9 +71,10 @@ class SstReader {
     return filter_ == nullptr ? cell_count() : filter_->properties().key_count;
   }
 
-  // True if the file's key range includes the cell, or may include the row.
+  // True if the file's key range includes the cell, or may include the row, or
+  // a row with the prefix.
   bool Covers(const CellKey& key) const;
-  bool CoversRow(std::string_view row) const;
+  bool CoversRows(const rowbloom::FilterKey& rows) const;
 
   // False only if the file has no cell of that key, or row. True without a
   // filter.

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,7 @@
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_spec.h"
 #include "rowbloom/io.h"
+#include "rowbloom/key_codec.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -48,6 +50,11 @@ struct FilterOptions {
   bool rowcol_adds_rows = true;
   // The secret of the store, if it has one: digest_secret.h.
   DigestSecret secret;
+  // ROW and ROWCOL only: also add the prefixes of each row that end a level of
+  // this schema, for lookups of FilterKey::Prefix(). Rows are flat keys of it,
+  // or any other bytes: a row that holds no whole segment adds none. Prefixes
+  // that whole rows are equal to count as rows.
+  std::optional<KeyCodec> row_schema;
 };
 
 absl::Status ValidateFilterOptions(const FilterOptions& options);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The key by which a cell enters a filter and by which a lookup asks it: a row,
-// or a row with a qualifier, together with its 64-bit digest.
+// or a row with a qualifier, together with its 64-bit digest. A lookup can also
+// ask for all rows that begin with a prefix.
 //
 //   const FilterKey cell = FilterKey::RowCol("user17", "email");
 //   for (const Sst& sst : ssts) {          // Hashed once, asked many times.
@@ -11,9 +12,9 @@
 // A FilterKey is a view: the row and the qualifier must outlive it. Recent
 // releases of Clang warn of a key that views a temporary string (-Wdangling).
 //
-// Digest: XXH3-64 of the row with seed 0; of a (row, qualifier), XXH3-64 of the
-// qualifier seeded with the row's digest. Every filter persists digests, so the
-// definition never changes; tests/hash/digest_test.cc pins it.
+// Digest: XXH3-64 of the row, or prefix, with seed 0; of a (row, qualifier),
+// XXH3-64 of the qualifier seeded with the row's digest. Every filter persists
+// digests, so the definition never changes; tests/hash/digest_test.cc pins it.
 
 #ifndef ROWBLOOM_FILTER_KEY_H_
 #define ROWBLOOM_FILTER_KEY_H_
@@ -47,22 +48,32 @@ class FilterKey {
   static FilterKey RowCol(const FilterKey& row,
                           std::string_view qualifier
                               ABSL_ATTRIBUTE_LIFETIME_BOUND);
+  // Asks "is there a row that begins with these bytes?" A filter block answers
+  // if it was written with FilterOptions::row_schema. Only lookups take it.
+  static FilterKey Prefix(
+      std::string_view prefix ABSL_ATTRIBUTE_LIFETIME_BOUND);
   // Hashes nothing: takes the digests that Row() and RowCol() computed before.
   static FilterKey RowCol(std::string_view row ABSL_ATTRIBUTE_LIFETIME_BOUND,
                           std::string_view qualifier
                               ABSL_ATTRIBUTE_LIFETIME_BOUND,
                           KeyDigest row_digest, KeyDigest digest);
 
+  // The numbers stay within the process.
+  enum class Kind : uint8_t { kRow, kRowCol, kPrefix };
+  Kind kind() const { return kind_; }
+  // The row, or the prefix.
   std::string_view row() const { return row_; }
   std::string_view qualifier() const { return qualifier_; }
-  bool has_qualifier() const { return has_qualifier_; }
+  bool has_qualifier() const { return kind_ == Kind::kRowCol; }
+  bool is_prefix() const { return kind_ == Kind::kPrefix; }
   KeyDigest digest() const { return digest_; }
   KeyDigest row_digest() const { return row_digest_; }
   // The key of the row alone; hashes nothing.
   FilterKey row_key() const;
 
   // Orders by row, then the row's own key, then its columns by qualifier:
-  // bytewise, unsigned. Negative, zero or positive.
+  // bytewise, unsigned. A prefix compares as a row of its bytes. Negative, zero
+  // or positive.
   int Compare(const FilterKey& other) const;
 
  private:
@@ -72,7 +83,7 @@ class FilterKey {
   std::string_view qualifier_;
   KeyDigest row_digest_;
   KeyDigest digest_;
-  bool has_qualifier_ = false;
+  Kind kind_ = Kind::kRow;
 };
 
 }  // namespace rowbloom

@@ -121,8 +121,10 @@ struct FilterBlockProperties {
   BloomType bloom_type = BloomType::kNone;
   uint32_t prefix_length_bytes = 0;
   bool has_row_keys = false;  // A row alone can be asked.
-  uint64_t cell_count = 0;    // Add() calls.
-  uint64_t key_count = 0;     // Distinct filter keys.
+  // Its prefixes can be asked: the text of a KeyCodec, or empty.
+  std::string row_schema;
+  uint64_t cell_count = 0;  // Add() calls.
+  uint64_t key_count = 0;   // Distinct filter keys.
   uint64_t chunk_count = 0;
   uint64_t filter_size_bytes = 0;          // The sum of all chunks.
   std::string filter_spec;                 // The writer's.
@@ -177,7 +179,8 @@ class FilterReader {
   bool MayContain(std::string_view row) const;
   // "May it hold this cell?" A ROW block answers for the row.
   bool MayContain(std::string_view row, std::string_view qualifier) const;
-  // Uses the key's digests.
+  // Uses the key's digests. A prefix is answered for the longest level of the
+  // block's row schema that it holds whole; if there is none, with "maybe".
   bool MayContain(const FilterKey& key) const;
   // Many keys. may_contain[i] answers keys[i].
   void MayContain(absl::Span<const FilterKey> keys, bool* may_contain) const;

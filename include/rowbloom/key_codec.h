@@ -1,109 +1,225 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an engine's flat user key holds (row, qualifier), and which of its
-// leading bytes are the row part and the column part.
+// The schema of an engine's flat user keys: 1 to 8 segments, and which leading
+// bytes of a key are filter keys. (row, qualifier) is the case of two.
 //
-//   KeyCodec codec = KeyCodec::Ordered();
+//   auto codec = KeyCodec::Parse("tenant.fixed:4,user.delimiter:/,at.rest");
 //   std::string key;
-//   absl::Status s = codec.Encode("user17", "email", &key);
-//   db->Put(wo, key, value);  // ...and codec.RowPartSize(key) is the row part
+//   absl::Status s = codec->Encode({"acme", "ann", "17:04"}, &key);
+//   db->Put(wo, key, value);  // "acmeann/17:04"
+//   KeyCodec::Parts parts = codec->PartsOf(key);  // "acme", "acmeann/", all
 //
-// | codec         | flat key                          | row, qualifier       |
-// |---------------|-----------------------------------|----------------------|
-// | "ordered"     | esc(row) 00 01 esc(qual) 00 01    | any bytes; may carry |
-// |               | + suffix                          | a suffix (version)   |
-// | "fixed:N"     | row (N bytes) + qualifier         | row of N bytes       |
-// | "delimiter:C" | row C qualifier                   | row without byte C   |
+// A schema is a list of segments, [-][NAME.]KIND, separated by commas:
 //
-// esc() writes each byte 00 as 00 FF and leaves all others. Encodings of
-// "ordered" and "fixed" compare bytewise as (row, qualifier) does; those of
-// "delimiter" do so only where no row holds a byte below C.
+// | kind          | bytes of the segment in the key | may hold             |
+// |---------------|---------------------------------|----------------------|
+// | "ordered"     | esc(segment) 00 01              | any bytes            |
+// | "fixed:N"     | segment                         | N bytes              |
+// | "delimiter:C" | segment C                       | any bytes but C      |
+// | "length:1"    | its size in 1 byte, segment     | up to 255 bytes      |
+// | "length:4"    | its size in 4 bytes, big-endian | any bytes            |
+// | "rest"        | segment                         | any bytes; the last  |
 //
-// Row part and column part are what a filter over flat keys holds:
+// esc() writes each byte 00 as 00 FF and leaves all others. Each segment ends a
+// level, and the key up to there is a filter key, its part of that level; a
+// segment after '-' ends none. A name is a label for people: a letter and up to
+// 14 letters, digits and '_'. Codecs that differ in names alone are equal. A
+// text of one segment needs a name, because these stand for two segments:
 //
-// | codec         | row part             | column part                       |
-// |---------------|----------------------|-----------------------------------|
-// | "ordered"     | esc(row) 00          | esc(row) 00 01 esc(qual) 00       |
-// | "fixed:N"     | the first N bytes    | the whole key, if longer than N   |
-// | "delimiter:C" | row C                | the whole key, if longer than that|
+//   "ordered"      row.ordered,column.ordered
+//   "fixed:N"      row.fixed:N,column.rest
+//   "delimiter:C"  row.delimiter:C,column.rest
 //
-// The part ends with the terminator's 00 and not its 01, so that the row's
-// exclusive upper bound, esc(row) 00 02, has the same row part as its keys:
-// RocksDB's auto_prefix_mode filters a scan only when both ends do.
+// C is one byte, neither ',' nor ';', or 0xHH. Bytes may follow the last
+// segment, unless it is "rest": a version, for example.
 //
-// A value of a few bytes; copy it freely. All methods are const and
-// thread-safe. Part sizes are found by one pass over the key.
+// | last segment of the part | part                                      |
+// |--------------------------|-------------------------------------------|
+// | "ordered"                | all up to the terminator's 00, not its 01 |
+// | "rest"                   | the whole key, if "rest" is not empty     |
+// | others                   | all up to the segment's end               |
+//
+// An "ordered" part leaves out the 01 so that the exclusive upper bound of its
+// keys, which ends with 00 02, has the same part: RocksDB's auto_prefix_mode
+// filters a scan only when both ends do. The digest of a filter key is
+// DigestBytes() of the part, for every level: whoever asks hashes once.
+//
+// Flat keys compare bytewise as their lists of segments do, if all segments
+// are "ordered", "fixed" or "rest". With "delimiter" they do so only where no
+// segment holds a byte below C, and with "length" only among equal sizes.
+//
+// Copy it freely; it is some hundred bytes. All methods are const and
+// thread-safe. Parts are found by one pass over the key.
 
 #ifndef ROWBLOOM_KEY_CODEC_H_
 #define ROWBLOOM_KEY_CODEC_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "rowbloom/export.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
 class KeyCodec {
  public:
-  // Persisted numbers, never reused.
-  enum class Kind : uint8_t { kOrdered = 1, kFixedRow = 2, kDelimiter = 3 };
+  static constexpr size_t kMaxSegments = 8;
+  static constexpr size_t kMaxNameSize = 15;
+  static constexpr uint32_t kMaxRowSize = 1 << 20;
 
-  static KeyCodec Ordered() { return KeyCodec(Kind::kOrdered, 0); }
+  // Persisted numbers, never reused.
+  enum class Kind : uint8_t {
+    kOrdered = 1,
+    kFixedRow = 2,
+    kDelimiter = 3,
+    kLength = 4,
+    kRest = 5,
+  };
+  struct Segment {
+    Kind kind = Kind::kOrdered;
+    bool ends_level = true;
+    uint32_t parameter = 0;  // Size, delimiter or size of the length; else 0.
+  };
+
+  // The three codecs of two segments, row and column.
+  static KeyCodec Ordered();
   // `row_size_bytes` from 1 to kMaxRowSize.
   static KeyCodec FixedRow(uint32_t row_size_bytes);
   static KeyCodec Delimiter(char delimiter);
 
-  // "ordered", "fixed:8", "delimiter:|" or "delimiter:0x1f".
+  // A schema as above: "ordered", "fixed:8", "delimiter:|", "delimiter:0x1f" or
+  // a list of segments. InvalidArgument names the segment and what is allowed.
   static absl::StatusOr<KeyCodec> Parse(std::string_view text);
-  std::string ToString() const;
+  // Parse() returns an equal codec with the same names. The form without names
+  // is the same for equal codecs.
+  std::string ToString() const { return ToText(/*with_names=*/true); }
+  std::string ToStringWithoutNames() const {
+    return ToText(/*with_names=*/false);
+  }
 
-  // The persisted form is a kind and its parameter (row size or delimiter).
+  // The codec of two segments whose first is of this kind: the persisted form
+  // of the first version. InvalidArgument if there is none.
   static absl::StatusOr<KeyCodec> FromParts(uint8_t kind, uint32_t parameter);
-  Kind kind() const { return kind_; }
-  uint32_t parameter() const { return parameter_; }
+  // True if FromParts() of the first segment returns this codec.
+  bool IsRowAndColumn() const;
+  Kind kind() const { return segments_[0].kind; }
+  uint32_t parameter() const { return segments_[0].parameter; }
 
-  // Appends the flat key to *key. InvalidArgument if this codec cannot hold
-  // the row; *key is then unchanged.
+  size_t segment_count() const { return segment_count_; }
+  // `index` is below segment_count(), and counts from 0.
+  const Segment& segment(size_t index) const { return segments_[index]; }
+  // The name, or the segment's number, from 1, if it has none.
+  std::string SegmentName(size_t index) const;
+
+  // Levels count from 1, the shortest part, to level_count(), at least 1.
+  size_t level_count() const { return level_count_; }
+  // The number of segments in a part of the level.
+  size_t SegmentsOfLevel(size_t level) const {
+    return level_segments_[level - 1];
+  }
+  std::string LevelName(size_t level) const {
+    return SegmentName(SegmentsOfLevel(level) - 1);
+  }
+
+  // Appends the flat key of the first segments, up to all, to *key.
+  // InvalidArgument if the codec cannot hold one of them; *key is then
+  // unchanged.
+  absl::Status Encode(absl::Span<const std::string_view> segments,
+                      std::string* key) const;
+  // Appends the part of these segments, by which a filter is asked, if they end
+  // a level. At least one segment; errors as for Encode().
+  absl::Status EncodePart(absl::Span<const std::string_view> segments,
+                          std::string* part) const;
+  // For a row and a qualifier: the first two segments.
   absl::Status Encode(std::string_view row, std::string_view qualifier,
                       std::string* key) const;
 
-  // Decodes a flat key; row and qualifier must not be null. InvalidArgument
-  // names the first bad offset. A suffix behind an "ordered" key is ignored;
-  // `suffix`, if given, receives it.
+  // Decodes a flat key. InvalidArgument names the first bad offset. The bytes
+  // after the last segment are ignored; `suffix`, if given, receives them.
+  absl::Status Decode(std::string_view key, std::vector<std::string>* segments,
+                      std::string* suffix = nullptr) const;
+  // For a codec of two segments (checked); row and qualifier must not be null.
   absl::Status Decode(std::string_view key, std::string* row,
                       std::string* qualifier,
                       std::string* suffix = nullptr) const;
 
-  // Bounds of a scan over one row: all keys of the row k satisfy
-  // RowLowerBound(row) <= k < RowUpperBound(row), and no other key does.
-  // InvalidArgument as for Encode. Both append to *bound; an empty upper bound
-  // means "to the end".
-  absl::Status RowLowerBound(std::string_view row, std::string* bound) const;
-  absl::Status RowUpperBound(std::string_view row, std::string* bound) const;
+  // Bounds of a scan over the keys that begin with these segments: they satisfy
+  // LowerBound(segments) <= k < UpperBound(segments), and no other key of the
+  // codec does. At least one segment; errors as for Encode(). Both append to
+  // *bound; an empty upper bound means "to the end".
+  absl::Status LowerBound(absl::Span<const std::string_view> segments,
+                          std::string* bound) const {
+    return Encode(segments, bound);
+  }
+  absl::Status UpperBound(absl::Span<const std::string_view> segments,
+                          std::string* bound) const;
+  absl::Status RowLowerBound(std::string_view row, std::string* bound) const {
+    return LowerBound({&row, 1}, bound);
+  }
+  absl::Status RowUpperBound(std::string_view row, std::string* bound) const {
+    return UpperBound({&row, 1}, bound);
+  }
 
-  // Size of `key`'s row part; 0 if it holds no whole row.
-  size_t RowPartSize(std::string_view key) const;
-  // Size of `key`'s column part; 0 if it holds no whole column. Sets
-  // *row_part_size as RowPartSize() would.
+  // The sizes of a key's parts: sizes[i] is that of level i + 1.
+  struct Parts {
+    size_t count = 0;  // The levels that the key holds whole.
+    // The key holds at least one whole segment, even if it ends no level.
+    bool has_segment = false;
+    std::array<size_t, kMaxSegments> sizes;
+  };
+  // Finds parts of the first `max_levels` levels only.
+  Parts PartsOf(std::string_view key, size_t max_levels = kMaxSegments) const {
+    Parts parts;
+    FindParts(key, max_levels, &parts);
+    return parts;
+  }
+  // As PartsOf(), but takes from *parts, those of another key, what the bytes
+  // that both keys begin with determine, and reads the key from there.
+  // `common_size` is the number of such bytes. Returns the number of levels
+  // that were taken.
+  size_t UpdateParts(std::string_view key, size_t common_size, Parts* parts,
+                     size_t max_levels = kMaxSegments) const;
+
+  // Size of `key`'s part of level 1; 0 if it holds none.
+  size_t RowPartSize(std::string_view key) const {
+    Parts parts;
+    FindParts(key, 1, &parts);
+    return parts.count == 0 ? 0 : parts.sizes[0];
+  }
+  // Size of `key`'s part of level 2; 0 if it holds none. Sets *row_part_size as
+  // RowPartSize() would.
   size_t ColumnPartSize(std::string_view key, size_t* row_part_size) const;
 
-  static constexpr uint32_t kMaxRowSize = 1 << 20;
-
-  friend bool operator==(const KeyCodec& a, const KeyCodec& b) {
-    return a.kind_ == b.kind_ && a.parameter_ == b.parameter_;
+  friend bool operator==(const KeyCodec& a, const KeyCodec& b);
+  friend bool operator!=(const KeyCodec& a, const KeyCodec& b) {
+    return !(a == b);
   }
 
  private:
-  KeyCodec(Kind kind, uint32_t parameter)
-      : kind_(kind), parameter_(parameter) {}
+  KeyCodec() = default;
 
-  Kind kind_;
-  uint32_t parameter_;
+  static KeyCodec RowAndColumn(Kind kind, uint32_t parameter);
+  absl::Status AddSegment(std::string_view text);
+  void Push(const Segment& segment, std::string_view name);
+  std::string_view Name(size_t index) const;
+  std::string ToText(bool with_names) const;
+
+  // Extends *parts, which holds `count` right ones, to at most `max_levels`.
+  void FindParts(std::string_view key, size_t max_levels, Parts* parts) const;
+
+  std::array<Segment, kMaxSegments> segments_;
+  uint8_t segment_count_ = 0;
+  uint8_t level_count_ = 0;
+  std::array<uint8_t, kMaxSegments> level_segments_ = {};
+  // The names, each with a ',' after it; empty if no segment has one.
+  std::string names_;
 };
 
 }  // namespace rowbloom

@@ -2,38 +2,25 @@
 
 #include "policy/filter_entry.h"
 
-#include <cstddef>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 
 namespace rowbloom {
 
-EntryParts SplitEntry(BloomType bloom_type, const KeyCodec& codec,
-                      std::string_view entry) {
-  size_t row_size = 0;
-  size_t column_size = 0;
-  if (bloom_type == BloomType::kRowCol) {
-    column_size = codec.ColumnPartSize(entry, &row_size);
-  } else {
-    row_size = codec.RowPartSize(entry);
-  }
-  EntryParts parts;
-  parts.row = entry.substr(0, row_size);
-  parts.has_column = column_size > 0;
-  if (parts.has_column) {
-    parts.asked = entry.substr(0, column_size);
-  } else {
-    parts.asked = row_size > 0 ? parts.row : entry;
-  }
-  return parts;
+bool HasPartOfColumn(const KeyCodec& codec) {
+  return codec.segment_count() >= 2 &&
+         codec.segment(0).kind == KeyCodec::Kind::kOrdered &&
+         codec.segment(1).kind == KeyCodec::Kind::kOrdered &&
+         codec.segment(1).ends_level;
 }
 
-bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry) {
-  if (codec.kind() == KeyCodec::Kind::kOrdered) return false;
+bool IsBoundOfColumn(std::string_view entry) {
+  // The part of a column ends with its 00.
+  if (entry.empty() || entry.back() != '\0') return false;
+  static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
   size_t row_size = 0;
-  const size_t column_size =
-      KeyCodec::Ordered().ColumnPartSize(entry, &row_size);
+  const size_t column_size = ordered->ColumnPartSize(entry, &row_size);
   return column_size > 0 && column_size == entry.size();
 }
 

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns an entry, as RocksDB passes it to a filter, into filter keys. Builders
-// and readers use the same function, so a lookup always asks for a key that was
-// added for the same entry, whatever the entry is.
+// Finds the filter keys of an entry as RocksDB passes it to a filter: a user
+// key, or the prefix of one. Builders and readers ask the same codec, so a
+// lookup always asks for a filter key that was added for the same entry.
 //
-//   EntryParts parts = SplitEntry(BloomType::kRowCol, codec, entry);
-//   asks:  parts.asked
-//   adds:  parts.asked, and parts.row if parts.has_column
+//   KeyCodec::Parts parts = codec.PartsOf(entry, LevelCount(type, codec));
+//   adds:  each part, or the whole entry if there is none
+//   asks:  AskedPart(type, codec, entry), the longest of these
 //
-// | bloom type | entry holds   | asked         | added              |
-// |------------|---------------|---------------|--------------------|
-// | ROW        | a row         | its row part  | the same           |
-// | ROWCOL     | a column      | column part   | the same, row part |
-// | ROWCOL     | a row only    | its row part  | the same           |
-// | either     | no whole row  | all of it     | the same           |
+// | entry holds                       | asked        | added         |
+// |-----------------------------------|--------------|---------------|
+// | a part of a level of the filter   | the longest  | all parts     |
+// | a whole segment, but no such part | nothing      | all of it     |
+// | no whole segment                  | all of it    | all of it     |
+//
+// Where nothing is asked the answer is "maybe": a prefix of a level that the
+// filter does not hold is not among the entries that it was built from.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_ENTRY_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_ENTRY_H_
 
+#include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -28,20 +32,26 @@
 
 namespace rowbloom {
 
-struct EntryParts {
-  std::string_view asked;
-  std::string_view row;  // Empty if the entry holds no whole row.
-  bool has_column = false;
-};
+// The levels, from the first one on, that a filter of ROW or ROWCOL holds.
+inline size_t LevelCount(BloomType bloom_type, const KeyCodec& codec) {
+  return bloom_type == BloomType::kRowCol ? codec.level_count() : 1;
+}
 
-// `bloom_type` is ROW or ROWCOL. The parts view `entry`.
-EntryParts SplitEntry(BloomType bloom_type, const KeyCodec& codec,
-                      std::string_view entry);
+inline std::optional<std::string_view> AskedPart(BloomType bloom_type,
+                                                 const KeyCodec& codec,
+                                                 std::string_view entry) {
+  const KeyCodec::Parts parts =
+      codec.PartsOf(entry, LevelCount(bloom_type, codec));
+  if (parts.count > 0) return entry.substr(0, parts.sizes[parts.count - 1]);
+  if (parts.has_segment) return std::nullopt;
+  return entry;
+}
 
 // True if the entry may be the bound of a column that an extractor for
-// "ordered" keys made, while the filter was built with another codec: nobody
-// added it, so a filter cannot deny it.
-bool IsBoundOfOtherCodec(const KeyCodec& codec, std::string_view entry);
+// "ordered" keys made: nobody added it to a filter of a codec that has no such
+// part, which therefore cannot deny it.
+bool IsBoundOfColumn(std::string_view entry);
+bool HasPartOfColumn(const KeyCodec& codec);
 
 // InvalidArgument unless ROW or ROWCOL: RocksDB has no row prefix of ours by
 // which both a cell and a shorter row could be asked, and no filter at all is

@@ -2,7 +2,9 @@
 
 #include "policy/filter_info.h"
 
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "policy/filter_entry.h"
@@ -16,43 +18,59 @@ uint8_t ByteAt(std::string_view bytes, size_t offset) {
   return static_cast<uint8_t>(bytes[offset]);
 }
 
+absl::StatusOr<KeyCodec> ParseRowAndColumn(std::string_view metadata) {
+  uint32_t parameter = 0;
+  for (size_t i = 0; i < sizeof(parameter); ++i) {
+    parameter |= uint32_t{ByteAt(metadata, kMetadataCodecParameterOffset + i)}
+                 << (8 * i);
+  }
+  return KeyCodec::FromParts(ByteAt(metadata, kMetadataCodecKindOffset),
+                             parameter);
+}
+
 absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
   if (metadata.empty()) {
     return absl::DataLossError("filter blob without RocksDB metadata");
   }
   const uint8_t version = ByteAt(metadata, kMetadataVersionOffset);
-  if (version > kMetadataVersion) {
+  if (version > kMetadataSchemaVersion) {
     return absl::UnimplementedError(absl::StrCat("RocksDB metadata version ",
                                                  version, ", newer than ",
-                                                 kMetadataVersion));
+                                                 kMetadataSchemaVersion));
   }
-  if (version == 0 || metadata.size() != kMetadataSize ||
-      metadata[kMetadataReservedOffset] != 0) {
+  const bool is_whole = version == kMetadataVersion
+                            ? metadata.size() == kMetadataSize &&
+                                  metadata[kMetadataReservedOffset] == 0
+                            : version == kMetadataSchemaVersion &&
+                                  metadata.size() > kMetadataSchemaOffset;
+  if (!is_whole) {
     return absl::DataLossError(absl::StrCat("malformed RocksDB metadata of ",
                                             metadata.size(), " bytes, version ",
                                             version));
   }
   const auto bloom_type =
       static_cast<BloomType>(metadata[kMetadataBloomTypeOffset]);
-  uint32_t parameter = 0;
-  for (size_t i = 0; i < sizeof(parameter); ++i) {
-    parameter |= uint32_t{ByteAt(metadata, kMetadataCodecParameterOffset + i)}
-                 << (8 * i);
-  }
-  absl::StatusOr<KeyCodec> codec = KeyCodec::FromParts(
-      ByteAt(metadata, kMetadataCodecKindOffset), parameter);
+  absl::StatusOr<KeyCodec> codec =
+      version == kMetadataVersion
+          ? ParseRowAndColumn(metadata)
+          : KeyCodec::Parse(metadata.substr(kMetadataSchemaOffset));
   if (!codec.ok()) return absl::DataLossError(codec.status().message());
   if (absl::Status s = CheckBloomType(bloom_type); !s.ok()) {
     return absl::DataLossError(s.message());
   }
   info->bloom_type = bloom_type;
-  info->key_codec = *codec;
+  info->key_codec = *std::move(codec);
   return absl::OkStatus();
 }
 
 }  // namespace
 
 std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec) {
+  if (!codec.IsRowAndColumn()) {
+    return absl::StrCat(std::string{static_cast<char>(kMetadataSchemaVersion),
+                                    static_cast<char>(bloom_type)},
+                        codec.ToString());
+  }
   std::string metadata(kMetadataSize, '\0');
   metadata[kMetadataVersionOffset] = static_cast<char>(kMetadataVersion);
   metadata[kMetadataBloomTypeOffset] = static_cast<char>(bloom_type);
@@ -77,10 +95,10 @@ absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes) {
 
 bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
                              std::string_view entry) {
-  if (IsBoundOfOtherCodec(filter.key_codec, entry)) return true;
-  const EntryParts parts =
-      SplitEntry(filter.bloom_type, filter.key_codec, entry);
-  return filter.blob.view.MayContain(DigestBytes(parts.asked));
+  if (!HasPartOfColumn(filter.key_codec) && IsBoundOfColumn(entry)) return true;
+  const std::optional<std::string_view> asked =
+      AskedPart(filter.bloom_type, filter.key_codec, entry);
+  return !asked.has_value() || filter.blob.view.MayContain(DigestBytes(*asked));
 }
 
 }  // namespace rowbloom

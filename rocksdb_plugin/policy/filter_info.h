@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The metadata of our filter blobs in RocksDB: a filter is asked as it was
-// built, whatever is configured by then:
+// built, whatever is configured by then. Version 1 is for the three codecs of
+// row and column, version 2 for all other schemas:
 //
-// | offset | bytes | field                                              |
-// |--------|-------|----------------------------------------------------|
-// | 0      | 1     | version of this table, 1                           |
-// | 1      | 1     | bloom type: 2 ROW, 3 ROWCOL                        |
-// | 2      | 1     | key codec kind: 1 ordered, 2 fixed, 3 delimiter    |
-// | 3      | 1     | reserved, 0                                        |
-// | 4      | 4     | key codec parameter, little-endian                 |
+// | version | offset | bytes | field                                        |
+// |---------|--------|-------|----------------------------------------------|
+// | 1, 2    | 0      | 1     | version                                      |
+// | 1, 2    | 1      | 1     | bloom type: 2 ROW (level 1), 3 ROWCOL (all)  |
+// | 1       | 2      | 1     | kind of the row: 1 ordered, 2 fixed,         |
+// |         |        |       | 3 delimiter                                  |
+// | 1       | 3      | 1     | reserved, 0                                  |
+// | 1       | 4      | 4     | parameter of that kind, little-endian        |
+// | 2       | 2      | rest  | KeyCodec::ToString()                         |
 //
 // The parser is ParseRocksDbFilter() in rowbloom/rocksdb.h.
 
@@ -26,8 +29,10 @@
 namespace rowbloom {
 
 inline constexpr uint8_t kMetadataVersion = 1;
+inline constexpr uint8_t kMetadataSchemaVersion = 2;
 inline constexpr size_t kMetadataVersionOffset = 0;
 inline constexpr size_t kMetadataBloomTypeOffset = 1;
+inline constexpr size_t kMetadataSchemaOffset = 2;
 inline constexpr size_t kMetadataCodecKindOffset = 2;
 inline constexpr size_t kMetadataReservedOffset = 3;
 inline constexpr size_t kMetadataCodecParameterOffset = 4;

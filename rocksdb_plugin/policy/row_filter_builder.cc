@@ -17,27 +17,61 @@ namespace rowbloom {
 using rdb::Slice;
 using rdb::Status;
 
+namespace {
+
+// The number of bytes that both begin with.
+size_t CommonSize(std::string_view a, std::string_view b) {
+  const size_t limit = std::min(a.size(), b.size());
+  size_t at = 0;
+  uint64_t x = 0;
+  uint64_t y = 0;
+  for (; at + sizeof(x) <= limit; at += sizeof(x)) {
+    std::memcpy(&x, a.data() + at, sizeof(x));
+    std::memcpy(&y, b.data() + at, sizeof(y));
+    if (x != y) break;
+  }
+  while (at < limit && a[at] == b[at]) ++at;
+  return at;
+}
+
+}  // namespace
+
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
                                    bool verify_result)
     : options_(options),
       verify_result_(verify_result),
+      metadata_(EncodeMetadata(options.bloom_type, options.key_codec)),
+      overhead_bytes_(kBlobOverheadBytes - kMetadataSize +
+                      std::max(kMetadataSize, metadata_.size())),
+      level_count_(LevelCount(options.bloom_type, options.key_codec)),
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
-void RowFilterBuilder::AddKey(const Slice& entry) noexcept {
+bool RowFilterBuilder::IsRepeated(std::string_view entry) const {
+  if (!has_last_ || entry.size() > last_.size() ||
+      std::string_view(last_).substr(0, entry.size()) != entry) {
+    return false;
+  }
+  const auto* const end = parts_.sizes.begin() + parts_.count;
+  return entry.size() == last_.size() ||
+         std::find(parts_.sizes.begin(), end, entry.size()) != end;
+}
+
+void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
   if (at_partition_start_) {
     // Finish must not do this: until something is added, the filter must count
     // 0.
     at_partition_start_ = false;
-    AddCarried(columns_);
-    AddCarried(rows_);
+    for (size_t level = level_count_; level-- > 0;) AddCarried(runs_[level]);
   }
-  const EntryParts parts =
-      SplitEntry(options_.bloom_type, options_.key_codec, ViewOf(entry));
-  if (parts.has_column) {
-    Add(DigestBytes(parts.asked), &columns_);
-    Add(DigestBytes(parts.row), &rows_);
-  } else {
-    Add(DigestBytes(parts.asked), &rows_);
+  const std::string_view entry = ViewOf(slice);
+  if (IsRepeated(entry)) return;  // Added before, or carried over.
+  const size_t known = options_.key_codec.UpdateParts(
+      entry, CommonSize(last_, entry), &parts_, level_count_);
+  last_.assign(entry);
+  has_last_ = true;
+  if (parts_.count == 0) Add(DigestBytes(entry), &runs_[0]);
+  for (size_t level = parts_.count; level-- > known;) {
+    Add(DigestBytes(entry.substr(0, parts_.sizes[level])), &runs_[level]);
   }
 }
 
@@ -58,9 +92,7 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
 }
 
 Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {
-  const std::string blob =
-      EncodeFilterBlob(filter_->Finish(),
-                       EncodeMetadata(options_.bloom_type, options_.key_codec));
+  const std::string blob = EncodeFilterBlob(filter_->Finish(), metadata_);
   std::unique_ptr<char[]> bytes(new char[blob.size()]);
   std::memcpy(bytes.get(), blob.data(), blob.size());
   *buf = std::move(bytes);
@@ -82,10 +114,10 @@ Status RowFilterBuilder::MaybePostVerify(const Slice& filter) noexcept {
 }
 
 size_t RowFilterBuilder::ApproximateNumEntries(size_t size_bytes) noexcept {
-  if (size_bytes <= kBlobOverheadBytes) return 0;
+  if (size_bytes <= overhead_bytes_) return 0;
   // RocksDB keeps the lower 32 bits.
   return std::min<uint64_t>(
-      MaxKeys(options_.filter_spec, size_bytes - kBlobOverheadBytes),
+      MaxKeys(options_.filter_spec, size_bytes - overhead_bytes_),
       std::numeric_limits<uint32_t>::max());
 }
 
@@ -99,15 +131,14 @@ void RowFilterBuilder::AddKeyAndAlt(const Slice& key,
 
 #if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
 size_t RowFilterBuilder::CalculateSpace(size_t entry_count) noexcept {
-  return FilterSizeBytes(options_.filter_spec, entry_count) +
-         kBlobOverheadBytes;
+  return FilterSizeBytes(options_.filter_spec, entry_count) + overhead_bytes_;
 }
 
 double RowFilterBuilder::EstimatedFpRate(size_t entry_count,
                                          size_t size_bytes) noexcept {
-  if (entry_count == 0 || size_bytes <= kBlobOverheadBytes) return 1;
+  if (entry_count == 0 || size_bytes <= overhead_bytes_) return 1;
   const double bits_per_key =
-      8.0 * static_cast<double>(size_bytes - kBlobOverheadBytes) /
+      8.0 * static_cast<double>(size_bytes - overhead_bytes_) /
       static_cast<double>(entry_count);
   return FilterSpec::BitsPerKey(
              options_.filter_spec.family(),

@@ -3,15 +3,17 @@
 // Builds the filters of one SST as RocksDB feeds it: one full filter, or one
 // for each partition.
 //
-// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests, not
-// entries. A mistake here loses rows, so three promises matter most:
+// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests and the
+// last entry, whose parts the next one need not hash again where it begins with
+// them. A mistake here loses rows, so three promises matter most:
 //
 // - Finish never returns an empty slice. In a partitioned filter RocksDB takes
 //   that as "the key is out of range" and answers NotFound.
 // - EstimateEntriesAdded is 0 exactly if nothing was added since the last
 //   Finish (RocksDB 9.6 and newer skip an empty filter by it).
-// - The last two distinct rows and columns before a Finish are added to the
-//   next partition too. RocksDB chooses the partition for SeekForPrev by a
+// - The last two distinct filter keys of each level before a Finish are added
+// to
+//   the next partition too. RocksDB chooses the partition for SeekForPrev by a
 //   separator between two keys, so the next partition may be asked for the
 //   entry before the cut. Two are needed because RocksDB adds the prefix of the
 //   next key before the cut.
@@ -30,6 +32,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "filter_bits_abi.h"
 #include "rdb.h"
@@ -62,26 +66,35 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
                          size_t size_bytes) noexcept override;
 #endif
 
-  // The maximum of a blob's bytes besides the units; tests check it.
+  // The maximum of a blob's bytes besides the units and a schema of more than
+  // two segments; tests check it.
   static constexpr size_t kBlobOverheadBytes = 80;
   // See above.
   static constexpr int64_t kFixedMemoryBytes = 8 << 10;
   static constexpr int64_t kFinishMemoryBytes = 3 << 20;
 
  private:
-  // The latest two distinct filter keys of one kind, the last first.
+  // The latest two distinct filter keys of one level, the last first.
   using Run = std::array<std::optional<KeyDigest>, 2>;
 
+  // True if the entry is the last one or a part of it.
+  bool IsRepeated(std::string_view entry) const;
   void Add(KeyDigest digest, Run* run);
   // Adds the keys carried over from the previous partition.
   void AddCarried(const Run& run);
 
   const RocksDbOptions options_;
   const bool verify_result_;
+  const std::string metadata_;
+  const size_t overhead_bytes_;
+  const size_t level_count_;
   const std::unique_ptr<FilterBuilder> filter_;
-  // Rows and columns alternate, so repeats are dropped in each kind separately.
-  Run rows_;  // Also entries without a whole row.
-  Run columns_;
+  bool has_last_ = false;
+  std::string last_;  // The last entry.
+  KeyCodec::Parts parts_;
+  // Levels alternate, so repeats are dropped in each level separately. The
+  // first run is also that of entries without parts.
+  std::array<Run, KeyCodec::kMaxSegments> runs_;
   bool at_partition_start_ = false;
 };
 

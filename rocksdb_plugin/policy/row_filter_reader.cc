@@ -6,6 +6,7 @@
 #include <array>
 
 #include "policy/filter_entry.h"
+#include "policy/scan_question.h"
 #include "rowbloom/rocksdb.h"
 
 namespace rowbloom {
@@ -20,29 +21,44 @@ RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   view_ = info->blob.view;
   bloom_type_ = info->bloom_type;
   key_codec_ = info->key_codec;
+  has_part_of_column_ = HasPartOfColumn(key_codec_);
 }
 
-KeyDigest RowFilterReader::DigestOf(const rdb::Slice& entry) const {
-  return DigestBytes(SplitEntry(bloom_type_, key_codec_, ViewOf(entry)).asked);
+std::optional<KeyDigest> RowFilterReader::DigestOf(
+    const rdb::Slice& slice) const {
+  const std::string_view entry = ViewOf(slice);
+  if (const ScanQuestion* scan = ScanQuestion::OfThisThread()) {
+    if (!scan->IsOfCodec(key_codec_)) return std::nullopt;
+  } else if (!has_part_of_column_ && IsBoundOfColumn(entry)) {
+    return std::nullopt;
+  }
+  const std::optional<std::string_view> asked =
+      AskedPart(bloom_type_, key_codec_, entry);
+  if (!asked.has_value()) return std::nullopt;
+  return DigestBytes(*asked);
 }
 
 bool RowFilterReader::MayMatch(const rdb::Slice& entry) noexcept {
-  return IsBoundOfOtherCodec(key_codec_, ViewOf(entry)) ||
-         view_.MayContain(DigestOf(entry));
+  const std::optional<KeyDigest> digest = DigestOf(entry);
+  return !digest.has_value() || view_.MayContain(*digest);
 }
 
 void RowFilterReader::MayMatch(int count, rdb::Slice** entries,
                                bool* may_match) noexcept {
   // RocksDB asks for at most 32 keys at once; more go in several rounds.
   std::array<KeyDigest, 32> digests;
+  std::array<bool, 32> is_asked;
   for (int begin = 0; begin < count;) {
     const int size = std::min(count - begin, static_cast<int>(digests.size()));
-    for (int i = 0; i < size; ++i) digests[i] = DigestOf(*entries[begin + i]);
+    for (int i = 0; i < size; ++i) {
+      const std::optional<KeyDigest> digest = DigestOf(*entries[begin + i]);
+      is_asked[i] = digest.has_value();
+      digests[i] = digest.value_or(KeyDigest());
+    }
     view_.MayContain(absl::MakeConstSpan(digests.data(), size),
                      may_match + begin);
-    for (int i = begin; i < begin + size; ++i) {
-      may_match[i] =
-          may_match[i] || IsBoundOfOtherCodec(key_codec_, ViewOf(*entries[i]));
+    for (int i = 0; i < size; ++i) {
+      may_match[begin + i] = may_match[begin + i] || !is_asked[i];
     }
     begin += size;
   }

@@ -7,11 +7,13 @@
 // Lives in the block cache beside `contents`, which outlive it. It may itself
 // outlive the policy and the database, and so points to neither. RocksDB makes
 // one at each cache miss: construction compares the checksums of all bytes and
-// allocates nothing. Damaged or unknown bytes answer "maybe". Any number of
-// threads.
+// allocates nothing but long names of segments. Damaged or unknown bytes answer
+// "maybe". Any number of threads.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_
+
+#include <optional>
 
 #include "filter_bits_abi.h"
 #include "rdb.h"
@@ -30,11 +32,13 @@ class RowFilterReader final : public rdb::FilterBitsReader {
                 bool* may_match) noexcept override;
 
  private:
-  KeyDigest DigestOf(const rdb::Slice& entry) const;
+  // The filter key to ask for; none if the filter cannot deny the entry.
+  std::optional<KeyDigest> DigestOf(const rdb::Slice& entry) const;
 
   FilterView view_;  // Answers "maybe" until the bytes are checked.
   BloomType bloom_type_ = BloomType::kRow;
   KeyCodec key_codec_ = KeyCodec::Ordered();
+  bool has_part_of_column_ = true;
 };
 
 }  // namespace rowbloom

@@ -15,7 +15,7 @@ namespace {
 std::string ExtractorId(BloomType bloom_type, const KeyCodec& key_codec) {
   return absl::StrCat(RowPrefixExtractor::kClassName(), ":",
                       std::string(BloomTypeName(bloom_type)), ":",
-                      key_codec.ToString());
+                      key_codec.ToStringWithoutNames());
 }
 
 }  // namespace
@@ -45,6 +45,8 @@ RowPrefixExtractor::RowPrefixExtractor(BloomType bloom_type,
                                        const KeyCodec& key_codec)
     : bloom_type_(bloom_type),
       key_codec_(key_codec),
+      maps_columns_(bloom_type == BloomType::kRowCol &&
+                    key_codec == KeyCodec::Ordered()),
       id_(ExtractorId(bloom_type, key_codec)) {}
 
 bool RowPrefixExtractor::IsInstanceOf(const std::string& name) const noexcept {
@@ -67,12 +69,26 @@ size_t RowPrefixExtractor::PrefixSize(std::string_view key) const {
   return is_column_bound ? column_size : row_size;
 }
 
+const ScanQuestion* RowPrefixExtractor::QuestionFor(
+    std::string_view key) const {
+  const ScanQuestion* scan = ScanQuestion::OfThisThread();
+  return scan != nullptr &&
+                 scan->level() <= LevelCount(bloom_type_, key_codec_) &&
+                 scan->Covers(key) && scan->IsOfCodec(key_codec_)
+             ? scan
+             : nullptr;
+}
+
 rdb::Slice RowPrefixExtractor::Transform(const rdb::Slice& key) const noexcept {
+  if (const ScanQuestion* scan = QuestionFor(ViewOf(key))) {
+    return rdb::Slice(scan->part().data(), scan->part().size());
+  }
   return rdb::Slice(key.data(), PrefixSize(ViewOf(key)));
 }
 
 bool RowPrefixExtractor::InDomain(const rdb::Slice& key) const noexcept {
-  return key_codec_.RowPartSize(ViewOf(key)) > 0;
+  return QuestionFor(ViewOf(key)) != nullptr ||
+         key_codec_.RowPartSize(ViewOf(key)) > 0;
 }
 
 bool RowPrefixExtractor::FullLengthEnabled(size_t*) const noexcept {
@@ -85,7 +101,15 @@ bool RowPrefixExtractor::SameResultWhenAppended(
   size_t row_size = 0;
   const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
   if (row_size == 0) return false;
-  if (key_codec_.kind() != KeyCodec::Kind::kOrdered) return true;
+  const size_t last_segment = key_codec_.SegmentsOfLevel(1) - 1;
+  switch (key_codec_.segment(last_segment).kind) {
+    case KeyCodec::Kind::kRest:
+      return false;
+    case KeyCodec::Kind::kOrdered:
+      break;
+    default:
+      return true;
+  }
   // The part's last 00 could still become an escaped one.
   if (!maps_columns()) return row_size < key.size();
   // A shorter key could still become the bound of a column.

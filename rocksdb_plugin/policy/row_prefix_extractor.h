@@ -2,8 +2,11 @@
 //
 // The SliceTransform by which RocksDB's seeks ask our filters.
 //
-// A key maps to its row part. With ROWCOL and "ordered" keys there are two
-// exceptions, the bounds of a column, which no stored key equals:
+// A key maps to its part of level 1, its row part. For the scans of RocksDbRows
+// it maps to their part instead, with ROW only to one of level 1:
+// scan_question.h. With ROWCOL and
+// "ordered" keys of row and column there are two more exceptions, the bounds of
+// a column, which no stored key equals:
 //
 //   esc(row) 00 01 esc(qual) 00       lower  ->  the column part
 //   esc(row) 00 01 esc(qual) 00 04    upper  ->  the column part
@@ -29,6 +32,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "policy/scan_question.h"
 #include "rdb.h"
 #include "rocksdb/slice_transform.h"
 #include "rowbloom/bloom_type.h"
@@ -60,10 +64,7 @@ class RowPrefixExtractor final : public rdb::SliceTransform {
   BloomType bloom_type() const { return bloom_type_; }
   const KeyCodec& key_codec() const { return key_codec_; }
   // Some keys map to a column part, which RocksDB itself never stores.
-  bool maps_columns() const {
-    return bloom_type_ == BloomType::kRowCol &&
-           key_codec_.kind() == KeyCodec::Kind::kOrdered;
-  }
+  bool maps_columns() const { return maps_columns_; }
 
   const char* Name() const noexcept override { return id_.c_str(); }
   bool IsInstanceOf(const std::string& name) const noexcept override;
@@ -76,11 +77,14 @@ class RowPrefixExtractor final : public rdb::SliceTransform {
   bool SameResultWhenAppended(const rdb::Slice& prefix) const noexcept override;
 
  private:
+  // The question of this thread if the key maps to its part, else null.
+  const ScanQuestion* QuestionFor(std::string_view key) const;
   // Size of the key's prefix; 0 if it is out of domain.
   size_t PrefixSize(std::string_view key) const;
 
   const BloomType bloom_type_;
   const KeyCodec key_codec_;
+  const bool maps_columns_;
   const std::string id_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "policy/filter_entry.h"
+#include "policy/scan_question.h"
 #include "release.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/filter_policy.h"
@@ -38,17 +39,27 @@ Status CheckScannable(const rdb::ColumnFamilyHandle& column_family) {
       comparator->Name());
 }
 
-// True if filters are read that are not ours. Our filters hold columns, or say
-// that they do not. Other filters that were written with an extractor that maps
-// the bounds of a column to that column would deny it; RocksDB asks each file
-// by the extractor that it was written with, which need not be the present one.
-bool ColumnsHide(const rdb::Options& options) {
+// The longest level that all filters hold of which RocksDB may ask one. Other
+// policies' filters hold what the extractor makes of stored keys, level 1, and
+// whole keys. RocksDB asks each file by the extractor that it was written with,
+// which need not be the present one.
+size_t AskableLevels(const rdb::Options& options) {
   const auto* table =
       options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
-  return table == nullptr ||
-         (table->filter_policy != nullptr &&
-          std::string_view(table->filter_policy->CompatibilityName()) !=
-              kRocksDbCompatibilityName);
+  const bool only_ours =
+      table != nullptr &&
+      (table->filter_policy == nullptr ||
+       std::string_view(table->filter_policy->CompatibilityName()) ==
+           kRocksDbCompatibilityName);
+  return only_ours ? KeyCodec::kMaxSegments : 1;
+}
+
+Status CheckTwoSegments(const KeyCodec& codec) {
+  if (codec.segment_count() == 2) return Status::OK();
+  return Status::InvalidArgument(
+      "the key codec has " + std::to_string(codec.segment_count()) +
+          " segments, not a row and a qualifier",
+      "use Scan() and Exists(), or Get() with a key of Encode()");
 }
 
 // With verify_checksums=false RocksDB 8.0 and later read filters without
@@ -88,6 +99,11 @@ Status NotOfCodec(const rdb::Slice& key, absl::string_view why) {
                             std::string(why));
 }
 
+// Lets `sample` count a scan that found nothing.
+void TellIfEmpty(const RocksDbPrefixScan& scan, RocksDbLookupSample* sample) {
+  if (!scan.Valid() && scan.status().ok()) sample->TellScanFoundNothing();
+}
+
 // For RocksDB releases where values may wait in blobs until they are needed.
 template <typename Read>
 auto PrepareValues(Read* read, int /*preferred*/)
@@ -97,39 +113,49 @@ auto PrepareValues(Read* read, int /*preferred*/)
 template <typename Read>
 void PrepareValues(Read* /*read*/, long /*otherwise*/) {}
 
-// An iterator over the keys of a RocksDbScan, which owns all that it points to.
-class OneScan {
- public:
-  OneScan(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
-          const ReadOptions& read, bool total_order, RocksDbScan scan)
-      : scan_(std::move(scan)), read_(read) {
-    if (MustVerify(read)) read_.verify_checksums = true;
-    read_.tailing = false;
-    scan_.Configure(&read_);
-    if (total_order) {
-      read_.auto_prefix_mode = false;
-      read_.total_order_seek = true;
-    }
-    read_.iter_start_ts = nullptr;
-    PrepareValues(&read_, 0);
-    it_.reset(db->NewIterator(read_, column_family));
-    it_->SeekToFirst();
+}  // namespace
+
+struct RocksDbPrefixScan::State {
+  explicit State(const KeyCodec& key_codec) : codec(key_codec) {}
+
+  const KeyCodec codec;
+  std::string lower;
+  std::string upper;
+  std::optional<ScanQuestion> question;
+  rdb::Slice lower_slice;
+  rdb::Slice upper_slice;
+  ReadOptions read;
+  Status error;  // If there is no iterator.
+  std::unique_ptr<rdb::Iterator> it;
+
+  const ScanQuestion* asked() const {
+    return question.has_value() ? &*question : nullptr;
   }
-
-  rdb::Iterator* operator->() const { return it_.get(); }
-
-  // Tells `sample` whether to count the scan.
-  void Tell(RocksDbLookupSample* sample) const {
-    if (!it_->Valid() && it_->status().ok()) sample->TellScanFoundNothing();
-  }
-
- private:
-  RocksDbScan scan_;
-  ReadOptions read_;
-  std::unique_ptr<rdb::Iterator> it_;
 };
 
-}  // namespace
+RocksDbPrefixScan::RocksDbPrefixScan(std::unique_ptr<State> state)
+    : state_(std::move(state)) {}
+RocksDbPrefixScan::RocksDbPrefixScan(RocksDbPrefixScan&&) noexcept = default;
+RocksDbPrefixScan& RocksDbPrefixScan::operator=(RocksDbPrefixScan&&) noexcept =
+    default;
+RocksDbPrefixScan::~RocksDbPrefixScan() = default;
+
+bool RocksDbPrefixScan::Valid() const {
+  return state_->it != nullptr && state_->it->Valid();
+}
+
+void RocksDbPrefixScan::Next() {
+  // RocksDB may seek anew: behind a range tombstone or many versions of a key.
+  const ScanQuestion::Scope scope(state_->asked());
+  state_->it->Next();
+}
+
+rdb::Slice RocksDbPrefixScan::key() const { return state_->it->key(); }
+rdb::Slice RocksDbPrefixScan::value() const { return state_->it->value(); }
+
+Status RocksDbPrefixScan::status() const {
+  return state_->it == nullptr ? state_->error : state_->it->status();
+}
 
 RocksDbRows::RocksDbRows(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
                          const KeyCodec& key_codec,
@@ -140,54 +166,95 @@ RocksDbRows::RocksDbRows(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
       sampling_(sampling),
       release_(ToRocksDbStatus(CheckRocksDbRelease())),
       scannable_(release_.ok() ? CheckScannable(*column_family) : release_),
-      columns_hide_(release_.ok() &&
-                    ColumnsHide(db->GetOptions(column_family))) {}
+      askable_levels_(
+          release_.ok() ? AskableLevels(db->GetOptions(column_family)) : 0),
+      has_columns_(release_.ok() ? CheckTwoSegments(key_codec) : release_) {}
+
+RocksDbPrefixScan RocksDbRows::Scan(
+    const ReadOptions& read,
+    absl::Span<const std::string_view> segments) const {
+  auto state = std::make_unique<RocksDbPrefixScan::State>(key_codec_);
+  state->error = scannable_;
+  if (state->error.ok()) {
+    absl::Status bounds = key_codec_.UpperBound(segments, &state->upper);
+    if (bounds.ok()) bounds = key_codec_.LowerBound(segments, &state->lower);
+    state->error = ToRocksDbStatus(bounds);
+  }
+  if (!state->error.ok()) return RocksDbPrefixScan(std::move(state));
+
+  const KeyCodec::Parts parts =
+      key_codec_.PartsOf(state->lower, askable_levels_);
+  if (parts.count > 0) {
+    state->question.emplace(
+        state->codec, parts.count,
+        std::string_view(state->lower).substr(0, parts.sizes[parts.count - 1]),
+        state->upper);
+  }
+  state->lower_slice = state->lower;
+  state->upper_slice = state->upper;
+  state->read = read;
+  ReadOptions& options = state->read;
+  options.iterate_lower_bound = &state->lower_slice;
+  options.iterate_upper_bound =
+      state->upper.empty() ? nullptr : &state->upper_slice;
+  // It asks the filter only if both bounds have one prefix, and never for keys
+  // between them, so it loses no key with any extractor.
+  options.auto_prefix_mode = true;
+  options.prefix_same_as_start = false;
+  options.total_order_seek = false;
+  options.tailing = false;
+  options.iter_start_ts = nullptr;
+  if (MustVerify(read)) options.verify_checksums = true;
+  PrepareValues(&options, 0);
+  const ScanQuestion::Scope scope(state->asked());
+  state->it.reset(db_->NewIterator(options, column_family_));
+  state->it->SeekToFirst();
+  return RocksDbPrefixScan(std::move(state));
+}
+
+Status RocksDbRows::Exists(const ReadOptions& read,
+                           absl::Span<const std::string_view> segments,
+                           bool* exists) const {
+  RocksDbLookupSample sample(sampling_);
+  const RocksDbPrefixScan scan = Scan(read, segments);
+  TellIfEmpty(scan, &sample);
+  *exists = scan.Valid();
+  return scan.status();
+}
 
 Status RocksDbRows::RowExists(const ReadOptions& read, std::string_view row,
                               bool* exists) const {
-  *exists = false;
-  if (!scannable_.ok()) return scannable_;
-  absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
-  if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
-  RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read,
-                     /*total_order=*/false, *std::move(bounds));
-  scan.Tell(&sample);
-  *exists = scan->Valid();
-  return scan->status();
+  return Exists(read, {row}, exists);
 }
 
 Status RocksDbRows::GetRow(const ReadOptions& read, std::string_view row,
                            std::vector<RocksDbCell>* cells) const {
   cells->clear();
-  if (!scannable_.ok()) return scannable_;
-  absl::StatusOr<RocksDbScan> bounds = RocksDbScan::OfRow(key_codec_, row);
-  if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
+  if (!has_columns_.ok()) return has_columns_;
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read,
-                     /*total_order=*/false, *std::move(bounds));
-  scan.Tell(&sample);
+  RocksDbPrefixScan scan = Scan(read, {row});
+  TellIfEmpty(scan, &sample);
   std::string decoded_row;
-  for (; scan->Valid(); scan->Next()) {
+  for (; scan.Valid(); scan.Next()) {
     RocksDbCell cell;
     const absl::Status decoded = key_codec_.Decode(
-        ViewOf(scan->key()), &decoded_row, &cell.qualifier, &cell.version);
+        ViewOf(scan.key()), &decoded_row, &cell.qualifier, &cell.version);
     if (!decoded.ok()) {
       cells->clear();
-      return NotOfCodec(scan->key(), decoded.message());
+      return NotOfCodec(scan.key(), decoded.message());
     }
-    cell.value = scan->value().ToString();
+    cell.value = scan.value().ToString();
     cells->push_back(std::move(cell));
   }
-  if (!scan->status().ok()) cells->clear();
-  return scan->status();
+  if (!scan.status().ok()) cells->clear();
+  return scan.status();
 }
 
 Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
                             std::string_view qualifier,
                             rdb::PinnableSlice* value) const {
   value->Reset();
-  if (!release_.ok()) return release_;
+  if (!has_columns_.ok()) return has_columns_;
   std::string key;
   const absl::Status encoded = key_codec_.Encode(row, qualifier, &key);
   if (!encoded.ok()) return ToRocksDbStatus(encoded);
@@ -204,8 +271,8 @@ void RocksDbRows::MultiGetCells(const ReadOptions& read,
                                 std::vector<Status>* statuses) const {
   values->clear();
   values->resize(names.size());
-  statuses->assign(names.size(), release_);
-  if (!release_.ok()) return;
+  statuses->assign(names.size(), has_columns_);
+  if (!has_columns_.ok()) return;
   std::vector<std::string> keys(names.size());
   std::vector<rdb::Slice> slices;
   std::vector<size_t> places;  // Indexes into `names`.
@@ -242,30 +309,24 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
                                   rdb::PinnableSlice* value,
                                   std::string* version) const {
   if (version != nullptr) version->clear();
-  if (key_codec_.kind() != KeyCodec::Kind::kOrdered) {
+  if (!has_columns_.ok()) return has_columns_;
+  if (key_codec_.segment(1).kind == KeyCodec::Kind::kRest) {
     return GetCell(read, row, qualifier, value);  // It has no versions.
   }
   value->Reset();
-  if (!scannable_.ok()) return scannable_;
-  absl::StatusOr<RocksDbScan> bounds =
-      RocksDbScan::OfColumn(key_codec_, row, qualifier);
-  if (!bounds.ok()) return ToRocksDbStatus(bounds.status());
   RocksDbLookupSample sample(sampling_);
-  const OneScan scan(db_, column_family_, read,
-                     /*total_order=*/columns_hide_, *std::move(bounds));
-  scan.Tell(&sample);
-  if (!scan->Valid()) {
-    return scan->status().ok() ? Status::NotFound() : scan->status();
+  const RocksDbPrefixScan scan = Scan(read, {row, qualifier});
+  TellIfEmpty(scan, &sample);
+  if (!scan.Valid()) {
+    return scan.status().ok() ? Status::NotFound() : scan.status();
   }
-  const std::string_view key = ViewOf(scan->key());
-  // The column part is followed by the terminator's last byte.
-  size_t row_size = 0;
-  const size_t version_begin = key_codec_.ColumnPartSize(key, &row_size) + 1;
-  if (key.size() < version_begin || key[version_begin - 1] != '\1') {
-    return NotOfCodec(scan->key(), "no cell, though it begins as one");
+  std::string first;
+  const absl::Status encoded = key_codec_.Encode(row, qualifier, &first);
+  if (!encoded.ok()) return ToRocksDbStatus(encoded);
+  if (version != nullptr) {
+    *version = ViewOf(scan.key()).substr(first.size());
   }
-  if (version != nullptr) *version = key.substr(version_begin);
-  value->PinSelf(scan->value());
+  value->PinSelf(scan.value());
   return Status::OK();
 }
 

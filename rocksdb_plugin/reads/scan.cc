@@ -11,19 +11,31 @@
 
 namespace rowbloom {
 
-absl::StatusOr<RocksDbScan> RocksDbScan::OfRow(const KeyCodec& key_codec,
-                                               std::string_view row) {
+namespace {
+
+absl::Status NoEnd(std::string_view row) {
+  return absl::OutOfRangeError(absl::StrCat("row \"",
+                                            absl::CHexEscape(std::string(row)),
+                                            "\" is the last: no key ends it"));
+}
+
+}  // namespace
+
+absl::StatusOr<RocksDbScan> RocksDbScan::OfSegments(
+    const KeyCodec& key_codec, absl::Span<const std::string_view> segments) {
   if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   RocksDbScan scan;
-  if (absl::Status s = key_codec.RowLowerBound(row, &scan.lower_); !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = key_codec.RowUpperBound(row, &scan.upper_); !s.ok()) {
-    return s;
-  }
+  absl::Status status = key_codec.UpperBound(segments, &scan.upper_);
+  if (status.ok()) status = key_codec.LowerBound(segments, &scan.lower_);
+  if (!status.ok()) return status;
   scan.tailing_lower_ = scan.lower_;
   scan.tailing_upper_ = scan.upper_;
   return scan;
+}
+
+absl::StatusOr<RocksDbScan> RocksDbScan::OfRow(const KeyCodec& key_codec,
+                                               std::string_view row) {
+  return OfSegments(key_codec, {row});
 }
 
 absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
@@ -35,7 +47,7 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
   RocksDbScan scan;
   scan.lower_ = keys->begin;
   scan.upper_ = keys->end;
-  if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
+  if (key_codec == KeyCodec::Ordered()) {
     scan.lower_.pop_back();  // Up to the column part: see RowPrefixExtractor.
     scan.upper_.back() = kColumnUpperBound;
   }
@@ -62,11 +74,7 @@ absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfRow(
   absl::Status status = key_codec.RowLowerBound(row, &range.begin);
   if (status.ok()) status = key_codec.RowUpperBound(row, &range.end);
   if (!status.ok()) return status;
-  if (range.end.empty()) {
-    return absl::OutOfRangeError(
-        absl::StrCat("row \"", absl::CHexEscape(std::string(row)),
-                     "\" is the last: no key ends it"));
-  }
+  if (range.end.empty()) return NoEnd(row);
   return range;
 }
 
@@ -76,12 +84,14 @@ absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfColumn(
   RocksDbDeletion range;
   absl::Status status = key_codec.Encode(row, qualifier, &range.begin);
   if (!status.ok()) return status;
-  range.end = range.begin;
-  if (key_codec.kind() == KeyCodec::Kind::kOrdered) {
+  if (key_codec.segment(1).kind == KeyCodec::Kind::kOrdered) {
+    range.end = range.begin;
     range.end.back() = kColumnEnd;  // After all versions.
-  } else {
-    range.end.push_back('\0');  // The column is one key.
+    return range;
   }
+  status = key_codec.UpperBound({row, qualifier}, &range.end);
+  if (!status.ok()) return status;
+  if (range.end.empty()) return NoEnd(range.begin);
   return range;
 }
 

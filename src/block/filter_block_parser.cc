@@ -69,6 +69,13 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
     }
     case Property::kSecretCheck:
       return integer(~uint64_t{0}, &block->secret_check);
+    case Property::kRowSchema: {
+      const absl::StatusOr<KeyCodec> schema = KeyCodec::Parse(value);
+      if (!schema.ok())
+        return absl::UnimplementedError(schema.status().message());
+      block->row_schema = *schema;
+      return absl::OkStatus();
+    }
   }
   return absl::OkStatus();  // From a later version; compatible by definition.
 }
@@ -92,8 +99,10 @@ absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
     previous = number;
     absl::Status status = ParseProperty(number, value, chunk_count, block);
     if (!status.ok()) {
-      return DataLossAt(
-          place, at, absl::StrCat("property ", number, ": ", status.message()));
+      return Annotate(
+          place, at,
+          absl::Status(status.code(), absl::StrCat("property ", number, ": ",
+                                                   status.message())));
     }
   }
   return absl::OkStatus();
@@ -107,7 +116,8 @@ bool KeyFits(const ParsedFilterBlock& block, const StoredKey& key) {
     case BloomType::kRow:
       return !key.has_qualifier;
     case BloomType::kRowCol:
-      return key.has_qualifier || block.has_row_keys;
+      return key.has_qualifier || block.has_row_keys ||
+             block.row_schema.has_value();
     case BloomType::kRowPrefixFixedLength:
       return !key.has_qualifier && key.row.size() <= block.prefix_length_bytes;
   }
@@ -146,6 +156,10 @@ absl::Status CheckProperties(const BlockPlace& place, uint64_t offset,
   if (block.bloom_type != BloomType::kRowCol &&
       block.has_row_keys != row_keys_by_type) {
     return fail("row keys do not fit the bloom type");
+  }
+  if (block.row_schema.has_value() && block.bloom_type != BloomType::kRow &&
+      block.bloom_type != BloomType::kRowCol) {
+    return fail("a row schema without ROW or ROWCOL");
   }
   if ((chunk_count == 0) != block.last_key_bytes.empty() ||
       (chunk_count == 0) != (block.key_count == 0)) {
@@ -258,14 +272,14 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
   if (version == 0) {
     return DataLossAt(place, at + Footer::kFormatVersion, "format version 0");
   }
-  if (version > kFilterBlockFormatVersion || (flags & ~kSecretFlag) != 0) {
+  if (version > kFilterBlockFormatVersion || (flags & ~kKnownFlags) != 0) {
     return Annotate(
         place, at + Footer::kFormatVersion,
         absl::UnimplementedError(absl::StrCat(
             "filter block format version ", static_cast<int>(version),
             " with flags ", absl::Hex(flags), "; this library reads up to ",
             static_cast<int>(kFilterBlockFormatVersion), " with flags ",
-            absl::Hex(kSecretFlag))));
+            absl::Hex(kKnownFlags))));
   }
   if (base::LoadFixed<uint16_t>(footer.data() + Footer::kReserved) != 0) {
     return DataLossAt(place, at + Footer::kReserved,
@@ -273,6 +287,7 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
   }
   ParsedFooter parsed;
   parsed.has_secret = (flags & kSecretFlag) != 0;
+  parsed.has_prefixes_without_rows = (flags & kPrefixesWithoutRowsFlag) != 0;
   parsed.index_offset = u64(Footer::kIndexOffset);
   parsed.index_size = u64(Footer::kIndexSize);
   parsed.properties_size = u64(Footer::kPropertiesSize);
@@ -325,6 +340,13 @@ absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
     status = DataLossAt(place, properties_offset,
                         "the footer and the properties contradict each other "
                         "on whether there is a secret");
+  }
+  if (status.ok() &&
+      footer.has_prefixes_without_rows !=
+          (block->row_schema.has_value() && !block->has_row_keys)) {
+    status = DataLossAt(place, properties_offset,
+                        "the footer and the properties contradict each other "
+                        "on whether there are prefixes without rows");
   }
   if (status.ok()) {
     status = CheckProperties(place, properties_offset, chunk_count, *block);

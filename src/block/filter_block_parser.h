@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "block/chunk_index.h"
 #include "rowbloom/bloom_type.h"
+#include "rowbloom/key_codec.h"
 
 namespace rowbloom::block {
 
@@ -44,13 +46,15 @@ struct ParsedFooter {
   uint32_t index_checksum = 0;
   uint32_t properties_checksum = 0;
   bool has_secret = false;
+  bool has_prefixes_without_rows = false;
 
   friend bool operator==(const ParsedFooter& a, const ParsedFooter& b) {
     return a.index_offset == b.index_offset && a.index_size == b.index_size &&
            a.properties_size == b.properties_size &&
            a.index_checksum == b.index_checksum &&
            a.properties_checksum == b.properties_checksum &&
-           a.has_secret == b.has_secret;
+           a.has_secret == b.has_secret &&
+           a.has_prefixes_without_rows == b.has_prefixes_without_rows;
   }
 
   // Index, properties and footer.
@@ -76,6 +80,7 @@ struct ParsedFilterBlock {
   uint64_t key_count = 0;
   uint64_t identity = 0;      // BlockIdentity().
   uint64_t secret_check = 0;  // DigestMixer::check() of the writer's secret.
+  std::optional<KeyCodec> row_schema;
   std::string filter_spec;
   std::string writer;
   std::string last_key_bytes;

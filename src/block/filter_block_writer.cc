@@ -16,6 +16,7 @@
 #include "block/format.h"
 #include "hash/digest.h"
 #include "key/keyed_digest.h"
+#include "key/row_prefixes.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/version.h"
@@ -78,6 +79,11 @@ absl::Status ValidateFilterOptions(const FilterOptions& options) {
         "prefix_length_bytes ", options.prefix_length_bytes, ": must be 1 to ",
         kMaxPrefixLength, " for ROWPREFIX_FIXED_LENGTH and 0 for all others"));
   }
+  if (options.row_schema.has_value() && has_prefix) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "row_schema ", options.row_schema->ToString(),
+        " is for ROW and ROWCOL; ROWPREFIX_FIXED_LENGTH has a prefix already"));
+  }
   if (options.chunk_size_bytes < kMinChunkSize ||
       options.chunk_size_bytes > kMaxChunkSize) {
     return absl::InvalidArgumentError(
@@ -113,12 +119,18 @@ class FilterBlockWriter::Impl {
   absl::Status OutOfOrder(std::string_view row,
                           std::optional<std::string_view> qualifier) const;
   void AddKey(const FilterKey& key);
+  // Adds the prefixes of a new row that the row before it does not have.
+  void AddPrefixes(std::string_view row);
   // The key that stands for the open chunk, whose first key is `first`.
   block::StoredKey IndexKey(const block::StoredKey& first) const;
   void CloseChunk();
   bool AddsRowKeys() const {
     return options_.bloom_type != BloomType::kRowCol ||
            options_.rowcol_adds_rows;
+  }
+  bool HasSchema() const {
+    return options_.row_schema.has_value() &&
+           options_.bloom_type != BloomType::kNone;
   }
   std::string EncodeProperties() const;
   block::StoredKey LastKey() const;
@@ -139,6 +151,8 @@ class FilterBlockWriter::Impl {
   uint64_t saturated_keys_ = 0;
   uint64_t size_bytes_ = 0;
   std::string last_row_;
+  // The longest prefix of the last row, if it has one for each level; else 0.
+  size_t whole_prefix_size_ = 0;
   std::string last_qualifier_;
   std::string open_chunk_key_;         // Encoded as in the index.
   std::string closed_chunk_last_key_;  // The previous chunk's, likewise.
@@ -168,6 +182,9 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   // ROW and ROWPREFIX do not look at qualifiers, nor at their order.
   const bool by_column = options_.bloom_type == BloomType::kRowCol;
   const bool has_qualifier = known == nullptr || known->has_qualifier();
+  RB_CHECK_MSG(known == nullptr || !known->is_prefix(),
+               "FilterBlockWriter::Add() was given a FilterKey::Prefix(); add "
+               "whole rows, with FilterOptions::row_schema");
   RB_CHECK_MSG(!by_column || has_qualifier,
                "FilterBlockWriter::Add() was given a key without a qualifier; "
                "bloom type ROWCOL needs keys of FilterKey::RowCol()");
@@ -184,6 +201,7 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   ++cell_count_;
   if (cell_order == 0) return;
   const bool new_row = row_order > 0;
+  if (new_row && options_.row_schema.has_value()) AddPrefixes(row);
   switch (options_.bloom_type) {
     case BloomType::kNone:
       break;
@@ -208,6 +226,27 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   }
   if (new_row) last_row_.assign(row);
   if (by_column) last_qualifier_.assign(qualifier);
+}
+
+void FilterBlockWriter::Impl::AddPrefixes(std::string_view row) {
+  const std::string_view last = last_row_;
+  const auto both_have_prefix = [&](size_t size) {
+    return row.substr(0, size) == last.substr(0, size);
+  };
+  if (whole_prefix_size_ != 0 && both_have_prefix(whole_prefix_size_)) return;
+  const key::RowPrefixes prefixes = key::PrefixesOf(*options_.row_schema, row);
+  const bool is_whole =
+      prefixes.count != 0 &&
+      prefixes.count == key::MostPrefixes(*options_.row_schema);
+  whole_prefix_size_ = is_whole ? prefixes.sizes[prefixes.count - 1] : 0;
+  for (size_t i = 0; i < prefixes.count; ++i) {
+    const size_t size = prefixes.sizes[i];
+    // A row's own key follows.
+    if (both_have_prefix(size) || (size == row.size() && AddsRowKeys())) {
+      continue;
+    }
+    AddKey(FilterKey::Row(row.substr(0, size)));
+  }
 }
 
 void FilterBlockWriter::Impl::AddKey(const FilterKey& key) {
@@ -286,6 +325,9 @@ std::string FilterBlockWriter::Impl::EncodeProperties() const {
   if (mixer_.has_secret()) {
     AppendProperty(Property::kSecretCheck, mixer_.check(), &out);
   }
+  if (HasSchema()) {
+    AppendProperty(Property::kRowSchema, options_.row_schema->ToString(), &out);
+  }
   return out;
 }
 
@@ -311,8 +353,9 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   base::AppendFixed<uint32_t>(hash::Checksum32(index_), &footer);
   base::AppendFixed<uint32_t>(hash::Checksum32(properties), &footer);
   base::AppendFixed<uint8_t>(kFilterBlockFormatVersion, &footer);
-  base::AppendFixed<uint8_t>(mixer_.has_secret() ? block::kSecretFlag : 0,
-                             &footer);
+  uint8_t flags = mixer_.has_secret() ? block::kSecretFlag : 0;
+  if (HasSchema() && !AddsRowKeys()) flags |= block::kPrefixesWithoutRowsFlag;
+  base::AppendFixed<uint8_t>(flags, &footer);
   base::AppendFixed<uint16_t>(0, &footer);  // Reserved.
   RB_DCHECK(footer.size() == Footer::kChecksum);
   base::AppendFixed<uint32_t>(hash::Checksum32(footer), &footer);

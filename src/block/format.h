@@ -23,7 +23,7 @@ struct Footer {
   static constexpr size_t kIndexChecksum = 32;       // u32
   static constexpr size_t kPropertiesChecksum = 36;  // u32
   static constexpr size_t kFormatVersion = 40;       // u8
-  static constexpr size_t kIncompatibleFlags = 41;   // u8; bit 0: kSecretFlag.
+  static constexpr size_t kIncompatibleFlags = 41;   // u8, as below.
   static constexpr size_t kReserved = 42;            // u16, zero.
   static constexpr size_t kChecksum = 44;            // u32, of what precedes.
   static constexpr size_t kMagic = 48;               // u64
@@ -33,6 +33,10 @@ static_assert(Footer::kMagic + 8 == Footer::kSize);
 
 // Incompatible flags. A secret was mixed into the digests: kSecretCheck.
 inline constexpr uint8_t kSecretFlag = 1;
+// The index may have keys of prefixes, although rows have none: a schema in a
+// ROWCOL block without row keys.
+inline constexpr uint8_t kPrefixesWithoutRowsFlag = 2;
+inline constexpr uint8_t kKnownFlags = kSecretFlag | kPrefixesWithoutRowsFlag;
 
 // "rowbloom" as bytes in the file.
 inline constexpr uint64_t kFooterMagic = 0x6d6f6f6c62776f72;
@@ -49,6 +53,7 @@ enum class Property : uint64_t {
   kWriter = 8,             // text
   kLastKey = 9,            // a key as in the index
   kSecretCheck = 10,       // varint, not 0; only with kSecretFlag
+  kRowSchema = 11,         // text of KeyCodec::ToString()
 };
 
 // The byte before a key's parts.

@@ -34,7 +34,13 @@ FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier,
   key.qualifier_ = qualifier;
   key.row_digest_ = row_digest;
   key.digest_ = digest;
-  key.has_qualifier_ = true;
+  key.kind_ = Kind::kRowCol;
+  return key;
+}
+
+FilterKey FilterKey::Prefix(std::string_view prefix) {
+  FilterKey key = Row(prefix);
+  key.kind_ = Kind::kPrefix;
   return key;
 }
 
@@ -49,7 +55,7 @@ FilterKey FilterKey::row_key() const {
 int FilterKey::Compare(const FilterKey& other) const {
   // char_traits<char>::compare is unsigned, as memcmp is.
   if (const int c = row_.compare(other.row_); c != 0) return c;
-  if (has_qualifier_ != other.has_qualifier_) return has_qualifier_ ? 1 : -1;
+  if (has_qualifier() != other.has_qualifier()) return has_qualifier() ? 1 : -1;
   return qualifier_.compare(other.qualifier_);
 }
 

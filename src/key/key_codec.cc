@@ -2,11 +2,12 @@
 
 #include "rowbloom/key_codec.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <cstring>
 
+#include "absl/base/attributes.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -37,7 +38,8 @@ void AppendComponent(std::string_view component, std::string* key) {
 
 // Bytes from `begin` up to and including the 00 that ends the component, or 0
 // if it does not end.
-size_t ComponentSize(std::string_view key, size_t begin) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t ComponentSize(std::string_view key,
+                                                         size_t begin) {
   size_t at = begin;
   while (at < key.size()) {
     const void* zero = std::memchr(key.data() + at, 0, key.size() - at);
@@ -47,27 +49,6 @@ size_t ComponentSize(std::string_view key, size_t begin) {
     ++at;
   }
   return 0;
-}
-
-absl::Status ReadComponent(std::string_view key, size_t* at,
-                           std::string* component) {
-  const size_t begin = *at;
-  const size_t size = ComponentSize(key, begin);
-  const size_t end = begin + size;
-  if (size == 0 || end >= key.size() || key[end] != kTerminator) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("ordered key of ", key.size(), " bytes: the component at ",
-                     begin, " has no terminator 00 01"));
-  }
-  if (component != nullptr) {
-    component->clear();
-    for (size_t i = begin; i + 1 < end; ++i) {
-      component->push_back(key[i]);
-      if (key[i] == '\0') ++i;  // ComponentSize() saw the FF after it.
-    }
-  }
-  *at = end + 1;
-  return absl::OkStatus();
 }
 
 // The smallest byte string greater than all that start with `prefix`; empty
@@ -84,179 +65,476 @@ std::string PrefixSuccessor(std::string_view prefix) {
   return successor;
 }
 
-absl::Status BadCodec(std::string_view text) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown key codec \"", absl::CHexEscape(AbslView(text)),
-                   "\"; known: ordered, fixed:N (1 to ", KeyCodec::kMaxRowSize,
-                   "), delimiter:C (one byte, or 0xHH)"));
+using Kind = KeyCodec::Kind;
+using Segment = KeyCodec::Segment;
+
+// The size in front of a segment of "length", in `bytes` bytes.
+uint64_t ReadLength(std::string_view key, size_t at, uint32_t bytes) {
+  uint64_t length = 0;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    length = length << 8 | static_cast<unsigned char>(key[at + i]);
+  }
+  return length;
 }
 
-}  // namespace
-
-KeyCodec KeyCodec::FixedRow(uint32_t row_size_bytes) {
-  RB_CHECK(row_size_bytes >= 1 && row_size_bytes <= kMaxRowSize);
-  return KeyCodec(Kind::kFixedRow, row_size_bytes);
-}
-
-KeyCodec KeyCodec::Delimiter(char delimiter) {
-  return KeyCodec(Kind::kDelimiter, static_cast<unsigned char>(delimiter));
-}
-
-absl::StatusOr<KeyCodec> KeyCodec::FromParts(uint8_t kind, uint32_t parameter) {
-  switch (static_cast<Kind>(kind)) {
+// Bytes of the segment at `begin` that belong to a part ending there, or 0 if
+// the key does not hold it whole. Each lookup of a filter calls it.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t SegmentSize(const Segment& segment,
+                                                       std::string_view key,
+                                                       size_t begin) {
+  const size_t left = key.size() - begin;
+  switch (segment.kind) {
     case Kind::kOrdered:
-      if (parameter == 0) return Ordered();
-      break;
+      return ComponentSize(key, begin);
     case Kind::kFixedRow:
-      if (parameter >= 1 && parameter <= kMaxRowSize) {
-        return FixedRow(parameter);
-      }
-      break;
-    case Kind::kDelimiter:
-      if (parameter <= 0xff) return KeyCodec(Kind::kDelimiter, parameter);
-      break;
+      return left >= segment.parameter ? segment.parameter : 0;
+    case Kind::kDelimiter: {
+      const size_t at = key.find(static_cast<char>(segment.parameter), begin);
+      return at == std::string_view::npos ? 0 : at + 1 - begin;
+    }
+    case Kind::kLength: {
+      const uint32_t head = segment.parameter;
+      if (left < head) return 0;
+      const uint64_t size = ReadLength(key, begin, head);
+      return size <= left - head ? head + size : 0;
+    }
+    case Kind::kRest:
+      return left;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "no key codec has kind ", kind, " with parameter ", parameter));
+  return 0;
 }
 
-absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
-  const size_t colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  const std::string_view argument =
-      colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  if (text == "ordered") return Ordered();
-  if (kind == "fixed") {
-    uint32_t size = 0;
-    if (absl::SimpleAtoi(AbslView(argument), &size) && size >= 1 &&
-        size <= kMaxRowSize) {
-      return FixedRow(size);
-    }
-  }
-  if (kind == "delimiter") {
-    if (argument.size() == 1) return Delimiter(argument[0]);
-    uint32_t byte = 0;
-    if (argument.size() == 4 && argument.substr(0, 2) == "0x" &&
-        absl::SimpleHexAtoi(AbslView(argument), &byte)) {
-      return FromParts(static_cast<uint8_t>(Kind::kDelimiter), byte);
-    }
-  }
-  return BadCodec(text);
-}
-
-std::string KeyCodec::ToString() const {
-  switch (kind_) {
+std::string KindText(const Segment& segment) {
+  switch (segment.kind) {
     case Kind::kOrdered:
       break;
     case Kind::kFixedRow:
-      return absl::StrCat("fixed:", parameter_);
+      return absl::StrCat("fixed:", segment.parameter);
     case Kind::kDelimiter:
-      return absl::StrFormat("delimiter:0x%02x", parameter_);
+      return absl::StrFormat("delimiter:0x%02x", segment.parameter);
+    case Kind::kLength:
+      return absl::StrCat("length:", segment.parameter);
+    case Kind::kRest:
+      return "rest";
   }
   return "ordered";
 }
 
-absl::Status KeyCodec::Encode(std::string_view row, std::string_view qualifier,
-                              std::string* key) const {
-  if (absl::Status status = RowLowerBound(row, key); !status.ok()) {
-    return status;
+bool IsParameterOf(Kind kind, uint32_t parameter) {
+  switch (kind) {
+    case Kind::kOrdered:
+    case Kind::kRest:
+      return parameter == 0;
+    case Kind::kFixedRow:
+      return parameter >= 1 && parameter <= KeyCodec::kMaxRowSize;
+    case Kind::kDelimiter:
+      return parameter <= 0xff;
+    case Kind::kLength:
+      return parameter == 1 || parameter == 4;
   }
-  if (kind_ == Kind::kOrdered) {
-    AppendComponent(qualifier, key);
-  } else {
-    key->append(qualifier);
+  return false;
+}
+
+// False if `text` is not a kind with its parameter.
+bool ParseKind(std::string_view text, Segment* segment) {
+  const size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const bool has_argument = colon != std::string_view::npos;
+  const std::string_view argument =
+      has_argument ? text.substr(colon + 1) : std::string_view();
+  segment->parameter = 0;
+  if (kind == "ordered" || kind == "rest") {
+    segment->kind = kind == "rest" ? Kind::kRest : Kind::kOrdered;
+    return !has_argument;
+  }
+  if (kind == "fixed" || kind == "length") {
+    segment->kind = kind == "fixed" ? Kind::kFixedRow : Kind::kLength;
+    return absl::SimpleAtoi(AbslView(argument), &segment->parameter) &&
+           IsParameterOf(segment->kind, segment->parameter);
+  }
+  segment->kind = Kind::kDelimiter;
+  if (kind != "delimiter") return false;
+  if (argument.size() == 1) {
+    segment->parameter = static_cast<unsigned char>(argument[0]);
+    return true;
+  }
+  return argument.size() == 4 && argument.substr(0, 2) == "0x" &&
+         absl::SimpleHexAtoi(AbslView(argument), &segment->parameter);
+}
+
+bool IsName(std::string_view text) {
+  return !text.empty() && text.size() <= KeyCodec::kMaxNameSize &&
+         absl::ascii_isalpha(static_cast<unsigned char>(text.front())) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                  c == '_';
+         });
+}
+
+absl::Status BadSchema(std::string_view text, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "key codec \"", absl::CHexEscape(AbslView(text)), "\": ", why));
+}
+
+absl::Status BadKind(std::string_view text) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown kind of key segment \"", absl::CHexEscape(AbslView(text)),
+      "\"; known: ordered, fixed:N (1 to ", KeyCodec::kMaxRowSize,
+      "), delimiter:C (one byte, or 0xHH), length:1, length:4, rest"));
+}
+
+absl::Status NotWhole(const KeyCodec& codec, size_t index, std::string_view key,
+                      size_t begin) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "key of ", key.size(), " bytes: segment ", codec.SegmentName(index), " (",
+      KindText(codec.segment(index)), ") at ", begin, " is not whole"));
+}
+
+// Appends a segment and its end.
+absl::Status AppendSegment(const KeyCodec& codec, size_t index,
+                           std::string_view value, std::string* key) {
+  const Segment& segment = codec.segment(index);
+  const auto bad = [&](absl::string_view why) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "segment ", codec.SegmentName(index), " (", KindText(segment),
+        ") cannot hold ", value.size(), " bytes: ", why));
+  };
+  switch (segment.kind) {
+    case Kind::kOrdered:
+      AppendComponent(value, key);
+      return absl::OkStatus();
+    case Kind::kFixedRow:
+      if (value.size() != segment.parameter) return bad("wrong size");
+      break;
+    case Kind::kDelimiter:
+      if (const size_t at = value.find(static_cast<char>(segment.parameter));
+          at != std::string_view::npos) {
+        return bad(absl::StrCat("the delimiter is at ", at));
+      }
+      key->append(value);
+      key->push_back(static_cast<char>(segment.parameter));
+      return absl::OkStatus();
+    case Kind::kLength:
+      if (value.size() >> 8 * segment.parameter != 0) return bad("too long");
+      for (uint32_t i = segment.parameter; i-- > 0;) {
+        key->push_back(static_cast<char>(value.size() >> 8 * i & 0xff));
+      }
+      break;
+    case Kind::kRest:
+      break;
+  }
+  key->append(value);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+KeyCodec KeyCodec::RowAndColumn(Kind kind, uint32_t parameter) {
+  KeyCodec codec;
+  codec.Push({kind, true, parameter}, "");
+  codec.Push({kind == Kind::kOrdered ? Kind::kOrdered : Kind::kRest, true, 0},
+             "");
+  return codec;
+}
+
+KeyCodec KeyCodec::Ordered() { return RowAndColumn(Kind::kOrdered, 0); }
+
+KeyCodec KeyCodec::FixedRow(uint32_t row_size_bytes) {
+  RB_CHECK(row_size_bytes >= 1 && row_size_bytes <= kMaxRowSize);
+  return RowAndColumn(Kind::kFixedRow, row_size_bytes);
+}
+
+KeyCodec KeyCodec::Delimiter(char delimiter) {
+  return RowAndColumn(Kind::kDelimiter, static_cast<unsigned char>(delimiter));
+}
+
+absl::StatusOr<KeyCodec> KeyCodec::FromParts(uint8_t kind, uint32_t parameter) {
+  if (kind < 1 || kind > static_cast<uint8_t>(Kind::kDelimiter) ||
+      !IsParameterOf(static_cast<Kind>(kind), parameter)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no key codec has kind ", kind, " with parameter ", parameter));
+  }
+  return RowAndColumn(static_cast<Kind>(kind), parameter);
+}
+
+bool KeyCodec::IsRowAndColumn() const {
+  return kind() <= Kind::kDelimiter &&
+         *this == RowAndColumn(kind(), parameter()) && names_.empty();
+}
+
+void KeyCodec::Push(const Segment& segment, std::string_view name) {
+  if (names_.empty() && !name.empty()) names_.assign(segment_count_, ',');
+  if (!names_.empty() || !name.empty()) {
+    names_.append(name);
+    names_.push_back(',');
+  }
+  segments_[segment_count_++] = segment;
+  if (segment.ends_level) level_segments_[level_count_++] = segment_count_;
+}
+
+std::string_view KeyCodec::Name(size_t index) const {
+  std::string_view names = names_;
+  for (; index > 0 && !names.empty(); --index) {
+    names.remove_prefix(names.find(',') + 1);
+  }
+  return names.substr(0, names.find(','));
+}
+
+std::string KeyCodec::SegmentName(size_t index) const {
+  const std::string_view name = Name(index);
+  if (!name.empty()) return std::string(name);
+  if (IsRowAndColumn()) return index == 0 ? "row" : "column";
+  return absl::StrCat(index + 1);
+}
+
+absl::Status KeyCodec::AddSegment(std::string_view text) {
+  if (segment_count_ == kMaxSegments) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("more than ", kMaxSegments, " segments"));
+  }
+  Segment segment;
+  std::string_view kind = text;
+  segment.ends_level = kind.empty() || kind.front() != '-';
+  if (!segment.ends_level) kind.remove_prefix(1);
+  std::string_view name;
+  const size_t dot = kind.find('.');
+  if (dot < kind.find(':')) {
+    name = kind.substr(0, dot);
+    kind.remove_prefix(dot + 1);
+    if (name == absl::StrCat(segment_count_ + 1)) {
+      name = {};  // It is the default.
+    } else if (!IsName(name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a name has a letter and then up to ", kMaxNameSize - 1,
+                       " letters, digits and '_', unlike \"",
+                       absl::CHexEscape(AbslView(name)), "\""));
+    }
+    for (size_t i = 0; !name.empty() && i < segment_count_; ++i) {
+      if (Name(i) == name) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("two segments are named ", AbslView(name)));
+      }
+    }
+  }
+  if (!ParseKind(kind, &segment)) return BadKind(kind);
+  if (segment_count_ > 0 && segments_[segment_count_ - 1].kind == Kind::kRest) {
+    return absl::InvalidArgumentError("\"rest\" is not the last segment");
+  }
+  Push(segment, name);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
+  Segment row;
+  if (ParseKind(text, &row) && row.kind <= Kind::kDelimiter) {
+    return RowAndColumn(row.kind, row.parameter);
+  }
+  KeyCodec codec;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const absl::Status status =
+        codec.AddSegment(text.substr(begin, end - begin));
+    if (!status.ok()) return BadSchema(text, status.message());
+    begin = end + 1;
+  }
+  if (codec.segment_count_ == 1 && text.find('.') >= text.find(':')) {
+    return BadSchema(text, "the only segment needs a name");
+  }
+  if (codec.level_count_ == 0)
+    return BadSchema(text, "no segment ends a level");
+  return codec;
+}
+
+std::string KeyCodec::ToText(bool with_names) const {
+  const bool named = with_names && !names_.empty();
+  if (!named && kind() <= Kind::kDelimiter &&
+      *this == RowAndColumn(kind(), parameter())) {
+    return KindText(segments_[0]);
+  }
+  std::string text;
+  for (size_t i = 0; i < segment_count_; ++i) {
+    if (i > 0) text.push_back(',');
+    if (!segments_[i].ends_level) text.push_back('-');
+    std::string name(named ? Name(i) : std::string_view());
+    if (name.empty() && segment_count_ == 1) name = "1";
+    if (!name.empty()) absl::StrAppend(&text, name, ".");
+    absl::StrAppend(&text, KindText(segments_[i]));
+  }
+  return text;
+}
+
+bool operator==(const KeyCodec& a, const KeyCodec& b) {
+  if (a.segment_count_ != b.segment_count_) return false;
+  for (size_t i = 0; i < a.segment_count_; ++i) {
+    const Segment& x = a.segments_[i];
+    const Segment& y = b.segments_[i];
+    if (x.kind != y.kind || x.parameter != y.parameter ||
+        x.ends_level != y.ends_level) {
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::Status KeyCodec::Encode(absl::Span<const std::string_view> segments,
+                              std::string* key) const {
+  if (segments.size() > segment_count_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(segments.size(), " segments for codec ", ToString(),
+                     ", which has ", segment_count_));
+  }
+  const size_t old_size = key->size();
+  for (size_t i = 0; i < segments.size(); ++i) {
+    absl::Status status = AppendSegment(*this, i, segments[i], key);
+    if (!status.ok()) {
+      key->resize(old_size);
+      return status;
+    }
   }
   return absl::OkStatus();
 }
 
-absl::Status KeyCodec::RowLowerBound(std::string_view row,
-                                     std::string* bound) const {
-  switch (kind_) {
-    case Kind::kOrdered:
-      AppendComponent(row, bound);
-      return absl::OkStatus();
-    case Kind::kFixedRow:
-      if (row.size() != parameter_) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "row of ", row.size(), " bytes for codec ", ToString()));
-      }
-      bound->append(row);
-      return absl::OkStatus();
-    case Kind::kDelimiter:
-      if (const size_t at = row.find(static_cast<char>(parameter_));
-          at != std::string_view::npos) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "row holds the delimiter of codec ", ToString(), " at ", at));
-      }
-      bound->append(row);
-      bound->push_back(static_cast<char>(parameter_));
-      return absl::OkStatus();
-  }
-  return absl::InternalError("unknown key codec");
+absl::Status KeyCodec::Encode(std::string_view row, std::string_view qualifier,
+                              std::string* key) const {
+  return Encode({row, qualifier}, key);
 }
 
-absl::Status KeyCodec::RowUpperBound(std::string_view row,
-                                     std::string* bound) const {
+absl::Status KeyCodec::EncodePart(absl::Span<const std::string_view> segments,
+                                  std::string* part) const {
+  if (segments.empty()) return absl::InvalidArgumentError("no segments");
+  absl::Status status = Encode(segments, part);
+  if (status.ok() && segments_[segments.size() - 1].kind == Kind::kOrdered) {
+    part->pop_back();
+  }
+  return status;
+}
+
+absl::Status KeyCodec::UpperBound(absl::Span<const std::string_view> segments,
+                                  std::string* bound) const {
+  if (segments.empty()) return absl::InvalidArgumentError("no segments");
   std::string lower;
-  if (absl::Status status = RowLowerBound(row, &lower); !status.ok()) {
-    return status;
+  if (absl::Status s = Encode(segments, &lower); !s.ok()) return s;
+  switch (segments_[segments.size() - 1].kind) {
+    case Kind::kOrdered:
+      lower.back() = kUpperBound;
+      bound->append(lower);
+      break;
+    case Kind::kRest:  // The segments are one whole key.
+      bound->append(lower);
+      bound->push_back('\0');
+      break;
+    default:
+      bound->append(PrefixSuccessor(lower));
+      break;
   }
-  if (kind_ == Kind::kOrdered) {
-    lower.back() = kUpperBound;
-    bound->append(lower);
-  } else {
-    bound->append(PrefixSuccessor(lower));
+  return absl::OkStatus();
+}
+
+absl::Status KeyCodec::Decode(std::string_view key,
+                              std::vector<std::string>* segments,
+                              std::string* suffix) const {
+  segments->clear();
+  if (suffix != nullptr) suffix->clear();
+  size_t at = 0;
+  for (size_t i = 0; i < segment_count_; ++i) {
+    const Segment& segment = segments_[i];
+    const size_t size = SegmentSize(segment, key, at);
+    if (size == 0 && segment.kind != Kind::kRest) {
+      return NotWhole(*this, i, key, at);
+    }
+    std::string_view value = key.substr(at, size);
+    at += size;
+    segments->emplace_back();
+    std::string& decoded = segments->back();
+    switch (segment.kind) {
+      case Kind::kOrdered:
+        if (at == key.size() || key[at] != kTerminator) {
+          return NotWhole(*this, i, key, at - size);
+        }
+        ++at;
+        value.remove_suffix(1);
+        for (size_t j = 0; j < value.size(); ++j) {
+          decoded.push_back(value[j]);
+          if (value[j] == '\0') ++j;  // ComponentSize() saw the FF after it.
+        }
+        break;
+      case Kind::kDelimiter:
+        decoded = value.substr(0, size - 1);
+        break;
+      case Kind::kLength:
+        decoded = value.substr(segment.parameter);
+        break;
+      case Kind::kFixedRow:
+      case Kind::kRest:
+        decoded = value;
+        break;
+    }
   }
+  if (suffix != nullptr) *suffix = key.substr(at);
   return absl::OkStatus();
 }
 
 absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
                               std::string* qualifier,
                               std::string* suffix) const {
-  if (suffix != nullptr) suffix->clear();
-  if (kind_ == Kind::kOrdered) {
-    size_t at = 0;
-    if (absl::Status s = ReadComponent(key, &at, row); !s.ok()) return s;
-    if (absl::Status s = ReadComponent(key, &at, qualifier); !s.ok()) return s;
-    if (suffix != nullptr) suffix->assign(key.substr(at));
-    return absl::OkStatus();
-  }
-  const size_t row_part = RowPartSize(key);
-  if (row_part == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "key of ", key.size(), " bytes holds no row for codec ", ToString()));
-  }
-  const size_t delimiter_size = kind_ == Kind::kDelimiter ? 1 : 0;
-  row->assign(key.substr(0, row_part - delimiter_size));
-  qualifier->assign(key.substr(row_part));
+  RB_CHECK(segment_count_ == 2);
+  std::vector<std::string> segments;
+  if (absl::Status s = Decode(key, &segments, suffix); !s.ok()) return s;
+  *row = std::move(segments[0]);
+  *qualifier = std::move(segments[1]);
   return absl::OkStatus();
 }
 
-size_t KeyCodec::RowPartSize(std::string_view key) const {
-  switch (kind_) {
-    case Kind::kOrdered:
-      return ComponentSize(key, 0);
-    case Kind::kFixedRow:
-      return key.size() >= parameter_ ? parameter_ : 0;
-    case Kind::kDelimiter:
-      // npos + 1 is 0, "no whole row".
-      return key.find(static_cast<char>(parameter_)) + 1;
+void KeyCodec::FindParts(std::string_view key, size_t max_levels,
+                         Parts* parts) const {
+  const Segment* segment = segments_.data();
+  size_t at = 0;
+  size_t count = parts->count;
+  bool has_segment = parts->has_segment;
+  bool ends_with_00 = false;
+  if (count > 0) {
+    segment += level_segments_[count - 1];
+    at = parts->sizes[count - 1];
+    ends_with_00 = segment[-1].kind == Kind::kOrdered;
   }
-  return 0;
+  const size_t levels = std::min<size_t>(max_levels, level_count_);
+  for (; count < levels; ++segment) {
+    if (ends_with_00) {
+      // After the part's 00 follows 01, or 02 in an upper bound, which holds
+      // no more segments.
+      if (at == key.size() || key[at] != kTerminator) break;
+      ++at;
+    }
+    const size_t size = SegmentSize(*segment, key, at);
+    if (size == 0) break;
+    at += size;
+    has_segment = true;
+    ends_with_00 = segment->kind == Kind::kOrdered;
+    if (segment->ends_level) parts->sizes[count++] = at;
+  }
+  parts->count = count;
+  parts->has_segment = has_segment;
+}
+
+size_t KeyCodec::UpdateParts(std::string_view key, size_t common_size,
+                             Parts* parts, size_t max_levels) const {
+  // A part is determined by its bytes and the one after it, which could escape
+  // the 00 of an "ordered" one. One with "rest" is the whole other key, which
+  // is never shorter than what is common.
+  size_t kept = 0;
+  while (kept < parts->count && parts->sizes[kept] < common_size) ++kept;
+  parts->count = kept;
+  parts->has_segment = kept > 0;
+  FindParts(key, max_levels, parts);
+  return kept;
 }
 
 size_t KeyCodec::ColumnPartSize(std::string_view key,
                                 size_t* row_part_size) const {
-  const size_t row_part = RowPartSize(key);
-  *row_part_size = row_part;
-  if (row_part == 0 || row_part == key.size()) return 0;
-  if (kind_ != Kind::kOrdered) return key.size();
-  // After the row's 00 follows 01, or 02 in an upper bound, which has no
-  // column.
-  if (key[row_part] != kTerminator) return 0;
-  const size_t qualifier_begin = row_part + 1;
-  const size_t size = ComponentSize(key, qualifier_begin);
-  return size == 0 ? 0 : qualifier_begin + size;
+  Parts parts;
+  FindParts(key, 2, &parts);
+  *row_part_size = parts.count > 0 ? parts.sizes[0] : 0;
+  return parts.count == 2 ? parts.sizes[1] : 0;
 }
 
 }  // namespace rowbloom

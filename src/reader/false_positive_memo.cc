@@ -12,13 +12,11 @@ namespace {
 class RememberedKey final : public FilterCache::Value {
  public:
   explicit RememberedKey(const FilterKey& key)
-      : row_(key.row()),
-        qualifier_(key.qualifier()),
-        has_qualifier_(key.has_qualifier()) {}
+      : row_(key.row()), qualifier_(key.qualifier()), kind_(key.kind()) {}
 
   bool Equals(const FilterKey& key) const {
     return row_ == key.row() && qualifier_ == key.qualifier() &&
-           has_qualifier_ == key.has_qualifier();
+           kind_ == key.kind();
   }
   static size_t ChargeBytes(const FilterKey& key) {
     // The heap's share of a string that does not fit into its object.
@@ -31,7 +29,7 @@ class RememberedKey final : public FilterCache::Value {
  private:
   const std::string row_;
   const std::string qualifier_;
-  const bool has_qualifier_;
+  const FilterKey::Kind kind_;
 };
 
 }  // namespace

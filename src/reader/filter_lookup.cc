@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "key/row_prefixes.h"
 #include "reader/filter_reader_impl.h"
 #include "rowbloom/filter.h"
 
@@ -57,7 +58,8 @@ void FilterReader::Impl::CountFailure(size_t chunk, bool is_claimed) const {
 bool FilterReader::Impl::MayContain(const FilterKey& key) const {
   threads::ThreadRecord& thread = threads::ThisThread();
   stats::FileCounters::Own counters = counters_.OwnOf(thread);
-  if (!is_plain_ || !counters || threads::EpochGuard::IsWithin(thread)) {
+  if (static_cast<uint8_t>(key.kind()) >= plain_kinds_ || !counters ||
+      threads::EpochGuard::IsWithin(thread)) {
     return AskAndLoad(key, /*is_counted=*/false);
   }
   const int64_t chunk = locator_.FindByMark(key.row());
@@ -78,6 +80,24 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
     }
   }
   return AskAndLoad(key, is_sample);
+}
+
+int64_t FilterReader::Impl::LocatePrefix(const FilterKey& key,
+                                         KeyDigest* digest) const {
+  const std::string_view asked = key.row();
+  size_t size = 0;
+  if (bloom_type_ == BloomType::kRowPrefixFixedLength) {
+    if (asked.size() >= prefix_length_bytes_) size = prefix_length_bytes_;
+  } else if (parsed_->row_schema.has_value()) {
+    const key::RowPrefixes prefixes =
+        key::PrefixesOf(*parsed_->row_schema, asked);
+    if (prefixes.count > 0) size = prefixes.sizes[prefixes.count - 1];
+  }
+  if (size == 0) return kMaybe;
+  // All rows that begin with what is asked have this prefix.
+  const std::string_view prefix = asked.substr(0, size);
+  *digest = Stored(size == asked.size() ? key.digest() : DigestBytes(prefix));
+  return locator_.FindRow(prefix);
 }
 
 FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,

@@ -26,6 +26,13 @@ namespace {
 // The chunk number under which the index is charged.
 constexpr uint64_t kIndexChunk = ~uint64_t{0};
 
+uint8_t PlainKinds(const block::ParsedFilterBlock& parsed) {
+  const bool is_plain =
+      parsed.bloom_type == BloomType::kRow ||
+      (parsed.bloom_type == BloomType::kRowCol && parsed.has_row_keys);
+  return is_plain ? static_cast<uint8_t>(FilterKey::Kind::kPrefix) : 0;
+}
+
 }  // namespace
 
 FilterReader::Impl::Impl(const RandomAccessSource* source,
@@ -34,8 +41,7 @@ FilterReader::Impl::Impl(const RandomAccessSource* source,
     : parsed_(std::move(tail.parsed)),
       bloom_type_(parsed_->bloom_type),
       has_row_keys_(parsed_->has_row_keys),
-      is_plain_(bloom_type_ == BloomType::kRow ||
-                (bloom_type_ == BloomType::kRowCol && has_row_keys_)),
+      plain_kinds_(PlainKinds(*parsed_)),
       has_secret_(parsed_->secret_check != 0),
       prefix_length_bytes_(parsed_->prefix_length_bytes),
       locator_(&parsed_->chunks, &parsed_->last_key),
@@ -162,6 +168,8 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
   p.bloom_type = parsed.bloom_type;
   p.prefix_length_bytes = parsed.prefix_length_bytes;
   p.has_row_keys = parsed.has_row_keys;
+  if (parsed.row_schema.has_value())
+    p.row_schema = parsed.row_schema->ToString();
   p.cell_count = parsed.cell_count;
   p.key_count = parsed.key_count;
   p.chunk_count = parsed.chunks.size();

@@ -68,6 +68,7 @@ class FilterReader::Impl {
   void Prefetch() const;
   absl::Status Verify() const;
   int64_t Locate(const FilterKey& key, KeyDigest* digest) const;
+  int64_t LocatePrefix(const FilterKey& key, KeyDigest* digest) const;
   std::vector<uint32_t> LoadedSteps() const;
 
   const FilterBlockProperties& properties() const { return properties_; }
@@ -179,8 +180,9 @@ class FilterReader::Impl {
   const std::unique_ptr<const block::ParsedFilterBlock> parsed_;
   const BloomType bloom_type_;
   const bool has_row_keys_;
-  // Every key is looked up by its own digest or its row's.
-  const bool is_plain_;
+  // Keys of kinds below this number are looked up by their own digest or their
+  // row's.
+  const uint8_t plain_kinds_;
   const bool has_secret_;
   const uint32_t prefix_length_bytes_;
   const block::ChunkLocator locator_;
@@ -204,6 +206,7 @@ class FilterReader::Impl {
 
 inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
                                           KeyDigest* digest) const {
+  if (key.is_prefix()) return LocatePrefix(key, digest);
   // Keys were added in order, from the first chunk's first to the last key.
   switch (bloom_type_) {
     case BloomType::kRow:

@@ -90,6 +90,9 @@ void WriteFilterBlocks() {
   WriteFilterBlock("rowcol.filter", options, 700);
   options.rowcol_adds_rows = false;
   WriteFilterBlock("columns_only.filter", options, 700);
+  options.row_schema =
+      *rowbloom::KeyCodec::Parse("tens.fixed:7,-units.fixed:1");
+  WriteFilterBlock("levels_and_columns.filter", options, 300);
 
   options = rowbloom::FilterOptions();
   options.bloom_type = rowbloom::BloomType::kRowPrefixFixedLength;
@@ -101,6 +104,16 @@ void WriteFilterBlocks() {
   WriteFilterBlock("none.filter", options, 10);
 
   std::ofstream("notes.txt") << "Neither this nor that.\n";
+}
+
+// Writes the keys of an event log: tenants, their users, times.
+void WriteKeys() {
+  std::ofstream log("log.keys");
+  for (int i = 0; i < 6000; ++i) {
+    log << Numbered("t%03d/", i / 600) << Numbered("u%05d/", i / 6)
+        << Numbered("%08d", 17 * i) << "\n";
+  }
+  log << "t999/u\n";
 }
 
 void WriteMemFilter(const std::string& path,
@@ -413,6 +426,7 @@ int main(int argc, char** argv) {
   std::filesystem::current_path(argv[1]);
   WriteFilterBlocks();
   WriteMemFilters();
+  WriteKeys();
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
   WriteHFiles();
 #endif

@@ -22,6 +22,7 @@
 #include "rowbloom/memfilter/mem_filter.h"
 #include "testing/faulty_source.h"
 #include "testing/filters.h"
+#include "testing/key_schemas.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
 
@@ -82,6 +83,16 @@ std::string Damaged(std::string bytes, const Damage& damage) {
   return bytes;
 }
 
+// The first ones are none.
+constexpr const char* kSchemas[] = {"",
+                                    "",
+                                    "1.rest",
+                                    "fixed:1,fixed:2",
+                                    "delimiter:a,-ordered,rest",
+                                    "ordered,ordered,fixed:1",
+                                    "length:1,delimiter:0x00,rest",
+                                    "-fixed:1,length:1,ordered,rest"};
+
 // Takes options of small chunks; the caller sets the length of prefixes.
 FilterOptions TakeOptions(Input* input) {
   const uint8_t flags = input->Byte();
@@ -92,6 +103,11 @@ FilterOptions TakeOptions(Input* input) {
   options.filter_spec = FilterSpec::BitsPerKey(
       FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
       1 + input->Byte() % 24);
+  const char* const schema = kSchemas[flags >> 5];
+  if (*schema != '\0' &&
+      options.bloom_type != BloomType::kRowPrefixFixedLength) {
+    options.row_schema = *KeyCodec::Parse(schema);
+  }
   return options;
 }
 
@@ -113,11 +129,13 @@ void AskEverything(const FilterReader& reader, std::string_view bytes) {
   for (size_t i = 0; i < std::min<size_t>(bytes.size(), 20); ++i) {
     const FilterKey row = FilterKey::Row(bytes.substr(i, 5));
     const FilterKey cell = FilterKey::RowCol(row, bytes.substr(0, i));
-    const FilterKey keys[] = {row, cell};
-    bool answers[2];
+    const FilterKey prefix = FilterKey::Prefix(row.row());
+    const FilterKey keys[] = {row, cell, prefix};
+    bool answers[3];
     reader.MayContain(keys, answers);
-    REQUIRE(answers[0] == reader.MayContain(row));
-    REQUIRE(answers[1] == reader.MayContain(cell));
+    for (size_t k = 0; k < 3; ++k) {
+      REQUIRE(answers[k] == reader.MayContain(keys[k]));
+    }
   }
 }
 
@@ -195,6 +213,10 @@ void RoundTripProperty(std::string_view bytes) {
   for (const Cell& cell : cells) {
     REQUIRE((*reader)->MayContain(cell.row));
     REQUIRE((*reader)->MayContain(cell.row, cell.qualifier));
+    for (size_t size = 0; size <= cell.row.size(); ++size) {
+      REQUIRE((*reader)->MayContain(
+          FilterKey::Prefix(std::string_view(cell.row).substr(0, size))));
+    }
   }
 }
 
@@ -279,6 +301,10 @@ class ReaderLife {
     const auto it = std::lower_bound(
         cells_.begin(), cells_.end(),
         Cell{std::string(key.row()), std::string(key.qualifier())});
+    if (key.is_prefix()) {
+      return it != cells_.end() &&
+             it->row.compare(0, key.row().size(), key.row()) == 0;
+    }
     return it != cells_.end() && it->row == key.row() &&
            (!key.has_qualifier() || it->qualifier == key.qualifier());
   }
@@ -289,7 +315,9 @@ class ReaderLife {
   void Ask(size_t which, const Cell& cell, uint8_t how, int times) {
     const FilterKey row = FilterKey::Row(cell.row);
     const FilterKey key =
-        (how & 1) != 0 ? FilterKey::RowCol(row, cell.qualifier) : row;
+        (how & 1) != 0   ? FilterKey::RowCol(row, cell.qualifier)
+        : (how & 4) != 0 ? FilterKey::Prefix(row.row().substr(0, how >> 4))
+                         : row;
     for (int i = 0; i < times; ++i) {
       Check(which, key, readers_[which]->MayContain(key), (how & 2) != 0);
     }
@@ -581,6 +609,21 @@ void KeyCodecProperty(std::string_view bytes) {
   (void)codec.Decode(rest, &row, &qualifier);
   for (size_t size = 0; size <= std::min<size_t>(rest.size(), 32); ++size) {
     CheckParts(codec, rest.substr(0, size));
+  }
+  testing::Random random(parameter);
+  const KeyCodec schema = testing::AnySchema(&random);
+  std::vector<std::string> segments;
+  if (schema.Decode(rest, &segments).ok()) {
+    std::string key;
+    REQUIRE(schema.Encode(testing::Views(segments), &key).ok());
+    REQUIRE(rest.substr(0, key.size()) == key);
+  }
+  const KeyCodec::Parts parts = schema.PartsOf(rest);
+  for (size_t i = 0; i < parts.count; ++i) {
+    REQUIRE(parts.sizes[i] <= rest.size());
+    const KeyCodec::Parts again =
+        schema.PartsOf(rest.substr(0, parts.sizes[i]));
+    REQUIRE(again.count == i + 1 && again.sizes[i] == parts.sizes[i]);
   }
 }
 

@@ -79,6 +79,15 @@ inline std::vector<Case> BlockCases() {
   // The lower bounds of chunks are shorter than their first keys.
   add("lower_bounds", "blocked_bloom", 10, 0, BloomType::kRowCol, 256).cells =
       Cells(300, 99991);
+  // Four levels of keys: two prefixes of a row, the row and the column.
+  for (const bool adds_rows : {true, false}) {
+    Case& levels = add(adds_rows ? "row_schema" : "row_schema_without_rows",
+                       "blocked_bloom", 10, 0, BloomType::kRowCol, 256);
+    levels.cells = Cells(300, 3001);
+    levels.options.rowcol_adds_rows = adds_rows;
+    levels.options.row_schema =
+        *KeyCodec::Parse("shard.fixed:4,group.fixed:2,row.rest");
+  }
   return cases;
 }
 

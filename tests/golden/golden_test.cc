@@ -8,6 +8,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "base/coding.h"
 #include "block/format.h"
@@ -43,6 +44,11 @@ TEST(Golden, BlocksAreReadAndVerified) {
       for (const auto& cell : c.cells) {
         ASSERT_TRUE((*reader)->MayContain(cell.row)) << c.file;
         ASSERT_TRUE((*reader)->MayContain(cell.row, cell.qualifier)) << c.file;
+        for (const size_t size : {4, 6}) {
+          ASSERT_TRUE((*reader)->MayContain(
+              FilterKey::Prefix(std::string_view(cell.row).substr(0, size))))
+              << c.file;
+        }
       }
     }
   }
@@ -87,6 +93,26 @@ TEST(Golden, AnswersForAbsentRowsArePinned) {
   EXPECT_EQ(count("filter_block_v1_fast_8_columns.bin"), 1);
   EXPECT_EQ(count("filter_block_v1_compact_two_layers.bin"), 0);
   EXPECT_EQ(count("filter_block_v1_compact_2_columns.bin"), 70);
+}
+
+TEST(Golden, AnswersForAbsentPrefixesArePinned) {
+  const std::string bytes = GoldenFile("filter_block_v1_row_schema.bin");
+  const auto source = NewMemorySource(bytes, "row_schema");
+  const auto reader = FilterReader::Open(source.get(), {}, {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  std::set<std::string> present;
+  for (uint64_t i = 0; i < 300; ++i) {
+    present.insert(NumberedRow(3001 * i).substr(0, 6));
+  }
+  int absent = 0, positives = 0;
+  for (uint64_t i = 0; i < 900000; i += 1000) {
+    const std::string group = NumberedRow(i).substr(0, 6);
+    if (present.count(group) != 0) continue;
+    ++absent;
+    positives += (*reader)->MayContain(FilterKey::Prefix(group));
+  }
+  EXPECT_EQ(absent, 600);
+  EXPECT_EQ(positives, 5);
 }
 
 TEST(Golden, TheBlobIsReadAndVerifiedAndWrittenAsItWas) {

@@ -34,6 +34,16 @@ TEST(FilterKey, OfKnownDigestsIsTheOneThatWasHashed) {
   EXPECT_EQ(row.digest(), FilterKey::Row("row").digest());
 }
 
+TEST(FilterKey, APrefixHasTheDigestOfARowOfItsBytes) {
+  const FilterKey prefix = FilterKey::Prefix("ab");
+  EXPECT_TRUE(prefix.is_prefix());
+  EXPECT_FALSE(prefix.has_qualifier());
+  EXPECT_EQ(prefix.digest(), FilterKey::Row("ab").digest());
+  EXPECT_EQ(prefix.Compare(FilterKey::Row("ab")), 0);
+  EXPECT_FALSE(prefix.row_key().is_prefix());
+  EXPECT_FALSE(FilterKey::RowCol(prefix, "q").is_prefix());
+}
+
 TEST(FilterKey, BytesCompareUnsigned) {
   EXPECT_LT(FilterKey::Row("\x7f").Compare(FilterKey::Row("\x80")), 0);
   EXPECT_LT(

@@ -130,7 +130,9 @@ TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
     absl::StatusCode code;
   } cases[] = {
       {block::Footer::kFormatVersion, 2, absl::StatusCode::kUnimplemented},
-      {block::Footer::kIncompatibleFlags, 2, absl::StatusCode::kUnimplemented},
+      {block::Footer::kIncompatibleFlags, 4, absl::StatusCode::kUnimplemented},
+      // Prefixes without rows, in a block without a schema.
+      {block::Footer::kIncompatibleFlags, 2, absl::StatusCode::kDataLoss},
       {block::Footer::kReserved, 1, absl::StatusCode::kDataLoss}};
   for (const auto& c : cases) {
     std::string newer = block;

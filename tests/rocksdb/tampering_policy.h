@@ -97,7 +97,7 @@ inline void ChangeBlob(std::string* filter,
 // Makes a filter one of a newer version of rowbloom.
 inline void MakeNewer(std::string* filter) {
   ChangeBlob(filter, [](FilterDescriptor*, std::string* metadata) {
-    (*metadata)[kMetadataVersionOffset] = kMetadataVersion + 1;
+    (*metadata)[kMetadataVersionOffset] = kMetadataSchemaVersion + 1;
   });
 }
 

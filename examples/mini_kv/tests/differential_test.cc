@@ -6,6 +6,7 @@
 //   mini_kv_store_test --gtest_filter='*Differential*' --gtest_random_seed=N
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "random_cells.h"
 #include "rowbloom/filter.h"
+#include "rowbloom/key_codec.h"
 #include "temp_directory.h"
 
 namespace mini_kv {
@@ -54,6 +56,27 @@ void CheckCell(const Model& model, const ModelKey& key, MiniKv* store) {
                               : std::optional<std::string>(it->second));
 }
 
+// All cells of the rows that begin with a part of the key's row.
+void CheckPrefix(const Model& model, const ModelKey& key, uint64_t size,
+                 MiniKv* store) {
+  const std::string prefix = key.first.substr(0, size % (key.first.size() + 1));
+  Model wanted;
+  for (auto it = model.lower_bound({prefix, ""});
+       it != model.end() &&
+       it->first.first.compare(0, prefix.size(), prefix) == 0;
+       ++it) {
+    wanted.insert(*it);
+  }
+  Model found;
+  const absl::Status status = store->ScanPrefix(prefix, [&](const Cell& cell) {
+    found.emplace(ModelKey(cell.key.row, cell.key.qualifier), *cell.value);
+    return true;
+  });
+  EXPECT_EQ(status, absl::OkStatus());
+  EXPECT_EQ(found, wanted);
+  EXPECT_EQ(*store->PrefixExists(prefix), !wanted.empty());
+}
+
 class Differential : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(Differential, AnswersAreThoseOfAMap) {
@@ -67,12 +90,19 @@ TEST_P(Differential, AnswersAreThoseOfAMap) {
   const auto families = rowbloom::FilterFamilyNames();
   contestants[1].options.filter.filter_spec = rowbloom::FilterSpec::BitsPerKey(
       families[seed % families.size()], 6.0 + static_cast<double>(seed % 8));
+  // Rows are 'r' and up to four bytes.
+  const char* const schemas[] = {
+      "fixed:1,fixed:1,rest", "fixed:2,-ordered,rest",
+      "delimiter:a,delimiter:z,rest", "-fixed:1,length:1,fixed:1"};
+  contestants[1].options.filter.row_schema =
+      *rowbloom::KeyCodec::Parse(schemas[random.Below(std::size(schemas))]);
   for (Contestant& c : contestants) c.Reopen();
 
   Model model;
   for (int i = 0; i < kOperations && !HasFailure(); ++i) {
     const RandomWrite write = random.Write();
     const ModelKey key = random.Key();
+    const uint64_t prefix_size = random.Below(5);
     const uint64_t action = random.Below(1000);
     if (action < 700) Apply(write, &model);
     for (Contestant& c : contestants) {
@@ -81,8 +111,10 @@ TEST_P(Differential, AnswersAreThoseOfAMap) {
         ASSERT_TRUE(Apply(write, store).ok());
       } else if (action < 850) {
         CheckCell(model, key, store);
-      } else if (action < 980) {
+      } else if (action < 940) {
         CheckRow(model, key.first, store);
+      } else if (action < 980) {
+        CheckPrefix(model, key, prefix_size, store);
       } else if (action < 988) {
         c.Reopen();
       } else if (action < 996) {

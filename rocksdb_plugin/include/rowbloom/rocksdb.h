@@ -47,6 +47,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "rocksdb/rocksdb_namespace.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
@@ -70,9 +71,10 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 struct RocksDbOptions : RocksDbBudgetOptions {
   // ROW: one filter key per row; Gets of a cell ask for its row.
-  // ROWCOL: one per row and one per cell.
+  // ROWCOL: one per row and one per cell. With codecs of other segments, ROW is
+  // level 1, and ROWCOL all levels.
   BloomType bloom_type = BloomType::kRowCol;
-  // How user keys hold (row, qualifier).
+  // How user keys hold (row, qualifier), or other segments.
   KeyCodec key_codec = KeyCodec::Ordered();
   // Family and size goal, in bits per filter key.
   FilterSpec filter_spec;
@@ -153,6 +155,9 @@ class RocksDbScan {
   static absl::StatusOr<RocksDbScan> OfColumn(const KeyCodec& key_codec,
                                               std::string_view row,
                                               std::string_view qualifier);
+  // Keys that begin with these segments, at least one.
+  static absl::StatusOr<RocksDbScan> OfSegments(
+      const KeyCodec& key_codec, absl::Span<const std::string_view> segments);
 
   // Sets the bounds and the seek mode of *read. If `tailing` is set, which must
   // happen before this call, a scan over a column asks for its row.

@@ -17,10 +17,16 @@
 // | call                   | asks the filter for                             |
 // |------------------------|-------------------------------------------------|
 // | GetCell, MultiGetCells | the column (ROW: the row)                       |
-// | GetNewestCell          | the column ("ordered" keys: with ROWCOL in      |
-// |                        | policy and extractor; with a ROW extractor, the |
-// |                        | row)                                            |
-// | RowExists, GetRow      | the row ("ordered" keys, with an extractor)     |
+// | GetNewestCell          | the column, with ROWCOL in policy and           |
+// |                        | extractor; with a ROW extractor, the row        |
+// | RowExists, GetRow      | the row, with an extractor                      |
+// | Exists, Scan           | the longest level that the segments hold, as    |
+// |                        | GetNewestCell does                              |
+//
+// For codecs of more segments, or one, there are Exists() and Scan(), and
+// RocksDB's own Get() with a key of Encode(), which asks for the longest level
+// that the filter holds. Calls that name rows and qualifiers need a codec of
+// two segments.
 //
 // `read` gives snapshot, timestamp, cache, checksums, deadline and the rest;
 // its bounds, seek modes, `tailing`, `iter_start_ts` and
@@ -48,6 +54,8 @@
 #ifndef ROWBLOOM_ROCKSDB_ROWS_H_
 #define ROWBLOOM_ROCKSDB_ROWS_H_
 
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,11 +82,49 @@ struct RocksDbCell {
   std::string value;
 };
 
+// The keys of a RocksDbRows::Scan(), in key order. Database, column family, and
+// the snapshot and timestamp of its ReadOptions must outlive it. One thread at
+// a time.
+class RocksDbPrefixScan {
+ public:
+  RocksDbPrefixScan(RocksDbPrefixScan&&) noexcept;
+  RocksDbPrefixScan& operator=(RocksDbPrefixScan&&) noexcept;
+  ~RocksDbPrefixScan();
+
+  // False at the end and after an error; status() tells which.
+  bool Valid() const;
+  // If Valid().
+  void Next();
+  ROCKSDB_NAMESPACE::Slice key() const;
+  ROCKSDB_NAMESPACE::Slice value() const;
+
+  ROCKSDB_NAMESPACE::Status status() const;
+
+ private:
+  friend class RocksDbRows;
+  struct State;
+  explicit RocksDbPrefixScan(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
 class RocksDbRows {
  public:
   RocksDbRows(ROCKSDB_NAMESPACE::DB* db,
               ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,
               const KeyCodec& key_codec, const RocksDbSampling& sampling = {});
+
+  // All keys that begin with the first segments of the codec, at least one: a
+  // tenant's, a user's, a row's or a single key. It is at the first of them.
+  //
+  //   for (auto scan = rows.Scan(read, {"acme", "ann"}); scan.Valid();
+  //        scan.Next()) { Use(scan.key(), scan.value()); }
+  RocksDbPrefixScan Scan(const ROCKSDB_NAMESPACE::ReadOptions& read,
+                         absl::Span<const std::string_view> segments) const;
+
+  // Sets *exists to true if there is such a key.
+  ROCKSDB_NAMESPACE::Status Exists(const ROCKSDB_NAMESPACE::ReadOptions& read,
+                                   absl::Span<const std::string_view> segments,
+                                   bool* exists) const;
 
   // Sets *exists to true if the row has any key.
   ROCKSDB_NAMESPACE::Status RowExists(
@@ -119,8 +165,10 @@ class RocksDbRows {
   const ROCKSDB_NAMESPACE::Status release_;
   // OK, or the error of release_, or why a scan might miss keys.
   const ROCKSDB_NAMESPACE::Status scannable_;
-  // A scan of a column would ask filters that hold no columns.
-  const bool columns_hide_;
+  // The longest level that a scan may ask filters for.
+  const size_t askable_levels_;
+  // OK, or the error of calls that name rows and qualifiers.
+  const ROCKSDB_NAMESPACE::Status has_columns_;
 };
 
 }  // namespace rowbloom

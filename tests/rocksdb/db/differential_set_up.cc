@@ -9,6 +9,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/merge_operator.h"
 #include "rowbloom/rocksdb_budget.h"
+#include "testing/key_schemas.h"
 
 namespace rowbloom::testing {
 namespace {
@@ -249,7 +250,13 @@ RandomSetUp DrawSetUp(Dice* random) {
   RandomSetUp set_up;
   const KeyCodec codecs[] = {KeyCodec::Ordered(), KeyCodec::Ordered(),
                              KeyCodec::FixedRow(6), KeyCodec::Delimiter('|')};
-  set_up.db.filter.key_codec = codecs[random->Below(4)];
+  set_up.any_schema = random->OneIn(2);
+  if (set_up.any_schema) {
+    Random schemas(random->Next());
+    set_up.db.filter.key_codec = AnySchema(&schemas);
+  } else {
+    set_up.db.filter.key_codec = codecs[random->Below(4)];
+  }
   set_up.db.target_file_size_bytes = 4 << 10;
   set_up.mmap_reads = random->OneIn(8);
   set_up.universal_compaction = random->OneIn(4);
@@ -285,6 +292,7 @@ void Redraw(Dice* random, RandomSetUp* set_up) {
 }
 
 void MakeProneToLoseColumns(RandomSetUp* set_up) {
+  set_up->any_schema = false;
   set_up->db.filter.key_codec = KeyCodec::Ordered();
   set_up->db.filter.budget.reset();
   set_up->comparator = nullptr;
@@ -297,8 +305,9 @@ void MakeProneToLoseColumns(RandomSetUp* set_up) {
 
 void MakeOnlyRows(RandomSetUp* set_up) {
   set_up->only_rows = true;
-  // Half of the set-ups at least use the codec that has versions.
-  if (set_up->table_choices >> 63 == 0) {
+  // A quarter of the set-ups at least use the codec that has versions.
+  if (set_up->table_choices >> 62 == 0) {
+    set_up->any_schema = false;
     set_up->db.filter.key_codec = KeyCodec::Ordered();
   }
   set_up->other_policy = false;

@@ -51,6 +51,8 @@ struct RandomSetUp {
   bool mmap_reads = false;
   bool universal_compaction = false;
   uint32_t rows = 0;  // Half of them are only asked for.
+  // The codec was drawn from all schemas, not from those of row and column.
+  bool any_schema = false;
 
   // Draws set-ups that CheckRocksDbOptions() refuses, too: iterators lose rows
   // there, but RocksDbRows does not.
@@ -62,7 +64,7 @@ struct RandomSetUp {
   bool bytewise() const { return comparator == nullptr; }
   bool maps_columns() const {
     return db.extractor && db.extractor_type == BloomType::kRowCol &&
-           db.filter.key_codec.kind() == KeyCodec::Kind::kOrdered;
+           db.filter.key_codec == KeyCodec::Ordered();
   }
   std::string Name() const;
 };

@@ -28,6 +28,7 @@
 #include "rocksdb/test_seed.h"
 #include "rocksdb/wide_columns.h"
 #include "testing/environment.h"
+#include "testing/key_schemas.h"
 #if ROCKSDB_MAJOR >= 11
 #include "rocksdb/multi_scan.h"
 #endif
@@ -148,7 +149,61 @@ class DifferentialRun {
 
   void Open() { db_.Open(MakeOptions(&db_, set_up_)); }
 
+  const KeyCodec& codec() const { return set_up_.db.filter.key_codec; }
+
+  // Keys of few distinct segments, so that they share prefixes of all levels.
+  void MakeKeys() {
+    std::vector<std::vector<std::string>> pools(codec().segment_count());
+    for (size_t i = 0; i < pools.size(); ++i) {
+      const uint32_t size = 2 + random_.Below(pools.size() < 3 ? 20 : 5);
+      while (pools[i].size() < size) {
+        pools[i].push_back(
+            FitSegment(codec().segment(i),
+                       RandomBytes(&random_, kBytes, random_.Below(6))));
+      }
+    }
+    std::set<std::vector<std::string>> keys;
+    for (uint32_t i = 0; i < 4 * set_up_.rows || keys.size() < 2; ++i) {
+      std::vector<std::string> key;
+      for (const std::vector<std::string>& pool : pools) {
+        key.push_back(pool[random_.Below(static_cast<uint32_t>(pool.size()))]);
+      }
+      if (i > 100000) key.back() = std::to_string(i);
+      keys.insert(key);
+    }
+    keys_.assign(keys.begin(), keys.end());
+    for (const auto& key : keys_) rows_.push_back(key[0]);
+    versions_ = {""};
+    if (codec().segment(pools.size() - 1).kind != KeyCodec::Kind::kRest) {
+      versions_.insert(versions_.end(), {"\1", "v1", "v2\xff"});
+    }
+  }
+
+  // The flat key, or kNoRow if it is empty: RocksDB's hash index has no place
+  // for that.
+  std::string Encoded(const std::vector<std::string>& segments,
+                      const std::string& version) const {
+    std::string key;
+    EXPECT_TRUE(codec().Encode(Views(segments), &key).ok());
+    key += version;
+    return key.empty() ? kNoRow : key;
+  }
+
+  // The first segments of a key, which need not be present.
+  std::vector<std::string> AnyPrefix() {
+    std::vector<std::string> segments =
+        set_up_.any_schema
+            ? keys_[random_.Below(static_cast<uint32_t>(keys_.size()))]
+            : std::vector<std::string>{AnyRow(), AnyQualifier()};
+    segments.resize(1 + random_.Below(static_cast<uint32_t>(segments.size())));
+    return segments;
+  }
+
   void MakeNames() {
+    if (set_up_.any_schema) {
+      MakeKeys();
+      return;
+    }
     const KeyCodec& codec = set_up_.db.filter.key_codec;
     const bool ordered = codec.kind() == KeyCodec::Kind::kOrdered;
     const std::string_view bytes = codec.kind() == KeyCodec::Kind::kDelimiter
@@ -180,6 +235,13 @@ class DifferentialRun {
   // Rows with an even number are never written; nor is the last qualifier.
   std::string AnyKey(bool written) {
     if (random_.OneIn(200)) return kNoRow;
+    if (set_up_.any_schema) {
+      const auto keys = static_cast<uint32_t>(keys_.size());
+      return Encoded(
+          keys_[written ? random_.Below(keys / 2) * 2 + 1
+                        : random_.Below(keys)],
+          versions_[random_.Below(static_cast<uint32_t>(versions_.size()))]);
+    }
     const auto rows = static_cast<uint32_t>(rows_.size());
     const auto qualifiers = static_cast<uint32_t>(qualifiers_.size());
     const uint32_t row =
@@ -280,7 +342,12 @@ class DifferentialRun {
   }
 
   void PutOrSingleDelete() {
-    const std::string key = db_.Key(AnyRow(), "single");
+    const std::string key =
+        set_up_.any_schema ? Encoded(keys_[random_.Below(static_cast<uint32_t>(
+                                               (keys_.size() + 1) / 2)) *
+                                           2],
+                                     "")
+                           : db_.Key(AnyRow(), "single");
     bool& is_there = once_written_[key];
     // A range tombstone may have deleted it already.
     if (is_there && model_.Get(key, model_.now())) {
@@ -300,6 +367,16 @@ class DifferentialRun {
     std::string end;
     Entries next;
     if (set_up_.bytewise() && random_.OneIn(3)) {
+      // It may end where a prefix begins, or the next one, as users' do.
+      const std::vector<std::string> prefix = AnyPrefix();
+      end.clear();
+      EXPECT_TRUE((random_.OneIn(2) ? codec().LowerBound(Views(prefix), &end)
+                                    : codec().UpperBound(Views(prefix), &end))
+                      .ok());
+      next = model_.From(begin, model_.now(), 8,
+                         [&](const auto& key) { return key < end; });
+      if (end <= begin || next.size() == 8) return;
+    } else if (!set_up_.any_schema && set_up_.bytewise() && random_.OneIn(3)) {
       const auto column = RocksDbDeletion::OfColumn(set_up_.db.filter.key_codec,
                                                     AnyRow(), AnyQualifier());
       ASSERT_TRUE(column.ok());
@@ -429,7 +506,8 @@ class DifferentialRun {
         {70, &DifferentialRun::AskAutoPrefixMode},
         {82, &DifferentialRun::AskSeekForPrev},
         {88, &DifferentialRun::AskRow},
-        {94, &DifferentialRun::AskColumn},
+        {91, &DifferentialRun::AskColumn},
+        {94, &DifferentialRun::AskPrefix},
         {98, &DifferentialRun::AskRows},
         {100, &DifferentialRun::AskMultiScan},
     };
@@ -578,7 +656,8 @@ class DifferentialRun {
     if (row.empty()) return;
     const auto it = db_.NewIterator(as_of.read);
     Entries answer;
-    for (it->SeekForPrev(target); it->Valid(); it->Prev()) {
+    for (it->SeekForPrev(target); it->Valid() && answer.size() < 100;
+         it->Prev()) {
       const std::string key = it->key().ToString();
       if (RowPart(key) != row) break;
       answer.emplace_back(key, it->value().ToString());
@@ -592,6 +671,7 @@ class DifferentialRun {
 
   // The bounds of a RocksDbScan are bytewise.
   void AskRow() {
+    if (set_up_.any_schema) return;  // See AskPrefix().
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -610,6 +690,7 @@ class DifferentialRun {
   }
 
   void AskColumn() {
+    if (set_up_.any_schema) return;
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -622,6 +703,41 @@ class DifferentialRun {
     Compare("column scan", first,
             model_.From(first, as_of.time, 100,
                         [&](const auto& key) { return IsOf(key, first); }),
+            Read(as_of.read, /*target=*/"", 100));
+  }
+
+  // Asks for the keys that begin with some segments, in three ways.
+  void AskPrefix() {
+    if (set_up_.bytewise() || set_up_.timestamps) AskPrefix(DrawTime(), true);
+  }
+
+  // `configure`: also by a RocksDbScan, which leaves some of `as_of` as it is.
+  void AskPrefix(AsOf as_of, bool configure) {
+    const std::vector<std::string> segments = AnyPrefix();
+    std::string lower, upper;
+    ASSERT_TRUE(codec().LowerBound(Views(segments), &lower).ok());
+    ASSERT_TRUE(codec().UpperBound(Views(segments), &upper).ok());
+    const Entries expected = model_.From(
+        lower, as_of.time, 100,
+        [&](const auto& key) { return upper.empty() || key < upper; });
+    const RocksDbRows rows = db_.Rows();
+    Entries answer;
+    auto scan = rows.Scan(as_of.read, Views(segments));
+    for (; scan.Valid() && answer.size() < 100; scan.Next()) {
+      answer.emplace_back(scan.key().ToString(), scan.value().ToString());
+    }
+    ExpectOk(scan.status(), "Scan");
+    Compare("Scan", lower, expected, answer);
+    bool exists = expected.empty();
+    ExpectOk(rows.Exists(as_of.read, Views(segments), &exists), "Exists");
+    if (exists == expected.empty()) {
+      Compare("Exists", lower, expected, {{lower, "the opposite"}});
+    }
+    if (!configure) return;
+    auto bounds = RocksDbScan::OfSegments(codec(), Views(segments));
+    ASSERT_TRUE(bounds.ok());
+    bounds->Configure(&as_of.read);
+    Compare("scan of segments", lower, expected,
             Read(as_of.read, /*target=*/"", 100));
   }
 
@@ -649,9 +765,12 @@ class DifferentialRun {
       as_of.read.iter_start_ts = &first_time_slice;
     }
     const RocksDbRows rows = db_.Rows();
-    AskWholeRow(rows, as_of);
-    AskCell(rows, as_of);
-    AskCells(rows, as_of);
+    if (!set_up_.any_schema) {
+      AskWholeRow(rows, as_of);
+      AskCell(rows, as_of);
+      AskCells(rows, as_of);
+    }
+    AskPrefix(as_of, /*configure=*/false);
   }
 
   void AskWholeRow(const RocksDbRows& rows, const AsOf& as_of) {
@@ -784,6 +903,7 @@ class DifferentialRun {
   Dice random_;
   TestDb db_;
   VersionedMap model_;
+  std::vector<std::vector<std::string>> keys_;  // If any_schema, in order.
   std::vector<std::string> rows_;
   std::vector<std::string> qualifiers_;
   std::vector<std::string> versions_;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
+#include "testing/key_schemas.h"
 
 namespace rowbloom {
 namespace {
@@ -13,48 +14,64 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kCell = "row\0\1qual\0\1version"sv;
 
-TEST(SplitEntry, RowAsksForTheRowPart) {
-  const EntryParts parts =
-      SplitEntry(BloomType::kRow, KeyCodec::Ordered(), kCell);
-  EXPECT_EQ(parts.asked, "row\0"sv);
-  EXPECT_FALSE(parts.has_column);
+TEST(AskedPart, RowAsksForTheRowPart) {
+  EXPECT_EQ(AskedPart(BloomType::kRow, KeyCodec::Ordered(), kCell), "row\0"sv);
 }
 
-TEST(SplitEntry, RowColAsksForTheColumnPartAndKnowsTheRow) {
-  const EntryParts parts =
-      SplitEntry(BloomType::kRowCol, KeyCodec::Ordered(), kCell);
-  EXPECT_EQ(parts.asked, "row\0\1qual\0"sv);
-  EXPECT_EQ(parts.row, "row\0"sv);
-  EXPECT_TRUE(parts.has_column);
+TEST(AskedPart, RowColAsksForTheColumnPart) {
+  EXPECT_EQ(AskedPart(BloomType::kRowCol, KeyCodec::Ordered(), kCell),
+            "row\0\1qual\0"sv);
 }
 
-TEST(SplitEntry, RowColAsksForTheRowIfTheColumnIsNotWhole) {
+TEST(AskedPart, RowColAsksForTheRowIfTheColumnIsNotWhole) {
   for (std::string_view entry :
        {"row\0"sv, "row\0\1"sv, "row\0\2"sv, "row\0\1qu"sv}) {
-    const EntryParts parts =
-        SplitEntry(BloomType::kRowCol, KeyCodec::Ordered(), entry);
-    EXPECT_EQ(parts.asked, "row\0"sv);
-    EXPECT_FALSE(parts.has_column);
+    EXPECT_EQ(AskedPart(BloomType::kRowCol, KeyCodec::Ordered(), entry),
+              "row\0"sv);
   }
 }
 
-TEST(SplitEntry, EntriesWithoutAWholeRowAreAskedWhole) {
+TEST(AskedPart, EntriesWithoutAWholeSegmentAreAskedWhole) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     for (std::string_view entry : {""sv, "ro"sv, "\xff"sv}) {
-      EXPECT_EQ(SplitEntry(type, KeyCodec::Ordered(), entry).asked, entry);
-      EXPECT_EQ(SplitEntry(type, KeyCodec::FixedRow(8), entry).asked, entry);
+      EXPECT_EQ(AskedPart(type, KeyCodec::Ordered(), entry), entry);
+      EXPECT_EQ(AskedPart(type, KeyCodec::FixedRow(8), entry), entry);
     }
   }
 }
 
+TEST(AskedPart, TheLongestLevelIsAsked) {
+  const KeyCodec codec = *KeyCodec::Parse(
+      "tenant.fixed:2,-shard.fixed:1,user.delimiter:/,at.rest");
+  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "ab1ann/17"), "ab1ann/17");
+  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "ab1ann/"), "ab1ann/");
+  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "ab1an"), "ab");
+  EXPECT_EQ(AskedPart(BloomType::kRow, codec, "ab1ann/17"), "ab");
+}
+
+// It is a prefix of what was added, and may not have been added itself.
+TEST(AskedPart, ASegmentThatEndsNoLevelIsNotAsked) {
+  const KeyCodec codec = *KeyCodec::Parse("-shard.fixed:1,user.delimiter:/");
+  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "1ann/"), "1ann/");
+  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "1ann"), std::nullopt);
+  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, ""), "");
+}
+
 // RocksDB hands over prefixes of keys beside keys: a part must be its own.
-TEST(SplitEntry, APartIsItsOwnPart) {
-  for (const KeyCodec& codec :
-       {KeyCodec::Ordered(), KeyCodec::FixedRow(3), KeyCodec::Delimiter('q')}) {
+TEST(AskedPart, APartIsItsOwnPart) {
+  testing::Random random(3);
+  for (int i = 0; i < 20000; ++i) {
+    const KeyCodec codec = testing::AnySchema(&random);
+    std::string key;
+    ASSERT_TRUE(
+        codec
+            .Encode(testing::Views(testing::AnySegments(codec, 4, &random)),
+                    &key)
+            .ok());
     for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
-      const EntryParts parts = SplitEntry(type, codec, kCell);
-      EXPECT_EQ(SplitEntry(type, codec, parts.asked).asked, parts.asked);
-      EXPECT_EQ(SplitEntry(type, codec, parts.row).asked, parts.row);
+      const auto part = AskedPart(type, codec, key);
+      if (!part.has_value()) continue;
+      ASSERT_EQ(AskedPart(type, codec, *part), *part);
     }
   }
 }

@@ -248,6 +248,77 @@ TEST(RowFilterBuilder, MetadataSaysWhatItWasBuiltWith) {
   EXPECT_TRUE(info.key_codec == KeyCodec::FixedRow(12));
 }
 
+TEST(RowFilterBuilder, EveryLevelIsAddedOnceForARunOfEqualPrefixes) {
+  RowFilterBuilder builder(
+      OptionsFor(BloomType::kRowCol,
+                 *KeyCodec::Parse("a.fixed:1,-b.fixed:1,c.delimiter:/,d.rest")),
+      false);
+  for (const char* key : {"12x/1", "12x/2", "1", "12x/2", "12y/2", "13y/2"}) {
+    builder.AddKey(key);
+  }
+  // 1, 12x/, 12x/1, 12x/2; 12y/, 12y/2; 13y/, 13y/2.
+  EXPECT_EQ(builder.EstimateEntriesAdded(), 8);
+  const Finished finished = Finish(&builder);
+  for (const char* entry : {"1", "12x/", "12x/1", "13y/2", "12", "19"}) {
+    EXPECT_TRUE(finished.MayMatch(entry));
+  }
+  EXPECT_FALSE(finished.MayMatch("2"));
+  EXPECT_FALSE(finished.MayMatch("14y/"));
+  EXPECT_FALSE(finished.MayMatch("13x/"));
+}
+
+TEST(RowFilterBuilder, MetadataSaysTheSchemaAndItsNames) {
+  const KeyCodec codec = *KeyCodec::Parse(
+      "organization.fixed:4,tenant.delimiter:0x1f,-c.length:4,d.rest");
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), true);
+  builder.AddKey("x");
+  const Finished finished = Finish(&builder);
+  EXPECT_TRUE(finished.Info().key_codec == codec);
+  EXPECT_EQ(finished.Info().key_codec.ToString(), codec.ToString());
+  EXPECT_TRUE(builder.MaybePostVerify(finished.filter).ok());
+  EXPECT_EQ(
+      builder.ApproximateNumEntries(RowFilterBuilder::kBlobOverheadBytes + 8),
+      0);
+}
+
+// Adds keys of 28 bytes, in which each prefix goes on with so many others.
+// docs/key_levels.md says what callgrind counts here.
+void BuildWithFanOut(const char* schema, const std::vector<int>& fan_out) {
+  const KeyCodec codec = *KeyCodec::Parse(schema);
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), false);
+  size_t filter_keys = 0;
+  size_t prefixes = 1;
+  for (const int count : fan_out) {
+    prefixes *= static_cast<size_t>(count);
+    filter_keys += prefixes;
+  }
+  std::vector<int> path(fan_out.size(), 0);
+  const size_t size = 28 / fan_out.size();
+  for (size_t key = 0; key < prefixes; ++key) {
+    std::string bytes;
+    for (const int segment : path) {
+      const std::string number = std::to_string(segment);
+      bytes += std::string(size - number.size(), '0') + number;
+    }
+    builder.AddKey(bytes);
+    for (size_t i = path.size(); i-- > 0 && ++path[i] == fan_out[i];) {
+      path[i] = 0;
+    }
+  }
+  EXPECT_EQ(builder.EstimateEntriesAdded(), filter_keys);
+  const Finished finished = Finish(&builder);
+  EXPECT_TRUE(finished.MayMatch(std::string(28, '0')));
+  EXPECT_EQ(finished.Info().blob.descriptor.key_count, filter_keys);
+}
+
+TEST(RowFilterBuilder, FourLevelsOf111050FilterKeys) {
+  BuildWithFanOut("fixed:7,fixed:7,fixed:7,rest", {50, 20, 10, 10});
+}
+
+TEST(RowFilterBuilder, TwoLevelsOf110500FilterKeys) {
+  BuildWithFanOut("fixed:14,rest", {11050, 9});
+}
+
 // RocksDB does not survive exceptions.
 TEST(RowFilterBuilder, NothingThrowsNorDoReaders) {
   using Builder = RowFilterBuilder;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The question of a scan that is at work on this thread: are there keys that
+// begin with this part?
+//
+//   const ScanQuestion question(codec, level, part, upper);
+//   { const ScanQuestion::Scope scope(&question); iterator->Next(); }
+//
+// RocksDB asks a filter for what the prefix extractor makes of a key, which is
+// its part of level 1. That depends on the key alone, and cannot tell the bound
+// of a scan from a stored key or the end of a range tombstone, nor may the
+// upper bound of a scan begin with another part than the lower. So the scan
+// says what it asks beside RocksDB: within a Scope the extractor maps all keys
+// of the part, and the upper bound, to the part. RocksDB asks filters on the
+// thread that moves the iterator; if it asked on another thread, the mapping
+// would be the ordinary one, which asks less.
+//
+// A merge operator must not read the same column family: within a scope its
+// keys would map to the part, too.
+//
+// The question, codec and bytes must outlive its scopes.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_SCAN_QUESTION_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_SCAN_QUESTION_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "rowbloom/key_codec.h"
+
+namespace rowbloom {
+
+class ScanQuestion {
+ public:
+  // `part` is a part of that level of the codec. The scan reads no keys from
+  // `upper` on, nor any that do not begin with the part; empty: to the end.
+  ScanQuestion(const KeyCodec& codec, size_t level, std::string_view part,
+               std::string_view upper)
+      : codec_(codec), level_(level), part_(part), upper_(upper) {}
+
+  class Scope {
+   public:
+    explicit Scope(const ScanQuestion* question);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    const ScanQuestion* const outer_;
+  };
+
+  // Null outside of any scope.
+  static const ScanQuestion* OfThisThread();
+
+  size_t level() const { return level_; }
+  std::string_view part() const { return part_; }
+  bool IsOfCodec(const KeyCodec& codec) const { return codec_ == codec; }
+  // True for the keys that map to the part.
+  bool Covers(std::string_view key) const {
+    return key.substr(0, part_.size()) == part_ ||
+           (!upper_.empty() && key == upper_);
+  }
+
+ private:
+  const KeyCodec& codec_;
+  const size_t level_;
+  const std::string_view part_;
+  const std::string_view upper_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_SCAN_QUESTION_H_

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The prefixes of a row that a schema makes filter keys: they end where a
+// segment does that ends a level. All rows that begin with such a prefix have
+// it, and their other prefixes up to it, too: whether some bytes are one does
+// not depend on those behind them. A whole row of "rest" is none.
+
+#ifndef ROWBLOOM_KEY_ROW_PREFIXES_H_
+#define ROWBLOOM_KEY_ROW_PREFIXES_H_
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "rowbloom/key_codec.h"
+
+namespace rowbloom::key {
+
+struct RowPrefixes {
+  size_t count = 0;
+  std::array<size_t, KeyCodec::kMaxSegments> sizes;  // They increase.
+};
+
+// The number of prefixes of a row that holds all segments.
+inline size_t MostPrefixes(const KeyCodec& schema) {
+  const size_t levels = schema.level_count();
+  const KeyCodec::Segment& last =
+      schema.segment(schema.SegmentsOfLevel(levels) - 1);
+  return last.kind == KeyCodec::Kind::kRest ? levels - 1 : levels;
+}
+
+inline RowPrefixes PrefixesOf(const KeyCodec& schema, std::string_view row) {
+  const KeyCodec::Parts parts = schema.PartsOf(row);
+  RowPrefixes prefixes;
+  for (size_t i = 0; i < parts.count; ++i) {
+    size_t size = parts.sizes[i];
+    switch (schema.segment(schema.SegmentsOfLevel(i + 1) - 1).kind) {
+      case KeyCodec::Kind::kRest:
+        return prefixes;  // It is the last one.
+      case KeyCodec::Kind::kOrdered:
+        // The part lacks the byte that tells its end from an escaped 00.
+        if (++size > row.size()) return prefixes;
+        break;
+      default:
+        break;
+    }
+    prefixes.sizes[prefixes.count++] = size;
+  }
+  return prefixes;
+}
+
+}  // namespace rowbloom::key
+
+#endif  // ROWBLOOM_KEY_ROW_PREFIXES_H_

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Key codecs of 1 to 8 segments; those of two, row and column, have
+// key_codec_test.cc.
+
+#include <gtest/gtest.h>
+
+#include "rowbloom/key_codec.h"
+#include "testing/key_schemas.h"
+
+namespace rowbloom {
+namespace {
+
+using namespace std::string_literals;
+using testing::AnySchema;
+using testing::AnySegments;
+using testing::Random;
+using testing::Views;
+
+KeyCodec Schema(std::string_view text) {
+  const absl::StatusOr<KeyCodec> codec = KeyCodec::Parse(text);
+  EXPECT_TRUE(codec.ok()) << codec.status();
+  return codec.ok() ? *codec : KeyCodec::Ordered();
+}
+
+std::string Encoded(const KeyCodec& codec,
+                    const std::vector<std::string_view>& segments) {
+  std::string key;
+  EXPECT_TRUE(codec.Encode(segments, &key).ok());
+  return key;
+}
+
+// The parts themselves.
+std::vector<std::string> PartsOf(const KeyCodec& codec,
+                                 const std::string& key) {
+  const KeyCodec::Parts parts = codec.PartsOf(key);
+  std::vector<std::string> result;
+  for (size_t i = 0; i < parts.count; ++i) {
+    result.push_back(key.substr(0, parts.sizes[i]));
+  }
+  return result;
+}
+
+TEST(KeySchema, BytesOfEachKindArePinned) {
+  EXPECT_EQ(
+      Encoded(Schema("fixed:2,delimiter:/,length:1,length:4,ordered,rest"),
+              {"ab", "c", "de", "fgh", "i\0"s, "j"}),
+      "ab"
+      "c/"
+      "\2de"
+      "\0\0\0\3fgh"
+      "i\0\xff\0\1"
+      "j"s);
+}
+
+TEST(KeySchema, PartsAreTheDocumentedOnes) {
+  const KeyCodec codec =
+      Schema("tenant.fixed:2,user.delimiter:/,row.ordered,cell.rest");
+  using Strings = std::vector<std::string>;
+  EXPECT_EQ(PartsOf(codec, "abuser/r\0\1cell"s),
+            (Strings{"ab", "abuser/", "abuser/r\0"s, "abuser/r\0\1cell"s}));
+  EXPECT_EQ(PartsOf(codec, "abuser/r\0\1"s),
+            (Strings{"ab", "abuser/", "abuser/r\0"s}));
+  EXPECT_EQ(PartsOf(codec, "abuser/r\0\2"s),
+            (Strings{"ab", "abuser/", "abuser/r\0"s}));
+  EXPECT_EQ(PartsOf(codec, "abuser/r\0\xff"s), (Strings{"ab", "abuser/"}));
+  EXPECT_EQ(PartsOf(codec, "abuser"), (Strings{"ab"}));
+  EXPECT_EQ(PartsOf(codec, "a"), (Strings{}));
+}
+
+TEST(KeySchema, ASegmentAfterMinusEndsNoLevel) {
+  const KeyCodec codec = Schema("-shard.fixed:1,user.delimiter:/,-at.fixed:2");
+  EXPECT_EQ(codec.level_count(), 1u);
+  EXPECT_EQ(codec.SegmentsOfLevel(1), 2u);
+  EXPECT_EQ(codec.LevelName(1), "user");
+  EXPECT_EQ(PartsOf(codec, "7ann/12"), (std::vector<std::string>{"7ann/"}));
+  EXPECT_TRUE(codec.PartsOf("7ann").has_segment);
+  EXPECT_FALSE(codec.PartsOf("").has_segment);
+}
+
+// A hash of Apache Kvrocks with cluster mode: namespace, slot, user key,
+// version and field.
+TEST(KeySchema, AKeyOfKvrocksIsOneSchema) {
+  const KeyCodec codec = Schema(
+      "ns.length:1,-slot.fixed:2,key.length:4,version.fixed:8,field.rest");
+  const std::string key =
+      "\x07"
+      "default"
+      "\x12\x34"
+      "\0\0\0\x06"
+      "user:1"
+      "\0\x05\xd3\0\0\0\0\x01"
+      "email"s;
+  EXPECT_EQ(Encoded(codec, {"default", "\x12\x34", "user:1",
+                            "\0\x05\xd3\0\0\0\0\x01"s, "email"}),
+            key);
+  EXPECT_EQ(PartsOf(codec, key),
+            (std::vector<std::string>{key.substr(0, 8), key.substr(0, 20),
+                                      key.substr(0, 28), key}));
+}
+
+TEST(KeySchema, TextFormsRoundTrip) {
+  for (const std::string& text :
+       {"a.ordered"s, "tenant.fixed:4,user.delimiter:0x1f,row.ordered"s,
+        "-fixed:2,rest"s, "ns.length:1,-length:4,fixed:1,x_1.rest"s,
+        "1.fixed:8"s, "1.rest"s}) {
+    EXPECT_EQ(Schema(text).ToString(), text);
+  }
+  EXPECT_EQ(Schema("a.delimiter:.,b.delimiter:|").ToString(),
+            "a.delimiter:0x2e,b.delimiter:0x7c");
+  EXPECT_EQ(Schema("a.fixed:4").ToStringWithoutNames(), "1.fixed:4");
+  // The three codecs of row and column are schemas of two segments.
+  EXPECT_TRUE(Schema("x.ordered,y.ordered") == KeyCodec::Ordered());
+  EXPECT_TRUE(Schema("fixed:3,rest") == KeyCodec::FixedRow(3));
+  EXPECT_TRUE(Schema("delimiter:|,rest") == KeyCodec::Delimiter('|'));
+  EXPECT_EQ(Schema("ordered,ordered").ToString(), "ordered");
+  EXPECT_EQ(Schema("x.ordered,y.ordered").ToString(), "x.ordered,y.ordered");
+  EXPECT_EQ(Schema("x.ordered,y.ordered").ToStringWithoutNames(), "ordered");
+  EXPECT_FALSE(Schema("fixed:3,-rest") == KeyCodec::FixedRow(3));
+  EXPECT_FALSE(Schema("a.fixed:3") == KeyCodec::FixedRow(3));
+  Random random(11);
+  for (int i = 0; i < 5000; ++i) {
+    const KeyCodec codec = AnySchema(&random);
+    const KeyCodec again = Schema(codec.ToString());
+    ASSERT_EQ(again.ToString(), codec.ToString());
+    ASSERT_TRUE(again == codec);
+    ASSERT_TRUE(Schema(codec.ToStringWithoutNames()) == codec);
+    for (size_t level = 1; level <= codec.level_count(); ++level) {
+      ASSERT_EQ(again.LevelName(level), codec.LevelName(level));
+    }
+  }
+}
+
+TEST(KeySchema, BadTextIsRefusedAndSaysWhy) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"rest,fixed:1", "not the last"},
+      {"rest,rest", "not the last"},
+      {"rest", "needs a name"},
+      {"length:1", "needs a name"},
+      {"length:2,rest", "length:1, length:4"},
+      {"a.ordered,a.rest", "named a"},
+      {"a b.ordered,rest", "a name has"},
+      {".ordered,rest", "a name has"},
+      {"2.ordered,rest", "a name has"},
+      {"nameofsixteenbyt.ordered,rest", "a name has"},
+      {"-a.ordered,-b.rest", "no segment ends a level"},
+      {"fixed:1,", "unknown kind"},
+      {"ordered,ordered,ordered,ordered,ordered,ordered,ordered,ordered,rest",
+       "more than 8"},
+  };
+  for (const auto& [text, why] : cases) {
+    const absl::StatusOr<KeyCodec> codec = KeyCodec::Parse(text);
+    EXPECT_TRUE(absl::IsInvalidArgument(codec.status())) << text;
+    EXPECT_NE(codec.status().ToString().find(why), std::string::npos)
+        << codec.status();
+  }
+}
+
+TEST(KeySchema, DecodeUndoesEncode) {
+  Random random(12);
+  for (int i = 0; i < 20000; ++i) {
+    const KeyCodec codec = AnySchema(&random);
+    const std::vector<std::string> segments = AnySegments(codec, 5, &random);
+    const bool has_rest =
+        codec.segment(codec.segment_count() - 1).kind == KeyCodec::Kind::kRest;
+    const std::string suffix = has_rest ? "" : random.Bytes(3);
+    std::vector<std::string> decoded;
+    std::string decoded_suffix;
+    const std::string key = Encoded(codec, Views(segments)) + suffix;
+    ASSERT_TRUE(codec.Decode(key, &decoded, &decoded_suffix).ok());
+    ASSERT_EQ(decoded, segments);
+    ASSERT_EQ(decoded_suffix, suffix);
+  }
+}
+
+TEST(KeySchema, SegmentsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
+  const KeyCodec codec = Schema("fixed:2,delimiter:/,length:1");
+  std::string key = "before";
+  EXPECT_FALSE(codec.Encode({"abc"}, &key).ok());
+  EXPECT_FALSE(codec.Encode({"ab", "c/d"}, &key).ok());
+  EXPECT_FALSE(codec.Encode({"ab", "c", std::string(256, 'x')}, &key).ok());
+  EXPECT_FALSE(codec.Encode({"ab", "c", "d", "e"}, &key).ok());
+  EXPECT_FALSE(codec.EncodePart({}, &key).ok());
+  EXPECT_FALSE(codec.UpperBound({}, &key).ok());
+  EXPECT_EQ(key, "before");
+  EXPECT_TRUE(codec.Encode({"ab", "c", std::string(255, 'x')}, &key).ok());
+}
+
+TEST(KeySchema, APartIsThePartOfItsSegmentsAndOfEveryKeyWithThem) {
+  Random random(13);
+  for (int i = 0; i < 20000; ++i) {
+    const KeyCodec codec = AnySchema(&random);
+    const std::vector<std::string> segments = AnySegments(codec, 4, &random);
+    const std::string key = Encoded(codec, Views(segments));
+    const KeyCodec::Parts parts = codec.PartsOf(key);
+    // Only an empty "rest" is no part.
+    ASSERT_TRUE(
+        parts.count == codec.level_count() ||
+        (parts.count + 1 == codec.level_count() && segments.back().empty()));
+    for (size_t level = 1; level <= parts.count; ++level) {
+      std::string part;
+      ASSERT_TRUE(
+          codec.EncodePart(Views(segments, codec.SegmentsOfLevel(level)), &part)
+              .ok());
+      ASSERT_EQ(key.substr(0, parts.sizes[level - 1]), part);
+      const KeyCodec::Parts again = codec.PartsOf(part);
+      ASSERT_EQ(again.count, level);
+      ASSERT_EQ(again.sizes[level - 1], part.size());
+    }
+    size_t row = 0;
+    const size_t column = codec.ColumnPartSize(key, &row);
+    ASSERT_EQ(row, parts.count > 0 ? parts.sizes[0] : 0);
+    ASSERT_EQ(column, parts.count > 1 ? parts.sizes[1] : 0);
+    ASSERT_EQ(codec.RowPartSize(key), row);
+  }
+}
+
+TEST(KeySchema, PartsOfTheNextKeyFollowFromThoseOfTheLast) {
+  Random random(14);
+  size_t kept_levels = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const KeyCodec codec = AnySchema(&random);
+    std::vector<std::string> segments = AnySegments(codec, 3, &random);
+    std::string last;
+    KeyCodec::Parts parts;
+    for (int j = 0; j < 20; ++j) {
+      const size_t at = random.Below(segments.size());
+      segments[at] = testing::FitSegment(codec.segment(at), random.Bytes(3));
+      std::string key = Encoded(codec, Views(segments));
+      if (random.Below(3) == 0) key.resize(random.Below(key.size() + 1));
+      if (random.Below(3) == 0) key += random.Bytes(2);
+      const size_t common = static_cast<size_t>(
+          std::mismatch(last.begin(), last.end(), key.begin(), key.end())
+              .first -
+          last.begin());
+      kept_levels += codec.UpdateParts(key, common, &parts);
+      const KeyCodec::Parts right = codec.PartsOf(key);
+      ASSERT_EQ(parts.count, right.count) << codec.ToString();
+      ASSERT_EQ(parts.has_segment, right.has_segment);
+      ASSERT_TRUE(std::equal(right.sizes.begin(),
+                             right.sizes.begin() + right.count,
+                             parts.sizes.begin()));
+      last = key;
+    }
+  }
+  EXPECT_GT(kept_levels, 20000u);
+}
+
+TEST(KeySchema, BoundsHoldExactlyTheKeysOfTheSegments) {
+  Random random(15);
+  size_t inside_count = 0;
+  for (int i = 0; i < 50000; ++i) {
+    const KeyCodec codec = AnySchema(&random);
+    const std::vector<std::string> a = AnySegments(codec, 2, &random);
+    std::vector<std::string> b = AnySegments(codec, 2, &random);
+    const size_t same = random.Below(codec.segment_count() + 1);
+    std::copy_n(a.begin(), same, b.begin());
+    const size_t count = 1 + random.Below(codec.segment_count());
+    std::string lower, upper;
+    ASSERT_TRUE(codec.LowerBound(Views(a, count), &lower).ok());
+    ASSERT_TRUE(codec.UpperBound(Views(a, count), &upper).ok());
+    const std::string key = Encoded(codec, Views(b));
+    const bool inside = key >= lower && (upper.empty() || key < upper);
+    ASSERT_EQ(inside, Views(a, count) == Views(b, count)) << codec.ToString();
+    inside_count += inside ? 1 : 0;
+  }
+  EXPECT_GT(inside_count, 10000u);
+}
+
+TEST(KeySchema, EncodingsOfOrderedFixedAndRestKeepTheOrder) {
+  Random random(16);
+  const KeyCodec codec = Schema("fixed:2,ordered,ordered,rest");
+  for (int i = 0; i < 50000; ++i) {
+    const std::vector<std::string> a = AnySegments(codec, 3, &random);
+    std::vector<std::string> b = AnySegments(codec, 3, &random);
+    std::copy_n(a.begin(), random.Below(5), b.begin());
+    ASSERT_EQ(Encoded(codec, Views(a)) < Encoded(codec, Views(b)), a < b);
+  }
+}
+
+}  // namespace
+}  // namespace rowbloom

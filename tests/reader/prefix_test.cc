@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lookups of prefixes of rows, at the levels of a schema.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "reader/test_block.h"
+#include "rowbloom/false_positive_memo.h"
+#include "rowbloom/key_codec.h"
+#include "testing/fpr.h"
+#include "testing/key_schemas.h"
+#include "testing/reseal.h"
+
+namespace rowbloom {
+namespace {
+
+using testing::BlockOptions;
+using testing::Cell;
+using ::testing::HasSubstr;
+using testing::NumberedRow;
+using testing::OpenOrDie;
+using testing::Random;
+using testing::TestFile;
+
+KeyCodec Schema(std::string_view text) { return *KeyCodec::Parse(text); }
+
+FilterOptions Options(BloomType type, std::string_view schema,
+                      uint32_t chunk_size_bytes = 256) {
+  FilterOptions options =
+      BlockOptions("blocked_bloom", 10, chunk_size_bytes, type);
+  options.row_schema = Schema(schema);
+  return options;
+}
+
+bool HasPrefix(const FilterReader& reader, std::string_view prefix) {
+  return reader.MayContain(FilterKey::Prefix(prefix));
+}
+
+// 20 tenants of 30 users of 5 rows: even numbers, so that odd ones are absent.
+constexpr char kLog[] = "tenant.delimiter:/,user.delimiter:/,row.rest";
+std::string Name(const char* kind, uint64_t i) {
+  return kind + NumberedRow(i) + "/";
+}
+std::vector<Cell> Log() {
+  std::vector<Cell> cells;
+  for (uint64_t t = 0; t < 20; ++t) {
+    for (uint64_t u = 0; u < 30; ++u) {
+      for (uint64_t r = 0; r < 5; ++r) {
+        const std::string row =
+            Name("t", 2 * t) + Name("u", 2 * u) + NumberedRow(2 * r);
+        cells.push_back({row, "a"});
+        cells.push_back({row, "b"});
+      }
+    }
+  }
+  return cells;
+}
+
+// A filter key: a row or prefix, or a cell.
+using Model = std::set<std::tuple<std::string, bool, std::string>>;
+
+TEST(Prefix, NoPrefixOfAnyRowIsEverLost) {
+  Random random(91);
+  for (int round = 0; round < 200; ++round) {
+    const KeyCodec schema = testing::AnySchema(&random);
+    FilterOptions options = BlockOptions("blocked_bloom", 10, 256);
+    options.bloom_type =
+        random.Below(2) == 0 ? BloomType::kRow : BloomType::kRowCol;
+    options.rowcol_adds_rows = random.Below(2) == 0;
+    options.row_schema = schema;
+    std::vector<Cell> cells;
+    for (int i = 0; i < 300; ++i) {
+      std::string row = random.Bytes(12);  // Any bytes.
+      if (random.Below(8) != 0) {
+        row.clear();
+        const auto segments = testing::AnySegments(schema, 3, &random);
+        ASSERT_TRUE(
+            schema
+                .Encode(
+                    testing::Views(segments, random.Below(segments.size() + 1)),
+                    &row)
+                .ok());
+      }
+      cells.push_back({row, random.Bytes(2)});
+    }
+    std::sort(cells.begin(), cells.end());
+    const TestFile file(options, cells);
+    FilterReaderOptions always;
+    always.loading = FilterLoading::kAlways;
+    const auto reader = OpenOrDie(file.memory.get(), always);
+    ASSERT_NE(reader, nullptr);
+    EXPECT_TRUE(reader->Verify().ok());
+    std::vector<FilterKey> keys;
+    for (const Cell& cell : cells) {
+      ASSERT_TRUE(reader->MayContain(cell.row));
+      ASSERT_TRUE(reader->MayContain(cell.row, cell.qualifier));
+      // Any bytes may be asked, whether or not a segment ends with them.
+      for (size_t size = 0; size <= cell.row.size(); ++size) {
+        keys.push_back(
+            FilterKey::Prefix(std::string_view(cell.row).substr(0, size)));
+        ASSERT_TRUE(reader->MayContain(keys.back())) << schema.ToString();
+      }
+    }
+    ASSERT_THAT(testing::Ask(*reader, keys), ::testing::Each(true));
+  }
+}
+
+TEST(Prefix, EachLevelOfARunOfRowsIsOneKey) {
+  Random random(92);
+  for (int round = 0; round < 200; ++round) {
+    const KeyCodec schema = testing::AnySchema(&random);
+    FilterOptions options = BlockOptions("always_maybe", 10, 256);
+    options.bloom_type =
+        random.Below(2) == 0 ? BloomType::kRow : BloomType::kRowCol;
+    const bool has_columns = options.bloom_type == BloomType::kRowCol;
+    options.rowcol_adds_rows = random.Below(2) == 0;
+    options.row_schema = schema;
+    std::vector<Cell> cells;
+    Model model;
+    for (int i = 0; i < 200; ++i) {
+      const auto segments = testing::AnySegments(schema, 2, &random);
+      Cell& cell = cells.emplace_back();
+      ASSERT_TRUE(schema.Encode(testing::Views(segments), &cell.row).ok());
+      cell.qualifier = random.Bytes(1);
+      if (!has_columns || options.rowcol_adds_rows) {
+        model.insert({cell.row, false, ""});
+      }
+      if (has_columns) model.insert({cell.row, true, cell.qualifier});
+      for (size_t level = 1; level <= schema.level_count(); ++level) {
+        const size_t count = schema.SegmentsOfLevel(level);
+        if (schema.segment(count - 1).kind == KeyCodec::Kind::kRest) continue;
+        std::string prefix;
+        ASSERT_TRUE(
+            schema.Encode(testing::Views(segments, count), &prefix).ok());
+        model.insert({prefix, false, ""});
+      }
+    }
+    std::sort(cells.begin(), cells.end());
+    std::string block;
+    EXPECT_EQ(testing::AppendBlock(options, cells, &block).key_count,
+              model.size())
+        << schema.ToString();
+  }
+}
+
+TEST(Prefix, AbsentOnesAreDeniedAtEachLevel) {
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    for (const bool adds_rows : {true, false}) {
+      FilterOptions options = Options(type, kLog);
+      options.rowcol_adds_rows = adds_rows;
+      TestFile file(options, Log());
+      const auto reader = file.Open();
+      EXPECT_EQ(reader->properties().row_schema,
+                "tenant.delimiter:0x2f,user.delimiter:0x2f,row.rest");
+      EXPECT_GT(reader->properties().chunk_count, 15u);
+      // A tenant spans chunks; its one key is in the first of them.
+      uint64_t asked = 0, tenants = 0, users = 0;
+      for (uint64_t t = 0; t < 20; ++t) {
+        EXPECT_TRUE(HasPrefix(*reader, Name("t", 2 * t)));
+        tenants += HasPrefix(*reader, Name("t", 2 * t + 1));
+        for (uint64_t u = 0; u < 30; ++u, ++asked) {
+          const std::string user = Name("t", 2 * t) + Name("u", 2 * u + 1);
+          users += HasPrefix(*reader, user);
+          // Longer bytes get the answer for the user in them.
+          EXPECT_EQ(HasPrefix(*reader, user + "r"), HasPrefix(*reader, user));
+          EXPECT_TRUE(HasPrefix(*reader, Name("t", 2 * t) + "a"));
+        }
+      }
+      EXPECT_LE(tenants, 3u);
+      EXPECT_TRUE(testing::WithinBinomialBound(
+          users, asked, options.filter_spec.expected_fpr(), 0.5));
+      EXPECT_TRUE(HasPrefix(*reader, "t"));  // Holds no whole segment.
+      EXPECT_TRUE(HasPrefix(*reader, ""));
+      EXPECT_FALSE(HasPrefix(*reader, "a/"));  // Before the first key.
+      EXPECT_FALSE(HasPrefix(*reader, "z/"));  // Behind the last one.
+    }
+  }
+}
+
+TEST(Prefix, LookupsOfRowsAndCellsFilterAsWithoutASchema) {
+  TestFile file(Options(BloomType::kRowCol, kLog, 4096), Log());
+  const auto reader = file.Open();
+  uint64_t asked = 0, rows = 0, cells = 0;
+  for (const Cell& cell : Log()) {
+    ++asked;
+    rows += reader->MayContain(cell.row + "x");
+    cells += reader->MayContain(cell.row, cell.qualifier + "x");
+  }
+  const double fpr = FilterSpec().expected_fpr();
+  EXPECT_TRUE(testing::WithinBinomialBound(rows, asked, fpr, 0.5));
+  EXPECT_TRUE(testing::WithinBinomialBound(cells, asked, fpr, 0.5));
+}
+
+TEST(Prefix, ALevelThatTheSchemaSkipsIsMaybe) {
+  TestFile file(
+      Options(BloomType::kRow, "-tenant.delimiter:/,user.delimiter:/,row.rest"),
+      Log());
+  const auto reader = file.Open();
+  EXPECT_TRUE(HasPrefix(*reader, Name("t", 1)));
+  uint64_t users = 0;
+  for (uint64_t u = 0; u < 30; ++u) {
+    users += HasPrefix(*reader, Name("t", 2) + Name("u", 2 * u + 1));
+  }
+  EXPECT_LT(users, 6u);
+}
+
+TEST(Prefix, ABlockWithoutASchemaSaysMaybe) {
+  for (const BloomType type :
+       {BloomType::kNone, BloomType::kRow, BloomType::kRowCol}) {
+    TestFile file(BlockOptions("blocked_bloom", 10, 256, type), Log());
+    const auto reader = file.Open();
+    EXPECT_EQ(reader->properties().row_schema, "");
+    EXPECT_TRUE(HasPrefix(*reader, Name("t", 1)));
+    EXPECT_TRUE(HasPrefix(*reader, Name("t", 1) + Name("u", 1)));
+  }
+}
+
+TEST(Prefix, ABlockOfRowPrefixesAnswersForThoseOfItsLengthOrMore) {
+  FilterOptions options =
+      BlockOptions("blocked_bloom", 10, 256, BloomType::kRowPrefixFixedLength);
+  options.prefix_length_bytes = 10;  // A tenant without its '/'.
+  TestFile file(options, Log());
+  const auto reader = file.Open();
+  uint64_t absent = 0;
+  for (uint64_t t = 0; t < 20; ++t) {
+    EXPECT_TRUE(HasPrefix(*reader, Name("t", 2 * t)));
+    EXPECT_TRUE(HasPrefix(*reader, Name("t", 2 * t) + "u"));
+    EXPECT_TRUE(HasPrefix(*reader, Name("t", 2 * t + 1).substr(0, 9)));
+    absent += HasPrefix(*reader, Name("t", 2 * t + 1));
+  }
+  EXPECT_LE(absent, 3u);
+}
+
+TEST(Prefix, AskOffersTheChunkOfAPrefix) {
+  TestFile file(Options(BloomType::kRow, kLog), Log());
+  FilterReaderOptions options;
+  options.loading = FilterLoading::kAlways;
+  const auto reader = file.Open(options);
+  const std::string user = Name("t", 4) + Name("u", 7);
+  const FilterKey key = FilterKey::Prefix(user);
+  FilterLoad load;
+  ASSERT_EQ(reader->Ask(key, &load), FilterAnswer::kNotInMemory);
+  EXPECT_EQ(static_cast<int64_t>(load.chunk), reader->ChunkOf(key));
+  EXPECT_EQ(reader->Offer(load, file.BytesOf(load), key), FilterAnswer::kNo);
+  EXPECT_EQ(reader->Ask(key, &load), FilterAnswer::kNo);
+  // The index could say "no" to it as a row, but not as a prefix.
+  EXPECT_EQ(reader->ChunkOf(FilterKey::Prefix("t")), -1);
+  EXPECT_EQ(reader->Ask(FilterKey::Prefix("t"), &load), FilterAnswer::kMaybe);
+}
+
+TEST(Prefix, DamagedChunksSayMaybe) {
+  TestFile file(Options(BloomType::kRow, kLog, 1 << 20), Log());
+  const auto reader = file.Open();
+  file.source.FlipBit(100, 3);
+  EXPECT_TRUE(HasPrefix(*reader, Name("t", 1)));
+  EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], 1u);
+}
+
+absl::Status OpenChanged(std::string block, std::string_view from,
+                         std::string_view to) {
+  block.replace(block.find(from), from.size(), to);
+  testing::Reseal(&block);
+  const auto source = NewMemorySource(block, "f.sst");
+  return FilterReader::Open(source.get(), {}, {}).status();
+}
+
+TEST(Prefix, ANewerSchemaIsUnimplementedAndAWrongOneDamage) {
+  const std::string block =
+      testing::WriteBlock(Options(BloomType::kRow, "fixed:2"), Log());
+  EXPECT_TRUE(OpenChanged(block, "fixed:2", "fixed:3").ok());
+  const absl::Status newer = OpenChanged(block, "fixed:2", "later:2");
+  EXPECT_TRUE(absl::IsUnimplemented(newer)) << newer;
+  EXPECT_THAT(newer.message(), HasSubstr("later:2"));
+  // ROWPREFIX_FIXED_LENGTH of 5 bytes.
+  const absl::Status wrong =
+      OpenChanged(block, std::string("\1\1\2\2\1\0", 6), "\1\1\4\2\1\5");
+  EXPECT_TRUE(absl::IsDataLoss(wrong)) << wrong;
+  EXPECT_THAT(wrong.message(), HasSubstr("row schema"));
+}
+
+TEST(Prefix, OlderReadersRefuseABlockWithPrefixesWithoutRows) {
+  FilterOptions options = Options(BloomType::kRowCol, kLog);
+  const auto flags = [&] {
+    const std::string block = testing::WriteBlock(options, Log());
+    return static_cast<int>(block[block.size() - 56 + 41]);
+  };
+  EXPECT_EQ(flags(), 0);
+  options.rowcol_adds_rows = false;
+  EXPECT_EQ(flags(), 2);
+  std::string block = testing::WriteBlock(options, Log());
+  block[block.size() - 56 + 41] = 0;
+  testing::Reseal(&block);
+  const auto source = NewMemorySource(block, "f.sst");
+  EXPECT_TRUE(
+      absl::IsDataLoss(FilterReader::Open(source.get(), {}, {}).status()));
+}
+
+TEST(Prefix, ARememberedRowDoesNotDenyThePrefix) {
+  FalsePositiveMemo memo(1 << 20);
+  memo.Remember(1, FilterKey::Row("acme/"));
+  EXPECT_TRUE(memo.Denies(1, FilterKey::Row("acme/")));
+  EXPECT_FALSE(memo.Denies(1, FilterKey::Prefix("acme/")));
+}
+
+TEST(Prefix, OptionsThatContradictEachOtherAreInvalid) {
+  FilterOptions options =
+      BlockOptions("blocked_bloom", 10, 4096, BloomType::kRowPrefixFixedLength);
+  options.row_schema = Schema(kLog);
+  EXPECT_TRUE(absl::IsInvalidArgument(ValidateFilterOptions(options)));
+}
+
+TEST(PrefixDeathTest, IsNoCell) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(Options(BloomType::kRow, kLog), sink.get());
+  EXPECT_DEATH(writer.Add(FilterKey::Prefix("t")), "add whole rows");
+}
+
+}  // namespace
+}  // namespace rowbloom
