@@ -77,6 +77,21 @@ def check_keys(results):
         assert none > 50 * bloom and bloom > 10 * compact, (bloom, compact)
 
 
+def check_kvrocks(results):
+    runs = results["runs"]
+    assert len(runs) == 6 * 4  # Policies, calls.
+    none, bloom, rows, compact, rowcol = (
+        {run["call"]: run["field_reads_per_call"] for run in runs
+         if run["policy"] == policy} for policy in [
+             "none", "rocksdb_bloom", "rocksdb_bloom_rows",
+             "rowbloom_compact", "rowbloom_rowcol_compact"])
+    assert none["absent_field"] > 30 * bloom["absent_field"], (none, bloom)
+    assert rows["absent_field"] > bloom["absent_field"], (rows, bloom)
+    assert bloom["absent_field"] > 2 * compact["absent_field"]
+    assert bloom["whole_key"] == none["whole_key"], (bloom, none)
+    assert none["whole_key"] > 2 * rowcol["whole_key"], (none, rowcol)
+
+
 def check_mini_kv(results):
     none, bloom, compact = (
         one(results["runs"], query="absent_row", policy=policy)[
@@ -209,6 +224,7 @@ PROGRAMS = {
         ("time --quick --cache_shares 0.02 --workloads absent,half_absent "
          "--filters rocksdb_bloom:10,compact_total_memory",
          check_planned_bits),
+        ("kvrocks --quick --rows 10000", check_kvrocks),
         ("mini_kv --rows 8000 --gets 20000 --memtable_size_bytes 100000 "
          "--file_size_bytes 100000 --level1_size_bytes 200000",
          check_mini_kv)],

@@ -277,6 +277,22 @@ def reads_levels(result):
             f"{run['level_name']}" for run in memory) + ".")
 
 
+def reads_kvrocks(result):
+    tree = result["tree"]
+    yield (f"{tree['keys']:,} hashes with {tree['fields']:,} fields, filters "
+           "of equal bytes; data-block reads of a call, of metadata + of "
+           "fields. `rocksdb_bloom` is what Kvrocks has; `..._rows` adds a "
+           "prefix extractor for a key's fields, and `rowcol` filters have "
+           f"it. A key's fields are in {number(tree['runs_per_key'])} of "
+           f"{len(tree['field_levels'])} runs on average.")
+    calls = {"absent_key": "absent key", "absent_field": "absent field",
+             "present_field": "present field", "whole_key": "all fields"}
+    yield pivot(result["runs"], "policy", policy,
+                lambda run: calls[run["call"]], lambda run: run,
+                lambda run: (f"{run['metadata_reads_per_call']:.3f} + "
+                             f"{run['field_reads_per_call']:.3f}"))
+
+
 def reads_mini_kv(result):
     yield "Reads of data blocks of a get in the example store mini_kv."
     yield pivot(result["runs"], "policy", policy, lambda run: run["query"],
@@ -547,6 +563,7 @@ SECTIONS = {
     "reads_time_threads": ("Time of gets by threads and cache", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
     "reads_levels": ("Keys of many levels in RocksDB", reads_levels),
+    "reads_kvrocks": ("Hashes and sets of Kvrocks", reads_kvrocks),
     "reads_mini_kv": ("An engine of one's own", reads_mini_kv),
     "filter_bench": ("Filters beside RocksDB's", filter_bench),
     "reader_precision": ("Precision by memory", reader_precision),

@@ -11,6 +11,7 @@ steps=(
   "release    optimised build of everything, its tests, headers by themselves"
   "older_cpus the tests of kernels and golden files, on older x86-64 CPUs"
   "rocksdb    the installed RocksDB: the matrix, its classes, no need of RTTI"
+  "languages  RocksDB from C, Python, Rust and Go, with the preload library"
   "install    installed, linked and run in every way that the documents name"
   "packaging  Debian, Conan, vcpkg and Bazel packages"
   "asan       all tests under AddressSanitizer and UBSan"
@@ -80,6 +81,13 @@ rocksdb() {
   OPERATIONS=30000 scripts/rocksdb_matrix.sh --built build/release /usr
   tests/rocksdb/check_rocksdb_tree_test.sh scripts/check_rocksdb_tree.sh \
     /usr/include build/rocksdb_versions
+}
+
+languages() {
+  packages languages
+  build release rowbloom_rocksdb_preload
+  tests/rocksdb/languages/run.sh \
+    build/release/rocksdb_plugin/librowbloom_rocksdb_preload.so build/languages
 }
 
 install() {

@@ -98,6 +98,8 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(1.0, 24.0));
 
   add_input(add("levels", MeasureLevels, "Prefixes of keys of three levels"));
+  add_input(add("kvrocks", MeasureKvrocks,
+                "Gets and scans of hashes and sets with Kvrocks' keys"));
 
   CLI::App* time = add("time", MeasureTime,
                        "Time of gets where data and filters share one cache");

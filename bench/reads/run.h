@@ -92,7 +92,7 @@ struct Options {
   std::vector<std::string> policies;  // Empty: all of the command.
   std::optional<uint64_t> gets;
 
-  // rows, levels, mini_kv
+  // rows, levels, kvrocks, mini_kv
   std::string input = "/usr/share/dict/american-english-insane";
   std::optional<uint64_t> rows;  // 0: all.
   // rows
@@ -146,6 +146,7 @@ Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
 Json MeasureLevels(Run* run);
 Json MeasureCpu(Run* run);
+Json MeasureKvrocks(Run* run);
 Json MeasureTime(Run* run);
 // The workloads that MeasureTime() knows.
 std::vector<std::string> WorkloadNames();

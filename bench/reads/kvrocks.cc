@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// kvrocks: data blocks that HGET, HEXISTS, SISMEMBER, HGETALL and SMEMBERS read
+// in trees with the keys of Apache Kvrocks (docs/kvrocks.md): one of metadata,
+// which each call reads first, and one of fields and members.
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policies.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/filter_spec.h"
+#include "rowbloom/key_codec.h"
+#include "rowbloom/rocksdb.h"
+#include "run.h"
+#include "tree.h"
+#include "workload.h"
+
+namespace rowbloom::reads {
+namespace {
+
+constexpr int kLevelCount = 4;
+constexpr size_t kFieldValueSize = 32;
+constexpr size_t kMetadataSize = 25;          // Flags, expiry, version, size.
+constexpr char kNamespace[] = "__namespace";  // Kvrocks' default.
+constexpr double kBitsPerKey = 10;            // As Kvrocks has.
+constexpr double kTolerance = 0.02;  // Within it, bytes count as equal.
+constexpr int kMostTrials = 4;
+
+constexpr uint64_t kVersionSeed = 401;
+constexpr uint64_t kLevelSeed = 402;
+constexpr uint64_t kCallSeed = 410;  // Plus the call.
+constexpr uint64_t kFieldSeed = 420;
+
+// A key is namespace, user key, version and field; a row is all but the field.
+constexpr char kFieldKeys[] =
+    "-ns.length:1,-key.length:4,version.fixed:8,field.rest";
+// As one filter key each.
+constexpr char kWholeFieldKeys[] =
+    "-ns.length:1,-key.length:4,-version.fixed:8,field.rest";
+constexpr char kMetadataKeys[] = "-ns.length:1,key.rest";
+
+struct Contender {
+  const char* name;
+  const char* filter;      // RocksDB's or a family; "" for none.
+  const char* field_keys;  // Schema of rowbloom's filters.
+  bool finds_rows;         // The filter also answers for a key's fields.
+};
+constexpr Contender kContenders[] = {
+    {kNone, "", "", false},
+    {kBloom, kBloom, "", false},  // Kvrocks as it is.
+    {"rocksdb_bloom_rows", kBloom, kFieldKeys, true},
+    {"rowbloom_compact", "compact", kWholeFieldKeys, false},
+    {"rowbloom_rowcol_fast", "fast", kFieldKeys, true},
+    {"rowbloom_rowcol_compact", "compact", kFieldKeys, true},
+};
+
+enum class Call { kAbsentKey, kAbsentField, kPresentField, kWholeKey };
+constexpr Call kCalls[] = {Call::kAbsentKey, Call::kAbsentField,
+                           Call::kPresentField, Call::kWholeKey};
+const char* CallName(Call call) {
+  constexpr const char* kNames[] = {"absent_key", "absent_field",
+                                    "present_field", "whole_key"};
+  return kNames[static_cast<size_t>(call)];
+}
+
+const KeyCodec& CodecOf(const char* schema) {
+  static const KeyCodec field_keys = OrThrow(KeyCodec::Parse(kFieldKeys));
+  static const KeyCodec whole = OrThrow(KeyCodec::Parse(kWholeFieldKeys));
+  static const KeyCodec metadata = OrThrow(KeyCodec::Parse(kMetadataKeys));
+  if (schema == kWholeFieldKeys) return whole;
+  return schema == kMetadataKeys ? metadata : field_keys;
+}
+
+std::string MetadataKey(std::string_view user_key) {
+  std::string key;
+  CheckOk(CodecOf(kMetadataKeys).Encode({kNamespace, user_key}, &key));
+  return key;
+}
+
+// Kvrocks' versions are microseconds and a counter of 11 bits.
+uint64_t VersionOf(std::string_view user_key) {
+  constexpr uint64_t kStart = 1'700'000'000'000'000;
+  constexpr uint64_t kYear = 31'536'000'000'000;
+  return (kStart + Scramble(user_key, kVersionSeed) % kYear) << 11;
+}
+
+std::string FieldKey(std::string_view user_key, uint64_t version,
+                     std::string_view field) {
+  std::string big_endian;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    big_endian.push_back(static_cast<char>(version >> shift));
+  }
+  std::string key;
+  CheckOk(CodecOf(kFieldKeys)
+              .Encode({kNamespace, user_key, big_endian, field}, &key));
+  return key;
+}
+
+// Draws the level of a key by a hash, with odds as the sizes of the levels.
+int LevelOf(std::string_view key) {
+  constexpr double kSizes[kLevelCount] = {10, 100, 1000, 10000};
+  constexpr double kSum = 11110;
+  const double at =
+      std::ldexp(static_cast<double>(Scramble(key, kLevelSeed)), -64) * kSum;
+  double limit = 0;
+  for (int level = 1; level < kLevelCount; ++level) {
+    limit += kSizes[level - 1];
+    if (at < limit) return level;
+  }
+  return kLevelCount;
+}
+
+// `schema` describes the keys of rowbloom's filter.
+Policy MakePolicy(const Contender& contender, const char* schema,
+                  bool finds_rows, double bits_per_key) {
+  const std::string filter = contender.filter;
+  Policy policy;
+  policy.name = contender.name;
+  policy.is_rowbloom = !filter.empty() && filter != kBloom;
+  RocksDbOptions options;
+  options.key_codec = CodecOf(schema);
+  options.bloom_type = finds_rows ? BloomType::kRowCol : BloomType::kRow;
+  if (policy.is_rowbloom) {
+    options.filter_spec = FilterSpec::BitsPerKey(filter, bits_per_key);
+    rocksdb::Status error;
+    policy.filter = NewRocksDbFilterPolicy(options, &error);
+    if (policy.filter == nullptr) throw std::runtime_error(error.ToString());
+  } else if (filter == kBloom) {
+    policy.filter.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
+  }
+  if (finds_rows) policy.prefix_extractor = NewRowPrefixExtractor(options);
+  return policy;
+}
+
+class KvrocksBench {
+ public:
+  explicit KvrocksBench(Run* run)
+      : run_(*run),
+        data_(run->options.input,
+              run->options.Or(run->options.rows, 20000, 200000)),
+        calls_(run->options.Or(run->options.gets, 5000, 100000)) {}
+
+  Json Measure() {
+    Json runs = Json::array();
+    for (const Contender& contender : kContenders) {
+      for (Json& one : MeasureOne(contender)) runs.push_back(std::move(one));
+    }
+    std::printf("%zu keys, %zu fields\n", data_.row_count(),
+                data_.cell_count());
+    PrintLevels("The tree of fields, the same for every filter", field_shape_);
+    PrintRuns(runs);
+    return {{"options", {{"gets", calls_}, {"bits_per_key", kBitsPerKey}}},
+            {"tree",
+             {{"input", run_.options.input},
+              {"keys", data_.row_count()},
+              {"fields", data_.cell_count()},
+              {"runs_per_key", RunsPerKey()},
+              {"metadata_levels", metadata_shape_},
+              {"field_levels", field_shape_}}},
+            {"runs", std::move(runs)}};
+  }
+
+ private:
+  // The mean number of levels that hold a key's fields.
+  double RunsPerKey() const {
+    uint64_t runs = 0;
+    for (size_t i = 0; i < data_.row_count(); ++i) {
+      std::set<int> levels;
+      for (const uint32_t q : data_.columns(i)) {
+        levels.insert(LevelOf(FieldKey(data_.row(i), VersionOf(data_.row(i)),
+                                       data_.qualifier(q))));
+      }
+      runs += levels.size();
+    }
+    return static_cast<double>(runs) / static_cast<double>(data_.row_count());
+  }
+
+  Json MeasureOne(const Contender& contender) {
+    const auto metadata = BuildMetadata(contender);
+    const auto fields = BuildFields(contender);
+    Json runs = Json::array();
+    run_.progress.Begin("ask " + std::string(contender.name),
+                        std::size(kCalls) * calls_);
+    for (const Call call : kCalls) {
+      Json json = {{"policy", contender.name},
+                   {"call", CallName(call)},
+                   {"metadata_filter_bytes", metadata->all.filter_bytes},
+                   {"field_filter_bytes", fields->all.filter_bytes},
+                   {"filter_bits_per_field", fields->all.BitsPerKey()}};
+      json.update(Ask(contender, call, metadata->db(), fields->db()));
+      runs.push_back(std::move(json));
+    }
+    run_.progress.End();
+    return runs;
+  }
+
+  std::unique_ptr<Tree> BuildMetadata(const Contender& contender) {
+    return BuildAsLarge(
+        contender, kMetadataKeys, /*finds_rows=*/false,
+        [this](int level, Database* database) {
+          for (size_t i = 0; i < data_.row_count(); ++i) {
+            const std::string key = MetadataKey(data_.row(i));
+            if (LevelOf(key) != level) continue;
+            database->Put(key, MakeValue(key, kMetadataSize));
+            run_.progress.Add(1);
+          }
+        },
+        data_.row_count(), &metadata_bytes_, &metadata_shape_);
+  }
+
+  std::unique_ptr<Tree> BuildFields(const Contender& contender) {
+    return BuildAsLarge(
+        contender, contender.field_keys, contender.finds_rows,
+        [this](int level, Database* database) {
+          for (size_t i = 0; i < data_.row_count(); ++i) {
+            const uint64_t version = VersionOf(data_.row(i));
+            for (const uint32_t q : data_.columns(i)) {
+              const std::string key =
+                  FieldKey(data_.row(i), version, data_.qualifier(q));
+              if (LevelOf(key) != level) continue;
+              database->Put(key, MakeValue(key, kFieldValueSize));
+              run_.progress.Add(1);
+            }
+          }
+        },
+        data_.cell_count(), &field_bytes_, &field_shape_);
+  }
+
+  // The tree whose filters take as many bytes as Kvrocks' own do, which set
+  // *bytes.
+  std::unique_ptr<Tree> BuildAsLarge(const Contender& contender,
+                                     const char* schema, bool finds_rows,
+                                     const Tree::FillLevel& fill, uint64_t keys,
+                                     double* bytes, Json* shape) {
+    TreeOptions options;
+    options.level_count = kLevelCount;
+    double bits = kBitsPerKey;
+    for (int trial = 1;; ++trial) {
+      run_.progress.Begin("load " + std::string(contender.name) + " at " +
+                              Number(bits, "%.4g bits"),
+                          keys);
+      auto tree = std::make_unique<Tree>(
+          options, MakePolicy(contender, schema, finds_rows, bits),
+          run_.NewPath(), fill, shape);
+      run_.progress.End();
+      const double is = static_cast<double>(tree->all.filter_bytes);
+      if (contender.name == std::string(kNone)) return tree;
+      if (tree->all.files_without_filter != 0) {
+        throw std::runtime_error("files were written without the filter of " +
+                                 std::string(contender.name));
+      }
+      if (contender.name == std::string(kBloom)) *bytes = is;
+      if (std::abs(is / *bytes - 1) <= kTolerance) return tree;
+      if (trial == kMostTrials) {
+        throw std::runtime_error(std::string(contender.name) +
+                                 " takes other bytes than " + kBloom);
+      }
+      bits *= *bytes / is;
+    }
+  }
+
+  // The call for key i.
+  Json Ask(const Contender& contender, Call call, rocksdb::DB* metadata,
+           rocksdb::DB* fields) {
+    const Query query = call == Call::kAbsentKey      ? Query::kAbsentRow
+                        : call == Call::kAbsentField  ? Query::kAbsentColumn
+                        : call == Call::kPresentField ? Query::kPresentCell
+                                                      : Query::kPresentRow;
+    uint64_t metadata_reads = 0;
+    uint64_t field_reads = 0;
+    uint64_t fields_found = 0;
+    for (uint64_t n = 0; n < calls_; ++n) {
+      const size_t i = Scramble(n, kCallSeed + static_cast<uint64_t>(call)) %
+                       data_.row_count();
+      const Cell cell = data_.Draw(query, i, Scramble(n, kFieldSeed));
+      StartCounting();
+      bool found = Get(metadata, MetadataKey(cell.row), kMetadataSize);
+      metadata_reads += StopCounting(kLevelCount).data_reads;
+      run_.answers.Add(found == (call != Call::kAbsentKey), CallName(call),
+                       cell.row);
+      run_.progress.Add(1);
+      if (call == Call::kAbsentKey) continue;
+      StartCounting();
+      bool is_right = false;
+      if (call == Call::kWholeKey) {
+        const size_t count = CountFields(fields, cell.row, contender);
+        fields_found += count;
+        is_right = count == data_.columns(i).size();
+      } else {
+        found =
+            Get(fields, FieldKey(cell.row, VersionOf(cell.row), cell.qualifier),
+                kFieldValueSize);
+        is_right = found == (call == Call::kPresentField);
+      }
+      field_reads += StopCounting(kLevelCount).data_reads;
+      run_.answers.Add(is_right, CallName(call), cell.row);
+    }
+    const double count = static_cast<double>(calls_);
+    return {{"gets", calls_},
+            {"metadata_reads_per_call",
+             static_cast<double>(metadata_reads) / count},
+            {"field_reads_per_call", static_cast<double>(field_reads) / count},
+            {"data_reads_per_call",
+             static_cast<double>(metadata_reads + field_reads) / count},
+            {"fields_per_call", static_cast<double>(fields_found) / count}};
+  }
+
+  // Returns whether the key is there. A wrong value counts as absent.
+  static bool Get(rocksdb::DB* db, const std::string& key, size_t value_size) {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    rocksdb::PinnableSlice value;
+    const rocksdb::Status status =
+        db->Get(options, db->DefaultColumnFamily(), key, &value);
+    if (status.IsNotFound()) return false;
+    Check(status, "reading");
+    return value == MakeValue(key, value_size);
+  }
+
+  // As Kvrocks scans, which sets the upper bound; the filter is asked if it
+  // also says that the scan stays within its prefix.
+  static size_t CountFields(rocksdb::DB* db, const std::string& user_key,
+                            const Contender& contender) {
+    const uint64_t version = VersionOf(user_key);
+    const std::string first = FieldKey(user_key, version, "");
+    const std::string end = FieldKey(user_key, version + 1, "");
+    const rocksdb::Slice upper_bound = end;
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    options.iterate_upper_bound = &upper_bound;
+    options.prefix_same_as_start = contender.finds_rows;
+    const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(options));
+    size_t count = 0;
+    for (it->Seek(first); it->Valid() && it->key().starts_with(first);
+         it->Next()) {
+      count +=
+          it->value() == MakeValue(it->key().ToStringView(), kFieldValueSize);
+    }
+    Check(it->status(), "scanning");
+    return count;
+  }
+
+  static void PrintRuns(const Json& runs) {
+    for (const Call call : kCalls) {
+      Table table({"policy", "bits per field", "metadata reads", "field reads",
+                   "data reads"});
+      for (const Json& run : runs) {
+        if (run["call"] != CallName(call)) continue;
+        table.Add({Text(run["policy"]),
+                   Number(run["filter_bits_per_field"], "%.2f"),
+                   Number(run["metadata_reads_per_call"], "%.4f"),
+                   Number(run["field_reads_per_call"], "%.4f"),
+                   Number(run["data_reads_per_call"], "%.4f")});
+      }
+      table.Print(CallName(call));
+    }
+  }
+
+  Run& run_;
+  const Dataset data_;
+  const uint64_t calls_;
+  double metadata_bytes_ = 0;
+  double field_bytes_ = 0;
+  Json metadata_shape_;
+  Json field_shape_;
+};
+
+}  // namespace
+
+Json MeasureKvrocks(Run* run) { return KvrocksBench(run).Measure(); }
+
+}  // namespace rowbloom::reads
