@@ -275,7 +275,7 @@ typedef rowbloom_code (*rowbloom_read_fn)(void* context, uint64_t offset,
 typedef struct rowbloom_source {
   rowbloom_read_fn read;
   void* context;
-  uint64_t size;
+  uint64_t size_bytes;
   const char* name;  // For messages, usually a path. May be NULL.
 } rowbloom_source;
 
@@ -318,7 +318,7 @@ enum {
 typedef struct rowbloom_load {
   uint64_t chunk;
   uint64_t offset;  // In the source.
-  uint64_t size;
+  uint64_t size_bytes;
   uint32_t steps;
 } rowbloom_load;
 
@@ -391,8 +391,8 @@ ROWBLOOM_API void rowbloom_codec_free(rowbloom_codec* codec);
 // Filters in memory that grow
 // ---------------------------------------------------------------------------
 //
-// See docs/memfilters.md. Of kind concurrent, any number of threads may add and
-// look up at once. Of another kind, many threads may look up, or one may add.
+// See docs/memfilters.md. Any number of threads may add to a concurrent filter
+// and look up at once. In another one many threads may look up, or one may add.
 
 typedef struct rowbloom_memfilter rowbloom_memfilter;
 
