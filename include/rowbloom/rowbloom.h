@@ -28,9 +28,12 @@
 //
 // Mistakes. A NULL handle, a NULL pointer with a size above 0, a bad text or
 // a call out of order returns ROWBLOOM_INVALID_ARGUMENT or
-// ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". If there is no memory
-// for a result, the code is ROWBLOOM_RESOURCE_EXHAUSTED. No exception leaves
-// the library, and none may leave a callback.
+// ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". Nothing aborts.
+//
+// Memory. If there is none for a builder, a filter, a writer, a codec, a memory
+// filter or a result, the code is ROWBLOOM_RESOURCE_EXHAUSTED. A cache,
+// statistics or a reader then end the process, as they do in C++: they share
+// locks. No exception leaves the library, and none may leave a callback.
 //
 // Texts of options are `name=value;name=value`; NULL or "" are the defaults.
 //

@@ -8,7 +8,7 @@
 //     return Call(error, [&]() -> absl::Status { ... });
 //   }
 //
-// The core is built without exceptions. Only the allocation of memory throws.
+// Only the allocation of memory throws.
 // Threads: functions without state.
 
 #ifndef ROWBLOOM_C_BOUNDARY_H_
@@ -40,8 +40,9 @@ inline absl::Status NoMemory() {
   return absl::Status(absl::StatusCode::kResourceExhausted, "");
 }
 
-// Runs f(); if memory is short, f's work is given up, and the result is
-// `if_no_memory`.
+// Runs f(); if there is no memory, the result is `if_no_memory`. The core has
+// no exceptions, so its functions then keep what they hold: memory leaks, and a
+// lock would stay locked. For objects that share nothing with others.
 template <typename F, typename Result>
 Result Guarded(const F& f, Result if_no_memory) noexcept {
   try {
@@ -55,6 +56,17 @@ Result Guarded(const F& f, Result if_no_memory) noexcept {
 template <typename F>
 rowbloom_code Call(rowbloom_error* error, const F& f) noexcept {
   return Tell(Guarded(f, NoMemory()), error);
+}
+
+// For objects that share a cache or statistics: without memory the process
+// ends, as it does in C++.
+template <typename F>
+auto Shared(const F& f) noexcept {
+  return f();
+}
+template <typename F>
+rowbloom_code CallShared(rowbloom_error* error, const F& f) noexcept {
+  return Tell(f(), error);
 }
 
 // InvalidArgument if the caller passed NULL.

@@ -48,7 +48,7 @@ extern "C" {
 
 rowbloom_code rowbloom_cache_new(uint64_t capacity, rowbloom_cache** out,
                                  rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
+  return CallShared(error, [&]() -> absl::Status {
     if (out == nullptr) return NullArgument("out");
     *out = nullptr;
     ShardedLruCacheOptions options;
@@ -61,19 +61,18 @@ rowbloom_code rowbloom_cache_new(uint64_t capacity, rowbloom_cache** out,
 
 void rowbloom_cache_set_capacity(rowbloom_cache* cache, uint64_t capacity) {
   if (cache == nullptr) return;
-  Guarded([&] { return cache->cache->SetCapacity(Capacity(capacity)), true; },
-          false);
+  Shared([&] { cache->cache->SetCapacity(Capacity(capacity)); });
 }
 
 void rowbloom_cache_erase_file(rowbloom_cache* cache, uint64_t file_id) {
   if (cache == nullptr) return;
-  Guarded([&] { return cache->cache->EraseFile(file_id), true; }, false);
+  Shared([&] { cache->cache->EraseFile(file_id); });
 }
 
 rowbloom_code rowbloom_cache_usage(const rowbloom_cache* cache,
                                    rowbloom_buffer* text,
                                    rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
+  return CallShared(error, [&]() -> absl::Status {
     if (text == nullptr) return NullArgument("text");
     text->size = 0;
     if (cache == nullptr) return NullArgument("cache");
@@ -84,7 +83,7 @@ rowbloom_code rowbloom_cache_usage(const rowbloom_cache* cache,
 void rowbloom_cache_free(rowbloom_cache* cache) { delete cache; }
 
 rowbloom_code rowbloom_stats_new(rowbloom_stats** out, rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
+  return CallShared(error, [&]() -> absl::Status {
     if (out == nullptr) return NullArgument("out");
     *out = nullptr;
     auto stats = std::make_unique<rowbloom_stats>();
@@ -96,19 +95,20 @@ rowbloom_code rowbloom_stats_new(rowbloom_stats** out, rowbloom_error* error) {
 void rowbloom_stats_add(rowbloom_stats* stats, int32_t counter,
                         uint64_t delta) {
   if (stats == nullptr || !IsCounter(counter)) return;
-  stats->stats->Add(static_cast<FilterCounter>(counter), delta);
+  Shared(
+      [&] { stats->stats->Add(static_cast<FilterCounter>(counter), delta); });
 }
 
 uint64_t rowbloom_stats_get(const rowbloom_stats* stats, int32_t counter) {
   if (stats == nullptr || !IsCounter(counter)) return 0;
   const auto name = static_cast<FilterCounter>(counter);
-  return Guarded([&] { return stats->stats->Snapshot()[name]; }, uint64_t{0});
+  return Shared([&] { return stats->stats->Snapshot()[name]; });
 }
 
 rowbloom_code rowbloom_stats_prometheus(const rowbloom_stats* stats,
                                         rowbloom_buffer* text,
                                         rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
+  return CallShared(error, [&]() -> absl::Status {
     if (text == nullptr) return NullArgument("text");
     text->size = 0;
     if (stats == nullptr) return NullArgument("stats");

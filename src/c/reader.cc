@@ -85,7 +85,7 @@ rowbloom_code rowbloom_reader_open(const rowbloom_source* source,
                                    const char* options, rowbloom_cache* cache,
                                    rowbloom_stats* stats, rowbloom_reader** out,
                                    rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
+  return CallShared(error, [&]() -> absl::Status {
     if (out == nullptr) return NullArgument("out");
     *out = nullptr;
     if (source == nullptr) return NullArgument("source");
@@ -111,7 +111,7 @@ bool rowbloom_reader_may_contain(const rowbloom_reader* reader, const void* row,
   const std::optional<FilterKey> key =
       KeyOf(row, row_size, qualifier, qualifier_size);
   if (reader == nullptr || !key) return true;
-  return Guarded([&] { return reader->reader->MayContain(*key); }, true);
+  return Shared([&] { return reader->reader->MayContain(*key); });
 }
 
 int32_t rowbloom_reader_ask(const rowbloom_reader* reader, const void* row,
@@ -121,15 +121,14 @@ int32_t rowbloom_reader_ask(const rowbloom_reader* reader, const void* row,
       KeyOf(row, row_size, qualifier, qualifier_size);
   if (load != nullptr) *load = {};
   if (reader == nullptr || !key || load == nullptr) return ROWBLOOM_MAYBE;
-  const auto ask = [&] {
+  return Shared([&] {
     FilterLoad needed;
     const FilterAnswer answer = reader->reader->Ask(*key, &needed);
     if (answer == FilterAnswer::kNotInMemory) {
       *load = {needed.chunk, needed.offset, needed.size_bytes, needed.steps};
     }
     return AnswerOf(answer);
-  };
-  return Guarded(ask, int32_t{ROWBLOOM_MAYBE});
+  });
 }
 
 int32_t rowbloom_reader_offer(const rowbloom_reader* reader,
@@ -140,7 +139,7 @@ int32_t rowbloom_reader_offer(const rowbloom_reader* reader,
   const std::optional<FilterKey> key =
       KeyOf(row, row_size, qualifier, qualifier_size);
   if (reader == nullptr || !key || load == nullptr) return ROWBLOOM_MAYBE;
-  const auto offer = [&] {
+  return Shared([&] {
     absl::Status status = StatusOfCallback(code, {}, "read");
     if (status.ok()) status = CheckBytes(bytes, size, "bytes");
     absl::StatusOr<std::string_view> read = View(bytes, 0);
@@ -152,8 +151,7 @@ int32_t rowbloom_reader_offer(const rowbloom_reader* reader,
     return AnswerOf(reader->reader->Offer(
         {load->chunk, load->offset, load->size_bytes, load->steps}, read,
         *key));
-  };
-  return Guarded(offer, int32_t{ROWBLOOM_MAYBE});
+  });
 }
 
 void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
@@ -164,21 +162,19 @@ void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
   const std::optional<FilterKey> key =
       KeyOf(row, row_size, qualifier, qualifier_size);
   if (reader == nullptr || !key) return;
-  const auto tell = [&] {
-    reader->reader->TellOutcome(*key, key_was_there, read_bytes);
-    return true;
-  };
-  Guarded(tell, false);
+  Shared([&] { reader->reader->TellOutcome(*key, key_was_there, read_bytes); });
 }
 
 rowbloom_code rowbloom_reader_verify(const rowbloom_reader* reader,
                                      rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
+  return CallShared(error, [&]() -> absl::Status {
     if (reader == nullptr) return NullArgument("reader");
     return reader->reader->Verify();
   });
 }
 
-void rowbloom_reader_free(rowbloom_reader* reader) { delete reader; }
+void rowbloom_reader_free(rowbloom_reader* reader) {
+  Shared([&] { delete reader; });
+}
 
 }  // extern "C"
