@@ -99,8 +99,14 @@ std::optional<FilterKey> KeyOf(const void* row, size_t row_size,
                            View(qualifier, qualifier_size));
 }
 
-absl::Status Fill(std::string_view bytes, rowbloom_buffer* buffer) {
+void Clear(rowbloom_buffer* buffer) {
+  if (buffer == nullptr) return;
   buffer->size = 0;
+  if (buffer->data != nullptr) *buffer->data = '\0';
+}
+
+absl::Status Fill(std::string_view bytes, rowbloom_buffer* buffer) {
+  Clear(buffer);
   if (buffer->data == nullptr || buffer->capacity <= bytes.size()) {
     void* data = std::realloc(buffer->data, bytes.size() + 1);
     if (data == nullptr) return NoMemory();

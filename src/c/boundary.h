@@ -87,6 +87,8 @@ absl::Status CheckKey(const void* row, size_t row_size, const void* qualifier,
 std::optional<FilterKey> KeyOf(const void* row, size_t row_size,
                                const void* qualifier, size_t qualifier_size);
 
+// Empties a buffer, if there is one.
+void Clear(rowbloom_buffer* buffer);
 // Replaces the buffer's content. ResourceExhausted if there is no memory.
 absl::Status Fill(std::string_view bytes, rowbloom_buffer* buffer);
 

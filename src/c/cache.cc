@@ -73,8 +73,8 @@ rowbloom_code rowbloom_cache_usage(const rowbloom_cache* cache,
                                    rowbloom_buffer* text,
                                    rowbloom_error* error) {
   return CallShared(error, [&]() -> absl::Status {
+    Clear(text);
     if (text == nullptr) return NullArgument("text");
-    text->size = 0;
     if (cache == nullptr) return NullArgument("cache");
     return Fill(cache->cache->GetUsage().ToString(), text);
   });
@@ -109,8 +109,8 @@ rowbloom_code rowbloom_stats_prometheus(const rowbloom_stats* stats,
                                         rowbloom_buffer* text,
                                         rowbloom_error* error) {
   return CallShared(error, [&]() -> absl::Status {
+    Clear(text);
     if (text == nullptr) return NullArgument("text");
-    text->size = 0;
     if (stats == nullptr) return NullArgument("stats");
     return Fill(stats->stats->ToPrometheus(), text);
   });

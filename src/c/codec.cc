@@ -34,8 +34,8 @@ rowbloom_code rowbloom_codec_encode(const rowbloom_codec* codec,
                                     size_t qualifier_size, rowbloom_buffer* key,
                                     rowbloom_error* error) {
   return Call(error, [&]() -> absl::Status {
+    Clear(key);
     if (key == nullptr) return NullArgument("key");
-    key->size = 0;
     if (codec == nullptr) return NullArgument("codec");
     absl::Status status = CheckKey(row, row_size, qualifier, qualifier_size);
     std::string encoded;
@@ -53,8 +53,8 @@ rowbloom_code rowbloom_codec_decode(const rowbloom_codec* codec,
                                     rowbloom_buffer* qualifier,
                                     rowbloom_error* error) {
   return Call(error, [&]() -> absl::Status {
-    if (row != nullptr) row->size = 0;
-    if (qualifier != nullptr) qualifier->size = 0;
+    Clear(row);
+    Clear(qualifier);
     if (row == nullptr) return NullArgument("row");
     if (qualifier == nullptr) return NullArgument("qualifier");
     if (codec == nullptr) return NullArgument("codec");
@@ -75,8 +75,8 @@ rowbloom_code rowbloom_codec_bounds(const rowbloom_codec* codec,
                                     rowbloom_buffer* upper,
                                     rowbloom_error* error) {
   return Call(error, [&]() -> absl::Status {
-    if (lower != nullptr) lower->size = 0;
-    if (upper != nullptr) upper->size = 0;
+    Clear(lower);
+    Clear(upper);
     if (lower == nullptr) return NullArgument("lower");
     if (upper == nullptr) return NullArgument("upper");
     if (codec == nullptr) return NullArgument("codec");

@@ -61,7 +61,7 @@ rowbloom_code rowbloom_builder_finish(rowbloom_builder* builder,
                                       rowbloom_buffer* filter,
                                       rowbloom_error* error) {
   return Call(error, [&]() -> absl::Status {
-    if (filter != nullptr) filter->size = 0;
+    Clear(filter);
     if (builder == nullptr) return NullArgument("builder");
     const absl::Status status =
         std::exchange(builder->status, absl::OkStatus());

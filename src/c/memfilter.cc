@@ -64,7 +64,12 @@ AnyFilterOr New(const char* text) {
 AnyFilterOr Load(std::string_view saved) {
   absl::StatusOr<ConcurrentFilter> concurrent = ConcurrentFilter::Load(saved);
   if (concurrent.ok()) return AnyFilter(*std::move(concurrent));
-  return LoadMemFilter(saved);
+  // Another kind. A standard filter never comes back as one that is not for
+  // several threads.
+  if (absl::IsInvalidArgument(concurrent.status())) {
+    return LoadMemFilter(saved);
+  }
+  return concurrent.status();
 }
 
 absl::Status Give(AnyFilterOr filter, rowbloom_memfilter** out) {
@@ -131,8 +136,8 @@ rowbloom_code rowbloom_memfilter_save(const rowbloom_memfilter* filter,
                                       rowbloom_buffer* bytes,
                                       rowbloom_error* error) {
   return Call(error, [&]() -> absl::Status {
+    Clear(bytes);
     if (bytes == nullptr) return NullArgument("bytes");
-    bytes->size = 0;
     if (filter == nullptr) return NullArgument("filter");
     return Fill(filter->filter->Save(), bytes);
   });
