@@ -46,8 +46,8 @@ endfunction()
 # only the symbols that they declare (include/rowbloom/export.h), of those in
 # MAP, a file of this directory.
 function(rowbloom_library name)
-  set(map exports.map ${ARGN})
-  list(POP_BACK map map)
+  set(map ${ARGN} exports.map)
+  list(GET map 0 map)
   set(soversion ${PROJECT_VERSION_MAJOR})
   if(soversion EQUAL 0) # Before 1.0 a minor version may break the ABI.
     string(APPEND soversion .${PROJECT_VERSION_MINOR})

@@ -29,7 +29,7 @@ void Copy(std::string_view message, rowbloom_error* error) {
   constexpr std::string_view kDots = "...";
   constexpr size_t kRoom = sizeof(error->message) - 1;
   size_t size = message.size();
-  std::string_view end;
+  std::string_view end = "";
   if (size > kRoom) {
     size = kRoom - kDots.size();
     while (size > 0 && (message[size] & 0xC0) == 0x80) --size;

@@ -41,11 +41,11 @@ def functions(lines):
 
 
 def defined(nm_output):
-    """The symbols that nm prints, except C++ ones and the linker's own."""
+    """The symbols that nm prints, except those of C++ and of the compiler."""
     names = {line.split()[-1] for line in nm_output.splitlines()
              if len(line.split()) == 3}
-    return {name for name in names if not name.startswith("_Z")
-            and not name.startswith("DW.ref.")}
+    return {name for name in names
+            if not name.startswith(("_Z", "__", "DW.ref."))}
 
 
 def problems(header, golden, symbols, test):

@@ -12,7 +12,14 @@
 #include "testing/allocation_counter.h"
 #include "testing/keys.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ROWBLOOM_FINDS_LEAKS 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ROWBLOOM_FINDS_LEAKS 1
+#endif
+#ifdef ROWBLOOM_FINDS_LEAKS
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -26,7 +33,7 @@ using testing::NumberedRow;
 // The core has no exceptions: what its functions hold then leaks.
 class LeaksAreExpected {
  public:
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef ROWBLOOM_FINDS_LEAKS
   LeaksAreExpected() { __lsan_disable(); }
   ~LeaksAreExpected() { __lsan_enable(); }
 #else
