@@ -396,6 +396,21 @@ func (r *BlockReader) MayContain(k Key) bool {
 	return bool(C.rowbloom_reader_may_contain(r.handle, k.row, k.rowSize, k.qualifier, k.size))
 }
 
+// MayContainEach asks one key of many readers by one call of C; answers[i] is
+// that of readers[i].
+func MayContainEach(readers []*BlockReader, k Key, answers []bool) {
+	if len(readers) == 0 {
+		return
+	}
+	handles := make([]*C.rowbloom_reader, len(readers))
+	for i, r := range readers {
+		handles[i] = r.handle
+	}
+	_ = answers[len(readers)-1]
+	C.rowbloom_readers_may_contain(&handles[0], C.size_t(len(readers)), k.row, k.rowSize,
+		k.qualifier, k.size, (*C.bool)(&answers[0]))
+}
+
 // Ask reads nothing. NotInMemory sets the load.
 func (r *BlockReader) Ask(k Key) (Answer, Load) {
 	var l C.rowbloom_load

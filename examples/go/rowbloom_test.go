@@ -122,6 +122,15 @@ func TestReader(t *testing.T) {
 			t.Fatalf("row %d was lost", i)
 		}
 	}
+	answers := make([]bool, 2)
+	MayContainEach([]*BlockReader{reader, reader}, Row(row(1)), answers)
+	if answers[0] || answers[1] {
+		t.Error("row 1 is there")
+	}
+	MayContainEach([]*BlockReader{reader, reader}, Row(row(2)), answers)
+	if !answers[0] || !answers[1] {
+		t.Error("row 2 was lost")
+	}
 	reader.TellOutcome(Row(row(0)), true, 4096)
 	reader.TellOutcome(Row(row(0)), false, UnknownBytes)
 	stats.Add(OpenErrors, 2)
@@ -162,6 +171,20 @@ func BenchmarkMayContain(b *testing.B) {
 	b.Run("version", func(b *testing.B) { // A call that does nothing.
 		for i := 0; i < b.N; i++ {
 			abi()
+		}
+	})
+	readers := []*BlockReader{reader, reader, reader, reader, reader, reader, reader, reader}
+	answers := make([]bool, len(readers))
+	b.Run("each_of_8", func(b *testing.B) {
+		for i := 0; i < b.N; i++ {
+			for j, r := range readers {
+				answers[j] = r.MayContain(Row(keys[i&(len(keys)-1)]))
+			}
+		}
+	})
+	b.Run("all_8", func(b *testing.B) {
+		for i := 0; i < b.N; i++ {
+			MayContainEach(readers, Row(keys[i&(len(keys)-1)]), answers)
 		}
 	})
 	b.Run("row", func(b *testing.B) {

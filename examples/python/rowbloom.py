@@ -107,6 +107,9 @@ _stats_prometheus = _function("stats_prometheus", c_int32, c_void_p, *_FILL)
 _reader_open = _function("reader_open", c_int32, POINTER(_Source), c_uint64,
                          c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
 _reader_may_contain = _function("reader_may_contain", c_bool, c_void_p, *_KEY)
+_readers_may_contain = _function("readers_may_contain", None,
+                                 POINTER(c_void_p), c_size_t, *_KEY,
+                                 POINTER(c_bool))
 _reader_ask = _function("reader_ask", c_int32, c_void_p, *_KEY, POINTER(Load))
 _reader_offer = _function("reader_offer", c_int32, c_void_p, POINTER(Load),
                           c_int32, c_char_p, c_size_t, *_KEY)
@@ -299,6 +302,14 @@ class BlockReader(_Object):
 
     def verify(self):
         _call(_reader_verify, self._handle)
+
+
+def may_contain_each(readers, row, qualifier=None):
+    """One key in many SSTs, by one call: the answers in order."""
+    handles = (c_void_p * len(readers))(*(r._handle for r in readers))
+    answers = (c_bool * len(readers))()
+    _readers_may_contain(handles, len(readers), *_key(row, qualifier), answers)
+    return list(answers)
 
 
 class KeyCodec(_Object):

@@ -73,6 +73,10 @@ class Rowbloom(unittest.TestCase):
         for i in range(0, ROWS, 2):
             self.assertTrue(reader.may_contain(row(i)))
             self.assertTrue(reader.may_contain(row(i), b"q"))
+        self.assertEqual(
+            rowbloom.may_contain_each([reader, reader], row(1)), [False] * 2)
+        self.assertEqual(
+            rowbloom.may_contain_each([reader, reader], row(2)), [True] * 2)
         reader.tell_outcome(row(0), key_was_there=True, read_bytes=4096)
         stats.add("open_errors", 2)
         self.assertEqual(stats.get("true_positives"), 1)

@@ -311,6 +311,14 @@ ROWBLOOM_API bool rowbloom_reader_may_contain(const rowbloom_reader* reader,
                                               const void* qualifier,
                                               size_t qualifier_size);
 
+// One key in many SSTs, as a point get asks: may_contain[i] is the answer of
+// readers[i], and true if that is NULL. The key is hashed once. Languages whose
+// calls of C cost more than a lookup make one call.
+ROWBLOOM_API void rowbloom_readers_may_contain(
+    const rowbloom_reader* const* readers, size_t count, const void* row,
+    size_t row_size, const void* qualifier, size_t qualifier_size,
+    bool* may_contain);
+
 enum {
   ROWBLOOM_NO = 0,            // The SST does not hold the key.
   ROWBLOOM_MAYBE = 1,         // Read the SST.

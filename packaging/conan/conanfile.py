@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The core, memfilter and the C API, built from the source tree that this file is in."""
+"""The core, memfilter and the C API, built from the tree of this file."""
 
 import os
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -112,6 +114,22 @@ bool rowbloom_reader_may_contain(const rowbloom_reader* reader, const void* row,
       KeyOf(row, row_size, qualifier, qualifier_size);
   if (reader == nullptr || !key) return true;
   return Shared([&] { return reader->reader->MayContain(*key); });
+}
+
+void rowbloom_readers_may_contain(const rowbloom_reader* const* readers,
+                                  size_t count, const void* row,
+                                  size_t row_size, const void* qualifier,
+                                  size_t qualifier_size, bool* may_contain) {
+  if (may_contain == nullptr || count > SIZE_MAX / 2) return;
+  std::fill_n(may_contain, count, true);
+  const std::optional<FilterKey> key =
+      KeyOf(row, row_size, qualifier, qualifier_size);
+  if (readers == nullptr || !key) return;
+  for (size_t i = 0; i < count; ++i) {
+    if (readers[i] == nullptr) continue;
+    may_contain[i] =
+        Shared([&] { return readers[i]->reader->MayContain(*key); });
+  }
 }
 
 int32_t rowbloom_reader_ask(const rowbloom_reader* reader, const void* row,

@@ -584,6 +584,29 @@ TEST_F(CReader, LosesNoKeyOnFourThreads) {
   rowbloom_buffer_free(&text);
 }
 
+TEST_F(CReader, OneKeyIsAskedOfManyReaders) {
+  ASSERT_EQ(Open("always_load=true"), ROWBLOOM_OK);
+  const rowbloom_reader* const readers[] = {reader_, nullptr, reader_};
+  for (uint64_t i = 0; i < kRows; ++i) {
+    const std::string row = NumberedRow(i);
+    bool answers[3] = {};
+    rowbloom_readers_may_contain(readers, 3, row.data(), row.size(), "a", 1,
+                                 answers);
+    ASSERT_EQ(answers[0], MayContain(row, "a"));
+    ASSERT_TRUE(answers[1]);
+    ASSERT_EQ(answers[2], answers[0]);
+  }
+  bool answers[3] = {};
+  rowbloom_readers_may_contain(readers, 2, nullptr, 1, nullptr, 0, answers);
+  EXPECT_THAT(answers, ::testing::ElementsAre(true, true, false));
+  rowbloom_readers_may_contain(nullptr, 3, "r", 1, nullptr, 0, answers);
+  EXPECT_TRUE(answers[2]);
+  rowbloom_readers_may_contain(readers, 3, "r", 1, nullptr, 0, nullptr);
+  rowbloom_readers_may_contain(readers, kAbsurdSize, "r", 1, nullptr, 0,
+                               answers);
+  rowbloom_readers_may_contain(readers, 0, "r", 1, nullptr, 0, answers);
+}
+
 TEST_F(CReader, TailSizeMakesOpenOneRead) {
   ASSERT_EQ(
       Open(

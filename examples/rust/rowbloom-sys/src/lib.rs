@@ -207,6 +207,15 @@ extern "C" {
         qualifier: *const c_void,
         qualifier_size: usize,
     ) -> bool;
+    pub fn rowbloom_readers_may_contain(
+        readers: *const *const rowbloom_reader,
+        count: usize,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+        may_contain: *mut bool,
+    );
     pub fn rowbloom_reader_ask(
         reader: *const rowbloom_reader,
         row: *const c_void,

@@ -403,6 +403,27 @@ impl<S: Source> BlockReader<S> {
     pub fn may_contain(&self, key: Key<'_>) -> bool {
         with_key!(sys::rowbloom_reader_may_contain, self.handle.0, key)
     }
+    /// One key in many SSTs, hashed once: the answers in order.
+    pub fn may_contain_each(readers: &[&BlockReader<S>], key: Key<'_>) -> Vec<bool> {
+        let handles: Vec<_> = readers
+            .iter()
+            .map(|reader| reader.handle.0 as *const _)
+            .collect();
+        let mut answers = vec![true; readers.len()];
+        let (qualifier, size) = key.qualifier();
+        unsafe {
+            sys::rowbloom_readers_may_contain(
+                handles.as_ptr(),
+                handles.len(),
+                key.row.as_ptr().cast(),
+                key.row.len(),
+                qualifier,
+                size,
+                answers.as_mut_ptr(),
+            )
+        }
+        answers
+    }
     /// The lookup that reads nothing.
     pub fn ask(&self, key: Key<'_>) -> Answer {
         let mut load = Load::default();

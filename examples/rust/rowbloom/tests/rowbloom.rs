@@ -146,6 +146,11 @@ fn readers_answer_on_four_threads() {
     });
     assert!(false_positives.load(Ordering::Relaxed) < 4 * ROWS / 50);
     assert_eq!(stats.get(sys::ROWBLOOM_LOOKUPS), 12 * ROWS as u64);
+    let both = [&reader, &reader];
+    let answers = BlockReader::may_contain_each(&both, Key::row(&row(0)));
+    assert_eq!(answers, [true, true]);
+    let answers = BlockReader::may_contain_each(&both, Key::row(b"absent"));
+    assert_eq!(answers, [false, false]);
     reader.tell_outcome(Key::row(&row(0)), true, Some(4096));
     reader.tell_outcome(Key::row(&row(0)), false, None);
     stats.add(sys::ROWBLOOM_OPEN_ERRORS, 1);
