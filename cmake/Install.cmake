@@ -63,7 +63,7 @@ if(rowbloom_type STREQUAL "STATIC_LIBRARY")
   # A C compiler does not link C++'s library by itself.
   set(pc_c_public "${pc_c_private}")
   set(pc_c_private "")
-  set(pc_c_libs " -lstdc++ -lm")
+  set(pc_c_libs " -lstdc++")
   string(APPEND pc_hfile_public " ${pc_hfile_private}")
   set(pc_hfile_private "")
 endif()
