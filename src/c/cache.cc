@@ -8,8 +8,8 @@
 #include "c/block.h"
 #include "c/boundary.h"
 
-using namespace rowbloom;     // NOLINT(google-build-using-namespace)
-using namespace rowbloom::c;  // NOLINT(google-build-using-namespace)
+using namespace rowbloom;
+using namespace rowbloom::c;
 
 namespace {
 

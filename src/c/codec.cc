@@ -7,8 +7,8 @@
 #include "c/boundary.h"
 #include "rowbloom/key_codec.h"
 
-using namespace rowbloom;     // NOLINT(google-build-using-namespace)
-using namespace rowbloom::c;  // NOLINT(google-build-using-namespace)
+using namespace rowbloom;
+using namespace rowbloom::c;
 
 struct rowbloom_codec {
   KeyCodec codec;

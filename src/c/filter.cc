@@ -12,8 +12,8 @@
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_spec.h"
 
-using namespace rowbloom;     // NOLINT(google-build-using-namespace)
-using namespace rowbloom::c;  // NOLINT(google-build-using-namespace)
+using namespace rowbloom;
+using namespace rowbloom::c;
 
 struct rowbloom_builder {
   FilterSpec spec;
@@ -63,8 +63,7 @@ rowbloom_code rowbloom_builder_finish(rowbloom_builder* builder,
   return Call(error, [&]() -> absl::Status {
     Clear(filter);
     if (builder == nullptr) return NullArgument("builder");
-    const absl::Status status =
-        std::exchange(builder->status, absl::OkStatus());
+    absl::Status status = std::exchange(builder->status, absl::OkStatus());
     const auto full =
         std::exchange(builder->builder, NewFilterBuilder(builder->spec));
     if (filter == nullptr) return NullArgument("filter");

@@ -14,8 +14,8 @@
 #include "rowbloom/memfilter/scalable.h"
 #include "rowbloom/memfilter/sizing.h"
 
-using namespace rowbloom;     // NOLINT(google-build-using-namespace)
-using namespace rowbloom::c;  // NOLINT(google-build-using-namespace)
+using namespace rowbloom;
+using namespace rowbloom::c;
 
 struct rowbloom_memfilter {
   std::unique_ptr<MemFilter> filter;

@@ -13,8 +13,8 @@
 #include "c/options.h"
 #include "rowbloom/filter_reader.h"
 
-using namespace rowbloom;     // NOLINT(google-build-using-namespace)
-using namespace rowbloom::c;  // NOLINT(google-build-using-namespace)
+using namespace rowbloom;
+using namespace rowbloom::c;
 
 namespace {
 

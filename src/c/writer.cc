@@ -9,8 +9,8 @@
 #include "c/options.h"
 #include "rowbloom/filter_block_writer.h"
 
-using namespace rowbloom;     // NOLINT(google-build-using-namespace)
-using namespace rowbloom::c;  // NOLINT(google-build-using-namespace)
+using namespace rowbloom;
+using namespace rowbloom::c;
 
 namespace {
 
