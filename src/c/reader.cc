@@ -16,8 +16,9 @@
 using namespace rowbloom;
 using namespace rowbloom::c;
 
-namespace {
+namespace rowbloom::c {
 
+// Not of an unnamed namespace, since a handle's type has one.
 class CallbackSource : public RandomAccessSource {
  public:
   explicit CallbackSource(const rowbloom_source& source)
@@ -43,6 +44,10 @@ class CallbackSource : public RandomAccessSource {
   const uint64_t size_bytes_;
   const std::string name_;
 };
+
+}  // namespace rowbloom::c
+
+namespace {
 
 absl::StatusOr<FilterReaderOptions> ParseReaderOptions(const char* text) {
   FilterReaderOptions options;

@@ -12,8 +12,9 @@
 using namespace rowbloom;
 using namespace rowbloom::c;
 
-namespace {
+namespace rowbloom::c {
 
+// Not of an unnamed namespace, since a handle's type has one.
 class CallbackSink : public ByteSink {
  public:
   CallbackSink(rowbloom_append_fn append, void* context)
@@ -30,6 +31,10 @@ class CallbackSink : public ByteSink {
   const rowbloom_append_fn append_;
   void* const context_;
 };
+
+}  // namespace rowbloom::c
+
+namespace {
 
 absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
   FilterOptions options;
