@@ -12,27 +12,28 @@
 //   rowbloom_builder_add(builder, "user17", 6, NULL, 0);
 //   if (rowbloom_builder_finish(builder, &filter, &error) == 0) ...
 //
-// Stability. Within a major version of rowbloom, no function, struct or
-// constant of this header is changed or removed; functions are added.
-// ROWBLOOM_ABI, the number in the library's SONAME, changes with them.
+// Stability. Within a major version of rowbloom, functions and constants are
+// added to this header, and no function, struct or constant is changed or
+// removed. A later major version that does so has another ROWBLOOM_ABI, which is
+// the number in the library's SONAME.
 //
-// Keys. A function that takes `row, row_size, qualifier, qualifier_size` asks
-// for the row alone if `qualifier` is NULL and `qualifier_size` is 0, and for
-// the cell otherwise: an empty qualifier is a pointer that is not NULL with
-// size 0. A flat key is a row. Any bytes will do; they are not kept.
+// Keys. `row, row_size, qualifier, qualifier_size` are a cell, or the row alone
+// if `qualifier` is NULL and `qualifier_size` is 0. An empty qualifier is a
+// pointer other than NULL with size 0. A flat key is a row. Keys may have any
+// bytes, which need not outlive the call.
 //
 // Handles. A function that makes an object stores it in *out, or NULL if it
-// fails. The caller frees it with the function that is named _free, once, when
-// no thread uses it; NULL is ignored. Objects keep what they use: a cache may
-// be freed before its readers.
+// fails. The caller frees it once, by the function whose name ends with _free,
+// when no thread uses it; NULL is ignored. A reader keeps its cache and its
+// statistics alive: their handles may be freed before it.
 //
-// Mistakes. A NULL handle, a NULL pointer with a size above 0, a bad text or
-// a call out of order returns ROWBLOOM_INVALID_ARGUMENT or
-// ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". Nothing aborts.
+// Mistakes. A call with a NULL handle, with NULL and a size above 0, with a bad
+// text, or out of order returns ROWBLOOM_INVALID_ARGUMENT or
+// ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". None ends the process.
 //
-// Memory. If there is none for a builder, a filter, a writer, a codec, a memory
-// filter or a result, the code is ROWBLOOM_RESOURCE_EXHAUSTED. A cache,
-// statistics or a reader then end the process, as they do in C++: they share
+// Memory. Where a call on a builder, a filter, a writer, a codec or a memory
+// filter finds no memory, it returns ROWBLOOM_RESOURCE_EXHAUSTED. A call on a
+// cache, statistics or a reader then ends the process, as in C++: they share
 // locks. No exception leaves the library, and none may leave a callback.
 //
 // Texts of options are `name=value;name=value`; NULL or "" are the defaults.
