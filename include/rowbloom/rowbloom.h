@@ -14,7 +14,7 @@
 //
 // Stability. Within a major version of rowbloom, functions and constants are
 // added to this header, and no function, struct or constant is changed or
-// removed. A later major version that does so has another ROWBLOOM_ABI, which is
+// removed. A later major version that does so has another ROWBLOOM_ABI; it is
 // the number in the library's SONAME.
 //
 // Keys. `row, row_size, qualifier, qualifier_size` are a cell, or the row alone
@@ -29,7 +29,8 @@
 //
 // Mistakes. A call with a NULL handle, with NULL and a size above 0, with a bad
 // text, or out of order returns ROWBLOOM_INVALID_ARGUMENT or
-// ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". None ends the process.
+// ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". No mistake of these
+// ends the process.
 //
 // Memory. Where a call on a builder, a filter, a writer, a codec or a memory
 // filter finds no memory, it returns ROWBLOOM_RESOURCE_EXHAUSTED. A call on a
@@ -87,25 +88,25 @@ enum {
   ROWBLOOM_DATA_LOSS = 15  // Damaged bytes.
 };
 
-// The caller's, usually on its stack. Each call that is given one overwrites
-// it: with the code that it returns, and a message, which is empty for
-// ROWBLOOM_OK and cut if it is longer. NULL instead of one is allowed.
+// Belongs to the caller, who usually has it on the stack. A call overwrites it
+// with the code that it returns and with a message, which is empty for
+// ROWBLOOM_OK; a longer one is cut. A call may be given NULL instead.
 typedef struct rowbloom_error {
   rowbloom_code code;
   char message[1020];
 } rowbloom_error;
 
-// Bytes that the library allocates for the caller. It begins with all fields
-// zero. A call that fills one replaces its content, reuses its memory, and may
-// move it; one that fails leaves it with size 0. `data` is followed by a zero
-// byte that `size` does not count.
+// Bytes that the library allocates for the caller, who sets all fields to zero
+// before the first use and frees it after the last. A call that fills a buffer
+// replaces its content, reuses its memory, and may move it; if the call fails,
+// the size is 0. A zero byte, which `size` does not count, follows the data.
 typedef struct rowbloom_buffer {
   char* data;
   size_t size;
   size_t capacity;
 } rowbloom_buffer;
 
-// Leaves all fields zero. NULL is allowed.
+// Sets all fields to zero. NULL is allowed.
 ROWBLOOM_API void rowbloom_buffer_free(rowbloom_buffer* buffer);
 
 // ---------------------------------------------------------------------------
@@ -123,15 +124,15 @@ typedef struct rowbloom_builder rowbloom_builder;
 ROWBLOOM_API rowbloom_code rowbloom_builder_new(const char* spec,
                                                 rowbloom_builder** out,
                                                 rowbloom_error* error);
-// Adds a row, or a cell. A cell does not add its row. The first mistake is
-// kept and returned by rowbloom_builder_finish(), so that no filter lacks a
-// key.
+// Adds a row, or a cell. A cell does not add its row: to ask for both, add
+// both. rowbloom_builder_finish() returns the first mistake, so that no filter
+// lacks a key.
 ROWBLOOM_API void rowbloom_builder_add(rowbloom_builder* builder,
                                        const void* row, size_t row_size,
                                        const void* qualifier,
                                        size_t qualifier_size);
-// Encodes the keys that were added, and leaves the builder empty, also if it
-// fails. A filter without keys answers "maybe".
+// Encodes the keys that were added. The builder is empty afterwards, even if
+// the call fails. A filter without keys answers "maybe".
 ROWBLOOM_API rowbloom_code rowbloom_builder_finish(rowbloom_builder* builder,
                                                    rowbloom_buffer* filter,
                                                    rowbloom_error* error);
@@ -165,9 +166,9 @@ ROWBLOOM_API void rowbloom_filter_free(rowbloom_filter* filter);
 
 typedef struct rowbloom_writer rowbloom_writer;
 
-// Appends all bytes, or returns another code than ROWBLOOM_OK; it is then not
-// called again. `error` is never NULL; a message that is written to it is
-// passed on. Runs in the thread that calls the writer.
+// Appends all bytes, or returns another code than ROWBLOOM_OK and is not called
+// again. `error` is never NULL, and all zero; rowbloom_writer_finish() returns
+// a message that is written to it. Runs in the thread that calls the writer.
 typedef rowbloom_code (*rowbloom_append_fn)(void* context, const void* bytes,
                                             size_t size, rowbloom_error* error);
 
@@ -194,9 +195,9 @@ ROWBLOOM_API rowbloom_code rowbloom_writer_new(const char* options,
                                                void* context,
                                                rowbloom_writer** out,
                                                rowbloom_error* error);
-// Adds a cell, in bytewise order of (row, qualifier); cells may repeat. A
-// block of bloom type ROWCOL needs a qualifier. The first mistake is kept and
-// returned by rowbloom_writer_finish().
+// Adds a cell, in bytewise order of (row, qualifier); cells may repeat. Every
+// entry of the SST must be added, deletes too. A block of bloom type ROWCOL
+// needs a qualifier. rowbloom_writer_finish() returns the first mistake.
 ROWBLOOM_API void rowbloom_writer_add(rowbloom_writer* writer, const void* row,
                                       size_t row_size, const void* qualifier,
                                       size_t qualifier_size);
@@ -250,7 +251,8 @@ ROWBLOOM_API rowbloom_code rowbloom_stats_new(rowbloom_stats** out,
 // Ignores other counters than those above.
 ROWBLOOM_API void rowbloom_stats_add(rowbloom_stats* stats, int32_t counter,
                                      uint64_t delta);
-// 0 for other counters than those above. Exact once the readers are quiet.
+// Returns 0 for other counters than those above. The numbers are exact once the
+// readers are quiet.
 ROWBLOOM_API uint64_t rowbloom_stats_get(const rowbloom_stats* stats,
                                          int32_t counter);
 // All counters by level, in Prometheus' text format.
@@ -268,8 +270,9 @@ ROWBLOOM_API void rowbloom_stats_free(rowbloom_stats* stats);
 typedef struct rowbloom_reader rowbloom_reader;
 
 // Reads exactly `size` bytes at `offset` to `to`, or returns another code than
-// ROWBLOOM_OK. `error` is never NULL; a message that is written to it is passed
-// on. Runs in the threads that open, verify and ask, several at once.
+// ROWBLOOM_OK. `error` is never NULL, and all zero; a message that is written
+// to it is passed on. The threads that open, verify and ask call it, several at
+// once.
 typedef rowbloom_code (*rowbloom_read_fn)(void* context, uint64_t offset,
                                           void* to, size_t size,
                                           rowbloom_error* error);
@@ -352,8 +355,9 @@ ROWBLOOM_API int32_t rowbloom_reader_offer(
 
 #define ROWBLOOM_UNKNOWN_BYTES UINT64_MAX
 
-// After a "maybe": whether the SST had the key, even as a tombstone or with a
-// version that is not returned, and how many bytes the caller read for it.
+// Tells the reader what the caller found after a "maybe": if the SST had the
+// key, even as a tombstone or with a version that is not returned, and how many
+// bytes the caller read for it.
 ROWBLOOM_API void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
                                                const void* row, size_t row_size,
                                                const void* qualifier,
