@@ -8,8 +8,8 @@ tests/c/abi.golden has each declaration of the header in one line: functions,
 structs, constants. Within a major version lines are added, and none is changed
 or removed: ROWBLOOM_UPDATE_GOLDEN=1 writes the file anew. Also, LIBRARY (an
 archive or a shared library) must define the declared functions and no others in
-C, and tests/c/c_test.cc must call each of them. Exit code 0 if all agree, 1
-with one line for each problem.
+C, tests/c/c_test.cc must call each of them, and the crate rowbloom-sys must
+declare it. Exit code 0 if all agree, 1 with one line for each problem.
 """
 
 import os
@@ -18,6 +18,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+# They name each function.
+USES = ("tests/c/c_test.cc", "examples/rust/rowbloom-sys/src/lib.rs")
 FUNCTION = re.compile(r"^ROWBLOOM_API .*?\b(rowbloom_\w+)\(")
 
 
@@ -48,7 +50,7 @@ def defined(nm_output):
             if not name.startswith(("_Z", "__", "DW.ref."))}
 
 
-def problems(header, golden, symbols, test):
+def problems(header, golden, symbols, uses):
     lines = declarations(header)
     released = golden.splitlines()
     for line in released:
@@ -59,9 +61,10 @@ def problems(header, golden, symbols, test):
             yield f"not in abi.golden: {line}"
     for name in sorted(functions(lines) ^ symbols):
         yield f"{name} is not both declared and defined"
-    for name in sorted(functions(lines)):
-        if not re.search(rf"\b{name}\(", test):
-            yield f"c_test.cc does not call {name}"
+    for path, text in uses.items():
+        for name in sorted(functions(lines)):
+            if not re.search(rf"\b{name}\(", text):
+                yield f"{path} does not have {name}"
 
 
 def main(root, nm, library):
@@ -75,7 +78,8 @@ def main(root, nm, library):
         [nm, *dynamic, "-g", "--defined-only", library], check=True,
         capture_output=True, text=True).stdout)
     found = list(problems(header, (room / "abi.golden").read_text(), symbols,
-                          (room / "c_test.cc").read_text()))
+                          {path: (Path(root) / path).read_text()
+                           for path in USES}))
     print("\n".join(found) if found else f"abi: {len(symbols)} functions")
     return 1 if found else 0
 

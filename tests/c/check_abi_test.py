@@ -32,7 +32,8 @@ TEST = "rowbloom_f(x, 1)"
 
 
 def problems(header=HEADER, symbols=("rowbloom_f",), test=TEST):
-    return list(check_abi.problems(header, GOLDEN, set(symbols), test))
+    return list(check_abi.problems(header, GOLDEN, set(symbols),
+                                   {"test.cc": test}))
 
 
 class CheckAbi(unittest.TestCase):
@@ -62,7 +63,7 @@ class CheckAbi(unittest.TestCase):
         self.assertEqual(problems(symbols=("rowbloom_f", "leaked")),
                          ["leaked is not both declared and defined"])
         self.assertEqual(problems(test=""),
-                         ["c_test.cc does not call rowbloom_f"])
+                         ["test.cc does not have rowbloom_f"])
 
     def test_symbols_of_nm(self):
         output = ("boundary.cc.o:\n0000000000000000 T rowbloom_f\n"
