@@ -420,8 +420,8 @@ func (r *BlockReader) Ask(k Key) (Answer, Load) {
 
 // Offer gives the bytes of a load to the reader.
 func (r *BlockReader) Offer(load Load, bytes []byte, k Key) Answer {
-	l := C.rowbloom_load{C.uint64_t(load.Chunk), C.uint64_t(load.Offset),
-		C.uint64_t(load.SizeBytes), C.uint32_t(load.Steps), [4]byte{}}
+	l := C.rowbloom_load{chunk: C.uint64_t(load.Chunk), offset: C.uint64_t(load.Offset),
+		size_bytes: C.uint64_t(load.SizeBytes), steps: C.uint32_t(load.Steps)}
 	return Answer(C.rowbloom_reader_offer(r.handle, &l, C.ROWBLOOM_OK, pointer(bytes),
 		C.size_t(len(bytes)), k.row, k.rowSize, k.qualifier, k.size))
 }
