@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs headers, libraries, the CMake package and pkg-config files. The
-# package always has rowbloom::rowbloom and rowbloom::memfilter;
+# package always has rowbloom::rowbloom, rowbloom::memfilter and rowbloom::c;
 # rowbloom::rocksdb, rowbloom::leveldb and rowbloom::hfile are its components.
 # The rules for the tool are in tools/CMakeLists.txt.
 
@@ -15,7 +15,7 @@ if(TARGET rowbloom_rocksdb)
   list(APPEND package_files
        ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindLibrocksdb.cmake)
 endif()
-set(pc_names rowbloom rowbloom-memfilter)
+set(pc_names rowbloom rowbloom-memfilter rowbloom-c)
 
 # install_libraries(EXPORT TARGET...): their headers and exported targets, too.
 function(install_libraries export)
@@ -23,7 +23,7 @@ function(install_libraries export)
   install(EXPORT ${export} NAMESPACE rowbloom:: DESTINATION ${package_dir})
 endfunction()
 
-install_libraries(rowbloom-targets rowbloom rowbloom_memfilter)
+install_libraries(rowbloom-targets rowbloom rowbloom_memfilter rowbloom_c)
 foreach(engine IN ITEMS rocksdb leveldb hfile)
   if(TARGET rowbloom_${engine})
     install_libraries(rowbloom-${engine}-targets rowbloom_${engine})
@@ -52,11 +52,18 @@ install(FILES ${package_files} DESTINATION ${package_dir})
 set(pc_public "absl_status absl_statusor absl_span")
 set(pc_private "absl_flat_hash_map absl_flat_hash_set absl_strings")
 string(APPEND pc_private " libxxhash")
+set(pc_c_public "")
+set(pc_c_private "rowbloom-memfilter = ${PROJECT_VERSION}")
+set(pc_c_libs "")
 set(pc_hfile_public "rowbloom = ${PROJECT_VERSION}")
 set(pc_hfile_private "zlib snappy liblz4 libzstd libisal")
 if(rowbloom_type STREQUAL "STATIC_LIBRARY")
   string(APPEND pc_public " ${pc_private}")
   set(pc_private "")
+  # A C compiler does not link C++'s library by itself.
+  set(pc_c_public "${pc_c_private}")
+  set(pc_c_private "")
+  set(pc_c_libs " -lstdc++")
   string(APPEND pc_hfile_public " ${pc_hfile_private}")
   set(pc_hfile_private "")
 endif()

@@ -42,9 +42,12 @@ function(rowbloom_target name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:rowbloom_build_flags>)
 endfunction()
 
-# rowbloom_library(NAME): the library installs its headers, and exports only the
-# symbols that they declare (include/rowbloom/export.h).
+# rowbloom_library(NAME [MAP]): the library installs its headers, and exports
+# only the symbols that they declare (include/rowbloom/export.h), of those in
+# MAP, a file of this directory.
 function(rowbloom_library name)
+  set(map ${ARGN} exports.map)
+  list(GET map 0 map)
   set(soversion ${PROJECT_VERSION_MAJOR})
   if(soversion EQUAL 0) # Before 1.0 a minor version may break the ABI.
     string(APPEND soversion .${PROJECT_VERSION_MINOR})
@@ -56,7 +59,7 @@ function(rowbloom_library name)
     DEFINE_SYMBOL "") # The same objects for an archive: a compiler cache helps.
   rowbloom_hidden(${name})
   if(NOT APPLE)
-    set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    set(script ${PROJECT_SOURCE_DIR}/cmake/${map})
     target_link_options(${name} PRIVATE LINKER:--version-script=${script})
     set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${script})
   endif()

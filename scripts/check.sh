@@ -13,6 +13,7 @@ steps=(
   "rocksdb    the installed RocksDB: the matrix, its classes, no need of RTTI"
   "languages  RocksDB from C, Python, Rust and Go, with the preload library"
   "install    installed, linked and run in every way that the documents name"
+  "bindings   programs in C, Rust, Python and Go over the C API"
   "packaging  Debian, Conan, vcpkg and Bazel packages"
   "asan       all tests under AddressSanitizer and UBSan"
   "tsan       the tests with threads under ThreadSanitizer"
@@ -95,6 +96,11 @@ install() {
   build release
   tests/install/install_every_way.sh build/install build/release
   tests/install/documents_test.sh build/documents
+}
+
+bindings() {
+  packages bindings
+  tests/bindings/run.sh build/bindings
 }
 
 packaging() {

@@ -52,9 +52,9 @@ def bazel_rules(tree):
 
 
 def bazel_sources(tree):
-    """{source: flags} of the library rowbloom and what it depends on."""
+    """{source: flags} of the C API and what it depends on: all libraries."""
     rules = bazel_rules(tree)
-    sources, todo = {}, ["memfilter"]
+    sources, todo = {}, ["c"]
     while todo:
         rule = rules[todo.pop()]
         todo += [dep[1:] for dep in rule["deps"] if dep.startswith(":")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The core and memfilter, built from the source tree that this file is in."""
+"""The core, memfilter and the C API, built from the tree of this file."""
 
 import os
 
@@ -86,3 +86,7 @@ class RowbloomConan(ConanFile):
         memfilter.libs = ["rowbloom_memfilter"]
         memfilter.set_property("cmake_target_name", "rowbloom::memfilter")
         memfilter.requires = ["core"]
+        c = self.cpp_info.components["c"]
+        c.libs = ["rowbloom_c"]
+        c.set_property("cmake_target_name", "rowbloom::c")
+        c.requires = ["core", "memfilter"]

@@ -118,7 +118,7 @@ by_pkg_config() {
   shift 4
   lib=$(libraries "$prefix")
   CXX=$compiler PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib \
-    sh "$tests/pkg_config.sh" "$package" "$tests/$program.cc" \
+    sh "$tests/pkg_config.sh" "$package" "$tests/$program" \
     "$prefix.$package.$compiler" "$@"
 }
 
@@ -127,7 +127,7 @@ consumers() {
   for compiler in g++ clang++; do
     way "$kind: find_package, $compiler" by_find_package "$prefix" "$compiler"
     way "$kind: pkg-config, $compiler" \
-      by_pkg_config "$prefix" "$compiler" rowbloom consumer \
+      by_pkg_config "$prefix" "$compiler" rowbloom consumer.cc \
       "-std=c++17 -Wall -Wextra -Wpedantic -Werror $work/all_headers.cc" \
       -std=c++17 "-std=c++17 $no_frills" -std=c++20 "-std=c++20 $no_frills"
   done
@@ -135,18 +135,21 @@ consumers() {
 
 components() {
   local prefix=$1 kind=$2 engine
-  for engine in memfilter rocksdb leveldb hfile; do
+  for engine in c memfilter rocksdb leveldb hfile; do
     way "$kind: find_package, $engine" env \
       LD_LIBRARY_PATH="$(libraries "$prefix")" \
       ctest --build-and-test "$tests/$engine" "$prefix.$engine" \
       --build-generator "${CMAKE_GENERATOR:-Unix Makefiles}" \
       --build-options -DCMAKE_PREFIX_PATH="$prefix"
   done
+  way "$kind: pkg-config, c" by_pkg_config "$prefix" cc rowbloom-c \
+    ../c/program/c_program.c "-std=c99 -Wall -Wextra -Wpedantic -Werror" \
+    -std=c11
   way "$kind: pkg-config, rocksdb" by_pkg_config "$prefix" g++ \
-    rowbloom-rocksdb rocksdb_consumer -std=c++17
+    rowbloom-rocksdb rocksdb_consumer.cc -std=c++17
   for engine in memfilter leveldb hfile; do
     way "$kind: pkg-config, $engine" by_pkg_config "$prefix" g++ \
-      "rowbloom-$engine" "${engine}_consumer" \
+      "rowbloom-$engine" "${engine}_consumer.cc" \
       -std=c++17 "-std=c++20 $no_frills"
   done
 }
@@ -215,6 +218,10 @@ tests_are_refused() {
 exports_only_the_api() {
   local library others
   for library in "$(libraries "$work/prefix.shared")"/*.so; do
+    if [ "$(basename "$library")" = librowbloom_c.so ]; then
+      python3 -B "$source/tests/c/check_abi.py" "$source" nm "$library"
+      continue
+    fi
     nm -D --defined-only "$library" | sed 's/.* //' >"$work/symbols"
     wc -l "$library" "$work/symbols"
     others=$(grep -Ev "^_Z(T[A-Z]|Z|GVZ)?NK?8rowbloom([0-9]+k?[A-Z]|[a-z]{2})" \
@@ -228,12 +235,14 @@ exports_only_the_api() {
     grep ' _ZN8rowbloom7VersionEv$'
 }
 
-# filter_state.h has nothing to export, and kernels include it.
+# filter_state.h has nothing to export, and kernels include it. rowbloom.h is in
+# C: check_abi.py compares what it declares.
 headers_export() {
   local others
   others=$(cd "$source" &&
     grep -rL '^namespace ROWBLOOM_EXPORT rowbloom {$' include \
-      rocksdb_plugin/include | grep -v '/\(export\|filter_state\)\.h$' || true)
+      rocksdb_plugin/include |
+    grep -v '/\(export\|filter_state\|rowbloom\)\.h$' || true)
   [ -z "$others" ] || fail "not marked with ROWBLOOM_EXPORT:" "$others"
 }
 
@@ -243,15 +252,17 @@ dynamic() {
 }
 
 sonames() {
-  local library base
+  local library base number
   for library in "$(libraries "$work/prefix.shared")"/*.so; do
     base=$(basename "$library")
     case "$base" in
       *_preload.so) continue ;; # A module, not to be linked.
+      librowbloom_c.so) number=1 ;;
+      *) number=0.1 ;;
     esac
-    [ "$(dynamic SONAME "$library")" = "$base.0.1" ] ||
+    [ "$(dynamic SONAME "$library")" = "$base.$number" ] ||
       fail "$base has the SONAME '$(dynamic SONAME "$library")'"
-    [ -e "$library.0.1" ] || fail "there is no $base.0.1"
+    [ -e "$library.$number" ] || fail "there is no $base.$number"
   done
 }
 

@@ -11,6 +11,8 @@
 //   builder->Finish();
 //   EXPECT_LE(PeakBytes() - LiveBytes(), 1000);  // Was freed again.
 //
+//   FailAllocation(3);  // The third one from now on finds no memory.
+//
 // It defines the operators: include it from exactly one file of a binary.
 // Counts are by thread, bytes with the allocator's rounding. They stay at zero,
 // and kCountsAllocations is false, where the operators cannot be replaced:
@@ -41,10 +43,16 @@ inline constexpr bool kCountsAllocations = ROWBLOOM_COUNTS_ALLOCATIONS;
 
 inline thread_local size_t allocation_count = 0;
 
+inline thread_local size_t failing_allocation = 0;
+
 inline thread_local int64_t live_bytes = 0;
 inline thread_local int64_t peak_bytes = 0;
 
 inline size_t AllocationCount() { return allocation_count; }
+// 0: none fails.
+inline void FailAllocation(size_t nth) { failing_allocation = nth; }
+// False once it has failed.
+inline bool AllocationWillFail() { return failing_allocation != 0; }
 // The bytes that this thread has allocated, minus those that it has freed.
 inline int64_t LiveBytes() { return live_bytes; }
 // The maximum of LiveBytes() since ResetPeakBytes().
@@ -53,6 +61,9 @@ inline void ResetPeakBytes() { peak_bytes = live_bytes; }
 
 inline void* CountedAllocation(size_t size, std::align_val_t alignment) {
   ++allocation_count;
+  if (failing_allocation > 0 && --failing_allocation == 0) {
+    throw std::bad_alloc();
+  }
   const size_t align = static_cast<size_t>(alignment);
   const size_t blocks = size / align + (size % align != 0 || size == 0);
   void* p = std::aligned_alloc(align, blocks * align);
@@ -86,10 +97,14 @@ ROWBLOOM_NEW new (size_t size) {
 }
 ROWBLOOM_NEW new[](size_t size) { return operator new(size); }
 ROWBLOOM_NEW new (size_t size, const std::nothrow_t&) noexcept {
-  return operator new(size);
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
-ROWBLOOM_NEW new[](size_t size, const std::nothrow_t&) noexcept {
-  return operator new(size);
+ROWBLOOM_NEW new[](size_t size, const std::nothrow_t& tag) noexcept {
+  return operator new(size, tag);
 }
 ROWBLOOM_NEW new (size_t size, std::align_val_t alignment) {
   return rowbloom::testing::CountedAllocation(size, alignment);

@@ -1,0 +1,3 @@
+module rowbloom.invalid/rowbloom
+
+go 1.19

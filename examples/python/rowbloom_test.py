@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each class of rowbloom.py once, and its errors."""
+
+import unittest
+
+import rowbloom
+
+ROWS = 5000
+INVALID_ARGUMENT, UNAVAILABLE, DATA_LOSS = 3, 14, 15
+
+
+def row(i):
+    return b"row%06d" % i
+
+
+def block():
+    """A block with the even ones of the rows."""
+    data = bytearray()
+    writer = rowbloom.BlockWriter(
+        "bloom_type=ROWCOL;filter_spec=compact;chunk_size_bytes=1024",
+        data.extend)
+    for i in range(0, ROWS, 2):
+        writer.add(row(i), b"q")
+    info = writer.finish()
+    return bytes(data), info
+
+
+class Rowbloom(unittest.TestCase):
+    def test_filter(self):
+        builder = rowbloom.FilterBuilder("compact:bits_per_key=20")
+        builder.add(b"")
+        builder.add(b"row\0", b"")
+        data = builder.finish()
+        filter = rowbloom.Filter(data)
+        filter.verify()
+        self.assertTrue(filter.may_contain(b""))
+        self.assertTrue(filter.may_contain(b"row\0", b""))
+        self.assertFalse(filter.may_contain(b"row\0"))
+        self.assertFalse(filter.may_contain(b"row", b""))
+        with self.assertRaises(rowbloom.Error) as raised:
+            rowbloom.Filter(data[1:])
+        self.assertEqual(raised.exception.code, DATA_LOSS)
+        with self.assertRaisesRegex(rowbloom.Error,
+                                    '^unknown filter family "ribbon"; known'):
+            rowbloom.FilterBuilder("ribbon")
+
+    def test_reader(self):
+        data, info = block()
+        self.assertEqual(info.size_bytes, len(data))
+        cache, stats = rowbloom.Cache(1 << 20), rowbloom.Stats()
+        reads = []
+
+        def read(offset, size):
+            reads.append((offset, size))
+            return data[offset:offset + size]
+
+        reader = rowbloom.BlockReader(
+            read, len(data), cache=cache, stats=stats,
+            options=f"always_load=true;tail_size_bytes={info.tail_size_bytes}")
+        self.assertEqual(len(reads), 1)
+        answer, load = reader.ask(row(1))
+        self.assertEqual(answer, rowbloom.NOT_IN_MEMORY)
+        chunk = data[load.offset:load.offset + load.size_bytes]
+        self.assertEqual(reader.offer(load, b"", row(1), code=UNAVAILABLE),
+                         rowbloom.MAYBE)
+        self.assertEqual(reader.offer(load, chunk, row(1)), rowbloom.NO)
+        self.assertEqual(reader.ask(row(2))[0], rowbloom.MAYBE)
+        self.assertEqual(len(reads), 1)
+        self.assertIn("capacity_bytes 1048576\n", cache.usage())
+        cache.erase_file(1)
+        cache.set_capacity(2 << 20)
+        del cache  # The reader keeps it.
+        for i in range(0, ROWS, 2):
+            self.assertTrue(reader.may_contain(row(i)))
+            self.assertTrue(reader.may_contain(row(i), b"q"))
+        self.assertEqual(
+            rowbloom.may_contain_each([reader, reader], row(1)), [False] * 2)
+        self.assertEqual(
+            rowbloom.may_contain_each([reader, reader], row(2)), [True] * 2)
+        reader.tell_outcome(row(0), key_was_there=True, read_bytes=4096)
+        stats.add("open_errors", 2)
+        self.assertEqual(stats.get("true_positives"), 1)
+        self.assertEqual(stats.get("load_errors"), 1)
+        self.assertEqual(stats.get("open_errors"), 2)
+        self.assertIn("rowbloom_lookups_total", stats.prometheus())
+        reader.verify()
+
+    def test_errors_of_callbacks(self):
+        def fail(*_):
+            raise OSError("disk full")
+
+        with self.assertRaisesRegex(rowbloom.Error, "OSError: disk full"):
+            rowbloom.BlockWriter("", fail).finish()
+        with self.assertRaisesRegex(rowbloom.Error, "OSError: disk full"):
+            rowbloom.BlockReader(fail, 1000)
+        with self.assertRaisesRegex(rowbloom.Error, "read 0 of 1000 bytes"):
+            rowbloom.BlockReader(lambda offset, size: b"", 1000)
+        data, info = block()
+        fails = []
+        reader = rowbloom.BlockReader(
+            lambda offset, size: fail() if fails else
+            data[offset:offset + size], len(data), options="always_load=true")
+        fails.append(True)
+        self.assertTrue(reader.may_contain(row(1)))
+
+    def test_codec(self):
+        codec = rowbloom.KeyCodec("ordered")
+        key = codec.encode(b"row\0", b"q")
+        self.assertEqual(key, b"row\0\xff\0\x01q\0\x01")
+        self.assertEqual(codec.decode(key), (b"row\0", b"q"))
+        self.assertEqual(codec.part_sizes(key), (6, 9))
+        lower, upper = codec.bounds(b"row\0")
+        self.assertTrue(lower <= key < upper)
+        with self.assertRaises(rowbloom.Error) as raised:
+            rowbloom.KeyCodec("fixed:2").encode(b"row")
+        self.assertEqual(raised.exception.code, INVALID_ARGUMENT)
+
+    def test_memfilter(self):
+        filter = rowbloom.MemFilter("capacity=100;target_fpr=0.001")
+        self.assertTrue(filter.add(b"row"))
+        self.assertFalse(filter.add(b"row"))
+        for i in range(1000):
+            filter.add(row(i))
+        loaded = rowbloom.MemFilter(saved=filter.save())
+        self.assertTrue(all(loaded.may_contain(row(i)) for i in range(1000)))
+        self.assertFalse(loaded.may_contain(b"absent"))
+        with self.assertRaises(rowbloom.Error):
+            rowbloom.MemFilter(saved=b"")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds and runs the programs that use the C API; see usage().
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: run.sh WORK_DIR [LANGUAGE...]
+
+Builds a shared rowbloom below WORK_DIR, installs it there, and builds and runs
+against it the programs of examples/c, examples/rust, examples/python and
+examples/go, with the tests of the last three. Each program must print what
+tests/bindings/million_keys.cc prints from the C++ API. Rust and Go download
+nothing.
+
+LANGUAGE is c, rust, python or go; all of them if none is given. JOBS (the
+number of cores) compilers run at once. Prints a line for each program and ends
+at the first that fails, with exit code 1.
+END
+}
+
+case "${1:-}" in
+  -h | --help) usage; exit 0 ;;
+  "" | -*) usage >&2; exit 2 ;;
+esac
+source=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1"
+work=$(cd "$1" && pwd)
+shift
+[ $# -gt 0 ] || set -- c rust python go
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+fi
+
+# step NAME COMMAND...
+step() {
+  local name=$1 start=$SECONDS log=$work/${1//[ \/]/_}.log status
+  shift
+  # The command is not in a condition, where the shell would ignore failures.
+  set +e
+  (set -e; "$@") >"$log" 2>&1
+  status=$?
+  set -e
+  if [ $status -ne 0 ]; then
+    tail -n 40 "$log"
+    printf 'FAILED %4d s  %s\n' $((SECONDS - start)) "$name"
+    exit 1
+  fi
+  printf 'ok     %4d s  %s\n' $((SECONDS - start)) "$name"
+}
+
+# The flags are those of the preset release, so a compiler cache has the
+# objects.
+library() {
+  cmake -S "$source" -B "$work/build" -G Ninja -DBUILD_SHARED_LIBS=ON \
+    -DROWBLOOM_DEVELOPER=ON -DROWBLOOM_BUILD_TESTS=OFF \
+    -DROWBLOOM_BUILD_BENCHMARKS=OFF -DROWBLOOM_BUILD_EXAMPLES=OFF \
+    -DROWBLOOM_BUILD_TOOLS=OFF
+  cmake --build "$work/build" -j "${JOBS:-$(nproc)}"
+  rm -rf "$work/prefix"
+  cmake --install "$work/build" --prefix "$work/prefix"
+}
+
+# expect PROGRAM...: the program prints what C++ does, and loses no key.
+expect() {
+  "$@" >"$work/printed"
+  diff "$work/expected" "$work/printed"
+}
+
+cpp() {
+  # shellcheck disable=SC2046 # One word for each flag.
+  g++ -std=c++17 -O1 -o "$work/million_keys" \
+    "$source/tests/bindings/million_keys.cc" \
+    $(pkg-config --cflags --libs rowbloom)
+  "$work/million_keys" | tee "$work/expected"
+  grep ' 0 false negatives' "$work/expected"
+  python3 -B "$source/tests/c/check_abi.py" "$source" nm \
+    "$libraries/librowbloom_c.so"
+}
+
+c() {
+  # shellcheck disable=SC2046
+  cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -O1 \
+    -o "$work/c" "$source/examples/c/million_keys.c" \
+    $(pkg-config --cflags --libs rowbloom-c) -pthread
+  expect "$work/c"
+}
+
+rust() {
+  cd "$source/examples/rust"
+  export CARGO_TARGET_DIR=$work/rust
+  cargo test --offline --locked --release --workspace
+  expect "$work/rust/release/examples/million_keys"
+}
+
+python() {
+  cd "$source/examples/python"
+  python3 -B -m unittest -v rowbloom_test
+  expect python3 -B million_keys.py
+}
+
+go() {
+  cd "$source/examples/go"
+  # A new enough Go would otherwise look for a newer one.
+  export GOTOOLCHAIN=local GOFLAGS=-mod=mod GOPROXY=off GOCACHE=$work/go_cache
+  command go vet ./...
+  command go test ./...
+  command go build -o "$work/go" ./million_keys
+  expect "$work/go"
+}
+
+step "library" library
+libraries=$(dirname "$(dirname "$(find "$work/prefix" -name rowbloom-c.pc)")")
+export PKG_CONFIG_PATH=$libraries/pkgconfig LD_LIBRARY_PATH=$libraries
+step "cpp" cpp
+for language; do
+  case "$language" in
+    c | rust | python | go) step "$language" "$language" ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
