@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -108,6 +109,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   absl::StatusOr<Section> section = impl->ReadSection();
   if (!section.ok()) return section.status();
   impl->TakeChecksum(section->file_info_header);
+  impl->format_.states_previous = section->states_previous;
   const absl::StatusOr<hfile::FileInfo> info =
       hfile::ParseFileInfo(*section->file_info);
   if (!info.ok()) {
@@ -120,6 +122,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   impl->TakeFileInfo(*info);
   impl->MakeGeneralFilter(*section);
   impl->MakeDeleteFamilyFilter(*section);
+  impl->TakeChunkOrder();
   return impl;
 }
 
@@ -185,6 +188,7 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
         section.has_no_data = index.ok() && index->empty();
       } else {
         section.meta_index = std::move(index);
+        section.states_previous = header->previous_offset != -1;
       }
     }
   }
@@ -370,7 +374,22 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   }
   filter->bloom = *std::move(bloom);
   info.is_usable = true;
-  if (options_.prefetch) filter->bloom->Prefetch();
+}
+
+// The chunks of both filters are one chain.
+void HFileReader::Impl::TakeChunkOrder() {
+  std::vector<uint64_t> offsets;
+  for (const Filter* filter : {&general_, &delete_family_}) {
+    for (const HFileBloomChunkInfo& chunk : filter->info.chunks) {
+      offsets.push_back(chunk.offset);
+    }
+  }
+  std::sort(offsets.begin(), offsets.end());
+  for (const Filter* filter : {&general_, &delete_family_}) {
+    if (!filter->info.is_usable) continue;
+    filter->bloom->TakeChunkOrder(offsets);
+    if (options_.prefetch) filter->bloom->Prefetch();
+  }
 }
 
 const HFileReader::Impl::Filter& HFileReader::Impl::FilterOf(

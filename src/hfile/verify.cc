@@ -166,14 +166,15 @@ absl::Status Verifier::WalkBlocks() {
                         "\" is not known")));
       return status;
     }
-    // The previous block of the type, if the writer states it.
+    // The previous block of the type.
     const std::string type(IsDataMagic(header->magic) ? std::string(kDataMagic)
                                                       : header->magic);
     const auto previous = last_of_type_.find(type);
     const int64_t expected = previous == last_of_type_.end()
                                  ? -1
                                  : static_cast<int64_t>(previous->second);
-    if (header->previous_offset != -1 && header->previous_offset != expected) {
+    if (header->previous_offset != expected &&
+        (header->previous_offset != -1 || format_.states_previous)) {
       return DataLoss(offset, "the block before has offset ", expected,
                       ", and the header says ", header->previous_offset);
     }
