@@ -10,6 +10,7 @@
 #include "base/absl_view.h"
 #include "base/check.h"
 #include "cache/file_id.h"
+#include "hfile/bloom_chunk.h"
 #include "hfile/bloom_meta.h"
 #include "hfile/cell_reader.h"
 #include "hfile/comparators.h"
@@ -606,6 +607,16 @@ absl::StatusOr<std::string> HFileReader::ReadChunk(const HFileBloomInfo& filter,
                                                    size_t chunk) const {
   RB_CHECK(filter.is_usable && chunk < filter.chunks.size());
   return impl_->FilterOf(filter).bloom->ReadChunk(chunk);
+}
+
+double HFileReader::ExpectedFpr(const HFileBloomInfo& filter,
+                                std::string_view chunk_bits) {
+  RB_CHECK(!chunk_bits.empty());
+  const double rate =
+      hfile::ChunkFpr(filter.hash, filter.hash_count, chunk_bits);
+  // A lookup of a column asks twice.
+  return filter.bloom_type == BloomType::kRowCol ? 1 - (1 - rate) * (1 - rate)
+                                                 : rate;
 }
 
 absl::StatusOr<std::string> HFileReader::ReadMetaBlock(
