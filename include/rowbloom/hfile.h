@@ -193,6 +193,11 @@ class HFileCellReader {
   virtual const absl::Status& status() const = 0;
 };
 
+// True for an Unimplemented error that is due to age: HFile version 1, the
+// table -ROOT-, the encoding PREFIX_TREE. Newer versions of rowbloom will not
+// read such a file either; an older HBase rewrites it by a major compaction.
+bool IsOlderThanSupported(const absl::Status& status);
+
 class HFileReader {
  public:
   // InvalidArgument if the file is not an HFile, or for a file_id of 2^63 or

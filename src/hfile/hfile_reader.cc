@@ -348,9 +348,7 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   }
   const bool is_rowcol = info.bloom_type == BloomType::kRowCol;
   if (!row_order_.has_value()) {
-    return fail(hfile::Unimplemented("the file's comparator \"",
-                                     absl::CHexEscape(trailer_.comparator),
-                                     "\" is not known"));
+    return fail(hfile::UnknownComparator(trailer_.comparator));
   }
   if (!hfile::IsBloomComparator(meta->comparator, is_rowcol)) {
     return fail(hfile::Unimplemented(
@@ -539,6 +537,10 @@ absl::StatusOr<std::string> HFileReader::Impl::ReadMetaBlock(
       format_, found->second.offset, hfile::kMetaMagic, found->second.size);
   if (!block.ok()) return block.status();
   return std::move(block->payload);
+}
+
+bool IsOlderThanSupported(const absl::Status& status) {
+  return status.GetPayload(hfile::kOlderPayload).has_value();
 }
 
 HFileReader::HFileReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -344,10 +344,8 @@ absl::Status Verifier::CheckTrailer() const {
             data_blocks_.empty() ? none : data_blocks_.back().offset));
   if (status.ok()) status = CheckTrailerBytes();
   if (status.ok() && !file_.row_order().has_value()) {
-    return Annotate(
-        *format_.source, trailer_.offset,
-        Unimplemented("comparator \"", absl::CHexEscape(trailer_.comparator),
-                      "\" is not known: the order of cells was not checked"));
+    return Annotate(*format_.source, trailer_.offset,
+                    UnknownComparator(trailer_.comparator));
   }
   return status;
 }
