@@ -4,6 +4,7 @@
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
 
+#include <csignal>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -368,6 +369,27 @@ TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
   for (const auto& entry : std::filesystem::directory_iterator(inputs())) {
     EXPECT_EQ(entry.path().string().find("half"), std::string::npos)
         << entry.path();
+  }
+}
+
+TEST_F(HFileCliTest, RebuildLeavesNothingBehindWhenASignalEndsIt) {
+  const auto shell = [](const std::string& script) {
+    return RunProgram("/bin/sh", inputs(),
+                      {"-c", "tool=" ROWBLOOM_TOOL "; " + script});
+  };
+  // A limit on the size of files is a signal, too.
+  EXPECT_THAT(shell("ulimit -f 8; exec $tool rebuild row.hfile signalled"),
+              Exits(2, _, HasSubstr("signalled.unfinished.")));
+  // Ends it while it writes; it may be faster.
+  const ToolResult ended = shell(
+      "$tool rebuild row.hfile signalled --block_size 1 --compression GZ & "
+      "until ls signalled* || ! kill -0 $!; do :; done 2>&1; "
+      "kill $!; wait $!");
+  EXPECT_TRUE(ended.exit_code == 0 || ended.exit_code == 128 + SIGTERM)
+      << ended.exit_code;
+  for (const auto& entry : std::filesystem::directory_iterator(inputs())) {
+    EXPECT_EQ(entry.path().string().find("signalled.unfinished"),
+              std::string::npos);
   }
 }
 
