@@ -35,7 +35,7 @@ std::string HBaseVersionsFor(const HFileReader& reader) {
   if (properties.encoding == HFileEncoding::kRowIndexV1) since(k14);
   if (properties.encoding == HFileEncoding::kPrefixTree) until(k17);
   if (general.bloom_type == BloomType::kRowPrefixFixedLength) since(k22);
-  // HBase fails to open a file with a class that it cannot find.
+  // HBase opens a file without the filter whose comparator it does not know.
   const auto comparator = [&](const std::string& name) {
     if (name.find(".CellComparatorImpl") != std::string::npos) since(k14);
     if (name.find(".InnerStoreCellComparator") != std::string::npos ||

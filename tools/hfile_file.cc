@@ -45,7 +45,7 @@ class HFileFile : public FilterFile {
     const HFileProperties& properties = reader_->properties();
     (*entry)["hfile_version"] = std::to_string(properties.major_version) + "." +
                                 std::to_string(properties.minor_version);
-    (*entry)["opens_in_hbase"] = HBaseVersionsFor(*reader_);
+    (*entry)["usable_in_hbase"] = HBaseVersionsFor(*reader_);
     (*entry)["file_size_bytes"] = source_->size_bytes();
     (*entry)["cell_count"] = properties.cell_count;
     (*entry)["compression"] =

@@ -39,7 +39,7 @@ Json BriefRow(const Json& entry) {
                                      file_bytes.get<double>())
                               : Json()},
           {"expected_fpr", Field(entry, "expected_fpr")},
-          {"hbase", Field(entry, "opens_in_hbase")}};
+          {"hbase", Field(entry, "usable_in_hbase")}};
 }
 
 // Sums by bloom type over the files that have one.
