@@ -48,8 +48,8 @@ hbase() {
 }
 
 # replace OPTION...: with the region closed, rebuilds its store files, moves the
-# old ones to HBase's archive and the new ones in. These get new names: the block
-# cache has blocks of the old ones by their names, and HBase would use them.
+# old ones to HBase's archive and the new ones in. These get new names: the
+# block cache has blocks of the old ones by name, and HBase would use them.
 replace() {
   local new=$work/rebuilt archive file
   archive=$work/hbase/archive/${family#"$work/hbase/"}
