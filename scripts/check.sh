@@ -21,7 +21,7 @@ steps=(
   "tidy       clang-tidy finds nothing"
   "aarch64    the NEON kernels: their tests in emulation, clang-tidy"
   "s390x      cross build for a big-endian machine, its tests in emulation"
-  "hbase      HBase reads and answers from files that rowbloom rebuilt"
+  "hbase      HBase, also running, answers from files that rowbloom rebuilt"
 )
 
 usage() {
@@ -179,6 +179,7 @@ hbase() {
   packages hbase
   build release rowbloom_tool
   tests/hfile/hbase/compare_rebuilt.sh build/release/tools/rowbloom
+  tests/hfile/hbase/cluster.sh build/release/tools/rowbloom
 }
 
 case "${1:-}" in

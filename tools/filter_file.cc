@@ -31,7 +31,8 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
       "damaged, nor a saved mem filter");
 }
 
-absl::Status FilterFile::Plan(Json* /*entry*/) const {
+absl::Status FilterFile::Plan(const PlanQuestion& /*question*/,
+                              Json* /*entry*/) const {
   return absl::InvalidArgumentError("has no cells to plan for: not an HFile");
 }
 

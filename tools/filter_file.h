@@ -7,8 +7,9 @@
 //   if (file.ok()) status = (*file)->Inspect(&entry);
 //
 // Status codes classify a file: DataLoss is damage, Unimplemented a newer
-// format, InvalidArgument a file of no known format (or one too damaged to
-// tell), anything else a file that could not be read.
+// format (or an older one: see IsOlder()), InvalidArgument a file of no known
+// format (or one too damaged to tell), anything else a file that could not be
+// read.
 
 #ifndef ROWBLOOM_TOOLS_FILTER_FILE_H_
 #define ROWBLOOM_TOOLS_FILTER_FILE_H_
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -50,6 +52,16 @@ struct LookupAnswer {
   Json probes = Json::array();  // For formats that list them.
 };
 
+// The filters to plan, and the file whose cells they are for.
+class FamilyPlans;
+struct PlanQuestion {
+  std::string path;
+  std::vector<float> error_rates = {0.05F, 0.01F, 0.001F};
+  std::vector<int64_t> chunk_sizes = {128 << 10};
+  std::vector<uint32_t> prefix_lengths;
+  FamilyPlans* families = nullptr;  // Takes the sums.
+};
+
 class FilterFile {
  public:
   virtual ~FilterFile() = default;
@@ -59,6 +71,10 @@ class FilterFile {
   // Adds the filters' properties to *entry, on error as far as they could be
   // read.
   virtual absl::Status Inspect(Json* entry) const = 0;
+  // Reads all cells and adds what only they can tell.
+  virtual absl::Status InspectCells(Json* /*entry*/) const {
+    return absl::OkStatus();
+  }
   // Checks every checksum and invariant; `with_cells` also checks that each
   // cell's keys are found, where the file has cells. Adds its measurements to
   // *entry.
@@ -69,7 +85,7 @@ class FilterFile {
   virtual absl::Status Lookup(const LookupQuestion& question,
                               LookupAnswer* answer) const = 0;
   // Adds the size of filters over the file's cells to *entry.
-  virtual absl::Status Plan(Json* entry) const;
+  virtual absl::Status Plan(const PlanQuestion& question, Json* entry) const;
 };
 
 absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
@@ -89,6 +105,9 @@ FilterFileOrError OpenHFile(
 FilterFileOrError OpenMemFilter(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);
+
+// True for an Unimplemented error of a file that is too old.
+bool IsOlder(const absl::Status& status);
 
 absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,
                                       uint64_t offset, uint64_t size);

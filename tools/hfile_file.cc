@@ -2,8 +2,6 @@
 //
 // One of HBase's store files.
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,17 +12,17 @@
 
 #include "filter_file.h"
 #include "output.h"
+#include "paths.h"
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
+#include "hbase_versions.h"
+#include "hfile_plan.h"
 #include "rowbloom/hfile.h"
-#include "rowbloom/hfile_writer.h"
 #endif
 
 namespace rowbloom::tools {
 namespace {
 
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
-
-constexpr float kPlannedRates[] = {0.05F, 0.01F, 0.001F};
 
 double FillOf(std::string_view bits) {
   uint64_t set = 0;
@@ -34,15 +32,6 @@ double FillOf(std::string_view bits) {
   }
   return static_cast<double>(set) / (8 * static_cast<double>(bits.size()));
 }
-
-// Counts distinct keys of cells that come in order.
-struct KeyCounts {
-  uint64_t cells = 0;
-  uint64_t rows = 0;
-  uint64_t columns = 0;
-  uint64_t prefixes = 0;
-  uint64_t family_deletes = 0;
-};
 
 class HFileFile : public FilterFile {
  public:
@@ -56,6 +45,8 @@ class HFileFile : public FilterFile {
     const HFileProperties& properties = reader_->properties();
     (*entry)["hfile_version"] = std::to_string(properties.major_version) + "." +
                                 std::to_string(properties.minor_version);
+    (*entry)["usable_in_hbase"] = HBaseVersionsFor(*reader_);
+    (*entry)["file_size_bytes"] = source_->size_bytes();
     (*entry)["cell_count"] = properties.cell_count;
     (*entry)["compression"] =
         std::string(HFileCompressionName(properties.compression));
@@ -75,7 +66,20 @@ class HFileFile : public FilterFile {
             ? Json()
             : Json(properties.delete_family_count);
     const HFileBloomInfo& general = reader_->general_filter();
-    (*entry)["bloom_type"] = std::string(BloomTypeName(general.bloom_type));
+    if (const auto found = properties.file_info.find("MAX_SEQ_ID_KEY");
+        found != properties.file_info.end() && found->second.size() == 8) {
+      uint64_t sequence_id = 0;
+      for (const char byte : found->second) {
+        sequence_id = sequence_id << 8 | static_cast<unsigned char>(byte);
+      }
+      (*entry)["sequence_id"] = sequence_id;
+    }
+    (*entry)["bulk_loaded"] =
+        properties.file_info.count("BULKLOAD_TIMESTAMP") > 0;
+    (*entry)["bloom_type"] =
+        properties.is_encrypted
+            ? "UNKNOWN"
+            : std::string(BloomTypeName(general.bloom_type));
     if (general.prefix_length_bytes > 0) {
       (*entry)["prefix_length_bytes"] = general.prefix_length_bytes;
     }
@@ -92,10 +96,16 @@ class HFileFile : public FilterFile {
   }
 
   absl::Status Verify(bool with_cells, Json* entry) const override {
-    if (reader_->properties().is_encrypted) {
+    const HFileProperties& properties = reader_->properties();
+    if (properties.is_encrypted) {
       (*entry)["note"] =
           "encrypted: only checksums and trailer were checked, no cell and no "
           "filter";
+    } else if (properties.bytes_per_checksum == 0 ||
+               properties.checksum == HFileChecksum::kNull) {
+      (*entry)["note"] =
+          "has no checksums: damage to values, and to filters without --cells, "
+          "goes unnoticed";
     }
     return reader_->Verify(with_cells);
   }
@@ -127,46 +137,25 @@ class HFileFile : public FilterFile {
     return explanation.status;
   }
 
-  absl::Status Plan(Json* entry) const override {
+  absl::Status InspectCells(Json* entry) const override {
     KeyCounts counts;
-    absl::Status status = CountKeys(&counts);
+    absl::Status status = CountKeys(*reader_, {}, &counts);
     if (!status.ok()) return status;
-    const HFileBloomInfo& now = reader_->general_filter();
-    (*entry)["cell_count"] = counts.cells;
     (*entry)["row_count"] = counts.rows;
     (*entry)["column_count"] = counts.columns;
-    (*entry)["family_delete_count"] = counts.family_deletes;
-    (*entry)["bloom_type"] = std::string(BloomTypeName(now.bloom_type));
-    (*entry)["filter_size_bytes"] = now.size_bytes;
-    Json plans = Json::array();
-    for (const BloomType type : {BloomType::kRow, BloomType::kRowCol,
-                                 BloomType::kRowPrefixFixedLength}) {
-      const uint64_t keys = type == BloomType::kRow      ? counts.rows
-                            : type == BloomType::kRowCol ? counts.columns
-                                                         : counts.prefixes;
-      // The file stores a prefix length only if its filter has prefixes.
-      if (keys == 0) continue;
-      for (const float rate : kPlannedRates) {
-        HFileWriterOptions options;
-        options.bloom_type = type;
-        options.error_rate = rate;
-        const absl::StatusOr<HFileFilterPlan> plan =
-            PlanHFileFilter(options, keys);
-        if (!plan.ok()) return plan.status();
-        plans.push_back(
-            {{"bloom_type", std::string(BloomTypeName(type))},
-             {"error_rate", std::round(rate * 1e6) / 1e6},
-             {"key_count", keys},
-             {"chunk_count", plan->chunk_count},
-             {"size_bytes", plan->size_bytes},
-             {"bits_per_key", 8 * static_cast<double>(plan->size_bytes) /
-                                  static_cast<double>(keys)},
-             {"hash_count", plan->hash_count},
-             {"expected_fpr", plan->expected_fpr}});
-      }
+    (*entry)["always_maybe_row_count"] = counts.always_maybe_rows;
+    const bool has_rate =
+        reader_->general_filter().bloom_type == BloomType::kRowCol &&
+        (*entry)["expected_fpr"].is_number();
+    if (has_rate) {
+      (*entry)["present_row_fpr"] =
+          counts.PresentRowFpr((*entry)["expected_fpr"].get<double>());
     }
-    (*entry)["plans"] = std::move(plans);
     return absl::OkStatus();
+  }
+
+  absl::Status Plan(const PlanQuestion& question, Json* entry) const override {
+    return PlanHFile(question, *reader_, entry);
   }
 
  private:
@@ -181,6 +170,9 @@ class HFileFile : public FilterFile {
     (*entry)[prefix + "hash"] = std::string(HFileHashName(info.hash));
     (*entry)[prefix + "hash_count"] = info.hash_count;
     (*entry)[prefix + "key_count"] = info.key_count;
+    if (prefix.empty() && info.bloom_type == BloomType::kRow) {
+      (*entry)["row_count"] = info.key_count;
+    }
     (*entry)[prefix + "max_keys"] = info.max_keys;
     (*entry)[prefix + "filter_size_bytes"] = info.size_bytes;
     (*entry)[prefix + "chunk_count"] = info.chunks.size();
@@ -200,7 +192,7 @@ class HFileFile : public FilterFile {
         status->Update(loaded.status());
       } else if (!loaded->empty()) {
         const double fill = FillOf(*loaded);
-        const double rate = Rate(info, std::pow(fill, info.hash_count));
+        const double rate = HFileReader::ExpectedFpr(info, *loaded);
         const double size = static_cast<double>(loaded->size());
         positives += rate * size;
         bits += size;
@@ -214,12 +206,10 @@ class HFileFile : public FilterFile {
     // Chunks have keys in proportion to their size.
     (*entry)[prefix + "expected_fpr"] =
         bits > 0 ? Json(positives / bits) : Json();
-  }
-
-  // A lookup of a column asks the filter twice.
-  static double Rate(const HFileBloomInfo& info, double rate) {
-    if (info.bloom_type != BloomType::kRowCol) return rate;
-    return 1 - (1 - rate) * (1 - rate);
+    if (info.bloom_type == BloomType::kRowCol) {
+      // Only the cells tell: InspectCells().
+      (*entry)["present_row_fpr"] = Json();
+    }
   }
 
   std::string Asked() const {
@@ -236,46 +226,19 @@ class HFileFile : public FilterFile {
     return "";
   }
 
-  absl::Status CountKeys(KeyCounts* counts) const {
-    const uint32_t prefix_length =
-        reader_->general_filter().prefix_length_bytes;
-    const std::unique_ptr<HFileCellReader> cells = reader_->NewCellReader();
-    HFileCell cell;
-    std::string row;
-    std::string qualifier;
-    while (cells->Next(&cell)) {
-      const bool new_row = counts->cells == 0 || cell.row != row;
-      if (new_row) ++counts->rows;
-      if (new_row || cell.qualifier != qualifier) ++counts->columns;
-      if (prefix_length > 0 &&
-          (counts->cells == 0 ||
-           cell.row.substr(0, prefix_length) != row.substr(0, prefix_length))) {
-        ++counts->prefixes;
-      }
-      if (cell.type == HFileCell::kDeleteFamily ||
-          cell.type == HFileCell::kDeleteFamilyVersion) {
-        ++counts->family_deletes;
-      }
-      ++counts->cells;
-      row = cell.row;
-      qualifier = cell.qualifier;
-    }
-    return cells->status();
-  }
-
   const std::shared_ptr<const RandomAccessSource> source_;
   const std::unique_ptr<HFileReader> reader_;
 };
 
-// A file that stands for an HFile elsewhere: a reference, which a region split
-// leaves and which is a message with the split row; or a link, which is an
-// empty file with the HFile's name. Their names identify them too.
-class HFileReference : public FilterFile {
+// A file that is known for what it is, and has no filter: it is no trouble.
+class NotedFile : public FilterFile {
  public:
-  std::string_view kind() const override { return "hfile_reference"; }
+  NotedFile(const char* kind, const char* note) : kind_(kind), note_(note) {}
+
+  std::string_view kind() const override { return kind_; }
   bool has_family_deletes() const override { return true; }
   absl::Status Inspect(Json* entry) const override {
-    (*entry)["note"] = "a reference to an HFile elsewhere";
+    (*entry)["note"] = note_;
     return absl::OkStatus();
   }
   absl::Status Verify(bool /*with_cells*/, Json* entry) const override {
@@ -283,11 +246,40 @@ class HFileReference : public FilterFile {
   }
   absl::Status Lookup(const LookupQuestion& /*question*/,
                       LookupAnswer* answer) const override {
-    answer->reason = "a reference to an HFile elsewhere";
+    answer->reason = note_;
     return absl::OkStatus();
   }
-  absl::Status Plan(Json* entry) const override { return Inspect(entry); }
+  absl::Status Plan(const PlanQuestion& /*question*/,
+                    Json* entry) const override {
+    return Inspect(entry);
+  }
+
+ private:
+  const char* const kind_;
+  const char* const note_;
 };
+
+// Files beside store files, by the directory that HBase keeps them in or the
+// name that rowbloom gives them; nullptr for any other.
+std::unique_ptr<FilterFile> OpenByPlace(const std::string& path) {
+  const auto within = [&](const std::string& directory) {
+    return ("/" + path).find("/" + directory + "/") != std::string::npos;
+  };
+  if (within("recovered.edits")) {
+    return std::make_unique<NotedFile>(
+        "recovered_edits", "edits that HBase replays when the region opens");
+  }
+  static const std::regex unfinished("\\.unfinished\\.[0-9]+$");
+  if (within(kUnfinishedDirectory) || std::regex_search(path, unfinished)) {
+    return std::make_unique<NotedFile>(
+        "unfinished", "not a store file yet, or left by what was interrupted");
+  }
+  return nullptr;
+}
+
+// A file that stands for an HFile elsewhere is a reference, which a region
+// split leaves and which is a message with the split row; or a link, which is
+// an empty file with the HFile's name. Their names identify them too.
 
 // HBase's protocol buffer has the split row in field 1, and in field 2 which
 // half it is.
@@ -329,21 +321,52 @@ absl::StatusOr<bool> IsReference(const std::string& path,
   return IsReferenceMessage(*bytes);
 }
 
+// DataLoss if the file begins with a block of an HFile, nullptr if not. It has
+// no trailer of one.
+FilterFileOrError CheckHead(const RandomAccessSource& source) {
+  constexpr std::string_view kFirstBlocks[] = {"DATABLK*", "DATABLKE",
+                                               "IDXROOT2"};
+  const size_t size = kFirstBlocks[0].size();
+  if (source.size_bytes() < size) return nullptr;
+  const absl::StatusOr<std::string> head = ReadBytes(source, 0, size);
+  if (!head.ok()) return head.status();
+  for (const std::string_view block : kFirstBlocks) {
+    if (*head == block) {
+      return absl::DataLossError(
+          "begins as an HFile and does not end as one: it is cut off, or its "
+          "end is damaged");
+    }
+  }
+  return nullptr;
+}
+
 #endif  // ROWBLOOM_TOOL_WITH_HFILE
 
 }  // namespace
+
+bool IsOlder([[maybe_unused]] const absl::Status& status) {
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+  return IsOlderThanSupported(status);
+#else
+  return false;
+#endif
+}
 
 FilterFileOrError OpenHFile(
     [[maybe_unused]] const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source) {
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
+  if (std::unique_ptr<FilterFile> file = OpenByPlace(path)) return file;
   absl::StatusOr<std::unique_ptr<HFileReader>> reader =
       HFileReader::Open(source.get());
   if (absl::IsInvalidArgument(reader.status())) {
     const absl::StatusOr<bool> is_reference = IsReference(path, *source);
     if (!is_reference.ok()) return is_reference.status();
-    if (*is_reference) return std::make_unique<HFileReference>();
-    return nullptr;
+    if (*is_reference) {
+      return std::make_unique<NotedFile>("hfile_reference",
+                                         "a reference to an HFile elsewhere");
+    }
+    return CheckHead(*source);
   }
   if (!reader.ok()) return reader.status();
   return std::make_unique<HFileFile>(source, *std::move(reader));

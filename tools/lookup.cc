@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom lookup: prints the filters' answers for a row or one of its columns.
+// rowbloom lookup: prints the filters' answers for a row or one of its columns,
+// or for those that the lines of a file name.
 
+#include <fstream>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hex.h"
 #include "output.h"
@@ -19,6 +23,7 @@ struct LookupArguments {
   std::string path;
   std::string row;
   std::string qualifier;
+  std::string rows;  // A file of them; "-" is standard input.
   bool hex = false;
   bool family_delete = false;
   bool json = false;
@@ -64,21 +69,108 @@ std::string Text(const Json& entry) {
   return line;
 }
 
-int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
+LookupQuestion MakeQuestion(const LookupArguments& arguments,
+                            const std::string& row,
+                            const std::optional<std::string>& qualifier) {
   LookupQuestion question;
   question.family_delete = arguments.family_delete;
-  question.row = arguments.hex ? FromHex("ROW", arguments.row) : arguments.row;
-  if (has_qualifier) {
-    question.qualifier = arguments.hex
-                             ? FromHex("QUALIFIER", arguments.qualifier)
-                             : arguments.qualifier;
+  question.row = arguments.hex ? FromHex("ROW", row) : row;
+  if (qualifier.has_value()) {
+    question.qualifier =
+        arguments.hex ? FromHex("QUALIFIER", *qualifier) : *qualifier;
   }
+  return question;
+}
 
+// A line has a row, or a row, a tab and a qualifier.
+std::vector<LookupQuestion> ReadQuestions(const LookupArguments& arguments) {
+  std::ifstream file;
+  if (arguments.rows != "-") {
+    file.open(arguments.rows);
+    if (!file) {
+      throw CLI::ValidationError(
+          "--rows", EscapeControls(arguments.rows) + ": cannot be read");
+    }
+  }
+  std::vector<LookupQuestion> questions;
+  std::istream& lines = arguments.rows == "-" ? std::cin : file;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t tab = line.find('\t');
+    questions.push_back(MakeQuestion(arguments, line.substr(0, tab),
+                                     tab == std::string::npos
+                                         ? std::optional<std::string>()
+                                         : line.substr(tab + 1)));
+  }
+  return questions;
+}
+
+Json NameFields(const LookupQuestion& question) {
+  return {{"row", EscapeBytes(question.row)},
+          {"qualifier", question.qualifier.has_value()
+                            ? Json(EscapeBytes(*question.qualifier))
+                            : Json()}};
+}
+
+// Asks a file all questions; the answers are in entry["answers"].
+absl::Status AskAll(const FilterFile& file,
+                    const std::vector<LookupQuestion>& questions, Json* entry) {
+  absl::Status status;
+  uint64_t negatives = 0;
+  Json answers = Json::array();
+  for (const LookupQuestion& question : questions) {
+    Json answer = NameFields(question);
+    status.Update(Ask(file, question, &answer));
+    answer.erase("probes");
+    if (answer["answer"] == "no") ++negatives;
+    answers.push_back(std::move(answer));
+  }
+  (*entry)["maybe"] = questions.size() - negatives;
+  (*entry)["no"] = negatives;
+  (*entry)["answers"] = std::move(answers);
+  return status;
+}
+
+// A line for each answer, with tabs between path, row, qualifier and answer.
+std::string AnswerLines(const Json& entry) {
+  std::string text;
+  for (const Json& answer : entry["answers"]) {
+    text += entry["path"].get<std::string>() + "\t" +
+            answer["row"].get<std::string>() + "\t" +
+            (answer["qualifier"].is_null()
+                 ? ""
+                 : answer["qualifier"].get<std::string>()) +
+            "\t" + answer["answer"].get<std::string>() + "\n";
+  }
+  if (entry["status"] != "ok") text += StatusLine(entry);
+  return text;
+}
+
+int RunLookups(const LookupArguments& arguments) {
+  const std::vector<LookupQuestion> questions = ReadQuestions(arguments);
   Report report;
   report.format = "rowbloom-lookup";
-  report.header["row"] = EscapeBytes(question.row);
-  report.header["qualifier"] =
-      has_qualifier ? Json(EscapeBytes(*question.qualifier)) : Json();
+  report.ask = [&](const TargetFile&, const FilterFile& file, Json* entry) {
+    return AskAll(file, questions, entry);
+  };
+  report.text = AnswerLines;
+  Json unread = Json::array();
+  for (const LookupQuestion& question : questions) {
+    unread.push_back(NameFields(question));
+    unread.back()["answer"] = "maybe";
+  }
+  report.unasked = {
+      {"maybe", questions.size()}, {"no", 0}, {"answers", std::move(unread)}};
+  return RunReport(report, {arguments.path}, arguments.json);
+}
+
+int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
+  if (!arguments.rows.empty()) return RunLookups(arguments);
+  const LookupQuestion question = MakeQuestion(
+      arguments, arguments.row,
+      has_qualifier ? std::optional(arguments.qualifier) : std::nullopt);
+  Report report;
+  report.format = "rowbloom-lookup";
+  report.header = NameFields(question);
   report.ask = [&question](const TargetFile&, const FilterFile& file,
                            Json* entry) { return Ask(file, question, entry); };
   report.text = Text;
@@ -98,16 +190,24 @@ void AddLookup(CLI::App* app, int* exit_code) {
                    "A filter block, an SST, an HFile, a saved mem filter, or a "
                    "directory of them")
       ->required();
-  verb->add_option("ROW", arguments->row, "The row")->required();
+  CLI::Option* row = verb->add_option("ROW", arguments->row, "The row");
   CLI::Option* qualifier =
       verb->add_option("QUALIFIER", arguments->qualifier, "The qualifier");
+  CLI::Option* rows =
+      verb->add_option("--rows", arguments->rows,
+                       "A file of lines of ROW, or ROW, a tab and QUALIFIER; "
+                       "- is standard input")
+          ->excludes(row);
   verb->add_flag("--hex", arguments->hex,
                  "ROW and QUALIFIER are hexadecimal bytes");
   verb->add_flag("--family_delete", arguments->family_delete,
                  "Ask an HFile whether the row's family may be deleted in it")
       ->excludes(qualifier);
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-lookup)");
-  verb->callback([arguments, qualifier, exit_code] {
+  verb->callback([arguments, row, rows, qualifier, exit_code] {
+    if (row->count() + rows->count() == 0) {
+      throw CLI::RequiredError("ROW or --rows");
+    }
     *exit_code = RunLookup(*arguments, qualifier->count() > 0);
   });
 }

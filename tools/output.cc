@@ -87,7 +87,7 @@ std::string FieldLines(const Json& entry) {
   return lines;
 }
 
-std::string Table(const Json& rows) {
+std::string Table(const Json& rows, size_t max_width) {
   if (rows.empty()) return "";
   // The longest row has all columns: a damaged chunk may lack some.
   const Json& longest = *std::max_element(
@@ -96,8 +96,10 @@ std::string Table(const Json& rows) {
   std::vector<std::string> lines(rows.size() + 1);
   for (const auto& [name, example] : longest.items()) {
     std::vector<std::string> column = {name};
+    bool is_number = example.is_number();
     for (const Json& row : rows) {
-      column.push_back(row.contains(name) ? FieldText(row[name], kMaxFieldWidth)
+      is_number = is_number || (row.contains(name) && row[name].is_number());
+      column.push_back(row.contains(name) ? FieldText(row[name], max_width)
                                           : "?");
     }
     size_t width = 0;
@@ -105,7 +107,7 @@ std::string Table(const Json& rows) {
       width = std::max(width, text.size());
     }
     for (size_t i = 0; i < column.size(); ++i) {
-      AppendPadded(column[i], width, example.is_number(), &lines[i]);
+      AppendPadded(column[i], width, is_number, &lines[i]);
     }
   }
   std::string table;

@@ -30,8 +30,8 @@ std::string FieldText(const Json& value, size_t max_width);
 std::string FieldLines(const Json& entry);
 
 // An array of objects with the same fields: a header and a line for each,
-// aligned; numbers to the right.
-std::string Table(const Json& rows);
+// aligned; numbers to the right; longer strings than `max_width` are cut.
+std::string Table(const Json& rows, size_t max_width = 60);
 
 // One line on standard error that is rewritten in place, if that is a
 // terminal. Clear() before anything else is printed there.

@@ -39,31 +39,33 @@ void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
 #endif
 }
 
-// Adds the directory's files as a shell's * lists them: without hidden ones.
+// Adds the files below the directory, by name: without hidden ones and hidden
+// directories, but with HBase's directories of unfinished files. Links to
+// directories are not followed.
 void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
-  std::vector<std::string> found;
-  bool has_directories = false;
   std::error_code error;
+  if (fs::exists(fs::path(path) / "CURRENT", error)) {
+    ExpandDatabase(path, files);
+    return;
+  }
+  std::vector<fs::directory_entry> found;
   fs::directory_iterator it(path, error);
   for (; !error && it != fs::directory_iterator(); it.increment(error)) {
-    std::error_code ignored;
-    if (it->path().filename().string()[0] == '.') continue;
-    if (it->is_regular_file(ignored)) found.push_back(it->path().string());
-    if (it->is_directory(ignored)) has_directories = true;
+    const std::string name = it->path().filename().string();
+    if (name[0] != '.' || name == kUnfinishedDirectory) found.push_back(*it);
   }
   if (error) {
     files->push_back({path, IoError(path, error)});
     return;
   }
-  if (found.empty() && has_directories) {
-    files->push_back(
-        {path,
-         absl::UnavailableError(
-             path + ": holds directories and no files; name theirs, as '" +
-             (fs::path(path) / "*").string() + "'")});
-  }
   std::sort(found.begin(), found.end());
-  for (std::string& file : found) files->push_back({std::move(file)});
+  for (const fs::directory_entry& entry : found) {
+    if (entry.is_regular_file(error)) {
+      files->push_back({entry.path().string()});
+    } else if (entry.is_directory(error) && !entry.is_symlink(error)) {
+      ExpandDirectory(entry.path().string(), files);
+    }
+  }
 }
 
 // The matches of a pattern, if no file has that name.
@@ -103,8 +105,6 @@ std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
     } else if (!fs::is_directory(status)) {
       files.push_back(
           {path, absl::UnavailableError(path + ": not a file or directory")});
-    } else if (fs::exists(fs::path(path) / "CURRENT", error)) {
-      ExpandDatabase(path, &files);
     } else {
       ExpandDirectory(path, &files);
     }

@@ -49,9 +49,12 @@ struct TargetFile {
   std::shared_ptr<ColumnFamily> family = {};  // Null outside of databases.
 };
 
+// Where HBase writes files before it moves them to their family.
+inline constexpr char kUnfinishedDirectory[] = ".tmp";
+
 // A file stands for itself; the directory of a RocksDB database for its live
-// SSTs; any other directory for its regular files, by name; a shell pattern
-// that is not a file's name for its matches.
+// SSTs; any other directory for the files in it and below it, by name; a shell
+// pattern that is not a file's name for its matches.
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths);
 
 }  // namespace rowbloom::tools

@@ -28,6 +28,9 @@
 #include "rowbloom/tree_shape.h"
 #include "verbs.h"
 #include "whole_number.h"
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+#include "hfile_plan.h"
+#endif
 
 namespace rowbloom::tools {
 namespace {
@@ -37,6 +40,8 @@ constexpr char kRocksDbRibbon[] = "rocksdb_ribbon";
 
 struct PlanArguments {
   std::vector<std::string> paths;
+  PlanQuestion hfiles;
+  std::optional<double> column_share;
   std::vector<uint64_t> run_keys;
   std::string tree = "leveled";
   TreeShape shape;
@@ -248,18 +253,32 @@ void PrintLevels(const PlanArguments& arguments) {
   std::cout << FieldLines(fields) << Table(levels);
 }
 
-// Shows the size of other filters over the cells of HFiles.
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+// Shows the size of other filters over the cells of HFiles, and what gets would
+// read, summed by column family.
 int PlanHFiles(const PlanArguments& arguments) {
+  FamilyPlans families(arguments.options.missing_share, arguments.column_share);
+  PlanQuestion question = arguments.hfiles;
+  question.families = &families;
   Report report;
   report.format = "rowbloom-plan";
-  report.ask = [](const TargetFile&, const FilterFile& file, Json* entry) {
-    return file.Plan(entry);
+  report.ask = [&](const TargetFile& target, const FilterFile& file,
+                   Json* entry) {
+    question.path = target.path;
+    return file.Plan(question, entry);
   };
   report.text = [](const Json& entry) {
-    return FieldsAndTable(entry, "plans");
+    return entry["status"] == "ok" && !entry.contains("note")
+               ? ""
+               : NotedStatusLine(entry);
+  };
+  report.sum_up = [&](const Json&) { return families.Sums(); };
+  report.sums_text = [&](const Json&, const Json& sums) {
+    return families.Text(sums);
   };
   return RunReport(report, arguments.paths, arguments.json);
 }
+#endif
 
 }  // namespace
 
@@ -349,18 +368,44 @@ void AddPlan(CLI::App* app, int* exit_code) {
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-plan)");
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
-  verb->add_option("PATH", arguments->paths,
-                   "HFiles, or directories of them: counts their keys, shows "
-                   "what other filters would take")
-      ->excludes(runs)
-      ->excludes(keys)
-      ->excludes(sample);
+  CLI::Option* paths =
+      verb->add_option("PATH", arguments->paths,
+                       "HFiles, or directories of them: counts their keys, "
+                       "shows what other filters would take and gets read")
+          ->excludes(runs)
+          ->excludes(keys)
+          ->excludes(sample);
+  verb->add_option("--error_rate", arguments->hfiles.error_rates,
+                   "Rates of the filters for HFiles")
+      ->delimiter(',')
+      ->needs(paths)
+      ->capture_default_str();
+  verb->add_option("--chunk_size", arguments->hfiles.chunk_sizes,
+                   "Sizes in bytes of their chunks")
+      ->delimiter(',')
+      ->transform(WholeNumber())
+      ->needs(paths)
+      ->capture_default_str();
+  verb->add_option("--prefix_length", arguments->hfiles.prefix_lengths,
+                   "Lengths in bytes of the prefixes of "
+                   "ROWPREFIX_FIXED_LENGTH; default: the file's")
+      ->delimiter(',')
+      ->transform(WholeNumber())
+      ->check(CLI::Range(1, 32767))
+      ->needs(paths);
+  verb->add_option("--column_share", arguments->column_share,
+                   "Share of gets that name one column: says whether ROWCOL "
+                   "pays")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(paths);
 #endif
   verb->callback([arguments, runs, keys, total_memory, sample, exit_code] {
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
     if (!arguments->paths.empty()) {
       *exit_code = PlanHFiles(*arguments);
       return;
     }
+#endif
     if (runs->count() + keys->count() + sample->count() == 0) {
       throw CLI::ValidationError("plan",
                                  "needs --keys, --runs, --sample or a PATH");

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom rebuild: copies an HFile and gives it another filter.
+// rowbloom rebuild: copies HFiles and gives them other filters.
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "filter_file.h"
 #include "output.h"
+#include "paths.h"
 #include "report.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/hfile.h"
@@ -26,14 +34,17 @@
 namespace rowbloom::tools {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct RebuildArguments {
-  std::string in;
-  std::string out;
+  std::vector<std::string> paths;
+  std::string into;
   std::string bloom_type;
   uint32_t prefix_length = 0;
-  float error_rate = HFileWriterOptions().error_rate;
-  int64_t chunk_size = HFileWriterOptions().chunk_size_bytes;
-  int max_fold = HFileWriterOptions().max_fold;
+  // Not given: as the file has it.
+  std::optional<float> error_rate;
+  std::optional<int64_t> chunk_size;
+  std::optional<int> max_fold;
   std::string hash;
   std::string compression;
   uint32_t block_size = HFileWriterOptions().block_size_bytes;
@@ -41,14 +52,51 @@ struct RebuildArguments {
   bool json = false;
 };
 
+// A file that is removed when this object or the process ends, unless it was
+// given its name before. One at a time.
+class UnfinishedFile {
+ public:
+  explicit UnfinishedFile(const std::string& out)
+      : path_(out + ".unfinished." + std::to_string(getpid())) {
+    std::snprintf(for_signals_, sizeof(for_signals_), "%s", path_.c_str());
+    struct sigaction action = {};
+    action.sa_handler = RemoveAndEnd;
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+      sigaction(signal, &action, nullptr);
+    }
+    // A write beyond the limit of the shell is an error like any other.
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, nullptr);
+  }
+  ~UnfinishedFile() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+    for_signals_[0] = '\0';
+  }
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  static void RemoveAndEnd(int number) {
+    unlink(for_signals_);
+    signal(number, SIG_DFL);
+    raise(number);
+  }
+
+  static inline char for_signals_[PATH_MAX] = "";
+  const std::string path_;
+};
+
 // Takes options from the arguments, whose names CLI11 has checked, and the
 // others from the file.
 absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
+                                              const std::string& in,
                                               const HFileReader& reader) {
   if (!reader.properties().comparator_is_known) {
     return absl::UnimplementedError(
-        arguments.in + ": comparator \"" +
-        EscapeBytes(reader.properties().comparator) +
+        in + ": comparator \"" + EscapeBytes(reader.properties().comparator) +
         "\" is not known, nor what order its cells are to have");
   }
   HFileWriterOptions options = OptionsOf(reader);
@@ -73,9 +121,14 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
     }
     options.prefix_length_bytes = arguments.prefix_length;
   }
-  options.error_rate = arguments.error_rate;
-  options.chunk_size_bytes = arguments.chunk_size;
-  options.max_fold = arguments.max_fold;
+  if (arguments.error_rate.has_value()) {
+    options.error_rate = *arguments.error_rate;
+  }
+  if (arguments.chunk_size.has_value()) {
+    options.chunk_size_bytes = *arguments.chunk_size;
+    options.max_fold = HFileWriterOptions().max_fold;
+  }
+  if (arguments.max_fold.has_value()) options.max_fold = *arguments.max_fold;
   options.block_size_bytes = arguments.block_size;
   if (arguments.widest) options.profile = HFileProfile::kWidest;
   return options;
@@ -129,87 +182,117 @@ absl::Status CopyCells(const std::string& path, const HFileReader& reader,
   return Refusal(path, reader, writer->Finish());
 }
 
-// Adds the properties of the file's filters to *fields.
-absl::Status Describe(const std::string& path, const char* which, bool verify,
-                      Json* fields) {
-  const auto source = OpenFileSource(path);
-  if (!source.ok()) return source.status();
-  const auto reader = HFileReader::Open(source->get());
-  if (!reader.ok()) return reader.status();
-  if (verify) {
-    absl::Status status = (*reader)->Verify(/*with_keys=*/true);
-    if (!status.ok()) return status;
-  }
-  const HFileBloomInfo& filter = (*reader)->general_filter();
-  (*fields)[which] = {
+// The properties of a file and its general filter. `rate` is the error rate
+// that it was written for.
+Json Describe(const HFileReader& reader, uint64_t file_bytes, float rate) {
+  const HFileProperties& properties = reader.properties();
+  const HFileBloomInfo& filter = reader.general_filter();
+  HFileWriterOptions options = OptionsOf(reader);
+  options.error_rate = rate;
+  const auto plan = PlanHFileFilter(options, filter.key_count);
+  const bool has_filter = filter.is_usable && plan.ok();
+  return {
       {"bloom_type", std::string(BloomTypeName(filter.bloom_type))},
       {"key_count", filter.key_count},
       {"hash_count", filter.hash_count},
       {"chunk_count", filter.chunks.size()},
       {"filter_size_bytes", filter.size_bytes},
-      {"file_size_bytes", (*source)->size_bytes()}};
-  return absl::OkStatus();
+      {"file_size_bytes", file_bytes},
+      {"error_rate", has_filter ? Json(std::round(rate * 1e6) / 1e6) : Json()},
+      {"expected_fpr", has_filter ? Json(plan->expected_fpr) : Json()},
+      {"hfile_version", std::to_string(properties.major_version) + "." +
+                            std::to_string(properties.minor_version)},
+      {"encoding", std::string(HFileEncodingName(properties.encoding))}};
 }
 
-absl::Status Write(const RebuildArguments& arguments, const std::string& path) {
-  const auto source = OpenFileSource(arguments.in);
+// Opens the file again, verifies it and describes it.
+absl::Status VerifyAndDescribe(const std::string& path, float rate,
+                               Json* after) {
+  const auto source = OpenFileSource(path);
   if (!source.ok()) return source.status();
   const auto reader = HFileReader::Open(source->get());
-  if (absl::IsInvalidArgument(reader.status())) {  // Not an HFile, or cut off.
-    return absl::DataLossError(std::string(reader.status().message()));
-  }
   if (!reader.ok()) return reader.status();
-  auto options = OptionsFor(arguments, **reader);
+  absl::Status status = (*reader)->Verify(/*with_keys=*/true);
+  if (status.ok()) *after = Describe(**reader, (*source)->size_bytes(), rate);
+  return status;
+}
+
+absl::Status Write(const RebuildArguments& arguments, const std::string& in,
+                   const std::string& path, Json* fields) {
+  const auto source = OpenFileSource(in);
+  if (!source.ok()) return source.status();
+  const auto reader = HFileReader::Open(source->get());
+  if (!reader.ok()) return reader.status();
+  auto options = OptionsFor(arguments, in, **reader);
   if (!options.ok()) return options.status();
-  absl::Status status = ReadMetaBlocks(arguments.in, **reader, &*options);
+  absl::Status status = ReadMetaBlocks(in, **reader, &*options);
   if (!status.ok()) return status;
   const auto sink = OpenFileSink(path);
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());
   if (!writer.ok()) return writer.status();
-  status = CopyCells(arguments.in, **reader, writer->get());
+  status = CopyCells(in, **reader, writer->get());
+  if (status.ok()) status = (*sink)->SyncAndClose();
   if (!status.ok()) return status;
-  return (*sink)->SyncAndClose();
+  (*fields)["before"] = Describe(**reader, (*source)->size_bytes(),
+                                 OptionsOf(**reader).error_rate);
+  return VerifyAndDescribe(path, options->error_rate, &(*fields)["after"]);
 }
 
-absl::Status Rebuild(const RebuildArguments& arguments, Json* fields) {
+// InvalidArgument if the file is of another format, or of no use to rebuild.
+absl::Status CheckKind(const std::string& in) {
+  const auto file = OpenFilterFile(in);
+  if (absl::IsInvalidArgument(file.status()) ||
+      absl::IsDataLoss(file.status())) {
+    const std::string message(file.status().message());
+    const bool has_path = message.rfind(in + ": ", 0) == 0;
+    return absl::Status(file.status().code(),
+                        has_path ? message : in + ": " + message);
+  }
+  if (!file.ok() || (*file)->kind() == "hfile") return file.status();
+  return absl::InvalidArgumentError(in + ": not an HFile, but of the kind " +
+                                    std::string((*file)->kind()));
+}
+
+absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
+                     const std::string& out, Json* fields) {
   std::error_code error;
-  if (std::filesystem::exists(arguments.out, error)) {
-    return absl::AlreadyExistsError(arguments.out + ": exists");
-  }
+  if (fs::exists(out, error)) return absl::AlreadyExistsError(out + ": exists");
+  absl::Status status = CheckKind(in);
+  if (!status.ok()) return status;
   // The name appears when the file is complete.
-  const std::string unfinished =
-      arguments.out + ".unfinished." + std::to_string(getpid());
-  absl::Status status = Write(arguments, unfinished);
-  if (status.ok()) status = Describe(arguments.in, "before", false, fields);
-  if (status.ok()) status = Describe(unfinished, "after", true, fields);
-  if (status.ok()) {
-    std::filesystem::rename(unfinished, arguments.out, error);
-    if (error) {
-      status = absl::UnavailableError(arguments.out + ": " + error.message());
-    }
+  const UnfinishedFile unfinished(out);
+  status = Write(arguments, in, unfinished.path(), fields);
+  const std::string message(status.message());
+  // An option does not suit the file, or a write failed: no damage.
+  if (absl::IsInvalidArgument(status) ||
+      message.rfind(unfinished.path() + ": write", 0) == 0) {
+    return absl::FailedPreconditionError(message);
   }
-  if (!status.ok()) std::filesystem::remove(unfinished, error);
-  return status;
+  if (!status.ok()) return status;
+  fs::rename(unfinished.path(), out, error);
+  if (error) return absl::UnavailableError(out + ": " + error.message());
+  return absl::OkStatus();
 }
 
-int RunRebuild(const RebuildArguments& arguments) {
-  Json fields{{"path", EscapeControls(arguments.in)},
-              {"out", EscapeControls(arguments.out)}};
-  const absl::Status status = Rebuild(arguments, &fields);
+std::string ErrorText(const absl::Status& status) {
+  return EscapeControls(std::string(status.message()));
+}
+
+int RunOne(const RebuildArguments& arguments) {
+  const std::string& in = arguments.paths[0];
+  const std::string& out = arguments.paths[1];
+  Json fields{{"path", EscapeControls(in)}, {"out", EscapeControls(out)}};
+  const absl::Status status = Rebuild(arguments, in, out, &fields);
   if (arguments.json) {
-    if (!status.ok()) {
-      fields["error"] = EscapeControls(std::string(status.message()));
-    }
+    if (!status.ok()) fields["error"] = ErrorText(status);
     PrintDocument("rowbloom-rebuild", fields);
   }
   if (!status.ok()) {
-    std::cerr << "rowbloom: " << EscapeControls(std::string(status.message()))
-              << "\n";
-    const bool is_damage = absl::IsDataLoss(status) ||
-                           absl::IsOutOfRange(status) ||
-                           absl::IsUnimplemented(status);
-    return is_damage ? kExitDamaged : kExitUsage;
+    std::cerr << "rowbloom: " << ErrorText(status) << "\n";
+    ExitCode exit_code;
+    exit_code.Add(status);
+    return exit_code.value();
   }
   if (!arguments.json) {
     Json rows = Json::array();
@@ -224,15 +307,117 @@ int RunRebuild(const RebuildArguments& arguments) {
   return FlushOutput(kExitOk);
 }
 
+// The directory below which the files of an argument keep their places: the
+// argument itself, or what is before its first wildcard.
+fs::path BaseOf(const std::string& argument) {
+  std::error_code error;
+  if (fs::is_directory(argument, error)) return argument;
+  const size_t wildcard = fs::exists(argument, error)
+                              ? argument.size()
+                              : argument.find_first_of("*?[");
+  return fs::path(argument.substr(0, wildcard) + "x").parent_path();
+}
+
+// Rebuilds all files below the arguments. Files that are there were written by
+// an earlier run, and are kept.
+int RunInto(const RebuildArguments& arguments) {
+  std::vector<std::pair<TargetFile, fs::path>> files;
+  for (const std::string& argument : arguments.paths) {
+    const fs::path base = BaseOf(argument);
+    for (TargetFile& target : ExpandPaths({argument})) {
+      const fs::path path = target.path;
+      fs::path out = arguments.into /
+                     (base.empty() ? path : path.lexically_relative(base));
+      files.emplace_back(std::move(target), std::move(out));
+    }
+  }
+  ExitCode exit_code;
+  Json summary{{"files", 0},    {"written", 0}, {"kept", 0},
+               {"left_out", 0}, {"failed", 0},  {"filter_size_bytes", 0}};
+  Json entries = Json::array();
+  std::set<fs::path> seen;
+  ProgressLine progress;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto& [target, out] = files[i];
+    Json entry{{"path", EscapeControls(target.path)},
+               {"out", EscapeControls(out.string())}};
+    absl::Status status = target.error;
+    const char* word = "written";
+    std::error_code error;
+    progress.Show(i, files.size(), target.path);
+    if (!seen.insert(out).second) {
+      status = absl::AlreadyExistsError(out.string() +
+                                        ": is of another file of this run");
+    } else if (fs::exists(out, error)) {
+      word = "kept";
+    } else if (status.ok()) {
+      status = CheckKind(target.path);
+      if (absl::IsInvalidArgument(status)) {
+        word = "left_out";
+        entry["note"] = ErrorText(status);
+        status = absl::OkStatus();
+      } else if (status.ok()) {
+        fs::create_directories(out.parent_path(), error);
+        status = Rebuild(arguments, target.path, out.string(), &entry);
+      }
+    }
+    progress.Clear();
+    if (!status.ok()) {
+      word = "failed";
+      entry["error"] = ErrorText(status);
+      std::cerr << "rowbloom: " << ErrorText(status) << "\n";
+    }
+    exit_code.Add(status);
+    entry["result"] = word;
+    summary["files"] = summary["files"].get<uint64_t>() + 1;
+    summary[word] = summary[word].get<uint64_t>() + 1;
+    if (entry.contains("after")) {
+      summary["filter_size_bytes"] =
+          summary["filter_size_bytes"].get<uint64_t>() +
+          entry["after"]["filter_size_bytes"].get<uint64_t>();
+    }
+    if (arguments.json) {
+      entries.push_back(std::move(entry));
+    } else if (entry.contains("note")) {
+      std::cout << entry["note"].get<std::string>() << "\n" << std::flush;
+    } else if (status.ok()) {
+      std::cout << entry["out"].get<std::string>() << ": "
+                << (word == std::string("kept") ? word : "written and verified")
+                << "\n"
+                << std::flush;
+    }
+  }
+  if (arguments.json) {
+    PrintDocument("rowbloom-rebuild", {{"files", std::move(entries)},
+                                       {"summary", std::move(summary)}});
+  } else {
+    std::cout << "sum\n" << FieldLines(summary);
+  }
+  return FlushOutput(exit_code.value());
+}
+
+int RunRebuild(const RebuildArguments& arguments) {
+  if (!arguments.into.empty()) return RunInto(arguments);
+  if (arguments.paths.size() != 2) {
+    throw CLI::ValidationError(
+        "rebuild", "needs IN and OUT, or --into with any number of paths");
+  }
+  return RunOne(arguments);
+}
+
 }  // namespace
 
 void AddRebuild(CLI::App* app, int* exit_code) {
   auto arguments = std::make_shared<RebuildArguments>();
   CLI::App* verb = app->add_subcommand(
-      "rebuild", "Write an HFile again, with a new filter from its cells");
-  verb->add_option("IN", arguments->in, "The HFile")->required();
-  verb->add_option("OUT", arguments->out, "The new one; must not exist")
+      "rebuild", "Write HFiles again, with new filters from their cells");
+  verb->add_option("IN OUT", arguments->paths,
+                   "The HFile, and the new one, which must not exist; with "
+                   "--into any number of HFiles and directories")
       ->required();
+  verb->add_option("--into", arguments->into,
+                   "The directory of the new files, which keep their names and "
+                   "places. Files that it has are kept: run it again to go on");
   verb->add_option("--bloom_type", arguments->bloom_type,
                    "NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH")
       ->check(CLI::IsMember({"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"},
@@ -242,17 +427,16 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       ->transform(WholeNumber())
       ->check(CLI::Range(1, 32767));
   verb->add_option("--error_rate", arguments->error_rate,
-                   "False positive rate, as io.storefile.bloom.error.rate")
-      ->capture_default_str();
+                   "False positive rate, as io.storefile.bloom.error.rate; "
+                   "default: the file's");
   verb->add_option(
           "--chunk_size", arguments->chunk_size,
-          "Size in bytes of a Bloom chunk, as io.storefile.bloom.block.size")
-      ->transform(WholeNumber())
-      ->capture_default_str();
+          "Size in bytes of a Bloom chunk, as io.storefile.bloom.block.size; "
+          "default: the file's")
+      ->transform(WholeNumber());
   verb->add_option("--max_fold", arguments->max_fold,
-                   "As io.storefile.bloom.max.fold")
-      ->transform(WholeNumber())
-      ->capture_default_str();
+                   "As io.storefile.bloom.max.fold; default: the file's")
+      ->transform(WholeNumber());
   verb->add_option("--hash", arguments->hash, "JENKINS, MURMUR or MURMUR3")
       ->check(
           CLI::IsMember({"JENKINS", "MURMUR", "MURMUR3"}, CLI::ignore_case));
@@ -265,7 +449,7 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       ->transform(WholeNumber())
       ->capture_default_str();
   verb->add_flag("--widest", arguments->widest,
-                 "Name comparators as HBase 0.98 to 4 all know them");
+                 "Write files that HBase 0.98 to 4 all open");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-rebuild)");
   verb->callback(
       [arguments, exit_code] { *exit_code = RunRebuild(*arguments); });

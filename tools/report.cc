@@ -15,8 +15,8 @@
 namespace rowbloom::tools {
 namespace {
 
-constexpr std::array<const char*, 5> kStatusWords = {"ok", "damaged", "newer",
-                                                     "unknown", "unreadable"};
+constexpr std::array<const char*, 6> kStatusWords = {
+    "ok", "damaged", "newer", "older", "unknown", "unreadable"};
 
 // See filter_file.h for what the codes mean.
 const char* StatusWord(const absl::Status& status) {
@@ -27,7 +27,7 @@ const char* StatusWord(const absl::Status& status) {
     case absl::StatusCode::kOutOfRange:  // Shorter than it says.
       return "damaged";
     case absl::StatusCode::kUnimplemented:
-      return "newer";
+      return IsOlder(status) ? "older" : "newer";
     case absl::StatusCode::kInvalidArgument:
       return "unknown";
     default:
@@ -46,7 +46,8 @@ void SetStatus(const absl::Status& status, Json* entry) {
 }
 
 // nullopt if the file's database has dropped it in the meantime.
-std::optional<Json> AskFile(const Report& report, const TargetFile& target) {
+std::optional<Json> AskFile(const Report& report, const TargetFile& target,
+                            ExitCode* exit_code) {
   Json entry{{"path", EscapeControls(target.path)}};
   absl::Status status = target.error;
   std::unique_ptr<FilterFile> file;
@@ -70,6 +71,7 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target) {
     SetStatus(status, &entry);
   }
   if (target.family != nullptr && absl::IsNotFound(status)) return std::nullopt;
+  exit_code->Add(status);
   return entry;
 }
 
@@ -85,6 +87,17 @@ std::string SummaryLine(const Json& summary) {
 }
 
 }  // namespace
+
+void ExitCode::Add(const absl::Status& status) {
+  const std::string word = StatusWord(status);
+  worst_ = std::min(worst_, word == "ok"           ? kOk
+                            : word == "damaged"    ? kDamaged
+                            : word == "unreadable" ? kUnreadable
+                            : word == "older"      ? kOlder
+                                                   : kNotKnown);
+}
+
+int ExitCode::value() const { return worst_ == kOk ? kExitOk : worst_ + 1; }
 
 std::string FieldsAndTable(const Json& entry, const char* table) {
   Json fields = entry;
@@ -102,6 +115,17 @@ std::string StatusLine(const Json& entry) {
                      entry["status"].get<std::string>();
   if (entry.contains("error")) line += ": " + entry["error"].get<std::string>();
   return line + "\n";
+}
+
+std::string NotedStatusLine(const Json& entry) {
+  std::string line = StatusLine(entry);
+  if (!entry.contains("note")) return line;
+  line.pop_back();
+  line += ", ";
+  if (entry.contains("filter")) {
+    line += "filter " + entry["filter"].get<std::string>() + ": ";
+  }
+  return line + entry["note"].get<std::string>() + "\n";
 }
 
 void PrintDocument(const std::string& format, const Json& fields) {
@@ -126,32 +150,26 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   for (const char* word : kStatusWords) summary[word] = 0;
   Json files = Json::array();
   Json families = Json::array();
-  bool any_damaged = false;
-  bool any_unreadable = false;
+  ExitCode exit_code;
 
   const auto count = [&](Json entry) {
     const std::string status = entry["status"];
     summary["files"] = summary["files"].get<uint64_t>() + 1;
     summary[status] = summary[status].get<uint64_t>() + 1;
     if (status == "unreadable") {
-      any_unreadable = true;
       std::cerr << "rowbloom: " << StatusLine(entry);
-    } else if (status != "ok") {
-      any_damaged = true;
+    } else if (!as_json) {
+      std::cout << (status == "unknown" ? StatusLine(entry)
+                                        : report.text(entry))
+                << std::flush;
     }
-    if (as_json) {
-      files.push_back(std::move(entry));
-    } else if (status == "unknown") {
-      std::cout << StatusLine(entry);
-    } else if (status != "unreadable") {
-      std::cout << report.text(entry) << std::flush;
-    }
+    if (as_json || report.sum_up) files.push_back(std::move(entry));
   };
 
   ProgressLine progress;
   for (size_t i = 0; i < targets.size(); ++i) {
     progress.Show(i, targets.size(), targets[i].path);
-    std::optional<Json> entry = AskFile(report, targets[i]);
+    std::optional<Json> entry = AskFile(report, targets[i], &exit_code);
     progress.Clear();
     if (entry.has_value()) {
       count(*std::move(entry));
@@ -171,23 +189,25 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     families.push_back(family->Summary());
     if (!as_json) std::cout << family->SummaryText() << std::flush;
     if (report.is_strict && !families.back()["warnings"].empty()) {
-      any_damaged = true;
+      exit_code.AddDamage();
     }
   }
 
+  Json sums = report.sum_up ? report.sum_up(files) : Json::object();
   if (as_json) {
     Json document = report.header;
     document["files"] = std::move(files);
     if (report.sums_up_families) {
       document["column_families"] = std::move(families);
     }
+    document.update(sums);
     document["summary"] = std::move(summary);
     PrintDocument(report.format, document);
-  } else if (targets.size() != 1) {
-    std::cout << SummaryLine(summary);
+  } else {
+    if (report.sum_up) std::cout << report.sums_text(files, sums);
+    if (targets.size() != 1) std::cout << SummaryLine(summary);
   }
-  if (any_damaged) return FlushOutput(kExitDamaged);
-  return FlushOutput(any_unreadable ? kExitUsage : kExitOk);
+  return FlushOutput(exit_code.value());
 }
 
 }  // namespace rowbloom::tools

@@ -27,7 +27,8 @@ int Run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 fine, 1 damaged, 2 wrong usage or a file that cannot be "
-      "read.");
+      "read, 3 not known (another format or a newer one), 4 older than what is "
+      "supported.");
   int exit_code = tools::kExitOk;
   tools::AddInspect(&app, &exit_code);
   tools::AddVerify(&app, &exit_code);

@@ -14,22 +14,6 @@
 #include "whole_number.h"
 
 namespace rowbloom::tools {
-namespace {
-
-// A note that is not an error follows "ok".
-std::string Text(const Json& entry) {
-  std::string line = StatusLine(entry);
-  if (!entry.contains("note")) return line;
-  line.pop_back();
-  line += ", ";
-  if (entry.contains("filter")) {
-    line += "filter " + entry["filter"].get<std::string>() + ": ";
-  }
-  return line + entry["note"].get<std::string>() + "\n";
-}
-
-}  // namespace
-
 void AddVerify(CLI::App* app, int* exit_code) {
   struct VerifyArguments {
     std::vector<std::string> paths;
@@ -63,7 +47,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
       return target.family != nullptr ? target.family->Verify(target, entry)
                                       : file.Verify(arguments->cells, entry);
     };
-    report.text = Text;
+    report.text = NotedStatusLine;
     report.sums_up_families = true;
     report.is_strict = arguments->strict;
     report.block_cache_bytes = arguments->block_cache_bytes;

@@ -193,6 +193,11 @@ class HFileCellReader {
   virtual const absl::Status& status() const = 0;
 };
 
+// True for an Unimplemented error that is due to age: HFile version 1, the
+// table -ROOT-, the encoding PREFIX_TREE. Newer versions of rowbloom will not
+// read such a file either; an older HBase rewrites it by a major compaction.
+bool IsOlderThanSupported(const absl::Status& status);
+
 class HFileReader {
  public:
   // InvalidArgument if the file is not an HFile, or for a file_id of 2^63 or
@@ -226,6 +231,12 @@ class HFileReader {
   // Reads the bits of a chunk of one of these filters, which must be usable.
   absl::StatusOr<std::string> ReadChunk(const HFileBloomInfo& filter,
                                         size_t chunk) const;
+  // The share of lookups of an absent row, or of a column of it, to which the
+  // filter says "maybe" if they come to a chunk with these bits. In a ROWCOL
+  // filter every column of a row with a family delete, or with a cell that has
+  // an empty qualifier, is "maybe".
+  static double ExpectedFpr(const HFileBloomInfo& filter,
+                            std::string_view chunk_bits);
   // A meta block that the file's writer named, decompressed. NotFound if
   // absent.
   absl::StatusOr<std::string> ReadMetaBlock(std::string_view name) const;

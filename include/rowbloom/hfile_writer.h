@@ -36,10 +36,12 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// The names that are written for comparators.
+// The versions of HBase that open the file.
 enum class HFileProfile : uint8_t {
-  kHBase2,  // The names of HBase 2 and later.
-  kWidest,  // The names that HBase 0.98 to 4 all accept.
+  kHBase2,  // HBase 2 and later; comparators have the names of HBase 2.
+  // HBase 0.98 to 4: comparators have names that all of them accept. Bloom type
+  // ROWPREFIX_FIXED_LENGTH and compression ZSTD are refused.
+  kWidest,
 };
 
 struct HFileWriterOptions {
@@ -75,10 +77,12 @@ struct HFileWriterOptions {
 
 // The options that write cells in the form of this reader's file: layout,
 // compression, checksums (CRC32C if it has none, as HFiles 2.0), bloom type,
-// hash, whether it has a delete family filter (true if the file cannot tell),
-// and the entries of its file info that stay true; without its meta blocks.
-// Files do not store the size of data blocks, nor sizes and rates of filters.
-// An unknown comparator is assumed to have the usual order.
+// hash, error rate and chunk size, whether it has a delete family filter (true
+// if the file cannot tell), and the entries of its file info that stay true;
+// without its meta blocks. Rate and chunk size follow from the filter with
+// more chunks, of which one is read; they are the defaults if there is none.
+// The size of data blocks is the default: no file stores it. An unknown
+// comparator is assumed to have the usual order.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
 // The size and rate of the general filter of a file with these options and
@@ -87,9 +91,10 @@ struct HFileFilterPlan {
   uint64_t chunk_count = 0;
   uint64_t size_bytes = 0;  // Uncompressed.
   int32_t hash_count = 0;
-  // The expected rate of lookups of an absent row or column, by the usual
-  // formula of Bloom filters, from the keys in each chunk; for ROWCOL it covers
-  // both questions that a lookup asks.
+  // The expected rate of lookups of an absent row, or of a column of it, from
+  // the keys in each chunk; for ROWCOL it covers both questions that a lookup
+  // asks. A ROWCOL filter says "maybe" to every column of a row that has a
+  // delete of its family, or a cell with an empty qualifier.
   double expected_fpr = 0;
 };
 absl::StatusOr<HFileFilterPlan> PlanHFileFilter(

@@ -49,6 +49,9 @@ struct BlockFormat {
   bool has_checksums = true;
   bool verify_checksums = true;
   HFileCompression compression = HFileCompression::kNone;
+  // True if the file's writer stores the offset of the previous block of the
+  // same type in each header. If false, -1 says nothing.
+  bool states_previous = false;
   // The offset at which blocks end and the trailer begins.
   uint64_t end = 0;
 

@@ -7,9 +7,31 @@
 #include <limits>
 #include <utility>
 
+#include "base/coding.h"
 #include "hfile/errors.h"
 
 namespace rowbloom::hfile {
+
+namespace {
+
+constexpr size_t kSmallChunkBytes = 512;
+
+// Calls ask(key) for numbers from `first` on, as keys of 8 bytes, until it has
+// returned true `enough` times; returns the share of true.
+template <typename AskKey>
+double ShareOfKeys(uint64_t first, uint64_t max_count, uint64_t enough,
+                   const AskKey& ask) {
+  uint64_t count = 0;
+  uint64_t positives = 0;
+  char key[sizeof(uint64_t)];
+  for (; count < max_count && positives < enough; ++count) {
+    base::StoreFixed(first + count, key);
+    if (ask(std::string_view(key, sizeof(key)))) ++positives;
+  }
+  return static_cast<double>(positives) / static_cast<double>(count);
+}
+
+}  // namespace
 
 double EffectiveErrorRate(float error_rate, bool is_rowcol) {
   if (!is_rowcol) return error_rate;
@@ -61,6 +83,53 @@ void FoldGeometry(int64_t key_count, ChunkGeometry* geometry) {
     geometry->size_bytes /= 2;
     geometry->max_keys /= 2;
   }
+}
+
+double ChunkFpr(HFileHash type, int32_t hash_count, std::string_view bits) {
+  if (bits.size() > kSmallChunkBytes) {
+    uint64_t set = 0;
+    for (const char byte : bits) {
+      set += static_cast<uint64_t>(
+          __builtin_popcount(static_cast<unsigned char>(byte)));
+    }
+    return std::pow(
+        static_cast<double>(set) / (8 * static_cast<double>(bits.size())),
+        hash_count);
+  }
+  constexpr uint64_t kMaxKeys = 1 << 17;
+  constexpr uint64_t kEnough = 1000;  // A standard deviation of 3%.
+  return ShareOfKeys(0, kMaxKeys, kEnough, [&](std::string_view key) {
+    return ChunkMayContain(type, hash_count, bits, key);
+  });
+}
+
+double ExpectedChunkFpr(const ChunkGeometry& geometry, uint64_t key_count) {
+  const double hashes = geometry.hash_count;
+  const double bits = 8 * static_cast<double>(geometry.size_bytes);
+  if (geometry.size_bytes > static_cast<int64_t>(kSmallChunkBytes)) {
+    return std::pow(
+        1 - std::exp(-hashes * static_cast<double>(key_count) / bits), hashes);
+  }
+  constexpr uint64_t kChunks = 64;
+  constexpr uint64_t kKeys = 1 << 12;
+  ChunkGeometry unfolded = geometry;
+  unfolded.max_keys = 0;
+  double sum = 0;
+  for (uint64_t i = 0; i < kChunks; ++i) {
+    ChunkBuilder chunk(unfolded, HFileHash::kMurmur);
+    const uint64_t first = i << 32;
+    ShareOfKeys(first, key_count, key_count, [&](std::string_view key) {
+      chunk.Add(key);
+      return false;
+    });
+    const std::string filter = chunk.Finish();
+    sum +=
+        ShareOfKeys(first + key_count, kKeys, kKeys, [&](std::string_view key) {
+          return ChunkMayContain(HFileHash::kMurmur, geometry.hash_count,
+                                 filter, key);
+        });
+  }
+  return sum / static_cast<double>(kChunks);
 }
 
 void ChunkBuilder::Add(std::string_view key) {

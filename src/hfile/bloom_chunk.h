@@ -84,6 +84,14 @@ inline bool ChunkMayContain(HFileHash type, int32_t hash_count,
   return true;
 }
 
+// The share of absent keys to which a chunk with these bits says "maybe". In a
+// chunk of a few hundred bits the probes of a key often coincide, and the usual
+// power of the fill would be far too low: there, random keys are counted.
+double ChunkFpr(HFileHash type, int32_t hash_count, std::string_view bits);
+// The share to expect of a chunk of this geometry with `key_count` keys, by the
+// usual formula for Bloom filters or, in a small chunk, by trying it.
+double ExpectedChunkFpr(const ChunkGeometry& geometry, uint64_t key_count);
+
 class ChunkBuilder {
  public:
   ChunkBuilder(const ChunkGeometry& geometry, HFileHash type)

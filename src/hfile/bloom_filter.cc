@@ -3,6 +3,7 @@
 #include "hfile/bloom_filter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "hfile/bloom_chunk.h"
@@ -35,6 +36,7 @@ BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
       row_order_(row_order),
       file_digest_(file_digest),
       options_(options),
+      previous_offsets_(meta_.chunks.size(), -1),
       slots_(place, meta_.chunks.size()) {}
 
 absl::StatusOr<std::unique_ptr<BloomFilter>> BloomFilter::Make(
@@ -127,6 +129,16 @@ absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
   absl::StatusOr<Block> block =
       ReadBlock(format_, place.offset, kBloomChunkMagic, place.size);
   if (!block.ok()) return block.status();
+  // If the other filter's meta cannot be read, its chunks may lie between.
+  const int64_t previous = block->header.previous_offset;
+  if ((previous < previous_offsets_[chunk] ||
+       previous >= static_cast<int64_t>(place.offset)) &&
+      (previous != -1 || format_.states_previous)) {
+    return DataLossAt(*format_.source, place.offset,
+                      "the Bloom chunk before has offset ",
+                      previous_offsets_[chunk], ", and the header says ",
+                      previous, ": a chunk in another's place");
+  }
   const size_t size = block->payload.size();
   if (size < 1 || size > static_cast<size_t>(kMaxChunkSizeBytes) ||
       size > meta_.size_bytes) {
@@ -165,6 +177,15 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   slots_.Put(chunk, std::move(value), charge);
   slots_.Pause(chunk, 0);
   return true;
+}
+
+void BloomFilter::TakeChunkOrder(const std::vector<uint64_t>& offsets) {
+  for (size_t i = 0; i < meta_.chunks.size(); ++i) {
+    const auto at = std::lower_bound(offsets.begin(), offsets.end(),
+                                     meta_.chunks[i].offset);
+    previous_offsets_[i] =
+        at == offsets.begin() ? -1 : static_cast<int64_t>(*std::prev(at));
+  }
 }
 
 void BloomFilter::Prefetch() const {

@@ -59,6 +59,11 @@ class BloomFilter {
   // Reads the chunk's bits from the source; checks only that they are well
   // formed.
   absl::StatusOr<std::string> ReadChunk(size_t chunk) const;
+  // Takes the offsets of the Bloom chunks of all filters of the file, sorted.
+  // Each chunk's header has the offset of the chunk before it: with both, a
+  // chunk that was written to another's place is seen. Call it before the first
+  // lookup.
+  void TakeChunkOrder(const std::vector<uint64_t>& offsets);
   // Reads every chunk, in order, and puts it into the cache.
   void Prefetch() const;
 
@@ -86,6 +91,8 @@ class BloomFilter {
   const uint64_t file_digest_;
   const HFileReaderOptions options_;
   std::vector<CellKey> first_keys_;  // Views into meta_.
+  // For each chunk, the offset of the chunk before it in the file, or -1.
+  std::vector<int64_t> previous_offsets_;
   mutable reader::ChunkSlots slots_;
 };
 

@@ -86,6 +86,9 @@ absl::Status CellDecoder::Start(std::string_view magic,
       if (base::ReadBigEndian(&in_, &unencoded_size)) return absl::OkStatus();
       return absl::DataLossError("an encoded block without its size");
     }
+    case HFileEncoding::kPrefixTree:
+      return Older("data block encoding ", id,
+                   " (PREFIX_TREE), which HBase 2.0 dropped");
     default:
       return Unimplemented(
           "data block encoding ", id,

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "hfile/errors.h"
 
 namespace rowbloom::hfile {
 
@@ -26,6 +30,12 @@ constexpr std::string_view kMetaComparators[] = {
     "org.apache.hadoop.hbase.MetaCellComparator",
 };
 
+// HBase 0.96 dropped the table -ROOT-.
+constexpr std::string_view kRootComparators[] = {
+    "org.apache.hadoop.hbase.KeyValue$RootComparator",
+    "org.apache.hadoop.hbase.KeyValue$RootKeyComparator",
+};
+
 constexpr std::string_view kBytesComparators[] = {
     kRawBytesComparator,
     "org.apache.hadoop.hbase.util.Bytes$ByteArrayComparator",
@@ -42,6 +52,15 @@ std::optional<RowOrder> OrderOfFile(std::string_view comparator) {
   if (Has(kCellComparators, comparator)) return RowOrder::kBytes;
   if (Has(kMetaComparators, comparator)) return RowOrder::kMeta;
   return std::nullopt;
+}
+
+absl::Status UnknownComparator(std::string_view comparator) {
+  const std::string name = absl::CHexEscape(base::AbslView(comparator));
+  if (Has(kRootComparators, comparator)) {
+    return Older("comparator \"", name,
+                 "\" is of the table -ROOT- of HBase 0.94 and before");
+  }
+  return Unimplemented("comparator \"", name, "\" is not known");
 }
 
 bool IsBloomComparator(std::string_view comparator, bool is_rowcol) {

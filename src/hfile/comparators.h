@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "hfile/cell_key.h"
 
 namespace rowbloom::hfile {
@@ -23,6 +24,8 @@ inline constexpr std::string_view kCellComparatorImpl =
 
 // The order that a trailer's comparator names; nullopt if it is unknown.
 std::optional<RowOrder> OrderOfFile(std::string_view comparator);
+// The error for a trailer's comparator without an order.
+absl::Status UnknownComparator(std::string_view comparator);
 // True if a Bloom meta may name it: a cell comparator for ROWCOL, a byte
 // comparator for the others.
 bool IsBloomComparator(std::string_view comparator, bool is_rowcol);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "rowbloom/io.h"
@@ -18,9 +19,13 @@ namespace rowbloom::hfile {
 inline absl::Status Annotate(const RandomAccessSource& source, uint64_t offset,
                              const absl::Status& status) {
   if (status.ok()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(base::AbslView(source.name()), ": offset ",
-                                   offset, ": ", status.message()));
+  absl::Status annotated(
+      status.code(), absl::StrCat(base::AbslView(source.name()), ": offset ",
+                                  offset, ": ", status.message()));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    annotated.SetPayload(type, payload);
+  });
+  return annotated;
 }
 
 // Their messages are the parts, as absl::StrCat() joins them.
@@ -31,6 +36,14 @@ absl::Status DataLoss(const Parts&... parts) {
 template <typename... Parts>
 absl::Status Unimplemented(const Parts&... parts) {
   return absl::UnimplementedError(absl::StrCat(parts...));
+}
+// Marks Unimplemented errors for IsOlderThanSupported().
+inline constexpr char kOlderPayload[] = "rowbloom/hfile/older";
+template <typename... Parts>
+absl::Status Older(const Parts&... parts) {
+  absl::Status status = Unimplemented(parts...);
+  status.SetPayload(kOlderPayload, absl::Cord());
+  return status;
 }
 template <typename... Parts>
 absl::Status InvalidArgument(const Parts&... parts) {

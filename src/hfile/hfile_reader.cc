@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/check.h"
 #include "cache/file_id.h"
+#include "hfile/bloom_chunk.h"
 #include "hfile/bloom_meta.h"
 #include "hfile/cell_reader.h"
 #include "hfile/comparators.h"
@@ -108,6 +110,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   absl::StatusOr<Section> section = impl->ReadSection();
   if (!section.ok()) return section.status();
   impl->TakeChecksum(section->file_info_header);
+  impl->format_.states_previous = section->states_previous;
   const absl::StatusOr<hfile::FileInfo> info =
       hfile::ParseFileInfo(*section->file_info);
   if (!info.ok()) {
@@ -120,6 +123,7 @@ absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(
   impl->TakeFileInfo(*info);
   impl->MakeGeneralFilter(*section);
   impl->MakeDeleteFamilyFilter(*section);
+  impl->TakeChunkOrder();
   return impl;
 }
 
@@ -185,6 +189,7 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
         section.has_no_data = index.ok() && index->empty();
       } else {
         section.meta_index = std::move(index);
+        section.states_previous = header->previous_offset != -1;
       }
     }
   }
@@ -343,9 +348,7 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   }
   const bool is_rowcol = info.bloom_type == BloomType::kRowCol;
   if (!row_order_.has_value()) {
-    return fail(hfile::Unimplemented("the file's comparator \"",
-                                     absl::CHexEscape(trailer_.comparator),
-                                     "\" is not known"));
+    return fail(hfile::UnknownComparator(trailer_.comparator));
   }
   if (!hfile::IsBloomComparator(meta->comparator, is_rowcol)) {
     return fail(hfile::Unimplemented(
@@ -370,7 +373,22 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   }
   filter->bloom = *std::move(bloom);
   info.is_usable = true;
-  if (options_.prefetch) filter->bloom->Prefetch();
+}
+
+// The chunks of both filters are one chain.
+void HFileReader::Impl::TakeChunkOrder() {
+  std::vector<uint64_t> offsets;
+  for (const Filter* filter : {&general_, &delete_family_}) {
+    for (const HFileBloomChunkInfo& chunk : filter->info.chunks) {
+      offsets.push_back(chunk.offset);
+    }
+  }
+  std::sort(offsets.begin(), offsets.end());
+  for (const Filter* filter : {&general_, &delete_family_}) {
+    if (!filter->info.is_usable) continue;
+    filter->bloom->TakeChunkOrder(offsets);
+    if (options_.prefetch) filter->bloom->Prefetch();
+  }
 }
 
 const HFileReader::Impl::Filter& HFileReader::Impl::FilterOf(
@@ -521,6 +539,10 @@ absl::StatusOr<std::string> HFileReader::Impl::ReadMetaBlock(
   return std::move(block->payload);
 }
 
+bool IsOlderThanSupported(const absl::Status& status) {
+  return status.GetPayload(hfile::kOlderPayload).has_value();
+}
+
 HFileReader::HFileReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HFileReader::~HFileReader() = default;
 
@@ -587,6 +609,16 @@ absl::StatusOr<std::string> HFileReader::ReadChunk(const HFileBloomInfo& filter,
                                                    size_t chunk) const {
   RB_CHECK(filter.is_usable && chunk < filter.chunks.size());
   return impl_->FilterOf(filter).bloom->ReadChunk(chunk);
+}
+
+double HFileReader::ExpectedFpr(const HFileBloomInfo& filter,
+                                std::string_view chunk_bits) {
+  RB_CHECK(!chunk_bits.empty());
+  const double rate =
+      hfile::ChunkFpr(filter.hash, filter.hash_count, chunk_bits);
+  // A lookup of a column asks twice.
+  return filter.bloom_type == BloomType::kRowCol ? 1 - (1 - rate) * (1 - rate)
+                                                 : rate;
 }
 
 absl::StatusOr<std::string> HFileReader::ReadMetaBlock(

@@ -79,6 +79,9 @@ class HFileReader::Impl {
     int root_count = 0;        // The data index, then the meta index.
     bool has_no_data = false;  // The first of them is empty.
     absl::StatusOr<std::string> meta_index;
+    // The header of the meta index has the offset of the data index: HBase's
+    // writers state it.
+    bool states_previous = false;
     std::optional<std::string> file_info;
     std::optional<BloomMetaBlock> general_meta;
     std::optional<BloomMetaBlock> delete_family_meta;
@@ -97,6 +100,7 @@ class HFileReader::Impl {
   // failure.
   void MakeFilter(const BloomMetaBlock& block, const reader::ChunkPlace& place,
                   uint64_t file_digest, Filter* filter) const;
+  void TakeChunkOrder();
   void Refuse(uint64_t offset, const absl::Status& status,
               HFileBloomInfo* info) const;
   // Refuses a filter that may be in the part that could not be read.

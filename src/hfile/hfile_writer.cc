@@ -94,6 +94,19 @@ absl::Status CheckEnumerations(const HFileWriterOptions& options) {
                          " is not known");
 }
 
+// HBase 0.98 knows neither a bloom type of HBase 2.2 nor a codec of 1.4.
+absl::Status CheckProfile(const HFileWriterOptions& options) {
+  if (options.profile != HFileProfile::kWidest) return absl::OkStatus();
+  const bool is_prefix = options.bloom_type == BloomType::kRowPrefixFixedLength;
+  if (!is_prefix && options.compression != HFileCompression::kZstd) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument(
+      is_prefix ? "bloom type ROWPREFIX_FIXED_LENGTH" : "compression ZSTD",
+      " is not known to HBase 0.98, and a file for HBase 0.98 to 4 is asked "
+      "for (the widest profile); choose another, or the names of HBase 2");
+}
+
 // The geometry of the general filter's chunks.
 absl::StatusOr<ChunkGeometry> GeometryOf(const HFileWriterOptions& options) {
   return hfile::SizeChunk(
@@ -103,11 +116,63 @@ absl::StatusOr<ChunkGeometry> GeometryOf(const HFileWriterOptions& options) {
       options.max_fold);
 }
 
-double ExpectedFpr(const ChunkGeometry& geometry, uint64_t key_count) {
-  const double hashes = geometry.hash_count;
-  const double bits = 8 * static_cast<double>(geometry.size_bytes);
-  return std::pow(1 - std::exp(-hashes * static_cast<double>(key_count) / bits),
-                  hashes);
+// A lookup of a column asks a ROWCOL filter twice.
+double LookupRate(BloomType type, double probe_rate) {
+  if (type != BloomType::kRowCol) return probe_rate;
+  return 1 - (1 - probe_rate) * (1 - probe_rate);
+}
+
+// The roundest number from `low` to `high`.
+double Roundest(double low, double high) {
+  const double usual = HFileWriterOptions().error_rate;
+  if (low <= usual && usual <= high) return usual;
+  double step = std::pow(10, std::floor(std::log10(high)));
+  double number = 0;
+  for (int digits = 0; digits < 7; ++digits, step /= 10) {
+    number = std::ceil(low / step) * step;
+    if (number <= high) return number;
+  }
+  return high;
+}
+
+// The rate that the filter was written for. Its meta has the number of keys for
+// which its bits were meant; they follow from rate and hash count. Folding
+// rounds that number down, by less than one for each chunk.
+std::optional<float> RateOf(const HFileBloomInfo& filter) {
+  if (filter.chunks.empty() || filter.hash_count == 0 || filter.max_keys == 0 ||
+      filter.size_bytes == 0) {
+    return std::nullopt;
+  }
+  const double hashes = filter.hash_count;
+  const auto rate_for = [&](uint64_t max_keys) {
+    return LookupRate(
+        filter.bloom_type,
+        std::pow(1 - std::exp(-hashes * static_cast<double>(max_keys) /
+                              (8 * static_cast<double>(filter.size_bytes))),
+                 hashes));
+  };
+  constexpr double kFloat = 1e-5;  // HBase calculates with float32.
+  return static_cast<float>(Roundest(
+      rate_for(filter.max_keys) * (1 - kFloat),
+      rate_for(filter.max_keys + filter.chunks.size()) * (1 + kFloat)));
+}
+
+// The size of the filter's chunks before the last one was folded: 0 if none of
+// them can be read.
+int64_t ChunkSizeOf(const HFileReader& reader, const HFileBloomInfo& filter) {
+  if (!filter.is_usable) return 0;
+  const size_t last = filter.chunks.size() - 1;
+  for (size_t i = 0; i < std::max<size_t>(last, 1); ++i) {
+    const auto chunk = reader.ReadChunk(filter, i);
+    if (!chunk.ok()) continue;
+    auto size = static_cast<int64_t>(chunk->size());
+    // An only chunk may be folded. Folded from the usual size it has the same
+    // bits.
+    const int64_t usual = HFileWriterOptions().chunk_size_bytes;
+    while (last == 0 && 2 * size <= usual) size *= 2;
+    return size;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -396,6 +461,15 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
   // A filter that was refused has its hash, too.
   options.hash =
       filter.chunks.empty() ? reader.delete_family_filter().hash : filter.hash;
+  // The more chunks, the more exact.
+  const HFileBloomInfo& deletes = reader.delete_family_filter();
+  const HFileBloomInfo& sized =
+      filter.chunks.size() < deletes.chunks.size() ? deletes : filter;
+  options.error_rate = RateOf(sized).value_or(options.error_rate);
+  if (const int64_t size = ChunkSizeOf(reader, sized); size > 0) {
+    options.chunk_size_bytes = size;
+    while (size % (int64_t{1} << options.max_fold) != 0) --options.max_fold;
+  }
   options.compression = properties.compression;
   if (properties.bytes_per_checksum > 0) {
     options.checksum = properties.checksum;
@@ -440,12 +514,10 @@ absl::StatusOr<HFileFilterPlan> PlanHFileFilter(
       static_cast<uint64_t>(last.size_bytes);
   const double positives =
       static_cast<double>(key_count - in_last) *
-          ExpectedFpr(*geometry, capacity) +
-      static_cast<double>(in_last) * ExpectedFpr(last, in_last);
-  const double rate = positives / static_cast<double>(key_count);
-  plan.expected_fpr = options.bloom_type == BloomType::kRowCol
-                          ? 1 - (1 - rate) * (1 - rate)
-                          : rate;
+          hfile::ExpectedChunkFpr(*geometry, capacity) +
+      static_cast<double>(in_last) * hfile::ExpectedChunkFpr(last, in_last);
+  plan.expected_fpr = LookupRate(options.bloom_type,
+                                 positives / static_cast<double>(key_count));
   return plan;
 }
 
@@ -455,6 +527,7 @@ HFileWriter::~HFileWriter() = default;
 absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
     const HFileWriterOptions& options, ByteSink* sink) {
   absl::Status status = CheckEnumerations(options);
+  if (status.ok()) status = CheckProfile(options);
   if (!status.ok()) return status;
   if (options.bytes_per_checksum < hfile::kHeaderSize ||
       options.bytes_per_checksum > hfile::kMaxBytesPerChecksum ||

@@ -105,9 +105,8 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
   if (trailer.major_version == 1 && trailer.minor_version == 0 &&
       tail.find(kTrailerMagic) != std::string_view::npos) {
     return Annotate(source, file_size - kVersionSize,
-                    absl::UnimplementedError(
-                        "HFile version 1, of HBase 0.90 and before; it has no "
-                        "filter that HBase still reads"));
+                    Older("HFile version 1, of HBase 0.90 and before; it has "
+                          "no filter that HBase still reads"));
   }
   if (trailer.major_version < 2 || trailer.major_version > 3) {
     return no_hfile(absl::StrCat("version ", trailer.major_version));

@@ -166,14 +166,15 @@ absl::Status Verifier::WalkBlocks() {
                         "\" is not known")));
       return status;
     }
-    // The previous block of the type, if the writer states it.
+    // The previous block of the type.
     const std::string type(IsDataMagic(header->magic) ? std::string(kDataMagic)
                                                       : header->magic);
     const auto previous = last_of_type_.find(type);
     const int64_t expected = previous == last_of_type_.end()
                                  ? -1
                                  : static_cast<int64_t>(previous->second);
-    if (header->previous_offset != -1 && header->previous_offset != expected) {
+    if (header->previous_offset != expected &&
+        (header->previous_offset != -1 || format_.states_previous)) {
       return DataLoss(offset, "the block before has offset ", expected,
                       ", and the header says ", header->previous_offset);
     }
@@ -343,10 +344,8 @@ absl::Status Verifier::CheckTrailer() const {
             data_blocks_.empty() ? none : data_blocks_.back().offset));
   if (status.ok()) status = CheckTrailerBytes();
   if (status.ok() && !file_.row_order().has_value()) {
-    return Annotate(
-        *format_.source, trailer_.offset,
-        Unimplemented("comparator \"", absl::CHexEscape(trailer_.comparator),
-                      "\" is not known: the order of cells was not checked"));
+    return Annotate(*format_.source, trailer_.offset,
+                    UnknownComparator(trailer_.comparator));
   }
   return status;
 }

@@ -25,6 +25,7 @@ namespace {
 
 using testing::_;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -187,8 +188,9 @@ TEST_F(CliTest, OutputThatCannotBeWrittenIsAnError) {
 TEST_F(CliTest, DamageIsToldFromAnUnknownFormat) {
   const auto expect = [](const std::string& name, size_t offset,
                          const std::string& status) {
+    const int exit_code = status == ": unknown: " ? 3 : 1;
     EXPECT_THAT(Run("verify " + WithFlippedByte(name, offset)),
-                Exits(1, HasSubstr(status)))
+                Exits(exit_code, HasSubstr(status)))
         << name << " byte " << offset;
   };
   for (const std::string name : {"small.filter", "small_compact.filter"}) {
@@ -211,7 +213,9 @@ TEST_F(CliTest, TruncatedFilesAreNotOk) {
     for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, whole.size() / 2,
                               whole.size() - 1}) {
       WriteFile(InputPath("cut"), whole.substr(0, size));
-      EXPECT_THAT(Run("verify cut"), Exits(1)) << name << " of " << size;
+      // Without the end of a filter block, nothing says what the file is.
+      EXPECT_THAT(Run("verify cut").exit_code, AnyOf(1, 3))
+          << name << " of " << size;
     }
   }
 }
@@ -539,7 +543,7 @@ TEST_F(CliTest, AnSstOfANewerFormatIsNotDamaged) {
   for (const char* line : {"inspect newer.sst", "verify newer.sst"}) {
     EXPECT_THAT(
         Run(line),
-        Exits(1,
+        Exits(3,
               AllOf(HasSubstr("newer.sst: newer: format_version 99 is newer"),
                     Not(HasSubstr("damaged")), Not(HasSubstr("Corrupt")))));
   }

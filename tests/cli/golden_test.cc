@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replays the sessions in golden/. Each line that begins with "$ rowbloom " is
-// run in the directory of generated inputs (words are split at spaces); the
+// run in the directory of generated inputs, in which data is tests/hfile/data
+// (words are split at spaces); the
 // lines that follow must be its standard output, its standard error after a
 // line
 // "[stderr]", and its exit code if it is not 0.
@@ -40,6 +41,8 @@ std::string Replay(const std::string& session, const std::string& directory) {
 }
 
 TEST_F(GoldenTest, SessionsReplay) {
+  std::filesystem::create_directory_symlink(
+      ROWBLOOM_SOURCE_DIR "/tests/hfile/data", InputPath("data"));
   int session_count = 0;
   for (const auto& file :
        std::filesystem::directory_iterator(ROWBLOOM_GOLDEN_DIRECTORY)) {

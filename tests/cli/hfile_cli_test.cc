@@ -4,13 +4,16 @@
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
 
+#include <csignal>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "rowbloom/hfile.h"
 #include "tool_runner.h"
 
 namespace rowbloom {
@@ -18,6 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::_;
+using testing::AllOf;
 using testing::Eq;
 using testing::HasSubstr;
 
@@ -37,8 +41,125 @@ TEST_F(HFileCliTest, FamiliesOfAStoreAreNamedByAPattern) {
   WriteFile(family + "/file", ReadFile(InputPath("row.hfile")));
   EXPECT_THAT(Run("verify store/*/cf"),
               Exits(0, Eq("store/region/cf/file: ok\n")));
-  EXPECT_THAT(Run("verify store/region"),
-              Exits(2, _, HasSubstr("name theirs, as 'store/region/*'")));
+}
+
+TEST_F(HFileCliTest, ATableIsWalkedWholeAndItsOtherFilesAreKnown) {
+  const std::string hfile = ReadFile(InputPath("row.hfile"));
+  const std::string region = "table/0123456789abcdef0123456789abcdef";
+  for (const char* directory : {"/cf", "/recovered.edits", "/.tmp/cf"}) {
+    std::filesystem::create_directories(InputPath(region + directory));
+  }
+  WriteFile(InputPath(region + "/.regioninfo"), "hidden");
+  WriteFile(InputPath(region + "/recovered.edits/7.seqid"), "");
+  WriteFile(InputPath(region + "/.tmp/cf/abc"), hfile.substr(0, 5000));
+  WriteFile(InputPath(region + "/cf/abc"), hfile);
+  WriteFile(InputPath(region + "/cf/new.unfinished.17"), hfile.substr(0, 99));
+  EXPECT_THAT(Run("verify table"),
+              Exits(0, AllOf(HasSubstr("4 files: 4 ok"),
+                             HasSubstr(region + "/cf/abc: ok\n"),
+                             HasSubstr("HBase replays"),
+                             HasSubstr(".tmp/cf/abc: ok, not a store file"),
+                             HasSubstr("17: ok, not a store file"))));
+  const Json totals = RunJson("inspect --brief table")["totals"];
+  ASSERT_EQ(totals.size(), 1);
+  EXPECT_EQ(totals[0]["files"], 1);
+  EXPECT_EQ(totals[0]["cells"], 3015);
+  const Json families = RunJson("plan table")["column_families"];
+  ASSERT_EQ(families.size(), 1);
+  EXPECT_EQ(families[0]["column_family"], "table/*/cf");
+  // A file that is cut off elsewhere is damage.
+  WriteFile(InputPath(region + "/cf/cut"), hfile.substr(0, 5000));
+  EXPECT_THAT(Run("verify table"), Exits(1, HasSubstr("1 damaged")));
+}
+
+TEST_F(HFileCliTest, ExitCodesTellDamageFromNotKnownFromOlder) {
+  std::string old = HBaseFile("row_checksum_null.hfile");
+  old.replace(old.size() - 4, 4, std::string("\0\0\0\1", 4));
+  WriteFile(InputPath("old"), old);
+  WriteFile(InputPath("damaged_end"), ReadFile(InputPath("row.hfile")) + "x");
+  EXPECT_THAT(Run("verify old"), Exits(4, HasSubstr("old: older: ")));
+  EXPECT_EQ(RunJsonOfFile("inspect old")["status"], "older");
+  EXPECT_THAT(Run("verify notes.txt"), Exits(3));
+  EXPECT_THAT(Run("verify old notes.txt"), Exits(3));
+  EXPECT_THAT(Run("verify old notes.txt no/such"), Exits(2));
+  EXPECT_THAT(Run("verify old notes.txt no/such damaged_end"), Exits(1));
+}
+
+TEST_F(HFileCliTest, ManyRowsAreLookedUpAtOnce) {
+  WriteFile(InputPath("rows.tsv"), "row00017\nrow00017x\nrow00017\temail\n");
+  EXPECT_THAT(Run("lookup row.hfile --rows rows.tsv"),
+              Exits(0, Eq("row.hfile\trow00017\t\tmaybe\n"
+                          "row.hfile\trow00017x\t\tno\n"
+                          "row.hfile\trow00017\temail\tmaybe\n")));
+  const Json file = RunJsonOfFile("lookup row.hfile --rows rows.tsv");
+  EXPECT_EQ(file["maybe"], 2);
+  EXPECT_EQ(file["no"], 1);
+  EXPECT_EQ(file["answers"][2]["qualifier"], "email");
+  EXPECT_THAT(Run("lookup row.hfile"), Exits(2));
+  EXPECT_THAT(Run("lookup row.hfile --rows no/such"), Exits(2));
+  EXPECT_THAT(Run("lookup row.hfile row --rows rows.tsv"), Exits(2));
+}
+
+// Nearly all rows of this file have a family delete, and the filter says
+// "maybe" to every column of these.
+TEST_F(HFileCliTest, RatesOfARowColFilterCountRowsThatAreAlwaysMaybe) {
+  WriteFile(InputPath("deletes"), HBaseFile("rowcol_deletes.hfile"));
+  EXPECT_TRUE(RunJsonOfFile("inspect deletes")["present_row_fpr"].is_null());
+  const Json entry = RunJsonOfFile("inspect --cells deletes");
+  EXPECT_EQ(entry["row_count"], 79);
+  EXPECT_EQ(entry["always_maybe_row_count"], 53);
+  const double expected = entry["present_row_fpr"];
+  EXPECT_GT(expected, 53.0 / 79);
+  // Ask for columns that no row has.
+  std::set<std::string> rows;
+  const std::string bytes = HBaseFile("rowcol_deletes.hfile");
+  const auto source = NewMemorySource(bytes, "deletes");
+  const auto reader = HFileReader::Open(source.get());
+  const auto cells = (*reader)->NewCellReader();
+  for (HFileCell cell; cells->Next(&cell);) rows.emplace(cell.row);
+  double maybe = 0;
+  for (const std::string& row : rows) {
+    for (int i = 0; i < 100; ++i) {
+      if ((*reader)->MayContain(row, "none" + std::to_string(i))) ++maybe;
+    }
+  }
+  EXPECT_NEAR(maybe / (100 * static_cast<double>(rows.size())), expected, 0.01);
+}
+
+TEST_F(HFileCliTest, RebuildOfManyKeepsWhatIsThereAndLeavesOutOthers) {
+  for (const char* directory : {"many/a/cf", "many/b/cf"}) {
+    std::filesystem::create_directories(InputPath(directory));
+  }
+  const std::string hfile = ReadFile(InputPath("row.hfile"));
+  WriteFile(InputPath("many/a/cf/1"), hfile);
+  WriteFile(InputPath("many/b/cf/2"), hfile);
+  WriteFile(InputPath("many/b/cf/note"), "text");
+  Json document = RunJson("rebuild many --into out/of --bloom_type ROWCOL");
+  EXPECT_EQ(document["summary"]["written"], 2);
+  EXPECT_EQ(document["summary"]["left_out"], 1);
+  EXPECT_THAT(Run("verify --cells out"), Exits(0, HasSubstr("2 files: 2 ok")));
+  EXPECT_EQ(RunJsonOfFile("inspect out/of/b/cf/2")["bloom_type"], "ROWCOL");
+  // An interrupted run is continued.
+  std::filesystem::remove(InputPath("out/of/b/cf/2"));
+  document = RunJson("rebuild many/*/cf --into out/of --bloom_type ROWCOL");
+  EXPECT_EQ(document["summary"]["kept"], 1);
+  EXPECT_EQ(document["summary"]["written"], 1);
+  WriteFile(InputPath("many/b/cf/3"), hfile.substr(0, 5000));
+  EXPECT_THAT(Run("rebuild many --into out/of"), Exits(1));
+  EXPECT_THAT(Run("rebuild many/a many/b --into one"), Exits(1));
+  EXPECT_THAT(Run("rebuild many/a/cf many/a/cf --into twice"),
+              Exits(2, _, HasSubstr("of another file of this run")));
+}
+
+TEST_F(HFileCliTest, RebuildKeepsTheRateUnlessItIsNamed) {
+  ASSERT_THAT(Run("rebuild row.hfile precise --error_rate 0.001"), Exits(0));
+  const Json kept = RunJson("rebuild precise again --hash MURMUR3");
+  EXPECT_EQ(kept["before"]["error_rate"], 0.001);
+  EXPECT_EQ(kept["after"]["error_rate"], 0.001);
+  EXPECT_EQ(kept["after"]["hash_count"], kept["before"]["hash_count"]);
+  const Json named = RunJson("rebuild precise other --error_rate 0.05");
+  EXPECT_EQ(named["before"]["error_rate"], 0.001);
+  EXPECT_EQ(named["after"]["error_rate"], 0.05);
 }
 
 // Returns a reference file as HBase writes it: the row at which the region was
@@ -72,7 +193,7 @@ TEST_F(HFileCliTest, WhatIsAlmostAReferenceOrALinkIsUnknown) {
   for (const std::string name : {"empty", "k=a-b.filter", "t=cafe",
                                  "=cafe-cafe", "t=cafe-cafe_SeqId_"}) {
     WriteFile(InputPath(name), "");
-    EXPECT_THAT(Run("verify " + name), Exits(1)) << name;
+    EXPECT_THAT(Run("verify " + name), Exits(3)) << name;
   }
   const std::string whole = Reference();
   std::vector<std::string> others = {"PBUF garbage \xff\xff", whole + '\0'};
@@ -85,10 +206,10 @@ TEST_F(HFileCliTest, WhatIsAlmostAReferenceOrALinkIsUnknown) {
   }
   for (const std::string& bytes : others) {
     WriteFile(InputPath("a.b"), bytes);
-    EXPECT_THAT(Run("verify a.b"), Exits(1)) << ::testing::PrintToString(bytes);
+    EXPECT_THAT(Run("verify a.b"), Exits(3)) << ::testing::PrintToString(bytes);
   }
   WriteFile(InputPath("x.b"), whole);  // HBase gives no file such a name.
-  EXPECT_THAT(Run("verify x.b"), Exits(1));
+  EXPECT_THAT(Run("verify x.b"), Exits(3));
 }
 
 TEST_F(HFileCliTest, DamageExitsWith1AndALookupSaysMaybe) {
@@ -123,7 +244,7 @@ TEST_F(HFileCliTest, AnUnknownComparatorIsNamedInFull) {
   EXPECT_THAT(Run("inspect own").out,
               HasSubstr("KeyValue$MyComparator\" is not known"));
   EXPECT_THAT(Run("rebuild own in_another_order"),
-              Exits(1, _, HasSubstr("KeyValue$MyComparator")));
+              Exits(3, _, HasSubstr("KeyValue$MyComparator")));
 }
 
 TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
@@ -194,9 +315,10 @@ TEST_F(HFileCliTest, RebuildOfWhatIsNoWholeHFileExitsAsVerify) {
   bytes[second_cell + 10] = 1;  // The first byte of its row.
   WriteFile(InputPath("unordered"), bytes);
   for (const std::string name : {"cut", "unordered", "notes.txt"}) {
-    EXPECT_THAT(Run("verify " + name), Exits(1)) << name;
+    const int exit_code = name == "notes.txt" ? 3 : 1;
+    EXPECT_THAT(Run("verify " + name), Exits(exit_code)) << name;
     EXPECT_THAT(Run("rebuild " + name + " whole"),
-                Exits(1, _, HasSubstr(name + ": offset ")));
+                Exits(exit_code, _, HasSubstr(name + ": ")));
   }
   EXPECT_THAT(Run("rebuild unordered whole").err,
               HasSubstr("is before the one before it"));
@@ -247,6 +369,27 @@ TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
   for (const auto& entry : std::filesystem::directory_iterator(inputs())) {
     EXPECT_EQ(entry.path().string().find("half"), std::string::npos)
         << entry.path();
+  }
+}
+
+TEST_F(HFileCliTest, RebuildLeavesNothingBehindWhenASignalEndsIt) {
+  const auto shell = [](const std::string& script) {
+    return RunProgram("/bin/sh", inputs(),
+                      {"-c", "tool=" ROWBLOOM_TOOL "; " + script});
+  };
+  // A limit on the size of files is a signal, too.
+  EXPECT_THAT(shell("ulimit -f 8; exec $tool rebuild row.hfile signalled"),
+              Exits(2, _, HasSubstr("signalled.unfinished.")));
+  // Ends it while it writes; it may be faster.
+  const ToolResult ended = shell(
+      "$tool rebuild row.hfile signalled --block_size 1 --compression GZ & "
+      "until ls signalled* || ! kill -0 $!; do :; done 2>&1; "
+      "kill $!; wait $!");
+  EXPECT_TRUE(ended.exit_code == 0 || ended.exit_code == 128 + SIGTERM)
+      << ended.exit_code;
+  for (const auto& entry : std::filesystem::directory_iterator(inputs())) {
+    EXPECT_EQ(entry.path().string().find("signalled.unfinished"),
+              std::string::npos);
   }
 }
 

@@ -140,5 +140,55 @@ TEST_P(DamageTest, AnyEndOrBeginningThatIsMissingIsSeenAndLosesNoRow) {
     ASSERT_TRUE(IsSeen(whole.substr(size + 1), contents)) << size;
   }
 }
+
+// Places of the file's Bloom chunks, of both filters: offset and size.
+std::vector<std::pair<size_t, size_t>> ChunksOf(const std::string& bytes) {
+  std::vector<std::pair<size_t, size_t>> chunks;
+  const OpenHFile file(bytes);
+  for (const HFileBloomInfo* filter :
+       {&file->general_filter(), &file->delete_family_filter()}) {
+    for (const HFileBloomChunkInfo& chunk : filter->chunks) {
+      chunks.emplace_back(static_cast<size_t>(chunk.offset), chunk.size_bytes);
+    }
+  }
+  return chunks;
+}
+
+TEST(Misplaced, ChunksThatAreSwappedOrCopiedAreSeenAndLoseNoRow) {
+  std::vector<DamageCase> cases = {
+      Written("row", BloomType::kRow, HFileCompression::kNone),
+      Written("rowcol", BloomType::kRowCol, HFileCompression::kNone),
+      Written("prefix_gz", BloomType::kRowPrefixFixedLength,
+              HFileCompression::kGz),
+      Golden("row_v2_multichunk_gz"), Golden("row_v2_err05_fold0_oddsize")};
+  HFileWriterOptions delete_chunks;
+  delete_chunks.bloom_type = BloomType::kNone;
+  delete_chunks.chunk_size_bytes = 8;
+  delete_chunks.max_fold = 0;
+  cases.push_back({"delete_family", testing::SmallHFile(delete_chunks, 50)});
+  size_t pairs = 0;
+  for (const DamageCase& c : cases) {
+    SCOPED_TRACE(c.name);
+    const Contents contents = ContentsOf(c.bytes);
+    const auto chunks = ChunksOf(c.bytes);
+    ASSERT_GT(chunks.size(), 1);
+    for (const auto& [from, from_size] : chunks) {
+      for (const auto& [to, to_size] : chunks) {
+        // Only blocks of one size can be in each other's place.
+        if (from == to || from_size != to_size) continue;
+        ++pairs;
+        std::string copied = c.bytes;
+        copied.replace(to, to_size, c.bytes, from, from_size);
+        EXPECT_TRUE(IsSeen(copied, contents)) << from << " to " << to;
+        EXPECT_FALSE(OpenHFile(copied)->Verify(false).ok());
+        copied.replace(from, from_size, c.bytes, to, to_size);
+        EXPECT_TRUE(IsSeen(copied, contents)) << from << " and " << to;
+        EXPECT_FALSE(OpenHFile(copied)->Verify(false).ok());
+      }
+    }
+  }
+  EXPECT_GT(pairs, 100);
+}
+
 }  // namespace
 }  // namespace rowbloom

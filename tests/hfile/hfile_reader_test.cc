@@ -445,6 +445,28 @@ TEST(HFileReaderThreads, AgreeWhileTheCacheIsTooSmall) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST(HFileReader, TellsWhatIsTooOldFromWhatIsNotKnown) {
+  const std::string bytes = SmallHFile({});
+  for (const bool is_old : {true, false}) {
+    const OpenHFile file(
+        EditHFile(bytes, nullptr, [&](hfile::Trailer* trailer) {
+          trailer->comparator =
+              is_old ? "org.apache.hadoop.hbase.KeyValue$RootKeyComparator"
+                     : "org.example.Comparator";
+        }));
+    const absl::Status& error = file->general_filter().error;
+    EXPECT_EQ(error.code(), absl::StatusCode::kUnimplemented);
+    EXPECT_EQ(IsOlderThanSupported(error), is_old);
+    EXPECT_TRUE(file->MayContain("no row"));
+  }
+  std::string version = bytes;
+  version.replace(version.size() - 4, 4, std::string("\0\0\0\1", 4));
+  EXPECT_TRUE(IsOlderThanSupported(OpenHFile(version).reader.status()));
+  version[version.size() - 4] = 9;
+  version[version.size() - 1] = 3;
+  EXPECT_FALSE(IsOlderThanSupported(OpenHFile(version).reader.status()));
+}
+
 TEST(HFileReader, MetaTablesAreOrderedByTheirOwnComparator) {
   // Bytewise "t!x" is before "t,y"; by tables, "t" is before "t!x".
   HFileWriterOptions options = ManyChunks(BloomType::kRow);

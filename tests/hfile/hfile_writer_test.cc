@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,22 @@ TEST(HFileWriter, ProfilesNameComparatorsAsHBaseDoes) {
     EXPECT_EQ(file->properties().comparator,
               "org.apache.hadoop.hbase.KeyValue$KVComparator");
     EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  }
+}
+
+TEST(HFileWriter, WidestRefusesWhatHBase098CannotOpen) {
+  HFileWriterOptions prefix;
+  prefix.profile = HFileProfile::kWidest;
+  prefix.bloom_type = BloomType::kRowPrefixFixedLength;
+  prefix.prefix_length_bytes = 4;
+  HFileWriterOptions zstd;
+  zstd.profile = HFileProfile::kWidest;
+  zstd.compression = HFileCompression::kZstd;
+  for (HFileWriterOptions options : {prefix, zstd}) {
+    EXPECT_THAT(std::string(AddAll(options, {}).message()),
+                HasSubstr("HBase 0.98"));
+    options.profile = HFileProfile::kHBase2;
+    EXPECT_EQ(AddAll(options, {}), absl::OkStatus());
   }
 }
 
@@ -264,7 +281,78 @@ TEST(PlanHFileFilter, IsWhatIsWritten) {
       EXPECT_EQ(plan->chunk_count, written.chunks.size());
       EXPECT_EQ(plan->size_bytes, written.size_bytes);
       EXPECT_EQ(plan->hash_count, written.hash_count);
-      EXPECT_LT(plan->expected_fpr, 0.013);
+      if (rows >= 100) {
+        EXPECT_LT(plan->expected_fpr, 0.013);
+      }
+    }
+  }
+}
+
+// Also in filters of a few bytes, in which the probes of a key often coincide.
+TEST(ExpectedFpr, IsTheShareOfAbsentColumnsThatAreMaybe) {
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    for (const int keys : {2, 3, 5, 12, 100, 1000}) {
+      HFileWriterOptions options;
+      options.bloom_type = type;
+      options.error_rate = 0.05F;
+      // Absent rows come between the first and the last one.
+      std::vector<std::string> rows;
+      for (int i = 1; i < keys; ++i) {
+        rows.push_back("a" + std::to_string(1000 + i));
+      }
+      rows.push_back("z");
+      std::vector<HFileCell> cells;
+      for (const std::string& row : rows) cells.push_back(Put(row, "q"));
+      const OpenHFile file(testing::WriteHFile(options, cells));
+      const HFileBloomInfo& filter = file->general_filter();
+      ASSERT_EQ(filter.chunks.size(), 1);
+      const double expected =
+          HFileReader::ExpectedFpr(filter, *file->ReadChunk(filter, 0));
+      constexpr int kAsked = 100000;
+      int maybe = 0;
+      for (int i = 0; i < kAsked; ++i) {
+        if (file->MayContain("m" + std::to_string(i), "q")) ++maybe;
+      }
+      // Five standard deviations of both counts, and the formula's error.
+      const double observed = maybe / double{kAsked};
+      EXPECT_NEAR(observed, expected,
+                  10 * std::sqrt(expected / kAsked) + 0.05 * expected)
+          << keys << " keys, type " << static_cast<int>(type);
+      // The plan does not know these keys: it is the mean of such filters.
+      const auto plan = PlanHFileFilter(options, filter.key_count);
+      EXPECT_LT(plan->expected_fpr, 3 * expected + 0.01);
+      EXPECT_GT(plan->expected_fpr, expected / 3 - 0.01);
+    }
+  }
+}
+
+TEST(OptionsOf, FindsTheErrorRateAndChunkSizeOfAFilter) {
+  for (const BloomType type :
+       {BloomType::kNone, BloomType::kRow, BloomType::kRowCol}) {
+    for (const float rate : {0.2F, 0.05F, 0.02F, 0.01F, 0.002F, 0.001F}) {
+      for (const int chunk_size : {1000, 4096, 128 << 10}) {
+        HFileWriterOptions options;
+        options.bloom_type = type;
+        options.error_rate = rate;
+        options.chunk_size_bytes = chunk_size;
+        options.max_fold = 3;
+        std::vector<std::string> rows;
+        for (int i = 0; i < 9000; ++i)
+          rows.push_back(std::to_string(10000 + i));
+        std::vector<HFileCell> cells;
+        for (const std::string& row : rows) {
+          cells.push_back(type == BloomType::kNone ? testing::FamilyDelete(row)
+                                                   : Put(row, "q"));
+        }
+        const OpenHFile file(testing::WriteHFile(options, cells));
+        const HFileWriterOptions found = OptionsOf(*file);
+        EXPECT_FLOAT_EQ(found.error_rate, rate) << chunk_size;
+        if (file->general_filter().chunks.size() > 1) {
+          EXPECT_EQ(found.chunk_size_bytes, chunk_size);
+          EXPECT_EQ(found.max_fold, 3 + (chunk_size == 4096 ? 4 : 0));
+        }
+        EXPECT_TRUE(testing::WriteHFile(found, cells) == file.bytes);
+      }
     }
   }
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The versions of HBase that open an HFile and use its filters.
+//
+//   HBaseVersionsFor(reader);   // "0.98-4"
+
+#ifndef ROWBLOOM_TOOLS_HBASE_VERSIONS_H_
+#define ROWBLOOM_TOOLS_HBASE_VERSIONS_H_
+
+#include <string>
+
+#include "rowbloom/hfile.h"
+
+namespace rowbloom::tools {
+
+// The first and the last one, by version, codec, encoding, bloom type and
+// comparators of the file. "none" if no version has all of them. HBase 0.98.24,
+// 1.0.0, 1.2.0, 1.4.0, 1.7.2 and 2.6.4 were tried; the versions between them,
+// and 3 and 4, are by their release notes.
+std::string HBaseVersionsFor(const HFileReader& reader);
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_HBASE_VERSIONS_H_
