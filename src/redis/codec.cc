@@ -26,8 +26,10 @@ constexpr char kKryoString = 0x03;
 constexpr char kKryoLong = 0x09;
 constexpr char kRiverVersion = 0x04;
 constexpr char kRiverStringEmpty = 0x3d;
-constexpr char kRiverStringSmall = 0x3e;   // A length of 1 byte, 0 for 256.
-constexpr char kRiverStringMedium = 0x3f;  // A length of 2 bytes.
+// A length in UTF-16 units of 1, 2 or 4 bytes; 0 stands for 256 and 65536.
+constexpr char kRiverStringSmall = 0x3e;
+constexpr char kRiverStringMedium = 0x3f;
+constexpr char kRiverStringLarge = 0x40;
 constexpr char kRiverInt = 0x4b;
 constexpr char kRiverLong = 0x4c;
 
@@ -108,7 +110,7 @@ absl::StatusOr<JavaChars> ToJavaChars(std::string_view text,
 absl::StatusOr<std::string> KryoText(std::string_view text) {
   std::string encoded(1, kKryoString);
   const bool is_ascii = std::all_of(text.begin(), text.end(), [](char c) {
-    return c > 0 && static_cast<unsigned char>(c) < 0x80;
+    return static_cast<unsigned char>(c) < 0x80;
   });
   if (is_ascii && text.size() >= 2 && text.size() <= 32) {
     encoded.append(text);
@@ -128,21 +130,19 @@ absl::StatusOr<std::string> KryoText(std::string_view text) {
 absl::StatusOr<std::string> RiverText(std::string_view text) {
   const auto chars = ToJavaChars(text, /*zero_as_two_bytes=*/true);
   if (!chars.ok()) return chars.status();
-  const size_t size = chars->bytes.size();
+  const uint64_t length = chars->unit_count;
   std::string encoded(1, kRiverVersion);
-  if (size == 0) {
+  if (length == 0) {
     encoded.push_back(kRiverStringEmpty);
-  } else if (size <= 0x100) {
+  } else if (length <= 0x100) {
     encoded.push_back(kRiverStringSmall);
-    encoded.push_back(static_cast<char>(size));
-  } else if (size < 0x10000) {
+    encoded.push_back(static_cast<char>(length));
+  } else if (length <= 0x10000) {
     encoded.push_back(kRiverStringMedium);
-    base::AppendBigEndian<uint16_t>(static_cast<uint16_t>(size), &encoded);
+    base::AppendBigEndian<uint16_t>(static_cast<uint16_t>(length), &encoded);
   } else {
-    return absl::InvalidArgumentError(
-        absl::StrCat("element of ", size,
-                     " bytes: MarshallingCodec takes up "
-                     "to 65535 here; hand over encoded bytes"));
+    encoded.push_back(kRiverStringLarge);
+    base::AppendBigEndian<uint32_t>(static_cast<uint32_t>(length), &encoded);
   }
   return encoded + chars->bytes;
 }

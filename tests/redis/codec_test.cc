@@ -130,6 +130,7 @@ TEST(RedissonCodec, Kryo5HasThreeFormsOfText) {
   EXPECT_EQ(Hex(codec.Text("")), "0381");
   EXPECT_EQ(Hex(codec.Text("user17")), "037573657231b7");
   EXPECT_EQ(Hex(codec.Text("a")), "038261");
+  EXPECT_EQ(Hex(codec.Text(std::string("a\0b", 3))), "036100e2");
   EXPECT_EQ(Hex(codec.Text("h\u00e9llo")), "038668c3a96c6c6f");
   EXPECT_EQ(Hex(codec.Text(std::string(32, 'x'))).substr(0, 6), "037878");
   EXPECT_EQ(Hex(codec.Text(std::string(33, 'x'))).substr(0, 6), "03a278");
@@ -155,11 +156,13 @@ TEST(RedissonCodec, Kryo5NumbersAreZigZagVarints) {
             "09feffffffffffffffff");
 }
 
-TEST(RedissonCodec, MarshallingHasLengthsOfModifiedUtf8) {
+TEST(RedissonCodec, MarshallingHasLengthsInUnitsAndModifiedUtf8) {
   const RedissonCodec codec("MarshallingCodec");
   EXPECT_EQ(Hex(codec.Text("")), "043d");
   EXPECT_EQ(Hex(codec.Text("user17")), "043e06757365723137");
-  EXPECT_EQ(Hex(codec.Text(std::string("a\0", 2))), "043e0361c080");
+  EXPECT_EQ(Hex(codec.Text(std::string("a\0", 2))), "043e0261c080");
+  EXPECT_EQ(Hex(codec.Text("a\u00e9\u20ac\U0001f600")),
+            "043e0561c3a9e282aceda0bdedb880");
   EXPECT_EQ(Hex(codec.Text(std::string(256, 'x'))).substr(0, 8), "043e0078");
   EXPECT_EQ(Hex(codec.Text(std::string(300, 'x'))).substr(0, 10), "043f012c78");
   EXPECT_EQ(Hex(codec.Int(-2)), "044bfffffffe");
