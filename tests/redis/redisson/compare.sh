@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# compare.sh PEER [VERSION...]: shares filters on a redis-server between Redisson
-# of these versions (3.15.1 and 4.7.0) and rowbloom, whose side is the program
-# PEER (tests/redis/redisson_peer of a build), in both directions and mixed, and
-# times batches of both. Exit code 1 if a bit or an answer differs or an element
-# is lost. Needs redis-server, JDK 17 and Maven, which fetches Redisson.
+# compare.sh PEER [VERSION...]: shares filters on a redis-server between
+# Redisson of these versions (3.15.1 and 4.7.0) and rowbloom, whose side is the
+# program PEER (tests/redis/redisson_peer of a build), in both directions and
+# mixed, and times batches of both. Exit code 1 if a bit or an answer differs or
+# an element is lost. Needs redis-server, redis-cli, JDK 17 and Maven, which
+# fetches Redisson.
 set -euo pipefail
 
 [ $# -ge 1 ] || { echo "usage: compare.sh PEER [VERSION...]" >&2; exit 2; }
