@@ -19,6 +19,7 @@ struct LookupArguments {
   std::string path;
   std::string row;
   std::string qualifier;
+  std::string codec;
   bool hex = false;
   bool family_delete = false;
   bool json = false;
@@ -67,6 +68,7 @@ std::string Text(const Json& entry) {
 int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
   LookupQuestion question;
   question.family_delete = arguments.family_delete;
+  question.codec = arguments.codec;
   question.row = arguments.hex ? FromHex("ROW", arguments.row) : arguments.row;
   if (has_qualifier) {
     question.qualifier = arguments.hex
@@ -95,12 +97,15 @@ void AddLookup(CLI::App* app, int* exit_code) {
   CLI::App* verb = app->add_subcommand(
       "lookup", "Ask filters for a row, or for one column of it");
   verb->add_option("PATH", arguments->path,
-                   "A filter block, an SST, an HFile, a saved mem filter, or a "
-                   "directory of them")
+                   "A filter block, an SST, an HFile, a saved mem filter, a "
+                   "directory of them, or the URL of a filter in Redis")
       ->required();
   verb->add_option("ROW", arguments->row, "The row")->required();
   CLI::Option* qualifier =
       verb->add_option("QUALIFIER", arguments->qualifier, "The qualifier");
+  verb->add_option("--codec", arguments->codec,
+                   "Codec of the elements of a Redisson filter; the one that "
+                   "the filter is marked with, if it is");
   verb->add_flag("--hex", arguments->hex,
                  "ROW and QUALIFIER are hexadecimal bytes");
   verb->add_flag("--family_delete", arguments->family_delete,

@@ -95,6 +95,17 @@ std::string TextOf(const RedisReply& reply) {
                                    : "missing";
 }
 
+// A mark ends with the name.
+absl::Status CheckName(const RedissonCodec& codec) {
+  if (!codec.name().empty() && codec.name().find(' ') == std::string::npos) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("codec \"", codec.name(),
+                   "\": elements are added with a codec whose name is not "
+                   "empty and has no space"));
+}
+
 std::string Shortest(double value) {
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
@@ -178,6 +189,11 @@ absl::Status RemoteRedissonFilter::ReadConfig() {
         ": delete both keys and add the elements again"));
   }
   is_marked_ = config[2].kind == Kind::kText;
+  if (is_marked_ && codec_.name().empty()) {
+    const std::string& mark = config[2].text;
+    codec_ = RedissonCodec(std::string_view(mark).substr(
+        std::min(mark.rfind(' '), mark.size() - 1) + 1));
+  }
   expected_insertions_ = ParseWhole(config[3]);
   double fpp = 0;
   if (absl::SimpleAtod(config[4].text, &fpp)) fpp_ = fpp;
@@ -235,6 +251,7 @@ absl::StatusOr<RemoteRedissonFilter> RemoteRedissonFilter::Init(
     const RedissonCodec& codec, uint64_t expected_insertions, double fpp) {
   const auto shape = RedissonShape(expected_insertions, fpp);
   if (!shape.ok()) return shape.status();
+  if (absl::Status status = CheckName(codec); !status.ok()) return status;
   RemoteRedissonFilter filter(connection, name, codec);
   filter.shape_ = *shape;
   const auto replies = filter.Send(
@@ -313,6 +330,7 @@ absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::Add(
 
 absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::AddEncoded(
     absl::Span<const std::string> encoded) {
+  if (absl::Status status = CheckName(codec_); !status.ok()) return status;
   std::vector<bool> added;
   const std::vector<RedisCommand> commands = ScriptCommands(
       kAdd, {absl::StrCat(shape_.bit_count), Mark(), absl::StrCat(ValueSize())},

@@ -48,10 +48,10 @@ std::string Unescaped(std::string_view text) {
 
 absl::Status Wrong(std::string_view what) {
   // Without the URL, which may hold a password.
-  return absl::InvalidArgumentError(absl::StrCat(
-      "redis URL: ", base::AbslView(what),
-      "; expected redis://[[USER]:PASSWORD@]HOST[:PORT]/NAME or "
-      "unix:///PATH?name=NAME, then ?db=N&codec=CODEC&timeout_ms=N"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("redis URL: ", base::AbslView(what),
+                   "; expected redis://[[USER]:PASSWORD@]HOST[:PORT]/NAME or "
+                   "unix:///PATH?name=NAME, then ?db=N&timeout_ms=N"));
 }
 
 absl::Status ParseParameters(std::string_view text, RedisAddress* address) {
@@ -67,8 +67,6 @@ absl::Status ParseParameters(std::string_view text, RedisAddress* address) {
       address->options.connect_timeout = address->options.timeout;
     } else if (key == "name" && !address->options.unix_socket.empty()) {
       address->name = Unescaped(value);
-    } else if (key == "codec") {
-      address->codec = Unescaped(value);
     } else {
       return Wrong("the parameter \"" + std::string(key) + "\" or its value");
     }

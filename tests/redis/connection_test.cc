@@ -142,7 +142,7 @@ TEST(RedisUrl, HasServerUserDatabaseAndName) {
   EXPECT_EQ(address->options.port, 6379);
   EXPECT_EQ(address->name, "seen");
   address = ParseRedisUrl(
-      "redis://me:p%40ss@[::1]:7000/a/b%3fc?db=2&codec=Kryo5Codec&"
+      "redis://me:p%40ss@[::1]:7000/a/b%3fc?db=2&"
       "timeout_ms=5");
   ASSERT_TRUE(address.ok()) << address.status();
   EXPECT_EQ(address->options.user, "me");
@@ -151,7 +151,6 @@ TEST(RedisUrl, HasServerUserDatabaseAndName) {
   EXPECT_EQ(address->options.port, 7000);
   EXPECT_EQ(address->name, "a/b?c");
   EXPECT_EQ(address->options.database, 2);
-  EXPECT_EQ(address->codec, "Kryo5Codec");
   EXPECT_EQ(address->options.timeout, milliseconds(5));
   address = ParseRedisUrl("unix:///run/redis.sock?name=seen");
   ASSERT_TRUE(address.ok()) << address.status();

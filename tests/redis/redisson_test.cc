@@ -172,6 +172,10 @@ TEST_F(RemoteRedisson, InitOpensTheSameAndRefusesAnother) {
   EXPECT_THAT(Open("Kryo5Codec").status().ToString(),
               HasSubstr("codec \"StringCodec\", not of \"Kryo5Codec\""));
   EXPECT_EQ(Open()->shape(), (BloomShape{95, 7}));  // Nothing has changed.
+  // Without a name it is the codec of the mark.
+  EXPECT_EQ(Open("")->codec().name(), "StringCodec");
+  EXPECT_TRUE(Open("")->MayContain("x"));
+  EXPECT_FALSE(Open("")->MayContain("absent"));
 }
 
 TEST_F(RemoteRedisson, ANameWithABraceHasItsConfigurationBesideIt) {
@@ -193,6 +197,10 @@ TEST_F(RemoteRedisson, RedissonsOwnFilterIsMarkedByTheFirstAdd) {
   EXPECT_FALSE(filter->MayContain("y"));
   EXPECT_TRUE(filter->Snapshot()->MayContain("x"));
   EXPECT_FALSE(filter->Snapshot()->MayContain("y"));
+  auto nameless = Open("");
+  EXPECT_TRUE(nameless->MayContain("y"));
+  EXPECT_EQ(nameless->stats().unencodable, 1u);
+  EXPECT_FALSE(nameless->AddEncoded({"y"}).ok());
   auto other = Open("Kryo5Codec");
   ASSERT_TRUE(other.ok());
 
@@ -301,6 +309,8 @@ TEST_F(RemoteRedisson, ConfigurationsOutOfRangeAreRefused) {
   }
   EXPECT_EQ(filter->stats().config_changed, std::size(kWrong));
   EXPECT_FALSE(Init(0, 0.01).ok());
+  EXPECT_FALSE(Init(10, 0.01, "").ok());
+  EXPECT_FALSE(Init(10, 0.01, "my codec").ok());
   EXPECT_FALSE(Init(uint64_t{1} << 60, 0.01).ok());
 }
 

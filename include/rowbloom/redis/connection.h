@@ -77,11 +77,10 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> ConnectRedis(
 struct RedisAddress {
   RedisOptions options;
   std::string name;
-  std::string codec;  // The codec of a Redisson filter, or empty.
 };
 
 // redis://[[USER]:PASSWORD@]HOST[:PORT]/NAME or unix:///PATH?name=NAME, then
-// ?db=NUMBER&codec=CODEC&timeout_ms=NUMBER in any order. %HH stands for a byte.
+// ?db=NUMBER&timeout_ms=NUMBER in any order. %HH stands for a byte.
 // InvalidArgument for anything else.
 absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url);
 // True if the text begins as such an URL.

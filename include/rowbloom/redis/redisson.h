@@ -96,7 +96,9 @@ class RedissonSnapshot {
 
 class RemoteRedissonFilter {
  public:
-  // Reads the configuration; writes nothing. NotFound without one;
+  // Reads the configuration; writes nothing. A codec without a name stands for
+  // that of the mark; without a mark, nothing can be looked up with it, or
+  // added. NotFound without a configuration;
   // FailedPrecondition if it cannot be used, or is marked with another codec;
   // DataLoss if the mark or the length of the value shows that the parameters
   // were overwritten or the bits lost.
