@@ -104,8 +104,8 @@ void AddLookup(CLI::App* app, int* exit_code) {
   CLI::Option* qualifier =
       verb->add_option("QUALIFIER", arguments->qualifier, "The qualifier");
   verb->add_option("--codec", arguments->codec,
-                   "Codec of the elements of a Redisson filter; the one that "
-                   "the filter is marked with, if it is");
+                   "Codec of a Redisson filter's elements; not needed if "
+                   "rowbloom has added to it");
   verb->add_flag("--hex", arguments->hex,
                  "ROW and QUALIFIER are hexadecimal bytes");
   verb->add_flag("--family_delete", arguments->family_delete,

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/string_view.h"
 #include "filter_file.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
 #include "rowbloom/memfilter/redis_bloom.h"
@@ -25,6 +26,15 @@ namespace {
 // See docs/memfilters.md, "Saved form".
 constexpr std::string_view kMagic = "rbmemflt";
 constexpr size_t kKindOffset = 9;
+
+#ifdef ROWBLOOM_TOOL_WITH_REDIS
+constexpr char kNoCodec[] = "name the codec of the elements: --codec";
+#endif
+
+// InvalidArgument would say that the filter is of no known format.
+absl::Status WrongQuestion(absl::string_view why) {
+  return absl::FailedPreconditionError(why);
+}
 
 #ifndef ROWBLOOM_TOOL_WITH_REDIS
 absl::Status WithoutRedis() {
@@ -56,15 +66,14 @@ class RedissonFile : public FilterFile {
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
     if (question.qualifier.has_value()) {
-      return absl::InvalidArgumentError("elements have no qualifiers");
+      return WrongQuestion("elements have no qualifiers");
     }
 #ifdef ROWBLOOM_TOOL_WITH_REDIS
     if (question.codec.empty()) {
-      return absl::InvalidArgumentError(
-          "name the codec of the elements: --codec");
+      return WrongQuestion(kNoCodec);
     }
     const auto encoded = RedissonCodec(question.codec).Text(question.row);
-    if (!encoded.ok()) return encoded.status();
+    if (!encoded.ok()) return WrongQuestion(encoded.status().message());
     answer->may_contain = filter_.MayContain(RedissonDigestOf(*encoded));
     answer->reason = "if its elements have the codec " + question.codec;
     return absl::OkStatus();
@@ -115,7 +124,7 @@ class RedisBloomFile : public FilterFile {
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
     if (question.qualifier.has_value()) {
-      return absl::InvalidArgumentError("items have no qualifiers");
+      return WrongQuestion("items have no qualifiers");
     }
     answer->may_contain = filter_.MayContain(question.row);
     answer->reason = "all layers";
@@ -158,18 +167,19 @@ class RemoteRedissonFile : public FilterFile {
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
     if (question.qualifier.has_value()) {
-      return absl::InvalidArgumentError("elements have no qualifiers");
+      return WrongQuestion("elements have no qualifiers");
     }
     auto filter = RemoteRedissonFilter::Open(connection_.get(), name_,
                                              RedissonCodec(question.codec));
     if (!filter.ok()) return filter.status();
     if (filter->codec().name().empty()) {
-      return absl::InvalidArgumentError(
-          "name the codec of the elements: --codec");
+      return WrongQuestion(kNoCodec);
     }
     answer->may_contain = filter->MayContain(question.row);
     answer->reason = "if its elements have the codec " + filter->codec().name();
-    return filter->last_error();
+    const absl::Status& status = filter->last_error();
+    return absl::IsInvalidArgument(status) ? WrongQuestion(status.message())
+                                           : status;
   }
 
  private:
@@ -213,7 +223,7 @@ class RemoteBfFile : public FilterFile {
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
     if (question.qualifier.has_value()) {
-      return absl::InvalidArgumentError("items have no qualifiers");
+      return WrongQuestion("items have no qualifiers");
     }
     RemoteBfCommands bf(connection_.get());
     answer->may_contain = bf.Exists(name_, question.row);

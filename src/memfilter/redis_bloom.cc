@@ -124,6 +124,13 @@ absl::Status Damaged(size_t offset, const std::string& what) {
 
 }  // namespace
 
+BloomShape RedisBloomLayerShape(uint64_t capacity, double fpr) {
+  const double bits = static_cast<double>(capacity) * BitsPerKey(fpr);
+  const uint64_t words =
+      std::max<uint64_t>((static_cast<uint64_t>(bits) + 63) / 64, 1);
+  return {64 * words, ProbeCount(fpr)};
+}
+
 RedisBloomDigest RedisBloomDigest::Bytes(std::string_view item) {
   RedisBloomDigest digest;
   digest.a = Murmur64A(item, 0xc6a4a7935bd1e995u);
@@ -171,10 +178,10 @@ absl::Status RedisBloomFilter::AppendLayer(uint64_t capacity, double fpr) {
         capacity, " more keys at rate ", fpr, ": it has at most ", max_bytes_,
         " bytes and ", kMaxLayers, " layers"));
   }
-  const uint64_t bits = std::max<uint64_t>(static_cast<uint64_t>(needed), 1);
-  auto made = BitArray::New((bits + 63) / 64 * 64);
+  const BloomShape shape = RedisBloomLayerShape(capacity, fpr);
+  auto made = BitArray::New(shape.bit_count);
   if (!made.ok()) return made.status();
-  layers_.push_back({*std::move(made), 0, capacity, fpr, ProbeCount(fpr)});
+  layers_.push_back({*std::move(made), 0, capacity, fpr, shape.probe_count});
   return absl::OkStatus();
 }
 

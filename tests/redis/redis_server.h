@@ -45,6 +45,7 @@ class RedisServer {
   RedisServer& operator=(const RedisServer&) = delete;
 
   bool is_running() const { return process_ > 0; }
+  const std::string& directory() const { return directory_; }
   RedisOptions options() const {
     RedisOptions options;
     options.unix_socket = directory_ + "/socket";

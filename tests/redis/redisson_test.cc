@@ -15,6 +15,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "redis/redis_server.h"
+#include "testing/run_program.h"
 
 namespace rowbloom {
 namespace {
@@ -392,6 +393,30 @@ TEST_F(RemoteRedisson, AReadOnlyReplicaAnswers) {
   EXPECT_EQ(filter->stats().unreachable, 0u);
   Run({"REPLICAOF", "NO", "ONE"});
 }
+
+#ifdef ROWBLOOM_TOOL
+TEST_F(RemoteRedisson, TheToolInspectsVerifiesAndLooksUp) {
+  auto filter = Init();
+  ASSERT_TRUE(filter->Add(Views{"x"}).ok());
+  const std::string url =
+      absl::StrCat("unix://", server_->options().unix_socket, "?name=f");
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    return RunProgram(ROWBLOOM_TOOL, server_->directory(), arguments);
+  };
+  const ToolResult inspected = run({"inspect", url});
+  EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_THAT(inspected.out, HasSubstr("codec                StringCodec"));
+  EXPECT_THAT(inspected.out, HasSubstr("bit_count            95"));
+  EXPECT_THAT(inspected.out, HasSubstr("approximate_count    1"));
+  EXPECT_THAT(run({"lookup", url, "x"}).out, HasSubstr(": maybe ("));
+  EXPECT_THAT(run({"lookup", url, "y"}).out, HasSubstr(": no ("));
+  EXPECT_THAT(run({"verify", url}).out, HasSubstr(": ok"));
+  Run({"DEL", "f"});
+  EXPECT_EQ(run({"verify", url}).exit_code, 1);
+  const ToolResult lost = run({"lookup", url, "y"});
+  EXPECT_THAT(lost.out + lost.err, HasSubstr("its bits or its parameters"));
+}
+#endif
 
 }  // namespace
 }  // namespace rowbloom

@@ -27,6 +27,7 @@
 #include "rowbloom/export.h"
 #include "rowbloom/memfilter/bf_commands.h"
 #include "rowbloom/memfilter/bit_array.h"
+#include "rowbloom/memfilter/sizing.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -37,6 +38,10 @@ struct RedisBloomDigest {
 
   static RedisBloomDigest Bytes(std::string_view item);
 };
+
+// The shape of a layer. The first layer of a scaling filter has half of the
+// filter's rate.
+BloomShape RedisBloomLayerShape(uint64_t capacity, double fpr);
 
 class RedisBloomFilter {
  public:
