@@ -40,15 +40,16 @@ for i = 2, #ARGV, ARGV[1] do
 end
 return {c[1], c[2], c[3], n, table.concat(a)})";
 
-// ARGV: probes, positions, then bits, mark, bytes of the whole value. Adds
-// nothing if the filter is not as the arguments say.
+// ARGV: probes, positions, then bits, mark, bytes of the whole value, and 1 if
+// the filter had a mark. Adds nothing if the filter is not as they say.
 constexpr char kAdd[] = R"(
 local k = ARGV[1]
-local m, mark, bytes = ARGV[#ARGV - 2], ARGV[#ARGV - 1], ARGV[#ARGV] + 0
+local m, mark, bytes = ARGV[#ARGV - 3], ARGV[#ARGV - 2], ARGV[#ARGV - 1] + 0
 local c = redis.call('hmget', KEYS[1], 'size', 'hashIterations', 'rowbloom')
 local n = redis.call('strlen', KEYS[2])
 if c[1] ~= m or c[2] ~= k or n > bytes or
-   (c[3] and (c[3] ~= mark or n ~= bytes)) then
+   (c[3] and (c[3] ~= mark or n ~= bytes)) or
+   (not c[3] and ARGV[#ARGV] == '1') then
   return {c[1], c[2], c[3], n, ''}
 end
 if not c[3] then
@@ -57,7 +58,7 @@ if not c[3] then
   redis.call('hset', KEYS[1], 'rowbloom', mark)
 end
 local a = {}
-for i = 2, #ARGV - 3, k do
+for i = 2, #ARGV - 4, k do
   local b = '0'
   for j = i, i + k - 1 do
     if redis.call('setbit', KEYS[2], ARGV[j], 1) == 0 then b = '1' end
@@ -191,8 +192,7 @@ absl::Status RemoteRedissonFilter::ReadConfig() {
   is_marked_ = config[2].kind == Kind::kText;
   if (is_marked_ && codec_.name().empty()) {
     const std::string& mark = config[2].text;
-    codec_ = RedissonCodec(std::string_view(mark).substr(
-        std::min(mark.rfind(' '), mark.size() - 1) + 1));
+    codec_ = RedissonCodec(mark.substr(mark.rfind(' ') + 1));
   }
   expected_insertions_ = ParseWhole(config[3]);
   double fpp = 0;
@@ -230,6 +230,12 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
     return absl::FailedPreconditionError(absl::StrCat(
         "redis filter \"", name_, "\" has elements of codec \"",
         mark.substr(stored.size()), "\", not of \"", codec_.name(), "\""));
+  }
+  if (is_marked_ && config[2].kind == Kind::kNil) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "redis key \"", config_name_,
+        "\" has lost its field rowbloom: the filter was made anew, maybe with "
+        "another codec; open it again"));
   }
   // A value has its full length if rowbloom has marked the filter. Else it ends
   // with the highest set bit.
@@ -332,17 +338,20 @@ absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::AddEncoded(
     absl::Span<const std::string> encoded) {
   if (absl::Status status = CheckName(codec_); !status.ok()) return status;
   std::vector<bool> added;
-  const std::vector<RedisCommand> commands = ScriptCommands(
-      kAdd, {absl::StrCat(shape_.bit_count), Mark(), absl::StrCat(ValueSize())},
-      encoded);
+  const std::vector<RedisCommand> commands =
+      ScriptCommands(kAdd,
+                     {absl::StrCat(shape_.bit_count), Mark(),
+                      absl::StrCat(ValueSize()), is_marked_ ? "1" : "0"},
+                     encoded);
   if (commands.empty()) return added;
   const auto replies = Send(commands);
   if (!replies.ok()) return replies.status();
   for (size_t i = 0; i < commands.size(); ++i) {
     const size_t answers =
-        (commands[i].size() - 9) / shape_.probe_count;  // Beside 9 others.
+        (commands[i].size() - 10) / shape_.probe_count;  // Beside 10 others.
     const absl::Status status = CheckScriptReply((*replies)[i], answers);
     if (!status.ok()) return status;
+    is_marked_ = true;
     for (const char answer : (*replies)[i].elements[4].text) {
       added.push_back(answer == '1');
     }

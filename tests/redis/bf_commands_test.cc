@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "redis/redis_server.h"
 
 namespace rowbloom {
 namespace {
@@ -166,6 +167,21 @@ TEST(RemoteBfCommands, ExistsSaysNoOnlyOfAFilterThatIsThere) {
   EXPECT_EQ(bf.stats().unreachable, 7u);
   EXPECT_EQ(bf.stats().negatives, 1u);
   EXPECT_EQ(bf.stats().lookups, 11u);
+}
+
+TEST(RemoteBfCommands, AServerWithoutTheModuleAnswersMaybe) {
+  RedisServer server;
+  if (!server.is_running()) GTEST_SKIP() << RedisServer::kMissing;
+  const auto connection = ConnectRedis(server.options());
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  RemoteBfCommands bf(connection->get());
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  EXPECT_EQ(bf.stats().unreachable, 1u);
+  EXPECT_EQ(bf.Reserve("f", {}).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(bf.Info("f").status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_FALSE(bf.MAdd("f", Views{"a"}).ok());
+  EXPECT_FALSE(bf.Dump("f").ok());
+  EXPECT_FALSE(*bf.Delete("f"));
 }
 
 TEST(RemoteBfCommands, DumpsAreRestoredUnderAnotherName) {

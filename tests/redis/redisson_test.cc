@@ -206,6 +206,7 @@ TEST_F(RemoteRedisson, RedissonsOwnFilterIsMarkedByTheFirstAdd) {
   ASSERT_TRUE(other.ok());
 
   EXPECT_EQ(*filter->Add(Views{"x"}), std::vector<bool>{false});
+  EXPECT_TRUE(filter->is_marked());
   EXPECT_EQ(Run({"STRLEN", "f"}).integer, 12);
   EXPECT_EQ(Run({"HGET", "{f}:config", "rowbloom"}).text, "95 7 StringCodec");
   // The object that was opened with another codec now knows.
@@ -263,6 +264,23 @@ TEST_F(RemoteRedisson, TrapOfStaleParametersAnswersMaybe) {
               HasSubstr("open the filter again"));
   EXPECT_FALSE(stale->Add(Views{"y"}).ok());
   EXPECT_FALSE(stale->Count().ok());
+}
+
+// It was made anew with the same parameters, by a client that may have another
+// codec.
+TEST_F(RemoteRedisson, AFilterThatLostItsMarkAnswersMaybe) {
+  auto filter = Init();
+  ASSERT_TRUE(filter->Add(Views{"x"}).ok());
+  Run({"DEL", "f", "{f}:config"});
+  MakeRedissons("95", "7");
+  Run({"SETBIT", "f", "94", "1"});
+  EXPECT_TRUE(filter->MayContain("absent"));
+  EXPECT_EQ(filter->stats().config_changed, 1u);
+  EXPECT_THAT(filter->Add(Views{"x"}).status().ToString(),
+              HasSubstr("the filter was made anew"));
+  EXPECT_EQ(Run({"HEXISTS", "{f}:config", "rowbloom"}).integer, 0);
+  EXPECT_FALSE(filter->Snapshot().ok());
+  EXPECT_FALSE(Open()->MayContain("absent"));
 }
 
 // All releases: the bits are gone and the configuration is there.

@@ -145,7 +145,7 @@ class RemoteRedissonFilter {
   const absl::Status& last_error() const { return last_error_; }
   const BloomShape& shape() const { return shape_; }
   const RedissonCodec& codec() const { return codec_; }
-  // True if the filter was marked when it was opened.
+  // True if the filter was marked when it was opened, or is since an Add().
   bool is_marked() const { return is_marked_; }
   // As stored; nullopt if they cannot be read.
   std::optional<uint64_t> expected_insertions() const {

@@ -61,6 +61,8 @@ for version; do
   "$peer" "$port" before "$@"
   "${java[@]}" check "$@"
   "$peer" "$port" after "$@"
-  "${java[@]}" bench
-  "$peer" "$port" bench
+  for _ in 1 2; do
+    "${java[@]}" bench
+    "$peer" "$port" bench
+  done
 done
