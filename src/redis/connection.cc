@@ -179,8 +179,9 @@ class HiredisConnection : public RedisConnection {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
     pollfd waited = {context_->fd, POLLIN, 0};
     if (*sent < out.size()) waited.events |= POLLOUT;
+    // Also when bytes keep coming: a reply must be whole by then.
     const int ready =
-        poll(&waited, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
+        left.count() > 0 ? poll(&waited, 1, static_cast<int>(left.count())) : 0;
     if (ready < 0 && errno == EINTR) return absl::OkStatus();
     if (ready < 0) return Failed(strerror(errno), 0);
     if (ready == 0) {

@@ -27,10 +27,11 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using Views = std::vector<std::string_view>;
 
-// Accepts one connection, sends these bytes and then waits until it is closed.
+// Accepts one connection, sends these bytes and then waits until it is closed;
+// or sends one byte more now and then, until nobody takes it.
 class FakeServer {
  public:
-  explicit FakeServer(std::string bytes) {
+  explicit FakeServer(std::string bytes, bool dribbles = false) {
     directory_ = ::testing::TempDir() + "rowbloom_fake_XXXXXX";
     EXPECT_NE(mkdtemp(directory_.data()), nullptr);
     sockaddr_un address = {};
@@ -42,10 +43,13 @@ class FakeServer {
                    sizeof(address)),
               0);
     EXPECT_EQ(listen(listening_, 1), 0);
-    thread_ = std::thread([this, bytes = std::move(bytes)] {
+    thread_ = std::thread([this, dribbles, bytes = std::move(bytes)] {
       const int peer = accept(listening_, nullptr, nullptr);
       if (peer < 0) return;
       send(peer, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      while (dribbles && send(peer, "x", 1, MSG_NOSIGNAL) == 1) {
+        std::this_thread::sleep_for(milliseconds(1));
+      }
       char in[4096];
       while (recv(peer, in, sizeof(in), 0) > 0) {
       }
@@ -74,8 +78,8 @@ class FakeServer {
 };
 
 // The status of one command to a server that answers so.
-absl::Status SendTo(const std::string& bytes) {
-  FakeServer server(bytes);
+absl::Status SendTo(const std::string& bytes, bool dribbles = false) {
+  FakeServer server(bytes, dribbles);
   auto connection = ConnectRedis(server.options(50));
   EXPECT_TRUE(connection.ok()) << connection.status();
   return (*connection)->Send({{"PING"}}).status();
@@ -86,6 +90,8 @@ TEST(RedisConnection, AServerThatDoesNotAnswerIsATimeOut) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(status.ToString(), HasSubstr("no reply within 50 ms"));
   EXPECT_EQ(SendTo("$10\r\nhalf").code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(SendTo("$1000000\r\n", /*dribbles=*/true).code(),
+            absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST(RedisConnection, RepliesOfAnotherProtocolAreAnError) {

@@ -58,7 +58,8 @@ struct RedisOptions {
   std::string user;         // AUTH, if there is a password; Redis 6.
   std::string password;
   int database = 0;  // SELECT.
-  // How long one Send() may take to connect, and then to get all replies.
+  // How long one Send() may take to connect, and then to get all replies, which
+  // have up to 16 MiB when a snapshot is taken.
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds timeout{1000};
   // After a failure Send() fails at once for so long, then connects again: a
