@@ -16,12 +16,12 @@ namespace rowbloom {
 namespace {
 
 // The constants of the module decide its ceilings: not the exact logarithms.
-constexpr double kLn2Squared = 0.480453013918201;
-constexpr double kLn2 = 0.693147180559945;
+constexpr double kLn2SquaredOfModule = 0.480453013918201;
+constexpr double kLn2OfModule = 0.693147180559945;
 constexpr double kMaxRate = 0.25;
 constexpr uint64_t kMaxCapacity = uint64_t{1} << 30;
 constexpr uint32_t kMaxExpansion = 32768;
-constexpr size_t kMaxLayers = 1024;
+constexpr size_t kMaxLayersOfDump = 1024;
 
 // A dump's header, little-endian and packed; the layers' fields follow it.
 struct Header {
@@ -51,11 +51,11 @@ constexpr uint32_t kKnownOptions =
     kNoRound | kEntriesAreBits | kForce64 | kNoScaling;
 
 double BitsPerKey(double rate) {
-  return std::fabs(std::log(rate) / kLn2Squared);
+  return std::fabs(std::log(rate) / kLn2SquaredOfModule);
 }
 
 uint32_t ProbeCount(double rate) {
-  return static_cast<uint32_t>(std::ceil(kLn2 * BitsPerKey(rate)));
+  return static_cast<uint32_t>(std::ceil(kLn2OfModule * BitsPerKey(rate)));
 }
 
 // MurmurHash64A (Austin Appleby, public domain).
@@ -171,12 +171,12 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::New(
 absl::Status RedisBloomFilter::AppendLayer(uint64_t capacity, double fpr) {
   const double needed = static_cast<double>(capacity) * BitsPerKey(fpr);
   const double limit = 8.0 * static_cast<double>(max_bytes_);
-  if (layers_.size() >= kMaxLayers || !(fpr > 0) ||
+  if (layers_.size() >= kMaxLayersOfDump || !(fpr > 0) ||
       !(needed + 8.0 * static_cast<double>(memory_usage_bytes()) <= limit)) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "RedisBloom filter of ", layers_.size(), " layers cannot have one for ",
         capacity, " more keys at rate ", fpr, ": it has at most ", max_bytes_,
-        " bytes and ", kMaxLayers, " layers"));
+        " bytes and ", kMaxLayersOfDump, " layers"));
   }
   const BloomShape shape = RedisBloomLayerShape(capacity, fpr);
   auto made = BitArray::New(shape.bit_count);
@@ -314,11 +314,12 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
   filter.options_ = base::LoadFixed<uint32_t>(&saved[Header::kOptions]);
   filter.expansion_ = base::LoadFixed<uint32_t>(&saved[Header::kExpansion]);
   filter.non_scaling_ = (filter.options_ & kNoScaling) != 0;
-  if (layer_count == 0 || layer_count > kMaxLayers ||
+  if (layer_count == 0 || layer_count > kMaxLayersOfDump ||
       saved.size() < Header::kSize + layer_count * LayerHeader::kSize) {
-    return Damaged(Header::kLayerCount,
-                   absl::StrCat(layer_count, " layers in ", saved.size(),
-                                " bytes; 1 to ", kMaxLayers, " are valid"));
+    return Damaged(
+        Header::kLayerCount,
+        absl::StrCat(layer_count, " layers in ", saved.size(), " bytes; 1 to ",
+                     kMaxLayersOfDump, " are valid"));
   }
   if ((filter.options_ & ~kKnownOptions) != 0 ||
       (filter.options_ & kForce64) == 0) {
