@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -157,8 +158,7 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::New(
   RedisBloomFilter filter;
   filter.max_bytes_ = max_bytes;
   filter.non_scaling_ = options.non_scaling || options.expansion == 0u;
-  filter.expansion_ = std::max(options.expansion.value_or(2), 1u);
-  if (filter.non_scaling_) filter.expansion_ = options.expansion.value_or(2);
+  filter.expansion_ = options.expansion.value_or(filter.expansion_);
   filter.options_ =
       kNoRound | kForce64 | (filter.non_scaling_ ? kNoScaling : 0);
   const double rate = std::min(options.error_rate, kMaxRate);
@@ -194,9 +194,12 @@ absl::StatusOr<bool> RedisBloomFilter::Add(std::string_view item) {
           absl::StrCat("non-scaling filter is full: it has ",
                        layers_.back().key_count, " keys"));
     }
-    // Capacities are below 2^53, and the limit of bytes ends them long before.
-    absl::Status status = AppendLayer(layers_.back().capacity * expansion_,
-                                      layers_.back().fpr / 2);
+    // The limit of bytes refuses a capacity that does not fit.
+    constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+    const uint64_t capacity = layers_.back().capacity;
+    absl::Status status = AppendLayer(
+        capacity > kMost / expansion_ ? kMost : capacity * expansion_,
+        layers_.back().fpr / 2);
     if (!status.ok()) return status;
   }
   Layer& layer = layers_.back();

@@ -213,6 +213,16 @@ TEST(RedisBloomFilter, RefusesHeadersThatAServerRefuses) {
   EXPECT_FALSE(RedisBloomFilter::Load(saved + "x").ok());
   EXPECT_EQ(RedisBloomFilter::Load(saved, 100).status().code(),
             absl::StatusCode::kResourceExhausted);
+  // A capacity that cannot grow is told when the layer is full.
+  std::string giant = Filled({0.01, 1}, 1).Save();
+  giant[16] = '\0';  // An expansion of 2^15,
+  giant[17] = '\x80';
+  giant[20 + 44 + 6] = '\x1f';             // a capacity above 2^52,
+  giant[20 + 16 + 6] = giant[6] = '\x20';  // and more items.
+  auto full = RedisBloomFilter::Load(giant);
+  ASSERT_TRUE(full.ok()) << full.status();
+  EXPECT_EQ(full->Add("absent").status().code(),
+            absl::StatusCode::kResourceExhausted);
   // An expansion that was lost is 2 again.
   std::string lost = saved;
   lost[16] = 0;
