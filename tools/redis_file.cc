@@ -215,7 +215,7 @@ class RemoteBfFile : public FilterFile {
     return absl::OkStatus();
   }
 
-  // The server's answers are all that can be had of it.
+  // Only the server itself can check its filter.
   absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
     return absl::OkStatus();
   }

@@ -18,7 +18,7 @@ absl::Status ErrorOf(const RedisReply& reply, std::string_view name) {
   const std::string message =
       absl::StrCat("redis filter \"", base::AbslView(name),
                    "\": the server says: ", reply.text);
-  // Errors of scripts have the text of the command's in their midst.
+  // The error of a script has the error of its command in its text.
   if (reply.text.find("WRONGTYPE") != std::string::npos) {
     return absl::FailedPreconditionError(absl::StrCat(
         message, "; delete the key of that type or choose another name"));

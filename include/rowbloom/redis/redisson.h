@@ -4,10 +4,10 @@
 //
 //   auto filter = RemoteRedissonFilter::Init(
 //       connection.get(), "seen", RedissonCodec("StringCodec"), 100'000, 0.03);
-//   absl::StatusOr<std::vector<bool>> added = filter->Add({"user17",
-//   "user18"}); bool may_contain[2]; filter->MayContain({"user17", "user19"},
-//   may_contain);   // One round trip. auto snapshot = filter->Snapshot(); //
-//   Answers locally.
+//   auto added = filter->Add({"user17", "user18"});  // true: it was new.
+//   bool may_contain[2];
+//   filter->MayContain({"user17", "user19"}, may_contain);  // 1 round trip.
+//   auto snapshot = filter->Snapshot();                     // For memory.
 //
 // The server has the bits under the name and a hash of parameters beside them;
 // other clients change both at any time. MayContain() says "no" only where this
@@ -51,7 +51,7 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // The lookups of one filter object. The last four fields count lookups that
 // answered "maybe" without proof, by cause.
 struct RemoteFilterStats {
-  uint64_t round_trips = 0;  // All calls make one or more.
+  uint64_t round_trips = 0;  // Each call makes one or more.
   uint64_t lookups = 0;
   uint64_t negatives = 0;
   uint64_t unreachable = 0;     // No reply in time, or the server's error.

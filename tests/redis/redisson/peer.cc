@@ -3,8 +3,7 @@
 // rowbloom's side of compare.sh.
 //
 //   redisson_peer PORT before CODEC...  makes filters that Redisson then uses
-//   redisson_peer PORT after CODEC...   exit code 1 if bits, answers or
-//   elements
+//   redisson_peer PORT after CODEC...   exit code 1 if bits, answers or texts
 //                                       differ from those of Redisson
 //   redisson_peer PORT bench            times of batches of 1,000
 //
