@@ -4,13 +4,14 @@
 // in Redis, read and written.
 //
 //   auto filter = RedissonFilter::New(100'000, 0.03);
-//   filter->Add(digest);                    // RedissonDigestOf(),
-//   redis/codec.h std::string value = filter->ToRedis();  // For SET. auto read
-//   = RedissonFilter::FromRedis(filter->shape(), value_of_get);
+//   filter->Add(digest);                    // By RedissonDigestOf().
+//   std::string value = filter->ToRedis();  // For SET.
+//   auto read = RedissonFilter::FromRedis(filter->shape(), value_of_get);
 //
 // RemoteRedissonFilter (redis/redisson.h) works on the server and makes these
-// as snapshots. Digests are HighwayHash-128 of encoded elements; they are not
-// those of FilterKey. Threads and moves: mem_filter.h.
+// as snapshots. Digests are HighwayHash-128 of encoded elements
+// (redis/codec.h); they are not those of FilterKey. Threads and moves:
+// mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_REDISSON_H_
 #define ROWBLOOM_MEMFILTER_REDISSON_H_
