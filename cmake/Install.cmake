@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs headers, libraries, the CMake package and pkg-config files. The
 # package always has rowbloom::rowbloom, rowbloom::memfilter and rowbloom::c;
-# rowbloom::rocksdb, rowbloom::leveldb and rowbloom::hfile are its components.
+# rowbloom::rocksdb, rowbloom::leveldb, rowbloom::hfile and rowbloom::redis are
+# its components.
 # The rules for the tool are in tools/CMakeLists.txt.
 
 include(CMakePackageConfigHelpers)
@@ -24,7 +25,7 @@ function(install_libraries export)
 endfunction()
 
 install_libraries(rowbloom-targets rowbloom rowbloom_memfilter rowbloom_c)
-foreach(engine IN ITEMS rocksdb leveldb hfile)
+foreach(engine IN ITEMS rocksdb leveldb hfile redis)
   if(TARGET rowbloom_${engine})
     install_libraries(rowbloom-${engine}-targets rowbloom_${engine})
     list(APPEND pc_names rowbloom-${engine})
@@ -57,6 +58,9 @@ set(pc_c_private "rowbloom-memfilter = ${PROJECT_VERSION}")
 set(pc_c_libs "")
 set(pc_hfile_public "rowbloom = ${PROJECT_VERSION}")
 set(pc_hfile_private "zlib snappy liblz4 libzstd libisal")
+set(pc_redis_public "rowbloom-memfilter = ${PROJECT_VERSION}")
+set(pc_redis_private hiredis)
+set(pc_redis_libs "-lrowbloom_redis")
 if(rowbloom_type STREQUAL "STATIC_LIBRARY")
   string(APPEND pc_public " ${pc_private}")
   set(pc_private "")
@@ -66,6 +70,9 @@ if(rowbloom_type STREQUAL "STATIC_LIBRARY")
   set(pc_c_libs " -lstdc++")
   string(APPEND pc_hfile_public " ${pc_hfile_private}")
   set(pc_hfile_private "")
+  string(APPEND pc_redis_public " ${pc_redis_private}")
+  set(pc_redis_private "")
+  string(APPEND pc_redis_libs " -lhighwayhash") # It has no pkg-config file.
 endif()
 # Relative to the file, so that an installed tree can be moved.
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR

@@ -22,6 +22,7 @@ steps=(
   "aarch64    the NEON kernels: their tests in emulation, clang-tidy"
   "s390x      cross build for a big-endian machine, its tests in emulation"
   "hbase      HBase, also running, answers from files that rowbloom rebuilt"
+  "redis      Redisson and rowbloom share filters on a server"
 )
 
 usage() {
@@ -180,6 +181,12 @@ hbase() {
   build release rowbloom_tool
   tests/hfile/hbase/compare_rebuilt.sh build/release/tools/rowbloom
   tests/hfile/hbase/cluster.sh build/release/tools/rowbloom
+}
+
+redis() {
+  packages redisson
+  build release redisson_peer
+  tests/redis/redisson/compare.sh build/release/tests/redis/redisson_peer
 }
 
 case "${1:-}" in

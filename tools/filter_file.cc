@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "paths.h"
+
 namespace rowbloom::tools {
 namespace {
 
@@ -17,18 +19,20 @@ Json Ratio(double dividend, uint64_t divisor) {
 
 absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
     const std::string& path) {
+  if (IsRedisPath(path)) return OpenRedisFilter(path);
   absl::StatusOr<std::unique_ptr<RandomAccessSource>> opened =
       OpenFileSource(path);
   if (!opened.ok()) return opened.status();
   const std::shared_ptr<const RandomAccessSource> source = *std::move(opened);
 
-  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenMemFilter}) {
+  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenSavedRedisson,
+                     OpenMemFilter, OpenSavedRedisBloom}) {
     FilterFileOrError file = open(path, source);
     if (!file.ok() || *file != nullptr) return file;
   }
   return absl::InvalidArgumentError(
       "neither a filter block nor an SST nor an HFile, or one whose end is "
-      "damaged, nor a saved mem filter");
+      "damaged, nor a saved mem filter or dump of RedisBloom");
 }
 
 absl::Status FilterFile::Plan(const PlanQuestion& /*question*/,

@@ -36,6 +36,8 @@ using Json = nlohmann::ordered_json;
 struct LookupQuestion {
   std::string row;
   std::optional<std::string> qualifier;
+  // The codec of a Redisson filter's elements, if it is given.
+  std::string codec;
   // If true, asks instead if the row's family may be deleted. HFiles only.
   bool family_delete = false;
 
@@ -106,6 +108,14 @@ FilterFileOrError OpenMemFilter(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);
 
+FilterFileOrError OpenSavedRedisson(
+    const std::string& path,
+    const std::shared_ptr<const RandomAccessSource>& source);
+FilterFileOrError OpenSavedRedisBloom(
+    const std::string& path,
+    const std::shared_ptr<const RandomAccessSource>& source);
+// A filter on a server; the path is the URL.
+FilterFileOrError OpenRedisFilter(const std::string& url);
 // True for an Unimplemented error of a file that is too old.
 bool IsOlder(const absl::Status& status);
 

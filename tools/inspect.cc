@@ -118,8 +118,8 @@ void AddInspect(CLI::App* app, int* exit_code) {
   CLI::App* verb = app->add_subcommand(
       "inspect", "Show properties, chunks and expected false positive rates");
   verb->add_option("PATH", arguments->paths,
-                   "Filter blocks, SSTs, HFiles, saved mem filters, or "
-                   "directories of them")
+                   "Filter blocks, SSTs, HFiles, saved mem filters, "
+                   "directories of them, or URLs of filters in Redis")
       ->required();
   verb->add_flag("--brief", arguments->brief,
                  "A line for each file, and sums by bloom type");

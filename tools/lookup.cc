@@ -24,6 +24,7 @@ struct LookupArguments {
   std::string row;
   std::string qualifier;
   std::string rows;  // A file of them; "-" is standard input.
+  std::string codec;
   bool hex = false;
   bool family_delete = false;
   bool json = false;
@@ -74,6 +75,7 @@ LookupQuestion MakeQuestion(const LookupArguments& arguments,
                             const std::optional<std::string>& qualifier) {
   LookupQuestion question;
   question.family_delete = arguments.family_delete;
+  question.codec = arguments.codec;
   question.row = arguments.hex ? FromHex("ROW", row) : row;
   if (qualifier.has_value()) {
     question.qualifier =
@@ -187,8 +189,8 @@ void AddLookup(CLI::App* app, int* exit_code) {
   CLI::App* verb = app->add_subcommand(
       "lookup", "Ask filters for a row, or for one column of it");
   verb->add_option("PATH", arguments->path,
-                   "A filter block, an SST, an HFile, a saved mem filter, or a "
-                   "directory of them")
+                   "A filter block, an SST, an HFile, a saved mem filter, a "
+                   "directory of them, or the URL of a filter in Redis")
       ->required();
   CLI::Option* row = verb->add_option("ROW", arguments->row, "The row");
   CLI::Option* qualifier =
@@ -198,6 +200,9 @@ void AddLookup(CLI::App* app, int* exit_code) {
                        "A file of lines of ROW, or ROW, a tab and QUALIFIER; "
                        "- is standard input")
           ->excludes(row);
+  verb->add_option("--codec", arguments->codec,
+                   "Codec of a Redisson filter's elements; not needed if "
+                   "rowbloom has added to it");
   verb->add_flag("--hex", arguments->hex,
                  "ROW and QUALIFIER are hexadecimal bytes");
   verb->add_flag("--family_delete", arguments->family_delete,

@@ -88,17 +88,32 @@ std::vector<std::string> ExpandPattern(const std::string& path) {
 
 }  // namespace
 
+bool IsRedisPath(const std::string& path) {
+  return path.rfind("redis://", 0) == 0 || path.rfind("unix://", 0) == 0;
+}
+
+std::string ShownPath(const std::string& path) {
+  const size_t user = path.find("://") + 3;
+  const size_t at = path.rfind('@', path.find('/', user));
+  if (!IsRedisPath(path) || at == std::string::npos || at < user) return path;
+  return path.substr(0, user) + "***" + path.substr(at);
+}
+
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
   std::vector<std::string> expanded;
   for (const std::string& path : paths) {
-    const std::vector<std::string> matches = ExpandPattern(path);
+    const std::vector<std::string> matches =
+        IsRedisPath(path) ? std::vector<std::string>{path}
+                          : ExpandPattern(path);
     expanded.insert(expanded.end(), matches.begin(), matches.end());
   }
   std::vector<TargetFile> files;
   for (const std::string& path : expanded) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status)) {
+    if (IsRedisPath(path)) {
+      files.push_back({path});
+    } else if (!fs::exists(status)) {
       files.push_back({path, IoError(path, error)});
     } else if (fs::is_regular_file(status)) {
       files.push_back({path});

@@ -49,10 +49,15 @@ struct TargetFile {
   std::shared_ptr<ColumnFamily> family = {};  // Null outside of databases.
 };
 
+// True for the URL of a filter on a Redis server.
+bool IsRedisPath(const std::string& path);
+// The path as it may be printed: without a URL's password.
+std::string ShownPath(const std::string& path);
+
 // Where HBase writes files before it moves them to their family.
 inline constexpr char kUnfinishedDirectory[] = ".tmp";
 
-// A file stands for itself; the directory of a RocksDB database for its live
+// A file or a URL stands for itself; the directory of a RocksDB database for its live
 // SSTs; any other directory for the files in it and below it, by name; a shell
 // pattern that is not a file's name for its matches.
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths);

@@ -48,7 +48,7 @@ void SetStatus(const absl::Status& status, Json* entry) {
 // nullopt if the file's database has dropped it in the meantime.
 std::optional<Json> AskFile(const Report& report, const TargetFile& target,
                             ExitCode* exit_code) {
-  Json entry{{"path", EscapeControls(target.path)}};
+  Json entry{{"path", EscapeControls(ShownPath(target.path))}};
   absl::Status status = target.error;
   std::unique_ptr<FilterFile> file;
   if (status.ok()) {

@@ -15,6 +15,8 @@
 
 #include "output.h"
 #include "report.h"
+#include "rowbloom/memfilter/redis_bloom.h"
+#include "rowbloom/memfilter/redisson.h"
 #include "rowbloom/memfilter/sizing.h"
 #include "verbs.h"
 #include "whole_number.h"
@@ -33,6 +35,7 @@ struct SizeArguments {
   std::string vary;
   double to = 0;
   uint32_t steps = 10;
+  bool redis = false;
   bool plot = false;
   bool json = false;
 };
@@ -46,7 +49,20 @@ BloomSize Solve(const BloomSizeRequest& request) {
   return *size;
 }
 
-Json Row(const BloomSizeRequest& request) {
+// The shapes that servers and clients of Redis choose: null if they refuse.
+void AddRedisShapes(const BloomSizeRequest& request, Json* row) {
+  const auto redisson = RedissonShape(*request.key_count, *request.target_fpr);
+  (*row)["redisson_bit_count"] =
+      redisson.ok() ? Json(redisson->bit_count) : Json();
+  (*row)["redisson_probe_count"] =
+      redisson.ok() ? Json(redisson->probe_count) : Json();
+  const BloomShape layer = RedisBloomLayerShape(
+      *request.key_count, std::min(*request.target_fpr, 0.25) / 2);
+  (*row)["redis_bloom_bit_count"] = layer.bit_count;
+  (*row)["redis_bloom_probe_count"] = layer.probe_count;
+}
+
+Json Row(const SizeArguments& arguments, const BloomSizeRequest& request) {
   const BloomSize size = Solve(request);
   const double bits = static_cast<double>(size.bit_count);
   Json row{{"key_count", size.key_count},
@@ -61,6 +77,7 @@ Json Row(const BloomSizeRequest& request) {
     const auto shape = ShapeFor(*request.key_count, *request.target_fpr);
     row["shape_bit_count"] = shape.ok() ? Json(shape->bit_count) : Json();
     row["shape_probe_count"] = shape.ok() ? Json(shape->probe_count) : Json();
+    if (arguments.redis) AddRedisShapes(request, &row);
   }
   return row;
 }
@@ -115,11 +132,12 @@ void AddBars(const char* field, Json* rows) {
 }
 
 Json Rows(const SizeArguments& arguments, const BloomSizeRequest& request) {
-  if (arguments.vary.empty()) return Json::array({Row(request)});
+  if (arguments.vary.empty()) return Json::array({Row(arguments, request)});
   Json rows = Json::array();
   for (uint32_t step = 0; step < arguments.steps; ++step) {
-    Json row = Row(At(arguments, request,
-                      static_cast<double>(step) / (arguments.steps - 1)));
+    Json row =
+        Row(arguments, At(arguments, request,
+                          static_cast<double>(step) / (arguments.steps - 1)));
     // Steps between whole numbers may have equal results.
     if (rows.empty() || row != rows.back()) rows.push_back(std::move(row));
   }
@@ -177,6 +195,11 @@ void AddSize(CLI::App* app, int* exit_code) {
       ->check(CLI::Range(2u, kMostSteps))
       ->capture_default_str()
       ->needs(vary);
+  verb->add_flag("--redis", arguments->redis,
+                 "Also print the shapes of Redisson and of a first layer of "
+                 "BF.RESERVE")
+      ->needs(keys)
+      ->needs(rate);
   CLI::Option* plot =
       verb->add_flag("--plot", arguments->plot,
                      "Draw the calculated values beside the table")

@@ -47,7 +47,7 @@ class RowbloomConan(ConanFile):
         toolchain = CMakeToolchain(self)
         for part in ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_TOOLS",
                      "BUILD_EXAMPLES", "WITH_ROCKSDB", "WITH_LEVELDB",
-                     "WITH_HFILE"):
+                     "WITH_HFILE", "WITH_REDIS"):
             toolchain.cache_variables[f"ROWBLOOM_{part}"] = False
         toolchain.cache_variables["ROWBLOOM_INSTALL"] = True
         toolchain.generate()

@@ -14,6 +14,7 @@ vcpkg_cmake_configure(
     -DROWBLOOM_INSTALL=ON
     -DROWBLOOM_WITH_HFILE=OFF
     -DROWBLOOM_WITH_LEVELDB=OFF
+    -DROWBLOOM_WITH_REDIS=OFF
     -DROWBLOOM_WITH_ROCKSDB=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/rowbloom)

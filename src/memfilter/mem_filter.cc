@@ -156,6 +156,10 @@ absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
       return LoadAs<BalancedFilter>(saved);
     case MemFilterKind::kMatrix:
       return LoadAs<MatrixFilter>(saved);
+    case MemFilterKind::kRedisson:
+      return absl::InvalidArgumentError(
+          "saved filter is a redisson filter, whose digests are not those of "
+          "FilterKey: use RedissonFilter::Load()");
   }
   return absl::UnimplementedError("unknown kind");  // Not reached.
 }

@@ -34,6 +34,8 @@ std::string_view MemFilterKindName(MemFilterKind kind) {
       return "balanced";
     case MemFilterKind::kMatrix:
       return "matrix";
+    case MemFilterKind::kRedisson:
+      return "redisson";
   }
   return "unknown";
 }

@@ -54,6 +54,9 @@ TEST_F(GoldenTest, SessionsReplay) {
     // The partitions were recorded with a RocksDB that cuts them late.
     if (path.find("partitioned") != std::string::npos) continue;
 #endif
+#ifndef ROWBLOOM_CLI_TEST_WITH_REDIS
+    if (path.find("redis") != std::string::npos) continue;
+#endif
 #ifndef ROWBLOOM_CLI_TEST_WITH_HFILE
     if (path.find("hfile") != std::string::npos) continue;
     if (path.find("help") != std::string::npos) continue;  // It names rebuild.

@@ -75,7 +75,8 @@ configure() {
   shift
   cmake -S "$source" -B "$build" -DROWBLOOM_DEVELOPER=ON \
     -DROWBLOOM_WITH_ROCKSDB=ON -DROWBLOOM_WITH_LEVELDB=ON \
-    -DROWBLOOM_WITH_HFILE=ON -DROWBLOOM_BUILD_TESTS=OFF \
+    -DROWBLOOM_WITH_HFILE=ON -DROWBLOOM_WITH_REDIS=ON \
+    -DROWBLOOM_BUILD_TESTS=OFF \
     -DROWBLOOM_BUILD_BENCHMARKS=OFF -DROWBLOOM_BUILD_EXAMPLES=OFF "$@"
 }
 
@@ -135,7 +136,7 @@ consumers() {
 
 components() {
   local prefix=$1 kind=$2 engine
-  for engine in c memfilter rocksdb leveldb hfile; do
+  for engine in c memfilter rocksdb leveldb hfile redis; do
     way "$kind: find_package, $engine" env \
       LD_LIBRARY_PATH="$(libraries "$prefix")" \
       ctest --build-and-test "$tests/$engine" "$prefix.$engine" \
@@ -147,7 +148,7 @@ components() {
     -std=c11
   way "$kind: pkg-config, rocksdb" by_pkg_config "$prefix" g++ \
     rowbloom-rocksdb rocksdb_consumer.cc -std=c++17
-  for engine in memfilter leveldb hfile; do
+  for engine in memfilter leveldb hfile redis; do
     way "$kind: pkg-config, $engine" by_pkg_config "$prefix" g++ \
       "rowbloom-$engine" "${engine}_consumer.cc" \
       -std=c++17 "-std=c++20 $no_frills"
@@ -175,7 +176,8 @@ Libs.private: -lpthread -lrt -ldl -lsnappy -lgflags -lz -lbz2 -llz4 -lzstd
 Cflags: -I\${includedir} -std=c++11 -DROCKSDB_PLATFORM_POSIX -march=native
 END
   configure "$work/build.rocksdb.$library" -DCMAKE_PREFIX_PATH="$engine" \
-    -DROWBLOOM_WITH_LEVELDB=OFF -DROWBLOOM_WITH_HFILE=OFF |
+    -DROWBLOOM_WITH_LEVELDB=OFF -DROWBLOOM_WITH_HFILE=OFF \
+    -DROWBLOOM_WITH_REDIS=OFF |
     tee "$work/configured"
   grep "RocksDB .*: $engine/lib/$library" "$work/configured"
   compile "$work/build.rocksdb.$library"
@@ -318,7 +320,8 @@ mini_kv() {
 
 # Each public header of the core must have been installed.
 (cd "$source/include" &&
-  find rowbloom -name '*.h' ! -name leveldb.h ! -name 'hfile*.h') |
+  find rowbloom -name '*.h' ! -name leveldb.h ! -name 'hfile*.h' \
+    ! -path '*/redis/*') |
   sort | sed 's/.*/#include "&"/' >"$work/all_headers.cc"
 
 if [ -z "$static_build" ]; then

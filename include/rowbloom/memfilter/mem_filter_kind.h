@@ -22,6 +22,7 @@ enum class MemFilterKind : uint8_t {
   kSplit = 5,
   kBalanced = 6,
   kMatrix = 7,
+  kRedisson = 8,  // RedissonFilter::Load() only; its digests differ.
 };
 
 // For example "standard"; "unknown" for any other value.

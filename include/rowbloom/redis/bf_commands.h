@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The BF commands of a server: RedisBloom's (a module; part of Redis 8),
+// valkey-bloom's and TairBloom's. bf_commands.h of memfilter has them as calls
+// within one process.
+//
+//   RemoteBfCommands bf(connection.get());
+//   absl::Status status = bf.Reserve("seen", {0.001, 1'000'000});
+//   bf.Insert("seen", {{}, /*no_create=*/true}, {"user17"});
+//   bool may_exist = bf.Exists("seen", "user18");
+//   absl::StatusOr<RedisBloomFilter> local = bf.Dump("seen");
+//
+// Exists() says "no" only of a filter that is there: a missing key, a time-out
+// or an error answers "maybe" and is counted. The server says "no" of a missing
+// key, and BF.ADD makes it anew without its former items: make filters by
+// Reserve(), and add by Insert() with no_create. One thread at a time; does not
+// own its connection.
+//
+// TairBloom has RESERVE, ADD, MADD, EXISTS, MEXISTS and INSERT; valkey-bloom
+// has all but SCANDUMP and LOADCHUNK. Written after the documentation and tried
+// with scripted replies: Debian has no server with these commands.
+
+#ifndef ROWBLOOM_REDIS_BF_COMMANDS_H_
+#define ROWBLOOM_REDIS_BF_COMMANDS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rowbloom/export.h"
+#include "rowbloom/memfilter/bf_commands.h"
+#include "rowbloom/memfilter/redis_bloom.h"
+#include "rowbloom/redis/connection.h"
+
+namespace ROWBLOOM_EXPORT rowbloom {
+
+// Items that were looked up; the last two fields count answers of "maybe"
+// without proof.
+struct RemoteBfStats {
+  uint64_t lookups = 0;
+  uint64_t negatives = 0;
+  uint64_t unreachable = 0;  // No reply in time, or the server's error.
+  uint64_t missing_key = 0;
+};
+
+class RemoteBfCommands {
+ public:
+  explicit RemoteBfCommands(RedisConnection* connection)
+      : connection_(connection) {}
+
+  // AlreadyExists; InvalidArgument for what the server refuses.
+  absl::Status Reserve(std::string_view key, const BfReserveOptions& options);
+
+  // An answer for each item: true if it was new, ResourceExhausted if the
+  // filter is full. One round trip.
+  absl::StatusOr<bool> Add(std::string_view key, std::string_view item);
+  absl::StatusOr<std::vector<absl::StatusOr<bool>>> MAdd(
+      std::string_view key, absl::Span<const std::string_view> items);
+  // NotFound with no_create. Options that equal the defaults are not sent.
+  absl::StatusOr<std::vector<absl::StatusOr<bool>>> Insert(
+      std::string_view key, const BfInsertOptions& options,
+      absl::Span<const std::string_view> items);
+
+  // Fills may_exist[items.size()]. One round trip.
+  void MExists(std::string_view key, absl::Span<const std::string_view> items,
+               bool* may_exist);
+  bool Exists(std::string_view key, std::string_view item);
+
+  absl::StatusOr<BfInfo> Info(std::string_view key);  // NotFound.
+  absl::StatusOr<uint64_t> Card(std::string_view key);
+  absl::StatusOr<bool> Delete(std::string_view key);
+
+  // BF.SCANDUMP and BF.LOADCHUNK. ScanDump() begins with iterator 0 and ends
+  // with a chunk of iterator 0.
+  absl::StatusOr<BfChunk> ScanDump(std::string_view key, uint64_t iterator);
+  absl::Status LoadChunk(std::string_view key, const BfChunk& chunk);
+  // A whole dump. Items that are added meanwhile may be missing in part: the
+  // answers are for items that were added before the call.
+  absl::StatusOr<RedisBloomFilter> Dump(std::string_view key);
+  // Loads the filter under a name beside the key and renames it, in place of an
+  // existing one: nobody asks a filter that is loaded in part.
+  absl::Status Restore(std::string_view key, const RedisBloomFilter& filter);
+
+  const RemoteBfStats& stats() const { return stats_; }
+  // The last cause of a "maybe" without proof.
+  const absl::Status& last_error() const { return last_error_; }
+
+ private:
+  absl::StatusOr<RedisReply> Call(std::string_view key,
+                                  const RedisCommand& command);
+
+  RedisConnection* connection_;
+  RemoteBfStats stats_;
+  absl::Status last_error_;
+};
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_REDIS_BF_COMMANDS_H_

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/redis/bf_commands.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "redis/replies.h"
+
+namespace rowbloom {
+
+namespace {
+
+using Kind = RedisReply::Kind;
+using Items = absl::Span<const std::string_view>;
+
+std::string Number(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
+}
+
+RedisCommand Command(std::string name, std::string_view key) {
+  return {std::move(name), std::string(key)};
+}
+
+void AppendItems(Items items, RedisCommand* command) {
+  command->insert(command->end(), items.begin(), items.end());
+}
+
+// The module's error messages have no codes.
+absl::Status ErrorOf(const RedisReply& reply, std::string_view key) {
+  absl::Status status = redis::ErrorOf(reply, key);
+  if (!absl::IsUnavailable(status)) return status;
+  const std::string text = absl::AsciiStrToLower(reply.text);
+  const auto says = [&text](absl::string_view words) {
+    return absl::StrContains(text, words);
+  };
+  if (says("exists")) return absl::AlreadyExistsError(status.message());
+  if (says("not found")) return absl::NotFoundError(status.message());
+  if (says("full")) return absl::ResourceExhaustedError(status.message());
+  if (says("unknown command"))
+    return absl::UnimplementedError(status.message());
+  if (says("(") || says("must be") || says("bad ") || says("invalid")) {
+    return absl::InvalidArgumentError(status.message());
+  }
+  return status;
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<bool>>> AnswersOf(
+    const RedisReply& reply, std::string_view key) {
+  std::vector<absl::StatusOr<bool>> answers;
+  for (const RedisReply& element : reply.elements) {
+    if (element.kind == Kind::kInteger) {
+      answers.push_back(element.integer != 0);
+    } else {
+      absl::Status status = ErrorOf(element, key);
+      answers.push_back(status.ok() ? redis::NotAReply(key) : status);
+    }
+  }
+  if (answers.empty()) return redis::NotAReply(key);
+  return answers;
+}
+
+}  // namespace
+
+absl::StatusOr<RedisReply> RemoteBfCommands::Call(std::string_view key,
+                                                  const RedisCommand& command) {
+  auto replies = redis::SendChecked(connection_, {command});
+  if (!replies.ok()) return replies.status();
+  absl::Status status = ErrorOf(replies->front(), key);
+  if (!status.ok()) return status;
+  return std::move(replies->front());
+}
+
+absl::Status RemoteBfCommands::Reserve(std::string_view key,
+                                       const BfReserveOptions& options) {
+  RedisCommand command = Command("BF.RESERVE", key);
+  command.push_back(Number(options.error_rate));
+  command.push_back(absl::StrCat(options.capacity));
+  if (options.expansion.has_value()) {
+    command.insert(command.end(),
+                   {"EXPANSION", absl::StrCat(*options.expansion)});
+  }
+  if (options.non_scaling) command.push_back("NONSCALING");
+  return Call(key, command).status();
+}
+
+absl::StatusOr<bool> RemoteBfCommands::Add(std::string_view key,
+                                           std::string_view item) {
+  RedisCommand command = Command("BF.ADD", key);
+  command.emplace_back(item);
+  const auto reply = Call(key, command);
+  if (!reply.ok()) return reply.status();
+  if (reply->kind != Kind::kInteger) return redis::NotAReply(key);
+  return reply->integer != 0;
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::MAdd(
+    std::string_view key, Items items) {
+  RedisCommand command = Command("BF.MADD", key);
+  AppendItems(items, &command);
+  const auto reply = Call(key, command);
+  if (!reply.ok()) return reply.status();
+  return AnswersOf(*reply, key);
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::Insert(
+    std::string_view key, const BfInsertOptions& options, Items items) {
+  const BfReserveOptions defaults;
+  const BfReserveOptions& reserve = options.reserve;
+  RedisCommand command = Command("BF.INSERT", key);
+  const auto append = [&command](const char* name, std::string value) {
+    command.insert(command.end(), {name, std::move(value)});
+  };
+  if (reserve.capacity != defaults.capacity) {
+    append("CAPACITY", absl::StrCat(reserve.capacity));
+  }
+  if (reserve.error_rate != defaults.error_rate) {
+    append("ERROR", Number(reserve.error_rate));
+  }
+  if (reserve.expansion.has_value()) {
+    append("EXPANSION", absl::StrCat(*reserve.expansion));
+  }
+  if (options.no_create) command.push_back("NOCREATE");
+  if (reserve.non_scaling) command.push_back("NONSCALING");
+  command.push_back("ITEMS");
+  AppendItems(items, &command);
+  const auto reply = Call(key, command);
+  if (!reply.ok()) return reply.status();
+  return AnswersOf(*reply, key);
+}
+
+// EXISTS and BF.MEXISTS are of one moment: between two commands another client
+// could delete the key.
+void RemoteBfCommands::MExists(std::string_view key, Items items,
+                               bool* may_exist) {
+  std::fill_n(may_exist, items.size(), true);
+  if (items.empty()) return;
+  stats_.lookups += items.size();
+  RedisCommand ask = Command("BF.MEXISTS", key);
+  AppendItems(items, &ask);
+  const auto replies = redis::SendChecked(
+      connection_, {{"MULTI"}, Command("EXISTS", key), ask, {"EXEC"}});
+  last_error_ = replies.status();
+  if (replies.ok()) last_error_ = ErrorOf(replies->back(), key);
+  if (!last_error_.ok()) {
+    stats_.unreachable += items.size();
+    return;
+  }
+  const std::vector<RedisReply>& done = replies->back().elements;
+  if (done.size() == 2 && done[0].kind == Kind::kInteger &&
+      done[0].integer == 0) {
+    last_error_ = absl::NotFoundError(
+        absl::StrCat("redis key \"", base::AbslView(key), "\" is missing"));
+    stats_.missing_key += items.size();
+    return;
+  }
+  if (done.size() != 2 || done[0].kind != Kind::kInteger ||
+      done[1].elements.size() != items.size()) {
+    last_error_ = redis::NotAReply(key);
+    if (done.size() == 2) last_error_.Update(ErrorOf(done[1], key));
+    stats_.unreachable += items.size();
+    return;
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    const RedisReply& answer = done[1].elements[i];
+    may_exist[i] = answer.kind != Kind::kInteger || answer.integer != 0;
+    stats_.negatives += !may_exist[i];
+    if (answer.kind != Kind::kInteger) {
+      last_error_ = redis::NotAReply(key);
+      ++stats_.unreachable;
+    }
+  }
+}
+
+bool RemoteBfCommands::Exists(std::string_view key, std::string_view item) {
+  bool may_exist = true;
+  MExists(key, {&item, 1}, &may_exist);
+  return may_exist;
+}
+
+absl::StatusOr<BfInfo> RemoteBfCommands::Info(std::string_view key) {
+  const auto reply = Call(key, Command("BF.INFO", key));
+  if (!reply.ok()) return reply.status();
+  // Names and values in turn; valkey-bloom has more names.
+  BfInfo info;
+  for (size_t i = 0; i + 1 < reply->elements.size(); i += 2) {
+    const std::string& name = reply->elements[i].text;
+    const RedisReply& value = reply->elements[i + 1];
+    const uint64_t number = static_cast<uint64_t>(value.integer);
+    if (name == "Capacity") info.capacity = number;
+    if (name == "Size") info.size_bytes = number;
+    if (name == "Number of filters") info.filter_count = number;
+    if (name == "Number of items inserted") info.item_count = number;
+    if (name == "Expansion rate" && value.kind == Kind::kInteger) {
+      info.expansion = static_cast<uint32_t>(number);
+    }
+  }
+  if (info.filter_count == 0) return redis::NotAReply(key);
+  return info;
+}
+
+absl::StatusOr<uint64_t> RemoteBfCommands::Card(std::string_view key) {
+  const auto reply = Call(key, Command("BF.CARD", key));
+  if (!reply.ok()) return reply.status();
+  return static_cast<uint64_t>(reply->integer);
+}
+
+absl::StatusOr<bool> RemoteBfCommands::Delete(std::string_view key) {
+  const auto reply = Call(key, Command("DEL", key));
+  if (!reply.ok()) return reply.status();
+  return reply->integer != 0;
+}
+
+absl::StatusOr<BfChunk> RemoteBfCommands::ScanDump(std::string_view key,
+                                                   uint64_t iterator) {
+  RedisCommand command = Command("BF.SCANDUMP", key);
+  command.push_back(absl::StrCat(iterator));
+  const auto reply = Call(key, command);
+  if (!reply.ok()) return reply.status();
+  if (reply->elements.size() != 2) return redis::NotAReply(key);
+  return BfChunk{static_cast<uint64_t>(reply->elements[0].integer),
+                 reply->elements[1].text};
+}
+
+absl::Status RemoteBfCommands::LoadChunk(std::string_view key,
+                                         const BfChunk& chunk) {
+  RedisCommand command = Command("BF.LOADCHUNK", key);
+  command.push_back(absl::StrCat(chunk.iterator));
+  command.push_back(chunk.data);
+  return Call(key, command).status();
+}
+
+absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {
+  std::vector<BfChunk> chunks;
+  uint64_t iterator = 0;
+  uint64_t bytes = 0;
+  while (true) {
+    auto chunk = ScanDump(key, iterator);
+    if (!chunk.ok()) return chunk.status();
+    if (chunk->iterator == 0) break;
+    bytes += chunk->data.size();
+    if (chunk->data.empty() || bytes > RedisBloomFilter::kDefaultMaxBytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("redis filter \"", base::AbslView(key),
+                       "\" has a dump of ", bytes, " bytes so far; at most ",
+                       RedisBloomFilter::kDefaultMaxBytes, " are read"));
+    }
+    iterator = chunk->iterator;
+    chunks.push_back(*std::move(chunk));
+  }
+  return RedisBloomFilter::Load(chunks);
+}
+
+absl::Status RemoteBfCommands::Restore(std::string_view key,
+                                       const RedisBloomFilter& filter) {
+  // In the key's slot of a cluster, if the key has no braces.
+  const std::string part =
+      key.find('{') == std::string_view::npos
+          ? absl::StrCat("{", base::AbslView(key), "}:loading")
+          : absl::StrCat(base::AbslView(key), ":loading");
+  absl::Status status = Delete(part).status();
+  for (const BfChunk& chunk : filter.Dump()) {
+    if (status.ok()) status = LoadChunk(part, chunk);
+  }
+  if (!status.ok()) return status;
+  return Call(key, {"RENAME", part, std::string(key)}).status();
+}
+
+}  // namespace rowbloom

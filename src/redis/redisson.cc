@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/redis/redisson.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "memfilter/estimates.h"
+#include "redis/replies.h"
+
+namespace rowbloom {
+
+namespace {
+
+using Kind = RedisReply::Kind;
+
+// Redis's Lua takes some 8,000 arguments quickly; more are further commands.
+constexpr uint64_t kMaxPositionsPerCommand = 5'000;
+constexpr uint64_t kPartSize = 1 << 20;
+constexpr uint64_t kPartsPerRoundTrip = 16;
+
+// Both scripts return size, hashIterations, the mark, the value's length and
+// one character for each element. KEYS: configuration, bits.
+//
+// ARGV: probes, positions.
+constexpr char kLookUp[] = R"(
+local c = redis.call('hmget', KEYS[1], 'size', 'hashIterations', 'rowbloom')
+local n = redis.call('strlen', KEYS[2])
+local a = {}
+for i = 2, #ARGV, ARGV[1] do
+  local b = '1'
+  for j = i, i + ARGV[1] - 1 do
+    if redis.call('getbit', KEYS[2], ARGV[j]) == 0 then b = '0' break end
+  end
+  a[#a + 1] = b
+end
+return {c[1], c[2], c[3], n, table.concat(a)})";
+
+// ARGV: probes, positions, then bits, mark, bytes of the whole value, and 1 if
+// the filter had a mark. Adds nothing if the filter is not as they say.
+constexpr char kAdd[] = R"(
+local k = ARGV[1]
+local m, mark, bytes = ARGV[#ARGV - 3], ARGV[#ARGV - 2], ARGV[#ARGV - 1] + 0
+local c = redis.call('hmget', KEYS[1], 'size', 'hashIterations', 'rowbloom')
+local n = redis.call('strlen', KEYS[2])
+if c[1] ~= m or c[2] ~= k or n > bytes or
+   (c[3] and (c[3] ~= mark or n ~= bytes)) or
+   (not c[3] and ARGV[#ARGV] == '1') then
+  return {c[1], c[2], c[3], n, ''}
+end
+if not c[3] then
+  local last = redis.call('getbit', KEYS[2], m - 1)
+  redis.call('setbit', KEYS[2], m - 1, last)
+  redis.call('hset', KEYS[1], 'rowbloom', mark)
+end
+local a = {}
+for i = 2, #ARGV - 4, k do
+  local b = '0'
+  for j = i, i + k - 1 do
+    if redis.call('setbit', KEYS[2], ARGV[j], 1) == 0 then b = '1' end
+  end
+  a[#a + 1] = b
+end
+return {c[1], c[2], mark, bytes, table.concat(a)})";
+
+// ARGV: size, hashIterations, expectedInsertions, falseProbability, mark.
+// Returns 1 if it made the filter, 0 if there is one, -1 if there are bits
+// without a configuration. The bits come first: they are what memory can lack.
+constexpr char kInit[] = R"(
+if redis.call('exists', KEYS[1]) == 1 then return 0 end
+if redis.call('exists', KEYS[2]) == 1 then return -1 end
+redis.call('setbit', KEYS[2], ARGV[1] - 1, 0)
+redis.call('hset', KEYS[1], 'size', ARGV[1])
+redis.call('hset', KEYS[1], 'hashIterations', ARGV[2])
+redis.call('hset', KEYS[1], 'expectedInsertions', ARGV[3])
+redis.call('hset', KEYS[1], 'falseProbability', ARGV[4])
+redis.call('hset', KEYS[1], 'rowbloom', ARGV[5])
+return 1)";
+
+// As Redisson writes a number: digits, no sign, no zero before others.
+std::optional<uint64_t> ParseWhole(const RedisReply& reply) {
+  uint64_t value = 0;
+  if (reply.kind != Kind::kText || !absl::SimpleAtoi(reply.text, &value) ||
+      absl::StrCat(value) != reply.text) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string TextOf(const RedisReply& reply) {
+  return reply.kind == Kind::kText ? absl::StrCat("\"", reply.text, "\"")
+                                   : "missing";
+}
+
+// A mark ends with the name.
+absl::Status CheckName(const RedissonCodec& codec) {
+  if (!codec.name().empty() && codec.name().find(' ') == std::string::npos) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("codec \"", codec.name(),
+                   "\": elements are added with a codec whose name is not "
+                   "empty and has no space"));
+}
+
+std::string Shortest(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
+}
+
+}  // namespace
+
+bool RedissonSnapshot::MayContain(std::string_view element) const {
+  const auto encoded = codec_.Text(element);
+  return !encoded.ok() || filter_.MayContain(RedissonDigestOf(*encoded));
+}
+
+RemoteRedissonFilter::RemoteRedissonFilter(RedisConnection* connection,
+                                           std::string_view name,
+                                           const RedissonCodec& codec)
+    : connection_(connection),
+      name_(name),
+      config_name_(name.find('{') == std::string_view::npos
+                       ? absl::StrCat("{", base::AbslView(name), "}:config")
+                       : absl::StrCat(base::AbslView(name), ":config")),
+      codec_(codec) {}
+
+absl::StatusOr<std::vector<RedisReply>> RemoteRedissonFilter::Send(
+    absl::Span<const RedisCommand> commands) {
+  ++stats_.round_trips;
+  return redis::SendChecked(connection_, commands);
+}
+
+std::string RemoteRedissonFilter::Mark() const {
+  return absl::StrCat(shape_.bit_count, " ", shape_.probe_count, " ",
+                      codec_.name());
+}
+
+uint64_t RemoteRedissonFilter::ValueSize() const {
+  return (shape_.bit_count + 7) / 8;
+}
+
+RedisCommand RemoteRedissonFilter::ConfigCommand() const {
+  return {"HMGET",           config_name_, "size",
+          "hashIterations",  "rowbloom",   "expectedInsertions",
+          "falseProbability"};
+}
+
+absl::StatusOr<RemoteRedissonFilter> RemoteRedissonFilter::Open(
+    RedisConnection* connection, std::string_view name,
+    const RedissonCodec& codec) {
+  RemoteRedissonFilter filter(connection, name, codec);
+  if (absl::Status status = filter.ReadConfig(); !status.ok()) return status;
+  return filter;
+}
+
+absl::Status RemoteRedissonFilter::ReadConfig() {
+  const auto replies = Send({ConfigCommand(), {"STRLEN", name_}});
+  if (!replies.ok()) return replies.status();
+  for (const RedisReply& reply : *replies) {
+    if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
+      return status;
+    }
+  }
+  const std::vector<RedisReply>& config = (*replies)[0].elements;
+  if (config.size() != 5) return redis::NotAReply(name_);
+  if (config[0].kind == Kind::kNil || config[1].kind == Kind::kNil) {
+    return absl::NotFoundError(absl::StrCat(
+        "redis key \"", config_name_,
+        "\" has no size and hashIterations: there is no Redisson filter \"",
+        name_, "\""));
+  }
+  const auto size = ParseWhole(config[0]);
+  const auto probes = ParseWhole(config[1]);
+  const bool is_number = size.has_value() && probes.has_value();
+  if (is_number) {
+    shape_.bit_count = *size;
+    shape_.probe_count = static_cast<uint32_t>(
+        std::min<uint64_t>(*probes, kMaxRedissonProbes + 1));
+  }
+  if (!is_number || !ValidateRedissonShape(shape_).ok()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "redis key \"", config_name_, "\" has size ", TextOf(config[0]),
+        " and hashIterations ", TextOf(config[1]), "; expected 1 to ",
+        kMaxRedissonBits, " and 1 to ", kMaxRedissonProbes,
+        ": delete both keys and add the elements again"));
+  }
+  is_marked_ = config[2].kind == Kind::kText;
+  if (is_marked_ && codec_.name().empty()) {
+    const std::string& mark = config[2].text;
+    codec_ = RedissonCodec(mark.substr(mark.rfind(' ') + 1));
+  }
+  expected_insertions_ = ParseWhole(config[3]);
+  double fpp = 0;
+  if (absl::SimpleAtod(config[4].text, &fpp)) fpp_ = fpp;
+  return Check(config, (*replies)[1]);
+}
+
+absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
+                                         const RedisReply& length) const {
+  if (config.size() < 3 || length.kind != Kind::kInteger) {
+    return redis::NotAReply(name_);
+  }
+  if (config[0].kind == Kind::kNil || config[1].kind == Kind::kNil) {
+    return absl::NotFoundError(
+        absl::StrCat("redis key \"", config_name_,
+                     "\" is gone: open or make the filter again"));
+  }
+  const std::string stored =
+      absl::StrCat(config[0].text, " ", config[1].text, " ");
+  const std::string& mark = config[2].text;
+  if (config[2].kind == Kind::kText && mark.rfind(stored, 0) != 0) {
+    return absl::DataLossError(absl::StrCat(
+        "redis key \"", config_name_, "\" says \"", stored,
+        "\" for bits and probes, and its field rowbloom \"", mark,
+        "\": a tryInit() of Redisson before 3.30 has overwritten them; delete "
+        "both keys and add the elements again"));
+  }
+  if (stored != absl::StrCat(shape_.bit_count, " ", shape_.probe_count, " ")) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("redis key \"", config_name_, "\" says \"", stored,
+                     "\" for bits and probes, no longer ", shape_.bit_count,
+                     " and ", shape_.probe_count, ": open the filter again"));
+  }
+  if (config[2].kind == Kind::kText && mark != Mark()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "redis filter \"", name_, "\" has elements of codec \"",
+        mark.substr(stored.size()), "\", not of \"", codec_.name(), "\""));
+  }
+  if (is_marked_ && config[2].kind == Kind::kNil) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "redis key \"", config_name_,
+        "\" has lost its field rowbloom: the filter was made anew, maybe with "
+        "another codec; open it again"));
+  }
+  // A value has its full length if rowbloom has marked the filter. Else it ends
+  // with the highest set bit.
+  const bool is_marked = config[2].kind == Kind::kText;
+  const uint64_t size = static_cast<uint64_t>(length.integer);
+  if (size > ValueSize() || (is_marked && size != ValueSize())) {
+    return absl::DataLossError(
+        absl::StrCat("redis filter \"", name_, "\" has a value of ", size,
+                     " bytes; ", shape_.bit_count, " bits have ",
+                     is_marked ? "" : "at most ", ValueSize(),
+                     ": its bits or its parameters were lost; delete both keys "
+                     "and add the elements again"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RemoteRedissonFilter> RemoteRedissonFilter::Init(
+    RedisConnection* connection, std::string_view name,
+    const RedissonCodec& codec, uint64_t expected_insertions, double fpp) {
+  const auto shape = RedissonShape(expected_insertions, fpp);
+  if (!shape.ok()) return shape.status();
+  if (absl::Status status = CheckName(codec); !status.ok()) return status;
+  RemoteRedissonFilter filter(connection, name, codec);
+  filter.shape_ = *shape;
+  const auto replies = filter.Send(
+      {{"EVAL", kInit, "2", filter.config_name_, filter.name_,
+        absl::StrCat(shape->bit_count), absl::StrCat(shape->probe_count),
+        absl::StrCat(expected_insertions), Shortest(fpp), filter.Mark()}});
+  if (!replies.ok()) return replies.status();
+  const RedisReply& made = replies->front();
+  if (absl::Status status = redis::ErrorOf(made, filter.name_); !status.ok()) {
+    return status;
+  }
+  if (made.integer < 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "redis key \"", filter.name_, "\" exists without \"",
+        filter.config_name_, "\": delete it or choose another name"));
+  }
+  if (absl::Status status = filter.ReadConfig(); !status.ok()) return status;
+  if (filter.shape_ != *shape) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        "redis filter \"", filter.name_, "\" has ", filter.shape_.bit_count,
+        " bits and ", filter.shape_.probe_count, " probes; asked for ",
+        shape->bit_count, " and ", shape->probe_count));
+  }
+  return filter;
+}
+
+std::vector<RedisCommand> RemoteRedissonFilter::ScriptCommands(
+    const char* script, const std::vector<std::string>& arguments,
+    absl::Span<const std::string> encoded) const {
+  const size_t per_command = static_cast<size_t>(
+      std::max<uint64_t>(1, kMaxPositionsPerCommand / shape_.probe_count));
+  std::vector<RedisCommand> commands;
+  for (size_t i = 0; i < encoded.size(); i += per_command) {
+    RedisCommand command = {"EVAL", script,
+                            "2",    config_name_,
+                            name_,  absl::StrCat(shape_.probe_count)};
+    for (const std::string& element : encoded.subspan(i, per_command)) {
+      RedissonProbes probes(RedissonDigestOf(element), shape_.bit_count);
+      for (uint32_t j = 0; j < shape_.probe_count; ++j) {
+        command.push_back(absl::StrCat(probes.Next()));
+      }
+    }
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+absl::Status RemoteRedissonFilter::CheckScriptReply(const RedisReply& reply,
+                                                    size_t answers) const {
+  if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
+    return status;
+  }
+  if (reply.elements.size() != 5) return redis::NotAReply(name_);
+  absl::Status status = Check(reply.elements, reply.elements[3]);
+  if (!status.ok()) return status;
+  if (reply.elements[3].integer == 0) {
+    return absl::DataLossError(
+        absl::StrCat("redis filter \"", name_,
+                     "\" has no value: nothing was added, or it was lost"));
+  }
+  if (reply.elements[4].text.size() != answers) return redis::NotAReply(name_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::Add(
+    absl::Span<const std::string_view> elements) {
+  std::vector<std::string> encoded;
+  for (const std::string_view element : elements) {
+    auto bytes = codec_.Text(element);
+    if (!bytes.ok()) return bytes.status();
+    encoded.push_back(*std::move(bytes));
+  }
+  return AddEncoded(encoded);
+}
+
+absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::AddEncoded(
+    absl::Span<const std::string> encoded) {
+  if (absl::Status status = CheckName(codec_); !status.ok()) return status;
+  std::vector<bool> added;
+  const std::vector<RedisCommand> commands =
+      ScriptCommands(kAdd,
+                     {absl::StrCat(shape_.bit_count), Mark(),
+                      absl::StrCat(ValueSize()), is_marked_ ? "1" : "0"},
+                     encoded);
+  if (commands.empty()) return added;
+  const auto replies = Send(commands);
+  if (!replies.ok()) return replies.status();
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const size_t answers =
+        (commands[i].size() - 10) / shape_.probe_count;  // Beside 10 others.
+    const absl::Status status = CheckScriptReply((*replies)[i], answers);
+    if (!status.ok()) return status;
+    is_marked_ = true;
+    for (const char answer : (*replies)[i].elements[4].text) {
+      added.push_back(answer == '1');
+    }
+  }
+  return added;
+}
+
+void RemoteRedissonFilter::CountUnknown(const absl::Status& status,
+                                        uint64_t lookups) {
+  last_error_ = status;
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kFailedPrecondition:
+      stats_.config_changed += lookups;
+      break;
+    case absl::StatusCode::kDataLoss:
+      stats_.bits_lost += lookups;
+      break;
+    case absl::StatusCode::kInvalidArgument:
+      stats_.unencodable += lookups;
+      break;
+    default:
+      stats_.unreachable += lookups;
+  }
+}
+
+bool RemoteRedissonFilter::MayContain(std::string_view element) {
+  bool may_contain = true;
+  MayContain({&element, 1}, &may_contain);
+  return may_contain;
+}
+
+void RemoteRedissonFilter::MayContain(
+    absl::Span<const std::string_view> elements, bool* may_contain) {
+  std::vector<std::string> encoded;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    may_contain[i] = true;
+    auto bytes = codec_.Text(elements[i]);
+    if (bytes.ok()) {
+      encoded.push_back(*std::move(bytes));
+      places.push_back(i);
+    } else {
+      ++stats_.lookups;
+      CountUnknown(bytes.status(), 1);
+    }
+  }
+  const auto answers = std::make_unique<bool[]>(encoded.size());
+  MayContainEncoded(encoded, answers.get());
+  for (size_t i = 0; i < places.size(); ++i) {
+    may_contain[places[i]] = answers[i];
+  }
+}
+
+void RemoteRedissonFilter::MayContainEncoded(
+    absl::Span<const std::string> encoded, bool* may_contain) {
+  std::fill_n(may_contain, encoded.size(), true);
+  if (encoded.empty()) return;
+  stats_.lookups += encoded.size();
+  const std::vector<RedisCommand> commands =
+      ScriptCommands(kLookUp, {}, encoded);
+  const auto replies = Send(commands);
+  if (!replies.ok()) return CountUnknown(replies.status(), encoded.size());
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const size_t answers =
+        (commands[i].size() - 6) / shape_.probe_count;  // Beside 6 others.
+    const absl::Status status = CheckScriptReply((*replies)[i], answers);
+    if (!status.ok()) {
+      CountUnknown(status, answers);
+    } else {
+      for (size_t j = 0; j < answers; ++j) {
+        may_contain[j] = (*replies)[i].elements[4].text[j] != '0';
+        stats_.negatives += !may_contain[j];
+      }
+    }
+    may_contain += answers;
+  }
+}
+
+absl::StatusOr<uint64_t> RemoteRedissonFilter::Count() {
+  const auto replies =
+      Send({ConfigCommand(), {"STRLEN", name_}, {"BITCOUNT", name_}});
+  if (!replies.ok()) return replies.status();
+  for (const RedisReply& reply : *replies) {
+    if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
+      return status;
+    }
+  }
+  absl::Status status = Check((*replies)[0].elements, (*replies)[1]);
+  if (!status.ok()) return status;
+  return memfilter::KeysThatSet(shape_,
+                                static_cast<uint64_t>((*replies)[2].integer));
+}
+
+absl::StatusOr<RedissonSnapshot> RemoteRedissonFilter::Snapshot() {
+  const auto taken_at = std::chrono::system_clock::now();
+  std::string value;
+  while (value.size() < ValueSize()) {
+    // The filter is checked before and after the parts: a part of a remade
+    // filter does not go unnoticed.
+    std::vector<RedisCommand> commands = {ConfigCommand(), {"STRLEN", name_}};
+    const uint64_t begin = value.size();
+    const uint64_t end =
+        std::min(ValueSize(), begin + kPartsPerRoundTrip * kPartSize);
+    for (uint64_t at = begin; at < end; at += kPartSize) {
+      commands.push_back({"GETRANGE", name_, absl::StrCat(at),
+                          absl::StrCat(std::min(end, at + kPartSize) - 1)});
+    }
+    commands.push_back(ConfigCommand());
+    commands.push_back({"STRLEN", name_});
+    const auto replies = Send(commands);
+    if (!replies.ok()) return replies.status();
+    for (const RedisReply& reply : *replies) {
+      if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
+        return status;
+      }
+    }
+    const size_t last = replies->size() - 1;
+    for (const size_t i : {size_t{0}, last - 1}) {
+      const RedisReply& length = (*replies)[i + 1];
+      absl::Status status = Check((*replies)[i].elements, length);
+      if (!status.ok()) return status;
+      if (length.integer == 0) {
+        return absl::DataLossError(
+            absl::StrCat("redis filter \"", name_,
+                         "\" has no value: nothing was added, or it was lost"));
+      }
+    }
+    for (size_t i = 2; i < last - 1; ++i) value += (*replies)[i].text;
+    // A value that only Redisson has written ends with its highest set bit.
+    const uint64_t size = static_cast<uint64_t>((*replies)[1].integer);
+    if (value.size() < std::min(end, size)) return redis::NotAReply(name_);
+    value.resize(static_cast<size_t>(end));
+  }
+  auto filter = RedissonFilter::FromRedis(shape_, value);
+  if (!filter.ok()) return filter.status();
+  return RedissonSnapshot(*std::move(filter), codec_, taken_at);
+}
+
+absl::StatusOr<bool> RemoteRedissonFilter::Delete() {
+  const auto replies = Send({{"DEL", name_, config_name_}});
+  if (!replies.ok()) return replies.status();
+  absl::Status status = redis::ErrorOf(replies->front(), name_);
+  if (!status.ok()) return status;
+  return replies->front().integer > 0;
+}
+
+absl::Status RemoteRedissonFilter::Expire(std::chrono::milliseconds after) {
+  const std::string time = absl::StrCat(after.count());
+  const auto replies = Send({{"MULTI"},
+                             {"PEXPIRE", name_, time},
+                             {"PEXPIRE", config_name_, time},
+                             {"EXEC"}});
+  if (!replies.ok()) return replies.status();
+  const RedisReply& done = replies->back();
+  if (absl::Status status = redis::ErrorOf(done, name_); !status.ok()) {
+    return status;
+  }
+  if (done.elements.size() != 2) return redis::NotAReply(name_);
+  if (done.elements[1].integer == 0) {
+    return absl::NotFoundError(absl::StrCat("redis key \"", config_name_,
+                                            "\": there is no such filter"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "redis/replies.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+
+namespace rowbloom::redis {
+
+absl::Status NotAReply(std::string_view name) {
+  return absl::UnavailableError(
+      absl::StrCat("redis filter \"", base::AbslView(name),
+                   "\": the client's replies do not fit the commands"));
+}
+
+absl::Status ErrorOf(const RedisReply& reply, std::string_view name) {
+  if (reply.kind != RedisReply::Kind::kError) return absl::OkStatus();
+  const std::string message =
+      absl::StrCat("redis filter \"", base::AbslView(name),
+                   "\": the server says: ", reply.text);
+  // The error of a script has the error of its command in its text.
+  if (reply.text.find("WRONGTYPE") != std::string::npos) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        message, "; delete the key of that type or choose another name"));
+  }
+  return absl::UnavailableError(message);
+}
+
+absl::StatusOr<std::vector<RedisReply>> SendChecked(
+    RedisConnection* connection, absl::Span<const RedisCommand> commands) {
+  auto replies = connection->Send(commands);
+  if (replies.ok() && replies->size() != commands.size()) {
+    return absl::UnavailableError(absl::StrCat("the client returned ",
+                                               replies->size(), " replies to ",
+                                               commands.size(), " commands"));
+  }
+  return replies;
+}
+
+}  // namespace rowbloom::redis

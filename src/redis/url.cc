@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
+#include "rowbloom/redis/connection.h"
+
+namespace rowbloom {
+
+namespace {
+
+constexpr std::string_view kTcp = "redis://";
+constexpr std::string_view kUnix = "unix://";
+
+bool StartsWith(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+// The text before the separator, which is removed with it; all of it if there
+// is none.
+std::string_view Cut(std::string_view* text, char separator) {
+  const size_t end = text->find(separator);
+  const std::string_view before = text->substr(0, end);
+  text->remove_prefix(end == std::string_view::npos ? text->size() : end + 1);
+  return before;
+}
+
+// %HH as the byte; other text as it is.
+std::string Unescaped(std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view hex = text.substr(i + 1, 2);
+    if (text[i] == '%' && hex.size() == 2 &&
+        hex.find_first_not_of("0123456789abcdefABCDEF") ==
+            std::string_view::npos) {
+      bytes += absl::HexStringToBytes(base::AbslView(hex));
+      i += 2;
+    } else {
+      bytes.push_back(text[i]);
+    }
+  }
+  return bytes;
+}
+
+absl::Status Wrong(std::string_view what) {
+  // Without the URL, which may hold a password.
+  return absl::InvalidArgumentError(
+      absl::StrCat("redis URL: ", base::AbslView(what),
+                   "; expected redis://[[USER]:PASSWORD@]HOST[:PORT]/NAME or "
+                   "unix:///PATH?name=NAME, then ?db=N&timeout_ms=N"));
+}
+
+absl::Status ParseParameters(std::string_view text, RedisAddress* address) {
+  while (!text.empty()) {
+    std::string_view value = Cut(&text, '&');
+    const std::string_view key = Cut(&value, '=');
+    int number = 0;
+    const bool is_number = absl::SimpleAtoi(base::AbslView(value), &number);
+    if (key == "db" && is_number && number >= 0) {
+      address->options.database = number;
+    } else if (key == "timeout_ms" && is_number && number > 0) {
+      address->options.timeout = std::chrono::milliseconds(number);
+      address->options.connect_timeout = address->options.timeout;
+    } else if (key == "name" && !address->options.unix_socket.empty()) {
+      address->name = Unescaped(value);
+    } else {
+      return Wrong("the parameter \"" + std::string(key) + "\" or its value");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// [[USER]:PASSWORD@]HOST[:PORT]; HOST may be an IPv6 address in brackets.
+absl::Status ParseAuthority(std::string_view text, RedisOptions* options) {
+  if (const size_t at = text.rfind('@'); at != std::string_view::npos) {
+    std::string_view password = text.substr(0, at);
+    options->user = Unescaped(Cut(&password, ':'));
+    options->password = Unescaped(password);
+    text.remove_prefix(at + 1);
+  }
+  const bool is_bracketed = StartsWith(text, "[");
+  if (is_bracketed) text.remove_prefix(1);
+  options->host = std::string(Cut(&text, is_bracketed ? ']' : ':'));
+  if (is_bracketed && StartsWith(text, ":")) text.remove_prefix(1);
+  if (options->host.empty()) return Wrong("no host");
+  if (!text.empty() &&
+      (!absl::SimpleAtoi(base::AbslView(text), &options->port) ||
+       options->port < 1 || options->port > 65535)) {
+    return Wrong("the port is not a number from 1 to 65535");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsRedisUrl(std::string_view text) {
+  return StartsWith(text, kTcp) || StartsWith(text, kUnix);
+}
+
+absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url) {
+  if (!IsRedisUrl(url)) return Wrong("it begins otherwise");
+  const bool is_tcp = StartsWith(url, kTcp);
+  url.remove_prefix(is_tcp ? kTcp.size() : kUnix.size());
+  RedisAddress address;
+  std::string_view target = Cut(&url, '?');
+  if (is_tcp) {
+    const absl::Status status =
+        ParseAuthority(Cut(&target, '/'), &address.options);
+    if (!status.ok()) return status;
+    address.name = Unescaped(target);
+  } else {
+    address.options.unix_socket = Unescaped(target);
+    if (target.empty()) return Wrong("no path of a socket");
+  }
+  const absl::Status status = ParseParameters(url, &address);
+  if (!status.ok()) return status;
+  if (address.name.empty()) return Wrong("no name of a key");
+  return address;
+}
+
+}  // namespace rowbloom
