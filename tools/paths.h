@@ -57,9 +57,9 @@ std::string ShownPath(const std::string& path);
 // Where HBase writes files before it moves them to their family.
 inline constexpr char kUnfinishedDirectory[] = ".tmp";
 
-// A file or a URL stands for itself; the directory of a RocksDB database for its live
-// SSTs; any other directory for the files in it and below it, by name; a shell
-// pattern that is not a file's name for its matches.
+// A file or a URL stands for itself; the directory of a RocksDB database for
+// its live SSTs; any other directory for the files in it and below it, by name;
+// a shell pattern that is not a file's name for its matches.
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths);
 
 }  // namespace rowbloom::tools
