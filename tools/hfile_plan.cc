@@ -357,8 +357,8 @@ Json FamilyPlans::Sums() {
     Json rows = Json::array();
     for (const PlanSum& sum : family.plans) {
       const Plan& plan = sum.plan;
-      const auto reads = [&](double value) {
-        return family.rows > 0 ? Rounded(value / family.rows) : Json();
+      const auto reads = [row_count = family.rows](double value) {
+        return row_count > 0 ? Rounded(value / row_count) : Json();
       };
       const auto keys = static_cast<double>(plan.key_count);
       const auto given = [](int64_t value) {
