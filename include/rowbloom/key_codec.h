@@ -197,10 +197,8 @@ class KeyCodec {
   // RowPartSize() would.
   size_t ColumnPartSize(std::string_view key, size_t* row_part_size) const;
 
-  friend bool operator==(const KeyCodec& a, const KeyCodec& b);
-  friend bool operator!=(const KeyCodec& a, const KeyCodec& b) {
-    return !(a == b);
-  }
+  bool operator==(const KeyCodec& other) const;
+  bool operator!=(const KeyCodec& other) const { return !(*this == other); }
 
  private:
   KeyCodec() = default;

@@ -363,11 +363,11 @@ std::string KeyCodec::ToText(bool with_names) const {
   return text;
 }
 
-bool operator==(const KeyCodec& a, const KeyCodec& b) {
-  if (a.segment_count_ != b.segment_count_) return false;
-  for (size_t i = 0; i < a.segment_count_; ++i) {
-    const Segment& x = a.segments_[i];
-    const Segment& y = b.segments_[i];
+bool KeyCodec::operator==(const KeyCodec& other) const {
+  if (segment_count_ != other.segment_count_) return false;
+  for (size_t i = 0; i < segment_count_; ++i) {
+    const Segment& x = segments_[i];
+    const Segment& y = other.segments_[i];
     if (x.kind != y.kind || x.parameter != y.parameter ||
         x.ends_level != y.ends_level) {
       return false;
