@@ -185,7 +185,17 @@ class KeyCodec {
   // `common_size` is the number of such bytes. Returns the number of levels
   // that were taken.
   size_t UpdateParts(std::string_view key, size_t common_size, Parts* parts,
-                     size_t max_levels = kMaxSegments) const;
+                     size_t max_levels = kMaxSegments) const {
+    // A part is determined by its bytes and the one after it, which could
+    // escape the 00 of an "ordered" one. One with "rest" is the whole other
+    // key, which is never shorter than what is common.
+    size_t kept = 0;
+    while (kept < parts->count && parts->sizes[kept] < common_size) ++kept;
+    parts->count = kept;
+    parts->has_segment = kept > 0;
+    FindParts(key, max_levels, parts);
+    return kept;
+  }
 
   // Size of `key`'s part of level 1; 0 if it holds none.
   size_t RowPartSize(std::string_view key) const {
@@ -201,6 +211,15 @@ class KeyCodec {
   bool operator!=(const KeyCodec& other) const { return !(*this == other); }
 
  private:
+  // Common lists of segments that all end levels. Each lookup of a filter asks
+  // for parts, and they are found faster if the kinds are known.
+  enum class Shape : uint8_t {
+    kAny,
+    kAllOrdered,
+    kFixedRowAndRest,
+    kDelimitedRowAndRest,
+  };
+
   KeyCodec() = default;
 
   static KeyCodec RowAndColumn(Kind kind, uint32_t parameter);
@@ -211,10 +230,13 @@ class KeyCodec {
 
   // Extends *parts, which holds `count` right ones, to at most `max_levels`.
   void FindParts(std::string_view key, size_t max_levels, Parts* parts) const;
+  template <Shape kShape>
+  void ExtendParts(std::string_view key, size_t levels, Parts* parts) const;
 
   std::array<Segment, kMaxSegments> segments_;
   uint8_t segment_count_ = 0;
   uint8_t level_count_ = 0;
+  Shape shape_ = Shape::kAny;
   std::array<uint8_t, kMaxSegments> level_segments_ = {};
   // The names, each with a ',' after it; empty if no segment has one.
   std::string names_;

@@ -4,9 +4,10 @@
 // key, or the prefix of one. Builders and readers ask the same codec, so a
 // lookup always asks for a filter key that was added for the same entry.
 //
-//   KeyCodec::Parts parts = codec.PartsOf(entry, LevelCount(type, codec));
+//   const size_t levels = LevelCount(type, codec);
+//   KeyCodec::Parts parts = codec.PartsOf(entry, levels);
 //   adds:  each part, or the whole entry if there is none
-//   asks:  AskedPart(type, codec, entry), the longest of these
+//   asks:  AskedPart(levels, codec, entry), the longest of these
 //
 // | entry holds                       | asked        | added         |
 // |-----------------------------------|--------------|---------------|
@@ -37,12 +38,12 @@ inline size_t LevelCount(BloomType bloom_type, const KeyCodec& codec) {
   return bloom_type == BloomType::kRowCol ? codec.level_count() : 1;
 }
 
-inline std::optional<std::string_view> AskedPart(BloomType bloom_type,
+inline std::optional<std::string_view> AskedPart(size_t level_count,
                                                  const KeyCodec& codec,
                                                  std::string_view entry) {
-  const KeyCodec::Parts parts =
-      codec.PartsOf(entry, LevelCount(bloom_type, codec));
-  if (parts.count > 0) return entry.substr(0, parts.sizes[parts.count - 1]);
+  const KeyCodec::Parts parts = codec.PartsOf(entry, level_count);
+  if (parts.count > 0)
+    return std::string_view(entry.data(), parts.sizes[parts.count - 1]);
   if (parts.has_segment) return std::nullopt;
   return entry;
 }

@@ -44,6 +44,7 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
       overhead_bytes_(kBlobOverheadBytes - kMetadataSize +
                       std::max(kMetadataSize, metadata_.size())),
       level_count_(LevelCount(options.bloom_type, options.key_codec)),
+      keeps_last_(level_count_ > kMaxLevelsReadAgain),
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
 bool RowFilterBuilder::IsRepeated(std::string_view entry) const {
@@ -56,22 +57,32 @@ bool RowFilterBuilder::IsRepeated(std::string_view entry) const {
          std::find(parts_.sizes.begin(), end, entry.size()) != end;
 }
 
+size_t RowFilterBuilder::UpdateFromLast(std::string_view entry) {
+  const size_t known = options_.key_codec.UpdateParts(
+      entry, CommonSize(last_, entry), &parts_, level_count_);
+  last_.assign(entry);
+  has_last_ = true;
+  return known;
+}
+
 void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
   if (at_partition_start_) {
     // Finish must not do this: until something is added, the filter must count
     // 0.
     at_partition_start_ = false;
-    for (size_t level = level_count_; level-- > 0;) AddCarried(runs_[level]);
+    AddCarried();
   }
   const std::string_view entry = ViewOf(slice);
-  if (IsRepeated(entry)) return;  // Added before, or carried over.
-  const size_t known = options_.key_codec.UpdateParts(
-      entry, CommonSize(last_, entry), &parts_, level_count_);
-  last_.assign(entry);
-  has_last_ = true;
+  size_t known = 0;
+  if (keeps_last_) {
+    if (IsRepeated(entry)) return;  // Added before, or carried over.
+    known = UpdateFromLast(entry);
+  } else {
+    options_.key_codec.UpdateParts(entry, 0, &parts_, level_count_);
+  }
   if (parts_.count == 0) Add(DigestBytes(entry), &runs_[0]);
   for (size_t level = parts_.count; level-- > known;) {
-    Add(DigestBytes(entry.substr(0, parts_.sizes[level])), &runs_[level]);
+    Add(DigestBytes({entry.data(), parts_.sizes[level]}), &runs_[level]);
   }
 }
 
@@ -81,9 +92,11 @@ void RowFilterBuilder::Add(KeyDigest digest, Run* run) {
   *run = {digest, (*run)[0]};
 }
 
-void RowFilterBuilder::AddCarried(const Run& run) {
-  for (const std::optional<KeyDigest>& digest : run) {
-    if (digest) filter_->Add(*digest);
+void RowFilterBuilder::AddCarried() {
+  for (size_t level = level_count_; level-- > 0;) {
+    for (const std::optional<KeyDigest>& digest : runs_[level]) {
+      if (digest) filter_->Add(*digest);
+    }
   }
 }
 

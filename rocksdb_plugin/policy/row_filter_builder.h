@@ -3,18 +3,18 @@
 // Builds the filters of one SST as RocksDB feeds it: one full filter, or one
 // for each partition.
 //
-// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests and the
-// last entry, whose parts the next one need not hash again where it begins with
-// them. A mistake here loses rows, so three promises matter most:
+// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests and, for
+// more than two levels, the last entry, whose parts the next one need not hash
+// again where it begins with them. A mistake here loses rows, so three promises
+// matter most:
 //
 // - Finish never returns an empty slice. In a partitioned filter RocksDB takes
 //   that as "the key is out of range" and answers NotFound.
 // - EstimateEntriesAdded is 0 exactly if nothing was added since the last
 //   Finish (RocksDB 9.6 and newer skip an empty filter by it).
 // - The last two distinct filter keys of each level before a Finish are added
-// to
-//   the next partition too. RocksDB chooses the partition for SeekForPrev by a
-//   separator between two keys, so the next partition may be asked for the
+//   to the next partition too. RocksDB chooses the partition for SeekForPrev by
+//   a separator between two keys, so the next partition may be asked for the
 //   entry before the cut. Two are needed because RocksDB adds the prefix of the
 //   next key before the cut.
 //
@@ -79,18 +79,25 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
 
   // True if the entry is the last one or a part of it.
   bool IsRepeated(std::string_view entry) const;
+  // Finds the parts and keeps the entry. Returns how many the last one had,
+  // too.
+  size_t UpdateFromLast(std::string_view entry);
   void Add(KeyDigest digest, Run* run);
   // Adds the keys carried over from the previous partition.
-  void AddCarried(const Run& run);
+  void AddCarried();
 
   const RocksDbOptions options_;
   const bool verify_result_;
   const std::string metadata_;
   const size_t overhead_bytes_;
   const size_t level_count_;
+  // Of up to this many levels, it is cheaper to read and hash the parts of each
+  // entry than to keep the last one.
+  static constexpr size_t kMaxLevelsReadAgain = 2;
+  const bool keeps_last_;
   const std::unique_ptr<FilterBuilder> filter_;
   bool has_last_ = false;
-  std::string last_;  // The last entry.
+  std::string last_;  // The last entry, if it is kept.
   KeyCodec::Parts parts_;
   // Levels alternate, so repeats are dropped in each level separately. The
   // first run is also that of entries without parts.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
+#include "absl/base/attributes.h"
 #include "policy/filter_entry.h"
 #include "policy/scan_question.h"
 #include "rowbloom/rocksdb.h"
@@ -19,46 +21,46 @@ RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   // ReadOptions::verify_checksums is false.
   if (!info.ok() || !VerifyUnits(info->blob).ok()) return;
   view_ = info->blob.view;
-  bloom_type_ = info->bloom_type;
   key_codec_ = info->key_codec;
+  level_count_ = LevelCount(info->bloom_type, key_codec_);
   has_part_of_column_ = HasPartOfColumn(key_codec_);
 }
 
-std::optional<KeyDigest> RowFilterReader::DigestOf(
-    const rdb::Slice& slice) const {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline std::optional<std::string_view>
+RowFilterReader::Asked(const rdb::Slice& slice) const {
   const std::string_view entry = ViewOf(slice);
   if (const ScanQuestion* scan = ScanQuestion::OfThisThread()) {
     if (!scan->IsOfCodec(key_codec_)) return std::nullopt;
   } else if (!has_part_of_column_ && IsBoundOfColumn(entry)) {
     return std::nullopt;
   }
-  const std::optional<std::string_view> asked =
-      AskedPart(bloom_type_, key_codec_, entry);
-  if (!asked.has_value()) return std::nullopt;
-  return DigestBytes(*asked);
+  return AskedPart(level_count_, key_codec_, entry);
 }
 
 bool RowFilterReader::MayMatch(const rdb::Slice& entry) noexcept {
-  const std::optional<KeyDigest> digest = DigestOf(entry);
-  return !digest.has_value() || view_.MayContain(*digest);
+  const std::optional<std::string_view> asked = Asked(entry);
+  return !asked.has_value() || view_.MayContain(DigestBytes(*asked));
 }
 
 void RowFilterReader::MayMatch(int count, rdb::Slice** entries,
                                bool* may_match) noexcept {
   // RocksDB asks for at most 32 keys at once; more go in several rounds.
   std::array<KeyDigest, 32> digests;
-  std::array<bool, 32> is_asked;
   for (int begin = 0; begin < count;) {
     const int size = std::min(count - begin, static_cast<int>(digests.size()));
+    uint32_t unasked = 0;  // A bit for each entry that asks nothing.
     for (int i = 0; i < size; ++i) {
-      const std::optional<KeyDigest> digest = DigestOf(*entries[begin + i]);
-      is_asked[i] = digest.has_value();
-      digests[i] = digest.value_or(KeyDigest());
+      const std::optional<std::string_view> asked = Asked(*entries[begin + i]);
+      if (asked.has_value()) {
+        digests[i] = DigestBytes(*asked);
+      } else {
+        unasked |= uint32_t{1} << i;
+      }
     }
     view_.MayContain(absl::MakeConstSpan(digests.data(), size),
                      may_match + begin);
-    for (int i = 0; i < size; ++i) {
-      may_match[begin + i] = may_match[begin + i] || !is_asked[i];
+    for (int i = 0; unasked != 0; ++i, unasked >>= 1) {
+      if (unasked & 1) may_match[begin + i] = true;
     }
     begin += size;
   }

@@ -13,11 +13,12 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_
 
+#include <cstddef>
 #include <optional>
+#include <string_view>
 
 #include "filter_bits_abi.h"
 #include "rdb.h"
-#include "rowbloom/bloom_type.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/key_codec.h"
 
@@ -33,11 +34,11 @@ class RowFilterReader final : public rdb::FilterBitsReader {
 
  private:
   // The filter key to ask for; none if the filter cannot deny the entry.
-  std::optional<KeyDigest> DigestOf(const rdb::Slice& entry) const;
+  std::optional<std::string_view> Asked(const rdb::Slice& entry) const;
 
   FilterView view_;  // Answers "maybe" until the bytes are checked.
-  BloomType bloom_type_ = BloomType::kRow;
   KeyCodec key_codec_ = KeyCodec::Ordered();
+  size_t level_count_ = 1;
   bool has_part_of_column_ = true;
 };
 

@@ -40,8 +40,10 @@ class ScanQuestion {
 
   class Scope {
    public:
-    explicit Scope(const ScanQuestion* question);
-    ~Scope();
+    explicit Scope(const ScanQuestion* question) : outer_(of_this_thread_) {
+      of_this_thread_ = question;
+    }
+    ~Scope() { of_this_thread_ = outer_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
@@ -50,7 +52,7 @@ class ScanQuestion {
   };
 
   // Null outside of any scope.
-  static const ScanQuestion* OfThisThread();
+  static const ScanQuestion* OfThisThread() { return of_this_thread_; }
 
   size_t level() const { return level_; }
   std::string_view part() const { return part_; }
@@ -62,6 +64,10 @@ class ScanQuestion {
   }
 
  private:
+  // Each lookup reads it. Its initial value stands here so that reading it
+  // takes no call.
+  static inline thread_local const ScanQuestion* of_this_thread_ = nullptr;
+
   const KeyCodec& codec_;
   const size_t level_;
   const std::string_view part_;

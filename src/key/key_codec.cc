@@ -79,21 +79,25 @@ uint64_t ReadLength(std::string_view key, size_t at, uint32_t bytes) {
 
 // Bytes of the segment at `begin` that belong to a part ending there, or 0 if
 // the key does not hold it whole. Each lookup of a filter calls it.
-ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t SegmentSize(const Segment& segment,
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t SegmentSize(Kind kind,
+                                                       uint32_t parameter,
                                                        std::string_view key,
                                                        size_t begin) {
   const size_t left = key.size() - begin;
-  switch (segment.kind) {
+  switch (kind) {
     case Kind::kOrdered:
       return ComponentSize(key, begin);
     case Kind::kFixedRow:
-      return left >= segment.parameter ? segment.parameter : 0;
+      return left >= parameter ? parameter : 0;
     case Kind::kDelimiter: {
-      const size_t at = key.find(static_cast<char>(segment.parameter), begin);
-      return at == std::string_view::npos ? 0 : at + 1 - begin;
+      if (left == 0) return 0;
+      const char* const data = key.data() + begin;
+      const void* end = std::memchr(data, static_cast<int>(parameter), left);
+      if (end == nullptr) return 0;
+      return static_cast<size_t>(static_cast<const char*>(end) - data) + 1;
     }
     case Kind::kLength: {
-      const uint32_t head = segment.parameter;
+      const uint32_t head = parameter;
       if (left < head) return 0;
       const uint64_t size = ReadLength(key, begin, head);
       return size <= left - head ? head + size : 0;
@@ -270,6 +274,17 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
   }
   segments_[segment_count_++] = segment;
   if (segment.ends_level) level_segments_[level_count_++] = segment_count_;
+  if (level_count_ < segment_count_) {
+    shape_ = Shape::kAny;
+  } else if (segment_count_ == 1) {
+    shape_ = segment.kind == Kind::kOrdered     ? Shape::kAllOrdered
+             : segment.kind == Kind::kFixedRow  ? Shape::kFixedRowAndRest
+             : segment.kind == Kind::kDelimiter ? Shape::kDelimitedRowAndRest
+                                                : Shape::kAny;
+  } else if (shape_ == Shape::kAllOrdered ? segment.kind != Kind::kOrdered
+                                          : segment.kind != Kind::kRest) {
+    shape_ = Shape::kAny;
+  }
 }
 
 std::string_view KeyCodec::Name(size_t index) const {
@@ -438,7 +453,7 @@ absl::Status KeyCodec::Decode(std::string_view key,
   size_t at = 0;
   for (size_t i = 0; i < segment_count_; ++i) {
     const Segment& segment = segments_[i];
-    const size_t size = SegmentSize(segment, key, at);
+    const size_t size = SegmentSize(segment.kind, segment.parameter, key, at);
     if (size == 0 && segment.kind != Kind::kRest) {
       return NotWhole(*this, i, key, at);
     }
@@ -485,9 +500,19 @@ absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
   return absl::OkStatus();
 }
 
-void KeyCodec::FindParts(std::string_view key, size_t max_levels,
-                         Parts* parts) const {
+template <KeyCodec::Shape kShape>
+ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendParts(std::string_view key,
+                                                   size_t levels,
+                                                   Parts* parts) const {
   const Segment* segment = segments_.data();
+  // A constant, except in kAny.
+  const auto kind_of = [this](const Segment* s) {
+    if (kShape == Shape::kAny) return s->kind;
+    if (kShape == Shape::kAllOrdered) return Kind::kOrdered;
+    if (s != segments_.data()) return Kind::kRest;
+    return kShape == Shape::kFixedRowAndRest ? Kind::kFixedRow
+                                             : Kind::kDelimiter;
+  };
   size_t at = 0;
   size_t count = parts->count;
   bool has_segment = parts->has_segment;
@@ -495,9 +520,8 @@ void KeyCodec::FindParts(std::string_view key, size_t max_levels,
   if (count > 0) {
     segment += level_segments_[count - 1];
     at = parts->sizes[count - 1];
-    ends_with_00 = segment[-1].kind == Kind::kOrdered;
+    ends_with_00 = kind_of(segment - 1) == Kind::kOrdered;
   }
-  const size_t levels = std::min<size_t>(max_levels, level_count_);
   for (; count < levels; ++segment) {
     if (ends_with_00) {
       // After the part's 00 follows 01, or 02 in an upper bound, which holds
@@ -505,28 +529,33 @@ void KeyCodec::FindParts(std::string_view key, size_t max_levels,
       if (at == key.size() || key[at] != kTerminator) break;
       ++at;
     }
-    const size_t size = SegmentSize(*segment, key, at);
+    const Kind kind = kind_of(segment);
+    const size_t size = SegmentSize(kind, segment->parameter, key, at);
     if (size == 0) break;
     at += size;
     has_segment = true;
-    ends_with_00 = segment->kind == Kind::kOrdered;
-    if (segment->ends_level) parts->sizes[count++] = at;
+    ends_with_00 = kind == Kind::kOrdered;
+    if (kShape != Shape::kAny || segment->ends_level) {
+      parts->sizes[count++] = at;
+    }
   }
   parts->count = count;
-  parts->has_segment = has_segment;
+  parts->has_segment = kShape == Shape::kAny ? has_segment : count > 0;
 }
 
-size_t KeyCodec::UpdateParts(std::string_view key, size_t common_size,
-                             Parts* parts, size_t max_levels) const {
-  // A part is determined by its bytes and the one after it, which could escape
-  // the 00 of an "ordered" one. One with "rest" is the whole other key, which
-  // is never shorter than what is common.
-  size_t kept = 0;
-  while (kept < parts->count && parts->sizes[kept] < common_size) ++kept;
-  parts->count = kept;
-  parts->has_segment = kept > 0;
-  FindParts(key, max_levels, parts);
-  return kept;
+void KeyCodec::FindParts(std::string_view key, size_t max_levels,
+                         Parts* parts) const {
+  const size_t levels = std::min<size_t>(max_levels, level_count_);
+  switch (shape_) {
+    case Shape::kAllOrdered:
+      return ExtendParts<Shape::kAllOrdered>(key, levels, parts);
+    case Shape::kFixedRowAndRest:
+      return ExtendParts<Shape::kFixedRowAndRest>(key, levels, parts);
+    case Shape::kDelimitedRowAndRest:
+      return ExtendParts<Shape::kDelimitedRowAndRest>(key, levels, parts);
+    case Shape::kAny:
+      return ExtendParts<Shape::kAny>(key, levels, parts);
+  }
 }
 
 size_t KeyCodec::ColumnPartSize(std::string_view key,

@@ -10,32 +10,36 @@
 namespace rowbloom {
 namespace {
 
+std::optional<std::string_view> Asked(BloomType type, const KeyCodec& codec,
+                                      std::string_view entry) {
+  return AskedPart(LevelCount(type, codec), codec, entry);
+}
+
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kCell = "row\0\1qual\0\1version"sv;
 
 TEST(AskedPart, RowAsksForTheRowPart) {
-  EXPECT_EQ(AskedPart(BloomType::kRow, KeyCodec::Ordered(), kCell), "row\0"sv);
+  EXPECT_EQ(Asked(BloomType::kRow, KeyCodec::Ordered(), kCell), "row\0"sv);
 }
 
 TEST(AskedPart, RowColAsksForTheColumnPart) {
-  EXPECT_EQ(AskedPart(BloomType::kRowCol, KeyCodec::Ordered(), kCell),
+  EXPECT_EQ(Asked(BloomType::kRowCol, KeyCodec::Ordered(), kCell),
             "row\0\1qual\0"sv);
 }
 
 TEST(AskedPart, RowColAsksForTheRowIfTheColumnIsNotWhole) {
   for (std::string_view entry :
        {"row\0"sv, "row\0\1"sv, "row\0\2"sv, "row\0\1qu"sv}) {
-    EXPECT_EQ(AskedPart(BloomType::kRowCol, KeyCodec::Ordered(), entry),
-              "row\0"sv);
+    EXPECT_EQ(Asked(BloomType::kRowCol, KeyCodec::Ordered(), entry), "row\0"sv);
   }
 }
 
 TEST(AskedPart, EntriesWithoutAWholeSegmentAreAskedWhole) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     for (std::string_view entry : {""sv, "ro"sv, "\xff"sv}) {
-      EXPECT_EQ(AskedPart(type, KeyCodec::Ordered(), entry), entry);
-      EXPECT_EQ(AskedPart(type, KeyCodec::FixedRow(8), entry), entry);
+      EXPECT_EQ(Asked(type, KeyCodec::Ordered(), entry), entry);
+      EXPECT_EQ(Asked(type, KeyCodec::FixedRow(8), entry), entry);
     }
   }
 }
@@ -43,18 +47,18 @@ TEST(AskedPart, EntriesWithoutAWholeSegmentAreAskedWhole) {
 TEST(AskedPart, TheLongestLevelIsAsked) {
   const KeyCodec codec = *KeyCodec::Parse(
       "tenant.fixed:2,-shard.fixed:1,user.delimiter:/,at.rest");
-  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "ab1ann/17"), "ab1ann/17");
-  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "ab1ann/"), "ab1ann/");
-  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "ab1an"), "ab");
-  EXPECT_EQ(AskedPart(BloomType::kRow, codec, "ab1ann/17"), "ab");
+  EXPECT_EQ(Asked(BloomType::kRowCol, codec, "ab1ann/17"), "ab1ann/17");
+  EXPECT_EQ(Asked(BloomType::kRowCol, codec, "ab1ann/"), "ab1ann/");
+  EXPECT_EQ(Asked(BloomType::kRowCol, codec, "ab1an"), "ab");
+  EXPECT_EQ(Asked(BloomType::kRow, codec, "ab1ann/17"), "ab");
 }
 
 // It is a prefix of what was added, and may not have been added itself.
 TEST(AskedPart, ASegmentThatEndsNoLevelIsNotAsked) {
   const KeyCodec codec = *KeyCodec::Parse("-shard.fixed:1,user.delimiter:/");
-  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "1ann/"), "1ann/");
-  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, "1ann"), std::nullopt);
-  EXPECT_EQ(AskedPart(BloomType::kRowCol, codec, ""), "");
+  EXPECT_EQ(Asked(BloomType::kRowCol, codec, "1ann/"), "1ann/");
+  EXPECT_EQ(Asked(BloomType::kRowCol, codec, "1ann"), std::nullopt);
+  EXPECT_EQ(Asked(BloomType::kRowCol, codec, ""), "");
 }
 
 // RocksDB hands over prefixes of keys beside keys: a part must be its own.
@@ -69,9 +73,9 @@ TEST(AskedPart, APartIsItsOwnPart) {
                     &key)
             .ok());
     for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
-      const auto part = AskedPart(type, codec, key);
+      const auto part = Asked(type, codec, key);
       if (!part.has_value()) continue;
-      ASSERT_EQ(AskedPart(type, codec, *part), *part);
+      ASSERT_EQ(Asked(type, codec, *part), *part);
     }
   }
 }
