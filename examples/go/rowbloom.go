@@ -57,15 +57,17 @@ const (
 
 // Counters of Stats.
 const (
-	Lookups        = C.ROWBLOOM_LOOKUPS
-	Negatives      = C.ROWBLOOM_NEGATIVES
-	TruePositives  = C.ROWBLOOM_TRUE_POSITIVES
-	FalsePositives = C.ROWBLOOM_FALSE_POSITIVES
-	Unloaded       = C.ROWBLOOM_UNLOADED
-	ChunkLoads     = C.ROWBLOOM_CHUNK_LOADS
-	ChunkLoadBytes = C.ROWBLOOM_CHUNK_LOAD_BYTES
-	LoadErrors     = C.ROWBLOOM_LOAD_ERRORS
-	OpenErrors     = C.ROWBLOOM_OPEN_ERRORS
+	Lookups         = C.ROWBLOOM_LOOKUPS
+	Negatives       = C.ROWBLOOM_NEGATIVES
+	TruePositives   = C.ROWBLOOM_TRUE_POSITIVES
+	FalsePositives  = C.ROWBLOOM_FALSE_POSITIVES
+	Unloaded        = C.ROWBLOOM_UNLOADED
+	ChunkLoads      = C.ROWBLOOM_CHUNK_LOADS
+	ChunkLoadBytes  = C.ROWBLOOM_CHUNK_LOAD_BYTES
+	LoadErrors      = C.ROWBLOOM_LOAD_ERRORS
+	OpenErrors      = C.ROWBLOOM_OPEN_ERRORS
+	PrefixLookups   = C.ROWBLOOM_PREFIX_LOOKUPS
+	PrefixNegatives = C.ROWBLOOM_PREFIX_NEGATIVES
 )
 
 // Answer is that of Ask and Offer.

@@ -25,7 +25,7 @@ ABI = 1
 NO, MAYBE, NOT_IN_MEMORY = 0, 1, 2
 COUNTERS = ("lookups", "negatives", "true_positives", "false_positives",
             "unloaded", "chunk_loads", "chunk_load_bytes", "load_errors",
-            "open_errors")
+            "open_errors", "prefix_lookups", "prefix_negatives")
 UNKNOWN_BYTES = 2**64 - 1
 
 OUT_OF_RANGE, INTERNAL = 11, 13

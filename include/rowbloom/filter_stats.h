@@ -43,6 +43,8 @@ enum class FilterCounter : uint8_t {
   kChunkLoadBytes,  // Read for these, and for loads that came to nothing.
   kLoadErrors,      // Chunks that could not be read or were damaged.
   kOpenErrors,      // Told by the engine: files that it reads without a filter.
+  kPrefixLookups,   // Lookups of a FilterKey::Prefix that have an answer.
+  kPrefixNegatives,  // Prefix lookups that were answered "no".
   kCount,
 };
 

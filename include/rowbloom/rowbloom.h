@@ -243,7 +243,9 @@ enum {
   ROWBLOOM_CHUNK_LOADS = 5,
   ROWBLOOM_CHUNK_LOAD_BYTES = 6,
   ROWBLOOM_LOAD_ERRORS = 7,
-  ROWBLOOM_OPEN_ERRORS = 8  // Told by rowbloom_stats_add() alone.
+  ROWBLOOM_OPEN_ERRORS = 8,     // Told by rowbloom_stats_add() alone.
+  ROWBLOOM_PREFIX_LOOKUPS = 9,  // Lookups of prefixes that have an answer.
+  ROWBLOOM_PREFIX_NEGATIVES = 10
 };
 
 ROWBLOOM_API rowbloom_code rowbloom_stats_new(rowbloom_stats** out,

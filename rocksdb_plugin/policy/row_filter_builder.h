@@ -91,8 +91,8 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   const std::string metadata_;
   const size_t overhead_bytes_;
   const size_t level_count_;
-  // Of up to this many levels, it is cheaper to read and hash the parts of each
-  // entry than to keep the last one.
+  // With more levels, it is cheaper to keep the last entry than to read and
+  // hash the parts of each from its beginning.
   static constexpr size_t kMaxLevelsReadAgain = 2;
   const bool keeps_last_;
   const std::unique_ptr<FilterBuilder> filter_;

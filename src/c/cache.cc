@@ -29,8 +29,12 @@ static_assert(static_cast<int>(FilterCounter::kLoadErrors) ==
               ROWBLOOM_LOAD_ERRORS);
 static_assert(static_cast<int>(FilterCounter::kOpenErrors) ==
               ROWBLOOM_OPEN_ERRORS);
+static_assert(static_cast<int>(FilterCounter::kPrefixLookups) ==
+              ROWBLOOM_PREFIX_LOOKUPS);
+static_assert(static_cast<int>(FilterCounter::kPrefixNegatives) ==
+              ROWBLOOM_PREFIX_NEGATIVES);
 static_assert(static_cast<int>(FilterCounter::kCount) ==
-                  ROWBLOOM_OPEN_ERRORS + 1,
+                  ROWBLOOM_PREFIX_NEGATIVES + 1,
               "rowbloom.h needs the new counter");
 
 bool IsCounter(int32_t counter) {

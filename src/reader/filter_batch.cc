@@ -28,6 +28,11 @@ void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
     AskBlock(questions, begin, may_contain, &missing);
   }
   if (!missing.empty()) AskMissing(&missing, may_contain);
+  for (size_t i = 0; i < questions.size(); ++i) {
+    if (questions[i].key->is_prefix()) {
+      questions[i].reader->impl_->CountPrefix(!may_contain[i]);
+    }
+  }
 }
 
 void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,

@@ -107,7 +107,7 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
   threads::ThreadRecord& thread = threads::ThisThread();
   const bool is_sample = is_counted || counters_.CountLookup(thread);
   if (located < 0 || NeedsNoLoad(static_cast<size_t>(located))) {
-    counters_.CountAnswer(thread, located == kNo);
+    CountAnswer(thread, key, located == kNo);
     return located == kNo ? FilterAnswer::kNo : FilterAnswer::kMaybe;
   }
   // A filter may cost a read. It must never lose a row: without the chunk the
@@ -138,7 +138,7 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
     }
     counters_.Add(FilterCounter::kUnloaded);
   }
-  counters_.CountAnswer(thread, !may_contain);
+  CountAnswer(thread, key, !may_contain);
   return may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo;
 }
 
@@ -197,7 +197,7 @@ bool FilterReader::Impl::AnswerAfter(
       !VisitInMemory(static_cast<size_t>(located), ask)) {
     counters_.Add(FilterCounter::kUnloaded);
   }
-  counters_.CountAnswer(threads::ThisThread(), !may_contain);
+  CountAnswer(threads::ThisThread(), key, !may_contain);
   return may_contain;
 }
 

@@ -95,6 +95,18 @@ class FilterReader::Impl {
     return options_.loading == FilterLoading::kAlways;
   }
 
+  // Counts an answer; that to a prefix, which is never in MayContain()'s fast
+  // path, is counted among these, too.
+  void CountAnswer(threads::ThreadRecord& thread, const FilterKey& key,
+                   bool is_negative) const {
+    counters_.CountAnswer(thread, is_negative);
+    if (key.is_prefix()) CountPrefix(is_negative);
+  }
+  void CountPrefix(bool is_negative) const {
+    counters_.Add(FilterCounter::kPrefixLookups);
+    if (is_negative) counters_.Add(FilterCounter::kPrefixNegatives);
+  }
+
   // Handles all cases of MayContain().
   bool AskAndLoad(const FilterKey& key, bool is_counted) const;
 

@@ -659,10 +659,10 @@ TEST_F(CReader, OutcomesAreCounted) {
   EXPECT_EQ(Count(ROWBLOOM_TRUE_POSITIVES), 1u);
   EXPECT_EQ(Count(ROWBLOOM_FALSE_POSITIVES), 1u);
   rowbloom_stats_add(stats_, ROWBLOOM_OPEN_ERRORS, 3);
-  rowbloom_stats_add(stats_, 9, 3);
+  rowbloom_stats_add(stats_, ROWBLOOM_PREFIX_NEGATIVES + 1, 3);
   rowbloom_stats_add(stats_, -1, 3);
   EXPECT_EQ(Count(ROWBLOOM_OPEN_ERRORS), 3u);
-  EXPECT_EQ(Count(9), 0u);
+  EXPECT_EQ(Count(ROWBLOOM_PREFIX_NEGATIVES + 1), 0u);
   EXPECT_EQ(Count(-1), 0u);
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <tuple>
@@ -253,6 +254,40 @@ TEST(Prefix, AskOffersTheChunkOfAPrefix) {
   // The index could say "no" to it as a row, but not as a prefix.
   EXPECT_EQ(reader->ChunkOf(FilterKey::Prefix("t")), -1);
   EXPECT_EQ(reader->Ask(FilterKey::Prefix("t"), &load), FilterAnswer::kMaybe);
+}
+
+TEST(Prefix, LookupsAreCountedOnceEach) {
+  TestFile file(Options(BloomType::kRow, kLog), Log());
+  FilterReaderOptions options;
+  options.loading = FilterLoading::kAlways;
+  const auto reader = file.Open(options);
+  const std::string user = Name("t", 4) + Name("u", 7);
+  const FilterKey absent = FilterKey::Prefix(user);
+  const FilterKey before = FilterKey::Prefix("a/");
+  const FilterKey none = FilterKey::Prefix("t");
+  const FilterKey row = FilterKey::Row("a/");
+  EXPECT_FALSE(reader->MayContain(absent));  // Loads the chunk.
+  EXPECT_FALSE(reader->MayContain(absent));
+  EXPECT_FALSE(reader->MayContain(before));
+  EXPECT_TRUE(reader->MayContain(none));
+  EXPECT_FALSE(reader->MayContain(row));
+  FilterStatsSnapshot stats = reader->stats();
+  EXPECT_EQ(stats[FilterCounter::kLookups], 5u);
+  EXPECT_EQ(stats[FilterCounter::kNegatives], 4u);
+  EXPECT_EQ(stats[FilterCounter::kPrefixLookups], 4u);
+  EXPECT_EQ(stats[FilterCounter::kPrefixNegatives], 3u);
+  // A batch counts as its questions do alone.
+  const auto other = file.Open(options);
+  std::vector<FilterQuestion> questions;
+  for (const FilterKey* key : {&absent, &absent, &before, &none, &row}) {
+    questions.push_back({other.get(), key});
+  }
+  std::array<bool, 5> answers;
+  FilterReader::MayContain(questions, answers.data());
+  stats = other->stats();
+  EXPECT_EQ(stats[FilterCounter::kLookups], 5u);
+  EXPECT_EQ(stats[FilterCounter::kPrefixLookups], 4u);
+  EXPECT_EQ(stats[FilterCounter::kPrefixNegatives], 3u);
 }
 
 TEST(Prefix, DamagedChunksSayMaybe) {

@@ -163,7 +163,12 @@ TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
           metric("load_errors",
                  "Filter chunks that could not be read or were damaged.", 0, 0,
                  0) +
-          metric("open_errors", "Files read without a filter.", 4, 0, 0));
+          metric("open_errors", "Files read without a filter.", 4, 0, 0) +
+          metric("prefix_lookups",
+                 "Questions for a prefix of rows that were answered.", 0, 0,
+                 0) +
+          metric("prefix_negatives",
+                 "Questions for a prefix of rows answered no.", 0, 0, 0));
 }
 
 TEST(FilterStatsThreads, SnapshotsWhileFilesComeAndGoNeverCountBackwards) {

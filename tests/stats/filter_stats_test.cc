@@ -60,7 +60,9 @@ TEST(FilterStats, TextHasOneNamedLineForEachCounter) {
             "chunk_loads 6\n"
             "chunk_load_bytes 7\n"
             "load_errors 8\n"
-            "open_errors 9\n");
+            "open_errors 9\n"
+            "prefix_lookups 10\n"
+            "prefix_negatives 11\n");
 }
 
 FilterStatsSnapshot SnapshotOf(uint64_t lookups, uint64_t negatives,

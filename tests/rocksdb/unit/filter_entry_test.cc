@@ -2,6 +2,7 @@
 
 #include "policy/filter_entry.h"
 
+#include <optional>
 #include <string_view>
 
 #include "gtest/gtest.h"

@@ -35,6 +35,8 @@ pub const ROWBLOOM_CHUNK_LOADS: i32 = 5;
 pub const ROWBLOOM_CHUNK_LOAD_BYTES: i32 = 6;
 pub const ROWBLOOM_LOAD_ERRORS: i32 = 7;
 pub const ROWBLOOM_OPEN_ERRORS: i32 = 8;
+pub const ROWBLOOM_PREFIX_LOOKUPS: i32 = 9;
+pub const ROWBLOOM_PREFIX_NEGATIVES: i32 = 10;
 
 pub const ROWBLOOM_NO: i32 = 0;
 pub const ROWBLOOM_MAYBE: i32 = 1;
