@@ -18,13 +18,14 @@ Json Ratio(double dividend, uint64_t divisor) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
-    const std::string& path) {
+    const std::string& path, const std::string& place) {
   if (IsRedisPath(path)) return OpenRedisFilter(path);
   absl::StatusOr<std::unique_ptr<RandomAccessSource>> opened =
       OpenFileSource(path);
   if (!opened.ok()) return opened.status();
   const std::shared_ptr<const RandomAccessSource> source = *std::move(opened);
 
+  if (std::unique_ptr<FilterFile> file = OpenByPlace(place)) return file;
   for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenSavedRedisson,
                      OpenMemFilter, OpenSavedRedisBloom}) {
     FilterFileOrError file = open(path, source);

@@ -90,8 +90,10 @@ class FilterFile {
   virtual absl::Status Plan(const PlanQuestion& question, Json* entry) const;
 };
 
+// `place` is the file's path below the directory that was walked, or empty if
+// the user named the file: TargetFile::place.
 absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
-    const std::string& path);
+    const std::string& path, const std::string& place = "");
 
 // The formats. Each returns nullptr if the bytes are not of its format.
 using FilterFileOrError = absl::StatusOr<std::unique_ptr<FilterFile>>;
@@ -104,6 +106,8 @@ FilterFileOrError OpenFilterBlock(
 FilterFileOrError OpenHFile(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);
+// Files beside HFiles, by their place; nullptr for any other.
+std::unique_ptr<FilterFile> OpenByPlace(const std::string& place);
 FilterFileOrError OpenMemFilter(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source);

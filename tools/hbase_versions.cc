@@ -58,4 +58,13 @@ std::string HBaseVersionsFor(const HFileReader& reader) {
   return std::string(kNames[first]) + "-" + kNames[last];
 }
 
+const char* ChecksumNote(const HFileProperties& properties) {
+  if (properties.bytes_per_checksum > 0 &&
+      properties.checksum != HFileChecksum::kNull) {
+    return nullptr;
+  }
+  return "has no checksums: damage to values, and to filters without --cells, "
+         "goes unnoticed";
+}
+
 }  // namespace rowbloom::tools

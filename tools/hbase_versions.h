@@ -18,6 +18,8 @@ namespace rowbloom::tools {
 // 1.0.0, 1.2.0, 1.4.0, 1.7.2 and 2.6.4 were tried; the versions between them,
 // and 3 and 4, are by their release notes.
 std::string HBaseVersionsFor(const HFileReader& reader);
+// Says what damage goes unnoticed if the file has no checksums; else nullptr.
+const char* ChecksumNote(const HFileProperties& properties);
 
 }  // namespace rowbloom::tools
 

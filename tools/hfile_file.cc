@@ -101,11 +101,8 @@ class HFileFile : public FilterFile {
       (*entry)["note"] =
           "encrypted: only checksums and trailer were checked, no cell and no "
           "filter";
-    } else if (properties.bytes_per_checksum == 0 ||
-               properties.checksum == HFileChecksum::kNull) {
-      (*entry)["note"] =
-          "has no checksums: damage to values, and to filters without --cells, "
-          "goes unnoticed";
+    } else if (const char* note = ChecksumNote(properties)) {
+      (*entry)["note"] = note;
     }
     return reader_->Verify(with_cells);
   }
@@ -259,24 +256,6 @@ class NotedFile : public FilterFile {
   const char* const note_;
 };
 
-// Files beside store files, by the directory that HBase keeps them in or the
-// name that rowbloom gives them; nullptr for any other.
-std::unique_ptr<FilterFile> OpenByPlace(const std::string& path) {
-  const auto within = [&](const std::string& directory) {
-    return ("/" + path).find("/" + directory + "/") != std::string::npos;
-  };
-  if (within("recovered.edits")) {
-    return std::make_unique<NotedFile>(
-        "recovered_edits", "edits that HBase replays when the region opens");
-  }
-  static const std::regex unfinished("\\.unfinished\\.[0-9]+$");
-  if (within(kUnfinishedDirectory) || std::regex_search(path, unfinished)) {
-    return std::make_unique<NotedFile>(
-        "unfinished", "not a store file yet, or left by what was interrupted");
-  }
-  return nullptr;
-}
-
 // A file that stands for an HFile elsewhere is a reference, which a region
 // split leaves and which is a message with the split row; or a link, which is
 // an empty file with the HFile's name. Their names identify them too.
@@ -352,19 +331,41 @@ bool IsOlder([[maybe_unused]] const absl::Status& status) {
 #endif
 }
 
+// By the directory that HBase keeps them in, or the name that rowbloom gives
+// them.
+std::unique_ptr<FilterFile> OpenByPlace(
+    [[maybe_unused]] const std::string& place) {
+#ifdef ROWBLOOM_TOOL_WITH_HFILE
+  const auto within = [&](const std::string& directory) {
+    return ("/" + place).find("/" + directory + "/") != std::string::npos;
+  };
+  if (within("recovered.edits")) {
+    return std::make_unique<NotedFile>(
+        "recovered_edits", "edits that HBase replays when the region opens");
+  }
+  static const std::regex unfinished("\\.unfinished\\.[0-9]+$");
+  if (within(kUnfinishedDirectory) || std::regex_search(place, unfinished)) {
+    return std::make_unique<NotedFile>(
+        "unfinished", "not a store file yet, or left by what was interrupted");
+  }
+#endif
+  return nullptr;
+}
+
 FilterFileOrError OpenHFile(
     [[maybe_unused]] const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source) {
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
-  if (std::unique_ptr<FilterFile> file = OpenByPlace(path)) return file;
   absl::StatusOr<std::unique_ptr<HFileReader>> reader =
       HFileReader::Open(source.get());
   if (absl::IsInvalidArgument(reader.status())) {
     const absl::StatusOr<bool> is_reference = IsReference(path, *source);
     if (!is_reference.ok()) return is_reference.status();
     if (*is_reference) {
-      return std::make_unique<NotedFile>("hfile_reference",
-                                         "a reference to an HFile elsewhere");
+      const bool is_link = source->size_bytes() == 0;
+      return std::make_unique<NotedFile>(
+          is_link ? "hfile_link" : "hfile_reference",
+          "a reference to an HFile elsewhere");
     }
     return CheckHead(*source);
   }

@@ -385,8 +385,8 @@ Json FamilyPlans::Sums() {
         {{"column_family", EscapeControls(name)},
          {"files", family.files},
          {"cell_count", family.counts.cells},
-         {"row_count", family.rows},
-         {"column_count", family.columns},
+         {"row_count", static_cast<uint64_t>(family.rows)},
+         {"column_count", static_cast<uint64_t>(family.columns)},
          {"family_delete_count", family.counts.family_deletes},
          {"always_maybe_share",
           family.counts.rows > 0

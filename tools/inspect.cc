@@ -42,6 +42,14 @@ Json BriefRow(const Json& entry) {
           {"hbase", Field(entry, "usable_in_hbase")}};
 }
 
+bool IsUsable(const Json& entry) {
+  const Json type = Field(entry, "bloom_type");
+  const Json filter = Field(entry, "filter");
+  const bool is_refused =
+      filter.is_string() && filter.get<std::string>().rfind("none", 0) == 0;
+  return entry["status"] == "ok" && (type == "NONE" || !is_refused);
+}
+
 // Sums by bloom type over the files that have one.
 Json TotalsByType(const Json& files) {
   Json totals = Json::array();
@@ -65,7 +73,7 @@ Json TotalsByType(const Json& files) {
       (*total)[sum] = (*total)[sum].get<uint64_t>() + value.get<uint64_t>();
     };
     add("files", 1);
-    add("unusable", entry["status"] == "ok" ? 0 : 1);
+    add("unusable", IsUsable(entry) ? 0 : 1);
     add("file_bytes", Field(entry, "file_size_bytes"));
     add("cells", Field(entry, "cell_count"));
     add("filter_bytes", Field(entry, "filter_size_bytes"));
@@ -75,9 +83,7 @@ Json TotalsByType(const Json& files) {
 
 std::string BriefText(const Json& files, const Json& sums) {
   Json rows = Json::array();
-  for (const Json& entry : files) {
-    if (!entry["kind"].is_null()) rows.push_back(BriefRow(entry));
-  }
+  for (const Json& entry : files) rows.push_back(BriefRow(entry));
   return Table(rows, std::string::npos) + Table(sums["totals"]);
 }
 

@@ -3,12 +3,14 @@
 // rowbloom lookup: prints the filters' answers for a row or one of its columns,
 // or for those that the lines of a file name.
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "hex.h"
@@ -84,25 +86,36 @@ LookupQuestion MakeQuestion(const LookupArguments& arguments,
   return question;
 }
 
-// A line has a row, or a row, a tab and a qualifier.
+// A line has a row, or a row, a tab and a qualifier. It ends with LF or CR LF;
+// a row whose last byte is CR needs --hex.
 std::vector<LookupQuestion> ReadQuestions(const LookupArguments& arguments) {
+  const auto fail = [&](const std::string& what) {
+    throw CLI::ValidationError("--rows",
+                               EscapeControls(arguments.rows) + ": " + what);
+  };
   std::ifstream file;
   if (arguments.rows != "-") {
+    std::error_code error;
     file.open(arguments.rows);
-    if (!file) {
-      throw CLI::ValidationError(
-          "--rows", EscapeControls(arguments.rows) + ": cannot be read");
+    if (!file) fail("cannot be read");
+    if (std::filesystem::is_directory(arguments.rows, error)) {
+      fail("is a directory, not a file of rows");
     }
   }
   std::vector<LookupQuestion> questions;
   std::istream& lines = arguments.rows == "-" ? std::cin : file;
   for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
     const size_t tab = line.find('\t');
+    if (line.empty() || tab == 0) {
+      fail("line " + std::to_string(questions.size() + 1) + " has no row");
+    }
     questions.push_back(MakeQuestion(arguments, line.substr(0, tab),
                                      tab == std::string::npos
                                          ? std::optional<std::string>()
                                          : line.substr(tab + 1)));
   }
+  if (lines.bad()) fail("cannot be read to its end");
   return questions;
 }
 

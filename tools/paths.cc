@@ -64,6 +64,9 @@ void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
       files->push_back({entry.path().string()});
     } else if (entry.is_directory(error) && !entry.is_symlink(error)) {
       ExpandDirectory(entry.path().string(), files);
+    } else if (error) {
+      files->push_back(
+          {entry.path().string(), IoError(entry.path().string(), error)});
     }
   }
 }
@@ -121,7 +124,17 @@ std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
       files.push_back(
           {path, absl::UnavailableError(path + ": not a file or directory")});
     } else {
+      const size_t first = files.size();
       ExpandDirectory(path, &files);
+      for (size_t i = first; i < files.size(); ++i) {
+        if (files[i].path.rfind(path, 0) != 0) continue;
+        files[i].place = files[i].path.substr(path.size());
+      }
+      if (files.size() == first &&
+          !fs::exists(fs::path(path) / "CURRENT", error)) {
+        files.push_back({path, absl::UnavailableError(
+                                   path + ": has no files but hidden ones")});
+      }
     }
   }
   return files;

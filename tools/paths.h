@@ -47,6 +47,7 @@ struct TargetFile {
   absl::Status error = {};                    // If `path` was not expanded.
   std::optional<int> level = {};              // In its database.
   std::shared_ptr<ColumnFamily> family = {};  // Null outside of databases.
+  std::string place = {};                     // Below the directory walked.
 };
 
 // True for the URL of a filter on a Redis server.
@@ -59,7 +60,8 @@ inline constexpr char kUnfinishedDirectory[] = ".tmp";
 
 // A file or a URL stands for itself; the directory of a RocksDB database for
 // its live SSTs; any other directory for the files in it and below it, by name;
-// a shell pattern that is not a file's name for its matches.
+// a shell pattern that is not a file's name for its matches. A directory
+// without files is an error, and so is an entry that cannot be read.
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths);
 
 }  // namespace rowbloom::tools

@@ -292,6 +292,7 @@ void AddPlan(CLI::App* app, int* exit_code) {
   CLI::Option* runs = verb->add_option("--runs", arguments->run_keys,
                                        "Keys of each run, the newest first")
                           ->delimiter(',')
+                          ->allow_extra_args(false)
                           ->transform(WholeNumber())
                           ->check(CLI::Range(uint64_t{0}, kMaxTreeKeys));
   CLI::Option* keys = verb->add_option("--keys", shape.key_count,
@@ -356,6 +357,7 @@ void AddPlan(CLI::App* app, int* exit_code) {
                    "For each run, the share of requested data blocks that no "
                    "cache holds")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->excludes(total_memory);
   verb->add_option("--filter", arguments->filter,
                    "A family, or a filter of RocksDB")
@@ -378,11 +380,14 @@ void AddPlan(CLI::App* app, int* exit_code) {
   verb->add_option("--error_rate", arguments->hfiles.error_rates,
                    "Rates of the filters for HFiles")
       ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(ErrorRate())
       ->needs(paths)
       ->capture_default_str();
   verb->add_option("--chunk_size", arguments->hfiles.chunk_sizes,
                    "Sizes in bytes of their chunks")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->transform(WholeNumber())
       ->needs(paths)
       ->capture_default_str();
@@ -390,6 +395,7 @@ void AddPlan(CLI::App* app, int* exit_code) {
                    "Lengths in bytes of the prefixes of "
                    "ROWPREFIX_FIXED_LENGTH; default: the file's")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->transform(WholeNumber())
       ->check(CLI::Range(1, 32767))
       ->needs(paths);

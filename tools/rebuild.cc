@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "filter_file.h"
+#include "hbase_versions.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -35,6 +36,9 @@ namespace rowbloom::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kHFile[] = "hfile";
+constexpr char kReference[] = "hfile_reference";
 
 struct RebuildArguments {
   std::vector<std::string> paths;
@@ -62,7 +66,10 @@ class UnfinishedFile {
     struct sigaction action = {};
     action.sa_handler = RemoveAndEnd;
     for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
-      sigaction(signal, &action, nullptr);
+      struct sigaction before = {};
+      sigaction(signal, nullptr, &before);
+      // nohup ignores SIGHUP, a shell SIGINT in the background.
+      if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
     }
     // A write beyond the limit of the shell is an error like any other.
     action.sa_handler = SIG_IGN;
@@ -234,35 +241,43 @@ absl::Status Write(const RebuildArguments& arguments, const std::string& in,
   status = CopyCells(in, **reader, writer->get());
   if (status.ok()) status = (*sink)->SyncAndClose();
   if (!status.ok()) return status;
+  if (const char* note = ChecksumNote((*reader)->properties())) {
+    (*fields)["note"] = in + " " + note;
+  }
   (*fields)["before"] = Describe(**reader, (*source)->size_bytes(),
                                  OptionsOf(**reader).error_rate);
   return VerifyAndDescribe(path, options->error_rate, &(*fields)["after"]);
 }
 
-// InvalidArgument if the file is of another format, or of no use to rebuild.
-absl::Status CheckKind(const std::string& in) {
-  const auto file = OpenFilterFile(in);
-  if (absl::IsInvalidArgument(file.status()) ||
-      absl::IsDataLoss(file.status())) {
+// The kind of an HFile, or of a file that HBase keeps among them. The error
+// says what is wrong with another one: InvalidArgument if its format is
+// another.
+absl::StatusOr<std::string> KindOf(const std::string& in,
+                                   const std::string& place) {
+  const auto file = OpenFilterFile(in, place);
+  if (!file.ok()) {
     const std::string message(file.status().message());
-    const bool has_path = message.rfind(in + ": ", 0) == 0;
+    const bool has_path = message.rfind(in, 0) == 0;
     return absl::Status(file.status().code(),
                         has_path ? message : in + ": " + message);
   }
-  if (!file.ok() || (*file)->kind() == "hfile") return file.status();
+  const std::string kind((*file)->kind());
+  for (const char* known :
+       {kHFile, kReference, "hfile_link", "unfinished", "recovered_edits"}) {
+    if (kind == known) return kind;
+  }
   return absl::InvalidArgumentError(in + ": not an HFile, but of the kind " +
-                                    std::string((*file)->kind()));
+                                    kind);
 }
 
+// Rebuilds an HFile.
 absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
                      const std::string& out, Json* fields) {
   std::error_code error;
   if (fs::exists(out, error)) return absl::AlreadyExistsError(out + ": exists");
-  absl::Status status = CheckKind(in);
-  if (!status.ok()) return status;
   // The name appears when the file is complete.
   const UnfinishedFile unfinished(out);
-  status = Write(arguments, in, unfinished.path(), fields);
+  absl::Status status = Write(arguments, in, unfinished.path(), fields);
   const std::string message(status.message());
   // An option does not suit the file, or a write failed: no damage.
   if (absl::IsInvalidArgument(status) ||
@@ -275,6 +290,75 @@ absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
   return absl::OkStatus();
 }
 
+// Says in what the file differs from one that is written with these options
+// from `source`; empty if in nothing that either tells. Block sizes are in no
+// file.
+std::string DifferenceFrom(const HFileWriterOptions& options,
+                           const HFileReader& source, const HFileReader& file) {
+  const HFileProperties& properties = file.properties();
+  const HFileBloomInfo& filter = file.general_filter();
+  if (properties.cell_count != source.properties().cell_count) {
+    return "it has " + std::to_string(properties.cell_count) +
+           " cells, and the source has " +
+           std::to_string(source.properties().cell_count);
+  }
+  // The sequence id is among them.
+  if (OptionsOf(file).file_info != options.file_info) {
+    return "its file info is another";
+  }
+  if (properties.compression != options.compression) {
+    return "its compression is " +
+           std::string(HFileCompressionName(properties.compression));
+  }
+  if (options.profile == HFileProfile::kWidest &&
+      HBaseVersionsFor(file).rfind("0.98", 0) != 0) {
+    return "HBase 0.98 does not open it";
+  }
+  if (properties.cell_count == 0) return "";  // Then there is no filter.
+  if (filter.bloom_type != options.bloom_type) {
+    return "its bloom type is " + std::string(BloomTypeName(filter.bloom_type));
+  }
+  if (options.bloom_type == BloomType::kNone) return "";
+  const bool has_prefix_length =
+      options.bloom_type != BloomType::kRowPrefixFixedLength ||
+      filter.prefix_length_bytes == options.prefix_length_bytes;
+  const auto plan = PlanHFileFilter(options, filter.key_count);
+  const bool is_planned = plan.ok() && filter.is_usable &&
+                          filter.hash == options.hash && has_prefix_length &&
+                          filter.hash_count == plan->hash_count &&
+                          filter.chunks.size() == plan->chunk_count &&
+                          filter.size_bytes == plan->size_bytes;
+  return is_planned ? "" : "its filter has another size, rate or hash";
+}
+
+// OK if an earlier run wrote `out` from `in` with the same arguments, as far as
+// the files tell, and it is not damaged.
+absl::Status CheckKept(const RebuildArguments& arguments, const std::string& in,
+                       const std::string& out) {
+  const auto refuse = [&](const std::string& why) {
+    return absl::AlreadyExistsError(
+        out + ": exists and cannot stand for " + in + ": " + why +
+        ". Remove it, or name another directory by --into");
+  };
+  std::error_code error;
+  if (fs::equivalent(in, out, error)) return refuse("it is the same file");
+  const auto source = OpenFileSource(in);
+  if (!source.ok()) return source.status();
+  const auto reader = HFileReader::Open(source->get());
+  if (!reader.ok()) return reader.status();
+  const auto options = OptionsFor(arguments, in, **reader);
+  if (!options.ok()) return options.status();
+  const auto kept_source = OpenFileSource(out);
+  if (!kept_source.ok()) return kept_source.status();
+  const auto kept = HFileReader::Open(kept_source->get());
+  if (!kept.ok()) return refuse(std::string(kept.status().message()));
+  const std::string difference = DifferenceFrom(*options, **reader, **kept);
+  if (!difference.empty()) return refuse(difference);
+  const absl::Status status = (*kept)->Verify(/*with_keys=*/true);
+  if (!status.ok()) return refuse(std::string(status.message()));
+  return absl::OkStatus();
+}
+
 std::string ErrorText(const absl::Status& status) {
   return EscapeControls(std::string(status.message()));
 }
@@ -283,7 +367,18 @@ int RunOne(const RebuildArguments& arguments) {
   const std::string& in = arguments.paths[0];
   const std::string& out = arguments.paths[1];
   Json fields{{"path", EscapeControls(in)}, {"out", EscapeControls(out)}};
-  const absl::Status status = Rebuild(arguments, in, out, &fields);
+  std::error_code error;
+  absl::Status status;
+  if (fs::exists(out, error)) {
+    status = absl::AlreadyExistsError(out + ": exists");
+  } else if (const auto kind = KindOf(in, ""); !kind.ok()) {
+    status = kind.status();
+  } else if (*kind != kHFile) {
+    status = absl::InvalidArgumentError(
+        in + ": not an HFile, but of the kind " + *kind);
+  } else {
+    status = Rebuild(arguments, in, out, &fields);
+  }
   if (arguments.json) {
     if (!status.ok()) fields["error"] = ErrorText(status);
     PrintDocument("rowbloom-rebuild", fields);
@@ -303,6 +398,9 @@ int RunOne(const RebuildArguments& arguments) {
     }
     std::cout << fields["out"].get<std::string>() << ": written and verified\n"
               << Table(rows);
+    if (fields.contains("note")) {
+      std::cout << EscapeControls(fields["note"].get<std::string>()) << "\n";
+    }
   }
   return FlushOutput(kExitOk);
 }
@@ -318,18 +416,75 @@ fs::path BaseOf(const std::string& argument) {
   return fs::path(argument.substr(0, wildcard) + "x").parent_path();
 }
 
-// Rebuilds all files below the arguments. Files that are there were written by
-// an earlier run, and are kept.
-int RunInto(const RebuildArguments& arguments) {
-  std::vector<std::pair<TargetFile, fs::path>> files;
+// A file of a run with --into.
+struct IntoFile {
+  TargetFile target;
+  fs::path out;
+  std::string kind = {};
+};
+
+bool IsWithin(const fs::path& path, const fs::path& directory) {
+  std::error_code error;
+  const fs::path below =
+      fs::weakly_canonical(path, error)
+          .lexically_relative(fs::weakly_canonical(directory, error));
+  return !below.empty() && *below.begin() != "..";
+}
+
+// All files below the arguments, each once. Throws if the new files would be
+// among them.
+std::vector<IntoFile> FilesFor(const RebuildArguments& arguments) {
+  std::vector<IntoFile> files;
+  std::set<fs::path> seen;
   for (const std::string& argument : arguments.paths) {
     const fs::path base = BaseOf(argument);
     for (TargetFile& target : ExpandPaths({argument})) {
       const fs::path path = target.path;
+      if (!seen.insert(path.lexically_normal()).second) continue;
+      const std::string walked =
+          target.path.substr(0, target.path.size() - target.place.size());
+      if (walked != target.path && IsWithin(arguments.into, walked)) {
+        throw CLI::ValidationError(
+            "--into", EscapeControls(arguments.into) + " is within " +
+                          EscapeControls(walked) +
+                          ", whose files are rebuilt: name another directory");
+      }
       fs::path out = arguments.into /
                      (base.empty() ? path : path.lexically_relative(base));
-      files.emplace_back(std::move(target), std::move(out));
+      files.push_back({std::move(target), std::move(out)});
     }
+  }
+  return files;
+}
+
+// Fills in the kinds and the errors. FailedPrecondition if one is a reference:
+// it would break when the file that it names is replaced.
+absl::Status FindKinds(std::vector<IntoFile>* files) {
+  for (IntoFile& file : *files) {
+    if (!file.target.error.ok()) continue;
+    const auto kind = KindOf(file.target.path, file.target.place);
+    file.target.error = kind.status();
+    if (kind.ok()) file.kind = *kind;
+    if (file.kind != kReference) continue;
+    return absl::FailedPreconditionError(
+        file.target.path +
+        ": a reference, of a region that was split or merged, to a file that "
+        "would be replaced. Run major_compact on the table first, and rebuild "
+        "when it has no references");
+  }
+  return absl::OkStatus();
+}
+
+// Rebuilds all files below the arguments. Keeps those that an earlier run
+// wrote.
+int RunInto(const RebuildArguments& arguments) {
+  std::vector<IntoFile> files = FilesFor(arguments);
+  if (const absl::Status status = FindKinds(&files); !status.ok()) {
+    std::cerr << "rowbloom: " << ErrorText(status) << "\n";
+    if (arguments.json) {
+      PrintDocument("rowbloom-rebuild", {{"error", ErrorText(status)}});
+    }
+    return FlushOutput(kExitUsage);
   }
   ExitCode exit_code;
   Json summary{{"files", 0},    {"written", 0}, {"kept", 0},
@@ -338,28 +493,28 @@ int RunInto(const RebuildArguments& arguments) {
   std::set<fs::path> seen;
   ProgressLine progress;
   for (size_t i = 0; i < files.size(); ++i) {
-    const auto& [target, out] = files[i];
+    const auto& [target, out, kind] = files[i];
     Json entry{{"path", EscapeControls(target.path)},
                {"out", EscapeControls(out.string())}};
     absl::Status status = target.error;
     const char* word = "written";
     std::error_code error;
     progress.Show(i, files.size(), target.path);
-    if (!seen.insert(out).second) {
+    if (!status.ok()) {
+      // Told below.
+    } else if (kind != kHFile) {
+      word = "left_out";
+      entry["note"] = ErrorText(absl::InvalidArgumentError(
+          target.path + ": left out: of the kind " + kind));
+    } else if (!seen.insert(out).second) {
       status = absl::AlreadyExistsError(out.string() +
                                         ": is of another file of this run");
     } else if (fs::exists(out, error)) {
       word = "kept";
-    } else if (status.ok()) {
-      status = CheckKind(target.path);
-      if (absl::IsInvalidArgument(status)) {
-        word = "left_out";
-        entry["note"] = ErrorText(status);
-        status = absl::OkStatus();
-      } else if (status.ok()) {
-        fs::create_directories(out.parent_path(), error);
-        status = Rebuild(arguments, target.path, out.string(), &entry);
-      }
+      status = CheckKept(arguments, target.path, out.string());
+    } else {
+      fs::create_directories(out.parent_path(), error);
+      status = Rebuild(arguments, target.path, out.string(), &entry);
     }
     progress.Clear();
     if (!status.ok()) {
@@ -378,9 +533,12 @@ int RunInto(const RebuildArguments& arguments) {
     }
     if (arguments.json) {
       entries.push_back(std::move(entry));
-    } else if (entry.contains("note")) {
+      continue;
+    }
+    if (entry.contains("note")) {
       std::cout << entry["note"].get<std::string>() << "\n" << std::flush;
-    } else if (status.ok()) {
+    }
+    if (status.ok() && kind == kHFile) {
       std::cout << entry["out"].get<std::string>() << ": "
                 << (word == std::string("kept") ? word : "written and verified")
                 << "\n"
@@ -428,7 +586,8 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       ->check(CLI::Range(1, 32767));
   verb->add_option("--error_rate", arguments->error_rate,
                    "False positive rate, as io.storefile.bloom.error.rate; "
-                   "default: the file's");
+                   "default: the file's")
+      ->check(ErrorRate());
   verb->add_option(
           "--chunk_size", arguments->chunk_size,
           "Size in bytes of a Bloom chunk, as io.storefile.bloom.block.size; "

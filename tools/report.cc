@@ -53,7 +53,7 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target,
   std::unique_ptr<FilterFile> file;
   if (status.ok()) {
     absl::StatusOr<std::unique_ptr<FilterFile>> opened =
-        OpenFilterFile(target.path);
+        OpenFilterFile(target.path, target.place);
     status = opened.status();
     if (opened.ok()) file = *std::move(opened);
   }

@@ -38,6 +38,17 @@ inline CLI::Validator WholeNumber() {
   return {to_digits, ""};
 }
 
+// A rate between 0 and 1.
+inline CLI::Validator ErrorRate() {
+  const auto check = [](std::string& text) -> std::string {
+    float rate = 0;
+    if (absl::SimpleAtof(text, &rate) && rate > 0 && rate < 1) return "";
+    return "'" + EscapeControls(text) +
+           "' is not a rate of more than 0 and less than 1";
+  };
+  return {check, ""};
+}
+
 }  // namespace rowbloom::tools
 
 #endif  // ROWBLOOM_TOOLS_WHOLE_NUMBER_H_

@@ -95,6 +95,17 @@ TEST_F(HFileCliTest, ManyRowsAreLookedUpAtOnce) {
   EXPECT_EQ(file["maybe"], 2);
   EXPECT_EQ(file["no"], 1);
   EXPECT_EQ(file["answers"][2]["qualifier"], "email");
+  WriteFile(InputPath("dos.tsv"), "row00017\r\nrow00017\temail\r\n");
+  EXPECT_THAT(Run("lookup row.hfile --rows dos.tsv"),
+              Exits(0, Eq("row.hfile\trow00017\t\tmaybe\n"
+                          "row.hfile\trow00017\temail\tmaybe\n")));
+  for (const std::string empty : {"\n", "\r\n", "\temail\n"}) {
+    WriteFile(InputPath("gap.tsv"), "row00017\n" + empty + "row00018\n");
+    EXPECT_THAT(Run("lookup row.hfile --rows gap.tsv"),
+                Exits(2, _, HasSubstr("gap.tsv: line 2 has no row")));
+  }
+  EXPECT_THAT(Run("lookup row.hfile --rows ."),
+              Exits(2, _, HasSubstr("is a directory")));
   EXPECT_THAT(Run("lookup row.hfile"), Exits(2));
   EXPECT_THAT(Run("lookup row.hfile --rows no/such"), Exits(2));
   EXPECT_THAT(Run("lookup row.hfile row --rows rows.tsv"), Exits(2));
@@ -126,7 +137,7 @@ TEST_F(HFileCliTest, RatesOfARowColFilterCountRowsThatAreAlwaysMaybe) {
   EXPECT_NEAR(maybe / (100 * static_cast<double>(rows.size())), expected, 0.01);
 }
 
-TEST_F(HFileCliTest, RebuildOfManyKeepsWhatIsThereAndLeavesOutOthers) {
+TEST_F(HFileCliTest, RebuildOfManyGoesOnWhereItStopped) {
   for (const char* directory : {"many/a/cf", "many/b/cf"}) {
     std::filesystem::create_directories(InputPath(directory));
   }
@@ -136,7 +147,7 @@ TEST_F(HFileCliTest, RebuildOfManyKeepsWhatIsThereAndLeavesOutOthers) {
   WriteFile(InputPath("many/b/cf/note"), "text");
   Json document = RunJson("rebuild many --into out/of --bloom_type ROWCOL");
   EXPECT_EQ(document["summary"]["written"], 2);
-  EXPECT_EQ(document["summary"]["left_out"], 1);
+  EXPECT_EQ(document["summary"]["failed"], 1);
   EXPECT_THAT(Run("verify --cells out"), Exits(0, HasSubstr("2 files: 2 ok")));
   EXPECT_EQ(RunJsonOfFile("inspect out/of/b/cf/2")["bloom_type"], "ROWCOL");
   // An interrupted run is continued.
@@ -147,8 +158,105 @@ TEST_F(HFileCliTest, RebuildOfManyKeepsWhatIsThereAndLeavesOutOthers) {
   WriteFile(InputPath("many/b/cf/3"), hfile.substr(0, 5000));
   EXPECT_THAT(Run("rebuild many --into out/of"), Exits(1));
   EXPECT_THAT(Run("rebuild many/a many/b --into one"), Exits(1));
-  EXPECT_THAT(Run("rebuild many/a/cf many/a/cf --into twice"),
+  for (const char* path : {"many/a/cf/3", "many/b/cf/3"}) {
+    WriteFile(InputPath(path), hfile);
+  }
+  EXPECT_THAT(Run("rebuild many/a/cf many/b/cf --into twice"),
               Exits(2, _, HasSubstr("of another file of this run")));
+  document = RunJson("rebuild many/a/cf many/a/cf/../cf/1 --into once");
+  EXPECT_EQ(document["summary"]["files"], 2);
+  EXPECT_EQ(document["summary"]["failed"], 0);
+  EXPECT_THAT(Run("rebuild many --into many/b/new"),
+              Exits(2, _, HasSubstr("is within many")));
+}
+
+TEST_F(HFileCliTest, RebuildKeepsOnlyWhatItWouldWrite) {
+  std::filesystem::create_directories(InputPath("from"));
+  WriteFile(InputPath("from/1"), ReadFile(InputPath("row.hfile")));
+  ASSERT_THAT(Run("rebuild from --into to --bloom_type ROWCOL"), Exits(0));
+  EXPECT_THAT(Run("rebuild from --into to --bloom_type ROWCOL"),
+              Exits(0, HasSubstr("to/1: kept")));
+  for (const std::string other :
+       {"", "--bloom_type ROW", "--bloom_type ROWCOL --error_rate 0.0001",
+        "--bloom_type ROWCOL --hash JENKINS",
+        "--bloom_type ROWCOL --compression GZ",
+        "--bloom_type ROWCOL --chunk_size 4096"}) {
+    EXPECT_THAT(Run("rebuild from --into to " + other),
+                Exits(2, _, HasSubstr("to/1: exists and cannot stand for")))
+        << other;
+  }
+  const std::string rebuilt = ReadFile(InputPath("to/1"));
+  std::string damaged = rebuilt;
+  damaged[100] ^= 1;
+  for (const std::string& bytes :
+       {damaged, rebuilt.substr(0, 5000), std::string(),
+        HBaseFile("rowcol_defaults.hfile")}) {
+    WriteFile(InputPath("to/1"), bytes);
+    EXPECT_THAT(Run("rebuild from --into to --bloom_type ROWCOL"),
+                Exits(2, _, HasSubstr("Remove it")));
+  }
+  EXPECT_THAT(Run("rebuild from/1 --into from"),
+              Exits(2, _, HasSubstr("it is the same file")));
+}
+
+TEST_F(HFileCliTest, RebuildOfManyExitsAsVerifyForWhatItDoesNotKnow) {
+  const std::string hfile = ReadFile(InputPath("row.hfile"));
+  std::filesystem::create_directories(InputPath("blend/.tmp"));
+  std::filesystem::create_directories(InputPath("blend/recovered.edits"));
+  WriteFile(InputPath("blend/1"), hfile);
+  WriteFile(InputPath("blend/.tmp/2"), hfile.substr(0, 5000));
+  WriteFile(InputPath("blend/recovered.edits/7.seqid"), "");
+  Json document = RunJson("rebuild blend --into blend_out");
+  EXPECT_EQ(document["summary"]["left_out"], 2);
+  EXPECT_EQ(document["summary"]["written"], 1);
+  EXPECT_THAT(Run("rebuild blend --into blend_out"),
+              Exits(0, HasSubstr("blend/.tmp/2: left out")));
+  for (const std::string& bytes :
+       {std::string(), std::string("text"), std::string(hfile.size(), '\0')}) {
+    WriteFile(InputPath("blend/3"), bytes);
+    EXPECT_THAT(Run("verify blend"), Exits(3));
+    EXPECT_THAT(Run("rebuild blend --into blend_out"),
+                Exits(3, _, HasSubstr("blend/3: ")));
+  }
+}
+
+// HBase's own `.tmp` has unfinished files; a user's directory may be called so.
+TEST_F(HFileCliTest, PlacesAreThoseBelowTheDirectoryThatIsNamed) {
+  const std::string hfile = ReadFile(InputPath("row.hfile"));
+  for (const std::string place : {".tmp", "recovered.edits"}) {
+    std::filesystem::create_directories(InputPath("x/" + place + "/cf"));
+    WriteFile(InputPath("x/" + place + "/cf/cut"), hfile.substr(0, 5000));
+    for (const std::string& named :
+         {"x/" + place + "/cf/cut", "x/" + place + "/cf", "x/" + place}) {
+      EXPECT_THAT(Run("verify " + named), Exits(1)) << named;
+    }
+  }
+  EXPECT_THAT(Run("verify x"), Exits(0));
+}
+
+TEST_F(HFileCliTest, AWalkThatFindsNothingIsNotFine) {
+  std::filesystem::create_directories(InputPath("bare/region/cf"));
+  for (const std::string verb :
+       {"verify", "inspect", "plan", "rebuild --into nothing"}) {
+    EXPECT_THAT(Run(verb + " bare"), Exits(2, _, HasSubstr("has no files")))
+        << verb;
+  }
+  std::filesystem::create_symlink("nowhere", InputPath("bare/region/cf/1"));
+  EXPECT_THAT(Run("verify bare"), Exits(2, _, HasSubstr("bare/region/cf/1")));
+}
+
+TEST_F(HFileCliTest, ListsOfPlanEndBeforeThePath) {
+  for (const std::string list :
+       {"--error_rate 0.01,0.02", "--chunk_size 4096,8192",
+        "--prefix_length 2,4", "--error_rate=0.01"}) {
+    EXPECT_THAT(Run("plan " + list + " row.hfile"), Exits(0)) << list;
+  }
+  for (const std::string rate : {"0", "1", "2", "-0.1", "nan", "x"}) {
+    EXPECT_THAT(Run("plan row.hfile --error_rate 0.01," + rate), Exits(2));
+    EXPECT_THAT(Run("rebuild row.hfile rated --error_rate " + rate), Exits(2));
+    EXPECT_THAT(Run("rebuild --into rated row.hfile --error_rate " + rate),
+                Exits(2));
+  }
 }
 
 TEST_F(HFileCliTest, RebuildKeepsTheRateUnlessItIsNamed) {
@@ -187,6 +295,22 @@ TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
     }
     EXPECT_THAT(Run("lookup " + name + " row"), Exits(0, HasSubstr("maybe")));
   }
+}
+
+// HBase finds the file that a reference names where it was.
+TEST_F(HFileCliTest, RebuildOfManyRefusesReferencesAndWritesNothing) {
+  const std::string region = "0123456789abcdef0123456789abcdef";
+  std::filesystem::create_directories(InputPath("split/cf"));
+  WriteFile(InputPath("split/cf/abc"), ReadFile(InputPath("row.hfile")));
+  const std::string link = "split/cf/table=" + region + "-cafe";
+  WriteFile(InputPath(link), "");
+  WriteFile(InputPath("split/cf/cafe." + region), Reference());
+  EXPECT_THAT(Run("rebuild split --into split_out"),
+              Exits(2, Eq(""), HasSubstr("major_compact")));
+  EXPECT_FALSE(std::filesystem::exists(InputPath("split_out")));
+  std::filesystem::remove(InputPath("split/cf/cafe." + region));
+  EXPECT_THAT(Run("rebuild split --into split_out"),
+              Exits(0, HasSubstr(link + ": left out: of the kind hfile_link")));
 }
 
 TEST_F(HFileCliTest, WhatIsAlmostAReferenceOrALinkIsUnknown) {
@@ -274,6 +398,7 @@ TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
   WriteFile(InputPath("secret"), HBaseFile("row_encrypted.hfile"));
   EXPECT_THAT(Run("verify --cells secret"),
               Exits(0, HasSubstr("ok, encrypted: only checksums")));
+  EXPECT_EQ(RunJson("inspect --brief secret")["totals"][0]["unusable"], 1);
   EXPECT_EQ(RunJsonOfFile("inspect secret")["checksum"], "CRC32C");
 }
 
@@ -380,6 +505,11 @@ TEST_F(HFileCliTest, RebuildLeavesNothingBehindWhenASignalEndsIt) {
   // A limit on the size of files is a signal, too.
   EXPECT_THAT(shell("ulimit -f 8; exec $tool rebuild row.hfile signalled"),
               Exits(2, _, HasSubstr("signalled.unfinished.")));
+  // nohup: what is ignored stays ignored.
+  EXPECT_THAT(shell("trap '' HUP; $tool rebuild row.hfile nohup --block_size 1 "
+                    "--compression GZ & until ls nohup* || ! kill -0 $!; "
+                    "do :; done 2>&1; kill -HUP $!; wait $!"),
+              Exits(0));
   // Ends it while it writes; it may be faster.
   const ToolResult ended = shell(
       "$tool rebuild row.hfile signalled --block_size 1 --compression GZ & "
