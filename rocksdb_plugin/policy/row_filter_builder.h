@@ -5,18 +5,22 @@
 //
 // Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests and the
 // last entry, whose parts the next one need not hash again where it begins with
-// them. A mistake here loses rows, so three promises matter most:
+// them. A mistake here loses rows, so four promises matter most:
 //
 // - Finish never returns an empty slice. In a partitioned filter RocksDB takes
 //   that as "the key is out of range" and answers NotFound.
 // - EstimateEntriesAdded is 0 exactly if nothing was added since the last
 //   Finish (RocksDB 9.6 and newer skip an empty filter by it).
 // - The last two distinct filter keys of each level before a Finish are added
-// to
-//   the next partition too. RocksDB chooses the partition for SeekForPrev by a
-//   separator between two keys, so the next partition may be asked for the
+//   to the next partition too. RocksDB chooses the partition for SeekForPrev by
+//   a separator between two keys, so the next partition may be asked for the
 //   entry before the cut. Two are needed because RocksDB adds the prefix of the
 //   next key before the cut.
+// - A partition holds the parts of level 2 and deeper that the separator behind
+//   it may be. The separator is the beginning of the last entry with its last
+//   byte increased. If it is the part that the next partition begins with, a
+//   seek to this part asks the partition before the cut. RocksDB adds the part
+//   of level 1 there itself, and no deeper one.
 //
 // Memory: a digest takes 8 bytes from its Add to Finish, in addition to
 // kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
@@ -46,8 +50,9 @@ namespace rowbloom {
 class RowFilterBuilder : public rdb::FilterBitsBuilder {
  public:
   // `options` are valid. `verify_result` is RocksDB's
-  // detect_filter_construct_corruption.
-  RowFilterBuilder(const RocksDbOptions& options, bool verify_result);
+  // detect_filter_construct_corruption, `partitioned` its partition_filters.
+  RowFilterBuilder(const RocksDbOptions& options, bool verify_result,
+                   bool partitioned = true);
 
   void AddKey(const rdb::Slice& entry) noexcept override;
   size_t EstimateEntriesAdded() noexcept override;
@@ -82,12 +87,16 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   void Add(KeyDigest digest, Run* run);
   // Adds the keys carried over from the previous partition.
   void AddCarried(const Run& run);
+  // Adds the parts that the separator behind the last entry may be. False if
+  // there are too many candidates.
+  bool AddSeparators();
 
   const RocksDbOptions options_;
   const bool verify_result_;
   const std::string metadata_;
   const size_t overhead_bytes_;
   const size_t level_count_;
+  const bool adds_separators_;
   const std::unique_ptr<FilterBuilder> filter_;
   bool has_last_ = false;
   std::string last_;  // The last entry.
