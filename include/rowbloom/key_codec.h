@@ -72,6 +72,8 @@ class KeyCodec {
  public:
   static constexpr size_t kMaxSegments = 8;
   static constexpr size_t kMaxNameSize = 15;
+  // Of ToString(). A filter's metadata holds two bytes more.
+  static constexpr size_t kMaxTextSize = 253;
   static constexpr uint32_t kMaxRowSize = 1 << 20;
 
   // Persisted numbers, never reused.
@@ -95,7 +97,8 @@ class KeyCodec {
   static KeyCodec Delimiter(char delimiter);
 
   // A schema as above: "ordered", "fixed:8", "delimiter:|", "delimiter:0x1f" or
-  // a list of segments. InvalidArgument names the segment and what is allowed.
+  // a list of segments. InvalidArgument names the segment and what is allowed,
+  // or the size of a schema whose ToString() is longer than kMaxTextSize.
   static absl::StatusOr<KeyCodec> Parse(std::string_view text);
   // Parse() returns an equal codec with the same names. The form without names
   // is the same for equal codecs.

@@ -182,7 +182,8 @@ rdb::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
         rowbloom::FilterSpec::BitsPerKey(options.filter_spec.family(), bits);
   }
   return new RowFilterBuilder(
-      options, context.table_options.detect_filter_construct_corruption);
+      options, context.table_options.detect_filter_construct_corruption,
+      context.table_options.partition_filters);
 }
 
 rdb::FilterBitsReader* NativePolicy::GetFilterBitsReader(

@@ -19,6 +19,10 @@ using rdb::Status;
 
 namespace {
 
+// Each candidate for a separator is parsed and hashed. Entries with more, which
+// hold long "delimiter" segments of few distinct bytes, are rare.
+constexpr size_t kMaxSeparators = 256;
+
 // The number of bytes that both begin with.
 size_t CommonSize(std::string_view a, std::string_view b) {
   const size_t limit = std::min(a.size(), b.size());
@@ -34,17 +38,31 @@ size_t CommonSize(std::string_view a, std::string_view b) {
   return at;
 }
 
+// True if AddSeparators() may have something to add.
+bool MayEndAtSeparator(const KeyCodec& codec, size_t level_count) {
+  for (size_t level = 2; level <= level_count; ++level) {
+    const KeyCodec::Kind kind =
+        codec.segment(codec.SegmentsOfLevel(level) - 1).kind;
+    if (kind != KeyCodec::Kind::kOrdered && kind != KeyCodec::Kind::kRest) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
-                                   bool verify_result)
+                                   bool verify_result, bool partitioned)
     : options_(options),
       verify_result_(verify_result),
       metadata_(EncodeMetadata(options.bloom_type, options.key_codec)),
       overhead_bytes_(kBlobOverheadBytes - kMetadataSize +
                       std::max(kMetadataSize, metadata_.size())),
       level_count_(LevelCount(options.bloom_type, options.key_codec)),
-      keeps_last_(level_count_ > kMaxLevelsReadAgain),
+      adds_separators_(partitioned &&
+                       MayEndAtSeparator(options.key_codec, level_count_)),
+      keeps_last_(level_count_ > kMaxLevelsReadAgain || adds_separators_),
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
 bool RowFilterBuilder::IsRepeated(std::string_view entry) const {
@@ -104,8 +122,60 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
   return filter_->key_count();
 }
 
+// A separator that is a part of a level shares all but its last byte with the
+// last entry. "fixed" and "length" parts then end where those of the entry do,
+// and a "delimiter" part ends at any byte that precedes the delimiter. "rest"
+// parts are whole keys, and that of a stored key is not before this key. An
+// "ordered" part ends with 00, which no byte precedes.
+bool RowFilterBuilder::AddSeparators() {
+  const KeyCodec& codec = options_.key_codec;
+  std::string separator;
+  size_t tried = 0;
+  const size_t levels = std::min(parts_.count + 1, level_count_);
+  for (size_t level = 1; level < levels; ++level) {
+    const bool is_whole = level < parts_.count;
+    const size_t begin = parts_.sizes[level - 1];
+    const size_t end = is_whole ? parts_.sizes[level] : last_.size();
+    const KeyCodec::Segment& segment =
+        codec.segment(codec.SegmentsOfLevel(level + 1) - 1);
+    const auto try_at = [&](size_t at) {
+      separator.assign(last_, 0, at + 1);
+      ++separator.back();
+      const KeyCodec::Parts parts = codec.PartsOf(separator, level + 1);
+      if (parts.count == level + 1 && parts.sizes[level] == separator.size()) {
+        filter_->Add(DigestBytes(separator));
+      }
+    };
+    switch (segment.kind) {
+      case KeyCodec::Kind::kFixedRow:
+      case KeyCodec::Kind::kLength:
+        if (is_whole && last_[end - 1] != '\xff') try_at(end - 1);
+        break;
+      case KeyCodec::Kind::kDelimiter: {
+        if (segment.parameter == 0) break;  // No byte precedes it.
+        const char before = static_cast<char>(segment.parameter - 1);
+        for (size_t at = last_.find(before, begin); at < end;
+             at = last_.find(before, at + 1)) {
+          if (++tried > kMaxSeparators) return false;
+          try_at(at);
+        }
+        break;
+      }
+      case KeyCodec::Kind::kOrdered:
+      case KeyCodec::Kind::kRest:
+        break;
+    }
+  }
+  return true;
+}
+
 Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {
-  const std::string blob = EncodeFilterBlob(filter_->Finish(), metadata_);
+  const bool is_complete = !adds_separators_ || filter_->key_count() == 0 ||
+                           parts_.count == 0 || AddSeparators();
+  EncodedFilter filter = filter_->Finish();
+  // A filter that lacks keys must answer "maybe", as one without any does.
+  if (!is_complete) filter = NewFilterBuilder(options_.filter_spec)->Finish();
+  const std::string blob = EncodeFilterBlob(filter, metadata_);
   std::unique_ptr<char[]> bytes(new char[blob.size()]);
   std::memcpy(bytes.get(), blob.data(), blob.size());
   *buf = std::move(bytes);

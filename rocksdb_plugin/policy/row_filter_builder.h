@@ -3,10 +3,10 @@
 // Builds the filters of one SST as RocksDB feeds it: one full filter, or one
 // for each partition.
 //
-// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests and, for
-// more than two levels, the last entry, whose parts the next one need not hash
-// again where it begins with them. A mistake here loses rows, so three promises
-// matter most:
+// Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests and,
+// where it pays or AddSeparators() needs it, the last entry, whose parts the
+// next one need not hash again where it begins with them. A mistake here loses
+// rows, so four promises matter most:
 //
 // - Finish never returns an empty slice. In a partitioned filter RocksDB takes
 //   that as "the key is out of range" and answers NotFound.
@@ -17,6 +17,11 @@
 //   a separator between two keys, so the next partition may be asked for the
 //   entry before the cut. Two are needed because RocksDB adds the prefix of the
 //   next key before the cut.
+// - A partition holds the parts of level 2 and deeper that the separator behind
+//   it may be. The separator is the beginning of the last entry with its last
+//   byte increased. If it is the part that the next partition begins with, a
+//   seek to this part asks the partition before the cut. RocksDB adds the part
+//   of level 1 there itself, and no deeper one.
 //
 // Memory: a digest takes 8 bytes from its Add to Finish, in addition to
 // kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
@@ -46,8 +51,9 @@ namespace rowbloom {
 class RowFilterBuilder : public rdb::FilterBitsBuilder {
  public:
   // `options` are valid. `verify_result` is RocksDB's
-  // detect_filter_construct_corruption.
-  RowFilterBuilder(const RocksDbOptions& options, bool verify_result);
+  // detect_filter_construct_corruption, `partitioned` its partition_filters.
+  RowFilterBuilder(const RocksDbOptions& options, bool verify_result,
+                   bool partitioned = true);
 
   void AddKey(const rdb::Slice& entry) noexcept override;
   size_t EstimateEntriesAdded() noexcept override;
@@ -85,6 +91,9 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   void Add(KeyDigest digest, Run* run);
   // Adds the keys carried over from the previous partition.
   void AddCarried();
+  // Adds the parts that the separator behind the last entry may be. False if
+  // there are too many candidates.
+  bool AddSeparators();
 
   const RocksDbOptions options_;
   const bool verify_result_;
@@ -94,6 +103,7 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   // With more levels, it is cheaper to keep the last entry than to read and
   // hash the parts of each from its beginning.
   static constexpr size_t kMaxLevelsReadAgain = 2;
+  const bool adds_separators_;
   const bool keeps_last_;
   const std::unique_ptr<FilterBuilder> filter_;
   bool has_last_ = false;

@@ -180,6 +180,24 @@ TEST(KeyCodec, BadTextIsRefusedWithWhatIsAllowed) {
   EXPECT_FALSE(KeyCodec::FromParts(4, 0).ok());
 }
 
+// A filter keeps the text among at most 255 bytes of metadata.
+TEST(KeyCodec, TextsOfMoreThan253BytesAreRefused) {
+  std::string text;
+  for (char first = 'a'; first < 'a' + 8; ++first) {
+    if (!text.empty()) text += ",";
+    text += first == 'a' ? "" : "-";
+    text += std::string(15, first) + ".delimiter:0x1f";
+  }
+  ASSERT_EQ(text.size(), 254);
+  const auto refused = KeyCodec::Parse(text);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.status().ToString().find("254 bytes, more than 253"),
+            std::string::npos)
+      << refused.status();
+  text.erase(text.find('-'), 1);
+  EXPECT_EQ(KeyCodec::Parse(text)->ToString(), text);
+}
+
 TEST(KeyCodec, RowsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
   std::string key = "before";
   EXPECT_FALSE(KeyCodec::FixedRow(3).Encode("ab", "q", &key).ok());

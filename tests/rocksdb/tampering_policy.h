@@ -46,7 +46,7 @@ class TamperingPolicy : public rdb::FilterPolicy {
     if (!context.table_options.whole_key_filtering) {
       options.bloom_type = BloomType::kRow;  // As in NativePolicy.
     }
-    return new Builder(this, options);
+    return new Builder(this, options, context.table_options.partition_filters);
   }
   rdb::FilterBitsReader* GetFilterBitsReader(
       const rdb::Slice& contents) const override {
@@ -56,8 +56,10 @@ class TamperingPolicy : public rdb::FilterPolicy {
  private:
   class Builder : public RowFilterBuilder {
    public:
-    Builder(const TamperingPolicy* policy, const RocksDbOptions& options)
-        : RowFilterBuilder(options, /*verify_result=*/false), policy_(policy) {}
+    Builder(const TamperingPolicy* policy, const RocksDbOptions& options,
+            bool partitioned)
+        : RowFilterBuilder(options, /*verify_result=*/false, partitioned),
+          policy_(policy) {}
 
     using RowFilterBuilder::Finish;
     rdb::Slice Finish(std::unique_ptr<const char[]>* buf) noexcept override {

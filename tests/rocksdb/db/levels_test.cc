@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "policy/row_filter_builder.h"
+#include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
 #include "rowbloom/rocksdb_verify.h"
 #include "testing/key_schemas.h"
@@ -245,6 +247,94 @@ TEST(DbLevels, AMemtablesFilterHidesNoLevel) {
       plain += it->Valid() ? 1 : 0;
     }
     EXPECT_EQ(plain, ours ? 4 : 2);
+  }
+}
+
+// Our policy, whose partitions leave out the separators behind them.
+class WithoutSeparators : public TamperingPolicy {
+ public:
+  explicit WithoutSeparators(const RocksDbOptions& options)
+      : TamperingPolicy([](std::string*) {}), filter_(options) {}
+  rdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rdb::FilterBuildingContext& /*context*/) const override {
+    return new RowFilterBuilder(filter_, /*verify_result=*/false,
+                                /*partitioned=*/false);
+  }
+
+ private:
+  const RocksDbOptions filter_;
+};
+
+// Users whose lower bounds RocksDB makes separators of: consecutive numbers,
+// and names before the delimiter with and without the byte before it.
+std::string AdjacentUser(bool delimited, int user) {
+  const std::string number =
+      std::to_string(100000 + (delimited ? user / 2 : user));
+  return delimited && user % 2 == 0 ? number + "." : number;
+}
+
+// Returns how many of the users Exists() does not find.
+int CountLostUsers(TestDb* db, rdb::BlockBasedTableOptions table) {
+  constexpr int kAdjacentUsers = 2000;
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 907
+  table.decouple_partitioned_filters = false;
+#endif
+  rdb::Options options = db->MakeOptions();
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+  db->Open(options);
+  const KeyCodec& codec = db->set_up.filter.key_codec;
+  const bool delimited = codec.segment(1).kind == KeyCodec::Kind::kDelimiter;
+  for (int user = 0; user < kAdjacentUsers; ++user) {
+    db->Put(Encoded(*db, {"acme", AdjacentUser(delimited, user)}) + "cell",
+            "value");
+  }
+  db->Flush();
+  int lost = 0;
+  for (int user = 0; user < kAdjacentUsers; ++user) {
+    bool exists = false;
+    EXPECT_TRUE(
+        db->Rows()
+            .Exists({}, {"acme", AdjacentUser(delimited, user)}, &exists)
+            .ok());
+    lost += exists ? 0 : 1;
+  }
+  return lost;
+}
+
+// RocksDB seeks to such a user in the partition before the user's.
+TEST(DbLevels, SeparatorsBetweenPartitionsHideNothing) {
+  using Shortening = rdb::BlockBasedTableOptions::IndexShorteningMode;
+  for (const char* schema :
+       {"tenant.fixed:4,user.fixed:6,rest", "tenant.fixed:4,user.fixed:6",
+        "tenant.fixed:4,user.length:1,rest",
+        "tenant.fixed:4,user.delimiter:/,rest"}) {
+    for (const Shortening shortening :
+         {Shortening::kNoShortening, Shortening::kShortenSeparators,
+          Shortening::kShortenSeparatorsAndSuccessor}) {
+      for (const uint32_t format_version : {2U, 5U}) {
+        for (const bool ours : {true, false}) {
+          TestDb db;
+          SetSchema(&db, schema);
+          db.set_up.partitioned = true;
+          // So that a part that is absent from a filter is seen to be.
+          db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 16);
+          rdb::BlockBasedTableOptions table = db.TableOptions();
+          table.index_shortening = shortening;
+          table.format_version = format_version;
+          if (!ours) {
+            table.filter_policy =
+                std::make_shared<WithoutSeparators>(db.set_up.filter);
+          }
+          const int lost = CountLostUsers(&db, table);
+          if (ours) {
+            EXPECT_EQ(lost, 0) << schema;
+          } else if (shortening != Shortening::kNoShortening &&
+                     format_version == 5) {
+            EXPECT_GT(lost, 0) << schema;
+          }
+        }
+      }
+    }
   }
 }
 

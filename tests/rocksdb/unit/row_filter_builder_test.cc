@@ -267,6 +267,37 @@ TEST(RowFilterBuilder, EveryLevelIsAddedOnceForARunOfEqualPrefixes) {
   EXPECT_FALSE(finished.MayMatch("13x/"));
 }
 
+TEST(RowFilterBuilder, PartitionsHoldThePartsThatASeparatorMayBe) {
+  const KeyCodec codec = *KeyCodec::Parse(
+      "a.fixed:1,-b.delimiter:|,c.fixed:2,d.length:1,e.delimiter:/,f.rest");
+  for (const bool partitioned : {false, true}) {
+    RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), false,
+                             partitioned);
+    builder.AddKey("1|23\1xe.f.g/.h");
+    EXPECT_EQ(builder.EstimateEntriesAdded(), 5);
+    const Finished finished = Finish(&builder);
+    for (const char* part : {"1|24", "1|23\1y", "1|23\1xe/", "1|23\1xe.f/"}) {
+      EXPECT_EQ(finished.MayMatch(part), partitioned) << part;
+    }
+    for (const char* part : {"1|34", "1|23\1z", "1|23\1xe.f.g//"}) {
+      EXPECT_FALSE(finished.MayMatch(part)) << part;
+    }
+    // Nothing was added to it.
+    EXPECT_TRUE(Finish(&builder).MayMatch("1|99"));
+  }
+}
+
+TEST(RowFilterBuilder, APartitionWithTooManySeparatorsAnswersMaybe) {
+  const KeyCodec codec = *KeyCodec::Parse("a.fixed:1,b.delimiter:/,c.rest");
+  for (const size_t dots : {200, 100000}) {
+    RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), false);
+    builder.AddKey("1" + std::string(dots, '.') + "/");
+    const Finished finished = Finish(&builder);
+    EXPECT_TRUE(finished.MayMatch("1" + std::string(99, '.') + "/"));
+    EXPECT_EQ(finished.MayMatch("1x/"), dots > 200);
+  }
+}
+
 TEST(RowFilterBuilder, MetadataSaysTheSchemaAndItsNames) {
   const KeyCodec codec = *KeyCodec::Parse(
       "organization.fixed:4,tenant.delimiter:0x1f,-c.length:4,d.rest");
@@ -285,7 +316,8 @@ TEST(RowFilterBuilder, MetadataSaysTheSchemaAndItsNames) {
 // docs/key_levels.md says what callgrind counts here.
 void BuildWithFanOut(const char* schema, const std::vector<int>& fan_out) {
   const KeyCodec codec = *KeyCodec::Parse(schema);
-  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), false);
+  RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), false,
+                           /*partitioned=*/false);
   size_t filter_keys = 0;
   size_t prefixes = 1;
   for (const int count : fan_out) {
