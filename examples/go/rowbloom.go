@@ -9,9 +9,10 @@
 //	filter, err := rowbloom.OpenFilter(bytes)
 //	if !filter.MayContain(rowbloom.Row(row)) { ... }
 //
-// Every object is closed once, when no goroutine uses it. Filters, readers,
-// caches and statistics may be used by any number of goroutines, builders and
-// writers by one. pkg-config finds the library.
+// Every object is closed, when no goroutine uses it; afterwards its calls return
+// errors and its lookups "maybe". Filters, readers, caches and statistics may be
+// used by any number of goroutines, builders and writers by one. pkg-config finds
+// the library.
 package rowbloom
 
 /*
@@ -30,6 +31,46 @@ rowbloom_code rowbloom_go_reader_open(uintptr_t source, uint64_t source_size,
                                       rowbloom_stats* stats,
                                       rowbloom_reader** out,
                                       rowbloom_error* error);
+
+// Keys are passed as these structs: for a void* Go would look through all of
+// the memory around the bytes, and refuse it if it holds pointers of Go.
+typedef struct key {
+  const char* row;
+  size_t row_size;
+  const char* qualifier;
+  size_t qualifier_size;
+} key;
+#define KEY k.row, k.row_size, k.qualifier, k.qualifier_size
+
+static inline void add(rowbloom_builder* builder, key k) {
+  rowbloom_builder_add(builder, KEY);
+}
+static inline bool filter_may_contain(const rowbloom_filter* filter, key k) {
+  return rowbloom_filter_may_contain(filter, KEY);
+}
+static inline void write_key(rowbloom_writer* writer, key k) {
+  rowbloom_writer_add(writer, KEY);
+}
+static inline bool may_contain(const rowbloom_reader* reader, key k) {
+  return rowbloom_reader_may_contain(reader, KEY);
+}
+static inline void may_contain_each(const rowbloom_reader* const* readers,
+                                    size_t count, key k, bool* answers) {
+  rowbloom_readers_may_contain(readers, count, KEY, answers);
+}
+static inline int32_t ask(const rowbloom_reader* reader, key k,
+                          rowbloom_load* load) {
+  return rowbloom_reader_ask(reader, KEY, load);
+}
+static inline int32_t offer(const rowbloom_reader* reader,
+                            const rowbloom_load* load, const char* bytes,
+                            size_t size, key k) {
+  return rowbloom_reader_offer(reader, load, ROWBLOOM_OK, bytes, size, KEY);
+}
+static inline void tell_outcome(const rowbloom_reader* reader, key k,
+                                bool key_was_there, uint64_t read_bytes) {
+  rowbloom_reader_tell_outcome(reader, KEY, key_was_there, read_bytes);
+}
 */
 import "C"
 
@@ -38,6 +79,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/cgo"
+	"strings"
 	"unsafe"
 )
 
@@ -96,33 +138,35 @@ func Version() string { return C.GoString(C.rowbloom_version()) }
 func abi() uint32 { return uint32(C.rowbloom_abi()) }
 
 // Key is a row or a cell. A flat key is a row.
-type Key struct {
-	row, qualifier unsafe.Pointer
-	rowSize, size  C.size_t
-}
+type Key struct{ c C.key }
 
-var noBytes byte
+var noBytes C.char
 
-func pointer(bytes []byte) unsafe.Pointer {
+func pointer(bytes []byte) *C.char {
 	if len(bytes) == 0 {
-		return unsafe.Pointer(&noBytes)
+		return &noBytes
 	}
-	return unsafe.Pointer(&bytes[0])
+	return (*C.char)(unsafe.Pointer(&bytes[0]))
 }
 
 // Row is valid as long as its bytes do not change.
 func Row(row []byte) Key {
-	return Key{row: pointer(row), rowSize: C.size_t(len(row))}
+	return Key{C.key{row: pointer(row), row_size: C.size_t(len(row))}}
 }
 
 // Cell is valid as long as its bytes do not change.
 func Cell(row, qualifier []byte) Key {
-	return Key{pointer(row), pointer(qualifier), C.size_t(len(row)),
-		C.size_t(len(qualifier))}
+	return Key{C.key{pointer(row), C.size_t(len(row)), pointer(qualifier),
+		C.size_t(len(qualifier))}}
 }
 
-// text is a C string to be freed.
-func text(s string) *C.char { return C.CString(s) }
+// text is a C string to be freed. C's would end at a zero byte.
+func text(s string) (*C.char, error) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return nil, &Error{InvalidArgument, fmt.Sprintf("a zero byte in %q", s)}
+	}
+	return C.CString(s), nil
+}
 
 func free(s *C.char) { C.free(unsafe.Pointer(s)) }
 
@@ -152,7 +196,10 @@ func fill(f func(*C.rowbloom_buffer, *C.rowbloom_error) C.rowbloom_code) ([]byte
 type FilterBuilder struct{ handle *C.rowbloom_builder }
 
 func NewFilterBuilder(spec string) (*FilterBuilder, error) {
-	cSpec := text(spec)
+	cSpec, err := text(spec)
+	if err != nil {
+		return nil, err
+	}
 	defer free(cSpec)
 	b := new(FilterBuilder)
 	return b, call(func(e *C.rowbloom_error) C.rowbloom_code {
@@ -161,7 +208,7 @@ func NewFilterBuilder(spec string) (*FilterBuilder, error) {
 }
 
 func (b *FilterBuilder) Add(k Key) {
-	C.rowbloom_builder_add(b.handle, k.row, k.rowSize, k.qualifier, k.size)
+	C.add(b.handle, k.c)
 }
 
 // Finish returns the filter's bytes; the builder is empty again.
@@ -171,7 +218,10 @@ func (b *FilterBuilder) Finish() ([]byte, error) {
 	})
 }
 
-func (b *FilterBuilder) Close() { C.rowbloom_builder_free(b.handle) }
+func (b *FilterBuilder) Close() {
+	C.rowbloom_builder_free(b.handle)
+	b.handle = nil
+}
 
 // Filter has a copy of its bytes in C's memory, where C may keep a pointer.
 type Filter struct {
@@ -193,7 +243,7 @@ func OpenFilter(bytes []byte) (*Filter, error) {
 }
 
 func (f *Filter) MayContain(k Key) bool {
-	return bool(C.rowbloom_filter_may_contain(f.handle, k.row, k.rowSize, k.qualifier, k.size))
+	return bool(C.filter_may_contain(f.handle, k.c))
 }
 
 func (f *Filter) Verify() error {
@@ -205,15 +255,27 @@ func (f *Filter) Verify() error {
 func (f *Filter) Close() {
 	C.rowbloom_filter_free(f.handle)
 	C.free(f.bytes)
+	*f = Filter{}
 }
 
 // tell passes what a callback returned, or its panic, to the library.
-func tell(e *C.rowbloom_error, err error) C.rowbloom_code {
+func tell(e *C.rowbloom_error, f func() error) C.rowbloom_code {
+	var message string
+	err := guarded(func() error {
+		err := f()
+		if err != nil {
+			message = err.Error()
+		}
+		return err
+	})
 	if err == nil {
 		return C.ROWBLOOM_OK
 	}
+	if message == "" { // f or Error() panicked.
+		message = err.Error()
+	}
 	to := unsafe.Slice((*byte)(unsafe.Pointer(&e.message[0])), len(e.message)-1)
-	copy(to, err.Error()) // The library has set the rest to zero.
+	copy(to, message) // The library has set the rest to zero.
 	var ours *Error
 	if errors.As(err, &ours) && ours.Code != C.ROWBLOOM_OK {
 		return C.rowbloom_code(ours.Code)
@@ -233,21 +295,27 @@ func guarded(f func() error) (err error) {
 
 //export rowbloomGoAppend
 func rowbloomGoAppend(sink C.uintptr_t, bytes unsafe.Pointer, size C.size_t, e *C.rowbloom_error) C.rowbloom_code {
-	return tell(e, guarded(func() error {
-		_, err := cgo.Handle(sink).Value().(io.Writer).Write(unsafe.Slice((*byte)(bytes), size))
+	return tell(e, func() error {
+		n, err := cgo.Handle(sink).Value().(io.Writer).Write(unsafe.Slice((*byte)(bytes), size))
+		if n < int(size) && err == nil {
+			err = io.ErrShortWrite
+		}
 		return err
-	}))
+	})
 }
 
 //export rowbloomGoRead
 func rowbloomGoRead(source C.uintptr_t, offset C.uint64_t, to unsafe.Pointer, size C.size_t, e *C.rowbloom_error) C.rowbloom_code {
-	return tell(e, guarded(func() error {
+	return tell(e, func() error {
 		n, err := cgo.Handle(source).Value().(io.ReaderAt).ReadAt(unsafe.Slice((*byte)(to), size), int64(offset))
 		if n == int(size) { // Then io.EOF is no error.
 			return nil
 		}
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
 		return err
-	}))
+	})
 }
 
 // BlockInfo has the sizes that an SST keeps.
@@ -262,10 +330,13 @@ type BlockWriter struct {
 }
 
 func NewBlockWriter(options string, sink io.Writer) (*BlockWriter, error) {
-	cOptions := text(options)
+	cOptions, err := text(options)
+	if err != nil {
+		return nil, err
+	}
 	defer free(cOptions)
 	w := &BlockWriter{sink: cgo.NewHandle(sink)}
-	err := call(func(e *C.rowbloom_error) C.rowbloom_code {
+	err = call(func(e *C.rowbloom_error) C.rowbloom_code {
 		return C.rowbloom_go_writer_new(cOptions, C.uintptr_t(w.sink), &w.handle, e)
 	})
 	if err != nil {
@@ -276,7 +347,7 @@ func NewBlockWriter(options string, sink io.Writer) (*BlockWriter, error) {
 }
 
 func (w *BlockWriter) Add(k Key) {
-	C.rowbloom_writer_add(w.handle, k.row, k.rowSize, k.qualifier, k.size)
+	C.write_key(w.handle, k.c)
 }
 
 func (w *BlockWriter) Finish() (BlockInfo, error) {
@@ -289,8 +360,11 @@ func (w *BlockWriter) Finish() (BlockInfo, error) {
 }
 
 func (w *BlockWriter) Close() {
-	C.rowbloom_writer_free(w.handle)
-	w.sink.Delete()
+	if w.handle != nil {
+		C.rowbloom_writer_free(w.handle)
+		w.sink.Delete()
+	}
+	*w = BlockWriter{}
 }
 
 // Cache keeps the filter chunks that readers share.
@@ -318,7 +392,10 @@ func (c *Cache) Usage() (string, error) {
 	return string(usage), err
 }
 
-func (c *Cache) Close() { C.rowbloom_cache_free(c.handle) }
+func (c *Cache) Close() {
+	C.rowbloom_cache_free(c.handle)
+	c.handle = nil
+}
 
 // Stats counts what filters answered and cost.
 type Stats struct{ handle *C.rowbloom_stats }
@@ -345,7 +422,10 @@ func (s *Stats) Prometheus() (string, error) {
 	return string(metrics), err
 }
 
-func (s *Stats) Close() { C.rowbloom_stats_free(s.handle) }
+func (s *Stats) Close() {
+	C.rowbloom_stats_free(s.handle)
+	s.handle = nil
+}
 
 // Load is the read that would answer.
 type Load struct {
@@ -370,8 +450,15 @@ type ReaderOptions struct {
 
 // OpenBlock reads from `source`, of `size` bytes, in any goroutine.
 func OpenBlock(source io.ReaderAt, size uint64, options ReaderOptions) (*BlockReader, error) {
-	cName, cOptions := text(options.Name), text(options.Options)
+	cName, err := text(options.Name)
+	if err != nil {
+		return nil, err
+	}
 	defer free(cName)
+	cOptions, err := text(options.Options)
+	if err != nil {
+		return nil, err
+	}
 	defer free(cOptions)
 	var cache *C.rowbloom_cache
 	if options.Cache != nil {
@@ -382,7 +469,7 @@ func OpenBlock(source io.ReaderAt, size uint64, options ReaderOptions) (*BlockRe
 		stats = options.Stats.handle
 	}
 	r := &BlockReader{source: cgo.NewHandle(source)}
-	err := call(func(e *C.rowbloom_error) C.rowbloom_code {
+	err = call(func(e *C.rowbloom_error) C.rowbloom_code {
 		return C.rowbloom_go_reader_open(C.uintptr_t(r.source), C.uint64_t(size),
 			cName, C.uint64_t(options.Offset), C.uint64_t(options.SizeBytes),
 			cOptions, cache, stats, &r.handle, e)
@@ -395,7 +482,7 @@ func OpenBlock(source io.ReaderAt, size uint64, options ReaderOptions) (*BlockRe
 }
 
 func (r *BlockReader) MayContain(k Key) bool {
-	return bool(C.rowbloom_reader_may_contain(r.handle, k.row, k.rowSize, k.qualifier, k.size))
+	return bool(C.may_contain(r.handle, k.c))
 }
 
 // MayContainEach asks one key of many readers by one call of C; answers[i] is
@@ -409,14 +496,13 @@ func MayContainEach(readers []*BlockReader, k Key, answers []bool) {
 		handles[i] = r.handle
 	}
 	_ = answers[len(readers)-1]
-	C.rowbloom_readers_may_contain(&handles[0], C.size_t(len(readers)), k.row, k.rowSize,
-		k.qualifier, k.size, (*C.bool)(&answers[0]))
+	C.may_contain_each(&handles[0], C.size_t(len(readers)), k.c, (*C.bool)(&answers[0]))
 }
 
 // Ask reads nothing. NotInMemory sets the load.
 func (r *BlockReader) Ask(k Key) (Answer, Load) {
 	var l C.rowbloom_load
-	answer := C.rowbloom_reader_ask(r.handle, k.row, k.rowSize, k.qualifier, k.size, &l)
+	answer := C.ask(r.handle, k.c, &l)
 	return Answer(answer), Load{uint64(l.chunk), uint64(l.offset), uint64(l.size_bytes), uint32(l.steps)}
 }
 
@@ -424,13 +510,11 @@ func (r *BlockReader) Ask(k Key) (Answer, Load) {
 func (r *BlockReader) Offer(load Load, bytes []byte, k Key) Answer {
 	l := C.rowbloom_load{chunk: C.uint64_t(load.Chunk), offset: C.uint64_t(load.Offset),
 		size_bytes: C.uint64_t(load.SizeBytes), steps: C.uint32_t(load.Steps)}
-	return Answer(C.rowbloom_reader_offer(r.handle, &l, C.ROWBLOOM_OK, pointer(bytes),
-		C.size_t(len(bytes)), k.row, k.rowSize, k.qualifier, k.size))
+	return Answer(C.offer(r.handle, &l, pointer(bytes), C.size_t(len(bytes)), k.c))
 }
 
 func (r *BlockReader) TellOutcome(k Key, keyWasThere bool, readBytes uint64) {
-	C.rowbloom_reader_tell_outcome(r.handle, k.row, k.rowSize, k.qualifier, k.size,
-		C.bool(keyWasThere), C.uint64_t(readBytes))
+	C.tell_outcome(r.handle, k.c, C.bool(keyWasThere), C.uint64_t(readBytes))
 }
 
 func (r *BlockReader) Verify() error {
@@ -440,6 +524,9 @@ func (r *BlockReader) Verify() error {
 }
 
 func (r *BlockReader) Close() {
-	C.rowbloom_reader_free(r.handle)
-	r.source.Delete()
+	if r.handle != nil {
+		C.rowbloom_reader_free(r.handle)
+		r.source.Delete()
+	}
+	*r = BlockReader{}
 }

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -79,6 +81,66 @@ func TestErrorsOfCallbacks(t *testing.T) {
 	}
 	_, err := OpenBlock(bytes.NewReader(nil), 1000, ReaderOptions{SizeBytes: 1000})
 	expectError(t, err, Unknown, "EOF")
+}
+
+type panickingError struct{}
+
+func (panickingError) Error() string { panic("no text") }
+
+// short writes and reads one byte less, without an error.
+type short struct{}
+
+func (short) Write(b []byte) (int, error)           { return len(b) - 1, nil }
+func (short) ReadAt(b []byte, _ int64) (int, error) { return len(b) - 1, nil }
+
+func TestCallbacksThatBreakTheirContract(t *testing.T) {
+	writer, err := NewBlockWriter("", short{})
+	ok(t, err)
+	_, err = writer.Finish()
+	expectError(t, err, Unknown, io.ErrShortWrite.Error())
+	writer.Close()
+	writer.Close()
+	_, err = writer.Finish()
+	expectError(t, err, InvalidArgument, "writer is NULL")
+	_, err = OpenBlock(short{}, 1000, ReaderOptions{SizeBytes: 1000})
+	expectError(t, err, Unknown, io.ErrUnexpectedEOF.Error())
+	writer, err = NewBlockWriter("", brokenSink{panickingError{}})
+	ok(t, err)
+	defer writer.Close()
+	_, err = writer.Finish()
+	expectError(t, err, Internal, "a callback panicked: no text")
+}
+
+func TestZeroBytesInTexts(t *testing.T) {
+	_, err := NewFilterBuilder("fast\x00:bits_per_key=10")
+	expectError(t, err, InvalidArgument, `a zero byte in "fast\x00`)
+	_, err = NewBlockWriter("\x00", short{})
+	expectError(t, err, InvalidArgument, "a zero byte")
+	_, err = OpenBlock(short{}, 1000, ReaderOptions{Name: "\x00"})
+	expectError(t, err, InvalidArgument, "a zero byte")
+}
+
+// cgo must not see the pointer beside the bytes.
+func TestKeysInsideObjects(t *testing.T) {
+	type object struct {
+		bytes [8]byte
+		next  *object
+	}
+	o := &object{next: new(object)}
+	copy(o.bytes[:], "key00001")
+	builder, err := NewFilterBuilder("compact")
+	ok(t, err)
+	defer builder.Close()
+	builder.Add(Cell(o.bytes[:], o.bytes[1:]))
+	encoded, err := builder.Finish()
+	ok(t, err)
+	filter, err := OpenFilter(encoded)
+	ok(t, err)
+	defer filter.Close()
+	if !filter.MayContain(Cell(o.bytes[:], o.bytes[1:])) {
+		t.Error("a key was lost")
+	}
+	runtime.KeepAlive(o)
 }
 
 // block has the even ones of the rows.

@@ -11,9 +11,11 @@ contract of each call.
 
 Keys are bytes; without a qualifier a call is about the row. Mistakes and damage
 raise Error. Objects free what they hold when they are collected. ctypes lets
-other threads run during a call, and takes some 2 us for each.
+other threads run during a call.
 
-Loads librowbloom_c.so.1, or the library that ROWBLOOM_LIBRARY names.
+Loads librowbloom_c.so.1, or the library that ROWBLOOM_LIBRARY names. In a
+directory where the system does not look, LD_LIBRARY_PATH names the directory,
+since the library needs others that are beside it.
 """
 
 import ctypes
@@ -141,10 +143,17 @@ def version():
     return _version().decode()
 
 
+def _text(text):
+    """A text for C, where it ends at a zero byte."""
+    if "\0" in text:
+        raise ValueError(f"a zero byte in {text!r}")
+    return text.encode()
+
+
 def _call(function, *arguments):
     error = _Error()
     if function(*arguments, byref(error)) != 0:
-        raise Error(error.code, error.message.decode())
+        raise Error(error.code, error.message.decode(errors="replace"))
 
 
 def _fill(function, *arguments, count=1):
@@ -181,7 +190,7 @@ class _Object:
 
 class FilterBuilder(_Object):
     def __init__(self, spec):
-        self._make("builder", _builder_new, spec.encode())
+        self._make("builder", _builder_new, _text(spec))
 
     def add(self, row, qualifier=None):
         _builder_add(self._handle, *_key(row, qualifier))
@@ -204,9 +213,13 @@ class Filter(_Object):
 
 def _code_of(error, exception):
     """Tells the library what a callback raised."""
-    message = f"{type(exception).__name__}: {exception}".encode()
-    error[0].message = message[:1019]
-    return getattr(exception, "code", INTERNAL)
+    try:
+        message = f"{type(exception).__name__}: {exception}"
+    except Exception:  # Its __str__ fails.
+        message = type(exception).__name__
+    error[0].message = message.encode(errors="replace")[:1019]
+    code = exception.code if isinstance(exception, Error) else INTERNAL
+    return code or INTERNAL
 
 
 class BlockWriter(_Object):
@@ -217,11 +230,11 @@ class BlockWriter(_Object):
             try:
                 append(ctypes.string_at(data, size))
                 return 0
-            except Exception as exception:
+            except BaseException as exception:
                 return _code_of(error, exception)
 
         self._append = _Append(call)
-        self._make("writer", _writer_new, options.encode(), self._append, None)
+        self._make("writer", _writer_new, _text(options), self._append, None)
 
     def add(self, row, qualifier=None):
         _writer_add(self._handle, *_key(row, qualifier))
@@ -273,13 +286,13 @@ class BlockReader(_Object):
                                 f"bytes at offset {at}")
                 ctypes.memmove(to, data, count)
                 return 0
-            except Exception as exception:
+            except BaseException as exception:
                 return _code_of(error, exception)
 
         self._read = _Read(call)
-        source = _Source(self._read, None, source_size, name.encode())
+        source = _Source(self._read, None, source_size, _text(name))
         self._make("reader", _reader_open, byref(source), offset,
-                   source_size if size is None else size, options.encode(),
+                   source_size if size is None else size, _text(options),
                    cache and cache._handle, stats and stats._handle)
 
     def may_contain(self, row, qualifier=None):
@@ -314,7 +327,7 @@ def may_contain_each(readers, row, qualifier=None):
 
 class KeyCodec(_Object):
     def __init__(self, text):
-        self._make("codec", _codec_new, text.encode())
+        self._make("codec", _codec_new, _text(text))
 
     def encode(self, row, qualifier=b""):
         return _fill(_codec_encode, self._handle, *_key(row, qualifier))[0]
@@ -337,7 +350,7 @@ class KeyCodec(_Object):
 class MemFilter(_Object):
     def __init__(self, options="", saved=None):
         if saved is None:
-            self._make("memfilter", _memfilter_new, options.encode())
+            self._make("memfilter", _memfilter_new, _text(options))
         else:
             self._make("memfilter", _memfilter_load, saved, len(saved))
 

@@ -6,7 +6,7 @@ import unittest
 import rowbloom
 
 ROWS = 5000
-INVALID_ARGUMENT, UNAVAILABLE, DATA_LOSS = 3, 14, 15
+INVALID_ARGUMENT, INTERNAL, UNAVAILABLE, DATA_LOSS = 3, 13, 14, 15
 
 
 def row(i):
@@ -102,6 +102,36 @@ class Rowbloom(unittest.TestCase):
             data[offset:offset + size], len(data), options="always_load=true")
         fails.append(True)
         self.assertTrue(reader.may_contain(row(1)))
+
+    def test_every_exception_of_a_callback_is_an_error(self):
+        class Coded(Exception):
+            code = 0
+
+        class Unprintable(Exception):
+            def __str__(self):
+                raise OSError
+
+        for exception, code, message in (
+                (Coded("zero"), INTERNAL, "^Coded: zero$"),
+                (rowbloom.Error(0, "zero"), INTERNAL, "^Error: zero$"),
+                (rowbloom.Error(UNAVAILABLE, "away"), UNAVAILABLE, "away"),
+                (KeyboardInterrupt(), INTERNAL, "^KeyboardInterrupt: $"),
+                (SystemExit("7"), INTERNAL, "^SystemExit: 7$"),
+                (OSError("\udc80"), INTERNAL, r"^OSError: \?$"),
+                (OSError("\u00e9" * 1000), INTERNAL, "^OSError: \u00e9{500}"),
+                (Unprintable(), INTERNAL, "^Unprintable$")):
+            def fail(*_):
+                raise exception
+
+            for call in (lambda: rowbloom.BlockWriter("", fail).finish(),
+                         lambda: rowbloom.BlockReader(fail, 1000)):
+                with self.assertRaisesRegex(rowbloom.Error, message) as raised:
+                    call()
+                self.assertEqual(raised.exception.code, code)
+
+    def test_zero_bytes_in_texts(self):
+        with self.assertRaises(ValueError):
+            rowbloom.MemFilter("capacity=100\0;target_fpr=2")
 
     def test_codec(self):
         codec = rowbloom.KeyCodec("ordered")

@@ -100,8 +100,8 @@ struct FilterReaderOptions {
   // The bytes that the engine usually reads after a "maybe". TellOutcome() may
   // report better ones.
   uint64_t data_block_size_bytes = 4096;
-  // Bytes of the first read, from the end. Give FilterBlockInfo's
-  // tail_size_bytes if it is known: exactly one read, of exactly that size.
+  // Bytes of the first read, from the end, up to 64 MiB. FilterBlockInfo's
+  // tail_size_bytes, if it is known, makes it the only one, of that size.
   uint64_t tail_size_bytes = 16 << 10;
   // The secret of the store, if it has one: digest_secret.h.
   DigestSecret secret;

@@ -37,7 +37,7 @@
 // cache, statistics or a reader then ends the process, as in C++: they share
 // locks. No exception leaves the library, and none may leave a callback.
 //
-// Texts of options are `name=value;name=value`; NULL or "" are the defaults.
+// Texts of `options` are `name=value;name=value`; NULL or "" are the defaults.
 //
 // Threads. Each group says how many threads may call it at once. Sizes are in
 // bytes. Texts are UTF-8 and end with a zero byte.
@@ -99,7 +99,8 @@ typedef struct rowbloom_error {
 // Bytes that the library allocates for the caller, who sets all fields to zero
 // before the first use and frees it after the last. A call that fills a buffer
 // replaces its content, reuses its memory, and may move it; if the call fails,
-// the size is 0. A zero byte, which `size` does not count, follows the data.
+// the size is 0. The input of the call may lie in it; two results need two
+// buffers. A zero byte, which `size` does not count, follows the data.
 typedef struct rowbloom_buffer {
   char* data;
   size_t size;
@@ -132,7 +133,8 @@ ROWBLOOM_API void rowbloom_builder_add(rowbloom_builder* builder,
                                        const void* qualifier,
                                        size_t qualifier_size);
 // Encodes the keys that were added. The builder is empty afterwards, even if
-// the call fails. A filter without keys answers "maybe".
+// the call fails; where it finds no memory, it may keep the keys and the first
+// mistake instead. A filter without keys answers "maybe".
 ROWBLOOM_API rowbloom_code rowbloom_builder_finish(rowbloom_builder* builder,
                                                    rowbloom_buffer* filter,
                                                    rowbloom_error* error);
@@ -147,7 +149,9 @@ typedef struct rowbloom_filter rowbloom_filter;
 ROWBLOOM_API rowbloom_code rowbloom_filter_open(const void* bytes, size_t size,
                                                 rowbloom_filter** out,
                                                 rowbloom_error* error);
-// False: the key was certainly not added. Allocates nothing.
+// False: the key was certainly not added. Allocates nothing. Call
+// rowbloom_filter_verify() first on bytes that may be damaged: without it they
+// may answer false for a key that was added.
 ROWBLOOM_API bool rowbloom_filter_may_contain(const rowbloom_filter* filter,
                                               const void* row, size_t row_size,
                                               const void* qualifier,
@@ -168,7 +172,8 @@ typedef struct rowbloom_writer rowbloom_writer;
 
 // Appends all bytes, or returns another code than ROWBLOOM_OK and is not called
 // again. `error` is never NULL, and all zero; rowbloom_writer_finish() returns
-// a message that is written to it. Runs in the thread that calls the writer.
+// a message that is written to it. Runs in the thread that calls the writer,
+// which it must not call itself.
 typedef rowbloom_code (*rowbloom_append_fn)(void* context, const void* bytes,
                                             size_t size, rowbloom_error* error);
 
@@ -243,7 +248,7 @@ enum {
   ROWBLOOM_CHUNK_LOADS = 5,
   ROWBLOOM_CHUNK_LOAD_BYTES = 6,
   ROWBLOOM_LOAD_ERRORS = 7,
-  ROWBLOOM_OPEN_ERRORS = 8,     // Told by rowbloom_stats_add() alone.
+  ROWBLOOM_OPEN_ERRORS = 8,     // Only rowbloom_stats_add() counts these.
   ROWBLOOM_PREFIX_LOOKUPS = 9,  // Lookups of prefixes that have an answer.
   ROWBLOOM_PREFIX_NEGATIVES = 10
 };
@@ -274,7 +279,8 @@ typedef struct rowbloom_reader rowbloom_reader;
 // Reads exactly `size` bytes at `offset` to `to`, or returns another code than
 // ROWBLOOM_OK. `error` is never NULL, and all zero; a message that is written
 // to it is passed on. The threads that open, verify and ask call it, several at
-// once.
+// once. It may call rowbloom, even with the same reader, cache and statistics,
+// but must not free them.
 typedef rowbloom_code (*rowbloom_read_fn)(void* context, uint64_t offset,
                                           void* to, size_t size,
                                           rowbloom_error* error);
@@ -288,9 +294,10 @@ typedef struct rowbloom_source {
   const char* name;  // For messages, usually a path. May be NULL.
 } rowbloom_source;
 
-// The block lies at `offset` and has `size` bytes; size 0 is an SST without a
-// filter: ROWBLOOM_NOT_FOUND. Reads the block's tail. `cache` may be NULL: the
-// reader then makes one of 32 MiB. `stats` may be NULL.
+// The block lies at `offset` and has `size` bytes; size UINT64_MAX means up to
+// the end of the source, and 0 an SST without a filter: ROWBLOOM_NOT_FOUND.
+// Reads the block's tail. `cache` may be NULL: the reader then makes one of 32
+// MiB. `stats` may be NULL.
 //
 // | option                | default      | meaning                         |
 // |-----------------------|--------------|---------------------------------|
@@ -380,7 +387,9 @@ ROWBLOOM_API void rowbloom_reader_free(rowbloom_reader* reader);
 
 typedef struct rowbloom_codec rowbloom_codec;
 
-// `text` is "ordered", "fixed:8" or "delimiter:|", for example.
+// `text` is "ordered", "fixed:8" or "delimiter:|", for example. Encoding and
+// decoding need a codec of two segments, as these are; others are refused with
+// ROWBLOOM_INVALID_ARGUMENT.
 ROWBLOOM_API rowbloom_code rowbloom_codec_new(const char* text,
                                               rowbloom_codec** out,
                                               rowbloom_error* error);
@@ -410,7 +419,7 @@ ROWBLOOM_API void rowbloom_codec_free(rowbloom_codec* codec);
 // ---------------------------------------------------------------------------
 //
 // See docs/memfilters.md. Any number of threads may add to a concurrent filter
-// and look up at once. In another one many threads may look up, or one may add.
+// and look up at once. In other kinds many threads may look up, or one may add.
 
 typedef struct rowbloom_memfilter rowbloom_memfilter;
 
@@ -421,8 +430,9 @@ typedef struct rowbloom_memfilter rowbloom_memfilter;
 // | key_count        |          | concurrent | its keys at that rate; must be |
 // |                  |          |            | given                          |
 // | capacity         | 100      | scalable   | keys of the first layer        |
-// | expansion        | 2        | scalable   | keys of a layer / of the one   |
-// |                  |          |            | before: 1 to 2^15              |
+// | expansion        | 2        | scalable   | how many times as many keys a  |
+// |                  |          |            | layer has as the one before:   |
+// |                  |          |            | 1 to 2^15                      |
 // | max_memory_bytes | 2^30     | scalable   | the filter grows up to it      |
 ROWBLOOM_API rowbloom_code rowbloom_memfilter_new(const char* options,
                                                   rowbloom_memfilter** out,

@@ -15,6 +15,7 @@
 #define ROWBLOOM_C_BOUNDARY_H_
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -91,6 +92,18 @@ std::optional<FilterKey> KeyOf(const void* row, size_t row_size,
 void Clear(rowbloom_buffer* buffer);
 // Replaces the buffer's content. ResourceExhausted if there is no memory.
 absl::Status Fill(std::string_view bytes, rowbloom_buffer* buffer);
+
+// For a function that fills buffers: if it fails, they are empty. They may hold
+// what it reads, so it fills them last.
+template <typename F>
+rowbloom_code CallFilling(std::initializer_list<rowbloom_buffer*> buffers,
+                          rowbloom_error* error, const F& f) noexcept {
+  const rowbloom_code code = Call(error, f);
+  if (code != ROWBLOOM_OK) {
+    for (rowbloom_buffer* buffer : buffers) Clear(buffer);
+  }
+  return code;
+}
 
 // Gives the caller a handle to a new object. *out is NULL until then.
 template <typename Handle>

@@ -2,17 +2,45 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_view.h"
 #include "c/boundary.h"
 #include "rowbloom/key_codec.h"
 
 using namespace rowbloom;
 using namespace rowbloom::c;
+using rowbloom::base::AbslView;
 
 struct rowbloom_codec {
   KeyCodec codec;
 };
+
+namespace {
+
+// These functions have arguments for two segments.
+absl::Status CheckHasRowAndColumn(const KeyCodec& codec) {
+  if (codec.segment_count() == 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a row and a qualifier are two segments, and codec ",
+                   codec.ToString(), " has ", codec.segment_count()));
+}
+
+absl::Status CheckAreTwo(const rowbloom_buffer* first,
+                         std::string_view first_name,
+                         const rowbloom_buffer* second,
+                         std::string_view second_name) {
+  if (first == nullptr) return NullArgument(first_name);
+  if (second == nullptr) return NullArgument(second_name);
+  if (first != second) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(AbslView(first_name), " and ",
+                                                 AbslView(second_name),
+                                                 " are the same buffer"));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -33,11 +61,11 @@ rowbloom_code rowbloom_codec_encode(const rowbloom_codec* codec,
                                     const void* qualifier,
                                     size_t qualifier_size, rowbloom_buffer* key,
                                     rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
-    Clear(key);
+  return CallFilling({key}, error, [&]() -> absl::Status {
     if (key == nullptr) return NullArgument("key");
     if (codec == nullptr) return NullArgument("codec");
     absl::Status status = CheckKey(row, row_size, qualifier, qualifier_size);
+    if (status.ok()) status = CheckHasRowAndColumn(codec->codec);
     std::string encoded;
     if (status.ok()) {
       status = codec->codec.Encode(View(row, row_size),
@@ -52,13 +80,12 @@ rowbloom_code rowbloom_codec_decode(const rowbloom_codec* codec,
                                     rowbloom_buffer* row,
                                     rowbloom_buffer* qualifier,
                                     rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
-    Clear(row);
-    Clear(qualifier);
-    if (row == nullptr) return NullArgument("row");
-    if (qualifier == nullptr) return NullArgument("qualifier");
+  return CallFilling({row, qualifier}, error, [&]() -> absl::Status {
+    absl::Status status = CheckAreTwo(row, "row", qualifier, "qualifier");
+    if (!status.ok()) return status;
     if (codec == nullptr) return NullArgument("codec");
-    absl::Status status = CheckBytes(key, key_size, "key");
+    status = CheckBytes(key, key_size, "key");
+    if (status.ok()) status = CheckHasRowAndColumn(codec->codec);
     std::string row_bytes, qualifier_bytes;
     if (status.ok()) {
       status = codec->codec.Decode(View(key, key_size), &row_bytes,
@@ -74,13 +101,11 @@ rowbloom_code rowbloom_codec_bounds(const rowbloom_codec* codec,
                                     rowbloom_buffer* lower,
                                     rowbloom_buffer* upper,
                                     rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
-    Clear(lower);
-    Clear(upper);
-    if (lower == nullptr) return NullArgument("lower");
-    if (upper == nullptr) return NullArgument("upper");
+  return CallFilling({lower, upper}, error, [&]() -> absl::Status {
+    absl::Status status = CheckAreTwo(lower, "lower", upper, "upper");
+    if (!status.ok()) return status;
     if (codec == nullptr) return NullArgument("codec");
-    absl::Status status = CheckBytes(row, row_size, "row");
+    status = CheckBytes(row, row_size, "row");
     std::string from, to;
     if (status.ok()) {
       status = codec->codec.RowLowerBound(View(row, row_size), &from);

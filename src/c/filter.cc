@@ -63,9 +63,10 @@ rowbloom_code rowbloom_builder_finish(rowbloom_builder* builder,
   return Call(error, [&]() -> absl::Status {
     Clear(filter);
     if (builder == nullptr) return NullArgument("builder");
+    // Without memory for it, the mistake stays.
+    auto fresh = NewFilterBuilder(builder->spec);
     absl::Status status = std::exchange(builder->status, absl::OkStatus());
-    const auto full =
-        std::exchange(builder->builder, NewFilterBuilder(builder->spec));
+    const auto full = std::exchange(builder->builder, std::move(fresh));
     if (filter == nullptr) return NullArgument("filter");
     if (!status.ok()) return status;
     return Fill(EncodeFilterBlob(full->Finish(), ""), filter);

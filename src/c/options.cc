@@ -27,7 +27,8 @@ Options::Options(std::string_view kind, const char* text) : kind_(kind) {
        absl::StrSplit(text == nullptr ? "" : text, ';', absl::SkipEmpty())) {
     const size_t equals = option.find('=');
     if (equals == absl::string_view::npos) {
-      Refuse(absl::StrCat("\"", option, "\" is not name=value"));
+      // Its text might be a secret.
+      Refuse(absl::StrCat("option ", values_.size() + 1, " is not name=value"));
       return;
     }
     const std::string_view name(option.data(), equals);

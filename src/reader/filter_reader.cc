@@ -126,8 +126,12 @@ absl::StatusOr<FilterReader::Impl::Tail> FilterReader::Impl::ReadTail(
                      " bytes cannot be here: the source has ", source_size,
                      " bytes, the smallest block ", block::Footer::kSize));
   }
-  uint64_t tail_size = std::clamp<uint64_t>(
-      tail_size_bytes, block::Footer::kSize, actual.size_bytes);
+  // The sizes are the caller's, and may be wrong: no memory for more is asked
+  // for before the footer confirms it.
+  constexpr uint64_t kMaxGuessBytes = 64 << 20;
+  uint64_t tail_size =
+      std::clamp<uint64_t>(tail_size_bytes, block::Footer::kSize,
+                           std::min(actual.size_bytes, kMaxGuessBytes));
   const uint64_t end = actual.offset + actual.size_bytes;
   std::string scratch(static_cast<size_t>(tail_size), '\0');
   std::string_view tail;

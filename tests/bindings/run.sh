@@ -105,17 +105,20 @@ go() {
   export GOTOOLCHAIN=local GOFLAGS=-mod=mod GOPROXY=off GOCACHE=$work/go_cache
   command go vet ./...
   command go test ./...
-  command go build -o "$work/go" ./million_keys
+  command go build -buildvcs=false -o "$work/go" ./million_keys
   expect "$work/go"
 }
 
+for language; do
+  case "$language" in
+    c | rust | python | go) ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
 step "library" library
 libraries=$(dirname "$(dirname "$(find "$work/prefix" -name rowbloom-c.pc)")")
 export PKG_CONFIG_PATH=$libraries/pkgconfig LD_LIBRARY_PATH=$libraries
 step "cpp" cpp
 for language; do
-  case "$language" in
-    c | rust | python | go) step "$language" "$language" ;;
-    *) usage >&2; exit 2 ;;
-  esac
+  step "$language" "$language"
 done

@@ -371,7 +371,7 @@ TEST_F(CWriter, BadOptionsAreTold) {
     const char* options;
     const char* message;
   } kCases[] = {
-      {"bloom_type", "writer options: \"bloom_type\" is not name=value"},
+      {"bloom_type", "writer options: option 1 is not name=value"},
       {"bloom_type=row;bloom_type=ROW",
        "writer options: bloom_type is given twice"},
       {"bloom=ROW",
@@ -613,6 +613,19 @@ TEST_F(CReader, TailSizeMakesOpenOneRead) {
           ("tail_size_bytes=" + std::to_string(info_.tail_size_bytes)).c_str()),
       ROWBLOOM_OK);
   EXPECT_EQ(source_.reads, 1);
+}
+
+TEST_F(CReader, AbsurdSizesAreRefused) {
+  source_.bytes.resize(100);
+  rowbloom_source source = source_.AsC();
+  source.size_bytes = uint64_t{1} << 62;
+  for (const char* options : {"tail_size_bytes=1099511627776",
+                              "tail_size_bytes=4611686018427387904"}) {
+    EXPECT_EQ(rowbloom_reader_open(&source, 0, source.size_bytes, options,
+                                   cache_, stats_, &reader_, &error_),
+              ROWBLOOM_OUT_OF_RANGE);
+    EXPECT_EQ(reader_, nullptr);
+  }
 }
 
 TEST_F(CReader, AskDoesNoReadAndOfferAnswers) {
@@ -883,6 +896,52 @@ TEST_F(CCodec, MistakesHaveTheErrorsOfCpp) {
   ExpectError(error_, KeyCodec::Ordered().Decode("no end", &row, &qualifier));
   New("fixed:3");
   EXPECT_EQ(rowbloom_codec_bounds(codec_, "four", 4, &a_, &b_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+}
+
+TEST_F(CCodec, OtherNumbersOfSegmentsAreRefused) {
+  for (const char* text : {"row.rest", "t.fixed:4,u.fixed:4,at.rest",
+                           "t.fixed:1,u.fixed:1,v.delimiter:/,w.ordered"}) {
+    SCOPED_TRACE(text);
+    New(text);
+    EXPECT_EQ(rowbloom_codec_encode(codec_, "rows", 4, "qual", 4, &a_, &error_),
+              ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_THAT(std::string(error_.message),
+                HasSubstr("a row and a qualifier are two segments, and "));
+    EXPECT_EQ(
+        rowbloom_codec_decode(codec_, "rowsqual/at", 11, &a_, &b_, &error_),
+        ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_EQ(a_.size + b_.size, 0u);
+  }
+  New("t.fixed:4,u.ordered");
+  ASSERT_EQ(rowbloom_codec_encode(codec_, "rows", 4, "q", 1, &a_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(a_), std::string("rowsq\0\1", 7));
+}
+
+TEST_F(CCodec, ABufferMayHoldTheInput) {
+  New("delimiter:|");
+  ASSERT_EQ(rowbloom_codec_encode(codec_, "row", 3, "q", 1, &a_, &error_),
+            ROWBLOOM_OK);
+  ASSERT_EQ(rowbloom_codec_decode(codec_, a_.data, a_.size, &a_, &b_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(a_), "row");
+  EXPECT_EQ(Text(b_), "q");
+  ASSERT_EQ(rowbloom_codec_encode(codec_, a_.data, a_.size, b_.data, b_.size,
+                                  &b_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(b_), "row|q");
+  ASSERT_EQ(rowbloom_codec_bounds(codec_, a_.data, a_.size, &b_, &a_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(b_), "row|");
+  EXPECT_EQ(Text(a_), "row}");
+
+  // Two results need two buffers.
+  EXPECT_EQ(rowbloom_codec_decode(codec_, "row|q", 5, &a_, &a_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "row and qualifier are the same buffer");
+  EXPECT_EQ(a_.size, 0u);
+  EXPECT_EQ(rowbloom_codec_bounds(codec_, "row", 3, &b_, &b_, &error_),
             ROWBLOOM_INVALID_ARGUMENT);
 }
 

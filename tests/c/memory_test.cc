@@ -92,6 +92,30 @@ TEST(CMemory, FilterIsRefused) {
   });
 }
 
+TEST(CMemory, AFilterWithALostKeyIsNeverFinished) {
+  if (!testing::kCountsAllocations) GTEST_SKIP();
+  const LeaksAreExpected leaks;
+  bool all_succeeded = false;
+  for (size_t nth = 1; !all_succeeded; ++nth) {
+    rowbloom_error error;
+    rowbloom_builder* builder = nullptr;
+    rowbloom_buffer bytes = {};
+    ASSERT_EQ(rowbloom_builder_new(nullptr, &builder, &error), ROWBLOOM_OK);
+    rowbloom_builder_add(builder, "row", 3, nullptr, 0);
+    rowbloom_builder_add(builder, nullptr, 3, nullptr, 0);
+    FailAllocation(nth);
+    rowbloom_code code = rowbloom_builder_finish(builder, &bytes, &error);
+    all_succeeded = AllocationWillFail();
+    FailAllocation(0);
+    if (code == ROWBLOOM_RESOURCE_EXHAUSTED) {
+      code = rowbloom_builder_finish(builder, &bytes, &error);
+    }
+    EXPECT_EQ(code, ROWBLOOM_INVALID_ARGUMENT) << "allocation " << nth;
+    rowbloom_buffer_free(&bytes);
+    rowbloom_builder_free(builder);
+  }
+}
+
 TEST(CMemory, FilterBlockIsRefused) {
   const auto append = [](void*, const void*, size_t, rowbloom_error*) {
     return rowbloom_code{ROWBLOOM_OK};

@@ -8,13 +8,13 @@ usage() {
   cat <<'END'
 usage: java_jni.sh ROCKSDB_TREE MODULE WORK_DIR
 
-Compiles RocksJava's native library from a source tree of RocksDB 7.8.3, links
-it to the installed librocksdb instead of a RocksDB of its own, and runs
+Compiles RocksJava's native library from RocksDB's source at its tag v7.8.3,
+links it to the installed librocksdb instead of a RocksDB of its own, and runs
 RocksJavaOptions.java with Maven Central's jar and that library:
   - with MODULE, librowbloom_rocksdb_preload.so: the filters must answer;
   - without it: the program must notice that it has none.
-At last it says what the jar's own native library does with MODULE. Takes a
-minute on two cores.
+At last it checks that the jar's own native library aborts the JVM with MODULE.
+Takes a minute on two cores.
 END
 }
 
@@ -63,4 +63,9 @@ echo "the jar's own native library:"
 try_without "${java[@]}" RocksJavaOptions
 code=0
 try env LD_PRELOAD="$module" "${java[@]}" RocksJavaOptions || code=$?
-echo "exit code $code, with the module"
+if [ $code -ne 134 ]; then
+  echo "with the module: exit code $code instead of an abort's 134;" \
+    "correct docs/bindings.md" >&2
+  exit 1
+fi
+echo "aborts, with the module"

@@ -59,7 +59,7 @@ try_rust() {
 # Without the tag grocksdb asks for static libraries of its own.
 try_go() {
   (cd "$here/go" && CGO_LDFLAGS=-lrocksdb \
-    go build -tags grocksdb_no_link -o "$work/go" .)
+    go build -buildvcs=false -tags grocksdb_no_link -o "$work/go" .)
   try env LD_PRELOAD="$module" "$work/go"
   try_without "$work/go"
 }

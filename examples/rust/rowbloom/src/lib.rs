@@ -241,14 +241,32 @@ fn guarded(error: *mut sys::rowbloom_error, callback: impl FnOnce() -> Result<()
     }
 }
 
+// A value whose address the library has. A Box would assert, whenever it moves,
+// that nothing else points to its value.
+struct Pinned<T>(*mut T);
+
+impl<T> Pinned<T> {
+    fn new(value: T) -> Pinned<T> {
+        Pinned(Box::into_raw(Box::new(value)))
+    }
+}
+
+impl<T> Drop for Pinned<T> {
+    fn drop(&mut self) {
+        drop(unsafe { Box::from_raw(self.0) })
+    }
+}
+
+unsafe impl<T: Send> Send for Pinned<T> {}
+unsafe impl<T: Sync> Sync for Pinned<T> {}
+
 /// Appends bytes to where a filter block is written.
 pub type Append<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 
 /// Writes the filter block of an SST, from cells in order.
 pub struct BlockWriter<'a> {
-    handle: WriterHandle,
-    // The library has its address.
-    _append: Box<Box<Append<'a>>>,
+    handle: WriterHandle, // Is dropped first.
+    _append: Pinned<Box<Append<'a>>>,
 }
 
 unsafe extern "C" fn append(
@@ -269,13 +287,12 @@ impl<'a> BlockWriter<'a> {
         sink: impl FnMut(&[u8]) -> Result<()> + Send + 'a,
     ) -> Result<BlockWriter<'a>> {
         let options = c_text(options)?;
-        let mut boxed: Box<Box<Append<'a>>> = Box::new(Box::new(sink));
-        let context: *mut Box<Append<'a>> = &mut *boxed;
+        let _append: Pinned<Box<Append<'a>>> = Pinned::new(Box::new(sink));
+        let context = _append.0;
         let new = |out, error| unsafe {
             sys::rowbloom_writer_new(options.as_ptr().cast(), append, context.cast(), out, error)
         };
         let handle = WriterHandle::new(new)?;
-        let _append = boxed;
         Ok(BlockWriter { handle, _append })
     }
     pub fn add(&mut self, cell: Key<'_>) {
@@ -345,9 +362,8 @@ pub enum Answer {
 
 /// Answers from the filter block of an SST, on any number of threads.
 pub struct BlockReader<S: Source> {
-    handle: ReaderHandle,
-    // The library has its address.
-    _source: Box<S>,
+    handle: ReaderHandle, // Is dropped first.
+    _source: Pinned<S>,
 }
 
 unsafe extern "C" fn read<S: Source>(
@@ -377,12 +393,12 @@ impl<S: Source> BlockReader<S> {
     ) -> Result<BlockReader<S>> {
         let options = c_text(options)?;
         let name = c_text(source.name())?;
-        let boxed = Box::new(source);
-        let context: *const S = &*boxed;
+        let source_size = source.size_bytes();
+        let _source = Pinned::new(source);
         let c_source = sys::rowbloom_source {
             read: read::<S>,
-            context: context as *mut c_void,
-            size_bytes: boxed.size_bytes(),
+            context: _source.0.cast(),
+            size_bytes: source_size,
             name: name.as_ptr().cast(),
         };
         let handle = ReaderHandle::new(|out, error| unsafe {
@@ -397,7 +413,6 @@ impl<S: Source> BlockReader<S> {
                 error,
             )
         })?;
-        let _source = boxed;
         Ok(BlockReader { handle, _source })
     }
     pub fn may_contain(&self, key: Key<'_>) -> bool {
