@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -268,14 +269,15 @@ class WithoutSeparators : public TamperingPolicy {
 // Users whose lower bounds RocksDB makes separators of: consecutive numbers,
 // and names before the delimiter with and without the byte before it.
 std::string AdjacentUser(bool delimited, int user) {
-  const std::string number = std::to_string(100000 + (delimited ? user / 2 : user));
+  const std::string number =
+      std::to_string(100000 + (delimited ? user / 2 : user));
   return delimited && user % 2 == 0 ? number + "." : number;
 }
 
 // Returns how many of the users Exists() does not find.
 int CountLostUsers(TestDb* db, rdb::BlockBasedTableOptions table) {
   constexpr int kAdjacentUsers = 2000;
-#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 907
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 906
   table.decouple_partitioned_filters = false;
 #endif
   rdb::Options options = db->MakeOptions();
@@ -456,7 +458,14 @@ TEST(DbLevels, CallsForRowsAndQualifiersAreRefusedForOtherSchemas) {
       db.Rows().GetNewestCell({}, "acme", "u", &value).IsInvalidArgument());
   EXPECT_TRUE(db.Rows().Scan({}, {}).status().IsInvalidArgument());
   EXPECT_TRUE(db.Rows().Scan({}, {"long tenant"}).status().IsInvalidArgument());
-  EXPECT_FALSE(db.Rows().Scan({}, {"long tenant"}).Valid());
+  auto failed = db.Rows().Scan({}, {"long tenant"});
+  EXPECT_FALSE(failed.Valid());
+  failed.Next();
+  const RocksDbPrefixScan moved = std::move(failed);
+  EXPECT_TRUE(moved.status().IsInvalidArgument());
+  failed.Next();  // NOLINT(bugprone-use-after-move)
+  EXPECT_FALSE(failed.Valid());
+  EXPECT_TRUE(failed.status().IsInvalidArgument());
 }
 
 }  // namespace
