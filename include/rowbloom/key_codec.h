@@ -72,7 +72,7 @@ class KeyCodec {
  public:
   static constexpr size_t kMaxSegments = 8;
   static constexpr size_t kMaxNameSize = 15;
-  // Of ToString(). A filter's metadata holds two bytes more.
+  // ToString() is no longer; a filter's metadata holds two bytes more.
   static constexpr size_t kMaxTextSize = 253;
   static constexpr uint32_t kMaxRowSize = 1 << 20;
 

@@ -144,9 +144,8 @@ bool RowFilterBuilder::AddSeparators() {
 }
 
 Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {
-  const bool is_complete =
-      !adds_separators_ || filter_->key_count() == 0 || parts_.count == 0 ||
-      AddSeparators();
+  const bool is_complete = !adds_separators_ || filter_->key_count() == 0 ||
+                           parts_.count == 0 || AddSeparators();
   EncodedFilter filter = filter_->Finish();
   // A filter that lacks keys must answer "maybe", as one without any does.
   if (!is_complete) filter = NewFilterBuilder(options_.filter_spec)->Finish();
