@@ -72,7 +72,7 @@ class KeyCodec {
  public:
   static constexpr size_t kMaxSegments = 8;
   static constexpr size_t kMaxNameSize = 15;
-  // Of ToString(). A filter's metadata holds two bytes more.
+  // ToString() is no longer; a filter's metadata holds two bytes more.
   static constexpr size_t kMaxTextSize = 253;
   static constexpr uint32_t kMaxRowSize = 1 << 20;
 
@@ -110,7 +110,7 @@ class KeyCodec {
   // The codec of two segments whose first is of this kind: the persisted form
   // of the first version. InvalidArgument if there is none.
   static absl::StatusOr<KeyCodec> FromParts(uint8_t kind, uint32_t parameter);
-  // True if FromParts() of the first segment returns this codec.
+  // True if FromParts() of the first segment returns this codec without names.
   bool IsRowAndColumn() const;
   Kind kind() const { return segments_[0].kind; }
   uint32_t parameter() const { return segments_[0].parameter; }

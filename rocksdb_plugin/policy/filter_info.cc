@@ -54,7 +54,12 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
       version == kMetadataVersion
           ? ParseRowAndColumn(metadata)
           : KeyCodec::Parse(metadata.substr(kMetadataSchemaOffset));
-  if (!codec.ok()) return absl::DataLossError(codec.status().message());
+  if (!codec.ok()) {
+    // A newer library may write other schemas, as in our filter blocks.
+    return version == kMetadataVersion
+               ? absl::DataLossError(codec.status().message())
+               : absl::UnimplementedError(codec.status().message());
+  }
   if (absl::Status s = CheckBloomType(bloom_type); !s.ok()) {
     return absl::DataLossError(s.message());
   }

@@ -4,9 +4,8 @@
 //
 // A key maps to its part of level 1, its row part. For the scans of RocksDbRows
 // it maps to their part instead, with ROW only to one of level 1:
-// scan_question.h. With ROWCOL and
-// "ordered" keys of row and column there are two more exceptions, the bounds of
-// a column, which no stored key equals:
+// scan_question.h. With ROWCOL and "ordered" keys of row and column there are
+// two more exceptions, the bounds of a column, which no stored key equals:
 //
 //   esc(row) 00 01 esc(qual) 00       lower  ->  the column part
 //   esc(row) 00 01 esc(qual) 00 04    upper  ->  the column part

@@ -141,10 +141,11 @@ RocksDbPrefixScan& RocksDbPrefixScan::operator=(RocksDbPrefixScan&&) noexcept =
 RocksDbPrefixScan::~RocksDbPrefixScan() = default;
 
 bool RocksDbPrefixScan::Valid() const {
-  return state_->it != nullptr && state_->it->Valid();
+  return state_ != nullptr && state_->it != nullptr && state_->it->Valid();
 }
 
 void RocksDbPrefixScan::Next() {
+  if (!Valid()) return;
   // RocksDB may seek anew: behind a range tombstone or many versions of a key.
   const ScanQuestion::Scope scope(state_->asked());
   state_->it->Next();
@@ -154,6 +155,9 @@ rdb::Slice RocksDbPrefixScan::key() const { return state_->it->key(); }
 rdb::Slice RocksDbPrefixScan::value() const { return state_->it->value(); }
 
 Status RocksDbPrefixScan::status() const {
+  if (state_ == nullptr) {
+    return Status::InvalidArgument("the scan was moved to another object");
+  }
   return state_->it == nullptr ? state_->error : state_->it->status();
 }
 

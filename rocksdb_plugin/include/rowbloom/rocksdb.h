@@ -14,7 +14,9 @@
 //   prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered
 //
 // Get asks for the column (ROW: for the row), a seek for the row, a RocksDbScan
-// for the row or the column it was made for.
+// for the row or the column it was made for. With codecs of other segments, Get
+// asks for the longest level, a seek for level 1, and RocksDbRows for any
+// level.
 //
 // Policies and readers are immutable and thread-safe. Readers live in
 // RocksDB's block cache and may outlive the policy and the database: they
@@ -143,9 +145,10 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 //
 // It must outlive every iterator made with these ReadOptions, and stay at the
 // address where Configure() was called, until their bounds are set again; for
-// one ReadOptions at a time. Filters are asked for "ordered" keys only, and for
-// forward scans only. Do not use its bounds for DeleteRange(): see
-// RocksDbDeletion.
+// one ReadOptions at a time. Filters are asked for forward scans only, and only
+// if both bounds have one prefix: rows and columns of "ordered" keys, or more
+// segments than level 1 has, for which the filter is asked for level 1. Do not
+// use its bounds for DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
  public:
   // Errors as KeyCodec::Encode(); FailedPrecondition if the loaded RocksDB is

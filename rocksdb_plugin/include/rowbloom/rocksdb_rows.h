@@ -20,8 +20,9 @@
 // | GetNewestCell          | the column, with ROWCOL in policy and           |
 // |                        | extractor; with a ROW extractor, the row        |
 // | RowExists, GetRow      | the row, with an extractor                      |
-// | Exists, Scan           | the longest level that the segments hold, as    |
-// |                        | GetNewestCell does                              |
+// | Exists, Scan           | the longest level that the segments hold, with  |
+// |                        | ROWCOL in policy and extractor; otherwise       |
+// |                        | level 1                                         |
 //
 // For codecs of more segments, or one, there are Exists() and Scan(), and
 // RocksDB's own Get() with a key of Encode(), which asks for the longest level
@@ -39,6 +40,11 @@
 // that are not the codec's. NotSupported for scans (all but GetCell and
 // MultiGetCells) under a comparator other than RocksDB's bytewise ones.
 // RocksDB's own errors pass through.
+//
+// During Scan, Exists and Next, callbacks (merge operators, table_filter, file
+// systems) must not read a column family with an extractor of this codec, in
+// any database, except through RocksDbRows: they could miss keys. No fiber may
+// switch within a call.
 //
 // Immutable; any number of threads. Database, column family and statistics must
 // outlive it. The constructor looks at the filter policy, and that must hold as
@@ -93,8 +99,9 @@ class RocksDbPrefixScan {
 
   // False at the end and after an error; status() tells which.
   bool Valid() const;
-  // If Valid().
+  // Does nothing unless Valid().
   void Next();
+  // If Valid().
   ROCKSDB_NAMESPACE::Slice key() const;
   ROCKSDB_NAMESPACE::Slice value() const;
 

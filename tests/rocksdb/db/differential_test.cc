@@ -151,6 +151,20 @@ class DifferentialRun {
 
   const KeyCodec& codec() const { return set_up_.db.filter.key_codec; }
 
+  // Adds a value such that the lower bound of its keys can be RocksDB's
+  // separator behind those of the last one.
+  static void AddAdjacent(const KeyCodec::Segment& segment,
+                          std::vector<std::string>* pool) {
+    std::string value = pool->back();
+    if (segment.kind == KeyCodec::Kind::kDelimiter) {
+      if (segment.parameter == 0) return;
+      value.push_back(static_cast<char>(segment.parameter - 1));
+    } else if (!value.empty() && value.back() != '\xff') {
+      ++value.back();
+    }
+    pool->push_back(value);
+  }
+
   // Keys of few distinct segments, so that they share prefixes of all levels.
   void MakeKeys() {
     std::vector<std::vector<std::string>> pools(codec().segment_count());
@@ -160,6 +174,7 @@ class DifferentialRun {
         pools[i].push_back(
             FitSegment(codec().segment(i),
                        RandomBytes(&random_, kBytes, random_.Below(6))));
+        AddAdjacent(codec().segment(i), &pools[i]);
       }
     }
     std::set<std::vector<std::string>> keys;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -276,7 +277,7 @@ std::string AdjacentUser(bool delimited, int user) {
 // Returns how many of the users Exists() does not find.
 int CountLostUsers(TestDb* db, rdb::BlockBasedTableOptions table) {
   constexpr int kAdjacentUsers = 2000;
-#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 907
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 906
   table.decouple_partitioned_filters = false;
 #endif
   rdb::Options options = db->MakeOptions();
@@ -457,7 +458,14 @@ TEST(DbLevels, CallsForRowsAndQualifiersAreRefusedForOtherSchemas) {
       db.Rows().GetNewestCell({}, "acme", "u", &value).IsInvalidArgument());
   EXPECT_TRUE(db.Rows().Scan({}, {}).status().IsInvalidArgument());
   EXPECT_TRUE(db.Rows().Scan({}, {"long tenant"}).status().IsInvalidArgument());
-  EXPECT_FALSE(db.Rows().Scan({}, {"long tenant"}).Valid());
+  auto failed = db.Rows().Scan({}, {"long tenant"});
+  EXPECT_FALSE(failed.Valid());
+  failed.Next();
+  const RocksDbPrefixScan moved = std::move(failed);
+  EXPECT_TRUE(moved.status().IsInvalidArgument());
+  failed.Next();  // NOLINT(bugprone-use-after-move)
+  EXPECT_FALSE(failed.Valid());
+  EXPECT_TRUE(failed.status().IsInvalidArgument());
 }
 
 }  // namespace

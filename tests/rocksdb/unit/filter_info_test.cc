@@ -49,6 +49,8 @@ TEST(FilterInfo, ReadsBackWhatWasWritten) {
 TEST(FilterInfo, NewerMetadataIsUnimplemented) {
   EXPECT_EQ(CodeFor("\3\3\1\0\0\0\0\0"sv), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(CodeFor("\xff"sv), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(CodeFor("\2\3fixed:1,newer:1"sv), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(CodeFor("\2\3rest,fixed:1"sv), absl::StatusCode::kUnimplemented);
 }
 
 TEST(FilterInfo, MalformedMetadataIsDataLoss) {
@@ -57,7 +59,7 @@ TEST(FilterInfo, MalformedMetadataIsDataLoss) {
         "\1\3\1\1\0\0\0\0"sv, "\1\1\1\0\0\0\0\0"sv, "\1\4\1\0\0\0\0\0"sv,
         "\1\3\0\0\0\0\0\0"sv, "\1\3\4\0\0\0\0\0"sv, "\1\3\1\0\1\0\0\0"sv,
         "\1\3\2\0\0\0\0\0"sv, "\1\3\3\0\0\1\0\0"sv, "\2"sv, "\2\3"sv,
-        "\2\1rest"sv, "\2\4ordered,rest"sv, "\2\3rest,fixed:1"sv}) {
+        "\2\1ordered,rest"sv, "\2\4ordered,rest"sv}) {
     EXPECT_EQ(CodeFor(metadata), absl::StatusCode::kDataLoss);
   }
 }
