@@ -90,8 +90,7 @@ TEST(RemoteBfCommands, SendsWhatIsDocumented) {
       server.sent,
       ElementsAre("BF.RESERVE f 0.001 1000 NONSCALING",
                   "BF.RESERVE f 1e-07 50 EXPANSION 4", "BF.ADD f a",
-                  "BF.MADD f a b c",
-                  "BF.INSERT f NOCREATE ITEMS d",
+                  "BF.MADD f a b c", "BF.INSERT f NOCREATE ITEMS d",
                   "BF.INSERT f CAPACITY 100 ERROR 0.01 ITEMS d",
                   "BF.INSERT f CAPACITY 50 ERROR 1e-07 EXPANSION 4 ITEMS d",
                   "BF.CARD f", "DEL f"));

@@ -18,7 +18,8 @@
 //
 // An older state of the server looks like the filter: a replica may lack the
 // latest items, and so may the primary after a restart from disk or a failover.
-// Ask the primary; after either event delete the filter and add all items again.
+// Ask the primary; after either event delete the filter and add all items
+// again.
 //
 // valkey-bloom has all but SCANDUMP and LOADCHUNK. TairBloom has RESERVE, ADD,
 // MADD and INSERT; Exists() answers "maybe" there, because the name of its type
