@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMaxTimeout{24 * 60 * 60 * 1000};
-// Of the replies to one Send(): what a hostile server can make this process do.
+// The replies to one Send() have at most so many: a server may be hostile.
 constexpr uint64_t kMaxReplyBytes = uint64_t{64} << 20;
 constexpr int kMaxReplyElements = 1 << 20;
 
