@@ -97,7 +97,8 @@ bool IsRedisPath(const std::string& path) {
 
 std::string ShownPath(const std::string& path) {
   const size_t user = path.find("://") + 3;
-  const size_t at = path.rfind('@', path.find('/', user));
+  // The last one: the password of a wrong URL may have a "/" or a "?".
+  const size_t at = path.rfind('@');
   if (!IsRedisPath(path) || at == std::string::npos || at < user) return path;
   return path.substr(0, user) + "***" + path.substr(at);
 }

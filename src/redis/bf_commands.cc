@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <random>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -33,19 +34,32 @@ void AppendItems(Items items, RedisCommand* command) {
   command->insert(command->end(), items.begin(), items.end());
 }
 
-// The module's error messages have no codes.
+// The module's error messages have no codes of their own, at most ERR.
 absl::Status ErrorOf(const RedisReply& reply, std::string_view key) {
   absl::Status status = redis::ErrorOf(reply, key);
-  if (!absl::IsUnavailable(status)) return status;
-  const std::string text = absl::AsciiStrToLower(reply.text);
+  if (status.ok()) return status;
+  std::string text = absl::AsciiStrToLower(reply.text);
+  if (absl::StartsWith(text, "err ")) text.erase(0, 4);
+  // This message, and no other, quotes the command's arguments.
+  if (absl::StartsWith(text, "unknown command")) {
+    return absl::UnimplementedError(status.message());
+  }
+  const std::string code = reply.text.substr(0, reply.text.find(' '));
+  if (!absl::IsUnavailable(status) ||
+      (code != "ERR" && code == absl::AsciiStrToUpper(code) &&
+       absl::ascii_isupper(static_cast<unsigned char>(code[0])))) {
+    return status;
+  }
   const auto says = [&text](absl::string_view words) {
     return absl::StrContains(text, words);
   };
-  if (says("exists")) return absl::AlreadyExistsError(status.message());
-  if (says("not found")) return absl::NotFoundError(status.message());
-  if (says("full")) return absl::ResourceExhaustedError(status.message());
-  if (says("unknown command"))
-    return absl::UnimplementedError(status.message());
+  if (text == "item exists") return absl::AlreadyExistsError(status.message());
+  if (text == "not found" || text == "no such key") {
+    return absl::NotFoundError(status.message());
+  }
+  if (text == "non scaling filter is full") {
+    return absl::ResourceExhaustedError(status.message());
+  }
   if (says("(") || says("must be") || says("bad ") || says("invalid")) {
     return absl::InvalidArgumentError(status.message());
   }
@@ -53,7 +67,7 @@ absl::Status ErrorOf(const RedisReply& reply, std::string_view key) {
 }
 
 absl::StatusOr<std::vector<absl::StatusOr<bool>>> AnswersOf(
-    const RedisReply& reply, std::string_view key) {
+    const RedisReply& reply, std::string_view key, size_t items) {
   std::vector<absl::StatusOr<bool>> answers;
   for (const RedisReply& element : reply.elements) {
     if (element.kind == Kind::kInteger) {
@@ -63,8 +77,19 @@ absl::StatusOr<std::vector<absl::StatusOr<bool>>> AnswersOf(
       answers.push_back(status.ok() ? redis::NotAReply(key) : status);
     }
   }
-  if (answers.empty()) return redis::NotAReply(key);
+  // The module stops at the first error.
+  if (answers.empty() || answers.size() > items ||
+      (answers.size() < items && answers.back().ok())) {
+    return redis::NotAReply(key);
+  }
+  const absl::StatusOr<bool> last = answers.back();
+  answers.resize(items, last);
   return answers;
+}
+
+// RedisBloom's type and valkey-bloom's.
+bool IsBloomType(const std::string& type) {
+  return type == "MBbloom--" || type == "bloomfltr";
 }
 
 }  // namespace
@@ -107,37 +132,37 @@ absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::MAdd(
   AppendItems(items, &command);
   const auto reply = Call(key, command);
   if (!reply.ok()) return reply.status();
-  return AnswersOf(*reply, key);
+  return AnswersOf(*reply, key, items.size());
 }
 
 absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::Insert(
     std::string_view key, const BfInsertOptions& options, Items items) {
-  const BfReserveOptions defaults;
   const BfReserveOptions& reserve = options.reserve;
   RedisCommand command = Command("BF.INSERT", key);
   const auto append = [&command](const char* name, std::string value) {
     command.insert(command.end(), {name, std::move(value)});
   };
-  if (reserve.capacity != defaults.capacity) {
+  // NOCREATE with one of the others is the server's error.
+  if (options.no_create) {
+    command.push_back("NOCREATE");
+  } else {
     append("CAPACITY", absl::StrCat(reserve.capacity));
-  }
-  if (reserve.error_rate != defaults.error_rate) {
     append("ERROR", Number(reserve.error_rate));
+    if (reserve.expansion.has_value()) {
+      append("EXPANSION", absl::StrCat(*reserve.expansion));
+    }
+    if (reserve.non_scaling) command.push_back("NONSCALING");
   }
-  if (reserve.expansion.has_value()) {
-    append("EXPANSION", absl::StrCat(*reserve.expansion));
-  }
-  if (options.no_create) command.push_back("NOCREATE");
-  if (reserve.non_scaling) command.push_back("NONSCALING");
   command.push_back("ITEMS");
   AppendItems(items, &command);
   const auto reply = Call(key, command);
   if (!reply.ok()) return reply.status();
-  return AnswersOf(*reply, key);
+  return AnswersOf(*reply, key, items.size());
 }
 
-// EXISTS and BF.MEXISTS are of one moment: between two commands another client
-// could delete the key.
+// TYPE and BF.MEXISTS are of one moment: between two commands another client
+// could delete the key. BF.MEXISTS itself answers 0 of a missing key and of a
+// key of another type.
 void RemoteBfCommands::MExists(std::string_view key, Items items,
                                bool* may_exist) {
   std::fill_n(may_exist, items.size(), true);
@@ -146,25 +171,36 @@ void RemoteBfCommands::MExists(std::string_view key, Items items,
   RedisCommand ask = Command("BF.MEXISTS", key);
   AppendItems(items, &ask);
   const auto replies = redis::SendChecked(
-      connection_, {{"MULTI"}, Command("EXISTS", key), ask, {"EXEC"}});
-  last_error_ = replies.status();
-  if (replies.ok()) last_error_ = ErrorOf(replies->back(), key);
-  if (!last_error_.ok()) {
+      connection_, {{"MULTI"}, Command("TYPE", key), ask, {"EXEC"}});
+  absl::Status error = replies.status();
+  if (replies.ok()) error = ErrorOf(replies->back(), key);
+  if (!error.ok()) {
+    last_error_ = error;
     stats_.unreachable += items.size();
     return;
   }
   const std::vector<RedisReply>& done = replies->back().elements;
-  if (done.size() == 2 && done[0].kind == Kind::kInteger &&
-      done[0].integer == 0) {
-    last_error_ = absl::NotFoundError(
-        absl::StrCat("redis key \"", base::AbslView(key), "\" is missing"));
+  if (done.size() == 2 && done[0].kind == Kind::kText &&
+      !IsBloomType(done[0].text)) {
+    last_error_ =
+        done[0].text == "none"
+            ? absl::NotFoundError(absl::StrCat(
+                  "redis key \"", base::AbslView(key), "\" is missing"))
+            : absl::FailedPreconditionError(absl::StrCat(
+                  "redis key \"", base::AbslView(key), "\" has the type \"",
+                  done[0].text,
+                  "\"; the Bloom filters of RedisBloom have MBbloom-- and "
+                  "those of valkey-bloom bloomfltr"));
     stats_.missing_key += items.size();
     return;
   }
-  if (done.size() != 2 || done[0].kind != Kind::kInteger ||
+  if (done.size() != 2 || done[0].kind != Kind::kText ||
       done[1].elements.size() != items.size()) {
     last_error_ = redis::NotAReply(key);
-    if (done.size() == 2) last_error_.Update(ErrorOf(done[1], key));
+    if (done.size() == 2) {
+      error = ErrorOf(done[1], key);
+      if (!error.ok()) last_error_ = error;
+    }
     stats_.unreachable += items.size();
     return;
   }
@@ -209,12 +245,14 @@ absl::StatusOr<BfInfo> RemoteBfCommands::Info(std::string_view key) {
 absl::StatusOr<uint64_t> RemoteBfCommands::Card(std::string_view key) {
   const auto reply = Call(key, Command("BF.CARD", key));
   if (!reply.ok()) return reply.status();
+  if (reply->kind != Kind::kInteger) return redis::NotAReply(key);
   return static_cast<uint64_t>(reply->integer);
 }
 
 absl::StatusOr<bool> RemoteBfCommands::Delete(std::string_view key) {
   const auto reply = Call(key, Command("DEL", key));
   if (!reply.ok()) return reply.status();
+  if (reply->kind != Kind::kInteger) return redis::NotAReply(key);
   return reply->integer != 0;
 }
 
@@ -224,7 +262,12 @@ absl::StatusOr<BfChunk> RemoteBfCommands::ScanDump(std::string_view key,
   command.push_back(absl::StrCat(iterator));
   const auto reply = Call(key, command);
   if (!reply.ok()) return reply.status();
-  if (reply->elements.size() != 2) return redis::NotAReply(key);
+  if (reply->elements.size() != 2 ||
+      reply->elements[0].kind != Kind::kInteger ||
+      (reply->elements[1].kind != Kind::kText &&
+       reply->elements[0].integer != 0)) {
+    return redis::NotAReply(key);
+  }
   return BfChunk{static_cast<uint64_t>(reply->elements[0].integer),
                  reply->elements[1].text};
 }
@@ -260,17 +303,24 @@ absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {
 
 absl::Status RemoteBfCommands::Restore(std::string_view key,
                                        const RedisBloomFilter& filter) {
-  // In the key's slot of a cluster, if the key has no braces.
+  // In the key's slot of a cluster, if the key has no braces. Random, so that
+  // two calls do not load into one filter.
+  std::random_device random;
+  const std::string suffix =
+      absl::StrCat(":loading:", absl::Hex(random()), absl::Hex(random()));
   const std::string part =
       key.find('{') == std::string_view::npos
-          ? absl::StrCat("{", base::AbslView(key), "}:loading")
-          : absl::StrCat(base::AbslView(key), ":loading");
-  absl::Status status = Delete(part).status();
+          ? absl::StrCat("{", base::AbslView(key), "}", suffix)
+          : absl::StrCat(base::AbslView(key), suffix);
+  absl::Status status;
   for (const BfChunk& chunk : filter.Dump()) {
     if (status.ok()) status = LoadChunk(part, chunk);
   }
-  if (!status.ok()) return status;
-  return Call(key, {"RENAME", part, std::string(key)}).status();
+  if (status.ok()) {
+    status = Call(key, {"RENAME", part, std::string(key)}).status();
+  }
+  if (!status.ok()) Delete(part).IgnoreError();
+  return status;
 }
 
 }  // namespace rowbloom

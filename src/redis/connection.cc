@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 namespace rowbloom {
@@ -26,6 +27,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMaxTimeout{24 * 60 * 60 * 1000};
+// The replies to one Send() have at most so many: a server may be hostile.
+constexpr uint64_t kMaxReplyBytes = uint64_t{64} << 20;
+constexpr int kMaxReplyElements = 1 << 20;
 
 struct FreeContext {
   void operator()(redisContext* context) const { redisFree(context); }
@@ -68,6 +72,21 @@ RedisReply Converted(const redisReply& reply) {
   return converted;
 }
 
+// hiredis allocates an array by the size that the server announces. The
+// reader's privdata is the number of elements that are still allowed.
+redisReplyObjectFunctions LimitedFunctions(
+    const redisReplyObjectFunctions& functions) {
+  static const auto create_array = functions.createArray;
+  redisReplyObjectFunctions limited = functions;
+  limited.createArray = [](const redisReadTask* task, int count) -> void* {
+    int* const left = static_cast<int*>(task->privdata);
+    if (count > *left) return nullptr;
+    *left -= count;
+    return create_array(task, count);
+  };
+  return limited;
+}
+
 timeval ToTimeval(milliseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
   timeval value = {};
@@ -87,6 +106,11 @@ class HiredisConnection : public RedisConnection {
 
   absl::StatusOr<std::vector<RedisReply>> Send(
       absl::Span<const RedisCommand> commands) override {
+    for (const RedisCommand& command : commands) {
+      if (command.empty()) {
+        return absl::InvalidArgumentError("redis command without a name");
+      }
+    }
     if (absl::Status status = Connect(); !status.ok()) return status;
     return Exchange(commands);
   }
@@ -110,6 +134,10 @@ class HiredisConnection : public RedisConnection {
       return Failed(absl::StrCat("cannot connect: ", why),
                     why.find("timed out") == std::string::npos ? 0 : EAGAIN);
     }
+    static redisReplyObjectFunctions limited =
+        LimitedFunctions(*context_->reader->fn);
+    context_->reader->fn = &limited;
+    context_->reader->privdata = &elements_left_;
     return LogIn();
   }
 
@@ -137,8 +165,11 @@ class HiredisConnection : public RedisConnection {
     if (!replies.ok()) return replies.status();
     for (size_t i = 0; i < replies->size(); ++i) {
       if ((*replies)[i].kind == RedisReply::Kind::kError) {
-        const absl::Status failed =
-            Failed(absl::StrCat(commands[i][0], ": ", (*replies)[i].text), 0);
+        // Some errors quote the command's arguments: the password.
+        const std::string& text = (*replies)[i].text;
+        const absl::Status failed = Failed(
+            absl::StrCat(commands[i][0], ": ", text.substr(0, text.find(' '))),
+            0);
         return absl::PermissionDeniedError(failed.message());
       }
     }
@@ -147,8 +178,16 @@ class HiredisConnection : public RedisConnection {
 
   absl::StatusOr<std::vector<RedisReply>> Exchange(
       absl::Span<const RedisCommand> commands) {
+    char early[100];
+    const ssize_t count =
+        recv(context_->fd, early, sizeof(early), MSG_PEEK | MSG_DONTWAIT);
+    if (count > 0) {
+      return Unasked(std::string(early, static_cast<size_t>(count)));
+    }
     std::string out;
     for (const RedisCommand& command : commands) AppendCommand(command, &out);
+    elements_left_ = kMaxReplyElements;
+    received_ = 0;
     const Clock::time_point deadline = Clock::now() + options_.timeout;
     std::vector<RedisReply> replies;
     size_t sent = 0;
@@ -170,7 +209,20 @@ class HiredisConnection : public RedisConnection {
         return status;
       }
     }
+    const redisReader& reader = *context_->reader;
+    if (reader.pos < reader.len) {
+      return Unasked(
+          std::string(reader.buf + reader.pos,
+                      std::min<size_t>(reader.len - reader.pos, 100)));
+    }
     return replies;
+  }
+
+  // Later replies would be taken for those of the wrong commands.
+  absl::Status Unasked(const std::string& bytes) {
+    return Failed(absl::StrCat("the server sent bytes that answer no command: ",
+                               absl::CHexEscape(bytes)),
+                  0);
   }
 
   // Waits until bytes can be sent or received, and does so once.
@@ -204,6 +256,12 @@ class HiredisConnection : public RedisConnection {
       if (count == 0) return Failed("the server closed the connection", 0);
       if (count < 0 && !IsTransient(errno)) return Failed(strerror(errno), 0);
       if (count > 0) {
+        received_ += static_cast<uint64_t>(count);
+        if (received_ > kMaxReplyBytes) {
+          return Failed(absl::StrCat("replies of more than ", kMaxReplyBytes,
+                                     " bytes; send fewer commands at once"),
+                        0);
+        }
         redisReaderFeed(context_->reader, in, static_cast<size_t>(count));
       }
     }
@@ -215,7 +273,9 @@ class HiredisConnection : public RedisConnection {
   }
 
   const RedisOptions options_;
-  const std::string server_;  // For messages.
+  const std::string server_;               // For messages.
+  int elements_left_ = kMaxReplyElements;  // This Send() may get so many.
+  uint64_t received_ = 0;                  // This Send() got so many bytes.
   std::unique_ptr<redisContext, FreeContext> context_;
   std::optional<Clock::time_point> retry_at_;
 };
@@ -242,6 +302,10 @@ absl::StatusOr<std::unique_ptr<RedisConnection>> ConnectRedis(
     return absl::InvalidArgumentError(
         absl::StrCat("redis retry_after of ", options.retry_after.count(),
                      " ms: must be 0 to ", kMaxTimeout.count()));
+  }
+  if (!options.user.empty() && options.password.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "redis user \"", options.user, "\": AUTH needs a password, too"));
   }
   auto connection = std::make_unique<HiredisConnection>(options);
   if (absl::Status status = connection->Connect(); !status.ok()) return status;

@@ -40,16 +40,17 @@ for i = 2, #ARGV, ARGV[1] do
 end
 return {c[1], c[2], c[3], n, table.concat(a)})";
 
-// ARGV: probes, positions, then bits, mark, bytes of the whole value, and 1 if
-// the filter had a mark. Adds nothing if the filter is not as they say.
+// ARGV: probes, positions, then bits, mark, bytes of the whole value, 1 if the
+// filter had a mark, and the bytes that its value had. Adds nothing if the
+// filter is not as they say.
 constexpr char kAdd[] = R"(
 local k = ARGV[1]
-local m, mark, bytes = ARGV[#ARGV - 3], ARGV[#ARGV - 2], ARGV[#ARGV - 1] + 0
+local m, mark, bytes = ARGV[#ARGV - 4], ARGV[#ARGV - 3], ARGV[#ARGV - 2] + 0
 local c = redis.call('hmget', KEYS[1], 'size', 'hashIterations', 'rowbloom')
 local n = redis.call('strlen', KEYS[2])
-if c[1] ~= m or c[2] ~= k or n > bytes or
+if c[1] ~= m or c[2] ~= k or n > bytes or n < ARGV[#ARGV] + 0 or
    (c[3] and (c[3] ~= mark or n ~= bytes)) or
-   (not c[3] and ARGV[#ARGV] == '1') then
+   (not c[3] and ARGV[#ARGV - 1] == '1') then
   return {c[1], c[2], c[3], n, ''}
 end
 if not c[3] then
@@ -58,7 +59,7 @@ if not c[3] then
   redis.call('hset', KEYS[1], 'rowbloom', mark)
 end
 local a = {}
-for i = 2, #ARGV - 4, k do
+for i = 2, #ARGV - 5, k do
   local b = '0'
   for j = i, i + k - 1 do
     if redis.call('setbit', KEYS[2], ARGV[j], 1) == 0 then b = '1' end
@@ -189,8 +190,7 @@ absl::Status RemoteRedissonFilter::ReadConfig() {
         kMaxRedissonBits, " and 1 to ", kMaxRedissonProbes,
         ": delete both keys and add the elements again"));
   }
-  is_marked_ = config[2].kind == Kind::kText;
-  if (is_marked_ && codec_.name().empty()) {
+  if (config[2].kind == Kind::kText && codec_.name().empty()) {
     const std::string& mark = config[2].text;
     codec_ = RedissonCodec(mark.substr(mark.rfind(' ') + 1));
   }
@@ -201,7 +201,7 @@ absl::Status RemoteRedissonFilter::ReadConfig() {
 }
 
 absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
-                                         const RedisReply& length) const {
+                                         const RedisReply& length) {
   if (config.size() < 3 || length.kind != Kind::kInteger) {
     return redis::NotAReply(name_);
   }
@@ -249,6 +249,14 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
                      ": its bits or its parameters were lost; delete both keys "
                      "and add the elements again"));
   }
+  if (size < seen_size_) {
+    return absl::DataLossError(absl::StrCat(
+        "redis filter \"", name_, "\" has a value of ", size,
+        " bytes, which had ", seen_size_,
+        ": its bits were lost; delete both keys and add the elements again"));
+  }
+  seen_size_ = size;
+  is_marked_ = is_marked;
   return absl::OkStatus();
 }
 
@@ -307,7 +315,7 @@ std::vector<RedisCommand> RemoteRedissonFilter::ScriptCommands(
 }
 
 absl::Status RemoteRedissonFilter::CheckScriptReply(const RedisReply& reply,
-                                                    size_t answers) const {
+                                                    size_t answers) {
   if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
     return status;
   }
@@ -338,20 +346,19 @@ absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::AddEncoded(
     absl::Span<const std::string> encoded) {
   if (absl::Status status = CheckName(codec_); !status.ok()) return status;
   std::vector<bool> added;
-  const std::vector<RedisCommand> commands =
-      ScriptCommands(kAdd,
-                     {absl::StrCat(shape_.bit_count), Mark(),
-                      absl::StrCat(ValueSize()), is_marked_ ? "1" : "0"},
-                     encoded);
+  const std::vector<RedisCommand> commands = ScriptCommands(
+      kAdd,
+      {absl::StrCat(shape_.bit_count), Mark(), absl::StrCat(ValueSize()),
+       is_marked_ ? "1" : "0", absl::StrCat(seen_size_)},
+      encoded);
   if (commands.empty()) return added;
   const auto replies = Send(commands);
   if (!replies.ok()) return replies.status();
   for (size_t i = 0; i < commands.size(); ++i) {
     const size_t answers =
-        (commands[i].size() - 10) / shape_.probe_count;  // Beside 10 others.
+        (commands[i].size() - 11) / shape_.probe_count;  // Beside 11 others.
     const absl::Status status = CheckScriptReply((*replies)[i], answers);
     if (!status.ok()) return status;
-    is_marked_ = true;
     for (const char answer : (*replies)[i].elements[4].text) {
       added.push_back(answer == '1');
     }
@@ -448,12 +455,12 @@ absl::StatusOr<uint64_t> RemoteRedissonFilter::Count() {
 
 absl::StatusOr<RedissonSnapshot> RemoteRedissonFilter::Snapshot() {
   const auto taken_at = std::chrono::system_clock::now();
-  std::string value;
-  while (value.size() < ValueSize()) {
+  std::string value(static_cast<size_t>(ValueSize()), '\0');
+  for (uint64_t begin = 0; begin < ValueSize();
+       begin += kPartsPerRoundTrip * kPartSize) {
     // The filter is checked before and after the parts: a part of a remade
     // filter does not go unnoticed.
     std::vector<RedisCommand> commands = {ConfigCommand(), {"STRLEN", name_}};
-    const uint64_t begin = value.size();
     const uint64_t end =
         std::min(ValueSize(), begin + kPartsPerRoundTrip * kPartSize);
     for (uint64_t at = begin; at < end; at += kPartSize) {
@@ -480,11 +487,19 @@ absl::StatusOr<RedissonSnapshot> RemoteRedissonFilter::Snapshot() {
                          "\" has no value: nothing was added, or it was lost"));
       }
     }
-    for (size_t i = 2; i < last - 1; ++i) value += (*replies)[i].text;
-    // A value that only Redisson has written ends with its highest set bit.
+    // A value that only Redisson has written ends with its highest set bit, and
+    // may grow between two of these commands.
     const uint64_t size = static_cast<uint64_t>((*replies)[1].integer);
-    if (value.size() < std::min(end, size)) return redis::NotAReply(name_);
-    value.resize(static_cast<size_t>(end));
+    for (size_t i = 2; i < last - 1; ++i) {
+      const std::string& part = (*replies)[i].text;
+      const uint64_t at = begin + (i - 2) * kPartSize;
+      const uint64_t part_end = std::min(end, at + kPartSize);
+      if (at + part.size() > part_end ||
+          at + part.size() < std::min(part_end, size)) {
+        return redis::NotAReply(name_);
+      }
+      value.replace(static_cast<size_t>(at), part.size(), part);
+    }
   }
   auto filter = RedissonFilter::FromRedis(shape_, value);
   if (!filter.ok()) return filter.status();
@@ -500,6 +515,11 @@ absl::StatusOr<bool> RemoteRedissonFilter::Delete() {
 }
 
 absl::Status RemoteRedissonFilter::Expire(std::chrono::milliseconds after) {
+  if (after.count() < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("redis filter \"", name_, "\": cannot expire after ",
+                     after.count(), " ms; must be 0 or more"));
+  }
   const std::string time = absl::StrCat(after.count());
   const auto replies = Send({{"MULTI"},
                              {"PEXPIRE", name_, time},
@@ -511,9 +531,20 @@ absl::Status RemoteRedissonFilter::Expire(std::chrono::milliseconds after) {
     return status;
   }
   if (done.elements.size() != 2) return redis::NotAReply(name_);
+  for (const RedisReply& element : done.elements) {
+    absl::Status status = redis::ErrorOf(element, name_);
+    if (!status.ok()) return status;
+    if (element.kind != Kind::kInteger) return redis::NotAReply(name_);
+  }
   if (done.elements[1].integer == 0) {
     return absl::NotFoundError(absl::StrCat("redis key \"", config_name_,
                                             "\": there is no such filter"));
+  }
+  if (done.elements[0].integer == 0) {
+    return absl::DataLossError(absl::StrCat(
+        "redis filter \"", name_,
+        "\" has no value: nothing was added, or it was lost; its configuration "
+        "expires"));
   }
   return absl::OkStatus();
 }

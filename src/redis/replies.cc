@@ -19,7 +19,7 @@ absl::Status ErrorOf(const RedisReply& reply, std::string_view name) {
       absl::StrCat("redis filter \"", base::AbslView(name),
                    "\": the server says: ", reply.text);
   // The error of a script has the error of its command in its text.
-  if (reply.text.find("WRONGTYPE") != std::string::npos) {
+  if (reply.text.find("WRONGTYPE Operation") != std::string::npos) {
     return absl::FailedPreconditionError(absl::StrCat(
         message, "; delete the key of that type or choose another name"));
   }

@@ -68,7 +68,7 @@ absl::Status ParseParameters(std::string_view text, RedisAddress* address) {
     } else if (key == "name" && !address->options.unix_socket.empty()) {
       address->name = Unescaped(value);
     } else {
-      return Wrong("the parameter \"" + std::string(key) + "\" or its value");
+      return Wrong("a parameter is unknown, or its value is wrong");
     }
   }
   return absl::OkStatus();
@@ -80,6 +80,7 @@ absl::Status ParseAuthority(std::string_view text, RedisOptions* options) {
     std::string_view password = text.substr(0, at);
     options->user = Unescaped(Cut(&password, ':'));
     options->password = Unescaped(password);
+    if (options->password.empty()) return Wrong("no password before the @");
     text.remove_prefix(at + 1);
   }
   const bool is_bracketed = StartsWith(text, "[");
@@ -102,14 +103,22 @@ bool IsRedisUrl(std::string_view text) {
 }
 
 absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url) {
-  if (!IsRedisUrl(url)) return Wrong("it begins otherwise");
+  if (!IsRedisUrl(url))
+    return Wrong("it does not begin with redis:// or unix://");
   const bool is_tcp = StartsWith(url, kTcp);
   url.remove_prefix(is_tcp ? kTcp.size() : kUnix.size());
   RedisAddress address;
   std::string_view target = Cut(&url, '?');
   if (is_tcp) {
-    const absl::Status status =
-        ParseAuthority(Cut(&target, '/'), &address.options);
+    const std::string_view authority = Cut(&target, '/');
+    // Else a part of the password would be taken for the name.
+    if (target.find('@') != std::string_view::npos ||
+        url.find('@') != std::string_view::npos) {
+      return Wrong(
+          "an @ after the server: a password has %2F for /, %3F for ? and %40 "
+          "for @, and a name has %40");
+    }
+    const absl::Status status = ParseAuthority(authority, &address.options);
     if (!status.ok()) return status;
     address.name = Unescaped(target);
   } else {

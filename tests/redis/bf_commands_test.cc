@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "redis/redis_server.h"
 
 namespace rowbloom {
@@ -21,7 +22,7 @@ namespace {
 
 using Kind = RedisReply::Kind;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using Views = std::vector<std::string_view>;
 
 RedisReply Int(int64_t value) { return {Kind::kInteger, value, "", {}}; }
@@ -79,6 +80,8 @@ TEST(RemoteBfCommands, SendsWhatIsDocumented) {
   EXPECT_TRUE(bf.Insert("f", {wide, true}, Views{"d"}).ok());
   server.Queue(Array({Int(1)}));
   EXPECT_TRUE(bf.Insert("f", {{}, false}, Views{"d"}).ok());
+  server.Queue(Array({Int(1)}));
+  EXPECT_TRUE(bf.Insert("f", {wide, false}, Views{"d"}).ok());
   server.Queue(Int(42));
   EXPECT_EQ(*bf.Card("f"), 42u);
   server.Queue(Int(1));
@@ -87,10 +90,36 @@ TEST(RemoteBfCommands, SendsWhatIsDocumented) {
       server.sent,
       ElementsAre("BF.RESERVE f 0.001 1000 NONSCALING",
                   "BF.RESERVE f 1e-07 50 EXPANSION 4", "BF.ADD f a",
-                  "BF.MADD f a b c",
-                  "BF.INSERT f CAPACITY 50 ERROR 1e-07 EXPANSION 4 NOCREATE "
-                  "ITEMS d",
-                  "BF.INSERT f ITEMS d", "BF.CARD f", "DEL f"));
+                  "BF.MADD f a b c", "BF.INSERT f NOCREATE ITEMS d",
+                  "BF.INSERT f CAPACITY 100 ERROR 0.01 ITEMS d",
+                  "BF.INSERT f CAPACITY 50 ERROR 1e-07 EXPANSION 4 ITEMS d",
+                  "BF.CARD f", "DEL f"));
+}
+
+TEST(RemoteBfCommands, EachItemHasAnAnswerAfterAnError) {
+  ScriptedServer server;
+  RemoteBfCommands bf(&server);
+  // The module stops at the first error.
+  server.Queue(Array({Int(1), Error("ERR non scaling filter is full")}));
+  const auto added = bf.MAdd("f", Views{"a", "b", "c", "d"});
+  ASSERT_TRUE(added.ok()) << added.status();
+  ASSERT_EQ(added->size(), 4u);
+  EXPECT_TRUE(*(*added)[0]);
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_TRUE(absl::IsResourceExhausted((*added)[i].status())) << i;
+  }
+  server.Queue(Array({Int(1)}));
+  EXPECT_FALSE(bf.MAdd("f", Views{"a", "b"}).ok());
+  server.Queue(Array({Int(1), Int(1), Int(1)}));
+  EXPECT_FALSE(bf.MAdd("f", Views{"a", "b"}).ok());
+  server.Queue(Text("7"));
+  EXPECT_FALSE(bf.Card("f").ok());
+  server.Queue(Text("1"));
+  EXPECT_FALSE(bf.Delete("f").ok());
+  server.Queue(Array({Text("1"), Text("x")}));
+  EXPECT_FALSE(bf.ScanDump("f", 0).ok());
+  server.Queue(Array({Int(1), Int(1)}));
+  EXPECT_FALSE(bf.ScanDump("f", 0).ok());
 }
 
 TEST(RemoteBfCommands, InfoHasNamesAndValues) {
@@ -120,7 +149,14 @@ TEST(RemoteBfCommands, ErrorsHaveCodes) {
       {"ERR not found", absl::StatusCode::kNotFound},
       {"ERR (0 < error rate range < 1)", absl::StatusCode::kInvalidArgument},
       {"ERR bad error rate", absl::StatusCode::kInvalidArgument},
-      {"ERR unknown command 'BF.RESERVE'", absl::StatusCode::kUnimplemented},
+      {"ERR unknown command 'BF.RESERVE', with args beginning with: 'exists' "
+       "'full' 'WRONGTYPE Operation against'",
+       absl::StatusCode::kUnimplemented},
+      {"item exists", absl::StatusCode::kAlreadyExists},
+      {"MISCONF Redis is configured to save RDB snapshots (see the logs)",
+       absl::StatusCode::kUnavailable},
+      {"OOM command not allowed when the dataset is full: must be smaller",
+       absl::StatusCode::kUnavailable},
       {"WRONGTYPE Operation against a key holding the wrong kind of value",
        absl::StatusCode::kFailedPrecondition},
       {"LOADING Redis is loading the dataset in memory",
@@ -136,27 +172,36 @@ TEST(RemoteBfCommands, ExistsSaysNoOnlyOfAFilterThatIsThere) {
   ScriptedServer server;
   RemoteBfCommands bf(&server);
   bool answers[2];
-  server.QueueExec(Int(1), Array({Int(1), Int(0)}));
+  const RedisReply bloom = Text("MBbloom--");
+  server.QueueExec(bloom, Array({Int(1), Int(0)}));
   bf.MExists("f", Views{"a", "b"}, answers);
   EXPECT_TRUE(answers[0]);
   EXPECT_FALSE(answers[1]);
   EXPECT_THAT(server.sent,
-              ElementsAre("MULTI", "EXISTS f", "BF.MEXISTS f a b", "EXEC"));
+              ElementsAre("MULTI", "TYPE f", "BF.MEXISTS f a b", "EXEC"));
   EXPECT_TRUE(bf.last_error().ok());
 
-  server.QueueExec(Int(0), Array({Int(0), Int(0)}));
+  // The module says 0 of a missing key and of one of another type.
+  for (const char* type : {"none", "string", "MBbloomCF", ""}) {
+    server.QueueExec(Text(type), Array({Int(0), Int(0)}));
+    bf.MExists("f", Views{"a", "b"}, answers);
+    EXPECT_TRUE(answers[0] && answers[1]) << type;
+    EXPECT_FALSE(bf.last_error().ok());
+  }
+  EXPECT_EQ(bf.stats().missing_key, 8u);
+  server.QueueExec(Text("bloomfltr"), Array({Int(0), Int(1)}));
   bf.MExists("f", Views{"a", "b"}, answers);
-  EXPECT_TRUE(answers[0] && answers[1]);
-  EXPECT_EQ(bf.stats().missing_key, 2u);
+  EXPECT_FALSE(answers[0]);
+  EXPECT_TRUE(answers[1]);
 
   EXPECT_TRUE(bf.Exists("f", "a"));  // No reply.
-  server.QueueExec(Int(1), Error("WRONGTYPE Operation"));
+  server.QueueExec(bloom, Error("OOM command not allowed"));
   EXPECT_TRUE(bf.Exists("f", "a"));
-  server.QueueExec(Int(1), Array({Error("ERR")}));
+  server.QueueExec(bloom, Array({Error("ERR")}));
   EXPECT_TRUE(bf.Exists("f", "a"));
-  server.QueueExec(Int(1), Array({}));
+  server.QueueExec(bloom, Array({}));
   EXPECT_TRUE(bf.Exists("f", "a"));
-  server.QueueExec(Text(""), Array({Int(0)}));
+  server.QueueExec(Int(1), Array({Int(0)}));
   EXPECT_TRUE(bf.Exists("f", "a"));
   server.replies.push_back({Text("OK"), Text("QUEUED"),
                             Error("ERR unknown command 'BF.MEXISTS'"),
@@ -165,8 +210,8 @@ TEST(RemoteBfCommands, ExistsSaysNoOnlyOfAFilterThatIsThere) {
   server.Queue(Int(0));
   EXPECT_TRUE(bf.Exists("f", "a"));
   EXPECT_EQ(bf.stats().unreachable, 7u);
-  EXPECT_EQ(bf.stats().negatives, 1u);
-  EXPECT_EQ(bf.stats().lookups, 11u);
+  EXPECT_EQ(bf.stats().negatives, 2u);
+  EXPECT_EQ(bf.stats().lookups, 19u);
 }
 
 TEST(RemoteBfCommands, AServerWithoutTheModuleAnswersMaybe) {
@@ -201,21 +246,26 @@ TEST(RemoteBfCommands, DumpsAreRestoredUnderAnotherName) {
   EXPECT_THAT(server.sent, ElementsAre("BF.SCANDUMP f 0", "BF.SCANDUMP f 1",
                                        "BF.SCANDUMP f 17", "BF.SCANDUMP f 49"));
 
-  server.sent.clear();
-  server.Queue(Int(0));
-  for (int i = 0; i < 4; ++i) server.Queue(Text("OK"));
-  EXPECT_TRUE(bf.Restore("f", *filter).ok());
-  ASSERT_EQ(server.sent.size(), 5u);
-  EXPECT_EQ(server.sent[0], "DEL {f}:loading");
-  EXPECT_THAT(server.sent[1], HasSubstr("BF.LOADCHUNK {f}:loading 1 "));
-  EXPECT_THAT(server.sent[3], HasSubstr("BF.LOADCHUNK {f}:loading 49 "));
-  EXPECT_EQ(server.sent[4], "RENAME {f}:loading f");
+  std::string names[2];
+  for (std::string& name : names) {
+    server.sent.clear();
+    for (int i = 0; i < 4; ++i) server.Queue(Text("OK"));
+    EXPECT_TRUE(bf.Restore("f", *filter).ok());
+    ASSERT_EQ(server.sent.size(), 4u);
+    name = std::vector<std::string>(absl::StrSplit(server.sent[0], ' '))[1];
+    EXPECT_THAT(name, StartsWith("{f}:loading:"));
+    EXPECT_THAT(server.sent[0], StartsWith("BF.LOADCHUNK " + name + " 1 "));
+    EXPECT_THAT(server.sent[2], StartsWith("BF.LOADCHUNK " + name + " 49 "));
+    EXPECT_EQ(server.sent[3], "RENAME " + name + " f");
+  }
+  EXPECT_NE(names[0], names[1]);
 
   server.sent.clear();
-  server.Queue(Int(0));
   server.Queue(Error("ERR received bad data"));
+  server.Queue(Int(1));
   EXPECT_FALSE(bf.Restore("f", *filter).ok());
-  EXPECT_EQ(server.sent.size(), 2u);  // Nothing is renamed.
+  ASSERT_EQ(server.sent.size(), 2u);  // Nothing is renamed.
+  EXPECT_THAT(server.sent[1], StartsWith("DEL {f}:loading:"));
 }
 
 TEST(RemoteBfCommands, ADumpWithoutEndIsGivenUp) {

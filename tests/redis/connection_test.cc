@@ -27,11 +27,13 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using Views = std::vector<std::string_view>;
 
-// Accepts one connection, sends these bytes and then waits until it is closed;
-// or sends one byte more now and then, until nobody takes it.
+// Accepts one connection, sends these bytes after the first command, or at
+// once, and then waits until it is closed; or sends one byte more now and then,
+// until nobody takes it.
 class FakeServer {
  public:
-  explicit FakeServer(std::string bytes, bool dribbles = false) {
+  explicit FakeServer(std::string bytes, bool dribbles = false,
+                      bool at_once = false) {
     directory_ = ::testing::TempDir() + "rowbloom_fake_XXXXXX";
     EXPECT_NE(mkdtemp(directory_.data()), nullptr);
     sockaddr_un address = {};
@@ -43,14 +45,16 @@ class FakeServer {
                    sizeof(address)),
               0);
     EXPECT_EQ(listen(listening_, 1), 0);
-    thread_ = std::thread([this, dribbles, bytes = std::move(bytes)] {
+    thread_ = std::thread([this, dribbles, at_once, bytes = std::move(bytes)] {
       const int peer = accept(listening_, nullptr, nullptr);
       if (peer < 0) return;
-      send(peer, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      char in[4096];
+      if (at_once || recv(peer, in, sizeof(in), 0) > 0) {
+        send(peer, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      }
       while (dribbles && send(peer, "x", 1, MSG_NOSIGNAL) == 1) {
         std::this_thread::sleep_for(milliseconds(1));
       }
-      char in[4096];
       while (recv(peer, in, sizeof(in), 0) > 0) {
       }
       close(peer);
@@ -101,6 +105,44 @@ TEST(RedisConnection, RepliesOfAnotherProtocolAreAnError) {
   EXPECT_FALSE(SendTo("$99999999999999999999\r\n").ok());
 }
 
+TEST(RedisConnection, RepliesHaveLimits) {
+  // Arrays are not allocated by the size that is announced.
+  EXPECT_EQ(SendTo("*2147483647\r\n").code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(SendTo("*1000000\r\n*1000000\r\n").code(),
+            absl::StatusCode::kUnavailable);
+  FakeServer server("$134217728\r\n" + std::string(65 << 20, 'x'));
+  auto connection = ConnectRedis(server.options(60'000));
+  EXPECT_THAT((*connection)->Send({{"GET", "a"}}).status().ToString(),
+              HasSubstr("more than 67108864 bytes"));
+}
+
+TEST(RedisConnection, BytesThatAnswerNoCommandAreAnError) {
+  EXPECT_THAT(SendTo("+A\r\n+B\r\n").ToString(),
+              HasSubstr("answer no command: +B"));
+  FakeServer server("-DENIED go away\r\n", false, /*at_once=*/true);
+  auto connection = ConnectRedis(server.options(60'000));
+  absl::Status status = connection.status();  // Maybe they come later.
+  while (status.ok()) status = (*connection)->Send({}).status();
+  EXPECT_THAT(status.ToString(), HasSubstr("answer no command: -DENIED"));
+  FakeServer other("+A\r\n");
+  connection = ConnectRedis(other.options(60'000));
+  EXPECT_EQ((*connection)->Send({{}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE((*connection)->Send({{"A"}}).ok());
+  connection->reset();  // The server waits for it.
+}
+
+TEST(RedisConnection, ErrorsOfAuthDoNotShowThePassword) {
+  FakeServer server(
+      "-ERR unknown command 'AUTH', with args beginning with: 'hunter2'\r\n");
+  RedisOptions options = server.options(60'000);
+  options.password = "hunter2";
+  const absl::Status status = ConnectRedis(options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(status.ToString(), HasSubstr("AUTH: ERR"));
+  EXPECT_THAT(status.ToString(), ::testing::Not(HasSubstr("hunter2")));
+}
+
 TEST(RedisConnection, HasRepliesOfAllKinds) {
   FakeServer server("+OK\r\n-ERR no\r\n:-7\r\n$-1\r\n*2\r\n$1\r\na\r\n*-1\r\n");
   auto connection = ConnectRedis(server.options(1000));
@@ -136,6 +178,10 @@ TEST(RedisConnection, WrongOptionsAreRefused) {
   EXPECT_EQ(ConnectRedis(options).status().code(),
             absl::StatusCode::kInvalidArgument);
   options = {};
+  options.user = "me";
+  EXPECT_EQ(ConnectRedis(options).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  options = {};
   options.unix_socket = "/nonexistent/socket";
   EXPECT_EQ(ConnectRedis(options).status().code(),
             absl::StatusCode::kUnavailable);
@@ -165,13 +211,20 @@ TEST(RedisUrl, HasServerUserDatabaseAndName) {
   for (const char* url :
        {"http://a/b", "redis://", "redis:///a", "redis://a", "redis://a:b/c",
         "redis://a:70000/c", "redis://a/c?db=x", "redis://a/c?x=1",
-        "unix://?name=a", "unix:///a", "redis://a/c?name=d"}) {
+        "unix://?name=a", "unix:///a", "redis://a/c?name=d", "redis://user@a/c",
+        "redis://user:@a/c"}) {
     EXPECT_EQ(ParseRedisUrl(url).status().code(),
               absl::StatusCode::kInvalidArgument)
         << url;
   }
-  EXPECT_THAT(ParseRedisUrl("redis://:secret@a:b/c").status().ToString(),
-              ::testing::Not(HasSubstr("secret")));
+  for (const char* url :
+       {"redis://:secret@a:b/c", "redis://:pa/secret@a/c",
+        "redis://u:1/secret@a/c", "redis://u:1?secret@a/c",
+        "redis://u:1/x?secret@a/c", "redis://:x@a/c?secret=1"}) {
+    const absl::Status status = ParseRedisUrl(url).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << url;
+    EXPECT_THAT(status.ToString(), ::testing::Not(HasSubstr("secret")));
+  }
 }
 
 TEST(RedisFaults, AServerThatIsKilledAnswersMaybeUntilItIsBack) {

@@ -144,6 +144,11 @@ TEST_F(RemoteRedisson, ASnapshotSaysMaybeToWhatMayHaveBeenAddedSince) {
   EXPECT_FALSE(snapshot->MayContain("later", before - milliseconds(1)));
   EXPECT_TRUE(snapshot->MayContain("later", snapshot->taken_at()));
   EXPECT_TRUE(snapshot->MayContain("user0", before - milliseconds(1)));
+
+  // Possible from before the snapshot, added after it.
+  ASSERT_TRUE(filter->Add(Views{"later"}).ok());
+  const auto added_by = std::chrono::system_clock::now();
+  EXPECT_TRUE(snapshot->MayContain("later", added_by));
 }
 
 TEST_F(RemoteRedisson, SnapshotsAreReadInParts) {
@@ -306,6 +311,51 @@ TEST_F(RemoteRedisson, TrapOfLostBitsAnswersMaybe) {
   EXPECT_FALSE(filter->Snapshot().ok());
 }
 
+// Without a mark, an object knows the longest value that it has seen.
+TEST_F(RemoteRedisson, AValueThatShrankAnswersMaybe) {
+  MakeRedissons("95", "7");
+  for (const int bit : {5, 10, 15, 62, 67, 72, 77}) {
+    Run({"SETBIT", "f", absl::StrCat(bit), "1"});
+  }
+  auto filter = Open();
+  ASSERT_TRUE(filter.ok()) << filter.status();
+  EXPECT_FALSE(filter->MayContain("absent"));
+  Run({"DEL", "f"});
+  EXPECT_EQ(filter->Add(Views{"z"}).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Run({"EXISTS", "f"}).integer, 0);
+  EXPECT_TRUE(filter->MayContain("x"));
+  Run({"SETBIT", "f", "3", "1"});  // Redisson begins it anew.
+  EXPECT_TRUE(filter->MayContain("x"));
+  EXPECT_EQ(filter->stats().bits_lost, 2u);
+  EXPECT_THAT(filter->last_error().ToString(),
+              HasSubstr("1 bytes, which had 10"));
+  EXPECT_FALSE(filter->Add(Views{"z"}).ok());
+  EXPECT_FALSE(filter->Count().ok());
+  EXPECT_FALSE(filter->Snapshot().ok());
+  EXPECT_EQ(Run({"STRLEN", "f"}).integer, 1);
+}
+
+TEST_F(RemoteRedisson, AMarkSeenInAnyReplyIsRemembered) {
+  for (const std::string_view by : {"lookup", "count", "snapshot"}) {
+    Run({"DEL", "f", "{f}:config"});
+    MakeRedissons("95", "7");
+    auto filter = Open();
+    ASSERT_TRUE(filter.ok()) << filter.status();
+    ASSERT_TRUE(Open()->Add(Views{"x"}).ok());
+    EXPECT_TRUE(by == "lookup"  ? filter->MayContain("x")
+                : by == "count" ? filter->Count().ok()
+                                : filter->Snapshot().ok());
+    EXPECT_TRUE(filter->is_marked()) << by;
+    // Made anew with the same parameters, maybe by another codec.
+    Run({"DEL", "f", "{f}:config"});
+    MakeRedissons("95", "7");
+    Run({"SETBIT", "f", "94", "1"});
+    EXPECT_TRUE(filter->MayContain("absent")) << by;
+    EXPECT_EQ(filter->stats().config_changed, 1u) << by;
+  }
+}
+
 TEST_F(RemoteRedisson, ConfigurationsOutOfRangeAreRefused) {
   EXPECT_EQ(Open().status().code(), absl::StatusCode::kNotFound);
   const std::pair<const char*, const char*> kWrong[] = {
@@ -358,10 +408,19 @@ TEST_F(RemoteRedisson, ExpiresBothKeys) {
   ASSERT_TRUE(filter->Expire(milliseconds(100'000)).ok());
   EXPECT_GT(Run({"PTTL", "f"}).integer, 50'000);
   EXPECT_GT(Run({"PTTL", "{f}:config"}).integer, 50'000);
+  EXPECT_EQ(filter->Expire(milliseconds(-1)).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(filter->Expire(milliseconds::max()).code(),
+            absl::StatusCode::kUnavailable);  // The server's error.
+  EXPECT_EQ(Run({"EXISTS", "f", "{f}:config"}).integer, 2);
   ASSERT_TRUE(filter->Expire(milliseconds(0)).ok());
   EXPECT_EQ(Run({"EXISTS", "f", "{f}:config"}).integer, 0);
   EXPECT_EQ(filter->Expire(milliseconds(1)).code(),
             absl::StatusCode::kNotFound);
+  filter = Init();
+  Run({"DEL", "f"});
+  EXPECT_EQ(filter->Expire(milliseconds(100'000)).code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST_F(RemoteRedisson, ElementsThatCannotBeEncodedAnswerMaybe) {

@@ -81,7 +81,7 @@ class RedissonFilter {
 
   double fill() const;
   // Measures the rate of the present bits with some two million pseudo-random
-  // digests, always the same ones: it takes some 50 ms. The formula,
+  // digests, always the same ones. The formula,
   // fill^probes, is too low for these probes, which are multiples of two
   // numbers: docs/memfilters.md has measured factors. Never below the formula.
   double expected_fpr() const;

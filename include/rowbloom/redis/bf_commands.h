@@ -10,14 +10,20 @@
 //   bool may_exist = bf.Exists("seen", "user18");
 //   absl::StatusOr<RedisBloomFilter> local = bf.Dump("seen");
 //
-// Exists() says "no" only of a filter that is there: a missing key, a time-out
-// or an error answers "maybe" and is counted. The server says "no" of a missing
-// key, and BF.ADD makes it anew without its former items: make filters by
-// Reserve(), and add by Insert() with no_create. One thread at a time; does not
-// own its connection.
+// Exists() says "no" only of a filter that is there: a missing key, a key of
+// another type, a time-out or an error answers "maybe" and is counted. The
+// server says "no" of the first two, and BF.ADD makes a missing filter anew
+// without its former items: make filters by Reserve(), and add by Insert() with
+// no_create. One thread at a time; does not own its connection.
 //
-// TairBloom has RESERVE, ADD, MADD, EXISTS, MEXISTS and INSERT; valkey-bloom
-// has all but SCANDUMP and LOADCHUNK. Written after the documentation and tried
+// An older state of the server looks like the filter: a replica may lack the
+// latest items, and so may the primary after a restart from disk or a failover.
+// Ask the primary; after either event delete the filter and add all items
+// again.
+//
+// valkey-bloom has all but SCANDUMP and LOADCHUNK. TairBloom has RESERVE, ADD,
+// MADD and INSERT; Exists() answers "maybe" there, because the name of its type
+// is not documented. Written after the documentation and tried
 // with scripted replies: Debian has no server with these commands.
 
 #ifndef ROWBLOOM_REDIS_BF_COMMANDS_H_
@@ -44,7 +50,7 @@ struct RemoteBfStats {
   uint64_t lookups = 0;
   uint64_t negatives = 0;
   uint64_t unreachable = 0;  // No reply in time, or the server's error.
-  uint64_t missing_key = 0;
+  uint64_t missing_key = 0;  // Or a key that is not a Bloom filter.
 };
 
 class RemoteBfCommands {
@@ -56,11 +62,13 @@ class RemoteBfCommands {
   absl::Status Reserve(std::string_view key, const BfReserveOptions& options);
 
   // An answer for each item: true if it was new, ResourceExhausted if the
-  // filter is full. One round trip.
+  // filter is full. The items after the first error are not added and have that
+  // error. One round trip.
   absl::StatusOr<bool> Add(std::string_view key, std::string_view item);
   absl::StatusOr<std::vector<absl::StatusOr<bool>>> MAdd(
       std::string_view key, absl::Span<const std::string_view> items);
-  // NotFound with no_create. Options that equal the defaults are not sent.
+  // With no_create, `options.reserve` is not sent; NotFound if there is no
+  // filter.
   absl::StatusOr<std::vector<absl::StatusOr<bool>>> Insert(
       std::string_view key, const BfInsertOptions& options,
       absl::Span<const std::string_view> items);
@@ -81,8 +89,9 @@ class RemoteBfCommands {
   // A whole dump. Items that are added meanwhile may be missing in part: the
   // answers are for items that were added before the call.
   absl::StatusOr<RedisBloomFilter> Dump(std::string_view key);
-  // Loads the filter under a name beside the key and renames it, in place of an
-  // existing one: nobody asks a filter that is loaded in part.
+  // Loads the filter under a random name beside the key and renames it, in
+  // place of an existing one: nobody asks a filter that is loaded in part. The
+  // key has no time to live afterwards.
   absl::Status Restore(std::string_view key, const RedisBloomFilter& filter);
 
   const RemoteBfStats& stats() const { return stats_; }

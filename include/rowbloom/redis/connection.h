@@ -55,11 +55,12 @@ struct RedisOptions {
   std::string host = "127.0.0.1";
   int port = 6379;
   std::string unix_socket;  // A path; in place of host and port.
-  std::string user;         // AUTH, if there is a password; Redis 6.
+  std::string user;         // AUTH, with a password; Redis 6.
   std::string password;
   int database = 0;  // SELECT.
   // How long one Send() may take to connect, and then to get all replies, which
-  // have up to 16 MiB when a snapshot is taken.
+  // have up to 16 MiB when a snapshot is taken. The system resolves a host's
+  // name and takes its own time: give an address where that matters.
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds timeout{1000};
   // After a failure Send() fails at once for so long, then connects again: a
@@ -70,7 +71,9 @@ struct RedisOptions {
 // Connects, so that wrong options are known at once: Unavailable,
 // DeadlineExceeded; PermissionDenied if AUTH or SELECT is refused;
 // InvalidArgument for options out of their range. Send() returns the same and
-// connects again after a failure.
+// connects again after a failure. It is Unavailable if the replies to one
+// Send() have more than 64 MiB or 2^20 elements, or if the server sends bytes
+// that answer no command.
 absl::StatusOr<std::unique_ptr<RedisConnection>> ConnectRedis(
     const RedisOptions& options);
 
@@ -81,10 +84,11 @@ struct RedisAddress {
 };
 
 // redis://[[USER]:PASSWORD@]HOST[:PORT]/NAME or unix:///PATH?name=NAME, then
-// ?db=NUMBER&timeout_ms=NUMBER in any order. %HH stands for a byte.
+// ?db=NUMBER&timeout_ms=NUMBER in any order. %HH stands for a byte, and must
+// do so for "/", "?" and "@" in a password and for "@" after HOST.
 // InvalidArgument for anything else.
 absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url);
-// True if the text begins as such an URL.
+// True if the text begins as such a URL.
 bool IsRedisUrl(std::string_view text);
 
 }  // namespace rowbloom

@@ -10,17 +10,28 @@
 //   auto snapshot = filter->Snapshot();                     // For memory.
 //
 // The server has the bits under the name and a hash of parameters beside them;
-// other clients change both at any time. MayContain() says "no" only where this
-// reply proves it: a lost connection, a missing or changed configuration, lost
-// bits and another codec answer "maybe" and are counted. Redisson itself
-// answers "no" in four such cases (docs/memfilters.md).
+// other clients change both at any time. MayContain() says "no" only of the
+// bits and the configuration in this reply: a lost connection, a missing or
+// changed configuration, lost bits and another codec answer "maybe" and are
+// counted. Redisson itself answers "no" in four such cases
+// (docs/memfilters.md).
 //
 // Add() and Init() leave a mark in the configuration, the field "rowbloom" with
 // the parameters and the codec's name, which Redisson keeps and ignores. A
-// marked filter is refused with another codec, and its value always has its
-// full length, so that a lost one is found. A filter without a mark is one that
-// only Redisson has written: nothing tells its codec, or a lost value that was
-// begun anew.
+// marked filter is refused with another codec, and its value has its full
+// length, so that a lost one is found. A filter without a mark is one that only
+// Redisson has written: nothing tells its codec, and a lost value that was
+// begun anew is found only by an object that has seen a longer one.
+//
+// Three losses cannot be seen, and then the answer can be a false "no":
+// - The value of a marked filter was lost, and Redisson has set one of its last
+//   eight bits since, so that it has its full length again.
+// - The value of an unmarked filter was lost and begun anew, by Redisson or by
+//   Add(), before this object saw it.
+// - The server has an older state of both keys: a replica that lags, the
+// primary
+//   after a restart from disk or after a failover. Ask the primary; after
+//   either event delete the filter and add all elements again.
 //
 // Elements are text, which the codec encodes as a Java String; the functions
 // ending in Encoded take bytes as RedissonCodec returns them. A filter is used
@@ -51,12 +62,12 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // The lookups of one filter object. The last four fields count lookups that
 // answered "maybe" without proof, by cause.
 struct RemoteFilterStats {
-  uint64_t round_trips = 0;  // Each call makes one or more.
+  uint64_t round_trips = 0;  // A call makes one or more.
   uint64_t lookups = 0;
   uint64_t negatives = 0;
   uint64_t unreachable = 0;     // No reply in time, or the server's error.
   uint64_t config_changed = 0;  // Missing, or not as at Open().
-  uint64_t bits_lost = 0;       // Missing, or of another length.
+  uint64_t bits_lost = 0;       // Missing, or of a wrong length.
   uint64_t unencodable = 0;     // The codec cannot encode the element.
 };
 
@@ -75,12 +86,12 @@ class RedissonSnapshot {
   // here, so ask this only for a set that no longer changes, or if a later
   // element need not be found.
   bool MayContain(std::string_view element) const;
-  // For a set that changes: `added_since` is the earliest time at which the
-  // element, if it is in the set, can have been added last; true if that is not
-  // before taken_at(). Clocks are those of this machine and of the one that
-  // adds: allow for their difference.
-  bool MayContain(std::string_view element, TimePoint added_since) const {
-    return added_since >= taken_at_ || MayContain(element);
+  // For a set that changes: `added_by` is the latest time by which the element
+  // was added, if it is in the set; true if that is not before taken_at().
+  // Clocks are those of this machine and of the one that adds: allow for their
+  // difference.
+  bool MayContain(std::string_view element, TimePoint added_by) const {
+    return added_by >= taken_at_ || MayContain(element);
   }
 
   // The filter's own calls and its expected_fpr(), measured.
@@ -119,6 +130,8 @@ class RemoteRedissonFilter {
   // batch: thousands of elements, not millions. Changes nothing on a filter
   // that Open() would refuse, or with other parameters than at Open(). After
   // another error some elements may have been added; adding again is harmless.
+  // An unmarked filter without a value looks empty: if its value was lost,
+  // Add() begins it anew and marks it, and its former elements answer "no".
   absl::StatusOr<std::vector<bool>> Add(
       absl::Span<const std::string_view> elements);
   absl::StatusOr<std::vector<bool>> AddEncoded(
@@ -136,7 +149,8 @@ class RemoteRedissonFilter {
   // Reads all bits, 16 MiB in a round trip.
   absl::StatusOr<RedissonSnapshot> Snapshot();
   // Both keys. Delete() returns false if there was none. Expire() returns
-  // NotFound if there is no configuration.
+  // InvalidArgument below 0 ms, NotFound if there is no configuration, DataLoss
+  // if there are no bits.
   absl::StatusOr<bool> Delete();
   absl::Status Expire(std::chrono::milliseconds after);
 
@@ -145,7 +159,7 @@ class RemoteRedissonFilter {
   const absl::Status& last_error() const { return last_error_; }
   const BloomShape& shape() const { return shape_; }
   const RedissonCodec& codec() const { return codec_; }
-  // True if the filter was marked when it was opened, or is since an Add().
+  // True if the filter was marked in the last reply that was sound.
   bool is_marked() const { return is_marked_; }
   // As stored; nullopt if they cannot be read.
   std::optional<uint64_t> expected_insertions() const {
@@ -164,13 +178,13 @@ class RemoteRedissonFilter {
   uint64_t ValueSize() const;
   RedisCommand ConfigCommand() const;
   // The status of the parameters, the mark and the value's length in a reply,
-  // beside those of the object.
+  // beside those of the object, which learns the last two if they are sound.
   absl::Status Check(absl::Span<const RedisReply> config,
-                     const RedisReply& length) const;
+                     const RedisReply& length);
   std::vector<RedisCommand> ScriptCommands(
       const char* script, const std::vector<std::string>& arguments,
       absl::Span<const std::string> encoded) const;
-  absl::Status CheckScriptReply(const RedisReply& reply, size_t answers) const;
+  absl::Status CheckScriptReply(const RedisReply& reply, size_t answers);
   void CountUnknown(const absl::Status& status, uint64_t lookups);
 
   RedisConnection* connection_;
@@ -179,6 +193,7 @@ class RemoteRedissonFilter {
   RedissonCodec codec_;
   BloomShape shape_;
   bool is_marked_ = false;
+  uint64_t seen_size_ = 0;  // Bytes of the value, which never shrinks.
   std::optional<uint64_t> expected_insertions_;
   std::optional<double> fpp_;
   RemoteFilterStats stats_;
