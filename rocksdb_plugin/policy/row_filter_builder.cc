@@ -65,20 +65,18 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
       keeps_last_(level_count_ > kMaxLevelsReadAgain || adds_separators_),
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
-bool RowFilterBuilder::IsRepeated(std::string_view entry) const {
-  if (!has_last_ || entry.size() > last_.size() ||
-      std::string_view(last_).substr(0, entry.size()) != entry) {
-    return false;
-  }
+bool RowFilterBuilder::IsRepeated(size_t size) const {
   const auto* const end = parts_.sizes.begin() + parts_.count;
-  return entry.size() == last_.size() ||
-         std::find(parts_.sizes.begin(), end, entry.size()) != end;
+  return has_last_ && (size == last_.size() ||
+                       std::find(parts_.sizes.begin(), end, size) != end);
 }
 
-size_t RowFilterBuilder::UpdateFromLast(std::string_view entry) {
-  const size_t known = options_.key_codec.UpdateParts(
-      entry, CommonSize(last_, entry), &parts_, level_count_);
-  last_.assign(entry);
+size_t RowFilterBuilder::UpdateFromLast(std::string_view entry,
+                                        size_t common_size) {
+  const size_t known =
+      options_.key_codec.UpdateParts(entry, common_size, &parts_, level_count_);
+  last_.resize(common_size);
+  last_.append(entry.substr(common_size));
   has_last_ = true;
   return known;
 }
@@ -93,8 +91,11 @@ void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
   const std::string_view entry = ViewOf(slice);
   size_t known = 0;
   if (keeps_last_) {
-    if (IsRepeated(entry)) return;  // Added before, or carried over.
-    known = UpdateFromLast(entry);
+    const size_t common_size = CommonSize(last_, entry);
+    if (common_size == entry.size() && IsRepeated(common_size)) {
+      return;  // Added before, or carried over.
+    }
+    known = UpdateFromLast(entry, common_size);
   } else {
     options_.key_codec.UpdateParts(entry, 0, &parts_, level_count_);
   }

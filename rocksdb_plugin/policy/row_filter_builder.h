@@ -83,11 +83,11 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   // The latest two distinct filter keys of one level, the last first.
   using Run = std::array<std::optional<KeyDigest>, 2>;
 
-  // True if the entry is the last one or a part of it.
-  bool IsRepeated(std::string_view entry) const;
-  // Finds the parts and keeps the entry. Returns how many the last one had,
-  // too.
-  size_t UpdateFromLast(std::string_view entry);
+  // True if the first `size` bytes of the last entry are all of it, or a part.
+  bool IsRepeated(size_t size) const;
+  // Finds the parts of an entry that shares its first bytes with the last one,
+  // and keeps the entry. Returns the number of parts that both have.
+  size_t UpdateFromLast(std::string_view entry, size_t common_size);
   void Add(KeyDigest digest, Run* run);
   // Adds the keys carried over from the previous partition.
   void AddCarried();
