@@ -82,8 +82,8 @@ absl::StatusOr<std::vector<absl::StatusOr<bool>>> AnswersOf(
       (answers.size() < items && answers.back().ok())) {
     return redis::NotAReply(key);
   }
-  const absl::StatusOr<bool> last = answers.back();
-  answers.resize(items, last);
+  const absl::Status last = answers.back().status();
+  while (answers.size() < items) answers.emplace_back(last);
   return answers;
 }
 
