@@ -126,7 +126,9 @@ absl::Status Damaged(size_t offset, const std::string& what) {
 }  // namespace
 
 BloomShape RedisBloomLayerShape(uint64_t capacity, double fpr) {
-  const double bits = static_cast<double>(capacity) * BitsPerKey(fpr);
+  // More bits do not fit an integer; no server has them.
+  const double bits =
+      std::min(static_cast<double>(capacity) * BitsPerKey(fpr), 0x1p62);
   const uint64_t words =
       std::max<uint64_t>((static_cast<uint64_t>(bits) + 63) / 64, 1);
   return {64 * words, ProbeCount(fpr)};

@@ -39,8 +39,8 @@ struct RedisBloomDigest {
   static RedisBloomDigest Bytes(std::string_view item);
 };
 
-// The shape of a layer. The first layer of a scaling filter has half of the
-// filter's rate.
+// The shape of a layer with a rate above 0 and below 1, up to 2^62 bits. The
+// first layer of a scaling filter has half of the filter's rate.
 BloomShape RedisBloomLayerShape(uint64_t capacity, double fpr);
 
 class RedisBloomFilter {
