@@ -28,9 +28,8 @@
 //   eight bits since, so that it has its full length again.
 // - The value of an unmarked filter was lost and begun anew, by Redisson or by
 //   Add(), before this object saw it.
-// - The server has an older state of both keys: a replica that lags, the
-// primary
-//   after a restart from disk or after a failover. Ask the primary; after
+// - The server has an older state of both keys: a replica that lags, or the
+//   primary after a restart from disk or a failover. Ask the primary; after
 //   either event delete the filter and add all elements again.
 //
 // Elements are text, which the codec encodes as a Java String; the functions
