@@ -13,7 +13,6 @@
 namespace rowbloom {
 
 using reader::LoadPolicy;
-using reader::ResidentChunk;
 
 bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
                                    FilterLoad* load) const {
@@ -31,8 +30,8 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
 
 bool FilterReader::Impl::WantsGrowth(size_t chunk, FilterLoad* load) const {
   uint32_t steps = 0;  // 0 if the chunk cannot grow.
-  VisitInSlot(chunk, [&](const ResidentChunk& resident) {
-    if (!resident.is_whole()) steps = resident.steps();
+  VisitInSlot(chunk, [&](const Resident& resident) {
+    if (!resident.is_whole) steps = resident.steps;
   });
   if (steps == 0 || !slots_.PauseEnds(chunk)) return false;
   const uint32_t wanted = policy_->StepsToGrow(CandidateOf(chunk), steps);
@@ -67,12 +66,12 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
   bool is_sample = false;
   {
     const threads::EpochGuard guard(thread, /*is_outermost=*/true);
-    const ResidentChunk* const resident =
+    const Resident* const resident =
         FindInSlot(static_cast<size_t>(chunk));
     if (resident != nullptr) {
       is_sample = counters.CountLookup();
       if (!is_sample) {
-        const bool may_contain = resident->view().MayContain(Stored(
+        const bool may_contain = resident->view.MayContain(Stored(
             bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest()));
         counters.CountAnswer(!may_contain);
         return may_contain;
@@ -117,8 +116,8 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
   bool is_paused = false;
   const bool was_asked = VisitUnlessPaused(
       chunk,
-      [&](const ResidentChunk& resident) {
-        may_contain = resident.view().MayContain(digest);
+      [&](const Resident& resident) {
+        may_contain = resident.view.MayContain(digest);
       },
       &is_paused);
   if (is_sample) {
@@ -184,12 +183,12 @@ bool FilterReader::Impl::AnswerAfter(
   const int64_t located = Locate(key, &digest);
   bool may_contain = located != kNo;
   bool was_asked = false;
-  const auto ask = [&](const ResidentChunk& resident) {
-    may_contain = resident.view().MayContain(digest);
+  const auto ask = [&](const Resident& resident) {
+    may_contain = resident.view.MayContain(digest);
     was_asked = true;
   };
   if (load != nullptr) {
-    FinishLoad(*load, bytes, is_claimed, [&](const ResidentChunk& resident) {
+    FinishLoad(*load, bytes, is_claimed, [&](const Resident& resident) {
       if (located == static_cast<int64_t>(load->chunk)) ask(resident);
     });
   }
@@ -214,8 +213,8 @@ bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
 
 bool FilterReader::Impl::HasSteps(const FilterLoad& load) const {
   bool has_steps = false;
-  VisitInMemory(static_cast<size_t>(load.chunk), [&](const ResidentChunk& r) {
-    has_steps = r.steps() >= load.steps;
+  VisitInMemory(static_cast<size_t>(load.chunk), [&](const Resident& r) {
+    has_steps = r.steps >= load.steps;
   });
   return has_steps;
 }
