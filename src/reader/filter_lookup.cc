@@ -53,19 +53,21 @@ void FilterReader::Impl::CountFailure(size_t chunk, bool is_claimed) const {
 }
 
 // The fewer instructions a lookup has, and the fewer of them wait for memory,
-// the more lookups overlap in the processor. Other functions handle rare cases.
+// the more lookups overlap in the processor. Other functions handle rare cases;
+// they are called last, so that this one need not save registers for them.
 bool FilterReader::Impl::MayContain(const FilterKey& key) const {
-  threads::ThreadRecord& thread = threads::ThisThread();
-  stats::FileCounters::Own counters = counters_.OwnOf(thread);
-  if (static_cast<uint8_t>(key.kind()) >= plain_kinds_ || !counters ||
-      threads::EpochGuard::IsWithin(thread)) {
+  threads::ThreadRecord* const thread = threads::KnownThread();
+  if (thread == nullptr || static_cast<uint8_t>(key.kind()) >= plain_kinds_) {
     return AskAndLoad(key, /*is_counted=*/false);
   }
+  stats::FileCounters::Own counters = counters_.OwnOf(*thread);
+  if (!counters) return AskAndLoad(key, /*is_counted=*/false);
   const int64_t chunk = locator_.FindByMark(key.row());
   if (chunk < 0) return AskAndLoad(key, /*is_counted=*/false);
   bool is_sample = false;
   {
-    const threads::EpochGuard guard(thread, /*is_outermost=*/true);
+    // Nothing that runs under a guard asks a reader.
+    const threads::EpochGuard guard(*thread, /*is_outermost=*/true);
     const Resident* const resident =
         FindInSlot(static_cast<size_t>(chunk));
     if (resident != nullptr) {

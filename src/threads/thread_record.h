@@ -45,6 +45,10 @@ extern std::atomic<ThreadRecord*> all_records;
 ROWBLOOM_EXPORT ThreadRecord* AcquireThreadRecord();
 }  // namespace internal
 
+// The calling thread's record; null if it has none yet.
+inline ThreadRecord* KnownThread() { return internal::thread_record; }
+
+// The calling thread's record, which the first call makes.
 inline ThreadRecord& ThisThread() {
   ThreadRecord* record = internal::thread_record;
   return record != nullptr ? *record : *internal::AcquireThreadRecord();
