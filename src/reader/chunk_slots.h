@@ -64,6 +64,10 @@ class ChunkSlots {
     }
     return visible;
   }
+  // True if Find() would find a value.
+  bool Has(size_t chunk) const {
+    return slots_[chunk].slot.visible.load() != nullptr;
+  }
   // The value under the chunk's key, no matter who put it there; nullptr if
   // there is none. Release() the handle.
   FilterCache::Handle* Lookup(size_t chunk) const {

@@ -28,12 +28,10 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
   return true;
 }
 
-bool FilterReader::Impl::WantsGrowth(size_t chunk, FilterLoad* load) const {
-  uint32_t steps = 0;  // 0 if the chunk cannot grow.
-  VisitInSlot(chunk, [&](const Resident& resident) {
-    if (!resident.is_whole) steps = resident.steps;
-  });
-  if (steps == 0 || !slots_.PauseEnds(chunk)) return false;
+bool FilterReader::Impl::WantsGrowth(size_t chunk, uint32_t steps,
+                                     FilterLoad* load) const {
+  // A chunk that another reader's slot has would be taken from that one.
+  if (!slots_.Has(chunk) || !slots_.PauseEnds(chunk)) return false;
   const uint32_t wanted = policy_->StepsToGrow(CandidateOf(chunk), steps);
   if (wanted <= steps) return false;
   *load = loader_.LoadOf(chunk, wanted);
@@ -116,10 +114,12 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
   const auto chunk = static_cast<size_t>(located);
   bool may_contain = true;
   bool is_paused = false;
+  uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
   const bool was_asked = VisitUnlessPaused(
       chunk,
       [&](const Resident& resident) {
         may_contain = resident.view.MayContain(digest);
+        if (!resident.is_whole) steps_to_grow_from = resident.steps;
       },
       &is_paused);
   if (is_sample) {
@@ -129,8 +129,8 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
   }
   if (was_asked) {
     // An engine that calls Ask() needs no more precision after a "no".
-    if (is_sample && (may_contain || will_read) && !always_loads() &&
-        WantsGrowth(chunk, load)) {
+    if (is_sample && steps_to_grow_from > 0 && (may_contain || will_read) &&
+        !always_loads() && WantsGrowth(chunk, steps_to_grow_from, load)) {
       return FilterAnswer::kNotInMemory;
     }
   } else {

@@ -139,8 +139,8 @@ class FilterReader::Impl {
   // Decides whether to load a chunk that is not in memory, beside planned loads
   // of `planned_bytes`. Sets *load if the load pays.
   bool WantsLoad(size_t chunk, uint64_t planned_bytes, FilterLoad* load) const;
-  // Decides whether a chunk in memory should have more steps.
-  bool WantsGrowth(size_t chunk, FilterLoad* load) const;
+  // Decides whether a chunk with `steps` in memory should have more.
+  bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
   // Makes the calling thread the one that loads; false if another one does.
   bool ClaimLoad(size_t chunk) const {
     return always_loads() || slots_.Claim(chunk, reader::kLoadingPause);
