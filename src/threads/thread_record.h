@@ -28,8 +28,6 @@ struct CounterPage {
 struct alignas(64) ThreadRecord {
   // The epoch in which the outermost guard began; 0 outside of any.
   std::atomic<uint64_t> epoch{0};
-  // Unique among live threads, as small as possible: 0, 1, 2...
-  uint32_t index = 0;
   std::atomic<bool> owned{true};
   ThreadRecord* next = nullptr;
   static constexpr size_t kCounterPages = 256;
