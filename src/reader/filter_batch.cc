@@ -53,11 +53,11 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
       may_contain[begin + i] = q.chunk != kNo;
       views[i] = nullptr;
       if (q.chunk < 0) continue;
-      q.reader->VisitInSlot(static_cast<size_t>(q.chunk),
-                            [&](const Resident& resident) {
-                              views[i] = &resident.view;
-                              views[i]->Prefetch(q.digest);
-                            });
+      const Resident* const resident =
+          q.reader->FindInSlot(static_cast<size_t>(q.chunk));
+      if (resident == nullptr) continue;
+      views[i] = &resident->view;
+      views[i]->Prefetch(q.digest);
     }
     for (size_t i = 0; i < size; ++i) {
       if (views[i] == nullptr) continue;
