@@ -90,8 +90,7 @@ int64_t ChunkLocator::FindAmong(const StoredKey& key) const {
     return kNone;
   }
   const uint64_t* const at =
-      marks_.data() +
-      FirstNotBefore(MarkOf(key.row, common_prefix_.size()));
+      marks_.data() + FirstNotBefore(MarkOf(key.row, common_prefix_.size()));
   const uint64_t* const end = marks_.data() + chunks_->size();
   const uint64_t* const same = at >= end ? at : std::upper_bound(at, end, *at);
   const auto begin = chunks_->begin() + (at - marks_.data());

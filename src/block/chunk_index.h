@@ -83,8 +83,8 @@ class ChunkLocator {
   }
 
  private:
-  // The functions below are inline and call no memcmp(): a call would make every
-  // lookup save registers.
+  // The functions below are inline and call no memcmp(): a call would make
+  // every lookup save registers.
 
   bool HasCommonPrefix(std::string_view row) const {
     const std::string_view prefix = common_prefix_;

@@ -18,7 +18,7 @@
 
 namespace rowbloom::cache {
 
-// What lookups find through a slot: a ChunkValue, or a part of one.
+// Lookups find it through a slot: it is a ChunkValue, or a part of one.
 class Visible {
  protected:
   ~Visible() = default;

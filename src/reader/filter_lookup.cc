@@ -66,8 +66,7 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
   {
     // Nothing that runs under a guard asks a reader.
     const threads::EpochGuard guard(*thread, /*is_outermost=*/true);
-    const Resident* const resident =
-        FindInSlot(static_cast<size_t>(chunk));
+    const Resident* const resident = FindInSlot(static_cast<size_t>(chunk));
     if (resident != nullptr) {
       is_sample = counters.CountLookup();
       if (!is_sample) {
@@ -215,9 +214,8 @@ bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
 
 bool FilterReader::Impl::HasSteps(const FilterLoad& load) const {
   bool has_steps = false;
-  VisitInMemory(static_cast<size_t>(load.chunk), [&](const Resident& r) {
-    has_steps = r.steps >= load.steps;
-  });
+  VisitInMemory(static_cast<size_t>(load.chunk),
+                [&](const Resident& r) { has_steps = r.steps >= load.steps; });
   return has_steps;
 }
 

@@ -65,7 +65,7 @@ void LoadPolicy::ReportOutcome(bool key_was_there) {
 }
 
 void LoadPolicy::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
-  // Not fetch_add(): on x86 that would wait for the reads of all lookups before.
+  // Not fetch_add(): on x86 it waits until all earlier loads have their data.
   const uint32_t old = count->load(std::memory_order_relaxed);
   count->store(old + delta, std::memory_order_relaxed);
   if (old < kMaxOutcomes) return;

@@ -105,9 +105,8 @@ std::unique_ptr<FilterCache::Value> ResidentChunk::Shrink(size_t* freed_bytes) {
   *freed_bytes = 0;
   if (policy_ == nullptr) return nullptr;
   if (version_->rest_steps == 0) return nullptr;
-  absl::StatusOr<std::unique_ptr<Version>> version =
-      MakeVersion(origin_.descriptor, version_->rest_steps, version_->units,
-                  kernel_);
+  absl::StatusOr<std::unique_ptr<Version>> version = MakeVersion(
+      origin_.descriptor, version_->rest_steps, version_->units, kernel_);
   if (!version.ok()) return nullptr;
   *freed_bytes = version_->last_unit_bytes;
   return std::make_unique<Retired>(

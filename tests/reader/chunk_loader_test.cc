@@ -154,7 +154,8 @@ class SmallChunk {
 
 std::string UnitsOf(const ResidentChunk& chunk, size_t unit_count) {
   std::string units;
-  for (size_t u = 0; u < unit_count; ++u) units += chunk.version().units[u]->view();
+  for (size_t u = 0; u < unit_count; ++u)
+    units += chunk.version().units[u]->view();
   return units;
 }
 

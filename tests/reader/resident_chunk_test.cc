@@ -82,8 +82,8 @@ TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {
     }
     EXPECT_GT(bytes, 0u);
     freed += bytes;
-    EXPECT_EQ(charge - freed,
-              ResidentChunk::ChargeBytes(compact_.descriptor, chunk->version().steps));
+    EXPECT_EQ(charge - freed, ResidentChunk::ChargeBytes(
+                                  compact_.descriptor, chunk->version().steps));
     steps.push_back(chunk->version().steps);
     parts.push_back(std::move(part));
     ExpectNothingLost(*chunk);
