@@ -80,15 +80,9 @@ ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,
   common_prefix_ = CommonPrefix(chunks->front().first_key.row, last_key->row);
   const size_t skip = common_prefix_.size();
   for (size_t i = 0; i < chunks->size(); ++i) {
-    marks_[i] = MarkOf((*chunks)[i].first_key.row.substr(skip));
+    marks_[i] = MarkOf((*chunks)[i].first_key.row, skip);
   }
-  last_mark_ = MarkOf(last_key->row.substr(skip));
-}
-
-uint64_t ChunkLocator::ShortMarkOf(std::string_view bytes) {
-  char padded[sizeof(uint64_t)] = {};
-  std::copy(bytes.begin(), bytes.end(), padded);
-  return base::LoadBigEndian64(padded);
+  last_mark_ = MarkOf(last_key->row, skip);
 }
 
 int64_t ChunkLocator::FindAmong(const StoredKey& key) const {
@@ -96,7 +90,7 @@ int64_t ChunkLocator::FindAmong(const StoredKey& key) const {
     return kNone;
   }
   const uint64_t* const at =
-      FirstNotBefore(MarkOf(key.row.substr(common_prefix_.size())));
+      marks_.data() + FirstNotBefore(MarkOf(key.row, common_prefix_.size()));
   const uint64_t* const end = marks_.data() + chunks_->size();
   const uint64_t* const same = at >= end ? at : std::upper_bound(at, end, *at);
   const auto begin = chunks_->begin() + (at - marks_.data());

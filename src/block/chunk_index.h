@@ -75,35 +75,64 @@ class ChunkLocator {
   // marks alone cannot tell.
   static constexpr int64_t kUnsure = -2;
   int64_t FindByMark(std::string_view row) const {
-    if (!common_prefix_.empty() &&
-        row.substr(0, common_prefix_.size()) != common_prefix_) {
-      return kNone;
-    }
-    const uint64_t mark = MarkOf(row.substr(common_prefix_.size()));
-    if (mark > last_mark_) return kNone;
-    const uint64_t* const at = FirstNotBefore(mark);
-    return *at == mark || mark == last_mark_ ? kUnsure : at - marks_.data() - 1;
+    if (!HasCommonPrefix(row)) return kNone;
+    const uint64_t mark = MarkOf(row, common_prefix_.size());
+    if (mark >= last_mark_) return kUnsure;
+    const size_t at = FirstNotBefore(mark);
+    return marks_[at] == mark ? kUnsure : static_cast<int64_t>(at) - 1;
   }
 
  private:
-  // Returns the first mark that is not smaller, without a branch that could be
-  // mispredicted.
-  const uint64_t* FirstNotBefore(uint64_t mark) const {
-    const uint64_t* at = marks_.data();
+  // The functions below are inline and call no memcmp(): a call would make
+  // every lookup save registers.
+
+  bool HasCommonPrefix(std::string_view row) const {
+    const std::string_view prefix = common_prefix_;
+    if (prefix.empty()) return true;
+    if (row.size() < prefix.size()) return false;
+    size_t at = 0;
+    if (prefix.size() >= sizeof(uint64_t)) {
+      const size_t last = prefix.size() - sizeof(uint64_t);
+      for (; at < last; at += sizeof(uint64_t)) {
+        if (Word(row, at) != Word(prefix, at)) return false;
+      }
+      return Word(row, last) == Word(prefix, last);
+    }
+    for (; at < prefix.size(); ++at) {
+      if (row[at] != prefix[at]) return false;
+    }
+    return true;
+  }
+  // Returns the number of marks that are smaller, without a branch that could
+  // be mispredicted.
+  size_t FirstNotBefore(uint64_t mark) const {
+    const uint64_t* const marks = marks_.data();
+    size_t at = 0;
     for (size_t half = half_; half > 0; half /= 2) {
-      const uint64_t* const right = at + half;
-      at = right[-1] < mark ? right : at;
+      const size_t right = at + half;
+      at = marks[right - 1] < mark ? right : at;
     }
     return at;
   }
-  // The first eight bytes as a big-endian number, padded with zeros. Rows with
-  // different marks are in the order of their marks.
-  static uint64_t MarkOf(std::string_view bytes) {
-    return bytes.size() >= sizeof(uint64_t)
-               ? base::LoadBigEndian64(bytes.data())
-               : ShortMarkOf(bytes);
+  // The eight bytes from `at` as a big-endian number, padded with zeros. Rows
+  // with different marks are in the order of their marks.
+  static uint64_t MarkOf(std::string_view row, size_t at) {
+    const size_t size = row.size() - at;
+    if (size >= sizeof(uint64_t)) return Word(row, at);
+    if (size == 0) return 0;
+    const size_t missing_bits = 64 - 8 * size;
+    if (row.size() >= sizeof(uint64_t)) {
+      return Word(row, row.size() - sizeof(uint64_t)) << missing_bits;
+    }
+    uint64_t mark = 0;
+    for (; at < row.size(); ++at) {
+      mark = mark << 8 | static_cast<uint8_t>(row[at]);
+    }
+    return mark << missing_bits;
   }
-  static uint64_t ShortMarkOf(std::string_view bytes);
+  static uint64_t Word(std::string_view bytes, size_t at) {
+    return base::LoadBigEndian64(bytes.data() + at);
+  }
   // Find() by whole keys, for a key that has the common prefix.
   int64_t FindAmong(const StoredKey& key) const;
 

@@ -18,20 +18,29 @@
 
 namespace rowbloom::cache {
 
+// Lookups find it through a slot: it is a ChunkValue, or a part of one.
+class Visible {
+ protected:
+  ~Visible() = default;
+};
+
 // A value that can be found through a slot. It is destroyed when it is neither
 // cached nor held, and no thread can see it through a slot.
-class ChunkValue : public FilterCache::Value {
+class ChunkValue : public FilterCache::Value, public Visible {
  public:
+  // Only Shrink() changes it.
+  virtual const Visible* visible() const { return this; }
   // The bytes of data reads that the value's least useful part saves, for each
   // of that part's bytes and for each lookup; 0 or more. Among candidates for
   // eviction the cache takes the lowest, and a value of unknown worth first.
   static constexpr double kUnknownWorth = -1;
   virtual double Worth() const { return kUnknownWorth; }
-  // Gives up that part: returns it with its charge, at least one byte. The
-  // cache destroys it once no thread can see it. nullptr if there is no part to
-  // give up: the cache then evicts the entry.
+  // Gives up that part: returns it with its charge, at least one byte, and with
+  // what was visible() before, if that changes. The cache destroys both once no
+  // thread can see them. nullptr if there is no part to give up: the cache then
+  // evicts the entry.
   //
-  // The cache calls both under its lock, on entries that no handle holds but
+  // The cache calls these under its lock, on entries that no handle holds but
   // that threads may be reading through a slot: they are short, and call no
   // cache.
   virtual std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) {
@@ -40,11 +49,11 @@ class ChunkValue : public FilterCache::Value {
   }
 };
 
-// A pointer to a cached value that lookups read without the cache's lock, under
-// an EpochGuard and without calling a cache meanwhile. Its owner lends it to
-// one entry at a time, and an entry has one slot at most.
+// A pointer into a cached value that lookups read without the cache's lock,
+// under an EpochGuard and without calling a cache meanwhile. Its owner lends it
+// to one entry at a time, and an entry has one slot at most.
 struct Slot {
-  std::atomic<const ChunkValue*> value{nullptr};
+  std::atomic<const Visible*> visible{nullptr};
   // Lookups set it if it is false; the cache clears it.
   std::atomic<bool> used{false};
 };

@@ -34,8 +34,8 @@ bool LoadLedger::WithinGrants() const {
 void LoadLedger::CountLookups(uint64_t lookups, Answer answer,
                               uint64_t cost_bytes) {
   const uint64_t negatives = answer == Answer::kNo ? lookups : 0;
-  if (answer != Answer::kUnloaded) {
-    hits_.fetch_add(lookups, std::memory_order_relaxed);
+  if (answer == Answer::kUnloaded) {
+    misses_.fetch_add(lookups, std::memory_order_relaxed);
   }
   // Income that does not fit 64 bits would exceed any limit.
   const auto income = static_cast<int64_t>(

@@ -62,8 +62,8 @@ class LoadLedger {
     return half_lives_.load(std::memory_order_relaxed);
   }
   uint64_t lookups() const { return lookups_.load(std::memory_order_relaxed); }
-  // Lookups whose chunk was in memory.
-  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
+  // Lookups whose chunk was not in memory.
+  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
   uint64_t HalfLifeLookups() const;
   // All lookups since `mark`, each weighted by its age.
   double WeightSince(const Mark& mark) const;
@@ -74,7 +74,7 @@ class LoadLedger {
 
  private:
   std::atomic<uint64_t> lookups_{0};
-  std::atomic<uint64_t> hits_{0};
+  std::atomic<uint64_t> misses_{0};
   std::atomic<uint64_t> loaded_bytes_{0};
   std::atomic<int64_t> granted_bytes_{0};
   std::atomic<int64_t> balance_bytes_{0};

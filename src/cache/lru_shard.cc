@@ -234,12 +234,12 @@ void LruShard::Account(Entry* entry) {
 
 void LruShard::SetSlot(Entry* entry, Slot* slot) {
   // An exchange is in one total order with the loads of guarded lookups.
-  if (entry->slot != nullptr) entry->slot->value.exchange(nullptr);
+  if (entry->slot != nullptr) entry->slot->visible.exchange(nullptr);
   entry->slot = slot;
   if (slot == nullptr) return;
   entry->had_slot = true;
   entry->chunk = static_cast<ChunkValue*>(entry->value.get());
-  slot->value.exchange(entry->chunk);
+  slot->visible.exchange(entry->chunk->visible());
 }
 
 // idle or held -> held.
@@ -362,6 +362,9 @@ bool LruShard::EvictOne(DeadList* dead) {
   RB_CHECK(freed_bytes > 0 &&
            freed_bytes <= victim->charge_bytes - kEntryOverheadBytes);
   ++usage_.shrinks;
+  if (victim->slot != nullptr) {
+    victim->slot->visible.exchange(victim->chunk->visible());
+  }
   victim->charge_bytes -= freed_bytes;
   victim->segment->charge_bytes -= freed_bytes;
   ++usage_.entry_count;

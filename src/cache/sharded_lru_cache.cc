@@ -139,9 +139,9 @@ class ShardedLruCache final : public FilterCache, public cache::ChunkCache {
         index_bytes_outside_.load(std::memory_order_relaxed));
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
     const uint64_t lookups = ledger().lookups();
-    const uint64_t hits = std::min(lookups, ledger().hits());
-    usage.hits += hits;
-    usage.misses += lookups - hits;
+    const uint64_t misses = std::min(lookups, ledger().misses());
+    usage.hits += lookups - misses;
+    usage.misses += misses;
     return usage;
   }
 

@@ -92,9 +92,9 @@ bool BloomFilter::MayContain(const Question& question) const {
   };
   {
     const threads::EpochGuard guard;
-    const cache::ChunkValue* value = slots_.Find(chunk);
-    if (value != nullptr) {
-      ask(static_cast<const CachedBits*>(value)->bits());
+    const cache::Visible* visible = slots_.Find(chunk);
+    if (visible != nullptr) {
+      ask(static_cast<const CachedBits*>(visible)->bits());
       return may_contain;
     }
   }

@@ -5,7 +5,7 @@
 //
 //   {
 //     const threads::EpochGuard guard;   // Call no cache under it.
-//     if (const cache::ChunkValue* value = slots.Find(chunk)) ...
+//     if (const cache::Visible* visible = slots.Find(chunk)) ...
 //   }
 //   if (FilterCache::Handle* handle = slots.Lookup(chunk)) ...
 //
@@ -54,14 +54,19 @@ class ChunkSlots {
 
   // nullptr unless the cache holds a value that this file has put there. The
   // caller is under an EpochGuard.
-  const cache::ChunkValue* Find(size_t chunk) {
+  const cache::Visible* Find(size_t chunk) {
     cache::Slot& slot = slots_[chunk].slot;
-    const cache::ChunkValue* value = slot.value.load(std::memory_order_seq_cst);
+    const cache::Visible* visible =
+        slot.visible.load(std::memory_order_seq_cst);
     // A load first: the cache line then stays shared among cores.
-    if (value != nullptr && !slot.used.load(std::memory_order_relaxed)) {
+    if (visible != nullptr && !slot.used.load(std::memory_order_relaxed)) {
       slot.used.store(true, std::memory_order_relaxed);
     }
-    return value;
+    return visible;
+  }
+  // True if Find() would find a value.
+  bool Has(size_t chunk) const {
+    return slots_[chunk].slot.visible.load() != nullptr;
   }
   // The value under the chunk's key, no matter who put it there; nullptr if
   // there is none. Release() the handle.

@@ -53,11 +53,11 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
       may_contain[begin + i] = q.chunk != kNo;
       views[i] = nullptr;
       if (q.chunk < 0) continue;
-      q.reader->VisitInSlot(static_cast<size_t>(q.chunk),
-                            [&](const reader::ResidentChunk& resident) {
-                              views[i] = &resident.view();
-                              views[i]->Prefetch(q.digest);
-                            });
+      const Resident* const resident =
+          q.reader->FindInSlot(static_cast<size_t>(q.chunk));
+      if (resident == nullptr) continue;
+      views[i] = &resident->view;
+      views[i]->Prefetch(q.digest);
     }
     for (size_t i = 0; i < size; ++i) {
       if (views[i] == nullptr) continue;
@@ -89,9 +89,9 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
       });
   using Group = absl::Span<const Located>;
   const auto ask_group = [&](Group group) {
-    return [group, may_contain](const reader::ResidentChunk& resident) {
+    return [group, may_contain](const Resident& resident) {
       for (const Located& q : group) {
-        may_contain[q.question] = resident.view().MayContain(q.digest);
+        may_contain[q.question] = resident.view.MayContain(q.digest);
       }
     };
   };
@@ -161,7 +161,7 @@ void FilterReader::Impl::Prefetch() const {
       usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
   std::vector<reader::PendingLoad> loads;
   uint64_t planned_bytes = 0;
-  const auto ignore = [](const reader::ResidentChunk&) {};
+  const auto ignore = [](const Resident&) {};
   const auto load_all = [&] {
     reader::ReadAll(absl::MakeSpan(loads));
     for (const reader::PendingLoad& pending : loads) {

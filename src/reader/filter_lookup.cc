@@ -13,7 +13,6 @@
 namespace rowbloom {
 
 using reader::LoadPolicy;
-using reader::ResidentChunk;
 
 bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
                                    FilterLoad* load) const {
@@ -29,12 +28,10 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
   return true;
 }
 
-bool FilterReader::Impl::WantsGrowth(size_t chunk, FilterLoad* load) const {
-  uint32_t steps = 0;  // 0 if the chunk cannot grow.
-  VisitInSlot(chunk, [&](const ResidentChunk& resident) {
-    if (!resident.is_whole()) steps = resident.steps();
-  });
-  if (steps == 0 || !slots_.PauseEnds(chunk)) return false;
+bool FilterReader::Impl::WantsGrowth(size_t chunk, uint32_t steps,
+                                     FilterLoad* load) const {
+  // A chunk that another reader's slot has would be taken from that one.
+  if (!slots_.Has(chunk) || !slots_.PauseEnds(chunk)) return false;
   const uint32_t wanted = policy_->StepsToGrow(CandidateOf(chunk), steps);
   if (wanted <= steps) return false;
   *load = loader_.LoadOf(chunk, wanted);
@@ -54,25 +51,26 @@ void FilterReader::Impl::CountFailure(size_t chunk, bool is_claimed) const {
 }
 
 // The fewer instructions a lookup has, and the fewer of them wait for memory,
-// the more lookups overlap in the processor. Other functions handle rare cases.
+// the more lookups overlap in the processor. Other functions handle rare cases;
+// they are called last, so that this one need not save registers for them.
 bool FilterReader::Impl::MayContain(const FilterKey& key) const {
-  threads::ThreadRecord& thread = threads::ThisThread();
-  stats::FileCounters::Own counters = counters_.OwnOf(thread);
-  if (static_cast<uint8_t>(key.kind()) >= plain_kinds_ || !counters ||
-      threads::EpochGuard::IsWithin(thread)) {
+  threads::ThreadRecord* const thread = threads::KnownThread();
+  if (thread == nullptr || static_cast<uint8_t>(key.kind()) >= plain_kinds_) {
     return AskAndLoad(key, /*is_counted=*/false);
   }
+  stats::FileCounters::Own counters = counters_.OwnOf(*thread);
+  if (!counters) return AskAndLoad(key, /*is_counted=*/false);
   const int64_t chunk = locator_.FindByMark(key.row());
   if (chunk < 0) return AskAndLoad(key, /*is_counted=*/false);
   bool is_sample = false;
   {
-    const threads::EpochGuard guard(thread, /*is_outermost=*/true);
-    const ResidentChunk* const resident =
-        FindInSlot(static_cast<size_t>(chunk));
+    // Nothing that runs under a guard asks a reader.
+    const threads::EpochGuard guard(*thread, /*is_outermost=*/true);
+    const Resident* const resident = FindInSlot(static_cast<size_t>(chunk));
     if (resident != nullptr) {
       is_sample = counters.CountLookup();
       if (!is_sample) {
-        const bool may_contain = resident->view().MayContain(Stored(
+        const bool may_contain = resident->view.MayContain(Stored(
             bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest()));
         counters.CountAnswer(!may_contain);
         return may_contain;
@@ -115,10 +113,12 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
   const auto chunk = static_cast<size_t>(located);
   bool may_contain = true;
   bool is_paused = false;
+  uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
   const bool was_asked = VisitUnlessPaused(
       chunk,
-      [&](const ResidentChunk& resident) {
-        may_contain = resident.view().MayContain(digest);
+      [&](const Resident& resident) {
+        may_contain = resident.view.MayContain(digest);
+        if (!resident.is_whole) steps_to_grow_from = resident.steps;
       },
       &is_paused);
   if (is_sample) {
@@ -128,8 +128,8 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
   }
   if (was_asked) {
     // An engine that calls Ask() needs no more precision after a "no".
-    if (is_sample && (may_contain || will_read) && !always_loads() &&
-        WantsGrowth(chunk, load)) {
+    if (is_sample && steps_to_grow_from > 0 && (may_contain || will_read) &&
+        !always_loads() && WantsGrowth(chunk, steps_to_grow_from, load)) {
       return FilterAnswer::kNotInMemory;
     }
   } else {
@@ -184,12 +184,12 @@ bool FilterReader::Impl::AnswerAfter(
   const int64_t located = Locate(key, &digest);
   bool may_contain = located != kNo;
   bool was_asked = false;
-  const auto ask = [&](const ResidentChunk& resident) {
-    may_contain = resident.view().MayContain(digest);
+  const auto ask = [&](const Resident& resident) {
+    may_contain = resident.view.MayContain(digest);
     was_asked = true;
   };
   if (load != nullptr) {
-    FinishLoad(*load, bytes, is_claimed, [&](const ResidentChunk& resident) {
+    FinishLoad(*load, bytes, is_claimed, [&](const Resident& resident) {
       if (located == static_cast<int64_t>(load->chunk)) ask(resident);
     });
   }
@@ -214,9 +214,8 @@ bool FilterReader::Impl::IsLoad(const FilterLoad& load) const {
 
 bool FilterReader::Impl::HasSteps(const FilterLoad& load) const {
   bool has_steps = false;
-  VisitInMemory(static_cast<size_t>(load.chunk), [&](const ResidentChunk& r) {
-    has_steps = r.steps() >= load.steps;
-  });
+  VisitInMemory(static_cast<size_t>(load.chunk),
+                [&](const Resident& r) { has_steps = r.steps >= load.steps; });
   return has_steps;
 }
 

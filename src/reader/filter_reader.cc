@@ -210,7 +210,7 @@ absl::Status FilterReader::Impl::Verify() const {
 std::vector<uint32_t> FilterReader::Impl::LoadedSteps() const {
   std::vector<uint32_t> steps(slots_.size());
   for (size_t i = 0; i < slots_.size(); ++i) {
-    VisitInSlot(i, [&](const auto& resident) { steps[i] = resident.steps(); });
+    VisitInSlot(i, [&](const auto& resident) { steps[i] = resident.steps; });
   }
   return steps;
 }

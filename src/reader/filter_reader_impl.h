@@ -78,6 +78,8 @@ class FilterReader::Impl {
   FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
 
  private:
+  using Resident = reader::ResidentChunk::Version;
+
   static FilterBlockProperties MakeProperties(
       const block::ParsedFilterBlock& parsed);
   size_t IndexSizeBytes() const;
@@ -112,11 +114,11 @@ class FilterReader::Impl {
 
   // The chunk in memory if its slot has it, else nullptr. Call it under a
   // guard.
-  const reader::ResidentChunk* FindInSlot(size_t chunk) const {
-    return static_cast<const reader::ResidentChunk*>(slots_.Find(chunk));
+  const Resident* FindInSlot(size_t chunk) const {
+    return static_cast<const Resident*>(slots_.Find(chunk));
   }
-  // These call visit(const ResidentChunk&) with the chunk in memory; they
-  // return false if it is not there.
+  // These call visit(const Resident&) with the chunk in memory; they return
+  // false if it is not there.
   template <typename Visit>
   bool VisitInSlot(size_t chunk, const Visit& visit) const;
   // Finds the chunk in the cache's table, even if another reader or a warmer
@@ -137,8 +139,8 @@ class FilterReader::Impl {
   // Decides whether to load a chunk that is not in memory, beside planned loads
   // of `planned_bytes`. Sets *load if the load pays.
   bool WantsLoad(size_t chunk, uint64_t planned_bytes, FilterLoad* load) const;
-  // Decides whether a chunk in memory should have more steps.
-  bool WantsGrowth(size_t chunk, FilterLoad* load) const;
+  // Decides whether a chunk with `steps` in memory should have more.
+  bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
   // Makes the calling thread the one that loads; false if another one does.
   bool ClaimLoad(size_t chunk) const {
     return always_loads() || slots_.Claim(chunk, reader::kLoadingPause);
@@ -153,7 +155,7 @@ class FilterReader::Impl {
                    const absl::StatusOr<std::string_view>& bytes,
                    const FilterKey& key, bool is_claimed) const;
   // Ends a load, and the caller's claim: counts it, calls
-  // visit(const ResidentChunk&), and gives the chunk to the cache. False if
+  // visit(const Resident&), and gives the chunk to the cache. False if
   // there is no chunk.
   template <typename Visit>
   bool FinishLoad(const FilterLoad& load,
@@ -244,7 +246,7 @@ inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
 template <typename Visit>
 bool FilterReader::Impl::VisitInSlot(size_t chunk, const Visit& visit) const {
   const threads::EpochGuard guard;
-  const reader::ResidentChunk* const resident = FindInSlot(chunk);
+  const Resident* const resident = FindInSlot(chunk);
   if (resident == nullptr) return false;
   visit(*resident);
   return true;
@@ -258,7 +260,7 @@ bool FilterReader::Impl::VisitInCache(size_t chunk, const Visit& visit) const {
       static_cast<const reader::ResidentChunk&>(slots_.ValueOf(handle));
   const bool is_own = resident.origin() == loader_.OriginOf(chunk);
   if (is_own) {
-    visit(resident);
+    visit(resident.version());
     slots_.Adopt(chunk, handle, [this](cache::ChunkValue* value) {
       static_cast<reader::ResidentChunk*>(value)->set_policy(
           always_loads() ? nullptr : policy_);
@@ -292,7 +294,7 @@ bool FilterReader::Impl::FinishLoad(
     return false;
   }
   counters_.Add(FilterCounter::kChunkLoads);
-  visit(*built);
+  visit(built->version());
   slots_.failures(chunk).store(0, std::memory_order_relaxed);
   slots_.Put(
       chunk, std::move(built),

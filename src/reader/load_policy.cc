@@ -54,7 +54,7 @@ void LoadPolicy::CountSample(size_t chunk, Answer answer) {
   const uint32_t half_lives = ledger_->half_lives();
   const uint64_t now =
       CountAt(count.load(std::memory_order_relaxed), half_lives) +
-      static_cast<uint64_t>(std::lround(absent));
+      static_cast<uint64_t>(absent + 0.5);
   count.store(uint64_t{half_lives} << 32 |
                   std::min<uint64_t>(now, std::numeric_limits<uint32_t>::max()),
               std::memory_order_relaxed);
@@ -65,7 +65,10 @@ void LoadPolicy::ReportOutcome(bool key_was_there) {
 }
 
 void LoadPolicy::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
-  if (count->fetch_add(delta, std::memory_order_relaxed) < kMaxOutcomes) return;
+  // Not fetch_add(): on x86 it waits until all earlier loads have their data.
+  const uint32_t old = count->load(std::memory_order_relaxed);
+  count->store(old + delta, std::memory_order_relaxed);
+  if (old < kMaxOutcomes) return;
   for (std::atomic<uint32_t>* c : {&present_, &absent_}) {
     c->store(c->load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
   }

@@ -43,8 +43,6 @@ ResidentChunk::ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
       policy_(std::move(policy)),
       chunk_(chunk) {}
 
-ResidentChunk::~ResidentChunk() { delete version_.load(); }
-
 absl::StatusOr<std::unique_ptr<ResidentChunk::Version>>
 ResidentChunk::MakeVersion(const FilterDescriptor& descriptor, uint32_t steps,
                            const UnitPtrs& units, Kernel kernel) {
@@ -77,7 +75,7 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
   if (!version.ok()) return version.status();
   std::unique_ptr<ResidentChunk> resident(
       new ResidentChunk(origin, kernel, std::move(policy), chunk));
-  resident->version_.store(version->release());
+  resident->version_ = *std::move(version);
   return resident;
 }
 
@@ -90,28 +88,29 @@ size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
 
 double ResidentChunk::Worth() const {
   if (policy_ == nullptr) return kUnknownWorth;
-  const Version& version = State();
   return policy_->AbsentRate(chunk_) * policy_->cost_bytes() *
-         version.last_unit_saves / static_cast<double>(version.last_unit_bytes);
+         version_->last_unit_saves /
+         static_cast<double>(version_->last_unit_bytes);
 }
 
 // The version that is given up, with its last unit. Units that the new version
 // shares stay.
 struct ResidentChunk::Retired final : FilterCache::Value {
-  explicit Retired(const Version* given_up) : version(given_up) {}
+  explicit Retired(std::unique_ptr<const Version> given_up)
+      : version(std::move(given_up)) {}
   const std::unique_ptr<const Version> version;
 };
 
 std::unique_ptr<FilterCache::Value> ResidentChunk::Shrink(size_t* freed_bytes) {
   *freed_bytes = 0;
   if (policy_ == nullptr) return nullptr;
-  const Version& old = State();
-  if (old.rest_steps == 0) return nullptr;
-  absl::StatusOr<std::unique_ptr<Version>> version =
-      MakeVersion(origin_.descriptor, old.rest_steps, old.units, kernel_);
+  if (version_->rest_steps == 0) return nullptr;
+  absl::StatusOr<std::unique_ptr<Version>> version = MakeVersion(
+      origin_.descriptor, version_->rest_steps, version_->units, kernel_);
   if (!version.ok()) return nullptr;
-  *freed_bytes = old.last_unit_bytes;
-  return std::make_unique<Retired>(version_.exchange(version->release()));
+  *freed_bytes = version_->last_unit_bytes;
+  return std::make_unique<Retired>(
+      std::exchange(version_, *std::move(version)));
 }
 
 }  // namespace rowbloom::reader

@@ -66,39 +66,32 @@ struct ChunkOrigin {
 };
 
 class ResidentChunk final : public cache::ChunkValue {
- private:
+ public:
   // The chunk's memory at one time; Shrink() replaces it by another version.
-  struct alignas(64) Version {
+  struct alignas(64) Version final : cache::Visible {
     FilterView view;  // First, so that lookups read one line.
     uint32_t steps = 0;
+    // True if `steps` is all that the filter has.
+    bool is_whole = false;  // FilterSteps() would cost each sampled lookup.
     // The steps left without the last unit, 0 if none, and that unit's charge
     // and savings. They are stored because the cache asks for them under its
     // lock.
     uint32_t rest_steps = 0;
     size_t last_unit_bytes = 0;
     double last_unit_saves = 0;
-    bool is_whole = false;  // FilterSteps() would cost each sampled lookup.
     UnitPtrs units;
   };
 
- public:
   // `units` are those of FilterAtStep(origin.descriptor, steps). `policy` is
   // the file's, and `chunk` its number there; without a policy the chunk stays
   // whole.
   static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
       const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
       Kernel kernel, std::shared_ptr<const LoadPolicy> policy, size_t chunk);
-  ~ResidentChunk() override;
 
   const ChunkOrigin& origin() const { return origin_; }
-  // Call these under an EpochGuard that began before the chunk was found, or
-  // while a handle holds it.
-  const FilterView& view() const { return State().view; }
-  uint32_t steps() const { return State().steps; }
-  // True if steps() is all that the filter has.
-  bool is_whole() const { return State().is_whole; }
-  // Call it while a handle holds the chunk.
-  const UnitPtrs& units() const { return State().units; }
+  // Call it before the cache has the chunk, or while a handle holds it.
+  const Version& version() const { return *version_; }
 
   // Another reader counts its lookups from now on. Called under the cache's
   // lock.
@@ -109,6 +102,7 @@ class ResidentChunk final : public cache::ChunkValue {
   // The charge in the cache for a chunk of `steps`.
   static size_t ChargeBytes(const FilterDescriptor& descriptor, uint32_t steps);
 
+  const cache::Visible* visible() const override { return version_.get(); }
   double Worth() const override;
   std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) override;
 
@@ -120,16 +114,12 @@ class ResidentChunk final : public cache::ChunkValue {
   static absl::StatusOr<std::unique_ptr<Version>> MakeVersion(
       const FilterDescriptor& descriptor, uint32_t steps, const UnitPtrs& units,
       Kernel kernel);
-  const Version& State() const {
-    return *version_.load(std::memory_order_seq_cst);
-  }
 
   const ChunkOrigin origin_;
   const Kernel kernel_;
   std::shared_ptr<const LoadPolicy> policy_;
   const size_t chunk_;
-  // Owned.
-  std::atomic<const Version*> version_{nullptr};
+  std::unique_ptr<const Version> version_;
 };
 
 }  // namespace rowbloom::reader

@@ -65,7 +65,8 @@ class FileCounters {
 
   static bool IsSample(uint64_t count) {
     // Multiples of the golden ratio are spread evenly, without a period.
-    return count * 0x9e3779b97f4a7c15 < ~uint64_t{0} / kSampleInterval;
+    return count * 0x9e3779b97f4a7c15 / (~uint64_t{0} / kSampleInterval + 1) ==
+           0;
   }
 
   threads::ThreadCounters by_thread_;

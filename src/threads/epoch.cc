@@ -57,8 +57,6 @@ std::atomic<ThreadRecord*> all_records{nullptr};
 
 namespace {
 
-std::atomic<uint32_t> record_count{0};
-
 #if defined(ROWBLOOM_HAS_FORK)
 // The child has the thread that called fork() and no other.
 void ForgetOtherThreads() {
@@ -88,18 +86,13 @@ struct Owner {
 }  // namespace
 
 ThreadRecord* AcquireThreadRecord() {
-  ThreadRecord* record = nullptr;
-  // Chooses the record with the smallest index that no thread owns.
-  for (ThreadRecord* r = all_records.load(); r != nullptr; r = r->next) {
-    if (!r->owned.load() && (record == nullptr || r->index < record->index)) {
-      record = r;
-    }
+  // Takes the first record that no thread owns.
+  ThreadRecord* record = all_records.load();
+  while (record != nullptr && record->owned.exchange(true)) {
+    record = record->next;
   }
-  bool expected = false;
-  if (record == nullptr ||
-      !record->owned.compare_exchange_strong(expected, true)) {
+  if (record == nullptr) {
     record = new ThreadRecord;
-    record->index = record_count.fetch_add(1);
     record->next = all_records.load();
     while (!all_records.compare_exchange_weak(record->next, record)) {
     }

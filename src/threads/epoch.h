@@ -30,6 +30,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/check.h"
 #include "rowbloom/export.h"
 #include "threads/thread_record.h"
 
@@ -50,9 +51,10 @@ class EpochGuard {
   // `thread` is the calling one.
   explicit EpochGuard(ThreadRecord& thread)
       : EpochGuard(thread, !IsWithin(thread)) {}
-  // For a caller that has called IsWithin() already.
+  // For a caller that knows whether the thread is under a guard already.
   EpochGuard(ThreadRecord& thread, bool is_outermost)
       : record_(thread), is_outermost_(is_outermost) {
+    RB_DCHECK(is_outermost_ == !IsWithin(thread));
     if (!is_outermost_) return;
     const uint64_t now =
         internal::global_epoch.value.load(std::memory_order_acquire);
@@ -69,14 +71,14 @@ class EpochGuard {
   ~EpochGuard() {
     if (is_outermost_) record_.epoch.store(0, std::memory_order_release);
   }
-  // True if the calling thread, which must be `thread`, is under a guard.
-  static bool IsWithin(const ThreadRecord& thread) {
-    return thread.epoch.load(std::memory_order_relaxed) != 0;
-  }
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;
 
  private:
+  static bool IsWithin(const ThreadRecord& thread) {
+    return thread.epoch.load(std::memory_order_relaxed) != 0;
+  }
+
   ThreadRecord& record_;
   const bool is_outermost_;
 };

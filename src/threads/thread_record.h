@@ -28,8 +28,6 @@ struct CounterPage {
 struct alignas(64) ThreadRecord {
   // The epoch in which the outermost guard began; 0 outside of any.
   std::atomic<uint64_t> epoch{0};
-  // Unique among live threads, as small as possible: 0, 1, 2...
-  uint32_t index = 0;
   std::atomic<bool> owned{true};
   ThreadRecord* next = nullptr;
   static constexpr size_t kCounterPages = 256;
@@ -45,6 +43,10 @@ extern std::atomic<ThreadRecord*> all_records;
 ROWBLOOM_EXPORT ThreadRecord* AcquireThreadRecord();
 }  // namespace internal
 
+// The calling thread's record; null if it has none yet.
+inline ThreadRecord* KnownThread() { return internal::thread_record; }
+
+// The calling thread's record, which the first call makes.
 inline ThreadRecord& ThisThread() {
   ThreadRecord* record = internal::thread_record;
   return record != nullptr ? *record : *internal::AcquireThreadRecord();

@@ -58,7 +58,7 @@ TEST(LoadLedger, SavingsAndOnePercentOfTheCostAreIncome) {
   ledger.CountLookups(4, Answer::kNo, 1000);
   EXPECT_EQ(ledger.balance_bytes(), 1000 + 4000 + 100);
   EXPECT_EQ(ledger.lookups(), 110);
-  EXPECT_EQ(ledger.hits(), 10);  // Only these found their filter in memory.
+  EXPECT_EQ(ledger.misses(), 100);  // Only these did not find their filter.
 }
 
 TEST(LoadLedger, TheBalanceIsCutOffAtTheGrantsAndTheSlack) {
@@ -175,7 +175,7 @@ TEST(LoadLedgerThreads, LosesNoCount) {
     }
   });
   EXPECT_EQ(ledger.lookups(), kThreads * kRounds * 16);
-  EXPECT_EQ(ledger.hits(), kThreads * kRounds * 8);
+  EXPECT_EQ(ledger.misses(), kThreads * kRounds * 8);
   EXPECT_EQ(ledger.loaded_bytes(), kThreads * kRounds * 3);
   EXPECT_EQ(ledger.chunk_count(), kThreads * kRounds);
   EXPECT_EQ(granted.balance_bytes(), kRounds - 1);

@@ -318,7 +318,7 @@ class ModelTest {
     while (!held_.empty()) Release(0);
     cache_.reset();
     ASSERT_EQ(deaths_.Total(), model_.created_count() + refused_count_);
-    for (const Slot& slot : slots_) ASSERT_EQ(slot.value.load(), nullptr);
+    for (const Slot& slot : slots_) ASSERT_EQ(slot.visible.load(), nullptr);
   }
 
  private:
@@ -432,8 +432,8 @@ class ModelTest {
       ASSERT_EQ(NumberOf(*cache_, h.handle), h.number);
     }
     for (uint64_t key = 0; key < kKeys; ++key) {
-      const ChunkValue* value = slots_[key].value.load();
-      ASSERT_EQ(value == nullptr ? kNone : NumberOf(value),
+      const Visible* visible = slots_[key].visible.load();
+      ASSERT_EQ(visible == nullptr ? kNone : NumberOf(visible),
                 model_.SlotOf(key).number);
       ASSERT_EQ(slots_[key].used.load(), model_.SlotOf(key).used);
     }

@@ -224,16 +224,16 @@ TEST_F(LruTest, EntryHasOneSlotAtMost) {
   Slot& second = slots_[1];
   ASSERT_TRUE(PutChunk(0, 1, 0));
   chunks().DropSlot(Key(0), &second);  // The entry has another slot.
-  EXPECT_EQ(NumberOf(first.value), 0);
+  EXPECT_EQ(NumberOf(first.visible.load()), 0);
   ASSERT_TRUE(PutChunk(0, 1, 1));
-  EXPECT_EQ(first.value, nullptr);
-  EXPECT_EQ(NumberOf(second.value), 1);
+  EXPECT_EQ(first.visible, nullptr);
+  EXPECT_EQ(NumberOf(second.visible.load()), 1);
   chunks().DropSlot(Key(0), &first);
-  EXPECT_EQ(NumberOf(second.value), 1);
+  EXPECT_EQ(NumberOf(second.visible.load()), 1);
   chunks().DropSlot(Key(0), &second);
-  EXPECT_EQ(second.value, nullptr);
+  EXPECT_EQ(second.visible, nullptr);
   EXPECT_EQ(Get(0), 1);  // The entry stays.
-  EXPECT_EQ(second.value, nullptr);
+  EXPECT_EQ(second.visible, nullptr);
   cache_->Erase(Key(0));
   chunks().DropSlot(Key(0), &second);  // There is no entry.
 }

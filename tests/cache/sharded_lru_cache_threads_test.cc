@@ -113,8 +113,8 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
   FilterCache::Handle* Read(uint64_t key, Slot* slot, bool replaces) {
     {
       const threads::EpochGuard guard;
-      if (const ChunkValue* value = slot->value.load()) {
-        EXPECT_TRUE(static_cast<const Whole*>(value)->AllAreOf(key));
+      if (const Visible* visible = slot->visible.load()) {
+        EXPECT_TRUE(static_cast<const Whole*>(visible)->AllAreOf(key));
         slot->used.store(true, std::memory_order_relaxed);
         ++seen_;
         return nullptr;
@@ -143,7 +143,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
         Slot brief;  // That of a reader that closes soon.
         handle = Read(key, &brief, operation % 2 == 0);
         chunks().DropSlot(KeyOf(key), &brief);
-        EXPECT_EQ(brief.value, nullptr);
+        EXPECT_EQ(brief.visible, nullptr);
       } else if (operation < 990) {
         cache_->Erase(KeyOf(key));
       } else if (operation < 992) {

@@ -77,6 +77,10 @@ inline size_t NumberOf(const FilterCache::Value* value) {
   return static_cast<const TrackedValue*>(value)->number();
 }
 
+inline size_t NumberOf(const Visible* visible) {
+  return static_cast<const TrackedValue*>(visible)->number();
+}
+
 inline size_t NumberOf(const FilterCache& cache, FilterCache::Handle* handle) {
   return NumberOf(cache.ValueOf(handle));
 }

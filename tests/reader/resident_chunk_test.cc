@@ -54,7 +54,7 @@ class ResidentChunkTest : public ::testing::Test {
 
   void ExpectNothingLost(const ResidentChunk& chunk) const {
     for (const KeyDigest digest : digests_) {
-      ASSERT_TRUE(chunk.view().MayContain(digest));
+      ASSERT_TRUE(chunk.version().view.MayContain(digest));
     }
   }
 
@@ -70,7 +70,7 @@ TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {
   ASSERT_GT(all_, 8u);
   const auto chunk = Make(compact_, all_, policy_);
   const size_t charge = ResidentChunk::ChargeBytes(compact_.descriptor, all_);
-  std::vector<uint32_t> steps = {chunk->steps()};
+  std::vector<uint32_t> steps = {chunk->version().steps};
   size_t freed = 0;
   std::vector<std::unique_ptr<FilterCache::Value>> parts;
   while (true) {
@@ -82,9 +82,9 @@ TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {
     }
     EXPECT_GT(bytes, 0u);
     freed += bytes;
-    EXPECT_EQ(charge - freed,
-              ResidentChunk::ChargeBytes(compact_.descriptor, chunk->steps()));
-    steps.push_back(chunk->steps());
+    EXPECT_EQ(charge - freed, ResidentChunk::ChargeBytes(
+                                  compact_.descriptor, chunk->version().steps));
+    steps.push_back(chunk->version().steps);
     parts.push_back(std::move(part));
     ExpectNothingLost(*chunk);
   }
@@ -152,7 +152,7 @@ TEST_F(ResidentChunkTest, AnotherReadersPolicyMakesItShrink) {
   EXPECT_GE(chunk->Worth(), 0);
   size_t bytes = 0;
   chunk->Shrink(&bytes).reset();
-  EXPECT_EQ(chunk->steps(), 4u);
+  EXPECT_EQ(chunk->version().steps, 4u);
   ExpectNothingLost(*chunk);
 }
 

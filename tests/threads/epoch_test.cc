@@ -55,32 +55,33 @@ TEST(Epoch, IsHeldUpByAnotherThreadsGuard) {
   EXPECT_TRUE(EpochPassed(epoch));
 }
 
-// Returns the indexes of `count` threads that live at the same time.
-std::multiset<uint32_t> IndexesOfThreads(int count) {
-  std::vector<uint32_t> indexes(static_cast<size_t>(count));
+// Returns the records of `count` threads that live at the same time.
+std::multiset<ThreadRecord*> RecordsOfThreads(int count) {
+  std::vector<ThreadRecord*> records(static_cast<size_t>(count));
   std::atomic<int> begun{0};
   testing::RunThreads(count, [&](int t) {
-    indexes[static_cast<size_t>(t)] = ThisThread().index;
+    records[static_cast<size_t>(t)] = &ThisThread();
     ++begun;
     while (begun < count) std::this_thread::yield();
   });
-  return {indexes.begin(), indexes.end()};
+  return {records.begin(), records.end()};
 }
 
-TEST(ThreadRecord, IndexesAreUniqueAndThoseOfEndedThreadsAreUsedAgain) {
-  const uint32_t own = ThisThread().index;
-  std::multiset<uint32_t> indexes;
+TEST(ThreadRecord, HasOneOwnerAndThoseOfEndedThreadsAreUsedAgain) {
+  ThreadRecord* const own = &ThisThread();
+  const std::multiset<ThreadRecord*> first = RecordsOfThreads(16);
+  EXPECT_EQ(std::set<ThreadRecord*>(first.begin(), first.end()).size(), 16);
+  EXPECT_EQ(first.count(own), 0);
   for (int round = 0; round < 3; ++round) {
-    indexes = IndexesOfThreads(16);
-    EXPECT_EQ(std::set<uint32_t>(indexes.begin(), indexes.end()).size(), 16);
-    EXPECT_EQ(indexes.count(own), 0);
+    EXPECT_EQ(RecordsOfThreads(16), first);
   }
-  // A single new thread gets the smallest free index.
-  for (int i = 0; i < 2; ++i) {
-    uint32_t index = 0;
-    std::thread([&] { index = ThisThread().index; }).join();
-    EXPECT_EQ(index, *indexes.begin());
+  // One new thread after another gets the same record.
+  std::set<ThreadRecord*> records;
+  for (int i = 0; i < 3; ++i) {
+    std::thread([&] { records.insert(&ThisThread()); }).join();
   }
+  EXPECT_EQ(records.size(), 1);
+  EXPECT_EQ(first.count(*records.begin()), 1);
 }
 
 // Destructors of thread-local objects may run after the destructor that returns
