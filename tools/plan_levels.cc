@@ -24,11 +24,20 @@ constexpr double kLookups = 1000;
 struct LevelCounts {
   std::vector<uint64_t> keys;
   uint64_t incomplete_keys = 0;  // They lack the last level.
+  // The distinct keys that lack all levels: RocksDB's filters hold them whole.
+  uint64_t whole_keys = 0;
 };
+
+uint64_t CountDistinct(std::vector<uint64_t>* digests) {
+  std::sort(digests->begin(), digests->end());
+  const auto end = std::unique(digests->begin(), digests->end());
+  return static_cast<uint64_t>(end - digests->begin());
+}
 
 LevelCounts CountLevels(const KeyCodec& codec,
                         const std::vector<std::string>& keys) {
   std::vector<std::vector<uint64_t>> digests(codec.level_count());
+  std::vector<uint64_t> whole;
   LevelCounts counts;
   for (const std::string& key : keys) {
     const KeyCodec::Parts parts = codec.PartsOf(key);
@@ -37,13 +46,13 @@ LevelCounts CountLevels(const KeyCodec& codec,
           std::string_view(key).substr(0, parts.sizes[i]);
       digests[i].push_back(DigestBytes(part).value);
     }
+    if (parts.count == 0) whole.push_back(DigestBytes(key).value);
     if (parts.count < codec.level_count()) ++counts.incomplete_keys;
   }
   for (std::vector<uint64_t>& level : digests) {
-    std::sort(level.begin(), level.end());
-    const auto end = std::unique(level.begin(), level.end());
-    counts.keys.push_back(static_cast<uint64_t>(end - level.begin()));
+    counts.keys.push_back(CountDistinct(&level));
   }
+  counts.whole_keys = CountDistinct(&whole);
   return counts;
 }
 
@@ -133,7 +142,7 @@ Json PlanLevels(const PlanLevelsArguments& arguments) {
   const FilterSetting setting = PlanValue(FilterCost::OfName(arguments.filter))
                                     .ForBits(arguments.bits_per_key);
   const LevelCounts counts = CountLevels(codec, keys);
-  uint64_t key_count = 0;
+  uint64_t key_count = counts.whole_keys;
   double saved_reads = 0;
   Json levels = Json::array();
   for (size_t i = 0; i < level_count; ++i) {
@@ -158,6 +167,7 @@ Json PlanLevels(const PlanLevelsArguments& arguments) {
   fields["key_codec"] = codec.ToString();
   fields["sampled_keys"] = keys.size();
   fields["incomplete_keys"] = counts.incomplete_keys;
+  fields["whole_keys"] = counts.whole_keys;
   fields["filter"] = arguments.filter;
   fields["bits_per_key"] = setting.bits_per_key;
   fields["expected_fpr"] = setting.fpr;

@@ -53,7 +53,8 @@ struct FilterOptions {
   // ROW and ROWCOL only: also add the prefixes of each row that end a level of
   // this schema, for lookups of FilterKey::Prefix(). Rows are flat keys of it,
   // or any other bytes: a row that holds no whole segment adds none. Prefixes
-  // that whole rows are equal to count as rows.
+  // that whole rows are equal to count as rows. ROWPREFIX_FIXED_LENGTH blocks
+  // need none to answer these lookups.
   std::optional<KeyCodec> row_schema;
 };
 

@@ -121,7 +121,8 @@ struct FilterBlockProperties {
   BloomType bloom_type = BloomType::kNone;
   uint32_t prefix_length_bytes = 0;
   bool has_row_keys = false;  // A row alone can be asked.
-  // Its prefixes can be asked: the text of a KeyCodec, or empty.
+  // Its prefixes can be asked: the text of a KeyCodec, or empty. A
+  // ROWPREFIX_FIXED_LENGTH block answers for prefixes without it.
   std::string row_schema;
   uint64_t cell_count = 0;  // Add() calls.
   uint64_t key_count = 0;   // Distinct filter keys.
@@ -180,7 +181,8 @@ class FilterReader {
   // "May it hold this cell?" A ROW block answers for the row.
   bool MayContain(std::string_view row, std::string_view qualifier) const;
   // Uses the key's digests. A prefix is answered for the longest level of the
-  // block's row schema that it holds whole; if there is none, with "maybe".
+  // block's row schema that it holds whole, or on a ROWPREFIX_FIXED_LENGTH
+  // block for its first prefix_length_bytes; if there is none, with "maybe".
   bool MayContain(const FilterKey& key) const;
   // Many keys. may_contain[i] answers keys[i].
   void MayContain(absl::Span<const FilterKey> keys, bool* may_contain) const;

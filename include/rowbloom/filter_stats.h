@@ -53,6 +53,14 @@ std::string_view FilterCounterName(FilterCounter counter);
 
 struct FilterStatsSnapshot {
   std::array<uint64_t, static_cast<size_t>(FilterCounter::kCount)> values{};
+  // The prefix lookups that each level of a row schema answered: element 0 is
+  // for level 1. Prefixes that hold no whole level are not among them.
+  static constexpr size_t kPrefixLevels = 8;  // KeyCodec::kMaxSegments.
+  struct PrefixLevel {
+    uint64_t lookups = 0;
+    uint64_t negatives = 0;
+  };
+  std::array<PrefixLevel, kPrefixLevels> prefix_levels{};
 
   uint64_t operator[](FilterCounter counter) const {
     return values[static_cast<size_t>(counter)];
@@ -73,7 +81,8 @@ struct FilterStatsSnapshot {
   // filters themselves. It is an estimate: it assumes that absent keys are as
   // common among the unloaded lookups as among the other positives.
   double observed_filter_fpr() const;
-  // One `name value` line for each counter.
+  // One `name value` line for each counter, and two for each level of prefixes
+  // that was asked.
   std::string ToString() const;
 };
 
@@ -110,10 +119,13 @@ class FilterStats {
   // The open files.
   std::vector<File> Files() const;
 
-  // A table: one line for each level and one for all.
+  // A table: one line for each level and one for all. If prefixes were asked, a
+  // second one: one line for each of their levels.
   std::string ToString() const;
   // Prometheus text exposition format: a counter `rowbloom_NAME_total` for
-  // each FilterCounter, with a label `level`.
+  // each FilterCounter, with a label `level`, and for levels of prefixes that
+  // were asked two counters `rowbloom_prefix_level_NAME_total`, with another
+  // label `prefix_level`.
   std::string ToPrometheus() const;
 
  private:

@@ -192,11 +192,18 @@ class KeyCodec {
     // A part is determined by its bytes and the one after it, which could
     // escape the 00 of an "ordered" one. One with "rest" is the whole other
     // key, which is never shorter than what is common.
+    const size_t limit = parts->count < max_levels ? parts->count : max_levels;
     size_t kept = 0;
-    while (kept < parts->count && parts->sizes[kept] < common_size) ++kept;
+    while (kept < limit && parts->sizes[kept] < common_size) ++kept;
     parts->count = kept;
     parts->has_segment = kept > 0;
-    FindParts(key, max_levels, parts);
+    // Most neighbours differ in their last segment only. It is not empty: the
+    // common bytes go on behind the parts before it.
+    if (kept > 0 && kept == level_before_rest_ && kept < max_levels) {
+      parts->sizes[parts->count++] = key.size();
+    } else {
+      FindParts(key, max_levels, parts);
+    }
     return kept;
   }
 
@@ -240,6 +247,8 @@ class KeyCodec {
   uint8_t segment_count_ = 0;
   uint8_t level_count_ = 0;
   Shape shape_ = Shape::kAny;
+  // The next level is all bytes behind a part of this one; 0 if there is none.
+  uint8_t level_before_rest_ = 0;
   std::array<uint8_t, kMaxSegments> level_segments_ = {};
   // The names, each with a ',' after it; empty if no segment has one.
   std::string names_;

@@ -23,18 +23,22 @@ namespace {
 // hold long "delimiter" segments of few distinct bytes, are rare.
 constexpr size_t kMaxSeparators = 256;
 
+// True if both go on with the same `kSize` bytes behind the first `at`.
+template <size_t kSize>
+bool GoOnAlike(std::string_view a, std::string_view b, size_t at,
+               size_t limit) {
+  return limit - at >= kSize &&
+         std::memcmp(a.data() + at, b.data() + at, kSize) == 0;
+}
+
 // The number of bytes that both begin with.
 size_t CommonSize(std::string_view a, std::string_view b) {
   const size_t limit = std::min(a.size(), b.size());
   size_t at = 0;
-  uint64_t x = 0;
-  uint64_t y = 0;
-  for (; at + sizeof(x) <= limit; at += sizeof(x)) {
-    std::memcpy(&x, a.data() + at, sizeof(x));
-    std::memcpy(&y, b.data() + at, sizeof(y));
-    if (x != y) break;
-  }
-  while (at < limit && a[at] == b[at]) ++at;
+  while (GoOnAlike<8>(a, b, at, limit)) at += 8;
+  if (GoOnAlike<4>(a, b, at, limit)) at += 4;
+  if (GoOnAlike<2>(a, b, at, limit)) at += 2;
+  if (GoOnAlike<1>(a, b, at, limit)) at += 1;
   return at;
 }
 
@@ -67,18 +71,17 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
 
 bool RowFilterBuilder::IsRepeated(size_t size) const {
   const auto* const end = parts_.sizes.begin() + parts_.count;
-  return has_last_ && (size == last_.size() ||
+  return has_last_ && (size == last_size_ ||
                        std::find(parts_.sizes.begin(), end, size) != end);
 }
 
-size_t RowFilterBuilder::UpdateFromLast(std::string_view entry,
-                                        size_t common_size) {
-  const size_t known =
-      options_.key_codec.UpdateParts(entry, common_size, &parts_, level_count_);
-  last_.resize(common_size);
-  last_.append(entry.substr(common_size));
+inline void RowFilterBuilder::KeepLast(std::string_view entry,
+                                       size_t common_size) {
+  if (entry.size() > last_buffer_.size()) last_buffer_.resize(entry.size());
+  std::memcpy(last_buffer_.data() + common_size, entry.data() + common_size,
+              entry.size() - common_size);
+  last_size_ = entry.size();
   has_last_ = true;
-  return known;
 }
 
 void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
@@ -91,11 +94,13 @@ void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
   const std::string_view entry = ViewOf(slice);
   size_t known = 0;
   if (keeps_last_) {
-    const size_t common_size = CommonSize(last_, entry);
+    const size_t common_size = CommonSize(Last(), entry);
     if (common_size == entry.size() && IsRepeated(common_size)) {
       return;  // Added before, or carried over.
     }
-    known = UpdateFromLast(entry, common_size);
+    known = options_.key_codec.UpdateParts(entry, common_size, &parts_,
+                                           level_count_);
+    KeepLast(entry, common_size);
   } else {
     options_.key_codec.UpdateParts(entry, 0, &parts_, level_count_);
   }
@@ -130,17 +135,18 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
 // "ordered" part ends with 00, which no byte precedes.
 bool RowFilterBuilder::AddSeparators() {
   const KeyCodec& codec = options_.key_codec;
+  const std::string_view last = Last();
   std::string separator;
   size_t tried = 0;
   const size_t levels = std::min(parts_.count + 1, level_count_);
   for (size_t level = 1; level < levels; ++level) {
     const bool is_whole = level < parts_.count;
     const size_t begin = parts_.sizes[level - 1];
-    const size_t end = is_whole ? parts_.sizes[level] : last_.size();
+    const size_t end = is_whole ? parts_.sizes[level] : last.size();
     const KeyCodec::Segment& segment =
         codec.segment(codec.SegmentsOfLevel(level + 1) - 1);
     const auto try_at = [&](size_t at) {
-      separator.assign(last_, 0, at + 1);
+      separator = last.substr(0, at + 1);
       ++separator.back();
       const KeyCodec::Parts parts = codec.PartsOf(separator, level + 1);
       if (parts.count == level + 1 && parts.sizes[level] == separator.size()) {
@@ -150,13 +156,13 @@ bool RowFilterBuilder::AddSeparators() {
     switch (segment.kind) {
       case KeyCodec::Kind::kFixedRow:
       case KeyCodec::Kind::kLength:
-        if (is_whole && last_[end - 1] != '\xff') try_at(end - 1);
+        if (is_whole && last[end - 1] != '\xff') try_at(end - 1);
         break;
       case KeyCodec::Kind::kDelimiter: {
         if (segment.parameter == 0) break;  // No byte precedes it.
         const char before = static_cast<char>(segment.parameter - 1);
-        for (size_t at = last_.find(before, begin); at < end;
-             at = last_.find(before, at + 1)) {
+        for (size_t at = last.find(before, begin); at < end;
+             at = last.find(before, at + 1)) {
           if (++tried > kMaxSeparators) return false;
           try_at(at);
         }

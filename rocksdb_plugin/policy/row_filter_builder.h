@@ -83,11 +83,11 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   // The latest two distinct filter keys of one level, the last first.
   using Run = std::array<std::optional<KeyDigest>, 2>;
 
+  std::string_view Last() const { return {last_buffer_.data(), last_size_}; }
   // True if the first `size` bytes of the last entry are all of it, or a part.
   bool IsRepeated(size_t size) const;
-  // Finds the parts of an entry that shares its first bytes with the last one,
-  // and keeps the entry. Returns the number of parts that both have.
-  size_t UpdateFromLast(std::string_view entry, size_t common_size);
+  // Keeps an entry that begins with `common_size` bytes of the last one.
+  void KeepLast(std::string_view entry, size_t common_size);
   void Add(KeyDigest digest, Run* run);
   // Adds the keys carried over from the previous partition.
   void AddCarried();
@@ -107,7 +107,10 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   const bool keeps_last_;
   const std::unique_ptr<FilterBuilder> filter_;
   bool has_last_ = false;
-  std::string last_;  // The last entry, if it is kept.
+  // Begins with the last entry, if that is kept. It never shrinks: most entries
+  // change few bytes of it.
+  std::string last_buffer_;
+  size_t last_size_ = 0;
   KeyCodec::Parts parts_;
   // Levels alternate, so repeats are dropped in each level separately. The
   // first run is also that of entries without parts.

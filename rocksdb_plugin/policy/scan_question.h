@@ -12,11 +12,10 @@
 // upper bound of a scan begin with another part than the lower. So the scan
 // says what it asks beside RocksDB: within a Scope the extractor maps all keys
 // of the part, and the upper bound, to the part. RocksDB asks filters on the
-// thread that moves the iterator; if it asked on another thread, the mapping
-// would be the ordinary one, which asks less.
+// thread that moves the iterator.
 //
-// A merge operator must not read the same column family: within a scope its
-// keys would map to the part, too.
+// Callbacks of RocksDB must not read a column family with an extractor of an
+// equal codec: within a scope their keys would map to the part, too.
 //
 // The question, codec and bytes must outlive its scopes.
 

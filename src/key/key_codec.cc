@@ -272,6 +272,13 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
     names_.append(name);
     names_.push_back(',');
   }
+  if (segment.kind == Kind::kRest && segment.ends_level && segment_count_ > 0) {
+    const Segment& last = segments_[segment_count_ - 1];
+    // A part that ends with "ordered" lacks a byte in front of the rest.
+    if (last.ends_level && last.kind != Kind::kOrdered) {
+      level_before_rest_ = level_count_;
+    }
+  }
   segments_[segment_count_++] = segment;
   if (segment.ends_level) level_segments_[level_count_++] = segment_count_;
   if (level_count_ < segment_count_) {

@@ -28,11 +28,6 @@ void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
     AskBlock(questions, begin, may_contain, &missing);
   }
   if (!missing.empty()) AskMissing(&missing, may_contain);
-  for (size_t i = 0; i < questions.size(); ++i) {
-    if (questions[i].key->is_prefix()) {
-      questions[i].reader->impl_->CountPrefix(!may_contain[i]);
-    }
-  }
 }
 
 void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
@@ -49,7 +44,7 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
       Located& q = located[i];
       q.reader = questions[begin + i].reader->impl_.get();
       q.question = begin + i;
-      q.chunk = q.reader->Locate(*questions[begin + i].key, &q.digest);
+      q.chunk = q.reader->Locate(*questions[begin + i].key, &q.asked);
       may_contain[begin + i] = q.chunk != kNo;
       views[i] = nullptr;
       if (q.chunk < 0) continue;
@@ -57,18 +52,18 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
           q.reader->FindInSlot(static_cast<size_t>(q.chunk));
       if (resident == nullptr) continue;
       views[i] = &resident->view;
-      views[i]->Prefetch(q.digest);
+      views[i]->Prefetch(q.asked.digest);
     }
     for (size_t i = 0; i < size; ++i) {
       if (views[i] == nullptr) continue;
-      may_contain[begin + i] = views[i]->MayContain(located[i].digest);
+      may_contain[begin + i] = views[i]->MayContain(located[i].asked.digest);
     }
   }
   for (size_t i = 0; i < size; ++i) {
     const Located& q = located[i];
     if (q.chunk < 0) {
       q.reader->counters_.CountLookup(thread);
-      q.reader->counters_.CountAnswer(thread, q.chunk == kNo);
+      q.reader->CountAnswer(thread, q.asked, q.chunk == kNo);
     } else if (views[i] == nullptr) {
       missing->push_back(q);
     } else {
@@ -91,7 +86,7 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
   const auto ask_group = [&](Group group) {
     return [group, may_contain](const Resident& resident) {
       for (const Located& q : group) {
-        may_contain[q.question] = resident.view.MayContain(q.digest);
+        may_contain[q.question] = resident.view.MayContain(q.asked.digest);
       }
     };
   };
@@ -146,7 +141,7 @@ void FilterReader::Impl::CountGroup(absl::Span<const Located> group,
   for (const Located& q : group) {
     const bool answer = may_contain[q.question];
     const bool is_sample = counters_.CountLookup(thread);
-    counters_.CountAnswer(thread, !answer);
+    CountAnswer(thread, q.asked, !answer);
     if (!is_sample) continue;
     policy_->CountSample(static_cast<size_t>(q.chunk), known != Known::kInMemory
                                                            ? Answer::kUnloaded

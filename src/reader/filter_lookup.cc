@@ -81,31 +81,39 @@ bool FilterReader::Impl::MayContain(const FilterKey& key) const {
 }
 
 int64_t FilterReader::Impl::LocatePrefix(const FilterKey& key,
-                                         KeyDigest* digest) const {
-  const std::string_view asked = key.row();
+                                         Asked* asked) const {
+  static_assert(FilterStatsSnapshot::kPrefixLevels == KeyCodec::kMaxSegments);
+  const std::string_view bytes = key.row();
+  size_t level = 0;
   size_t size = 0;
   if (bloom_type_ == BloomType::kRowPrefixFixedLength) {
-    if (asked.size() >= prefix_length_bytes_) size = prefix_length_bytes_;
+    if (bytes.size() >= prefix_length_bytes_) {
+      level = 1;
+      size = prefix_length_bytes_;
+    }
   } else if (parsed_->row_schema.has_value()) {
     const key::RowPrefixes prefixes =
-        key::PrefixesOf(*parsed_->row_schema, asked);
-    if (prefixes.count > 0) size = prefixes.sizes[prefixes.count - 1];
+        key::PrefixesOf(*parsed_->row_schema, bytes);
+    level = prefixes.count;
+    if (level > 0) size = prefixes.sizes[level - 1];
   }
-  if (size == 0) return kMaybe;
+  asked->prefix_level = static_cast<int>(level);
+  if (level == 0) return kMaybe;
   // All rows that begin with what is asked have this prefix.
-  const std::string_view prefix = asked.substr(0, size);
-  *digest = Stored(size == asked.size() ? key.digest() : DigestBytes(prefix));
+  const std::string_view prefix = bytes.substr(0, size);
+  asked->digest =
+      Stored(size == bytes.size() ? key.digest() : DigestBytes(prefix));
   return locator_.FindRow(prefix);
 }
 
 FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
                                      bool will_read, FilterLoad* load) const {
-  KeyDigest digest;
-  const int64_t located = Locate(key, &digest);
+  Asked asked;
+  const int64_t located = Locate(key, &asked);
   threads::ThreadRecord& thread = threads::ThisThread();
   const bool is_sample = is_counted || counters_.CountLookup(thread);
   if (located < 0 || NeedsNoLoad(static_cast<size_t>(located))) {
-    CountAnswer(thread, key, located == kNo);
+    CountAnswer(thread, asked, located == kNo);
     return located == kNo ? FilterAnswer::kNo : FilterAnswer::kMaybe;
   }
   // A filter may cost a read. It must never lose a row: without the chunk the
@@ -117,7 +125,7 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
   const bool was_asked = VisitUnlessPaused(
       chunk,
       [&](const Resident& resident) {
-        may_contain = resident.view.MayContain(digest);
+        may_contain = resident.view.MayContain(asked.digest);
         if (!resident.is_whole) steps_to_grow_from = resident.steps;
       },
       &is_paused);
@@ -138,7 +146,7 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
     }
     counters_.Add(FilterCounter::kUnloaded);
   }
-  CountAnswer(thread, key, !may_contain);
+  CountAnswer(thread, asked, !may_contain);
   return may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo;
 }
 
@@ -180,12 +188,12 @@ FilterAnswer FilterReader::Impl::Offer(
 bool FilterReader::Impl::AnswerAfter(
     const FilterLoad* load, const absl::StatusOr<std::string_view>& bytes,
     const FilterKey& key, bool is_claimed) const {
-  KeyDigest digest;
-  const int64_t located = Locate(key, &digest);
+  Asked asked;
+  const int64_t located = Locate(key, &asked);
   bool may_contain = located != kNo;
   bool was_asked = false;
   const auto ask = [&](const Resident& resident) {
-    may_contain = resident.view.MayContain(digest);
+    may_contain = resident.view.MayContain(asked.digest);
     was_asked = true;
   };
   if (load != nullptr) {
@@ -197,7 +205,7 @@ bool FilterReader::Impl::AnswerAfter(
       !VisitInMemory(static_cast<size_t>(located), ask)) {
     counters_.Add(FilterCounter::kUnloaded);
   }
-  CountAnswer(threads::ThisThread(), key, !may_contain);
+  CountAnswer(threads::ThisThread(), asked, !may_contain);
   return may_contain;
 }
 

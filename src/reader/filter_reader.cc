@@ -315,8 +315,8 @@ std::vector<FilterChunkInfo> FilterReader::Chunks() const {
 }
 
 int64_t FilterReader::ChunkOf(const FilterKey& key) const {
-  KeyDigest digest;
-  return std::max<int64_t>(-1, impl_->Locate(key, &digest));
+  Impl::Asked asked;
+  return std::max<int64_t>(-1, impl_->Locate(key, &asked));
 }
 
 uint64_t FilterReader::file_id() const { return impl_->file_id(); }

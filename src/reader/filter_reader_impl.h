@@ -28,8 +28,8 @@ namespace rowbloom {
 
 class FilterReader::Impl {
  public:
-  // Answers that the index gives without a filter. Locate() also gives the
-  // digest to look up in the chunk's filter.
+  // Answers that the index gives without a filter. Locate() also gives what to
+  // look up in the chunk's filter.
   static constexpr int64_t kNo = -1;
   static constexpr int64_t kMaybe = -2;
 
@@ -67,8 +67,14 @@ class FilterReader::Impl {
   void TellOutcome(bool key_was_there, uint64_t read_bytes) const;
   void Prefetch() const;
   absl::Status Verify() const;
-  int64_t Locate(const FilterKey& key, KeyDigest* digest) const;
-  int64_t LocatePrefix(const FilterKey& key, KeyDigest* digest) const;
+  struct Asked {
+    KeyDigest digest;
+    // The level of the schema that answers a prefix, 0 if none does.
+    static constexpr int kNoPrefix = -1;
+    int prefix_level = kNoPrefix;
+  };
+  int64_t Locate(const FilterKey& key, Asked* asked) const;
+  int64_t LocatePrefix(const FilterKey& key, Asked* asked) const;
   std::vector<uint32_t> LoadedSteps() const;
 
   const FilterBlockProperties& properties() const { return properties_; }
@@ -99,14 +105,11 @@ class FilterReader::Impl {
 
   // Counts an answer; that to a prefix, which is never in MayContain()'s fast
   // path, is counted among these, too.
-  void CountAnswer(threads::ThreadRecord& thread, const FilterKey& key,
+  void CountAnswer(threads::ThreadRecord& thread, const Asked& asked,
                    bool is_negative) const {
     counters_.CountAnswer(thread, is_negative);
-    if (key.is_prefix()) CountPrefix(is_negative);
-  }
-  void CountPrefix(bool is_negative) const {
-    counters_.Add(FilterCounter::kPrefixLookups);
-    if (is_negative) counters_.Add(FilterCounter::kPrefixNegatives);
+    if (asked.prefix_level == Asked::kNoPrefix) return;
+    counters_.CountPrefix(static_cast<size_t>(asked.prefix_level), is_negative);
   }
 
   // Handles all cases of MayContain().
@@ -172,7 +175,7 @@ class FilterReader::Impl {
     const Impl* reader = nullptr;
     int64_t chunk = kMaybe;
     size_t question = 0;
-    KeyDigest digest;
+    Asked asked;
   };
   // Answers questions whose chunk is in a slot; the others go to *missing.
   static void AskBlock(absl::Span<const FilterQuestion> questions, size_t begin,
@@ -219,8 +222,9 @@ class FilterReader::Impl {
 };
 
 inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
-                                          KeyDigest* digest) const {
-  if (key.is_prefix()) return LocatePrefix(key, digest);
+                                          Asked* asked) const {
+  if (key.is_prefix()) return LocatePrefix(key, asked);
+  KeyDigest* const digest = &asked->digest;
   // Keys were added in order, from the first chunk's first to the last key.
   switch (bloom_type_) {
     case BloomType::kRow:

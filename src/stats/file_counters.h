@@ -52,6 +52,12 @@ class FileCounters {
   Own OwnOf(threads::ThreadRecord& thread) {
     return Own(by_thread_.OwnOf(thread));
   }
+  // Counts a prefix lookup beside the two above, by the level of its schema
+  // that answered it; 0 if there was none.
+  void CountPrefix(size_t level, bool is_negative) {
+    prefix_answers_[level][is_negative ? 1 : 0].fetch_add(
+        1, std::memory_order_relaxed);
+  }
   void Add(FilterCounter counter, uint64_t delta = 1) {
     shared_[static_cast<size_t>(counter)].fetch_add(delta,
                                                     std::memory_order_relaxed);
@@ -72,6 +78,10 @@ class FileCounters {
   threads::ThreadCounters by_thread_;
   std::array<std::atomic<uint64_t>, static_cast<size_t>(FilterCounter::kCount)>
       shared_{};
+  // Indexed by level and answer.
+  std::array<std::array<std::atomic<uint64_t>, 2>,
+             FilterStatsSnapshot::kPrefixLevels + 1>
+      prefix_answers_{};
 };
 
 }  // namespace rowbloom::stats

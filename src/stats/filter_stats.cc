@@ -54,6 +54,26 @@ void AppendRow(std::string_view name, const FilterStatsSnapshot& s,
       s[C::kLoadErrors] + s[C::kOpenErrors]);
 }
 
+void AppendPrefixLevels(absl::string_view counter, absl::string_view help,
+                        const std::map<int, FilterStatsSnapshot>& levels,
+                        uint64_t FilterStatsSnapshot::PrefixLevel::*value,
+                        std::string* out) {
+  const std::string name =
+      absl::StrCat("rowbloom_prefix_level_", counter, "_total");
+  std::string lines;
+  for (const auto& [level, counters] : levels) {
+    for (size_t i = 0; i < counters.prefix_levels.size(); ++i) {
+      if (counters.prefix_levels[i].lookups == 0) continue;
+      absl::StrAppend(&lines, name, "{level=\"", LevelName(level),
+                      "\",prefix_level=\"", i + 1, "\"} ",
+                      counters.prefix_levels[i].*value, "\n");
+    }
+  }
+  if (lines.empty()) return;
+  absl::StrAppend(out, "# HELP ", name, " ", help, "\n# TYPE ", name,
+                  " counter\n", lines);
+}
+
 }  // namespace
 
 std::string_view FilterCounterName(FilterCounter counter) {
@@ -64,6 +84,10 @@ std::string_view FilterCounterName(FilterCounter counter) {
 FilterStatsSnapshot& FilterStatsSnapshot::operator+=(
     const FilterStatsSnapshot& other) {
   for (size_t i = 0; i < kCounters; ++i) values[i] += other.values[i];
+  for (size_t i = 0; i < prefix_levels.size(); ++i) {
+    prefix_levels[i].lookups += other.prefix_levels[i].lookups;
+    prefix_levels[i].negatives += other.prefix_levels[i].negatives;
+  }
   return *this;
 }
 
@@ -94,6 +118,13 @@ std::string FilterStatsSnapshot::ToString() const {
   for (size_t i = 0; i < kCounters; ++i) {
     absl::StrAppend(&out, base::AbslView(kTexts[i].name), " ", values[i], "\n");
   }
+  for (size_t i = 0; i < prefix_levels.size(); ++i) {
+    const PrefixLevel& level = prefix_levels[i];
+    if (level.lookups == 0) continue;
+    absl::StrAppend(&out, "prefix_level_", i + 1, "_lookups ", level.lookups,
+                    "\nprefix_level_", i + 1, "_negatives ", level.negatives,
+                    "\n");
+  }
   return out;
 }
 
@@ -109,6 +140,17 @@ FilterStatsSnapshot FileCounters::Snapshot() const {
       by_thread[kLookups];
   snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] +=
       by_thread[kNegatives];
+  for (size_t level = 0; level < prefix_answers_.size(); ++level) {
+    const auto& answers = prefix_answers_[level];
+    const uint64_t negatives = answers[1].load(std::memory_order_relaxed);
+    const uint64_t lookups =
+        negatives + answers[0].load(std::memory_order_relaxed);
+    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixLookups)] +=
+        lookups;
+    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)] +=
+        negatives;
+    if (level > 0) snapshot.prefix_levels[level - 1] = {lookups, negatives};
+  }
   return snapshot;
 }
 
@@ -197,6 +239,18 @@ std::string FilterStats::ToString() const {
     sum += counters;
   }
   AppendRow("all", sum, &out);
+  if (sum[FilterCounter::kPrefixLookups] == 0) return out;
+  absl::StrAppendFormat(&out, "%-8s %14s %14s\n", "prefix", "lookups",
+                        "negatives");
+  for (size_t i = 0; i < sum.prefix_levels.size(); ++i) {
+    const FilterStatsSnapshot::PrefixLevel& level = sum.prefix_levels[i];
+    if (level.lookups == 0) continue;
+    absl::StrAppendFormat(&out, "%-8d %14d %14d\n", i + 1, level.lookups,
+                          level.negatives);
+  }
+  absl::StrAppendFormat(&out, "%-8s %14d %14d\n", "all",
+                        sum[FilterCounter::kPrefixLookups],
+                        sum[FilterCounter::kPrefixNegatives]);
   return out;
 }
 
@@ -213,6 +267,11 @@ std::string FilterStats::ToPrometheus() const {
                       counters.values[i], "\n");
     }
   }
+  AppendPrefixLevels("lookups", "Questions for a prefix that a level answered.",
+                     levels, &FilterStatsSnapshot::PrefixLevel::lookups, &out);
+  AppendPrefixLevels("negatives",
+                     "Questions for a prefix that a level answered no.", levels,
+                     &FilterStatsSnapshot::PrefixLevel::negatives, &out);
   return out;
 }
 

@@ -233,8 +233,10 @@ TEST(KeySchema, PartsOfTheNextKeyFollowFromThoseOfTheLast) {
           std::mismatch(last.begin(), last.end(), key.begin(), key.end())
               .first -
           last.begin());
-      kept_levels += codec.UpdateParts(key, common, &parts);
-      const KeyCodec::Parts right = codec.PartsOf(key);
+      const size_t max_levels =
+          random.Below(2) == 0 ? KeyCodec::kMaxSegments : 1 + random.Below(4);
+      kept_levels += codec.UpdateParts(key, common, &parts, max_levels);
+      const KeyCodec::Parts right = codec.PartsOf(key, max_levels);
       ASSERT_EQ(parts.count, right.count) << codec.ToString();
       ASSERT_EQ(parts.has_segment, right.has_segment);
       ASSERT_TRUE(std::equal(right.sizes.begin(),

@@ -237,6 +237,10 @@ TEST(Prefix, ABlockOfRowPrefixesAnswersForThoseOfItsLengthOrMore) {
     absent += HasPrefix(*reader, Name("t", 2 * t + 1));
   }
   EXPECT_LE(absent, 3u);
+  const FilterStatsSnapshot stats = reader->stats();
+  EXPECT_EQ(stats[FilterCounter::kPrefixLookups], 80u);  // 20 are too short.
+  EXPECT_EQ(stats.prefix_levels[0].lookups, 60u);
+  EXPECT_EQ(stats.prefix_levels[0].negatives, 20u - absent);
 }
 
 TEST(Prefix, AskOffersTheChunkOfAPrefix) {
@@ -254,6 +258,19 @@ TEST(Prefix, AskOffersTheChunkOfAPrefix) {
   // The index could say "no" to it as a row, but not as a prefix.
   EXPECT_EQ(reader->ChunkOf(FilterKey::Prefix("t")), -1);
   EXPECT_EQ(reader->Ask(FilterKey::Prefix("t"), &load), FilterAnswer::kMaybe);
+}
+
+// "negatives/lookups" of each level, up to the last one that was asked.
+std::string PrefixLevels(const FilterStatsSnapshot& stats) {
+  std::string text, skipped;
+  for (const auto& level : stats.prefix_levels) {
+    skipped += std::to_string(level.negatives) + "/" +
+               std::to_string(level.lookups) + " ";
+    if (level.lookups == 0) continue;
+    text += skipped;
+    skipped.clear();
+  }
+  return text;
 }
 
 TEST(Prefix, LookupsAreCountedOnceEach) {
@@ -276,6 +293,8 @@ TEST(Prefix, LookupsAreCountedOnceEach) {
   EXPECT_EQ(stats[FilterCounter::kNegatives], 4u);
   EXPECT_EQ(stats[FilterCounter::kPrefixLookups], 4u);
   EXPECT_EQ(stats[FilterCounter::kPrefixNegatives], 3u);
+  // `none` holds no whole level.
+  EXPECT_EQ(PrefixLevels(stats), "1/1 2/2 ");
   // A batch counts as its questions do alone.
   const auto other = file.Open(options);
   std::vector<FilterQuestion> questions;
@@ -288,6 +307,7 @@ TEST(Prefix, LookupsAreCountedOnceEach) {
   EXPECT_EQ(stats[FilterCounter::kLookups], 5u);
   EXPECT_EQ(stats[FilterCounter::kPrefixLookups], 4u);
   EXPECT_EQ(stats[FilterCounter::kPrefixNegatives], 3u);
+  EXPECT_EQ(PrefixLevels(stats), "1/1 2/2 ");
 }
 
 TEST(Prefix, DamagedChunksSayMaybe) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_stats.h"
 #include "stats/file_counters.h"
@@ -50,6 +51,9 @@ class OpenFile {
       counters_.CountLookup(threads::ThisThread());
       counters_.CountAnswer(threads::ThisThread(), i < negatives);
     }
+  }
+  void CountPrefix(size_t level, bool is_negative) {
+    counters_.CountPrefix(level, is_negative);
   }
   void Add(FilterCounter counter, uint64_t delta) {
     counters_.Add(counter, delta);
@@ -169,6 +173,58 @@ TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
                  0) +
           metric("prefix_negatives",
                  "Questions for a prefix of rows answered no.", 0, 0, 0));
+}
+
+TEST(FilterStatsText, NamesTheLevelsOfPrefixesThatWereAsked) {
+  FilterStats stats;
+  {
+    OpenFile closed(&stats, 1, 0), open(&stats, 2, 5);
+    closed.CountPrefix(1, true);
+    closed.CountPrefix(8, true);
+    closed.CountPrefix(8, false);
+    open.CountPrefix(0, false);
+    open.CountPrefix(8, false);
+  }
+  const FilterStatsSnapshot all = stats.Snapshot();
+  EXPECT_EQ(all[C::kPrefixLookups], 5);
+  EXPECT_EQ(all[C::kPrefixNegatives], 2);
+  EXPECT_EQ(all.prefix_levels[0].lookups, 1);
+  EXPECT_EQ(all.prefix_levels[0].negatives, 1);
+  EXPECT_EQ(all.prefix_levels[1].lookups, 0);
+  EXPECT_EQ(all.prefix_levels[7].lookups, 3);
+  EXPECT_EQ(all.prefix_levels[7].negatives, 1);
+  EXPECT_THAT(all.ToString(),
+              ::testing::EndsWith("prefix_lookups 5\n"
+                                  "prefix_negatives 2\n"
+                                  "prefix_level_1_lookups 1\n"
+                                  "prefix_level_1_negatives 1\n"
+                                  "prefix_level_8_lookups 3\n"
+                                  "prefix_level_8_negatives 1\n"));
+  EXPECT_THAT(stats.ToString(),
+              ::testing::EndsWith("prefix          lookups      negatives\n"
+                                  "1                     1              1\n"
+                                  "8                     3              1\n"
+                                  "all                   5              2\n"));
+  EXPECT_THAT(stats.ToPrometheus(),
+              ::testing::EndsWith(
+                  "# HELP rowbloom_prefix_level_lookups_total "
+                  "Questions for a prefix that a level answered.\n"
+                  "# TYPE rowbloom_prefix_level_lookups_total counter\n"
+                  "rowbloom_prefix_level_lookups_total"
+                  "{level=\"0\",prefix_level=\"1\"} 1\n"
+                  "rowbloom_prefix_level_lookups_total"
+                  "{level=\"0\",prefix_level=\"8\"} 2\n"
+                  "rowbloom_prefix_level_lookups_total"
+                  "{level=\"5\",prefix_level=\"8\"} 1\n"
+                  "# HELP rowbloom_prefix_level_negatives_total "
+                  "Questions for a prefix that a level answered no.\n"
+                  "# TYPE rowbloom_prefix_level_negatives_total counter\n"
+                  "rowbloom_prefix_level_negatives_total"
+                  "{level=\"0\",prefix_level=\"1\"} 1\n"
+                  "rowbloom_prefix_level_negatives_total"
+                  "{level=\"0\",prefix_level=\"8\"} 1\n"
+                  "rowbloom_prefix_level_negatives_total"
+                  "{level=\"5\",prefix_level=\"8\"} 0\n"));
 }
 
 TEST(FilterStatsThreads, SnapshotsWhileFilesComeAndGoNeverCountBackwards) {

@@ -121,7 +121,9 @@ class RocksDbRows {
               const KeyCodec& key_codec, const RocksDbSampling& sampling = {});
 
   // All keys that begin with the first segments of the codec, at least one: a
-  // tenant's, a user's, a row's or a single key. It is at the first of them.
+  // tenant's, a user's, a row's or a single key. It is at the first of them. A
+  // prefix without an upper bound, which is one of ff bytes alone, is found
+  // without asking a filter.
   //
   //   for (auto scan = rows.Scan(read, {"acme", "ann"}); scan.Valid();
   //        scan.Next()) { Use(scan.key(), scan.value()); }

@@ -303,6 +303,27 @@ void MakeProneToLoseColumns(RandomSetUp* set_up) {
   set_up->other_policy = false;
 }
 
+void MakeProneToLosePrefixes(RandomSetUp* set_up) {
+  DbSetUp& db = set_up->db;
+  Random schemas(set_up->table_choices);
+  set_up->any_schema = true;
+  do {
+    db.filter.key_codec = AnySchema(&schemas);
+  } while (db.filter.key_codec.segment_count() < 3);
+  db.filter.bloom_type = BloomType::kRowCol;
+  db.filter.budget.reset();
+  db.extractor = true;
+  db.extractor_type = BloomType::kRowCol;
+  db.partitioned = true;
+  db.metadata_block_size_bytes = 150;
+  db.shorten_separators = true;
+  db.target_file_size_bytes = 64 << 10;
+  set_up->rows = 256;
+  set_up->comparator = nullptr;
+  set_up->timestamps = false;
+  set_up->other_policy = false;
+}
+
 void MakeOnlyRows(RandomSetUp* set_up) {
   set_up->only_rows = true;
   // A quarter of the set-ups at least use the codec that has versions.

@@ -75,6 +75,10 @@ void Redraw(Dice* random, RandomSetUp* set_up);
 // Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);
 
+// Chooses partitions that hold all levels of a schema of 3 to 8 segments. Files
+// have many of them, whose boundaries scans of each level must survive.
+void MakeProneToLosePrefixes(RandomSetUp* set_up);
+
 // Leaves the comparator to RocksDB, and sets only_rows.
 void MakeOnlyRows(RandomSetUp* set_up);
 

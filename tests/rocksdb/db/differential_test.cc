@@ -152,29 +152,69 @@ class DifferentialRun {
   const KeyCodec& codec() const { return set_up_.db.filter.key_codec; }
 
   // Adds a value such that the lower bound of its keys can be RocksDB's
-  // separator behind those of the last one.
-  static void AddAdjacent(const KeyCodec::Segment& segment,
+  // separator behind those of the last one. False if there is none.
+  static bool AddAdjacent(const KeyCodec::Segment& segment,
                           std::vector<std::string>* pool) {
     std::string value = pool->back();
     if (segment.kind == KeyCodec::Kind::kDelimiter) {
-      if (segment.parameter == 0) return;
+      if (segment.parameter == 0) return false;
       value.push_back(static_cast<char>(segment.parameter - 1));
-    } else if (!value.empty() && value.back() != '\xff') {
+    } else {
+      if (value.empty() || value.back() == '\xff') return false;
       ++value.back();
     }
     pool->push_back(value);
+    return true;
+  }
+
+  // Draws a segment between others whose values can be adjacent, so that the
+  // boundary of two filter partitions is likely to be between two of them; 0 if
+  // there is none.
+  size_t DrawDenseSegment() {
+    std::vector<size_t> drawn_from;
+    for (size_t i = 1; i + 1 < codec().segment_count(); ++i) {
+      const KeyCodec::Segment& segment = codec().segment(i);
+      std::vector<std::string> pool{FitSegment(segment, "a")};
+      if (segment.ends_level && segment.kind != KeyCodec::Kind::kOrdered &&
+          AddAdjacent(segment, &pool)) {
+        drawn_from.push_back(i);
+      }
+    }
+    if (drawn_from.empty() || random_.OneIn(2)) return 0;
+    return drawn_from[random_.Below(static_cast<uint32_t>(drawn_from.size()))];
+  }
+
+  // Draws `size` values or more, half of them adjacent to the one before.
+  std::vector<std::string> DrawPool(const KeyCodec::Segment& segment,
+                                    uint32_t size) {
+    std::vector<std::string> pool;
+    while (pool.size() < size) {
+      pool.push_back(
+          FitSegment(segment, RandomBytes(&random_, kBytes, random_.Below(6))));
+      AddAdjacent(segment, &pool);
+    }
+    return pool;
   }
 
   // Keys of few distinct segments, so that they share prefixes of all levels.
+  // If one segment has many adjacent values, the others have hardly any.
   void MakeKeys() {
     std::vector<std::vector<std::string>> pools(codec().segment_count());
+    dense_ = DrawDenseSegment();
     for (size_t i = 0; i < pools.size(); ++i) {
-      const uint32_t size = 2 + random_.Below(pools.size() < 3 ? 20 : 5);
-      while (pools[i].size() < size) {
-        pools[i].push_back(
-            FitSegment(codec().segment(i),
-                       RandomBytes(&random_, kBytes, random_.Below(6))));
-        AddAdjacent(codec().segment(i), &pools[i]);
+      const KeyCodec::Segment& segment = codec().segment(i);
+      if (dense_ == 0) {
+        const uint32_t most = pools.size() < 3 ? 20 : 5;
+        pools[i] = DrawPool(segment, 2 + random_.Below(most));
+        continue;
+      }
+      pools[i] = DrawPool(segment, 2);
+      if (i == dense_) {
+        pools[i] = {FitSegment(segment, "a")};
+        while (pools[i].size() < 60 && AddAdjacent(segment, &pools[i])) {
+        }
+      } else if (i != dense_ + 1) {
+        pools[i].resize(1 + random_.Below(2));
       }
     }
     std::set<std::vector<std::string>> keys;
@@ -189,7 +229,8 @@ class DifferentialRun {
     keys_.assign(keys.begin(), keys.end());
     for (const auto& key : keys_) rows_.push_back(key[0]);
     versions_ = {""};
-    if (codec().segment(pools.size() - 1).kind != KeyCodec::Kind::kRest) {
+    if (dense_ == 0 &&
+        codec().segment(pools.size() - 1).kind != KeyCodec::Kind::kRest) {
       versions_.insert(versions_.end(), {"\1", "v1", "v2\xff"});
     }
   }
@@ -210,7 +251,10 @@ class DifferentialRun {
         set_up_.any_schema
             ? keys_[random_.Below(static_cast<uint32_t>(keys_.size()))]
             : std::vector<std::string>{AnyRow(), AnyQualifier()};
-    segments.resize(1 + random_.Below(static_cast<uint32_t>(segments.size())));
+    segments.resize(
+        dense_ > 0 && random_.OneIn(2)
+            ? dense_ + 1
+            : 1 + random_.Below(static_cast<uint32_t>(segments.size())));
     return segments;
   }
 
@@ -686,7 +730,7 @@ class DifferentialRun {
 
   // The bounds of a RocksDbScan are bytewise.
   void AskRow() {
-    if (set_up_.any_schema) return;  // See AskPrefix().
+    if (set_up_.any_schema) return AskPrefix();
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -705,7 +749,7 @@ class DifferentialRun {
   }
 
   void AskColumn() {
-    if (set_up_.any_schema) return;
+    if (set_up_.any_schema) return AskPrefix();
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -919,6 +963,7 @@ class DifferentialRun {
   TestDb db_;
   VersionedMap model_;
   std::vector<std::vector<std::string>> keys_;  // If any_schema, in order.
+  size_t dense_ = 0;  // The segment with adjacent values; 0 if there is none.
   std::vector<std::string> rows_;
   std::vector<std::string> qualifiers_;
   std::vector<std::string> versions_;
@@ -1015,6 +1060,14 @@ TEST(DbDifferential, RocksDbRowsAnswersAsAMapDoesInAnySetUp) {
       RunAll("RocksDbRows", Filters::kOurs, OperationCount() / 2, MakeOnlyRows);
   EXPECT_EQ(rows.wrong(), 0) << rows.first_differences;
   EXPECT_GT(rows.useful, rows.operations / 10);
+}
+
+// A builder that adds no separators (row_filter_builder.h) loses prefixes here.
+TEST(DbDifferential, ScansFindPrefixesAtPartitionBoundaries) {
+  const Outcome ours = RunAll("ours", Filters::kOurs, OperationCount() / 2,
+                              MakeProneToLosePrefixes);
+  EXPECT_EQ(ours.wrong(), 0) << ours.first_differences;
+  EXPECT_GT(ours.useful, ours.operations / 10);
 }
 
 // In partition_test.cc RocksDB's Bloom filter loses rows backwards, too.
