@@ -33,17 +33,19 @@ namespace {
 // the slots better, but be dependent there more often.
 constexpr int kMaxCarried = 22;
 // The most equations that the last steps of a strand may carry, the last step
-// first. The last carries nothing and leaves slots free, because as many
+// first. The last carries nothing and leaves a slot free, because as many
 // equations as slots are dependent more often than not.
-constexpr int kMaxCarriedNearEnd[] = {-3, 6, 13, 19};
+constexpr int kMaxCarriedNearEnd[] = {-1, 8, 16, 19};
 constexpr int kMaxCarriedAtLayerEnd = -4;
 // Slots that dependent equations may leave without a pivot.
 constexpr uint32_t kRankSlack = 4;
 // The most times that a strand puts keys back. With random keys, one strand in
 // ten thousand would do so more often.
 constexpr uint32_t kMaxPutBack = 100;
-// Shorter strands would lose more keys at their ends than lanes gain time.
+// Shorter strands would lose more keys at their ends than lanes gain time; only
+// the step from one strand to two is worth it sooner.
 constexpr uint32_t kMinStrandHomes = 48;
+constexpr uint32_t kMinHomesOfTwoStrands = 24;
 
 // The result of one step of the strands. Equations are bits, lanes are strands.
 template <uint32_t kSideBits>
@@ -85,9 +87,12 @@ inline uint32_t LowestOne(uint64_t word) {
   return static_cast<uint32_t>(__builtin_ctzll(word));
 }
 
-inline uint32_t StrandCount(uint32_t home_count) {
+// In the last layer, the keys that a strand's end leaves out are lost.
+inline uint32_t StrandCount(uint32_t home_count, bool last_layer) {
+  const uint32_t least =
+      home_count >= kMinHomesOfTwoStrands && !last_layer ? 2 : 1;
   const uint32_t strands = home_count / kMinStrandHomes;
-  return strands < 1 ? 1 : strands > kLanes ? kLanes : strands;
+  return strands < least ? least : strands > kLanes ? kLanes : strands;
 }
 
 // Parts of the words of Lanes.
@@ -138,7 +143,7 @@ class GroupSolver {
       : group_(*group), steps_(reinterpret_cast<Step*>(work)) {}
 
   static size_t WorkSize(uint32_t home_count) {
-    const uint32_t strands = StrandCount(home_count);
+    const uint32_t strands = StrandCount(home_count, true);
     return sizeof(Step) * ((home_count + strands - 1) / strands + 1);
   }
 
@@ -192,7 +197,7 @@ class GroupSolver {
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::CutIntoStrands() {
   const uint32_t homes = group_.home_count;
-  strand_count_ = StrandCount(homes);
+  strand_count_ = StrandCount(homes, group_.last_layer);
   const uint32_t length = (homes + strand_count_ - 1) / strand_count_;
   for (uint32_t k = 0; k < strand_count_; ++k) {
     Strand& s = strands_[k];
