@@ -64,7 +64,8 @@ release() {
 older_cpus() {
   packages
   build release filter_test golden_test
-  printf '%s\n' {qemu64,Nehalem}" build/release/tests/"{filter,golden}_test |
+  local tests=build/release/tests
+  printf '%s\n' {qemu64,Nehalem,Haswell}" $tests/"{filter,golden}_test |
     GTEST_FILTER='-*ObservedRate*' GTEST_BRIEF=1 \
       xargs -P "$jobs" -L 1 qemu-x86_64 -cpu
 }

@@ -105,7 +105,14 @@ class FilterBuilder {
 
 // The instruction set of a builder or a view. All of them write the same bytes
 // and give the same answers.
-enum class Kernel : uint8_t { kBest, kPortable, kSse42, kAvx2, kNeon };
+enum class Kernel : uint8_t {
+  kBest,
+  kPortable,
+  kSse42,
+  kAvx2,
+  kNeon,
+  kAvx512,
+};
 std::string_view KernelName(Kernel kernel);
 // False if this build or this CPU lacks it. kBest is always available.
 bool KernelAvailable(Kernel kernel);

@@ -26,6 +26,19 @@ bool CpuHasAvx2() {
 #endif
 }
 
+bool CpuHasAvx512() {
+#if defined(__x86_64__)
+  static const bool has = CpuHasAvx2() && __builtin_cpu_supports("avx512f") &&
+                          __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("avx512bitalg") &&
+                          __builtin_cpu_supports("avx512vpopcntdq");
+  return has;
+#else
+  return false;
+#endif
+}
+
 bool CpuHasNeon() {
 #if defined(__AARCH64EL__)
   return true;

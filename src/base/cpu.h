@@ -7,9 +7,10 @@
 
 namespace rowbloom::base {
 
-bool CpuHasSse42();  // Also SSSE3 and POPCNT, which came before or with it.
-bool CpuHasAvx2();   // Also BMI1, BMI2 and POPCNT, which came with it.
-bool CpuHasNeon();   // True on 64-bit little-endian ARM.
+bool CpuHasSse42();   // Also SSSE3 and POPCNT, which came before or with it.
+bool CpuHasAvx2();    // Also BMI1, BMI2 and POPCNT, which came with it.
+bool CpuHasAvx512();  // F, BW, VL, BITALG and VPOPCNTDQ, and CpuHasAvx2().
+bool CpuHasNeon();    // True on 64-bit little-endian ARM.
 
 }  // namespace rowbloom::base
 

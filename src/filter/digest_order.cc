@@ -64,20 +64,21 @@ DigestStretch DigestOrder::Stretch(size_t i, StretchMemory* memory) const {
   };
   const size_t count = stretches_[i].size();
   std::vector<uint64_t>& starts = memory->starts;
-  std::vector<uint64_t>& next = memory->next;
   std::unique_ptr<uint64_t[]>& ordered = memory->ordered;
-  starts.assign(stretch.bucket_count + 1, 0);
+  // starts[b + 1] is where the next digest of bucket b goes, so that it is the
+  // end of the bucket when all are there.
+  starts.assign(stretch.bucket_count + 2, 0);
   stretches_[i].ForEach(
-      [&](uint64_t digest) { ++starts[bucket_of(digest) + 1]; });
-  for (size_t b = 0; b < stretch.bucket_count; ++b) starts[b + 1] += starts[b];
-  next.assign(starts.begin(), starts.end() - 1);
+      [&](uint64_t digest) { ++starts[bucket_of(digest) + 2]; });
+  for (size_t b = 1; b < stretch.bucket_count; ++b) starts[b + 1] += starts[b];
   if (memory->capacity < count) {
     memory->capacity = count + count / 8;  // Stretches differ a little.
     ordered.reset();
     ordered.reset(new uint64_t[memory->capacity]);
   }
-  stretches_[i].ForEach(
-      [&](uint64_t digest) { ordered[next[bucket_of(digest)]++] = digest; });
+  stretches_[i].ForEach([&](uint64_t digest) {
+    ordered[starts[bucket_of(digest) + 1]++] = digest;
+  });
   stretch.digests = ordered.get();
   stretch.starts = starts.data();
   return stretch;

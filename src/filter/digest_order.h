@@ -114,7 +114,6 @@ struct DigestStretch {
 // Memory in which a stretch is ordered; another stretch may reuse it.
 struct StretchMemory {
   std::vector<uint64_t> starts;
-  std::vector<uint64_t> next;
   std::unique_ptr<uint64_t[]> ordered;
   size_t capacity = 0;  // The size of `ordered`.
 };

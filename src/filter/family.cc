@@ -25,8 +25,8 @@ constexpr const FilterFamily* kFamilies[] = {
 };
 
 // The best first.
-constexpr Kernel kKernels[] = {Kernel::kAvx2, Kernel::kSse42, Kernel::kNeon,
-                               Kernel::kPortable};
+constexpr Kernel kKernels[] = {Kernel::kAvx512, Kernel::kAvx2, Kernel::kSse42,
+                               Kernel::kNeon, Kernel::kPortable};
 
 }  // namespace
 
@@ -88,6 +88,8 @@ std::string_view KernelName(Kernel kernel) {
       return "avx2";
     case Kernel::kNeon:
       return "neon";
+    case Kernel::kAvx512:
+      return "avx512";
   }
   return "unknown";
 }
@@ -103,6 +105,8 @@ bool KernelAvailable(Kernel kernel) {
       return base::CpuHasAvx2();
     case Kernel::kNeon:
       return base::CpuHasNeon();
+    case Kernel::kAvx512:
+      return base::CpuHasAvx512();
   }
   return false;
 }

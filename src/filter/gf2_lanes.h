@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
 // Unrolls loops of few iterations completely.
 #if defined(__clang__)
 #define ROWBLOOM_UNROLL _Pragma("unroll")
@@ -47,11 +51,78 @@ inline __attribute__((always_inline)) Lanes NonZero(Lanes a) {
   return reinterpret_cast<Lanes>(a != Lanes{});
 }
 
+// `sum`, plus `others` in the lanes where `plane` has the one bit of `pivot`.
+// Where `pivot` is 0, `others` must be 0.
+inline __attribute__((always_inline)) Lanes AddWhere(Lanes plane, Lanes pivot,
+                                                     Lanes others, Lanes sum) {
+#if defined(__AVX512VL__)
+  const __m256i wide_sum = reinterpret_cast<__m256i>(sum);
+  return reinterpret_cast<Lanes>(_mm256_mask_xor_epi64(
+      wide_sum,
+      _mm256_test_epi64_mask(reinterpret_cast<__m256i>(plane),
+                             reinterpret_cast<__m256i>(pivot)),
+      wide_sum, reinterpret_cast<__m256i>(others)));
+#else
+  return sum ^ (others & Holds(plane, pivot));
+#endif
+}
+
+#if defined(__AVX512VL__)
+
+// Swaps as one step of Transpose() does, for the words of two Lanes at once.
+template <uint32_t kShift>
+inline __attribute__((always_inline)) void SwapFields(__m512i* first,
+                                                      __m512i* last) {
+  constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kShift) + 1);
+  const __m512i swapped = _mm512_and_si512(
+      _mm512_xor_si512(_mm512_srli_epi64(*first, kShift), *last),
+      _mm512_set1_epi64(static_cast<long long>(kLow)));
+  *last = _mm512_xor_si512(*last, swapped);
+  *first = _mm512_xor_si512(*first, _mm512_slli_epi64(swapped, kShift));
+}
+
+// Works as Transpose() for pairs of words in registers.
+template <uint32_t kSize, uint32_t kBits>
+inline __attribute__((always_inline)) void TransposePairs(__m512i* pairs) {
+  static_assert(kSize >= 4);
+  ROWBLOOM_UNROLL
+  for (uint32_t i = 0; i < kSize / 4; ++i) {
+    SwapFields<kBits * kSize / 2>(&pairs[i], &pairs[i + kSize / 4]);
+  }
+  if constexpr (kSize > 4) {
+    TransposePairs<kSize / 2, kBits>(pairs);
+    TransposePairs<kSize / 2, kBits>(pairs + kSize / 4);
+  } else {
+    __m512i first = _mm512_shuffle_i64x2(pairs[0], pairs[1], 0x44);
+    __m512i last = _mm512_shuffle_i64x2(pairs[0], pairs[1], 0xee);
+    SwapFields<kBits>(&first, &last);
+    pairs[0] = _mm512_shuffle_i64x2(first, last, 0x44);
+    pairs[1] = _mm512_shuffle_i64x2(first, last, 0xee);
+  }
+}
+
+#endif
+
 // Transposes kSize words, whose bits form elements of kBits, and these form
 // fields of kSize: element i of each field of words[j] becomes element j of
 // that field of words[i]. A second call undoes it.
 template <uint32_t kSize, uint32_t kBits>
 inline void Transpose(Lanes* words) {
+#if defined(__AVX512VL__)
+  if constexpr (kSize >= 4 && kSize <= 32) {
+    __m512i pairs[kSize / 2];
+    ROWBLOOM_UNROLL
+    for (uint32_t i = 0; i < kSize / 2; ++i) {
+      pairs[i] = _mm512_loadu_si512(words + 2 * i);
+    }
+    TransposePairs<kSize, kBits>(pairs);
+    ROWBLOOM_UNROLL
+    for (uint32_t i = 0; i < kSize / 2; ++i) {
+      _mm512_storeu_si512(words + 2 * i, pairs[i]);
+    }
+    return;
+  }
+#endif
   if constexpr (kSize > 1) {
     // Swaps the high halves of the first words with the low halves of the last.
     constexpr uint32_t kHalf = kSize / 2;
@@ -92,7 +163,7 @@ inline __attribute__((always_inline)) Lanes EliminateBlock(Lanes* planes,
     Lanes sum = plane;
     ROWBLOOM_UNROLL
     for (uint32_t b = 0; b < blocks; ++b) {
-      sum ^= others[b] & Holds(plane, pivot[b]);
+      sum = AddWhere(plane, pivot[b], others[b], sum);
     }
     return sum;
   };
@@ -107,13 +178,35 @@ inline __attribute__((always_inline)) Lanes EliminateBlock(Lanes* planes,
     // Adding an earlier equation to this one adds this one to the others.
     ROWBLOOM_UNROLL
     for (uint32_t e = 0; e < b; ++e) {
-      others[e] ^= new_others & Holds(others[e], pivot[b]);
+      others[e] = AddWhere(others[e], pivot[b], new_others, others[e]);
     }
     others[b] = new_others;
   }
-  for (uint32_t j = first + kBlock; j < plane_count; ++j) {
-    planes[j] = add(planes[j], kBlock);
+  uint32_t j = first + kBlock;
+#if defined(__AVX512VL__)
+  // Two planes at a time.
+  __m512i pivots_twice[kBlock];
+  __m512i others_twice[kBlock];
+  ROWBLOOM_UNROLL
+  for (uint32_t b = 0; b < kBlock; ++b) {
+    pivots_twice[b] =
+        _mm512_broadcast_i64x4(reinterpret_cast<__m256i>(pivot[b]));
+    others_twice[b] =
+        _mm512_broadcast_i64x4(reinterpret_cast<__m256i>(others[b]));
   }
+  for (; j + 2 <= plane_count; j += 2) {
+    const __m512i two = _mm512_loadu_si512(planes + j);
+    __m512i sum = two;
+    ROWBLOOM_UNROLL
+    for (uint32_t b = 0; b < kBlock; ++b) {
+      sum = _mm512_mask_xor_epi64(sum,
+                                  _mm512_test_epi64_mask(two, pivots_twice[b]),
+                                  sum, others_twice[b]);
+    }
+    _mm512_storeu_si512(planes + j, sum);
+  }
+#endif
+  for (; j < plane_count; ++j) planes[j] = add(planes[j], kBlock);
   return equations;
 }
 

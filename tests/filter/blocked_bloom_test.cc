@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bitset>
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "filter/blocked_bloom/blocked_bloom_kernel.h"
@@ -110,13 +112,16 @@ TEST_P(KernelTest, ALookupTestsTheSpecifiedBitsAndNoOthers) {
   }
 }
 
-TEST(BlockedBloom, EveryAvailableKernelHasLookupsOfItsOwn) {
+TEST(BlockedBloom, EveryAvailableKernelButAvx512HasLookupsOfItsOwn) {
+  std::vector<Kernel> kernels = AvailableKernels();
+  kernels.erase(std::remove(kernels.begin(), kernels.end(), Kernel::kAvx512),
+                kernels.end());
   for (const uint32_t probe_count : {1u, 8u, 9u, 16u}) {
     std::set<decltype(FilterLookup::may_contain)> lookups;
-    for (const Kernel kernel : AvailableKernels()) {
+    for (const Kernel kernel : kernels) {
       lookups.insert(BlockedBloomKernelFor(kernel, probe_count).may_contain);
     }
-    EXPECT_EQ(lookups.size(), AvailableKernels().size());
+    EXPECT_EQ(lookups.size(), kernels.size());
   }
 }
 

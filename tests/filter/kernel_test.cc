@@ -15,7 +15,7 @@ namespace rowbloom {
 namespace {
 
 constexpr Kernel kAll[] = {Kernel::kBest, Kernel::kPortable, Kernel::kSse42,
-                           Kernel::kAvx2, Kernel::kNeon};
+                           Kernel::kAvx2, Kernel::kNeon,     Kernel::kAvx512};
 
 TEST(Kernel, BestIsTheFirstAvailableAndPortableTheLast) {
   const std::vector<Kernel> kernels = AvailableKernels();

@@ -67,6 +67,7 @@ std::string_view ChunksAndIndex(std::string_view block) {
 
 TEST(Golden, ChunksAndIndexAreWrittenAsTheyWere) {
   for (const golden::Case& c : golden::BlockCases()) {
+    if (!c.is_written) continue;
     const std::string bytes = testing::WriteBlock(c.options, c.cells);
     const std::string golden = GoldenFile(c.file);
     EXPECT_EQ(ChunksAndIndex(bytes), ChunksAndIndex(golden)) << c.file;

@@ -103,6 +103,7 @@ BlockedBloomKernel BlockedBloomKernelFor(
     case Kernel::kSse42:
       return Sse42BlockedBloomKernel(probe_count);
     case Kernel::kAvx2:
+    case Kernel::kAvx512:
       return Avx2BlockedBloomKernel(probe_count);
 #elif defined(__AARCH64EL__)
     case Kernel::kNeon:

@@ -33,17 +33,19 @@ namespace {
 // the slots better, but be dependent there more often.
 constexpr int kMaxCarried = 22;
 // The most equations that the last steps of a strand may carry, the last step
-// first. The last carries nothing and leaves slots free, because as many
+// first. The last carries nothing and leaves a slot free, because as many
 // equations as slots are dependent more often than not.
-constexpr int kMaxCarriedNearEnd[] = {-3, 6, 13, 19};
+constexpr int kMaxCarriedNearEnd[] = {-1, 8, 16, 19};
 constexpr int kMaxCarriedAtLayerEnd = -4;
 // Slots that dependent equations may leave without a pivot.
 constexpr uint32_t kRankSlack = 4;
 // The most times that a strand puts keys back. With random keys, one strand in
 // ten thousand would do so more often.
 constexpr uint32_t kMaxPutBack = 100;
-// Shorter strands would lose more keys at their ends than lanes gain time.
+// Shorter strands would lose more keys at their ends than lanes gain time; only
+// the step from one strand to two is worth it sooner.
 constexpr uint32_t kMinStrandHomes = 48;
+constexpr uint32_t kMinHomesOfTwoStrands = 24;
 
 // The result of one step of the strands. Equations are bits, lanes are strands.
 template <uint32_t kSideBits>
@@ -85,9 +87,12 @@ inline uint32_t LowestOne(uint64_t word) {
   return static_cast<uint32_t>(__builtin_ctzll(word));
 }
 
-inline uint32_t StrandCount(uint32_t home_count) {
+// In the last layer, the keys that a strand's end leaves out are lost.
+inline uint32_t StrandCount(uint32_t home_count, bool last_layer) {
+  const uint32_t least =
+      home_count >= kMinHomesOfTwoStrands && !last_layer ? 2 : 1;
   const uint32_t strands = home_count / kMinStrandHomes;
-  return strands < 1 ? 1 : strands > kLanes ? kLanes : strands;
+  return strands < least ? least : strands > kLanes ? kLanes : strands;
 }
 
 // Parts of the words of Lanes.
@@ -138,7 +143,7 @@ class GroupSolver {
       : group_(*group), steps_(reinterpret_cast<Step*>(work)) {}
 
   static size_t WorkSize(uint32_t home_count) {
-    const uint32_t strands = StrandCount(home_count);
+    const uint32_t strands = StrandCount(home_count, true);
     return sizeof(Step) * ((home_count + strands - 1) / strands + 1);
   }
 
@@ -161,6 +166,7 @@ class GroupSolver {
   void Settle(uint32_t k, uint64_t rest, uint64_t contradictions);
   void GoBack(uint32_t k, bool contradiction);
   void Store(uint32_t lane, Lanes rest);
+  void StorePivots(uint32_t active, Step* step) const;
   void Substitute(const Strand& strand, uint32_t lane);
   void CollectBumped();
 
@@ -182,15 +188,16 @@ class GroupSolver {
   Step* const steps_;
   uint32_t strand_count_ = 0;
   Strand strands_[kLanes];
-  // The equations of one step: first as equations, then as planes.
-  Lanes planes_[2 * kSegmentSlots + kMaxPlanes];
+  // The equations of one step: first as equations, then as planes. Rows that
+  // are no equations have any bits.
+  Lanes planes_[2 * kSegmentSlots + kMaxPlanes] = {};
   Lanes pivots_[kSegmentSlots];
 };
 
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::CutIntoStrands() {
   const uint32_t homes = group_.home_count;
-  strand_count_ = StrandCount(homes);
+  strand_count_ = StrandCount(homes, group_.last_layer);
   const uint32_t length = (homes + strand_count_ - 1) / strand_count_;
   for (uint32_t k = 0; k < strand_count_; ++k) {
     Strand& s = strands_[k];
@@ -263,16 +270,8 @@ uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
   Part32* const next_half = home_half + 2 * kLanes * kSegmentSlots;
   Side* const side =
       reinterpret_cast<Side*>(planes_ + 2 * kSegmentSlots) + 64 / kSideBits * k;
-  const uint64_t end = group_.starts[home + 1];
-  for (uint64_t i = group_.starts[home]; i < end; ++i) {
-    const uint64_t digest = group_.digests[i];
-    if (threshold > 0 &&
-        PositionInHome(digest, group_.layer_homes) < threshold) {
-      s.bumped[s.bumped_count++] = digest;
-      continue;
-    }
+  const auto write = [&](uint64_t digest) {
     const uint32_t equation = LowestOne(~equations);
-    equations |= equations + 1;
     const uint64_t coefficients = Mix64(digest, group_.seed);
     home_half[kPartOfEquation<32>.at[equation]] =
         static_cast<uint32_t>(coefficients);
@@ -280,7 +279,28 @@ uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
         static_cast<uint32_t>(coefficients >> 32);
     side[kPartOfEquation<kSideBits>.at[equation]] =
         static_cast<Side>(Fingerprint32(coefficients));
+  };
+  const uint64_t* const end = group_.digests + group_.starts[home + 1];
+  const uint64_t* digest = group_.digests + group_.starts[home];
+  if (threshold == 0) {
+    for (; digest != end; ++digest) {
+      write(*digest);
+      equations |= equations + 1;
+    }
+    return equations;
   }
+  // Without a branch on the position, which is random. An equation that does
+  // not stay is overwritten by the next, or is no equation.
+  uint64_t* bumped = s.bumped + s.bumped_count;
+  for (; digest != end; ++digest) {
+    write(*digest);
+    *bumped = *digest;
+    const uint64_t stays =
+        PositionInHome(*digest, group_.layer_homes) >= threshold;
+    equations |= equations + stays;
+    bumped += 1 - stays;
+  }
+  s.bumped_count = static_cast<uint64_t>(bumped - s.bumped);
   return equations;
 }
 
@@ -293,7 +313,6 @@ bool GroupSolver<kSideBits>::EliminateStep() {
   }
   if (step == ~0u) return false;
   const uint32_t plane_count = 2 * kSegmentSlots + group_.planes;
-  for (Lanes& plane : planes_) plane = Lanes{};
   Lanes equations = {};
   Lanes carried = {};
   uint32_t active = 0;
@@ -309,10 +328,12 @@ bool GroupSolver<kSideBits>::EliminateStep() {
   if (step > 0) {
     const Step& before = steps_[step - 1];
     for (uint32_t j = 0; j < kSegmentSlots; ++j) {
-      planes_[j] |= before.next[j] & carried;
+      planes_[j] = (planes_[j] & ~carried) | (before.next[j] & carried);
+      planes_[kSegmentSlots + j] &= ~carried;
     }
     for (uint32_t c = 0; c < group_.planes; ++c) {
-      planes_[2 * kSegmentSlots + c] |= before.sides[c] & carried;
+      Lanes& plane = planes_[2 * kSegmentSlots + c];
+      plane = (plane & ~carried) | (before.sides[c] & carried);
     }
   }
   Lanes rest =
@@ -339,6 +360,7 @@ bool GroupSolver<kSideBits>::EliminateStep() {
       if ((active >> k & 1) != 0) Store(k, rest);
     }
   }
+  StorePivots(active, &steps_[step]);
   for (uint32_t k = 0; k < strand_count_; ++k) {
     if ((active >> k & 1) != 0) Settle(k, rest[k], contradictions[k]);
   }
@@ -355,6 +377,37 @@ void GroupSolver<kSideBits>::Store(uint32_t k, Lanes rest) {
   to.carried[k] = rest[k];
 }
 
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::StorePivots(uint32_t active, Step* step) const {
+#if defined(__AVX512VPOPCNTDQ__)
+  for (uint32_t i = 0; i < kSegmentSlots; i += 8) {
+    Lanes equations = {};  // A byte for each of eight slots.
+    ROWBLOOM_UNROLL
+    for (uint32_t j = 0; j < 8; ++j) {
+      const Lanes pivot = pivots_[i + j];
+      // The number of bits below the pivot, or 64.
+      equations |= reinterpret_cast<Lanes>(_mm256_popcnt_epi64(
+                       reinterpret_cast<__m256i>((pivot - 1) & ~pivot)))
+                   << (8 * j);
+    }
+    for (uint32_t k = 0; k < strand_count_; ++k) {
+      if ((active >> k & 1) == 0) continue;
+      const uint64_t bytes = equations[k];
+      __builtin_memcpy(step->pivot_equation[k] + i, &bytes, sizeof(bytes));
+    }
+  }
+#else
+  for (uint32_t k = 0; k < strand_count_; ++k) {
+    if ((active >> k & 1) == 0) continue;
+    for (uint32_t i = 0; i < kSegmentSlots; ++i) {
+      const uint64_t pivot = pivots_[i][k];
+      step->pivot_equation[k][i] =
+          static_cast<uint8_t>(pivot == 0 ? kMaxEquations : LowestOne(pivot));
+    }
+  }
+#endif
+}
+
 // Completes the step, or goes back.
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
@@ -365,12 +418,6 @@ void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
   if (contradictions != 0 || Ones(rest) > limit) {
     GoBack(k, contradictions != 0);
     return;
-  }
-  Step& step = steps_[s.step];
-  for (uint32_t i = 0; i < kSegmentSlots; ++i) {
-    const uint64_t pivot = pivots_[i][k];
-    step.pivot_equation[k][i] =
-        static_cast<uint8_t>(pivot == 0 ? kMaxEquations : LowestOne(pivot));
   }
   ++s.step;
 }
@@ -414,6 +461,80 @@ void GroupSolver<kSideBits>::GoBack(uint32_t k, bool contradiction) {
   s.step = failed;
   take_out();
 }
+
+#if defined(__AVX512BITALG__)
+
+template <uint32_t kSideBits>
+void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
+  constexpr uint32_t kBlocks = kSideBits / 8;  // Blocks of eight planes.
+  const uint32_t planes = group_.planes;
+  const uint32_t blocks = (planes + 7) / 8;
+  // The slots of the next segment.
+  __m256i edge[kBlocks];
+  for (uint32_t b = 0; b < blocks; ++b) {
+    edge[b] = _mm256_loadu_si256(
+        reinterpret_cast<const __m256i*>(group_.edge + 8 * b));
+  }
+  const __m512i lane_of_two = _mm512_add_epi64(
+      _mm512_setr_epi64(0, 4, 8, 12, 0, 4, 8, 12), _mm512_set1_epi64(k));
+  const __m512i two_planes = _mm512_setr_epi64(0, 0, 0, 0, 1, 1, 1, 1);
+  for (uint32_t step = s.step_count; step > 0;) {
+    const Step& solved = steps_[--step];
+    uint32_t* const slots =
+        group_.solution + size_t{s.first_home + step} * planes;
+    const __m512i pivots = _mm512_broadcast_i64x4(_mm256_loadu_si256(
+        reinterpret_cast<const __m256i*>(solved.pivot_equation[k])));
+    const __mmask64 has_pivot =
+        _mm512_cmplt_epu8_mask(pivots, _mm512_set1_epi8(kMaxEquations));
+    ROWBLOOM_UNROLL
+    for (uint32_t b = 0; b < kBlocks; ++b) {
+      if (b >= blocks) break;
+      const Lanes* const from = solved.sides + 8 * b;
+      // Several sums, so that additions do not wait for each other.
+      __m512i sides[4] = {_mm512_inserti64x4(
+          _mm512_permutex2var_epi64(_mm512_loadu_si512(from), lane_of_two,
+                                    _mm512_loadu_si512(from + 2)),
+          _mm512_castsi512_si256(_mm512_permutex2var_epi64(
+              _mm512_loadu_si512(from + 4), lane_of_two,
+              _mm512_loadu_si512(from + 6))),
+          1)};
+      sides[1] = sides[2] = sides[3] = _mm512_setzero_si512();
+      const __m512i next = _mm512_cvtepu32_epi64(edge[b]);
+      ROWBLOOM_UNROLL
+      for (uint32_t j = 0; j < kSegmentSlots; ++j) {
+        __m512i& sum = sides[j % 4];
+        sum = _mm512_mask_xor_epi64(
+            sum,
+            _mm512_test_epi64_mask(next, _mm512_set1_epi64(int64_t{1} << j)),
+            sum, _mm512_set1_epi64(static_cast<long long>(solved.next[j][k])));
+      }
+      const __m512i side =
+          _mm512_xor_si512(_mm512_xor_si512(sides[0], sides[1]),
+                           _mm512_xor_si512(sides[2], sides[3]));
+      uint64_t pairs[4];  // The slots of two planes each.
+      ROWBLOOM_UNROLL
+      for (uint32_t i = 0; i < 4; ++i) {
+        pairs[i] = _mm512_mask_bitshuffle_epi64_mask(
+            has_pivot,
+            _mm512_permutexvar_epi64(
+                _mm512_add_epi64(two_planes, _mm512_set1_epi64(2 * i)), side),
+            pivots);
+      }
+      edge[b] = _mm256_setr_epi64x(
+          static_cast<long long>(pairs[0]), static_cast<long long>(pairs[1]),
+          static_cast<long long>(pairs[2]), static_cast<long long>(pairs[3]));
+      const uint32_t count = planes - 8 * b < 8 ? planes - 8 * b : 8;
+      _mm256_mask_storeu_epi32(
+          slots + 8 * b, static_cast<__mmask8>((1u << count) - 1), edge[b]);
+    }
+  }
+  for (uint32_t b = 0; b < blocks; ++b) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(group_.edge + 8 * b),
+                        edge[b]);
+  }
+}
+
+#else
 
 #if defined(__AVX2__)
 
@@ -527,6 +648,8 @@ void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
   }
 }
 
+#endif
+
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::CollectBumped() {
   group_.bumped_count = 0;
@@ -538,7 +661,7 @@ void GroupSolver<kSideBits>::CollectBumped() {
   }
 }
 
-size_t WorkSize(uint32_t home_count, uint32_t planes) {
+inline size_t WorkSize(uint32_t home_count, uint32_t planes) {
   return planes <= 8    ? GroupSolver<8>::WorkSize(home_count)
          : planes <= 16 ? GroupSolver<16>::WorkSize(home_count)
                         : GroupSolver<32>::WorkSize(home_count);

@@ -11,6 +11,7 @@
 #include "filter/collecting_builder.h"
 #include "filter/digest_mix.h"
 #include "filter/digest_order.h"
+#include "filter/fast/fast_avx512_kernel.h"
 #include "filter/fast/fast_builder.h"
 
 namespace rowbloom::filter {
@@ -111,6 +112,11 @@ FastKernel FastKernelFor(Kernel kernel, uint32_t planes) {
       return Sse42FastKernel(planes);
     case Kernel::kAvx2:
       return Avx2FastKernel(planes);
+    case Kernel::kAvx512: {
+      FastKernel avx512 = Avx2FastKernel(planes);
+      avx512.solve = SolveFastLinesByAvx512;
+      return avx512;
+    }
 #elif defined(__AARCH64EL__)
     case Kernel::kNeon:
       return NeonFastKernel(planes);

@@ -210,6 +210,34 @@ void FastSolver::FindContradictions(Lanes rest) {
 // equation, 0.
 template <uint32_t kCount>
 void FastSolver::FillDenseSlots(uint32_t first_plane) {
+#if defined(__AVX512VL__)
+  // Two planes at a time.
+  __m512i sides[kCount / 2];
+  __m512i slots[kCount / 2];
+  ROWBLOOM_UNROLL
+  for (uint32_t c = 0; c < kCount; c += 2) {
+    sides[c / 2] = _mm512_loadu_si512(words_ + dense_slots_ + first_plane + c);
+    slots[c / 2] = _mm512_setzero_si512();
+  }
+  __m512i bit = _mm512_set1_epi64(1);
+  for (uint32_t i = 0; i < dense_slots_; ++i) {
+    const __m512i pivot =
+        _mm512_broadcast_i64x4(reinterpret_cast<__m256i>(pivots_[i]));
+    ROWBLOOM_UNROLL
+    for (uint32_t c = 0; c < kCount / 2; ++c) {
+      slots[c] = _mm512_mask_or_epi64(
+          slots[c], _mm512_test_epi64_mask(sides[c], pivot), slots[c], bit);
+    }
+    bit = _mm512_add_epi64(bit, bit);
+  }
+  ROWBLOOM_UNROLL
+  for (uint32_t c = 0; c < kCount; c += 2) {
+    _mm512_storeu_si512(slots_ + first_plane + c, slots[c / 2]);
+  }
+  for (uint32_t c = planes_; c < first_plane + kCount; ++c) {
+    if (c >= first_plane) slots_[c] = Lanes{};
+  }
+#else
   const Lanes* const sides = words_ + dense_slots_ + first_plane;
   Lanes slots[kCount] = {};
   Lanes pivoted = {};
@@ -227,6 +255,7 @@ void FastSolver::FillDenseSlots(uint32_t first_plane) {
     slots_[first_plane + c] =
         first_plane + c < planes_ ? slots[c] & pivoted : Lanes{};
   }
+#endif
 }
 
 // A sparse slot gets the bit that makes its pivot equation hold; without a

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "filter/fast/fast_avx512_kernel.h"
+#include "filter/fast/fast_solver.h"
+
+namespace rowbloom::filter {
+
+void SolveFastLinesByAvx512(FastLines* lines) { SolveFastLines(lines); }
+
+}  // namespace rowbloom::filter
