@@ -30,6 +30,10 @@ constexpr size_t kGroupKeys = 65536;
 constexpr int kLastLayerTries = 6;
 constexpr uint64_t kSeedMultiplier = 0xa54ff53a5f1d36f1u;
 
+// Lookups expect units of this size, or smaller, in the processor's own caches:
+// testing two of them costs less than a mispredicted branch.
+constexpr uint64_t kNearUnitSize = uint64_t{1} << 20;
+
 CompactKernel KernelFor(Kernel kernel) {
   switch (ConcreteKernel(kernel)) {
 #if defined(__x86_64__)
@@ -356,7 +360,8 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
     state->detail[at] = layout.FirstSegment(layer);
     state->detail[at + 1] = layout.homes[layer];
   }
-  const CompactKernel functions = KernelFor(kernel);
+  const CompactLookup functions = KernelFor(kernel).lookup(
+      *state, descriptor.unit_size_bytes[0] <= kNearUnitSize);
   *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
              Prefetch};
   return absl::OkStatus();
