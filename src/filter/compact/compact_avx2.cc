@@ -27,8 +27,8 @@ struct Avx2Ops : X86Ops {
     // As in X86Ops.
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 16));
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 8));
-    x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 4));
-    x = _mm256_and_si256(x, _mm256_set1_epi32(0x0f000000));
+    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 4));
+    x = _mm256_srli_epi32(x, 4);
     x = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(SignOfParity()), x);
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(x)));
   }

@@ -54,8 +54,9 @@ inline const char* PartialSegment(const FilterState& state, uint64_t segment) {
 }
 
 template <typename Ops>
-bool MatchesPartialUnit(const FilterState& state, uint64_t segment,
-                        uint64_t equation, uint32_t fingerprint) {
+inline __attribute__((always_inline)) bool MatchesPartialUnit(
+    const FilterState& state, uint64_t segment, uint64_t equation,
+    uint32_t fingerprint) {
   const uint64_t lean = state.detail[kLeanPlanes];
   const uint64_t rich_segments = state.detail[kRichSegments];
   const uint64_t planes = lean + (segment + 1 < rich_segments);

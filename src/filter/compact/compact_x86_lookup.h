@@ -33,11 +33,12 @@ struct X86Ops {
     __m128i x = _mm_xor_si128(
         _mm_and_si128(Load(home), _mm_shuffle_epi32(halves, 0x00)),
         _mm_and_si128(Load(next), _mm_shuffle_epi32(halves, 0x55)));
-    // Folds each plane's 32 bits into its top 8, and these into 4.
+    // Folds each plane's 32 bits into its top 4. These alone then make its top
+    // byte, and their parity the sign.
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 16));
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 8));
-    x = _mm_xor_si128(x, _mm_srli_epi32(x, 4));
-    x = _mm_and_si128(x, _mm_set1_epi32(0x0f000000));
+    x = _mm_xor_si128(x, _mm_slli_epi32(x, 4));
+    x = _mm_srli_epi32(x, 4);
     x = _mm_shuffle_epi8(SignOfParity(), x);
     return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(x)));
   }
