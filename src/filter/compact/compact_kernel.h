@@ -87,6 +87,8 @@ struct CompactLookup {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
+  // Prefetches what may_contain reads of most absent keys.
+  void (*prefetch)(const FilterState& state, uint64_t digest);
 };
 
 struct CompactKernel {

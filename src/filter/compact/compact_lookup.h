@@ -177,6 +177,13 @@ ROWBLOOM_PREFETCHES void PrefetchUnit(const FilterState& state, uint32_t u,
 
 #undef ROWBLOOM_PREFETCHES
 
+template <uint32_t kUnits>
+void Prefetch(const FilterState& state, uint64_t digest) {
+  const uint64_t segment = HomeOf(digest, state.slot_count);
+  PrefetchHome(state, segment);
+  if (kUnits == 2) PrefetchUnit(state, 1, segment);
+}
+
 // Calls function(i) for each bit i that is 1.
 template <typename Function>
 inline void ForEachBit(uint32_t bits, const Function& function) {
@@ -276,12 +283,17 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
 template <typename Ops>
 CompactLookup CompactLookupOf(const FilterState& state, bool near) {
   const uint64_t full = state.detail[kFullUnits];
-  if (full == 0) return {MayContain<Ops, 0>, MayContainBatch<Ops, 0>};
+  if (full == 0) {
+    return {MayContain<Ops, 0>, MayContainBatch<Ops, 0>, Prefetch<0>};
+  }
   if constexpr (Ops::kUnitsTogether == 2) {
-    if (near && full > 1) return {MayContain<Ops, 2>, MayContainBatch<Ops, 2>};
+    if (near && full > 1) {
+      return {MayContain<Ops, 2>, MayContainBatch<Ops, 2>, Prefetch<2>};
+    }
   }
   return {MayContain<Ops, 1>,
-          near ? MayContainBatch<Ops, 1> : MayContainFarBatch<Ops>};
+          near ? MayContainBatch<Ops, 1> : MayContainFarBatch<Ops>,
+          Prefetch<1>};
 }
 
 }  // namespace
