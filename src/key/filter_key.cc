@@ -3,11 +3,23 @@
 #include "rowbloom/filter_key.h"
 
 #include "hash/digest.h"
+#include "hash/xxh3.h"
 
 namespace rowbloom {
 
-KeyDigest DigestBytes(std::string_view bytes) {
+namespace {
+
+// Out of line, so that DigestBytes() of short bytes saves no registers.
+__attribute__((noinline)) KeyDigest DigestLongBytes(std::string_view bytes) {
   return KeyDigest{hash::Hash64(bytes)};
+}
+
+}  // namespace
+
+KeyDigest DigestBytes(std::string_view bytes) {
+  if (__builtin_expect(bytes.size() > hash::kShortHashSize, 0))
+    return DigestLongBytes(bytes);
+  return KeyDigest{hash::ShortHash64(bytes)};
 }
 
 FilterKey FilterKey::Row(std::string_view row) {

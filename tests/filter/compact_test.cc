@@ -6,8 +6,10 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "absl/strings/escaping.h"
+#include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_mix.h"
 #include "testing/filters.h"
@@ -98,6 +100,59 @@ TEST(Compact, LookupsAnswerAsSpecified) {
         ASSERT_EQ(view.MayContain({digest}),
                   MayContainByTheSpecification(filter, digest))
             << count << " keys at " << bits;
+      }
+    }
+  }
+}
+
+// A kernel has other lookups for filters of more than some megabytes.
+TEST(Compact, LookupsOfNearAndOfFarFiltersAnswerTheSame) {
+  std::vector<CompactKernel> kernels = {PortableCompactKernel()};
+#if defined(__x86_64__)
+  if (KernelAvailable(Kernel::kSse42)) kernels.push_back(Sse42CompactKernel());
+  if (KernelAvailable(Kernel::kAvx2)) kernels.push_back(Avx2CompactKernel());
+#elif defined(__AARCH64EL__)
+  kernels.push_back(NeonCompactKernel());
+#endif
+  Random random(25);
+  for (const double bits_per_key : {2.5, 4.6, 6.8, 8.2, 10.0, 13.0, 21.5}) {
+    for (const size_t key_count : {1, 300, 20000}) {
+      std::vector<KeyDigest> digests = RandomDigests(&random, key_count);
+      const EncodedFilter filter = Build(bits_per_key, digests);
+      const std::vector<KeyDigest> absent = RandomDigests(&random, 5001);
+      digests.insert(digests.end(), absent.begin(), absent.end());
+      std::vector<uint64_t> values;
+      for (const KeyDigest digest : digests) values.push_back(digest.value);
+      const testing::UnitBlocks blocks(filter.UnitViews(), 3);
+      const absl::Span<const std::string_view> units = blocks.units();
+      for (size_t loaded = 1; loaded <= units.size(); ++loaded) {
+        FilterState state;
+        state.unit_count = static_cast<uint32_t>(loaded);
+        for (size_t u = 0; u < loaded; ++u) state.unit[u] = units[u].data();
+        FilterLookup parsed;
+        ASSERT_TRUE(
+            kCompactFamily
+                .parse(filter.descriptor, Kernel::kPortable, &state, &parsed)
+                .ok());
+        std::vector<bool> expected;
+        for (const uint64_t value : values) {
+          expected.push_back(parsed.may_contain(state, value));
+        }
+        for (const CompactKernel& kernel : kernels) {
+          for (const bool near : {false, true}) {
+            const CompactLookup lookup = kernel.lookup(state, near);
+            const auto answers = std::make_unique<bool[]>(values.size() + 1);
+            answers[values.size()] = true;
+            lookup.may_contain_batch(state, values.data(), values.size(),
+                                     answers.get());
+            EXPECT_TRUE(answers[values.size()]);
+            for (size_t i = 0; i < values.size(); ++i) {
+              ASSERT_TRUE(expected[i] || i >= key_count);
+              ASSERT_EQ(lookup.may_contain(state, values[i]), expected[i]);
+              ASSERT_EQ(answers[i], expected[i]) << i << " of a batch";
+            }
+          }
+        }
       }
     }
   }

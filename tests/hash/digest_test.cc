@@ -48,8 +48,12 @@ TEST(Digest, VectorsOfEverySizeClassArePinned) {
 }
 
 TEST(Digest, OfARowIsXxh3OfItsBytes) {
-  EXPECT_EQ(FilterKey::Row("abc").digest().value, hash::Hash64("abc"));
-  EXPECT_EQ(DigestBytes("abc").value, hash::Hash64("abc"));
+  std::string row;
+  for (int size = 0; size <= 300; ++size) {
+    EXPECT_EQ(FilterKey::Row(row).digest().value, hash::Hash64(row)) << size;
+    EXPECT_EQ(DigestBytes(row).value, hash::Hash64(row)) << size;
+    row.push_back(static_cast<char>(size * 7));
+  }
 }
 
 TEST(Digest, OfACellIsXxh3OfTheQualifierSeededByTheRow) {

@@ -31,6 +31,10 @@ constexpr size_t kGroupKeys = 65536;
 constexpr int kLastLayerTries = 6;
 constexpr uint64_t kSeedMultiplier = 0xa54ff53a5f1d36f1u;
 
+// Lookups expect units of this size, or smaller, in the processor's own caches:
+// testing two of them costs less than a mispredicted branch.
+constexpr uint64_t kNearUnitSize = uint64_t{1} << 20;
+
 CompactKernel KernelFor(Kernel kernel) {
   switch (ConcreteKernel(kernel)) {
 #if defined(__x86_64__)
@@ -326,17 +330,6 @@ absl::Status DecodeLayout(const FilterDescriptor& descriptor,
   return absl::OkStatus();
 }
 
-// Prefetches into the second-level cache, as in batches: the home's code and,
-// in a full unit, its planes and those of the next segment.
-void Prefetch(const FilterState& state, uint64_t digest) {
-  const uint64_t home = HomeOf(digest, state.slot_count);
-  __builtin_prefetch(state.metadata + home / 4, 0, 1);
-  if (state.detail[kFullUnits] == 0) return;
-  const char* planes = state.unit[0] + home * kFullSegmentSize;
-  __builtin_prefetch(planes, 0, 1);
-  __builtin_prefetch(planes + 2 * kFullSegmentSize - 1, 0, 1);
-}
-
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                    FilterState* state, FilterLookup* lookup) {
   CompactLayout layout;
@@ -362,9 +355,10 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
     state->detail[at] = layout.FirstSegment(layer);
     state->detail[at + 1] = layout.homes[layer];
   }
-  const CompactKernel functions = KernelFor(kernel);
+  const CompactLookup functions = KernelFor(kernel).lookup(
+      *state, descriptor.unit_size_bytes[0] <= kNearUnitSize);
   *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
-             Prefetch};
+             functions.prefetch};
   return absl::OkStatus();
 }
 

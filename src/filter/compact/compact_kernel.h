@@ -83,10 +83,18 @@ struct CompactGroup {
   size_t bumped_count;
 };
 
-struct CompactKernel {
+struct CompactLookup {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
+  // Prefetches what may_contain reads of most absent keys.
+  void (*prefetch)(const FilterState& state, uint64_t digest);
+};
+
+struct CompactKernel {
+  // For filters that are `near`, in the processor's own caches, and for others.
+  // The state has its units.
+  CompactLookup (*lookup)(const FilterState& state, bool near);
   // Bytes of `work`, aligned to 64, for a group of `home_count` homes.
   size_t (*work_size)(uint32_t home_count, uint32_t planes);
   void (*solve)(CompactGroup* group, char* work);

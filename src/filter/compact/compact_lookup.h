@@ -6,8 +6,14 @@
 // `Ops` gives them:
 //   // 16 bytes each of a key's two segments: four planes of 32 slots.
 //   // The key's equation in `equation`. Bit c of the result: the parity of
-//   plane c. static uint32_t Parities(const char* home, const char* next,
-//   uint64_t equation);
+//   // plane c.
+//   static uint32_t Parities(const char* home, const char* next,
+//                            uint64_t equation);
+//   // The number of full units that it tests in little more time than one.
+//   static constexpr uint32_t kUnitsTogether;  // 1 or 2.
+//   // If 2: bits 0 to 7 for the planes of two full units at their homes.
+//   static uint32_t ParitiesOfTwo(const char* first, const char* second,
+//                                 uint64_t equation);
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_LOOKUP_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_LOOKUP_H_
@@ -39,21 +45,36 @@ inline bool IsBumped(const FilterState& state, uint64_t segment,
   return position < static_cast<uint16_t>(kThresholds >> (16 * code));
 }
 
+// The planes of `segment` in the partial unit.
+inline const char* PartialSegment(const FilterState& state, uint64_t segment) {
+  const uint64_t rich_segments = state.detail[kRichSegments];
+  return state.unit[state.detail[kFullUnits]] +
+         kPlaneSize * (segment * state.detail[kLeanPlanes] +
+                       (segment < rich_segments ? segment : rich_segments));
+}
+
 template <typename Ops>
-bool MatchesPartialUnit(const FilterState& state, const char* unit,
-                        uint64_t segment, uint64_t equation,
-                        uint32_t fingerprint) {
+inline __attribute__((always_inline)) bool MatchesPartialUnit(
+    const FilterState& state, uint64_t segment, uint64_t equation,
+    uint32_t fingerprint) {
   const uint64_t lean = state.detail[kLeanPlanes];
   const uint64_t rich_segments = state.detail[kRichSegments];
   const uint64_t planes = lean + (segment + 1 < rich_segments);
   if (planes == 0) return true;
-  const auto at = [&](uint64_t s) {
-    const uint64_t rich = s < rich_segments ? s : rich_segments;
-    return unit + kPlaneSize * (s * lean + rich);
-  };
-  const uint32_t wrong =
-      Ops::Parities(at(segment), at(segment + 1), equation) ^ fingerprint;
+  const char* home = PartialSegment(state, segment);
+  const char* next = home + kPlaneSize * (lean + (segment < rich_segments));
+  const uint32_t wrong = Ops::Parities(home, next, equation) ^ fingerprint;
   return (wrong & ((1u << planes) - 1)) == 0;
+}
+
+template <typename Ops>
+inline bool MatchesFullUnit(const FilterState& state, uint32_t u,
+                            uint64_t segment, uint64_t equation,
+                            uint32_t fingerprint) {
+  const char* home = state.unit[u] + segment * kFullSegmentSize;
+  const uint32_t wrong =
+      Ops::Parities(home, home + kFullSegmentSize, equation) ^ fingerprint;
+  return (wrong & ((1u << kUnitPlanes) - 1)) == 0;
 }
 
 // Tests the units from first_unit on.
@@ -62,16 +83,16 @@ inline bool MatchesUnits(const FilterState& state, uint64_t segment,
                          uint64_t equation, uint32_t first_unit) {
   const uint32_t full = static_cast<uint32_t>(state.detail[kFullUnits]);
   uint32_t fingerprint = Fingerprint32(equation) >> (kUnitPlanes * first_unit);
+  // Unrolled, it would save registers in each lookup.
+#pragma GCC unroll 1
   for (uint32_t u = first_unit; u < full; ++u) {
-    const char* home = state.unit[u] + segment * kFullSegmentSize;
-    const uint32_t wrong =
-        Ops::Parities(home, home + kFullSegmentSize, equation) ^ fingerprint;
-    if ((wrong & ((1u << kUnitPlanes) - 1)) != 0) return false;
+    if (!MatchesFullUnit<Ops>(state, u, segment, equation, fingerprint)) {
+      return false;
+    }
     fingerprint >>= kUnitPlanes;
   }
   return full == state.unit_count ||
-         MatchesPartialUnit<Ops>(state, state.unit[full], segment, equation,
-                                 fingerprint);
+         MatchesPartialUnit<Ops>(state, segment, equation, fingerprint);
 }
 
 // Looks up a key that is not in layer 0.
@@ -93,43 +114,186 @@ __attribute__((noinline)) bool MayContainBumped(const FilterState& state,
   return true;
 }
 
-template <typename Ops>
+// Tests the first kUnits units, which are full.
+template <typename Ops, uint32_t kUnits>
+inline bool MatchesFirstUnits(const FilterState& state, uint64_t segment,
+                              uint64_t equation) {
+  const uint64_t offset = segment * kFullSegmentSize;
+  const char* first = state.unit[0] + offset;
+  uint32_t wrong = Fingerprint32(equation);
+  if constexpr (kUnits == 2) {
+    wrong ^= Ops::ParitiesOfTwo(first, state.unit[1] + offset, equation);
+  } else {
+    wrong ^= Ops::Parities(first, first + kFullSegmentSize, equation);
+  }
+  return (wrong & ((1u << (kUnits * kUnitPlanes)) - 1)) == 0;
+}
+
+// The filter has at least kUnits full units. A branch between them would be
+// mispredicted for one absent key of 16.
+template <typename Ops, uint32_t kUnits>
 bool MayContain(const FilterState& state, uint64_t digest) {
   const Place place = PlaceOf(digest, state.slot_count);
   if (__builtin_expect(IsBumped(state, place.segment, place.position), 0)) {
     return MayContainBumped<Ops>(state, digest);
   }
-  return MatchesUnits<Ops>(state, place.segment, Mix64(digest, state.parameter),
-                           0);
+  const uint64_t equation = Mix64(digest, state.parameter);
+  if constexpr (kUnits > 0) {
+    if (!MatchesFirstUnits<Ops, kUnits>(state, place.segment, equation)) {
+      return false;
+    }
+  }
+  return MatchesUnits<Ops>(state, place.segment, equation, kUnits);
+}
+
+// GCC takes a function that only prefetches for one without effect, and may
+// drop its calls unless it is always inlined.
+#define ROWBLOOM_PREFETCHES inline __attribute__((always_inline))
+
+// Prefetches two segments. The second-level cache can wait for more lines at a
+// time.
+ROWBLOOM_PREFETCHES void PrefetchSegments(const char* home) {
+  __builtin_prefetch(home, 0, 1);
+  __builtin_prefetch(home + 2 * kFullSegmentSize - 1, 0, 1);
+}
+
+// Prefetches a home's code and, in a full unit, its window.
+ROWBLOOM_PREFETCHES void PrefetchHome(const FilterState& state,
+                                      uint64_t segment) {
+  __builtin_prefetch(state.metadata + segment / 4, 0, 1);
+  if (state.detail[kFullUnits] > 0) {
+    PrefetchSegments(state.unit[0] + segment * kFullSegmentSize);
+  }
+}
+
+ROWBLOOM_PREFETCHES void PrefetchUnit(const FilterState& state, uint32_t u,
+                                      uint64_t segment) {
+  if (u < state.detail[kFullUnits]) {
+    PrefetchSegments(state.unit[u] + segment * kFullSegmentSize);
+  } else if (u < state.unit_count) {
+    PrefetchSegments(PartialSegment(state, segment));
+  }
+}
+
+#undef ROWBLOOM_PREFETCHES
+
+template <uint32_t kUnits>
+void Prefetch(const FilterState& state, uint64_t digest) {
+  const uint64_t segment = HomeOf(digest, state.slot_count);
+  PrefetchHome(state, segment);
+  if (kUnits == 2) PrefetchUnit(state, 1, segment);
+}
+
+// Calls function(i) for each bit i that is 1.
+template <typename Function>
+inline void ForEachBit(uint32_t bits, const Function& function) {
+  for (; bits != 0; bits &= bits - 1) {
+    function(static_cast<uint32_t>(__builtin_ctz(bits)));
+  }
+}
+
+constexpr size_t kBatch = 32;  // The bits of a word.
+
+template <typename Ops, uint32_t kUnits>
+void MayContainBatch(const FilterState& state, const uint64_t* digests,
+                     size_t count, bool* may_contain) {
+  for (size_t begin = 0; begin < count; begin += kBatch) {
+    const size_t end = count - begin < kBatch ? count : begin + kBatch;
+    for (size_t i = begin; i < end; ++i) {
+      PrefetchHome(state, HomeOf(digests[i], state.slot_count));
+    }
+    for (size_t i = begin; i < end; ++i) {
+      may_contain[i] = MayContain<Ops, kUnits>(state, digests[i]);
+    }
+  }
+}
+
+// For large filters: a mispredicted branch for an absent key that is bumped or
+// matches the first unit would wait for memory, and so would the tests after
+// it. So these keys are found without branches, what they need is prefetched,
+// and each further unit is tested for all keys that match those before.
+template <typename Ops>
+void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
+                        size_t count, bool* may_contain) {
+  const bool second_is_full = state.detail[kFullUnits] > 1;
+  uint64_t segments[kBatch];
+  uint64_t equations[kBatch];
+  while (count > 0) {
+    const size_t size = count < kBatch ? count : kBatch;
+    for (size_t i = 0; i < size; ++i) {
+      segments[i] = HomeOf(digests[i], state.slot_count);
+      PrefetchHome(state, segments[i]);
+    }
+    uint32_t bumped = 0;
+    for (size_t i = 0; i < size; ++i) {
+      const Place place = PlaceOf(digests[i], state.slot_count);
+      bumped |= uint32_t{IsBumped(state, place.segment, place.position)} << i;
+    }
+    if (state.detail[kLayer1Homes] > 0) {
+      ForEachBit(bumped, [&](uint32_t i) {
+        PrefetchHome(state, state.detail[kLayer1Segment] +
+                                HomeOf(DigestInNextLayer(digests[i]),
+                                       state.detail[kLayer1Homes]));
+      });
+    }
+    uint32_t matching = 0;
+    for (size_t i = 0; i < size; ++i) {
+      equations[i] = Mix64(digests[i], state.parameter);
+      const bool matches =
+          MatchesFirstUnits<Ops, 1>(state, segments[i], equations[i]);
+      matching |= uint32_t{matches} << i;
+      if (second_is_full) {
+        PrefetchSegments(state.unit[matches ? 1 : 0] +
+                         segments[i] * kFullSegmentSize);
+      }
+    }
+    matching &= ~bumped;
+    if (!second_is_full) {
+      ForEachBit(matching,
+                 [&](uint32_t i) { PrefetchUnit(state, 1, segments[i]); });
+    }
+    uint32_t maybe = 0;
+    ForEachBit(bumped, [&](uint32_t i) {
+      maybe |= uint32_t{MayContainBumped<Ops>(state, digests[i])} << i;
+    });
+    for (uint32_t u = 1; u < state.unit_count && matching != 0; ++u) {
+      uint32_t still_matching = 0;
+      ForEachBit(matching, [&](uint32_t i) {
+        const uint32_t fingerprint =
+            Fingerprint32(equations[i]) >> (kUnitPlanes * u);
+        if (u < state.detail[kFullUnits]
+                ? MatchesFullUnit<Ops>(state, u, segments[i], equations[i],
+                                       fingerprint)
+                : MatchesPartialUnit<Ops>(state, segments[i], equations[i],
+                                          fingerprint)) {
+          still_matching |= 1u << i;
+          PrefetchUnit(state, u + 1, segments[i]);
+        }
+      });
+      matching = still_matching;
+    }
+    maybe |= matching;
+    for (size_t i = 0; i < size; ++i) may_contain[i] = maybe >> i & 1;
+    digests += size;
+    may_contain += size;
+    count -= size;
+  }
 }
 
 template <typename Ops>
-void MayContainBatch(const FilterState& state, const uint64_t* digests,
-                     size_t count, bool* may_contain) {
-  constexpr size_t kBatch = 32;
-  const bool whole = state.detail[kFullUnits] > 0;
-  Place places[kBatch];
-  for (size_t begin = 0; begin < count; begin += kBatch) {
-    const size_t size = count - begin < kBatch ? count - begin : kBatch;
-    // The second-level cache can wait for more lines at a time.
-    for (size_t i = 0; i < size; ++i) {
-      places[i] = PlaceOf(digests[begin + i], state.slot_count);
-      __builtin_prefetch(state.metadata + places[i].segment / 4, 0, 1);
-      if (!whole) continue;
-      const char* home = state.unit[0] + places[i].segment * kFullSegmentSize;
-      __builtin_prefetch(home, 0, 1);
-      __builtin_prefetch(home + 2 * kFullSegmentSize - 1, 0, 1);
-    }
-    for (size_t i = 0; i < size; ++i) {
-      const uint64_t digest = digests[begin + i];
-      may_contain[begin + i] =
-          __builtin_expect(
-              IsBumped(state, places[i].segment, places[i].position), 0)
-              ? MayContainBumped<Ops>(state, digest)
-              : MatchesUnits<Ops>(state, places[i].segment,
-                                  Mix64(digest, state.parameter), 0);
+CompactLookup CompactLookupOf(const FilterState& state, bool near) {
+  const uint64_t full = state.detail[kFullUnits];
+  if (full == 0) {
+    return {MayContain<Ops, 0>, MayContainBatch<Ops, 0>, Prefetch<0>};
+  }
+  if constexpr (Ops::kUnitsTogether == 2) {
+    if (near && full > 1) {
+      return {MayContain<Ops, 2>, MayContainBatch<Ops, 2>, Prefetch<2>};
     }
   }
+  return {MayContain<Ops, 1>,
+          near ? MayContainBatch<Ops, 1> : MayContainFarBatch<Ops>,
+          Prefetch<1>};
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ namespace rowbloom::filter {
 namespace {
 
 struct NeonOps {
+  static constexpr uint32_t kUnitsTogether = 1;
+
   static uint32_t Parities(const char* home, const char* next,
                            uint64_t equation) {
     const auto load = [](const char* bytes) {
@@ -34,7 +36,7 @@ struct NeonOps {
 }  // namespace
 
 CompactKernel NeonCompactKernel() {
-  return {MayContain<NeonOps>, MayContainBatch<NeonOps>, WorkSize, SolveGroup};
+  return {CompactLookupOf<NeonOps>, WorkSize, SolveGroup};
 }
 
 }  // namespace rowbloom::filter

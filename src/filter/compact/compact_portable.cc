@@ -17,6 +17,8 @@ inline uint32_t Load32(const char* bytes) {
 }
 
 struct PortableOps {
+  static constexpr uint32_t kUnitsTogether = 1;
+
   static uint32_t Parities(const char* home, const char* next,
                            uint64_t equation) {
     uint32_t parities = 0;
@@ -34,8 +36,7 @@ struct PortableOps {
 }  // namespace
 
 CompactKernel PortableCompactKernel() {
-  return {MayContain<PortableOps>, MayContainBatch<PortableOps>, WorkSize,
-          SolveGroup};
+  return {CompactLookupOf<PortableOps>, WorkSize, SolveGroup};
 }
 
 }  // namespace rowbloom::filter

@@ -8,7 +8,7 @@
 namespace rowbloom::filter {
 
 CompactKernel Sse42CompactKernel() {
-  return {MayContain<X86Ops>, MayContainBatch<X86Ops>, WorkSize, SolveGroup};
+  return {CompactLookupOf<X86Ops>, WorkSize, SolveGroup};
 }
 
 }  // namespace rowbloom::filter

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lookup of compact with SSSE3; wider registers would not make it faster.
-// For kernel files: internal linkage.
+// The lookup of compact with SSSE3, unit by unit: wider registers would not
+// make that faster. For kernel files: internal linkage.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_X86_LOOKUP_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_X86_LOOKUP_H_
@@ -15,25 +15,32 @@ namespace rowbloom::filter {
 namespace {
 
 struct X86Ops {
+  static constexpr uint32_t kUnitsTogether = 1;
+
+  static __m128i Load(const char* bytes) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  }
+
+  // For each number below 16, a byte with its parity as the sign.
+  static __m128i SignOfParity() {
+    return _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128,
+                         0, -128, -128, 0);
+  }
+
   static uint32_t Parities(const char* home, const char* next,
                            uint64_t equation) {
-    const auto load = [](const char* bytes) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
-    };
     const __m128i halves = _mm_cvtsi64_si128(static_cast<long long>(equation));
     __m128i x = _mm_xor_si128(
-        _mm_and_si128(load(home), _mm_shuffle_epi32(halves, 0x00)),
-        _mm_and_si128(load(next), _mm_shuffle_epi32(halves, 0x55)));
-    // Folds each plane's 32 bits into its top 8, and these into 4.
+        _mm_and_si128(Load(home), _mm_shuffle_epi32(halves, 0x00)),
+        _mm_and_si128(Load(next), _mm_shuffle_epi32(halves, 0x55)));
+    // Folds each plane's 32 bits into its top 4. These alone then make its top
+    // byte, and their parity the sign.
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 16));
     x = _mm_xor_si128(x, _mm_slli_epi32(x, 8));
-    x = _mm_xor_si128(x, _mm_srli_epi32(x, 4));
-    x = _mm_and_si128(x, _mm_set1_epi32(0x0f000000));
-    // Their parity becomes the sign.
-    const __m128i parity = _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128,
-                                         -128, 0, 0, -128, 0, -128, -128, 0);
-    return static_cast<uint32_t>(
-        _mm_movemask_ps(_mm_castsi128_ps(_mm_shuffle_epi8(parity, x))));
+    x = _mm_xor_si128(x, _mm_slli_epi32(x, 4));
+    x = _mm_srli_epi32(x, 4);
+    x = _mm_shuffle_epi8(SignOfParity(), x);
+    return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(x)));
   }
 };
 
