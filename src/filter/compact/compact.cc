@@ -44,6 +44,7 @@ CompactKernel KernelFor(Kernel kernel) {
       return Avx2CompactKernel();
     case Kernel::kAvx512: {
       CompactKernel avx512 = Avx2CompactKernel();
+      avx512.lookup = Avx512CompactLookup;
       avx512.solve = SolveCompactGroupByAvx512;
       return avx512;
     }
