@@ -117,7 +117,8 @@ std::string_view KernelName(Kernel kernel);
 // False if this build or this CPU lacks it. kBest is always available.
 bool KernelAvailable(Kernel kernel);
 // All available kernels except kBest, which stands for the first of them;
-// kPortable is the last. A family that lacks a kernel uses kPortable.
+// kPortable is the last. A family that lacks a kernel uses kPortable, except
+// that kAvx2 stands in for kAvx512.
 std::vector<Kernel> AvailableKernels();
 
 // `kernel` must be available.

@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
-#include "filter/compact/compact_avx512_kernel.h"
 #include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_mix.h"
@@ -108,18 +107,15 @@ TEST(Compact, LookupsAnswerAsSpecified) {
 
 // A kernel has other lookups for filters of more than some megabytes.
 TEST(Compact, LookupsOfNearAndOfFarFiltersAnswerTheSame) {
-  std::vector<decltype(CompactKernel::lookup)> kernels = {
-      PortableCompactKernel().lookup};
+  std::vector<CompactKernel> kernels = {PortableCompactKernel()};
 #if defined(__x86_64__)
-  if (KernelAvailable(Kernel::kSse42)) {
-    kernels.push_back(Sse42CompactKernel().lookup);
+  if (KernelAvailable(Kernel::kSse42)) kernels.push_back(Sse42CompactKernel());
+  if (KernelAvailable(Kernel::kAvx2)) kernels.push_back(Avx2CompactKernel());
+  if (KernelAvailable(Kernel::kAvx512)) {
+    kernels.push_back(Avx512CompactKernel());
   }
-  if (KernelAvailable(Kernel::kAvx2)) {
-    kernels.push_back(Avx2CompactKernel().lookup);
-  }
-  if (KernelAvailable(Kernel::kAvx512)) kernels.push_back(Avx512CompactLookup);
 #elif defined(__AARCH64EL__)
-  kernels.push_back(NeonCompactKernel().lookup);
+  kernels.push_back(NeonCompactKernel());
 #endif
   Random random(25);
   for (const double bits_per_key : {2.5, 4.6, 6.8, 8.2, 10.0, 13.0, 21.5}) {
@@ -145,9 +141,9 @@ TEST(Compact, LookupsOfNearAndOfFarFiltersAnswerTheSame) {
         for (const uint64_t value : values) {
           expected.push_back(parsed.may_contain(state, value));
         }
-        for (const auto lookup_of : kernels) {
+        for (const CompactKernel& kernel : kernels) {
           for (const bool near : {false, true}) {
-            const CompactLookup lookup = lookup_of(state, near);
+            const CompactLookup lookup = kernel.lookup(state, near);
             const auto answers = std::make_unique<bool[]>(values.size() + 1);
             answers[values.size()] = true;
             lookup.may_contain_batch(state, values.data(), values.size(),

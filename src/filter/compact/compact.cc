@@ -14,7 +14,6 @@
 #include "base/check.h"
 #include "base/coding.h"
 #include "filter/collecting_builder.h"
-#include "filter/compact/compact_avx512_kernel.h"
 #include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_mix.h"
@@ -42,12 +41,8 @@ CompactKernel KernelFor(Kernel kernel) {
       return Sse42CompactKernel();
     case Kernel::kAvx2:
       return Avx2CompactKernel();
-    case Kernel::kAvx512: {
-      CompactKernel avx512 = Avx2CompactKernel();
-      avx512.lookup = Avx512CompactLookup;
-      avx512.solve = SolveCompactGroupByAvx512;
-      return avx512;
-    }
+    case Kernel::kAvx512:
+      return Avx512CompactKernel();
 #elif defined(__AARCH64EL__)
     case Kernel::kNeon:
       return NeonCompactKernel();

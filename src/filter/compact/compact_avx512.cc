@@ -2,7 +2,7 @@
 
 #include <immintrin.h>
 
-#include "filter/compact/compact_avx512_kernel.h"
+#include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_lookup.h"
 #include "filter/compact/compact_solver.h"
 
@@ -42,12 +42,8 @@ struct Avx512Ops {
 
 }  // namespace
 
-CompactLookup Avx512CompactLookup(const FilterState& state, bool near) {
-  return CompactLookupOf<Avx512Ops>(state, near);
-}
-
-void SolveCompactGroupByAvx512(CompactGroup* group, char* work) {
-  SolveGroup(group, work);
+CompactKernel Avx512CompactKernel() {
+  return {CompactLookupOf<Avx512Ops>, WorkSize, SolveGroup};
 }
 
 }  // namespace rowbloom::filter

@@ -104,6 +104,7 @@ CompactKernel PortableCompactKernel();
 #if defined(__x86_64__)
 CompactKernel Sse42CompactKernel();
 CompactKernel Avx2CompactKernel();
+CompactKernel Avx512CompactKernel();
 #elif defined(__AARCH64EL__)
 CompactKernel NeonCompactKernel();
 #endif

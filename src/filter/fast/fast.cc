@@ -11,7 +11,6 @@
 #include "filter/collecting_builder.h"
 #include "filter/digest_mix.h"
 #include "filter/digest_order.h"
-#include "filter/fast/fast_avx512_kernel.h"
 #include "filter/fast/fast_builder.h"
 
 namespace rowbloom::filter {

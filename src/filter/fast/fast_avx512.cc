@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "filter/fast/fast_avx512_kernel.h"
+#include "filter/fast/fast_kernel.h"
 #include "filter/fast/fast_solver.h"
 
 namespace rowbloom::filter {

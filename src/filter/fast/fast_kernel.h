@@ -129,6 +129,8 @@ FastKernel PortableFastKernel(uint32_t planes);
 #if defined(__x86_64__)
 FastKernel Sse42FastKernel(uint32_t planes);
 FastKernel Avx2FastKernel(uint32_t planes);
+// Works as FastKernel::solve; its lookups would be those of AVX2.
+void SolveFastLinesByAvx512(FastLines* lines);
 #elif defined(__AARCH64EL__)
 FastKernel NeonFastKernel(uint32_t planes);
 #endif
