@@ -43,18 +43,17 @@ void LoadPolicy::CountSample(size_t chunk, Answer answer) {
   constexpr uint32_t kWeight = stats::kSampleInterval;
   ledger_->CountLookups(kWeight, answer,
                         cost_bytes_.load(std::memory_order_relaxed));
-  double absent = 0;
+  uint64_t absent = 0;
   if (answer == Answer::kNo) {
     absent = kWeight;
     CountOutcomes(&absent_, kWeight);
   } else if (answer == Answer::kUnloaded) {
-    absent = kWeight * AbsentShare();
+    absent = static_cast<uint64_t>(std::lround(kWeight * AbsentShare()));
   }
   std::atomic<uint64_t>& count = counts_[chunk];
   const uint32_t half_lives = ledger_->half_lives();
   const uint64_t now =
-      CountAt(count.load(std::memory_order_relaxed), half_lives) +
-      static_cast<uint64_t>(absent + 0.5);
+      CountAt(count.load(std::memory_order_relaxed), half_lives) + absent;
   count.store(uint64_t{half_lives} << 32 |
                   std::min<uint64_t>(now, std::numeric_limits<uint32_t>::max()),
               std::memory_order_relaxed);
