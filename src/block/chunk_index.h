@@ -53,7 +53,8 @@ struct ChunkEntry {
 };
 
 // Finds the chunk of a key. Compares eight bytes of each lower bound, which are
-// contiguous in memory, and whole keys only where these are equal.
+// contiguous in memory, and whole keys only where these are equal or the row is
+// not before the last key's.
 class ChunkLocator {
  public:
   ChunkLocator() = default;

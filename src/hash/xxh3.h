@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -18,7 +19,8 @@ namespace rowbloom::hash {
 constexpr size_t kShortHashSize = 32;
 
 // Hash64(bytes) of at most kShortHashSize bytes.
-inline uint64_t ShortHash64(std::string_view bytes) {
+// Static, as the functions of xxhash.h are here.
+static inline uint64_t ShortHash64(std::string_view bytes) {
   const char* const data = bytes.data();
   const size_t size = bytes.size();
   // The compiler keeps of each call what bytes of these sizes need.

@@ -53,6 +53,7 @@ namespace internal {
 
 GlobalEpoch global_epoch;
 std::atomic<bool> guards_are_light{RegisterBarrier()};
+__thread ThreadRecord* thread_record = nullptr;
 std::atomic<ThreadRecord*> all_records{nullptr};
 
 namespace {

@@ -37,8 +37,10 @@ struct alignas(64) ThreadRecord {
 namespace internal {
 // The shared library exports what the inline functions below use, since
 // rowbloom::hfile uses them.
-// Defined here, so that compilers see that it needs no initialization.
-ROWBLOOM_EXPORT inline thread_local ThreadRecord* thread_record = nullptr;
+// `__thread` says that it needs no initialization. An inline variable would be
+// one for all copies of the library in a process (STB_GNU_UNIQUE), two plugins
+// for example, each of which has its own list of records.
+ROWBLOOM_EXPORT extern __thread ThreadRecord* thread_record;
 extern std::atomic<ThreadRecord*> all_records;
 ROWBLOOM_EXPORT ThreadRecord* AcquireThreadRecord();
 }  // namespace internal

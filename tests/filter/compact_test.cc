@@ -105,18 +105,8 @@ TEST(Compact, LookupsAnswerAsSpecified) {
   }
 }
 
-// A kernel has other lookups for filters of more than some megabytes.
+// A kernel has other lookups for first units of more than a megabyte.
 TEST(Compact, LookupsOfNearAndOfFarFiltersAnswerTheSame) {
-  std::vector<CompactKernel> kernels = {PortableCompactKernel()};
-#if defined(__x86_64__)
-  if (KernelAvailable(Kernel::kSse42)) kernels.push_back(Sse42CompactKernel());
-  if (KernelAvailable(Kernel::kAvx2)) kernels.push_back(Avx2CompactKernel());
-  if (KernelAvailable(Kernel::kAvx512)) {
-    kernels.push_back(Avx512CompactKernel());
-  }
-#elif defined(__AARCH64EL__)
-  kernels.push_back(NeonCompactKernel());
-#endif
   Random random(25);
   for (const double bits_per_key : {2.5, 4.6, 6.8, 8.2, 10.0, 13.0, 21.5}) {
     for (const size_t key_count : {1, 300, 20000}) {
@@ -141,9 +131,10 @@ TEST(Compact, LookupsOfNearAndOfFarFiltersAnswerTheSame) {
         for (const uint64_t value : values) {
           expected.push_back(parsed.may_contain(state, value));
         }
-        for (const CompactKernel& kernel : kernels) {
+        for (const Kernel kernel : AvailableKernels()) {
           for (const bool near : {false, true}) {
-            const CompactLookup lookup = kernel.lookup(state, near);
+            const CompactLookup lookup =
+                CompactKernelFor(kernel).lookup(state, near);
             const auto answers = std::make_unique<bool[]>(values.size() + 1);
             answers[values.size()] = true;
             lookup.may_contain_batch(state, values.data(), values.size(),

@@ -34,24 +34,6 @@ constexpr uint64_t kSeedMultiplier = 0xa54ff53a5f1d36f1u;
 // testing two of them costs less than a mispredicted branch.
 constexpr uint64_t kNearUnitSize = uint64_t{1} << 20;
 
-CompactKernel KernelFor(Kernel kernel) {
-  switch (ConcreteKernel(kernel)) {
-#if defined(__x86_64__)
-    case Kernel::kSse42:
-      return Sse42CompactKernel();
-    case Kernel::kAvx2:
-      return Avx2CompactKernel();
-    case Kernel::kAvx512:
-      return Avx512CompactKernel();
-#elif defined(__AARCH64EL__)
-    case Kernel::kNeon:
-      return NeonCompactKernel();
-#endif
-    default:
-      return PortableCompactKernel();
-  }
-}
-
 uint64_t SeedOfEquations(uint32_t seed) {
   return kSeedMultiplier * (2 * uint64_t{seed} + 1);
 }
@@ -235,7 +217,7 @@ EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   uint64_t sum = digests.size();
   digests.ForEachBlock(
       [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });
-  CompactFilterBuilder builder(KernelFor(kernel),
+  CompactFilterBuilder builder(CompactKernelFor(kernel),
                                CompactPlanesFor(bits_per_key), sum & 0xff);
   builder.Build(std::move(digests));
   return builder.Encode();
@@ -351,7 +333,7 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
     state->detail[at] = layout.FirstSegment(layer);
     state->detail[at + 1] = layout.homes[layer];
   }
-  const CompactLookup functions = KernelFor(kernel).lookup(
+  const CompactLookup functions = CompactKernelFor(kernel).lookup(
       *state, descriptor.unit_size_bytes[0] <= kNearUnitSize);
   *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
              functions.prefetch};
@@ -436,6 +418,24 @@ void CopyUnit(const FilterDescriptor& descriptor, uint32_t planes, uint32_t u,
 constexpr FilterCutter kCutter = {StepCount, Cut, CopyUnit};
 
 }  // namespace
+
+CompactKernel CompactKernelFor(Kernel kernel) {
+  switch (ConcreteKernel(kernel)) {
+#if defined(__x86_64__)
+    case Kernel::kSse42:
+      return Sse42CompactKernel();
+    case Kernel::kAvx2:
+      return Avx2CompactKernel();
+    case Kernel::kAvx512:
+      return Avx512CompactKernel();
+#elif defined(__AARCH64EL__)
+    case Kernel::kNeon:
+      return NeonCompactKernel();
+#endif
+    default:
+      return PortableCompactKernel();
+  }
+}
 
 const FilterFamily kCompactFamily = {
     kCode,

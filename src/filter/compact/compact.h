@@ -7,11 +7,15 @@
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_H_
 
+#include "filter/compact/compact_kernel.h"
 #include "filter/family.h"
 
 namespace rowbloom::filter {
 
 extern const FilterFamily kCompactFamily;
+
+// `kernel` is available.
+CompactKernel CompactKernelFor(Kernel kernel);
 
 }  // namespace rowbloom::filter
 

@@ -73,7 +73,8 @@ struct CompactGroup {
   uint64_t layer_homes;
   uint64_t seed;
   // The solution of the segment after the group, by plane; on return, the
-  // solution of the group's first segment.
+  // solution of the group's first segment. Room for kMaxPlanes words, of which
+  // those after `planes` are undefined on return.
   uint32_t* edge;
   // Results: `planes` words and one code for each segment, and the digests
   // that have to go to the next layer (room for all).

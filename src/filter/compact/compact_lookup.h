@@ -157,15 +157,6 @@ ROWBLOOM_PREFETCHES void PrefetchSegments(const char* home) {
   __builtin_prefetch(home + 2 * kFullSegmentSize - 1, 0, 1);
 }
 
-// Prefetches a home's code and, in a full unit, its window.
-ROWBLOOM_PREFETCHES void PrefetchHome(const FilterState& state,
-                                      uint64_t segment) {
-  __builtin_prefetch(state.metadata + segment / 4, 0, 1);
-  if (state.detail[kFullUnits] > 0) {
-    PrefetchSegments(state.unit[0] + segment * kFullSegmentSize);
-  }
-}
-
 ROWBLOOM_PREFETCHES void PrefetchUnit(const FilterState& state, uint32_t u,
                                       uint64_t segment) {
   if (u < state.detail[kFullUnits]) {
@@ -173,6 +164,13 @@ ROWBLOOM_PREFETCHES void PrefetchUnit(const FilterState& state, uint32_t u,
   } else if (u < state.unit_count) {
     PrefetchSegments(PartialSegment(state, segment));
   }
+}
+
+// Prefetches a home's code and its window in the first unit.
+ROWBLOOM_PREFETCHES void PrefetchHome(const FilterState& state,
+                                      uint64_t segment) {
+  __builtin_prefetch(state.metadata + segment / 4, 0, 1);
+  PrefetchUnit(state, 0, segment);
 }
 
 #undef ROWBLOOM_PREFETCHES

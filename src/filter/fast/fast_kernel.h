@@ -48,6 +48,8 @@ constexpr uint64_t kFastMultiplier = 0x9e3779b97f4a7c15u;
 constexpr uint32_t kFastFingerprintShift = 8;
 constexpr uint32_t kFastSparseShift = 16;
 
+namespace {
+
 // Lines of 11, 13 and 14 planes would have no more slots than of 12 and 15.
 constexpr bool FastPlanesAreValid(uint64_t planes) {
   return (planes >= kFastMinPlanes && planes <= 10) || planes == 12 ||
@@ -74,6 +76,8 @@ constexpr uint32_t kFastMaxEquations = FastSlots(kFastMinPlanes);
 constexpr uint32_t FastEquations(uint32_t planes) {
   return kFastMaxDenseSlots + FastSparseSlots(planes);
 }
+
+}  // namespace
 
 // The keys of four lines, which are solved side by side. Keys are equations; of
 // equations that contradict each other, the earlier hold.
