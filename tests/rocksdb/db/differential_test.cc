@@ -407,6 +407,7 @@ class DifferentialRun {
                                            2],
                                      "")
                            : db_.Key(AnyRow(), "single");
+    if (key == kNoRow) return;  // Others write it, too.
     bool& is_there = once_written_[key];
     // A range tombstone may have deleted it already.
     if (is_there && model_.Get(key, model_.now())) {
