@@ -5,29 +5,40 @@
 jobs=$(nproc)
 steps_passed=0
 steps_failed=0
+failed_ends=
 summary=
 
 # step TITLE COMMAND...: runs the command between a header and a line of the
-# summary, and counts how it ended. Call it as a command of its own or at the
-# end of a list: elsewhere the shell ignores `set -e`, here and in the command.
+# summary, and counts how it ended. A step that fails leaves the end of its
+# output to the summary. Call it as a command of its own or at the end of a
+# list: elsewhere the shell ignores `set -e`, here and in the command.
 step() {
   local title=$1 start=$SECONDS result=ok
+  local output log=build/steps/${title// /_}.log
   shift
+  mkdir -p build/steps
   printf '\n=== %s (at %d s)\n' "$title" "$start"
   set +e
-  (set -e; "$@")
+  exec {output}> >(tee "$log")
+  (set -e; "$@") >&"$output" 2>&1 {output}>&-
   [ $? -eq 0 ] || result=FAILED
+  exec {output}>&-
+  # Until tee has written all; a server that a step left running holds it open.
+  timeout 5 tail --pid=$! -s 0.1 -f /dev/null
   set -e
   summary+=$(printf '\n  %5d s  %-6s  %s' $((SECONDS - start)) $result "$title")
   if [ $result = FAILED ]; then
     steps_failed=$((steps_failed + 1))
+    failed_ends+=$(printf '\n=== the end of %s:\n' "$log" && tail -n 30 "$log")
   else
     steps_passed=$((steps_passed + 1))
   fi
 }
 
-# finish: prints the summary. Returns 1 if a step failed.
+# finish: prints how failed steps ended and the summary. Returns 1 if a step
+# failed.
 finish() {
+  [ -z "$failed_ends" ] || printf '\n%s\n' "${failed_ends#?}"
   printf '\n%s\n  %5d s  in all\n' "${summary#?}" "$SECONDS"
   printf '%d passed, %d failed\n' "$steps_passed" "$steps_failed"
   [ "$steps_failed" -eq 0 ]
