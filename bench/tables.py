@@ -493,7 +493,7 @@ def filter_bench(result):
              "time_per_lookup"),
             ("dependent lookup of absent digests",
              "lookup/dependent/digests/(.+)/(.+)", "time_per_lookup"),
-            ("batch of 32 absent digests", "lookup/batch/digests/(.+)/(.+)",
+            ("batch of 32 absent strings", "lookup/batch/strings/(.+)/(.+)",
              "time_per_lookup"),
             ("build from strings", "build/strings/(.+)/(.+)", "time_per_key"),
             ("build from digests", "build/digests/(.+)/(.+)", "time_per_key"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times rowbloom's filters beside RocksDB's Bloom and Ribbon, and counts their
-// bits and false positives, from a few hundred keys to many millions.
+// Times rowbloom's filters beside RocksDB's Bloom and Ribbon and, by --peers,
+// those of other authors, and counts their bits and false positives, from a few
+// hundred keys to many millions.
 //
 //   filter_bench --keys 10k,1M --benchmark_filter=absent/strings
 //
@@ -30,6 +31,7 @@
 
 #include "absl/types/span.h"
 #include "bench/micro/micro.h"
+#include "bench/micro/peer.h"
 #include "bench/program.h"
 #include "bench/split_mix.h"
 #include "rocksdb/filter_policy.h"
@@ -45,8 +47,8 @@ namespace {
 using rocksdb::FilterBitsReader;
 using rocksdb::Slice;
 
-// Rowbloom takes digests as they are, RocksDB hashes their 8 bytes. Both hash
-// strings of 24 bytes.
+// Rowbloom and the peers take digests as they are, RocksDB hashes their 8
+// bytes. All hash strings of 24 bytes, the peers with rowbloom's hash.
 enum class Form { kDigest, kString };
 
 constexpr size_t kLookups = 1 << 16;      // In an iteration.
@@ -89,17 +91,19 @@ class Keys {
   std::vector<KeyDigest> words_;
 };
 
-// Has either of RocksDB's policies or one of rowbloom's.
+// Has one of RocksDB's policies, one of rowbloom's or a peer.
 struct Contender {
   std::string name;
   std::unique_ptr<const rocksdb::FilterPolicy> rocksdb;
   std::optional<FilterSpec> rowbloom;
+  BuildPeer* peer = nullptr;
 };
 
 struct Built {
   std::unique_ptr<const char[]> buffer;  // RocksDB's.
   Slice bytes;
   EncodedFilter encoded;  // Rowbloom's.
+  std::unique_ptr<Peer> peer;
 };
 
 template <Form kForm>
@@ -110,6 +114,11 @@ Built Build(const Contender& contender, const Keys<kForm>& keys, size_t begin,
     const auto builder = NewFilterBuilder(*contender.rowbloom);
     for (size_t i = 0; i < count; ++i) builder->Add(keys.digest(begin + i));
     built.encoded = builder->Finish();
+  } else if (contender.peer != nullptr) {
+    std::vector<uint64_t> digests(count);
+    for (size_t i = 0; i < count; ++i)
+      digests[i] = keys.digest(begin + i).value;
+    built.peer.reset(contender.peer(digests.data(), count));
   } else {
     const rocksdb::BlockBasedTableOptions table_options;
     const rocksdb::FilterBuildingContext context(table_options);
@@ -152,11 +161,17 @@ uint64_t AskDependently(const Ask& ask, size_t begin, size_t count) {
 
 enum class Order { kIndependent, kDependent, kBatch };
 
-// A filter that begins at a 64-byte boundary. RocksDB's has one virtual call
-// for each lookup, rowbloom's one through a function pointer.
+// A filter that begins at a 64-byte boundary, or a peer's where it lies.
+// RocksDB's and peers' have one virtual call for each lookup, rowbloom's one
+// through a function pointer.
 class Filter {
  public:
-  Filter(const Contender& contender, const Built& built) {
+  Filter(const Contender& contender, Built built)
+      : peer_(std::move(built.peer)) {
+    if (peer_ != nullptr) {
+      size_bytes_ = peer_->size_bytes();
+      return;
+    }
     const std::string bytes = Bytes(contender, built);
     size_bytes_ = bytes.size();
     lines_.resize(size_bytes_ / sizeof(Line) + 1);
@@ -171,18 +186,28 @@ class Filter {
   }
 
   size_t size_bytes() const { return size_bytes_; }
-  // 0 for RocksDB's, which do not tell.
-  double expected_fpr() const { return reader_ ? 0 : view_.expected_fpr(); }
+  // 0 for the others, which do not tell.
+  double expected_fpr() const {
+    return reader_ || peer_ ? 0 : view_.expected_fpr();
+  }
 
   // The number of answers "maybe".
   template <Form kForm>
   uint64_t Ask(Order order, const Keys<kForm>& keys, size_t begin,
                size_t count) const {
-    if (order == Order::kBatch) return AskBatches(keys, begin, count);
+    // Peers have no batches.
+    if (order == Order::kBatch && peer_ == nullptr) {
+      return AskBatches(keys, begin, count);
+    }
     const auto ask_in_order = [&](const auto& ask) {
       return order == Order::kDependent ? AskDependently(ask, begin, count)
                                         : AskIndependently(ask, begin, count);
     };
+    if (peer_ != nullptr) {
+      return ask_in_order([peer = peer_.get(), &keys](size_t i) {
+        return peer->MayContain(keys.digest(i).value);
+      });
+    }
     if (reader_ == nullptr) {
       return ask_in_order(
           [this, &keys](size_t i) { return view_.MayContain(keys.digest(i)); });
@@ -228,6 +253,7 @@ class Filter {
   size_t size_bytes_ = 0;
   std::unique_ptr<FilterBitsReader> reader_;  // RocksDB's.
   FilterView view_;                           // Rowbloom's.
+  std::unique_ptr<Peer> peer_;
 };
 
 // Holds what all benchmarks of one number of keys share.
@@ -428,6 +454,22 @@ void TimeBlockCache(benchmark::State& state, const Contender& contender,
   state.counters["size_bytes"] = static_cast<double>(cache.size_bytes);
 }
 
+// NAME=FILE, a shared library.
+Contender LoadPeer(const std::string& text) {
+  const size_t end = text.find('=');
+  if (end == std::string::npos) {
+    throw UsageError("--peers: \"" + text + "\" is not NAME=FILE");
+  }
+  void* const library = dlopen(text.c_str() + end + 1, RTLD_NOW);
+  void* const build = library ? dlsym(library, "rowbloom_bench_peer") : nullptr;
+  if (build == nullptr) {
+    throw UsageError(std::string("--peers: ") + dlerror());
+  }
+  Contender contender{text.substr(0, end), nullptr, {}};
+  contender.peer = reinterpret_cast<BuildPeer*>(build);
+  return contender;
+}
+
 struct Options {
   std::vector<uint64_t> keys = {300,    1000,    3500,    10000,
                                 100000, 1000000, 30000000};
@@ -435,6 +477,7 @@ struct Options {
                                       "blocked_bloom_10", "fast_10",
                                       "fast_0.39%",       "compact_0.957%",
                                       "compact_0.39%",    "compact_10"};
+  std::vector<std::string> peers;
   uint64_t fpr_lookups = 10000000;
   // About as many bytes each, well beyond the last-level cache together.
   std::vector<std::string> block_cache = {"20000x3500", "700x100000",
@@ -530,6 +573,7 @@ void AddBenchmarks(const Options& options,
   for (const std::string& text : options.block_cache) {
     const Shape shape = ParseShape(text);
     for (const Contender& c : contenders) {
+      if (c.peer != nullptr) continue;  // It cannot lie in a block.
       for (const bool dependent : {false, true}) {
         Add("block_cache/" + std::string(dependent ? "dependent/" : "absent/") +
                 c.name + "/" + shape.text,
@@ -570,6 +614,10 @@ int Main(int argc, char** argv) {
                  "FAMILY_BITS or FAMILY_RATE%; families of rowbloom, and "
                  "rocksdb_bloom and rocksdb_ribbon by bits")
       ->delimiter(',');
+  app.add_option("--peers", options.peers,
+                 "Filters of other authors, as NAME=FILE of shared libraries, "
+                 "which bench/micro/peers tells how to make")
+      ->delimiter(',');
   app.add_option("--fpr_lookups", options.fpr_lookups,
                  "Absent keys that a rate is counted over")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
@@ -580,6 +628,9 @@ int Main(int argc, char** argv) {
     CheckRocksDb();
     for (const std::string& text : options.filters) {
       contenders.push_back(ParseContender(text));
+    }
+    for (const std::string& text : options.peers) {
+      contenders.push_back(LoadPeer(text));
     }
     AddBenchmarks(options, contenders);
   });
