@@ -178,7 +178,7 @@ TEST(Compact, RandomKeysAllFindRoom) {
 TEST(Compact, SizeIsNearTheInformationLimit) {
   Random random(34);
   for (const auto& [count, percent] :
-       std::map<size_t, double>{{3500, 4.2}, {10000, 3.5}, {300000, 2.2}}) {
+       std::map<size_t, double>{{3500, 3.4}, {10000, 2.8}, {300000, 1.8}}) {
     const EncodedFilter filter =
         Build(BitsOfPlanes(8), RandomDigests(&random, count));
     const double bits = 8.0 * static_cast<double>(filter.units.size()) /
@@ -190,12 +190,15 @@ TEST(Compact, SizeIsNearTheInformationLimit) {
 
 TEST(Compact, NoSetOfRandomKeysTakesMuchMoreThanExpected) {
   Random random(42);
+  const double segment_size = kPlaneSize * CompactPlanesFor(10).most();
   for (const size_t count : {1000, 3141, 10000}) {
     const double expected =
         static_cast<double>(kCompactFamily.size_bytes(10, count));
     for (int i = 0; i < 500; ++i) {
       const EncodedFilter filter = Build(10, RandomDigests(&random, count));
-      EXPECT_LT(static_cast<double>(filter.units.size()), 1.05 * expected)
+      // Two segments more in small filters, 2% in large ones.
+      EXPECT_LT(static_cast<double>(filter.units.size()),
+                1.02 * expected + 2 * segment_size)
           << count << " keys";
     }
   }
@@ -247,7 +250,7 @@ TEST(Compact, ManyCopiesOfTwoKeysSaturateWhereTheyAreAndNowhereElse) {
 
 TEST(Compact, ReservedBitsMustBeZero) {
   Random random(39);
-  const auto digests = RandomDigests(&random, 1000);
+  const auto digests = RandomDigests(&random, 930);
   EncodedFilter filter = Build(2.5, digests);  // One unit is partial.
   const CompactLayout layout = LayoutOf(filter);
   ASSERT_NE(layout.segment_count() % 4, 0u);

@@ -69,17 +69,27 @@ inline std::vector<Case> BlockCases() {
   add("fast_5_columns", "fast", 6, 300);
   add("fast_6_columns", "fast", 7.5, 300);
   add("fast_7_columns", "fast", 8, 1000);
-  // These filters have several layers and units, some of them partial.
-  add("compact_one_key", "compact", 8.15, 1);
-  add("compact_two_layers", "compact", 8.15, 3000).is_written = false;
-  add("compact_2_columns", "compact", 2.5, 300);
-  add("compact_10_columns", "compact", 10, 700);
-  add("compact_rowcol", "compact", 7, 300, BloomType::kRowCol).is_written =
-      false;
-  add("compact_23_columns", "compact", 24, 300);
-  // The same keys in two strands.
-  add("compact_two_layers_2", "compact", 8.15, 3000);
-  add("compact_rowcol_2", "compact", 7, 300, BloomType::kRowCol);
+  // Compact filters of several layers and units, some of them partial: first
+  // those of former builders, which made other choices in the same format.
+  const auto add_former = [&](const std::string& name, double bits_per_key,
+                              uint64_t rows,
+                              BloomType type = BloomType::kRow) {
+    add(name, "compact", bits_per_key, rows, type).is_written = false;
+  };
+  add_former("compact_one_key", 8.15, 1);
+  add_former("compact_two_layers", 8.15, 3000);
+  add_former("compact_two_layers_2", 8.15, 3000);
+  add_former("compact_2_columns", 2.5, 300);
+  add_former("compact_10_columns", 10, 700);
+  add_former("compact_23_columns", 24, 300);
+  add_former("compact_rowcol", 7, 300, BloomType::kRowCol);
+  add_former("compact_rowcol_2", 7, 300, BloomType::kRowCol);
+  add("compact_1_key", "compact", 8.15, 1);
+  add("compact_3000_keys", "compact", 8.15, 3000);
+  add("compact_2_planes", "compact", 2.5, 300);
+  add("compact_10_planes", "compact", 10, 700);
+  add("compact_23_planes", "compact", 24, 300);
+  add("compact_rows_and_columns", "compact", 7, 300, BloomType::kRowCol);
   add("secret", "fast", 11, 300, BloomType::kRowCol).options.secret = {
       {0x0123456789abcdef, 0xfedcba9876543210}};
   // The lower bounds of chunks are shorter than their first keys.
@@ -97,7 +107,9 @@ inline std::vector<Case> BlockCases() {
   return cases;
 }
 
-inline constexpr char kBlobFile[] = "filter_blob_v1_compact.bin";
+// The first is of a former builder.
+inline constexpr const char* kBlobFiles[] = {"filter_blob_v1_compact.bin",
+                                             "filter_blob_v1_compact_2.bin"};
 
 inline std::string Blob() {
   const auto builder = NewFilterBuilder(FilterSpec::BitsPerKey("compact", 10));

@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     if (!writer.Finish().ok()) return 1;
     WriteIfMissing(directory / c.file, bytes);
   }
-  WriteIfMissing(directory / rowbloom::golden::kBlobFile,
+  WriteIfMissing(directory / rowbloom::golden::kBlobFiles[1],
                  rowbloom::golden::Blob());
   for (const auto& c : rowbloom::golden::MemFilterCases()) {
     WriteIfMissing(directory / c.file, c.filter->Save());

@@ -257,7 +257,7 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
     const double rich_homes =
         std::max(1.0, static_cast<double>(state.detail[kRichSegments])) - 1;
     const double stay =
-        state.detail[kLayer1Homes] == 0 ? 1.0 : 1 - CompactBumpedShare();
+        state.detail[kLayer1Homes] == 0 ? 1.0 : 1 - CompactAbsentBumpedShare();
     const double rich =
         stay * rich_homes / static_cast<double>(state.slot_count);
     for (uint64_t c = 0; c < state.detail[kLeanPlanes]; ++c) rate /= 2;

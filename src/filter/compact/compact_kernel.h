@@ -37,8 +37,7 @@ constexpr uint32_t kCodes = 4;
 // A key whose position (0..255 within its home) is below the threshold of its
 // home's code is in the next layer.
 constexpr uint32_t kAllBumped = 256;
-constexpr uint64_t kThresholds =
-    uint64_t{48} << 16 | uint64_t{140} << 32 | uint64_t{kAllBumped} << 48;
+constexpr uint16_t kThresholdOfCode[kCodes] = {0, 48, 140, kAllBumped};
 // Segments of a partial unit are read as if they had four planes: this many
 // zero bytes follow the last.
 constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kPlaneSize;

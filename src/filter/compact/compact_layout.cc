@@ -11,9 +11,12 @@ namespace {
 
 // bench/micro/filter_bench.cc measured these; see section "compact" of
 // docs/filter_families.md.
-constexpr double kLoad = 1.05;  // Keys per slot of layer 0, if all stayed.
-constexpr double kSlotsPerKey = 1.011;  // In all layers of a large filter.
-constexpr double kBumpedShare = 0.058;
+constexpr double kLoad = 1.06;  // Keys per slot of layer 0, if all stayed.
+constexpr double kSlotsPerKey = 1.0065;  // In all layers of a large filter.
+// The shares of keys, and of absent keys, that are not in layer 0. Crowded
+// homes, which have more keys, bump more.
+constexpr double kBumpedShare = 0.0625;
+constexpr double kAbsentBumpedShare = 0.051;
 
 constexpr double kCodeBitsPerKey = 2.0 / kSegmentSlots * kSlotsPerKey;
 
@@ -46,7 +49,7 @@ ShortNumber RoundUp(uint64_t value) {
 
 double CompactPlanes::rate() const {
   // Only keys in layer 0 have the extra plane.
-  const double rich = rich_share / 256.0 * (1 - kBumpedShare);
+  const double rich = rich_share / 256.0 * (1 - kAbsentBumpedShare);
   return std::exp2(-static_cast<double>(lean)) * (1 - rich / 2);
 }
 
@@ -70,12 +73,12 @@ uint64_t CompactHomes(uint64_t key_count) {
                                             (kSegmentSlots * kLoad))));
 }
 
-double CompactBumpedShare() { return kBumpedShare; }
+double CompactAbsentBumpedShare() { return kAbsentBumpedShare; }
 
 uint64_t LastLayerHomes(uint64_t key_count) {
-  const double load = key_count < 300 ? 0.95 : key_count < 1000 ? 0.90 : 0.85;
+  const double load = key_count < 300 ? 0.98 : key_count < 1000 ? 0.90 : 0.85;
   const uint64_t segments = static_cast<uint64_t>(
-      std::ceil((static_cast<double>(key_count) + 3) / (kSegmentSlots * load)));
+      std::ceil((static_cast<double>(key_count) + 1) / (kSegmentSlots * load)));
   return std::max<uint64_t>(segments, 2) - 1;
 }
 

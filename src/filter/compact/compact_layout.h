@@ -39,8 +39,8 @@ CompactPlanes CompactPlanesFor(double bits_per_key);
 
 // Homes of a layer, other than the last, for `key_count` keys.
 uint64_t CompactHomes(uint64_t key_count);
-// The share of keys that are expected to find no room in a layer.
-double CompactBumpedShare();
+// The share of absent keys that are expected not to be looked up in layer 0.
+double CompactAbsentBumpedShare();
 
 struct CompactLayout {
   CompactPlanes planes;

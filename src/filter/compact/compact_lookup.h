@@ -41,8 +41,9 @@ inline Place PlaceOf(uint64_t digest, uint64_t homes) {
 inline bool IsBumped(const FilterState& state, uint64_t segment,
                      uint32_t position) {
   const uint32_t codes = static_cast<uint8_t>(state.metadata[segment / 4]);
-  const uint32_t code = codes >> (2 * (segment % 4)) & 3;
-  return position < static_cast<uint16_t>(kThresholds >> (16 * code));
+  // Not segment % 4, which takes an instruction more.
+  const uint32_t code = codes >> (2 * segment & 6) & 3;
+  return position < kThresholdOfCode[code];
 }
 
 // The planes of `segment` in the partial unit.

@@ -31,12 +31,14 @@ namespace {
 
 // The most equations that one segment may carry to the next. More would fill
 // the slots better, but be dependent there more often.
-constexpr int kMaxCarried = 22;
+constexpr int kMaxCarried = 23;
 // The most equations that the last steps of a strand may carry, the last step
 // first. The last carries nothing and leaves a slot free, because as many
 // equations as slots are dependent more often than not.
-constexpr int kMaxCarriedNearEnd[] = {-1, 8, 16, 19};
-constexpr int kMaxCarriedAtLayerEnd = -4;
+constexpr int kMaxCarriedNearEnd[] = {-1, 12, 20};
+// The same for the last homes of a layer. They carry more than others, to fill
+// the segment that is no home and follows them.
+constexpr int kMaxCarriedNearLayerEnd[] = {30, 28, 26};
 // Slots that dependent equations may leave without a pivot.
 constexpr uint32_t kRankSlack = 4;
 // The most times that a strand puts keys back. With random keys, one strand in
@@ -70,10 +72,6 @@ struct Strand {
   uint32_t raised_end;  // No least_code from here on is raised.
   uint32_t put_back_count;
 };
-
-inline uint32_t Threshold(uint32_t code) {
-  return static_cast<uint16_t>(kThresholds >> (16 * code));
-}
 
 inline uint32_t PositionInHome(uint64_t digest, uint64_t homes) {
   return static_cast<uint32_t>((digest * homes) >> 56);
@@ -216,18 +214,21 @@ void GroupSolver<kSideBits>::CutIntoStrands() {
 
 template <uint32_t kSideBits>
 int GroupSolver<kSideBits>::CarriedLimit(const Strand& s) const {
-  const uint32_t left = s.step_count - 1 - s.step;
+  if (s.step >= s.home_count) return 0;
+  const uint32_t homes_left = s.home_count - 1 - s.step;
   if (s.step_count > s.home_count) {
-    return left == 0 ? kMaxCarriedAtLayerEnd : kMaxCarried;
+    constexpr uint32_t kNear = sizeof(kMaxCarriedNearLayerEnd) / sizeof(int);
+    return homes_left < kNear ? kMaxCarriedNearLayerEnd[homes_left]
+                              : kMaxCarried;
   }
   constexpr uint32_t kNear = sizeof(kMaxCarriedNearEnd) / sizeof(int);
-  return left < kNear ? kMaxCarriedNearEnd[left] : kMaxCarried;
+  return homes_left < kNear ? kMaxCarriedNearEnd[homes_left] : kMaxCarried;
 }
 
 template <uint32_t kSideBits>
 uint64_t GroupSolver<kSideBits>::CountStaying(const Strand& s,
                                               uint32_t code) const {
-  const uint32_t threshold = Threshold(code);
+  const uint32_t threshold = kThresholdOfCode[code];
   if (threshold == 0) return KeyCount(s);
   if (threshold == kAllBumped) return 0;
   const uint64_t end = group_.starts[Home(s) + 1];
@@ -263,7 +264,7 @@ uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
     code = CodeAfter(code);
   }
   group_.codes[home] = static_cast<uint8_t>(code);
-  const uint32_t threshold = Threshold(code);
+  const uint32_t threshold = kThresholdOfCode[code];
   uint64_t equations = carried;
   typedef typename PartOf<kSideBits>::Type Side;
   Part32* const home_half = reinterpret_cast<Part32*>(planes_) + 2 * k;
@@ -413,8 +414,8 @@ template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
                                     uint64_t contradictions) {
   Strand& s = strands_[k];
-  const uint32_t limit =
-      IsLastStep(s) ? 0 : static_cast<uint32_t>(kMaxCarried) + kRankSlack;
+  constexpr uint32_t kMost = kMaxCarriedNearLayerEnd[0] + kRankSlack;
+  const uint32_t limit = IsLastStep(s) ? 0 : kMost;
   if (contradictions != 0 || Ones(rest) > limit) {
     GoBack(k, contradictions != 0);
     return;
