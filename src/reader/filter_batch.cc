@@ -37,6 +37,7 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
   std::array<const FilterView*, kBlock> views;
   const size_t size = std::min(kBlock, questions.size() - begin);
   threads::ThreadRecord& thread = threads::ThisThread();
+  size_t answered = 0;
   {
     const threads::EpochGuard guard(thread);
     // The memory that one question waits for arrives while others are prepared.
@@ -45,7 +46,6 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
       q.reader = questions[begin + i].reader->impl_.get();
       q.question = begin + i;
       q.chunk = q.reader->Locate(*questions[begin + i].key, &q.asked);
-      may_contain[begin + i] = q.chunk != kNo;
       views[i] = nullptr;
       if (q.chunk < 0) continue;
       const Resident* const resident =
@@ -56,19 +56,24 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
     }
     for (size_t i = 0; i < size; ++i) {
       if (views[i] == nullptr) continue;
-      may_contain[begin + i] = views[i]->MayContain(located[i].asked.digest);
+      const Located& q = located[i];
+      const bool answer = views[i]->MayContain(q.asked.digest);
+      may_contain[q.question] = answer;
+      q.reader->CountLocated(thread, q, Known::kInMemory, answer);
+      ++answered;
     }
   }
+  if (answered == size) return;
   for (size_t i = 0; i < size; ++i) {
+    if (views[i] != nullptr) continue;
     const Located& q = located[i];
-    if (q.chunk < 0) {
-      q.reader->counters_.CountLookup(thread);
-      q.reader->CountAnswer(thread, q.asked, q.chunk == kNo);
-    } else if (views[i] == nullptr) {
+    may_contain[q.question] = q.chunk != kNo;
+    if (q.chunk >= 0) {
       missing->push_back(q);
-    } else {
-      q.reader->CountGroup({&q, 1}, Known::kInMemory, may_contain);
+      continue;
     }
+    q.reader->counters_.CountLookup(thread);
+    q.reader->CountAnswer(thread, q.asked, q.chunk == kNo);
   }
 }
 
@@ -134,19 +139,11 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
 void FilterReader::Impl::CountGroup(absl::Span<const Located> group,
                                     Known known,
                                     const bool* may_contain) const {
-  using Answer = reader::LoadPolicy::Answer;
   if (known == Known::kNever)
     counters_.Add(FilterCounter::kUnloaded, group.size());
   threads::ThreadRecord& thread = threads::ThisThread();
   for (const Located& q : group) {
-    const bool answer = may_contain[q.question];
-    const bool is_sample = counters_.CountLookup(thread);
-    CountAnswer(thread, q.asked, !answer);
-    if (!is_sample) continue;
-    policy_->CountSample(static_cast<size_t>(q.chunk), known != Known::kInMemory
-                                                           ? Answer::kUnloaded
-                                                       : answer ? Answer::kMaybe
-                                                                : Answer::kNo);
+    CountLocated(thread, q, known, may_contain[q.question]);
   }
 }
 

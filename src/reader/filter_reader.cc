@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/check.h"
@@ -263,7 +264,7 @@ bool FilterReader::MayContain(const FilterKey& key) const {
 
 void FilterReader::MayContain(absl::Span<const FilterKey> keys,
                               bool* may_contain) const {
-  std::vector<FilterQuestion> questions;
+  absl::InlinedVector<FilterQuestion, 32> questions;
   questions.reserve(keys.size());
   for (const FilterKey& key : keys) questions.push_back({this, &key});
   MayContain(questions, may_contain);

@@ -181,9 +181,20 @@ class FilterReader::Impl {
   static void AskBlock(absl::Span<const FilterQuestion> questions, size_t begin,
                        bool* may_contain, std::vector<Located>* missing);
   static void AskMissing(std::vector<Located>* missing, bool* may_contain);
+  enum class Known { kInMemory, kLoaded, kNever };
+  void CountLocated(threads::ThreadRecord& thread, const Located& q,
+                    Known known, bool may_contain) const {
+    using Answer = reader::LoadPolicy::Answer;
+    const bool is_sample = counters_.CountLookup(thread);
+    CountAnswer(thread, q.asked, !may_contain);
+    if (!is_sample) return;
+    policy_->CountSample(static_cast<size_t>(q.chunk),
+                         known != Known::kInMemory ? Answer::kUnloaded
+                         : may_contain             ? Answer::kMaybe
+                                                   : Answer::kNo);
+  }
   // Counts the answers of questions with the same chunk. Not inlined, as
   // Offer() is not.
-  enum class Known { kInMemory, kLoaded, kNever };
   ABSL_ATTRIBUTE_NOINLINE void CountGroup(absl::Span<const Located> group,
                                           Known known,
                                           const bool* may_contain) const;
