@@ -272,6 +272,21 @@ def check_run(command, check, *plots):
         xml.etree.ElementTree.parse(PATHS["svg"])
 
 
+def check_compare(program):
+    compare = [sys.executable, os.path.dirname(__file__) + "/compare.py"]
+    assert "no such program" in run_command(2, *compare, "none", *program)
+    flags = ("--keys 300 --block_cache 1x300 --benchmark_min_time=0.001 "
+             "--benchmark_filter=absent/strings/(rocksdb_bloom|fast)_10")
+    lines = run_command(
+        0, *compare, "--rounds", "2", "--reference", "rocksdb_bloom_10",
+        "--json", PATHS["json"], *program, *program, "--",
+        *flags.split()).splitlines()
+    fast = next(line for line in lines if "fast_10" in line).split("|")
+    assert float(fast[2]) > 0 and "(" in fast[6], fast
+    with open(PATHS["json"], encoding="utf-8") as file:
+        assert len(json.load(file)["rounds"]) == 2
+
+
 def main():
     name, program, *files = sys.argv[1:]
     program = [sys.executable] * program.endswith(".py") + [program]
@@ -285,6 +300,8 @@ def main():
                     file.write(gzip.open(path).read())
         for flags, *checks in PROGRAMS[name]:
             check_run(program + flags.format(*files, **PATHS).split(), *checks)
+        if name == "filter_bench":
+            check_compare(program)
         assert not os.listdir(PATHS["databases"])
 
 

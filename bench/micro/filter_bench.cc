@@ -615,8 +615,8 @@ int Main(int argc, char** argv) {
                  "rocksdb_bloom and rocksdb_ribbon by bits")
       ->delimiter(',');
   app.add_option("--peers", options.peers,
-                 "Filters of other authors, as NAME=FILE of shared libraries, "
-                 "which bench/micro/peers tells how to make")
+                 "Filters of other authors, as NAME=FILE of shared libraries "
+                 "(bench/micro/peer.h)")
       ->delimiter(',');
   app.add_option("--fpr_lookups", options.fpr_lookups,
                  "Absent keys that a rate is counted over")

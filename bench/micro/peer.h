@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam by which filter_bench times the filters of other authors. Their code
-// is no part of this project: it is compiled from their own repositories, with
-// one of the files in peers/, into a shared library that `--peers` loads. The
-// comment of each such file has the command.
+// The seam by which filter_bench times the filters of other authors, which are
+// no part of this project: a shared library for `--peers` wraps one of them.
+//
+//   extern "C" rowbloom::bench::Peer* rowbloom_bench_peer(
+//       const uint64_t* digests, size_t count) {
+//     return new Wrapped(digests, count);  // A Peer.
+//   }
 
 #ifndef ROWBLOOM_BENCH_MICRO_PEER_H_
 #define ROWBLOOM_BENCH_MICRO_PEER_H_
