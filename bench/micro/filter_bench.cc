@@ -97,6 +97,7 @@ struct Contender {
   std::unique_ptr<const rocksdb::FilterPolicy> rocksdb;
   std::optional<FilterSpec> rowbloom;
   BuildPeer* peer = nullptr;
+  Kernel kernel = Kernel::kBest;  // Rowbloom's.
 };
 
 struct Built {
@@ -111,7 +112,8 @@ Built Build(const Contender& contender, const Keys<kForm>& keys, size_t begin,
             size_t count) {
   Built built;
   if (contender.rowbloom) {
-    const auto builder = NewFilterBuilder(*contender.rowbloom);
+    const auto builder =
+        NewFilterBuilder(*contender.rowbloom, contender.kernel);
     for (size_t i = 0; i < count; ++i) builder->Add(keys.digest(begin + i));
     built.encoded = builder->Finish();
   } else if (contender.peer != nullptr) {
@@ -178,7 +180,8 @@ class Filter {
     char* const begin = lines_[0].bytes;
     std::memcpy(begin, bytes.data(), size_bytes_);
     if (contender.rowbloom) {
-      view_ = OrThrow(ParseFilterBlob({begin, size_bytes_})).view;
+      view_ =
+          OrThrow(ParseFilterBlob({begin, size_bytes_}, contender.kernel)).view;
     } else {
       reader_.reset(
           contender.rocksdb->GetFilterBitsReader({begin, size_bytes_}));
@@ -378,8 +381,8 @@ void CountRate(benchmark::State& state, const Contender& contender,
 // Makes a lookup in rowbloom's filter a virtual call, as in RocksDB's.
 class ViewReader final : public FilterBitsReader {
  public:
-  explicit ViewReader(std::string_view blob)
-      : view_(OrThrow(ParseFilterBlob(blob)).view) {}
+  ViewReader(std::string_view blob, Kernel kernel)
+      : view_(OrThrow(ParseFilterBlob(blob, kernel)).view) {}
   using FilterBitsReader::MayMatch;
   bool MayMatch(const Slice& key) override {
     KeyDigest digest;
@@ -411,7 +414,7 @@ struct BlockCache {
       std::memcpy(block, bytes.data(), bytes.size());
       if (contender.rowbloom) {
         readers.push_back(std::make_unique<ViewReader>(
-            std::string_view(block, bytes.size())));
+            std::string_view(block, bytes.size()), contender.kernel));
       } else {
         readers.emplace_back(
             contender.rocksdb->GetFilterBitsReader({block, bytes.size()}));
@@ -497,9 +500,22 @@ Contender ParseContender(const std::string& text) {
       return contender;
     }
   }
-  const size_t end = std::min(text.rfind('_'), text.size());
+  const size_t at = std::min(text.find('@'), text.size());
+  Kernel kernel = Kernel::kBest;
+  if (at < text.size()) {
+    const std::vector<Kernel> kernels = AvailableKernels();
+    const auto found = std::find_if(
+        kernels.begin(), kernels.end(),
+        [&](Kernel k) { return text.substr(at + 1) == KernelName(k); });
+    if (found == kernels.end()) {
+      throw UsageError("--filters: " + text + ": no such kernel here");
+    }
+    kernel = *found;
+  }
+  const size_t end = std::min(text.rfind('_', at), at);
   std::string policy = text.substr(0, end);
-  const std::string number = text.substr(std::min(end + 1, text.size()));
+  const std::string number =
+      end < at ? text.substr(end + 1, at - end - 1) : std::string();
   double percent = 0;
   if (number == "0.39%") {
     policy += ":target_fpr=0.00390625";  // One of 256.
@@ -514,7 +530,7 @@ Contender ParseContender(const std::string& text) {
     throw UsageError("--filters: " + text + ": " +
                      std::string(parsed.status().message()));
   }
-  return {text, nullptr, *std::move(parsed)};
+  return {text, nullptr, *std::move(parsed), nullptr, kernel};
 }
 
 Shape ParseShape(const std::string& text) {
@@ -611,8 +627,9 @@ int Main(int argc, char** argv) {
           CLI::AsNumberWithUnit::CASE_SENSITIVE))
       ->check(CLI::Range(uint64_t{1}, uint64_t{4000000000}));
   app.add_option("--filters", options.filters,
-                 "FAMILY_BITS or FAMILY_RATE%; families of rowbloom, and "
-                 "rocksdb_bloom and rocksdb_ribbon by bits")
+                 "FAMILY_BITS or FAMILY_RATE%, for one kernel "
+                 "FAMILY_BITS@KERNEL; families of rowbloom, and rocksdb_bloom "
+                 "and rocksdb_ribbon by bits")
       ->delimiter(',');
   app.add_option("--peers", options.peers,
                  "Filters of other authors, as NAME=FILE of shared libraries "

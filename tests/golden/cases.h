@@ -72,8 +72,7 @@ inline std::vector<Case> BlockCases() {
   // Compact filters of several layers and units, some of them partial: first
   // those of former builders, which made other choices in the same format.
   const auto add_former = [&](const std::string& name, double bits_per_key,
-                              uint64_t rows,
-                              BloomType type = BloomType::kRow) {
+                              uint64_t rows, BloomType type = BloomType::kRow) {
     add(name, "compact", bits_per_key, rows, type).is_written = false;
   };
   add_former("compact_one_key", 8.15, 1);
