@@ -35,9 +35,11 @@ def arguments():
     args = parser.parse_args()
     if args.rounds < 1:
         parser.error("--rounds: at least 1")
-    for program in (args.old, args.new):
-        if not Path(program).is_file():
+    for key in ("old", "new"):
+        program = Path(getattr(args, key))
+        if not program.is_file():
             parser.error(f"{program}: no such program")
+        setattr(args, key, str(program.resolve()))
     return args
 
 

@@ -564,7 +564,7 @@ void AddTimes(const std::string& form, const Contender& c, uint64_t keys) {
   lookup("absent", Order::kIndependent, false);
   lookup("present", Order::kIndependent, true);
   lookup("dependent", Order::kDependent, false);
-  lookup("batch", Order::kBatch, false);
+  if (c.peer == nullptr) lookup("batch", Order::kBatch, false);
   const auto build = Add("build/" + end, [&c, keys](benchmark::State& state) {
     TimeBuilds<kForm>(state, c, keys);
   });

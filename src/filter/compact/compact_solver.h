@@ -32,12 +32,12 @@ namespace {
 // The most equations that one segment may carry to the next. More would fill
 // the slots better, but be dependent there more often.
 constexpr int kMaxCarried = 23;
-// The most equations that the last steps of a strand may carry, the last step
+// The most equations that the last homes of a strand may carry, the last home
 // first. The last carries nothing and leaves a slot free, because as many
 // equations as slots are dependent more often than not.
 constexpr int kMaxCarriedNearEnd[] = {-1, 12, 20};
-// The same for the last homes of a layer. They carry more than others, to fill
-// the segment that is no home and follows them.
+// The same where the layer ends with the strand: a segment follows that is no
+// home, and they fill it.
 constexpr int kMaxCarriedNearLayerEnd[] = {30, 28, 26};
 // Slots that dependent equations may leave without a pivot.
 constexpr uint32_t kRankSlack = 4;
@@ -214,7 +214,6 @@ void GroupSolver<kSideBits>::CutIntoStrands() {
 
 template <uint32_t kSideBits>
 int GroupSolver<kSideBits>::CarriedLimit(const Strand& s) const {
-  if (s.step >= s.home_count) return 0;
   const uint32_t homes_left = s.home_count - 1 - s.step;
   if (s.step_count > s.home_count) {
     constexpr uint32_t kNear = sizeof(kMaxCarriedNearLayerEnd) / sizeof(int);
