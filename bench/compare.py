@@ -23,7 +23,6 @@ def arguments():
         usage="%(prog)s [options] OLD NEW -- FLAGS OF BOTH PROGRAMS")
     parser.add_argument("old", help="program of the build to compare with")
     parser.add_argument("new", help="program of the other build")
-    parser.add_argument("flags", nargs="*")
     parser.add_argument("--rounds", type=int, default=11,
                         help="runs of each program (default: 11)")
     parser.add_argument("--reference", metavar="NAME", help=
@@ -32,7 +31,9 @@ def arguments():
                         "run: rocksdb_bloom_10")
     parser.add_argument("--json", metavar="FILE",
                         help="writes the times of all rounds")
-    args = parser.parse_args()
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    args = parser.parse_args(sys.argv[1:end])
+    args.flags = sys.argv[end + 1:]
     if args.rounds < 1:
         parser.error("--rounds: at least 1")
     for key in ("old", "new"):
@@ -48,7 +49,8 @@ def run(program, flags):
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         done = subprocess.run(
             [program, *flags, f"--benchmark_out={out.name}",
-             "--benchmark_enable_random_interleaving=true"],
+             "--benchmark_enable_random_interleaving=true",
+             "--benchmark_report_aggregates_only=false"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             check=False)
         if done.returncode != 0:
@@ -102,6 +104,13 @@ def main():
              "rounds": rounds}), encoding="utf-8")
 
     names = [n for n in rounds[0]["new"] if n in rounds[0]["old"]]
+    if not names:
+        sys.exit("The builds have no benchmark in common.")
+    for name in rounds[0]["new"].keys() ^ rounds[0]["old"].keys():
+        print(f"Only one build has {name}.", file=sys.stderr)
+    if args.reference and not any(
+            reference_of(n, args.reference, rounds[0]["new"]) for n in names):
+        sys.exit(f"--reference: no benchmark of {args.reference} has run")
     head = ["benchmark", "old, ns", "new, ns", "new / old"]
     if args.reference:
         head += [f"{key} / {args.reference}" for key in ("old", "new")]

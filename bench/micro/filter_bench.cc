@@ -627,9 +627,9 @@ int Main(int argc, char** argv) {
           CLI::AsNumberWithUnit::CASE_SENSITIVE))
       ->check(CLI::Range(uint64_t{1}, uint64_t{4000000000}));
   app.add_option("--filters", options.filters,
-                 "FAMILY_BITS or FAMILY_RATE%, for one kernel "
-                 "FAMILY_BITS@KERNEL; families of rowbloom, and rocksdb_bloom "
-                 "and rocksdb_ribbon by bits")
+                 "FAMILY_BITS or FAMILY_RATE%; families of rowbloom, and "
+                 "rocksdb_bloom and rocksdb_ribbon by bits. @KERNEL behind one "
+                 "of rowbloom's uses that kernel")
       ->delimiter(',');
   app.add_option("--peers", options.peers,
                  "Filters of other authors, as NAME=FILE of shared libraries "

@@ -196,7 +196,8 @@ TEST(Compact, NoSetOfRandomKeysTakesMuchMoreThanExpected) {
         static_cast<double>(kCompactFamily.size_bytes(10, count));
     for (int i = 0; i < 500; ++i) {
       const EncodedFilter filter = Build(10, RandomDigests(&random, count));
-      // Two segments more in small filters, 2% in large ones.
+      // The last layer of a small filter may need two segments more; large
+      // filters differ by 2%.
       EXPECT_LT(static_cast<double>(filter.units.size()),
                 1.02 * expected + 2 * segment_size)
           << count << " keys";

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "filter/compact/compact_layout.h"
 #include "filter/digest_sets.h"
 #include "rowbloom/filter.h"
 #include "testing/environment.h"
@@ -57,13 +58,11 @@ size_t AnyKeyCount(Random* random) {
   return static_cast<size_t>(std::exp2(Uniform(0, max_log2, random)));
 }
 
-// docs/filter_families.md; for sets that crowd one of them.
+// For sets that crowd one of them.
 uint64_t HomeCount(const FilterSpec& spec, uint64_t key_count) {
-  const double homes =
-      spec.family() == "compact"
-          ? static_cast<double>(key_count) / (32 * 1.05) + 0.5
-          : static_cast<double>(FilterSizeBytes(spec, key_count)) / 64;
-  return std::max<uint64_t>(1, static_cast<uint64_t>(homes));
+  return spec.family() == "compact"
+             ? filter::CompactHomes(key_count)
+             : std::max<uint64_t>(1, FilterSizeBytes(spec, key_count) / 64);
 }
 
 Digests AnyDigests(const DigestSet& set, const FilterSpec& spec,

@@ -94,6 +94,8 @@ TEST(Golden, AnswersForAbsentRowsArePinned) {
   EXPECT_EQ(count("filter_block_v1_fast_8_columns.bin"), 1);
   EXPECT_EQ(count("filter_block_v1_compact_two_layers.bin"), 0);
   EXPECT_EQ(count("filter_block_v1_compact_2_columns.bin"), 70);
+  EXPECT_EQ(count("filter_block_v1_compact_3000_keys.bin"), 0);
+  EXPECT_EQ(count("filter_block_v1_compact_2_planes.bin"), 70);
 }
 
 TEST(Golden, AnswersForAbsentPrefixesArePinned) {

@@ -41,7 +41,7 @@ inline Place PlaceOf(uint64_t digest, uint64_t homes) {
 inline bool IsBumped(const FilterState& state, uint64_t segment,
                      uint32_t position) {
   const uint32_t codes = static_cast<uint8_t>(state.metadata[segment / 4]);
-  // Not segment % 4, which takes an instruction more.
+  // `segment % 4` would take one instruction more.
   const uint32_t code = codes >> (2 * segment & 6) & 3;
   return position < kThresholdOfCode[code];
 }

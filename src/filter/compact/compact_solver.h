@@ -36,13 +36,15 @@ constexpr int kMaxCarried = 23;
 // first. The last carries nothing and leaves a slot free, because as many
 // equations as slots are dependent more often than not.
 constexpr int kMaxCarriedNearEnd[] = {-1, 12, 20};
-// The same where the layer ends with the strand: a segment follows that is no
-// home, and they fill it.
+// The limits for a strand that ends the layer. A segment that is no home
+// follows, and the carried equations fill it.
 constexpr int kMaxCarriedNearLayerEnd[] = {30, 28, 26};
-// Slots that dependent equations may leave without a pivot.
+static_assert(kSegmentSlots + kMaxCarriedNearLayerEnd[0] < kMaxEquations);
+// Equations that depend on each other leave slots without a pivot, so that a
+// step carries more than its limit allowed. This many more than the largest
+// limit are too many.
 constexpr uint32_t kRankSlack = 4;
-// The most times that a strand puts keys back. With random keys, one strand in
-// ten thousand would do so more often.
+// The most times that a strand puts keys back. Random keys rarely need as many.
 constexpr uint32_t kMaxPutBack = 100;
 // Shorter strands would lose more keys at their ends than lanes gain time; only
 // the step from one strand to two is worth it sooner.
