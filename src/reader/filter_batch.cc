@@ -37,7 +37,6 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
   std::array<const FilterView*, kBlock> views;
   const size_t size = std::min(kBlock, questions.size() - begin);
   threads::ThreadRecord& thread = threads::ThisThread();
-  size_t answered = 0;
   {
     const threads::EpochGuard guard(thread);
     // The memory that one question waits for arrives while others are prepared.
@@ -60,10 +59,8 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
       const bool answer = views[i]->MayContain(q.asked.digest);
       may_contain[q.question] = answer;
       q.reader->CountLocated(thread, q, Known::kInMemory, answer);
-      ++answered;
     }
   }
-  if (answered == size) return;
   for (size_t i = 0; i < size; ++i) {
     if (views[i] != nullptr) continue;
     const Located& q = located[i];
