@@ -69,19 +69,17 @@ def run(program, flags):
     return {name: statistics.median(all_) for name, all_ in times.items()}
 
 
-def reference_of(name, reference, times):
+def reference_of(name, reference, names):
+    """The benchmark that has `reference` instead of one part of the name."""
     parts = name.split("/")
     for i in range(len(parts)):
         other = "/".join([*parts[:i], reference, *parts[i + 1:]])
-        if other in times:
-            return times[other]
+        if other in names:
+            return other
     return None
 
 
 def shown(values):
-    values = [v for v in values if v is not None]
-    if not values:
-        return "-"
     if len(values) == 1:
         return f"{values[0]:.2f}"
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -108,9 +106,11 @@ def main():
         sys.exit("The builds have no benchmark in common.")
     for name in rounds[0]["new"].keys() ^ rounds[0]["old"].keys():
         print(f"Only one build has {name}.", file=sys.stderr)
-    if args.reference and not any(
-            reference_of(n, args.reference, rounds[0]["new"]) for n in names):
-        sys.exit(f"--reference: no benchmark of {args.reference} has run")
+    references = {}
+    if args.reference:
+        references = {n: reference_of(n, args.reference, names) for n in names}
+        if not any(references.values()):
+            sys.exit(f"--reference: no benchmark of {args.reference} has run")
     head = ["benchmark", "old, ns", "new, ns", "new / old"]
     if args.reference:
         head += [f"{key} / {args.reference}" for key in ("old", "new")]
@@ -123,10 +123,9 @@ def main():
         row.append(shown([r["new"][name] / r["old"][name] for r in rounds]))
         if args.reference:
             for key in ("old", "new"):
-                bases = [reference_of(name, args.reference, r[key])
-                         for r in rounds]
-                row.append(shown([r[key][name] / base if base else None
-                                  for r, base in zip(rounds, bases)]))
+                base = references[name]
+                row.append(shown([r[key][name] / r[key][base] for r in rounds])
+                           if base else "-")
         print("| " + " | ".join(row) + " |")
 
 

@@ -487,6 +487,13 @@ struct Options {
                                           "70x1000000"};
 };
 
+Kernel ParseKernel(const std::string& name) {
+  for (const Kernel kernel : AvailableKernels()) {
+    if (KernelName(kernel) == name) return kernel;
+  }
+  throw UsageError("--filters: this machine has no kernel \"" + name + "\"");
+}
+
 Contender ParseContender(const std::string& text) {
   double bits = 0;
   char rest = 0;
@@ -500,22 +507,14 @@ Contender ParseContender(const std::string& text) {
       return contender;
     }
   }
-  const size_t at = std::min(text.find('@'), text.size());
-  Kernel kernel = Kernel::kBest;
-  if (at < text.size()) {
-    const std::vector<Kernel> kernels = AvailableKernels();
-    const auto found = std::find_if(
-        kernels.begin(), kernels.end(),
-        [&](Kernel k) { return text.substr(at + 1) == KernelName(k); });
-    if (found == kernels.end()) {
-      throw UsageError("--filters: " + text + ": no such kernel here");
-    }
-    kernel = *found;
-  }
-  const size_t end = std::min(text.rfind('_', at), at);
-  std::string policy = text.substr(0, end);
-  const std::string number =
-      end < at ? text.substr(end + 1, at - end - 1) : std::string();
+  const size_t at = text.find('@');
+  const Kernel kernel = at == std::string::npos
+                            ? Kernel::kBest
+                            : ParseKernel(text.substr(at + 1));
+  const std::string name = text.substr(0, at);
+  const size_t end = std::min(name.rfind('_'), name.size());
+  std::string policy = name.substr(0, end);
+  const std::string number = name.substr(std::min(end + 1, name.size()));
   double percent = 0;
   if (number == "0.39%") {
     policy += ":target_fpr=0.00390625";  // One of 256.
