@@ -24,8 +24,9 @@
 // level, and the key up to there is a filter key, its part of that level; a
 // segment after '-' ends none. A name is a label for people: a letter and up to
 // 14 letters, digits and '_'. Codecs that differ in names alone are equal. A
-// text of one segment needs a name, because these stand for two segments:
+// text of one segment needs a name, because some of these stand for two:
 //
+//   "whole_key"    key.rest: any keys, without parts
 //   "ordered"      row.ordered,column.ordered
 //   "fixed:N"      row.fixed:N,column.rest
 //   "delimiter:C"  row.delimiter:C,column.rest
@@ -90,15 +91,18 @@ class KeyCodec {
     uint32_t parameter = 0;  // Size, delimiter or size of the length; else 0.
   };
 
+  // One segment: the filter key is the key, which may have any layout.
+  static KeyCodec WholeKey();
   // The three codecs of two segments, row and column.
   static KeyCodec Ordered();
   // `row_size_bytes` from 1 to kMaxRowSize.
   static KeyCodec FixedRow(uint32_t row_size_bytes);
   static KeyCodec Delimiter(char delimiter);
 
-  // A schema as above: "ordered", "fixed:8", "delimiter:|", "delimiter:0x1f" or
-  // a list of segments. InvalidArgument names the segment and what is allowed,
-  // or the size of a schema whose ToString() is longer than kMaxTextSize.
+  // A schema as above: "whole_key", "ordered", "fixed:8", "delimiter:|",
+  // "delimiter:0x1f" or a list of segments. InvalidArgument names the segment
+  // and what is allowed, or the size of a schema whose ToString() is longer
+  // than kMaxTextSize.
   static absl::StatusOr<KeyCodec> Parse(std::string_view text);
   // Parse() returns an equal codec with the same names. The form without names
   // is the same for equal codecs.
@@ -107,11 +111,13 @@ class KeyCodec {
     return ToText(/*with_names=*/false);
   }
 
-  // The codec of two segments whose first is of this kind: the persisted form
-  // of the first version. InvalidArgument if there is none.
-  static absl::StatusOr<KeyCodec> FromParts(uint8_t kind, uint32_t parameter);
-  // True if FromParts() of the first segment returns this codec without names.
-  bool IsRowAndColumn() const;
+  // The codec of row and column whose first segment is of this kind, or, for
+  // "rest", that of whole keys: the short persisted form. InvalidArgument if
+  // there is none.
+  static absl::StatusOr<KeyCodec> FromFirstSegment(uint8_t kind,
+                                                   uint32_t parameter);
+  // True if FromFirstSegment() returns this codec, and it has no names.
+  bool HasShortForm() const;
   Kind kind() const { return segments_[0].kind; }
   uint32_t parameter() const { return segments_[0].parameter; }
 
@@ -228,11 +234,14 @@ class KeyCodec {
     kAllOrdered,
     kFixedRowAndRest,
     kDelimitedRowAndRest,
+    kWholeKey,
   };
 
   KeyCodec() = default;
 
-  static KeyCodec RowAndColumn(Kind kind, uint32_t parameter);
+  // `kind` and `parameter` are those of a short form.
+  static KeyCodec OfFirstSegment(Kind kind, uint32_t parameter);
+  bool IsOfFirstSegment() const;
   absl::Status AddSegment(std::string_view text);
   void Push(const Segment& segment, std::string_view name);
   std::string_view Name(size_t index) const;

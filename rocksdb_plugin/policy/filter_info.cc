@@ -18,14 +18,14 @@ uint8_t ByteAt(std::string_view bytes, size_t offset) {
   return static_cast<uint8_t>(bytes[offset]);
 }
 
-absl::StatusOr<KeyCodec> ParseRowAndColumn(std::string_view metadata) {
+absl::StatusOr<KeyCodec> ParseShortForm(std::string_view metadata) {
   uint32_t parameter = 0;
   for (size_t i = 0; i < sizeof(parameter); ++i) {
     parameter |= uint32_t{ByteAt(metadata, kMetadataCodecParameterOffset + i)}
                  << (8 * i);
   }
-  return KeyCodec::FromParts(ByteAt(metadata, kMetadataCodecKindOffset),
-                             parameter);
+  return KeyCodec::FromFirstSegment(ByteAt(metadata, kMetadataCodecKindOffset),
+                                    parameter);
 }
 
 absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
@@ -52,7 +52,7 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
       static_cast<BloomType>(metadata[kMetadataBloomTypeOffset]);
   absl::StatusOr<KeyCodec> codec =
       version == kMetadataVersion
-          ? ParseRowAndColumn(metadata)
+          ? ParseShortForm(metadata)
           : KeyCodec::Parse(metadata.substr(kMetadataSchemaOffset));
   if (!codec.ok()) {
     // A newer library may write other schemas, as in our filter blocks.
@@ -71,7 +71,7 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
 }  // namespace
 
 std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec) {
-  if (!codec.IsRowAndColumn()) {
+  if (!codec.HasShortForm()) {
     return absl::StrCat(std::string{static_cast<char>(kMetadataSchemaVersion),
                                     static_cast<char>(bloom_type)},
                         codec.ToString());

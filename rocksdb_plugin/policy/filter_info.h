@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The metadata of our filter blobs in RocksDB: a filter is asked as it was
-// built, whatever is configured by then. Version 1 is for the three codecs of
-// row and column, version 2 for all other schemas:
+// built, whatever is configured by then. Version 1 is for whole keys and the
+// three codecs of row and column, version 2 for all other schemas:
 //
 // | version | offset | bytes | field                                        |
 // |---------|--------|-------|----------------------------------------------|
 // | 1, 2    | 0      | 1     | version                                      |
 // | 1, 2    | 1      | 1     | bloom type: 2 ROW (level 1), 3 ROWCOL (all)  |
 // | 1       | 2      | 1     | kind of the row: 1 ordered, 2 fixed,         |
-// |         |        |       | 3 delimiter                                  |
+// |         |        |       | 3 delimiter; 5: the key is one filter key    |
 // | 1       | 3      | 1     | reserved, 0                                  |
 // | 1       | 4      | 4     | parameter of that kind, little-endian        |
 // | 2       | 2      | rest  | KeyCodec::ToString()                         |

@@ -68,6 +68,8 @@ std::string PrefixSuccessor(std::string_view prefix) {
 using Kind = KeyCodec::Kind;
 using Segment = KeyCodec::Segment;
 
+constexpr char kWholeKeyText[] = "whole_key";
+
 // The size in front of a segment of "length", in `bytes` bytes.
 uint64_t ReadLength(std::string_view key, size_t at, uint32_t bytes) {
   uint64_t length = 0;
@@ -139,6 +141,19 @@ bool IsParameterOf(Kind kind, uint32_t parameter) {
   return false;
 }
 
+bool HasShortFormOfKind(Kind kind) {
+  switch (kind) {
+    case Kind::kOrdered:
+    case Kind::kFixedRow:
+    case Kind::kDelimiter:
+    case Kind::kRest:
+      return true;
+    case Kind::kLength:
+      break;
+  }
+  return false;
+}
+
 // False if `text` is not a kind with its parameter.
 bool ParseKind(std::string_view text, Segment* segment) {
   const size_t colon = text.find(':');
@@ -184,7 +199,8 @@ absl::Status BadKind(std::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat(
       "unknown kind of key segment \"", absl::CHexEscape(AbslView(text)),
       "\"; known: ordered, fixed:N (1 to ", KeyCodec::kMaxRowSize,
-      "), delimiter:C (one byte, or 0xHH), length:1, length:4, rest"));
+      "), delimiter:C (one byte, or 0xHH), length:1, length:4, rest; or, as "
+      "the only word, whole_key"));
 }
 
 absl::Status NotWhole(const KeyCodec& codec, size_t index, std::string_view key,
@@ -233,37 +249,46 @@ absl::Status AppendSegment(const KeyCodec& codec, size_t index,
 
 }  // namespace
 
-KeyCodec KeyCodec::RowAndColumn(Kind kind, uint32_t parameter) {
+KeyCodec KeyCodec::OfFirstSegment(Kind kind, uint32_t parameter) {
   KeyCodec codec;
   codec.Push({kind, true, parameter}, "");
+  if (kind == Kind::kRest) return codec;
   codec.Push({kind == Kind::kOrdered ? Kind::kOrdered : Kind::kRest, true, 0},
              "");
   return codec;
 }
 
-KeyCodec KeyCodec::Ordered() { return RowAndColumn(Kind::kOrdered, 0); }
+KeyCodec KeyCodec::WholeKey() { return OfFirstSegment(Kind::kRest, 0); }
+
+KeyCodec KeyCodec::Ordered() { return OfFirstSegment(Kind::kOrdered, 0); }
 
 KeyCodec KeyCodec::FixedRow(uint32_t row_size_bytes) {
   RB_CHECK(row_size_bytes >= 1 && row_size_bytes <= kMaxRowSize);
-  return RowAndColumn(Kind::kFixedRow, row_size_bytes);
+  return OfFirstSegment(Kind::kFixedRow, row_size_bytes);
 }
 
 KeyCodec KeyCodec::Delimiter(char delimiter) {
-  return RowAndColumn(Kind::kDelimiter, static_cast<unsigned char>(delimiter));
+  return OfFirstSegment(Kind::kDelimiter,
+                        static_cast<unsigned char>(delimiter));
 }
 
-absl::StatusOr<KeyCodec> KeyCodec::FromParts(uint8_t kind, uint32_t parameter) {
-  if (kind < 1 || kind > static_cast<uint8_t>(Kind::kDelimiter) ||
-      !IsParameterOf(static_cast<Kind>(kind), parameter)) {
+absl::StatusOr<KeyCodec> KeyCodec::FromFirstSegment(uint8_t kind,
+                                                    uint32_t parameter) {
+  const auto first = static_cast<Kind>(kind);
+  if (!HasShortFormOfKind(first) || !IsParameterOf(first, parameter)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "no key codec has kind ", kind, " with parameter ", parameter));
   }
-  return RowAndColumn(static_cast<Kind>(kind), parameter);
+  return OfFirstSegment(first, parameter);
 }
 
-bool KeyCodec::IsRowAndColumn() const {
-  return kind() <= Kind::kDelimiter &&
-         *this == RowAndColumn(kind(), parameter()) && names_.empty();
+bool KeyCodec::IsOfFirstSegment() const {
+  return HasShortFormOfKind(kind()) &&
+         *this == OfFirstSegment(kind(), parameter());
+}
+
+bool KeyCodec::HasShortForm() const {
+  return IsOfFirstSegment() && names_.empty();
 }
 
 void KeyCodec::Push(const Segment& segment, std::string_view name) {
@@ -287,6 +312,7 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
     shape_ = segment.kind == Kind::kOrdered     ? Shape::kAllOrdered
              : segment.kind == Kind::kFixedRow  ? Shape::kFixedRowAndRest
              : segment.kind == Kind::kDelimiter ? Shape::kDelimitedRowAndRest
+             : segment.kind == Kind::kRest      ? Shape::kWholeKey
                                                 : Shape::kAny;
   } else if (shape_ == Shape::kAllOrdered ? segment.kind != Kind::kOrdered
                                           : segment.kind != Kind::kRest) {
@@ -305,7 +331,9 @@ std::string_view KeyCodec::Name(size_t index) const {
 std::string KeyCodec::SegmentName(size_t index) const {
   const std::string_view name = Name(index);
   if (!name.empty()) return std::string(name);
-  if (IsRowAndColumn()) return index == 0 ? "row" : "column";
+  if (HasShortForm()) {
+    return segment_count_ == 1 ? "key" : index == 0 ? "row" : "column";
+  }
   return absl::StrCat(index + 1);
 }
 
@@ -347,9 +375,10 @@ absl::Status KeyCodec::AddSegment(std::string_view text) {
 }
 
 absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
+  if (text == kWholeKeyText) return WholeKey();
   Segment row;
   if (ParseKind(text, &row) && row.kind <= Kind::kDelimiter) {
-    return RowAndColumn(row.kind, row.parameter);
+    return OfFirstSegment(row.kind, row.parameter);
   }
   KeyCodec codec;
   for (size_t begin = 0; begin <= text.size();) {
@@ -373,9 +402,8 @@ absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
 
 std::string KeyCodec::ToText(bool with_names) const {
   const bool named = with_names && !names_.empty();
-  if (!named && kind() <= Kind::kDelimiter &&
-      *this == RowAndColumn(kind(), parameter())) {
-    return KindText(segments_[0]);
+  if (!named && IsOfFirstSegment()) {
+    return segment_count_ == 1 ? kWholeKeyText : KindText(segments_[0]);
   }
   std::string text;
   for (size_t i = 0; i < segment_count_; ++i) {
@@ -564,6 +592,12 @@ void KeyCodec::FindParts(std::string_view key, size_t max_levels,
       return ExtendParts<Shape::kFixedRowAndRest>(key, levels, parts);
     case Shape::kDelimitedRowAndRest:
       return ExtendParts<Shape::kDelimitedRowAndRest>(key, levels, parts);
+    case Shape::kWholeKey:
+      // "rest" is not empty.
+      parts->count = key.empty() ? 0 : levels;
+      parts->sizes[0] = key.size();
+      parts->has_segment = parts->count > 0;
+      return;
     case Shape::kAny:
       return ExtendParts<Shape::kAny>(key, levels, parts);
   }

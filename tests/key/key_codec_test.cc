@@ -150,15 +150,17 @@ TEST(OrderedCodec, BothBoundsOfARowHaveItsRowPart) {
 }
 
 TEST(KeyCodec, TextFormsRoundTrip) {
-  for (const std::string& text : {"ordered"s, "fixed:1"s, "fixed:16"s,
-                                  "delimiter:0x7c"s, "delimiter:0x00"s}) {
+  for (const std::string& text :
+       {"ordered"s, "fixed:1"s, "fixed:16"s, "delimiter:0x7c"s,
+        "delimiter:0x00"s, "whole_key"s}) {
     const auto codec = KeyCodec::Parse(text);
     ASSERT_TRUE(codec.ok()) << codec.status();
     EXPECT_EQ(codec->ToString(), text);
-    const auto parts = KeyCodec::FromParts(static_cast<uint8_t>(codec->kind()),
-                                           codec->parameter());
-    ASSERT_TRUE(parts.ok());
-    EXPECT_TRUE(*parts == *codec);
+    const auto short_form = KeyCodec::FromFirstSegment(
+        static_cast<uint8_t>(codec->kind()), codec->parameter());
+    ASSERT_TRUE(short_form.ok());
+    EXPECT_TRUE(*short_form == *codec);
+    EXPECT_TRUE(codec->HasShortForm());
   }
   EXPECT_EQ(KeyCodec::Parse("delimiter:|")->ToString(), "delimiter:0x7c");
 }
@@ -173,11 +175,27 @@ TEST(KeyCodec, BadTextIsRefusedWithWhatIsAllowed) {
     EXPECT_NE(codec.status().ToString().find("ordered, fixed:N"),
               std::string::npos);
   }
-  EXPECT_FALSE(KeyCodec::FromParts(0, 0).ok());
-  EXPECT_FALSE(KeyCodec::FromParts(1, 1).ok());
-  EXPECT_FALSE(KeyCodec::FromParts(2, 0).ok());
-  EXPECT_FALSE(KeyCodec::FromParts(3, 256).ok());
-  EXPECT_FALSE(KeyCodec::FromParts(4, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromFirstSegment(0, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromFirstSegment(1, 1).ok());
+  EXPECT_FALSE(KeyCodec::FromFirstSegment(2, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromFirstSegment(3, 256).ok());
+  EXPECT_FALSE(KeyCodec::FromFirstSegment(4, 0).ok());
+}
+
+TEST(KeyCodec, TheFilterKeyOfAWholeKeyIsTheKey) {
+  const KeyCodec codec = KeyCodec::WholeKey();
+  EXPECT_TRUE(codec == *KeyCodec::Parse("name.rest"));
+  EXPECT_FALSE(KeyCodec::Parse("name.rest")->HasShortForm());
+  EXPECT_EQ(codec.level_count(), 1u);
+  EXPECT_EQ(codec.LevelName(1), "key");
+  for (const std::string& key : {"\0"s, "\0\0\0\1"s, "a\0\1b\0"s, "row"s}) {
+    const KeyCodec::Parts parts = codec.PartsOf(key);
+    ASSERT_EQ(parts.count, 1u);
+    EXPECT_EQ(parts.sizes[0], key.size());
+    EXPECT_TRUE(parts.has_segment);
+  }
+  EXPECT_EQ(codec.PartsOf("").count, 0u);
+  EXPECT_FALSE(codec.PartsOf("").has_segment);
 }
 
 // A filter keeps the text among at most 255 bytes of metadata.

@@ -103,7 +103,7 @@ TEST(KeySchema, TextFormsRoundTrip) {
   for (const std::string& text :
        {"a.ordered"s, "tenant.fixed:4,user.delimiter:0x1f,row.ordered"s,
         "-fixed:2,rest"s, "ns.length:1,-length:4,fixed:1,x_1.rest"s,
-        "1.fixed:8"s, "1.rest"s}) {
+        "1.fixed:8"s, "key.rest"s, "whole_key"s}) {
     EXPECT_EQ(Schema(text).ToString(), text);
   }
   EXPECT_EQ(Schema("a.delimiter:.,b.delimiter:|").ToString(),
@@ -113,6 +113,9 @@ TEST(KeySchema, TextFormsRoundTrip) {
   EXPECT_TRUE(Schema("x.ordered,y.ordered") == KeyCodec::Ordered());
   EXPECT_TRUE(Schema("fixed:3,rest") == KeyCodec::FixedRow(3));
   EXPECT_TRUE(Schema("delimiter:|,rest") == KeyCodec::Delimiter('|'));
+  EXPECT_TRUE(Schema("key.rest") == KeyCodec::WholeKey());
+  EXPECT_EQ(Schema("1.rest").ToString(), "whole_key");
+  EXPECT_EQ(Schema("key.rest").ToStringWithoutNames(), "whole_key");
   EXPECT_EQ(Schema("ordered,ordered").ToString(), "ordered");
   EXPECT_EQ(Schema("x.ordered,y.ordered").ToString(), "x.ordered,y.ordered");
   EXPECT_EQ(Schema("x.ordered,y.ordered").ToStringWithoutNames(), "ordered");

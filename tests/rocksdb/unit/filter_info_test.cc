@@ -30,11 +30,14 @@ TEST(FilterInfo, MetadataHasTheDocumentedBytes) {
             "\1\2\2\0\3\2\1\0"sv);
   EXPECT_EQ(EncodeMetadata(BloomType::kRow, KeyCodec::Delimiter('|')),
             "\1\2\3\0|\0\0\0"sv);
+  EXPECT_EQ(EncodeMetadata(BloomType::kRow, KeyCodec::WholeKey()),
+            "\1\2\5\0\0\0\0\0"sv);
 }
 
 TEST(FilterInfo, ReadsBackWhatWasWritten) {
-  for (const KeyCodec& codec : {KeyCodec::Ordered(), KeyCodec::FixedRow(70000),
-                                KeyCodec::Delimiter('\xff')}) {
+  for (const KeyCodec& codec :
+       {KeyCodec::Ordered(), KeyCodec::FixedRow(70000),
+        KeyCodec::Delimiter('\xff'), KeyCodec::WholeKey()}) {
     for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
       const std::string blob = BlobOf("x", EncodeMetadata(type, codec));
       const auto info = ParseRocksDbFilter(blob);
