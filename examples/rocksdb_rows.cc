@@ -38,7 +38,8 @@ rocksdb::Status Run(const std::string& path) {
   options.create_if_missing = true;
   rocksdb::BlockBasedTableOptions table_options;
   // --------------------------------------------------------------------------
-  rowbloom::RocksDbOptions rows;  // ROWCOL: one filter for rows and for cells.
+  rowbloom::RocksDbOptions rows;  // One filter for rows and for cells.
+  rows.key_codec = rowbloom::KeyCodec::Ordered();
   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(rows);
   options.prefix_extractor = rowbloom::NewRowPrefixExtractor(rows);
   options.table_factory.reset(

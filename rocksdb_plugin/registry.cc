@@ -2,17 +2,24 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "budget/budget_listener.h"
 #include "policy/composed_policy.h"
 #include "policy/native_policy.h"
 #include "policy/row_prefix_extractor.h"
+#include "policy/text_policy.h"
 #include "release.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rowbloom/rocksdb.h"
+#include "status.h"
 
 namespace rowbloom {
 
@@ -49,6 +56,71 @@ int AddPattern(const char* name, Parse parse, rdb::ObjectLibrary* library) {
   return AddOnce<T>(name, pattern, parse, library);
 }
 
+using Policy = std::unique_ptr<const rdb::FilterPolicy>;
+
+Policy Refused(const std::string& id, absl::string_view why) {
+  return std::make_unique<const RefusedPolicy>(absl::InvalidArgumentError(
+      absl::StrCat("filter_policy \"", id, "\": ", why)));
+}
+
+// RocksDB reports success without a policy if a factory returns an error, so
+// the policies that these two make remember theirs.
+template <typename Parse>
+auto OrRefused(Parse parse) {
+  return [parse](const std::string& id) -> absl::StatusOr<Policy> {
+    auto parsed = parse(id);
+    if (parsed.ok()) return Policy(*std::move(parsed));
+    return Refused(id, parsed.status().message());
+  };
+}
+
+absl::StatusOr<Policy> RefuseName(const std::string& id) {
+  return Refused(
+      id, absl::StrCat("no such policy; known: ", NativePolicy::kClassName(),
+                       ", ", ComposedPolicy::kClassName()));
+}
+
+// Names that are one letter away from `name`: one more, one less, another one,
+// or two that changed places.
+std::set<std::string> MisspeltNames(const std::string& name) {
+  std::set<std::string> names;
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz_-.";
+  for (size_t i = 0; i <= name.size(); ++i) {
+    for (const char c : letters) {
+      names.insert(name.substr(0, i) + c + name.substr(i));
+    }
+    if (i == name.size()) break;
+    const std::string behind = name.substr(i + 1);
+    names.insert(name.substr(0, i) + behind);
+    const bool is_lower = absl::ascii_islower(name[i]);
+    for (const char c : letters + (is_lower ? absl::ascii_toupper(name[i])
+                                            : absl::ascii_tolower(name[i]))) {
+      names.insert(name.substr(0, i) + c + behind);
+    }
+    if (behind.empty()) continue;
+    std::string swapped = name;
+    std::swap(swapped[i], swapped[i + 1]);
+    names.insert(swapped);
+  }
+  names.erase(name);
+  return names;
+}
+
+// Matches misspelt names of both policies, with anything behind a colon.
+rdb::ObjectLibrary::PatternEntry MisspeltPolicies() {
+  // The first is what RocksDB's own policies suggest.
+  rdb::ObjectLibrary::PatternEntry entry("rowbloomfilter");
+  entry.AnotherName(kRocksDbCompatibilityName);
+  for (const char* name :
+       {NativePolicy::kClassName(), ComposedPolicy::kClassName()}) {
+    for (const std::string& other : MisspeltNames(name)) {
+      entry.AnotherName(other);
+    }
+  }
+  entry.AddSeparator(":", /*at_least_one=*/false);
+  return entry;
+}
+
 absl::StatusOr<std::unique_ptr<BudgetListener>> ParseListener(
     std::string_view /*id*/) {
   return std::make_unique<BudgetListener>();
@@ -60,9 +132,13 @@ int RegisterRocksDb(rdb::ObjectLibrary& library, const std::string&) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
   return AddPattern<const rdb::FilterPolicy>(NativePolicy::kClassName(),
-                                             ParseNativePolicy, &library) +
+                                             OrRefused(ParseNativePolicy),
+                                             &library) +
          AddPattern<const rdb::FilterPolicy>(ComposedPolicy::kClassName(),
-                                             ComposedPolicy::Parse, &library) +
+                                             OrRefused(ComposedPolicy::Parse),
+                                             &library) +
+         AddOnce<const rdb::FilterPolicy>("rowbloomfilter", MisspeltPolicies(),
+                                          RefuseName, &library) +
          AddPattern<const rdb::SliceTransform>(RowPrefixExtractor::kClassName(),
                                                RowPrefixExtractor::Parse,
                                                &library) +
@@ -73,6 +149,26 @@ int RegisterRocksDb(rdb::ObjectLibrary& library, const std::string&) {
 
 int RegisterRocksDb() {
   return RegisterRocksDb(*rdb::ObjectLibrary::Default(), "");
+}
+
+rdb::Status ParseRocksDbFilterPolicy(
+    const std::string& text, std::shared_ptr<const rdb::FilterPolicy>* policy) {
+  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) {
+    return ToRocksDbStatus(s);
+  }
+  RegisterRocksDb();
+  rdb::ConfigOptions config;
+  config.ignore_unknown_options = false;
+  config.ignore_unsupported_options = false;
+  std::shared_ptr<const rdb::FilterPolicy> parsed;
+  rdb::Status status =
+      rdb::FilterPolicy::CreateFromString(config, text, &parsed);
+  if (status.IsNotSupported() || status.IsNotFound()) {
+    status = rdb::Status::InvalidArgument(
+        absl::StrCat("filter_policy \"", text, "\": ", status.ToString()));
+  }
+  if (status.ok()) *policy = std::move(parsed);
+  return status;
 }
 
 }  // namespace rowbloom

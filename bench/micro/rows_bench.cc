@@ -49,7 +49,8 @@ std::string Key(const std::string& row, const std::string& qualifier) {
 
 // Holds the even rows, with a column for each file.
 std::unique_ptr<rocksdb::DB> Fill(rocksdb::Env* env, int row_count) {
-  const RocksDbOptions filter_options;
+  RocksDbOptions filter_options;
+  filter_options.key_codec = KeyCodec::Ordered();
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy = NewRocksDbFilterPolicy(filter_options);
   table.block_cache = rocksdb::NewLRUCache(1 << 30);

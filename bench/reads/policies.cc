@@ -155,9 +155,7 @@ PolicyPointer NewPolicyByLevel(const char* filter, double bits_per_key,
 
 RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key,
                                   const TreeShape& shape) {
-  RocksDbOptions options;
-  options.bloom_type = BloomType::kRow;  // Each key is a row.
-  options.key_codec = KeyCodec::FixedRow(sizeof(uint64_t));
+  RocksDbOptions options;  // For whole keys.
   if (entry.spread == Spread::kSame) {
     options.filter_spec = FilterSpec::BitsPerKey(entry.filter, bits_per_key);
     return options;

@@ -3,9 +3,9 @@
 // The filter that a writer is to build: a family and one size goal, either bits
 // per key or a target false positive rate.
 //
-//   FilterSpec spec;                                 // blocked_bloom, 10
+//   FilterSpec spec;                                 // compact, 10 bits
 //   spec = FilterSpec::BitsPerKey("blocked_bloom", 12.5);
-//   spec = FilterSpec::TargetFpr("blocked_bloom", 0.01);
+//   spec = FilterSpec::TargetFpr("compact", 0.01);
 //   auto parsed = FilterSpec::Parse("blocked_bloom:bits_per_key=12.5");
 //
 // The descriptor of a filter holds the family that was written and its

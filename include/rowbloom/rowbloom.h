@@ -121,7 +121,7 @@ ROWBLOOM_API void rowbloom_buffer_free(rowbloom_buffer* buffer);
 typedef struct rowbloom_builder rowbloom_builder;
 
 // `spec` is "FAMILY", "FAMILY:bits_per_key=B" or "FAMILY:target_fpr=R"; the
-// families are in docs/filter_families.md. NULL: blocked_bloom with 10 bits.
+// families are in docs/filter_families.md. NULL: compact with 10 bits.
 ROWBLOOM_API rowbloom_code rowbloom_builder_new(const char* spec,
                                                 rowbloom_builder** out,
                                                 rowbloom_error* error);
@@ -190,7 +190,7 @@ typedef struct rowbloom_block_info {
 // | bloom_type          | ROW           | NONE, ROW, ROWCOL,               |
 // |                     |               | ROWPREFIX_FIXED_LENGTH           |
 // | prefix_length_bytes | 0             | 1 to 65535, with that type only  |
-// | filter_spec         | blocked_bloom | as in rowbloom_builder_new()     |
+// | filter_spec         | compact       | as in rowbloom_builder_new()     |
 // | chunk_size_bytes    | 131072        | 256 to 2^30                      |
 // | rowcol_adds_rows    | true          | true, false                      |
 // | secret              |               | 32 hexadecimal digits:           |

@@ -33,9 +33,9 @@ inline absl::Status ParsePolicyId(std::string_view id,
       absl::SimpleAtod(std::string(id.substr(name_size)), bits_per_key)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "filter_policy \"", std::string(id), "\" is neither ", policy, " nor ",
-      policy, ":BITS_PER_KEY nor {id=", policy, ";OPTION=VALUE;...}"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("not of the form ", policy, ", ", policy,
+                   ":BITS_PER_KEY or {id=", policy, ";OPTION=VALUE;...}"));
 }
 
 template <typename Options>

@@ -85,6 +85,12 @@ ComposedPolicy::ComposedPolicy(const RocksDbComposedOptions& options)
   RegisterOptions("RowbloomComposedOptions", &options_, &ComposedOptionTable());
 }
 
+absl::Status ComposedPolicy::CheckTexts(const rdb::ConfigOptions& config,
+                                        const Texts& texts) const {
+  return CheckOptionTexts(kClassName(), ComposedOptionTable(), config, texts,
+                          options_, ValidateComposedOptions);
+}
+
 ComposedSetting ComposedPolicy::SettingFor(
     const rdb::FilterBuildingContext& context) const {
   ComposedSetting result;

@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "budget/tree_budget.h"
+#include "policy/text_policy.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
@@ -37,7 +38,7 @@ struct ComposedSetting {
   FilterSetting setting;                         // 0 policy_bits: no filter.
 };
 
-class ComposedPolicy final : public rdb::FilterPolicy {
+class ComposedPolicy final : public TextPolicy {
  public:
   static const char* kClassName() { return "rowbloom.Composed"; }
 
@@ -65,6 +66,8 @@ class ComposedPolicy final : public rdb::FilterPolicy {
  private:
   using BuiltIn = std::unique_ptr<const rdb::FilterPolicy>;
 
+  absl::Status CheckTexts(const rdb::ConfigOptions& config,
+                          const Texts& texts) const override;
   const rdb::FilterPolicy* BuiltInFor(const ComposedSetting& setting) const;
 
   RocksDbComposedOptions options_;  // Registered with Configurable.

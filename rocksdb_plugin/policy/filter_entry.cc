@@ -17,7 +17,10 @@ bool HasPartOfColumn(const KeyCodec& codec) {
 
 bool IsBoundOfColumn(std::string_view entry) {
   // The part of a column ends with its 00.
-  if (entry.empty() || entry.back() != '\0') return false;
+  if (entry.empty() || entry.back() != '\0' ||
+      live_column_extractors.load(std::memory_order_relaxed) == 0) {
+    return false;
+  }
   static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
   size_t row_size = 0;
   const size_t column_size = ordered->ColumnPartSize(entry, &row_size);
@@ -32,6 +35,18 @@ absl::Status CheckBloomType(BloomType bloom_type) {
       "bloom type ", std::string(BloomTypeName(bloom_type)),
       " is not for RocksDB; allowed: ROW, ROWCOL (for no filter, set "
       "filter_policy to nullptr)"));
+}
+
+absl::Status CheckBloomType(BloomType bloom_type, const KeyCodec& codec) {
+  absl::Status status = CheckBloomType(bloom_type);
+  if (!status.ok() || bloom_type == BloomType::kRow ||
+      codec.level_count() > 1) {
+    return status;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "bloom_type ROWCOL needs columns, and key_codec ", codec.ToString(),
+      " has none: name a key_codec that says where a row ends, for example "
+      "ordered, fixed:N or delimiter:C, or leave bloom_type out"));
 }
 
 }  // namespace rowbloom

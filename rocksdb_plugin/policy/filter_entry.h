@@ -21,6 +21,7 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_ENTRY_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_ENTRY_H_
 
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -48,9 +49,14 @@ inline std::optional<std::string_view> AskedPart(size_t level_count,
   return entry;
 }
 
-// True if the entry may be the bound of a column that an extractor for
-// "ordered" keys made: nobody added it to a filter of a codec that has no such
-// part, which therefore cannot deny it.
+// Counts the extractors of this process that map bounds of columns: those for
+// ROWCOL and "ordered" keys.
+inline std::atomic<int> live_column_extractors{0};
+
+// True if the entry may be the bound of a column that such an extractor made:
+// nobody added it to a filter of a codec that has no such part, which therefore
+// cannot deny it. Where there is no such extractor, it is a key like others,
+// for example a number.
 bool IsBoundOfColumn(std::string_view entry);
 bool HasPartOfColumn(const KeyCodec& codec);
 
@@ -58,6 +64,9 @@ bool HasPartOfColumn(const KeyCodec& codec);
 // which both a cell and a shorter row could be asked, and no filter at all is
 // filter_policy=nullptr.
 absl::Status CheckBloomType(BloomType bloom_type);
+// The same, and InvalidArgument for ROWCOL with a codec of one level, which has
+// no columns.
+absl::Status CheckBloomType(BloomType bloom_type, const KeyCodec& codec);
 
 inline std::string_view ViewOf(const rdb::Slice& slice) {
   return std::string_view(slice.data(), slice.size());

@@ -83,7 +83,7 @@ const OptionTypeTable& NativeOptionTable() {
         {"bloom_type", option({ParseBloomTypeOption,
                                [](const Options& o) {
                                  return std::string(
-                                     BloomTypeName(o.bloom_type));
+                                     BloomTypeName(o.effective_bloom_type()));
                                }})},
         {"budget", option({[](std::string_view text, Options* o) {
                              return ParseName(kBudgets, text, &o->budget);
@@ -110,7 +110,8 @@ const OptionTypeTable& NativeOptionTable() {
 }  // namespace
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
-  absl::Status status = CheckBloomType(options.bloom_type);
+  absl::Status status =
+      CheckBloomType(options.effective_bloom_type(), options.key_codec);
   if (status.ok()) status = ValidateSpec(options.filter_spec);
   if (status.ok()) {
     status = ValidateBudgetBitsOrNone(options.budget_bits_per_key);
@@ -138,6 +139,12 @@ absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
 
 NativePolicy::NativePolicy(const RocksDbOptions& options) : options_(options) {
   RegisterOptions("RowbloomOptions", &options_, &NativeOptionTable());
+}
+
+absl::Status NativePolicy::CheckTexts(const rdb::ConfigOptions& config,
+                                      const Texts& texts) const {
+  return CheckOptionTexts(kClassName(), NativeOptionTable(), config, texts,
+                          options_, ValidateRocksDbOptions);
 }
 
 absl::StatusOr<FilterCost> NativePolicy::CostOf(

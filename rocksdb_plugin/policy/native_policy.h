@@ -4,7 +4,7 @@
 // Made by NewRocksDbFilterPolicy() or from an options string:
 //
 //   rowbloom                 rowbloom:12.5            (bits per filter key)
-//   {id=rowbloom;bloom_type=ROW;filter_spec=FAMILY:target_fpr=R}
+//   {id=rowbloom;key_codec=ordered;filter_spec=FAMILY:target_fpr=R}
 //   {id=rowbloom;filter_spec=compact;budget=balanced}
 //
 // Immutable once configured, thread-safe; its readers do not point to it.
@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "budget/tree_budget.h"
+#include "policy/text_policy.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_cost.h"
@@ -28,7 +29,7 @@
 
 namespace rowbloom {
 
-class NativePolicy final : public rdb::FilterPolicy {
+class NativePolicy final : public TextPolicy {
  public:
   static const char* kClassName() { return "rowbloom"; }
 
@@ -50,6 +51,8 @@ class NativePolicy final : public rdb::FilterPolicy {
   FilterSetting SettingFor(const rdb::FilterBuildingContext& context) const;
 
  private:
+  absl::Status CheckTexts(const rdb::ConfigOptions& config,
+                          const Texts& texts) const override;
   absl::StatusOr<FilterCost> CostOf(uint64_t keys_per_filter) const;
 
   RocksDbOptions options_;  // Registered with Configurable.

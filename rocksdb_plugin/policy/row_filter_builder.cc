@@ -60,10 +60,12 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
                                    bool verify_result, bool partitioned)
     : options_(options),
       verify_result_(verify_result),
-      metadata_(EncodeMetadata(options.bloom_type, options.key_codec)),
+      metadata_(
+          EncodeMetadata(options.effective_bloom_type(), options.key_codec)),
       overhead_bytes_(kBlobOverheadBytes - kMetadataSize +
                       std::max(kMetadataSize, metadata_.size())),
-      level_count_(LevelCount(options.bloom_type, options.key_codec)),
+      level_count_(
+          LevelCount(options.effective_bloom_type(), options.key_codec)),
       adds_separators_(partitioned &&
                        MayEndAtSeparator(options.key_codec, level_count_)),
       keeps_last_(level_count_ > kMaxLevelsReadAgain || adds_separators_),
@@ -121,6 +123,13 @@ void RowFilterBuilder::AddCarried() {
     for (const std::optional<KeyDigest>& digest : runs_[level]) {
       if (digest) filter_->Add(*digest);
     }
+  }
+  if (!last_prefix_.has_value()) return;
+  const KeyCodec::Parts parts =
+      options_.key_codec.PartsOf(*last_prefix_, level_count_);
+  if (parts.count == 0) filter_->Add(DigestBytes(*last_prefix_));
+  for (size_t level = 0; level < parts.count; ++level) {
+    filter_->Add(DigestBytes({last_prefix_->data(), parts.sizes[level]}));
   }
 }
 
@@ -211,13 +220,16 @@ size_t RowFilterBuilder::ApproximateNumEntries(size_t size_bytes) noexcept {
       std::numeric_limits<uint32_t>::max());
 }
 
-#if !defined(ROWBLOOM_ROCKSDB_LAYOUT_A)
 void RowFilterBuilder::AddKeyAndAlt(const Slice& key,
                                     const Slice& alt) noexcept {
   AddKey(key);
+  // The prefix of an extractor that our codec does not know is between two keys
+  // each time, where runs do not find it again.
+  const std::string_view prefix = ViewOf(alt);
+  if (last_prefix_ == prefix) return;
+  last_prefix_ = prefix;
   AddKey(alt);
 }
-#endif
 
 #if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
 size_t RowFilterBuilder::CalculateSpace(size_t entry_count) noexcept {

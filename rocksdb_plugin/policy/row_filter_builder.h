@@ -62,10 +62,12 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
                     rdb::Status* status) noexcept override;
   rdb::Status MaybePostVerify(const rdb::Slice& filter) noexcept override;
   size_t ApproximateNumEntries(size_t size_bytes) noexcept override;
+  // A user key and the prefix of it, which is often that of the key before.
+  void AddKeyAndAlt(const rdb::Slice& key, const rdb::Slice& alt) noexcept
 #if !defined(ROWBLOOM_ROCKSDB_LAYOUT_A)
-  void AddKeyAndAlt(const rdb::Slice& key,
-                    const rdb::Slice& alt) noexcept override;
+      override
 #endif
+      ;
 #if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
   size_t CalculateSpace(size_t entry_count) noexcept override;
   double EstimatedFpRate(size_t entry_count,
@@ -115,6 +117,7 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   // Levels alternate, so repeats are dropped in each level separately. The
   // first run is also that of entries without parts.
   std::array<Run, KeyCodec::kMaxSegments> runs_;
+  std::optional<std::string> last_prefix_;  // That of AddKeyAndAlt().
   bool at_partition_start_ = false;
 };
 

@@ -18,6 +18,21 @@ std::string ExtractorId(BloomType bloom_type, const KeyCodec& key_codec) {
                       key_codec.ToStringWithoutNames());
 }
 
+// A seek looks only at keys with the prefix of its target, and must find the
+// next key.
+absl::Status CheckHasPrefix(BloomType bloom_type, const KeyCodec& codec) {
+  absl::Status status = CheckBloomType(bloom_type, codec);
+  if (!status.ok() || codec.segment(codec.SegmentsOfLevel(1) - 1).kind !=
+                          KeyCodec::Kind::kRest) {
+    return status;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "prefix_extractor ", RowPrefixExtractor::kClassName(), " with key codec ",
+      codec.ToString(),
+      ": a prefix would be a whole key, and a seek would find no other; name a "
+      "key_codec that says where a row ends, or set no prefix_extractor"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const RowPrefixExtractor>>
@@ -35,9 +50,10 @@ RowPrefixExtractor::Parse(std::string_view id) {
   absl::StatusOr<BloomType> bloom_type =
       ParseBloomType(id.substr(type_begin, colon - type_begin));
   if (!bloom_type.ok()) return bloom_type.status();
-  if (absl::Status s = CheckBloomType(*bloom_type); !s.ok()) return s;
   absl::StatusOr<KeyCodec> key_codec = KeyCodec::Parse(id.substr(colon + 1));
   if (!key_codec.ok()) return key_codec.status();
+  absl::Status status = CheckHasPrefix(*bloom_type, *key_codec);
+  if (!status.ok()) return status;
   return std::make_unique<const RowPrefixExtractor>(*bloom_type, *key_codec);
 }
 
@@ -47,7 +63,13 @@ RowPrefixExtractor::RowPrefixExtractor(BloomType bloom_type,
       key_codec_(key_codec),
       maps_columns_(bloom_type == BloomType::kRowCol &&
                     key_codec == KeyCodec::Ordered()),
-      id_(ExtractorId(bloom_type, key_codec)) {}
+      id_(ExtractorId(bloom_type, key_codec)) {
+  if (maps_columns_) ++live_column_extractors;
+}
+
+RowPrefixExtractor::~RowPrefixExtractor() {
+  if (maps_columns_) --live_column_extractors;
+}
 
 bool RowPrefixExtractor::IsInstanceOf(const std::string& name) const noexcept {
   return name == kClassName() || name == id_;
@@ -119,9 +141,10 @@ bool RowPrefixExtractor::SameResultWhenAppended(
 std::shared_ptr<const rdb::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options, rdb::Status* error) {
   absl::Status status = CheckRocksDbRelease();
-  if (status.ok()) status = CheckBloomType(options.bloom_type);
+  const BloomType bloom_type = options.effective_bloom_type();
+  if (status.ok()) status = CheckHasPrefix(bloom_type, options.key_codec);
   if (!IsOk(status, error)) return nullptr;
-  return std::make_shared<const RowPrefixExtractor>(options.bloom_type,
+  return std::make_shared<const RowPrefixExtractor>(bloom_type,
                                                     options.key_codec);
 }
 

@@ -59,6 +59,9 @@ class RowPrefixExtractor final : public rdb::SliceTransform {
 
   // `bloom_type` is ROW or ROWCOL.
   RowPrefixExtractor(BloomType bloom_type, const KeyCodec& key_codec);
+  ~RowPrefixExtractor() override;
+  RowPrefixExtractor(const RowPrefixExtractor&) = delete;
+  RowPrefixExtractor& operator=(const RowPrefixExtractor&) = delete;
 
   BloomType bloom_type() const { return bloom_type_; }
   const KeyCodec& key_codec() const { return key_codec_; }

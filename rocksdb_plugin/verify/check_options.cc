@@ -12,6 +12,7 @@
 #include "policy/composed_policy.h"
 #include "policy/native_policy.h"
 #include "policy/row_prefix_extractor.h"
+#include "policy/text_policy.h"
 #include "release.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/memtablerep.h"
@@ -149,7 +150,7 @@ Status CheckPair(const RocksDbOptions& policy,
         ": seeks would ask for what was not added; make both the same"));
   }
   // The reverse is sound: seeks ask for rows, Gets for columns.
-  if (policy.bloom_type == BloomType::kRow &&
+  if (policy.effective_bloom_type() == BloomType::kRow &&
       extractor.bloom_type() == BloomType::kRowCol) {
     return Status::InvalidArgument(
         "prefix_extractor rowbloom.RowPrefix:ROWCOL asks for columns that "
@@ -240,7 +241,7 @@ Status CheckTraps(const ColumnFamilyOptions& options,
           "whole_key_filtering, or partition_filters=false"));
     }
     if (composed == nullptr &&
-        policy->options().bloom_type == BloomType::kRowCol) {
+        policy->options().effective_bloom_type() == BloomType::kRowCol) {
       return Status::InvalidArgument(
           "filter_policy rowbloom with bloom_type=ROWCOL is fed no columns: "
           "set whole_key_filtering, or bloom_type=ROW");
@@ -277,10 +278,23 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
           ? nullptr
           : options.table_factory->GetOptions<BlockBasedTableOptions>();
   if (warnings != nullptr && table_options != nullptr &&
-      table_options->filter_policy != nullptr) {
+      table_options->filter_policy == nullptr) {
+    warnings->push_back(
+        "filter_policy is nullptr: each get reads a block of each SST that may "
+        "hold the key; RocksDB drops a filter_policy whose name it does not "
+        "know, or whose library is not registered, without an error "
+        "(RegisterRocksDb(), ParseRocksDbFilterPolicy())");
+  } else if (warnings != nullptr && table_options != nullptr) {
     std::string warning = WarnOfWholeFilters(
         options, *table_options, BitsPerKey(*table_options->filter_policy));
     if (!warning.empty()) warnings->push_back(std::move(warning));
+  }
+  if (table_options != nullptr && table_options->filter_policy != nullptr) {
+    const auto* policy =
+        table_options->filter_policy->CheckedCast<TextPolicy>();
+    if (policy != nullptr && !policy->text_error().ok()) {
+      return ToRocksDbStatus(policy->text_error());
+    }
   }
   return CheckTraps(options, table_options);
 }

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "policy/composed_policy.h"
+#include "policy/filter_entry.h"
 #include "policy/native_policy.h"
 #include "release.h"
 #include "rocksdb/db.h"
@@ -309,8 +310,10 @@ std::string WhyOtherComposed(const RocksDbExpectedFilter& expected,
 std::string WhyOther(const RocksDbExpectedFilter& expected,
                      const RocksDbFilterFile& file) {
   if (expected.rowbloom.has_value() &&
-      (file.bloom_type != expected.rowbloom->bloom_type ||
-       !(file.key_codec == expected.rowbloom->key_codec))) {
+      (!(file.key_codec == expected.rowbloom->key_codec) ||
+       LevelCount(*file.bloom_type, *file.key_codec) !=
+           LevelCount(expected.rowbloom->effective_bloom_type(),
+                      *file.key_codec))) {
     return absl::StrCat("built for ", Word(BloomTypeName(*file.bloom_type)),
                         " ", file.key_codec->ToString());
   }
@@ -433,10 +436,11 @@ std::string_view RocksDbFilterStateName(RocksDbFilterState state) {
 std::string RocksDbExpectedFilter::ToString() const {
   if (filter_policy.empty()) return "no filter";
   if (!rowbloom.has_value()) return filter_policy;
-  return absl::StrCat(
-      filter_policy, " ", Word(BloomTypeName(rowbloom->bloom_type)), " ",
-      rowbloom->key_codec.ToString(), " ", rowbloom->filter_spec.ToString(),
-      rowbloom->budget.has_value() ? " by a budget" : "");
+  return absl::StrCat(filter_policy, " ",
+                      Word(BloomTypeName(rowbloom->effective_bloom_type())),
+                      " ", rowbloom->key_codec.ToString(), " ",
+                      rowbloom->filter_spec.ToString(),
+                      rowbloom->budget.has_value() ? " by a budget" : "");
 }
 
 double RocksDbFilterFile::bits_per_key() const {

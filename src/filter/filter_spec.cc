@@ -19,7 +19,7 @@ namespace {
 
 using base::AbslView;
 
-constexpr char kDefaultFamily[] = "blocked_bloom";
+constexpr char kDefaultFamily[] = "compact";
 
 std::string FamilyList() {
   return absl::StrJoin(

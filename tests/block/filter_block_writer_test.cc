@@ -128,6 +128,7 @@ TEST(FilterBlockWriter, RowPrefixesCollapseAndShortRowsAreTheirOwn) {
 
 TEST(FilterBlockWriter, ChunksCloseAtTheirSize) {
   FilterOptions options;
+  options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 10);
   options.chunk_size_bytes = 256;  // Four lines: 204 keys at 10 bits.
   std::vector<Cell> cells;
   for (uint64_t i = 0; i < 1000; ++i) cells.push_back({NumberedRow(i), ""});
@@ -157,6 +158,7 @@ TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
   for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     FilterOptions options;
     options.bloom_type = type;
+    options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 10);
     options.chunk_size_bytes = 256;
     const auto parsed = Parse(Write(options, cells).bytes);
     ASSERT_GT(parsed->chunks.size(), 15u);
@@ -364,7 +366,7 @@ TEST(FilterBlockWriter, PropertiesSayWhatWasWritten) {
   EXPECT_EQ(parsed->bloom_type, BloomType::kRowCol);
   EXPECT_TRUE(parsed->has_row_keys);
   EXPECT_EQ(parsed->cell_count, cells.size());
-  EXPECT_EQ(parsed->filter_spec, "blocked_bloom:bits_per_key=10");
+  EXPECT_EQ(parsed->filter_spec, "compact:bits_per_key=10");
   EXPECT_EQ(parsed->writer, "rowbloom 0.1.0");
   EXPECT_EQ(parsed->last_key.row, cells.back().row);
   EXPECT_EQ(parsed->last_key.qualifier, cells.back().qualifier);

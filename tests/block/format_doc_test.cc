@@ -171,6 +171,7 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
   const std::vector<Cell> cells = testing::SortedCells(&random, 2000);
   FilterOptions options;
   options.bloom_type = BloomType::kRowCol;
+  options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 10);
   options.chunk_size_bytes = 1024;
   const std::string block = testing::WriteBlock(options, cells);
 
@@ -277,7 +278,9 @@ TEST(FilterBlockFormatDocument, ShowsLowerBoundsAsTheyAreWritten) {
 }
 
 TEST(FilterBlockFormatDocument, ShowsTheSmallestBlockAsItIs) {
-  const std::string written = testing::WriteBlock(FilterOptions(), {});
+  FilterOptions options;
+  options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 10);
+  const std::string written = testing::WriteBlock(options, {});
   const std::string shown = HexOf(Section("The smallest block"));
   if (shown != written) {
     for (const char c : written) {

@@ -76,6 +76,8 @@ void WriteFilterBlock(const std::string& path,
 
 void WriteFilterBlocks() {
   rowbloom::FilterOptions options;
+  const auto blocked = rowbloom::FilterSpec::BitsPerKey("blocked_bloom", 10);
+  options.filter_spec = blocked;
   options.chunk_size_bytes = 1024;
   WriteFilterBlock("row.filter", options, 1500);
   WriteFilterBlock("small.filter", options, 30);
@@ -86,7 +88,7 @@ void WriteFilterBlocks() {
   WriteFilterBlock("small_compact.filter", options, 30);
   options.filter_spec = rowbloom::FilterSpec::BitsPerKey("fast", 10);
   WriteFilterBlock("fast.filter", options, 1500);
-  options.filter_spec = rowbloom::FilterSpec();
+  options.filter_spec = blocked;
 
   options.bloom_type = rowbloom::BloomType::kRowCol;
   WriteFilterBlock("rowcol.filter", options, 700);
@@ -167,6 +169,13 @@ rdb::Options OfTable(const rdb::BlockBasedTableOptions& table_options) {
   return options;
 }
 
+rowbloom::RocksDbOptions RowsAndColumns() {
+  rowbloom::RocksDbOptions options;
+  options.key_codec = rowbloom::KeyCodec::Ordered();
+  options.filter_spec = rowbloom::FilterSpec::BitsPerKey("blocked_bloom", 10);
+  return options;
+}
+
 rdb::Options Configured(const rowbloom::RocksDbOptions& filter_options,
                         rdb::BlockBasedTableOptions table_options = {}) {
   table_options.filter_policy =
@@ -209,14 +218,14 @@ void WriteSst(const std::string& path, const rdb::Options& options,
 }
 
 void WriteSsts() {
-  WriteSst("full.sst", Configured({}));
-  rowbloom::RocksDbOptions compact;
+  WriteSst("full.sst", Configured(RowsAndColumns()));
+  rowbloom::RocksDbOptions compact = RowsAndColumns();
   compact.filter_spec = rowbloom::FilterSpec::TargetFpr("compact", 0.01);
   WriteSst("compact.sst", Configured(compact));
   rdb::BlockBasedTableOptions partitioned = Partitioned(700);
   partitioned.block_size = 256;  // RocksDB cuts partitions at data blocks.
-  WriteSst("partitioned.sst", Configured({}, partitioned));
-  rowbloom::RocksDbOptions row_fixed;
+  WriteSst("partitioned.sst", Configured(RowsAndColumns(), partitioned));
+  rowbloom::RocksDbOptions row_fixed = RowsAndColumns();
   row_fixed.bloom_type = rowbloom::BloomType::kRow;
   row_fixed.key_codec = rowbloom::KeyCodec::FixedRow(8);
   WriteSst("row_fixed.sst", Configured(row_fixed), row_fixed.key_codec);
@@ -236,7 +245,7 @@ std::unique_ptr<rdb::DB> Open(const rdb::Options& options,
 // Writes two column families: "default" has one SST at level 1 and one at level
 // 0, "events" has one at level 0.
 void WriteDatabase() {
-  rdb::Options options = Configured({});
+  rdb::Options options = Configured(RowsAndColumns());
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
   // With dynamic levels, the SST would not be at level 1.
@@ -327,7 +336,7 @@ void WriteRows(const std::string& directory, rdb::Options options, int begin) {
 
 // Writes databases in which not every file carries the configured filter.
 void WriteTroubledDatabases() {
-  const rdb::Options ours = Configured({});
+  const rdb::Options ours = Configured(RowsAndColumns());
   const rdb::Options plain = OfTable({});
   // One file has no filter, one a foreign filter, one the expected filter.
   WriteRows("mixed", plain, 0);
@@ -339,11 +348,11 @@ void WriteTroubledDatabases() {
   WriteRows("plugin_absent", plain, 1000);
 
   // One data block's keys exceed the size of a partition.
-  WriteRows("oversized", Configured({}, Partitioned(200)), 0);
+  WriteRows("oversized", Configured(RowsAndColumns(), Partitioned(200)), 0);
 
   rdb::BlockBasedTableOptions cached;
   cached.cache_index_and_filter_blocks = true;
-  WriteRows("whole_in_cache", Configured({}, cached), 0);
+  WriteRows("whole_in_cache", Configured(RowsAndColumns(), cached), 0);
 
   rdb::Options timestamps = ours;
   Check(rdb::Comparator::CreateFromString(rdb::ConfigOptions(),

@@ -15,7 +15,8 @@
 #include "rowbloom/rocksdb.h"
 
 int main() {
-  const rowbloom::RocksDbOptions filters;
+  rowbloom::RocksDbOptions filters;
+  filters.key_codec = rowbloom::KeyCodec::Ordered();
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy = rowbloom::NewRocksDbFilterPolicy(filters);
   if (table.filter_policy == nullptr) return 1;

@@ -92,7 +92,7 @@ TEST(FilterReader, ObservedRateIsTheExpectedOneAtEveryChunkSize) {
     TestFile file(Options(BloomType::kRow, chunk_size), EvenRows(kRows));
     EXPECT_TRUE(testing::WithinBinomialBound(
         testing::CountFalsePositives(*file.Open(), kRows), kRows,
-        FilterSpec().expected_fpr(), 0.03))
+        Options(BloomType::kRow).filter_spec.expected_fpr(), 0.03))
         << chunk_size;
   }
 }

@@ -87,7 +87,7 @@ TEST(FilterWarmer, BlocksWithEqualChecksumsDoNotAnswerForEachOther) {
       const auto warmer = NewFilterWarmer(cache.get(), {17});
       // The second block finds the chunk that the first one left in the cache.
       testing::AppendBlock(
-          {}, {{row, ""}}, &file,
+          testing::BlockOptions("blocked_bloom", 10, 4096), {{row, ""}}, &file,
           is_warm && descriptors.empty() ? warmer.get() : nullptr);
       const auto memory = NewMemorySource(file);
       const auto reader = testing::OpenOrDie(memory.get(), options);

@@ -194,7 +194,7 @@ TEST(Prefix, LookupsOfRowsAndCellsFilterAsWithoutASchema) {
     rows += reader->MayContain(cell.row + "x");
     cells += reader->MayContain(cell.row, cell.qualifier + "x");
   }
-  const double fpr = FilterSpec().expected_fpr();
+  const double fpr = FilterSpec::BitsPerKey("blocked_bloom", 10).expected_fpr();
   EXPECT_TRUE(testing::WithinBinomialBound(rows, asked, fpr, 0.5));
   EXPECT_TRUE(testing::WithinBinomialBound(cells, asked, fpr, 0.5));
 }

@@ -56,9 +56,16 @@ inline std::shared_ptr<const rdb::FilterPolicy> StockRibbon() {
       rdb::NewRibbonFilterPolicy(10));
 }
 
+// Filter keys for rows and for columns, unless a test says otherwise.
+inline RocksDbOptions RowsAndColumns() {
+  RocksDbOptions options;
+  options.key_codec = KeyCodec::Ordered();
+  return options;
+}
+
 // The settings that differ between tests.
 struct DbSetUp {
-  RocksDbOptions filter;
+  RocksDbOptions filter = RowsAndColumns();
   // If set, this policy replaces the filter above, for example as a control.
   std::shared_ptr<const rdb::FilterPolicy> other_policy;
   // The extractor's bloom type; its codec is the filter's.
@@ -88,7 +95,7 @@ inline std::vector<FilterSpec> SpecsOfEachFamily() {
 }
 
 inline std::string SetUpName(const DbSetUp& set_up) {
-  std::string name(BloomTypeName(set_up.filter.bloom_type));
+  std::string name(BloomTypeName(set_up.filter.effective_bloom_type()));
   name += " " + set_up.filter.key_codec.ToString();
   name += " " + set_up.filter.filter_spec.family();
   name += set_up.extractor ? " extractor=" : " no extractor";

@@ -3,18 +3,25 @@
 // rowbloom's filters inside RocksDB: a filter policy, the row prefix extractor
 // that belongs to it, and their registration for options strings.
 //
-//   rowbloom::RocksDbOptions o;                      // ROWCOL, "ordered" keys
-//   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(o);
+//   // Whole keys of any layout, 10 bits per key.
+//   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy({});
 //   options.table_factory.reset(NewBlockBasedTableFactory(table_options));
-//   options.prefix_extractor = rowbloom::NewRowPrefixExtractor(o);
 //   rocksdb::Status s = rowbloom::CheckRocksDbOptions(options);  // traps
 //
+//   rowbloom::RocksDbOptions o;  // Rows and columns: the codec says where
+//   o.key_codec = rowbloom::KeyCodec::Ordered();     // a row ends.
+//   table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(o);
+//   options.prefix_extractor = rowbloom::NewRowPrefixExtractor(o);
+//
 // Or from an options string, after RegisterRocksDb():
-//   filter_policy={id=rowbloom;bloom_type=ROWCOL;filter_spec=blocked_bloom}
+//   filter_policy=rowbloom:10
+//   filter_policy={id=rowbloom;key_codec=ordered;filter_spec=compact}
 //   prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered
 //
-// Get asks for the column (ROW: for the row), a seek for the row, a RocksDbScan
-// for the row or the column it was made for. With codecs of other segments, Get
+// With whole keys, Get asks for the key, and a seek for the prefix of any
+// prefix extractor, as with RocksDB's own filters. With rows and columns, Get
+// asks for the column (ROW: for the row), a seek for the row, a RocksDbScan for
+// the row or the column it was made for. With codecs of other segments, Get
 // asks for the longest level, a seek for level 1, and RocksDbRows for any
 // level.
 //
@@ -72,24 +79,33 @@ struct ReadOptions;
 namespace ROWBLOOM_EXPORT rowbloom {
 
 struct RocksDbOptions : RocksDbBudgetOptions {
+  // How user keys hold (row, qualifier), or other segments. The default fits
+  // any keys. Keys that another codec does not fit share filter keys, and then
+  // the filter passes what it could stop; VerifyRocksDbFilters() warns of it.
+  KeyCodec key_codec = KeyCodec::WholeKey();
   // ROW: one filter key per row; Gets of a cell ask for its row.
   // ROWCOL: one per row and one per cell. With codecs of other segments, ROW is
-  // level 1, and ROWCOL all levels.
-  BloomType bloom_type = BloomType::kRowCol;
-  // How user keys hold (row, qualifier), or other segments.
-  KeyCodec key_codec = KeyCodec::Ordered();
+  // level 1, and ROWCOL all levels, of which there must be two. Unset: all
+  // levels of the codec.
+  std::optional<BloomType> bloom_type;
   // Family and size goal, in bits per filter key.
   FilterSpec filter_spec;
 
   // Chooses bits by SST, from one budget for the tree: fewer for the oldest
   // run, which has most keys, more for newer ones (filter_budget.h:
-  // FileBudget). The bits per filter key of `policy` are then the average.
+  // FileBudget). The bits of `filter_spec` are then the average.
   // Unset: the same bits everywhere. A listener improves the choice:
   // rocksdb_budget.h.
   std::optional<BudgetMode> budget;
-  // Replaces the bits of `policy`, to allow averages below 1: above 0, at most
-  // 24. 0: the bits of `policy`.
+  // Replaces the bits of `filter_spec`, to allow averages below 1: above 0, at
+  // most 24. 0: the bits of `filter_spec`.
   double budget_bits_per_key = 0;
+
+  // `bloom_type`, or what it stands for if it is unset.
+  BloomType effective_bloom_type() const {
+    return bloom_type.value_or(key_codec.level_count() > 1 ? BloomType::kRowCol
+                                                           : BloomType::kRow);
+  }
 };
 
 // Names the filters that a policy can read. It never changes, and is never the
@@ -101,11 +117,21 @@ inline constexpr char kRocksDbCompatibilityName[] = "rowbloom.Filter";
 std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy> NewRocksDbFilterPolicy(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
 
+// The filter policy that an options string names, rowbloom's or another that is
+// registered: what stands behind "filter_policy=". Unlike RocksDB, which
+// reports success and uses defaults or no policy, it refuses what is misspelt:
+// InvalidArgument names the option, the value and what is allowed, and *policy
+// does not change. Calls RegisterRocksDb().
+ROCKSDB_NAMESPACE::Status ParseRocksDbFilterPolicy(
+    const std::string& text,
+    std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* policy);
+
 // Maps a key to its row part; with ROWCOL and "ordered" keys, the bounds of a
 // RocksDbScan over a column to their column part. Keys without a whole row are
-// out of domain. nullptr for other bloom types, or if the loaded RocksDB is of
-// another release; *error, if given, says why. Options with nullptr have no
-// prefix extractor: scans then ask no filter.
+// out of domain. nullptr for other bloom types, for a codec whose first level
+// is the whole key, or if the loaded RocksDB is of another release; *error, if
+// given, says why. Options with nullptr have no prefix extractor: scans then
+// ask no filter.
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
 
@@ -120,16 +146,19 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 
 // InvalidArgument, naming the option and its remedy, for combinations in
 // which RocksDB would lose rows or silently ignore the filter, or filters would
-// miss their budget; and if the loaded RocksDB is of another release.
+// miss their budget; for text of filter_policy that RocksDB could not read and
+// dropped in silence; and if the loaded RocksDB is of another release.
 //
 // If `warnings` is given, it is replaced by a sentence for each combination
-// that makes reads slow and loses nothing, with its remedy. So far there is
-// one, also for RocksDB's own Bloom filters: unpartitioned filters are in the
-// block cache, which may evict them, and the filter of a single SST can outgrow
-// a shard of it. The options hold the size of an SST and the bits of a key but
-// not the size of an entry. The warning therefore names the entry size below
-// which it applies, and it is left out if that is below 32 bytes.
-// VerifyRocksDbFilters() checks the existing filters.
+// that makes reads slow and loses nothing, with its remedy. There are two:
+// - Block based tables without any filter policy. RocksDB also drops, without
+//   an error, a policy whose name it does not know.
+// - Unpartitioned filters, also RocksDB's own, are in the block cache, which
+//   may evict them, and the filter of a single SST can outgrow a shard of it.
+//   The options hold the size of an SST and the bits of a key but not the size
+//   of an entry. The warning therefore names the entry size below which it
+//   applies, and it is left out if that is below 32 bytes.
+//   VerifyRocksDbFilters() checks the existing filters.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);

@@ -90,8 +90,9 @@ void DrawComparator(Dice* random, RandomSetUp* set_up) {
   }
 }
 
-BloomType DrawBloomType(Dice* random) {
-  return random->OneIn(2) ? BloomType::kRow : BloomType::kRowCol;
+BloomType DrawBloomType(const KeyCodec& codec, Dice* random) {
+  return random->OneIn(2) || codec.level_count() == 1 ? BloomType::kRow
+                                                      : BloomType::kRowCol;
 }
 
 // Before 9.5, RocksDB loses rows to SeekForPrev in such a set-up.
@@ -253,7 +254,8 @@ RandomSetUp DrawSetUp(Dice* random) {
   set_up.any_schema = random->OneIn(2);
   if (set_up.any_schema) {
     Random schemas(random->Next());
-    set_up.db.filter.key_codec = AnySchema(&schemas);
+    set_up.db.filter.key_codec =
+        random->OneIn(4) ? KeyCodec::WholeKey() : AnySchema(&schemas);
   } else {
     set_up.db.filter.key_codec = codecs[random->Below(4)];
   }
@@ -279,9 +281,9 @@ void Redraw(Dice* random, RandomSetUp* set_up) {
   constexpr std::optional<BudgetMode> kBudgets[] = {
       std::nullopt, std::nullopt, BudgetMode::kBalanced, BudgetMode::kHitsOnly};
   db.filter.budget = kBudgets[random->Below(4)];
-  db.filter.bloom_type = DrawBloomType(random);
+  db.filter.bloom_type = DrawBloomType(db.filter.key_codec, random);
   db.extractor = !random->OneIn(5);
-  db.extractor_type = DrawBloomType(random);
+  db.extractor_type = DrawBloomType(db.filter.key_codec, random);
   db.whole_key_filtering = !random->OneIn(3);
   db.partitioned = random->OneIn(2);
   db.metadata_block_size_bytes = random->OneIn(2) ? 150 : 600;

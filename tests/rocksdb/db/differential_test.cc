@@ -470,8 +470,8 @@ class DifferentialRun {
     RegisterRocksDb();
     const std::string policy =
         "{filter_policy={id=rowbloom:" + std::to_string(bits) +
-        ";key_codec=" + set_up.filter.key_codec.ToString() +
-        ";bloom_type=" + std::string(BloomTypeName(set_up.filter.bloom_type)) +
+        ";key_codec=" + set_up.filter.key_codec.ToString() + ";bloom_type=" +
+        std::string(BloomTypeName(set_up.filter.effective_bloom_type())) +
         ";filter_spec=" + set_up.filter.filter_spec.family() + "}}";
     ExpectOk(db_->SetOptions({{"block_based_table_factory", policy}}),
              "SetOptions");

@@ -37,7 +37,11 @@ struct Case {
   BlockBasedTableOptions table;
   rdb::ColumnFamilyOptions options;
 
-  Case() { SetType(BloomType::kRowCol); }
+  Case() {
+    filter.key_codec = extractor.key_codec = KeyCodec::Ordered();
+    filter.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 10);
+    SetType(BloomType::kRowCol);
+  }
   void SetType(BloomType type) {
     filter.bloom_type = extractor.bloom_type = type;
     table.filter_policy = NewRocksDbFilterPolicy(filter);
@@ -365,6 +369,16 @@ TEST(CheckOptions, WarnsOfWholeFiltersOfEachPolicy) {
   EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("less than 160 bytes")));
 }
 
+// RocksDB drops a policy whose name it does not know without an error.
+TEST(CheckOptions, WarnsOfTablesWithoutAFilterPolicy) {
+  Case c;
+  c.SetType(BloomType::kRow);
+  c.table.filter_policy.reset();
+  EXPECT_THAT(c.Warnings(),
+              ElementsAre(AllOf(HasSubstr("filter_policy is nullptr"),
+                                HasSubstr("ParseRocksDbFilterPolicy"))));
+}
+
 TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
   using Edit = void (*)(Case*);
   const Edit edits[] = {
@@ -377,7 +391,6 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
         c->table.metadata_cache_options.unpartitioned_pinning =
             rdb::PinningTier::kAll;
       },
-      [](Case* c) { c->table.filter_policy.reset(); },
       [](Case* c) { c->table.block_cache = rdb::NewLRUCache(64 << 20, 4); },
       [](Case* c) { c->options.target_file_size_base = 8 << 20; },
       // No option limits the size of its SSTs.

@@ -56,11 +56,23 @@ TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
   }
 }
 
-TEST(NativePolicy, ShortTextIsTheDefaults) {
+TEST(NativePolicy, ShortTextIsTheDefaultsWhichFitAnyKeys) {
   const RocksDbOptions options = OptionsOf<NativePolicy>("rowbloom");
-  EXPECT_EQ(options.bloom_type, BloomType::kRowCol);
-  EXPECT_TRUE(options.key_codec == KeyCodec::Ordered());
-  EXPECT_EQ(options.filter_spec.ToString(), FilterSpec().ToString());
+  EXPECT_EQ(options.effective_bloom_type(), BloomType::kRow);
+  EXPECT_TRUE(options.key_codec == KeyCodec::WholeKey());
+  EXPECT_EQ(options.filter_spec.ToString(), "compact:bits_per_key=10");
+}
+
+TEST(NativePolicy, ACodecThatSaysWhereARowEndsBringsColumns) {
+  for (const char* codec :
+       {"ordered", "fixed:8", "delimiter:|", "a.fixed:4,b.ordered,c.rest"}) {
+    const std::string text = std::string("{id=rowbloom;key_codec=") + codec;
+    EXPECT_EQ(OptionsOf<NativePolicy>(text + "}").effective_bloom_type(),
+              BloomType::kRowCol);
+    EXPECT_EQ(OptionsOf<NativePolicy>(text + ";bloom_type=ROW}")
+                  .effective_bloom_type(),
+              BloomType::kRow);
+  }
 }
 
 TEST(NativePolicy, ShortTextMayEndInBitsPerKey) {
@@ -157,6 +169,8 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
       {"rowbloom:nan", "is not within"},
       {id + "bloom_type=COLUMN}", "ROWCOL"},
       {id + "bloom_type=NONE}", "allowed: ROW, ROWCOL"},
+      {id + "bloom_type=ROWCOL}", "needs columns, and key_codec whole_key"},
+      {id + "bloom_type=ROWCOL;key_codec=a.fixed:4}", "a.fixed:4 has none"},
       {id + "bloom_type=ROWPREFIX_FIXED_LENGTH}", "allowed: ROW, ROWCOL"},
       {id + "key_codec=sorted}", "ordered, fixed:N"},
       {id + "key_codec=fixed:0}", "ordered, fixed:N"},
@@ -194,7 +208,7 @@ TEST(NativePolicy, ErrorsReachTheCallerIfStringsAreNotEscaped) {
 }
 
 TEST(NativePolicy, WithoutWholeKeysTheFilterSaysThatItHoldsRowsOnly) {
-  const auto policy = NewRocksDbFilterPolicy(RocksDbOptions());
+  const auto policy = NewRocksDbFilterPolicy(RowsAndColumns());
   for (bool whole : {false, true}) {
     rdb::BlockBasedTableOptions table;
     table.whole_key_filtering = whole;

@@ -104,6 +104,24 @@ TEST(RowFilterReader, AsksByItsOwnMetadata) {
   EXPECT_TRUE(maybe(delimited, "47|column"));
 }
 
+// A filter whose codec has no columns cannot deny what such an extractor makes
+// of the bound of a scan; without one, these bytes are a key like others.
+TEST(RowFilterReader, BoundsOfColumnsAreMaybeWhereAnExtractorMapsThem) {
+  const std::string metadata =
+      EncodeMetadata(BloomType::kRow, KeyCodec::WholeKey());
+  const std::string blob = Blob(metadata);
+  RowFilterReader reader(blob);
+  const std::string bound("row\0\1qualifier\0"sv);
+  EXPECT_FALSE(reader.MayMatch(bound));
+  {
+    RocksDbOptions rows;
+    rows.key_codec = KeyCodec::Ordered();
+    const auto extractor = NewRowPrefixExtractor(rows);
+    EXPECT_TRUE(reader.MayMatch(bound));
+  }
+  EXPECT_FALSE(reader.MayMatch(bound));
+}
+
 TEST(RowFilterReader, ManyAtOnceEqualOneByOne) {
   const std::string blob = GoodBlob();
   RowFilterReader reader(blob);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options strings with typing errors are refused. RocksDB's defaults report
+// success, and go on with a policy of defaults or with none; the program, and
+// whoever opens the database, must hear of it all the same.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "open_db.h"
+#include "rdb.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table.h"
+#include "rowbloom/rocksdb.h"
+
+namespace rowbloom {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Misspelt {
+  std::string policy;
+  std::string name;     // The option, or the whole text of a short form.
+  std::string allowed;  // A part of what the error says is allowed.
+};
+
+std::vector<Misspelt> AllMisspelt() {
+  const std::string known = "known: rowbloom, rowbloom.Composed";
+  return {
+      {"{id=rowbloom;key_codec=fixd:8;filter_spec=compact:bits_per_key=12}",
+       "key_codec=fixd:8", "fixed:N"},
+      {"{id=rowbloom;filter_spec=compct}", "filter_spec=compct", "compact"},
+      {"{id=rowbloom;filter_spec=compact:bits_per_key=30}",
+       "filter_spec=compact:bits_per_key=30", "1 to 24"},
+      {"{id=rowbloom;filter_spec=compact:bits_per_key=250}",
+       "filter_spec=compact:bits_per_key=250", "1 to 24"},
+      {"{id=rowbloom;filter_spec=compact:target_fpr=2}",
+       "filter_spec=compact:target_fpr=2", "to"},
+      {"{id=rowbloom;bloom_type=ROWCOLS}", "bloom_type=ROWCOLS", "ROWCOL"},
+      {"{id=rowbloom;budget=balancd;filter_spec=compact}", "budget=balancd",
+       "balanced"},
+      {"{id=rowbloom;budget=balanced;budget_bits_per_key=30}",
+       "budget_bits_per_key=30", "at most 24"},
+      {"{id=rowbloom;budget=balanced;size_ratio=0.5}", "size_ratio=0.5",
+       "above 1"},
+      {"{id=rowbloom;fliter_spec=compact}", "fliter_spec=compact",
+       "known: bloom_type, budget,"},
+      {"{id=rowbloom;bloom_type=ROWCOL}", "bloom_type ROWCOL", "fixed:N"},
+      {"{id=rowbloom.Composed;filter=ribon}", "filter=ribon", "ribbon"},
+      {"{id=rowbloom.Composed;bits_per_key=ten}", "bits_per_key=ten",
+       "not a number"},
+      {"{id=rowbloom.Composed;bits_per_key=30}", "bits_per_key=30",
+       "at most 24"},
+      {"{id=rowbloom.Composed;budget=hitsonly}", "budget=hitsonly",
+       "hits_only"},
+      {"rowbloom:1024", "rowbloom:1024", "1024 is not within 1 to 24"},
+      {"rowbloom:ten", "rowbloom:ten", "rowbloom:BITS_PER_KEY"},
+      {"rowbloom:10:3", "rowbloom:10:3", "rowbloom:BITS_PER_KEY"},
+      {"rowbloom:10:false", "rowbloom:10:false", "rowbloom:BITS_PER_KEY"},
+      {"rowbloom.Composed:10:3", "rowbloom.Composed:10:3",
+       "rowbloom.Composed:BITS_PER_KEY"},
+      {"rowblom:10", "rowblom:10", known},
+      {"rowblooom:10", "rowblooom:10", known},
+      {"rowbolom", "rowbolom", known},
+      {"Rowbloom:10", "Rowbloom:10", known},
+      {"row_bloom:10", "row_bloom:10", known},
+      {"rowbloomfilter:10", "rowbloomfilter:10", known},
+      {"rowbloom.composed:10", "rowbloom.composed:10", known},
+      {"{id=rowbloom.Compose;filter=bloom}", "rowbloom.Compose", known},
+  };
+}
+
+rdb::ColumnFamilyOptions Parsed(const std::string& policy,
+                                const rdb::ConfigOptions& config,
+                                rdb::Status* status) {
+  rdb::ColumnFamilyOptions parsed;
+  *status = rdb::GetColumnFamilyOptionsFromString(
+      config, rdb::ColumnFamilyOptions(),
+      "block_based_table_factory={filter_policy=" + policy + "}", &parsed);
+  return parsed;
+}
+
+TEST(MisspeltPolicy, TheCheckNamesOptionValueAndWhatIsAllowed) {
+  RegisterRocksDb();
+  for (const Misspelt& m : AllMisspelt()) {
+    rdb::Status status;
+    const auto options = Parsed(m.policy, rdb::ConfigOptions(), &status);
+    EXPECT_TRUE(status.ok()) << status.ToString();  // RocksDB's defaults.
+    const rdb::Status check = CheckRocksDbOptions(options);
+    EXPECT_TRUE(check.IsInvalidArgument()) << m.policy;
+    EXPECT_THAT(check.ToString(),
+                AllOf(HasSubstr(m.name), HasSubstr(m.allowed)));
+  }
+}
+
+TEST(MisspeltPolicy, ParsingIsStrictWithStringsThatAreNotEscaped) {
+  RegisterRocksDb();
+  rdb::ConfigOptions config;
+  config.input_strings_escaped = false;
+  for (const Misspelt& m : AllMisspelt()) {
+    rdb::Status status;
+    Parsed(m.policy, config, &status);
+    EXPECT_FALSE(status.ok()) << m.policy;
+  }
+}
+
+TEST(MisspeltPolicy, ADatabaseDoesNotOpenWithIt) {
+  RegisterRocksDb();
+  const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
+  for (const Misspelt& m : AllMisspelt()) {
+    rdb::Status status;
+    rdb::Options options(rdb::DBOptions(),
+                         Parsed(m.policy, rdb::ConfigOptions(), &status));
+    options.create_if_missing = true;
+    options.env = env.get();
+    std::unique_ptr<rdb::DB> db;
+    status = OpenDb(
+        [&](auto* opened) { return rdb::DB::Open(options, "/db", opened); },
+        &db);
+    EXPECT_TRUE(status.IsInvalidArgument()) << m.policy;
+    EXPECT_THAT(status.ToString(),
+                AllOf(HasSubstr(m.name), HasSubstr(m.allowed)));
+  }
+}
+
+TEST(MisspeltPolicy, ParseRocksDbFilterPolicyRefusesIt) {
+  for (const Misspelt& m : AllMisspelt()) {
+    std::shared_ptr<const rdb::FilterPolicy> policy;
+    const rdb::Status status = ParseRocksDbFilterPolicy(m.policy, &policy);
+    EXPECT_TRUE(status.IsInvalidArgument()) << m.policy;
+    EXPECT_THAT(status.ToString(),
+                AllOf(HasSubstr(m.name), HasSubstr(m.allowed)));
+    EXPECT_EQ(policy, nullptr);
+  }
+  std::shared_ptr<const rdb::FilterPolicy> policy;
+  EXPECT_TRUE(
+      ParseRocksDbFilterPolicy("robloms:10", &policy).IsInvalidArgument());
+}
+
+TEST(MisspeltPolicy, RightTextIsRead) {
+  for (const std::string text :
+       {"rowbloom", "rowbloom:10", "{id=rowbloom;key_codec=ordered}",
+        "{id=rowbloom:8;filter_spec=compact;budget=balanced}",
+        "rowbloom.Composed:8", "{id=rowbloom.Composed;filter=bloom}",
+        "bloomfilter:10:false", "ribbonfilter:10"}) {
+    std::shared_ptr<const rdb::FilterPolicy> policy;
+    rdb::Status status = ParseRocksDbFilterPolicy(text, &policy);
+    EXPECT_TRUE(status.ok()) << text << ": " << status.ToString();
+    EXPECT_NE(policy, nullptr);
+    const auto options = Parsed(text, rdb::ConfigOptions(), &status);
+    EXPECT_TRUE(status.ok());
+    EXPECT_TRUE(CheckRocksDbOptions(options).ok())
+        << CheckRocksDbOptions(options).ToString();
+  }
+}
+
+// All errors of a text are told at once.
+TEST(MisspeltPolicy, EachErrorIsNamed) {
+  std::shared_ptr<const rdb::FilterPolicy> policy;
+  const rdb::Status status = ParseRocksDbFilterPolicy(
+      "{id=rowbloom;key_codec=fixd:8;filter_spec=compct;size_ratio=0}",
+      &policy);
+  EXPECT_THAT(status.ToString(), AllOf(HasSubstr("key_codec=fixd:8"),
+                                       HasSubstr("filter_spec=compct"),
+                                       HasSubstr("size_ratio=0")));
+}
+
+}  // namespace
+}  // namespace rowbloom
