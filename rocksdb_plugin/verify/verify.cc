@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <random>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -28,6 +26,7 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_verify.h"
 #include "verify/builtin_filter.h"
+#include "verify/neighbours.h"
 #include "verify/whole_filters.h"
 
 namespace rowbloom {
@@ -67,28 +66,23 @@ void MergeFamily(const std::string& family, std::string* merged) {
   }
 }
 
-// Asks for random digests, of which the filter holds none, except for a few in
-// 2^64.
-uint64_t CountFalsePositives(const FilterView& view, uint64_t probe_count,
-                             std::mt19937_64* random) {
-  std::array<KeyDigest, 64> digests;
-  std::array<bool, 64> may_contain;
-  uint64_t positives = 0;
-  for (uint64_t done = 0; done < probe_count;) {
-    const size_t size = std::min<uint64_t>(digests.size(), probe_count - done);
-    for (size_t i = 0; i < size; ++i) digests[i].value = (*random)();
-    view.MayContain(absl::MakeConstSpan(digests.data(), size),
-                    may_contain.data());
-    positives +=
-        std::count(may_contain.begin(), may_contain.begin() + size, true);
-    done += size;
-  }
-  return positives;
+// Asks the filters for neighbours of the file's keys.
+void Observe(const rdb::Options& options, uint32_t probe_count,
+             absl::Span<const RocksDbFilterInfo> filters,
+             RocksDbFilterFile* file) {
+  const NeighbourSample sample =
+      AskNeighbours(file->path, options, filters, probe_count);
+  file->probe_count = sample.asked;
+  file->false_positive_count = sample.passed;
+  file->sampled_key_count = sample.keys;
+  file->misfit_key_count = sample.misfits;
+  file->sharing_misfit_count = sample.sharing_misfits;
+  file->unobserved = sample.unknown;
 }
 
 // Checks each rowbloom filter in `sst` in full and reports its properties.
-absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
-                       RocksDbFilterFile* file) {
+absl::Status CheckOurs(const RocksDbSst& sst, const rdb::Options& options,
+                       uint32_t probe_count, RocksDbFilterFile* file) {
   std::vector<RocksDbFilterInfo> infos;
   uint64_t key_count = 0;
   double expected = 0;
@@ -132,14 +126,7 @@ absl::Status CheckOurs(const RocksDbSst& sst, uint32_t probe_count,
   if (key_count == 0) return absl::OkStatus();
   // A lookup asks one filter, and each in proportion to its keys.
   file->expected_fpr = expected / static_cast<double>(key_count);
-  std::mt19937_64 random;  // The same sequence in each run.
-  for (const RocksDbFilterInfo& info : infos) {
-    const uint64_t probes =
-        uint64_t{probe_count} * info.blob.descriptor.key_count / key_count;
-    file->probe_count += probes;
-    file->false_positive_count +=
-        CountFalsePositives(info.blob.view, probes, &random);
-  }
+  if (probe_count > 0) Observe(options, probe_count, infos, file);
   return absl::OkStatus();
 }
 
@@ -192,7 +179,7 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   }
   if (sst->owner != RocksDbFilterOwner::kRowbloom) return absl::OkStatus();
   file->state = RocksDbFilterState::kUnusable;
-  return CheckOurs(*sst, probe_count, file);
+  return CheckOurs(*sst, options, probe_count, file);
 }
 
 // --- The expected filter ----------------------------------------------------
@@ -390,6 +377,83 @@ Totals Sum(const std::vector<RocksDbFilterFile>& files) {
   return t;
 }
 
+// True if the filter passes keys that it should stop.
+bool PassesTooMany(const RocksDbFilterFile& file) {
+  if (file.key_codec.has_value() &&
+      2 * file.sharing_misfit_count > file.sampled_key_count) {
+    return true;
+  }
+  const double most =
+      2 * static_cast<double>(file.probe_count) * file.expected_fpr.value_or(1);
+  return static_cast<double>(file.false_positive_count) >
+         most + 6 * std::sqrt(most) + 6;
+}
+
+// True if the filter holds far fewer keys than the table, and neither its bloom
+// type nor its neighbours explain it.
+bool HoldsTooFew(const RocksDbFilterFile& file) {
+  constexpr uint64_t kFewestEntries = 100;
+  const uint64_t entries =
+      file.entry_count - std::min(file.entry_count, file.range_tombstone_count);
+  return file.key_codec.has_value() && !file.unobserved.empty() &&
+         LevelCount(*file.bloom_type, *file.key_codec) ==
+             file.key_codec->level_count() &&
+         entries >= kFewestEntries && 10 * file.filter_key_count < entries;
+}
+
+// A warning of filters that pass keys which they should stop, or empty.
+std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
+  Totals t;
+  uint64_t count = 0, keys = 0, misfits = 0;
+  std::set<std::string> codecs;
+  for (const RocksDbFilterFile& file : files) {
+    if (!file.status.ok() || !(PassesTooMany(file) || HoldsTooFew(file))) {
+      continue;
+    }
+    ++count;
+    keys += file.sampled_key_count;
+    misfits += file.misfit_key_count;
+    codecs.insert(file.key_codec->ToString());
+    t.entry_count += file.entry_count;
+    t.key_count += file.filter_key_count;
+    t.probe_count += file.probe_count;
+    t.false_positive_count += file.false_positive_count;
+    t.expected_positives +=
+        file.expected_fpr.value_or(1) * static_cast<double>(file.probe_count);
+  }
+  if (count == 0) return "";
+  std::string out = absl::StrCat(count,
+                                 count == 1 ? " file has a filter that passes"
+                                            : " files have filters that pass",
+                                 " keys which it should stop: ");
+  if (t.probe_count > 0) {
+    absl::StrAppendFormat(
+        &out,
+        "%.4f%% of %d neighbours of stored keys, where "
+        "%.4f%% are expected, with ",
+        100 * static_cast<double>(t.false_positive_count) /
+            static_cast<double>(t.probe_count),
+        t.probe_count,
+        100 * t.expected_positives / static_cast<double>(t.probe_count));
+  }
+  absl::StrAppend(&out, t.key_count,
+                  t.key_count == 1 ? " filter key" : " filter keys", " for ",
+                  t.entry_count, " entries");
+  const std::string codec =
+      codecs.size() == 1 ? *codecs.begin() : "of several kinds";
+  if (misfits > 0) {
+    absl::StrAppend(&out, "; key_codec ", codec, " does not fit ", misfits,
+                    " of ", keys,
+                    " sampled keys: set key_codec=whole_key, or the codec that "
+                    "wrote the keys, and compact");
+  } else {
+    absl::StrAppend(&out, "; key_codec is ", codec,
+                    ": if no codec wrote the keys, set key_codec=whole_key, "
+                    "and compact");
+  }
+  return out;
+}
+
 // A warning if lookups must read whole filters repeatedly, or empty.
 std::string WarnOfEviction(const RocksDbFilterReport& report) {
   const RocksDbFilterReport::WholeFilters whole =
@@ -453,6 +517,10 @@ std::optional<double> RocksDbFilterFile::observed_fpr() const {
   if (probe_count == 0) return std::nullopt;
   return static_cast<double>(false_positive_count) /
          static_cast<double>(probe_count);
+}
+
+std::string RocksDbFilterFile::warning() const {
+  return PassingWarning({this, 1});
 }
 
 // --- One file ---------------------------------------------------------------
@@ -603,6 +671,8 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
   warn(State::kNone, " without a filter (compacting them builds one)");
   warn(State::kOtherOptions,
        " built under other options (compacting them rebuilds it)");
+  std::string passing = PassingWarning(files);
+  if (!passing.empty()) warnings.push_back(std::move(passing));
   const Totals totals = Sum(files);
   if (totals.largest_partition_bytes > 2 * expected.metadata_block_size_bytes &&
       expected.is_partitioned) {
@@ -648,7 +718,7 @@ std::string RocksDbFilterReport::Summary() const {
           100 * t.expected_positives / static_cast<double>(t.expecting_keys));
     }
     if (t.probe_count > 0) {
-      absl::StrAppendFormat(&out, ", %.4f%% of %d probes",
+      absl::StrAppendFormat(&out, ", %.4f%% of %d neighbours",
                             100 * static_cast<double>(t.false_positive_count) /
                                 static_cast<double>(t.probe_count),
                             t.probe_count);

@@ -165,20 +165,34 @@ struct RocksDbFilterFile {
   uint64_t unit_size_bytes = 0;
   uint64_t filter_key_count = 0;
   // For rowbloom's filters: the expected rate of false positives, and the
-  // number of them among `probe_count` random digests.
+  // number of them among `probe_count` neighbours: keys that the file does not
+  // hold and that differ little from keys that it does, asked for as a get
+  // asks.
   std::optional<double> expected_fpr;
   uint64_t probe_count = 0;
   uint64_t false_positive_count = 0;
+  // Stored keys that were read for that, and those of them that the filter's
+  // key codec does not fit.
+  uint64_t sampled_key_count = 0;
+  uint64_t misfit_key_count = 0;
+  // Misfits that share the filter key of the key before them.
+  uint64_t sharing_misfit_count = 0;
+  std::string unobserved;  // Why no neighbours were asked, or empty.
 
   double bits_per_key() const;  // 0 without keys.
   std::optional<double> observed_fpr() const;
+  // Why the filter passes keys that it should stop, with the remedy; empty if
+  // it does not. "Should" is twice the expected rate, and six standard
+  // deviations and six keys more.
+  std::string warning() const;
 };
 
 struct RocksDbVerifyOptions {
   // Also checks every checksum outside of filters, which takes as long as
   // reading the whole database.
   bool read_data_blocks = false;
-  // Random digests asked of each file's filters: some 10 ns each.
+  // Neighbours of stored keys asked of each file's filters, at most; 0: none.
+  // They take some 300 ns each, and the reads of some 20 data blocks.
   uint32_t probes_per_file = 10000;
   // Called before each file; may be empty.
   std::function<void(size_t done, size_t total)> progress;

@@ -87,7 +87,7 @@ TEST(DbVerify, ExpectedFiltersAreDescribed) {
                     static_cast<double>(file.filter_key_count));
       EXPECT_THAT(report.ToString(),
                   AllOf(HasSubstr("000"), HasSubstr(policy.family()),
-                        HasSubstr("1 expected"), HasSubstr("probes")));
+                        HasSubstr("1 expected"), HasSubstr("neighbours")));
     }
   }
 }
@@ -115,18 +115,20 @@ TEST(DbVerify, ObservedRatesOfProbesAndGetsAreTheExpectedOne) {
       ASSERT_EQ(report.files.size(), 1);
       const RocksDbFilterFile& file = report.files[0];
       const double probes = static_cast<double>(file.probe_count);
-      EXPECT_NEAR(probes, kLookups, static_cast<double>(file.filter_count));
+      EXPECT_GT(probes, kLookups / 20);
       const double rate = *file.expected_fpr;
-      const double error =
-          5 * std::sqrt(rate * (1 - rate) / kLookups) + rate / 50;
-      EXPECT_NEAR(*file.observed_fpr(), rate, error);
+      const auto error = [rate](double lookups) {
+        return 5 * std::sqrt(rate * (1 - rate) / lookups) + rate / 50;
+      };
+      EXPECT_NEAR(*file.observed_fpr(), rate, error(probes));
+      EXPECT_EQ(file.warning(), "");
       if (partitioned) continue;
       for (int i = 0; i < kLookups; ++i) {
         ASSERT_FALSE(db.Has(db.Key(Row(i % kMany), std::to_string(i))));
       }
       const auto positives =
           static_cast<double>(db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE));
-      EXPECT_NEAR(positives / kLookups, rate, error);
+      EXPECT_NEAR(positives / kLookups, rate, error(kLookups));
       EXPECT_EQ(db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE) +
                     db.Ticker(rdb::BLOOM_FILTER_USEFUL),
                 kLookups);

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "verify/neighbours.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "policy/filter_entry.h"
+#include "policy/row_prefix_extractor.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/iterator.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/table.h"
+#include "rocksdb/table_properties.h"
+
+namespace rowbloom {
+
+namespace {
+
+// Keys that follow one another are read together, at several places.
+constexpr size_t kWindows = 16;
+constexpr size_t kKeysOfWindow = 64;
+// A gap has no more neighbours if so many changes of its key gave none.
+constexpr int kMostFailures = 32;
+
+// Values are of no interest; RocksDB insists on merging them.
+class AnyValue final : public rdb::MergeOperator {
+ public:
+  const char* Name() const override { return "rowbloom.AnyValue"; }
+  bool FullMergeV2(const MergeOperationInput& /*in*/,
+                   MergeOperationOutput* out) const override {
+    out->new_value.clear();
+    return true;
+  }
+};
+
+// Counts the tombstones that iterators of this thread skip, by RocksDB's
+// counters, which the caller finds as they were.
+class SkippedTombstones {
+ public:
+  SkippedTombstones() { rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount); }
+  ~SkippedTombstones() {
+    rdb::SetPerfLevel(outer_level_);
+    *rdb::get_perf_context() = outer_;
+  }
+  SkippedTombstones(const SkippedTombstones&) = delete;
+  SkippedTombstones& operator=(const SkippedTombstones&) = delete;
+
+  // True if there were any since the last call.
+  bool Any() {
+    const uint64_t count =
+        rdb::get_perf_context()->internal_delete_skipped_count;
+    const bool any = count != last_;
+    last_ = count;
+    return any;
+  }
+
+ private:
+  const rdb::PerfLevel outer_level_ = rdb::GetPerfLevel();
+  const rdb::PerfContext outer_ = *rdb::get_perf_context();
+  uint64_t last_ = rdb::get_perf_context()->internal_delete_skipped_count;
+};
+
+enum class Order { kBytewise, kReverse, kOther };
+
+Order OrderOf(std::string_view name) {
+  if (name == "leveldb.BytewiseComparator" ||
+      name == "leveldb.BytewiseComparator.u64ts") {
+    return Order::kBytewise;
+  }
+  if (name == "rocksdb.ReverseBytewiseComparator" ||
+      name == "rocksdb.ReverseBytewiseComparator.u64ts") {
+    return Order::kReverse;
+  }
+  return Order::kOther;
+}
+
+// What a get asks of the filters, beside the codec.
+struct Question {
+  // The filters hold prefixes alone, and gets ask for them.
+  const rdb::SliceTransform* only_prefixes = nullptr;
+  std::string unknown;  // The reason why no get asks, or empty.
+};
+
+Question QuestionOf(const rdb::TableProperties& table,
+                    const rdb::Options& options) {
+  Question question;
+  const auto whole = table.user_collected_properties.find(
+      "rocksdb.block.based.table.whole.key.filtering");
+  if (whole == table.user_collected_properties.end() || whole->second != "0") {
+    return question;
+  }
+  const std::string& name = table.prefix_extractor_name;
+  const std::string ours = absl::StrCat(RowPrefixExtractor::kClassName(), ":");
+  if (name.compare(0, ours.size(), ours) == 0) return question;
+  if (options.prefix_extractor == nullptr ||
+      options.prefix_extractor->AsString() != name) {
+    question.unknown = absl::StrCat("the filter holds prefixes of ", name,
+                                    " alone, which is not configured");
+    return question;
+  }
+  question.only_prefixes = options.prefix_extractor.get();
+  return question;
+}
+
+// Bytes between two keys that follow one another, where the file holds nothing.
+struct Gap {
+  std::string key;   // The lower of the two keys.
+  std::string low;   // No neighbour is at most `low`, which is not below `key`,
+  std::string high;  // nor at least `high`, unless that is empty.
+  // Neighbours differ from the key in one byte of these.
+  size_t begin = 0;
+  size_t end = 0;
+  bool fits = false;  // The codec fits the key.
+  int failures = 0;   // Since the last neighbour that was found.
+};
+
+size_t CommonSize(std::string_view a, std::string_view b) {
+  const size_t limit = std::min(a.size(), b.size());
+  size_t size = 0;
+  while (size < limit && a[size] == b[size]) ++size;
+  return size;
+}
+
+// The filters of one file.
+class Filters {
+ public:
+  Filters(absl::Span<const RocksDbFilterInfo> filters,
+          const rdb::SliceTransform* only_prefixes)
+      : filters_(filters),
+        codec_(filters[0].key_codec),
+        level_count_(LevelCount(filters[0].bloom_type, codec_)),
+        only_prefixes_(only_prefixes) {}
+
+  // False for keys that the codec did not write.
+  bool Fits(std::string_view key) const {
+    if (only_prefixes_ != nullptr) return true;
+    std::vector<std::string> segments;
+    return codec_.Decode(key, &segments).ok();
+  }
+
+  // The filter key that a get of `key` asks for; nothing if it asks for none.
+  std::optional<std::string_view> AskedBy(std::string_view key) const {
+    const auto entry = EntryOf(key);
+    if (!entry.has_value()) return std::nullopt;
+    return AskedPart(level_count_, codec_, *entry);
+  }
+
+  // True if `part` is one of the filter keys that `key` was added as.
+  bool IsOf(std::string_view part, std::string_view key) const {
+    if (only_prefixes_ != nullptr) return AskedBy(key) == part;
+    const KeyCodec::Parts parts = codec_.PartsOf(key, level_count_);
+    for (size_t i = 0; i < parts.count; ++i) {
+      if (key.substr(0, parts.sizes[i]) == part) return true;
+    }
+    return false;
+  }
+
+  // Asks the filter that holds `stored`, which is a key of the file.
+  bool Passes(std::string_view key, std::string_view stored) {
+    for (size_t i = 0; i < filters_.size() && !MayContain(stored); ++i) {
+      current_ = (current_ + 1) % filters_.size();
+    }
+    return MayContain(key);
+  }
+
+ private:
+  // The bytes that RocksDB passes to the filter for a get.
+  std::optional<std::string_view> EntryOf(std::string_view key) const {
+    if (only_prefixes_ == nullptr) return key;
+    const rdb::Slice slice(key.data(), key.size());
+    if (!only_prefixes_->InDomain(slice)) return std::nullopt;
+    return ViewOf(only_prefixes_->Transform(slice));
+  }
+  bool MayContain(std::string_view key) const {
+    const auto entry = EntryOf(key);
+    return !entry.has_value() ||
+           RocksDbFilterMayContain(filters_[current_], *entry);
+  }
+
+  const absl::Span<const RocksDbFilterInfo> filters_;
+  const KeyCodec codec_;
+  const size_t level_count_;
+  const rdb::SliceTransform* const only_prefixes_;
+  size_t current_ = 0;
+};
+
+// Reads stored keys at several places of the file, and the gaps between them.
+class KeyReader {
+ public:
+  KeyReader(rdb::Iterator* it, Order order, const Filters& filters,
+            NeighbourSample* sample)
+      : it_(it), order_(order), filters_(filters), sample_(sample) {}
+
+  std::vector<Gap> ReadGaps() {
+    skipped_.Any();
+    it_->SeekToLast();
+    if (!it_->Valid()) return {};
+    const std::string last = it_->key().ToString();
+    if (!skipped_.Any()) AddLastGap(last);
+    it_->SeekToFirst();
+    if (!it_->Valid()) return {};
+    std::vector<std::string> targets = Targets(it_->key().ToString(), last);
+    ReadWindow();
+    for (const std::string& target : targets) {
+      if (IsBefore(target, key_)) continue;  // It was read.
+      it_->Seek(target);
+      if (it_->Valid()) ReadWindow();
+    }
+    return std::move(gaps_);
+  }
+
+ private:
+  bool IsBefore(std::string_view a, std::string_view b) const {
+    return order_ == Order::kReverse ? a > b : a < b;
+  }
+
+  // Places between the first and the last key, in the order of the file.
+  std::vector<std::string> Targets(const std::string& first,
+                                   const std::string& last) {
+    const std::string& low = std::min(first, last);
+    const std::string& high = std::max(first, last);
+    const size_t common = CommonSize(low, high);
+    const auto number = [common](const std::string& key) {
+      uint64_t value = 0;
+      for (size_t i = 0; i < sizeof(value); ++i) {
+        const size_t at = common + i;
+        value = value << 8 |
+                (at < key.size() ? static_cast<unsigned char>(key[at]) : 0);
+      }
+      return value;
+    };
+    std::uniform_int_distribution<uint64_t> draw(number(low), number(high));
+    std::vector<std::string> targets;
+    for (size_t i = 1; i < kWindows; ++i) {
+      const uint64_t value = draw(random_);
+      std::string target = low.substr(0, common);
+      for (int shift = 56; shift >= 0; shift -= 8) {
+        target.push_back(static_cast<char>(value >> shift & 0xff));
+      }
+      targets.push_back(std::move(target));
+    }
+    std::sort(targets.begin(), targets.end(),
+              [this](const auto& a, const auto& b) { return IsBefore(a, b); });
+    return targets;
+  }
+
+  void ReadWindow() {
+    TakeKey(/*is_first=*/true);
+    for (size_t i = 1; i < kKeysOfWindow; ++i) {
+      skipped_.Any();
+      std::string low = key_;
+      it_->Next();
+      const auto part = filters_.AskedBy(key_);
+      if (order_ == Order::kBytewise && it_->Valid() && part.has_value() &&
+          part->size() < key_.size() && filters_.Fits(key_) &&
+          filters_.IsOf(*part, ViewOf(it_->key()))) {
+        // The next filter key is behind all keys of this one.
+        low = std::string(*part);
+        while (!low.empty() && low.back() == '\xff') low.pop_back();
+        if (low.empty()) break;
+        ++low.back();
+        it_->Seek(low);
+      }
+      const bool has_gap = !skipped_.Any();
+      if (!it_->Valid()) break;
+      if (has_gap) AddGap(key_, low, it_->key().ToString());
+      TakeKey(/*is_first=*/false);
+    }
+  }
+
+  void TakeKey(bool is_first) {
+    const std::string before = std::move(key_);
+    key_ = it_->key().ToString();
+    ++sample_->keys;
+    if (filters_.Fits(key_)) return;
+    ++sample_->misfits;
+    if (!is_first && filters_.AskedBy(key_) == filters_.AskedBy(before)) {
+      ++sample_->sharing_misfits;
+    }
+  }
+
+  void AddGap(std::string key, std::string low, std::string high) {
+    if (order_ == Order::kReverse) {
+      std::swap(low, high);
+      key = low;
+    }
+    const size_t common = CommonSize(low, high);
+    AddGap({std::move(key), std::move(low), std::move(high), common});
+  }
+  void AddGap(Gap gap) {
+    gap.fits = filters_.Fits(gap.key);
+    const auto asked = filters_.AskedBy(gap.key);
+    gap.end = gap.fits && asked.has_value() ? asked->size() : gap.key.size();
+    gaps_.push_back(std::move(gap));
+  }
+
+  // Behind the last key there is room even where the keys of the file are all
+  // numbers of a range. The iterator is at that key.
+  void AddLastGap(const std::string& last) {
+    if (order_ == Order::kReverse) return;
+    it_->Prev();
+    size_t common = it_->Valid() ? CommonSize(ViewOf(it_->key()), last) : 0;
+    common -= std::min<size_t>(common, 2);  // Up to 65,536 numbers behind it.
+    AddGap({last, last, "", common});
+  }
+
+  rdb::Iterator* const it_;
+  const Order order_;
+  const Filters& filters_;
+  NeighbourSample* const sample_;
+  SkippedTombstones skipped_;
+  std::mt19937_64 random_;  // The same sequence in each run.
+  std::string key_;         // The last one that was read.
+  std::vector<Gap> gaps_;
+};
+
+// Increases one byte of the gap's key, half of the time by 1, as counters do.
+std::string Increased(const Gap& gap, std::mt19937_64* random) {
+  std::string key = gap.key;
+  if (gap.begin >= gap.end) return key;
+  const size_t at = gap.begin + (*random)() % (gap.end - gap.begin);
+  const auto byte = static_cast<unsigned char>(key[at]);
+  const bool is_limited = at == gap.begin && at < gap.high.size();
+  const unsigned most =
+      is_limited ? static_cast<unsigned char>(gap.high[at]) : 0xff;
+  if (byte >= most) return key;
+  const uint64_t step =
+      (*random)() % 2 == 0 ? 1 : 1 + (*random)() % (most - byte);
+  key[at] = static_cast<char>(byte + step);
+  return key;
+}
+
+// Asks each gap in turn while it has neighbours.
+void Ask(std::vector<Gap> gaps, uint64_t ask_count, Filters* filters,
+         NeighbourSample* sample) {
+  std::mt19937_64 random;  // The same sequence in each run.
+  std::unordered_set<std::string> known;
+  const auto is_neighbour = [&](const Gap& gap, const std::string& key) {
+    if (key <= gap.low || (!gap.high.empty() && key >= gap.high)) return false;
+    const auto asked = filters->AskedBy(key);
+    if (!asked.has_value()) return false;
+    return !gap.fits ||
+           (filters->Fits(key) && !filters->IsOf(*asked, gap.key) &&
+            !filters->IsOf(*asked, gap.high));
+  };
+  for (size_t i = 0; !gaps.empty() && sample->asked < ask_count; ++i) {
+    i %= gaps.size();
+    Gap& gap = gaps[i];
+    const std::string key = Increased(gap, &random);
+    if (is_neighbour(gap, key) && known.insert(key).second) {
+      gap.failures = 0;
+      ++sample->asked;
+      sample->passed += filters->Passes(key, gap.key) ? 1 : 0;
+    } else if (++gap.failures == kMostFailures) {
+      gap = std::move(gaps.back());
+      gaps.pop_back();
+    }
+  }
+}
+
+}  // namespace
+
+NeighbourSample AskNeighbours(const std::string& path,
+                              const rdb::Options& options,
+                              absl::Span<const RocksDbFilterInfo> filters,
+                              uint64_t ask_count) {
+  NeighbourSample sample;
+  rdb::Options without;  // No filter policy.
+  without.env = options.env;
+  without.merge_operator = std::make_shared<AnyValue>();
+  std::shared_ptr<const rdb::TableProperties> table;
+  {
+    rdb::SstFileReader reader(without);
+    const rdb::Status opened = reader.Open(path);
+    if (opened.ok()) table = reader.GetTableProperties();
+    if (table == nullptr) {
+      sample.unknown = opened.ok() ? "no table properties" : opened.ToString();
+      return sample;
+    }
+  }
+  const Order order = OrderOf(table->comparator_name);
+  if (order == Order::kOther ||
+      !rdb::Comparator::CreateFromString({}, table->comparator_name,
+                                         &without.comparator)
+           .ok()) {
+    sample.unknown = absl::StrCat("comparator ", table->comparator_name,
+                                  " may not order keys by their bytes");
+    return sample;
+  }
+  const Question question = QuestionOf(*table, options);
+  sample.unknown = question.unknown;
+  if (!sample.unknown.empty()) return sample;
+
+  rdb::SstFileReader reader(without);
+  if (const rdb::Status opened = reader.Open(path); !opened.ok()) {
+    sample.unknown = opened.ToString();
+    return sample;
+  }
+  rdb::ReadOptions read;
+  read.total_order_seek = true;
+  read.fill_cache = false;
+  read.ignore_range_deletions = true;
+  const std::string newest(without.comparator->timestamp_size(), '\xff');
+  const rdb::Slice timestamp(newest);
+  if (!newest.empty()) read.timestamp = &timestamp;
+  const std::unique_ptr<rdb::Iterator> it(reader.NewIterator(read));
+  Filters asked(filters, question.only_prefixes);
+  Ask(KeyReader(it.get(), order, asked, &sample).ReadGaps(), ask_count, &asked,
+      &sample);
+  if (!it->status().ok()) {
+    sample.unknown = it->status().ToString();
+  } else if (sample.asked == 0) {
+    sample.unknown = "there are no neighbours of its keys";
+  }
+  return sample;
+}
+
+}  // namespace rowbloom
