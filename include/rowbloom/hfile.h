@@ -13,9 +13,10 @@
 //
 // The file alone decides how it is read, by its file info and Bloom metas,
 // never a configuration. A filter is not used if its type, version, hash or
-// comparator is unknown to rowbloom, or if it is encrypted or damaged: then all
-// lookups answer "maybe", and HFileBloomInfo::reason says why. HFiles 2.0 have
-// no block checksums: there a damaged filter can go unnoticed.
+// comparator or a BLOOM_FILTER... entry of file info is unknown to rowbloom, or
+// if it is encrypted or damaged: then all lookups answer "maybe", and
+// HFileBloomInfo::reason says why. HFiles 2.0 have no block checksums: there a
+// damaged filter can go unnoticed.
 //
 // Immutable after Open(); lookups may run on any number of threads. `source`,
 // options.cache and options.stats must outlive the reader. Nothing throws.

@@ -3,7 +3,9 @@
 #include "hfile/file_info.h"
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "base/coding.h"
+#include "hfile/errors.h"
 #include "hfile/vlong.h"
 
 namespace rowbloom::hfile {
@@ -58,6 +60,23 @@ std::string SerializeFileInfo(const FileInfo& info) {
 const std::string* FindInfo(const FileInfo& info, std::string_view name) {
   const auto found = info.find(name);
   return found == info.end() ? nullptr : &found->second;
+}
+
+bool IsUnknownBloomEntry(std::string_view name) {
+  return name.substr(0, std::string_view(kBloomPrefix).size()) ==
+             kBloomPrefix &&
+         name != kBloomTypeName && name != kBloomParamName;
+}
+
+absl::Status CheckBloomEntries(const FileInfo& info) {
+  for (const auto& [name, value] : info) {
+    if (!IsUnknownBloomEntry(name)) continue;
+    return Unimplemented("file info has \"", absl::CHexEscape(name),
+                         "\", which may change what the filters hold; ",
+                         kBloomTypeName, " and ", kBloomParamName,
+                         " are known; a later rowbloom may know it");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace rowbloom::hfile

@@ -11,12 +11,15 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/coding.h"
 #include "hfile/proto.h"
 
 namespace rowbloom::hfile {
 
+// The names of all entries about filters begin with it.
+inline constexpr char kBloomPrefix[] = "BLOOM_FILTER";
 inline constexpr char kBloomTypeName[] = "BLOOM_FILTER_TYPE";
 inline constexpr char kBloomParamName[] = "BLOOM_FILTER_PARAM";
 inline constexpr char kLastBloomKeyName[] = "LAST_BLOOM_KEY";
@@ -38,6 +41,12 @@ std::string SerializeFileInfo(const FileInfo& info);
 
 // nullptr if there is none.
 const std::string* FindInfo(const FileInfo& info, std::string_view name);
+
+// True for entries about filters that only a newer HBase knows: they may change
+// what the filters hold.
+bool IsUnknownBloomEntry(std::string_view name);
+// Unimplemented if there is such an entry.
+absl::Status CheckBloomEntries(const FileInfo& info);
 
 // nullopt if there is no such value, or it has another size.
 template <typename T>

@@ -258,7 +258,10 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
     return;
   }
   const auto refuse = [&](const absl::Status& status) {
-    Refuse(trailer_.file_info_offset, status, &info);
+    // An unknown entry may stand for what seems to be missing.
+    const absl::Status entries =
+        hfile::CheckBloomEntries(properties_.file_info);
+    Refuse(trailer_.file_info_offset, entries.ok() ? status : entries, &info);
   };
   if (type == nullptr) {
     return refuse(absl::DataLossError(
@@ -345,6 +348,10 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   info.comparator = meta->comparator;
   for (const hfile::ChunkPlace& chunk : meta->chunks) {
     info.chunks.push_back({chunk.first_key, chunk.offset, chunk.size});
+  }
+  const absl::Status entries = hfile::CheckBloomEntries(properties_.file_info);
+  if (!entries.ok()) {
+    return Refuse(trailer_.file_info_offset, entries, &info);
   }
   const bool is_rowcol = info.bloom_type == BloomType::kRowCol;
   if (!row_order_.has_value()) {

@@ -492,6 +492,12 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
           .value_or(0);
   options.file_info = properties.file_info;
   for (const char* name : kOwnNames) options.file_info.erase(name);
+  for (const auto& [name, value] : properties.file_info) {
+    if (!hfile::IsUnknownBloomEntry(name)) continue;
+    // The type with this entry is another type, which the writer lacks.
+    options.bloom_type = BloomType::kNone;
+    options.file_info.erase(name);
+  }
   return options;
 }
 

@@ -385,6 +385,22 @@ TEST_F(HFileCliTest, AnUnknownBloomTypeIsNewerAndNotDroppedByRebuild) {
   EXPECT_THAT(Run("rebuild ribbon row --bloom_type ROW"), Exits(0));
 }
 
+TEST_F(HFileCliTest, AnUnknownEntryAboutFiltersIsNewerAndNotDroppedByRebuild) {
+  std::string bytes = HBaseFile("row_checksum_null.hfile");
+  const std::string known = "DELETE_FAMILY_COUNT";
+  bytes.replace(bytes.rfind(known), known.size(), "BLOOM_FILTER_OFFSET");
+  WriteFile(InputPath("offset"), bytes);
+  for (const std::string verb : {"inspect", "verify"}) {
+    EXPECT_THAT(Run(verb + " offset"),
+                Exits(3, HasSubstr("file info has \"BLOOM_FILTER_OFFSET\"")));
+  }
+  EXPECT_THAT(Run("lookup offset nowhere"), Exits(3, HasSubstr("maybe")));
+  EXPECT_THAT(Run("rebuild offset dropped_offset"),
+              Exits(2, _, HasSubstr("--bloom_type")));
+  EXPECT_THAT(Run("rebuild offset row_of_offset --bloom_type ROW"), Exits(0));
+  EXPECT_THAT(Run("verify --cells row_of_offset"), Exits(0));
+}
+
 TEST_F(HFileCliTest, AFilterWithoutItsTypeIsNotDroppedByRebuild) {
   std::string bytes = HBaseFile("row_checksum_null.hfile");
   bytes[bytes.rfind("BLOOM_FILTER_TYPE")] = 'A';

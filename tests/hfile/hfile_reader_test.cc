@@ -219,6 +219,58 @@ TEST(HFileReader, WhatItDoesNotKnowIsNoFilter) {
                  "no general Bloom meta");
 }
 
+// HBASE-30174 may give prefixes an offset in the row.
+TEST(HFileReader, AnUnknownEntryAboutFiltersMakesAllAnswersMaybe) {
+  const char offset[] = "BLOOM_FILTER_PARAM_OFFSET";
+  HFileWriterOptions options = ManyChunks(BloomType::kRowPrefixFixedLength);
+  options.prefix_length_bytes = 5;
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol,
+                               BloomType::kRowPrefixFixedLength}) {
+    options.bloom_type = type;
+    const std::string known = SmallHFile(options);
+    ASSERT_LT(CountMaybe(*OpenHFile(known)), 3);
+    ASSERT_EQ(OpenHFile(known)->Verify(true), absl::OkStatus());
+    HFileWriterOptions newer = options;
+    newer.file_info[offset] = std::string("\0\0\0\3", 4);
+    const std::string bytes = SmallHFile(newer);
+    ExpectNoFilter(bytes, offset);
+    const OpenHFile file(bytes);
+    for (const HFileBloomInfo* info :
+         {&file->general_filter(), &file->delete_family_filter()}) {
+      if (info->bloom_type == BloomType::kNone) continue;
+      EXPECT_FALSE(info->is_usable);
+      EXPECT_EQ(info->error.code(), absl::StatusCode::kUnimplemented);
+      EXPECT_THAT(
+          std::string(info->error.message()),
+          HasSubstr("file: offset " + std::to_string(bytes.rfind("FILEINF2")) +
+                    ": file info has \"BLOOM_FILTER_PARAM_OFFSET\""));
+    }
+    EXPECT_GT(file->general_filter().key_count, 0U);
+    EXPECT_EQ(file->Explain("row01", std::nullopt).status,
+              file->general_filter().error);
+    EXPECT_EQ(file->Verify(true), file->general_filter().error);
+    for (const char* row : kAbsent) {
+      EXPECT_TRUE(file->MayContainFamilyDelete(row)) << row;
+      EXPECT_TRUE(file->MayContain(HFileRead::Get(row)));
+    }
+    // The writer does not repeat what it does not do.
+    EXPECT_EQ(OptionsOf(*file).file_info.count(offset), 0U);
+    EXPECT_EQ(OptionsOf(*file).bloom_type, BloomType::kNone);
+  }
+}
+
+TEST(HFileReader, AnUnknownEntryAboutFiltersMayReplaceAKnownOne) {
+  HFileWriterOptions options = ManyChunks(BloomType::kRowPrefixFixedLength);
+  options.prefix_length_bytes = 5;
+  const std::string bytes =
+      WithInfo(SmallHFile(options), hfile::kBloomParamName, {});
+  EXPECT_EQ(OpenHFile(bytes)->general_filter().error.code(),
+            absl::StatusCode::kDataLoss);
+  const OpenHFile newer(WithInfo(bytes, "BLOOM_FILTER_PARAMS", "3:5"));
+  EXPECT_EQ(newer->general_filter().error.code(),
+            absl::StatusCode::kUnimplemented);
+}
+
 TEST(HFileReader, AFilterWithoutHashesIsMaybe) {
   // HBase writes this for an error rate of 0.9, with room for no key.
   const OpenHFile file(WithMeta(SmallHFile(ManyChunks(BloomType::kRow)),
