@@ -14,9 +14,11 @@
 
 #include "output.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
 #include "rocksdb/options.h"
 #include "rocksdb_open.h"
 #include "rocksdb_plugin/release.h"
+#include "rocksdb_plugin/sst_path.h"
 #include "rowbloom/rocksdb_budget.h"
 
 namespace rowbloom::tools {
@@ -218,7 +220,9 @@ class Manifest {
   bool Lists(const std::string& path) const {
     return std::any_of(files_.begin(), files_.end(),
                        [&path](const rdb::LiveFileMetaData& file) {
-                         return PathOf(file) == path;
+                         const std::string listed = PathOf(file);
+                         return listed == path ||
+                                LevelDbSstPath(listed) == path;
                        });
   }
 
@@ -285,7 +289,8 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
       family = std::make_shared<RocksDbColumnFamily>(name, manifest);
       Configure(manifest->options_file(), name, family.get());
     }
-    result.push_back({PathOf(file), absl::OkStatus(), file.level, family});
+    result.push_back({SstPath(rdb::Env::Default(), PathOf(file)),
+                      absl::OkStatus(), file.level, family});
   }
   return result;
 }

@@ -16,6 +16,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb_open.h"
 #include "rocksdb_plugin/release.h"
+#include "rocksdb_plugin/sst_properties.h"
 #include "rowbloom/rocksdb_budget.h"
 
 namespace rowbloom::tools {
@@ -116,6 +117,75 @@ void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
   run->filter_policy = table.filter_size > 0 ? table.filter_policy_name : "";
 }
 
+std::string PathOf(const rdb::SstFileMetaData& sst) {
+  return sst.directory + "/" + sst.relative_filename;
+}
+
+// Reads the properties of the listed SSTs.
+absl::Status ReadProperties(const OpenedFamily& family,
+                            const rdb::ColumnFamilyMetaData& listed,
+                            rdb::TablePropertiesCollection* properties) {
+  if (family.db()->GetPropertiesOfAllTables(family.handle, properties).ok()) {
+    return absl::OkStatus();
+  }
+  // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
+  // not open.
+  properties->clear();
+  const rdb::Options options = family.db()->GetOptions(family.handle);
+  for (const rdb::LevelMetaData& level : listed.levels) {
+    for (const rdb::SstFileMetaData& sst : level.files) {
+      const std::string path = PathOf(sst);
+      auto read = ReadSstProperties(path, options);
+      if (!read.ok()) return read.status();
+      (*properties)[path] = *std::move(read);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RocksDbTree> TreeOf(
+    const OpenedFamily& family, const std::string& column_family,
+    const rdb::ColumnFamilyMetaData& listed,
+    const rdb::TablePropertiesCollection& properties) {
+  std::map<std::string, RocksDbBudgetFile> files;
+  if (family.table.filter_policy != nullptr && !properties.empty()) {
+    const rdb::Options options = family.db()->GetOptions(family.handle);
+    const auto report = ReportBudgetOf(options, listed, properties, nullptr);
+    if (!report.ok()) return report.status();
+    for (const RocksDbBudgetFile& file : report->files) files[file.path] = file;
+  }
+  RocksDbTree tree;
+  tree.data_block_bytes = family.table.block_size;
+  tree.metadata_block_bytes = family.table.metadata_block_size;
+  tree.decoupled_partitions =
+      family.options_file.TableOption(column_family,
+                                      "decouple_partitioned_filters") == "true";
+  tree.caches_metadata = family.table.cache_index_and_filter_blocks;
+  for (const rdb::LevelMetaData& level : listed.levels) {
+    // The SSTs of level 0 are runs.
+    std::vector<rdb::SstFileMetaData> newest_first = level.files;
+    std::sort(newest_first.begin(), newest_first.end(),
+              [](const auto& a, const auto& b) {
+                return a.largest_seqno > b.largest_seqno;
+              });
+    for (const rdb::SstFileMetaData& sst : newest_first) {
+      const std::string path = PathOf(sst);
+      const auto table = properties.find(path);
+      if (table == properties.end() || table->second == nullptr) {
+        return absl::UnavailableError(path + ": has no table properties");
+      }
+      if (level.level == 0 || tree.runs.empty() ||
+          tree.runs.back().level != level.level) {
+        tree.runs.emplace_back().level = level.level;
+      }
+      const auto file = files.find(path);
+      AddTable(*table->second, file == files.end() ? nullptr : &file->second,
+               family.table.partition_filters, &tree.runs.back());
+    }
+  }
+  return tree;
+}
+
 // Adds one get by RocksDB's counters.
 void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
   uint64_t false_positives = 0;
@@ -163,48 +233,12 @@ absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
   const absl::StatusOr<OpenedFamily> family =
       OpenFamily(directory, column_family, nullptr, kFewTables);
   if (!family.ok()) return family.status();
-  rdb::TablePropertiesCollection properties;
-  const rdb::Status read =
-      family->db()->GetPropertiesOfAllTables(family->handle, &properties);
-  if (!read.ok()) return FromRocksDb(read);
-  std::map<std::string, RocksDbBudgetFile> files;
-  if (family->table.filter_policy != nullptr && !properties.empty()) {
-    const auto report = ReportRocksDbBudget(family->db(), family->handle);
-    if (!report.ok()) return report.status();
-    for (const RocksDbBudgetFile& file : report->files) files[file.path] = file;
-  }
-  RocksDbTree tree;
-  tree.data_block_bytes = family->table.block_size;
-  tree.metadata_block_bytes = family->table.metadata_block_size;
-  tree.decoupled_partitions =
-      family->options_file.TableOption(
-          column_family, "decouple_partitioned_filters") == "true";
-  tree.caches_metadata = family->table.cache_index_and_filter_blocks;
   rdb::ColumnFamilyMetaData listed;
   family->db()->GetColumnFamilyMetaData(family->handle, &listed);
-  for (rdb::LevelMetaData& level : listed.levels) {
-    // The SSTs of level 0 are runs.
-    std::vector<rdb::SstFileMetaData> newest_first = level.files;
-    std::sort(newest_first.begin(), newest_first.end(),
-              [](const auto& a, const auto& b) {
-                return a.largest_seqno > b.largest_seqno;
-              });
-    for (const rdb::SstFileMetaData& sst : newest_first) {
-      const std::string path = sst.directory + "/" + sst.relative_filename;
-      const auto table = properties.find(path);
-      if (table == properties.end()) {
-        return absl::UnavailableError(path + ": has no table properties");
-      }
-      if (level.level == 0 || tree.runs.empty() ||
-          tree.runs.back().level != level.level) {
-        tree.runs.emplace_back().level = level.level;
-      }
-      const auto file = files.find(path);
-      AddTable(*table->second, file == files.end() ? nullptr : &file->second,
-               family->table.partition_filters, &tree.runs.back());
-    }
-  }
-  return tree;
+  rdb::TablePropertiesCollection properties;
+  const absl::Status read = ReadProperties(*family, listed, &properties);
+  if (!read.ok()) return read;
+  return TreeOf(*family, column_family, listed, properties);
 }
 
 absl::StatusOr<ReadCounts> CountGets(const std::string& directory,

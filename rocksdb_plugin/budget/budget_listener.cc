@@ -19,6 +19,7 @@
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb_budget.h"
+#include "sst_path.h"
 #include "status.h"
 
 namespace rowbloom {
@@ -57,7 +58,9 @@ void ReadUnknownFilters(rdb::DB* db, LiveTree* tree) {
   options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
   for (const auto& [number, file] : unknown) {
     rdb::SstFileReader reader(options);
-    if (!reader.Open(file.path).ok()) continue;  // Deleted, or not ours.
+    if (!reader.Open(SstPath(options.env, file.path)).ok()) {
+      continue;  // Deleted, or not ours.
+    }
     const auto properties = reader.GetTableProperties();
     if (properties != nullptr) {
       tree->LearnFilter(number, FileFilter::Of(*properties));

@@ -24,6 +24,8 @@
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/rocksdb_budget.h"
+#include "sst_path.h"
+#include "sst_properties.h"
 #include "status.h"
 
 namespace rowbloom {
@@ -165,6 +167,49 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
                    "from RocksDB"));
 }
 
+// nullptr if there is none.
+const rdb::FilterPolicy* PolicyOf(const rdb::Options& options) {
+  const auto* table =
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+  return table == nullptr ? nullptr : table->filter_policy.get();
+}
+
+// Reads the properties of the listed SSTs. One that was deleted in between has
+// none.
+absl::Status ReadProperties(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
+                            const rdb::ColumnFamilyMetaData& listed,
+                            const rdb::Options& options,
+                            rdb::TablePropertiesCollection* properties) {
+  if (db->GetPropertiesOfAllTables(column_family, properties).ok()) {
+    return absl::OkStatus();
+  }
+  // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
+  // not in the table cache.
+  properties->clear();
+  std::set<std::string> missing;
+  for (const auto& [number, file] : rowbloom::FilesOf(listed)) {
+    auto read = ReadSstProperties(file.path, options);
+    if (read.ok()) {
+      (*properties)[file.path] = *std::move(read);
+    } else if (absl::IsNotFound(read.status())) {
+      missing.insert(file.path);
+    } else {
+      return read.status();
+    }
+  }
+  if (missing.empty()) return absl::OkStatus();
+  rdb::ColumnFamilyMetaData now;
+  db->GetColumnFamilyMetaData(column_family, &now);
+  for (const auto& [number, file] : rowbloom::FilesOf(now)) {
+    if (missing.count(file.path) == 0) continue;
+    return absl::UnavailableError(absl::StrCat(
+        file.path,
+        ": missing, and the database lists it; if it is open for reading only, "
+        "open it again, as the writer may have deleted the file"));
+  }
+  return absl::OkStatus();
+}
+
 double BitsPerKey(uint64_t bytes, uint64_t keys) {
   return keys == 0 ? 0
                    : 8 * static_cast<double>(bytes) / static_cast<double>(keys);
@@ -251,28 +296,41 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     const FilterStats* stats) {
   if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
   const rdb::Options options = db->GetOptions(column_family);
-  const auto* table_options =
-      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
-  const rdb::FilterPolicy* policy =
-      table_options == nullptr ? nullptr : table_options->filter_policy.get();
+  const absl::StatusOr<Asked> asked = AskedBy(PolicyOf(options));
+  if (!asked.ok()) return asked.status();
+  rdb::ColumnFamilyMetaData listed;
+  db->GetColumnFamilyMetaData(column_family, &listed);
+  rdb::TablePropertiesCollection properties;
+  absl::Status read =
+      ReadProperties(db, column_family, listed, options, &properties);
+  if (!read.ok()) return read;
+  absl::StatusOr<RocksDbBudgetReport> report =
+      ReportBudgetOf(options, listed, properties, stats);
+  if (!report.ok()) return report;
+  for (RocksDbBudgetFile& file : report->files) {
+    file.path = SstPath(options.env, file.path);
+  }
+  return report;
+}
+
+absl::StatusOr<RocksDbBudgetReport> ReportBudgetOf(
+    const rdb::Options& options, const rdb::ColumnFamilyMetaData& listed,
+    const rdb::TablePropertiesCollection& properties,
+    const FilterStats* stats) {
+  const rdb::FilterPolicy* policy = PolicyOf(options);
   const absl::StatusOr<Asked> asked = AskedBy(policy);
   if (!asked.ok()) return asked.status();
   const absl::StatusOr<FilterCost> cost = FilterCost::OfName(asked->filter);
   if (!cost.ok()) return cost.status();
-
-  rdb::ColumnFamilyMetaData listed;
-  db->GetColumnFamilyMetaData(column_family, &listed);
-  rdb::TablePropertiesCollection properties;
-  const rdb::Status status =
-      db->GetPropertiesOfAllTables(column_family, &properties);
-  if (!status.ok()) return FromRocksDb(status);
+  const auto* table_options =
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
   LiveFiles live = FilesOf(listed);
   std::vector<const LiveFile*> in_order;
   std::set<std::string> unread;
   for (auto& [number, file] : live) {
     // An SST that was made or deleted in between stays unknown, or out.
     const auto of_file = properties.find(file.path);
-    if (of_file != properties.end()) {
+    if (of_file != properties.end() && of_file->second != nullptr) {
       file.filter = FileFilter::Of(*of_file->second);
       if (!Reads(*policy, of_file->second->filter_policy_name)) {
         unread.insert(file.path);
@@ -289,7 +347,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
                      std::tie(b->level, b_order, b->path);
             });
   RocksDbBudgetReport report;
-  report.column_family = column_family->GetName();
+  report.column_family = listed.name;
   report.filter = cost->name();
   report.missing_share = asked->missing_share;
   const Rates rates(*asked, *cost,

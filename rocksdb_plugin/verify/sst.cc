@@ -18,6 +18,8 @@
 #include "rocksdb/table.h"
 #include "rocksdb/version.h"
 #include "rowbloom/rocksdb_verify.h"
+#include "sst_path.h"
+#include "sst_properties.h"
 #include "status.h"
 #include "verify/builtin_filter.h"
 
@@ -122,6 +124,10 @@ absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
       "release that wrote the SST, or a later one"));
 }
 
+absl::Status NoProperties(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(path, ": no table properties"));
+}
+
 }  // namespace
 
 absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
@@ -135,9 +141,7 @@ absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
 
   const std::shared_ptr<const rdb::TableProperties> properties =
       reader.GetTableProperties();
-  if (properties == nullptr) {
-    return absl::DataLossError(absl::StrCat(path, ": no table properties"));
-  }
+  if (properties == nullptr) return NoProperties(path);
   sst.column_family_name = properties->column_family_name;
   sst.filter_policy_name = properties->filter_policy_name;
   sst.prefix_extractor_name = properties->prefix_extractor_name;
@@ -157,6 +161,26 @@ absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
   sst.owner = sst.filters.empty() ? RocksDbFilterOwner::kUnknown
                                   : RocksDbFilterOwner::kRocksDb;
   return sst;
+}
+
+absl::StatusOr<std::shared_ptr<const rdb::TableProperties>> ReadSstProperties(
+    const std::string& path, const rdb::Options& options) {
+  rdb::Options without;  // No filter policy.
+  without.env = options.env;
+  without.comparator = options.comparator;
+  rdb::SstFileReader reader(without);
+  const std::string found = SstPath(options.env, path);
+  const rdb::Status status = reader.Open(found);
+  if (!status.ok()) {
+    if (options.env->FileExists(SstPath(options.env, path)).IsNotFound()) {
+      return absl::NotFoundError(absl::StrCat(path, ": no such file"));
+    }
+    return ExplainOpen(found, options.env, status);
+  }
+  std::shared_ptr<const rdb::TableProperties> properties =
+      reader.GetTableProperties();
+  if (properties == nullptr) return NoProperties(found);
+  return properties;
 }
 
 absl::Status VerifyRocksDbSstChecksums(const std::string& path,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "rocksdb/table.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_verify.h"
+#include "sst_path.h"
 #include "verify/builtin_filter.h"
 #include "verify/neighbours.h"
 #include "verify/whole_filters.h"
@@ -780,10 +782,13 @@ absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
     return files;
   };
   const std::vector<std::pair<std::string, int>> files = live_files();
+  std::map<std::string, std::string> listed_as;  // By the path that is read.
   bool any_gone = false;
   for (size_t i = 0; i < files.size(); ++i) {
     if (verify.progress) verify.progress(i, files.size());
-    RocksDbFilterFile file = VerifyRocksDbSst(files[i].first, options, verify);
+    const std::string path = SstPath(options.env, files[i].first);
+    listed_as[path] = files[i].first;
+    RocksDbFilterFile file = VerifyRocksDbSst(path, options, verify);
     file.level = files[i].second;
     CompareWithExpected(report.expected, &file);
     any_gone = any_gone || file.state == RocksDbFilterState::kUnreadable;
@@ -795,9 +800,9 @@ absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
     for (auto& [path, level] : live_files()) live.insert(path);
     report.files.erase(
         std::remove_if(report.files.begin(), report.files.end(),
-                       [&live](const RocksDbFilterFile& file) {
+                       [&](const RocksDbFilterFile& file) {
                          return file.state == RocksDbFilterState::kUnreadable &&
-                                live.count(file.path) == 0;
+                                live.count(listed_as[file.path]) == 0;
                        }),
         report.files.end());
   }

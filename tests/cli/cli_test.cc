@@ -794,6 +794,36 @@ TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {
                      HasSubstr("1 file, 100 entries: 1 unreadable\n"))));
 }
 
+// RocksDB opens NNNNNN.ldb where NNNNNN.sst is not there.
+TEST_F(CliTest, SstsByLevelDbsNameAreFound) {
+  std::filesystem::copy(InputPath("reads"), InputPath("ldb_names"));
+  std::vector<std::string> paths;
+  for (const auto& [path, bytes] : Listing("ldb_names")) {
+    if (path.find(".sst") == std::string::npos) continue;
+    paths.push_back(path.substr(0, path.size() - 4) + ".ldb");
+    std::filesystem::rename(path, paths.back());
+  }
+  ASSERT_EQ(paths.size(), 2U);
+  for (const std::string verb : {"verify", "inspect"}) {
+    const Json document = RunJson(verb + " ldb_names");
+    EXPECT_EQ(document["summary"]["ok"], 2) << verb;
+    EXPECT_EQ(document["summary"]["files"], 2) << verb;
+  }
+  EXPECT_THAT(Run("verify ldb_names"),
+              Exits(0, AllOf(HasSubstr(".ldb: ok"),
+                             HasSubstr("5000 entries: 2 expected"))));
+  EXPECT_THAT(Run("lookup ldb_names row"), Exits(0));
+  EXPECT_EQ(RunJson("advise ldb_names")["runs"],
+            RunJson("advise reads")["runs"]);
+  EXPECT_THAT(Run("advise ldb_names --gets reads.keys"), Exits(0));
+
+  std::filesystem::remove(paths[0]);
+  EXPECT_THAT(
+      Run("verify ldb_names"),
+      Exits(1, HasSubstr(": damaged: missing, and the database needs it\n")));
+  EXPECT_THAT(Run("advise ldb_names"), Exits(2, _, HasSubstr("ldb_names/0")));
+}
+
 TEST_F(CliTest, ADamagedFilterIsToldFromADamagedSst) {
   // RocksDB does not open a table at level 0 with a damaged partition.
   std::filesystem::copy(InputPath("oversized"), InputPath("bad_partition"));

@@ -24,12 +24,14 @@ INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "rocksdb_plugin", "src",
                 "tests", "")
 PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
 # Private headers that another room may include: to open a database with every
-# release, to refuse another release, to drive RocksDB's own filters, to read a
-# cached value as a reader does, to switch off the rules for loads, and to
-# measure the example store.
+# release, to refuse another release, to find and read SSTs, to drive RocksDB's
+# own filters, to read a cached value as a reader does, to switch off the rules
+# for loads, and to measure the example store.
 LENT = {("bench", "rocksdb_plugin/open_db.h"),
         ("tools", "rocksdb_plugin/open_db.h"),
         ("tools", "rocksdb_plugin/release.h"),
+        ("tools", "rocksdb_plugin/sst_path.h"),
+        ("tools", "rocksdb_plugin/sst_properties.h"),
         ("bench", "rocksdb_plugin/filter_bits_abi.h"),
         ("bench", "rocksdb_plugin/release.h"),
         ("bench", "src/reader/load_policy.h"),

@@ -14,7 +14,8 @@
 // The bytes of each filter are read from its file, past the block cache, and
 // checked. With RocksDbVerifyOptions::read_data_blocks all other blocks are,
 // too. Reads, writes and compactions may run meanwhile; deleted files are left
-// out. Nothing is written.
+// out. NNNNNN.ldb is found where NNNNNN.sst is not there, as RocksDB finds it.
+// Nothing is written.
 //
 // ReadRocksDbSst() reads the filters of an SST by its path. Errors there:
 // DataLoss if the footer, the properties, the index or a filter partition is

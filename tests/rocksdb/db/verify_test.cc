@@ -14,6 +14,7 @@
 #include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
 #include "rocksdb/version.h"
+#include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 #include "rowbloom/rocksdb_verify.h"
 
@@ -177,6 +178,47 @@ TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
   EXPECT_FALSE(report->files[0].observed_fpr().has_value());
   EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+}
+
+// RocksDB opens NNNNNN.ldb where NNNNNN.sst is not there.
+TEST(DbVerify, SstsByLevelDbsNameAreFound) {
+  TestDb db;
+  db.Open();
+  for (int i = 0; i < 4; ++i) db.Fill(kRows);
+  std::vector<std::string> names;
+  for (const auto& file : db.Files()) names.push_back(db.path() + file.name);
+  db.Close();
+  const auto ldb_of = [](const std::string& sst) {
+    return sst.substr(0, sst.size() - 4) + ".ldb";
+  };
+  for (const std::string& name : names) {
+    ASSERT_TRUE(db.env()->RenameFile(name, ldb_of(name)).ok());
+  }
+  rdb::Options options = db.MakeOptions();
+  options.max_open_files = 20;  // Not all of them are open.
+  options.paranoid_checks = false;
+  db.Open(options);
+  const RocksDbFilterReport report = Verify(db);
+  EXPECT_EQ(report.CountOf(State::kExpected), 4);
+  for (const RocksDbFilterFile& file : report.files) {
+    EXPECT_THAT(file.path, HasSubstr(".ldb"));
+  }
+  const auto budget = ReportRocksDbBudget(db.get(), db->DefaultColumnFamily());
+  ASSERT_TRUE(budget.ok()) << budget.status();
+  ASSERT_EQ(budget->files.size(), 4);
+  for (const RocksDbBudgetFile& file : budget->files) {
+    EXPECT_THAT(file.path, HasSubstr(".ldb"));
+    EXPECT_GE(file.key_count, 2 * kRows);
+  }
+
+  // Without either name it is still damage.
+  db.Close();
+  ASSERT_TRUE(db.env()->DeleteFile(ldb_of(names[0])).ok());
+  db.Open(options);
+  EXPECT_EQ(Verify(db).CountOf(State::kUnreadable), 1);
+  const auto lacking = ReportRocksDbBudget(db.get(), db->DefaultColumnFamily());
+  EXPECT_THAT(std::string(lacking.status().message()),
+              HasSubstr(names[0] + ": missing"));
 }
 
 // --- Filters that are missing, or not the ones asked for ---------------------

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A budget report in two steps, for a program that lists the SSTs itself and
+// reads what it does not have yet.
+//
+//   const auto properties = ReadSstProperties(path, options);
+//   if (absl::IsNotFound(properties.status())) return ListAgain();
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_SST_PROPERTIES_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_SST_PROPERTIES_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "rdb.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table_properties.h"
+#include "rowbloom/export.h"
+#include "rowbloom/filter_stats.h"
+#include "rowbloom/rocksdb_budget.h"
+
+namespace rowbloom {
+
+// `path` is the one that RocksDB lists: see sst_path.h. `options` give the
+// environment and the comparator. NotFound if there is no such file; other
+// errors as of ReadRocksDbSst().
+ROWBLOOM_EXPORT absl::StatusOr<std::shared_ptr<const rdb::TableProperties>>
+ReadSstProperties(const std::string& path, const rdb::Options& options);
+
+// ReportRocksDbBudget() of these SSTs. The filters of those without properties
+// are estimated by the others.
+ROWBLOOM_EXPORT absl::StatusOr<RocksDbBudgetReport> ReportBudgetOf(
+    const rdb::Options& options, const rdb::ColumnFamilyMetaData& listed,
+    const rdb::TablePropertiesCollection& properties, const FilterStats* stats);
+
+}  // namespace rowbloom
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_SST_PROPERTIES_H_
