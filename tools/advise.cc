@@ -163,6 +163,7 @@ std::string Sentence(const Candidate& best, const Candidate& now,
 
 // Everything that the verb prints.
 struct Advice {
+  absl::Status unread;  // Why the database cannot be read.
   std::string source;
   std::optional<ReadCounts> counts;
   RocksDbTree tree;
@@ -175,7 +176,10 @@ struct Advice {
 absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   absl::StatusOr<RocksDbTree> tree =
       ReadRocksDbTree(arguments->path, arguments->column_family);
-  if (!tree.ok()) return tree.status();
+  if (!tree.ok()) {
+    advice->unread = tree.status();
+    return tree.status();
+  }
   advice->tree = *std::move(tree);
   const auto counts = Measure(arguments, &advice->source);
   if (!counts.ok()) return counts.status();
@@ -197,6 +201,20 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
     advice->option = OptionText(*advice->best, model.missing_share);
   }
   return absl::OkStatus();
+}
+
+// Adds the word of a file's status, behind the path that the message begins
+// with.
+std::string Explain(const std::string& directory, const absl::Status& status) {
+  const std::string word = StatusWord(status);
+  std::string message(status.message());
+  if (word == "unreadable") return message;
+  std::string path = directory;
+  if (message.rfind(directory, 0) == 0) {
+    path = message.substr(0, message.find(": ", directory.size()));
+    message.erase(0, std::min(message.size(), path.size() + 2));
+  }
+  return path + ": " + word + ": " + message;
 }
 
 void Print(const AdviseArguments& arguments, const Advice& advice) {
@@ -290,11 +308,16 @@ void AddAdvise(CLI::App* app, int* exit_code) {
       *exit_code = FlushOutput(kExitOk);
       return;
     }
-    std::cerr << "rowbloom: " << EscapeControls(std::string(status.message()))
+    // Other errors than these are of the arguments.
+    const bool is_of_file = !advice.unread.ok() || absl::IsDataLoss(status) ||
+                            absl::IsUnimplemented(status);
+    std::cerr << "rowbloom: "
+              << EscapeControls(is_of_file ? Explain(arguments->path, status)
+                                           : std::string(status.message()))
               << "\n";
-    const bool is_damage =
-        absl::IsDataLoss(status) || absl::IsUnimplemented(status);
-    *exit_code = is_damage ? kExitDamaged : kExitUsage;
+    ExitCode code;
+    code.Add(status);
+    *exit_code = is_of_file ? code.value() : kExitUsage;
   });
 }
 

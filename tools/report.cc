@@ -18,23 +18,6 @@ namespace {
 constexpr std::array<const char*, 6> kStatusWords = {
     "ok", "damaged", "newer", "older", "unknown", "unreadable"};
 
-// See filter_file.h for what the codes mean.
-const char* StatusWord(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return "ok";
-    case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kOutOfRange:  // Shorter than it says.
-      return "damaged";
-    case absl::StatusCode::kUnimplemented:
-      return IsOlder(status) ? "older" : "newer";
-    case absl::StatusCode::kInvalidArgument:
-      return "unknown";
-    default:
-      return "unreadable";
-  }
-}
-
 void SetStatus(const absl::Status& status, Json* entry) {
   (*entry)["status"] = StatusWord(status);
   if (status.ok()) return;
@@ -87,6 +70,22 @@ std::string SummaryLine(const Json& summary) {
 }
 
 }  // namespace
+
+const char* StatusWord(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return "ok";
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kOutOfRange:  // Shorter than it says.
+      return "damaged";
+    case absl::StatusCode::kUnimplemented:
+      return IsOlder(status) ? "older" : "newer";
+    case absl::StatusCode::kInvalidArgument:
+      return "unknown";
+    default:
+      return "unreadable";
+  }
+}
 
 void ExitCode::Add(const absl::Status& status) {
   const std::string word = StatusWord(status);

@@ -61,6 +61,9 @@ struct Report {
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               bool as_json);
 
+// For example "damaged"; see filter_file.h for what the codes mean.
+const char* StatusWord(const absl::Status& status);
+
 // Sums up the statuses of files; see filter_file.h for their codes. Damage
 // outweighs all others, a file that cannot be read one that is not known.
 class ExitCode {

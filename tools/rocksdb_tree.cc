@@ -70,11 +70,11 @@ absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
     known += (known.empty() ? "" : ", ") + EscapeBytes(family->GetName());
   }
   if (handle == nullptr) {
-    return absl::InvalidArgumentError(where +
-                                      " does not exist; known: " + known);
+    return absl::FailedPreconditionError(where +
+                                         " does not exist; known: " + known);
   }
   if (!is_block_based) {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         where +
         " has no block based tables, which are the only ones with a "
         "filter_policy");
@@ -82,12 +82,12 @@ absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
   const std::string policy =
       options_file.TableOption(column_family, "filter_policy");
   if (options_file.Find(column_family) == nullptr) {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         where + ": its options are not known (" + options_file.error() +
         "); copy the OPTIONS file together with the SSTs");
   }
   if (table.filter_policy == nullptr && policy != "nullptr") {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         where + ": the tool does not know filter_policy " + policy +
         " of the OPTIONS file; known are rowbloom's and RocksDB's own");
   }

@@ -42,8 +42,8 @@ struct RocksDbTree {
   bool caches_metadata = false;  // cache_index_and_filter_blocks
 };
 
-// InvalidArgument if there is no such column family, or if its tables are not
-// block based.
+// FailedPrecondition if there is no such column family, or if its tables are
+// not block based; other errors as of filter_file.h.
 absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
                                             const std::string& column_family);
 

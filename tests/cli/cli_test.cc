@@ -548,6 +548,17 @@ TEST_F(CliTest, AnSstOfANewerFormatIsNotDamaged) {
                     Not(HasSubstr("damaged")), Not(HasSubstr("Corrupt")))));
   }
   EXPECT_EQ(RunJsonOfFile("lookup newer.sst row00001")["answer"], "maybe");
+  for (const char* line :
+       {"inspect newer", "verify newer", "lookup newer row00001"}) {
+    EXPECT_THAT(Run(line),
+                Exits(3, HasSubstr(name + ": newer: format_version 99")));
+  }
+  EXPECT_THAT(
+      Run("advise newer --cache_bytes 1000"),
+      Exits(3, IsEmpty(),
+            AllOf(HasSubstr(name + ": newer: format_version 99 is newer than"),
+                  HasSubstr("use one built with the release that wrote"),
+                  Not(HasSubstr("Corrupt")))));
   const Json document = RunJson("verify newer");
   EXPECT_EQ(document["files"][0]["status"], "newer");
   EXPECT_EQ(document["summary"]["newer"], 1);
@@ -772,7 +783,8 @@ TEST_F(CliTest, AdviseNamesADamagedSst) {
   }
   const ToolResult result = Run("advise damaged_reads");
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("damaged_reads/0000"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("rowbloom: damaged_reads: damaged: "),
+                                HasSubstr("damaged_reads/0000")));
 }
 
 TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {

@@ -728,6 +728,13 @@ TEST(DbVerify, SstsOfANewerFormatVersionAreNotDamaged) {
   }
   EXPECT_TRUE(
       absl::IsUnimplemented(VerifyRocksDbSstChecksums(path, db.MakeOptions())));
+  rdb::Options options = db.MakeOptions();
+  options.paranoid_checks = false;
+  db.Open(options);
+  const auto budget = ReportRocksDbBudget(db.get(), db->DefaultColumnFamily());
+  EXPECT_TRUE(absl::IsUnimplemented(budget.status())) << budget.status();
+  EXPECT_THAT(std::string(budget.status().message()),
+              HasSubstr(path + ": format_version 99 is newer"));
 
   // No release uses this number for its format.
   std::string damaged = newer;
