@@ -20,6 +20,19 @@ namespace rdb = ROCKSDB_NAMESPACE;
 
 namespace {
 
+// A writer replaces MANIFEST and OPTIONS files by newer ones. An open that
+// finds one gone is tried again.
+constexpr int kMaxTries = 10;
+
+template <typename Try>
+rdb::Status WhileFilesGo(const Try& try_once) {
+  rdb::Status status = try_once();
+  for (int i = 1; i < kMaxTries && status.IsPathNotFound(); ++i) {
+    status = try_once();
+  }
+  return status;
+}
+
 // Keeps RocksDB from writing a LOG into a directory that is only read.
 class NullLogger : public rdb::Logger {
  public:
@@ -43,18 +56,21 @@ OptionsFile::OptionsFile(const std::string& directory) {
   rdb::ConfigOptions config;
   config.ignore_unknown_options = true;
   config.ignore_unsupported_options = true;
-  rdb::DBOptions db_options;
-  std::string name;
-  rdb::Status status =
-      rdb::LoadLatestOptions(config, directory, &db_options, &families_);
-  if (status.ok()) {
-    status =
-        rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name);
-  }
-  if (status.ok()) {
-    status = rdb::ReadFileToString(rdb::Env::Default(), directory + "/" + name,
+  const rdb::Status status = WhileFilesGo([&] {
+    rdb::DBOptions db_options;
+    std::string name;
+    rdb::Status read =
+        rdb::LoadLatestOptions(config, directory, &db_options, &families_);
+    if (read.ok()) {
+      read =
+          rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name);
+    }
+    if (read.ok()) {
+      read = rdb::ReadFileToString(rdb::Env::Default(), directory + "/" + name,
                                    &text_);
-  }
+    }
+    return read;
+  });
   if (!status.ok()) error_ = status.ToString();
 }
 
@@ -92,26 +108,29 @@ absl::StatusOr<ReadOnlyDb> OpenReadOnly(
     const std::function<void(rdb::ColumnFamilyDescriptor*)>& configure) {
   options.info_log = std::make_shared<NullLogger>();
   options.skip_stats_update_on_db_open = true;
-  std::vector<std::string> names;
-  rdb::Status status = rdb::DB::ListColumnFamilies(options, directory, &names);
-  if (!status.ok()) return FromRocksDb(status);
-  std::vector<rdb::ColumnFamilyDescriptor> descriptors;
-  for (const std::string& name : names) {
-    rdb::ColumnFamilyDescriptor& added =
-        descriptors.emplace_back(name, rdb::ColumnFamilyOptions());
-    if (const auto* written = options_file.Find(name); written != nullptr) {
-      added.options.comparator = written->comparator;
-      added.options.num_levels = written->num_levels;
-    }
-    if (configure) configure(&added);
-  }
   ReadOnlyDb result;
-  status = rowbloom::OpenDb(
-      [&](auto* opened) {
-        return rdb::DB::OpenForReadOnly(options, directory, descriptors,
-                                        &result.families, opened);
-      },
-      &result.db);
+  const rdb::Status status = WhileFilesGo([&] {
+    std::vector<std::string> names;
+    rdb::Status opened =
+        rdb::DB::ListColumnFamilies(options, directory, &names);
+    if (!opened.ok()) return opened;
+    std::vector<rdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : names) {
+      rdb::ColumnFamilyDescriptor& added =
+          descriptors.emplace_back(name, rdb::ColumnFamilyOptions());
+      if (const auto* written = options_file.Find(name); written != nullptr) {
+        added.options.comparator = written->comparator;
+        added.options.num_levels = written->num_levels;
+      }
+      if (configure) configure(&added);
+    }
+    return rowbloom::OpenDb(
+        [&](auto* db) {
+          return rdb::DB::OpenForReadOnly(options, directory, descriptors,
+                                          &result.families, db);
+        },
+        &result.db);
+  });
   if (!status.ok()) return FromRocksDb(status);
   return result;
 }

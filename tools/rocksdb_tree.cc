@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "output.h"
@@ -121,25 +122,51 @@ std::string PathOf(const rdb::SstFileMetaData& sst) {
   return sst.directory + "/" + sst.relative_filename;
 }
 
-// Reads the properties of the listed SSTs.
+// A writer may delete SSTs while they are read. Then the list is read again,
+// and the SSTs that are new in it: each reading is shorter than the one before.
+constexpr int kMaxReadings = 10;
+
+// The properties of SSTs, of which some may be gone.
+struct SstProperties {
+  rdb::TablePropertiesCollection by_path;
+  std::set<std::string> missing;  // As of the last reading.
+};
+
+// Reads the properties of the listed SSTs that `properties` lacks. DataLoss if
+// one was missing before and is listed again: a database lists no file that it
+// has deleted.
 absl::Status ReadProperties(const OpenedFamily& family,
                             const rdb::ColumnFamilyMetaData& listed,
-                            rdb::TablePropertiesCollection* properties) {
-  if (family.db()->GetPropertiesOfAllTables(family.handle, properties).ok()) {
-    return absl::OkStatus();
+                            SstProperties* properties) {
+  rdb::TablePropertiesCollection* by_path = &properties->by_path;
+  if (by_path->empty()) {
+    if (family.db()->GetPropertiesOfAllTables(family.handle, by_path).ok()) {
+      return absl::OkStatus();
+    }
+    // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
+    // not open.
+    by_path->clear();
   }
-  // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
-  // not open.
-  properties->clear();
   const rdb::Options options = family.db()->GetOptions(family.handle);
+  std::set<std::string> missing;
   for (const rdb::LevelMetaData& level : listed.levels) {
     for (const rdb::SstFileMetaData& sst : level.files) {
       const std::string path = PathOf(sst);
+      if (by_path->count(path) > 0) continue;
       auto read = ReadSstProperties(path, options);
-      if (!read.ok()) return read.status();
-      (*properties)[path] = *std::move(read);
+      if (read.ok()) {
+        (*by_path)[path] = *std::move(read);
+      } else if (!absl::IsNotFound(read.status())) {
+        return read.status();
+      } else if (properties->missing.count(path) > 0) {
+        return absl::DataLossError(path +
+                                   ": missing, and the database needs it");
+      } else {
+        missing.insert(path);
+      }
     }
   }
+  properties->missing = std::move(missing);
   return absl::OkStatus();
 }
 
@@ -214,6 +241,37 @@ void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
                                              static_cast<double>(asks));
 }
 
+// Gets the keys. Sets *is_file_gone if an SST was deleted before it was opened.
+absl::StatusOr<ReadCounts> CountGetsOf(const OpenedFamily& family,
+                                       absl::Span<const std::string> keys,
+                                       bool* is_file_gone) {
+  const std::string latest(family.handle->GetComparator()->timestamp_size(),
+                           '\xff');
+  const rdb::Slice timestamp(latest);
+  rdb::ReadOptions options;
+  if (!latest.empty()) options.timestamp = &timestamp;
+  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0.0};
+  rdb::PerfContext& perf = *rdb::get_perf_context();
+  rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);
+  perf.EnablePerLevelPerfContext();
+  ProgressLine progress;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    constexpr size_t kStep = 4096;
+    if (i % kStep == 0) progress.ShowCount("get", i, keys.size());
+    perf.Reset();
+    rdb::PinnableSlice value;
+    const rdb::Status status =
+        family.db()->Get(options, family.handle, keys[i], &value);
+    if (!status.ok() && !status.IsNotFound()) {
+      *is_file_gone = status.IsPathNotFound();
+      return FromRocksDb(status);
+    }
+    if (i >= keys.size() / 2) AddGet(perf, status.ok(), &counts);
+  }
+  rdb::SetPerfLevel(rdb::PerfLevel::kDisable);
+  return counts;
+}
+
 }  // namespace
 
 double RocksDbRun::bits_per_key() const {
@@ -230,46 +288,39 @@ double RocksDbRun::fpr() const {
 absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
                                             const std::string& column_family) {
   constexpr int kFewTables = 16;  // Properties are read without the table.
-  const absl::StatusOr<OpenedFamily> family =
-      OpenFamily(directory, column_family, nullptr, kFewTables);
-  if (!family.ok()) return family.status();
-  rdb::ColumnFamilyMetaData listed;
-  family->db()->GetColumnFamilyMetaData(family->handle, &listed);
-  rdb::TablePropertiesCollection properties;
-  const absl::Status read = ReadProperties(*family, listed, &properties);
-  if (!read.ok()) return read;
-  return TreeOf(*family, column_family, listed, properties);
+  SstProperties properties;
+  for (int i = 0; i < kMaxReadings; ++i) {
+    const absl::StatusOr<OpenedFamily> family =
+        OpenFamily(directory, column_family, nullptr, kFewTables);
+    if (!family.ok()) return family.status();
+    rdb::ColumnFamilyMetaData listed;
+    family->db()->GetColumnFamilyMetaData(family->handle, &listed);
+    const absl::Status read = ReadProperties(*family, listed, &properties);
+    if (!read.ok()) return read;
+    if (properties.missing.empty()) {
+      return TreeOf(*family, column_family, listed, properties.by_path);
+    }
+  }
+  return absl::UnavailableError(
+      *properties.missing.begin() + ": deleted while the SSTs were read, as " +
+      "others were " + std::to_string(kMaxReadings - 1) +
+      " times before; try again when the database writes less");
 }
 
 absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
                                      const std::string& column_family,
                                      uint64_t cache_bytes,
                                      absl::Span<const std::string> keys) {
-  constexpr int kAllTables = -1;
-  const absl::StatusOr<OpenedFamily> family = OpenFamily(
-      directory, column_family, rdb::NewLRUCache(cache_bytes), kAllTables);
-  if (!family.ok()) return family.status();
-  const std::string latest(family->handle->GetComparator()->timestamp_size(),
-                           '\xff');
-  const rdb::Slice timestamp(latest);
-  rdb::ReadOptions options;
-  if (!latest.empty()) options.timestamp = &timestamp;
-  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0.0};
-  rdb::PerfContext& perf = *rdb::get_perf_context();
-  rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);
-  perf.EnablePerLevelPerfContext();
-  ProgressLine progress;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    constexpr size_t kStep = 4096;
-    if (i % kStep == 0) progress.ShowCount("get", i, keys.size());
-    perf.Reset();
-    rdb::PinnableSlice value;
-    const rdb::Status status =
-        family->db()->Get(options, family->handle, keys[i], &value);
-    if (!status.ok() && !status.IsNotFound()) return FromRocksDb(status);
-    if (i >= keys.size() / 2) AddGet(perf, status.ok(), &counts);
+  absl::StatusOr<ReadCounts> counts;
+  for (int i = 0; i < kMaxReadings; ++i) {
+    constexpr int kAllTables = -1;
+    const absl::StatusOr<OpenedFamily> family = OpenFamily(
+        directory, column_family, rdb::NewLRUCache(cache_bytes), kAllTables);
+    if (!family.ok()) return family.status();
+    bool is_file_gone = false;
+    counts = CountGetsOf(*family, keys, &is_file_gone);
+    if (!is_file_gone) break;
   }
-  rdb::SetPerfLevel(rdb::PerfLevel::kDisable);
   return counts;
 }
 

@@ -833,7 +833,11 @@ TEST_F(CliTest, SstsByLevelDbsNameAreFound) {
   EXPECT_THAT(
       Run("verify ldb_names"),
       Exits(1, HasSubstr(": damaged: missing, and the database needs it\n")));
-  EXPECT_THAT(Run("advise ldb_names"), Exits(2, _, HasSubstr("ldb_names/0")));
+  EXPECT_THAT(Run("advise ldb_names"),
+              Exits(1, _,
+                    AllOf(HasSubstr("rowbloom: ldb_names/0"),
+                          HasSubstr(".sst: damaged: missing, and the database "
+                                    "needs it\n"))));
 }
 
 TEST_F(CliTest, ADamagedFilterIsToldFromADamagedSst) {
@@ -885,6 +889,35 @@ TEST_F(CliTest, SstsThatACompactionRemovesMeanwhileAreLeftOut) {
     EXPECT_THAT(result.err, HasSubstr(".sst: gone since it was listed"));
     EXPECT_THAT(result.err, Not(HasSubstr("unreadable")));
   }
+}
+
+// A named pipe in the place of an SST stops the tool where it opens the SST,
+// which is after it has read the manifest.
+TEST_F(CliTest, AdviseReadsTheListAgainIfACompactionRemovedSsts) {
+  std::filesystem::copy(InputPath("mixed"), InputPath("before"));
+  std::filesystem::copy(InputPath("mixed"), InputPath("after"));
+  const ToolResult compacted =
+      RunProgram(ROWBLOOM_MAKE_INPUTS, InputPath("after"),
+                 {"--compact", InputPath("after")});
+  ASSERT_EQ(compacted.exit_code, 0) << compacted.err;
+  const std::string pipe =
+      InputPath(RunJsonOfFile("inspect before")["path"].get<std::string>());
+  ASSERT_TRUE(std::filesystem::remove(pipe));
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_directory_symlink("before", InputPath("live"));
+  std::filesystem::create_directory_symlink("after", InputPath("live.next"));
+
+  ToolResult result;
+  std::thread tool(
+      [&] { result = Run("advise live --cache_bytes 10000 --json"); });
+  { const std::ofstream returns_when_the_tool_opens(pipe); }
+  std::filesystem::rename(InputPath("live.next"), InputPath("live"));
+  const std::fstream wakes_the_tool(pipe, std::ios::in | std::ios::out);
+  tool.join();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json runs = Json::parse(result.out)["runs"];
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0]["entries"], 3000);
 }
 
 TEST_F(CliTest, ADirectoryThatOnlyClaimsToBeADatabaseIsAnError) {
