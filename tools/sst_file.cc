@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "filter_file.h"
 #include "output.h"
+#include "table_magic.h"
 
 #ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
 #include "rocksdb_files.h"
@@ -21,11 +22,6 @@
 
 namespace rowbloom::tools {
 namespace {
-
-// The last bytes of a block-based table; the second is format version 0.
-constexpr std::string_view kMagics[] = {
-    {"\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", 8},
-    {"\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8}};
 
 #ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
 
@@ -186,8 +182,16 @@ class SstFile : public FilterFile {
 FilterFileOrError OpenSst(
     const std::string& path,
     const std::shared_ptr<const RandomAccessSource>& source) {
+  const absl::StatusOr<bool> is_of_pebble = EndsWith(*source, kPebbleMagic);
+  if (!is_of_pebble.ok()) return is_of_pebble.status();
+  if (*is_of_pebble) {
+    return absl::InvalidArgumentError(
+        path +
+        ": a table of Pebble, which rowbloom does not read; check it with "
+        "Pebble's own tool: pebble sstable check FILE");
+  }
   bool is_sst = false;
-  for (const std::string_view magic : kMagics) {
+  for (const std::string_view magic : {kBlockBasedMagic, kLegacyMagic}) {
     const absl::StatusOr<bool> ends = EndsWith(*source, magic);
     if (!ends.ok()) return ends.status();
     is_sst = is_sst || *ends;

@@ -345,6 +345,20 @@ TEST_F(CliTest, ADirectoryStandsForItsFilesByName) {
   EXPECT_THAT(result.err, IsEmpty());  // Progress is for terminals.
 }
 
+TEST_F(CliTest, ATableOfPebbleIsNamed) {
+  ASSERT_TRUE(std::filesystem::create_directory(InputPath("of_pebble")));
+  WriteFile(InputPath("of_pebble/000004.sst"),
+            std::string(100, 'x') + "\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3");
+  for (const std::string name : {"of_pebble/000004.sst", "of_pebble"}) {
+    for (const std::string& line :
+         {"inspect " + name, "verify " + name, "lookup " + name + " row"}) {
+      EXPECT_THAT(
+          Run(line),
+          Exits(3, HasSubstr("000004.sst: unknown: a table of Pebble")));
+    }
+  }
+}
+
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
 
 // --- SSTs ------------------------------------------------------------------
