@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <utility>
 
+#include "database_kind.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"
 #include "rocksdb/utilities/options_util.h"
@@ -108,6 +109,7 @@ absl::StatusOr<ReadOnlyDb> OpenReadOnly(
     const std::function<void(rdb::ColumnFamilyDescriptor*)>& configure) {
   options.info_log = std::make_shared<NullLogger>();
   options.skip_stats_update_on_db_open = true;
+  if (absl::Status kind = CheckNotOfLevelDb(directory); !kind.ok()) return kind;
   ReadOnlyDb result;
   const rdb::Status status = WhileFilesGo([&] {
     std::vector<std::string> names;

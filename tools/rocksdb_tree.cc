@@ -140,11 +140,13 @@ absl::Status ReadProperties(const OpenedFamily& family,
                             SstProperties* properties) {
   rdb::TablePropertiesCollection* by_path = &properties->by_path;
   if (by_path->empty()) {
-    if (family.db()->GetPropertiesOfAllTables(family.handle, by_path).ok()) {
+    // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
+    // not open. A table of LevelDB has no properties.
+    const auto has_none = [](const auto& sst) { return sst.second == nullptr; };
+    if (family.db()->GetPropertiesOfAllTables(family.handle, by_path).ok() &&
+        std::none_of(by_path->begin(), by_path->end(), has_none)) {
       return absl::OkStatus();
     }
-    // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
-    // not open.
     by_path->clear();
   }
   const rdb::Options options = family.db()->GetOptions(family.handle);
@@ -198,7 +200,7 @@ absl::StatusOr<RocksDbTree> TreeOf(
     for (const rdb::SstFileMetaData& sst : newest_first) {
       const std::string path = PathOf(sst);
       const auto table = properties.find(path);
-      if (table == properties.end() || table->second == nullptr) {
+      if (table == properties.end()) {
         return absl::UnavailableError(path + ": has no table properties");
       }
       if (level.level == 0 || tree.runs.empty() ||

@@ -124,7 +124,76 @@ absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
       "release that wrote the SST, or a later one"));
 }
 
-absl::Status NoProperties(const std::string& path) {
+// --- Tables of LevelDB
+// --------------------------------------------------------
+
+// They end as RocksDB's of format_version 0 do: handle of the meta index,
+// handle of the index, padding, magic. RocksDB's meta index always names the
+// properties and is never compressed.
+constexpr size_t kLegacyFooterBytes = 48;
+constexpr std::string_view kLegacyMagic{"\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8};
+constexpr std::string_view kPropertiesName = "rocksdb.properties";
+constexpr uint64_t kMostMetaIndexBytes = 1 << 20;
+
+// The bytes of a file, or empty.
+std::string ReadAt(rdb::RandomAccessFile* file, uint64_t offset, size_t size) {
+  std::string scratch(size, '\0');
+  rdb::Slice bytes;
+  if (!file->Read(offset, size, &bytes, scratch.data()).ok() ||
+      bytes.size() != size) {
+    return "";
+  }
+  return bytes.ToString();
+}
+
+bool ReadVarint(std::string_view* bytes, uint64_t* value) {
+  *value = 0;
+  for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes->front());
+    bytes->remove_prefix(1);
+    *value |= uint64_t{byte & 0x7fU} << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+// For a table that RocksDB opened, so that its meta index is undamaged, and
+// whose properties it did not find.
+bool IsOfLevelDb(const std::string& path, rdb::Env* env) {
+  std::unique_ptr<rdb::RandomAccessFile> file;
+  uint64_t file_bytes = 0;
+  if (!env->GetFileSize(path, &file_bytes).ok() ||
+      file_bytes < kLegacyFooterBytes ||
+      !env->NewRandomAccessFile(path, &file, rdb::EnvOptions()).ok()) {
+    return false;
+  }
+  const std::string footer =
+      ReadAt(file.get(), file_bytes - kLegacyFooterBytes, kLegacyFooterBytes);
+  if (footer.size() != kLegacyFooterBytes ||
+      footer.substr(kLegacyFooterBytes - kLegacyMagic.size()) != kLegacyMagic) {
+    return false;
+  }
+  std::string_view rest = footer;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  if (!ReadVarint(&rest, &offset) || !ReadVarint(&rest, &size) || size == 0 ||
+      size > kMostMetaIndexBytes || offset > file_bytes) {
+    return false;
+  }
+  const std::string meta_index =
+      ReadAt(file.get(), offset, static_cast<size_t>(size));
+  return !meta_index.empty() &&
+         meta_index.find(kPropertiesName) == std::string::npos;
+}
+
+// The status of a table that RocksDB opened and that has no properties.
+absl::Status ExplainNoProperties(const std::string& path, rdb::Env* env) {
+  if (IsOfLevelDb(path, env)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": a table of LevelDB, whose filters RocksDB does not ask; LevelDB "
+        "checks them if its database is opened with Options::paranoid_checks"));
+  }
   return absl::DataLossError(absl::StrCat(path, ": no table properties"));
 }
 
@@ -141,7 +210,9 @@ absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
 
   const std::shared_ptr<const rdb::TableProperties> properties =
       reader.GetTableProperties();
-  if (properties == nullptr) return NoProperties(path);
+  if (properties == nullptr) {
+    return ExplainNoProperties(path, options.env);
+  }
   sst.column_family_name = properties->column_family_name;
   sst.filter_policy_name = properties->filter_policy_name;
   sst.prefix_extractor_name = properties->prefix_extractor_name;
@@ -179,7 +250,9 @@ absl::StatusOr<std::shared_ptr<const rdb::TableProperties>> ReadSstProperties(
   }
   std::shared_ptr<const rdb::TableProperties> properties =
       reader.GetTableProperties();
-  if (properties == nullptr) return NoProperties(found);
+  if (properties == nullptr) {
+    return ExplainNoProperties(found, options.env);
+  }
   return properties;
 }
 

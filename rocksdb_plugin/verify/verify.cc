@@ -142,6 +142,8 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
       file->state = RocksDbFilterState::kUnusable;
     } else if (absl::IsUnimplemented(sst.status())) {
       file->state = RocksDbFilterState::kNewer;
+    } else if (absl::IsInvalidArgument(sst.status())) {
+      file->state = RocksDbFilterState::kNone;  // A table of LevelDB.
     }
     return sst.status();
   }

@@ -934,6 +934,130 @@ TEST_F(CliTest, AdviseReadsTheListAgainIfACompactionRemovedSsts) {
   EXPECT_EQ(runs[0]["entries"], 3000);
 }
 
+// --- Databases of others -----------------------------------------------------
+
+// Expects the words from every verb that takes a directory, with exit code 3.
+class OtherDatabaseTest : public CliTest {
+ protected:
+  static void ExpectUnknown(const std::string& name, const std::string& words) {
+    for (const std::string& line :
+         {"inspect " + name, "verify " + name, "lookup " + name + " row"}) {
+      EXPECT_THAT(Run(line),
+                  Exits(3,
+                        AllOf(HasSubstr(name + ": unknown: " + words),
+                              Not(HasSubstr("damaged"))),
+                        IsEmpty()))
+          << line;
+    }
+    EXPECT_THAT(
+        Run("advise " + name + " --cache_bytes 1000"),
+        Exits(3, IsEmpty(),
+              AllOf(HasSubstr("rowbloom: " + name + ": unknown: " + words),
+                    Not(HasSubstr("damaged")))));
+    EXPECT_EQ(RunJson("verify " + name)["summary"]["unknown"], 1);
+  }
+  static void Remove(const std::string& directory, const std::string& text) {
+    for (const auto& [path, bytes] : Listing(directory)) {
+      if (path.find("/" + directory + "/") == std::string::npos) continue;
+      const std::string name = std::filesystem::path(path).filename().string();
+      if (name.find(text) != std::string::npos) std::filesystem::remove(path);
+    }
+  }
+  static void CopyLevelDb(const std::string& name) {
+    std::filesystem::copy(ROWBLOOM_SOURCE_DIR "/tests/cli/data/leveldb",
+                          InputPath(name));
+  }
+};
+
+TEST_F(OtherDatabaseTest, ADatabaseOfLevelDbIsNamed) {
+  CopyLevelDb("leveldb");
+  ExpectUnknown("leveldb", "a LevelDB database");
+  for (const char* line :
+       {"inspect leveldb/000005.ldb", "verify leveldb/000005.ldb",
+        "lookup leveldb/000005.ldb row00001"}) {
+    EXPECT_THAT(Run(line),
+                Exits(3, AllOf(HasSubstr(".ldb: unknown: a table of LevelDB"),
+                               Not(HasSubstr("damaged")))));
+  }
+  // With a damaged CURRENT it is still LevelDB's.
+  WriteFile(InputPath("leveldb/CURRENT"), "");
+  ExpectUnknown("leveldb", "a LevelDB database");
+}
+
+TEST_F(OtherDatabaseTest, ADatabaseOfLevelDbWithoutTablesIsNamed) {
+  CopyLevelDb("leveldb_empty");
+  Remove("leveldb_empty", ".ldb");
+  WriteFile(InputPath("leveldb_empty/LOG"), "Recovering log #4\n");
+  ExpectUnknown("leveldb_empty", "a LevelDB database");
+}
+
+TEST_F(OtherDatabaseTest, ADatabaseThatRocksDbHasOpenedIsItsOwn) {
+  CopyLevelDb("adopted");
+  WriteFile(InputPath("adopted/IDENTITY"),
+            "3bb3a5a7-3ee1-4a8c-9d49-a5d1b7e5b2a1");
+  EXPECT_THAT(
+      Run("verify adopted"),
+      Exits(3, AllOf(HasSubstr("adopted/000005.ldb: unknown: a table of "
+                               "LevelDB"),
+                     Not(HasSubstr("a LevelDB database")),
+                     Not(HasSubstr("damaged")))));
+  for (const auto& [path, bytes] : Listing("mixed")) {
+    if (path.find("/OPTIONS-") == std::string::npos) continue;
+    WriteFile(InputPath("adopted/OPTIONS-000009"), bytes);
+  }
+  EXPECT_THAT(Run("verify adopted"),
+              Exits(3, HasSubstr("warning: 1 file without a filter")));
+  EXPECT_THAT(
+      Run("advise adopted --cache_bytes 1000"),
+      Exits(3, IsEmpty(),
+            HasSubstr("adopted/000005.ldb: unknown: a table of LevelDB")));
+}
+
+TEST_F(OtherDatabaseTest, WithoutOptionsAndIdentityTablesTellWhoseItIs) {
+  std::vector<std::string> databases = {"mixed"};
+  if (ROWBLOOM_CLI_TEST_ROCKSDB_RELEASE < 800) databases.push_back("format_0");
+  for (const std::string& database : databases) {
+    const std::string name = database + "_only_tables";
+    std::filesystem::copy(InputPath(database), InputPath(name));
+    Remove(name, "OPTIONS-");
+    Remove(name, "IDENTITY");
+    EXPECT_THAT(Run("verify " + name), Exits(0, HasSubstr(".sst: ok")));
+  }
+}
+
+TEST_F(OtherDatabaseTest, ADamagedTableOfRocksDbIsNotOneOfLevelDb) {
+  if (ROWBLOOM_CLI_TEST_ROCKSDB_RELEASE >= 800) GTEST_SKIP();
+  std::filesystem::copy(InputPath("format_0"), InputPath("damaged_0"));
+  Remove("damaged_0", "OPTIONS-");
+  Remove("damaged_0", "IDENTITY");
+  const std::string name = RunJsonOfFile("inspect damaged_0")["path"];
+  const std::string whole = ReadFile(InputPath(name));
+  // The properties, the meta index and the index are between the last data
+  // block and the magic.
+  const size_t properties = whole.find("rocksdb.block.based.table");
+  ASSERT_NE(properties, std::string::npos);
+  for (size_t offset = properties; offset < whole.size() - 48; offset += 29) {
+    WriteFile(InputPath(name), whole);
+    FlipByte(name, offset);
+    EXPECT_THAT(Run("verify " + name), Exits(1, HasSubstr(": damaged: ")))
+        << offset;
+    EXPECT_THAT(Run("verify damaged_0"),
+                Exits(1, AllOf(HasSubstr(name + ": damaged: "),
+                               Not(HasSubstr("LevelDB")))))
+        << offset;
+  }
+  for (size_t offset = whole.size() - 48; offset < whole.size(); ++offset) {
+    WriteFile(InputPath(name), whole);
+    FlipByte(name, offset);
+    EXPECT_THAT(Run("verify " + name).out, Not(HasSubstr("LevelDB"))) << offset;
+  }
+  const size_t key = whole.find("rocksdb.properties");
+  ASSERT_NE(key, std::string::npos);
+  WriteFile(InputPath(name), whole);
+  FlipByte(name, key);
+  EXPECT_THAT(Run("verify " + name), Exits(1, HasSubstr(": damaged: ")));
+}
+
 TEST_F(CliTest, ADirectoryThatOnlyClaimsToBeADatabaseIsAnError) {
   ASSERT_TRUE(std::filesystem::create_directory(InputPath("claims")));
   WriteFile(InputPath("claims/CURRENT"), "MANIFEST-000001\n");

@@ -38,6 +38,7 @@
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
+#include "rocksdb/version.h"
 #include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
 #endif
@@ -361,6 +362,16 @@ void WriteTroubledDatabases() {
   WriteRows("timestamps", timestamps, 0);
 }
 
+// Writes databases that are not, or do not look, like the others.
+void WriteForeignDatabases() {
+#if ROCKSDB_MAJOR < 8
+  // Ends as a table of LevelDB does; later releases do not write it.
+  rdb::BlockBasedTableOptions oldest;
+  oldest.format_version = 0;
+  WriteRows("format_0", OfTable(oldest), 0);
+#endif
+}
+
 void Compact(const std::string& directory) {
   const std::unique_ptr<rdb::DB> db = Open(rdb::Options(), directory);
   rdb::CompactRangeOptions options;
@@ -474,6 +485,7 @@ int main(int argc, char** argv) {
          "rocksdb.db.get.micros P50 : 1.0 P95 : 2.0 P99 : 3.0 P100 : 4.0 "
          "COUNT : 1100000 SUM : 1200000\n";
   WriteTroubledDatabases();
+  WriteForeignDatabases();
 #endif
   return 0;
 }

@@ -20,8 +20,9 @@
 // ReadRocksDbSst() reads the filters of an SST by its path. Errors there:
 // DataLoss if the footer, the properties, the index or a filter partition is
 // damaged, Unimplemented for a newer format_version or another part that this
-// release of RocksDB does not read, Unavailable for bytes that cannot be read,
-// with the file's name and the offset in it.
+// release of RocksDB does not read, InvalidArgument for a table of LevelDB,
+// which has no properties, Unavailable for bytes that cannot be read, with the
+// file's name and the offset in it.
 //
 // All functions that return a status return FailedPrecondition if the loaded
 // RocksDB is of another release than rowbloom was compiled for (rocksdb.h).
@@ -132,7 +133,7 @@ enum class RocksDbFilterState : uint8_t {
   kOtherOptions,  // It is read, but was written under other options, so it may
                   // say "maybe" more often, or take more memory.
   kForeign,       // The configured policy does not read it.
-  kNone,          // There is no filter.
+  kNone,          // There is no filter, or the SST is a table of LevelDB.
   kUnusable,      // The filter is damaged or of a newer format: see `status`.
   kUnreadable,    // The SST, or a block of it other than the filter, is damaged
                   // or cannot be read.

@@ -223,6 +223,21 @@ TEST(DbVerify, SstsByLevelDbsNameAreFound) {
 
 // --- Filters that are missing, or not the ones asked for ---------------------
 
+TEST(DbVerify, ATableOfLevelDbHasNoFilterForRocksDb) {
+  const std::string path =
+      ROWBLOOM_SOURCE_DIR "/tests/cli/data/leveldb/000005.ldb";
+  RocksDbFilterReport report;
+  report.expected.filter_policy = "rowbloom";
+  report.files.push_back(VerifyRocksDbSst(path, rdb::Options()));
+  CompareWithExpected(report.expected, &report.files[0]);
+  EXPECT_EQ(report.files[0].state, State::kNone);
+  EXPECT_EQ(report.files[0].status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadRocksDbSst(path).status(), report.files[0].status);
+  EXPECT_THAT(report.warnings(),
+              ElementsAre(AllOf(HasSubstr("1 file without a filter (compact"),
+                                HasSubstr(path + ": a table of LevelDB"))));
+}
+
 TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
   TestDb db;
   db.Open(db.MakeOptions({}));
