@@ -3,6 +3,7 @@
 #include "database_kind.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -49,6 +50,9 @@ struct DatabaseFiles {
     return !options.empty() || !identity.empty();
   }
 
+  // True if some file tells whether the database is plain.
+  bool has_bytes() const;
+
   std::vector<std::string> tables;
   std::vector<std::string> options;
   std::vector<std::string> identity;
@@ -63,6 +67,15 @@ std::string FirstBytes(const std::string& path, size_t size) {
   bytes.resize(
       static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
   return bytes;
+}
+
+bool DatabaseFiles::has_bytes() const {
+  const auto any = [](const std::vector<std::string>& paths) {
+    return std::any_of(paths.begin(), paths.end(), [](const auto& path) {
+      return !FirstBytes(path, 1).empty();
+    });
+  };
+  return any(tables) || any(options) || any(identity);
 }
 
 // The magic of a table; empty if the file is shorter.
@@ -114,6 +127,25 @@ bool IsOfLevelDb(const std::string& directory, const DatabaseFiles& files) {
   return has_table_of_leveldb;
 }
 
+// True if a file is as RocksDB writes it through its default Env, up to damage.
+bool IsPlain(const DatabaseFiles& files) {
+  const auto is_text = [](const std::string& path) {
+    constexpr size_t kUuidBytes = 36;
+    const std::string bytes = FirstBytes(path, kUuidBytes);
+    return !bytes.empty() &&
+           std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) {
+             return std::isprint(byte) != 0 || byte == '\n';
+           });
+  };
+  return HasText(files.options, "[Version]") ||
+         std::any_of(files.identity.begin(), files.identity.end(), is_text) ||
+         std::any_of(files.tables.begin(), files.tables.end(),
+                     [](const std::string& table) {
+                       const std::string magic = LastBytes(table);
+                       return magic == kLegacyMagic || IsMagicOfRocksDb(magic);
+                     });
+}
+
 }  // namespace
 
 absl::Status CheckNotOfLevelDb(const std::string& directory) {
@@ -124,6 +156,34 @@ absl::Status CheckNotOfLevelDb(const std::string& directory) {
       directory +
       ": a LevelDB database, not one of RocksDB; LevelDB checks its tables and "
       "their filters if it is opened with Options::paranoid_checks");
+}
+
+absl::Status ExplainUnopened(const std::string& directory,
+                             const absl::Status& status) {
+  if (status.ok()) return status;
+  const DatabaseFiles files(directory);
+  if (HasText(files.options, "pebble_version") ||
+      std::any_of(files.tables.begin(), files.tables.end(),
+                  [](const std::string& table) {
+                    return LastBytes(table) == kPebbleMagic;
+                  })) {
+    return absl::InvalidArgumentError(
+        directory +
+        ": a Pebble database, not one of RocksDB; check it with Pebble's own "
+        "tool: pebble db check DIR");
+  }
+  if (!files.has_bytes() || IsPlain(files)) return status;
+  const bool names_manifest =
+      StartsWith(FirstBytes(directory + "/CURRENT", 9), "MANIFEST-");
+  return absl::InvalidArgumentError(
+      directory + ": " +
+      (names_manifest ? "no table, OPTIONS or IDENTITY file"
+                      : "neither CURRENT nor any table, OPTIONS or IDENTITY "
+                        "file") +
+      " is in RocksDB's plain format, so the database is encrypted or was "
+      "written through another Env; this tool reads plain files only: check "
+      "the filters from a program that opens the database, with "
+      "VerifyRocksDbFilters()");
 }
 
 }  // namespace rowbloom::tools

@@ -133,7 +133,7 @@ absl::StatusOr<ReadOnlyDb> OpenReadOnly(
         },
         &result.db);
   });
-  if (!status.ok()) return FromRocksDb(status);
+  if (!status.ok()) return ExplainUnopened(directory, FromRocksDb(status));
   return result;
 }
 

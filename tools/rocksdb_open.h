@@ -58,7 +58,7 @@ struct ReadOnlyDb {
 
 // Opens with comparators and numbers of levels of the OPTIONS file; `configure`
 // may set further options of a column family. InvalidArgument for a database
-// of LevelDB: see database_kind.h.
+// that is not RocksDB's, or not in plain files: see database_kind.h.
 absl::StatusOr<ReadOnlyDb> OpenReadOnly(
     const std::string& directory, const OptionsFile& options_file,
     ROCKSDB_NAMESPACE::DBOptions options,

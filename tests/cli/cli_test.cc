@@ -956,6 +956,13 @@ class OtherDatabaseTest : public CliTest {
                     Not(HasSubstr("damaged")))));
     EXPECT_EQ(RunJson("verify " + name)["summary"]["unknown"], 1);
   }
+  static void ExpectDamaged(const std::string& name) {
+    for (const std::string verb : {"inspect ", "verify "}) {
+      EXPECT_THAT(Run(verb + name), Exits(1, HasSubstr(name + ": damaged: ")));
+    }
+    EXPECT_THAT(Run("advise " + name + " --cache_bytes 1000"),
+                Exits(1, IsEmpty(), HasSubstr(name + ": damaged: ")));
+  }
   static void Remove(const std::string& directory, const std::string& text) {
     for (const auto& [path, bytes] : Listing(directory)) {
       if (path.find("/" + directory + "/") == std::string::npos) continue;
@@ -1056,6 +1063,56 @@ TEST_F(OtherDatabaseTest, ADamagedTableOfRocksDbIsNotOneOfLevelDb) {
   WriteFile(InputPath(name), whole);
   FlipByte(name, key);
   EXPECT_THAT(Run("verify " + name), Exits(1, HasSubstr(": damaged: ")));
+}
+
+TEST_F(OtherDatabaseTest, AnEncryptedDatabaseIsNotDamaged) {
+  const std::string why =
+      "is in RocksDB's plain format, so the database is encrypted or was "
+      "written through another Env";
+  ExpectUnknown(
+      "encrypted",
+      "neither CURRENT nor any table, OPTIONS or IDENTITY file " + why);
+  EXPECT_THAT(Run("verify encrypted").out, HasSubstr("VerifyRocksDbFilters()"));
+  // Some environments do not encrypt CURRENT.
+  std::filesystem::copy(InputPath("encrypted"), InputPath("encrypted_but_one"));
+  std::string manifest;
+  for (const auto& [path, bytes] : Listing("encrypted")) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    if (name.rfind("MANIFEST-", 0) == 0) manifest = name;
+  }
+  WriteFile(InputPath("encrypted_but_one/CURRENT"), manifest + "\n");
+  ExpectUnknown("encrypted_but_one",
+                "no table, OPTIONS or IDENTITY file " + why);
+}
+
+TEST_F(OtherDatabaseTest, APlainDatabaseWithADamagedCurrentIsDamaged) {
+  std::filesystem::copy(InputPath("mixed"), InputPath("bad_current"));
+  const std::string current = ReadFile(InputPath("mixed/CURRENT"));
+  for (const std::string& damaged :
+       {std::string(), current.substr(0, current.size() - 1),
+        std::string(current.size(), '\x81')}) {
+    WriteFile(InputPath("bad_current/CURRENT"), damaged);
+    ExpectDamaged("bad_current");
+  }
+  // The tables alone tell it, and so do the other files.
+  Remove("bad_current", "OPTIONS-");
+  Remove("bad_current", "IDENTITY");
+  ExpectDamaged("bad_current");
+  std::filesystem::copy(InputPath("mixed"), InputPath("bad_current_no_tables"));
+  WriteFile(InputPath("bad_current_no_tables/CURRENT"), "");
+  Remove("bad_current_no_tables", ".sst");
+  ExpectDamaged("bad_current_no_tables");
+  Remove("bad_current_no_tables", "OPTIONS-");
+  ExpectDamaged("bad_current_no_tables");
+}
+
+TEST_F(OtherDatabaseTest, ADatabaseOfPebbleIsNamed) {
+  ASSERT_TRUE(std::filesystem::create_directory(InputPath("pebble")));
+  WriteFile(InputPath("pebble/CURRENT"), "MANIFEST-000001\n");
+  WriteFile(InputPath("pebble/MANIFEST-000001"), "not one of RocksDB's");
+  WriteFile(InputPath("pebble/OPTIONS-000003"),
+            "[Version]\n  pebble_version=0.1\n");
+  ExpectUnknown("pebble", "a Pebble database");
 }
 
 TEST_F(CliTest, ADirectoryThatOnlyClaimsToBeADatabaseIsAnError) {

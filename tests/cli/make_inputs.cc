@@ -33,6 +33,7 @@
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env_encryption.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/sst_file_writer.h"
@@ -364,6 +365,15 @@ void WriteTroubledDatabases() {
 
 // Writes databases that are not, or do not look, like the others.
 void WriteForeignDatabases() {
+  std::shared_ptr<rdb::EncryptionProvider> provider;
+  Check(rdb::EncryptionProvider::CreateFromString(rdb::ConfigOptions(),
+                                                  "CTR://test", &provider));
+  const std::unique_ptr<rdb::Env> env(
+      rdb::NewEncryptedEnv(rdb::Env::Default(), provider));
+  rdb::Options encrypted = Stock();
+  encrypted.env = env.get();
+  WriteRows("encrypted", encrypted, 0);
+
 #if ROCKSDB_MAJOR < 8
   // Ends as a table of LevelDB does; later releases do not write it.
   rdb::BlockBasedTableOptions oldest;

@@ -4,12 +4,14 @@
 // be, and on others.
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rocksdb/env_encryption.h"
 #include "rocksdb/stock_registry.h"
 #include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
@@ -219,6 +221,28 @@ TEST(DbVerify, SstsByLevelDbsNameAreFound) {
   const auto lacking = ReportRocksDbBudget(db.get(), db->DefaultColumnFamily());
   EXPECT_THAT(std::string(lacking.status().message()),
               HasSubstr(names[0] + ": missing"));
+}
+
+TEST(DbVerify, AnEncryptedDatabaseIsVerifiedThroughItsEnv) {
+  std::string directory = ::testing::TempDir() + "encrypted_XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  std::shared_ptr<rdb::EncryptionProvider> provider;
+  ASSERT_TRUE(rdb::EncryptionProvider::CreateFromString(rdb::ConfigOptions(),
+                                                        "CTR://test", &provider)
+                  .ok());
+  const std::unique_ptr<rdb::Env> env(
+      rdb::NewEncryptedEnv(rdb::Env::Default(), provider));
+  {
+    TestDb db;
+    db.set_up.directory = directory;
+    rdb::Options options = db.MakeOptions();
+    options.env = env.get();
+    db.Open(options);
+    db.Fill(kRows);
+    EXPECT_THAT(StatesOf(Verify(db)), ElementsAre(State::kExpected));
+    EXPECT_TRUE(ReportRocksDbBudget(db.get(), db->DefaultColumnFamily()).ok());
+  }
+  ASSERT_TRUE(rdb::DestroyDB(directory, rdb::Options()).ok());
 }
 
 // --- Filters that are missing, or not the ones asked for ---------------------
