@@ -74,10 +74,14 @@ Json RunRows(const RocksDbTree& tree, const Candidate& best) {
   return rows;
 }
 
-// Counts reads by the arguments; nullopt if the LOG has no statistics. Sets
-// cache_bytes, if it is not given, by the LOG.
+// Why there are no counts, or what they lack.
+enum class Gap { kNone, kNoStatistics, kNoGets };
+
+// Counts reads by the arguments; nullopt if the LOG has no statistics, or if
+// they are of no gets. Sets cache_bytes, if it is not given, by the LOG.
 absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
-                                                  std::string* source) {
+                                                  std::string* source,
+                                                  Gap* gap) {
   const std::string log_path = arguments->path + "/LOG";
   const std::string& family = arguments->column_family;
   absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
@@ -102,8 +106,15 @@ absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
   if (!is_log) log = ReadLogFile(*source, family);
   if (!log.ok()) return log.status();
   const ReadCounts counts = CountsOf(log->tickers);
+  if (counts.are_of_no_gets()) {
+    *gap = Gap::kNoGets;
+    return std::nullopt;
+  }
   if (counts.gets.has_value() || counts.data_reads.has_value()) return counts;
-  if (is_log) return std::nullopt;
+  if (is_log) {
+    *gap = Gap::kNoStatistics;
+    return std::nullopt;
+  }
   return absl::InvalidArgumentError(
       *source +
       ": has no line like \"rocksdb.number.keys.read COUNT : 1\"; "
@@ -111,9 +122,12 @@ absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
 }
 
 Json Notes(const RocksDbTree& tree, const AdviseArguments& arguments,
-           const std::optional<ReadCounts>& counts) {
+           const std::string& source, Gap gap) {
   Json notes = Json::array();
-  if (!counts.has_value()) {
+  if (gap == Gap::kNoGets) {
+    notes.push_back("The statistics in " + EscapeControls(source) +
+                    " count no gets: all numbers are the model's.");
+  } else if (gap == Gap::kNoStatistics) {
     notes.push_back(
         EscapeControls(arguments.path) +
         "/LOG does not exist or has no statistics: all numbers are the "
@@ -165,6 +179,7 @@ std::string Sentence(const Candidate& best, const Candidate& now,
 struct Advice {
   std::string source;
   std::optional<ReadCounts> counts;
+  Gap gap = Gap::kNone;
   RocksDbTree tree;
   double missing_share = 0.5;
   std::vector<Candidate> candidates;
@@ -177,7 +192,7 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
       ReadRocksDbTree(arguments->path, arguments->column_family);
   if (!tree.ok()) return tree.status();
   advice->tree = *std::move(tree);
-  const auto counts = Measure(arguments, &advice->source);
+  const auto counts = Measure(arguments, &advice->source, &advice->gap);
   if (!counts.ok()) return counts.status();
   advice->counts = *counts;
   const auto measured_share = counts->value_or(ReadCounts()).missing_share();
@@ -212,7 +227,7 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
   for (const Candidate& candidate : advice.candidates) {
     filters.push_back(candidate.Row());
   }
-  const Json notes = Notes(advice.tree, arguments, advice.counts);
+  const Json notes = Notes(advice.tree, arguments, advice.source, advice.gap);
   if (arguments.json) {
     Json document{{"format", "rowbloom-advise"}, {"version", kReportVersion}};
     document.update(fields);

@@ -22,7 +22,8 @@ namespace rowbloom::tools {
 struct ReadCounts {
   std::optional<uint64_t> gets;
   std::optional<uint64_t> memtable_hits;
-  std::optional<uint64_t> sst_hits;  // Keys that were found in an SST.
+  std::optional<uint64_t> sst_hits;          // Keys that were found in an SST.
+  std::optional<uint64_t> filter_negatives;  // SSTs that a filter saved.
   std::optional<uint64_t> false_positives;
   std::optional<uint64_t> data_reads;  // Blocks that no cache had.
   std::optional<uint64_t> filter_reads;
@@ -31,6 +32,8 @@ struct ReadCounts {
   // a get asks for are assumed to be read equally often.
   std::optional<double> wasted_reads;
 
+  // True if 0 gets are counted, and no filter's answer: nothing was measured.
+  bool are_of_no_gets() const;
   // Gets that memtables did not answer.
   std::optional<uint64_t> sst_gets() const;
   // The share of sst_gets() that found nothing.

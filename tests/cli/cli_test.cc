@@ -718,8 +718,35 @@ TEST_F(CliTest, CountsThatStatisticsLackAreUnknown) {
       EXPECT_TRUE(count.is_null()) << field;
     }
   }
-  EXPECT_THAT(Run("advise reads --statistics torn.log").out,
-              HasSubstr("Of 7 gets, an unknown number of"));
+  EXPECT_THAT(
+      Run("advise reads --statistics torn.log").out,
+      HasSubstr("Of 7 gets, an unknown number found their key in an SST, "
+                "an unknown number in a memtable and an unknown number "
+                "nowhere.\nThey read an unknown number of data blocks, "
+                "an unknown number of them wasted by an unknown number "
+                "of false positives, an unknown number of blocks of "
+                "filters and an unknown number of indexes.\n"));
+}
+
+TEST_F(CliTest, CountsOfNoGetsAreNoMeasurement) {
+  std::string zeros;
+  for (const char* ticker :
+       {"number.keys.read", "memtable.hit", "l0.hit", "l1.hit", "l2andup.hit",
+        "bloom.filter.useful", "bloom.filter.full.positive",
+        "bloom.filter.full.true.positive", "block.cache.data.miss",
+        "block.cache.data.hit"}) {
+    zeros += "rocksdb." + std::string(ticker) + " COUNT : 0\n";
+  }
+  WriteFile(InputPath("zeros.statistics"), zeros);
+  const std::string line = "advise reads --statistics zeros.statistics";
+  const ToolResult result = Run(line);
+  EXPECT_THAT(result.out, Not(HasSubstr("Of 0 gets")));
+  EXPECT_THAT(result.out,
+              HasSubstr("note: The statistics in zeros.statistics count no "
+                        "gets: all numbers are the model's.\n"));
+  const Json document = RunJson(line);
+  EXPECT_TRUE(document["measured"].is_null());
+  EXPECT_EQ(document["missing_share"], 0.5);
 }
 
 TEST_F(CliTest, AdviseNamesWhatItCannotUse) {
