@@ -110,7 +110,10 @@ absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
     *gap = Gap::kNoGets;
     return std::nullopt;
   }
-  if (counts.gets.has_value() || counts.data_reads.has_value()) return counts;
+  if (counts.gets.has_value() || counts.data_reads.has_value() ||
+      counts.lacks_gets) {
+    return counts;
+  }
   if (is_log) {
     *gap = Gap::kNoStatistics;
     return std::nullopt;
@@ -121,11 +124,43 @@ absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
       "give a LOG of RocksDB or the text of Statistics::ToString()");
 }
 
-Json Notes(const RocksDbTree& tree, const AdviseArguments& arguments,
-           const std::string& source, Gap gap) {
+// The share of missing keys, and where it is from.
+struct MissingShare {
+  double value = GetCostOptions().missing_share;
+  const char* source = kAssumed;
+
+  static constexpr char kAssumed[] = "assumed";
+};
+
+MissingShare MissingShareOf(const std::optional<double>& given,
+                            const ReadCounts& counts, const RocksDbTree& tree) {
+  if (given.has_value()) return {*given, "given"};
+  if (const auto counted = counts.missing_share()) return {*counted, "counted"};
+  const auto by_filters = counts.missing_share_of_one_run();
+  if (tree.runs.size() == 1 && by_filters.has_value()) {
+    return {*by_filters, "filter tickers"};
+  }
+  return {};
+}
+
+// Everything that the verb prints.
+struct Advice {
+  std::string source;
+  std::optional<ReadCounts> counts;
+  Gap gap = Gap::kNone;
+  RocksDbTree tree;
+  MissingShare missing_share;
+  std::vector<Candidate> candidates;
+  const Candidate* best = nullptr;
+  std::string option;  // Empty if there is nothing to change.
+};
+
+Json Notes(const Advice& advice, const AdviseArguments& arguments) {
+  const RocksDbTree& tree = advice.tree;
+  const Gap gap = advice.gap;
   Json notes = Json::array();
   if (gap == Gap::kNoGets) {
-    notes.push_back("The statistics in " + EscapeControls(source) +
+    notes.push_back("The statistics in " + EscapeControls(advice.source) +
                     " count no gets: all numbers are the model's.");
   } else if (gap == Gap::kNoStatistics) {
     notes.push_back(
@@ -137,6 +172,19 @@ Json Notes(const RocksDbTree& tree, const AdviseArguments& arguments,
     notes.push_back(
         "The statistics count all column families, and the blocks of scans and "
         "compactions, too.");
+  }
+  if (advice.counts.has_value() && advice.counts->lacks_gets) {
+    notes.push_back(
+        "The statistics have answers of filters and 0 gets: RocksDB does not "
+        "keep the counts of gets of a database that is open for reading only "
+        "(https://github.com/facebook/rocksdb/issues/15140). They are unknown "
+        "here, not 0.");
+  }
+  if (!tree.runs.empty() &&
+      advice.missing_share.source == MissingShare::kAssumed) {
+    notes.push_back(
+        "The share of missing keys is unknown, and the default is assumed; "
+        "give it with --missing_share.");
   }
   if (tree.runs.empty()) {
     notes.push_back("The column family has no SSTs: there is no advice.");
@@ -175,18 +223,6 @@ std::string Sentence(const Candidate& best, const Candidate& now,
   return text;
 }
 
-// Everything that the verb prints.
-struct Advice {
-  std::string source;
-  std::optional<ReadCounts> counts;
-  Gap gap = Gap::kNone;
-  RocksDbTree tree;
-  double missing_share = 0.5;
-  std::vector<Candidate> candidates;
-  const Candidate* best = nullptr;
-  std::string option;  // Empty if there is nothing to change.
-};
-
 absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   absl::StatusOr<RocksDbTree> tree =
       ReadRocksDbTree(arguments->path, arguments->column_family);
@@ -195,10 +231,10 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   const auto counts = Measure(arguments, &advice->source, &advice->gap);
   if (!counts.ok()) return counts.status();
   advice->counts = *counts;
-  const auto measured_share = counts->value_or(ReadCounts()).missing_share();
+  advice->missing_share = MissingShareOf(
+      arguments->missing_share, counts->value_or(ReadCounts()), advice->tree);
   GetCostOptions model = ModelOf(advice->tree);
-  model.missing_share = arguments->missing_share.value_or(
-      measured_share.value_or(model.missing_share));
+  model.missing_share = advice->missing_share.value;
   model.cache_bytes = *arguments->cache_bytes;
   model.zipf_exponent = arguments->zipf;
   model.read_us = arguments->read_us;
@@ -206,7 +242,6 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
       CandidatesFor(advice->tree, model);
   if (!candidates.ok()) return candidates.status();
   advice->candidates = *std::move(candidates);
-  advice->missing_share = model.missing_share;
   advice->best = &Best(advice->candidates);
   if (!advice->tree.runs.empty()) {
     advice->option = OptionText(*advice->best, model.missing_share);
@@ -218,7 +253,8 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
   const Json fields{{"path", EscapeControls(arguments.path)},
                     {"column_family", EscapeBytes(arguments.column_family)},
                     {"cache_bytes", *arguments.cache_bytes},
-                    {"missing_share", advice.missing_share},
+                    {"missing_share", advice.missing_share.value},
+                    {"missing_share_source", advice.missing_share.source},
                     {"zipf", arguments.zipf},
                     {"read_us", arguments.read_us}};
   const std::string source = EscapeControls(advice.source);
@@ -227,7 +263,7 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
   for (const Candidate& candidate : advice.candidates) {
     filters.push_back(candidate.Row());
   }
-  const Json notes = Notes(advice.tree, arguments, advice.source, advice.gap);
+  const Json notes = Notes(advice, arguments);
   if (arguments.json) {
     Json document{{"format", "rowbloom-advise"}, {"version", kReportVersion}};
     document.update(fields);

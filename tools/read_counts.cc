@@ -66,6 +66,17 @@ std::optional<double> ReadCounts::missing_share() const {
   return static_cast<double>(*missing) / static_cast<double>(*sst_gets());
 }
 
+std::optional<double> ReadCounts::missing_share_of_one_run() const {
+  if (!filter_negatives.has_value() || !false_positives.has_value() ||
+      !true_positives.has_value()) {
+    return std::nullopt;
+  }
+  const uint64_t missing = *filter_negatives + *false_positives;
+  if (missing + *true_positives == 0) return std::nullopt;
+  return static_cast<double>(missing) /
+         static_cast<double>(missing + *true_positives);
+}
+
 Json ReadCounts::ToJson() const {
   return {
       {"gets", JsonOf(gets)},
@@ -73,6 +84,7 @@ Json ReadCounts::ToJson() const {
       {"sst_hits", JsonOf(sst_hits)},
       {"filter_negatives", JsonOf(filter_negatives)},
       {"false_positives", JsonOf(false_positives)},
+      {"true_positives", JsonOf(true_positives)},
       {"data_reads", JsonOf(data_reads)},
       {"filter_reads", JsonOf(filter_reads)},
       {"index_reads", JsonOf(index_reads)},
@@ -157,14 +169,22 @@ ReadCounts CountsOf(const std::map<std::string, uint64_t>& tickers) {
   const Count positives = ticker("bloom.filter.full.positive");
   const Count useful = ticker("bloom.filter.useful");
   if (positives.value_or(0) + useful.value_or(0) > 0) {
-    counts.false_positives =
-        Difference(positives, ticker("bloom.filter.full.true.positive"));
+    counts.true_positives = ticker("bloom.filter.full.true.positive");
+    counts.false_positives = Difference(positives, counts.true_positives);
     counts.filter_negatives = useful;
   }
   counts.data_reads = ticker("block.cache.data.miss");
   counts.filter_reads = ticker("block.cache.filter.miss");
   counts.index_reads = ticker("block.cache.index.miss");
   const Count hits = ticker("block.cache.data.hit");
+  if (counts.gets == Count(0) && !counts.are_of_no_gets()) {
+    counts.lacks_gets = true;
+    counts.gets = counts.memtable_hits = counts.sst_hits = Count();
+    counts.filter_reads = counts.index_reads = Count();
+    if (counts.data_reads.value_or(0) + hits.value_or(0) == 0) {
+      counts.data_reads = Count();
+    }
+  }
   if (!counts.data_reads.has_value() || !hits.has_value() ||
       !counts.false_positives.has_value()) {
     return counts;

@@ -25,12 +25,17 @@ struct ReadCounts {
   std::optional<uint64_t> sst_hits;          // Keys that were found in an SST.
   std::optional<uint64_t> filter_negatives;  // SSTs that a filter saved.
   std::optional<uint64_t> false_positives;
+  std::optional<uint64_t> true_positives;
   std::optional<uint64_t> data_reads;  // Blocks that no cache had.
   std::optional<uint64_t> filter_reads;
   std::optional<uint64_t> index_reads;
   // Data blocks that were read for false positives, estimated: the blocks that
   // a get asks for are assumed to be read equally often.
   std::optional<double> wasted_reads;
+  // True if filters answered and no get is counted: RocksDB does not keep
+  // counts of gets, and of the blocks that they read, for a database that is
+  // open for reading only. They are unknown then.
+  bool lacks_gets = false;
 
   // True if 0 gets are counted, and no filter's answer: nothing was measured.
   bool are_of_no_gets() const;
@@ -38,6 +43,8 @@ struct ReadCounts {
   std::optional<uint64_t> sst_gets() const;
   // The share of sst_gets() that found nothing.
   std::optional<double> missing_share() const;
+  // The same by the answers of filters, where a get asks at most one.
+  std::optional<double> missing_share_of_one_run() const;
   // A field for each count; null if it is unknown.
   Json ToJson() const;
   // Two sentences.

@@ -120,11 +120,13 @@ void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
 void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
   uint64_t negatives = 0;
   uint64_t false_positives = 0;
+  uint64_t true_positives = 0;
   if (perf.level_to_perf_context != nullptr) {
     for (const auto& [level, of_level] : *perf.level_to_perf_context) {
       negatives += of_level.bloom_filter_useful;
       false_positives += of_level.bloom_filter_full_positive -
                          of_level.bloom_filter_full_true_positive;
+      true_positives += of_level.bloom_filter_full_true_positive;
     }
   }
   const uint64_t reads = perf.block_read_count - perf.index_block_read_count -
@@ -138,6 +140,7 @@ void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
       is_found ? 1 : 0;
   *counts->filter_negatives += negatives;
   *counts->false_positives += false_positives;
+  *counts->true_positives += true_positives;
   *counts->data_reads += reads;
   *counts->filter_reads += perf.filter_block_read_count;
   *counts->index_reads += perf.index_block_read_count;
@@ -223,7 +226,7 @@ absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
   const rdb::Slice timestamp(latest);
   rdb::ReadOptions options;
   if (!latest.empty()) options.timestamp = &timestamp;
-  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0, 0.0};
+  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0};
   rdb::PerfContext& perf = *rdb::get_perf_context();
   rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);
   perf.EnablePerLevelPerfContext();

@@ -749,6 +749,51 @@ TEST_F(CliTest, CountsOfNoGetsAreNoMeasurement) {
   EXPECT_EQ(document["missing_share"], 0.5);
 }
 
+// Such a database leaves the counts of its gets at 0 and not those of filters.
+TEST_F(CliTest, CountsThatAReadOnlyDatabaseLacksAreUnknown) {
+  std::string text =
+      "rocksdb.bloom.filter.useful COUNT : 9113\n"
+      "rocksdb.bloom.filter.full.positive COUNT : 887\n"
+      "rocksdb.bloom.filter.full.true.positive COUNT : 0\n";
+  for (const char* ticker :
+       {"number.keys.read", "number.multiget.keys.read", "memtable.hit",
+        "l0.hit", "l1.hit", "l2andup.hit", "block.cache.data.miss",
+        "block.cache.data.hit", "block.cache.index.miss",
+        "block.cache.filter.miss"}) {
+    text += "rocksdb." + std::string(ticker) + " COUNT : 0\n";
+  }
+  WriteFile(InputPath("read_only.statistics"), text);
+  const std::string line = "advise reads --statistics read_only.statistics";
+  const ToolResult result = Run(line);
+  EXPECT_THAT(result.out, AllOf(Not(HasSubstr("Of 0 gets")),
+                                HasSubstr("wasted by 887 false positives"),
+                                HasSubstr("facebook/rocksdb/issues/15140"),
+                                HasSubstr("the default is assumed")));
+  const Json document = RunJson(line);
+  for (const char* field : {"gets", "memtable_hits", "sst_hits", "data_reads",
+                            "filter_reads", "index_reads", "missing_share"}) {
+    EXPECT_TRUE(document["measured"][field].is_null()) << field;
+  }
+  EXPECT_EQ(document["missing_share"], 0.5);
+  EXPECT_EQ(document["missing_share_source"], "assumed");
+}
+
+TEST_F(CliTest, FiltersOfOneRunTellTheMissingShare) {
+  WriteFile(InputPath("one_run.statistics"),
+            "rocksdb.number.keys.read COUNT : 0\n"
+            "rocksdb.bloom.filter.useful COUNT : 2990\n"
+            "rocksdb.bloom.filter.full.positive COUNT : 1010\n"
+            "rocksdb.bloom.filter.full.true.positive COUNT : 1000\n");
+  const std::string line =
+      "advise whole_in_cache --cache_bytes 1e6 --statistics one_run.statistics";
+  const Json document = RunJson(line);
+  EXPECT_EQ(document["missing_share"], 0.75);
+  EXPECT_EQ(document["missing_share_source"], "filter tickers");
+  EXPECT_EQ(RunJson("advise reads")["missing_share_source"], "counted");
+  EXPECT_EQ(RunJson(line + " --missing_share 0.1")["missing_share_source"],
+            "given");
+}
+
 TEST_F(CliTest, AdviseNamesWhatItCannotUse) {
   WriteFile(InputPath("one.keys"), "a\n");
   WriteFile(InputPath("bad.keys"), "00\n0g\n");
