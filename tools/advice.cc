@@ -121,20 +121,31 @@ const Candidate& Best(const std::vector<Candidate>& candidates) {
                                                                : first;
 }
 
-std::string OptionText(const Candidate& best, double missing_share) {
+std::string KeyLayoutOption(const RocksDbTree& tree) {
+  for (const RocksDbRun& run : tree.runs) {
+    if (run.key_codec.empty()) continue;
+    return "key_codec=" + run.key_codec +
+           (run.bloom_type.empty() ? "" : ";bloom_type=" + run.bloom_type);
+  }
+  return "";
+}
+
+std::string OptionText(const Candidate& best, double missing_share,
+                       const std::string& key_layout) {
   if (best.name == kNow) return "";
   if (best.bits_per_key == 0) return "filter_policy=nullptr";
   constexpr double kLeast = FilterBudgetOptions::kMinMissingShare;
-  char text[200];
-  std::snprintf(text, sizeof(text),
-                best.name == kCompact
-                    ? "filter_policy={id=rowbloom;filter_spec=compact;"
-                      "budget=%s;budget_bits_per_key=%.3g;missing_share=%.2g}"
-                    : "filter_policy={id=rowbloom.Composed;budget=%s;"
-                      "bits_per_key=%.3g;missing_share=%.2g}",
+  const bool is_native = best.name == kCompact;
+  char budget[200];
+  std::snprintf(budget, sizeof(budget), "budget=%s;%s=%.3g;missing_share=%.2g}",
                 best.mode == BudgetMode::kFixed ? "fixed" : "balanced",
+                is_native ? "budget_bits_per_key" : "bits_per_key",
                 best.bits_per_key, std::max(kLeast, missing_share));
-  return text;
+  if (!is_native)
+    return "filter_policy={id=rowbloom.Composed;" + std::string(budget);
+  return "filter_policy={id=rowbloom;" +
+         (key_layout.empty() ? "" : key_layout + ";") + "filter_spec=compact;" +
+         budget;
 }
 
 }  // namespace rowbloom::tools

@@ -4,7 +4,7 @@
 // get_cost.h.
 //
 //   auto candidates = CandidatesFor(tree, ModelOf(tree));
-//   OptionText(Best(*candidates), missing_share);
+//   OptionText(Best(*candidates), missing_share, KeyLayoutOption(tree));
 
 #ifndef ROWBLOOM_TOOLS_ADVICE_H_
 #define ROWBLOOM_TOOLS_ADVICE_H_
@@ -44,9 +44,15 @@ absl::StatusOr<std::vector<Candidate>> CandidatesFor(
 // The cheapest one, or the first if no other is at least 2% cheaper.
 const Candidate& Best(const std::vector<Candidate>& candidates);
 
+// The options of rowbloom's own policy that say which parts of a key its
+// filters hold, as "key_codec=ordered;bloom_type=ROW": those of the newest
+// filters that it wrote. Empty if it wrote none: the defaults are meant.
+std::string KeyLayoutOption(const RocksDbTree& tree);
+
 // The option of the block based table that gives new SSTs these filters; empty
-// for the filters that the tree has.
-std::string OptionText(const Candidate& best, double missing_share);
+// for the filters that the tree has. `key_layout` is a KeyLayoutOption().
+std::string OptionText(const Candidate& best, double missing_share,
+                       const std::string& key_layout);
 
 }  // namespace rowbloom::tools
 

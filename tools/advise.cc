@@ -244,7 +244,8 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   advice->candidates = *std::move(candidates);
   advice->best = &Best(advice->candidates);
   if (!advice->tree.runs.empty()) {
-    advice->option = OptionText(*advice->best, model.missing_share);
+    advice->option = OptionText(*advice->best, model.missing_share,
+                                KeyLayoutOption(advice->tree));
   }
   return absl::OkStatus();
 }

@@ -16,12 +16,18 @@
 #include "rocksdb/table.h"
 #include "rocksdb_open.h"
 #include "rocksdb_plugin/release.h"
+#include "rowbloom/bloom_type.h"
+#include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
+#include "rowbloom/rocksdb_verify.h"
 
 namespace rowbloom::tools {
 namespace {
 
 namespace rdb = ROCKSDB_NAMESPACE;
+
+// The name of rowbloom's own policy in table properties.
+constexpr char kNativePolicy[] = "rowbloom";
 
 // A database whose column family `handle` has the options that gets need.
 struct OpenedFamily {
@@ -116,6 +122,23 @@ void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
   run->filter_policy = table.filter_size > 0 ? table.filter_policy_name : "";
 }
 
+// Sets key_codec and bloom_type by the SST, if they are not known.
+void SetKeyLayout(const std::string& path, const rdb::Comparator* comparator,
+                  RocksDbRun* run) {
+  if (run->filter_policy != kNativePolicy || !run->key_codec.empty()) return;
+  rdb::Options options;
+  options.comparator = comparator;
+  const absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(path, options);
+  if (!sst.ok() || sst->filters.empty()) return;
+  const auto filter = ParseRocksDbFilter(sst->filters.front());
+  if (!filter.ok()) return;
+  run->key_codec = filter->key_codec.ToString();
+  if (filter->bloom_type != BloomType::kRowCol &&
+      filter->key_codec.level_count() > 1) {
+    run->bloom_type = std::string(BloomTypeName(filter->bloom_type));
+  }
+}
+
 // Adds one get by RocksDB's counters.
 void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
   uint64_t negatives = 0;
@@ -208,6 +231,7 @@ absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
       const auto file = files.find(path);
       AddTable(*table->second, file == files.end() ? nullptr : &file->second,
                family->table.partition_filters, &tree.runs.back());
+      SetKeyLayout(path, family->handle->GetComparator(), &tree.runs.back());
     }
   }
   return tree;

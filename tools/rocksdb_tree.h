@@ -29,6 +29,10 @@ struct RocksDbRun {
   double false_positives = 0;  // Expected, if a get asks for each key once.
   bool is_partitioned = false;
   std::string filter_policy;  // The last SST's; empty if it has no filter.
+  // Both are from the filters of the newest SST that rowbloom's own policy
+  // wrote; empty if there is none, or if its filters cannot be read.
+  std::string key_codec;
+  std::string bloom_type;  // Empty, too, for all levels of the codec.
 
   double bits_per_key() const;
   double fpr() const;

@@ -53,6 +53,15 @@ class CliTest : public ToolTest {
     }
     return files;
   }
+  // Writes a database of 50,000 keys, or rewrites its SSTs with these options.
+  static void MakeTree(const std::string& name, const std::string& kind,
+                       const std::string& table_options,
+                       const std::string& db_options = "") {
+    const ToolResult made =
+        RunProgram(ROWBLOOM_MAKE_INPUTS, inputs(),
+                   {"--tree", name, kind, table_options, db_options});
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+  }
 };
 
 // --- Usage -----------------------------------------------------------------
@@ -671,6 +680,22 @@ TEST_F(CliTest, AdviceIsCheaperAndNamesItsOption) {
   EXPECT_THAT(document["option"].get<std::string>(),
               HasSubstr("{id=rowbloom;filter_spec=compact;budget=balanced;"
                         "budget_bits_per_key="));
+}
+
+TEST_F(CliTest, AdviceKeepsTheKeyLayoutOfItsFilters) {
+  const auto option = [&](const std::string& line) {
+    return RunJson("advise " + line)["option"].get<std::string>();
+  };
+  EXPECT_THAT(option("reads"), Not(HasSubstr("key_codec")));
+  // Filters of all levels need no bloom_type.
+  EXPECT_THAT(option("plugin_absent --cache_bytes 10000"),
+              HasSubstr("{id=rowbloom;key_codec=ordered;filter_spec=compact;"));
+  MakeTree("rows", "names",
+           "filter_policy={id=rowbloom;key_codec=fixed:12;bloom_type=ROW;"
+           "filter_spec=fast:bits_per_key=20}");
+  EXPECT_THAT(option("rows --cache_bytes 60000"),
+              HasSubstr("{id=rowbloom;key_codec=fixed:12;"
+                        "bloom_type=ROW;filter_spec=compact;"));
 }
 
 // In so small a cache the same bits in both runs are cheapest.
