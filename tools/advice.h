@@ -25,10 +25,13 @@ namespace rowbloom::tools {
 // Filters of all runs, and the gets that the model expects with them.
 struct Candidate {
   std::string name;
-  std::vector<FilterSetting> settings;  // In the order of the runs.
+  // As they are in the tables, in the order of the runs.
+  std::vector<FilterSetting> settings;
   GetCost cost;
   BudgetMode mode = BudgetMode::kBalanced;  // The plan's.
+  // Filters take the first; a policy that is asked for the second writes them.
   double bits_per_key = 0;
+  double asked_bits_per_key = 0;
   double wasted_reads = 0;  // ExpectedWastedReads()
 
   Json Row() const;
@@ -41,7 +44,8 @@ GetCostOptions ModelOf(const RocksDbTree& tree);
 absl::StatusOr<std::vector<Candidate>> CandidatesFor(
     const RocksDbTree& tree, const GetCostOptions& options);
 
-// The cheapest one, or the first if no other is at least 2% cheaper.
+// The cheapest one. One that is less than 2% cheaper than one before it does
+// not count: the model is not as exact as that.
 const Candidate& Best(const std::vector<Candidate>& candidates);
 
 // The options of rowbloom's own policy that say which parts of a key its

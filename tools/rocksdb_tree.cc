@@ -208,6 +208,10 @@ absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
   tree.decoupled_partitions =
       family->options_file.TableOption(
           column_family, "decouple_partitioned_filters") == "true";
+  tree.partitions_filters =
+      family->table.partition_filters &&
+      family->table.index_type ==
+          rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   tree.caches_metadata = family->table.cache_index_and_filter_blocks;
   rdb::ColumnFamilyMetaData listed;
   family->db()->GetColumnFamilyMetaData(family->handle, &listed);

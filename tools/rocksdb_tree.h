@@ -43,7 +43,8 @@ struct RocksDbTree {
   uint64_t data_block_bytes = 0;
   uint64_t metadata_block_bytes = 0;
   bool decoupled_partitions = false;
-  bool caches_metadata = false;  // cache_index_and_filter_blocks
+  bool partitions_filters = false;  // partition_filters, with an index over it
+  bool caches_metadata = false;     // cache_index_and_filter_blocks
 };
 
 // InvalidArgument if there is no such column family, or if its tables are not
