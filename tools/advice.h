@@ -58,6 +58,10 @@ std::string KeyLayoutOption(const RocksDbTree& tree);
 std::string OptionText(const Candidate& best, double missing_share,
                        const std::string& key_layout);
 
+// The DBOptions that the policy of OptionText() needs to hold its budget; empty
+// if it needs none.
+std::string ListenersText(const Candidate& best);
+
 }  // namespace rowbloom::tools
 
 #endif  // ROWBLOOM_TOOLS_ADVICE_H_

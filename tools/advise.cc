@@ -152,7 +152,8 @@ struct Advice {
   MissingShare missing_share;
   std::vector<Candidate> candidates;
   const Candidate* best = nullptr;
-  std::string option;  // Empty if there is nothing to change.
+  std::string option;     // Empty if there is nothing to change.
+  std::string listeners;  // Empty if the option needs none.
 };
 
 Json Notes(const Advice& advice, const AdviseArguments& arguments) {
@@ -185,6 +186,12 @@ Json Notes(const Advice& advice, const AdviseArguments& arguments) {
     notes.push_back(
         "The share of missing keys is unknown, and the default is assumed; "
         "give it with --missing_share.");
+  }
+  if (!advice.listeners.empty()) {
+    notes.push_back(
+        "listeners is an option of DBOptions. Without this listener the policy "
+        "does not know what the other filters take, and they may take more "
+        "than its budget.");
   }
   if (tree.runs.empty()) {
     notes.push_back("The column family has no SSTs: there is no advice.");
@@ -246,6 +253,7 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   if (!advice->tree.runs.empty()) {
     advice->option = OptionText(*advice->best, model.missing_share,
                                 KeyLayoutOption(advice->tree));
+    advice->listeners = ListenersText(*advice->best);
   }
   return absl::OkStatus();
 }
@@ -275,6 +283,8 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
     document["filters"] = std::move(filters);
     document["best"] = advice.best->name;
     document["option"] = advice.option.empty() ? Json() : Json(advice.option);
+    document["listeners"] =
+        advice.listeners.empty() ? Json() : Json(advice.listeners);
     document["notes"] = notes;
     std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
               << "\n";
@@ -289,7 +299,9 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
     std::cout << Table(runs) << Table(filters)
               << Sentence(*advice.best, advice.candidates.front(),
                           gets.value_or(0));
-    if (!advice.option.empty()) std::cout << "Set " << advice.option << "\n";
+    for (const std::string& text : {advice.option, advice.listeners}) {
+      if (!text.empty()) std::cout << "Set " << text << "\n";
+    }
   }
   for (const Json& note : notes) {
     std::cout << "note: " << note.get<std::string>() << "\n";

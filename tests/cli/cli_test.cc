@@ -712,9 +712,21 @@ TEST_F(CliTest, AdviceNamesTheModeOfItsPlan) {
               HasSubstr(";budget=fixed;"));
 }
 
+TEST_F(CliTest, AdviceOfABudgetNamesItsListener) {
+  const std::string set = "\nSet listeners={rowbloom.BudgetListener}\n";
+  EXPECT_EQ(RunJson("advise reads")["listeners"],
+            "listeners={rowbloom.BudgetListener}");
+  EXPECT_THAT(Run("advise reads").out, HasSubstr(set));
+  // The same bits everywhere, and no change.
+  for (const char* line : {"advise reads --cache_bytes 2000",
+                           "advise whole_in_cache --cache_bytes 1e6"}) {
+    EXPECT_TRUE(RunJson(line)["listeners"].is_null()) << line;
+    EXPECT_THAT(Run(line).out, Not(HasSubstr("listeners")));
+  }
+}
+
 // Partitions have bytes of their own: more than the budget is taken.
 TEST_F(CliTest, FiltersOfTheAdviceTakeTheBitsThatItStates) {
-  constexpr char kListener[] = "listeners={rowbloom.BudgetListener}";
   // The names are rows of 12 bytes, not "ordered" ones.
   constexpr char kDefault[] = "id=rowbloom;";
   constexpr char kRows[] = "id=rowbloom;key_codec=fixed:12;bloom_type=ROW;";
@@ -724,6 +736,7 @@ TEST_F(CliTest, FiltersOfTheAdviceTakeTheBitsThatItStates) {
   const Json advice = RunJson(line);
   const Json& compact = advice["filters"][1];
   ASSERT_EQ(advice["best"], "compact");
+  const auto listeners = advice["listeners"].get<std::string>();
   const auto stated = compact["bits_per_key"].get<double>();
   std::array<char, 40> sentence;
   std::snprintf(sentence.data(), sentence.size(), "With %.3g bits per key",
@@ -742,7 +755,7 @@ TEST_F(CliTest, FiltersOfTheAdviceTakeTheBitsThatItStates) {
   double bits = 0;
   constexpr int kRewrites = 4;
   for (int i = 0; i < kRewrites; ++i) {
-    MakeTree("stated", "names", partitions + option, kListener);
+    MakeTree("stated", "names", partitions + option, listeners);
     if (i < kRewrites / 2) continue;
     bits += RunJson(line)["filters"][0]["bits_per_key"].get<double>() * 2 /
             kRewrites;
