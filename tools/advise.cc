@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "advice.h"
 #include "hex.h"
+#include "model_check.h"
 #include "output.h"
 #include "read_counts.h"
 #include "report.h"
@@ -52,7 +53,8 @@ absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& path,
       "the cache");
 }
 
-Json RunRows(const RocksDbTree& tree, const Candidate& best) {
+// `best` is nullptr if there is no advice.
+Json RunRows(const RocksDbTree& tree, const Candidate* best) {
   Json rows = Json::array();
   for (size_t i = 0; i < tree.runs.size(); ++i) {
     const RocksDbRun& run = tree.runs[i];
@@ -68,8 +70,10 @@ Json RunRows(const RocksDbTree& tree, const Candidate& best) {
          {"entry_bytes", mean(run.raw_key_bytes + run.raw_value_bytes)},
          {"filter_policy", EscapeControls(run.filter_policy)},
          {"partitioned", run.is_partitioned},
-         {"bits_per_key", run.bits_per_key()},
-         {"best_bits", best.settings[i].bits_per_key}});
+         {"bits_per_key", run.bits_per_key()}});
+    if (best != nullptr) {
+      rows.back()["best_bits"] = best->settings[i].bits_per_key;
+    }
   }
   return rows;
 }
@@ -151,6 +155,9 @@ struct Advice {
   RocksDbTree tree;
   MissingShare missing_share;
   std::vector<Candidate> candidates;
+  // Set if there is no advice, as the model does not know the filters. `best`
+  // is nullptr then, and `candidates` has the filters of the tree alone.
+  std::optional<ModelExcess> excess;
   const Candidate* best = nullptr;
   std::string option;     // Empty if there is nothing to change.
   std::string listeners;  // Empty if the option needs none.
@@ -249,6 +256,12 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
       CandidatesFor(advice->tree, model);
   if (!candidates.ok()) return candidates.status();
   advice->candidates = *std::move(candidates);
+  advice->excess = ExcessOverModel(counts->value_or(ReadCounts()), advice->tree,
+                                   arguments->zipf);
+  if (advice->excess.has_value()) {
+    advice->candidates.resize(1);
+    return absl::OkStatus();
+  }
   advice->best = &Best(advice->candidates);
   if (!advice->tree.runs.empty()) {
     advice->option = OptionText(*advice->best, model.missing_share,
@@ -267,7 +280,7 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
                     {"zipf", arguments.zipf},
                     {"read_us", arguments.read_us}};
   const std::string source = EscapeControls(advice.source);
-  const Json runs = RunRows(advice.tree, *advice.best);
+  const Json runs = RunRows(advice.tree, advice.best);
   Json filters = Json::array();
   for (const Candidate& candidate : advice.candidates) {
     filters.push_back(candidate.Row());
@@ -281,7 +294,10 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
     document["measured"] = is_counted ? advice.counts->ToJson() : Json();
     document["runs"] = runs;
     document["filters"] = std::move(filters);
-    document["best"] = advice.best->name;
+    document["model_excess"] =
+        advice.excess.has_value() ? advice.excess->ToJson() : Json();
+    document["best"] =
+        advice.best == nullptr ? Json() : Json(advice.best->name);
     document["option"] = advice.option.empty() ? Json() : Json(advice.option);
     document["listeners"] =
         advice.listeners.empty() ? Json() : Json(advice.listeners);
@@ -295,10 +311,14 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
     std::cout << source << ":\n" << advice.counts->ToString();
   }
   if (!runs.empty()) {
-    const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
-    std::cout << Table(runs) << Table(filters)
-              << Sentence(*advice.best, advice.candidates.front(),
-                          gets.value_or(0));
+    std::cout << Table(runs) << Table(filters);
+    if (advice.excess.has_value()) {
+      std::cout << advice.excess->ToString(EscapeControls(arguments.path));
+    } else {
+      const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
+      std::cout << Sentence(*advice.best, advice.candidates.front(),
+                            gets.value_or(0));
+    }
     for (const std::string& text : {advice.option, advice.listeners}) {
       if (!text.empty()) std::cout << "Set " << text << "\n";
     }

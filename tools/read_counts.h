@@ -19,6 +19,14 @@
 
 namespace rowbloom::tools {
 
+// Answers of filters of SSTs that do not have the key.
+struct AbsentAnswers {
+  uint64_t negatives = 0;
+  uint64_t false_positives = 0;
+
+  uint64_t lookups() const { return negatives + false_positives; }
+};
+
 struct ReadCounts {
   std::optional<uint64_t> gets;
   std::optional<uint64_t> memtable_hits;
@@ -36,6 +44,9 @@ struct ReadCounts {
   // counts of gets, and of the blocks that they read, for a database that is
   // open for reading only. They are unknown then.
   bool lacks_gets = false;
+  // In a sample: the first get of each key alone. A filter answers the next one
+  // as it did the first.
+  std::optional<AbsentAnswers> of_distinct_keys;
 
   // True if 0 gets are counted, and no filter's answer: nothing was measured.
   bool are_of_no_gets() const;

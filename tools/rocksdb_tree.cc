@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "output.h"
@@ -115,7 +117,11 @@ void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
   run->raw_value_bytes += table.raw_value_size;
   // A filter that is not read denies nothing.
   const double fpr = file == nullptr ? 1 : file->expected_fpr;
-  if (fpr < 1) run->filter_bytes += file->filter_bytes;
+  if (fpr < 1) {
+    run->filter_bytes += file->filter_bytes;
+    run->filter_key_count += keys;
+    run->filter_false_positives += static_cast<double>(keys) * fpr;
+  }
   run->false_positives += static_cast<double>(keys) * fpr;
   run->is_partitioned =
       table.filter_size > 0 && table.index_partitions > 0 && partition_filters;
@@ -139,8 +145,9 @@ void SetKeyLayout(const std::string& path, const rdb::Comparator* comparator,
   }
 }
 
-// Adds one get by RocksDB's counters.
-void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
+// Adds one get by RocksDB's counters. `is_first`: the key was not counted yet.
+void AddGet(const rdb::PerfContext& perf, bool is_found, bool is_first,
+            ReadCounts* counts) {
   uint64_t negatives = 0;
   uint64_t false_positives = 0;
   uint64_t true_positives = 0;
@@ -162,6 +169,10 @@ void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
   *(is_found && asks == 0 ? counts->memtable_hits : counts->sst_hits) +=
       is_found ? 1 : 0;
   *counts->filter_negatives += negatives;
+  if (is_first) {
+    counts->of_distinct_keys->negatives += negatives;
+    counts->of_distinct_keys->false_positives += false_positives;
+  }
   *counts->false_positives += false_positives;
   *counts->true_positives += true_positives;
   *counts->data_reads += reads;
@@ -212,6 +223,7 @@ absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
       family->table.partition_filters &&
       family->table.index_type ==
           rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  tree.column_family_count = family->opened.families.size();
   tree.caches_metadata = family->table.cache_index_and_filter_blocks;
   rdb::ColumnFamilyMetaData listed;
   family->db()->GetColumnFamilyMetaData(family->handle, &listed);
@@ -254,7 +266,8 @@ absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
   const rdb::Slice timestamp(latest);
   rdb::ReadOptions options;
   if (!latest.empty()) options.timestamp = &timestamp;
-  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0};
+  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, false, AbsentAnswers()};
+  std::set<std::string_view> counted;
   rdb::PerfContext& perf = *rdb::get_perf_context();
   rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);
   perf.EnablePerLevelPerfContext();
@@ -267,7 +280,8 @@ absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
     const rdb::Status status =
         family->db()->Get(options, family->handle, keys[i], &value);
     if (!status.ok() && !status.IsNotFound()) return FromRocksDb(status);
-    if (i >= keys.size() / 2) AddGet(perf, status.ok(), &counts);
+    if (i < keys.size() / 2) continue;
+    AddGet(perf, status.ok(), counted.insert(keys[i]).second, &counts);
   }
   rdb::SetPerfLevel(rdb::PerfLevel::kDisable);
   return counts;

@@ -29,6 +29,7 @@ namespace {
 using testing::_;
 using testing::AllOf;
 using testing::AnyOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -766,6 +767,100 @@ TEST_F(CliTest, FiltersOfTheAdviceTakeTheBitsThatItStates) {
   MakeTree("stated", "names", partitions + option);
   EXPECT_NEAR(RunJson(line)["filters"][0]["bits_per_key"].get<double>(), stated,
               0.05 * stated);
+}
+
+// "ordered" keys end a row at two zero bytes: the first row of all numbers.
+TEST_F(CliTest, FiltersThatTheModelDoesNotKnowGetNoAdvice) {
+  MakeTree("numbers", "numbers",
+           "filter_policy={id=rowbloom;key_codec=ordered;bloom_type=ROW;"
+           "filter_spec=compact:bits_per_key=10}");
+  for (const char* line :
+       {"advise numbers", "advise numbers --gets numbers.keys --hex"}) {
+    SCOPED_TRACE(line);
+    const ToolResult result = Run(line);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(
+        result.out,
+        AllOf(ContainsRegex("\nThe filters let ([0-9]+) of [0-9]+ "
+                            "lookups of absent keys pass, and the "
+                            "model expects [0-9] at most: it does not "
+                            "know these filters. Run `rowbloom verify "
+                            "numbers`; no advice.\n"),
+              Not(HasSubstr("Keep")), Not(HasSubstr("\nSet ")),
+              Not(HasSubstr("  compact")), Not(HasSubstr("best_bits"))));
+    const Json document = RunJson(line);
+    EXPECT_TRUE(document["option"].is_null());
+    EXPECT_TRUE(document["listeners"].is_null());
+    EXPECT_TRUE(document["best"].is_null());
+    const Json& excess = document["model_excess"];
+    EXPECT_EQ(excess["false_positives"], excess["lookups"]);
+    EXPECT_LT(excess["expected_false_positives"], 10);
+  }
+}
+
+// RocksDB's filters hold the whole numbers.
+TEST_F(CliTest, FiltersThatTheModelKnowsGetAdvice) {
+  MakeTree("known_numbers", "numbers", "filter_policy=bloomfilter:5");
+  for (const char* line : {"advise known_numbers",
+                           "advise known_numbers --gets "
+                           "known_numbers.keys --hex"}) {
+    const Json document = RunJson(line);
+    EXPECT_TRUE(document["model_excess"].is_null()) << line;
+    EXPECT_FALSE(document["best"].is_null()) << line;
+    EXPECT_GT(document["measured"]["false_positives"], 0) << line;
+  }
+}
+
+TEST_F(CliTest, CountsAreComparedWithTheModelBeyondChanceOnly) {
+  const auto has_advice = [](int negatives, int false_positives,
+                             const std::string& arguments) {
+    WriteFile(InputPath("rate.statistics"),
+              "rocksdb.number.keys.read COUNT : 100000\n"
+              "rocksdb.bloom.filter.useful COUNT : " +
+                  std::to_string(negatives) +
+                  "\nrocksdb.bloom.filter.full.positive COUNT : " +
+                  std::to_string(false_positives) +
+                  "\nrocksdb.bloom.filter.full.true.positive COUNT : 0\n");
+    return RunJson("advise --statistics rate.statistics " +
+                   arguments)["model_excess"]
+        .is_null();
+  };
+  // Bloom filters of 5 bits: a tenth.
+  EXPECT_TRUE(has_advice(90000, 10000, "reads"));
+  EXPECT_TRUE(has_advice(99999, 1, "reads"));
+  // One or two popular keys may be false positives, each at every get.
+  EXPECT_TRUE(has_advice(60000, 40000, "reads"));
+  EXPECT_FALSE(has_advice(30000, 70000, "reads"));
+  EXPECT_FALSE(has_advice(0, 100, "reads"));
+  // Where one key has most of the gets, they say nothing.
+  EXPECT_TRUE(has_advice(30000, 70000, "reads --zipf 2"));
+  // Too few.
+  EXPECT_TRUE(has_advice(0, 99, "reads"));
+  // They are of two column families.
+  EXPECT_TRUE(has_advice(0, 100000, "database --cache_bytes 1e6"));
+  // They are of filters that are not there now.
+  EXPECT_TRUE(has_advice(0, 100000, "plugin_absent --cache_bytes 1e6"));
+}
+
+// Gets of one key that is a false positive, and of others that are none.
+TEST_F(CliTest, APopularKeyCountsOnceInASample) {
+  const auto sample = [](const std::vector<std::string>& keys) {
+    std::string lines;
+    for (const std::string& key : keys) lines += key + "\n" + key + "\n";
+    WriteFile(InputPath("popular.keys"), lines);
+    return RunJson("advise reads --gets popular.keys");
+  };
+  std::string passing;
+  for (int i = 1; passing.empty() && i < 1000; i += 2) {
+    std::array<char, 20> key;
+    std::snprintf(key.data(), key.size(), "key%06d", i);
+    const Json measured = sample({key.data()})["measured"];
+    if (measured["false_positives"] == 1) passing = key.data();
+  }
+  ASSERT_FALSE(passing.empty());
+  const Json document = sample(std::vector<std::string>(500, passing));
+  EXPECT_EQ(document["measured"]["false_positives"], 500);
+  EXPECT_TRUE(document["model_excess"].is_null());
 }
 
 TEST_F(CliTest, WithoutStatisticsTheModelAdvises) {
