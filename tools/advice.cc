@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "written_filters.h"
+
 namespace rowbloom::tools {
 namespace {
 
@@ -20,46 +22,55 @@ std::vector<TreeRun> TreeRunsOf(const RocksDbTree& tree) {
   return runs;
 }
 
+// Sets what follows from the name and the settings.
+absl::StatusOr<Candidate> WithCost(Candidate candidate, const RocksDbTree& tree,
+                                   const GetCostOptions& options) {
+  const std::vector<TreeRun> runs = TreeRunsOf(tree);
+  double keys = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const auto run_keys = static_cast<double>(runs[i].key_count);
+    keys += run_keys;
+    candidate.bits_per_key += run_keys * candidate.settings[i].bits_per_key;
+  }
+  if (keys > 0) candidate.bits_per_key /= keys;
+  absl::StatusOr<GetCost> cost =
+      ExpectedGetCost(runs, candidate.settings, options);
+  if (!cost.ok()) return cost.status();
+  candidate.cost = *std::move(cost);
+  candidate.wasted_reads = ExpectedWastedReads(
+      runs, candidate.settings, options.missing_share, candidate.cost);
+  return candidate;
+}
+
 absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
                               const GetCostOptions& options) {
   Candidate now;
   now.name = kNow;
-  const std::vector<TreeRun> runs = TreeRunsOf(tree);
-  double keys = 0;
   for (const RocksDbRun& run : tree.runs) {
     const double bits = run.bits_per_key();
     now.settings.push_back({bits, bits, bits > 0 ? run.fpr() : 1});
-    keys += static_cast<double>(run.key_count);
-    now.bits_per_key += 8 * static_cast<double>(run.filter_bytes);
   }
-  if (keys > 0) now.bits_per_key /= keys;
-  absl::StatusOr<GetCost> cost = ExpectedGetCost(runs, now.settings, options);
-  if (!cost.ok()) return cost.status();
-  now.cost = *std::move(cost);
-  now.wasted_reads =
-      ExpectedWastedReads(runs, now.settings, options.missing_share, now.cost);
-  return now;
+  return WithCost(std::move(now), tree, options);
 }
 
-absl::StatusOr<Candidate> Planned(const std::string& name,
+absl::StatusOr<Candidate> Planned(const std::string& name, FilterWriter writer,
                                   const FilterCost& cost,
                                   const RocksDbTree& tree,
                                   const GetCostOptions& get) {
   TotalMemoryOptions options;
   options.get = get;
-  absl::StatusOr<TotalMemoryPlan> plan =
+  const absl::StatusOr<TotalMemoryPlan> plan =
       PlanTotalMemory(cost, TreeRunsOf(tree), options);
   if (!plan.ok()) return plan.status();
   Candidate candidate;
   candidate.name = name;
   candidate.mode = plan->mode;
-  candidate.cost = std::move(plan->cost);
-  candidate.bits_per_key = plan->filters.bits_per_key;
-  candidate.wasted_reads = plan->filters.wasted_reads;
-  for (const RunBudget& run : plan->filters.runs) {
-    candidate.settings.push_back(run.setting);
-  }
-  return candidate;
+  candidate.asked_bits_per_key = plan->filters.bits_per_key;
+  absl::StatusOr<std::vector<FilterSetting>> settings =
+      WrittenFilters(writer, tree, *plan, get);
+  if (!settings.ok()) return settings.status();
+  candidate.settings = *std::move(settings);
+  return WithCost(std::move(candidate), tree, get);
 }
 
 }  // namespace
@@ -102,8 +113,10 @@ absl::StatusOr<std::vector<Candidate>> CandidatesFor(
   std::vector<Candidate> candidates;
   for (absl::StatusOr<Candidate>& candidate :
        std::vector<absl::StatusOr<Candidate>>{
-           Now(tree, options), Planned(kCompact, *compact, tree, options),
-           Planned(kRibbon, FilterCost::OfRocksDbRibbon(), tree, options)}) {
+           Now(tree, options),
+           Planned(kCompact, FilterWriter::kCompact, *compact, tree, options),
+           Planned(kRibbon, FilterWriter::kComposedRibbon,
+                   FilterCost::OfRocksDbRibbon(), tree, options)}) {
     if (!candidate.ok()) return candidate.status();
     candidates.push_back(*std::move(candidate));
   }
@@ -112,29 +125,48 @@ absl::StatusOr<std::vector<Candidate>> CandidatesFor(
 
 const Candidate& Best(const std::vector<Candidate>& candidates) {
   constexpr double kClear = 0.98;
-  const Candidate& cheapest = *std::min_element(
-      candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-        return a.cost.total_us < b.cost.total_us;
-      });
-  const Candidate& first = candidates.front();
-  return cheapest.cost.total_us < kClear * first.cost.total_us ? cheapest
-                                                               : first;
+  const Candidate* best = &candidates.front();
+  for (const Candidate& candidate : candidates) {
+    if (candidate.cost.total_us < kClear * best->cost.total_us) {
+      best = &candidate;
+    }
+  }
+  return *best;
 }
 
-std::string OptionText(const Candidate& best, double missing_share) {
+std::string KeyLayoutOption(const RocksDbTree& tree) {
+  for (const RocksDbRun& run : tree.runs) {
+    if (run.key_codec.empty()) continue;
+    if (!run.misfit.empty()) return "key_codec=whole_key";
+    return "key_codec=" + run.key_codec +
+           (run.bloom_type.empty() ? "" : ";bloom_type=" + run.bloom_type);
+  }
+  return "";
+}
+
+std::string OptionText(const Candidate& best, double missing_share,
+                       const std::string& key_layout) {
   if (best.name == kNow) return "";
-  if (best.bits_per_key == 0) return "filter_policy=nullptr";
+  if (best.asked_bits_per_key == 0) return "filter_policy=nullptr";
   constexpr double kLeast = FilterBudgetOptions::kMinMissingShare;
-  char text[200];
-  std::snprintf(text, sizeof(text),
-                best.name == kCompact
-                    ? "filter_policy={id=rowbloom;filter_spec=compact;"
-                      "budget=%s;budget_bits_per_key=%.3g;missing_share=%.2g}"
-                    : "filter_policy={id=rowbloom.Composed;budget=%s;"
-                      "bits_per_key=%.3g;missing_share=%.2g}",
+  const bool is_native = best.name == kCompact;
+  char budget[200];
+  std::snprintf(budget, sizeof(budget), "budget=%s;%s=%.3g;missing_share=%.2g}",
                 best.mode == BudgetMode::kFixed ? "fixed" : "balanced",
-                best.bits_per_key, std::max(kLeast, missing_share));
-  return text;
+                is_native ? "budget_bits_per_key" : "bits_per_key",
+                best.asked_bits_per_key, std::max(kLeast, missing_share));
+  if (!is_native)
+    return "filter_policy={id=rowbloom.Composed;" + std::string(budget);
+  return "filter_policy={id=rowbloom;" +
+         (key_layout.empty() ? "" : key_layout + ";") + "filter_spec=compact;" +
+         budget;
+}
+
+std::string ListenersText(const Candidate& best) {
+  // The same bits in each SST need no knowledge of the others.
+  const bool is_needed = best.name != kNow && best.asked_bits_per_key > 0 &&
+                         best.mode != BudgetMode::kFixed;
+  return is_needed ? "listeners={rowbloom.BudgetListener}" : "";
 }
 
 }  // namespace rowbloom::tools

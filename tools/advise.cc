@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "advice.h"
 #include "hex.h"
+#include "model_check.h"
 #include "output.h"
 #include "read_counts.h"
 #include "report.h"
@@ -52,7 +53,8 @@ absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& path,
       "the cache");
 }
 
-Json RunRows(const RocksDbTree& tree, const Candidate& best) {
+// `best` is nullptr if there is no advice.
+Json RunRows(const RocksDbTree& tree, const Candidate* best) {
   Json rows = Json::array();
   for (size_t i = 0; i < tree.runs.size(); ++i) {
     const RocksDbRun& run = tree.runs[i];
@@ -68,16 +70,22 @@ Json RunRows(const RocksDbTree& tree, const Candidate& best) {
          {"entry_bytes", mean(run.raw_key_bytes + run.raw_value_bytes)},
          {"filter_policy", EscapeControls(run.filter_policy)},
          {"partitioned", run.is_partitioned},
-         {"bits_per_key", run.bits_per_key()},
-         {"best_bits", best.settings[i].bits_per_key}});
+         {"bits_per_key", run.bits_per_key()}});
+    if (best != nullptr) {
+      rows.back()["best_bits"] = best->settings[i].bits_per_key;
+    }
   }
   return rows;
 }
 
-// Counts reads by the arguments; nullopt if the LOG has no statistics. Sets
-// cache_bytes, if it is not given, by the LOG.
+// Why there are no counts, or what they lack.
+enum class Gap { kNone, kNoStatistics, kNoGets };
+
+// Counts reads by the arguments; nullopt if the LOG has no statistics, or if
+// they are of no gets. Sets cache_bytes, if it is not given, by the LOG.
 absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
-                                                  std::string* source) {
+                                                  std::string* source,
+                                                  Gap* gap) {
   const std::string log_path = arguments->path + "/LOG";
   const std::string& family = arguments->column_family;
   absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
@@ -102,18 +110,74 @@ absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
   if (!is_log) log = ReadLogFile(*source, family);
   if (!log.ok()) return log.status();
   const ReadCounts counts = CountsOf(log->tickers);
-  if (counts.gets.has_value() || counts.data_reads.has_value()) return counts;
-  if (is_log) return std::nullopt;
+  if (counts.are_of_no_gets()) {
+    *gap = Gap::kNoGets;
+    return std::nullopt;
+  }
+  if (counts.gets.has_value() || counts.data_reads.has_value() ||
+      counts.lacks_gets) {
+    return counts;
+  }
+  if (is_log) {
+    *gap = Gap::kNoStatistics;
+    return std::nullopt;
+  }
   return absl::InvalidArgumentError(
       *source +
       ": has no line like \"rocksdb.number.keys.read COUNT : 1\"; "
       "give a LOG of RocksDB or the text of Statistics::ToString()");
 }
 
-Json Notes(const RocksDbTree& tree, const AdviseArguments& arguments,
-           const std::optional<ReadCounts>& counts) {
+// The share of missing keys, and where it is from.
+struct MissingShare {
+  double value = GetCostOptions().missing_share;
+  const char* source = kAssumed;
+
+  static constexpr char kAssumed[] = "assumed";
+};
+
+MissingShare MissingShareOf(const std::optional<double>& given,
+                            const ReadCounts& counts, const RocksDbTree& tree) {
+  if (given.has_value()) return {*given, "given"};
+  if (const auto counted = counts.missing_share()) return {*counted, "counted"};
+  const auto by_filters = counts.missing_share_of_one_run();
+  if (tree.runs.size() == 1 && by_filters.has_value()) {
+    return {*by_filters, "filter tickers"};
+  }
+  return {};
+}
+
+// Everything that the verb prints.
+struct Advice {
+  absl::Status unread;  // Why the database cannot be read.
+  std::string source;
+  std::optional<ReadCounts> counts;
+  Gap gap = Gap::kNone;
+  RocksDbTree tree;
+  MissingShare missing_share;
+  std::vector<Candidate> candidates;
+  // Set if there is no advice, as the model does not know the filters. `best`
+  // is nullptr then, and `candidates` has the filters of the tree alone.
+  std::optional<ModelExcess> excess;
+  const Candidate* best = nullptr;
+  std::string option;     // Empty if there is nothing to change.
+  std::string listeners;  // Empty if the option needs none.
+};
+
+Json Notes(const Advice& advice, const AdviseArguments& arguments) {
+  const RocksDbTree& tree = advice.tree;
+  const Gap gap = advice.gap;
   Json notes = Json::array();
-  if (!counts.has_value()) {
+  for (const RocksDbRun& run : tree.runs) {
+    if (run.misfit.empty()) continue;
+    notes.push_back("level " + std::to_string(run.level) + ": " +
+                    EscapeControls(run.misfit) +
+                    ". The model takes its filters to pass as many keys.");
+  }
+  if (gap == Gap::kNoGets) {
+    notes.push_back("The statistics in " + EscapeControls(advice.source) +
+                    " count no gets: all numbers are the model's.");
+  } else if (gap == Gap::kNoStatistics) {
     notes.push_back(
         EscapeControls(arguments.path) +
         "/LOG does not exist or has no statistics: all numbers are the "
@@ -123,6 +187,25 @@ Json Notes(const RocksDbTree& tree, const AdviseArguments& arguments,
     notes.push_back(
         "The statistics count all column families, and the blocks of scans and "
         "compactions, too.");
+  }
+  if (advice.counts.has_value() && advice.counts->lacks_gets) {
+    notes.push_back(
+        "The statistics have answers of filters and 0 gets: RocksDB does not "
+        "keep the counts of gets of a database that is open for reading only "
+        "(https://github.com/facebook/rocksdb/issues/15140). They are unknown "
+        "here, not 0.");
+  }
+  if (!tree.runs.empty() &&
+      advice.missing_share.source == MissingShare::kAssumed) {
+    notes.push_back(
+        "The share of missing keys is unknown, and the default is assumed; "
+        "give it with --missing_share.");
+  }
+  if (!advice.listeners.empty()) {
+    notes.push_back(
+        "listeners is an option of DBOptions. Without this listener the policy "
+        "does not know what the other filters take, and they may take more "
+        "than its budget.");
   }
   if (tree.runs.empty()) {
     notes.push_back("The column family has no SSTs: there is no advice.");
@@ -161,18 +244,6 @@ std::string Sentence(const Candidate& best, const Candidate& now,
   return text;
 }
 
-// Everything that the verb prints.
-struct Advice {
-  absl::Status unread;  // Why the database cannot be read.
-  std::string source;
-  std::optional<ReadCounts> counts;
-  RocksDbTree tree;
-  double missing_share = 0.5;
-  std::vector<Candidate> candidates;
-  const Candidate* best = nullptr;
-  std::string option;  // Empty if there is nothing to change.
-};
-
 absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   absl::StatusOr<RocksDbTree> tree =
       ReadRocksDbTree(arguments->path, arguments->column_family);
@@ -181,13 +252,13 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
     return tree.status();
   }
   advice->tree = *std::move(tree);
-  const auto counts = Measure(arguments, &advice->source);
+  const auto counts = Measure(arguments, &advice->source, &advice->gap);
   if (!counts.ok()) return counts.status();
   advice->counts = *counts;
-  const auto measured_share = counts->value_or(ReadCounts()).missing_share();
+  advice->missing_share = MissingShareOf(
+      arguments->missing_share, counts->value_or(ReadCounts()), advice->tree);
   GetCostOptions model = ModelOf(advice->tree);
-  model.missing_share = arguments->missing_share.value_or(
-      measured_share.value_or(model.missing_share));
+  model.missing_share = advice->missing_share.value;
   model.cache_bytes = *arguments->cache_bytes;
   model.zipf_exponent = arguments->zipf;
   model.read_us = arguments->read_us;
@@ -195,10 +266,17 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
       CandidatesFor(advice->tree, model);
   if (!candidates.ok()) return candidates.status();
   advice->candidates = *std::move(candidates);
-  advice->missing_share = model.missing_share;
+  advice->excess = ExcessOverModel(counts->value_or(ReadCounts()), advice->tree,
+                                   arguments->zipf);
+  if (advice->excess.has_value()) {
+    advice->candidates.resize(1);
+    return absl::OkStatus();
+  }
   advice->best = &Best(advice->candidates);
   if (!advice->tree.runs.empty()) {
-    advice->option = OptionText(*advice->best, model.missing_share);
+    advice->option = OptionText(*advice->best, model.missing_share,
+                                KeyLayoutOption(advice->tree));
+    advice->listeners = ListenersText(*advice->best);
   }
   return absl::OkStatus();
 }
@@ -221,16 +299,17 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
   const Json fields{{"path", EscapeControls(arguments.path)},
                     {"column_family", EscapeBytes(arguments.column_family)},
                     {"cache_bytes", *arguments.cache_bytes},
-                    {"missing_share", advice.missing_share},
+                    {"missing_share", advice.missing_share.value},
+                    {"missing_share_source", advice.missing_share.source},
                     {"zipf", arguments.zipf},
                     {"read_us", arguments.read_us}};
   const std::string source = EscapeControls(advice.source);
-  const Json runs = RunRows(advice.tree, *advice.best);
+  const Json runs = RunRows(advice.tree, advice.best);
   Json filters = Json::array();
   for (const Candidate& candidate : advice.candidates) {
     filters.push_back(candidate.Row());
   }
-  const Json notes = Notes(advice.tree, arguments, advice.counts);
+  const Json notes = Notes(advice, arguments);
   if (arguments.json) {
     Json document{{"format", "rowbloom-advise"}, {"version", kReportVersion}};
     document.update(fields);
@@ -239,8 +318,13 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
     document["measured"] = is_counted ? advice.counts->ToJson() : Json();
     document["runs"] = runs;
     document["filters"] = std::move(filters);
-    document["best"] = advice.best->name;
+    document["model_excess"] =
+        advice.excess.has_value() ? advice.excess->ToJson() : Json();
+    document["best"] =
+        advice.best == nullptr ? Json() : Json(advice.best->name);
     document["option"] = advice.option.empty() ? Json() : Json(advice.option);
+    document["listeners"] =
+        advice.listeners.empty() ? Json() : Json(advice.listeners);
     document["notes"] = notes;
     std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
               << "\n";
@@ -251,11 +335,17 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
     std::cout << source << ":\n" << advice.counts->ToString();
   }
   if (!runs.empty()) {
-    const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
-    std::cout << Table(runs) << Table(filters)
-              << Sentence(*advice.best, advice.candidates.front(),
-                          gets.value_or(0));
-    if (!advice.option.empty()) std::cout << "Set " << advice.option << "\n";
+    std::cout << Table(runs) << Table(filters);
+    if (advice.excess.has_value()) {
+      std::cout << advice.excess->ToString(EscapeControls(arguments.path));
+    } else {
+      const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
+      std::cout << Sentence(*advice.best, advice.candidates.front(),
+                            gets.value_or(0));
+    }
+    for (const std::string& text : {advice.option, advice.listeners}) {
+      if (!text.empty()) std::cout << "Set " << text << "\n";
+    }
   }
   for (const Json& note : notes) {
     std::cout << "note: " << note.get<std::string>() << "\n";

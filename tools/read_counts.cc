@@ -42,12 +42,21 @@ Json JsonOf(const Count& count) {
   return count.has_value() ? Json(*count) : Json();
 }
 
-std::string Text(const Count& count, const char* things) {
-  return (count.has_value() ? std::to_string(*count) : "an unknown number of") +
-         things;
+std::string Number(const Count& count) {
+  return count.has_value() ? std::to_string(*count) : "an unknown number";
+}
+
+// The number of `things`, a plural.
+std::string NumberOf(const Count& count, const char* things) {
+  return Number(count) + (count.has_value() ? " " : " of ") + things;
 }
 
 }  // namespace
+
+bool ReadCounts::are_of_no_gets() const {
+  return gets == Count(0) && !filter_negatives.has_value() &&
+         !false_positives.has_value();
+}
 
 Count ReadCounts::sst_gets() const { return Difference(gets, memtable_hits); }
 
@@ -57,12 +66,25 @@ std::optional<double> ReadCounts::missing_share() const {
   return static_cast<double>(*missing) / static_cast<double>(*sst_gets());
 }
 
+std::optional<double> ReadCounts::missing_share_of_one_run() const {
+  if (!filter_negatives.has_value() || !false_positives.has_value() ||
+      !true_positives.has_value()) {
+    return std::nullopt;
+  }
+  const uint64_t missing = *filter_negatives + *false_positives;
+  if (missing + *true_positives == 0) return std::nullopt;
+  return static_cast<double>(missing) /
+         static_cast<double>(missing + *true_positives);
+}
+
 Json ReadCounts::ToJson() const {
   return {
       {"gets", JsonOf(gets)},
       {"memtable_hits", JsonOf(memtable_hits)},
       {"sst_hits", JsonOf(sst_hits)},
+      {"filter_negatives", JsonOf(filter_negatives)},
       {"false_positives", JsonOf(false_positives)},
+      {"true_positives", JsonOf(true_positives)},
       {"data_reads", JsonOf(data_reads)},
       {"filter_reads", JsonOf(filter_reads)},
       {"index_reads", JsonOf(index_reads)},
@@ -77,15 +99,14 @@ std::string ReadCounts::ToString() const {
       wasted_reads.has_value()
           ? Count(static_cast<uint64_t>(std::llround(*wasted_reads)))
           : Count();
-  return "Of " + Text(gets, " gets, ") +
-         Text(sst_hits, " found their key in an SST, ") +
-         Text(memtable_hits, " in a memtable and ") +
-         Text(missing, " nowhere.\nThey read ") +
-         Text(data_reads, " data blocks, about ") +
-         Text(wasted, " of them wasted by ") +
-         Text(false_positives, " false positives, ") +
-         Text(filter_reads, " blocks of filters and ") +
-         Text(index_reads, " of indexes.\n");
+  return "Of " + NumberOf(gets, "gets") + ", " + Number(sst_hits) +
+         " found their key in an SST, " + Number(memtable_hits) +
+         " in a memtable and " + Number(missing) + " nowhere.\nThey read " +
+         NumberOf(data_reads, "data blocks") + ", " +
+         (wasted.has_value() ? "about " : "") + Number(wasted) +
+         " of them wasted by " + NumberOf(false_positives, "false positives") +
+         ", " + NumberOf(filter_reads, "blocks of filters") + " and " +
+         Number(index_reads) + " of indexes.\n";
 }
 
 absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
@@ -146,14 +167,24 @@ ReadCounts CountsOf(const std::map<std::string, uint64_t>& tickers) {
     counts.sst_hits = *l0 + *l1 + *deeper;
   }
   const Count positives = ticker("bloom.filter.full.positive");
-  if (positives.value_or(0) + ticker("bloom.filter.useful").value_or(0) > 0) {
-    counts.false_positives =
-        Difference(positives, ticker("bloom.filter.full.true.positive"));
+  const Count useful = ticker("bloom.filter.useful");
+  if (positives.value_or(0) + useful.value_or(0) > 0) {
+    counts.true_positives = ticker("bloom.filter.full.true.positive");
+    counts.false_positives = Difference(positives, counts.true_positives);
+    counts.filter_negatives = useful;
   }
   counts.data_reads = ticker("block.cache.data.miss");
   counts.filter_reads = ticker("block.cache.filter.miss");
   counts.index_reads = ticker("block.cache.index.miss");
   const Count hits = ticker("block.cache.data.hit");
+  if (counts.gets == Count(0) && !counts.are_of_no_gets()) {
+    counts.lacks_gets = true;
+    counts.gets = counts.memtable_hits = counts.sst_hits = Count();
+    counts.filter_reads = counts.index_reads = Count();
+    if (counts.data_reads.value_or(0) + hits.value_or(0) == 0) {
+      counts.data_reads = Count();
+    }
+  }
   if (!counts.data_reads.has_value() || !hits.has_value() ||
       !counts.false_positives.has_value()) {
     return counts;

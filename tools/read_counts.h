@@ -19,22 +19,43 @@
 
 namespace rowbloom::tools {
 
+// Answers of filters of SSTs that do not have the key.
+struct AbsentAnswers {
+  uint64_t negatives = 0;
+  uint64_t false_positives = 0;
+
+  uint64_t lookups() const { return negatives + false_positives; }
+};
+
 struct ReadCounts {
   std::optional<uint64_t> gets;
   std::optional<uint64_t> memtable_hits;
-  std::optional<uint64_t> sst_hits;  // Keys that were found in an SST.
+  std::optional<uint64_t> sst_hits;          // Keys that were found in an SST.
+  std::optional<uint64_t> filter_negatives;  // SSTs that a filter saved.
   std::optional<uint64_t> false_positives;
+  std::optional<uint64_t> true_positives;
   std::optional<uint64_t> data_reads;  // Blocks that no cache had.
   std::optional<uint64_t> filter_reads;
   std::optional<uint64_t> index_reads;
   // Data blocks that were read for false positives, estimated: the blocks that
   // a get asks for are assumed to be read equally often.
   std::optional<double> wasted_reads;
+  // True if filters answered and no get is counted: RocksDB does not keep
+  // counts of gets, and of the blocks that they read, for a database that is
+  // open for reading only. They are unknown then.
+  bool lacks_gets = false;
+  // In a sample: the first get of each key alone. A filter answers the next one
+  // as it did the first.
+  std::optional<AbsentAnswers> of_distinct_keys;
 
+  // True if 0 gets are counted, and no filter's answer: nothing was measured.
+  bool are_of_no_gets() const;
   // Gets that memtables did not answer.
   std::optional<uint64_t> sst_gets() const;
   // The share of sst_gets() that found nothing.
   std::optional<double> missing_share() const;
+  // The same by the answers of filters, where a get asks at most one.
+  std::optional<double> missing_share_of_one_run() const;
   // A field for each count; null if it is unknown.
   Json ToJson() const;
   // Two sentences.

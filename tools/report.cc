@@ -118,6 +118,10 @@ std::string StatusLine(const Json& entry) {
 
 std::string NotedStatusLine(const Json& entry) {
   std::string line = StatusLine(entry);
+  // The warnings of a database's SSTs follow for all of them together.
+  if (entry.contains("warning") && !entry.contains("level")) {
+    line += "warning: " + entry["warning"].get<std::string>() + "\n";
+  }
   if (!entry.contains("note")) return line;
   line.pop_back();
   line += ", ";
@@ -170,6 +174,9 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     progress.Show(i, targets.size(), targets[i].path);
     std::optional<Json> entry = AskFile(report, targets[i], &exit_code);
     progress.Clear();
+    if (report.is_strict && entry.has_value() && entry->contains("warning")) {
+      exit_code.AddDamage();
+    }
     if (entry.has_value()) {
       count(*std::move(entry));
     } else {

@@ -52,7 +52,7 @@ struct Report {
   Json header = Json::object();   // Fields of the document.
   Json unasked = Json::object();  // The verb's fields of a file not opened.
   bool sums_up_families = false;  // After each column family.
-  // Warnings of column families count as damage.
+  // Warnings of column families and of files count as damage.
   bool is_strict = false;
   // The capacity of the block cache with which databases are opened.
   std::optional<uint64_t> block_cache_bytes;

@@ -265,6 +265,14 @@ void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
   (*entry)["expected_fpr"] = optional(file.expected_fpr);
   (*entry)["observed_fpr"] = optional(file.observed_fpr());
   (*entry)["probe_count"] = file.probe_count;
+  (*entry)["sampled_keys"] = file.sampled_key_count;
+  (*entry)["misfit_keys"] = file.misfit_key_count;
+  if (!file.unobserved.empty()) {
+    (*entry)["unobserved"] = EscapeControls(file.unobserved);
+  }
+  if (const std::string warning = file.warning(); !warning.empty()) {
+    (*entry)["warning"] = EscapeControls(warning);
+  }
 }
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "output.h"
@@ -18,12 +19,17 @@
 #include "rocksdb_open.h"
 #include "rocksdb_plugin/release.h"
 #include "rocksdb_plugin/sst_properties.h"
+#include "rowbloom/bloom_type.h"
 #include "rowbloom/rocksdb_budget.h"
+#include "rowbloom/rocksdb_verify.h"
 
 namespace rowbloom::tools {
 namespace {
 
 namespace rdb = ROCKSDB_NAMESPACE;
+
+// The name of rowbloom's own policy in table properties.
+constexpr char kNativePolicy[] = "rowbloom";
 
 // A database whose column family `handle` has the options that gets need.
 struct OpenedFamily {
@@ -102,7 +108,9 @@ void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
   const uint64_t entries =
       table.num_entries -
       std::min(table.num_entries, table.num_range_deletions);
-  const uint64_t keys = file == nullptr ? entries : file->key_count;
+  // Keys that share filter keys by mistake are what gets ask for all the same.
+  const bool fits = run->misfit.empty();
+  const uint64_t keys = file == nullptr || !fits ? entries : file->key_count;
   ++run->file_count;
   run->entry_count += entries;
   run->key_count += keys;
@@ -110,12 +118,36 @@ void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
   run->raw_key_bytes += table.raw_key_size;
   run->raw_value_bytes += table.raw_value_size;
   // A filter that is not read denies nothing.
-  const double fpr = file == nullptr ? 1 : file->expected_fpr;
-  if (fpr < 1) run->filter_bytes += file->filter_bytes;
+  const double fpr = file == nullptr ? 1
+                     : fits          ? file->expected_fpr
+                                     : run->observed_fpr;
+  if (fpr < 1) {
+    run->filter_bytes += file->filter_bytes;
+    run->filter_key_count += keys;
+    run->filter_false_positives += static_cast<double>(keys) * fpr;
+  }
   run->false_positives += static_cast<double>(keys) * fpr;
   run->is_partitioned =
       table.filter_size > 0 && table.index_partitions > 0 && partition_filters;
   run->filter_policy = table.filter_size > 0 ? table.filter_policy_name : "";
+}
+
+// Reads from the SST, if nothing is known of the run's filters yet, which keys
+// they are for, and whether the keys are such.
+void SetKeyLayout(const std::string& path, const rdb::TableProperties& table,
+                  const rdb::Options& options, RocksDbRun* run) {
+  if (table.filter_policy_name != kNativePolicy || !run->key_codec.empty()) {
+    return;
+  }
+  const RocksDbFilterFile file = VerifyRocksDbSst(path, options);
+  if (!file.status.ok() || !file.key_codec.has_value()) return;
+  run->key_codec = file.key_codec->ToString();
+  if (file.bloom_type != BloomType::kRowCol &&
+      file.key_codec->level_count() > 1) {
+    run->bloom_type = std::string(BloomTypeName(*file.bloom_type));
+  }
+  run->misfit = file.warning();
+  run->observed_fpr = file.observed_fpr().value_or(1);
 }
 
 std::string PathOf(const rdb::SstFileMetaData& sst) {
@@ -189,6 +221,11 @@ absl::StatusOr<RocksDbTree> TreeOf(
   tree.decoupled_partitions =
       family.options_file.TableOption(column_family,
                                       "decouple_partitioned_filters") == "true";
+  tree.partitions_filters =
+      family.table.partition_filters &&
+      family.table.index_type ==
+          rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  tree.column_family_count = family.opened.families.size();
   tree.caches_metadata = family.table.cache_index_and_filter_blocks;
   for (const rdb::LevelMetaData& level : listed.levels) {
     // The SSTs of level 0 are runs.
@@ -207,6 +244,8 @@ absl::StatusOr<RocksDbTree> TreeOf(
           tree.runs.back().level != level.level) {
         tree.runs.emplace_back().level = level.level;
       }
+      SetKeyLayout(path, *table->second, family.db()->GetOptions(family.handle),
+                   &tree.runs.back());
       const auto file = files.find(path);
       AddTable(*table->second, file == files.end() ? nullptr : &file->second,
                family.table.partition_filters, &tree.runs.back());
@@ -215,13 +254,18 @@ absl::StatusOr<RocksDbTree> TreeOf(
   return tree;
 }
 
-// Adds one get by RocksDB's counters.
-void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
+// Adds one get by RocksDB's counters. `is_first`: the key was not counted yet.
+void AddGet(const rdb::PerfContext& perf, bool is_found, bool is_first,
+            ReadCounts* counts) {
+  uint64_t negatives = 0;
   uint64_t false_positives = 0;
+  uint64_t true_positives = 0;
   if (perf.level_to_perf_context != nullptr) {
     for (const auto& [level, of_level] : *perf.level_to_perf_context) {
+      negatives += of_level.bloom_filter_useful;
       false_positives += of_level.bloom_filter_full_positive -
                          of_level.bloom_filter_full_true_positive;
+      true_positives += of_level.bloom_filter_full_true_positive;
     }
   }
   const uint64_t reads = perf.block_read_count - perf.index_block_read_count -
@@ -233,7 +277,13 @@ void AddGet(const rdb::PerfContext& perf, bool is_found, ReadCounts* counts) {
   ++*counts->gets;
   *(is_found && asks == 0 ? counts->memtable_hits : counts->sst_hits) +=
       is_found ? 1 : 0;
+  *counts->filter_negatives += negatives;
+  if (is_first) {
+    counts->of_distinct_keys->negatives += negatives;
+    counts->of_distinct_keys->false_positives += false_positives;
+  }
   *counts->false_positives += false_positives;
+  *counts->true_positives += true_positives;
   *counts->data_reads += reads;
   *counts->filter_reads += perf.filter_block_read_count;
   *counts->index_reads += perf.index_block_read_count;
@@ -252,7 +302,8 @@ absl::StatusOr<ReadCounts> CountGetsOf(const OpenedFamily& family,
   const rdb::Slice timestamp(latest);
   rdb::ReadOptions options;
   if (!latest.empty()) options.timestamp = &timestamp;
-  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0.0};
+  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, false, AbsentAnswers()};
+  std::set<std::string_view> counted;
   rdb::PerfContext& perf = *rdb::get_perf_context();
   rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);
   perf.EnablePerLevelPerfContext();
@@ -268,7 +319,8 @@ absl::StatusOr<ReadCounts> CountGetsOf(const OpenedFamily& family,
       *is_file_gone = status.IsPathNotFound();
       return FromRocksDb(status);
     }
-    if (i >= keys.size() / 2) AddGet(perf, status.ok(), &counts);
+    if (i < keys.size() / 2) continue;
+    AddGet(perf, status.ok(), counted.insert(keys[i]).second, &counts);
   }
   rdb::SetPerfLevel(rdb::PerfLevel::kDisable);
   return counts;

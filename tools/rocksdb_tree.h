@@ -27,8 +27,21 @@ struct RocksDbRun {
   uint64_t raw_value_bytes = 0;
   uint64_t filter_bytes = 0;   // Without filters that the policy cannot read.
   double false_positives = 0;  // Expected, if a get asks for each key once.
+  // Keys of the SSTs whose filters the policy reads, and their expected false
+  // positives.
+  uint64_t filter_key_count = 0;
+  double filter_false_positives = 0;
   bool is_partitioned = false;
   std::string filter_policy;  // The last SST's; empty if it has no filter.
+  // Both are from the filters of the newest SST that rowbloom's own policy
+  // wrote; empty if there is none, or if its filters cannot be read.
+  std::string key_codec;
+  std::string bloom_type;  // Empty, too, for all levels of the codec.
+  // Why that SST's filter passes keys that it should stop
+  // (RocksDbFilterFile::warning()), and which share; or empty. The sums are
+  // then those of such filters.
+  std::string misfit;
+  double observed_fpr = 0;
 
   double bits_per_key() const;
   double fpr() const;
@@ -39,7 +52,9 @@ struct RocksDbTree {
   uint64_t data_block_bytes = 0;
   uint64_t metadata_block_bytes = 0;
   bool decoupled_partitions = false;
-  bool caches_metadata = false;  // cache_index_and_filter_blocks
+  bool partitions_filters = false;   // partition_filters, with an index over it
+  uint64_t column_family_count = 0;  // The database has as many.
+  bool caches_metadata = false;      // cache_index_and_filter_blocks
 };
 
 // FailedPrecondition if there is no such column family, or if its tables are

@@ -64,6 +64,14 @@ class SstFile : public FilterFile {
       chunks.push_back(std::move(chunk));
     }
     totals.AppendTo(entry);
+    if (is_ours() && first_error.ok()) {
+      const RocksDbFilterFile file = VerifyRocksDbSst(path_, /*options=*/{});
+      (*entry)["observed_fpr"] =
+          file.observed_fpr().has_value() ? Json(*file.observed_fpr()) : Json();
+      if (const std::string warning = file.warning(); !warning.empty()) {
+        (*entry)["warning"] = EscapeControls(warning);
+      }
+    }
     (*entry)["chunks"] = std::move(chunks);
     return first_error;
   }

@@ -34,7 +34,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
                  "Also look up every cell of an HFile in its filters");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-verify)");
   verb->add_flag("--strict", arguments->strict,
-                 "Exit with 1 if a database gives a warning, too");
+                 "Exit with 1 if a database or an SST gives a warning, too");
   verb->add_option("--block_cache_bytes", arguments->block_cache_bytes,
                    "Capacity of the block cache, which no OPTIONS file holds, "
                    "to compare whole filters with")

@@ -111,6 +111,7 @@ struct BlockUse {
   // The probability that the cache does not have a block that is chosen
   // without regard to its popularity.
   double miss_share = 1;
+  double block_count = 0;
 
   // 1 if no get asks.
   double hit_rate() const { return asks > 0 ? 1 - reads / asks : 1; }

@@ -88,7 +88,7 @@ Order OrderOf(std::string_view name) {
   return Order::kOther;
 }
 
-// What a get asks of the filters, beside the codec.
+// The part of a key that a get asks for, before the codec sees it.
 struct Question {
   // The filters hold prefixes alone, and gets ask for them.
   const rdb::SliceTransform* only_prefixes = nullptr;

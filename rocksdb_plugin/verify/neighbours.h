@@ -33,9 +33,9 @@ struct NeighbourSample {
   uint64_t asked = 0;
   uint64_t passed = 0;
   uint64_t keys = 0;  // Stored keys that were read.
-  // Of these, keys that the codec does not fit.
+  // Stored keys that the codec does not fit.
   uint64_t misfits = 0;
-  // Of the misfits, those that have the filter key of the key before them.
+  // Misfits that have the filter key of the key before them.
   uint64_t sharing_misfits = 0;
   std::string unknown;  // Why nothing could be asked, or empty.
 };

@@ -187,6 +187,7 @@ BlockUse SumOf(const std::vector<RunGetCost>& runs,
     sum.bytes += use.bytes;
     sum.asks += use.asks;
     sum.reads += use.reads;
+    sum.block_count += use.block_count;
     missing_bytes += use.bytes * use.miss_share;
   }
   if (sum.bytes > 0) sum.miss_share = missing_bytes / sum.bytes;
@@ -259,6 +260,7 @@ class CacheModel {
   BlockUse UseOfKind(size_t index, const CacheLives& lives) const {
     const CachedKind& kind = kinds_[index];
     BlockUse use;
+    use.block_count = kind.block_count;
     use.bytes = kind.block_count * kind.block_bytes;
     double cached = 0;
     for (const budget::BlockGroup& group : kind.groups) {

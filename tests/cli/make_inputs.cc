@@ -2,10 +2,12 @@
 //
 // Writes the input files of the tool's golden tests; the bytes that the tool
 // shows are the same in each run. It can also rewrite all SSTs of a database,
-// or write a small HFile of large blocks.
+// write one with filters in the block cache and keys to ask it for, or write a
+// small HFile of large blocks.
 //
 //   make_inputs DIRECTORY
 //   make_inputs --compact DIRECTORY
+//   make_inputs --tree DIRECTORY names|numbers TABLE_OPTIONS DB_OPTIONS
 //   make_inputs --zeros PATH
 
 #include <cstdio>
@@ -389,6 +391,67 @@ void Compact(const std::string& directory) {
   Check(db->CompactRange(options, nullptr, nullptr));
 }
 
+// "user00000017", or 17 as eight bytes, the first of which are 0.
+std::string TreeKey(const std::string& kind, int number) {
+  if (kind == "names") return Numbered("user%08d", number);
+  std::string key;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    key.push_back(static_cast<char>(uint64_t(number) >> shift & 0xff));
+  }
+  return key;
+}
+
+// Writes a database of one run, or only rewrites its SSTs with other options,
+// and a file of keys in hexadecimal, of which half are present. Its LOG has
+// RocksDB's statistics of gets of these keys.
+void WriteTree(const std::string& directory, const std::string& kind,
+               const std::string& table_options,
+               const std::string& db_options) {
+  rowbloom::RegisterRocksDb();
+  rdb::DBOptions db_part;
+  Check(rdb::GetDBOptionsFromString(rdb::ConfigOptions(), rdb::DBOptions(),
+                                    db_options, &db_part));
+  rdb::ColumnFamilyOptions family_part;
+  Check(rdb::GetColumnFamilyOptionsFromString(
+      rdb::ConfigOptions(), rdb::ColumnFamilyOptions(),
+      "compression=kNoCompression;block_based_table_factory={partition_filters="
+      "1;index_type=kTwoLevelIndexSearch;cache_index_and_filter_blocks=1;"
+      "block_cache=512k;" +
+          table_options + "}",
+      &family_part));
+  rdb::Options options(db_part, family_part);
+  const bool is_new = !std::filesystem::exists(directory);
+  options.create_if_missing = true;
+  options.statistics = rdb::CreateDBStatistics();
+  const std::unique_ptr<rdb::DB> db = Open(options, directory);
+  constexpr int kNumbers = 100000;
+  if (is_new) {
+    const std::string value(100, 'v');
+    for (int i = 0; i < kNumbers; i += 2) {
+      Check(db->Put(rdb::WriteOptions(), TreeKey(kind, i), value));
+    }
+    Check(db->Flush(rdb::FlushOptions()));
+  }
+  rdb::CompactRangeOptions compaction;
+  compaction.bottommost_level_compaction =
+      rdb::BottommostLevelCompaction::kForce;
+  Check(db->CompactRange(compaction, nullptr, nullptr));
+
+  std::ofstream keys(directory + ".keys");
+  std::minstd_rand random;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string key =
+        TreeKey(kind, static_cast<int>(random() % kNumbers));
+    keys << rdb::Slice(key).ToString(/*hex=*/true) << "\n";
+    rdb::PinnableSlice found;
+    const rdb::Status status =
+        db->Get(rdb::ReadOptions(), db->DefaultColumnFamily(), key, &found);
+    if (!status.IsNotFound()) Check(status);
+  }
+  rdb::Log(rdb::InfoLogLevel::INFO_LEVEL, db->GetDBOptions().info_log,
+           "STATISTICS:\n %s", options.statistics->ToString().c_str());
+}
+
 #endif  // ROWBLOOM_CLI_TEST_WITH_ROCKSDB
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
@@ -452,6 +515,10 @@ int main(int argc, char** argv) {
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
   if (argc == 3 && std::string(argv[1]) == "--compact") {
     Compact(argv[2]);
+    return 0;
+  }
+  if (argc == 6 && std::string(argv[1]) == "--tree") {
+    WriteTree(argv[2], argv[3], argv[4], argv[5]);
     return 0;
   }
 #endif

@@ -232,7 +232,7 @@ TEST(Codec, ThatNobodyWroteTheKeysWithIsFound) {
                      std::to_string(100 * passed / static_cast<double>(asked)));
         const RocksDbFilterReport report = db.Verify();
         const std::vector<std::string> warnings = report.warnings();
-        // What costs more than ten times the promised reads is told.
+        // Ten times the promised reads are worth a warning.
         if (passed > UpperBound(10 * expected, asked)) {
           EXPECT_THAT(warnings,
                       ElementsAre(AllOf(HasSubstr("does not fit"),
