@@ -15,12 +15,7 @@ bool HasPartOfColumn(const KeyCodec& codec) {
          codec.segment(1).ends_level;
 }
 
-bool IsBoundOfColumn(std::string_view entry) {
-  // The part of a column ends with its 00.
-  if (entry.empty() || entry.back() != '\0' ||
-      live_column_extractors.load(std::memory_order_relaxed) == 0) {
-    return false;
-  }
+bool IsWrittenAsBoundOfColumn(std::string_view entry) {
   static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
   size_t row_size = 0;
   const size_t column_size = ordered->ColumnPartSize(entry, &row_size);

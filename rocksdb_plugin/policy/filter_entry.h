@@ -57,7 +57,13 @@ inline std::atomic<int> live_column_extractors{0};
 // nobody added it to a filter of a codec that has no such part, which therefore
 // cannot deny it. Where there is no such extractor, it is a key like others,
 // for example a number.
-bool IsBoundOfColumn(std::string_view entry);
+bool IsWrittenAsBoundOfColumn(std::string_view entry);
+inline bool IsBoundOfColumn(std::string_view entry) {
+  // The part of a column ends with its 00.
+  return !entry.empty() && entry.back() == '\0' &&
+         live_column_extractors.load(std::memory_order_relaxed) > 0 &&
+         IsWrittenAsBoundOfColumn(entry);
+}
 bool HasPartOfColumn(const KeyCodec& codec);
 
 // InvalidArgument unless ROW or ROWCOL: RocksDB has no row prefix of ours by
