@@ -213,6 +213,13 @@ class KeyCodec {
     return kept;
   }
 
+  // The size of the key's first segments, up to and with the last one of the
+  // level, as Encode() writes them; `part_size` is that of the key's part of
+  // the level. 0 if the key goes on otherwise, behind an "ordered" part: the
+  // codec did not write it.
+  size_t SegmentsSize(std::string_view key, size_t level,
+                      size_t part_size) const;
+
   // Size of `key`'s part of level 1; 0 if it holds none.
   size_t RowPartSize(std::string_view key) const {
     Parts parts;

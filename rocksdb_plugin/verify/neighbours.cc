@@ -145,11 +145,15 @@ class Filters {
         level_count_(LevelCount(filters[0].bloom_type, codec_)),
         only_prefixes_(only_prefixes) {}
 
-  // False for keys that the codec did not write.
+  // False for keys that the codec did not write: they neither hold all levels
+  // of the filter nor end where one of them does.
   bool Fits(std::string_view key) const {
-    if (only_prefixes_ != nullptr) return true;
-    std::vector<std::string> segments;
-    return codec_.Decode(key, &segments).ok();
+    if (only_prefixes_ != nullptr || key.empty()) return true;
+    const KeyCodec::Parts parts = codec_.PartsOf(key, level_count_);
+    if (parts.count == 0) return false;
+    const size_t size =
+        codec_.SegmentsSize(key, parts.count, parts.sizes[parts.count - 1]);
+    return size > 0 && (parts.count == level_count_ || size == key.size());
   }
 
   // The filter key that a get of `key` asks for; nothing if it asks for none.
@@ -313,9 +317,13 @@ class KeyReader {
   void AddLastGap(const std::string& last) {
     if (order_ == Order::kReverse) return;
     it_->Prev();
-    size_t common = it_->Valid() ? CommonSize(ViewOf(it_->key()), last) : 0;
-    common -= std::min<size_t>(common, 2);  // Up to 65,536 numbers behind it.
+    const size_t common =
+        it_->Valid() ? CommonSize(ViewOf(it_->key()), last) : 0;
     AddGap({last, last, "", common});
+    // Some 65,536 numbers behind it, and the end of a segment.
+    Gap& gap = gaps_.back();
+    gap.begin = std::min(gap.begin, gap.end);
+    gap.begin -= std::min<size_t>(gap.begin, 3);
   }
 
   rdb::Iterator* const it_;

@@ -603,6 +603,15 @@ void KeyCodec::FindParts(std::string_view key, size_t max_levels,
   }
 }
 
+size_t KeyCodec::SegmentsSize(std::string_view key, size_t level,
+                              size_t part_size) const {
+  if (segments_[SegmentsOfLevel(level) - 1].kind != Kind::kOrdered) {
+    return part_size;
+  }
+  return part_size < key.size() && key[part_size] == kTerminator ? part_size + 1
+                                                                 : 0;
+}
+
 size_t KeyCodec::ColumnPartSize(std::string_view key,
                                 size_t* row_part_size) const {
   Parts parts;

@@ -198,6 +198,18 @@ TEST(KeyCodec, TheFilterKeyOfAWholeKeyIsTheKey) {
   EXPECT_FALSE(codec.PartsOf("").has_segment);
 }
 
+TEST(KeyCodec, SegmentsThatItDidNotWriteHaveNoSize) {
+  const KeyCodec ordered = KeyCodec::Ordered();
+  EXPECT_EQ(ordered.SegmentsSize("ab\0\1c\0\1"s, 1, 3), 4u);
+  EXPECT_EQ(ordered.SegmentsSize("ab\0\1c\0\1"s, 2, 6), 7u);
+  // Numbers, a bound, and a key that ends within its terminator.
+  EXPECT_EQ(ordered.SegmentsSize("\0\0\0\7"s, 1, 1), 0u);
+  EXPECT_EQ(ordered.SegmentsSize("ab\0\2"s, 1, 3), 0u);
+  EXPECT_EQ(ordered.SegmentsSize("ab\0"s, 1, 3), 0u);
+  EXPECT_EQ(KeyCodec::FixedRow(2).SegmentsSize("\0\0\0"s, 1, 2), 2u);
+  EXPECT_EQ(KeyCodec::WholeKey().SegmentsSize("\0\0\0"s, 1, 3), 3u);
+}
+
 // A filter keeps the text among at most 255 bytes of metadata.
 TEST(KeyCodec, TextsOfMoreThan253BytesAreRefused) {
   std::string text;

@@ -278,6 +278,23 @@ const Fitting kFitting[] = {
          db->Put(Format("row%06llu/", i / 50) + Format("column%02llu", i % 50));
        }
      }},
+    {"rows, and bytes that are no column behind them",
+     "{id=rowbloom;key_codec=ordered;bloom_type=ROW}",
+     [](ShapedDb* db) {
+       for (uint64_t i = 0; i < 5000; ++i) {
+         const std::string row = Ordered(BigEndian(i / 5, 8), "");
+         db->Put(row.substr(0, row.size() - 2) + BigEndian(i, 8));
+       }
+     }},
+    {"keys of fewer levels than the schema has",
+     "{id=rowbloom;key_codec=a.fixed:4,b.delimiter:/,c.ordered,d.rest}",
+     [](ShapedDb* db) {
+       for (uint64_t i = 0; i < 5000; ++i) {
+         std::string key = BigEndian(i / 100, 4) + Format("user%llu/", i);
+         if (i % 4 == 0) key += Ordered("row", "").substr(0, 5) + "rest";
+         db->Put(key);
+       }
+     }},
     {"every number of a range", "rowbloom",
      [](ShapedDb* db) {
        for (uint64_t i = 0; i < 5000; ++i) db->Put(BigEndian(i, 8));
