@@ -107,7 +107,7 @@ absl::Status CheckOptionTexts(
     }
   }
   if (errors.empty()) {
-    const absl::Status status = validate(options);
+    absl::Status status = validate(options);
     if (status.ok()) return status;
     errors.emplace_back(status.message());
   }
