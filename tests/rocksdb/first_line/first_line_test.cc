@@ -50,6 +50,7 @@ struct Line {
   std::string name;
   PolicyPointer policy;
   double promised_fpr = 0;
+  bool is_repetition = false;  // The same policy by other words.
 };
 
 // The lines with which README and docs/rocksdb.md begin, and their neighbours.
@@ -57,23 +58,24 @@ std::vector<Line> FirstLines() {
   const double compact = FilterSpec::BitsPerKey("compact", 10).expected_fpr();
   const double bloom = 0.01;
   std::vector<Line> lines;
-  for (const char* text :
-       {"rowbloom", "rowbloom:10", "{id=rowbloom;filter_spec=compact}",
-        "{id=rowbloom;key_codec=whole_key}"}) {
-    lines.push_back({text, FromText(text), compact});
+  lines.push_back({"rowbloom:10", FromText("rowbloom:10"), compact});
+  for (const char* text : {"rowbloom", "{id=rowbloom;filter_spec=compact}",
+                           "{id=rowbloom;key_codec=whole_key}"}) {
+    lines.push_back({text, FromText(text), compact, true});
   }
-  lines.push_back(
-      {"NewRocksDbFilterPolicy({})", NewRocksDbFilterPolicy({}), compact});
+  lines.push_back({"NewRocksDbFilterPolicy({})", NewRocksDbFilterPolicy({}),
+                   compact, true});
   lines.push_back({"{id=rowbloom;filter_spec=fast}",
                    FromText("{id=rowbloom;filter_spec=fast}"),
                    FilterSpec::BitsPerKey("fast", 10).expected_fpr()});
   lines.push_back({"{id=rowbloom;budget=balanced}",
                    FromText("{id=rowbloom;budget=balanced}"), compact});
-  for (const char* text : {"rowbloom.Composed", "rowbloom.Composed:10"}) {
-    lines.push_back({text, FromText(text), bloom});
-  }
   lines.push_back(
-      {"NewRocksDbComposedPolicy({})", NewRocksDbComposedPolicy({}), bloom});
+      {"rowbloom.Composed:10", FromText("rowbloom.Composed:10"), bloom});
+  lines.push_back(
+      {"rowbloom.Composed", FromText("rowbloom.Composed"), bloom, true});
+  lines.push_back({"NewRocksDbComposedPolicy({})", NewRocksDbComposedPolicy({}),
+                   bloom, true});
   return lines;
 }
 
@@ -199,6 +201,7 @@ TEST(FirstLine, StopsWhatItPromisesOnKeysOfEveryShape) {
       const PolicyPointer stock(rdb::NewBloomFilterPolicy(10));
       const uint64_t bloom = ShapedDb(shape, stock, partitioned).FillAndAsk();
       for (const Line& line : lines) {
+        if (partitioned && line.is_repetition) continue;
         SCOPED_TRACE(shape.name + ", " + line.name +
                      (partitioned ? ", partitioned" : ""));
         ShapedDb db(shape, line.policy, partitioned);
