@@ -19,7 +19,7 @@ Json PlanRunRows(const PlanTree& tree, const FilterBudgetPlan& plan) {
     row["key_count"] = key_count;
     row["key_share"] = run.key_share;
     row["absent_asks"] = run.absent_asks;
-    row["policy_bits"] = run.setting.policy_bits;
+    row["builder_bits"] = run.setting.builder_bits;
     row["bits_per_key"] = run.setting.bits_per_key;
     row["expected_fpr"] = run.setting.fpr;
     row["size_bytes"] = FilterSizeBytes(run.setting.bits_per_key, key_count);

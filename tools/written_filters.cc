@@ -29,10 +29,10 @@ constexpr double kRibbonExtraBytes = 5;
 constexpr double kRibbonExtraSlots = 64;
 
 // The bytes of a compact filter of `key_count` keys in a table.
-double CompactBytes(double policy_bits, double key_count) {
+double CompactBytes(double builder_bits, double key_count) {
   // Most codecs take 8 bytes (rocksdb_plugin/policy/filter_info.h).
   constexpr size_t kMetadataBytes = 8;
-  const FilterSpec spec = FilterSpec::BitsPerKey(kFamily, policy_bits);
+  const FilterSpec spec = FilterSpec::BitsPerKey(kFamily, builder_bits);
   const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(spec);
   builder->Add(KeyDigest{});
   const EncodedFilter of_one_key = builder->Finish();
@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<FilterSetting>> WrittenFilters(
       const double count =
           FilterCount(tree, tree.runs[i], plan.cost.runs[i].filter);
       double bytes = writer == FilterWriter::kCompact
-                         ? CompactBytes(written[i].policy_bits, keys / count)
+                         ? CompactBytes(written[i].builder_bits, keys / count)
                          : RibbonBytes(written[i].fpr, keys / count);
       if (tree.partitions_filters) {
         bytes += get.key_bytes + kIndexEntryExtraBytes;

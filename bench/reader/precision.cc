@@ -90,7 +90,7 @@ TreeShape WrittenByBudget(TreeShape shape, double bits_per_key) {
   const auto plan = PlanFilterBudget(*cost, runs, options);
   if (!plan.ok()) throw std::runtime_error(plan.status().ToString());
   for (const RunBudget& run : plan->runs) {
-    shape.level_bits_per_key.push_back(run.setting.policy_bits);
+    shape.level_bits_per_key.push_back(run.setting.builder_bits);
   }
   return shape;
 }

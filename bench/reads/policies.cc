@@ -129,14 +129,14 @@ FilterBudgetPlan Plan(const char* filter, const TreeShape& shape,
                                   OrThrow(RunsOf(shape)), options));
 }
 
-// RocksDB's filters of the same bits everywhere. `policy_bits` is in the unit
+// RocksDB's filters of the same bits everywhere. `builder_bits` is in the unit
 // of the RocksDB function.
-PolicyPointer NewRocksDbFilter(const std::string& filter, double policy_bits) {
+PolicyPointer NewRocksDbFilter(const std::string& filter, double builder_bits) {
   if (filter == kBloom) {
-    return PolicyPointer(rocksdb::NewBloomFilterPolicy(policy_bits));
+    return PolicyPointer(rocksdb::NewBloomFilterPolicy(builder_bits));
   }
   return PolicyPointer(
-      rocksdb::NewRibbonFilterPolicy(policy_bits, /*bloom_before_level=*/-1));
+      rocksdb::NewRibbonFilterPolicy(builder_bits, /*bloom_before_level=*/-1));
 }
 
 PolicyPointer NewPolicyByLevel(const char* filter, double bits_per_key,
@@ -146,7 +146,7 @@ PolicyPointer NewPolicyByLevel(const char* filter, double bits_per_key,
   std::vector<PolicyPointer> levels;
   for (const RunBudget& run :
        Plan(filter, shape, bits_per_key, kMissingShare).runs) {
-    const double bits = run.setting.policy_bits;
+    const double bits = run.setting.builder_bits;
     levels.push_back(bits == 0 ? nullptr : NewRocksDbFilter(filter, bits));
   }
   return std::make_shared<PolicyByLevel>(NewRocksDbFilter(filter, kAnyBits),
@@ -189,7 +189,7 @@ PolicyPointer NewKeyFilter(const Entry& entry, double bits_per_key,
   }
   return NewRocksDbFilter(
       kRibbon,
-      OrThrow(FilterCost::OfName(kRibbon)).ForBits(bits_per_key).policy_bits);
+      OrThrow(FilterCost::OfName(kRibbon)).ForBits(bits_per_key).builder_bits);
 }
 
 }  // namespace

@@ -314,7 +314,7 @@ rowbloom::FilterOptions MiniKv::FilterFor(
     const rowbloom::FileFacts& facts) const {
   rowbloom::FilterOptions filter = options_.filter;
   if (!filter_budget_) return filter;
-  const double bits = filter_budget_->ForFile(facts).policy_bits;
+  const double bits = filter_budget_->ForFile(facts).builder_bits;
   if (bits == 0) {
     filter.bloom_type = rowbloom::BloomType::kNone;
   } else {

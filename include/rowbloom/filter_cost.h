@@ -6,7 +6,7 @@
 //   auto cost = FilterCost::OfFamily("compact");
 //   FilterSetting setting = cost->ForFpr(0.001);   // 10.2 bits per key
 //   setting = cost->ForBits(10);                   // 0.11%
-//   FilterSpec::BitsPerKey("compact", setting.policy_bits);
+//   FilterSpec::BitsPerKey("compact", setting.builder_bits);
 //
 // The curve starts at no filter: 0 bits, rate 1. It has only settings that no
 // mix of two others clearly beats, so rates fall, and each further bit gains
@@ -34,7 +34,7 @@ struct FilterSetting {
   // The number that the builder takes: FilterSpec::BitsPerKey of a
   // family, or the argument of RocksDB's NewBloomFilterPolicy or
   // NewRibbonFilterPolicy. 0 means "write no filter".
-  double policy_bits = 0;
+  double builder_bits = 0;
   double bits_per_key = 0;  // The size of the filter.
   double fpr = 1;           // Its expected rate.
 };

@@ -104,7 +104,7 @@ ComposedSetting ComposedPolicy::SettingFor(
   // Valid options always have one. An SST without a filter is only slow.
   if (!share.ok()) return result;
   result.setting = share->budget.ForFile(share->facts);
-  if (share->facts.is_flush && result.setting.policy_bits > 0 &&
+  if (share->facts.is_flush && result.setting.builder_bits > 0 &&
       options_.filter == RocksDbFilter::kHybrid) {
     // Keeps the rate, which costs Bloom more, within the limit of a flush.
     const FilterCost& bloom = CostOf(RocksDbFilter::kBloom);
@@ -120,7 +120,7 @@ ComposedSetting ComposedPolicy::SettingFor(
 
 const rdb::FilterPolicy* ComposedPolicy::BuiltInFor(
     const ComposedSetting& setting) const {
-  const long hundredths = std::lround(100 * setting.setting.policy_bits);
+  const long hundredths = std::lround(100 * setting.setting.builder_bits);
   const double bits = static_cast<double>(hundredths) / 100;
   const std::lock_guard<std::mutex> lock(mutex_);
   BuiltIn& built_in = built_ins_[{setting.filter, hundredths}];
@@ -136,7 +136,7 @@ const rdb::FilterPolicy* ComposedPolicy::BuiltInFor(
 rdb::FilterBitsBuilder* ComposedPolicy::GetBuilderWithContext(
     const rdb::FilterBuildingContext& context) const noexcept {
   const ComposedSetting setting = SettingFor(context);
-  if (setting.setting.policy_bits == 0) return nullptr;
+  if (setting.setting.builder_bits == 0) return nullptr;
   return BuiltInFor(setting)->GetBuilderWithContext(context);
 }
 

@@ -35,7 +35,7 @@ absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options);
 // The bits of one SST's filter and its kind.
 struct ComposedSetting {
   RocksDbFilter filter = RocksDbFilter::kBloom;  // Or kRibbon.
-  FilterSetting setting;                         // 0 policy_bits: no filter.
+  FilterSetting setting;                         // 0 builder_bits: no filter.
 };
 
 class ComposedPolicy final : public TextPolicy {

@@ -183,7 +183,7 @@ rdb::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
     options.bloom_type = BloomType::kRow;
   }
   if (options.budget.has_value()) {
-    const double bits = SettingFor(context).policy_bits;
+    const double bits = SettingFor(context).builder_bits;
     if (bits == 0) return nullptr;  // No filter.
     options.filter_spec =
         rowbloom::FilterSpec::BitsPerKey(options.filter_spec.family(), bits);

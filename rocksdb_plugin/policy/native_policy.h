@@ -47,7 +47,7 @@ class NativePolicy final : public TextPolicy {
   rdb::FilterBitsReader* GetFilterBitsReader(
       const rdb::Slice& contents) const noexcept override;
 
-  // With a budget, its setting for the SST; 0 policy_bits: no filter.
+  // With a budget, its setting for the SST; 0 builder_bits: no filter.
   FilterSetting SettingFor(const rdb::FilterBuildingContext& context) const;
 
  private:

@@ -114,7 +114,7 @@ absl::Status CheckOurs(const RocksDbSst& sst, const rdb::Options& options,
     }
     const uint64_t keys = info->blob.descriptor.key_count;
     key_count += keys;
-    // A filter without keys does not have the policy's family.
+    // A filter without keys does not have the spec's family.
     if (keys > 0 || sst.filters.size() == 1) {
       MergeFamily(Word(info->blob.descriptor.family_name()), &file->family);
     }

@@ -53,7 +53,7 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
       return integer(~uint64_t{0}, &block->key_count);
     case Property::kChunkCount:
       return integer(~uint64_t{0}, chunk_count);
-    case Property::kPolicy:
+    case Property::kFilterSpec:
       block->filter_spec = value;
       return absl::OkStatus();
     case Property::kWriter:

@@ -315,7 +315,7 @@ std::string FilterBlockWriter::Impl::EncodeProperties() const {
   AppendProperty(Property::kCellCount, cell_count_, &out);
   AppendProperty(Property::kKeyCount, key_count_, &out);
   AppendProperty(Property::kChunkCount, chunk_count_, &out);
-  AppendProperty(Property::kPolicy, options_.filter_spec.ToString(), &out);
+  AppendProperty(Property::kFilterSpec, options_.filter_spec.ToString(), &out);
   AppendProperty(Property::kWriter, "rowbloom " ROWBLOOM_VERSION_STRING, &out);
   if (chunk_count_ > 0) {
     std::string key;

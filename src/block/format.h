@@ -49,7 +49,7 @@ enum class Property : uint64_t {
   kCellCount = 4,          // varint
   kKeyCount = 5,           // varint
   kChunkCount = 6,         // varint
-  kPolicy = 7,             // text
+  kFilterSpec = 7,         // text of the writer's FilterSpec
   kWriter = 8,             // text
   kLastKey = 9,            // a key as in the index
   kSecretCheck = 10,       // varint, not 0; only with kSecretFlag

@@ -30,7 +30,8 @@ constexpr double kLineBits = 512;
 FilterSetting Between(const FilterSetting& a, const FilterSetting& b,
                       double part) {
   FilterSetting result;
-  result.policy_bits = a.policy_bits + part * (b.policy_bits - a.policy_bits);
+  result.builder_bits =
+      a.builder_bits + part * (b.builder_bits - a.builder_bits);
   result.bits_per_key =
       a.bits_per_key + part * (b.bits_per_key - a.bits_per_key);
   result.fpr = a.fpr * std::pow(b.fpr / a.fpr, part);
@@ -219,7 +220,7 @@ absl::StatusOr<FilterCost> FilterCost::FromSettings(
   for (const FilterSetting& setting : settings) {
     // Written so that NaN fails, too.
     if (setting.bits_per_key > 0 && std::isfinite(setting.bits_per_key) &&
-        std::isfinite(setting.policy_bits) && setting.fpr > 0 &&
+        std::isfinite(setting.builder_bits) && setting.fpr > 0 &&
         setting.fpr <= 1) {
       continue;
     }

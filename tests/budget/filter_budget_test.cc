@@ -247,7 +247,7 @@ TEST(FilterBudget, RunsWithoutKeysAndTreesWithoutRunsHaveNoFilters) {
   const auto empty = Plan(cost, {{0}, {0}}, Options(10, 0.5));
   EXPECT_EQ(empty.wasted_reads, 0);
   const auto some = Plan(cost, {{0}, {1000}}, Options(10, 0.5));
-  EXPECT_EQ(some.runs[0].setting.policy_bits, 0);
+  EXPECT_EQ(some.runs[0].setting.builder_bits, 0);
   EXPECT_NEAR(some.runs[1].setting.bits_per_key, 10, 1e-6);
   EXPECT_EQ(some.runs[1].absent_asks, 0.5);
   EXPECT_TRUE(PlanFilterBudget(cost, {{0}}, {FilterMemory::Bytes(1000)}).ok());
@@ -257,7 +257,7 @@ TEST(FilterBudget, HitsOnlyLeavesTheOldestRunWithoutAFilter) {
   const FilterCost cost = Compact();
   const std::vector<TreeRun> runs = Leveled(10, 4, 1'000'000'000);
   const auto plan = Plan(cost, runs, Options(0.6, 0.5, BudgetMode::kHitsOnly));
-  EXPECT_EQ(plan.runs[3].setting.policy_bits, 0);
+  EXPECT_EQ(plan.runs[3].setting.builder_bits, 0);
   EXPECT_EQ(plan.runs[3].absent_asks, 0);
   EXPECT_GT(plan.runs[2].setting.bits_per_key, 4);
   // RocksDB's Bloom filter of 10 bits wastes 27.5 reads per 1,000 hits.
@@ -269,7 +269,7 @@ TEST(FilterBudget, FixedIsTheSameEverywhere) {
   const auto plan = Plan(cost, Leveled(10, 4, 1'000'000'000),
                          Options(10, 1, BudgetMode::kFixed));
   for (const RunBudget& run : plan.runs) {
-    EXPECT_EQ(run.setting.policy_bits, 10);
+    EXPECT_EQ(run.setting.builder_bits, 10);
   }
   EXPECT_NEAR(plan.wasted_reads, 4 * cost.ForBits(10).fpr, 1e-12);
 }
@@ -524,7 +524,7 @@ TEST(FilterMemory, IsTheLesserOfBitsAndBytes) {
 TEST(FileBudget, HitsOnlyWritesNoFilterForTheBottommost) {
   const FileBudgetOptions options = {Options(0.6, 0.5, BudgetMode::kHitsOnly)};
   const FileBudget budget = MakeFileBudget(options);
-  EXPECT_EQ(budget.ForFile(kBottommost).policy_bits, 0);
+  EXPECT_EQ(budget.ForFile(kBottommost).builder_bits, 0);
   EXPECT_GT(budget.ForFile(AtLevel(2, 4)).bits_per_key, 4);
   EXPECT_GT(budget.ForFile(AtLevel(1, 4)).bits_per_key, 8);
 }
@@ -534,7 +534,7 @@ TEST(FileBudget, FixedIsTheSameEverywhere) {
   const FileBudget budget =
       MakeFileBudget(options, FilterCost::OfRocksDbBloom());
   for (const FileFacts& facts : {kBottommost, AtLevel(0, 4), kFlush}) {
-    EXPECT_EQ(budget.ForFile(facts).policy_bits, 10);
+    EXPECT_EQ(budget.ForFile(facts).builder_bits, 10);
   }
 }
 

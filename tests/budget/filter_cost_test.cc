@@ -30,9 +30,9 @@ TEST(FilterCost, SettingsOfAFamilyAreWhatItsBuilderMakes) {
       ASSERT_TRUE(cost.ok());
       for (double bits = 2; bits <= 24; bits += 0.37) {
         const FilterSetting setting = cost->ForBits(bits);
-        if (setting.policy_bits == 0) continue;
+        if (setting.builder_bits == 0) continue;
         const FilterSpec spec =
-            FilterSpec::BitsPerKey(family, setting.policy_bits);
+            FilterSpec::BitsPerKey(family, setting.builder_bits);
         ASSERT_TRUE(spec.Validate().ok()) << spec.ToString();
         // The curve bridges the small gap where a family adds a column.
         EXPECT_NEAR(spec.expected_fpr() / setting.fpr, 1, 0.06)
@@ -120,7 +120,7 @@ TEST(FilterCost, SettingsThatAMixBeatsAreLeftOut) {
 TEST(FilterCost, RocksDbsFiltersAreAsDocumented) {
   EXPECT_NEAR(FilterCost::OfRocksDbBloom().ForBits(10).fpr, 0.0095, 0.0001);
   const FilterSetting ribbon = FilterCost::OfRocksDbRibbon().ForFpr(0.0095);
-  EXPECT_NEAR(ribbon.policy_bits, 10, 0.05);
+  EXPECT_NEAR(ribbon.builder_bits, 10, 0.05);
   EXPECT_NEAR(ribbon.bits_per_key, 7, 0.15);
 }
 

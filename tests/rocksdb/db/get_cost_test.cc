@@ -103,10 +103,10 @@ class CachedDb {
     cache.num_shard_bits = 0;
     cache.high_pri_pool_ratio = options_.high_priority_share;
     table_.block_cache = rdb::NewLRUCache(cache);
-    table_.partition_filters = filter.policy_bits > 0;
+    table_.partition_filters = filter.builder_bits > 0;
     table_.filter_policy.reset(
-        filter.policy_bits > 0 ? rdb::NewBloomFilterPolicy(filter.policy_bits)
-                               : nullptr);
+        filter.builder_bits > 0 ? rdb::NewBloomFilterPolicy(filter.builder_bits)
+                                : nullptr);
     db_options_.table_factory.reset(rdb::NewBlockBasedTableFactory(table_));
     const rdb::Status status = OpenDb(
         [&](auto* opened) { return rdb::DB::Open(db_options_, "/db", opened); },

@@ -62,7 +62,7 @@ TEST(FilterCost, OfRocksDbsBloomIsThatOfItsFilters) {
   for (const double bits : {2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0}) {
     const FilterSetting setting = cost.ForBits(bits);
     const std::unique_ptr<const rdb::FilterPolicy> policy(
-        rdb::NewBloomFilterPolicy(setting.policy_bits));
+        rdb::NewBloomFilterPolicy(setting.builder_bits));
     const Measured measured = Measure(*policy, kKeys, kLookups);
     SCOPED_TRACE(bits);
     EXPECT_NEAR(measured.bits_per_key, setting.bits_per_key, 0.01);
@@ -76,7 +76,7 @@ TEST(FilterCost, OfRocksDbsRibbonIsThatOfItsFilters) {
     for (const double bits : {2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0}) {
       const FilterSetting setting = cost.ForBits(bits);
       const std::unique_ptr<const rdb::FilterPolicy> policy(
-          rdb::NewRibbonFilterPolicy(setting.policy_bits));
+          rdb::NewRibbonFilterPolicy(setting.builder_bits));
       const Measured measured = Measure(*policy, keys, kLookups);
       SCOPED_TRACE(bits);
       EXPECT_NEAR(measured.bits_per_key / setting.bits_per_key, 1, 0.02);

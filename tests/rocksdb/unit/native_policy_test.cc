@@ -272,7 +272,7 @@ TEST(NativePolicy, PartitionsAreCountedWithTheirSize) {
   const FilterSetting small =
       policy.SettingFor(Context::Bottommost(6).With(&table).get());
   const FilterSetting large = policy.SettingFor(Context::Bottommost(6).get());
-  EXPECT_LT(small.policy_bits, large.policy_bits - 0.5);
+  EXPECT_LT(small.builder_bits, large.builder_bits - 0.5);
   EXPECT_NEAR(small.bits_per_key, large.bits_per_key, 1);
 }
 
