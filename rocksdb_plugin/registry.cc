@@ -58,9 +58,12 @@ int AddPattern(const char* name, Parse parse, rdb::ObjectLibrary* library) {
 
 using Policy = std::unique_ptr<const rdb::FilterPolicy>;
 
+constexpr char kMisspelt[] = "rowblom";
+
 Policy Refused(const std::string& id, absl::string_view why) {
-  return std::make_unique<const RefusedPolicy>(absl::InvalidArgumentError(
-      absl::StrCat("filter_policy \"", id, "\": ", why)));
+  return std::make_unique<const RefusedPolicy>(
+      id, absl::InvalidArgumentError(
+              absl::StrCat("filter_policy \"", id, "\": ", why)));
 }
 
 // RocksDB reports success without a policy if a factory returns an error, so
@@ -108,16 +111,30 @@ std::set<std::string> MisspeltNames(const std::string& name) {
 
 // Matches misspelt names of both policies, with anything behind a colon.
 rdb::ObjectLibrary::PatternEntry MisspeltPolicies() {
-  // The first is what RocksDB's own policies suggest.
-  rdb::ObjectLibrary::PatternEntry entry("rowbloomfilter");
-  entry.AnotherName(kRocksDbCompatibilityName);
-  for (const char* name :
-       {NativePolicy::kClassName(), ComposedPolicy::kClassName()}) {
+  const std::string native = NativePolicy::kClassName();
+  rdb::ObjectLibrary::PatternEntry entry(kMisspelt);
+  for (const std::string& name :
+       {native, std::string(ComposedPolicy::kClassName())}) {
     for (const std::string& other : MisspeltNames(name)) {
       entry.AnotherName(other);
     }
   }
+  // Capitals, wherever they are.
+  for (unsigned capitals = 1; capitals < 1u << native.size(); ++capitals) {
+    std::string other = native;
+    for (size_t i = 0; i < other.size(); ++i) {
+      if (capitals >> i & 1) other[i] = absl::ascii_toupper(other[i]);
+    }
+    entry.AnotherName(other);
+  }
   entry.AddSeparator(":", /*at_least_one=*/false);
+  return entry;
+}
+
+// Matches all other names that begin as ours do.
+rdb::ObjectLibrary::PatternEntry NamesLikeOurs() {
+  rdb::ObjectLibrary::PatternEntry entry("rowbloo", /*optional=*/false);
+  entry.AddSeparator("m");
   return entry;
 }
 
@@ -137,7 +154,9 @@ int RegisterRocksDb(rdb::ObjectLibrary& library, const std::string&) {
          AddPattern<const rdb::FilterPolicy>(ComposedPolicy::kClassName(),
                                              OrRefused(ComposedPolicy::Parse),
                                              &library) +
-         AddOnce<const rdb::FilterPolicy>("rowbloomfilter", MisspeltPolicies(),
+         AddOnce<const rdb::FilterPolicy>(kMisspelt, MisspeltPolicies(),
+                                          RefuseName, &library) +
+         AddOnce<const rdb::FilterPolicy>("rowbloomfilter", NamesLikeOurs(),
                                           RefuseName, &library) +
          AddPattern<const rdb::SliceTransform>(RowPrefixExtractor::kClassName(),
                                                RowPrefixExtractor::Parse,
@@ -161,8 +180,8 @@ rdb::Status ParseRocksDbFilterPolicy(
   config.ignore_unknown_options = false;
   config.ignore_unsupported_options = false;
   std::shared_ptr<const rdb::FilterPolicy> parsed;
-  rdb::Status status =
-      rdb::FilterPolicy::CreateFromString(config, text, &parsed);
+  rdb::Status status = rdb::FilterPolicy::CreateFromString(
+      config, std::string(absl::StripAsciiWhitespace(text)), &parsed);
   if (status.IsNotSupported() || status.IsNotFound()) {
     status = rdb::Status::InvalidArgument(
         absl::StrCat("filter_policy \"", text, "\": ", status.ToString()));

@@ -168,8 +168,10 @@ Json Notes(const Advice& advice, const AdviseArguments& arguments) {
   const RocksDbTree& tree = advice.tree;
   const Gap gap = advice.gap;
   Json notes = Json::array();
+  int last_level = -1;  // Each SST of level 0 is a run.
   for (const RocksDbRun& run : tree.runs) {
-    if (run.misfit.empty()) continue;
+    if (run.misfit.empty() || run.level == last_level) continue;
+    last_level = run.level;
     notes.push_back("level " + std::to_string(run.level) + ": " +
                     EscapeControls(run.misfit) +
                     ". The model takes its filters to pass as many keys.");

@@ -61,6 +61,7 @@ class RocksDbColumnFamily : public ColumnFamily {
   void Expect(const rdb::ColumnFamilyOptions& options) {
     report_.expected = ExpectedRocksDbFilter(options);
     options_.comparator = options.comparator;
+    options_.prefix_extractor = options.prefix_extractor;
   }
   void ExpectUnknown(std::string why) { unknown_ = std::move(why); }
   bool expects_filters() const {
@@ -264,7 +265,7 @@ void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
   };
   (*entry)["expected_fpr"] = optional(file.expected_fpr);
   (*entry)["observed_fpr"] = optional(file.observed_fpr());
-  (*entry)["probe_count"] = file.probe_count;
+  (*entry)["neighbour_count"] = file.neighbour_count;
   (*entry)["sampled_keys"] = file.sampled_key_count;
   (*entry)["misfit_keys"] = file.misfit_key_count;
   if (!file.unobserved.empty()) {

@@ -98,6 +98,12 @@ absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
         where + ": the tool does not know filter_policy " + policy +
         " of the OPTIONS file; known are rowbloom's and RocksDB's own");
   }
+  const std::string error =
+      ExpectedRocksDbFilter(*options_file.Find(column_family)).error;
+  if (!error.empty()) {
+    return absl::InvalidArgumentError(
+        where + ": DB::Open() refuses the options: " + error);
+  }
   return OpenedFamily{std::move(options_file), *std::move(opened), handle,
                       std::move(table)};
 }

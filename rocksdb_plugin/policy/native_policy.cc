@@ -20,6 +20,10 @@ namespace {
 
 absl::Status ParseBloomTypeOption(std::string_view text,
                                   RocksDbOptions* options) {
+  if (text.empty()) {  // As it is printed if it is not set.
+    options->bloom_type.reset();
+    return absl::OkStatus();
+  }
   absl::StatusOr<BloomType> type = ParseBloomType(text);
   absl::Status status = type.ok() ? CheckBloomType(*type) : type.status();
   if (status.ok()) options->bloom_type = *type;
@@ -82,8 +86,10 @@ const OptionTypeTable& NativeOptionTable() {
     auto* const built = new OptionTypeTable{
         {"bloom_type", option({ParseBloomTypeOption,
                                [](const Options& o) {
-                                 return std::string(
-                                     BloomTypeName(o.effective_bloom_type()));
+                                 return o.bloom_type.has_value()
+                                            ? std::string(
+                                                  BloomTypeName(*o.bloom_type))
+                                            : std::string();
                                }})},
         {"budget", option({[](std::string_view text, Options* o) {
                              return ParseName(kBudgets, text, &o->budget);

@@ -7,7 +7,8 @@
 //   success and goes on with a policy of defaults. Our policies remember the
 //   error, so that CheckRocksDbOptions() and DB::Open() return it.
 //
-// Immutable once configured.
+// Immutable once configured: DB::SetOptions() on a policy in use fails and
+// changes nothing.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_TEXT_POLICY_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_TEXT_POLICY_H_
@@ -62,6 +63,9 @@ class TextPolicy : public rdb::FilterPolicy {
     absl::Status error = CheckTexts(config, texts);
     rdb::Status status =
         rdb::FilterPolicy::ConfigureOptions(config, texts, unused);
+    if (config.mutable_options_only) {  // DB::SetOptions().
+      return error.ok() ? status : ToRocksDbStatus(error);
+    }
     if (text_error_.ok()) text_error_ = std::move(error);
     return text_error_.ok() ? status : ToRocksDbStatus(text_error_);
   }
@@ -121,12 +125,15 @@ absl::Status CheckOptionTexts(
 
 // Stands for a policy that could not be made, for example of a misspelt name:
 // RocksDB would go on without any policy, in silence. It builds and reads no
-// filters.
+// filters. OPTIONS files keep the text that it was made from.
 class RefusedPolicy final : public TextPolicy {
  public:
   static const char* kClassName() { return "rowbloom.Refused"; }
 
-  explicit RefusedPolicy(absl::Status error) : TextPolicy(std::move(error)) {}
+  RefusedPolicy(std::string id, absl::Status error)
+      : TextPolicy(std::move(error)), id_(std::move(id)) {}
+
+  std::string GetId() const override { return id_; }
 
   const char* Name() const noexcept override { return kClassName(); }
   const char* CompatibilityName() const noexcept override {
@@ -146,6 +153,8 @@ class RefusedPolicy final : public TextPolicy {
                           const Texts& /*texts*/) const override {
     return absl::OkStatus();
   }
+
+  const std::string id_;
 };
 
 }  // namespace rowbloom

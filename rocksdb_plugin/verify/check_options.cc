@@ -143,7 +143,10 @@ Status CheckSizeRatio(const ColumnFamilyOptions& options, BudgetMode mode,
 
 Status CheckPair(const RocksDbOptions& policy,
                  const RowPrefixExtractor& extractor) {
-  if (!(policy.key_codec == extractor.key_codec())) {
+  // Filters of whole keys hold the prefixes of any extractor, too.
+  const bool is_any = policy.key_codec == KeyCodec::WholeKey() &&
+                      extractor.bloom_type() == BloomType::kRow;
+  if (!is_any && !(policy.key_codec == extractor.key_codec())) {
     return Status::InvalidArgument(absl::StrCat(
         "prefix_extractor has key codec ", extractor.key_codec().ToString(),
         " and filter_policy has ", policy.key_codec.ToString(),

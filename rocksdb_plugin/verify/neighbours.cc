@@ -74,19 +74,8 @@ class SkippedTombstones {
   uint64_t last_ = rdb::get_perf_context()->internal_delete_skipped_count;
 };
 
-enum class Order { kBytewise, kReverse, kOther };
-
-Order OrderOf(std::string_view name) {
-  if (name == "leveldb.BytewiseComparator" ||
-      name == "leveldb.BytewiseComparator.u64ts") {
-    return Order::kBytewise;
-  }
-  if (name == "rocksdb.ReverseBytewiseComparator" ||
-      name == "rocksdb.ReverseBytewiseComparator.u64ts") {
-    return Order::kReverse;
-  }
-  return Order::kOther;
-}
+// The order of the bytes of a file's keys.
+enum class Order { kBytewise, kReverse };
 
 // The part of a key that a get asks for, before the codec sees it.
 struct Question {
@@ -205,19 +194,30 @@ class Filters {
 // Reads stored keys at several places of the file, and the gaps between them.
 class KeyReader {
  public:
-  KeyReader(rdb::Iterator* it, Order order, const Filters& filters,
-            NeighbourSample* sample)
-      : it_(it), order_(order), filters_(filters), sample_(sample) {}
+  KeyReader(rdb::Iterator* it, const Filters& filters, NeighbourSample* sample)
+      : it_(it), filters_(filters), sample_(sample) {}
+
+  // False if the file's keys are in no order of their bytes.
+  bool is_in_order() const { return is_in_order_; }
 
   std::vector<Gap> ReadGaps() {
     skipped_.Any();
+    it_->SeekToFirst();
+    if (!it_->Valid()) return {};
+    const std::string first = it_->key().ToString();
+    const bool is_clean_before = !skipped_.Any();
     it_->SeekToLast();
     if (!it_->Valid()) return {};
     const std::string last = it_->key().ToString();
-    if (!skipped_.Any()) AddLastGap(last);
+    const bool is_clean_behind = !skipped_.Any();
+    if (last < first) order_ = Order::kReverse;
+    if (order_ == Order::kReverse) it_->SeekToFirst();
+    if (order_ == Order::kReverse ? is_clean_before : is_clean_behind) {
+      AddOpenGap();
+    }
     it_->SeekToFirst();
     if (!it_->Valid()) return {};
-    std::vector<std::string> targets = Targets(it_->key().ToString(), last);
+    std::vector<std::string> targets = Targets(first, last);
     ReadWindow();
     for (const std::string& target : targets) {
       if (IsBefore(target, key_)) continue;  // It was read.
@@ -282,6 +282,7 @@ class KeyReader {
       const bool has_gap = !skipped_.Any();
       if (!it_->Valid()) break;
       if (has_gap) AddGap(key_, low, it_->key().ToString());
+      if (!IsBefore(key_, ViewOf(it_->key()))) is_in_order_ = false;
       TakeKey(/*is_first=*/false);
     }
   }
@@ -312,22 +313,27 @@ class KeyReader {
     gaps_.push_back(std::move(gap));
   }
 
-  // Behind the last key there is room even where the keys of the file are all
-  // numbers of a range. The iterator is at that key.
-  void AddLastGap(const std::string& last) {
-    if (order_ == Order::kReverse) return;
-    it_->Prev();
+  // Above the largest key, where the iterator is, there is room even where the
+  // keys of the file are all numbers of a range.
+  void AddOpenGap() {
+    const std::string key = it_->key().ToString();
+    if (order_ == Order::kReverse) {
+      it_->Next();
+    } else {
+      it_->Prev();
+    }
     const size_t common =
-        it_->Valid() ? CommonSize(ViewOf(it_->key()), last) : 0;
-    AddGap({last, last, "", common});
-    // Some 65,536 numbers behind it, and the end of a segment.
+        it_->Valid() ? CommonSize(ViewOf(it_->key()), key) : 0;
+    AddGap({key, key, "", common});
+    // Some 65,536 numbers above it, and the end of a segment.
     Gap& gap = gaps_.back();
     gap.begin = std::min(gap.begin, gap.end);
     gap.begin -= std::min<size_t>(gap.begin, 3);
   }
 
   rdb::Iterator* const it_;
-  const Order order_;
+  Order order_ = Order::kBytewise;
+  bool is_in_order_ = true;
   const Filters& filters_;
   NeighbourSample* const sample_;
   SkippedTombstones skipped_;
@@ -390,34 +396,31 @@ NeighbourSample AskNeighbours(const std::string& path,
   rdb::Options without;  // No filter policy.
   without.env = options.env;
   without.merge_operator = std::make_shared<AnyValue>();
-  std::shared_ptr<const rdb::TableProperties> table;
-  {
-    rdb::SstFileReader reader(without);
-    const rdb::Status opened = reader.Open(path);
-    if (opened.ok()) table = reader.GetTableProperties();
-    if (table == nullptr) {
-      sample.unknown = opened.ok() ? "no table properties" : opened.ToString();
+  if (options.comparator != nullptr) without.comparator = options.comparator;
+  auto reader = std::make_unique<rdb::SstFileReader>(without);
+  rdb::Status opened = reader->Open(path);
+  auto table = opened.ok() ? reader->GetTableProperties() : nullptr;
+  if (table != nullptr &&
+      table->comparator_name != without.comparator->Name()) {
+    if (!rdb::Comparator::CreateFromString({}, table->comparator_name,
+                                           &without.comparator)
+             .ok()) {
+      sample.unknown = absl::StrCat("comparator ", table->comparator_name,
+                                    " is not configured");
       return sample;
     }
+    reader = std::make_unique<rdb::SstFileReader>(without);
+    opened = reader->Open(path);
+    table = opened.ok() ? reader->GetTableProperties() : nullptr;
   }
-  const Order order = OrderOf(table->comparator_name);
-  if (order == Order::kOther ||
-      !rdb::Comparator::CreateFromString({}, table->comparator_name,
-                                         &without.comparator)
-           .ok()) {
-    sample.unknown = absl::StrCat("comparator ", table->comparator_name,
-                                  " may not order keys by their bytes");
+  if (table == nullptr) {
+    sample.unknown = opened.ok() ? "no table properties" : opened.ToString();
     return sample;
   }
   const Question question = QuestionOf(*table, options);
   sample.unknown = question.unknown;
   if (!sample.unknown.empty()) return sample;
 
-  rdb::SstFileReader reader(without);
-  if (const rdb::Status opened = reader.Open(path); !opened.ok()) {
-    sample.unknown = opened.ToString();
-    return sample;
-  }
   rdb::ReadOptions read;
   read.total_order_seek = true;
   read.fill_cache = false;
@@ -425,14 +428,21 @@ NeighbourSample AskNeighbours(const std::string& path,
   const std::string newest(without.comparator->timestamp_size(), '\xff');
   const rdb::Slice timestamp(newest);
   if (!newest.empty()) read.timestamp = &timestamp;
-  const std::unique_ptr<rdb::Iterator> it(reader.NewIterator(read));
+  const std::unique_ptr<rdb::Iterator> it(reader->NewIterator(read));
   Filters asked(filters, question.only_prefixes);
-  Ask(KeyReader(it.get(), order, asked, &sample).ReadGaps(), ask_count, &asked,
-      &sample);
+  KeyReader keys(it.get(), asked, &sample);
+  std::vector<Gap> gaps = keys.ReadGaps();
   if (!it->status().ok()) {
     sample.unknown = it->status().ToString();
-  } else if (sample.asked == 0) {
-    sample.unknown = "there are no neighbours of its keys";
+  } else if (!keys.is_in_order()) {
+    sample = NeighbourSample();
+    sample.unknown = absl::StrCat("comparator ", table->comparator_name,
+                                  " does not order keys by their bytes");
+  } else {
+    Ask(std::move(gaps), ask_count, &asked, &sample);
+    if (sample.asked == 0) {
+      sample.unknown = "there are no neighbours of its keys";
+    }
   }
   return sample;
 }

@@ -40,8 +40,8 @@ struct NeighbourSample {
   std::string unknown;  // Why nothing could be asked, or empty.
 };
 
-// `filters` are those of the SST, at least one. `options` give the environment
-// and the prefix extractor; the SST names its comparator.
+// `filters` are those of the SST, at least one. `options` give the environment,
+// the prefix extractor and a comparator that RocksDB does not have by name.
 NeighbourSample AskNeighbours(const std::string& path,
                               const rdb::Options& options,
                               absl::Span<const RocksDbFilterInfo> filters,

@@ -17,6 +17,7 @@
 #include "policy/composed_policy.h"
 #include "policy/filter_entry.h"
 #include "policy/native_policy.h"
+#include "policy/text_policy.h"
 #include "release.h"
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
@@ -69,12 +70,12 @@ void MergeFamily(const std::string& family, std::string* merged) {
 }
 
 // Asks the filters for neighbours of the file's keys.
-void Observe(const rdb::Options& options, uint32_t probe_count,
+void Observe(const rdb::Options& options, uint32_t neighbour_count,
              absl::Span<const RocksDbFilterInfo> filters,
              RocksDbFilterFile* file) {
   const NeighbourSample sample =
-      AskNeighbours(file->path, options, filters, probe_count);
-  file->probe_count = sample.asked;
+      AskNeighbours(file->path, options, filters, neighbour_count);
+  file->neighbour_count = sample.asked;
   file->false_positive_count = sample.passed;
   file->sampled_key_count = sample.keys;
   file->misfit_key_count = sample.misfits;
@@ -84,7 +85,7 @@ void Observe(const rdb::Options& options, uint32_t probe_count,
 
 // Checks each rowbloom filter in `sst` in full and reports its properties.
 absl::Status CheckOurs(const RocksDbSst& sst, const rdb::Options& options,
-                       uint32_t probe_count, RocksDbFilterFile* file) {
+                       uint32_t neighbour_count, RocksDbFilterFile* file) {
   std::vector<RocksDbFilterInfo> infos;
   uint64_t key_count = 0;
   double expected = 0;
@@ -128,12 +129,12 @@ absl::Status CheckOurs(const RocksDbSst& sst, const rdb::Options& options,
   if (key_count == 0) return absl::OkStatus();
   // A lookup asks one filter, and each in proportion to its keys.
   file->expected_fpr = expected / static_cast<double>(key_count);
-  if (probe_count > 0) Observe(options, probe_count, infos, file);
+  if (neighbour_count > 0) Observe(options, neighbour_count, infos, file);
   return absl::OkStatus();
 }
 
 // Sets file->state on error.
-absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
+absl::Status CheckFilter(const rdb::Options& options, uint32_t neighbour_count,
                          RocksDbFilterFile* file) {
   file->state = RocksDbFilterState::kUnreadable;
   absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(file->path, options);
@@ -183,7 +184,7 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t probe_count,
   }
   if (sst->owner != RocksDbFilterOwner::kRowbloom) return absl::OkStatus();
   file->state = RocksDbFilterState::kUnusable;
-  return CheckOurs(*sst, options, probe_count, file);
+  return CheckOurs(*sst, options, neighbour_count, file);
 }
 
 // --- The expected filter ----------------------------------------------------
@@ -348,11 +349,12 @@ constexpr uint64_t kDefaultBlockCacheBytes = 32 << 20;
 // The sums of a report over its files.
 struct Totals {
   uint64_t entry_count = 0;
+  uint64_t filtered_entry_count = 0;  // In files with a filter.
   uint64_t filter_size_bytes = 0;
   uint64_t key_count = 0;
   uint64_t filtered_files = 0;
   uint64_t largest_partition_bytes = 0;
-  uint64_t probe_count = 0;
+  uint64_t neighbour_count = 0;
   uint64_t false_positive_count = 0;
   double expected_positives = 0;  // One lookup for each key.
   uint64_t expecting_keys = 0;
@@ -364,9 +366,10 @@ Totals Sum(const std::vector<RocksDbFilterFile>& files) {
     t.entry_count += file.entry_count;
     if (file.filter_count == 0 || !file.status.ok()) continue;
     ++t.filtered_files;
+    t.filtered_entry_count += file.entry_count;
     t.filter_size_bytes += file.filter_size_bytes;
     t.key_count += file.filter_key_count;
-    t.probe_count += file.probe_count;
+    t.neighbour_count += file.neighbour_count;
     t.false_positive_count += file.false_positive_count;
     if (file.is_partitioned) {
       t.largest_partition_bytes =
@@ -387,22 +390,10 @@ bool PassesTooMany(const RocksDbFilterFile& file) {
       2 * file.sharing_misfit_count > file.sampled_key_count) {
     return true;
   }
-  const double most =
-      2 * static_cast<double>(file.probe_count) * file.expected_fpr.value_or(1);
+  const double most = 2 * static_cast<double>(file.neighbour_count) *
+                      file.expected_fpr.value_or(1);
   return static_cast<double>(file.false_positive_count) >
          most + 6 * std::sqrt(most) + 6;
-}
-
-// True if the filter holds far fewer keys than the table, and neither its bloom
-// type nor its neighbours explain it.
-bool HoldsTooFew(const RocksDbFilterFile& file) {
-  constexpr uint64_t kFewestEntries = 100;
-  const uint64_t entries =
-      file.entry_count - std::min(file.entry_count, file.range_tombstone_count);
-  return file.key_codec.has_value() && !file.unobserved.empty() &&
-         LevelCount(*file.bloom_type, *file.key_codec) ==
-             file.key_codec->level_count() &&
-         entries >= kFewestEntries && 10 * file.filter_key_count < entries;
 }
 
 // A warning of filters that pass keys which they should stop, or empty.
@@ -411,34 +402,32 @@ std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
   uint64_t count = 0, keys = 0, misfits = 0;
   std::set<std::string> codecs;
   for (const RocksDbFilterFile& file : files) {
-    if (!file.status.ok() || !(PassesTooMany(file) || HoldsTooFew(file))) {
-      continue;
-    }
+    if (!file.status.ok() || !PassesTooMany(file)) continue;
     ++count;
     keys += file.sampled_key_count;
     misfits += file.misfit_key_count;
     codecs.insert(file.key_codec->ToString());
     t.entry_count += file.entry_count;
     t.key_count += file.filter_key_count;
-    t.probe_count += file.probe_count;
+    t.neighbour_count += file.neighbour_count;
     t.false_positive_count += file.false_positive_count;
-    t.expected_positives +=
-        file.expected_fpr.value_or(1) * static_cast<double>(file.probe_count);
+    t.expected_positives += file.expected_fpr.value_or(1) *
+                            static_cast<double>(file.neighbour_count);
   }
   if (count == 0) return "";
   std::string out = absl::StrCat(count,
                                  count == 1 ? " file has a filter that passes"
                                             : " files have filters that pass",
                                  " keys which it should stop: ");
-  if (t.probe_count > 0) {
+  if (t.neighbour_count > 0) {
     absl::StrAppendFormat(
         &out,
         "%.4f%% of %d neighbours of stored keys, where "
         "%.4f%% are expected, with ",
         100 * static_cast<double>(t.false_positive_count) /
-            static_cast<double>(t.probe_count),
-        t.probe_count,
-        100 * t.expected_positives / static_cast<double>(t.probe_count));
+            static_cast<double>(t.neighbour_count),
+        t.neighbour_count,
+        100 * t.expected_positives / static_cast<double>(t.neighbour_count));
   }
   absl::StrAppend(&out, t.key_count,
                   t.key_count == 1 ? " filter key" : " filter keys", " for ",
@@ -448,12 +437,11 @@ std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
   if (misfits > 0) {
     absl::StrAppend(&out, "; key_codec ", codec, " does not fit ", misfits,
                     " of ", keys,
-                    " sampled keys: set key_codec=whole_key, or the codec that "
-                    "wrote the keys, and compact");
+                    " sampled keys: set key_codec=whole_key without "
+                    "bloom_type, or the codec that wrote the keys, and "
+                    "compact");
   } else {
-    absl::StrAppend(&out, "; key_codec is ", codec,
-                    ": if no codec wrote the keys, set key_codec=whole_key, "
-                    "and compact");
+    absl::StrAppend(&out, "; key_codec is ", codec);
   }
   return out;
 }
@@ -518,9 +506,9 @@ double RocksDbFilterFile::bits_per_key() const {
 }
 
 std::optional<double> RocksDbFilterFile::observed_fpr() const {
-  if (probe_count == 0) return std::nullopt;
+  if (neighbour_count == 0) return std::nullopt;
   return static_cast<double>(false_positive_count) /
-         static_cast<double>(probe_count);
+         static_cast<double>(neighbour_count);
 }
 
 std::string RocksDbFilterFile::warning() const {
@@ -552,6 +540,9 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
       reads == kRocksDbCompatibilityName   ? RocksDbFilterOwner::kRowbloom
       : reads == kBuiltinCompatibilityName ? RocksDbFilterOwner::kRocksDb
                                            : RocksDbFilterOwner::kUnknown;
+  if (const auto* text = policy.CheckedCast<TextPolicy>()) {
+    expected.error = std::string(text->text_error().message());
+  }
   if (const auto* native = policy.CheckedCast<NativePolicy>()) {
     expected.rowbloom = native->options();
     // NativePolicy::GetBuilderWithContext() does this too.
@@ -571,7 +562,7 @@ RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
   file.path = path;
   file.status = CheckRocksDbRelease();
   if (file.status.ok()) {
-    file.status = CheckFilter(options, verify.probes_per_file, &file);
+    file.status = CheckFilter(options, verify.neighbours_per_file, &file);
   }
   if (file.status.ok()) {
     file.state = file.owner == RocksDbFilterOwner::kNobody
@@ -658,6 +649,10 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
         count, count == 1 ? " file" : " files", Word(what), ": ",
         notes.size() == 1 ? *notes.begin() : "for several reasons"));
   };
+  if (!expected.error.empty()) {
+    warnings.push_back(
+        absl::StrCat("DB::Open() refuses the options: ", expected.error));
+  }
   using State = RocksDbFilterState;
   warn(State::kUnreadable, " cannot be read, or not all of it");
   warn(State::kNewer, " of a newer format than this RocksDB reads");
@@ -721,13 +716,27 @@ std::string RocksDbFilterReport::Summary() const {
           &out, "; false positives: %.4f%% expected",
           100 * t.expected_positives / static_cast<double>(t.expecting_keys));
     }
-    if (t.probe_count > 0) {
+    if (t.neighbour_count > 0) {
       absl::StrAppendFormat(&out, ", %.4f%% of %d neighbours",
                             100 * static_cast<double>(t.false_positive_count) /
-                                static_cast<double>(t.probe_count),
-                            t.probe_count);
+                                static_cast<double>(t.neighbour_count),
+                            t.neighbour_count);
     }
     absl::StrAppend(&out, "\n");
+  }
+  constexpr uint64_t kMany = 10;
+  if (t.key_count > 0 && t.filtered_entry_count / t.key_count >= kMany) {
+    absl::StrAppend(&out, "note: ", t.filtered_entry_count / t.key_count,
+                    " entries for each filter key, as rows of many cells and "
+                    "versions of a key have; gets of absent ones among them "
+                    "are passed\n");
+  }
+  std::set<std::string> unobserved;
+  for (const RocksDbFilterFile& file : files) {
+    if (!file.unobserved.empty()) unobserved.insert(file.unobserved);
+  }
+  for (const std::string& why : unobserved) {
+    absl::StrAppend(&out, "note: not all filters were observed: ", why, "\n");
   }
   for (const std::string& warning : warnings()) {
     absl::StrAppend(&out, "warning: ", warning, "\n");

@@ -794,8 +794,8 @@ TEST_F(CliTest, ACodecThatDoesNotFitTheKeysIsToldWithTheLineThatDoes) {
   MakeTree("numbers", "numbers",
            "filter_policy={id=rowbloom;key_codec=ordered}");
   const char* const remedy =
-      "sampled keys: set key_codec=whole_key, or the codec that wrote the "
-      "keys, and compact";
+      "sampled keys: set key_codec=whole_key without bloom_type, or the codec "
+      "that wrote the keys, and compact";
   const ToolResult verify = Run("verify numbers --strict");
   EXPECT_EQ(verify.exit_code, 1);
   EXPECT_THAT(verify.out, AllOf(HasSubstr("warning: 1 file has a filter that "

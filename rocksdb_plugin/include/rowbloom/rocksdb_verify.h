@@ -107,8 +107,11 @@ struct RocksDbExpectedFilter {
   bool none_at_bottom = false;  // RocksDB's optimize_filters_for_hits.
   // Unpartitioned filters are read into the block cache, which may evict them.
   bool evicts_whole_filters = false;
+  // The error in the text of filter_policy that RocksDB dropped, or empty:
+  // DB::Open() refuses these options.
+  std::string error;
 
-  // For example "rowbloom ROWCOL ordered blocked_bloom:bits_per_key=10".
+  // For example "rowbloom ROW whole_key compact:bits_per_key=10".
   std::string ToString() const;
 };
 // Empty if the loaded RocksDB is of another release.
@@ -167,11 +170,11 @@ struct RocksDbFilterFile {
   uint64_t unit_size_bytes = 0;
   uint64_t filter_key_count = 0;
   // For rowbloom's filters: the expected rate of false positives, and the
-  // number of them among `probe_count` neighbours: keys that the file does not
-  // hold and that differ little from keys that it does, asked for as a get
+  // number of them among `neighbour_count` neighbours: keys that the file does
+  // not hold and that differ little from keys that it does, asked for as a get
   // asks.
   std::optional<double> expected_fpr;
-  uint64_t probe_count = 0;
+  uint64_t neighbour_count = 0;
   uint64_t false_positive_count = 0;
   // Stored keys that were read for that, and those of them that the filter's
   // key codec does not fit.
@@ -194,8 +197,9 @@ struct RocksDbVerifyOptions {
   // reading the whole database.
   bool read_data_blocks = false;
   // Neighbours of stored keys asked of each file's filters, at most; 0: none.
-  // They take some 300 ns each, and the reads of some 20 data blocks.
-  uint32_t probes_per_file = 10000;
+  // For each file they take a millisecond or two, and the reads of some 20 data
+  // blocks.
+  uint32_t neighbours_per_file = 5000;
   // Called before each file; may be empty.
   std::function<void(size_t done, size_t total)> progress;
 };

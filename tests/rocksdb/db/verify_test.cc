@@ -113,11 +113,11 @@ TEST(DbVerify, ObservedRatesOfProbesAndGetsAreTheExpectedOne) {
       db.OpenAndFill(kMany);
       SCOPED_TRACE(SetUpName(db.set_up));
       RocksDbVerifyOptions verify;
-      verify.probes_per_file = kLookups;
+      verify.neighbours_per_file = kLookups;
       const RocksDbFilterReport report = Verify(db, verify);
       ASSERT_EQ(report.files.size(), 1);
       const RocksDbFilterFile& file = report.files[0];
-      const double probes = static_cast<double>(file.probe_count);
+      const double probes = static_cast<double>(file.neighbour_count);
       EXPECT_GT(probes, kLookups / 20);
       const double rate = *file.expected_fpr;
       const auto error = [rate](double lookups) {

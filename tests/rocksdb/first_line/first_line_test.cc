@@ -102,6 +102,10 @@ class ShapedDb {
       options_.prefix_extractor.reset(
           rdb::NewCappedPrefixTransform(shape.prefix_size));
     }
+    if (shape.extractor != nullptr) {
+      options_.prefix_extractor = shape.extractor;
+    }
+    if (shape.comparator != nullptr) options_.comparator = shape.comparator;
     if (shape.has_timestamps) {
       EXPECT_TRUE(
           rdb::Comparator::CreateFromString(
@@ -142,6 +146,14 @@ class ShapedDb {
     const uint64_t before = SeeksStopped();
     it->Seek(key);
     return SeeksStopped() == before;
+  }
+
+  bool HasPrefix(const std::string& key) {
+    rdb::ReadOptions read;
+    read.prefix_same_as_start = true;
+    const std::unique_ptr<rdb::Iterator> it(db_->NewIterator(read));
+    it->Seek(key);
+    return it->Valid() && it->key().starts_with(key);
   }
 
   // Stores every other key, and returns how many gets of the others read the
@@ -316,6 +328,18 @@ const Fitting kFitting[] = {
                                      BigEndian(100, 8), BigEndian(400, 8))
                        .ok());
      }},
+    {"one large row", "{id=rowbloom;key_codec=id.fixed:8,-cell.rest}",
+     [](ShapedDb* db) {
+       for (uint64_t i = 0; i < 5000; ++i) {
+         db->Put(BigEndian(77, 8) + BigEndian(i, 4));
+       }
+     }},
+    {"two large rows", "{id=rowbloom;key_codec=user.delimiter:|,-event.rest}",
+     [](ShapedDb* db) {
+       for (uint64_t i = 0; i < 5000; ++i) {
+         db->Put(Format("user%llu|", i / 2500) + BigEndian(i, 4));
+       }
+     }},
     {"one key", "rowbloom", [](ShapedDb* db) { db->Put("key"); }},
     {"a key that is empty", "rowbloom", [](ShapedDb* db) { db->Put(""); }},
 };
@@ -332,7 +356,7 @@ TEST(Codec, ThatFitsTheKeysIsNotWarnedOf) {
       EXPECT_THAT(report.warnings(), IsEmpty());
       const RocksDbFilterFile& file = report.files[0];
       if (file.entry_count < 2) continue;
-      EXPECT_GT(file.probe_count, 100u) << file.unobserved;
+      EXPECT_GT(file.neighbour_count, 100u) << file.unobserved;
       EXPECT_LT(*file.observed_fpr(), 0.02);
     }
   }
@@ -350,6 +374,13 @@ TEST(FirstLine, FiltersPrefixesOfAnExtractorThatIsNotOurs) {
       db.Put(BigEndian(258, 4) + BigEndian(i / 5 * 2, 8) + BigEndian(i, 4));
     }
     db.Flush();
+    // Every prefix of a range, each of many keys.
+    ShapedDb dense(shape, FromText("rowbloom"), false);
+    for (uint64_t i = 0; i < 5000; ++i) {
+      dense.Put(BigEndian(258, 4) + BigEndian(i / 50, 8) + BigEndian(i, 4));
+    }
+    dense.Flush();
+    EXPECT_THAT(dense.Verify().warnings(), IsEmpty());
     uint64_t passed = 0;
     for (uint64_t i = 0; i < 5000; ++i) {
       passed +=
@@ -363,9 +394,71 @@ TEST(FirstLine, FiltersPrefixesOfAnExtractorThatIsNotOurs) {
     // RocksDB 7.8 adds an empty prefix behind the first one.
     EXPECT_NEAR(static_cast<double>(file.filter_key_count),
                 has_whole_keys ? 6000 : 1000, 2);
-    EXPECT_GT(file.probe_count, 300u) << file.unobserved;
+    EXPECT_GT(file.neighbour_count, 300u) << file.unobserved;
     EXPECT_LT(*file.observed_fpr(), 0.01);
   }
+}
+
+// A comparator of an application, which orders keys by their bytes.
+class OwnComparator final : public rdb::Comparator {
+ public:
+  explicit OwnComparator(bool is_reverse)
+      : base_(is_reverse ? rdb::ReverseBytewiseComparator()
+                         : rdb::BytewiseComparator()) {}
+  const char* Name() const override { return "own"; }
+  int Compare(const rdb::Slice& a, const rdb::Slice& b) const override {
+    return base_->Compare(a, b);
+  }
+  bool CanKeysWithDifferentByteContentsBeEqual() const override {
+    return false;
+  }
+  void FindShortestSeparator(std::string*, const rdb::Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+
+ private:
+  const rdb::Comparator* const base_;
+};
+
+TEST(Codec, IsAskedAboutWithAComparatorOfOnesOwn) {
+  for (const bool is_reverse : {false, true}) {
+    const OwnComparator comparator(is_reverse);
+    KeyShape shape;
+    shape.comparator = &comparator;
+    for (const bool fits : {false, true}) {
+      ShapedDb db(
+          shape,
+          FromText(fits ? "rowbloom" : "{id=rowbloom;key_codec=ordered}"),
+          false);
+      for (uint64_t i = 0; i < 5000; ++i) db.Put(BigEndian(i, 8));
+      db.Flush();
+      const RocksDbFilterReport report = db.Verify();
+      ASSERT_EQ(report.files.size(), 1u);
+      EXPECT_EQ(report.warnings().empty(), fits);
+      EXPECT_GT(report.files[0].neighbour_count, 100u)
+          << report.files[0].unobserved;
+    }
+  }
+}
+
+// A filter of whole keys holds the rows that our extractor asks for, too.
+TEST(FirstLine, GoesWithAnExtractorOfRows) {
+  RocksDbOptions rows;
+  rows.key_codec = KeyCodec::FixedRow(8);
+  rows.bloom_type = BloomType::kRow;
+  KeyShape shape;
+  shape.extractor = NewRowPrefixExtractor(rows);
+  ShapedDb db(shape, FromText("rowbloom:10"), true);
+  for (uint64_t i = 0; i < 5000; ++i) {
+    db.Put(BigEndian(i / 5 * 2, 8) + BigEndian(i, 4));
+  }
+  db.Flush();
+  uint64_t passed = 0;
+  for (uint64_t i = 0; i < 2000; ++i) {
+    passed += db.PassesPrefixOf(BigEndian(i, 8)) && i % 2 == 1;
+    ASSERT_EQ(db.HasPrefix(BigEndian(i, 8)), i % 2 == 0);
+  }
+  EXPECT_LE(passed, 20u);
+  EXPECT_THAT(db.Verify().warnings(), IsEmpty());
 }
 
 // Timestamps make many versions of one key, which is one filter key.
@@ -383,7 +476,8 @@ TEST(Codec, ThatFitsKeysWithManyVersionsIsNotWarnedOf) {
   ASSERT_EQ(report.files.size(), 1u);
   EXPECT_THAT(report.warnings(), IsEmpty());
   EXPECT_EQ(report.files[0].filter_key_count, 300u);
-  EXPECT_GT(report.files[0].probe_count, 100u) << report.files[0].unobserved;
+  EXPECT_GT(report.files[0].neighbour_count, 100u)
+      << report.files[0].unobserved;
 }
 
 }  // namespace

@@ -10,9 +10,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "rdb.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/slice_transform.h"
 
 namespace rowbloom::testing {
 
@@ -25,6 +30,8 @@ struct KeyShape {
   // With RocksDB's extractor capped:N, if not 0.
   size_t prefix_size = 0;
   bool has_whole_keys = true;
+  std::shared_ptr<const rdb::SliceTransform> extractor = nullptr;
+  const rdb::Comparator* comparator = nullptr;
 };
 
 inline std::string BigEndian(uint64_t number, int bytes) {

@@ -18,7 +18,9 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/options_util.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_verify.h"
 
 namespace rowbloom {
 namespace {
@@ -73,6 +75,11 @@ std::vector<Misspelt> AllMisspelt() {
       {"Rowbloom:10", "Rowbloom:10", known},
       {"row_bloom:10", "row_bloom:10", known},
       {"rowbloomfilter:10", "rowbloomfilter:10", known},
+      {"RowBloom:10", "RowBloom:10", known},
+      {"ROWBLOOM:10", "ROWBLOOM:10", known},
+      {"rowbloom10", "rowbloom10", known},
+      {"rowbloom.10", "rowbloom.10", known},
+      {"rowbloom.Ribbon:10", "rowbloom.Ribbon:10", known},
       {"rowbloom.composed:10", "rowbloom.composed:10", known},
       {"{id=rowbloom.Compose;filter=bloom}", "rowbloom.Compose", known},
   };
@@ -160,6 +167,85 @@ TEST(MisspeltPolicy, RightTextIsRead) {
     EXPECT_TRUE(CheckRocksDbOptions(options).ok())
         << CheckRocksDbOptions(options).ToString();
   }
+}
+
+// RocksDB reads the text of an option on top of what the option was.
+TEST(MisspeltPolicy, NoOptionIsSetThatNobodyNamed) {
+  RegisterRocksDb();
+  rdb::ColumnFamilyOptions options;
+  for (const char* policy :
+       {"rowbloom:10", "{id=rowbloom;key_codec=fixed:8}"}) {
+    const rdb::ColumnFamilyOptions base = options;
+    const rdb::Status status = rdb::GetColumnFamilyOptionsFromString(
+        rdb::ConfigOptions(), base,
+        std::string("block_based_table_factory={filter_policy=") + policy + "}",
+        &options);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  const RocksDbExpectedFilter expected = ExpectedRocksDbFilter(options);
+  ASSERT_TRUE(expected.rowbloom.has_value());
+  EXPECT_EQ(expected.rowbloom->effective_bloom_type(), BloomType::kRowCol);
+  EXPECT_TRUE(expected.rowbloom->key_codec == KeyCodec::FixedRow(8));
+  EXPECT_EQ(expected.error, "");
+}
+
+TEST(MisspeltPolicy, ARefusedChangeLeavesTheOpenDatabaseAsItWas) {
+  RegisterRocksDb();
+  const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
+  rdb::Status status;
+  rdb::Options options(rdb::DBOptions(),
+                       Parsed("rowbloom:10", rdb::ConfigOptions(), &status));
+  options.create_if_missing = true;
+  options.env = env.get();
+  const auto open = [&options](std::unique_ptr<rdb::DB>* db) {
+    return OpenDb(
+        [&](auto* opened) { return rdb::DB::Open(options, "/db", opened); },
+        db);
+  };
+  std::unique_ptr<rdb::DB> db;
+  ASSERT_TRUE(open(&db).ok());
+  EXPECT_FALSE(db->SetOptions({{"block_based_table_factory",
+                                "{filter_policy={id=rowbloom;"
+                                "key_codec=fixd:8}}"}})
+                   .ok());
+  EXPECT_TRUE(CheckRocksDbOptions(db->GetOptions()).ok());
+  EXPECT_TRUE(db->Put({}, "key", "value").ok());
+  EXPECT_TRUE(db->Flush({}).ok());
+  db.reset();
+  status = open(&db);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+}
+
+// CreateColumnFamily() does not ask policies; the OPTIONS file keeps the text.
+TEST(MisspeltPolicy, AColumnFamilyIsRefusedWhenItIsOpenedAgain) {
+  RegisterRocksDb();
+  const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
+  rdb::Options options;
+  options.create_if_missing = true;
+  options.env = env.get();
+  std::unique_ptr<rdb::DB> db;
+  ASSERT_TRUE(
+      OpenDb(
+          [&](auto* opened) { return rdb::DB::Open(options, "/db", opened); },
+          &db)
+          .ok());
+  rdb::Status status;
+  rdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(
+                    Parsed("rowblom:10", rdb::ConfigOptions(), &status),
+                    "misspelt", &handle)
+                  .ok());
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+  db.reset();
+  rdb::ConfigOptions config;
+  config.env = env.get();
+  rdb::DBOptions db_options;
+  std::vector<rdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(
+      rdb::LoadLatestOptions(config, "/db", &db_options, &families).ok());
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_THAT(CheckRocksDbOptions(families[1].options).ToString(),
+              HasSubstr("rowblom:10"));
 }
 
 // All errors of a text are told at once.

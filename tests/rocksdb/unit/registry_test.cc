@@ -23,17 +23,17 @@ using ::testing::HasSubstr;
 
 TEST(Registry, AddsEachFactoryOnce) {
   rdb::ObjectLibrary library("ours");
-  EXPECT_EQ(RegisterRocksDb(library, ""), 5);
+  EXPECT_EQ(RegisterRocksDb(library, ""), 6);
   EXPECT_EQ(RegisterRocksDb(library, ""), 0);
   size_t types = 0;
-  EXPECT_EQ(library.GetFactoryCount(&types), 5);
+  EXPECT_EQ(library.GetFactoryCount(&types), 6);
   RegisterRocksDb();
   EXPECT_EQ(RegisterRocksDb(), 0);
 }
 
 TEST(Registry, IsCallableAsRocksDbCallsAPluginOfItsOwnTree) {
   rdb::ObjectLibrary library("ours");
-  EXPECT_EQ(rowbloom_register(library, ""), 5);
+  EXPECT_EQ(rowbloom_register(library, ""), 6);
 }
 
 TEST(Registry, WrongExtractorTextSaysWhatIsAllowed) {
