@@ -441,7 +441,9 @@ std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
                     "bloom_type, or the codec that wrote the keys, and "
                     "compact");
   } else {
-    absl::StrAppend(&out, "; key_codec is ", codec);
+    absl::StrAppend(&out, "; key_codec ", codec,
+                    " fits the keys: if they are partitions of few keys, raise "
+                    "metadata_block_size");
   }
   return out;
 }
