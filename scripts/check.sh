@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 . scripts/steps.sh
 
 steps=(
-  "format     clang-format and shellcheck find nothing to change"
+  "format     clang-format and shellcheck find nothing; commits say why"
   "release    optimised build of everything, its tests, headers by themselves"
   "older_cpus the tests of kernels and golden files, on older x86-64 CPUs"
   "rocksdb    the installed RocksDB: the matrix, its classes, no need of RTTI"
@@ -49,6 +49,7 @@ packages() {
 format() {
   packages
   scripts/format.sh check
+  scripts/check_commits.sh
   shellcheck -x -S warning scripts/*.sh
 }
 
