@@ -42,6 +42,27 @@ bool EqualMeansSameBytes(const rdb::Comparator& comparator) {
          name == "rocksdb.ReverseBytewiseComparator.u64ts";
 }
 
+// RocksDB looks up the hash of a key with its timestamp among hashes without,
+// unless the comparator may call keys of different bytes equal: then it does
+// not use the hashes.
+Status CheckDataBlockHashIndex(const ColumnFamilyOptions& options,
+                               const BlockBasedTableOptions* table_options) {
+  if (table_options == nullptr ||
+      table_options->data_block_index_type !=
+          BlockBasedTableOptions::kDataBlockBinaryAndHash ||
+      options.comparator == nullptr ||
+      options.comparator->timestamp_size() == 0 ||
+      options.comparator->CanKeysWithDifferentByteContentsBeEqual()) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(absl::StrCat(
+      "data_block_index_type kDataBlockBinaryAndHash with the timestamps of "
+      "comparator ",
+      options.comparator->Name(),
+      ": gets lose keys, with any filter and with none; use "
+      "kDataBlockBinarySearch"));
+}
+
 // RocksDB 7.8 treats timestamps as a part of the prefix in a hash index.
 Status CheckHashIndex(const ColumnFamilyOptions& options,
                       const BlockBasedTableOptions* table_options) {
@@ -212,6 +233,7 @@ Status CheckTraps(const ColumnFamilyOptions& options,
 
   Status status = CheckMemtable(options);
   if (status.ok()) status = CheckHashIndex(options, table_options);
+  if (status.ok()) status = CheckDataBlockHashIndex(options, table_options);
   if (!status.ok()) return status;
   if (extractor != nullptr && extractor->maps_columns()) {
     status = CheckNothingElseUsesPrefixes(options, table_options);

@@ -297,6 +297,43 @@ class CaseBlindComparator : public rdb::Comparator {
   void FindShortSuccessor(std::string*) const override {}
 };
 
+// Its timestamps are the last eight bytes of a key.
+class TimestampComparator : public rdb::Comparator {
+ public:
+  explicit TimestampComparator(bool may_be_equal)
+      : rdb::Comparator(8), may_be_equal_(may_be_equal) {}
+  const char* Name() const override { return "own timestamps"; }
+  int Compare(const rdb::Slice& a, const rdb::Slice& b) const override {
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string*, const rdb::Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+  bool CanKeysWithDifferentByteContentsBeEqual() const override {
+    return may_be_equal_;
+  }
+
+ private:
+  const bool may_be_equal_;
+};
+
+TEST(CheckOptions, RefusesHashesInDataBlocksWithTimestampsOfOnesOwn) {
+  const TimestampComparator comparator(/*may_be_equal=*/false);
+  Case c;
+  c.options.comparator = &comparator;
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  c.table.data_block_index_type =
+      BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  EXPECT_REFUSED(c.Check(), HasSubstr("kDataBlockBinaryAndHash"),
+                 HasSubstr("own timestamps"),
+                 HasSubstr("use kDataBlockBinarySearch"));
+  // RocksDB does not use the hashes with its own.
+  ASSERT_TRUE(rdb::Comparator::CreateFromString(
+                  rdb::ConfigOptions(), "leveldb.BytewiseComparator.u64ts",
+                  &c.options.comparator)
+                  .ok());
+  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+}
+
 TEST(CheckOptions, RefusesComparatorsThatCallDifferentBytesEqual) {
   const CaseBlindComparator comparator;
   Case c;
