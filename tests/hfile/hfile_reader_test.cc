@@ -445,6 +445,28 @@ TEST(HFileReader, ReadersOfOneIdShareChunksAndThoseOfAnotherFileDoNot) {
   }
 }
 
+// The chunks of the first file are in the cache under the same numbers, and
+// would deny rows that only the other one has.
+TEST(HFileReader, ChunksOfAnotherFileOfTheSameIdDenyNothing) {
+  const HFileWriterOptions writer = ManyChunks(BloomType::kRow);
+  std::vector<std::string> rows;
+  std::vector<HFileCell> cells;
+  for (int i = 0; i < 20; ++i) rows.push_back("other" + std::to_string(10 + i));
+  for (const std::string& row : rows) cells.push_back(testing::Put(row, "a"));
+  const std::string bytes = SmallHFile(writer);
+  const std::string other = testing::WriteHFile(writer, cells);
+  const auto cache = NewShardedLruCache({1 << 20});
+  HFileReaderOptions options;
+  options.cache = cache.get();
+  options.file_id = 7;
+  const OpenHFile first(bytes, options);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(first->MayContain(testing::SmallRow(i)));
+  }
+  const OpenHFile second(other, options);
+  for (const std::string& row : rows) EXPECT_TRUE(second->MayContain(row));
+}
+
 TEST(HFileReader, GivenIdsAreBelow2To63) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   HFileReaderOptions options;
