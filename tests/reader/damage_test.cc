@@ -122,6 +122,25 @@ TEST(Damage, LengthsThatLieUnderRightChecksumsDoNoHarm) {
   }
 }
 
+// Lookups answer "no" beyond the last key, so it must not be before a chunk.
+TEST(Damage, ALastKeyBeforeTheLastChunkIsDamage) {
+  const std::string last = "\xff\xff\xff\xff the last row";
+  Subject subject = SmallBlock(BloomType::kRow);
+  subject.cells.push_back({last, ""});
+  std::string block = testing::WriteBlock(
+      testing::BlockOptions("blocked_bloom", 24, 256), subject.cells);
+  const size_t at = block.rfind(last);  // In the properties.
+  ASSERT_NE(at, std::string::npos);
+  for (size_t i = 0; i < 4; ++i) block[at + i] = '\0';
+  testing::Reseal(&block);
+  const auto source = NewMemorySource(block, "resealed.sst");
+  const absl::Status status = FilterReader::Open(source.get(), {}, {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(status.ToString().find("the last key is before the last chunk"),
+            std::string::npos)
+      << status;
+}
+
 TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
   const std::string block = SmallBlock(BloomType::kRow).block;
   const struct {
