@@ -80,7 +80,7 @@ class KeyCodec {
   // Persisted numbers, never reused.
   enum class Kind : uint8_t {
     kOrdered = 1,
-    kFixedRow = 2,
+    kFixed = 2,
     kDelimiter = 3,
     kLength = 4,
     kRest = 5,

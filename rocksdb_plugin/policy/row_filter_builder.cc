@@ -163,7 +163,7 @@ bool RowFilterBuilder::AddSeparators() {
       }
     };
     switch (segment.kind) {
-      case KeyCodec::Kind::kFixedRow:
+      case KeyCodec::Kind::kFixed:
       case KeyCodec::Kind::kLength:
         if (is_whole && last[end - 1] != '\xff') try_at(end - 1);
         break;

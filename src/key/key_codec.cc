@@ -89,7 +89,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t SegmentSize(Kind kind,
   switch (kind) {
     case Kind::kOrdered:
       return ComponentSize(key, begin);
-    case Kind::kFixedRow:
+    case Kind::kFixed:
       return left >= parameter ? parameter : 0;
     case Kind::kDelimiter: {
       if (left == 0) return 0;
@@ -114,7 +114,7 @@ std::string KindText(const Segment& segment) {
   switch (segment.kind) {
     case Kind::kOrdered:
       break;
-    case Kind::kFixedRow:
+    case Kind::kFixed:
       return absl::StrCat("fixed:", segment.parameter);
     case Kind::kDelimiter:
       return absl::StrFormat("delimiter:0x%02x", segment.parameter);
@@ -131,7 +131,7 @@ bool IsParameterOf(Kind kind, uint32_t parameter) {
     case Kind::kOrdered:
     case Kind::kRest:
       return parameter == 0;
-    case Kind::kFixedRow:
+    case Kind::kFixed:
       return parameter >= 1 && parameter <= KeyCodec::kMaxRowSize;
     case Kind::kDelimiter:
       return parameter <= 0xff;
@@ -144,7 +144,7 @@ bool IsParameterOf(Kind kind, uint32_t parameter) {
 bool HasShortFormOfKind(Kind kind) {
   switch (kind) {
     case Kind::kOrdered:
-    case Kind::kFixedRow:
+    case Kind::kFixed:
     case Kind::kDelimiter:
     case Kind::kRest:
       return true;
@@ -167,7 +167,7 @@ bool ParseKind(std::string_view text, Segment* segment) {
     return !has_argument;
   }
   if (kind == "fixed" || kind == "length") {
-    segment->kind = kind == "fixed" ? Kind::kFixedRow : Kind::kLength;
+    segment->kind = kind == "fixed" ? Kind::kFixed : Kind::kLength;
     return absl::SimpleAtoi(AbslView(argument), &segment->parameter) &&
            IsParameterOf(segment->kind, segment->parameter);
   }
@@ -223,7 +223,7 @@ absl::Status AppendSegment(const KeyCodec& codec, size_t index,
     case Kind::kOrdered:
       AppendComponent(value, key);
       return absl::OkStatus();
-    case Kind::kFixedRow:
+    case Kind::kFixed:
       if (value.size() != segment.parameter) return bad("wrong size");
       break;
     case Kind::kDelimiter:
@@ -264,7 +264,7 @@ KeyCodec KeyCodec::Ordered() { return OfFirstSegment(Kind::kOrdered, 0); }
 
 KeyCodec KeyCodec::FixedRow(uint32_t row_size_bytes) {
   RB_CHECK(row_size_bytes >= 1 && row_size_bytes <= kMaxRowSize);
-  return OfFirstSegment(Kind::kFixedRow, row_size_bytes);
+  return OfFirstSegment(Kind::kFixed, row_size_bytes);
 }
 
 KeyCodec KeyCodec::Delimiter(char delimiter) {
@@ -310,7 +310,7 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
     shape_ = Shape::kAny;
   } else if (segment_count_ == 1) {
     shape_ = segment.kind == Kind::kOrdered     ? Shape::kAllOrdered
-             : segment.kind == Kind::kFixedRow  ? Shape::kFixedRowAndRest
+             : segment.kind == Kind::kFixed     ? Shape::kFixedRowAndRest
              : segment.kind == Kind::kDelimiter ? Shape::kDelimitedRowAndRest
              : segment.kind == Kind::kRest      ? Shape::kWholeKey
                                                 : Shape::kAny;
@@ -518,7 +518,7 @@ absl::Status KeyCodec::Decode(std::string_view key,
       case Kind::kLength:
         decoded = value.substr(segment.parameter);
         break;
-      case Kind::kFixedRow:
+      case Kind::kFixed:
       case Kind::kRest:
         decoded = value;
         break;
@@ -549,8 +549,7 @@ ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendParts(std::string_view key,
     if (kShape == Shape::kAny) return s->kind;
     if (kShape == Shape::kAllOrdered) return Kind::kOrdered;
     if (s != segments_.data()) return Kind::kRest;
-    return kShape == Shape::kFixedRowAndRest ? Kind::kFixedRow
-                                             : Kind::kDelimiter;
+    return kShape == Shape::kFixedRowAndRest ? Kind::kFixed : Kind::kDelimiter;
   };
   size_t at = 0;
   size_t count = parts->count;

@@ -25,7 +25,7 @@ std::string Encoded(const KeyCodec& codec, const std::string& row,
 // Returns a random row that the codec can hold; fixed rows have 3 bytes.
 std::string AnyRow(const KeyCodec& codec, size_t max_size, Random* random) {
   std::string row = random->Bytes(max_size);
-  if (codec.kind() == KeyCodec::Kind::kFixedRow) row.resize(3, 'x');
+  if (codec.kind() == KeyCodec::Kind::kFixed) row.resize(3, 'x');
   if (codec.kind() == KeyCodec::Kind::kDelimiter) {
     std::replace(row.begin(), row.end(), '|', '/');
   }

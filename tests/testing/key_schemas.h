@@ -70,7 +70,7 @@ inline KeyCodec AnySchema(Random* random) {
 inline std::string FitSegment(const KeyCodec::Segment& segment,
                               std::string bytes) {
   const char delimiter = static_cast<char>(segment.parameter);
-  if (segment.kind == KeyCodec::Kind::kFixedRow) {
+  if (segment.kind == KeyCodec::Kind::kFixed) {
     bytes.resize(segment.parameter, 'x');
   } else if (segment.kind == KeyCodec::Kind::kDelimiter) {
     std::replace(bytes.begin(), bytes.end(), delimiter,

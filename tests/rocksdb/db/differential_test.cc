@@ -272,7 +272,7 @@ class DifferentialRun {
     while (rows.size() < set_up_.rows) {
       rows.insert(RandomBytes(
           &random_, bytes,
-          codec.kind() == KeyCodec::Kind::kFixedRow ? 6 : random_.Below(9)));
+          codec.kind() == KeyCodec::Kind::kFixed ? 6 : random_.Below(9)));
     }
     rows_.assign(rows.begin(), rows.end());
     qualifiers_ = {"", "q", std::string("q\0x", 3),

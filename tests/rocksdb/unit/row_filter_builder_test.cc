@@ -428,7 +428,7 @@ std::vector<std::string> RandomKeys(const KeyCodec& codec,
   std::vector<std::string> keys;
   while (keys.size() < 1000) {
     std::string row = RandomBytes(random, 4 + (*random)() % 12);
-    if (codec.kind() == KeyCodec::Kind::kFixedRow) {
+    if (codec.kind() == KeyCodec::Kind::kFixed) {
       row.resize(codec.parameter(), '0');
     }
     const size_t columns = (*random)() % 6;
