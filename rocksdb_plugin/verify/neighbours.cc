@@ -48,14 +48,11 @@ class AnyValue final : public rdb::MergeOperator {
 };
 
 // Counts the tombstones that iterators of this thread skip, by RocksDB's
-// counters, which the caller finds as they were.
+// counters, which count as for any read.
 class SkippedTombstones {
  public:
   SkippedTombstones() { rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount); }
-  ~SkippedTombstones() {
-    rdb::SetPerfLevel(outer_level_);
-    *rdb::get_perf_context() = outer_;
-  }
+  ~SkippedTombstones() { rdb::SetPerfLevel(outer_level_); }
   SkippedTombstones(const SkippedTombstones&) = delete;
   SkippedTombstones& operator=(const SkippedTombstones&) = delete;
 
@@ -70,7 +67,6 @@ class SkippedTombstones {
 
  private:
   const rdb::PerfLevel outer_level_ = rdb::GetPerfLevel();
-  const rdb::PerfContext outer_ = *rdb::get_perf_context();
   uint64_t last_ = rdb::get_perf_context()->internal_delete_skipped_count;
 };
 
