@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "policy/common_size.h"
 #include "policy/filter_entry.h"
 #include "policy/filter_info.h"
 
@@ -22,25 +23,6 @@ namespace {
 // Each candidate for a separator is parsed and hashed. Entries with more, which
 // hold long "delimiter" segments of few distinct bytes, are rare.
 constexpr size_t kMaxSeparators = 256;
-
-// True if both go on with the same `kSize` bytes behind the first `at`.
-template <size_t kSize>
-bool GoOnAlike(std::string_view a, std::string_view b, size_t at,
-               size_t limit) {
-  return limit - at >= kSize &&
-         std::memcmp(a.data() + at, b.data() + at, kSize) == 0;
-}
-
-// The number of bytes that both begin with.
-size_t CommonSize(std::string_view a, std::string_view b) {
-  const size_t limit = std::min(a.size(), b.size());
-  size_t at = 0;
-  while (GoOnAlike<8>(a, b, at, limit)) at += 8;
-  if (GoOnAlike<4>(a, b, at, limit)) at += 4;
-  if (GoOnAlike<2>(a, b, at, limit)) at += 2;
-  if (GoOnAlike<1>(a, b, at, limit)) at += 1;
-  return at;
-}
 
 // True if AddSeparators() may have something to add.
 bool MayEndAtSeparator(const KeyCodec& codec, size_t level_count) {

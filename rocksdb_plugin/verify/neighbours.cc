@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "policy/common_size.h"
 #include "policy/filter_entry.h"
 #include "policy/row_prefix_extractor.h"
 #include "rocksdb/comparator.h"
@@ -112,13 +113,6 @@ struct Gap {
   bool fits = false;  // The codec fits the key.
   int failures = 0;   // Since the last neighbour that was found.
 };
-
-size_t CommonSize(std::string_view a, std::string_view b) {
-  const size_t limit = std::min(a.size(), b.size());
-  size_t size = 0;
-  while (size < limit && a[size] == b[size]) ++size;
-  return size;
-}
 
 // The filters of one file.
 class Filters {
