@@ -18,6 +18,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb_open.h"
 #include "rocksdb_plugin/release.h"
+#include "rocksdb_plugin/sst_path.h"
 #include "rocksdb_plugin/sst_properties.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/rocksdb_budget.h"
@@ -145,7 +146,8 @@ void SetKeyLayout(const std::string& path, const rdb::TableProperties& table,
   if (table.filter_policy_name != kNativePolicy || !run->key_codec.empty()) {
     return;
   }
-  const RocksDbFilterFile file = VerifyRocksDbSst(path, options);
+  const RocksDbFilterFile file =
+      VerifyRocksDbSst(SstPath(options.env, path), options);
   if (!file.status.ok() || !file.key_codec.has_value()) return;
   run->key_codec = file.key_codec->ToString();
   if (file.bloom_type != BloomType::kRowCol &&
@@ -214,9 +216,9 @@ absl::StatusOr<RocksDbTree> TreeOf(
     const OpenedFamily& family, const std::string& column_family,
     const rdb::ColumnFamilyMetaData& listed,
     const rdb::TablePropertiesCollection& properties) {
+  const rdb::Options options = family.db()->GetOptions(family.handle);
   std::map<std::string, RocksDbBudgetFile> files;
   if (family.table.filter_policy != nullptr && !properties.empty()) {
-    const rdb::Options options = family.db()->GetOptions(family.handle);
     const auto report = ReportBudgetOf(options, listed, properties, nullptr);
     if (!report.ok()) return report.status();
     for (const RocksDbBudgetFile& file : report->files) files[file.path] = file;
@@ -250,8 +252,7 @@ absl::StatusOr<RocksDbTree> TreeOf(
           tree.runs.back().level != level.level) {
         tree.runs.emplace_back().level = level.level;
       }
-      SetKeyLayout(path, *table->second, family.db()->GetOptions(family.handle),
-                   &tree.runs.back());
+      SetKeyLayout(path, *table->second, options, &tree.runs.back());
       const auto file = files.find(path);
       AddTable(*table->second, file == files.end() ? nullptr : &file->second,
                family.table.partition_filters, &tree.runs.back());
