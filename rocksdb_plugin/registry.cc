@@ -109,29 +109,31 @@ std::set<std::string> MisspeltNames(const std::string& name) {
   return names;
 }
 
-// Matches misspelt names of both policies, with anything behind a colon.
+// Matches misspelt names, with anything behind a colon. Composed mode's are
+// misspelt here in front of the dot; NamesLikeOurs() has the others.
 rdb::ObjectLibrary::PatternEntry MisspeltPolicies() {
   const std::string native = NativePolicy::kClassName();
-  rdb::ObjectLibrary::PatternEntry entry(kMisspelt);
-  for (const std::string& name :
-       {native, std::string(ComposedPolicy::kClassName())}) {
-    for (const std::string& other : MisspeltNames(name)) {
-      entry.AnotherName(other);
-    }
-  }
+  const std::string behind =
+      std::string(ComposedPolicy::kClassName()).substr(native.size());
+  std::set<std::string> names = MisspeltNames(native);
   // Capitals, wherever they are.
   for (unsigned capitals = 1; capitals < 1u << native.size(); ++capitals) {
     std::string other = native;
     for (size_t i = 0; i < other.size(); ++i) {
       if (capitals >> i & 1) other[i] = absl::ascii_toupper(other[i]);
     }
-    entry.AnotherName(other);
+    names.insert(other);
+  }
+  rdb::ObjectLibrary::PatternEntry entry(kMisspelt);
+  for (const std::string& name : names) {
+    entry.AnotherName(name).AnotherName(name + behind);
   }
   entry.AddSeparator(":", /*at_least_one=*/false);
   return entry;
 }
 
-// Matches all other names that begin as ours do.
+// Matches all names that begin as ours do and that the entries before it do
+// not match.
 rdb::ObjectLibrary::PatternEntry NamesLikeOurs() {
   rdb::ObjectLibrary::PatternEntry entry("rowbloo", /*optional=*/false);
   entry.AddSeparator("m");

@@ -81,6 +81,8 @@ std::vector<Misspelt> AllMisspelt() {
       {"rowbloom.10", "rowbloom.10", known},
       {"rowbloom.Ribbon:10", "rowbloom.Ribbon:10", known},
       {"rowbloom.composed:10", "rowbloom.composed:10", known},
+      {"rowblom.Composed:10", "rowblom.Composed:10", known},
+      {"rowbloomComposed", "rowbloomComposed", known},
       {"{id=rowbloom.Compose;filter=bloom}", "rowbloom.Compose", known},
   };
 }
