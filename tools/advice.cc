@@ -163,7 +163,7 @@ std::string OptionText(const Candidate& best, double missing_share,
 }
 
 std::string ListenersText(const Candidate& best) {
-  // The same bits in each SST need no knowledge of the others.
+  // A policy of fixed bits need not know the other SSTs.
   const bool is_needed = best.name != kNow && best.asked_bits_per_key > 0 &&
                          best.mode != BudgetMode::kFixed;
   return is_needed ? "listeners={rowbloom.BudgetListener}" : "";

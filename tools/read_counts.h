@@ -54,7 +54,7 @@ struct ReadCounts {
   std::optional<uint64_t> sst_gets() const;
   // The share of sst_gets() that found nothing.
   std::optional<double> missing_share() const;
-  // The same by the answers of filters, where a get asks at most one.
+  // The share by the answers of filters, if a get asks at most one filter.
   std::optional<double> missing_share_of_one_run() const;
   // A field for each count; null if it is unknown.
   Json ToJson() const;

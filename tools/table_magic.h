@@ -14,7 +14,7 @@ inline constexpr size_t kMagicBytes = 8;
 // RocksDB's block based tables.
 inline constexpr std::string_view kBlockBasedMagic{
     "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", kMagicBytes};
-// The same of format_version 0, and LevelDB's tables.
+// RocksDB's tables of format_version 0 have it, and LevelDB's.
 inline constexpr std::string_view kLegacyMagic{
     "\x57\xfb\x80\x8b\x24\x75\x47\xdb", kMagicBytes};
 // RocksDB's plain tables, by version, and its cuckoo tables. They have no

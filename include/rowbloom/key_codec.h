@@ -112,8 +112,8 @@ class KeyCodec {
   }
 
   // The codec of row and column whose first segment is of this kind, or, for
-  // "rest", that of whole keys: the short persisted form. InvalidArgument if
-  // there is none.
+  // "rest", that of whole keys: the short persisted form. InvalidArgument if no
+  // codec has such a form.
   static absl::StatusOr<KeyCodec> FromFirstSegment(uint8_t kind,
                                                    uint32_t parameter);
   // True if FromFirstSegment() returns this codec, and it has no names.

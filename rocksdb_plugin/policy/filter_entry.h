@@ -70,7 +70,7 @@ bool HasPartOfColumn(const KeyCodec& codec);
 // which both a cell and a shorter row could be asked, and no filter at all is
 // filter_policy=nullptr.
 absl::Status CheckBloomType(BloomType bloom_type);
-// The same, and InvalidArgument for ROWCOL with a codec of one level, which has
+// Also returns InvalidArgument for ROWCOL with a codec of one level, which has
 // no columns.
 absl::Status CheckBloomType(BloomType bloom_type, const KeyCodec& codec);
 

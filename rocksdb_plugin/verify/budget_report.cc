@@ -167,7 +167,7 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
                    "from RocksDB"));
 }
 
-// nullptr if there is none.
+// Returns nullptr if the column family has no filter policy.
 const rdb::FilterPolicy* PolicyOf(const rdb::Options& options) {
   const auto* table =
       options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();

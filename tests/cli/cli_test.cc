@@ -743,7 +743,7 @@ TEST_F(CliTest, AdviceOfABudgetNamesItsListener) {
   EXPECT_EQ(RunJson("advise reads")["listeners"],
             "listeners={rowbloom.BudgetListener}");
   EXPECT_THAT(Run("advise reads").out, HasSubstr(set));
-  // The same bits everywhere, and no change.
+  // One line has fixed bits, and the other keeps the filters that there are.
   for (const char* line : {"advise reads --cache_bytes 2000",
                            "advise whole_in_cache --cache_bytes 1e6"}) {
     EXPECT_TRUE(RunJson(line)["listeners"].is_null()) << line;
@@ -781,7 +781,7 @@ TEST_F(CliTest, FiltersOfTheAdviceTakeTheBitsThatItStates) {
             kRewrites;
   }
   EXPECT_NEAR(bits, stated, 0.05 * stated);
-  // The same bits in each SST need no time to settle.
+  // Fixed bits need no time to settle.
   option.replace(option.find("balanced"), std::strlen("balanced"), "fixed");
   MakeTree("stated", "names", partitions + option);
   EXPECT_NEAR(RunJson(line)["filters"][0]["bits_per_key"].get<double>(), stated,
