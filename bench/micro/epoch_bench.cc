@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "bench/micro/micro.h"
-#include "src/threads/epoch.h"
+#include "src/util/epoch.h"
 #ifdef ROWBLOOM_BENCH_URCU
 #include "urcu/urcu-memb.h"
 // It has the same functions inline, with a leading underscore.
@@ -66,7 +66,7 @@ uint32_t ReadPlainly(Slot* slot, uint32_t line) {
 }
 
 uint32_t ReadUnderEpoch(Slot* slot, uint32_t line) {
-  const threads::EpochGuard guard;
+  const util::EpochGuard guard;
   return slot->chunk.load(std::memory_order_seq_cst)[line].next;
 }
 

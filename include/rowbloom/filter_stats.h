@@ -26,7 +26,7 @@
 
 #include "rowbloom/export.h"
 
-namespace rowbloom::stats {
+namespace rowbloom::reader {
 class FileCounters;
 }
 

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <limits>
 
-#include "base/check.h"
-#include "base/coding.h"
 #include "block/format.h"
-#include "hash/digest.h"
+#include "util/check.h"
+#include "util/coding.h"
+#include "util/digest.h"
 
 namespace rowbloom::block {
 
@@ -20,7 +20,7 @@ int Compare(const StoredKey& a, const StoredKey& b) {
 }
 
 uint64_t BlockIdentity(std::string_view index, std::string_view properties) {
-  return hash::Hash64(properties, hash::Hash64(index));
+  return util::Hash64(properties, util::Hash64(index));
 }
 
 namespace {
@@ -53,18 +53,18 @@ StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first) {
 
 void AppendKey(const StoredKey& key, std::string* out) {
   out->push_back(static_cast<char>(key.has_qualifier ? kRowColKey : kRowKey));
-  base::AppendSized(key.row, out);
-  if (key.has_qualifier) base::AppendSized(key.qualifier, out);
+  util::AppendSized(key.row, out);
+  if (key.has_qualifier) util::AppendSized(key.qualifier, out);
 }
 
 bool ReadKey(std::string_view* in, StoredKey* key) {
   uint8_t kind = 0;
-  if (!base::ReadFixed(in, &kind)) return false;
+  if (!util::ReadFixed(in, &kind)) return false;
   if (kind != kRowKey && kind != kRowColKey) return false;
   *key = StoredKey();
   key->has_qualifier = kind == kRowColKey;
-  return base::ReadSized(in, &key->row) &&
-         (!key->has_qualifier || base::ReadSized(in, &key->qualifier));
+  return util::ReadSized(in, &key->row) &&
+         (!key->has_qualifier || util::ReadSized(in, &key->qualifier));
 }
 
 ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,

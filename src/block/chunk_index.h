@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/coding.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
+#include "util/coding.h"
 
 namespace rowbloom::block {
 
@@ -132,7 +132,7 @@ class ChunkLocator {
     return mark << missing_bits;
   }
   static uint64_t Word(std::string_view bytes, size_t at) {
-    return base::LoadBigEndian64(bytes.data() + at);
+    return util::LoadBigEndian64(bytes.data() + at);
   }
   // Find() by whole keys, for a key that has the common prefix.
   int64_t FindAmong(const StoredKey& key) const;

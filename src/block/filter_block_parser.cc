@@ -5,12 +5,12 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/check.h"
-#include "base/coding.h"
 #include "block/format.h"
-#include "hash/digest.h"
 #include "rowbloom/version.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+#include "util/coding.h"
+#include "util/digest.h"
 
 namespace rowbloom::block {
 
@@ -19,11 +19,11 @@ namespace {
 absl::Status CheckSum(const BlockPlace& place, uint64_t offset,
                       std::string_view what, std::string_view bytes,
                       uint32_t stored) {
-  const uint32_t computed = hash::Checksum32(bytes);
+  const uint32_t computed = util::Checksum32(bytes);
   if (computed == stored) return absl::OkStatus();
   return DataLossAt(
       place, offset,
-      absl::StrCat("checksum of ", base::AbslView(what), " is ",
+      absl::StrCat("checksum of ", util::AbslView(what), " is ",
                    absl::Hex(computed, absl::kZeroPad8), ", stored is ",
                    absl::Hex(stored, absl::kZeroPad8)));
 }
@@ -33,7 +33,7 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
   const auto integer = [&value](uint64_t max, auto* field) {
     uint64_t number_value = 0;
     std::string_view in = value;
-    if (!base::ReadVarint(&in, &number_value) || !in.empty() ||
+    if (!util::ReadVarint(&in, &number_value) || !in.empty() ||
         number_value > max) {
       return absl::DataLossError("malformed");
     }
@@ -89,7 +89,7 @@ absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
     const uint64_t at = offset + bytes.size() - in.size();
     uint64_t number = 0;
     std::string_view value;
-    if (!base::ReadVarint(&in, &number) || !base::ReadSized(&in, &value)) {
+    if (!util::ReadVarint(&in, &number) || !util::ReadSized(&in, &value)) {
       return DataLossAt(place, at, "malformed property");
     }
     if (number <= previous) {
@@ -234,14 +234,14 @@ absl::Status Annotate(const BlockPlace& place, uint64_t offset_in_block,
                       const absl::Status& status) {
   return absl::Status(
       status.code(),
-      absl::StrCat(base::AbslView(place.source_name), ": offset ",
+      absl::StrCat(util::AbslView(place.source_name), ": offset ",
                    place.offset + offset_in_block, ": ", status.message()));
 }
 
 absl::Status DataLossAt(const BlockPlace& place, uint64_t offset_in_block,
                         std::string_view what) {
   return Annotate(place, offset_in_block,
-                  absl::DataLossError(base::AbslView(what)));
+                  absl::DataLossError(util::AbslView(what)));
 }
 
 absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
@@ -250,10 +250,10 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
   RB_CHECK(place.size_bytes >= Footer::kSize);
   const uint64_t at = place.size_bytes - Footer::kSize;
   const auto u64 = [&](size_t offset) {
-    return base::LoadFixed<uint64_t>(footer.data() + offset);
+    return util::LoadFixed<uint64_t>(footer.data() + offset);
   };
   const auto u32 = [&](size_t offset) {
-    return base::LoadFixed<uint32_t>(footer.data() + offset);
+    return util::LoadFixed<uint32_t>(footer.data() + offset);
   };
   if (u64(Footer::kMagic) != kFooterMagic) {
     return DataLossAt(
@@ -266,9 +266,9 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
                u32(Footer::kChecksum));
   if (!status.ok()) return status;
   const uint8_t version =
-      base::LoadFixed<uint8_t>(footer.data() + Footer::kFormatVersion);
+      util::LoadFixed<uint8_t>(footer.data() + Footer::kFormatVersion);
   const uint8_t flags =
-      base::LoadFixed<uint8_t>(footer.data() + Footer::kIncompatibleFlags);
+      util::LoadFixed<uint8_t>(footer.data() + Footer::kIncompatibleFlags);
   if (version == 0) {
     return DataLossAt(place, at + Footer::kFormatVersion, "format version 0");
   }
@@ -281,7 +281,7 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
             static_cast<int>(kFilterBlockFormatVersion), " with flags ",
             absl::Hex(kKnownFlags))));
   }
-  if (base::LoadFixed<uint16_t>(footer.data() + Footer::kReserved) != 0) {
+  if (util::LoadFixed<uint16_t>(footer.data() + Footer::kReserved) != 0) {
     return DataLossAt(place, at + Footer::kReserved,
                       "reserved bytes are not zero");
   }

@@ -9,17 +9,17 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/check.h"
-#include "base/coding.h"
 #include "block/chunk_index.h"
 #include "block/format.h"
-#include "hash/digest.h"
 #include "key/keyed_digest.h"
 #include "key/row_prefixes.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/version.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+#include "util/coding.h"
+#include "util/digest.h"
 
 namespace rowbloom {
 
@@ -34,7 +34,7 @@ std::string Printable(std::string_view bytes) {
   constexpr size_t kMaxPrintedSize = 64;
   const std::string_view printed = bytes.substr(0, kMaxPrintedSize);
   std::string text =
-      absl::StrCat("\"", absl::CHexEscape(base::AbslView(printed)), "\"");
+      absl::StrCat("\"", absl::CHexEscape(util::AbslView(printed)), "\"");
   if (printed.size() < bytes.size()) {
     absl::StrAppend(&text, "... of ", bytes.size(), " bytes");
   }
@@ -53,14 +53,14 @@ std::string PrintableCell(std::string_view row,
 
 void AppendProperty(block::Property property, std::string_view value,
                     std::string* out) {
-  base::AppendVarint(static_cast<uint64_t>(property), out);
-  base::AppendSized(value, out);
+  util::AppendVarint(static_cast<uint64_t>(property), out);
+  util::AppendSized(value, out);
 }
 
 void AppendProperty(block::Property property, uint64_t value,
                     std::string* out) {
   std::string bytes;
-  base::AppendVarint(value, &bytes);
+  util::AppendVarint(value, &bytes);
   AppendProperty(property, bytes, out);
 }
 
@@ -346,20 +346,20 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   std::string footer;
   const uint64_t block_size =
       index_offset + index_.size() + properties.size() + Footer::kSize;
-  base::AppendFixed<uint64_t>(block_size, &footer);
-  base::AppendFixed<uint64_t>(index_offset, &footer);
-  base::AppendFixed<uint64_t>(index_.size(), &footer);
-  base::AppendFixed<uint64_t>(properties.size(), &footer);
-  base::AppendFixed<uint32_t>(hash::Checksum32(index_), &footer);
-  base::AppendFixed<uint32_t>(hash::Checksum32(properties), &footer);
-  base::AppendFixed<uint8_t>(kFilterBlockFormatVersion, &footer);
+  util::AppendFixed<uint64_t>(block_size, &footer);
+  util::AppendFixed<uint64_t>(index_offset, &footer);
+  util::AppendFixed<uint64_t>(index_.size(), &footer);
+  util::AppendFixed<uint64_t>(properties.size(), &footer);
+  util::AppendFixed<uint32_t>(util::Checksum32(index_), &footer);
+  util::AppendFixed<uint32_t>(util::Checksum32(properties), &footer);
+  util::AppendFixed<uint8_t>(kFilterBlockFormatVersion, &footer);
   uint8_t flags = mixer_.has_secret() ? block::kSecretFlag : 0;
   if (HasSchema() && !AddsRowKeys()) flags |= block::kPrefixesWithoutRowsFlag;
-  base::AppendFixed<uint8_t>(flags, &footer);
-  base::AppendFixed<uint16_t>(0, &footer);  // Reserved.
+  util::AppendFixed<uint8_t>(flags, &footer);
+  util::AppendFixed<uint16_t>(0, &footer);  // Reserved.
   RB_DCHECK(footer.size() == Footer::kChecksum);
-  base::AppendFixed<uint32_t>(hash::Checksum32(footer), &footer);
-  base::AppendFixed<uint64_t>(block::kFooterMagic, &footer);
+  util::AppendFixed<uint32_t>(util::Checksum32(footer), &footer);
+  util::AppendFixed<uint64_t>(block::kFooterMagic, &footer);
   RB_DCHECK(footer.size() == Footer::kSize);
 
   Append(index_);

@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "filter/family.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -173,7 +173,7 @@ absl::StatusOr<FilterCost> FilterCost::OfFamily(std::string_view family,
   const filter::FilterFamily* const found = filter::FindFamily(family);
   if (found == nullptr || found->lookup_cost == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "filter family \"", base::AbslView(family), "\" has no cost: it is ",
+        "filter family \"", util::AbslView(family), "\" has no cost: it is ",
         found == nullptr ? "not known" : "no filter"));
   }
   const uint64_t keys =
@@ -225,7 +225,7 @@ absl::StatusOr<FilterCost> FilterCost::FromSettings(
       continue;
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        base::AbslView(name), ": a setting of ", setting.bits_per_key,
+        util::AbslView(name), ": a setting of ", setting.bits_per_key,
         " bits per key with rate ", setting.fpr,
         ": bits must be above 0 and the rate above 0, at most 1"));
   }

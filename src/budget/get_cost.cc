@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
 #include "budget/block_rates.h"
 #include "budget/cache_lives.h"
+#include "util/check.h"
 
 namespace rowbloom {
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -44,7 +44,7 @@ absl::StatusOr<TreeKind> ParseTreeKind(std::string_view name) {
     if (TreeKindName(kind) == name) return kind;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("tree \"", base::AbslView(name),
+      absl::StrCat("tree \"", util::AbslView(name),
                    "\" is not leveled, tiered, lazy_leveled or universal"));
 }
 

@@ -10,13 +10,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "rowbloom/version.h"
+#include "util/absl_view.h"
 
 namespace rowbloom::c {
 namespace {
 
-using base::AbslView;
+using util::AbslView;
 
 constexpr size_t kMaxSize = std::numeric_limits<ptrdiff_t>::max();
 

@@ -6,13 +6,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "c/boundary.h"
 #include "rowbloom/key_codec.h"
+#include "util/absl_view.h"
 
 using namespace rowbloom;
 using namespace rowbloom::c;
-using rowbloom::base::AbslView;
+using rowbloom::util::AbslView;
 
 struct rowbloom_codec {
   KeyCodec codec;

@@ -6,11 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "base/absl_view.h"
+#include "util/absl_view.h"
 
 namespace rowbloom::c {
 
-using base::AbslView;
+using util::AbslView;
 
 namespace {
 

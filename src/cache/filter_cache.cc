@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "cache/file_id.h"
 #include "cache/load_ledger.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -33,7 +33,7 @@ std::string FilterCache::Usage::ToString() const {
                    index_bytes_outside, "\nentry_count ", entry_count, "\n");
   for (size_t i = 0; i < role_bytes.size(); ++i) {
     const auto role = static_cast<FilterCacheRole>(i);
-    absl::StrAppend(&text, base::AbslView(FilterCacheRoleName(role)), "_bytes ",
+    absl::StrAppend(&text, util::AbslView(FilterCacheRoleName(role)), "_bytes ",
                     role_bytes[i], "\n");
   }
   absl::StrAppend(&text, "hits ", hits, "\nmisses ", misses, "\ninserts ",

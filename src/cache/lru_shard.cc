@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/check.h"
-#include "threads/epoch.h"
+#include "util/check.h"
+#include "util/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
@@ -256,7 +256,7 @@ void LruShard::TakeFromTable(Entry* entry, DeadList* dead) {
   table_.erase(entry);
   entry->in_table = false;
   SetSlot(entry, nullptr);
-  if (entry->had_slot) entry->epoch = threads::RetireEpoch();
+  if (entry->had_slot) entry->epoch = util::RetireEpoch();
   if (entry->handle_count > 0) return;
   if (entry->priority == FilterCachePriority::kPinned) {
     usage_.pinned_bytes -= entry->charge_bytes;
@@ -284,7 +284,7 @@ void LruShard::Free(Entry* entry, DeadList* dead) {
 
 void LruShard::FreeRetired(DeadList* dead) {
   if (retired_.next == &retired_) return;
-  const uint64_t first_guarded = threads::FirstGuardedEpoch();
+  const uint64_t first_guarded = util::FirstGuardedEpoch();
   for (Link* link = retired_.next; link != &retired_;) {
     Entry* entry = static_cast<Entry*>(link);
     link = link->next;
@@ -373,7 +373,7 @@ bool LruShard::EvictOne(DeadList* dead) {
   retired->charge_bytes = freed_bytes;
   retired->role = victim->role;
   retired->had_slot = victim->had_slot;
-  if (retired->had_slot) retired->epoch = threads::RetireEpoch();
+  if (retired->had_slot) retired->epoch = util::RetireEpoch();
   Retire(retired.release(), dead);
   return true;
 }

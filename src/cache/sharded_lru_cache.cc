@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "cache/chunk_cache.h"
 #include "cache/lru_shard.h"
 #include "rowbloom/filter_cache.h"
+#include "util/check.h"
 
 namespace rowbloom {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "filter/family.h"
-#include "hash/digest.h"
+#include "util/digest.h"
 
 namespace rowbloom::filter {
 
@@ -33,7 +33,7 @@ class CollectingBuilder final : public FilterBuilder {
     descriptor.key_count = key_count;
     const std::vector<std::string_view> units = filter.UnitViews();
     for (size_t u = 0; u < units.size(); ++u) {
-      descriptor.unit_checksum[u] = hash::Checksum32(units[u]);
+      descriptor.unit_checksum[u] = util::Checksum32(units[u]);
     }
     return filter;
   }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/cpu.h"
 #include "filter/blocked_bloom/blocked_bloom.h"
 #include "filter/compact/compact.h"
 #include "filter/fast/fast.h"
+#include "util/cpu.h"
 
 namespace rowbloom {
 
@@ -100,13 +100,13 @@ bool KernelAvailable(Kernel kernel) {
     case Kernel::kPortable:
       return true;
     case Kernel::kSse42:
-      return base::CpuHasSse42();
+      return util::CpuHasSse42();
     case Kernel::kAvx2:
-      return base::CpuHasAvx2();
+      return util::CpuHasAvx2();
     case Kernel::kNeon:
-      return base::CpuHasNeon();
+      return util::CpuHasNeon();
     case Kernel::kAvx512:
-      return base::CpuHasAvx512();
+      return util::CpuHasAvx512();
   }
   return false;
 }

@@ -6,12 +6,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/check.h"
-#include "base/coding.h"
 #include "filter/units.h"
-#include "hash/digest.h"
 #include "rowbloom/version.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+#include "util/coding.h"
+#include "util/digest.h"
 
 namespace rowbloom {
 
@@ -31,8 +31,8 @@ constexpr uint8_t kMagic = 0xb7;
 
 // The checksum of the tail, the tail size and the version, as they are stored.
 uint32_t TailChecksum(std::string_view tail, std::string_view trailer) {
-  return static_cast<uint32_t>(hash::Hash64(
-      tail, base::LoadFixed<uint16_t>(trailer.data() + Trailer::kTailSize) |
+  return static_cast<uint32_t>(util::Hash64(
+      tail, util::LoadFixed<uint16_t>(trailer.data() + Trailer::kTailSize) |
                 static_cast<uint64_t>(
                     static_cast<uint8_t>(trailer[Trailer::kVersion]))
                     << 16));
@@ -49,12 +49,12 @@ std::string EncodeFilterBlob(const EncodedFilter& filter,
   tail.append(metadata);
 
   std::string trailer;
-  base::AppendFixed<uint16_t>(static_cast<uint16_t>(tail.size()), &trailer);
-  base::AppendFixed<uint32_t>(0, &trailer);
+  util::AppendFixed<uint16_t>(static_cast<uint16_t>(tail.size()), &trailer);
+  util::AppendFixed<uint32_t>(0, &trailer);
   trailer.push_back(static_cast<char>(kFilterBlobFormatVersion));
   trailer.push_back(static_cast<char>(kMagic));
   std::string checksum;
-  base::AppendFixed<uint32_t>(TailChecksum(tail, trailer), &checksum);
+  util::AppendFixed<uint32_t>(TailChecksum(tail, trailer), &checksum);
   trailer.replace(Trailer::kChecksum, checksum.size(), checksum);
 
   std::string blob;
@@ -77,7 +77,7 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
         trailer_offset + Trailer::kMagic, " instead of ", absl::Hex(kMagic)));
   }
   const size_t tail_size =
-      base::LoadFixed<uint16_t>(trailer.data() + Trailer::kTailSize);
+      util::LoadFixed<uint16_t>(trailer.data() + Trailer::kTailSize);
   if (tail_size > trailer_offset) {
     return absl::DataLossError(absl::StrCat("filter blob's tail of ", tail_size,
                                             " bytes does not fit into it"));
@@ -85,7 +85,7 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
   std::string_view tail = blob.substr(trailer_offset - tail_size, tail_size);
   const uint8_t version = static_cast<uint8_t>(trailer[Trailer::kVersion]);
   if (TailChecksum(tail, trailer) !=
-      base::LoadFixed<uint32_t>(trailer.data() + Trailer::kChecksum)) {
+      util::LoadFixed<uint32_t>(trailer.data() + Trailer::kChecksum)) {
     return absl::DataLossError(
         absl::StrCat("checksum of the filter blob's tail at ",
                      trailer_offset - tail_size, " does not match"));
@@ -101,7 +101,7 @@ absl::StatusOr<FilterBlob> ParseFilterBlob(std::string_view blob,
   FilterBlob parsed;
   parsed.descriptor = *descriptor;
   uint8_t metadata_size = 0;
-  if (!base::ReadFixed(&tail, &metadata_size) || metadata_size != tail.size()) {
+  if (!util::ReadFixed(&tail, &metadata_size) || metadata_size != tail.size()) {
     return absl::DataLossError("filter blob's metadata has the wrong size");
   }
   parsed.metadata = tail;

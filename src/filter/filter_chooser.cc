@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "filter/family.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -86,7 +86,7 @@ absl::StatusOr<FilterPreference> ParseFilterPreference(std::string_view name) {
     if (FilterPreferenceName(preference) == name) return preference;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("preference \"", base::AbslView(name),
+      absl::StrCat("preference \"", util::AbslView(name),
                    "\" is not cpu, balanced or space"));
 }
 

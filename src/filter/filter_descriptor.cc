@@ -4,12 +4,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/coding.h"
 #include "filter/family.h"
 #include "filter/units.h"
-#include "hash/digest.h"
 #include "rowbloom/filter.h"
+#include "util/absl_view.h"
+#include "util/coding.h"
+#include "util/digest.h"
 
 namespace rowbloom {
 
@@ -38,26 +38,26 @@ void FilterDescriptor::AppendTo(std::string* out) const {
   out->push_back(static_cast<char>(kDescriptorVersion));
   out->push_back(static_cast<char>(family_code));
   out->push_back(static_cast<char>(unit_count));
-  base::AppendVarint(parameters, out);
-  base::AppendVarint(key_count, out);
+  util::AppendVarint(parameters, out);
+  util::AppendVarint(key_count, out);
   for (size_t i = 0; i < unit_count; ++i) {
-    base::AppendVarint(unit_size_bytes[i], out);
-    base::AppendFixed<uint32_t>(unit_checksum[i], out);
+    util::AppendVarint(unit_size_bytes[i], out);
+    util::AppendFixed<uint32_t>(unit_checksum[i], out);
   }
 }
 
 absl::StatusOr<FilterDescriptor> FilterDescriptor::Parse(std::string_view* in) {
   FilterDescriptor descriptor;
   uint8_t version = 0;
-  if (!base::ReadFixed(in, &version)) return TooShort();
+  if (!util::ReadFixed(in, &version)) return TooShort();
   if (version == 0) return absl::DataLossError("filter descriptor version 0");
   if (version != kDescriptorVersion) {
     return absl::UnimplementedError(
         absl::StrCat("filter descriptor version ", static_cast<int>(version),
                      " is newer than ", static_cast<int>(kDescriptorVersion)));
   }
-  if (!base::ReadFixed(in, &descriptor.family_code) ||
-      !base::ReadFixed(in, &descriptor.unit_count)) {
+  if (!util::ReadFixed(in, &descriptor.family_code) ||
+      !util::ReadFixed(in, &descriptor.unit_count)) {
     return TooShort();
   }
   if (descriptor.family_code == 0) {
@@ -68,14 +68,14 @@ absl::StatusOr<FilterDescriptor> FilterDescriptor::Parse(std::string_view* in) {
         absl::StrCat("filter of ", static_cast<int>(descriptor.unit_count),
                      " units: at most ", kMaxUnits));
   }
-  if (!base::ReadVarint(in, &descriptor.parameters) ||
-      !base::ReadVarint(in, &descriptor.key_count)) {
+  if (!util::ReadVarint(in, &descriptor.parameters) ||
+      !util::ReadVarint(in, &descriptor.key_count)) {
     return TooShort();
   }
   uint64_t total = 0;
   for (size_t i = 0; i < descriptor.unit_count; ++i) {
-    if (!base::ReadVarint(in, &descriptor.unit_size_bytes[i]) ||
-        !base::ReadFixed(in, &descriptor.unit_checksum[i])) {
+    if (!util::ReadVarint(in, &descriptor.unit_size_bytes[i]) ||
+        !util::ReadFixed(in, &descriptor.unit_checksum[i])) {
       return TooShort();
     }
     if (__builtin_add_overflow(total, descriptor.unit_size_bytes[i], &total)) {
@@ -104,7 +104,7 @@ absl::Status filter::VerifyUnit(const FilterDescriptor& descriptor, size_t unit,
         absl::StrCat("filter unit ", unit, " of ", bytes.size(),
                      " bytes is not what the descriptor says"));
   }
-  const uint32_t checksum = hash::Checksum32(bytes);
+  const uint32_t checksum = util::Checksum32(bytes);
   if (checksum != descriptor.unit_checksum[unit]) {
     return absl::DataLossError(absl::StrCat(
         "checksum of filter unit ", unit, " is ",

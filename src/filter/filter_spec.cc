@@ -10,14 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "base/absl_view.h"
 #include "filter/family.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
 namespace {
 
-using base::AbslView;
+using util::AbslView;
 
 constexpr char kDefaultFamily[] = "compact";
 

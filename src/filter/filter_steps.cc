@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "base/check.h"
 #include "filter/family.h"
 #include "rowbloom/filter.h"
+#include "util/check.h"
 
 namespace rowbloom {
 

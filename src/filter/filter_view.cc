@@ -4,10 +4,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/check.h"
 #include "filter/family.h"
 #include "rowbloom/filter.h"
+#include "util/absl_view.h"
+#include "util/check.h"
 
 namespace rowbloom {
 
@@ -56,7 +56,7 @@ absl::StatusOr<FilterView> FilterView::Parse(
   }
   if (!KernelAvailable(kernel)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("kernel ", base::AbslView(KernelName(kernel)),
+        absl::StrCat("kernel ", util::AbslView(KernelName(kernel)),
                      " is not available here"));
   }
   if (descriptor.unit_count > FilterDescriptor::kMaxUnits) {

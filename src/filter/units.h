@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "base/check.h"
 #include "rowbloom/filter.h"
+#include "util/check.h"
 
 namespace rowbloom::filter {
 

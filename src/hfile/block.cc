@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "base/coding.h"
 #include "hfile/checksum.h"
 #include "hfile/compression.h"
 #include "hfile/errors.h"
 #include "hfile/vlong.h"
-#include "reader/chunk_loader.h"
+#include "util/coding.h"
+#include "util/source_read.h"
 
 namespace rowbloom::hfile {
 
@@ -40,9 +40,9 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
   std::string_view magic;
   uint32_t size_without_header;
   if (!ReadBytes(&bytes, kMagicSize, &magic) ||
-      !base::ReadBigEndian(&bytes, &size_without_header) ||
-      !base::ReadBigEndian(&bytes, &header.uncompressed_size) ||
-      !base::ReadBigEndian(&bytes, &header.previous_offset)) {
+      !util::ReadBigEndian(&bytes, &size_without_header) ||
+      !util::ReadBigEndian(&bytes, &header.uncompressed_size) ||
+      !util::ReadBigEndian(&bytes, &header.previous_offset)) {
     return DataLossAt(*format.source, offset, "no room for a block header");
   }
   header.magic = magic;
@@ -60,9 +60,9 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
 
   uint8_t type;
   uint32_t data_size;  // With the header, without the checksums.
-  if (!base::ReadBigEndian(&bytes, &type) ||
-      !base::ReadBigEndian(&bytes, &header.bytes_per_checksum) ||
-      !base::ReadBigEndian(&bytes, &data_size)) {
+  if (!util::ReadBigEndian(&bytes, &type) ||
+      !util::ReadBigEndian(&bytes, &header.bytes_per_checksum) ||
+      !util::ReadBigEndian(&bytes, &data_size)) {
     return DataLossAt(*format.source, offset, "no room for a block header");
   }
   header.checksum = static_cast<HFileChecksum>(type);
@@ -117,7 +117,7 @@ absl::StatusOr<BlockHeader> ReadBlockHeader(const BlockFormat& format,
   char scratch[kHeaderSize];
   std::string_view bytes;
   absl::Status status =
-      reader::ReadExactly(*format.source, offset, size, scratch, &bytes);
+      util::ReadExactly(*format.source, offset, size, scratch, &bytes);
   if (!status.ok()) return status;
   return ParseBlockHeader(format, offset, bytes);
 }
@@ -136,7 +136,7 @@ absl::StatusOr<Block> ReadBlock(const BlockFormat& format, uint64_t offset,
   }
   const std::unique_ptr<char[]> scratch(new char[static_cast<size_t>(size)]);
   std::string_view bytes;
-  absl::Status status = reader::ReadExactly(
+  absl::Status status = util::ReadExactly(
       *format.source, offset, static_cast<size_t>(size), scratch.get(), &bytes);
   if (!status.ok()) return status;
   absl::StatusOr<BlockHeader> header = ParseBlockHeader(format, offset, bytes);
@@ -144,7 +144,7 @@ absl::StatusOr<Block> ReadBlock(const BlockFormat& format, uint64_t offset,
   if (header->size != size || (!magic.empty() && header->magic != magic)) {
     return DataLossAt(*format.source, offset, "a block \"",
                       absl::CHexEscape(header->magic), "\" of ", header->size,
-                      " bytes instead of \"", base::AbslView(magic), "\" of ",
+                      " bytes instead of \"", util::AbslView(magic), "\" of ",
                       size);
   }
   return ParseBlock(format, *std::move(header), bytes);
@@ -166,12 +166,12 @@ absl::StatusOr<std::string> SerializeBlock(const BlockStyle& style,
   }
   std::string block(magic);
   block.reserve(static_cast<size_t>(size));
-  base::AppendBigEndian(static_cast<uint32_t>(size - kHeaderSize), &block);
-  base::AppendBigEndian(static_cast<uint32_t>(payload.size()), &block);
-  base::AppendBigEndian(previous_offset, &block);
-  base::AppendBigEndian(static_cast<uint8_t>(style.checksum), &block);
-  base::AppendBigEndian(style.bytes_per_checksum, &block);
-  base::AppendBigEndian(static_cast<uint32_t>(data_size), &block);
+  util::AppendBigEndian(static_cast<uint32_t>(size - kHeaderSize), &block);
+  util::AppendBigEndian(static_cast<uint32_t>(payload.size()), &block);
+  util::AppendBigEndian(previous_offset, &block);
+  util::AppendBigEndian(static_cast<uint8_t>(style.checksum), &block);
+  util::AppendBigEndian(style.bytes_per_checksum, &block);
+  util::AppendBigEndian(static_cast<uint32_t>(data_size), &block);
   block += compressed;
   std::string checksums;
   AppendChecksums(style.checksum, style.bytes_per_checksum, block, &checksums);

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/coding.h"
 #include "hfile/errors.h"
 #include "hfile/vlong.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -23,8 +23,8 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
   for (uint64_t i = 0; i < count; ++i) {
     IndexEntry entry;
     std::string_view key;
-    if (!base::ReadBigEndian(&payload, &entry.offset) ||
-        !base::ReadBigEndian(&payload, &entry.size) ||
+    if (!util::ReadBigEndian(&payload, &entry.offset) ||
+        !util::ReadBigEndian(&payload, &entry.size) ||
         !ReadSizedBytes(&payload, &key)) {
       return DataLoss("the index ends in entry ", i, " of ", count);
     }
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<IndexEntry>> ParseRootIndex(std::string_view payload,
 absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
     std::string_view payload, uint64_t max_count) {
   uint32_t count;
-  if (!base::ReadBigEndian(&payload, &count) || count > payload.size() / 4) {
+  if (!util::ReadBigEndian(&payload, &count) || count > payload.size() / 4) {
     return absl::DataLossError("an index without its count");
   }
   if (count > max_count) {
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
   }
   std::vector<uint32_t> ends(count + 1);
   for (uint32_t& end : ends) {
-    if (!base::ReadBigEndian(&payload, &end)) {
+    if (!util::ReadBigEndian(&payload, &end)) {
       return absl::DataLossError("an index without its offsets");
     }
   }
@@ -60,8 +60,8 @@ absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
     std::string_view bytes;
     const int64_t size = int64_t{ends[i + 1]} - int64_t{ends[i]};
     if (!ReadBytes(&payload, size, &bytes) ||
-        !base::ReadBigEndian(&bytes, &entry.offset) ||
-        !base::ReadBigEndian(&bytes, &entry.size)) {
+        !util::ReadBigEndian(&bytes, &entry.offset) ||
+        !util::ReadBigEndian(&bytes, &entry.size)) {
       return DataLoss("entry ", i, " of the index has ", size, " bytes");
     }
     entry.key = bytes;
@@ -74,8 +74,8 @@ absl::StatusOr<std::vector<IndexEntry>> ParseInnerIndex(
 }
 
 void AppendRootIndexEntry(const IndexEntry& entry, std::string* payload) {
-  base::AppendBigEndian(entry.offset, payload);
-  base::AppendBigEndian(entry.size, payload);
+  util::AppendBigEndian(entry.offset, payload);
+  util::AppendBigEndian(entry.size, payload);
   AppendSizedBytes(entry.key, payload);
 }
 

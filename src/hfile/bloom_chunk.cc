@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/coding.h"
 #include "hfile/errors.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -25,7 +25,7 @@ double ShareOfKeys(uint64_t first, uint64_t max_count, uint64_t enough,
   uint64_t positives = 0;
   char key[sizeof(uint64_t)];
   for (; count < max_count && positives < enough; ++count) {
-    base::StoreFixed(first + count, key);
+    util::StoreFixed(first + count, key);
     if (ask(std::string_view(key, sizeof(key)))) ++positives;
   }
   return static_cast<double>(positives) / static_cast<double>(count);

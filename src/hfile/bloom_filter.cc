@@ -8,8 +8,7 @@
 
 #include "hfile/bloom_chunk.h"
 #include "hfile/errors.h"
-#include "reader/load_policy.h"
-#include "threads/epoch.h"
+#include "util/epoch.h"
 
 namespace rowbloom::hfile {
 
@@ -28,7 +27,7 @@ class BloomFilter::CachedBits final : public cache::ChunkValue {
 
 BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
                          bool is_rowcol, RowOrder row_order,
-                         const reader::ChunkPlace& place, uint64_t file_digest,
+                         const cache::ChunkPlace& place, uint64_t file_digest,
                          const HFileReaderOptions& options)
     : format_(format),
       meta_(std::move(meta)),
@@ -41,7 +40,7 @@ BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
 
 absl::StatusOr<std::unique_ptr<BloomFilter>> BloomFilter::Make(
     const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-    RowOrder row_order, const reader::ChunkPlace& place, uint64_t file_digest,
+    RowOrder row_order, const cache::ChunkPlace& place, uint64_t file_digest,
     const HFileReaderOptions& options) {
   std::unique_ptr<BloomFilter> filter(
       new BloomFilter(format, std::move(meta), is_rowcol, row_order, place,
@@ -91,7 +90,7 @@ bool BloomFilter::MayContain(const Question& question) const {
         ChunkMayContain(meta_.hash, meta_.hash_count, bits, question.hashed);
   };
   {
-    const threads::EpochGuard guard;
+    const util::EpochGuard guard;
     const cache::Visible* visible = slots_.Find(chunk);
     if (visible != nullptr) {
       ask(static_cast<const CachedBits*>(visible)->bits());
@@ -159,13 +158,13 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
     slots_.Release(handle);
     if (is_ours) return true;
   }
-  if (!slots_.Claim(chunk, reader::kLoadingPause)) return false;
+  if (!slots_.Claim(chunk)) return false;
   absl::StatusOr<std::string> read = ReadChunk(chunk);
   if (!read.ok()) {
     Count(FilterCounter::kLoadErrors);
     // A damaged chunk is not read again; a failed read is repeated.
     slots_.Pause(chunk, absl::IsDataLoss(read.status())
-                            ? reader::ChunkSlots::kForever
+                            ? cache::ChunkSlots::kForever
                             : 0);
     return false;
   }

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/coding.h"
 #include "hfile/block.h"
 #include "hfile/errors.h"
 #include "hfile/vlong.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -27,19 +27,19 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   int32_t hash;
   int32_t chunk_count;
   std::string_view comparator;
-  if (!base::ReadBigEndian(&payload, &version)) {
+  if (!util::ReadBigEndian(&payload, &version)) {
     return absl::DataLossError("no version");
   }
   if (version != kBloomMetaVersion) {
     return Unimplemented("Bloom meta version ", version, "; ",
                          kBloomMetaVersion, " is known");
   }
-  if (!base::ReadBigEndian(&payload, &meta.size_bytes) ||
-      !base::ReadBigEndian(&payload, &meta.hash_count) ||
-      !base::ReadBigEndian(&payload, &hash) ||
-      !base::ReadBigEndian(&payload, &meta.key_count) ||
-      !base::ReadBigEndian(&payload, &meta.max_keys) ||
-      !base::ReadBigEndian(&payload, &chunk_count) ||
+  if (!util::ReadBigEndian(&payload, &meta.size_bytes) ||
+      !util::ReadBigEndian(&payload, &meta.hash_count) ||
+      !util::ReadBigEndian(&payload, &hash) ||
+      !util::ReadBigEndian(&payload, &meta.key_count) ||
+      !util::ReadBigEndian(&payload, &meta.max_keys) ||
+      !util::ReadBigEndian(&payload, &chunk_count) ||
       !ReadSizedBytes(&payload, &comparator)) {
     return absl::DataLossError("the Bloom meta is cut short");
   }
@@ -61,8 +61,8 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   for (int32_t i = 0; i < chunk_count; ++i) {
     ChunkPlace chunk;
     std::string_view first_key;
-    if (!base::ReadBigEndian(&payload, &chunk.offset) ||
-        !base::ReadBigEndian(&payload, &chunk.size) ||
+    if (!util::ReadBigEndian(&payload, &chunk.offset) ||
+        !util::ReadBigEndian(&payload, &chunk.size) ||
         !ReadSizedBytes(&payload, &first_key)) {
       return DataLoss("the entry of chunk ", i, " is cut short");
     }
@@ -85,17 +85,17 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
 
 std::string SerializeBloomMeta(const BloomMeta& meta) {
   std::string payload;
-  base::AppendBigEndian(kBloomMetaVersion, &payload);
-  base::AppendBigEndian(meta.size_bytes, &payload);
-  base::AppendBigEndian(meta.hash_count, &payload);
-  base::AppendBigEndian(static_cast<int32_t>(meta.hash), &payload);
-  base::AppendBigEndian(meta.key_count, &payload);
-  base::AppendBigEndian(meta.max_keys, &payload);
-  base::AppendBigEndian(static_cast<uint32_t>(meta.chunks.size()), &payload);
+  util::AppendBigEndian(kBloomMetaVersion, &payload);
+  util::AppendBigEndian(meta.size_bytes, &payload);
+  util::AppendBigEndian(meta.hash_count, &payload);
+  util::AppendBigEndian(static_cast<int32_t>(meta.hash), &payload);
+  util::AppendBigEndian(meta.key_count, &payload);
+  util::AppendBigEndian(meta.max_keys, &payload);
+  util::AppendBigEndian(static_cast<uint32_t>(meta.chunks.size()), &payload);
   AppendSizedBytes(meta.comparator, &payload);
   for (const ChunkPlace& chunk : meta.chunks) {
-    base::AppendBigEndian(chunk.offset, &payload);
-    base::AppendBigEndian(chunk.size, &payload);
+    util::AppendBigEndian(chunk.offset, &payload);
+    util::AppendBigEndian(chunk.size, &payload);
     AppendSizedBytes(chunk.first_key, &payload);
   }
   return payload;

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "base/absl_view.h"
 #include "hfile/errors.h"
+#include "util/absl_view.h"
 
 namespace rowbloom::hfile {
 
@@ -50,9 +50,9 @@ absl::Status BloomWriter::Add(const HFileCell& cell) {
   if (!keys_.Next(cell)) return absl::OkStatus();
   if (!keys_.InOrder(row_order_)) {
     return InvalidArgument("the filter's key of row \"",
-                           absl::CHexEscape(base::AbslView(cell.row)),
+                           absl::CHexEscape(util::AbslView(cell.row)),
                            "\", qualifier \"",
-                           absl::CHexEscape(base::AbslView(cell.qualifier)),
+                           absl::CHexEscape(util::AbslView(cell.qualifier)),
                            "\", is before one that it already has");
   }
   // A full chunk is sealed by the key that no longer fits.

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <limits>
 
-#include "base/coding.h"
 #include "hfile/block.h"
 #include "hfile/cell_key.h"
 #include "hfile/errors.h"
 #include "hfile/vlong.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -21,7 +21,7 @@ constexpr size_t kTimestampAndTypeSize = 9;
 
 bool ReadVarint32(std::string_view* in, uint32_t* value) {
   uint64_t wide;
-  if (!base::ReadVarint(in, &wide) ||
+  if (!util::ReadVarint(in, &wide) ||
       wide > std::numeric_limits<int32_t>::max()) {
     return false;
   }
@@ -71,7 +71,7 @@ absl::Status CellDecoder::Start(std::string_view magic,
   if (magic == kDataMagic) return absl::OkStatus();
 
   uint16_t id;
-  if (!base::ReadBigEndian(&in_, &id)) {
+  if (!util::ReadBigEndian(&in_, &id)) {
     return absl::DataLossError("an encoded block without its encoding");
   }
   encoding_ = static_cast<HFileEncoding>(id);
@@ -83,7 +83,7 @@ absl::Status CellDecoder::Start(std::string_view magic,
     case HFileEncoding::kDiff:
     case HFileEncoding::kFastDiff: {
       uint32_t unencoded_size;
-      if (base::ReadBigEndian(&in_, &unencoded_size)) return absl::OkStatus();
+      if (util::ReadBigEndian(&in_, &unencoded_size)) return absl::OkStatus();
       return absl::DataLossError("an encoded block without its size");
     }
     case HFileEncoding::kPrefixTree:
@@ -102,9 +102,9 @@ bool CellDecoder::StartRowIndex() {
   constexpr size_t kIntSize = 4;
   if (in_.size() < 2 * kIntSize) return false;
   const auto size =
-      base::LoadBigEndian<uint32_t>(in_.data() + in_.size() - kIntSize);
+      util::LoadBigEndian<uint32_t>(in_.data() + in_.size() - kIntSize);
   if (size > in_.size() - 2 * kIntSize) return false;
-  const uint64_t rows = base::LoadBigEndian<uint32_t>(in_.data() + size);
+  const uint64_t rows = util::LoadBigEndian<uint32_t>(in_.data() + size);
   if (size + (2 + rows) * kIntSize != in_.size()) return false;
   in_ = in_.substr(0, size);
   return true;
@@ -148,8 +148,8 @@ absl::Status CellDecoder::Next(HFileCell* cell) {
 
 bool CellDecoder::NextWhole() {
   std::string_view key;
-  if (!base::ReadBigEndian(&in_, &sizes_.key) ||
-      !base::ReadBigEndian(&in_, &sizes_.value) ||
+  if (!util::ReadBigEndian(&in_, &sizes_.key) ||
+      !util::ReadBigEndian(&in_, &sizes_.value) ||
       !ReadBytes(&in_, sizes_.key, &key) ||
       !ReadBytes(&in_, sizes_.value, &value_)) {
     return false;
@@ -185,7 +185,7 @@ bool CellDecoder::ReadKeyFront(uint32_t common, std::string_view family_part) {
   size_t previous_row_end = 0;
   if (!is_first_) {
     previous_row_end =
-        kRowSizeSize + base::LoadBigEndian<uint16_t>(previous_key_.data());
+        kRowSizeSize + util::LoadBigEndian<uint16_t>(previous_key_.data());
   }
   key_.assign(previous_key_, 0, common);
   std::string_view bytes;
@@ -198,7 +198,7 @@ bool CellDecoder::ReadKeyFront(uint32_t common, std::string_view family_part) {
       key_ += bytes;
     }
     const size_t row_end =
-        kRowSizeSize + base::LoadBigEndian<uint16_t>(key_.data());
+        kRowSizeSize + util::LoadBigEndian<uint16_t>(key_.data());
     if (row_end < key_.size() ||
         !ReadBytes(&in_, static_cast<int64_t>(row_end - key_.size()), &bytes)) {
       return false;
@@ -233,7 +233,7 @@ bool CellDecoder::NextDiff() {
   }
   uint8_t flags;
   uint32_t common;
-  if (!base::ReadBigEndian(&in_, &flags) ||
+  if (!util::ReadBigEndian(&in_, &flags) ||
       !ReadSizes((flags & kSameKeySize) != 0, (flags & kSameValueSize) != 0,
                  &common) ||
       !ReadKeyFront(common, family_part_)) {
@@ -249,16 +249,16 @@ bool CellDecoder::NextDiff() {
   const char* previous_end =
       previous_key_.data() + previous_key_.size() - kTimestampAndTypeSize;
   if ((flags & kTimestampIsDiff) != 0) {
-    timestamp = base::LoadBigEndian<uint64_t>(previous_end) - timestamp;
+    timestamp = util::LoadBigEndian<uint64_t>(previous_end) - timestamp;
   }
-  base::AppendBigEndian(timestamp, &key_);
+  util::AppendBigEndian(timestamp, &key_);
   uint8_t type;
   if ((flags & kSameType) != 0) {
-    type = base::LoadBigEndian<uint8_t>(previous_end + kTimestampSize);
-  } else if (!base::ReadBigEndian(&in_, &type)) {
+    type = util::LoadBigEndian<uint8_t>(previous_end + kTimestampSize);
+  } else if (!util::ReadBigEndian(&in_, &type)) {
     return false;
   }
-  base::AppendBigEndian(type, &key_);
+  util::AppendBigEndian(type, &key_);
   return ReadBytes(&in_, sizes_.value, &value_);
 }
 
@@ -272,7 +272,7 @@ bool CellDecoder::NextFastDiff() {
   if (is_first_) previous_key_.clear();
   uint8_t flags;
   uint32_t common;
-  if (!base::ReadBigEndian(&in_, &flags) ||
+  if (!util::ReadBigEndian(&in_, &flags) ||
       !ReadSizes((flags & kSameKeySize) != 0, (flags & kSameValueSize) != 0,
                  &common)) {
     return false;
@@ -301,11 +301,11 @@ bool CellDecoder::NextFastDiff() {
   key_ += bytes;
   uint8_t type;
   if ((flags & kSameType) != 0) {
-    type = base::LoadBigEndian<uint8_t>(previous_end + kTimestampSize);
-  } else if (!base::ReadBigEndian(&in_, &type)) {
+    type = util::LoadBigEndian<uint8_t>(previous_end + kTimestampSize);
+  } else if (!util::ReadBigEndian(&in_, &type)) {
     return false;
   }
-  base::AppendBigEndian(type, &key_);
+  util::AppendBigEndian(type, &key_);
   if ((flags & kSameValue) != 0) return value_.size() == sizes_.value;
   return ReadBytes(&in_, sizes_.value, &value_);
 }
@@ -316,7 +316,7 @@ bool CellDecoder::ReadTags() {
   uint32_t size;
   if (is_whole) {
     uint16_t short_size;
-    if (!base::ReadBigEndian(&in_, &short_size)) return false;
+    if (!util::ReadBigEndian(&in_, &short_size)) return false;
     size = short_size;
   } else if (!ReadVarint32(&in_, &size)) {
     return false;
@@ -329,7 +329,7 @@ bool CellDecoder::ReadTags() {
   tag_bytes_.clear();
   while (tag_bytes_.size() < size) {
     uint8_t status;
-    if (!base::ReadBigEndian(&in_, &status)) return false;
+    if (!util::ReadBigEndian(&in_, &status)) return false;
     std::string_view tag;
     if (status == kNotInDictionary) {
       uint32_t tag_size;
@@ -339,12 +339,12 @@ bool CellDecoder::ReadTags() {
       dictionary_.Add(tag);
     } else {
       uint8_t low;
-      if (!base::ReadBigEndian(&in_, &low)) return false;
+      if (!util::ReadBigEndian(&in_, &low)) return false;
       const std::string* found = dictionary_.Find(size_t{status} << 8 | low);
       if (found == nullptr) return false;
       tag = *found;
     }
-    base::AppendBigEndian(static_cast<uint16_t>(tag.size()), &tag_bytes_);
+    util::AppendBigEndian(static_cast<uint16_t>(tag.size()), &tag_bytes_);
     tag_bytes_ += tag;
   }
   tags_ = tag_bytes_;

@@ -2,8 +2,8 @@
 
 #include "hfile/cell_key.h"
 
-#include "base/coding.h"
 #include "hfile/vlong.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -55,24 +55,24 @@ bool IsLastOfRow(const CellKey& key) {
 bool ParseCellKey(std::string_view bytes, CellKey* key) {
   int16_t row_size;
   int8_t family_size;
-  return base::ReadBigEndian(&bytes, &row_size) &&
+  return util::ReadBigEndian(&bytes, &row_size) &&
          ReadBytes(&bytes, row_size, &key->row) &&
-         base::ReadBigEndian(&bytes, &family_size) &&
+         util::ReadBigEndian(&bytes, &family_size) &&
          ReadBytes(&bytes, family_size, &key->family) && bytes.size() >= 9 &&
          ReadBytes(&bytes, static_cast<int64_t>(bytes.size() - 9),
                    &key->qualifier) &&
-         base::ReadBigEndian(&bytes, &key->timestamp) &&
-         base::ReadBigEndian(&bytes, &key->type);
+         util::ReadBigEndian(&bytes, &key->timestamp) &&
+         util::ReadBigEndian(&bytes, &key->type);
 }
 
 void AppendCellKey(const CellKey& key, std::string* out) {
-  base::AppendBigEndian(static_cast<uint16_t>(key.row.size()), out);
+  util::AppendBigEndian(static_cast<uint16_t>(key.row.size()), out);
   out->append(key.row);
-  base::AppendBigEndian(static_cast<uint8_t>(key.family.size()), out);
+  util::AppendBigEndian(static_cast<uint8_t>(key.family.size()), out);
   out->append(key.family);
   out->append(key.qualifier);
-  base::AppendBigEndian(key.timestamp, out);
-  base::AppendBigEndian(key.type, out);
+  util::AppendBigEndian(key.timestamp, out);
+  util::AppendBigEndian(key.type, out);
 }
 
 int CompareRows(RowOrder order, std::string_view a, std::string_view b) {

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
-#include "base/check.h"
-#include "base/coding.h"
+#include "util/check.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -40,7 +40,7 @@ void AppendChecksums(HFileChecksum type, uint32_t bytes_per_checksum,
                      std::string_view data, std::string* out) {
   while (!data.empty()) {
     const std::string_view piece = data.substr(0, bytes_per_checksum);
-    base::AppendBigEndian(Checksum(type, piece), out);
+    util::AppendBigEndian(Checksum(type, piece), out);
     data.remove_prefix(piece.size());
   }
 }
@@ -52,7 +52,7 @@ absl::Status VerifyChecksums(HFileChecksum type, uint32_t bytes_per_checksum,
     const std::string_view piece = data.substr(0, bytes_per_checksum);
     data.remove_prefix(piece.size());
     uint32_t stored;
-    if (!base::ReadBigEndian(&checksums, &stored)) {
+    if (!util::ReadBigEndian(&checksums, &stored)) {
       return absl::DataLossError("fewer checksums than data");
     }
     const uint32_t computed = Checksum(type, piece);

@@ -55,7 +55,7 @@ std::optional<RowOrder> OrderOfFile(std::string_view comparator) {
 }
 
 absl::Status UnknownComparator(std::string_view comparator) {
-  const std::string name = absl::CHexEscape(base::AbslView(comparator));
+  const std::string name = absl::CHexEscape(util::AbslView(comparator));
   if (Has(kRootComparators, comparator)) {
     return Older("comparator \"", name,
                  "\" is of the table -ROOT- of HBase 0.94 and before");

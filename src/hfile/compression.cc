@@ -12,10 +12,10 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/coding.h"
 #include "hfile/errors.h"
 #include "hfile/vlong.h"
+#include "util/absl_view.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -29,13 +29,13 @@ constexpr size_t kMaxZstdRatio = 1 << 15;
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
 absl::Status Damaged(HFileCompression compression, std::string_view what) {
-  return DataLoss(base::AbslView(HFileCompressionName(compression)), ": ",
-                  base::AbslView(what));
+  return DataLoss(util::AbslView(HFileCompressionName(compression)), ": ",
+                  util::AbslView(what));
 }
 
 absl::Status NotHere(HFileCompression compression) {
   return Unimplemented("compression ", static_cast<int>(compression), " (",
-                       base::AbslView(HFileCompressionName(compression)),
+                       util::AbslView(HFileCompressionName(compression)),
                        ") is not supported; supported: NONE, GZ, SNAPPY, LZ4, "
                        "ZSTD");
 }
@@ -104,7 +104,7 @@ absl::Status Unframe(HFileCompression compression, std::string_view in,
   size_t done = 0;
   while (!in.empty()) {
     uint32_t total;
-    if (!base::ReadBigEndian(&in, &total) || total > out->size() - done) {
+    if (!util::ReadBigEndian(&in, &total) || total > out->size() - done) {
       return Damaged(compression, "a frame is longer than the payload");
     }
     const size_t end = done + total;
@@ -112,7 +112,7 @@ absl::Status Unframe(HFileCompression compression, std::string_view in,
       uint32_t size;
       std::string_view piece;
       size_t filled = end - done;
-      if (!base::ReadBigEndian(&in, &size) || !ReadBytes(&in, size, &piece) ||
+      if (!util::ReadBigEndian(&in, &size) || !ReadBytes(&in, size, &piece) ||
           !DecompressPiece(compression, piece, out->data() + done, &filled) ||
           filled == 0) {
         return Damaged(compression, "a piece cannot be decompressed");
@@ -175,18 +175,18 @@ absl::Status Frame(HFileCompression compression, std::string_view in,
                    std::string* out) {
   const bool is_cut = in.size() > kMaxPieceSize;
   out->clear();
-  base::AppendBigEndian(static_cast<uint32_t>(in.size()), out);
+  util::AppendBigEndian(static_cast<uint32_t>(in.size()), out);
   std::string piece;
   do {
     absl::Status status =
         CompressPiece(compression, in.substr(0, kMaxPieceSize), &piece);
     if (!status.ok()) return status;
     if (in.empty()) break;
-    base::AppendBigEndian(static_cast<uint32_t>(piece.size()), out);
+    util::AppendBigEndian(static_cast<uint32_t>(piece.size()), out);
     out->append(piece);
     in.remove_prefix(std::min(in.size(), kMaxPieceSize));
   } while (!in.empty());
-  if (is_cut) base::AppendBigEndian(uint32_t{0}, out);
+  if (is_cut) util::AppendBigEndian(uint32_t{0}, out);
   return absl::OkStatus();
 }
 

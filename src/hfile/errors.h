@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "rowbloom/io.h"
+#include "util/absl_view.h"
 
 namespace rowbloom::hfile {
 
@@ -20,7 +20,7 @@ inline absl::Status Annotate(const RandomAccessSource& source, uint64_t offset,
                              const absl::Status& status) {
   if (status.ok()) return status;
   absl::Status annotated(
-      status.code(), absl::StrCat(base::AbslView(source.name()), ": offset ",
+      status.code(), absl::StrCat(util::AbslView(source.name()), ": offset ",
                                   offset, ": ", status.message()));
   status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
     annotated.SetPayload(type, payload);

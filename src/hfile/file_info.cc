@@ -4,9 +4,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
-#include "base/coding.h"
 #include "hfile/errors.h"
 #include "hfile/vlong.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -16,7 +16,7 @@ constexpr std::string_view kProtoMagic = "PBUF";
 
 bool ParsePlainFileInfo(std::string_view payload, FileInfo* info) {
   int32_t count;
-  if (!base::ReadBigEndian(&payload, &count) || count < 0 ||
+  if (!util::ReadBigEndian(&payload, &count) || count < 0 ||
       static_cast<uint32_t>(count) > kMaxFileInfoEntries) {
     return false;
   }
@@ -25,7 +25,7 @@ bool ParsePlainFileInfo(std::string_view payload, FileInfo* info) {
     std::string_view value;
     int8_t type;  // The value's type, always bytes.
     if (!ReadSizedBytes(&payload, &name) ||
-        !base::ReadBigEndian(&payload, &type) ||
+        !util::ReadBigEndian(&payload, &type) ||
         !ReadSizedBytes(&payload, &value)) {
       return false;
     }
@@ -42,7 +42,7 @@ absl::StatusOr<FileInfo> ParseFileInfo(std::string_view payload) {
   if (payload.substr(0, kProtoMagic.size()) == kProtoMagic) {
     payload.remove_prefix(kProtoMagic.size());
     std::string_view message;
-    parsed = base::ReadSized(&payload, &message) && payload.empty() &&
+    parsed = util::ReadSized(&payload, &message) && payload.empty() &&
              ParseFileInfoProto(message, &info);
   } else {
     parsed = ParsePlainFileInfo(payload, &info);
@@ -53,7 +53,7 @@ absl::StatusOr<FileInfo> ParseFileInfo(std::string_view payload) {
 
 std::string SerializeFileInfo(const FileInfo& info) {
   std::string payload(kProtoMagic);
-  base::AppendSized(FileInfoProto(info), &payload);
+  util::AppendSized(FileInfoProto(info), &payload);
   return payload;
 }
 

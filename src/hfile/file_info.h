@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/coding.h"
 #include "hfile/proto.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -53,13 +53,13 @@ template <typename T>
 std::optional<T> FindNumber(const FileInfo& info, std::string_view name) {
   const std::string* bytes = FindInfo(info, name);
   if (bytes == nullptr || bytes->size() != sizeof(T)) return std::nullopt;
-  return base::LoadBigEndian<T>(bytes->data());
+  return util::LoadBigEndian<T>(bytes->data());
 }
 
 template <typename T>
 std::string NumberBytes(T value) {
   std::string bytes;
-  base::AppendBigEndian(value, &bytes);
+  util::AppendBigEndian(value, &bytes);
   return bytes;
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "base/coding.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 
@@ -29,9 +29,9 @@ int32_t JenkinsHash(std::string_view key, int32_t seed) {
   uint32_t b = a;
   uint32_t c = a;
   while (key.size() > 12) {
-    a += base::LoadFixed<uint32_t>(key.data());
-    b += base::LoadFixed<uint32_t>(key.data() + 4);
-    c += base::LoadFixed<uint32_t>(key.data() + 8);
+    a += util::LoadFixed<uint32_t>(key.data());
+    b += util::LoadFixed<uint32_t>(key.data() + 4);
+    c += util::LoadFixed<uint32_t>(key.data() + 8);
     a = (a - c) ^ Rotate(c, 4), c += b;
     b = (b - a) ^ Rotate(a, 6), a += c;
     c = (c - b) ^ Rotate(b, 8), b += a;
@@ -60,7 +60,7 @@ int32_t MurmurHash(std::string_view key, int32_t seed) {
   constexpr uint32_t kMultiplier = 0x5bd1e995;
   uint32_t h = static_cast<uint32_t>(seed) ^ static_cast<uint32_t>(key.size());
   for (; key.size() >= 4; key.remove_prefix(4)) {
-    uint32_t k = base::LoadFixed<uint32_t>(key.data()) * kMultiplier;
+    uint32_t k = util::LoadFixed<uint32_t>(key.data()) * kMultiplier;
     k = (k ^ k >> 24) * kMultiplier;
     h = h * kMultiplier ^ k;
   }
@@ -83,7 +83,7 @@ int32_t Murmur3Hash(std::string_view key, int32_t seed) {
   const auto size = static_cast<uint32_t>(key.size());
   auto h = static_cast<uint32_t>(seed);
   for (; key.size() >= 4; key.remove_prefix(4)) {
-    h ^= Rotate(base::LoadFixed<uint32_t>(key.data()) * kC1, 15) * kC2;
+    h ^= Rotate(util::LoadFixed<uint32_t>(key.data()) * kC1, 15) * kC2;
     h = Rotate(h, 13) * 5 + 0xe6546b64;
   }
   h ^= Rotate(PartialWord(key) * kC1, 15) * kC2;

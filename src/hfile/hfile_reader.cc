@@ -7,8 +7,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/check.h"
 #include "cache/file_id.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/bloom_meta.h"
@@ -16,9 +14,11 @@
 #include "hfile/comparators.h"
 #include "hfile/errors.h"
 #include "hfile/hfile_reader_impl.h"
-#include "reader/chunk_loader.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/hfile.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+#include "util/source_read.h"
 
 namespace rowbloom {
 
@@ -142,7 +142,7 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
   }
   const std::unique_ptr<char[]> scratch(new char[static_cast<size_t>(size)]);
   std::string_view bytes;
-  absl::Status status = reader::ReadExactly(
+  absl::Status status = util::ReadExactly(
       *source_, begin, static_cast<size_t>(size), scratch.get(), &bytes);
   if (!status.ok()) return status;
 
@@ -240,7 +240,7 @@ void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {
   properties_.file_info = std::move(info);
 }
 
-reader::ChunkPlace HFileReader::Impl::PlaceInCache(uint64_t first_chunk) const {
+cache::ChunkPlace HFileReader::Impl::PlaceInCache(uint64_t first_chunk) const {
   return {options_.cache, file_id_, options_.file_id == 0, first_chunk,
           options_.priority};
 }
@@ -325,7 +325,7 @@ void HFileReader::Impl::RefuseUnread(const Section& section,
 }
 
 void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
-                                   const reader::ChunkPlace& place,
+                                   const cache::ChunkPlace& place,
                                    uint64_t file_digest, Filter* filter) const {
   HFileBloomInfo& info = filter->info;
   const auto fail = [&](const absl::Status& status) {
@@ -361,7 +361,7 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
     return fail(hfile::Unimplemented(
         "the filter's comparator \"", absl::CHexEscape(meta->comparator),
         "\" is not one of a filter of type ",
-        base::AbslView(BloomTypeName(info.bloom_type))));
+        util::AbslView(BloomTypeName(info.bloom_type))));
   }
   auto bloom = BloomFilter::Make(format_, *std::move(meta), is_rowcol,
                                  *row_order_, place, file_digest, options_);
@@ -537,8 +537,8 @@ absl::StatusOr<std::string> HFileReader::Impl::ReadMetaBlock(
   const auto found = meta_blocks_.find(name);
   if (found == meta_blocks_.end()) {
     return absl::NotFoundError(
-        absl::StrCat(base::AbslView(source_->name()), ": no meta block \"",
-                     absl::CHexEscape(base::AbslView(name)), "\""));
+        absl::StrCat(util::AbslView(source_->name()), ": no meta block \"",
+                     absl::CHexEscape(util::AbslView(name)), "\""));
   }
   absl::StatusOr<hfile::Block> block = hfile::ReadBlock(
       format_, found->second.offset, hfile::kMetaMagic, found->second.size);

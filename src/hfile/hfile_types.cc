@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -55,14 +55,14 @@ absl::StatusOr<T> Parse(const char* what, std::string_view name,
                         const Named<T> (&all)[kCount]) {
   std::string known;
   for (const Named<T>& named : all) {
-    const absl::string_view candidate = base::AbslView(named.name);
-    if (absl::EqualsIgnoreCase(base::AbslView(name), candidate)) {
+    const absl::string_view candidate = util::AbslView(named.name);
+    if (absl::EqualsIgnoreCase(util::AbslView(name), candidate)) {
       return named.value;
     }
     absl::StrAppend(&known, known.empty() ? "" : ", ", candidate);
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "unknown ", what, " \"", base::AbslView(name), "\"; known: ", known));
+      "unknown ", what, " \"", util::AbslView(name), "\"; known: ", known));
 }
 
 }  // namespace

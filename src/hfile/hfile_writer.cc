@@ -10,9 +10,6 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "base/absl_view.h"
-#include "base/check.h"
-#include "base/coding.h"
 #include "hfile/block.h"
 #include "hfile/block_index.h"
 #include "hfile/bloom_meta.h"
@@ -23,6 +20,9 @@
 #include "hfile/file_info.h"
 #include "hfile/trailer.h"
 #include "hfile/vlong.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 
@@ -72,7 +72,7 @@ absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
   if (cell.timestamp < 0 || std::find(std::begin(kTypes), std::end(kTypes),
                                       cell.type) == std::end(kTypes)) {
     return InvalidArgument("cell ", number, ", of row \"",
-                           absl::CHexEscape(base::AbslView(cell.row)),
+                           absl::CHexEscape(util::AbslView(cell.row)),
                            "\": none has timestamp ", cell.timestamp,
                            " and type ", static_cast<int>(cell.type));
   }
@@ -327,9 +327,9 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
     const int order = hfile::CompareCellKeys(row_order_, before, key);
     if (order > 0) {
       return InvalidArgument("cell ", trailer_.entry_count, ", of row \"",
-                             absl::CHexEscape(base::AbslView(cell.row)),
+                             absl::CHexEscape(util::AbslView(cell.row)),
                              "\", is before the one before it, of row \"",
-                             absl::CHexEscape(base::AbslView(before.row)),
+                             absl::CHexEscape(util::AbslView(before.row)),
                              "\"");
     }
     repeats = order == 0;
@@ -350,12 +350,12 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
   last_key_.clear();
   hfile::AppendCellKey(key, &last_key_);
   if (block_.empty()) block_first_key_ = last_key_;
-  base::AppendBigEndian(static_cast<uint32_t>(last_key_.size()), &block_);
-  base::AppendBigEndian(static_cast<uint32_t>(cell.value.size()), &block_);
+  util::AppendBigEndian(static_cast<uint32_t>(last_key_.size()), &block_);
+  util::AppendBigEndian(static_cast<uint32_t>(cell.value.size()), &block_);
   block_ += last_key_;
   block_ += cell.value;
   if (options_.has_tags) {
-    base::AppendBigEndian(static_cast<uint16_t>(cell.tags.size()), &block_);
+    util::AppendBigEndian(static_cast<uint16_t>(cell.tags.size()), &block_);
     block_ += cell.tags;
     max_tags_size_ =
         std::max(max_tags_size_, static_cast<int32_t>(cell.tags.size()));

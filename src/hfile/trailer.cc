@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/coding.h"
 #include "hfile/errors.h"
 #include "hfile/proto.h"
 #include "hfile/vlong.h"
-#include "reader/chunk_loader.h"
+#include "util/coding.h"
+#include "util/source_read.h"
 
 namespace rowbloom::hfile {
 
@@ -29,17 +29,17 @@ bool ParseFixedFields(std::string_view fields, Trailer* trailer) {
   uint32_t compression;
   uint32_t levels;
   std::string_view comparator;
-  if (!base::ReadBigEndian(&fields, &trailer->file_info_offset) ||
-      !base::ReadBigEndian(&fields, &trailer->load_on_open_offset) ||
-      !base::ReadBigEndian(&fields, &data_index_count) ||
-      !base::ReadBigEndian(&fields, &trailer->uncompressed_data_index_size) ||
-      !base::ReadBigEndian(&fields, &meta_index_count) ||
-      !base::ReadBigEndian(&fields, &trailer->total_uncompressed_bytes) ||
-      !base::ReadBigEndian(&fields, &trailer->entry_count) ||
-      !base::ReadBigEndian(&fields, &compression) ||
-      !base::ReadBigEndian(&fields, &levels) ||
-      !base::ReadBigEndian(&fields, &trailer->first_data_block_offset) ||
-      !base::ReadBigEndian(&fields, &trailer->last_data_block_offset) ||
+  if (!util::ReadBigEndian(&fields, &trailer->file_info_offset) ||
+      !util::ReadBigEndian(&fields, &trailer->load_on_open_offset) ||
+      !util::ReadBigEndian(&fields, &data_index_count) ||
+      !util::ReadBigEndian(&fields, &trailer->uncompressed_data_index_size) ||
+      !util::ReadBigEndian(&fields, &meta_index_count) ||
+      !util::ReadBigEndian(&fields, &trailer->total_uncompressed_bytes) ||
+      !util::ReadBigEndian(&fields, &trailer->entry_count) ||
+      !util::ReadBigEndian(&fields, &compression) ||
+      !util::ReadBigEndian(&fields, &levels) ||
+      !util::ReadBigEndian(&fields, &trailer->first_data_block_offset) ||
+      !util::ReadBigEndian(&fields, &trailer->last_data_block_offset) ||
       !ReadBytes(&fields, kComparatorSize, &comparator)) {
     return false;
   }
@@ -54,7 +54,7 @@ bool ParseFixedFields(std::string_view fields, Trailer* trailer) {
 
 bool ParseProtoFields(std::string_view fields, Trailer* trailer) {
   std::string_view message;
-  return base::ReadSized(&fields, &message) &&
+  return util::ReadSized(&fields, &message) &&
          ParseTrailerProto(message, trailer) && AllZero(fields);
 }
 
@@ -88,18 +88,18 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
   const size_t tail_size =
       static_cast<size_t>(std::min<uint64_t>(sizeof(scratch), file_size));
   std::string_view tail;
-  absl::Status status = reader::ReadExactly(source, file_size - tail_size,
-                                            tail_size, scratch, &tail);
+  absl::Status status = util::ReadExactly(source, file_size - tail_size,
+                                          tail_size, scratch, &tail);
   if (!status.ok()) return status;
   const auto no_hfile = [&](std::string_view why) {
     return Annotate(source, file_size - tail_size,
-                    InvalidArgument("not an HFile: ", base::AbslView(why)));
+                    InvalidArgument("not an HFile: ", util::AbslView(why)));
   };
   if (tail.size() < kVersionSize) return no_hfile("shorter than a version");
 
   Trailer trailer;
   const auto version =
-      base::LoadBigEndian<uint32_t>(tail.data() + tail.size() - kVersionSize);
+      util::LoadBigEndian<uint32_t>(tail.data() + tail.size() - kVersionSize);
   trailer.major_version = static_cast<int>(version & 0xffffff);
   trailer.minor_version = static_cast<int>(version >> 24);
   if (trailer.major_version == 1 && trailer.minor_version == 0 &&
@@ -138,9 +138,9 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
 
 std::string SerializeTrailer(const Trailer& trailer) {
   std::string bytes(kTrailerMagic);
-  base::AppendSized(TrailerProto(trailer), &bytes);
+  util::AppendSized(TrailerProto(trailer), &bytes);
   bytes.resize(trailer.size() - kVersionSize, '\0');
-  base::AppendBigEndian(static_cast<uint32_t>(trailer.minor_version) << 24 |
+  util::AppendBigEndian(static_cast<uint32_t>(trailer.minor_version) << 24 |
                             static_cast<uint32_t>(trailer.major_version),
                         &bytes);
   return bytes;

@@ -15,13 +15,13 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "base/coding.h"
 #include "hfile/bloom_writer.h"
 #include "hfile/comparators.h"
 #include "hfile/errors.h"
 #include "hfile/hfile_reader_impl.h"
 #include "hfile/vlong.h"
-#include "reader/chunk_loader.h"
+#include "util/coding.h"
+#include "util/source_read.h"
 
 namespace rowbloom::hfile {
 namespace {
@@ -50,7 +50,7 @@ bool ParseIndexKey(std::string_view bytes, CellKey* key) {
   if (ParseCellKey(bytes, key)) return true;
   *key = CellKey();
   int16_t row_size;
-  return base::ReadBigEndian(&bytes, &row_size) &&
+  return util::ReadBigEndian(&bytes, &row_size) &&
          ReadBytes(&bytes, row_size, &key->row) && bytes.empty();
 }
 
@@ -139,7 +139,7 @@ absl::StatusOr<std::string> Verifier::ReadPiece(uint64_t offset,
                                                 uint64_t size) const {
   std::string scratch(static_cast<size_t>(size), '\0');
   std::string_view bytes;
-  absl::Status status = reader::ReadExactly(
+  absl::Status status = util::ReadExactly(
       *format_.source, offset, scratch.size(), scratch.data(), &bytes);
   if (!status.ok()) return status;
   return std::string(bytes);
@@ -274,7 +274,7 @@ absl::Status Verifier::VisitCell(const HFileCell& cell, DataBlock* data) {
       ParseCellKey(last_key_, &before) &&
       CompareCellKeys(row_order_, before, key) > 0) {
     return hfile::DataLoss("cell ", cell_count_, " of the file, of row \"",
-                           absl::CHexEscape(base::AbslView(cell.row)),
+                           absl::CHexEscape(util::AbslView(cell.row)),
                            "\", is before the one before it");
   }
   ++cell_count_;
@@ -308,13 +308,13 @@ absl::Status Verifier::FindKey(const Filter& filter,
       filter.bloom->Compare(question.key, *filter.last_key) > 0) {
     return hfile::DataLoss(
         "the last key of the ", which, " filter is before row \"",
-        absl::CHexEscape(base::AbslView(question.key.row)), "\"");
+        absl::CHexEscape(util::AbslView(question.key.row)), "\"");
   }
   if (file_.Probe(filter, question, nullptr)) return absl::OkStatus();
   return hfile::DataLoss(
       "the ", which, " filter says no to a key that is there: row \"",
-      absl::CHexEscape(base::AbslView(question.key.row)), "\", qualifier \"",
-      absl::CHexEscape(base::AbslView(question.key.qualifier)), "\"");
+      absl::CHexEscape(util::AbslView(question.key.row)), "\", qualifier \"",
+      absl::CHexEscape(util::AbslView(question.key.qualifier)), "\"");
 }
 
 absl::Status Verifier::CheckTrailer() const {

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -31,13 +31,13 @@ std::string_view BloomTypeName(BloomType type) {
 
 absl::StatusOr<BloomType> ParseBloomType(std::string_view name) {
   for (const BloomType type : kAll) {
-    if (absl::EqualsIgnoreCase(base::AbslView(name),
-                               base::AbslView(BloomTypeName(type)))) {
+    if (absl::EqualsIgnoreCase(util::AbslView(name),
+                               util::AbslView(BloomTypeName(type)))) {
       return type;
     }
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("unknown bloom type \"", base::AbslView(name),
+      absl::StrCat("unknown bloom type \"", util::AbslView(name),
                    "\"; known: NONE, ROW, ROWCOL, ROWPREFIX_FIXED_LENGTH"));
 }
 

@@ -2,8 +2,8 @@
 
 #include "rowbloom/filter_key.h"
 
-#include "hash/digest.h"
-#include "hash/xxh3.h"
+#include "util/digest.h"
+#include "util/xxh3.h"
 
 namespace rowbloom {
 
@@ -11,15 +11,15 @@ namespace {
 
 // Out of line, so that DigestBytes() of short bytes saves no registers.
 __attribute__((noinline)) KeyDigest DigestLongBytes(std::string_view bytes) {
-  return KeyDigest{hash::Hash64(bytes)};
+  return KeyDigest{util::Hash64(bytes)};
 }
 
 }  // namespace
 
 KeyDigest DigestBytes(std::string_view bytes) {
-  if (__builtin_expect(bytes.size() > hash::kShortHashSize, 0))
+  if (__builtin_expect(bytes.size() > util::kShortHashSize, 0))
     return DigestLongBytes(bytes);
-  return KeyDigest{hash::ShortHash64(bytes)};
+  return KeyDigest{util::ShortHash64(bytes)};
 }
 
 FilterKey FilterKey::Row(std::string_view row) {
@@ -36,7 +36,7 @@ FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier) {
 
 FilterKey FilterKey::RowCol(const FilterKey& row, std::string_view qualifier) {
   return RowCol(row.row_, qualifier, row.row_digest_,
-                KeyDigest{hash::Hash64(qualifier, row.row_digest_.value)});
+                KeyDigest{util::Hash64(qualifier, row.row_digest_.value)});
 }
 
 FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier,

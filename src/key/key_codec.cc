@@ -11,14 +11,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/absl_view.h"
-#include "base/check.h"
+#include "util/absl_view.h"
+#include "util/check.h"
 
 namespace rowbloom {
 
 namespace {
 
-using base::AbslView;
+using util::AbslView;
 
 // The bytes that may follow 00 in an "ordered" key. Their order is what makes
 // the encoding order-preserving: a component that ends sorts before one that

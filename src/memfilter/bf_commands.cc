@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "memfilter/saved_form.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -16,7 +16,7 @@ namespace {
 
 absl::Status NotFound(std::string_view key) {
   return absl::NotFoundError(
-      absl::StrCat("there is no filter \"", base::AbslView(key), "\""));
+      absl::StrCat("there is no filter \"", util::AbslView(key), "\""));
 }
 
 constexpr int kOffsetBits = 48;
@@ -76,7 +76,7 @@ absl::Status BfCommands::Reserve(std::string_view key,
   if (!made.ok()) return made.status();
   if (Find(key) != nullptr) {
     return absl::AlreadyExistsError(
-        absl::StrCat("there is a filter \"", base::AbslView(key), "\""));
+        absl::StrCat("there is a filter \"", util::AbslView(key), "\""));
   }
   return FindOrMake(key, *made).status();
 }
@@ -173,7 +173,7 @@ absl::StatusOr<BfChunk> BfCommands::ScanDump(std::string_view key,
   }
   if (dump == dumps_.end() || (iterator & kOffsetMask) != dump->next) {
     return absl::InvalidArgumentError(
-        absl::StrCat("filter \"", base::AbslView(key), "\" has no dump at ",
+        absl::StrCat("filter \"", util::AbslView(key), "\" has no dump at ",
                      "iterator ", iterator));
   }
   BfChunk chunk;

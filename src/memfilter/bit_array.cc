@@ -6,7 +6,7 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
+#include "util/check.h"
 
 namespace rowbloom {
 

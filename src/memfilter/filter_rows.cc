@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
 #include "memfilter/batch.h"
 #include "memfilter/estimates.h"
 #include "memfilter/saved_form.h"
+#include "util/check.h"
 
 namespace rowbloom {
 

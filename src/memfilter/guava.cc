@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/coding.h"
 #include "memfilter/murmur3.h"
 #include "memfilter/options_text.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 
@@ -39,19 +39,19 @@ GuavaDigest GuavaDigest::Bytes(std::string_view bytes) {
 GuavaDigest GuavaDigest::UnencodedChars(std::u16string_view chars) {
   std::string bytes;
   bytes.reserve(2 * chars.size());
-  for (const char16_t c : chars) base::AppendFixed<uint16_t>(c, &bytes);
+  for (const char16_t c : chars) util::AppendFixed<uint16_t>(c, &bytes);
   return Bytes(bytes);
 }
 
 GuavaDigest GuavaDigest::Integer(int32_t value) {
   char bytes[sizeof(value)];
-  base::StoreFixed<uint32_t>(static_cast<uint32_t>(value), bytes);
+  util::StoreFixed<uint32_t>(static_cast<uint32_t>(value), bytes);
   return Bytes({bytes, sizeof(bytes)});
 }
 
 GuavaDigest GuavaDigest::Long(int64_t value) {
   char bytes[sizeof(value)];
-  base::StoreFixed<uint64_t>(static_cast<uint64_t>(value), bytes);
+  util::StoreFixed<uint64_t>(static_cast<uint64_t>(value), bytes);
   return Bytes({bytes, sizeof(bytes)});
 }
 
@@ -156,9 +156,9 @@ std::string GuavaFilter::WriteTo() const {
   stream.reserve(Stream::kWords + words.size() * sizeof(uint64_t));
   stream.push_back(static_cast<char>(strategy_));
   stream.push_back(static_cast<char>(shape().probe_count));
-  base::AppendBigEndian<uint32_t>(static_cast<uint32_t>(words.size()), &stream);
+  util::AppendBigEndian<uint32_t>(static_cast<uint32_t>(words.size()), &stream);
   for (const uint64_t word : words) {
-    base::AppendBigEndian<uint64_t>(word, &stream);
+    util::AppendBigEndian<uint64_t>(word, &stream);
   }
   return stream;
 }
@@ -172,7 +172,7 @@ absl::StatusOr<GuavaFilter> GuavaFilter::ReadFrom(std::string_view stream) {
   const uint8_t strategy = static_cast<uint8_t>(stream[Stream::kStrategy]);
   const uint8_t probes = static_cast<uint8_t>(stream[Stream::kProbeCount]);
   const uint64_t words =
-      base::LoadBigEndian<uint32_t>(stream.data() + Stream::kWordCount);
+      util::LoadBigEndian<uint32_t>(stream.data() + Stream::kWordCount);
   if (strategy > static_cast<uint8_t>(GuavaStrategy::kMurmur128Mitz64)) {
     return absl::UnimplementedError(absl::StrCat("Guava filter has strategy ",
                                                  static_cast<int>(strategy),
@@ -189,7 +189,7 @@ absl::StatusOr<GuavaFilter> GuavaFilter::ReadFrom(std::string_view stream) {
   if (!bits.ok()) return bits.status();
   const absl::Span<uint64_t> read = bits->mutable_words();
   for (size_t i = 0; i < read.size(); ++i) {
-    read[i] = base::LoadBigEndian64(stream.data() + Stream::kWords +
+    read[i] = util::LoadBigEndian64(stream.data() + Stream::kWords +
                                     i * sizeof(uint64_t));
   }
   return GuavaFilter(static_cast<GuavaStrategy>(strategy),

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "memfilter/options_text.h"
 #include "memfilter/saved_form.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -22,7 +22,7 @@ constexpr bool kCanBeFull =
 
 absl::Status HasNo(MemFilterKind kind, const char* operation) {
   return absl::UnimplementedError(absl::StrCat(
-      base::AbslView(MemFilterKindName(kind)), " filters have no ", operation));
+      util::AbslView(MemFilterKindName(kind)), " filters have no ", operation));
 }
 
 template <typename Filter>
@@ -69,8 +69,8 @@ class Erased final : public MemFilter {
       const void* theirs = MemFilter::FilterOf(other, &kTag);
       if (theirs == nullptr) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "union of a ", base::AbslView(MemFilterKindName(kind())),
-            " filter with a ", base::AbslView(MemFilterKindName(other.kind())),
+            "union of a ", util::AbslView(MemFilterKindName(kind())),
+            " filter with a ", util::AbslView(MemFilterKindName(other.kind())),
             " filter of another type"));
       }
       return filter_.Union(*static_cast<const Filter*>(theirs));

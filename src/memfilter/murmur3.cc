@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "base/coding.h"
+#include "util/coding.h"
 
 namespace rowbloom::memfilter {
 
@@ -49,9 +49,9 @@ Hash128 Murmur3X64_128(std::string_view bytes) {
   uint64_t low = 0;
   uint64_t high = 0;
   for (; bytes.size() >= kBlockSize; bytes.remove_prefix(kBlockSize)) {
-    low ^= MixLow(base::LoadFixed<uint64_t>(bytes.data()));
+    low ^= MixLow(util::LoadFixed<uint64_t>(bytes.data()));
     low = (RotateLeft(low, 27) + high) * 5 + 0x52dce729;
-    high ^= MixHigh(base::LoadFixed<uint64_t>(bytes.data() + 8));
+    high ^= MixHigh(util::LoadFixed<uint64_t>(bytes.data() + 8));
     high = (RotateLeft(high, 31) + low) * 5 + 0x38495ab5;
   }
   if (bytes.size() > 8) high ^= MixHigh(LoadSome(bytes.substr(8)));

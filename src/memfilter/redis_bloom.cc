@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/coding.h"
 #include "memfilter/estimates.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 
@@ -66,7 +66,7 @@ uint64_t Murmur64A(std::string_view bytes, uint64_t seed) {
   uint64_t hash = seed ^ (bytes.size() * kMultiplier);
   size_t i = 0;
   for (; i + 8 <= bytes.size(); i += 8) {
-    uint64_t word = base::LoadFixed<uint64_t>(bytes.data() + i);
+    uint64_t word = util::LoadFixed<uint64_t>(bytes.data() + i);
     word *= kMultiplier;
     word ^= word >> kShift;
     hash = (hash ^ (word * kMultiplier)) * kMultiplier;
@@ -96,11 +96,11 @@ bool VisitPositions(const RedisBloomDigest& digest,
 void AppendDouble(double value, std::string* out) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
-  base::AppendFixed<uint64_t>(bits, out);
+  util::AppendFixed<uint64_t>(bits, out);
 }
 
 double LoadDouble(const char* bytes) {
-  const uint64_t loaded = base::LoadFixed<uint64_t>(bytes);
+  const uint64_t loaded = util::LoadFixed<uint64_t>(bytes);
   double value;
   std::memcpy(&value, &loaded, sizeof(value));
   return value;
@@ -252,18 +252,18 @@ uint64_t RedisBloomFilter::memory_usage_bytes() const {
 
 std::string RedisBloomFilter::Header() const {
   std::string header;
-  base::AppendFixed<uint64_t>(key_count(), &header);
-  base::AppendFixed<uint32_t>(static_cast<uint32_t>(layers_.size()), &header);
-  base::AppendFixed<uint32_t>(options_, &header);
-  base::AppendFixed<uint32_t>(expansion_, &header);
+  util::AppendFixed<uint64_t>(key_count(), &header);
+  util::AppendFixed<uint32_t>(static_cast<uint32_t>(layers_.size()), &header);
+  util::AppendFixed<uint32_t>(options_, &header);
+  util::AppendFixed<uint32_t>(expansion_, &header);
   for (const Layer& layer : layers_) {
-    base::AppendFixed<uint64_t>(layer.bits.bit_count() / 8, &header);
-    base::AppendFixed<uint64_t>(layer.bits.bit_count(), &header);
-    base::AppendFixed<uint64_t>(layer.key_count, &header);
+    util::AppendFixed<uint64_t>(layer.bits.bit_count() / 8, &header);
+    util::AppendFixed<uint64_t>(layer.bits.bit_count(), &header);
+    util::AppendFixed<uint64_t>(layer.key_count, &header);
     AppendDouble(layer.fpr, &header);
     AppendDouble(BitsPerKey(layer.fpr), &header);
-    base::AppendFixed<uint32_t>(layer.probe_count, &header);
-    base::AppendFixed<uint64_t>(layer.capacity, &header);
+    util::AppendFixed<uint32_t>(layer.probe_count, &header);
+    util::AppendFixed<uint64_t>(layer.capacity, &header);
     header.push_back(0);
   }
   return header;
@@ -313,11 +313,11 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
   RedisBloomFilter filter;
   filter.max_bytes_ = max_bytes;
   const uint64_t key_count =
-      base::LoadFixed<uint64_t>(&saved[Header::kKeyCount]);
+      util::LoadFixed<uint64_t>(&saved[Header::kKeyCount]);
   const uint32_t layer_count =
-      base::LoadFixed<uint32_t>(&saved[Header::kLayerCount]);
-  filter.options_ = base::LoadFixed<uint32_t>(&saved[Header::kOptions]);
-  filter.expansion_ = base::LoadFixed<uint32_t>(&saved[Header::kExpansion]);
+      util::LoadFixed<uint32_t>(&saved[Header::kLayerCount]);
+  filter.options_ = util::LoadFixed<uint32_t>(&saved[Header::kOptions]);
+  filter.expansion_ = util::LoadFixed<uint32_t>(&saved[Header::kExpansion]);
   filter.non_scaling_ = (filter.options_ & kNoScaling) != 0;
   if (layer_count == 0 || layer_count > kMaxLayersOfDump ||
       saved.size() < Header::kSize + layer_count * LayerHeader::kSize) {
@@ -349,20 +349,20 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
     const size_t at = Header::kSize + i * LayerHeader::kSize;
     const char* fields = &saved[at];
     const uint64_t bytes =
-        base::LoadFixed<uint64_t>(fields + LayerHeader::kByteCount);
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kByteCount);
     const double rate = LoadDouble(fields + LayerHeader::kRate);
     const uint64_t capacity =
-        base::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
     if (fields[LayerHeader::kBitPower] != 0) {
       return absl::UnimplementedError(absl::StrCat(
           "RedisBloom dump: layer ", i, " has a power of two of bits at ",
           at + LayerHeader::kBitPower, ", as modules of 2017 made"));
     }
     if (bytes == 0 || bytes > bytes_left ||
-        base::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount) !=
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount) !=
             8 * bytes ||
         !(rate > 0 && rate < 1) ||
-        base::LoadFixed<uint32_t>(fields + LayerHeader::kProbeCount) !=
+        util::LoadFixed<uint32_t>(fields + LayerHeader::kProbeCount) !=
             ProbeCount(rate) ||
         capacity == 0 || capacity >> 53 != 0) {
       return Damaged(at, absl::StrCat("layer ", i,
@@ -372,7 +372,7 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
     }
     bytes_left -= bytes;
     keys_in_layers +=
-        base::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
   }
   if (bytes_left != 0 || keys_in_layers != key_count) {
     return Damaged(
@@ -389,12 +389,12 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
     const char* fields = &saved[Header::kSize + i * LayerHeader::kSize];
     Layer layer;
     layer.key_count =
-        base::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
-    layer.capacity = base::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
+    layer.capacity = util::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
     layer.fpr = LoadDouble(fields + LayerHeader::kRate);
     layer.probe_count = ProbeCount(layer.fpr);
     const uint64_t bits =
-        base::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount);
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount);
     auto made = BitArray::New(bits);
     if (!made.ok()) return made.status();
     for (size_t j = 0; j < bits / 8; ++j) {

@@ -11,10 +11,10 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/check.h"
-#include "base/coding.h"
 #include "rowbloom/version.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 
@@ -61,7 +61,7 @@ static_assert(Header::kMagic + kMagic.size() == Header::kVersion);
 // Sizes in bytes must fit 64 bits.
 constexpr uint64_t kMaxWords = uint64_t{1} << 56;
 
-// The core does not export its hash::Hash64(), hence xxHash is called here.
+// The core does not export its util::Hash64(), hence xxHash is called here.
 // The checksum of all bytes but its own field, the last of the header.
 uint64_t Checksum(std::string_view bytes) {
   const uint64_t seed = XXH3_64bits(bytes.data(), Header::kChecksum);
@@ -83,7 +83,7 @@ absl::Status CheckEnvelope(std::string_view bytes) {
                                             " bytes: its header says ", *size));
   }
   if (Checksum(bytes) !=
-      base::LoadFixed<uint64_t>(bytes.data() + Header::kChecksum)) {
+      util::LoadFixed<uint64_t>(bytes.data() + Header::kChecksum)) {
     return absl::DataLossError(absl::StrCat("checksum of the saved filter at ",
                                             Header::kChecksum,
                                             " does not match"));
@@ -95,11 +95,11 @@ absl::Status CheckEnvelope(std::string_view bytes) {
         static_cast<int>(kMemFilterFormatVersion)));
   }
   if (version == 0 ||
-      base::LoadFixed<uint16_t>(bytes.data() + Header::kReserved) != 0) {
+      util::LoadFixed<uint16_t>(bytes.data() + Header::kReserved) != 0) {
     return absl::DataLossError(absl::StrCat(
         "saved filter has version ", static_cast<int>(version),
         " and the reserved bytes at ", Header::kReserved, " are ",
-        base::LoadFixed<uint16_t>(bytes.data() + Header::kReserved)));
+        util::LoadFixed<uint16_t>(bytes.data() + Header::kReserved)));
   }
   return absl::OkStatus();
 }
@@ -107,13 +107,13 @@ absl::Status CheckEnvelope(std::string_view bytes) {
 }  // namespace
 
 void SavedFormWriter::AddVarint(uint64_t value) {
-  base::AppendVarint(value, &parameters_);
+  util::AppendVarint(value, &parameters_);
 }
 
 void SavedFormWriter::AddDouble(double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
-  base::AppendFixed<uint64_t>(bits, &parameters_);
+  util::AppendFixed<uint64_t>(bits, &parameters_);
 }
 
 std::string SavedFormWriter::Finish() const {
@@ -126,21 +126,21 @@ std::string SavedFormWriter::Finish() const {
   bytes.append(kMagic);
   bytes.push_back(static_cast<char>(kMemFilterFormatVersion));
   bytes.push_back(static_cast<char>(kind_));
-  base::AppendFixed<uint16_t>(0, &bytes);
-  base::AppendFixed<uint32_t>(static_cast<uint32_t>(parameters_.size()),
+  util::AppendFixed<uint16_t>(0, &bytes);
+  util::AppendFixed<uint32_t>(static_cast<uint32_t>(parameters_.size()),
                               &bytes);
-  base::AppendFixed<uint64_t>(word_count, &bytes);
-  base::AppendFixed<uint64_t>(0, &bytes);
+  util::AppendFixed<uint64_t>(word_count, &bytes);
+  util::AppendFixed<uint64_t>(0, &bytes);
   bytes.append(parameters_);
   size_t at = bytes.size();
   bytes.resize(at + static_cast<size_t>(word_count) * sizeof(uint64_t));
   for (const auto words : words_) {
     for (const uint64_t word : words) {
-      base::StoreFixed<uint64_t>(word, &bytes[at]);
+      util::StoreFixed<uint64_t>(word, &bytes[at]);
       at += sizeof(uint64_t);
     }
   }
-  base::StoreFixed<uint64_t>(Checksum(bytes), &bytes[Header::kChecksum]);
+  util::StoreFixed<uint64_t>(Checksum(bytes), &bytes[Header::kChecksum]);
   return bytes;
 }
 
@@ -151,9 +151,9 @@ absl::StatusOr<uint64_t> SavedFormSize(std::string_view first_bytes) {
   }
   if (first_bytes.size() < Header::kSize) return Header::kSize;
   const uint64_t parameters =
-      base::LoadFixed<uint32_t>(first_bytes.data() + Header::kParametersSize);
+      util::LoadFixed<uint32_t>(first_bytes.data() + Header::kParametersSize);
   const uint64_t words =
-      base::LoadFixed<uint64_t>(first_bytes.data() + Header::kWordCount);
+      util::LoadFixed<uint64_t>(first_bytes.data() + Header::kWordCount);
   if (words > kMaxWords) {
     return absl::DataLossError(absl::StrCat("saved filter: ", words,
                                             " words at ", Header::kWordCount));
@@ -177,12 +177,12 @@ absl::StatusOr<SavedFormReader> SavedFormReader::Open(std::string_view bytes,
   if (!found.ok()) return found.status();
   if (*found != kind) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "saved filter is a ", base::AbslView(MemFilterKindName(*found)),
-        " filter, not a ", base::AbslView(MemFilterKindName(kind)), " one"));
+        "saved filter is a ", util::AbslView(MemFilterKindName(*found)),
+        " filter, not a ", util::AbslView(MemFilterKindName(kind)), " one"));
   }
   SavedFormReader reader;
   const size_t parameters =
-      base::LoadFixed<uint32_t>(bytes.data() + Header::kParametersSize);
+      util::LoadFixed<uint32_t>(bytes.data() + Header::kParametersSize);
   reader.parameters_ = bytes.substr(Header::kSize, parameters);
   reader.parameters_end_ = Header::kSize + parameters;
   reader.words_ = bytes.substr(Header::kSize + parameters);
@@ -191,13 +191,13 @@ absl::StatusOr<SavedFormReader> SavedFormReader::Open(std::string_view bytes,
 
 uint64_t SavedFormReader::Varint() {
   uint64_t value = 0;
-  if (!base::ReadVarint(&parameters_, &value)) Refuse("a varint is cut");
+  if (!util::ReadVarint(&parameters_, &value)) Refuse("a varint is cut");
   return value;
 }
 
 double SavedFormReader::Double() {
   uint64_t bits = 0;
-  if (!base::ReadFixed(&parameters_, &bits)) Refuse("a double is cut");
+  if (!util::ReadFixed(&parameters_, &bits)) Refuse("a double is cut");
   double value;
   std::memcpy(&value, &bits, sizeof(value));
   return value;
@@ -227,7 +227,7 @@ bool SavedFormReader::Bits(uint64_t bit_count, BitArray* bits) {
     return false;
   }
   *bits = *std::move(made);
-  for (uint64_t& word : bits->mutable_words()) base::ReadFixed(&words_, &word);
+  for (uint64_t& word : bits->mutable_words()) util::ReadFixed(&words_, &word);
   if (!bits->HasCleanTail()) {
     Refuse(absl::StrCat("the last of the words has more than ", bit_count,
                         " bits"));

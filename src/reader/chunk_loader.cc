@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "filter/units.h"
 #include "rowbloom/filter.h"
+#include "util/source_read.h"
 
 namespace rowbloom::reader {
 
@@ -19,26 +19,7 @@ namespace {
 constexpr uint64_t kMaxGapBytes = 4096;
 constexpr uint64_t kMaxReadBytes = 4 << 20;
 
-absl::Status CheckRead(const SourceRead& read) {
-  if (read.result.size() == read.size_bytes) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(
-      base::AbslView(read.source->name()), ": offset ", read.offset, ": read ",
-      read.result.size(), " of ", read.size_bytes, " bytes"));
-}
-
 }  // namespace
-
-absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
-                         size_t size_bytes, char* scratch,
-                         std::string_view* result) {
-  SourceRead read;
-  read.source = &source;
-  read.offset = offset;
-  read.size_bytes = size_bytes;
-  read.status = source.Read(offset, size_bytes, scratch, &read.result);
-  *result = read.result;
-  return read.status.ok() ? CheckRead(read) : read.status;
-}
 
 FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps) const {
   const block::ChunkEntry& entry = (*chunks_)[chunk];
@@ -137,8 +118,7 @@ void ReadAll(absl::Span<PendingLoad> loads) {
   }
   for (size_t i = 0; i < loads.size(); ++i) {
     const SourceRead& read = (*places[i].batch)[places[i].read];
-    const absl::Status status =
-        read.status.ok() ? CheckRead(read) : read.status;
+    const absl::Status status = util::StatusOf(read);
     if (!status.ok()) {
       loads[i].bytes = status;
       continue;

@@ -19,17 +19,10 @@
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "reader/resident_chunk.h"
-#include "rowbloom/export.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/io.h"
 
 namespace rowbloom::reader {
-
-// Reads exactly size_bytes or fails. Exported for rowbloom::hfile.
-ROWBLOOM_EXPORT absl::Status ReadExactly(const RandomAccessSource& source,
-                                         uint64_t offset, size_t size_bytes,
-                                         char* scratch,
-                                         std::string_view* result);
 
 class ChunkLoader {
  public:

@@ -36,9 +36,9 @@ void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
   std::array<Located, kBlock> located;
   std::array<const FilterView*, kBlock> views;
   const size_t size = std::min(kBlock, questions.size() - begin);
-  threads::ThreadRecord& thread = threads::ThisThread();
+  util::ThreadRecord& thread = util::ThisThread();
   {
-    const threads::EpochGuard guard(thread);
+    const util::EpochGuard guard(thread);
     // The memory that one question waits for arrives while others are prepared.
     for (size_t i = 0; i < size; ++i) {
       Located& q = located[i];
@@ -138,7 +138,7 @@ void FilterReader::Impl::CountGroup(absl::Span<const Located> group,
                                     const bool* may_contain) const {
   if (known == Known::kNever)
     counters_.Add(FilterCounter::kUnloaded, group.size());
-  threads::ThreadRecord& thread = threads::ThisThread();
+  util::ThreadRecord& thread = util::ThisThread();
   for (const Located& q : group) {
     CountLocated(thread, q, known, may_contain[q.question]);
   }

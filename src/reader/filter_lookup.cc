@@ -20,7 +20,7 @@ bool FilterReader::Impl::WantsLoad(size_t chunk, uint64_t planned_bytes,
   if (!always_loads()) {
     steps = policy_->StepsToLoad(CandidateOf(chunk), planned_bytes);
     if (steps == 0) {
-      slots_.Claim(chunk, reader::load_rules.declined_pause);
+      slots_.PauseUnlessPaused(chunk, reader::load_rules.declined_pause);
       return false;
     }
   }
@@ -54,18 +54,18 @@ void FilterReader::Impl::CountFailure(size_t chunk, bool is_claimed) const {
 // the more lookups overlap in the processor. Other functions handle rare cases;
 // they are called last, so that this one need not save registers for them.
 bool FilterReader::Impl::MayContain(const FilterKey& key) const {
-  threads::ThreadRecord* const thread = threads::KnownThread();
+  util::ThreadRecord* const thread = util::KnownThread();
   if (thread == nullptr || static_cast<uint8_t>(key.kind()) >= plain_kinds_) {
     return AskAndLoad(key, /*is_counted=*/false);
   }
-  stats::FileCounters::Own counters = counters_.OwnOf(*thread);
+  reader::FileCounters::Own counters = counters_.OwnOf(*thread);
   if (!counters) return AskAndLoad(key, /*is_counted=*/false);
   const int64_t chunk = locator_.FindByMark(key.row());
   if (chunk < 0) return AskAndLoad(key, /*is_counted=*/false);
   bool is_sample = false;
   {
     // Nothing that runs under a guard asks a reader.
-    const threads::EpochGuard guard(*thread, /*is_outermost=*/true);
+    const util::EpochGuard guard(*thread, /*is_outermost=*/true);
     const Resident* const resident = FindInSlot(static_cast<size_t>(chunk));
     if (resident != nullptr) {
       is_sample = counters.CountLookup();
@@ -110,7 +110,7 @@ FilterAnswer FilterReader::Impl::Ask(const FilterKey& key, bool is_counted,
                                      bool will_read, FilterLoad* load) const {
   Asked asked;
   const int64_t located = Locate(key, &asked);
-  threads::ThreadRecord& thread = threads::ThisThread();
+  util::ThreadRecord& thread = util::ThisThread();
   const bool is_sample = is_counted || counters_.CountLookup(thread);
   if (located < 0 || NeedsNoLoad(static_cast<size_t>(located))) {
     CountAnswer(thread, asked, located == kNo);
@@ -205,7 +205,7 @@ bool FilterReader::Impl::AnswerAfter(
       !VisitInMemory(static_cast<size_t>(located), ask)) {
     counters_.Add(FilterCounter::kUnloaded);
   }
-  CountAnswer(threads::ThisThread(), asked, !may_contain);
+  CountAnswer(util::ThisThread(), asked, !may_contain);
   return may_contain;
 }
 

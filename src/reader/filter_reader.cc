@@ -7,20 +7,21 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/check.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
 #include "cache/file_id.h"
 #include "key/keyed_digest.h"
 #include "reader/filter_reader_impl.h"
-#include "stats/filter_stats_impl.h"
+#include "reader/filter_stats_impl.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+#include "util/source_read.h"
 
 namespace rowbloom {
 
 using block::ChunkEntry;
-using reader::ReadExactly;
+using util::ReadExactly;
 
 namespace {
 
@@ -97,7 +98,7 @@ FilterReader::Impl::~Impl() {
 
 size_t FilterReader::Impl::IndexSizeBytes() const {
   return sizeof(Impl) + sizeof(*parsed_) + parsed_->index_bytes.size() +
-         slots_.size() * (reader::ChunkSlots::BytesPerChunk() +
+         slots_.size() * (cache::ChunkSlots::BytesPerChunk() +
                           sizeof(ChunkEntry) + sizeof(uint64_t));
 }
 
@@ -106,7 +107,7 @@ absl::StatusOr<FilterReader::Impl::Tail> FilterReader::Impl::ReadTail(
     uint64_t tail_size_bytes, const DigestSecret& secret) {
   if (range.size_bytes == 0) {
     return absl::NotFoundError(absl::StrCat(
-        base::AbslView(source->name()),
+        util::AbslView(source->name()),
         ": a filter block of 0 bytes: the file has no filter; read it without "
         "one"));
   }
@@ -228,7 +229,7 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
   }
   if (!KernelAvailable(options.kernel)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("kernel ", base::AbslView(KernelName(options.kernel)),
+        absl::StrCat("kernel ", util::AbslView(KernelName(options.kernel)),
                      " is not available here"));
   }
   absl::Status status = cache::CheckFileId(options.file_id);

@@ -15,14 +15,14 @@
 #include "absl/base/attributes.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
+#include "cache/chunk_slots.h"
 #include "key/keyed_digest.h"
 #include "reader/chunk_loader.h"
-#include "reader/chunk_slots.h"
+#include "reader/file_counters.h"
 #include "reader/load_policy.h"
 #include "reader/resident_chunk.h"
 #include "rowbloom/filter_reader.h"
-#include "stats/file_counters.h"
-#include "threads/epoch.h"
+#include "util/epoch.h"
 
 namespace rowbloom {
 
@@ -105,7 +105,7 @@ class FilterReader::Impl {
 
   // Counts an answer; that to a prefix, which is never in MayContain()'s fast
   // path, is counted among these, too.
-  void CountAnswer(threads::ThreadRecord& thread, const Asked& asked,
+  void CountAnswer(util::ThreadRecord& thread, const Asked& asked,
                    bool is_negative) const {
     counters_.CountAnswer(thread, is_negative);
     if (asked.prefix_level == Asked::kNoPrefix) return;
@@ -146,7 +146,7 @@ class FilterReader::Impl {
   bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
   // Makes the calling thread the one that loads; false if another one does.
   bool ClaimLoad(size_t chunk) const {
-    return always_loads() || slots_.Claim(chunk, reader::kLoadingPause);
+    return always_loads() || slots_.Claim(chunk);
   }
   // True if Ask() of this reader could have returned this load.
   bool IsLoad(const FilterLoad& load) const;
@@ -182,8 +182,8 @@ class FilterReader::Impl {
                        bool* may_contain, std::vector<Located>* missing);
   static void AskMissing(std::vector<Located>* missing, bool* may_contain);
   enum class Known { kInMemory, kLoaded, kNever };
-  void CountLocated(threads::ThreadRecord& thread, const Located& q,
-                    Known known, bool may_contain) const {
+  void CountLocated(util::ThreadRecord& thread, const Located& q, Known known,
+                    bool may_contain) const {
     using Answer = reader::LoadPolicy::Answer;
     const bool is_sample = counters_.CountLookup(thread);
     CountAnswer(thread, q.asked, !may_contain);
@@ -216,9 +216,9 @@ class FilterReader::Impl {
   const block::ChunkLocator locator_;
   const std::unique_ptr<FilterCache> own_cache_;
   const uint64_t file_id_;
-  mutable reader::ChunkSlots slots_;
+  mutable cache::ChunkSlots slots_;
   const std::shared_ptr<reader::LoadPolicy> policy_;
-  mutable stats::FileCounters counters_;
+  mutable reader::FileCounters counters_;
   const key::DigestMixer mixer_;
 
   const FilterReaderOptions options_;  // Its cache is never nullptr.
@@ -260,7 +260,7 @@ inline int64_t FilterReader::Impl::Locate(const FilterKey& key,
 
 template <typename Visit>
 bool FilterReader::Impl::VisitInSlot(size_t chunk, const Visit& visit) const {
-  const threads::EpochGuard guard;
+  const util::EpochGuard guard;
   const Resident* const resident = FindInSlot(chunk);
   if (resident == nullptr) return false;
   visit(*resident);

@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/check.h"
 #include "cache/file_id.h"
 #include "reader/resident_chunk.h"
+#include "util/check.h"
 
 namespace rowbloom {
 namespace {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "reader/file_counters.h"
 #include "reader/resident_chunk.h"
-#include "stats/file_counters.h"
 
 namespace rowbloom::reader {
 
@@ -40,7 +40,7 @@ LoadPolicy::~LoadPolicy() {
 }
 
 void LoadPolicy::CountSample(size_t chunk, Answer answer) {
-  constexpr uint32_t kWeight = stats::kSampleInterval;
+  constexpr uint32_t kWeight = reader::kSampleInterval;
   ledger_->CountLookups(kWeight, answer,
                         cost_bytes_.load(std::memory_order_relaxed));
   uint64_t absent = 0;

@@ -57,10 +57,6 @@ struct LoadRules {
 };
 inline LoadRules load_rules;
 
-// The most lookups of a chunk that answer "maybe" while another thread loads
-// it. It is finite, because a thread that was lost in fork() never ends its
-// load.
-inline constexpr uint32_t kLoadingPause = 1 << 16;
 // After the nth failure in a row, 2^n - 2 lookups of the chunk pass before the
 // next try; after the 8th and later ones, 254.
 inline constexpr uint32_t kMaxFailures = 8;
@@ -80,7 +76,7 @@ class LoadPolicy {
 
   cache::LoadLedger& ledger() const { return *ledger_; }
 
-  // Counts one lookup of stats::kSampleInterval.
+  // Counts one lookup of reader::kSampleInterval.
   void CountSample(size_t chunk, Answer answer);
   // The engine's reports after a "maybe": the outcome, and the bytes that it
   // read.

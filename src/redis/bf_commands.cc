@@ -11,8 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "redis/replies.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -185,9 +185,9 @@ void RemoteBfCommands::MExists(std::string_view key, Items items,
     last_error_ =
         done[0].text == "none"
             ? absl::NotFoundError(absl::StrCat(
-                  "redis key \"", base::AbslView(key), "\" is missing"))
+                  "redis key \"", util::AbslView(key), "\" is missing"))
             : absl::FailedPreconditionError(absl::StrCat(
-                  "redis key \"", base::AbslView(key), "\" has the type \"",
+                  "redis key \"", util::AbslView(key), "\" has the type \"",
                   done[0].text,
                   "\"; the Bloom filters of RedisBloom have MBbloom-- and "
                   "those of valkey-bloom bloomfltr"));
@@ -291,7 +291,7 @@ absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {
     bytes += chunk->data.size();
     if (chunk->data.empty() || bytes > RedisBloomFilter::kDefaultMaxBytes) {
       return absl::ResourceExhaustedError(
-          absl::StrCat("redis filter \"", base::AbslView(key),
+          absl::StrCat("redis filter \"", util::AbslView(key),
                        "\" has a dump of ", bytes, " bytes so far; at most ",
                        RedisBloomFilter::kDefaultMaxBytes, " are read"));
     }
@@ -310,8 +310,8 @@ absl::Status RemoteBfCommands::Restore(std::string_view key,
       absl::StrCat(":loading:", absl::Hex(random()), absl::Hex(random()));
   const std::string part =
       key.find('{') == std::string_view::npos
-          ? absl::StrCat("{", base::AbslView(key), "}", suffix)
-          : absl::StrCat(base::AbslView(key), suffix);
+          ? absl::StrCat("{", util::AbslView(key), "}", suffix)
+          : absl::StrCat(util::AbslView(key), suffix);
   absl::Status status;
   for (const BfChunk& chunk : filter.Dump()) {
     if (status.ok()) status = LoadChunk(part, chunk);

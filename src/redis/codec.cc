@@ -9,8 +9,8 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
-#include "base/coding.h"
+#include "util/absl_view.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 
@@ -39,7 +39,7 @@ bool IsText(std::string_view codec) {
 
 absl::Status Unknown(std::string_view codec) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "codec \"", base::AbslView(codec),
+      "codec \"", util::AbslView(codec),
       "\" is not known: encode elements with it and hand over their bytes; "
       "known: StringCodec, ByteArrayCodec, LongCodec, Kryo5Codec, "
       "MarshallingCodec"));
@@ -123,7 +123,7 @@ absl::StatusOr<std::string> KryoText(std::string_view text) {
   const uint64_t length = chars->unit_count + 1;
   encoded.push_back(
       static_cast<char>(0x80 | (length > 0x3f ? 0x40 : 0) | (length & 0x3f)));
-  if (length > 0x3f) base::AppendVarint(length >> 6, &encoded);
+  if (length > 0x3f) util::AppendVarint(length >> 6, &encoded);
   return encoded + chars->bytes;
 }
 
@@ -139,10 +139,10 @@ absl::StatusOr<std::string> RiverText(std::string_view text) {
     encoded.push_back(static_cast<char>(length));
   } else if (length <= 0x10000) {
     encoded.push_back(kRiverStringMedium);
-    base::AppendBigEndian<uint16_t>(static_cast<uint16_t>(length), &encoded);
+    util::AppendBigEndian<uint16_t>(static_cast<uint16_t>(length), &encoded);
   } else {
     encoded.push_back(kRiverStringLarge);
-    base::AppendBigEndian<uint32_t>(static_cast<uint32_t>(length), &encoded);
+    util::AppendBigEndian<uint32_t>(static_cast<uint32_t>(length), &encoded);
   }
   return encoded + chars->bytes;
 }
@@ -183,10 +183,10 @@ absl::StatusOr<std::string> RedissonCodec::Int(int32_t value) const {
   std::string encoded;
   if (name_ == kKryo5) {
     encoded.push_back(kKryoInt);
-    base::AppendVarint(static_cast<uint32_t>(ZigZag(value)), &encoded);
+    util::AppendVarint(static_cast<uint32_t>(ZigZag(value)), &encoded);
   } else if (name_ == kMarshalling) {
     encoded.assign({kRiverVersion, kRiverInt});
-    base::AppendBigEndian<uint32_t>(static_cast<uint32_t>(value), &encoded);
+    util::AppendBigEndian<uint32_t>(static_cast<uint32_t>(value), &encoded);
   } else {
     return Long(value);
   }
@@ -202,7 +202,7 @@ absl::StatusOr<std::string> RedissonCodec::Long(int64_t value) const {
     AppendKryoLong(ZigZag(value), &encoded);
   } else if (name_ == kMarshalling) {
     encoded.assign({kRiverVersion, kRiverLong});
-    base::AppendBigEndian<uint64_t>(static_cast<uint64_t>(value), &encoded);
+    util::AppendBigEndian<uint64_t>(static_cast<uint64_t>(value), &encoded);
   } else if (name_ == kByteArray) {
     return absl::InvalidArgumentError(
         "ByteArrayCodec encodes a byte[] only: hand over the bytes of the "

@@ -8,9 +8,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "memfilter/estimates.h"
 #include "redis/replies.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -126,8 +126,8 @@ RemoteRedissonFilter::RemoteRedissonFilter(RedisConnection* connection,
     : connection_(connection),
       name_(name),
       config_name_(name.find('{') == std::string_view::npos
-                       ? absl::StrCat("{", base::AbslView(name), "}:config")
-                       : absl::StrCat(base::AbslView(name), ":config")),
+                       ? absl::StrCat("{", util::AbslView(name), "}:config")
+                       : absl::StrCat(util::AbslView(name), ":config")),
       codec_(codec) {}
 
 absl::StatusOr<std::vector<RedisReply>> RemoteRedissonFilter::Send(

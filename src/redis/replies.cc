@@ -3,20 +3,20 @@
 #include "redis/replies.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
+#include "util/absl_view.h"
 
 namespace rowbloom::redis {
 
 absl::Status NotAReply(std::string_view name) {
   return absl::UnavailableError(
-      absl::StrCat("redis filter \"", base::AbslView(name),
+      absl::StrCat("redis filter \"", util::AbslView(name),
                    "\": the client's replies do not fit the commands"));
 }
 
 absl::Status ErrorOf(const RedisReply& reply, std::string_view name) {
   if (reply.kind != RedisReply::Kind::kError) return absl::OkStatus();
   const std::string message =
-      absl::StrCat("redis filter \"", base::AbslView(name),
+      absl::StrCat("redis filter \"", util::AbslView(name),
                    "\": the server says: ", reply.text);
   // The error of a script has the error of its command in its text.
   if (reply.text.find("WRONGTYPE Operation") != std::string::npos) {

@@ -6,8 +6,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/absl_view.h"
 #include "rowbloom/redis/connection.h"
+#include "util/absl_view.h"
 
 namespace rowbloom {
 
@@ -37,7 +37,7 @@ std::string Unescaped(std::string_view text) {
     if (text[i] == '%' && hex.size() == 2 &&
         hex.find_first_not_of("0123456789abcdefABCDEF") ==
             std::string_view::npos) {
-      bytes += absl::HexStringToBytes(base::AbslView(hex));
+      bytes += absl::HexStringToBytes(util::AbslView(hex));
       i += 2;
     } else {
       bytes.push_back(text[i]);
@@ -49,7 +49,7 @@ std::string Unescaped(std::string_view text) {
 absl::Status Wrong(std::string_view what) {
   // Without the URL, which may hold a password.
   return absl::InvalidArgumentError(
-      absl::StrCat("redis URL: ", base::AbslView(what),
+      absl::StrCat("redis URL: ", util::AbslView(what),
                    "; expected redis://[[USER]:PASSWORD@]HOST[:PORT]/NAME or "
                    "unix:///PATH?name=NAME, then ?db=N&timeout_ms=N"));
 }
@@ -59,7 +59,7 @@ absl::Status ParseParameters(std::string_view text, RedisAddress* address) {
     std::string_view value = Cut(&text, '&');
     const std::string_view key = Cut(&value, '=');
     int number = 0;
-    const bool is_number = absl::SimpleAtoi(base::AbslView(value), &number);
+    const bool is_number = absl::SimpleAtoi(util::AbslView(value), &number);
     if (key == "db" && is_number && number >= 0) {
       address->options.database = number;
     } else if (key == "timeout_ms" && is_number && number > 0) {
@@ -89,7 +89,7 @@ absl::Status ParseAuthority(std::string_view text, RedisOptions* options) {
   if (is_bracketed && StartsWith(text, ":")) text.remove_prefix(1);
   if (options->host.empty()) return Wrong("no host");
   if (!text.empty() &&
-      (!absl::SimpleAtoi(base::AbslView(text), &options->port) ||
+      (!absl::SimpleAtoi(util::AbslView(text), &options->port) ||
        options->port < 1 || options->port > 65535)) {
     return Wrong("the port is not a number from 1 to 65535");
   }

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "block/chunk_index.h"
-#include "hash/digest.h"
 #include "reader/test_block.h"
+#include "util/digest.h"
 
 namespace rowbloom {
 namespace {
@@ -188,7 +188,7 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
   EXPECT_EQ(footer_field("incompatible_flags"), 0u);
   EXPECT_EQ(footer_field("reserved"), 0u);
   EXPECT_EQ(footer_field("footer_checksum"),
-            hash::Checksum32(footer.substr(0, 44)));
+            util::Checksum32(footer.substr(0, 44)));
   EXPECT_EQ(footer.substr(footer_fields["magic"].offset), "rowbloom");
   const uint64_t index_offset = footer_field("index_offset");
   std::string_view index =
@@ -196,8 +196,8 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
   std::string_view properties = std::string_view(block).substr(
       index_offset + index.size(), footer_field("properties_size"));
   EXPECT_EQ(index_offset + index.size() + properties.size() + 56, block.size());
-  EXPECT_EQ(footer_field("index_checksum"), hash::Checksum32(index));
-  EXPECT_EQ(footer_field("properties_checksum"), hash::Checksum32(properties));
+  EXPECT_EQ(footer_field("index_checksum"), util::Checksum32(index));
+  EXPECT_EQ(footer_field("properties_checksum"), util::Checksum32(properties));
 
   std::map<uint64_t, std::string_view> values;
   while (!properties.empty()) {
@@ -232,11 +232,11 @@ TEST(FilterBlockFormatDocument, DescribesWhatTheWriterWrites) {
     const uint64_t size = TakeVarint(&index);
     const uint64_t checksum = Load(Take(4, &index), 0, 4);
     const std::string_view unit = std::string_view(block).substr(offset, size);
-    EXPECT_EQ(checksum, hash::Checksum32(unit));
+    EXPECT_EQ(checksum, util::Checksum32(unit));
     // The chunk holds its first key.
-    uint64_t digest = hash::Hash64(first.row);
+    uint64_t digest = util::Hash64(first.row);
     if (first.qualifier.has_value()) {
-      digest = hash::Hash64(*first.qualifier, digest);
+      digest = util::Hash64(*first.qualifier, digest);
     }
     const uint64_t line = static_cast<uint64_t>(
         static_cast<unsigned __int128>(digest) * (size / 64) >> 64);

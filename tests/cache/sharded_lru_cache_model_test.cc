@@ -19,7 +19,7 @@
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
-#include "threads/epoch.h"
+#include "util/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
@@ -363,7 +363,7 @@ class ModelTest {
         guard_.reset();
         model_.EndGuard();
       } else {
-        guard_ = std::make_unique<threads::EpochGuard>();
+        guard_ = std::make_unique<util::EpochGuard>();
         model_.BeginGuard();
       }
     } else if (operation < 855) {
@@ -453,7 +453,7 @@ class ModelTest {
   Model model_;
   std::unique_ptr<FilterCache> cache_;
   ChunkCache* const chunks_;
-  std::unique_ptr<threads::EpochGuard> guard_;
+  std::unique_ptr<util::EpochGuard> guard_;
   std::vector<Held> held_;
   size_t next_number_ = 0;
   size_t refused_count_ = 0;

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
 #include "testing/threads.h"
-#include "threads/epoch.h"
+#include "util/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
@@ -112,7 +112,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
   // the library's readers do.
   FilterCache::Handle* Read(uint64_t key, Slot* slot, bool replaces) {
     {
-      const threads::EpochGuard guard;
+      const util::EpochGuard guard;
       if (const Visible* visible = slot->visible.load()) {
         EXPECT_TRUE(static_cast<const Whole*>(visible)->AllAreOf(key));
         slot->used.store(true, std::memory_order_relaxed);

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "hash/digest.h"
 #include "testing/filters.h"
 #include "testing/keys.h"
+#include "util/digest.h"
 
 namespace rowbloom {
 namespace {
@@ -77,7 +77,7 @@ TEST(FilterBlob, ANewerVersionIsUnimplemented) {
   const size_t trailer = blob.size() - 8;
   blob[trailer + 6] = 2;
   const size_t tail_size = static_cast<unsigned char>(blob[trailer]);
-  const uint32_t checksum = static_cast<uint32_t>(hash::Hash64(
+  const uint32_t checksum = static_cast<uint32_t>(util::Hash64(
       std::string_view(blob).substr(trailer - tail_size, tail_size),
       tail_size | 2 << 16));
   for (int i = 0; i < 4; ++i) {

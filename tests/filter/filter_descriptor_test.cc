@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hash/digest.h"
 #include "rowbloom/filter.h"
+#include "util/digest.h"
 
 namespace rowbloom {
 namespace {
@@ -81,7 +81,7 @@ TEST(FilterDescriptor, MoreUnitsThanThereCanBeAreRefusedNotRead) {
   descriptor.unit_count = 200;
   const std::vector<std::string_view> units(200);
   EXPECT_TRUE(absl::IsDataLoss(FilterView::Parse(descriptor, units).status()));
-  descriptor.unit_checksum.fill(hash::Checksum32(""));
+  descriptor.unit_checksum.fill(util::Checksum32(""));
   EXPECT_EQ(VerifyUnits(descriptor, units).code(), absl::StatusCode::kDataLoss);
 }
 

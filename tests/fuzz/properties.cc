@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/coding.h"
 #include "filter/compact/compact.h"
 #include "filter/compact/compact_layout.h"
 #include "filter/family.h"
@@ -26,6 +25,7 @@
 #include "testing/key_schemas.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
+#include "util/coding.h"
 
 namespace rowbloom::fuzz {
 
@@ -41,7 +41,7 @@ class Input {
   bool empty() const { return bytes_.empty(); }
   uint8_t Byte() {
     uint8_t value = 0;
-    base::ReadFixed(&bytes_, &value);
+    util::ReadFixed(&bytes_, &value);
     return value;
   }
   uint64_t Integer(int size_bytes) {

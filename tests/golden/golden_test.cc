@@ -10,11 +10,11 @@
 #include <iterator>
 #include <set>
 
-#include "base/coding.h"
 #include "block/format.h"
 #include "golden/cases.h"
 #include "reader/test_block.h"
 #include "rowbloom/filter_reader.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 namespace {
@@ -61,8 +61,8 @@ std::string_view ChunksAndIndex(std::string_view block) {
       block.substr(block.size() - block::Footer::kSize);
   return block.substr(
       0,
-      base::LoadFixed<uint64_t>(footer.data() + block::Footer::kIndexOffset) +
-          base::LoadFixed<uint64_t>(footer.data() + block::Footer::kIndexSize));
+      util::LoadFixed<uint64_t>(footer.data() + block::Footer::kIndexOffset) +
+          util::LoadFixed<uint64_t>(footer.data() + block::Footer::kIndexSize));
 }
 
 TEST(Golden, ChunksAndIndexAreWrittenAsTheyWere) {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "base/coding.h"
 #include "hfile/block.h"
 #include "hfile/cell_key.h"
 #include "hfile/checksum.h"
@@ -19,6 +18,7 @@
 #include "hfile/vlong.h"
 #include "rowbloom/io.h"
 #include "testing/keys.h"
+#include "util/coding.h"
 
 namespace rowbloom::hfile {
 namespace {
@@ -83,7 +83,7 @@ TEST_P(CompressionTest, GivesBackWhatItTook) {
 
 TEST(Compression, ReadsFramesOfSeveralPieces) {
   std::string framed;
-  base::AppendBigEndian(uint32_t{6}, &framed);
+  util::AppendBigEndian(uint32_t{6}, &framed);
   for (const char* piece : {"abc", "def"}) {
     std::string one;
     ASSERT_EQ(Compress(HFileCompression::kSnappy, piece, &one),
@@ -100,16 +100,16 @@ void ExpectCutAsHBaseCuts(HFileCompression compression, std::string_view framed,
                           std::string_view payload) {
   constexpr size_t kMaxPiece = 218422;
   uint32_t total = 0;
-  ASSERT_TRUE(base::ReadBigEndian(&framed, &total));
+  ASSERT_TRUE(util::ReadBigEndian(&framed, &total));
   EXPECT_EQ(total, payload.size());
   int pieces = 0;
   for (; !payload.empty(); ++pieces) {
     const std::string_view expected = payload.substr(0, kMaxPiece);
     payload.remove_prefix(expected.size());
     std::string frame;
-    base::AppendBigEndian(static_cast<uint32_t>(expected.size()), &frame);
+    util::AppendBigEndian(static_cast<uint32_t>(expected.size()), &frame);
     ASSERT_GE(framed.size(), 4);
-    const size_t end = 4 + base::LoadBigEndian<uint32_t>(framed.data());
+    const size_t end = 4 + util::LoadBigEndian<uint32_t>(framed.data());
     frame += framed.substr(0, end);
     framed.remove_prefix(std::min(end, framed.size()));
     const auto piece = Decompress(compression, frame, expected.size());

@@ -14,10 +14,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_split.h"
-#include "base/coding.h"
 #include "hfile/test_data.h"
 #include "hfile/test_hfile.h"
 #include "rowbloom/hfile.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 namespace {
@@ -114,19 +114,19 @@ TEST(HBaseReads, RowsThatHBaseLosesAreFound) {
 // Serializes a cell as the README of the golden data describes.
 std::string BytesOf(const HFileCell& cell) {
   std::string key;
-  base::AppendBigEndian(static_cast<uint16_t>(cell.row.size()), &key);
+  util::AppendBigEndian(static_cast<uint16_t>(cell.row.size()), &key);
   key.append(cell.row);
-  base::AppendBigEndian(static_cast<uint8_t>(cell.family.size()), &key);
+  util::AppendBigEndian(static_cast<uint8_t>(cell.family.size()), &key);
   key.append(cell.family).append(cell.qualifier);
-  base::AppendBigEndian(cell.timestamp, &key);
-  base::AppendBigEndian(cell.type, &key);
+  util::AppendBigEndian(cell.timestamp, &key);
+  util::AppendBigEndian(cell.type, &key);
   std::string bytes;
   for (const std::string_view part :
        {std::string_view(key), cell.value, cell.tags}) {
-    base::AppendBigEndian(static_cast<uint32_t>(part.size()), &bytes);
+    util::AppendBigEndian(static_cast<uint32_t>(part.size()), &bytes);
     bytes.append(part);
   }
-  base::AppendBigEndian(cell.mvcc, &bytes);
+  util::AppendBigEndian(cell.mvcc, &bytes);
   return bytes;
 }
 
@@ -147,7 +147,7 @@ TEST(HBaseCells, AreThoseThatHBaseWrote) {
     }
     EXPECT_EQ(cells->status(), absl::OkStatus());
     std::string digits;
-    base::AppendBigEndian(static_cast<uint32_t>(crc), &digits);
+    util::AppendBigEndian(static_cast<uint32_t>(crc), &digits);
     EXPECT_NE(description.find("crc32=" + absl::BytesToHexString(digits)),
               std::string::npos)
         << table;

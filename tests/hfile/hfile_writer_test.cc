@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/coding.h"
 #include "hfile/file_info.h"
 #include "hfile/test_hfile.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 namespace {
@@ -216,19 +216,19 @@ TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
 std::string HFile20() {
   std::string bytes = "FILEINF2";
   const std::string payload = hfile::SerializeFileInfo({});
-  base::AppendBigEndian(static_cast<uint32_t>(payload.size()), &bytes);
-  base::AppendBigEndian(static_cast<uint32_t>(payload.size()), &bytes);
-  base::AppendBigEndian(int64_t{-1}, &bytes);
+  util::AppendBigEndian(static_cast<uint32_t>(payload.size()), &bytes);
+  util::AppendBigEndian(static_cast<uint32_t>(payload.size()), &bytes);
+  util::AppendBigEndian(int64_t{-1}, &bytes);
   bytes += payload;
   const size_t trailer = bytes.size();
   bytes += hfile::kTrailerMagic;
   bytes.append(16, '\0');  // Both offsets.
   bytes.append(32, '\0');
-  base::AppendBigEndian(uint32_t{2}, &bytes);  // No compression.
-  base::AppendBigEndian(uint32_t{1}, &bytes);
+  util::AppendBigEndian(uint32_t{2}, &bytes);  // No compression.
+  util::AppendBigEndian(uint32_t{1}, &bytes);
   bytes.append(16, '\xff');  // No data block.
   bytes.resize(trailer + 208);
-  base::AppendBigEndian(uint32_t{2}, &bytes);
+  util::AppendBigEndian(uint32_t{2}, &bytes);
   return bytes;
 }
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/coding.h"
 #include "hfile/block_index.h"
 #include "hfile/file_info.h"
 #include "hfile/test_hfile.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 namespace {
@@ -45,7 +45,7 @@ class FileOfBlocks {
   // Overwrites the uncompressed size in the header of the block added last.
   void StateUncompressedSize(const hfile::IndexEntry& block, uint32_t size) {
     std::string bytes;
-    base::AppendBigEndian(size, &bytes);
+    util::AppendBigEndian(size, &bytes);
     bytes_.replace(block.offset + 12, bytes.size(), bytes);
   }
   std::string Finish() {
@@ -63,11 +63,11 @@ class FileOfBlocks {
 // Returns an index block below the root: one entry with a key of zeros.
 std::string InnerIndex(const hfile::IndexEntry& entry, size_t key_size) {
   std::string payload;
-  base::AppendBigEndian(uint32_t{1}, &payload);
-  base::AppendBigEndian(uint32_t{0}, &payload);
-  base::AppendBigEndian(static_cast<uint32_t>(12 + key_size), &payload);
-  base::AppendBigEndian(entry.offset, &payload);
-  base::AppendBigEndian(entry.size, &payload);
+  util::AppendBigEndian(uint32_t{1}, &payload);
+  util::AppendBigEndian(uint32_t{0}, &payload);
+  util::AppendBigEndian(static_cast<uint32_t>(12 + key_size), &payload);
+  util::AppendBigEndian(entry.offset, &payload);
+  util::AppendBigEndian(entry.size, &payload);
   return payload + std::string(key_size, '\0');
 }
 
@@ -98,9 +98,9 @@ TEST(HFileSizeLimits, NoMoreMetaBlocksAreNamedThanThereIsRoomFor) {
 
 TEST(HFileSizeLimits, FileInfoHasNoMillionsOfEntries) {
   std::string few;
-  base::AppendBigEndian(uint32_t{1 << 20}, &few);
+  util::AppendBigEndian(uint32_t{1 << 20}, &few);
   std::string many;
-  base::AppendBigEndian(uint32_t{(1 << 20) + 1}, &many);
+  util::AppendBigEndian(uint32_t{(1 << 20) + 1}, &many);
   // All entries have the same empty name.
   const std::string entries(((1 << 20) + 1) * 3, '\0');
   EXPECT_TRUE(

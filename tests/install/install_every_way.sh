@@ -215,7 +215,7 @@ tests_are_refused() {
 
 # Exported names belong to namespace rowbloom and to none of its inner
 # namespaces, whose names begin in lower case. The exceptions are the names that
-# src/threads, src/reader/chunk_loader.h and src/reader/chunk_slots.h export for
+# src/util and src/cache/chunk_slots.h export for
 # rowbloom::hfile.
 exports_only_the_api() {
   local library others
@@ -228,9 +228,9 @@ exports_only_the_api() {
     wc -l "$library" "$work/symbols"
     others=$(grep -Ev "^_Z(T[A-Z]|Z|GVZ)?NK?8rowbloom([0-9]+k?[A-Z]|[a-z]{2})" \
       "$work/symbols" | grep -Ev \
-      "^_ZN8rowbloom7threads8internal(12global_epoch|13thread_record|\
-16guards_are_light|19AcquireThreadRecord)E|\
-^_ZN8rowbloom6reader(11ReadExactlyE|10ChunkSlots(C|D|3Put))" || true)
+      "^_ZN8rowbloom4util(11ReadExactlyE|8internal(12global_epoch|13thread_record|\
+16guards_are_light|19AcquireThreadRecord)E)|\
+^_ZN8rowbloom5cache10ChunkSlots(C|D|3Put)" || true)
     [ -z "$others" ] || fail "$library exports" "$(c++filt <<<"$others")"
   done
   nm -D --defined-only "$(libraries "$work/prefix.shared")/librowbloom.so" |

@@ -35,7 +35,7 @@ LENT = {("bench", "rocksdb_plugin/open_db.h"),
         ("bench", "rocksdb_plugin/filter_bits_abi.h"),
         ("bench", "rocksdb_plugin/release.h"),
         ("bench", "src/reader/load_policy.h"),
-        ("bench", "src/threads/epoch.h"),
+        ("bench", "src/util/epoch.h"),
         ("bench", "examples/mini_kv/mini_kv.h")}
 
 INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')

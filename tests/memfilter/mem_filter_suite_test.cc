@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/coding.h"
 #include "memfilter/any_filter.h"
 #include "memfilter/batch.h"
 #include "rowbloom/memfilter/guava.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 namespace {
@@ -298,7 +298,7 @@ TEST_P(MemFilterTest, ParametersThatLieUnderARightChecksumDoNoHarm) {
   ASSERT_TRUE(filter->Add(RandomDigests(&random, 100)).ok());
   const std::string saved = filter->Save();
   ASSERT_EQ(Resealed(saved), saved);
-  const size_t parameters = base::LoadFixed<uint32_t>(saved.data() + 12);
+  const size_t parameters = util::LoadFixed<uint32_t>(saved.data() + 12);
   for (int round = 0; round < 3000; ++round) {
     std::string changed = saved;
     for (uint64_t i = 0; i <= random.Below(3); ++i) {

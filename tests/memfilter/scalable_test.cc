@@ -7,12 +7,12 @@
 
 #include <limits>
 
-#include "base/coding.h"
 #include "memfilter/saved_form.h"
 #include "rowbloom/memfilter/bf_commands.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 namespace {
@@ -152,7 +152,7 @@ TEST(ScalableFilter, MemoryIsThatOfItsLayers) {
   }
   const std::string saved = filter->Save();
   EXPECT_GE(filter->memory_usage_bytes(),
-            8 * base::LoadFixed<uint64_t>(&saved[16]) +
+            8 * util::LoadFixed<uint64_t>(&saved[16]) +
                 64 * (sizeof(StandardFilter) + 2 * sizeof(uint64_t)));
 }
 

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hash/digest.h"
 #include "reader/test_block.h"
 #include "testing/filters.h"
+#include "util/digest.h"
 
 namespace rowbloom::reader {
 namespace {
@@ -227,7 +227,7 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
     entry.descriptor = small.descriptor;
     entry.descriptor.unit_size_bytes[0] = size;
     entry.descriptor.unit_checksum[0] =
-        hash::Checksum32(std::string_view(zeros).substr(0, size));
+        util::Checksum32(std::string_view(zeros).substr(0, size));
     chunks.push_back(entry);
   };
   for (uint64_t i = 0; i < 6; ++i) add(i * kChunk, kChunk);

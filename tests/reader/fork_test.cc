@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
 #include "testing/keys.h"
-#include "threads/epoch.h"
+#include "util/epoch.h"
 
 #if defined(__linux__) && __has_include(<linux/seccomp.h>)
 #include <linux/filter.h>
@@ -83,7 +83,7 @@ TEST_F(ForkTest, ChildFreesWhatItEvictsThoughAThreadOfItsParentWasInALookup) {
   std::promise<void> guarded;
   std::promise<void> forked;
   std::thread other([&] {
-    const threads::EpochGuard guard;  // Every lookup has one.
+    const util::EpochGuard guard;  // Every lookup has one.
     guarded.set_value();
     forked.get_future().wait();
   });
@@ -127,7 +127,7 @@ bool DenyMembarrier() {
 }
 
 TEST_F(ForkTest, DeniedMembarrierShowsInRetiredBytesAndLosesNoRow) {
-  if (!threads::internal::guards_are_light) {
+  if (!util::internal::guards_are_light) {
     GTEST_SKIP() << "membarrier(2) is not used here";
   }
   const int result = ResultInChild([&] {

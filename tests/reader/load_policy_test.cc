@@ -7,14 +7,14 @@
 
 #include "cache/load_ledger.h"
 #include "gtest/gtest.h"
-#include "stats/file_counters.h"
+#include "reader/file_counters.h"
 
 namespace rowbloom::reader {
 namespace {
 
 using Answer = LoadPolicy::Answer;
 
-constexpr double kSample = stats::kSampleInterval;
+constexpr double kSample = reader::kSampleInterval;
 
 class LoadPolicyTest : public ::testing::Test {
  protected:

@@ -12,16 +12,16 @@
 #include <string>
 #include <string_view>
 
-#include "base/coding.h"
 #include "block/format.h"
-#include "hash/digest.h"
 #include "testing/keys.h"
+#include "util/coding.h"
+#include "util/digest.h"
 
 namespace rowbloom::testing {
 
 inline void StoreU32(uint32_t value, size_t at, std::string* bytes) {
   std::string encoded;
-  base::AppendFixed<uint32_t>(value, &encoded);
+  util::AppendFixed<uint32_t>(value, &encoded);
   bytes->replace(at, encoded.size(), encoded);
 }
 
@@ -32,9 +32,9 @@ inline void ResealMemFilter(std::string* saved) {
   constexpr size_t kHeaderSize = 32;
   if (saved->size() < kHeaderSize) return;
   const std::string_view bytes = *saved;
-  base::StoreFixed<uint64_t>(
-      hash::Hash64(bytes.substr(kHeaderSize),
-                   hash::Hash64(bytes.substr(0, kChecksum))),
+  util::StoreFixed<uint64_t>(
+      util::Hash64(bytes.substr(kHeaderSize),
+                   util::Hash64(bytes.substr(0, kChecksum))),
       saved->data() + kChecksum);
 }
 
@@ -44,18 +44,18 @@ inline void Reseal(std::string* block) {
   if (block->size() < Footer::kSize) return;
   const size_t footer = block->size() - Footer::kSize;
   const uint64_t index_offset =
-      base::LoadFixed<uint64_t>(block->data() + footer + Footer::kIndexOffset);
+      util::LoadFixed<uint64_t>(block->data() + footer + Footer::kIndexOffset);
   const uint64_t index_size =
-      base::LoadFixed<uint64_t>(block->data() + footer + Footer::kIndexSize);
+      util::LoadFixed<uint64_t>(block->data() + footer + Footer::kIndexSize);
   if (index_offset <= footer && index_size <= footer - index_offset) {
     const std::string_view tail =
         std::string_view(*block).substr(index_offset, footer - index_offset);
-    const uint32_t index = hash::Checksum32(tail.substr(0, index_size));
-    const uint32_t properties = hash::Checksum32(tail.substr(index_size));
+    const uint32_t index = util::Checksum32(tail.substr(0, index_size));
+    const uint32_t properties = util::Checksum32(tail.substr(index_size));
     StoreU32(index, footer + Footer::kIndexChecksum, block);
     StoreU32(properties, footer + Footer::kPropertiesChecksum, block);
   }
-  StoreU32(hash::Checksum32(
+  StoreU32(util::Checksum32(
                std::string_view(*block).substr(footer, Footer::kChecksum)),
            footer + Footer::kChecksum, block);
 }
@@ -70,7 +70,7 @@ inline void SetFooterByteAndReseal(size_t offset, uint8_t value,
 // Changes one to four bytes anywhere in the tail.
 inline void DamageAndReseal(Random* random, std::string* block) {
   const size_t footer = block->size() - block::Footer::kSize;
-  const size_t begin = base::LoadFixed<uint64_t>(block->data() + footer +
+  const size_t begin = util::LoadFixed<uint64_t>(block->data() + footer +
                                                  block::Footer::kIndexOffset);
   const uint64_t count = 1 + random->Below(4);
   for (uint64_t i = 0; i < count; ++i) {

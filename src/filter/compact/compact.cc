@@ -11,13 +11,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
-#include "base/coding.h"
 #include "filter/collecting_builder.h"
 #include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_mix.h"
 #include "filter/digest_order.h"
+#include "util/check.h"
+#include "util/coding.h"
 
 namespace rowbloom::filter {
 
@@ -106,7 +106,7 @@ void CompactFilterBuilder::StoreSolution(uint64_t first_segment,
           kPlaneSize);
       const uint32_t* in = &solution_[i * planes + u * kUnitPlanes];
       for (uint32_t c = 0; c < count; ++c, out += kPlaneSize) {
-        base::StoreFixed<uint32_t>(in[c], out);
+        util::StoreFixed<uint32_t>(in[c], out);
       }
     }
   }

@@ -13,11 +13,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hash/digest.h"
 #include "rocksdb/stock_registry.h"
 #include "rocksdb/tampering_policy.h"
 #include "rocksdb/test_db.h"
 #include "rowbloom/version.h"
+#include "util/digest.h"
 
 namespace rowbloom::testing {
 namespace {
@@ -159,7 +159,7 @@ std::vector<Tampering> TamperingsOfEachKind() {
          };
          (*filter)[trailer + 6] = kFilterBlobFormatVersion + 1;
          const uint64_t tail_size = byte(0) | byte(1) << 8;
-         const uint64_t checksum = hash::Hash64(
+         const uint64_t checksum = util::Hash64(
              std::string_view(*filter).substr(trailer - tail_size, tail_size),
              tail_size | byte(6) << 16);
          for (int i = 0; i < 4; ++i) {

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/filter_stats.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "reader/file_counters.h"
+#include "reader/filter_stats_impl.h"
+#include "util/absl_view.h"
+#include "util/check.h"
+
+namespace rowbloom {
+
+namespace {
+
+constexpr size_t kCounters = static_cast<size_t>(FilterCounter::kCount);
+
+std::string LevelName(int level) {
+  return level == FilterStats::kUnknownLevel ? "unknown" : absl::StrCat(level);
+}
+
+struct CounterText {
+  std::string_view name;
+  std::string_view help;  // The HELP line for Prometheus.
+};
+// The order is that of FilterCounter.
+constexpr std::array<CounterText, kCounters> kTexts = {{
+    {"lookups", "Questions asked."},
+    {"negatives", "Questions answered no."},
+    {"true_positives", "Questions answered maybe whose key was there."},
+    {"false_positives", "Questions answered maybe whose key was not there."},
+    {"unloaded",
+     "Questions answered maybe because their chunk was not loaded."},
+    {"chunk_loads", "Reads of filter chunks."},
+    {"chunk_load_bytes", "Bytes of filter chunks read."},
+    {"load_errors", "Filter chunks that could not be read or were damaged."},
+    {"open_errors", "Files read without a filter."},
+    {"prefix_lookups", "Questions for a prefix of rows that were answered."},
+    {"prefix_negatives", "Questions for a prefix of rows answered no."},
+}};
+
+void AppendRow(std::string_view name, const FilterStatsSnapshot& s,
+               std::string* out) {
+  using C = FilterCounter;
+  absl::StrAppendFormat(
+      out, "%-8s %14d %14d %14d %14d %9.4f%% %12d %10d %14d %8d\n",
+      util::AbslView(name), s[C::kLookups], s[C::kNegatives],
+      s[C::kTruePositives], s[C::kFalsePositives], 100 * s.observed_fpr(),
+      s[C::kUnloaded], s[C::kChunkLoads], s[C::kChunkLoadBytes],
+      s[C::kLoadErrors] + s[C::kOpenErrors]);
+}
+
+void AppendPrefixLevels(absl::string_view counter, absl::string_view help,
+                        const std::map<int, FilterStatsSnapshot>& levels,
+                        uint64_t FilterStatsSnapshot::PrefixLevel::*value,
+                        std::string* out) {
+  const std::string name =
+      absl::StrCat("rowbloom_prefix_level_", counter, "_total");
+  std::string lines;
+  for (const auto& [level, counters] : levels) {
+    for (size_t i = 0; i < counters.prefix_levels.size(); ++i) {
+      if (counters.prefix_levels[i].lookups == 0) continue;
+      absl::StrAppend(&lines, name, "{level=\"", LevelName(level),
+                      "\",prefix_level=\"", i + 1, "\"} ",
+                      counters.prefix_levels[i].*value, "\n");
+    }
+  }
+  if (lines.empty()) return;
+  absl::StrAppend(out, "# HELP ", name, " ", help, "\n# TYPE ", name,
+                  " counter\n", lines);
+}
+
+}  // namespace
+
+std::string_view FilterCounterName(FilterCounter counter) {
+  const auto i = static_cast<size_t>(counter);
+  return i < kCounters ? kTexts[i].name : "unknown";
+}
+
+FilterStatsSnapshot& FilterStatsSnapshot::operator+=(
+    const FilterStatsSnapshot& other) {
+  for (size_t i = 0; i < kCounters; ++i) values[i] += other.values[i];
+  for (size_t i = 0; i < prefix_levels.size(); ++i) {
+    prefix_levels[i].lookups += other.prefix_levels[i].lookups;
+    prefix_levels[i].negatives += other.prefix_levels[i].negatives;
+  }
+  return *this;
+}
+
+double FilterStatsSnapshot::observed_fpr() const {
+  const uint64_t passed = (*this)[FilterCounter::kFalsePositives];
+  const uint64_t absent = passed + (*this)[FilterCounter::kNegatives];
+  return absent == 0
+             ? 0
+             : static_cast<double>(passed) / static_cast<double>(absent);
+}
+
+double FilterStatsSnapshot::observed_filter_fpr() const {
+  const auto positives_count = static_cast<double>(positives());
+  if (positives_count == 0) return 0;
+  const double asked_share =
+      1 - std::min(1.0, static_cast<double>((*this)[FilterCounter::kUnloaded]) /
+                            positives_count);
+  const double passed =
+      asked_share *
+      static_cast<double>((*this)[FilterCounter::kFalsePositives]);
+  const double absent =
+      passed + static_cast<double>((*this)[FilterCounter::kNegatives]);
+  return absent == 0 ? 0 : passed / absent;
+}
+
+std::string FilterStatsSnapshot::ToString() const {
+  std::string out;
+  for (size_t i = 0; i < kCounters; ++i) {
+    absl::StrAppend(&out, util::AbslView(kTexts[i].name), " ", values[i], "\n");
+  }
+  for (size_t i = 0; i < prefix_levels.size(); ++i) {
+    const PrefixLevel& level = prefix_levels[i];
+    if (level.lookups == 0) continue;
+    absl::StrAppend(&out, "prefix_level_", i + 1, "_lookups ", level.lookups,
+                    "\nprefix_level_", i + 1, "_negatives ", level.negatives,
+                    "\n");
+  }
+  return out;
+}
+
+namespace reader {
+
+FilterStatsSnapshot FileCounters::Snapshot() const {
+  FilterStatsSnapshot snapshot;
+  for (size_t i = 0; i < kCounters; ++i) {
+    snapshot.values[i] = shared_[i].load(std::memory_order_relaxed);
+  }
+  const auto by_thread = by_thread_.Sum();
+  snapshot.values[static_cast<size_t>(FilterCounter::kLookups)] +=
+      by_thread[kLookups];
+  snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] +=
+      by_thread[kNegatives];
+  for (size_t level = 0; level < prefix_answers_.size(); ++level) {
+    const auto& answers = prefix_answers_[level];
+    const uint64_t negatives = answers[1].load(std::memory_order_relaxed);
+    const uint64_t lookups =
+        negatives + answers[0].load(std::memory_order_relaxed);
+    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixLookups)] +=
+        lookups;
+    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)] +=
+        negatives;
+    if (level > 0) snapshot.prefix_levels[level - 1] = {lookups, negatives};
+  }
+  return snapshot;
+}
+
+}  // namespace reader
+
+void FilterStats::Impl::Open(const reader::FileCounters* counters,
+                             uint64_t file_id, int level,
+                             std::string_view name) {
+  File file;
+  file.file_id = file_id;
+  file.level = level;
+  file.name = name;
+  std::lock_guard<std::mutex> lock(mutex_);
+  files_.emplace(counters, std::move(file));
+}
+
+void FilterStats::Impl::Close(const reader::FileCounters* counters) {
+  const FilterStatsSnapshot last = counters->Snapshot();
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = files_.find(counters);
+  closed_[it->second.level] += last;
+  files_.erase(it);
+}
+
+std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
+  std::lock_guard<std::mutex> lock(impl_->mutex_);
+  std::map<int, FilterStatsSnapshot> levels = impl_->closed_;
+  for (const auto& [counters, file] : impl_->files_) {
+    levels[file.level] += counters->Snapshot();
+  }
+  for (int i = 0; i <= kLevels; ++i) {
+    FilterStatsSnapshot rest;
+    for (size_t counter = 0; counter < kCounters; ++counter) {
+      rest.values[counter] =
+          impl_->unattributed_[i][counter].load(std::memory_order_relaxed);
+    }
+    if (rest.values == FilterStatsSnapshot().values) continue;
+    levels[i < kLevels ? i : kUnknownLevel] += rest;
+  }
+  return levels;
+}
+
+std::vector<FilterStats::File> FilterStats::Files() const {
+  std::vector<File> files;
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex_);
+    for (const auto& [counters, file] : impl_->files_) {
+      files.push_back(file);
+      files.back().counters = counters->Snapshot();
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return a.level != b.level ? a.level < b.level : a.file_id < b.file_id;
+  });
+  return files;
+}
+
+FilterStats::Impl::~Impl() {
+  RB_CHECK_MSG(files_.empty(),
+               "a FilterStats is destroyed before a FilterReader that uses "
+               "it; declare the statistics first");
+}
+
+FilterStats::FilterStats() : impl_(std::make_unique<Impl>()) {}
+FilterStats::~FilterStats() = default;
+
+void FilterStats::Add(FilterCounter counter, uint64_t delta, int level) {
+  impl_->Unattributed(level)[static_cast<size_t>(counter)].fetch_add(
+      delta, std::memory_order_relaxed);
+}
+
+FilterStatsSnapshot FilterStats::Snapshot() const {
+  FilterStatsSnapshot sum;
+  for (const auto& [level, counters] : Levels()) sum += counters;
+  return sum;
+}
+
+std::string FilterStats::ToString() const {
+  std::string out = absl::StrFormat(
+      "%-8s %14s %14s %14s %14s %10s %12s %10s %14s %8s\n", "level", "lookups",
+      "negatives", "true pos.", "false pos.", "fpr", "unloaded", "loads",
+      "loaded bytes", "errors");
+  FilterStatsSnapshot sum;
+  for (const auto& [level, counters] : Levels()) {
+    AppendRow(LevelName(level), counters, &out);
+    sum += counters;
+  }
+  AppendRow("all", sum, &out);
+  if (sum[FilterCounter::kPrefixLookups] == 0) return out;
+  absl::StrAppendFormat(&out, "%-8s %14s %14s\n", "prefix", "lookups",
+                        "negatives");
+  for (size_t i = 0; i < sum.prefix_levels.size(); ++i) {
+    const FilterStatsSnapshot::PrefixLevel& level = sum.prefix_levels[i];
+    if (level.lookups == 0) continue;
+    absl::StrAppendFormat(&out, "%-8d %14d %14d\n", i + 1, level.lookups,
+                          level.negatives);
+  }
+  absl::StrAppendFormat(&out, "%-8s %14d %14d\n", "all",
+                        sum[FilterCounter::kPrefixLookups],
+                        sum[FilterCounter::kPrefixNegatives]);
+  return out;
+}
+
+std::string FilterStats::ToPrometheus() const {
+  const std::map<int, FilterStatsSnapshot> levels = Levels();
+  std::string out;
+  for (size_t i = 0; i < kCounters; ++i) {
+    const std::string name =
+        absl::StrCat("rowbloom_", util::AbslView(kTexts[i].name), "_total");
+    absl::StrAppend(&out, "# HELP ", name, " ", util::AbslView(kTexts[i].help),
+                    "\n# TYPE ", name, " counter\n");
+    for (const auto& [level, counters] : levels) {
+      absl::StrAppend(&out, name, "{level=\"", LevelName(level), "\"} ",
+                      counters.values[i], "\n");
+    }
+  }
+  AppendPrefixLevels("lookups", "Questions for a prefix that a level answered.",
+                     levels, &FilterStatsSnapshot::PrefixLevel::lookups, &out);
+  AppendPrefixLevels("negatives",
+                     "Questions for a prefix that a level answered no.", levels,
+                     &FilterStatsSnapshot::PrefixLevel::negatives, &out);
+  return out;
+}
+
+}  // namespace rowbloom

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lets threads read a shared object without a lock while another thread
+// unlinks and frees it: freeing waits until no reader can still see it.
+//
+//   Reader:  EpochGuard guard;
+//            if (const T* t = shared.load()) Use(*t);   // Safe till the end.
+//   Writer:  T* old = shared.exchange(next);
+//            uint64_t epoch = RetireEpoch();            // After unlinking.
+//            ... if (EpochPassed(epoch)) delete old;
+//
+// Entering and leaving cost a few nanoseconds and touch memory of the calling
+// thread only. Guards may nest. A guarded section should be short, because it
+// delays the freeing of everything that is retired meanwhile. Loads and stores
+// of `shared` are sequentially consistent, or at least the store that unlinks
+// is an exchange.
+//
+// In a child of fork() the guards of the parent's other threads have ended.
+//
+// Where the system has membarrier(2), a guard does not order its own store
+// before the loads that follow: that would stop the processor from overlapping
+// the cache misses of one lookup with those of the next. Instead, a thread that
+// asks whether an epoch has passed makes the processors of all threads do it at
+// that time. If a seccomp filter that is set later denies membarrier(2), no
+// epoch passes any more: guards that have begun could not be seen.
+
+#ifndef ROWBLOOM_UTIL_EPOCH_H_
+#define ROWBLOOM_UTIL_EPOCH_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "rowbloom/export.h"
+#include "util/check.h"
+#include "util/thread_record.h"
+
+namespace rowbloom::util {
+
+namespace internal {
+struct alignas(64) GlobalEpoch {  // Alone on its cache line.
+  std::atomic<uint64_t> value{1};
+};
+ROWBLOOM_EXPORT extern GlobalEpoch global_epoch;
+// If true, guards leave the ordering to FirstGuardedEpoch(). Set before main().
+ROWBLOOM_EXPORT extern std::atomic<bool> guards_are_light;
+}  // namespace internal
+
+class EpochGuard {
+ public:
+  EpochGuard() : EpochGuard(ThisThread()) {}
+  // `thread` is the calling one.
+  explicit EpochGuard(ThreadRecord& thread)
+      : EpochGuard(thread, !IsWithin(thread)) {}
+  // For a caller that knows whether the thread is under a guard already.
+  EpochGuard(ThreadRecord& thread, bool is_outermost)
+      : record_(thread), is_outermost_(is_outermost) {
+    RB_DCHECK(is_outermost_ == !IsWithin(thread));
+    if (!is_outermost_) return;
+    const uint64_t now =
+        internal::global_epoch.value.load(std::memory_order_acquire);
+    if (internal::guards_are_light.load(std::memory_order_relaxed)) {
+      record_.epoch.store(now, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      return;
+    }
+    // This store is before every load of a shared pointer in the one order that
+    // all threads agree on: a thread that retires later sees this guard, and
+    // one that retired earlier has unlinked the object.
+    record_.epoch.store(now, std::memory_order_seq_cst);
+  }
+  ~EpochGuard() {
+    if (is_outermost_) record_.epoch.store(0, std::memory_order_release);
+  }
+  EpochGuard(const EpochGuard&) = delete;
+  EpochGuard& operator=(const EpochGuard&) = delete;
+
+ private:
+  static bool IsWithin(const ThreadRecord& thread) {
+    return thread.epoch.load(std::memory_order_relaxed) != 0;
+  }
+
+  ThreadRecord& record_;
+  const bool is_outermost_;
+};
+
+// Begins a new epoch and returns the one that ended.
+uint64_t RetireEpoch();
+// Objects retired in an epoch before this one can be freed: every guard that
+// could see them has ended. Guards of the calling thread count, so waiting
+// under one never ends. Takes microseconds: call it once for many objects.
+uint64_t FirstGuardedEpoch();
+inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
+
+}  // namespace rowbloom::util
+
+#endif  // ROWBLOOM_UTIL_EPOCH_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/file_counters.h"
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "util/epoch.h"
+
+namespace rowbloom::reader {
+namespace {
+
+// One in sixteen is also a sample among every nth lookup, for any n, so that
+// rare answers are sampled too.
+TEST(FileCounters, OneLookupInSixteenIsASample) {
+  constexpr uint64_t kLookups = 1 << 18;
+  std::vector<uint64_t> periods(40);
+  std::iota(periods.begin(), periods.end(), 1);
+  periods.push_back(1000);
+  for (const uint64_t period : periods) {
+    FileCounters counters;
+    std::vector<double> samples(period);
+    for (uint64_t i = 0; i < kLookups; ++i) {
+      samples[i % period] += counters.CountLookup(util::ThisThread());
+    }
+    const double expected = static_cast<double>(kLookups) /
+                            static_cast<double>(period * kSampleInterval);
+    for (const double count : samples) {
+      EXPECT_NEAR(count, expected, 0.05 * expected + 5) << period;
+    }
+  }
+}
+
+TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
+  FileCounters counters;
+  counters.CountLookup(util::ThisThread());  // It makes the counters.
+  counters.CountAnswer(util::ThisThread(), true);
+  FileCounters::Own own = counters.OwnOf(util::ThisThread());
+  ASSERT_TRUE(own);
+  uint64_t samples = 0;
+  for (int i = 1; i < 1600; ++i) {
+    samples += own.CountLookup();
+    own.CountAnswer(i % 4 == 0);
+  }
+  EXPECT_NEAR(static_cast<double>(samples), 1600.0 / kSampleInterval, 2);
+  counters.Add(FilterCounter::kChunkLoads, 5);
+  const FilterStatsSnapshot snapshot = counters.Snapshot();
+  EXPECT_EQ(snapshot[FilterCounter::kLookups], 1600u);
+  EXPECT_EQ(snapshot[FilterCounter::kNegatives], 400u);
+  EXPECT_EQ(snapshot[FilterCounter::kChunkLoads], 5u);
+}
+
+}  // namespace
+}  // namespace rowbloom::reader
