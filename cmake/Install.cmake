@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs headers, libraries, the CMake package and pkg-config files. The
-# package always has rowbloom::rowbloom, rowbloom::memfilter and rowbloom::c;
-# rowbloom::rocksdb, rowbloom::leveldb, rowbloom::hfile and rowbloom::redis are
-# its components.
+# package always has rowbloom::rowbloom, rowbloom::planning, rowbloom::memfilter
+# and rowbloom::c; rowbloom::rocksdb, rowbloom::leveldb, rowbloom::hfile and
+# rowbloom::redis are its components.
 # The rules for the tool are in tools/CMakeLists.txt.
 
 include(CMakePackageConfigHelpers)
@@ -16,7 +16,7 @@ if(TARGET rowbloom_rocksdb)
   list(APPEND package_files
        ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindLibrocksdb.cmake)
 endif()
-set(pc_names rowbloom rowbloom-memfilter rowbloom-c)
+set(pc_names rowbloom rowbloom-planning rowbloom-memfilter rowbloom-c)
 
 # install_libraries(EXPORT TARGET...): their headers and exported targets, too.
 function(install_libraries export)
@@ -24,7 +24,8 @@ function(install_libraries export)
   install(EXPORT ${export} NAMESPACE rowbloom:: DESTINATION ${package_dir})
 endfunction()
 
-install_libraries(rowbloom-targets rowbloom rowbloom_memfilter rowbloom_c)
+install_libraries(rowbloom-targets
+  rowbloom rowbloom_planning rowbloom_memfilter rowbloom_c)
 foreach(engine IN ITEMS rocksdb leveldb hfile redis)
   if(TARGET rowbloom_${engine})
     install_libraries(rowbloom-${engine}-targets rowbloom_${engine})

@@ -5,7 +5,7 @@
 
 include(GNUInstallDirs)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(rowbloom_core REQUIRED rowbloom absl_strings)
+pkg_check_modules(rowbloom_core REQUIRED rowbloom-planning absl_strings)
 
 set(rowbloom_SOURCES ${sources} PARENT_SCOPE)
 set(rowbloom_LIBS ${rowbloom_core_LINK_LIBRARIES} PARENT_SCOPE)

@@ -5,7 +5,7 @@
 # read the sources if they followed a plain "=".
 
 rowbloom_FUNC = rowbloom_register
-rowbloom_PKGCONFIG_REQUIRES := rowbloom absl_strings
+rowbloom_PKGCONFIG_REQUIRES := rowbloom-planning absl_strings
 rowbloom_CXXFLAGS := -Iplugin/rowbloom/include -Iplugin/rowbloom
 rowbloom_NATIVE := policy/native_policy.cc policy/row_filter_builder.cc \
   policy/row_filter_reader.cc

@@ -57,7 +57,7 @@ try() {
   local build=$1 library=$2 program=$work/from_strings.$1 db policy out
   shift 2
   g++ -std="$(standard_of "$tree/include")" -o "$program" -I "$tree/include" \
-    "$source/tests/rocksdb/preload/from_strings.cc" "$library" "$@"
+    "$source/tests/rocksdb_plugin/preload/from_strings.cc" "$library" "$@"
   for policy in rowbloom:12 "{id=rowbloom;bloom_type=ROW;filter_spec=compact}" \
     "{id=rowbloom.Composed;filter=bloom}"; do
     db=$work/db.$build

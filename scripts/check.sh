@@ -84,14 +84,14 @@ rocksdb() {
   build release
   needs_no_typeinfo_of_rocksdb build/release
   OPERATIONS=30000 scripts/rocksdb_matrix.sh --built build/release /usr
-  tests/rocksdb/check_rocksdb_tree_test.sh scripts/check_rocksdb_tree.sh \
-    /usr/include build/rocksdb_versions
+  tests/rocksdb_plugin/check_rocksdb_tree_test.sh \
+    scripts/check_rocksdb_tree.sh /usr/include build/rocksdb_versions
 }
 
 languages() {
   packages languages
   build release rowbloom_rocksdb_preload
-  tests/rocksdb/languages/run.sh \
+  tests/bindings/rocksdb/run.sh \
     build/release/rocksdb_plugin/librowbloom_rocksdb_preload.so build/languages
 }
 
@@ -119,7 +119,7 @@ asan() {
 }
 
 tsan() {
-  local tests=(base cache hfile memfilter mini_kv_store reader stats)
+  local tests=(util cache hfile memfilter mini_kv_store reader)
   packages
   build tsan "${tests[@]/%/_test}"
   GTEST_FILTER='*Threads.*:FilterStats.*' \
@@ -166,7 +166,7 @@ tidy() {
 
 # These tests reach the NEON kernels; s390x runs the others, too.
 aarch64() {
-  local tests=(base hash filter memfilter golden)
+  local tests=(util filter memfilter golden)
   packages cross
   build aarch64 "${tests[@]/%/_test}"
   run_tests aarch64 -R "^($(IFS='|' && echo "${tests[*]}"))_test$"
@@ -182,14 +182,15 @@ s390x() {
 hbase() {
   packages hbase
   build release rowbloom_tool
-  tests/hfile/hbase/compare_rebuilt.sh build/release/tools/rowbloom
-  tests/hfile/hbase/cluster.sh build/release/tools/rowbloom
+  tests/hosts/hfile/hbase/compare_rebuilt.sh build/release/tools/rowbloom
+  tests/hosts/hfile/hbase/cluster.sh build/release/tools/rowbloom
 }
 
 redis() {
   packages redisson
   build release redisson_peer
-  tests/redis/redisson/compare.sh build/release/tests/redis/redisson_peer
+  tests/hosts/redis/redisson/compare.sh \
+    build/release/tests/hosts/redis/redisson_peer
 }
 
 case "${1:-}" in

@@ -15,7 +15,7 @@ cmake --build --preset demo --target reads_bench
 
 out=build/demo
 echo "Loading and reading..."
-$out/bench/reads/reads_bench rows --json $out/reads_rows.json "$@"
+$out/bench/rocksdb/reads_bench rows --json $out/reads_rows.json "$@"
 # The package python3-matplotlib belongs to this Python.
 /usr/bin/python3 bench/plot.py rows $out/reads_rows.json -o $out/reads_rows.svg
 

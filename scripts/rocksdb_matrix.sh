@@ -17,12 +17,12 @@ minutes. Get the trees yourself, for instance from the release archives of
 github.com/facebook/rocksdb.
 
   build         everything compiles: plugin, tool, examples, tests, benchmarks
-  tests         tests/rocksdb, the differential test aside: passed of run
+  tests         tests/rocksdb_plugin, the differential test aside: passed of run
   differential  random operations compared with a map: operations, how many
                 times a filter said no, wrong answers
   reads         wasted data-block reads per 1000 gets of absent rows, without a
                 filter, with RocksDB's Bloom filter and with ROWCOL compact
-  tool          tests/cli and tests/rocksdb/preload: passed of run
+  tool          tests/tools and tests/rocksdb_plugin/preload: passed of run
 
   --built DIRECTORY  a build of everything for the one PATH, by preset dev or
                      release with benchmarks, in place of a build of its own
@@ -92,7 +92,7 @@ run_tests() {
 differential() {
   local log=$directory/differential.log
   ROWBLOOM_DIFFERENTIAL_OPERATIONS=$operations \
-    "$rowbloom/tests/rocksdb/rocksdb_db_test" \
+    "$rowbloom/tests/rocksdb_plugin/rocksdb_db_test" \
     --gtest_filter=DbDifferential.AnswersAsAMapDoes >"$log" 2>&1 || true
   sed -n 's/^ours: \([0-9]*\) operations, \([0-9]*\) times a filter said no,'`
     `' \([0-9]*\) wrong answers.*/\1; \2 no; \3 wrong/p' "$log"
@@ -101,7 +101,7 @@ differential() {
 
 reads() {
   local json=$directory/reads.json
-  "$rowbloom/bench/reads/reads_bench" rows --rows 40000 --gets 3000 \
+  "$rowbloom/bench/rocksdb/reads_bench" rows --rows 40000 --gets 3000 \
     --policies none,rocksdb_bloom,rowbloom_rowcol_compact --json "$json" \
     >"$directory/reads.log" 2>&1 || return 1
   python3 - "$json" <<'END'
@@ -118,8 +118,8 @@ END
 }
 
 tool() {
-  run_tests "$rowbloom/tests/cli/cli_test" \
-    "$rowbloom/tests/rocksdb/preload/rocksdb_preload_test"
+  run_tests "$rowbloom/tests/tools/cli_test" \
+    "$rowbloom/tests/rocksdb_plugin/preload/rocksdb_preload_test"
 }
 
 # cell NAME COMMAND...: stores the command's output, after FAILED if it failed.
@@ -159,7 +159,7 @@ check() {
   fi
   echo "RocksDB $release: run" >&2
   (cell differential differential) &
-  local plugin_tests=$rowbloom/tests/rocksdb
+  local plugin_tests=$rowbloom/tests/rocksdb_plugin
   cell tests run_tests "$plugin_tests/rocksdb_test" \
     "$plugin_tests/rocksdb_db_test" || result=
   cell reads reads || result=

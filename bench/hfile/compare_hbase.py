@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks an HFile's ROW filter with HBase's own reader and with rowbloom's.
 
-    bench/hfile/compare_hbase.py --bench build/release/bench/micro/hfile_bench
+    bench/hfile/compare_hbase.py --bench build/release/bench/hfile/hfile_bench
 
-HBase (tests/hfile/hbase, which needs JDK 17 and Maven) writes a file and a
-table of questions, half of them for rows that are there. Both readers are asked
-in turns, in processes of their own; ratios are medians of those of a round. See
+HBase (tests/hosts/hfile/hbase, which needs JDK 17 and Maven) writes a file and
+a table of questions, half of them for rows that are there. Both readers are
+asked in turns, in processes of their own; ratios are medians of those of a
+round. See
 bench/README.md. Exit codes: 0 fine; 1 different answers or a failure; 2 usage.
 """
 
@@ -19,7 +20,7 @@ import sys
 import tempfile
 
 PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                    "../../tests/hfile/hbase/hbase_peer.sh")
+                    "../../tests/hosts/hfile/hbase/hbase_peer.sh")
 MEASURES = [  # Field, name, unit, digits.
     ("cpu_ns_per_lookup", "lookup", "ns", 1),
     ("cpu_ns_per_probe", "probe", "ns", 1),
@@ -137,7 +138,7 @@ def parse_arguments():
                         help="of the file (default: %(default)s)")
     parser.add_argument("--spec", default="",
                         help="more of what the file is like, as in "
-                        "tests/hfile/hbase/golden.specs; not ROWCOL")
+                        "tests/hosts/hfile/hbase/golden.specs; not ROWCOL")
     parser.add_argument("--questions", type=int, default=200000,
                         help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=5,

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rowbloom/rowbloom.h"
+#include "rowbloom/c.h"
 
 enum { KEYS = 1000000, THREADS = 4 };
 

@@ -186,6 +186,9 @@ struct FileFacts {
   std::optional<double> run_share = std::nullopt;
 };
 
+inline constexpr double kMaxSizeRatio = 1e6;
+inline constexpr uint32_t kMaxTreeRuns = 10000;
+
 struct FileBudgetOptions {
   FilterBudgetOptions budget;
   // The tree that is assumed where nothing better is known: leveled, each level

@@ -2,7 +2,7 @@
 """The flags that all sources of the core are compiled with."""
 
 # The path of this repository, also when it is a dependency of another. It is
-# an option rather than `includes`, because no dependent should see src/.
+# an option rather than `includes`, because no dependent should see src/ and hosts/.
 _ROOT = Label("//:BUILD.bazel").workspace_root
 
 ROWBLOOM_COPTS = [
@@ -11,4 +11,6 @@ ROWBLOOM_COPTS = [
     "-fno-rtti",
     "-iquote",
     _ROOT + "/src" if _ROOT else "src",
+    "-iquote",
+    _ROOT + "/hosts" if _ROOT else "hosts",
 ]

@@ -52,9 +52,9 @@ def bazel_rules(tree):
 
 
 def bazel_sources(tree):
-    """{source: flags} of the C API and what it depends on: all libraries."""
+    """{source: flags} of the libraries and what they depend on."""
     rules = bazel_rules(tree)
-    sources, todo = {}, ["c"]
+    sources, todo = {}, ["c", "planning"]
     while todo:
         rule = rules[todo.pop()]
         todo += [dep[1:] for dep in rule["deps"] if dep.startswith(":")]

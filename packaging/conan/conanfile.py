@@ -26,7 +26,7 @@ class RowbloomConan(ConanFile):
     def export_sources(self):
         tree = os.path.join(self.recipe_folder, os.pardir, os.pardir)
         for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*",
-                        "src/*"):
+                        "src/*", "hosts/*"):
             copy(self, pattern, tree, self.export_sources_folder)
 
     def layout(self):
@@ -82,10 +82,11 @@ class RowbloomConan(ConanFile):
         ]
         if self.settings.os in ("Linux", "FreeBSD"):
             core.system_libs = ["pthread"]
-        memfilter = self.cpp_info.components["memfilter"]
-        memfilter.libs = ["rowbloom_memfilter"]
-        memfilter.set_property("cmake_target_name", "rowbloom::memfilter")
-        memfilter.requires = ["core"]
+        for name in ("planning", "memfilter"):
+            library = self.cpp_info.components[name]
+            library.libs = [f"rowbloom_{name}"]
+            library.set_property("cmake_target_name", f"rowbloom::{name}")
+            library.requires = ["core"]
         c = self.cpp_info.components["c"]
         c.libs = ["rowbloom_c"]
         c.set_property("cmake_target_name", "rowbloom::c")

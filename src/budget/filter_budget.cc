@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rowbloom/tree_shape.h"
 
 namespace rowbloom {
 
@@ -182,21 +181,34 @@ double OldestShare(const std::vector<RunBudget>& runs) {
   return share == 0 ? 1 : share;
 }
 
+// The runs of a leveled tree that is so large that rounding keys is no matter.
+std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
+  constexpr double kKeysOfLastLevel = 1e18;
+  std::vector<TreeRun> runs(level_count);
+  double key_count = kKeysOfLastLevel;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    run->key_count = static_cast<uint64_t>(std::llround(key_count));
+    key_count /= size_ratio;
+  }
+  return runs;
+}
+
 absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   if (absl::Status status = CheckOptions(options.budget); !status.ok()) {
     return status;
   }
   const bool is_valid =
       options.size_ratio > 1 && options.size_ratio <= kMaxSizeRatio &&
-      options.level_count > 0 && options.max_extra_bits >= 0 &&
-      options.flush_ratio > 1 && options.control_gain >= 0 &&
-      options.control_limit >= 0 && std::isfinite(options.control_gain) &&
+      options.level_count > 0 && options.level_count <= kMaxTreeRuns &&
+      options.max_extra_bits >= 0 && options.flush_ratio > 1 &&
+      options.control_gain >= 0 && options.control_limit >= 0 &&
+      std::isfinite(options.control_gain) &&
       std::isfinite(options.control_limit);
   if (is_valid) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "size_ratio ", options.size_ratio, " must be above 1, at most ",
       kMaxSizeRatio, "; level_count ", options.level_count,
-      " above 0; flush_ratio ", options.flush_ratio,
+      " above 0, at most ", kMaxTreeRuns, "; flush_ratio ", options.flush_ratio,
       " above 1; max_extra_bits ", options.max_extra_bits, ", control_gain ",
       options.control_gain, " and control_limit ", options.control_limit,
       " 0 or more"));
@@ -362,11 +374,8 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
       PlanFilterBudget(cost_, live.runs, options);
   // If no live run may have a filter, they say nothing about future ones.
   if (plan.ok() && plan->bits_per_key == 0) {
-    constexpr uint64_t kManyKeys = 1'000'000'000'000'000'000;
-    const auto assumed = RunsOf({TreeKind::kLeveled, kManyKeys,
-                                 options_.size_ratio, options_.level_count});
-    if (!assumed.ok()) return assumed.status();
-    plan = PlanFilterBudget(cost_, *assumed, options);
+    plan = PlanFilterBudget(
+        cost_, LeveledRuns(options_.size_ratio, options_.level_count), options);
   }
   if (!plan.ok()) return plan.status();
   bits_per_key_ = bits_per_key;

@@ -8,8 +8,8 @@ usage() {
 usage: run.sh WORK_DIR [LANGUAGE...]
 
 Builds a shared rowbloom below WORK_DIR, installs it there, and builds and runs
-against it the programs of examples/c, examples/rust, examples/python and
-examples/go, with the tests of the last three. Each program must print what
+against it the programs of examples/c, bindings/rust, bindings/python and
+bindings/go, with the tests of the last three. Each program must print what
 tests/bindings/million_keys.cc prints from the C++ API. Rust and Go download
 nothing.
 
@@ -74,7 +74,7 @@ cpp() {
     $(pkg-config --cflags --libs rowbloom)
   "$work/million_keys" | tee "$work/expected"
   grep ' 0 false negatives' "$work/expected"
-  python3 -B "$source/tests/c/check_abi.py" "$source" nm \
+  python3 -B "$source/tests/hosts/c/check_abi.py" "$source" nm \
     "$libraries/librowbloom_c.so"
 }
 
@@ -87,20 +87,20 @@ c() {
 }
 
 rust() {
-  cd "$source/examples/rust"
+  cd "$source/bindings/rust"
   export CARGO_TARGET_DIR=$work/rust
   cargo test --offline --locked --release --workspace
   expect "$work/rust/release/examples/million_keys"
 }
 
 python() {
-  cd "$source/examples/python"
+  cd "$source/bindings/python"
   python3 -B -m unittest -v rowbloom_test
   expect python3 -B million_keys.py
 }
 
 go() {
-  cd "$source/examples/go"
+  cd "$source/bindings/go"
   # A new enough Go would otherwise look for a newer one.
   export GOTOOLCHAIN=local GOFLAGS=-mod=mod GOPROXY=off GOCACHE=$work/go_cache
   command go vet ./...

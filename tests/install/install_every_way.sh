@@ -182,7 +182,7 @@ END
   grep "RocksDB .*: $engine/lib/$library" "$work/configured"
   compile "$work/build.rocksdb.$library"
   install_to "$work/build.rocksdb.$library" "$prefix"
-  consumer "$tests/rocksdb" "$prefix.consumer" \
+  consumer "$tests/rocksdb_plugin" "$prefix.consumer" \
     -DCMAKE_PREFIX_PATH="$prefix;$engine"
 }
 
@@ -195,7 +195,7 @@ another_rocksdb_is_refused() {
   cp -r "$(pkg-config --variable=includedir rocksdb)/rocksdb" "$engine/include"
   sed -i "s|^prefix=.*|prefix=$engine|" "$engine/lib/pkgconfig/rocksdb.pc"
   sed -i 's/\(ROCKSDB_MINOR\) .*/\1 99/' "$engine/include/rocksdb/version.h"
-  ! consumer "$tests/rocksdb" "$work/rocksdb.another.consumer" \
+  ! consumer "$tests/rocksdb_plugin" "$work/rocksdb.another.consumer" \
     -DCMAKE_PREFIX_PATH="$work/prefix.static;$engine" \
     >"$work/another.txt" 2>&1 || fail "another RocksDB was taken"
   tr '\n' ' ' <"$work/another.txt" | tr -s ' ' |
@@ -221,15 +221,15 @@ exports_only_the_api() {
   local library others
   for library in "$(libraries "$work/prefix.shared")"/*.so; do
     if [ "$(basename "$library")" = librowbloom_c.so ]; then
-      python3 -B "$source/tests/c/check_abi.py" "$source" nm "$library"
+      python3 -B "$source/tests/hosts/c/check_abi.py" "$source" nm "$library"
       continue
     fi
     nm -D --defined-only "$library" | sed 's/.* //' >"$work/symbols"
     wc -l "$library" "$work/symbols"
     others=$(grep -Ev "^_Z(T[A-Z]|Z|GVZ)?NK?8rowbloom([0-9]+k?[A-Z]|[a-z]{2})" \
       "$work/symbols" | grep -Ev \
-      "^_ZN8rowbloom4util(11ReadExactlyE|8internal(12global_epoch|13thread_record|\
-16guards_are_light|19AcquireThreadRecord)E)|\
+      "^_ZN8rowbloom4util(11ReadExactlyE|8internal(12global_epoch|\
+13thread_record|16guards_are_light|19AcquireThreadRecord)E)|\
 ^_ZN8rowbloom5cache10ChunkSlots(C|D|3Put)" || true)
     [ -z "$others" ] || fail "$library exports" "$(c++filt <<<"$others")"
   done
@@ -237,7 +237,7 @@ exports_only_the_api() {
     grep ' _ZN8rowbloom7VersionEv$'
 }
 
-# filter_state.h has nothing to export, and kernels include it. rowbloom.h is in
+# filter_state.h has nothing to export, and kernels include it. c.h is in
 # C: check_abi.py compares what it declares.
 headers_export() {
   local others

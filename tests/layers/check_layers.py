@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the sources to the layer table of docs/architecture.md.
 
-    check_layers.py ROOT
+    check_layers.py [--picture] ROOT
 
 Reads the #includes of every source file below ROOT and reports each one that
-the table does not grant, then the small rules that every file keeps: the SPDX
-line, include guards named after the path, 80 columns, and comments whose
-sentences have a subject. Exit code 0 when nothing is wrong, 1 with one line
-for each problem.
+the table does not grant, rooms of src/ that include each other in a circle,
+then the small rules that every file keeps: the SPDX line, include guards named
+after the path, 80 columns, and comments whose sentences have a subject. Exit
+code 0 when nothing is wrong, 1 with one line for each problem. With --picture
+it prints the arrows among the rooms of src/, where a public header counts as
+its room's, and how many floors they make.
 """
 
 import re
@@ -16,27 +18,13 @@ import sys
 from pathlib import Path
 
 TABLE_HEADER = "| room | may include | public headers | libraries |"
-# Rooms outside src/. All but tests/, which may look anywhere, are in the table.
-OUTER_ROOMS = ("rocksdb_plugin", "tools", "examples", "bench")
-CODE_ROOMS = ("include", "src") + OUTER_ROOMS + ("tests",)
-# The directories in which an #include is looked up, beside that of its file.
-INCLUDE_DIRS = ("include", "rocksdb_plugin/include", "rocksdb_plugin", "src",
-                "tests", "")
-PUBLIC_DIRS = ("include/rowbloom/", "rocksdb_plugin/include/rowbloom/")
-# Private headers that another room may include: to open a database with every
-# release, to refuse another release, to find and read SSTs, to drive RocksDB's
-# own filters, to read a cached value as a reader does, to switch off the rules
-# for loads, and to measure the example store.
-LENT = {("bench", "rocksdb_plugin/open_db.h"),
-        ("tools", "rocksdb_plugin/open_db.h"),
-        ("tools", "rocksdb_plugin/release.h"),
-        ("tools", "rocksdb_plugin/sst_path.h"),
-        ("tools", "rocksdb_plugin/sst_properties.h"),
-        ("bench", "rocksdb_plugin/filter_bits_abi.h"),
-        ("bench", "rocksdb_plugin/release.h"),
-        ("bench", "src/reader/load_policy.h"),
-        ("bench", "src/util/epoch.h"),
-        ("bench", "examples/mini_kv/mini_kv.h")}
+# tests/ may look anywhere.
+CODE_ROOTS = ("include", "src", "hosts", "rocksdb_plugin", "tools", "examples",
+              "bench", "tests")
+# The directories in which an #include is looked up, beside that of its file
+# and the include/ of each library.
+INCLUDE_DIRS = ("rocksdb_plugin", "src", "hosts", "tests", "")
+PUBLIC = re.compile(r"(?:(hosts/\w+|rocksdb_plugin)/)?include/rowbloom/(.+)")
 
 INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 # <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
@@ -59,7 +47,8 @@ HEADLESS = re.compile(
 
 class Room:
     def __init__(self, grants, public_headers, libraries):
-        self.grants = grants
+        self.grants = {grant for grant in grants if not grant.endswith(".h")}
+        self.lent = grants - self.grants
         self.public_headers = public_headers
         self.libraries = libraries
 
@@ -87,8 +76,8 @@ def read_table(path):
 
 
 def closure(rooms, name):
-    """What `name` may include: itself, base, its grants and their grants."""
-    reached, todo = set(), [name, "base"]
+    """What `name` may include: itself, util, its grants and their grants."""
+    reached, todo = set(), [name, "util"]
     while todo:
         room = todo.pop()
         if room not in reached and room in rooms:
@@ -103,7 +92,14 @@ class Checker:
         self.rooms = read_table(root / "docs/architecture.md")
         self.owners = {header: name for name, room in self.rooms.items()
                        for header in room.public_headers}
+        self.include_dirs = [
+            path.relative_to(root) for pattern in (
+                "include", "hosts/*/include", "rocksdb_plugin/include")
+            for path in sorted(root.glob(pattern))
+        ] + list(map(Path, INCLUDE_DIRS))
         self.guards = {}
+        # The rooms that each room of src/ includes.
+        self.arrows = {}
         self.problems = []
 
     def report(self, path, line, text):
@@ -120,19 +116,21 @@ class Checker:
 
     def room_of(self, path):
         """The table's name for the room that holds `path`; None in tests/."""
-        text = path.as_posix()
-        if text.startswith("include/"):
-            owner = self.owners.get(text[len(PUBLIC_DIRS[0]):])
+        public = PUBLIC.fullmatch(path.as_posix())
+        if public and not public[1]:
+            owner = self.owners.get(public[2])
             if owner is None:
                 self.report(path, 1, "public header missing from the table")
             return owner
-        if text.startswith("src/"):
+        if path.parts[0] == "src":
             return path.parts[1]
-        return path.parts[0] if path.parts[0] in OUTER_ROOMS else None
+        if path.parts[0] == "hosts":
+            return "/".join(path.parts[:2])
+        return None if path.parts[0] == "tests" else path.parts[0]
 
     def resolve(self, path, target):
         """The project file that an #include names, or None."""
-        for base in (path.parent, *map(Path, INCLUDE_DIRS)):
+        for base in (path.parent, *self.include_dirs):
             if (self.root / base / target).is_file():
                 return base / target
         return None
@@ -144,6 +142,8 @@ class Checker:
         if room not in self.rooms:
             self.report(path, 1, f"room '{room}' is not in the table")
             return
+        if path.parts[0] in ("include", "src"):
+            self.arrows.setdefault(room, set())
         for number, line in enumerate(lines, 1):
             match = INCLUDE.match(line)
             if not match:
@@ -173,29 +173,49 @@ class Checker:
         return self.arrow_problem(path, room, target)
 
     def arrow_problem(self, path, room, target):
-        is_public = target.as_posix().startswith(PUBLIC_DIRS)
-        if path.as_posix().startswith(PUBLIC_DIRS) and not is_public:
+        is_public = PUBLIC.fullmatch(target.as_posix())
+        if PUBLIC.fullmatch(path.as_posix()) and not is_public:
             return "a public header includes only public headers"
         target_room = self.room_of(target)
-        if target_room == room:
+        grants = self.rooms[room].grants
+        if target_room == room or target.as_posix() in self.rooms[room].lent:
             return None
-        if (room, target.as_posix()) in LENT:
-            return None
-        if room in OUTER_ROOMS and not is_public:
+        is_library = path.parts[0] in ("include", "src", "hosts")
+        if not is_public and not is_library:
             return f"{room} sees only public headers, not {target}"
-        reached = closure(self.rooms, room)
-        core_header = target.as_posix().startswith(PUBLIC_DIRS[0])
-        if target_room in reached or (
-                core_header and "public" in self.rooms[room].grants):
+        if is_public and not is_public[1] and "public" in grants:
+            return None
+        if target_room in closure(self.rooms, room):
+            if room in self.arrows:
+                self.arrows[room].add(target_room)
             return None
         return f"{room} may not include {target_room or 'tests'}"
 
+    def floors(self):
+        """The rooms of src/ from the lowest floor up; then those in circles."""
+        below, floors = set(), []
+        while True:
+            floor = sorted(room for room, arrows in self.arrows.items()
+                           if room not in below and arrows <= below)
+            if not floor:
+                return floors, sorted(self.arrows.keys() - below)
+            floors.append(floor)
+            below.update(floor)
+
+    def picture(self):
+        floors, circle = self.floors()
+        lines = [f"{room:7} -> {' '.join(sorted(arrows))}"
+                 for room, arrows in sorted(self.arrows.items()) if arrows]
+        count = sum(map(len, self.arrows.values()))
+        back = sum(len(self.arrows[room] & set(circle)) for room in circle)
+        return "\n".join(lines + [
+            f"{len(self.arrows)} rooms, {count} arrows, {len(floors)} floors, "
+            f"{back} arrows back"])
+
     def check_guard(self, path, lines):
-        inside = path.as_posix()
-        for prefix in PUBLIC_DIRS + ("src/",):
-            if inside.startswith(prefix):
-                inside = inside[len(prefix):]
-                break
+        public = PUBLIC.fullmatch(path.as_posix())
+        inside = public[2] if public else re.sub(
+            r"^(src|hosts)/", "", path.as_posix())
         guard = "ROWBLOOM_" + re.sub(r"[/.]", "_", inside).upper() + "_"
         directives = [line for line in lines if line.startswith("#")]
         if directives[:2] != [f"#ifndef {guard}", f"#define {guard}"]:
@@ -243,26 +263,33 @@ class Checker:
             self.check_spdx(path, lines)
             self.check_columns(path, lines)
             self.check_comments(path, lines)
-            if path.parts[0] not in CODE_ROOMS:
+            if path.parts[0] not in CODE_ROOTS:
                 continue
             if path.suffix in (".h", ".cc"):
                 self.check_includes(path, lines)
             if path.suffix == ".h":
                 self.check_guard(path, lines)
+        circle = self.floors()[1]
+        if circle:
+            self.report("docs/architecture.md", 1,
+                        f"rooms in a circle: {' '.join(circle)}")
         for header in self.owners:
-            if not any((self.root / d / header).is_file()
-                       for d in PUBLIC_DIRS):
+            if not (self.root / "include/rowbloom" / header).is_file():
                 self.report("docs/architecture.md", 1,
                             f"{header} is in the table but not in the tree")
         return self.problems
 
 
 def main(argv):
-    if len(argv) != 2:
+    if len(argv) not in (2, 3) or argv[1:-1] not in ([], ["--picture"]):
         print(__doc__, file=sys.stderr)
         return 2
-    problems = Checker(Path(argv[1]).resolve()).run()
-    print("\n".join(problems) if problems else "layers: nothing wrong")
+    checker = Checker(Path(argv[-1]).resolve())
+    problems = checker.run()
+    if len(argv) == 3:
+        print(checker.picture())
+    else:
+        print("\n".join(problems) or "layers: nothing wrong")
     return 1 if problems else 0
 
 

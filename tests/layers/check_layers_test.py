@@ -12,12 +12,13 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 TABLE = """
 | room | may include | public headers | libraries |
 |---|---|---|---|
-| `base` | - | `version.h` | absl |
-| `hash` | - | - | xxhash |
-| `filter` | hash | `filter.h` | absl |
+| `util` | - | `version.h` | absl |
+| `key` | - | - | xxhash |
+| `filter` | key | `filter.h` | absl |
 | `block` | filter | - | - |
-| `rocksdb_plugin` | public | `rocksdb.h` | rocksdb |
-| `tools` | public rocksdb_plugin | - | absl |
+| `hosts/c` | public util | - | - |
+| `rocksdb_plugin` | public | - | rocksdb |
+| `tools` | public rocksdb_plugin `rocksdb_plugin/lent.h` | - | absl |
 """
 
 
@@ -36,36 +37,45 @@ GOOD_TREE = {
     "include/rowbloom/filter.h": header(
         "ROWBLOOM_FILTER_H_", "<vector>", '"absl/status/status.h"',
         '"rowbloom/version.h"'),
-    "src/base/check.h": header("ROWBLOOM_BASE_CHECK_H_", "<cstdio>"),
-    "src/hash/digest.h": header(
-        "ROWBLOOM_HASH_DIGEST_H_", '"base/check.h"', "<xxhash.h>"),
+    "src/util/check.h": header("ROWBLOOM_UTIL_CHECK_H_", "<cstdio>"),
+    "src/key/digest.h": header(
+        "ROWBLOOM_KEY_DIGEST_H_", '"util/check.h"', "<xxhash.h>"),
     "src/filter/family.h": header(
         "ROWBLOOM_FILTER_FAMILY_H_", '"rowbloom/filter.h"',
-        '"hash/digest.h"'),
+        '"key/digest.h"'),
     "src/filter/lines_kernel.h": header(
         "ROWBLOOM_FILTER_LINES_KERNEL_H_", "<stdint.h>"),
     "src/filter/lines_avx2.cc": source(
         "<immintrin.h>", '"filter/lines_kernel.h"'),
-    # Hash is granted by way of filter.
-    "src/block/parser.cc": source('"filter/family.h"', '"hash/digest.h"'),
+    # Key is granted by way of filter.
+    "src/block/parser.cc": source('"filter/family.h"', '"key/digest.h"'),
     "rocksdb_plugin/include/rowbloom/rocksdb.h": header(
         "ROWBLOOM_ROCKSDB_H_", '"rocksdb/status.h"', '"rowbloom/filter.h"'),
+    "hosts/c/include/rowbloom/c.h": header("ROWBLOOM_C_H_"),
+    "hosts/c/handles.h": header(
+        "ROWBLOOM_C_HANDLES_H_", '"rowbloom/c.h"', '"rowbloom/filter.h"',
+        '"util/check.h"'),
+    "rocksdb_plugin/lent.h": header("ROWBLOOM_ROCKSDB_PLUGIN_LENT_H_"),
     "rocksdb_plugin/abi.h": header("ROWBLOOM_ROCKSDB_PLUGIN_ABI_H_"),
     "rocksdb_plugin/policy.cc": source('"abi.h"', '"rowbloom/rocksdb.h"'),
-    "tools/main.cc": source('"rowbloom/rocksdb.h"', '"rowbloom/filter.h"'),
-    "tests/base/check_test.cc": source('"filter/family.h"'),
+    "tools/main.cc": source(
+        '"rowbloom/rocksdb.h"', '"rowbloom/filter.h"',
+        '"rocksdb_plugin/lent.h"'),
+    "tests/util/check_test.cc": source('"filter/family.h"'),
     "scripts/run.sh": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n",
 }
 
 
 class CheckLayers(unittest.TestCase):
-    def problems(self, changes):
-        with tempfile.TemporaryDirectory() as root:
-            for name, text in {**GOOD_TREE, **changes}.items():
-                path = Path(root, name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-            return check_layers.Checker(Path(root)).run()
+    def problems(self, changes, root=None):
+        if root is None:
+            with tempfile.TemporaryDirectory() as temporary:
+                return self.problems(changes, temporary)
+        for name, text in {**GOOD_TREE, **changes}.items():
+            path = Path(root, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return check_layers.Checker(Path(root)).run()
 
     def assert_found(self, changes, place, text):
         problems = self.problems(changes)
@@ -78,18 +88,18 @@ class CheckLayers(unittest.TestCase):
 
     def test_layer_that_was_not_granted(self):
         self.assert_found(
-            {"src/hash/digest.cc": source('"filter/family.h"')},
-            "src/hash/digest.cc:2", "hash may not include filter")
+            {"src/key/digest.cc": source('"filter/family.h"')},
+            "src/key/digest.cc:2", "key may not include filter")
 
-    def test_base_includes_no_layer(self):
+    def test_util_includes_no_layer(self):
         self.assert_found(
-            {"src/base/cpu.cc": source('"hash/digest.h"')},
-            "src/base/cpu.cc:2", "base may not include hash")
+            {"src/util/cpu.cc": source('"key/digest.h"')},
+            "src/util/cpu.cc:2", "util may not include key")
 
     def test_public_header_of_a_layer_that_was_not_granted(self):
         self.assert_found(
-            {"src/hash/digest.cc": source('"rowbloom/filter.h"')},
-            "src/hash/digest.cc:2", "hash may not include filter")
+            {"src/key/digest.cc": source('"rowbloom/filter.h"')},
+            "src/key/digest.cc:2", "key may not include filter")
 
     def test_core_sees_no_engine(self):
         self.assert_found(
@@ -112,7 +122,7 @@ class CheckLayers(unittest.TestCase):
     def test_public_header_hides_the_sources(self):
         self.assert_found(
             {"include/rowbloom/version.h":
-             header("ROWBLOOM_VERSION_H_", '"base/check.h"')},
+             header("ROWBLOOM_VERSION_H_", '"util/check.h"')},
             "include/rowbloom/version.h:4", "only public headers")
 
     def test_plugin_and_tools_see_only_public_headers(self):
@@ -124,6 +134,37 @@ class CheckLayers(unittest.TestCase):
             {"tools/main.cc": source('"rocksdb_plugin/abi.h"')},
             "tools/main.cc:2", "sees only public headers")
 
+    def test_host_sees_the_rooms_of_its_row(self):
+        self.assert_found(
+            {"hosts/c/cache.cc": source('"filter/family.h"')},
+            "hosts/c/cache.cc:2", "hosts/c may not include filter")
+        self.assert_found(
+            {"src/block/parser.cc": source('"rowbloom/c.h"')},
+            "src/block/parser.cc:2", "block may not include hosts/c")
+        self.assert_found(
+            {"hosts/d/d.cc": source()},
+            "hosts/d/d.cc:1", "room 'hosts/d' is not in the table")
+
+    def test_rooms_in_a_circle(self):
+        table = TABLE.replace("| `key` | - |", "| `key` | block |")
+        self.assert_found(
+            {"docs/architecture.md": table,
+             "src/block/parser.h": header("ROWBLOOM_BLOCK_PARSER_H_"),
+             "src/key/digest.cc": source('"block/parser.h"')},
+            "docs/architecture.md:1", "circle: block filter key")
+
+    def test_picture(self):
+        with tempfile.TemporaryDirectory() as root:
+            self.problems({}, root)
+            checker = check_layers.Checker(Path(root))
+            checker.run()
+            self.assertEqual(
+                checker.picture().splitlines(),
+                ["block   -> filter key",
+                 "filter  -> key util",
+                 "key     -> util",
+                 "4 rooms, 5 arrows, 4 floors, 0 arrows back"])
+
     def test_nothing_includes_tests(self):
         self.assert_found(
             {"src/block/parser.cc": source('"testing/keys.h"'),
@@ -133,7 +174,7 @@ class CheckLayers(unittest.TestCase):
     def test_kernel_is_a_leaf(self):
         for name in ("src/filter/lines_avx2.cc",
                      "src/filter/lines_portable.cc"):
-            for include in ('"base/check.h"', '"absl/base/macros.h"',
+            for include in ('"util/check.h"', '"absl/base/macros.h"',
                             "<algorithm>"):
                 self.assert_found({name: source(include)},
                                   name + ":2", "only kernel headers")
@@ -172,34 +213,34 @@ class CheckLayers(unittest.TestCase):
             self.problems({"docs/architecture.md": "nothing here"})
 
     def test_missing_spdx_line(self):
-        for name in ("src/base/cpu.cc", "scripts/run.sh", "CMakeLists.txt"):
+        for name in ("src/util/cpu.cc", "scripts/run.sh", "CMakeLists.txt"):
             self.assert_found({name: "\n"}, name + ":1", "SPDX")
 
     def test_include_guard_of_another_path(self):
         self.assert_found(
-            {"src/base/check.h": header("ROWBLOOM_CHECK_H_")},
-            "src/base/check.h:1", "is not ROWBLOOM_BASE_CHECK_H_")
+            {"src/util/check.h": header("ROWBLOOM_CHECK_H_")},
+            "src/util/check.h:1", "is not ROWBLOOM_UTIL_CHECK_H_")
 
     def test_two_files_with_one_include_guard(self):
         self.assert_found(
-            {"src/base/check_h.h": header("ROWBLOOM_BASE_CHECK_H_H_"),
-             "src/base/check/h.h": header("ROWBLOOM_BASE_CHECK_H_H_")},
-            "src/base/check_h.h:1", "same include guard")
+            {"src/util/check_h.h": header("ROWBLOOM_UTIL_CHECK_H_H_"),
+             "src/util/check/h.h": header("ROWBLOOM_UTIL_CHECK_H_H_")},
+            "src/util/check_h.h:1", "same include guard")
 
     def test_comment_without_a_subject(self):
         for comment in ("// Of the newest file.", "int a;  // What remains.",
                         "// Reads it. Whether\n// it is there."):
-            self.assert_found({"src/base/cpu.cc": SPDX + comment},
-                              "src/base/cpu.cc:2", "no subject")
+            self.assert_found({"src/util/cpu.cc": SPDX + comment},
+                              "src/util/cpu.cc:2", "no subject")
         self.assertEqual(self.problems({
-            "src/base/cpu.cc": SPDX + "// What is left? The rest of it.\n"
+            "src/util/cpu.cc": SPDX + "// What is left? The rest of it.\n"
             "const char* a = \"Of it\";  // True if it is the whole.\n"}), [])
 
     def test_81_columns(self):
-        self.assert_found({"src/base/cpu.cc": SPDX + "/" * 81},
-                          "src/base/cpu.cc:2", "80 columns")
+        self.assert_found({"src/util/cpu.cc": SPDX + "/" * 81},
+                          "src/util/cpu.cc:2", "80 columns")
         self.assertEqual(
-            self.problems({"src/base/cpu.cc": SPDX + "/" * 80}), [])
+            self.problems({"src/util/cpu.cc": SPDX + "/" * 80}), [])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filter policies that are compared, each set up as its user would.
+//
+//   for (const std::string& name : PolicyNames(kRows))
+//     Policy policy = MakeRowPolicy(name, 10);
+//
+// Errors are thrown as std::runtime_error.
+
+#ifndef ROWBLOOM_BENCH_ROCKSDB_POLICIES_H_
+#define ROWBLOOM_BENCH_ROCKSDB_POLICIES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/or_throw.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/listener.h"
+#include "rocksdb/slice_transform.h"
+#include "rowbloom/tree_shape.h"
+
+namespace rowbloom::reads {
+
+using bench::CheckOk;
+using bench::OrThrow;
+
+inline constexpr char kNone[] = "none";
+inline constexpr char kBloom[] = "rocksdb_bloom";
+inline constexpr char kRibbon[] = "rocksdb_ribbon";
+inline constexpr char kHitsOnly[] = "compact_hits_only";
+inline constexpr char kMemoryPolicy[] = "compact_total_memory";
+
+// A command compares its own selection of policies.
+enum Command : unsigned {
+  kRows = 1,
+  kKeys = 2,
+  kMemory = 4,
+  kGrow = 8,
+  kCpu = 16,
+  kTime = 32,
+};
+// The names are part of the JSON contract. The order is that of the tables. If
+// `only` is not empty, the other names are left out.
+std::vector<std::string> PolicyNames(Command command,
+                                     const std::vector<std::string>& only = {});
+
+struct Policy {
+  std::string name;
+  bool is_rowbloom = false;
+  std::shared_ptr<const rocksdb::FilterPolicy> filter;  // Null for kNone.
+  std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
+  std::vector<std::shared_ptr<rocksdb::EventListener>> listeners;
+};
+
+// A policy for cells, whose keys KeyCodec::Ordered() has encoded. RocksDB's
+// filters are given `bits_per_key` as they are: Ribbon takes them as the Bloom
+// filter whose rate it has to match.
+Policy MakeRowPolicy(const std::string& name, double bits_per_key);
+
+// A policy for keys of 8 bytes in a tree of this shape. Its filters take about
+// `bits_per_key` on average; those of Ribbon too.
+Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
+                     const TreeShape& shape);
+
+// kMemoryPolicy for a block cache of this size, with its listener.
+Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
+                        const TreeShape& shape);
+
+// FilterCost::OfName() of the policy's filters; empty for kNone.
+std::string FilterOf(const std::string& name);
+
+// The fewest reads that filters of this kind can waste in a get, with so much
+// memory in all (PlanFilterBudget).
+double LeastWastedReads(const std::string& name, const TreeShape& shape,
+                        double bits_per_key, double missing_share);
+
+}  // namespace rowbloom::reads
+
+#endif  // ROWBLOOM_BENCH_ROCKSDB_POLICIES_H_

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of the program: its options, the checked answers, and the tables that
+// it prints from its JSON results.
+//
+//   Table table({"policy", "bits per key"});
+//   for (const Json& run : runs)
+//     table.Add({Text(run["policy"]), Number(run["bits_per_key"], "%.2f")});
+//   table.Print("Policies at equal memory");
+
+#ifndef ROWBLOOM_BENCH_ROCKSDB_RUN_H_
+#define ROWBLOOM_BENCH_ROCKSDB_RUN_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/progress.h"
+#include "bench/work_directory.h"
+#include "nlohmann/json.hpp"
+
+namespace rowbloom::reads {
+
+using Json = nlohmann::ordered_json;
+
+// Null is "-".
+std::string Number(const Json& value, const char* format);
+std::string Percent(const Json& share);
+// A ratio, as "7.0x" or "19x".
+std::string Times(const Json& value);
+// Numbers with commas between them.
+std::string Joined(const Json& numbers, const char* format);
+std::string Text(const Json& value);
+
+// A Markdown table with columns of equal width.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+
+  void Add(std::vector<std::string> cells) {
+    rows_.push_back(std::move(cells));
+  }
+  void Print(const std::string& title) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// The levels of a tree as LevelsJson() has them.
+void PrintLevels(const std::string& title, const Json& levels);
+
+// The value below which this share of the values is; 0.5 gives the median.
+double Quantile(std::vector<double> values, double quantile);
+
+// The answers that were compared with what was loaded.
+class Answers {
+ public:
+  // Reports the first few wrong answers on stderr.
+  void Add(bool is_right, std::string_view query, std::string_view key);
+
+  void AddMany(uint64_t checked, uint64_t wrong, std::string_view query);
+
+  uint64_t checked() const { return checked_; }
+  uint64_t wrong() const { return wrong_; }
+
+ private:
+  uint64_t checked_ = 0;
+  uint64_t wrong_ = 0;
+};
+
+class Latencies {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void Add(Clock::time_point start, Clock::time_point end);
+  void Add(const Latencies& other);
+  double QuantileMicroseconds(double quantile);  // Reorders them.
+
+ private:
+  std::vector<uint32_t> nanoseconds_;
+};
+
+// The default of an optional number depends on the command; see Or().
+struct Options {
+  bool quick = false;
+  std::string json;                   // Empty: no file.
+  std::string directory;              // Empty: a temporary one.
+  std::vector<std::string> policies;  // Empty: all of the command.
+  std::optional<uint64_t> gets;
+
+  // rows, levels, kvrocks, mini_kv
+  std::string input = "/usr/share/dict/american-english-insane";
+  std::optional<uint64_t> rows;  // 0: all.
+  // rows
+  std::vector<double> bits_per_key = {10};
+  // keys, memory, cpu, time
+  std::optional<uint64_t> keys;
+  // cpu
+  std::vector<size_t> entry_bytes = {16, 116, 416};
+  // cpu, time
+  std::optional<uint64_t> rounds;
+  // time
+  std::vector<std::string> workloads;  // Empty: all.
+  std::vector<std::string> caches = {"lru"};
+  std::vector<double> cache_shares = {0.1, 0.02};
+  std::vector<int> threads = {2};
+  std::optional<double> seconds;
+  // mini_kv
+  std::optional<uint64_t> memtable_size_bytes;
+  std::optional<uint64_t> file_size_bytes;
+  std::optional<uint64_t> level1_size_bytes;
+  uint64_t level_ratio = 4;
+  uint64_t filter_cache_bytes = 32 << 20;
+
+  // The given number, or that of a quick or a full run.
+  uint64_t Or(const std::optional<uint64_t>& given, uint64_t of_quick_run,
+              uint64_t of_full_run) const {
+    return given.value_or(quick ? of_quick_run : of_full_run);
+  }
+};
+
+struct Run {
+  explicit Run(const Options& given)
+      : options(given),
+        directory(given.directory, "reads_bench", /*keep=*/false) {}
+
+  std::string NewPath() {
+    return directory.path() + "/" + std::to_string(++database_count);
+  }
+
+  const Options options;
+  bench::Progress progress;
+  const bench::WorkDirectory directory;
+  int database_count = 0;
+  Answers answers;
+};
+
+// Each command prints its tables and returns its part of the JSON results.
+Json MeasureRows(Run* run);
+Json MeasureKeys(Run* run);    // At equal memory.
+Json MeasureMemory(Run* run);  // By memory.
+Json MeasureGrow(Run* run);
+Json MeasureLevels(Run* run);
+Json MeasureCpu(Run* run);
+Json MeasureKvrocks(Run* run);
+Json MeasureTime(Run* run);
+// The workloads that MeasureTime() knows.
+std::vector<std::string> WorkloadNames();
+Json MeasureMiniKv(Run* run);
+
+}  // namespace rowbloom::reads
+
+#endif  // ROWBLOOM_BENCH_ROCKSDB_RUN_H_

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RocksDB databases under one filter policy: one of any shape, and one of fixed
+// shape.
+//
+// Levels 1 to level_count of a Tree are filled, the deepest first, each through
+// memtable flushes and a compaction into it; L0 and the memtable are left
+// empty. The caller chooses the cells of a level, so that the data blocks of
+// all policies are the same.
+//
+//   Tree tree(options, policy, directory, fill_level, &shape);
+//   tree.db()->Get(...);       // indexes, filters in memory
+//
+// Errors are thrown as std::runtime_error.
+
+#ifndef ROWBLOOM_BENCH_ROCKSDB_TREE_H_
+#define ROWBLOOM_BENCH_ROCKSDB_TREE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "policies.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/db.h"
+#include "rocksdb/options.h"
+#include "rocksdb/version.h"
+#include "rocksdb/write_batch.h"
+#if ROCKSDB_MAJOR >= 8
+#include "rocksdb/advanced_cache.h"
+#endif
+#include "run.h"
+
+namespace rowbloom::reads {
+
+void Check(const rocksdb::Status& status, const std::string& doing);
+
+// The files of a level, or of all levels.
+struct Level {
+  int level = 0;
+  uint64_t files = 0;
+  uint64_t keys = 0;
+  uint64_t data_blocks = 0;
+  uint64_t data_bytes = 0;
+  uint64_t filter_bytes = 0;  // As stored.
+  uint64_t filter_keys = 0;   // As the policy counts them.
+  uint64_t files_without_filter = 0;
+
+  // Filter bits for each key of the files.
+  double BitsPerKey() const;
+};
+Level SumOf(const std::vector<Level>& levels);
+// Levels without their filters: all policies have them in common.
+Json LevelsJson(const std::vector<Level>& levels);
+
+// A new database, which is removed at the end.
+class Database {
+ public:
+  Database(const rocksdb::Options& options, std::string path);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  rocksdb::DB* db() const { return db_.get(); }
+  const std::string& path() const { return path_; }
+  const rocksdb::Options& options() const { return options_; }
+
+  // Puts without a write-ahead log. The memtable gets them in batches.
+  void Put(const rocksdb::Slice& key, const rocksdb::Slice& value);
+  void Write();  // Writes the last batch.
+  void Flush();
+  // Until no compaction is due.
+  void WaitForCompactions() const;
+  // Null: the same block cache, or policy, as before.
+  void Reopen(std::shared_ptr<rocksdb::Cache> block_cache = nullptr,
+              const Policy* policy = nullptr);
+  // The levels that have files.
+  std::vector<Level> ReadLevels() const;
+
+ private:
+  void Open();
+
+  rocksdb::Options options_;
+  const std::string path_;
+  std::unique_ptr<rocksdb::DB> db_;
+  rocksdb::WriteBatch batch_;
+};
+
+struct TreeOptions {
+  int level_count = 4;
+  bool is_universal = false;
+  // For data blocks alone. Null: a cache that stays empty if gets do not fill
+  // it.
+  std::shared_ptr<rocksdb::Cache> block_cache;
+  // Filters and indexes are in partitions, which share the block cache with the
+  // data, and reads are direct.
+  bool shares_memory = false;
+};
+inline constexpr uint64_t kBlockSizeBytes = 4096;
+inline constexpr uint64_t kFileSizeBytes = 8 << 20;
+
+struct Tree {
+  // Puts each cell of a level into `database`.
+  using FillLevel = std::function<void(int level, Database* database)>;
+
+  // `shape` is null, or the LevelsJson() that the tree must have; it is set.
+  Tree(const TreeOptions& options, const Policy& policy,
+       const std::string& path, const FillLevel& fill, Json* shape);
+
+  rocksdb::DB* db() const { return database.db(); }
+
+  // Writes all SSTs anew, with filters of this policy.
+  void Rewrite(const Policy& policy);
+
+  Database database;
+  std::vector<Level> levels;
+  Level all;  // The sum of the levels.
+  // Processor time that the process spent in compactions.
+  double compaction_cpu_seconds = 0;
+};
+
+// The reads of point gets of this thread, as RocksDB's PerfContext counts them.
+// Data blocks are the misses of the block cache.
+struct ReadCounts {
+  uint64_t data_reads = 0;  // Data blocks.
+  // Lookups in filters, and how many of them were answered "maybe".
+  uint64_t filter_lookups = 0;
+  uint64_t filter_maybes = 0;
+  // Index 0 is L0. RocksDB counts false positives by level for Gets, but not
+  // for Seeks.
+  std::vector<uint64_t> data_reads_by_level;
+  std::vector<uint64_t> false_positives_by_level;
+};
+
+void StartCounting();
+// Throws std::runtime_error if an index or a filter was read.
+ReadCounts StopCounting(int level_count);
+
+// Counts since StartCounting().
+uint64_t DataReads();
+uint64_t DataReadsOfLevel(uint32_t level);
+
+}  // namespace rowbloom::reads
+
+#endif  // ROWBLOOM_BENCH_ROCKSDB_TREE_H_

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rowbloom for Python, over its C API: hosts/c/include/rowbloom/c.h has the
+contract of each call.
+
+    import rowbloom
+
+    builder = rowbloom.FilterBuilder("compact:bits_per_key=10")
+    builder.add(b"user17", b"email")
+    filter = rowbloom.Filter(builder.finish())
+    filter.may_contain(b"user17", b"phone")  # False
+
+Keys are bytes; without a qualifier a call is about the row. Mistakes and damage
+raise Error. Objects free what they hold when they are collected. ctypes lets
+other threads run during a call.
+
+Loads librowbloom_c.so.1, or the library that ROWBLOOM_LIBRARY names. In a
+directory where the system does not look, LD_LIBRARY_PATH names the directory,
+since the library needs others that are beside it.
+"""
+
+import ctypes
+import os
+from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int32, c_size_t
+from ctypes import c_uint32, c_uint64, c_void_p
+
+ABI = 1
+NO, MAYBE, NOT_IN_MEMORY = 0, 1, 2
+COUNTERS = ("lookups", "negatives", "true_positives", "false_positives",
+            "unloaded", "chunk_loads", "chunk_load_bytes", "load_errors",
+            "open_errors", "prefix_lookups", "prefix_negatives")
+UNKNOWN_BYTES = 2**64 - 1
+
+OUT_OF_RANGE, INTERNAL = 11, 13
+
+
+class Error(Exception):
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("code", c_int32), ("message", c_char * 1020)]
+
+
+class _Buffer(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t),
+                ("capacity", c_size_t)]
+
+
+class BlockInfo(ctypes.Structure):
+    _fields_ = [("size_bytes", c_uint64), ("tail_size_bytes", c_uint64),
+                ("key_count", c_uint64), ("chunk_count", c_uint64)]
+
+
+class Load(ctypes.Structure):
+    _fields_ = [("chunk", c_uint64), ("offset", c_uint64),
+                ("size_bytes", c_uint64), ("steps", c_uint32)]
+
+
+_Append = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t,
+                           POINTER(_Error))
+_Read = ctypes.CFUNCTYPE(c_int32, c_void_p, c_uint64, c_void_p, c_size_t,
+                         POINTER(_Error))
+
+
+class _Source(ctypes.Structure):
+    _fields_ = [("read", _Read), ("context", c_void_p),
+                ("size_bytes", c_uint64), ("name", c_char_p)]
+
+
+_library = ctypes.CDLL(os.environ.get("ROWBLOOM_LIBRARY",
+                                      f"librowbloom_c.so.{ABI}"))
+
+
+def _function(name, result, *arguments):
+    function = getattr(_library, "rowbloom_" + name)
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
+_KEY = (c_char_p, c_size_t, c_char_p, c_size_t)  # Row and qualifier.
+_OUT = (POINTER(c_void_p), POINTER(_Error))
+_FILL = (POINTER(_Buffer), POINTER(_Error))
+
+_version = _function("version", c_char_p)
+_abi = _function("abi", c_uint32)
+_buffer_free = _function("buffer_free", None, POINTER(_Buffer))
+_builder_new = _function("builder_new", c_int32, c_char_p, *_OUT)
+_builder_add = _function("builder_add", None, c_void_p, *_KEY)
+_builder_finish = _function("builder_finish", c_int32, c_void_p, *_FILL)
+_filter_open = _function("filter_open", c_int32, c_char_p, c_size_t, *_OUT)
+_filter_may_contain = _function("filter_may_contain", c_bool, c_void_p, *_KEY)
+_filter_verify = _function("filter_verify", c_int32, c_char_p, c_size_t,
+                           POINTER(_Error))
+_writer_new = _function("writer_new", c_int32, c_char_p, _Append, c_void_p,
+                        *_OUT)
+_writer_add = _function("writer_add", None, c_void_p, *_KEY)
+_writer_finish = _function("writer_finish", c_int32, c_void_p,
+                           POINTER(BlockInfo), POINTER(_Error))
+_cache_new = _function("cache_new", c_int32, c_uint64, *_OUT)
+_cache_set_capacity = _function("cache_set_capacity", None, c_void_p, c_uint64)
+_cache_erase_file = _function("cache_erase_file", None, c_void_p, c_uint64)
+_cache_usage = _function("cache_usage", c_int32, c_void_p, *_FILL)
+_stats_new = _function("stats_new", c_int32, *_OUT)
+_stats_add = _function("stats_add", None, c_void_p, c_int32, c_uint64)
+_stats_get = _function("stats_get", c_uint64, c_void_p, c_int32)
+_stats_prometheus = _function("stats_prometheus", c_int32, c_void_p, *_FILL)
+_reader_open = _function("reader_open", c_int32, POINTER(_Source), c_uint64,
+                         c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
+_reader_may_contain = _function("reader_may_contain", c_bool, c_void_p, *_KEY)
+_readers_may_contain = _function("readers_may_contain", None,
+                                 POINTER(c_void_p), c_size_t, *_KEY,
+                                 POINTER(c_bool))
+_reader_ask = _function("reader_ask", c_int32, c_void_p, *_KEY, POINTER(Load))
+_reader_offer = _function("reader_offer", c_int32, c_void_p, POINTER(Load),
+                          c_int32, c_char_p, c_size_t, *_KEY)
+_reader_tell_outcome = _function("reader_tell_outcome", None, c_void_p, *_KEY,
+                                 c_bool, c_uint64)
+_reader_verify = _function("reader_verify", c_int32, c_void_p, POINTER(_Error))
+_codec_new = _function("codec_new", c_int32, c_char_p, *_OUT)
+_codec_encode = _function("codec_encode", c_int32, c_void_p, *_KEY, *_FILL)
+_codec_decode = _function("codec_decode", c_int32, c_void_p, c_char_p,
+                          c_size_t, POINTER(_Buffer), *_FILL)
+_codec_bounds = _function("codec_bounds", c_int32, c_void_p, c_char_p,
+                          c_size_t, POINTER(_Buffer), *_FILL)
+_codec_part_sizes = _function("codec_part_sizes", None, c_void_p, c_char_p,
+                              c_size_t, POINTER(c_size_t), POINTER(c_size_t))
+_memfilter_new = _function("memfilter_new", c_int32, c_char_p, *_OUT)
+_memfilter_load = _function("memfilter_load", c_int32, c_char_p, c_size_t,
+                            *_OUT)
+_memfilter_add = _function("memfilter_add", c_int32, c_void_p, *_KEY,
+                           POINTER(c_bool), POINTER(_Error))
+_memfilter_may_contain = _function("memfilter_may_contain", c_bool, c_void_p,
+                                   *_KEY)
+_memfilter_save = _function("memfilter_save", c_int32, c_void_p, *_FILL)
+
+if _abi() != ABI:
+    raise ImportError(f"librowbloom_c has ABI {_abi()}, not {ABI}")
+
+
+def version():
+    return _version().decode()
+
+
+def _text(text):
+    """A text for C, where it ends at a zero byte."""
+    if "\0" in text:
+        raise ValueError(f"a zero byte in {text!r}")
+    return text.encode()
+
+
+def _call(function, *arguments):
+    error = _Error()
+    if function(*arguments, byref(error)) != 0:
+        raise Error(error.code, error.message.decode(errors="replace"))
+
+
+def _fill(function, *arguments, count=1):
+    """The bytes of the `count` buffers that the function fills."""
+    buffers = [_Buffer() for _ in range(count)]
+    try:
+        _call(function, *arguments, *map(byref, buffers))
+        return [ctypes.string_at(b.data, b.size) for b in buffers]
+    finally:
+        for buffer in buffers:
+            _buffer_free(byref(buffer))
+
+
+def _key(row, qualifier):
+    return (row, len(row), qualifier, 0 if qualifier is None else
+            len(qualifier))
+
+
+class _Object:
+    """A handle, freed by the library's function NAME_free."""
+
+    _handle = None
+
+    def _make(self, name, function, *arguments):
+        self._free = _function(name + "_free", None, c_void_p)
+        handle = c_void_p()
+        _call(function, *arguments, byref(handle))
+        self._handle = handle
+
+    def __del__(self):
+        if self._handle:
+            self._free(self._handle)
+
+
+class FilterBuilder(_Object):
+    def __init__(self, spec):
+        self._make("builder", _builder_new, _text(spec))
+
+    def add(self, row, qualifier=None):
+        _builder_add(self._handle, *_key(row, qualifier))
+
+    def finish(self):
+        return _fill(_builder_finish, self._handle)[0]
+
+
+class Filter(_Object):
+    def __init__(self, data):
+        self._data = data  # The view is over these bytes.
+        self._make("filter", _filter_open, data, len(data))
+
+    def may_contain(self, row, qualifier=None):
+        return _filter_may_contain(self._handle, *_key(row, qualifier))
+
+    def verify(self):
+        _call(_filter_verify, self._data, len(self._data))
+
+
+def _code_of(error, exception):
+    """Tells the library what a callback raised."""
+    try:
+        message = f"{type(exception).__name__}: {exception}"
+    except Exception:  # Its __str__ fails.
+        message = type(exception).__name__
+    error[0].message = message.encode(errors="replace")[:1019]
+    code = exception.code if isinstance(exception, Error) else INTERNAL
+    return code or INTERNAL
+
+
+class BlockWriter(_Object):
+    """`append` takes the bytes of the block, piece by piece."""
+
+    def __init__(self, options, append):
+        def call(_, data, size, error):
+            try:
+                append(ctypes.string_at(data, size))
+                return 0
+            except BaseException as exception:
+                return _code_of(error, exception)
+
+        self._append = _Append(call)
+        self._make("writer", _writer_new, _text(options), self._append, None)
+
+    def add(self, row, qualifier=None):
+        _writer_add(self._handle, *_key(row, qualifier))
+
+    def finish(self):
+        info = BlockInfo()
+        _call(_writer_finish, self._handle, byref(info))
+        return info
+
+
+class Cache(_Object):
+    def __init__(self, capacity_bytes):
+        self._make("cache", _cache_new, capacity_bytes)
+
+    def set_capacity(self, capacity_bytes):
+        _cache_set_capacity(self._handle, capacity_bytes)
+
+    def erase_file(self, file_id):
+        _cache_erase_file(self._handle, file_id)
+
+    def usage(self):
+        return _fill(_cache_usage, self._handle)[0].decode()
+
+
+class Stats(_Object):
+    def __init__(self):
+        self._make("stats", _stats_new)
+
+    def add(self, counter, delta=1):
+        _stats_add(self._handle, COUNTERS.index(counter), delta)
+
+    def get(self, counter):
+        return _stats_get(self._handle, COUNTERS.index(counter))
+
+    def prometheus(self):
+        return _fill(_stats_prometheus, self._handle)[0].decode()
+
+
+class BlockReader(_Object):
+    """`read(offset, size)` returns bytes, on any thread."""
+
+    def __init__(self, read, source_size, name="source", offset=0, size=None,
+                 options="", cache=None, stats=None):
+        def call(_, at, to, count, error):
+            try:
+                data = read(at, count)
+                if len(data) != count:
+                    raise Error(OUT_OF_RANGE, f"read {len(data)} of {count} "
+                                f"bytes at offset {at}")
+                ctypes.memmove(to, data, count)
+                return 0
+            except BaseException as exception:
+                return _code_of(error, exception)
+
+        self._read = _Read(call)
+        source = _Source(self._read, None, source_size, _text(name))
+        self._make("reader", _reader_open, byref(source), offset,
+                   source_size if size is None else size, _text(options),
+                   cache and cache._handle, stats and stats._handle)
+
+    def may_contain(self, row, qualifier=None):
+        return _reader_may_contain(self._handle, *_key(row, qualifier))
+
+    def ask(self, row, qualifier=None):
+        """The answer, and the load that it needs if it is NOT_IN_MEMORY."""
+        load = Load()
+        answer = _reader_ask(self._handle, *_key(row, qualifier), byref(load))
+        return answer, load
+
+    def offer(self, load, data, row, qualifier=None, code=0):
+        return _reader_offer(self._handle, byref(load), code, data, len(data),
+                             *_key(row, qualifier))
+
+    def tell_outcome(self, row, qualifier=None, *, key_was_there,
+                     read_bytes=UNKNOWN_BYTES):
+        _reader_tell_outcome(self._handle, *_key(row, qualifier),
+                             key_was_there, read_bytes)
+
+    def verify(self):
+        _call(_reader_verify, self._handle)
+
+
+def may_contain_each(readers, row, qualifier=None):
+    """One key in many SSTs, by one call: the answers in order."""
+    handles = (c_void_p * len(readers))(*(r._handle for r in readers))
+    answers = (c_bool * len(readers))()
+    _readers_may_contain(handles, len(readers), *_key(row, qualifier), answers)
+    return list(answers)
+
+
+class KeyCodec(_Object):
+    def __init__(self, text):
+        self._make("codec", _codec_new, _text(text))
+
+    def encode(self, row, qualifier=b""):
+        return _fill(_codec_encode, self._handle, *_key(row, qualifier))[0]
+
+    def decode(self, key):
+        return tuple(_fill(_codec_decode, self._handle, key, len(key),
+                           count=2))
+
+    def bounds(self, row):
+        return tuple(_fill(_codec_bounds, self._handle, row, len(row),
+                           count=2))
+
+    def part_sizes(self, key):
+        row, column = c_size_t(), c_size_t()
+        _codec_part_sizes(self._handle, key, len(key), byref(row),
+                          byref(column))
+        return row.value, column.value
+
+
+class MemFilter(_Object):
+    def __init__(self, options="", saved=None):
+        if saved is None:
+            self._make("memfilter", _memfilter_new, _text(options))
+        else:
+            self._make("memfilter", _memfilter_load, saved, len(saved))
+
+    def add(self, row, qualifier=None):
+        added = c_bool()
+        _call(_memfilter_add, self._handle, *_key(row, qualifier),
+              byref(added))
+        return added.value
+
+    def may_contain(self, row, qualifier=None):
+        return _memfilter_may_contain(self._handle, *_key(row, qualifier))
+
+    def save(self):
+        return _fill(_memfilter_save, self._handle)[0]

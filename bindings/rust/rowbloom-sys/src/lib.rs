@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+//! The declarations of `rowbloom/c.h`, which has the contract of each.
+//! The crate `rowbloom` is the safe form.
+
+#![no_std]
+#![allow(non_camel_case_types)]
+
+use core::ffi::c_void;
+
+/// Rust names C's types in `core` since 1.64. `char` has 8 bits everywhere.
+pub type c_char = u8;
+
+pub const ROWBLOOM_ABI: u32 = 1;
+
+pub type rowbloom_code = i32;
+pub const ROWBLOOM_OK: rowbloom_code = 0;
+pub const ROWBLOOM_UNKNOWN: rowbloom_code = 2;
+pub const ROWBLOOM_INVALID_ARGUMENT: rowbloom_code = 3;
+pub const ROWBLOOM_NOT_FOUND: rowbloom_code = 5;
+pub const ROWBLOOM_RESOURCE_EXHAUSTED: rowbloom_code = 8;
+pub const ROWBLOOM_FAILED_PRECONDITION: rowbloom_code = 9;
+pub const ROWBLOOM_OUT_OF_RANGE: rowbloom_code = 11;
+pub const ROWBLOOM_UNIMPLEMENTED: rowbloom_code = 12;
+pub const ROWBLOOM_INTERNAL: rowbloom_code = 13;
+pub const ROWBLOOM_UNAVAILABLE: rowbloom_code = 14;
+pub const ROWBLOOM_DATA_LOSS: rowbloom_code = 15;
+
+pub const ROWBLOOM_LOOKUPS: i32 = 0;
+pub const ROWBLOOM_NEGATIVES: i32 = 1;
+pub const ROWBLOOM_TRUE_POSITIVES: i32 = 2;
+pub const ROWBLOOM_FALSE_POSITIVES: i32 = 3;
+pub const ROWBLOOM_UNLOADED: i32 = 4;
+pub const ROWBLOOM_CHUNK_LOADS: i32 = 5;
+pub const ROWBLOOM_CHUNK_LOAD_BYTES: i32 = 6;
+pub const ROWBLOOM_LOAD_ERRORS: i32 = 7;
+pub const ROWBLOOM_OPEN_ERRORS: i32 = 8;
+pub const ROWBLOOM_PREFIX_LOOKUPS: i32 = 9;
+pub const ROWBLOOM_PREFIX_NEGATIVES: i32 = 10;
+
+pub const ROWBLOOM_NO: i32 = 0;
+pub const ROWBLOOM_MAYBE: i32 = 1;
+pub const ROWBLOOM_NOT_IN_MEMORY: i32 = 2;
+
+pub const ROWBLOOM_UNKNOWN_BYTES: u64 = u64::MAX;
+
+#[repr(C)]
+pub struct rowbloom_error {
+    pub code: rowbloom_code,
+    pub message: [c_char; 1020],
+}
+
+#[repr(C)]
+pub struct rowbloom_buffer {
+    pub data: *mut c_char,
+    pub size: usize,
+    pub capacity: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct rowbloom_block_info {
+    pub size_bytes: u64,
+    pub tail_size_bytes: u64,
+    pub key_count: u64,
+    pub chunk_count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct rowbloom_load {
+    pub chunk: u64,
+    pub offset: u64,
+    pub size_bytes: u64,
+    pub steps: u32,
+}
+
+pub type rowbloom_append_fn =
+    unsafe extern "C" fn(*mut c_void, *const c_void, usize, *mut rowbloom_error) -> rowbloom_code;
+pub type rowbloom_read_fn = unsafe extern "C" fn(
+    *mut c_void,
+    u64,
+    *mut c_void,
+    usize,
+    *mut rowbloom_error,
+) -> rowbloom_code;
+
+#[repr(C)]
+pub struct rowbloom_source {
+    pub read: rowbloom_read_fn,
+    pub context: *mut c_void,
+    pub size_bytes: u64,
+    pub name: *const c_char,
+}
+
+macro_rules! handles {
+    ($($name:ident)*) => { $(
+        #[repr(C)]
+        pub struct $name {
+            _private: [u8; 0],
+        }
+    )* };
+}
+handles! {
+    rowbloom_builder rowbloom_filter rowbloom_writer rowbloom_cache
+    rowbloom_stats rowbloom_reader rowbloom_codec rowbloom_memfilter
+}
+
+extern "C" {
+    pub fn rowbloom_version() -> *const c_char;
+    pub fn rowbloom_abi() -> u32;
+    pub fn rowbloom_buffer_free(buffer: *mut rowbloom_buffer);
+    pub fn rowbloom_builder_new(
+        spec: *const c_char,
+        out: *mut *mut rowbloom_builder,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_builder_add(
+        builder: *mut rowbloom_builder,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    );
+    pub fn rowbloom_builder_finish(
+        builder: *mut rowbloom_builder,
+        filter: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_builder_free(builder: *mut rowbloom_builder);
+    pub fn rowbloom_filter_open(
+        bytes: *const c_void,
+        size: usize,
+        out: *mut *mut rowbloom_filter,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_filter_may_contain(
+        filter: *const rowbloom_filter,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    ) -> bool;
+    pub fn rowbloom_filter_verify(
+        bytes: *const c_void,
+        size: usize,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_filter_free(filter: *mut rowbloom_filter);
+    pub fn rowbloom_writer_new(
+        options: *const c_char,
+        append: rowbloom_append_fn,
+        context: *mut c_void,
+        out: *mut *mut rowbloom_writer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_writer_add(
+        writer: *mut rowbloom_writer,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    );
+    pub fn rowbloom_writer_finish(
+        writer: *mut rowbloom_writer,
+        info: *mut rowbloom_block_info,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_writer_free(writer: *mut rowbloom_writer);
+    pub fn rowbloom_cache_new(
+        capacity: u64,
+        out: *mut *mut rowbloom_cache,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_cache_set_capacity(cache: *mut rowbloom_cache, capacity: u64);
+    pub fn rowbloom_cache_erase_file(cache: *mut rowbloom_cache, file_id: u64);
+    pub fn rowbloom_cache_usage(
+        cache: *const rowbloom_cache,
+        text: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_cache_free(cache: *mut rowbloom_cache);
+    pub fn rowbloom_stats_new(
+        out: *mut *mut rowbloom_stats,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_stats_add(stats: *mut rowbloom_stats, counter: i32, delta: u64);
+    pub fn rowbloom_stats_get(stats: *const rowbloom_stats, counter: i32) -> u64;
+    pub fn rowbloom_stats_prometheus(
+        stats: *const rowbloom_stats,
+        text: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_stats_free(stats: *mut rowbloom_stats);
+    pub fn rowbloom_reader_open(
+        source: *const rowbloom_source,
+        offset: u64,
+        size: u64,
+        options: *const c_char,
+        cache: *mut rowbloom_cache,
+        stats: *mut rowbloom_stats,
+        out: *mut *mut rowbloom_reader,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_reader_may_contain(
+        reader: *const rowbloom_reader,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    ) -> bool;
+    pub fn rowbloom_readers_may_contain(
+        readers: *const *const rowbloom_reader,
+        count: usize,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+        may_contain: *mut bool,
+    );
+    pub fn rowbloom_reader_ask(
+        reader: *const rowbloom_reader,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+        load: *mut rowbloom_load,
+    ) -> i32;
+    pub fn rowbloom_reader_offer(
+        reader: *const rowbloom_reader,
+        load: *const rowbloom_load,
+        code: rowbloom_code,
+        bytes: *const c_void,
+        size: usize,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    ) -> i32;
+    pub fn rowbloom_reader_tell_outcome(
+        reader: *const rowbloom_reader,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+        key_was_there: bool,
+        read_bytes: u64,
+    );
+    pub fn rowbloom_reader_verify(
+        reader: *const rowbloom_reader,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_reader_free(reader: *mut rowbloom_reader);
+    pub fn rowbloom_codec_new(
+        text: *const c_char,
+        out: *mut *mut rowbloom_codec,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_encode(
+        codec: *const rowbloom_codec,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+        key: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_decode(
+        codec: *const rowbloom_codec,
+        key: *const c_void,
+        key_size: usize,
+        row: *mut rowbloom_buffer,
+        qualifier: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_bounds(
+        codec: *const rowbloom_codec,
+        row: *const c_void,
+        row_size: usize,
+        lower: *mut rowbloom_buffer,
+        upper: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_part_sizes(
+        codec: *const rowbloom_codec,
+        key: *const c_void,
+        key_size: usize,
+        row_part: *mut usize,
+        column_part: *mut usize,
+    );
+    pub fn rowbloom_codec_free(codec: *mut rowbloom_codec);
+    pub fn rowbloom_memfilter_new(
+        options: *const c_char,
+        out: *mut *mut rowbloom_memfilter,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_memfilter_load(
+        bytes: *const c_void,
+        size: usize,
+        out: *mut *mut rowbloom_memfilter,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_memfilter_add(
+        filter: *mut rowbloom_memfilter,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+        added: *mut bool,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_memfilter_may_contain(
+        filter: *const rowbloom_memfilter,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    ) -> bool;
+    pub fn rowbloom_memfilter_save(
+        filter: *const rowbloom_memfilter,
+        bytes: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_memfilter_free(filter: *mut rowbloom_memfilter);
+}

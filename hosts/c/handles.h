@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cache and the statistics behind their handles. A reader holds them too,
+// so that they may be freed before it.
+
+#ifndef ROWBLOOM_C_HANDLES_H_
+#define ROWBLOOM_C_HANDLES_H_
+
+#include <memory>
+
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_stats.h"
+
+struct rowbloom_cache {
+  std::shared_ptr<rowbloom::FilterCache> cache;
+};
+
+struct rowbloom_stats {
+  std::shared_ptr<rowbloom::FilterStats> stats;
+};
+
+#endif  // ROWBLOOM_C_HANDLES_H_

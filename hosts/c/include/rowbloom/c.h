@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom in C, for every language that calls C: filters over bytes of one's
+// own, filter blocks of SSTs with their reader and cache, key codecs, and
+// filters in memory. docs/bindings.md has programs in C, Rust, Python and Go.
+//
+//   rowbloom_error error;
+//   rowbloom_builder* builder = NULL;
+//   rowbloom_buffer filter = {0};
+//   if (rowbloom_builder_new("compact:bits_per_key=10", &builder, &error) != 0)
+//     return puts(error.message);
+//   rowbloom_builder_add(builder, "user17", 6, NULL, 0);
+//   if (rowbloom_builder_finish(builder, &filter, &error) == 0) ...
+//
+// Stability. Within a major version of rowbloom, functions and constants are
+// added to this header, and no function, struct or constant is changed or
+// removed. A later major version that does so has another ROWBLOOM_ABI; it is
+// the number in the library's SONAME.
+//
+// Keys. `row, row_size, qualifier, qualifier_size` are a cell, or the row alone
+// if `qualifier` is NULL and `qualifier_size` is 0. An empty qualifier is a
+// pointer other than NULL with size 0. A flat key is a row. Keys may have any
+// bytes, which need not outlive the call.
+//
+// Handles. A function that makes an object stores it in *out, or NULL if it
+// fails. The caller frees it once, by the function whose name ends with _free,
+// when no thread uses it; NULL is ignored. A reader keeps its cache and its
+// statistics alive: their handles may be freed before it.
+//
+// Mistakes. A call with a NULL handle, with NULL and a size above 0, with a bad
+// text, or out of order returns ROWBLOOM_INVALID_ARGUMENT or
+// ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". No mistake of these
+// ends the process.
+//
+// Memory. Where a call on a builder, a filter, a writer, a codec or a memory
+// filter finds no memory, it returns ROWBLOOM_RESOURCE_EXHAUSTED. A call on a
+// cache, statistics or a reader then ends the process, as in C++: they share
+// locks. No exception leaves the library, and none may leave a callback.
+//
+// Texts of `options` are `name=value;name=value`; NULL or "" are the defaults.
+//
+// Threads. Each group says how many threads may call it at once. Sizes are in
+// bytes. Texts are UTF-8 and end with a zero byte.
+
+#ifndef ROWBLOOM_C_H_
+#define ROWBLOOM_C_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define ROWBLOOM_API __attribute__((visibility("default")))
+#else
+#define ROWBLOOM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------------------
+// Versions and errors
+// ---------------------------------------------------------------------------
+
+#define ROWBLOOM_ABI 1
+
+// The version of the library that the program runs with, such as "0.1.0", and
+// its ROWBLOOM_ABI. A program that loads the library itself compares the
+// latter with that of its own header.
+ROWBLOOM_API const char* rowbloom_version(void);
+ROWBLOOM_API uint32_t rowbloom_abi(void);
+
+// The codes have the numbers of absl::StatusCode, as in gRPC. Callbacks may
+// return the other codes up to 16, too.
+typedef int32_t rowbloom_code;
+enum {
+  ROWBLOOM_OK = 0,
+  ROWBLOOM_UNKNOWN = 2,
+  ROWBLOOM_INVALID_ARGUMENT = 3,
+  ROWBLOOM_NOT_FOUND = 5,
+  ROWBLOOM_RESOURCE_EXHAUSTED = 8,
+  ROWBLOOM_FAILED_PRECONDITION = 9,
+  ROWBLOOM_OUT_OF_RANGE = 11,
+  ROWBLOOM_UNIMPLEMENTED = 12,  // A newer format.
+  ROWBLOOM_INTERNAL = 13,
+  ROWBLOOM_UNAVAILABLE = 14,
+  ROWBLOOM_DATA_LOSS = 15  // Damaged bytes.
+};
+
+// Belongs to the caller, who usually has it on the stack. A call overwrites it
+// with the code that it returns and with a message, which is empty for
+// ROWBLOOM_OK; a longer one is cut. A call may be given NULL instead.
+typedef struct rowbloom_error {
+  rowbloom_code code;
+  char message[1020];
+} rowbloom_error;
+
+// Bytes that the library allocates for the caller, who sets all fields to zero
+// before the first use and frees it after the last. A call that fills a buffer
+// replaces its content, reuses its memory, and may move it; if the call fails,
+// the size is 0. The input of the call may lie in it; two results need two
+// buffers. A zero byte, which `size` does not count, follows the data.
+typedef struct rowbloom_buffer {
+  char* data;
+  size_t size;
+  size_t capacity;
+} rowbloom_buffer;
+
+// Sets all fields to zero. NULL is allowed.
+ROWBLOOM_API void rowbloom_buffer_free(rowbloom_buffer* buffer);
+
+// ---------------------------------------------------------------------------
+// Filters over bytes of one's own
+// ---------------------------------------------------------------------------
+//
+// For a host that keeps filters in a container of its own. Keys come in any
+// order. A builder belongs to one thread at a time. Bytes:
+// docs/filter_block_format.md, section "Filter blob".
+
+typedef struct rowbloom_builder rowbloom_builder;
+
+// `spec` is "FAMILY", "FAMILY:bits_per_key=B" or "FAMILY:target_fpr=R"; the
+// families are in docs/filter_families.md. NULL: compact with 10 bits.
+ROWBLOOM_API rowbloom_code rowbloom_builder_new(const char* spec,
+                                                rowbloom_builder** out,
+                                                rowbloom_error* error);
+// Adds a row, or a cell. A cell does not add its row: to ask for both, add
+// both. rowbloom_builder_finish() returns the first mistake, so that no filter
+// lacks a key.
+ROWBLOOM_API void rowbloom_builder_add(rowbloom_builder* builder,
+                                       const void* row, size_t row_size,
+                                       const void* qualifier,
+                                       size_t qualifier_size);
+// Encodes the keys that were added. The builder is empty afterwards, even if
+// the call fails; where it finds no memory, it may keep the keys and the first
+// mistake instead. A filter without keys answers "maybe".
+ROWBLOOM_API rowbloom_code rowbloom_builder_finish(rowbloom_builder* builder,
+                                                   rowbloom_buffer* filter,
+                                                   rowbloom_error* error);
+ROWBLOOM_API void rowbloom_builder_free(rowbloom_builder* builder);
+
+// A view over a filter's bytes, which must outlive it and not change, at any
+// alignment. Any number of threads may ask it.
+typedef struct rowbloom_filter rowbloom_filter;
+
+// Checks the structure of the bytes in O(1), but not the checksum of each unit:
+// ROWBLOOM_DATA_LOSS for damage, ROWBLOOM_UNIMPLEMENTED for a newer version.
+ROWBLOOM_API rowbloom_code rowbloom_filter_open(const void* bytes, size_t size,
+                                                rowbloom_filter** out,
+                                                rowbloom_error* error);
+// False: the key was certainly not added. Allocates nothing. Call
+// rowbloom_filter_verify() first on bytes that may be damaged: without it they
+// may answer false for a key that was added.
+ROWBLOOM_API bool rowbloom_filter_may_contain(const rowbloom_filter* filter,
+                                              const void* row, size_t row_size,
+                                              const void* qualifier,
+                                              size_t qualifier_size);
+// Compares all checksums.
+ROWBLOOM_API rowbloom_code rowbloom_filter_verify(const void* bytes,
+                                                  size_t size,
+                                                  rowbloom_error* error);
+ROWBLOOM_API void rowbloom_filter_free(rowbloom_filter* filter);
+
+// ---------------------------------------------------------------------------
+// Writing the filter block of an SST
+// ---------------------------------------------------------------------------
+//
+// One thread at a time. Memory and bytes: rowbloom/filter_block_writer.h.
+
+typedef struct rowbloom_writer rowbloom_writer;
+
+// Appends all bytes, or returns another code than ROWBLOOM_OK and is not called
+// again. `error` is never NULL, and all zero; rowbloom_writer_finish() returns
+// a message that is written to it. Runs in the thread that calls the writer,
+// which it must not call itself.
+typedef rowbloom_code (*rowbloom_append_fn)(void* context, const void* bytes,
+                                            size_t size, rowbloom_error* error);
+
+// The caller keeps the two sizes with the SST.
+typedef struct rowbloom_block_info {
+  uint64_t size_bytes;       // All bytes that were appended.
+  uint64_t tail_size_bytes;  // The last bytes, for rowbloom_reader_open().
+  uint64_t key_count;        // Distinct filter keys.
+  uint64_t chunk_count;
+} rowbloom_block_info;
+
+// | option              | default       | values                           |
+// |---------------------|---------------|----------------------------------|
+// | bloom_type          | ROW           | NONE, ROW, ROWCOL,               |
+// |                     |               | ROWPREFIX_FIXED_LENGTH           |
+// | prefix_length_bytes | 0             | 1 to 65535, with that type only  |
+// | filter_spec         | compact       | as in rowbloom_builder_new()     |
+// | chunk_size_bytes    | 131072        | 256 to 2^30                      |
+// | rowcol_adds_rows    | true          | true, false                      |
+// | secret              |               | 32 hexadecimal digits:           |
+// |                     |               | rowbloom/digest_secret.h         |
+ROWBLOOM_API rowbloom_code rowbloom_writer_new(const char* options,
+                                               rowbloom_append_fn append,
+                                               void* context,
+                                               rowbloom_writer** out,
+                                               rowbloom_error* error);
+// Adds a cell, in bytewise order of (row, qualifier); cells may repeat. Every
+// entry of the SST must be added, deletes too. A block of bloom type ROWCOL
+// needs a qualifier. rowbloom_writer_finish() returns the first mistake.
+ROWBLOOM_API void rowbloom_writer_add(rowbloom_writer* writer, const void* row,
+                                      size_t row_size, const void* qualifier,
+                                      size_t qualifier_size);
+// Ends the block; nothing may be added after it. `info` may be NULL. If it
+// fails, what was appended is no filter block, and the SST has no filter.
+ROWBLOOM_API rowbloom_code rowbloom_writer_finish(rowbloom_writer* writer,
+                                                  rowbloom_block_info* info,
+                                                  rowbloom_error* error);
+ROWBLOOM_API void rowbloom_writer_free(rowbloom_writer* writer);
+
+// ---------------------------------------------------------------------------
+// The cache of filter chunks, and statistics
+// ---------------------------------------------------------------------------
+//
+// Readers share them. Any number of threads may call all but _free.
+
+typedef struct rowbloom_cache rowbloom_cache;
+
+// The capacity bounds the memory of chunks and chunk indexes; see
+// rowbloom/filter_cache.h.
+ROWBLOOM_API rowbloom_code rowbloom_cache_new(uint64_t capacity,
+                                              rowbloom_cache** out,
+                                              rowbloom_error* error);
+ROWBLOOM_API void rowbloom_cache_set_capacity(rowbloom_cache* cache,
+                                              uint64_t capacity);
+// Drops the chunks of a file_id that the caller chose.
+ROWBLOOM_API void rowbloom_cache_erase_file(rowbloom_cache* cache,
+                                            uint64_t file_id);
+// The text has one line `name value` for each number.
+ROWBLOOM_API rowbloom_code rowbloom_cache_usage(const rowbloom_cache* cache,
+                                                rowbloom_buffer* text,
+                                                rowbloom_error* error);
+ROWBLOOM_API void rowbloom_cache_free(rowbloom_cache* cache);
+
+typedef struct rowbloom_stats rowbloom_stats;
+
+enum {
+  ROWBLOOM_LOOKUPS = 0,
+  ROWBLOOM_NEGATIVES = 1,  // Answered "no".
+  ROWBLOOM_TRUE_POSITIVES = 2,
+  ROWBLOOM_FALSE_POSITIVES = 3,
+  ROWBLOOM_UNLOADED = 4,  // "maybe", because the chunk was not in memory.
+  ROWBLOOM_CHUNK_LOADS = 5,
+  ROWBLOOM_CHUNK_LOAD_BYTES = 6,
+  ROWBLOOM_LOAD_ERRORS = 7,
+  ROWBLOOM_OPEN_ERRORS = 8,     // Only rowbloom_stats_add() counts these.
+  ROWBLOOM_PREFIX_LOOKUPS = 9,  // Lookups of prefixes that have an answer.
+  ROWBLOOM_PREFIX_NEGATIVES = 10
+};
+
+ROWBLOOM_API rowbloom_code rowbloom_stats_new(rowbloom_stats** out,
+                                              rowbloom_error* error);
+// Ignores other counters than those above.
+ROWBLOOM_API void rowbloom_stats_add(rowbloom_stats* stats, int32_t counter,
+                                     uint64_t delta);
+// Returns 0 for other counters than those above. The numbers are exact once the
+// readers are quiet.
+ROWBLOOM_API uint64_t rowbloom_stats_get(const rowbloom_stats* stats,
+                                         int32_t counter);
+// All counters by level, in Prometheus' text format.
+ROWBLOOM_API rowbloom_code rowbloom_stats_prometheus(
+    const rowbloom_stats* stats, rowbloom_buffer* text, rowbloom_error* error);
+ROWBLOOM_API void rowbloom_stats_free(rowbloom_stats* stats);
+
+// ---------------------------------------------------------------------------
+// Reading the filter block of an SST
+// ---------------------------------------------------------------------------
+//
+// Any number of threads may call all but _free. Loading, waiting and memory:
+// rowbloom/filter_reader.h.
+
+typedef struct rowbloom_reader rowbloom_reader;
+
+// Reads exactly `size` bytes at `offset` to `to`, or returns another code than
+// ROWBLOOM_OK. `error` is never NULL, and all zero; a message that is written
+// to it is passed on. The threads that open, verify and ask call it, several at
+// once. It may call rowbloom, even with the same reader, cache and statistics,
+// but must not free them.
+typedef rowbloom_code (*rowbloom_read_fn)(void* context, uint64_t offset,
+                                          void* to, size_t size,
+                                          rowbloom_error* error);
+
+// Bytes that do not change until the reader is freed. `context` must live as
+// long; the struct itself and the name are copied.
+typedef struct rowbloom_source {
+  rowbloom_read_fn read;
+  void* context;
+  uint64_t size_bytes;
+  const char* name;  // For messages, usually a path. May be NULL.
+} rowbloom_source;
+
+// The block lies at `offset` and has `size` bytes; size UINT64_MAX means up to
+// the end of the source, and 0 an SST without a filter: ROWBLOOM_NOT_FOUND.
+// Reads the block's tail. `cache` may be NULL: the reader then makes one of 32
+// MiB. `stats` may be NULL.
+//
+// | option                | default      | meaning                         |
+// |-----------------------|--------------|---------------------------------|
+// | file_id               | 0: a new one | names the file in the cache, up |
+// |                       |              | to 2^63 - 1; no two blocks may  |
+// |                       |              | ever have the same              |
+// | level                 | -1: unknown  | the file's, for statistics      |
+// | pinned                | false        | chunks are never evicted        |
+// | always_load           | false        | also loads chunks that do not   |
+// |                       |              | pay                             |
+// | prefetch              | false        | loads chunks now, until the     |
+// |                       |              | cache is full                   |
+// | data_block_size_bytes | 4096         | what a "maybe" usually costs    |
+// | tail_size_bytes       | 16384        | rowbloom_block_info's makes it  |
+// |                       |              | one read                        |
+// | secret                |              | the writer's                    |
+ROWBLOOM_API rowbloom_code rowbloom_reader_open(
+    const rowbloom_source* source, uint64_t offset, uint64_t size,
+    const char* options, rowbloom_cache* cache, rowbloom_stats* stats,
+    rowbloom_reader** out, rowbloom_error* error);
+// False: the SST does not hold the row, or the cell. May read in this thread.
+ROWBLOOM_API bool rowbloom_reader_may_contain(const rowbloom_reader* reader,
+                                              const void* row, size_t row_size,
+                                              const void* qualifier,
+                                              size_t qualifier_size);
+
+// One key in many SSTs, as a point get asks: may_contain[i] is the answer of
+// readers[i], and true if that is NULL. The key is hashed once. Languages whose
+// calls of C cost more than a lookup make one call.
+ROWBLOOM_API void rowbloom_readers_may_contain(
+    const rowbloom_reader* const* readers, size_t count, const void* row,
+    size_t row_size, const void* qualifier, size_t qualifier_size,
+    bool* may_contain);
+
+enum {
+  ROWBLOOM_NO = 0,            // The SST does not hold the key.
+  ROWBLOOM_MAYBE = 1,         // Read the SST.
+  ROWBLOOM_NOT_IN_MEMORY = 2  // The load would answer.
+};
+
+// The read that would answer.
+typedef struct rowbloom_load {
+  uint64_t chunk;
+  uint64_t offset;  // In the source.
+  uint64_t size_bytes;
+  uint32_t steps;
+} rowbloom_load;
+
+// The lookup that does no I/O. ROWBLOOM_NOT_IN_MEMORY sets *load: the caller
+// reads these bytes in its own way and offers them, or goes on as for
+// ROWBLOOM_MAYBE.
+ROWBLOOM_API int32_t rowbloom_reader_ask(const rowbloom_reader* reader,
+                                         const void* row, size_t row_size,
+                                         const void* qualifier,
+                                         size_t qualifier_size,
+                                         rowbloom_load* load);
+// Checks the bytes of a load, gives the chunk to the cache and answers
+// ROWBLOOM_NO or ROWBLOOM_MAYBE. `bytes` need not outlive the call. A read that
+// failed is offered with its `code`; the bytes are then ignored.
+ROWBLOOM_API int32_t rowbloom_reader_offer(
+    const rowbloom_reader* reader, const rowbloom_load* load,
+    rowbloom_code code, const void* bytes, size_t size, const void* row,
+    size_t row_size, const void* qualifier, size_t qualifier_size);
+
+#define ROWBLOOM_UNKNOWN_BYTES UINT64_MAX
+
+// Tells the reader what the caller found after a "maybe": if the SST had the
+// key, even as a tombstone or with a version that is not returned, and how many
+// bytes the caller read for it.
+ROWBLOOM_API void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
+                                               const void* row, size_t row_size,
+                                               const void* qualifier,
+                                               size_t qualifier_size,
+                                               bool key_was_there,
+                                               uint64_t read_bytes);
+// Reads the whole block and checks every checksum.
+ROWBLOOM_API rowbloom_code rowbloom_reader_verify(const rowbloom_reader* reader,
+                                                  rowbloom_error* error);
+ROWBLOOM_API void rowbloom_reader_free(rowbloom_reader* reader);
+
+// ---------------------------------------------------------------------------
+// Key codecs
+// ---------------------------------------------------------------------------
+//
+// How a flat key of the engine holds a row and a qualifier; see
+// rowbloom/key_codec.h. Any number of threads may call all but _free.
+
+typedef struct rowbloom_codec rowbloom_codec;
+
+// `text` is "ordered", "fixed:8" or "delimiter:|", for example. Encoding and
+// decoding need a codec of two segments, as these are; others are refused with
+// ROWBLOOM_INVALID_ARGUMENT.
+ROWBLOOM_API rowbloom_code rowbloom_codec_new(const char* text,
+                                              rowbloom_codec** out,
+                                              rowbloom_error* error);
+// NULL is an empty qualifier here.
+ROWBLOOM_API rowbloom_code rowbloom_codec_encode(
+    const rowbloom_codec* codec, const void* row, size_t row_size,
+    const void* qualifier, size_t qualifier_size, rowbloom_buffer* key,
+    rowbloom_error* error);
+ROWBLOOM_API rowbloom_code rowbloom_codec_decode(
+    const rowbloom_codec* codec, const void* key, size_t key_size,
+    rowbloom_buffer* row, rowbloom_buffer* qualifier, rowbloom_error* error);
+// All keys of the row, and no others, are at or above `lower` and below
+// `upper`. An empty `upper` means "to the end".
+ROWBLOOM_API rowbloom_code rowbloom_codec_bounds(
+    const rowbloom_codec* codec, const void* row, size_t row_size,
+    rowbloom_buffer* lower, rowbloom_buffer* upper, rowbloom_error* error);
+// The leading bytes of the key that are its row part and its column part; 0 if
+// it has none. The last two arguments may be NULL.
+ROWBLOOM_API void rowbloom_codec_part_sizes(const rowbloom_codec* codec,
+                                            const void* key, size_t key_size,
+                                            size_t* row_part,
+                                            size_t* column_part);
+ROWBLOOM_API void rowbloom_codec_free(rowbloom_codec* codec);
+
+// ---------------------------------------------------------------------------
+// Filters in memory that grow
+// ---------------------------------------------------------------------------
+//
+// See docs/memfilters.md. Any number of threads may add to a concurrent filter
+// and look up at once. In other kinds many threads may look up, or one may add.
+
+typedef struct rowbloom_memfilter rowbloom_memfilter;
+
+// | option           | default  | of kind    | meaning                        |
+// |------------------|----------|------------|--------------------------------|
+// | kind             | scalable |            | scalable, concurrent           |
+// | target_fpr       | 0.01     | both       | above 0, below 1               |
+// | key_count        |          | concurrent | its keys at that rate; must be |
+// |                  |          |            | given                          |
+// | capacity         | 100      | scalable   | keys of the first layer        |
+// | expansion        | 2        | scalable   | how many times as many keys a  |
+// |                  |          |            | layer has as the one before:   |
+// |                  |          |            | 1 to 2^15                      |
+// | max_memory_bytes | 2^30     | scalable   | the filter grows up to it      |
+ROWBLOOM_API rowbloom_code rowbloom_memfilter_new(const char* options,
+                                                  rowbloom_memfilter** out,
+                                                  rowbloom_error* error);
+// Loads a saved filter of any kind of docs/memfilters.md; a standard one
+// becomes concurrent. The bytes need not outlive the call.
+ROWBLOOM_API rowbloom_code rowbloom_memfilter_load(const void* bytes,
+                                                   size_t size,
+                                                   rowbloom_memfilter** out,
+                                                   rowbloom_error* error);
+// *added, which may be NULL, is false if the key may have been there already.
+// If it fails, the filter does not have the key.
+ROWBLOOM_API rowbloom_code rowbloom_memfilter_add(
+    rowbloom_memfilter* filter, const void* row, size_t row_size,
+    const void* qualifier, size_t qualifier_size, bool* added,
+    rowbloom_error* error);
+ROWBLOOM_API bool rowbloom_memfilter_may_contain(
+    const rowbloom_memfilter* filter, const void* row, size_t row_size,
+    const void* qualifier, size_t qualifier_size);
+ROWBLOOM_API rowbloom_code
+rowbloom_memfilter_save(const rowbloom_memfilter* filter,
+                        rowbloom_buffer* bytes, rowbloom_error* error);
+ROWBLOOM_API void rowbloom_memfilter_free(rowbloom_memfilter* filter);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // ROWBLOOM_C_H_

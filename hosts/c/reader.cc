@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "c/handles.h"
+#include "c/boundary.h"
+#include "c/options.h"
+#include "rowbloom/filter_reader.h"
+
+using namespace rowbloom;
+using namespace rowbloom::c;
+
+namespace rowbloom::c {
+
+// Not of an unnamed namespace, since a handle's type has one.
+class CallbackSource : public RandomAccessSource {
+ public:
+  explicit CallbackSource(const rowbloom_source& source)
+      : read_(source.read),
+        context_(source.context),
+        size_bytes_(source.size_bytes),
+        name_(source.name == nullptr ? "source" : source.name) {}
+
+  absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
+                    std::string_view* result) const override {
+    rowbloom_error error = {};
+    const rowbloom_code code =
+        read_(context_, offset, scratch, size_bytes, &error);
+    *result = std::string_view(scratch, size_bytes);
+    return StatusOfCallback(code, error, name_ + ": read");
+  }
+  uint64_t size_bytes() const override { return size_bytes_; }
+  std::string_view name() const override { return name_; }
+
+ private:
+  const rowbloom_read_fn read_;
+  void* const context_;
+  const uint64_t size_bytes_;
+  const std::string name_;
+};
+
+}  // namespace rowbloom::c
+
+namespace {
+
+absl::StatusOr<FilterReaderOptions> ParseReaderOptions(const char* text) {
+  FilterReaderOptions options;
+  bool pinned = false, always_load = false;
+  Options given("reader", text);
+  given.Take("file_id", &options.file_id);
+  given.Take("level", &options.level);
+  given.Take("pinned", &pinned);
+  given.Take("always_load", &always_load);
+  given.Take("prefetch", &options.prefetch);
+  given.Take("data_block_size_bytes", &options.data_block_size_bytes);
+  given.Take("tail_size_bytes", &options.tail_size_bytes);
+  given.Take("secret", &options.secret);
+  if (absl::Status status = given.Finish(); !status.ok()) return status;
+  if (pinned) options.priority = FilterCachePriority::kPinned;
+  if (always_load) options.loading = FilterLoading::kAlways;
+  return options;
+}
+
+int32_t AnswerOf(FilterAnswer answer) {
+  static_assert(static_cast<int>(FilterAnswer::kNo) == ROWBLOOM_NO);
+  static_assert(static_cast<int>(FilterAnswer::kMaybe) == ROWBLOOM_MAYBE);
+  static_assert(static_cast<int>(FilterAnswer::kNotInMemory) ==
+                ROWBLOOM_NOT_IN_MEMORY);
+  return static_cast<int32_t>(answer);
+}
+
+}  // namespace
+
+// The reader is destroyed first.
+struct rowbloom_reader {
+  CallbackSource source;
+  std::shared_ptr<FilterCache> cache;
+  std::shared_ptr<FilterStats> stats;
+  std::unique_ptr<FilterReader> reader;
+};
+
+extern "C" {
+
+rowbloom_code rowbloom_reader_open(const rowbloom_source* source,
+                                   uint64_t offset, uint64_t size,
+                                   const char* options, rowbloom_cache* cache,
+                                   rowbloom_stats* stats, rowbloom_reader** out,
+                                   rowbloom_error* error) {
+  return CallShared(error, [&]() -> absl::Status {
+    if (out == nullptr) return NullArgument("out");
+    *out = nullptr;
+    if (source == nullptr) return NullArgument("source");
+    if (source->read == nullptr) return NullArgument("source->read");
+    absl::StatusOr<FilterReaderOptions> parsed = ParseReaderOptions(options);
+    if (!parsed.ok()) return parsed.status();
+    std::unique_ptr<rowbloom_reader> reader(new rowbloom_reader{
+        CallbackSource(*source), cache == nullptr ? nullptr : cache->cache,
+        stats == nullptr ? nullptr : stats->stats, nullptr});
+    parsed->cache = reader->cache.get();
+    parsed->stats = reader->stats.get();
+    absl::StatusOr<std::unique_ptr<FilterReader>> opened =
+        FilterReader::Open(&reader->source, {offset, size}, *parsed);
+    if (!opened.ok()) return opened.status();
+    reader->reader = *std::move(opened);
+    return Give(std::move(reader), out);
+  });
+}
+
+bool rowbloom_reader_may_contain(const rowbloom_reader* reader, const void* row,
+                                 size_t row_size, const void* qualifier,
+                                 size_t qualifier_size) {
+  const std::optional<FilterKey> key =
+      KeyOf(row, row_size, qualifier, qualifier_size);
+  if (reader == nullptr || !key) return true;
+  return Shared([&] { return reader->reader->MayContain(*key); });
+}
+
+void rowbloom_readers_may_contain(const rowbloom_reader* const* readers,
+                                  size_t count, const void* row,
+                                  size_t row_size, const void* qualifier,
+                                  size_t qualifier_size, bool* may_contain) {
+  if (may_contain == nullptr || count > SIZE_MAX / 2) return;
+  std::fill_n(may_contain, count, true);
+  const std::optional<FilterKey> key =
+      KeyOf(row, row_size, qualifier, qualifier_size);
+  if (readers == nullptr || !key) return;
+  for (size_t i = 0; i < count; ++i) {
+    if (readers[i] == nullptr) continue;
+    may_contain[i] =
+        Shared([&] { return readers[i]->reader->MayContain(*key); });
+  }
+}
+
+int32_t rowbloom_reader_ask(const rowbloom_reader* reader, const void* row,
+                            size_t row_size, const void* qualifier,
+                            size_t qualifier_size, rowbloom_load* load) {
+  const std::optional<FilterKey> key =
+      KeyOf(row, row_size, qualifier, qualifier_size);
+  if (load != nullptr) *load = {};
+  if (reader == nullptr || !key || load == nullptr) return ROWBLOOM_MAYBE;
+  return Shared([&] {
+    FilterLoad needed;
+    const FilterAnswer answer = reader->reader->Ask(*key, &needed);
+    if (answer == FilterAnswer::kNotInMemory) {
+      *load = {needed.chunk, needed.offset, needed.size_bytes, needed.steps};
+    }
+    return AnswerOf(answer);
+  });
+}
+
+int32_t rowbloom_reader_offer(const rowbloom_reader* reader,
+                              const rowbloom_load* load, rowbloom_code code,
+                              const void* bytes, size_t size, const void* row,
+                              size_t row_size, const void* qualifier,
+                              size_t qualifier_size) {
+  const std::optional<FilterKey> key =
+      KeyOf(row, row_size, qualifier, qualifier_size);
+  if (reader == nullptr || !key || load == nullptr) return ROWBLOOM_MAYBE;
+  return Shared([&] {
+    absl::Status status = StatusOfCallback(code, {}, "read");
+    if (status.ok()) status = CheckBytes(bytes, size, "bytes");
+    absl::StatusOr<std::string_view> read = View(bytes, 0);
+    if (status.ok()) {
+      read = View(bytes, size);
+    } else {
+      read = status;
+    }
+    return AnswerOf(reader->reader->Offer(
+        {load->chunk, load->offset, load->size_bytes, load->steps}, read,
+        *key));
+  });
+}
+
+void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
+                                  const void* row, size_t row_size,
+                                  const void* qualifier, size_t qualifier_size,
+                                  bool key_was_there, uint64_t read_bytes) {
+  static_assert(FilterReader::kUnknownBytes == ROWBLOOM_UNKNOWN_BYTES);
+  const std::optional<FilterKey> key =
+      KeyOf(row, row_size, qualifier, qualifier_size);
+  if (reader == nullptr || !key) return;
+  Shared([&] { reader->reader->TellOutcome(*key, key_was_there, read_bytes); });
+}
+
+rowbloom_code rowbloom_reader_verify(const rowbloom_reader* reader,
+                                     rowbloom_error* error) {
+  return CallShared(error, [&]() -> absl::Status {
+    if (reader == nullptr) return NullArgument("reader");
+    return reader->reader->Verify();
+  });
+}
+
+void rowbloom_reader_free(rowbloom_reader* reader) {
+  Shared([&] { delete reader; });
+}
+
+}  // extern "C"

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How often gets ask for the blocks of an SST, if the popularity of keys is a
+// power of their rank and keys are at random places.
+
+#ifndef ROWBLOOM_PLANNING_BLOCK_RATES_H_
+#define ROWBLOOM_PLANNING_BLOCK_RATES_H_
+
+#include <vector>
+
+namespace rowbloom::budget {
+
+// Keys of about the same popularity.
+struct KeyGroup {
+  double key_count = 0;
+  double asks = 0;  // For each key, per get.
+};
+
+// All keys, the most popular first. Their asks add up to 1.
+std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent);
+
+// Blocks of the same size for which gets ask equally often.
+struct BlockGroup {
+  double block_count = 0;
+  double asks = 0;  // For each block, per get; above 0.
+};
+
+// The blocks of one kind in one run.
+struct BlockKeys {
+  double block_count = 0;
+  // Each block has this many keys of its run. Gets of them ask for the block.
+  double own_keys = 0;
+  // Gets of a present key that is not in the run ask for a block with this
+  // probability; and the gets of an absent key. A key that once was a false
+  // positive is always one.
+  double older_key_share = 0;
+  double absent_key_share = 0;
+};
+
+// `keys` are ZipfKeys() of all keys in the tree. The absent keys have the same
+// popularity. Leaves out the blocks that no get asks for.
+std::vector<BlockGroup> BlockRates(const BlockKeys& blocks,
+                                   const std::vector<KeyGroup>& keys,
+                                   double missing_share);
+
+}  // namespace rowbloom::budget
+
+#endif  // ROWBLOOM_PLANNING_BLOCK_RATES_H_

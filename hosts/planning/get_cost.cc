@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rowbloom/get_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "planning/block_rates.h"
+#include "planning/cache_lives.h"
+#include "util/check.h"
+
+namespace rowbloom {
+
+namespace {
+
+using budget::BlockKeys;
+using budget::CachedKind;
+using budget::CacheLives;
+using budget::KeyGroup;
+
+// Two varints for the lengths of an index key, offset and size of the block,
+// and a restart point.
+constexpr double kIndexEntryExtraBytes = 2 + 6 + 4;
+// 100% - block_size_deviation.
+constexpr double kFilterPartitionFill = 0.9;
+// More bits, or the same bits in all runs, must save 0.1% of the time.
+constexpr double kClearly = 0.999;
+
+// Written so that NaN fails, too.
+absl::Status CheckRange(const char* name, double value, double least,
+                        double most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " ", value, " is not within ", least, " to ", most));
+}
+
+absl::Status CheckGetOptions(const GetCostOptions& options) {
+  constexpr double kMaxBytes = 1e9;
+  constexpr double kMaxUs = 1e9;
+  const struct {
+    const char* name;
+    double value;
+    double least;
+    double most;
+  } ranges[] = {
+      {"high_priority_share", options.high_priority_share, 0, 1},
+      {"entry_bytes", options.entry_bytes, 1, kMaxBytes},
+      {"key_bytes", options.key_bytes, 0, options.entry_bytes},
+      {"data_block_bytes", options.data_block_bytes, 1, kMaxBytes},
+      {"metadata_block_bytes", options.metadata_block_bytes, 1, kMaxBytes},
+      {"block_overhead_bytes", options.block_overhead_bytes, 0, kMaxBytes},
+      {"missing_share", options.missing_share, 0, 1},
+      {"zipf_exponent", options.zipf_exponent, 0,
+       GetCostOptions::kMaxZipfExponent},
+      {"read_us", options.read_us, 0, kMaxUs},
+      {"get_cpu_us", options.get_cpu_us, 0, kMaxUs},
+      {"filter_cpu_us", options.filter_cpu_us, 0, kMaxUs},
+      {"search_cpu_us", options.search_cpu_us, 0, kMaxUs},
+      {"read_cpu_us", options.read_cpu_us, 0, kMaxUs},
+  };
+  for (const auto& range : ranges) {
+    if (absl::Status status =
+            CheckRange(range.name, range.value, range.least, range.most);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTree(absl::Span<const TreeRun> runs,
+                       absl::Span<const FilterSetting> filters) {
+  if (runs.size() != filters.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        filters.size(), " filter settings for ", runs.size(), " runs"));
+  }
+  for (const TreeRun& run : runs) {
+    if (!run.absent_asks.has_value()) continue;
+    if (absl::Status status = CheckRange("absent_asks", *run.absent_asks, 0, 1);
+        !status.ok()) {
+      return status;
+    }
+  }
+  for (const FilterSetting& filter : filters) {
+    constexpr double kMaxBits = 1e6;
+    if (absl::Status status =
+            CheckRange("bits_per_key", filter.bits_per_key, 0, kMaxBits);
+        !status.ok()) {
+      return status;
+    }
+    if (absl::Status status = CheckRange("fpr", filter.fpr, 0, 1);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+double AllKeys(absl::Span<const TreeRun> runs) {
+  double sum = 0;
+  for (const TreeRun& run : runs) sum += static_cast<double>(run.key_count);
+  return sum;
+}
+
+// The gets that ask a run for a key that it does not have.
+struct RunAsks {
+  double older_share = 0;  // Keys of older runs, as a share of all keys.
+  // How many of the gets of older and absent keys ask the run: all, unless
+  // absent_asks says otherwise.
+  double asking_share = 1;
+};
+
+std::vector<RunAsks> AsksOfRuns(absl::Span<const TreeRun> runs,
+                                double missing_share) {
+  const double all = AllKeys(runs);
+  std::vector<RunAsks> asks(runs.size());
+  double older = 0;
+  for (size_t i = runs.size(); i-- > 0;) {
+    asks[i].older_share = older / all;
+    older += static_cast<double>(runs[i].key_count);
+    const double all_ask =
+        missing_share + (1 - missing_share) * asks[i].older_share;
+    if (runs[i].absent_asks.has_value() && all_ask > 0) {
+      asks[i].asking_share = *runs[i].absent_asks / all_ask;
+    }
+  }
+  return asks;
+}
+
+// The blocks of one kind in a run. All are 0 if the run has none.
+struct RunBlocks {
+  double block_count = 0;
+  double block_bytes = 0;  // With the cache's overhead.
+  double keys = 0;         // The number of keys per block.
+};
+
+RunBlocks BlocksOfKeys(double key_count, double keys_per_block,
+                       double key_bytes, double overhead_bytes) {
+  const double keys = std::clamp(keys_per_block, 1.0, key_count);
+  return {key_count / keys, keys * key_bytes + overhead_bytes, keys};
+}
+
+// The blocks that one run keeps, by kind.
+struct RunLayout {
+  RunBlocks data;
+  RunBlocks filter;
+  RunBlocks index;
+};
+
+RunLayout LayoutOf(double key_count, double bits_per_key,
+                   const GetCostOptions& options) {
+  const double overhead = options.block_overhead_bytes;
+  RunLayout layout;
+  layout.data =
+      BlocksOfKeys(key_count, options.data_block_bytes / options.entry_bytes,
+                   options.entry_bytes, overhead);
+  const double index_key_bytes =
+      (options.key_bytes + kIndexEntryExtraBytes) / layout.data.keys;
+  double index_keys = std::max(layout.data.keys,
+                               options.metadata_block_bytes / index_key_bytes);
+  if (bits_per_key > 0) {
+    const double filter_key_bytes = bits_per_key / 8;
+    double filter_keys =
+        kFilterPartitionFill * options.metadata_block_bytes / filter_key_bytes;
+    if (!options.decoupled_partitions) {
+      index_keys =
+          std::max(layout.data.keys, std::min(index_keys, filter_keys));
+      filter_keys = index_keys;
+    }
+    layout.filter =
+        BlocksOfKeys(key_count, filter_keys, filter_key_bytes, overhead);
+  }
+  layout.index = BlocksOfKeys(key_count, index_keys, index_key_bytes, overhead);
+  return layout;
+}
+
+// The blocks of one kind in all runs.
+BlockUse SumOf(const std::vector<RunGetCost>& runs,
+               BlockUse RunGetCost::*kind) {
+  BlockUse sum;
+  double missing_bytes = 0;
+  for (const RunGetCost& run : runs) {
+    const BlockUse& use = run.*kind;
+    sum.bytes += use.bytes;
+    sum.asks += use.asks;
+    sum.reads += use.reads;
+    sum.block_count += use.block_count;
+    missing_bytes += use.bytes * use.miss_share;
+  }
+  if (sum.bytes > 0) sum.miss_share = missing_bytes / sum.bytes;
+  return sum;
+}
+
+// The blocks of all runs and how often gets ask for them.
+class CacheModel {
+ public:
+  CacheModel(absl::Span<const TreeRun> runs,
+             absl::Span<const FilterSetting> filters,
+             const GetCostOptions& options)
+      : options_(options),
+        keys_(budget::ZipfKeys(AllKeys(runs), options.zipf_exponent)) {
+    const std::vector<RunAsks> asks = AsksOfRuns(runs, options.missing_share);
+    for (size_t i = 0; i < runs.size(); ++i) {
+      if (runs[i].key_count == 0) {
+        kinds_.resize(kinds_.size() + 3);
+        continue;
+      }
+      const bool has_filter = filters[i].bits_per_key > 0;
+      const RunLayout layout = LayoutOf(static_cast<double>(runs[i].key_count),
+                                        filters[i].bits_per_key, options);
+      const double fpr = has_filter ? filters[i].fpr : 1;
+      AddKind(layout.data, asks[i], fpr, false);
+      AddKind(has_filter ? layout.filter : RunBlocks{}, asks[i], 1, true);
+      AddKind(layout.index, asks[i], fpr, true);
+    }
+  }
+
+  GetCost Cost() const {
+    const CacheLives lives =
+        budget::LivesOf(kinds_, static_cast<double>(options_.cache_bytes),
+                        options_.high_priority_share);
+    GetCost cost;
+    for (size_t i = 0; i < kinds_.size(); i += 3) {
+      cost.runs.push_back({UseOfKind(i, lives), UseOfKind(i + 1, lives),
+                           UseOfKind(i + 2, lives)});
+    }
+    cost.data = SumOf(cost.runs, &RunGetCost::data);
+    cost.filter = SumOf(cost.runs, &RunGetCost::filter);
+    cost.index = SumOf(cost.runs, &RunGetCost::index);
+    cost.cpu_us = options_.get_cpu_us +
+                  options_.filter_cpu_us * cost.filter.asks +
+                  options_.search_cpu_us * (cost.data.asks + cost.index.asks) +
+                  options_.read_cpu_us * cost.reads();
+    cost.total_us = cost.cpu_us + options_.read_us * cost.reads();
+    return cost;
+  }
+
+ private:
+  // `fpr`: the probability that a get of a key that is not in the run asks for
+  // a block of this kind.
+  void AddKind(const RunBlocks& blocks, const RunAsks& asks, double fpr,
+               bool is_high_priority) {
+    CachedKind& kind = kinds_.emplace_back();
+    if (blocks.block_count == 0) return;
+    kind.block_bytes = blocks.block_bytes;
+    kind.block_count = blocks.block_count;
+    kind.is_high_priority = is_high_priority;
+    BlockKeys keys;
+    keys.block_count = blocks.block_count;
+    keys.own_keys = blocks.keys;
+    const double other_share = std::min(1.0, fpr * asks.asking_share);
+    keys.older_key_share = asks.older_share * other_share;
+    keys.absent_key_share = other_share;
+    kind.groups = budget::BlockRates(keys, keys_, options_.missing_share);
+  }
+
+  BlockUse UseOfKind(size_t index, const CacheLives& lives) const {
+    const CachedKind& kind = kinds_[index];
+    BlockUse use;
+    use.block_count = kind.block_count;
+    use.bytes = kind.block_count * kind.block_bytes;
+    double cached = 0;
+    for (const budget::BlockGroup& group : kind.groups) {
+      const budget::CacheOdds odds =
+          budget::OddsOf(group.asks, kind.is_high_priority, lives);
+      const double asks = group.block_count * group.asks;
+      use.asks += asks;
+      use.reads += asks * odds.miss;
+      cached += group.block_count * odds.hit;
+    }
+    if (kind.block_count > 0) {
+      use.miss_share = std::clamp(1 - cached / kind.block_count, 0.0, 1.0);
+    }
+    return use;
+  }
+
+  const GetCostOptions& options_;
+  const std::vector<KeyGroup> keys_;
+  // Data, filter and index of each run in turn.
+  std::vector<CachedKind> kinds_;
+};
+
+GetCost CostOfGet(absl::Span<const TreeRun> runs,
+                  absl::Span<const FilterSetting> filters,
+                  const GetCostOptions& options) {
+  if (AllKeys(runs) > 0) return CacheModel(runs, filters, options).Cost();
+  GetCost cost;
+  cost.runs.resize(runs.size());
+  cost.cpu_us = options.get_cpu_us;
+  cost.total_us = cost.cpu_us;
+  return cost;
+}
+
+absl::Status CheckTotalMemory(const TotalMemoryOptions& options) {
+  if (absl::Status status = CheckGetOptions(options.get); !status.ok()) {
+    return status;
+  }
+  constexpr double kMaxBits = 100;
+  if (absl::Status status =
+          CheckRange("step_bits", options.step_bits,
+                     TotalMemoryOptions::kMinStepBits, kMaxBits);
+      !status.ok()) {
+    return status;
+  }
+  return CheckRange("max_bits_per_key", options.max_bits_per_key,
+                    TotalMemoryOptions::kMinStepBits, kMaxBits);
+}
+
+// Microseconds of a false positive: it searches an index partition and a data
+// block.
+double FalsePositiveUs(const RunGetCost& run, const GetCostOptions& options) {
+  return 2 * options.search_cpu_us +
+         (run.data.miss_share + run.index.miss_share) *
+             (options.read_us + options.read_cpu_us);
+}
+
+std::vector<FilterSetting> SettingsOf(const FilterBudgetPlan& plan) {
+  std::vector<FilterSetting> settings;
+  settings.reserve(plan.runs.size());
+  for (const RunBudget& run : plan.runs) settings.push_back(run.setting);
+  return settings;
+}
+
+// Plans by run begin with the prices of the last one. The prices of a run and
+// the bits that they lead to depend on each other little: two rounds are
+// enough.
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const FilterCost& cost, absl::Span<const TreeRun> runs,
+                const TotalMemoryOptions& options)
+      : cost_(cost),
+        runs_(runs),
+        options_(options),
+        priced_(runs.begin(), runs.end()) {
+    for (TreeRun& run : priced_) run.block_miss_share = 1;
+  }
+
+  absl::StatusOr<TotalMemoryPlan> Plan(FilterMemory memory) {
+    absl::StatusOr<TotalMemoryPlan> plan = PlanInMode(options_.mode, memory);
+    if (options_.mode != BudgetMode::kBalanced || !plan.ok()) return plan;
+    absl::StatusOr<TotalMemoryPlan> fixed =
+        PlanInMode(BudgetMode::kFixed, memory);
+    if (!fixed.ok()) return fixed;
+    return fixed->cost.total_us < kClearly * plan->cost.total_us ? fixed : plan;
+  }
+
+ private:
+  absl::StatusOr<TotalMemoryPlan> PlanInMode(BudgetMode mode,
+                                             FilterMemory memory) {
+    FilterBudgetOptions budget;
+    budget.memory = memory;
+    budget.mode = mode;
+    budget.max_bits_per_key = options_.max_bits_per_key;
+    budget.missing_share = options_.get.missing_share;
+    if (mode == BudgetMode::kBalanced) {
+      budget.missing_share =
+          std::max(budget.missing_share, FilterBudgetOptions::kMinMissingShare);
+    }
+    TotalMemoryPlan plan;
+    plan.mode = mode;
+    const int rounds = mode == BudgetMode::kFixed ? 1 : 2;
+    for (int round = 0; round < rounds; ++round) {
+      absl::StatusOr<FilterBudgetPlan> filters =
+          PlanFilterBudget(cost_, priced_, budget);
+      if (!filters.ok()) return filters.status();
+      plan.filters = *std::move(filters);
+      plan.cost = CostOfGet(runs_, SettingsOf(plan.filters), options_.get);
+      if (mode != BudgetMode::kFixed) SetPrices(plan.cost);
+    }
+    SetWaste(&plan);
+    return plan;
+  }
+
+  // The formula of filter_budget.h needs shares of the highest price only.
+  void SetPrices(const GetCost& cost) {
+    double highest = 0;
+    for (const RunGetCost& run : cost.runs) {
+      highest = std::max(highest, FalsePositiveUs(run, options_.get));
+    }
+    if (highest == 0) return;
+    for (size_t i = 0; i < priced_.size(); ++i) {
+      priced_[i].block_miss_share =
+          FalsePositiveUs(cost.runs[i], options_.get) / highest;
+    }
+  }
+
+  void SetWaste(TotalMemoryPlan* plan) const {
+    const double missing_share = options_.get.missing_share;
+    const std::vector<double> asks = AbsentAsks(runs_, missing_share);
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      plan->filters.runs[i].absent_asks = asks[i];
+    }
+    plan->filters.wasted_reads = ExpectedWastedReads(
+        runs_, SettingsOf(plan->filters), missing_share, plan->cost);
+  }
+
+  const FilterCost& cost_;
+  const absl::Span<const TreeRun> runs_;
+  const TotalMemoryOptions& options_;
+  std::vector<TreeRun> priced_;
+};
+
+}  // namespace
+
+void SetEntrySizes(const TableSums& sums, GetCostOptions* options) {
+  if (!(sums.entry_count > 0 && sums.key_count > 0)) return;
+  // A data block stores 3 lengths for an entry; an index block stores keys
+  // without the sequence number and type.
+  constexpr double kLengths = 3;
+  constexpr double kSequence = 8;
+  options->entry_bytes = (sums.raw_key_bytes + sums.raw_value_bytes +
+                          kLengths * sums.entry_count) /
+                         sums.key_count;
+  options->key_bytes =
+      std::min(std::max(1.0, sums.raw_key_bytes / sums.entry_count - kSequence),
+               options->entry_bytes);
+}
+
+absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
+                                        absl::Span<const FilterSetting> filters,
+                                        const GetCostOptions& options) {
+  if (absl::Status status = CheckGetOptions(options); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = CheckTree(runs, filters); !status.ok()) {
+    return status;
+  }
+  return CostOfGet(runs, filters, options);
+}
+
+double ExpectedWastedReads(absl::Span<const TreeRun> runs,
+                           absl::Span<const FilterSetting> filters,
+                           double missing_share, const GetCost& cost) {
+  const std::vector<double> asks = AbsentAsks(runs, missing_share);
+  double reads = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].key_count == 0) continue;
+    const double fpr = filters[i].bits_per_key > 0 ? filters[i].fpr : 1;
+    reads += asks[i] * fpr * cost.runs[i].data.miss_share;
+  }
+  return reads;
+}
+
+absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options, FilterMemory memory) {
+  if (absl::Status status = CheckTotalMemory(options); !status.ok()) {
+    return status;
+  }
+  return MemoryPlanner(cost, runs, options).Plan(memory);
+}
+
+absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options) {
+  if (absl::Status status = CheckTotalMemory(options); !status.ok()) {
+    return status;
+  }
+  MemoryPlanner planner(cost, runs, options);
+  std::vector<TotalMemoryPlan> plans;
+  for (int step = 0; step * options.step_bits <= options.max_bits_per_key;
+       ++step) {
+    absl::StatusOr<TotalMemoryPlan> plan =
+        planner.Plan(FilterMemory::BitsPerKey(step * options.step_bits));
+    if (!plan.ok()) return plan.status();
+    plans.push_back(*std::move(plan));
+  }
+  return plans;
+}
+
+const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep) {
+  RB_CHECK(!sweep.empty());
+  double least_us = sweep.front().cost.total_us;
+  for (const TotalMemoryPlan& plan : sweep) {
+    least_us = std::min(least_us, plan.cost.total_us);
+  }
+  return *std::find_if(sweep.begin(), sweep.end(),
+                       [&](const TotalMemoryPlan& plan) {
+                         return kClearly * plan.cost.total_us <= least_us;
+                       });
+}
+
+absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
+    const FilterCost& cost, absl::Span<const TreeRun> runs,
+    const TotalMemoryOptions& options) {
+  absl::StatusOr<std::vector<TotalMemoryPlan>> plans =
+      SweepTotalMemory(cost, runs, options);
+  if (!plans.ok()) return plans.status();
+  return CheapestPlan(*plans);
+}
+
+}  // namespace rowbloom

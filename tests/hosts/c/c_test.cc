@@ -1,0 +1,1146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each function of c.h: with good arguments, where the result is that of
+// C++; with odd ones; and with NULL. check_abi.py sees that none is left out.
+
+#include "rowbloom/c.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_blob.h"
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_reader.h"
+#include "rowbloom/key_codec.h"
+#include "rowbloom/memfilter/concurrent.h"
+#include "rowbloom/memfilter/counting.h"
+#include "rowbloom/memfilter/mem_filter.h"
+#include "rowbloom/memfilter/scalable.h"
+#include "rowbloom/version.h"
+#include "testing/fpr.h"
+#include "testing/keys.h"
+#include "testing/threads.h"
+
+namespace rowbloom {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using testing::NumberedRow;
+using testing::RunThreads;
+using ::testing::StartsWith;
+
+constexpr size_t kAbsurdSize = std::numeric_limits<size_t>::max();
+
+std::string Text(const rowbloom_buffer& buffer) {
+  EXPECT_TRUE(buffer.data == nullptr || buffer.data[buffer.size] == '\0');
+  return std::string(buffer.data, buffer.data + buffer.size);
+}
+
+// The message equals that of C++.
+void ExpectError(const rowbloom_error& error, const absl::Status& status) {
+  EXPECT_EQ(error.code, static_cast<int>(status.code()));
+  EXPECT_EQ(std::string(error.message), status.message());
+}
+
+void ExpectNull(rowbloom_code code, const rowbloom_error& error,
+                const char* name) {
+  EXPECT_EQ(code, ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(error.code, ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(error.message), std::string(name) + " is NULL");
+}
+
+TEST(C, VersionIsThatOfTheLibrary) {
+  EXPECT_STREQ(rowbloom_version(), ROWBLOOM_VERSION_STRING);
+  EXPECT_EQ(rowbloom_abi(), uint32_t{ROWBLOOM_ABI});
+}
+
+// ----- Filters -----
+
+class CFilter : public ::testing::Test {
+ protected:
+  ~CFilter() override {
+    rowbloom_filter_free(filter_);
+    rowbloom_builder_free(builder_);
+    rowbloom_buffer_free(&bytes_);
+  }
+
+  void New(const char* spec) {
+    rowbloom_builder_free(builder_);
+    ASSERT_EQ(rowbloom_builder_new(spec, &builder_, &error_), ROWBLOOM_OK)
+        << error_.message;
+    EXPECT_STREQ(error_.message, "");
+  }
+  void Add(std::string_view row) {
+    rowbloom_builder_add(builder_, row.data(), row.size(), nullptr, 0);
+  }
+  void Add(std::string_view row, std::string_view qualifier) {
+    rowbloom_builder_add(builder_, row.data(), row.size(), qualifier.data(),
+                         qualifier.size());
+  }
+  rowbloom_code Finish() {
+    return rowbloom_builder_finish(builder_, &bytes_, &error_);
+  }
+  rowbloom_code Open() {
+    rowbloom_filter_free(filter_);
+    return rowbloom_filter_open(bytes_.data, bytes_.size, &filter_, &error_);
+  }
+  bool MayContain(std::string_view row) {
+    return rowbloom_filter_may_contain(filter_, row.data(), row.size(), nullptr,
+                                       0);
+  }
+  bool MayContain(std::string_view row, std::string_view qualifier) {
+    return rowbloom_filter_may_contain(filter_, row.data(), row.size(),
+                                       qualifier.data(), qualifier.size());
+  }
+
+  rowbloom_builder* builder_ = nullptr;
+  rowbloom_filter* filter_ = nullptr;
+  rowbloom_buffer bytes_ = {};
+  rowbloom_error error_ = {};
+};
+
+TEST_F(CFilter, BytesAndAnswersAreThoseOfCpp) {
+  constexpr uint64_t kKeys = 20000;
+  for (const std::string_view family : FilterFamilyNames()) {
+    SCOPED_TRACE(family);
+    const std::string spec = std::string(family) + ":bits_per_key=10";
+    const auto cpp = NewFilterBuilder(*FilterSpec::Parse(spec));
+    New(spec.c_str());
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      Add(NumberedRow(i));
+      cpp->Add(FilterKey::Row(NumberedRow(i)).digest());
+      Add(NumberedRow(i), "");
+      cpp->Add(FilterKey::RowCol(NumberedRow(i), "").digest());
+    }
+    ASSERT_EQ(Finish(), ROWBLOOM_OK) << error_.message;
+    EXPECT_EQ(Text(bytes_), EncodeFilterBlob(cpp->Finish(), ""));
+    EXPECT_EQ(rowbloom_filter_verify(bytes_.data, bytes_.size, &error_),
+              ROWBLOOM_OK);
+    ASSERT_EQ(Open(), ROWBLOOM_OK) << error_.message;
+    uint64_t positives = 0;
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      ASSERT_TRUE(MayContain(NumberedRow(i)));
+      ASSERT_TRUE(MayContain(NumberedRow(i), ""));
+      positives += MayContain(NumberedRow(i), "absent");
+    }
+    const std::string blob = Text(bytes_);
+    const double rate = ParseFilterBlob(blob)->view.expected_fpr();
+    EXPECT_TRUE(testing::WithinBinomialBound(positives, kKeys, rate, 0.03));
+  }
+}
+
+TEST_F(CFilter, BuilderIsUsedAgain) {
+  New(nullptr);
+  Add("first");
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  const std::string first = Text(bytes_);
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  EXPECT_LT(bytes_.size, first.size());
+  ASSERT_EQ(Open(), ROWBLOOM_OK);
+  EXPECT_TRUE(MayContain("anything"));  // A filter without keys.
+  Add("first");
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  EXPECT_EQ(Text(bytes_), first);
+}
+
+TEST_F(CFilter, BadSpecHasTheErrorOfCpp) {
+  for (const char* spec :
+       {"", "ribbon", "compact:bits_per_key=99", "compact:bits_per_key=nan",
+        "compact:target_fpr=2", "compact:bits_per_key", "compact:x=1",
+        "compact:", ":bits_per_key=10"}) {
+    SCOPED_TRACE(spec);
+    builder_ = reinterpret_cast<rowbloom_builder*>(this);
+    EXPECT_EQ(rowbloom_builder_new(spec, &builder_, &error_),
+              ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_EQ(builder_, nullptr);
+    ExpectError(error_, FilterSpec::Parse(spec).status());
+    EXPECT_EQ(rowbloom_builder_new(spec, &builder_, nullptr),
+              ROWBLOOM_INVALID_ARGUMENT);
+  }
+}
+
+TEST_F(CFilter, LongMessageIsCutBetweenCharacters) {
+  for (size_t padding = 0; padding < 4; ++padding) {
+    std::string spec(padding, 'x');
+    for (int i = 0; i < 1000; ++i) spec += "\xe2\x82\xac";  // The sign of euro.
+    EXPECT_EQ(rowbloom_builder_new(spec.c_str(), &builder_, &error_),
+              ROWBLOOM_INVALID_ARGUMENT);
+    const std::string message = error_.message;
+    EXPECT_GE(message.size(), sizeof(error_.message) - 4);
+    EXPECT_LT(message.size(), sizeof(error_.message));
+    EXPECT_THAT(message, StartsWith("unknown filter family \""));
+    EXPECT_THAT(message, EndsWith("\xe2\x82\xac..."));
+  }
+}
+
+TEST_F(CFilter, KeyThatIsLostFailsTheFilter) {
+  New("fast");
+  Add("before");
+  rowbloom_builder_add(builder_, nullptr, 7, nullptr, 0);
+  Add("after");
+  rowbloom_builder_add(builder_, "row", 3, nullptr, 9);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "row is NULL, with size 7");
+  EXPECT_EQ(bytes_.size, 0u);
+  rowbloom_builder_add(builder_, "row", 3, "q", kAbsurdSize);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, StartsWith("qualifier has size 18446744073709"));
+  Add("later");
+  EXPECT_EQ(Finish(), ROWBLOOM_OK);  // The mistake was told.
+}
+
+TEST_F(CFilter, EmptyRowAndEmptyQualifierAreKeys) {
+  New("compact:bits_per_key=20");
+  rowbloom_builder_add(builder_, nullptr, 0, nullptr, 0);
+  Add("", "");
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  ASSERT_EQ(Open(), ROWBLOOM_OK);
+  EXPECT_TRUE(rowbloom_filter_may_contain(filter_, nullptr, 0, nullptr, 0));
+  EXPECT_TRUE(MayContain(""));
+  EXPECT_TRUE(MayContain("", ""));
+  EXPECT_FALSE(MayContain("absent"));
+}
+
+TEST_F(CFilter, DamageHasTheErrorOfCpp) {
+  New("blocked_bloom");
+  for (int i = 0; i < 100; ++i) Add(NumberedRow(i));
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  const std::string good = Text(bytes_);
+  for (size_t size = 0; size < good.size(); ++size) {
+    const std::string_view cut(good.data(), size);
+    ASSERT_EQ(rowbloom_filter_open(cut.data(), size, &filter_, &error_),
+              static_cast<int>(ParseFilterBlob(cut).status().code()));
+    ASSERT_EQ(filter_, nullptr);
+    ExpectError(error_, ParseFilterBlob(cut).status());
+    rowbloom_filter_verify(cut.data(), size, &error_);
+    ExpectError(error_, VerifyFilterBlob(cut));
+  }
+  std::string damaged = good;
+  damaged[3] ^= 1;
+  EXPECT_EQ(rowbloom_filter_verify(damaged.data(), damaged.size(), &error_),
+            ROWBLOOM_DATA_LOSS);
+  ExpectError(error_, VerifyFilterBlob(damaged));
+}
+
+TEST_F(CFilter, NullIsToldAndAnswersMaybe) {
+  ExpectNull(rowbloom_builder_new("fast", nullptr, &error_), error_, "out");
+  rowbloom_builder_add(nullptr, "row", 3, nullptr, 0);
+  ExpectNull(rowbloom_builder_finish(nullptr, &bytes_, &error_), error_,
+             "builder");
+  New("fast");
+  ExpectNull(rowbloom_builder_finish(builder_, nullptr, &error_), error_,
+             "filter");
+  ExpectNull(rowbloom_filter_open("", 0, nullptr, &error_), error_, "out");
+  EXPECT_EQ(rowbloom_filter_open(nullptr, 0, &filter_, &error_),
+            ROWBLOOM_DATA_LOSS);
+  EXPECT_EQ(rowbloom_filter_open(nullptr, 1, &filter_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(rowbloom_filter_open("x", kAbsurdSize, &filter_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(rowbloom_filter_verify(nullptr, 9, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(rowbloom_filter_verify(nullptr, 0, nullptr), ROWBLOOM_DATA_LOSS);
+  EXPECT_TRUE(rowbloom_filter_may_contain(nullptr, "row", 3, nullptr, 0));
+  Add("row");
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  ASSERT_EQ(Open(), ROWBLOOM_OK);
+  EXPECT_TRUE(rowbloom_filter_may_contain(filter_, nullptr, 3, nullptr, 0));
+  EXPECT_TRUE(rowbloom_filter_may_contain(filter_, "x", kAbsurdSize, "", 0));
+  EXPECT_TRUE(rowbloom_filter_may_contain(filter_, "x", 1, nullptr, 1));
+  rowbloom_builder_free(nullptr);
+  rowbloom_filter_free(nullptr);
+  rowbloom_buffer_free(nullptr);
+  rowbloom_buffer_free(&bytes_);
+  EXPECT_EQ(bytes_.data, nullptr);
+  rowbloom_buffer_free(&bytes_);
+}
+
+// ----- Filter blocks -----
+
+rowbloom_code AppendTo(void* context, const void* bytes, size_t size,
+                       rowbloom_error* error) {
+  EXPECT_NE(error, nullptr);
+  static_cast<std::string*>(context)->append(static_cast<const char*>(bytes),
+                                             size);
+  return ROWBLOOM_OK;
+}
+
+// A source that can fail, and counts its reads.
+struct Source {
+  std::string bytes;
+  std::atomic<int> reads{0};
+  std::atomic<rowbloom_code> code{ROWBLOOM_OK};
+  std::string message;
+
+  rowbloom_source AsC(const char* name = "000012.sst") {
+    return {&Source::Read, this, bytes.size(), name};
+  }
+  static rowbloom_code Read(void* context, uint64_t offset, void* to,
+                            size_t size, rowbloom_error* error) {
+    auto* source = static_cast<Source*>(context);
+    ++source->reads;
+    if (source->code != ROWBLOOM_OK) {
+      source->message.copy(error->message, sizeof(error->message) - 1);
+      return source->code;
+    }
+    if (offset + size > source->bytes.size()) return ROWBLOOM_OUT_OF_RANGE;
+    std::memcpy(to, source->bytes.data() + offset, size);
+    return ROWBLOOM_OK;
+  }
+};
+
+constexpr char kWriterOptions[] =
+    "bloom_type=ROWCOL;filter_spec=compact:bits_per_key=12;"
+    "chunk_size_bytes=4096";
+constexpr uint64_t kRows = 20000;
+
+// Rows of even numbers, with the qualifiers "a" and "c".
+std::string Block(const char* options, rowbloom_block_info* info) {
+  std::string block;
+  rowbloom_writer* writer = nullptr;
+  rowbloom_error error;
+  EXPECT_EQ(rowbloom_writer_new(options, AppendTo, &block, &writer, &error),
+            ROWBLOOM_OK)
+      << error.message;
+  for (uint64_t i = 0; i < kRows; i += 2) {
+    const std::string row = NumberedRow(i);
+    rowbloom_writer_add(writer, row.data(), row.size(), "a", 1);
+    rowbloom_writer_add(writer, row.data(), row.size(), "c", 1);
+  }
+  EXPECT_EQ(rowbloom_writer_finish(writer, info, &error), ROWBLOOM_OK)
+      << error.message;
+  EXPECT_STREQ(error.message, "");
+  rowbloom_writer_free(writer);
+  return block;
+}
+
+TEST(CBlock, IsThatOfCpp) {
+  rowbloom_block_info info;
+  const std::string block = Block(kWriterOptions, &info);
+  std::string cpp_block;
+  const auto sink = NewStringSink(&cpp_block);
+  FilterOptions options;
+  options.bloom_type = BloomType::kRowCol;
+  options.filter_spec = FilterSpec::BitsPerKey("compact", 12);
+  options.chunk_size_bytes = 4096;
+  FilterBlockWriter cpp(options, sink.get());
+  for (uint64_t i = 0; i < kRows; i += 2) {
+    cpp.Add(NumberedRow(i), "a");
+    cpp.Add(NumberedRow(i), "c");
+  }
+  const auto cpp_info = cpp.Finish();
+  EXPECT_EQ(block, cpp_block);
+  EXPECT_EQ(info.size_bytes, block.size());
+  EXPECT_EQ(info.tail_size_bytes, cpp_info->tail_size_bytes);
+  EXPECT_EQ(info.key_count, kRows / 2 * 3);
+  EXPECT_EQ(info.chunk_count, cpp_info->chunk_count);
+}
+
+class CWriter : public ::testing::Test {
+ protected:
+  ~CWriter() override { rowbloom_writer_free(writer_); }
+
+  rowbloom_code New(const char* options, rowbloom_append_fn append = AppendTo) {
+    rowbloom_writer_free(writer_);
+    return rowbloom_writer_new(options, append, &block_, &writer_, &error_);
+  }
+  void Add(const char* row, const char* qualifier) {
+    rowbloom_writer_add(writer_, row, std::strlen(row), qualifier,
+                        qualifier == nullptr ? 0 : std::strlen(qualifier));
+  }
+  rowbloom_code Finish() {
+    return rowbloom_writer_finish(writer_, nullptr, &error_);
+  }
+
+  std::string block_;
+  rowbloom_writer* writer_ = nullptr;
+  rowbloom_error error_ = {};
+};
+
+TEST_F(CWriter, BadOptionsAreTold) {
+  const struct {
+    const char* options;
+    const char* message;
+  } kCases[] = {
+      {"bloom_type", "writer options: option 1 is not name=value"},
+      {"bloom_type=row;bloom_type=ROW",
+       "writer options: bloom_type is given twice"},
+      {"bloom=ROW",
+       "writer options: unknown option \"bloom\"; known: bloom_type, "
+       "prefix_length_bytes, filter_spec, chunk_size_bytes, rowcol_adds_rows, "
+       "secret"},
+      {"chunk_size_bytes=4k",
+       "writer options: chunk_size_bytes=4k is not a whole number from 0 to "
+       "4294967295"},
+      {"chunk_size_bytes=-1",
+       "writer options: chunk_size_bytes=-1 is not a whole number from 0 to "
+       "4294967295"},
+      {"rowcol_adds_rows=maybe",
+       "writer options: rowcol_adds_rows=maybe is not true or false"},
+      {"secret=00112233445566778899aabbccddeef",
+       "writer options: secret is not 32 hexadecimal digits"},
+      {"secret=-0112233445566778899aabbccddeeff",
+       "writer options: secret is not 32 hexadecimal digits"},
+      {"=",
+       "writer options: unknown option \"\"; known: bloom_type, "
+       "prefix_length_bytes, filter_spec, chunk_size_bytes, "
+       "rowcol_adds_rows, secret"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(New(c.options), ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_STREQ(error_.message, c.message);
+    EXPECT_EQ(writer_, nullptr);
+  }
+  // The values have the errors of C++.
+  EXPECT_EQ(New("bloom_type=COLUMN"), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, ParseBloomType("COLUMN").status());
+  EXPECT_EQ(New("filter_spec=fast:bits_per_key=0"), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, FilterSpec::Parse("fast:bits_per_key=0").status());
+  FilterOptions options;
+  options.chunk_size_bytes = 7;
+  EXPECT_EQ(New("chunk_size_bytes=7"), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, ValidateFilterOptions(options));
+  EXPECT_EQ(New(nullptr), ROWBLOOM_OK);
+  EXPECT_EQ(New(";;bloom_type=none;"), ROWBLOOM_OK);
+  EXPECT_EQ(New("bloom_type=ROWPREFIX_FIXED_LENGTH;prefix_length_bytes=4"),
+            ROWBLOOM_OK);
+}
+
+TEST_F(CWriter, MistakesAreToldByFinish) {
+  ASSERT_EQ(New("bloom_type=ROWCOL"), ROWBLOOM_OK);
+  Add("row", "q");
+  Add("row", nullptr);
+  Add("sow", "q");
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("without a qualifier"));
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+
+  ASSERT_EQ(New("bloom_type=ROWCOL"), ROWBLOOM_OK);
+  Add("row", "q");
+  rowbloom_writer_add(writer_, "row", 3, nullptr, 2);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "qualifier is NULL, with size 2");
+
+  ASSERT_EQ(New("bloom_type=ROW"), ROWBLOOM_OK);
+  Add("row", nullptr);  // Rows need no qualifier.
+  EXPECT_EQ(Finish(), ROWBLOOM_OK) << error_.message;
+  EXPECT_EQ(Finish(), ROWBLOOM_FAILED_PRECONDITION);
+  Add("sow", nullptr);
+  EXPECT_EQ(Finish(), ROWBLOOM_FAILED_PRECONDITION);
+  EXPECT_THAT(error_.message, HasSubstr("make a new writer for each block"));
+
+  ASSERT_EQ(New("bloom_type=ROWCOL"), ROWBLOOM_OK);
+  Add("b", "q");
+  Add("a", "q");
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  std::string cpp_block;
+  const auto sink = NewStringSink(&cpp_block);
+  FilterOptions options;
+  options.bloom_type = BloomType::kRowCol;
+  FilterBlockWriter cpp(options, sink.get());
+  cpp.Add("b", "q");
+  cpp.Add("a", "q");
+  ExpectError(error_, cpp.Finish().status());
+}
+
+TEST_F(CWriter, ErrorsOfTheCallbackArePassedOn) {
+  ASSERT_EQ(New(nullptr,
+                [](void*, const void*, size_t, rowbloom_error* error) {
+                  std::strcpy(error->message, "disk full");
+                  return rowbloom_code{ROWBLOOM_RESOURCE_EXHAUSTED};
+                }),
+            ROWBLOOM_OK);
+  Add("row", nullptr);
+  EXPECT_EQ(Finish(), ROWBLOOM_RESOURCE_EXHAUSTED);
+  EXPECT_STREQ(error_.message, "disk full");
+
+  ASSERT_EQ(New(nullptr,
+                [](void*, const void*, size_t, rowbloom_error*) {
+                  return rowbloom_code{ROWBLOOM_UNAVAILABLE};
+                }),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Finish(), ROWBLOOM_UNAVAILABLE);
+  EXPECT_STREQ(error_.message, "append callback returned code 14");
+
+  ASSERT_EQ(New(nullptr,
+                [](void*, const void*, size_t, rowbloom_error* error) {
+                  std::memset(error->message, 'x', sizeof(error->message));
+                  return rowbloom_code{-7};
+                }),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Finish(), ROWBLOOM_UNKNOWN);
+  EXPECT_EQ(std::strlen(error_.message), sizeof(error_.message) - 1);
+}
+
+TEST_F(CWriter, NullIsTold) {
+  ExpectNull(rowbloom_writer_new(nullptr, AppendTo, &block_, nullptr, &error_),
+             error_, "out");
+  ExpectNull(New(nullptr, nullptr), error_, "append");
+  rowbloom_writer_add(nullptr, "row", 3, nullptr, 0);
+  rowbloom_block_info info = {1, 1, 1, 1};
+  ExpectNull(rowbloom_writer_finish(nullptr, &info, &error_), error_, "writer");
+  EXPECT_EQ(info.size_bytes, 0u);
+  ASSERT_EQ(New(nullptr), ROWBLOOM_OK);
+  rowbloom_writer_add(writer_, nullptr, 3, nullptr, 0);
+  EXPECT_EQ(rowbloom_writer_finish(writer_, &info, nullptr),
+            ROWBLOOM_INVALID_ARGUMENT);
+  rowbloom_writer_free(nullptr);
+}
+
+class CReader : public ::testing::Test {
+ protected:
+  CReader() { source_.bytes = Block(kWriterOptions, &info_); }
+  ~CReader() override {
+    rowbloom_reader_free(reader_);
+    rowbloom_cache_free(cache_);
+    rowbloom_stats_free(stats_);
+  }
+
+  void ShareCacheAndStats() {
+    ASSERT_EQ(rowbloom_cache_new(1 << 20, &cache_, &error_), ROWBLOOM_OK);
+    ASSERT_EQ(rowbloom_stats_new(&stats_, &error_), ROWBLOOM_OK);
+  }
+  rowbloom_code Open(const char* options) {
+    rowbloom_reader_free(reader_);
+    const rowbloom_source source = source_.AsC();
+    return rowbloom_reader_open(&source, 0, source_.bytes.size(), options,
+                                cache_, stats_, &reader_, &error_);
+  }
+  bool MayContain(std::string_view row, const char* qualifier = nullptr) {
+    return rowbloom_reader_may_contain(
+        reader_, row.data(), row.size(), qualifier,
+        qualifier == nullptr ? 0 : std::strlen(qualifier));
+  }
+  int32_t Ask(std::string_view row, rowbloom_load* load) {
+    return rowbloom_reader_ask(reader_, row.data(), row.size(), nullptr, 0,
+                               load);
+  }
+  int32_t Offer(std::string_view row, const rowbloom_load& load,
+                std::string_view bytes) {
+    return rowbloom_reader_offer(reader_, &load, ROWBLOOM_OK, bytes.data(),
+                                 bytes.size(), row.data(), row.size(), nullptr,
+                                 0);
+  }
+  uint64_t Count(int32_t counter) {
+    return rowbloom_stats_get(stats_, counter);
+  }
+
+  rowbloom_block_info info_;
+  Source source_;
+  rowbloom_cache* cache_ = nullptr;
+  rowbloom_stats* stats_ = nullptr;
+  rowbloom_reader* reader_ = nullptr;
+  rowbloom_error error_ = {};
+};
+
+TEST_F(CReader, LosesNoKeyOnFourThreads) {
+  ShareCacheAndStats();
+  ASSERT_EQ(Open("always_load=true;level=3;file_id=12"), ROWBLOOM_OK)
+      << error_.message;
+  std::atomic<uint64_t> false_positives{0}, lookups{0};
+  RunThreads(4, [&](int) {
+    for (uint64_t i = 0; i < kRows; ++i) {
+      const bool there = i % 2 == 0;
+      for (const char* column : {"a", "b", "c", ""}) {
+        const std::string row = NumberedRow(i);
+        const bool has = there && (*column == 'a' || *column == 'c');
+        const bool answer = MayContain(row, *column == '\0' ? nullptr : column);
+        const bool expected = *column == '\0' ? there : has;
+        if (expected) {
+          ASSERT_TRUE(answer) << row << column;
+        } else {
+          ++lookups;
+          false_positives += answer;
+        }
+      }
+    }
+  });
+  EXPECT_LT(false_positives, lookups / 100);
+  EXPECT_EQ(Count(ROWBLOOM_LOOKUPS), 4 * 4 * kRows);
+  EXPECT_EQ(Count(ROWBLOOM_NEGATIVES), lookups - false_positives);
+  EXPECT_GT(Count(ROWBLOOM_CHUNK_LOADS), 0u);
+  EXPECT_EQ(rowbloom_reader_verify(reader_, &error_), ROWBLOOM_OK);
+
+  rowbloom_buffer text = {};
+  EXPECT_EQ(rowbloom_cache_usage(cache_, &text, &error_), ROWBLOOM_OK);
+  EXPECT_THAT(Text(text), HasSubstr("capacity_bytes 1048576\n"));
+  EXPECT_EQ(rowbloom_stats_prometheus(stats_, &text, &error_), ROWBLOOM_OK);
+  EXPECT_THAT(Text(text),
+              HasSubstr("rowbloom_lookups_total{level=\"3\"} 320000\n"));
+  rowbloom_cache_erase_file(cache_, 12);
+  rowbloom_cache_set_capacity(cache_, 1 << 19);
+  EXPECT_EQ(rowbloom_cache_usage(cache_, &text, &error_), ROWBLOOM_OK);
+  EXPECT_THAT(Text(text), HasSubstr("capacity_bytes 524288\n"));
+  EXPECT_THAT(Text(text), HasSubstr("chunk_bytes 0\n"));
+  rowbloom_buffer_free(&text);
+}
+
+TEST_F(CReader, OneKeyIsAskedOfManyReaders) {
+  ASSERT_EQ(Open("always_load=true"), ROWBLOOM_OK);
+  const rowbloom_reader* const readers[] = {reader_, nullptr, reader_};
+  for (uint64_t i = 0; i < kRows; ++i) {
+    const std::string row = NumberedRow(i);
+    bool answers[3] = {};
+    rowbloom_readers_may_contain(readers, 3, row.data(), row.size(), "a", 1,
+                                 answers);
+    ASSERT_EQ(answers[0], MayContain(row, "a"));
+    ASSERT_TRUE(answers[1]);
+    ASSERT_EQ(answers[2], answers[0]);
+  }
+  bool answers[3] = {};
+  rowbloom_readers_may_contain(readers, 2, nullptr, 1, nullptr, 0, answers);
+  EXPECT_THAT(answers, ::testing::ElementsAre(true, true, false));
+  rowbloom_readers_may_contain(nullptr, 3, "r", 1, nullptr, 0, answers);
+  EXPECT_TRUE(answers[2]);
+  rowbloom_readers_may_contain(readers, 3, "r", 1, nullptr, 0, nullptr);
+  rowbloom_readers_may_contain(readers, kAbsurdSize, "r", 1, nullptr, 0,
+                               answers);
+  rowbloom_readers_may_contain(readers, 0, "r", 1, nullptr, 0, answers);
+}
+
+TEST_F(CReader, TailSizeMakesOpenOneRead) {
+  ASSERT_EQ(
+      Open(
+          ("tail_size_bytes=" + std::to_string(info_.tail_size_bytes)).c_str()),
+      ROWBLOOM_OK);
+  EXPECT_EQ(source_.reads, 1);
+}
+
+TEST_F(CReader, AbsurdSizesAreRefused) {
+  source_.bytes.resize(100);
+  rowbloom_source source = source_.AsC();
+  source.size_bytes = uint64_t{1} << 62;
+  for (const char* options : {"tail_size_bytes=1099511627776",
+                              "tail_size_bytes=4611686018427387904"}) {
+    EXPECT_EQ(rowbloom_reader_open(&source, 0, source.size_bytes, options,
+                                   cache_, stats_, &reader_, &error_),
+              ROWBLOOM_OUT_OF_RANGE);
+    EXPECT_EQ(reader_, nullptr);
+  }
+}
+
+TEST_F(CReader, AskDoesNoReadAndOfferAnswers) {
+  ShareCacheAndStats();
+  ASSERT_EQ(Open("always_load=true"), ROWBLOOM_OK);
+  const int reads = source_.reads;
+  const std::string absent = NumberedRow(1), present = NumberedRow(2);
+  rowbloom_load load;
+  ASSERT_EQ(Ask(absent, &load), ROWBLOOM_NOT_IN_MEMORY);
+  EXPECT_GT(load.size_bytes, 0u);
+  const std::string_view bytes =
+      std::string_view(source_.bytes).substr(load.offset, load.size_bytes);
+  // A failed read, damaged bytes and none at all.
+  EXPECT_EQ(rowbloom_reader_offer(reader_, &load, ROWBLOOM_UNAVAILABLE, nullptr,
+                                  0, absent.data(), absent.size(), nullptr, 0),
+            ROWBLOOM_MAYBE);
+  EXPECT_EQ(Count(ROWBLOOM_LOAD_ERRORS), 1u);
+  EXPECT_EQ(Offer(absent, load, std::string(bytes.size(), 'x')),
+            ROWBLOOM_MAYBE);
+  EXPECT_EQ(Offer(absent, load, bytes.substr(1)), ROWBLOOM_MAYBE);
+  EXPECT_EQ(rowbloom_reader_offer(reader_, &load, ROWBLOOM_OK, nullptr, 99,
+                                  absent.data(), absent.size(), nullptr, 0),
+            ROWBLOOM_MAYBE);
+  const rowbloom_load odd = {kAbsurdSize, kAbsurdSize, kAbsurdSize, 77};
+  EXPECT_EQ(Offer(absent, odd, bytes), ROWBLOOM_MAYBE);
+  EXPECT_EQ(Count(ROWBLOOM_LOAD_ERRORS), 5u);
+
+  EXPECT_EQ(Offer(absent, load, bytes), ROWBLOOM_NO);
+  EXPECT_EQ(Ask(absent, &load), ROWBLOOM_NO);
+  EXPECT_EQ(Ask(present, &load), ROWBLOOM_MAYBE);
+  EXPECT_EQ(load.size_bytes, 0u);
+  EXPECT_EQ(source_.reads, reads);
+}
+
+TEST_F(CReader, OutcomesAreCounted) {
+  ShareCacheAndStats();
+  ASSERT_EQ(Open("always_load=true;pinned=true"), ROWBLOOM_OK);
+  const std::string row = NumberedRow(2);
+  EXPECT_TRUE(MayContain(row));
+  rowbloom_reader_tell_outcome(reader_, row.data(), row.size(), nullptr, 0,
+                               true, 4096);
+  rowbloom_reader_tell_outcome(reader_, row.data(), row.size(), "x", 1, false,
+                               ROWBLOOM_UNKNOWN_BYTES);
+  EXPECT_EQ(Count(ROWBLOOM_TRUE_POSITIVES), 1u);
+  EXPECT_EQ(Count(ROWBLOOM_FALSE_POSITIVES), 1u);
+  rowbloom_stats_add(stats_, ROWBLOOM_OPEN_ERRORS, 3);
+  rowbloom_stats_add(stats_, ROWBLOOM_PREFIX_NEGATIVES + 1, 3);
+  rowbloom_stats_add(stats_, -1, 3);
+  EXPECT_EQ(Count(ROWBLOOM_OPEN_ERRORS), 3u);
+  EXPECT_EQ(Count(ROWBLOOM_PREFIX_NEGATIVES + 1), 0u);
+  EXPECT_EQ(Count(-1), 0u);
+}
+
+TEST_F(CReader, CacheAndStatsMayBeFreedFirst) {
+  ShareCacheAndStats();
+  ASSERT_EQ(Open("always_load=true"), ROWBLOOM_OK);
+  rowbloom_cache_free(cache_);
+  rowbloom_stats_free(stats_);
+  cache_ = nullptr;
+  stats_ = nullptr;
+  EXPECT_TRUE(MayContain(NumberedRow(4)));
+  EXPECT_FALSE(MayContain("r00000001"));
+}
+
+TEST_F(CReader, ErrorsAreThoseOfCpp) {
+  const auto memory = NewMemorySource(source_.bytes, "000012.sst");
+  EXPECT_EQ(Open("file_id=9223372036854775808"), ROWBLOOM_INVALID_ARGUMENT);
+  FilterReaderOptions options;
+  options.file_id = uint64_t{1} << 63;
+  ExpectError(error_, FilterReader::Open(memory.get(), {}, options).status());
+
+  const rowbloom_source source = source_.AsC();
+  const struct {
+    uint64_t offset, size;
+  } kRanges[] = {{0, 0},
+                 {0, source_.bytes.size() - 1},
+                 {1, source_.bytes.size()},
+                 {kAbsurdSize, 1},
+                 {0, 3},
+                 {7, kAbsurdSize}};
+  for (const auto& range : kRanges) {
+    const absl::Status expected =
+        FilterReader::Open(memory.get(), {range.offset, range.size}, {})
+            .status();
+    EXPECT_EQ(rowbloom_reader_open(&source, range.offset, range.size, nullptr,
+                                   nullptr, nullptr, &reader_, &error_),
+              static_cast<int>(expected.code()));
+    ExpectError(error_, expected);
+    EXPECT_EQ(reader_, nullptr);
+  }
+
+  ASSERT_EQ(Open(nullptr), ROWBLOOM_OK);
+  source_.bytes[100] ^= 1;
+  EXPECT_EQ(rowbloom_reader_verify(reader_, &error_), ROWBLOOM_DATA_LOSS);
+  const auto damaged = NewMemorySource(source_.bytes, "000012.sst");
+  const auto cpp = FilterReader::Open(damaged.get(), {}, {});
+  ExpectError(error_, (*cpp)->Verify());
+}
+
+TEST_F(CReader, ErrorsOfTheSourceArePassedOn) {
+  source_.code = ROWBLOOM_UNAVAILABLE;
+  source_.message = "EIO";
+  EXPECT_EQ(Open(nullptr), ROWBLOOM_UNAVAILABLE);
+  EXPECT_THAT(error_.message, HasSubstr("EIO"));
+  source_.message = "";
+  EXPECT_EQ(Open(nullptr), ROWBLOOM_UNAVAILABLE);
+  EXPECT_THAT(error_.message,
+              HasSubstr("000012.sst: read callback returned code 14"));
+  source_.code = ROWBLOOM_OK;
+  ShareCacheAndStats();
+  ASSERT_EQ(Open("always_load=true"), ROWBLOOM_OK);
+  source_.code = 12345;
+  EXPECT_TRUE(MayContain(NumberedRow(1)));
+  EXPECT_EQ(Count(ROWBLOOM_LOAD_ERRORS), 1u);
+}
+
+TEST_F(CReader, BlockWithASecretNeedsIt) {
+  const std::string secret = "secret=00112233445566778899aAbBcCdDeEfF";
+  const std::string options = std::string(kWriterOptions) + ";" + secret;
+  source_.bytes = Block(options.c_str(), &info_);
+  EXPECT_EQ(Open(nullptr), ROWBLOOM_FAILED_PRECONDITION);
+  EXPECT_EQ(Open("secret=00112233445566778899aabbccddeef0"),
+            ROWBLOOM_FAILED_PRECONDITION);
+  ASSERT_EQ(Open((secret + ";prefetch=true").c_str()), ROWBLOOM_OK)
+      << error_.message;
+  for (uint64_t i = 0; i < kRows; i += 2) {
+    ASSERT_TRUE(MayContain(NumberedRow(i), "c"));
+  }
+  EXPECT_FALSE(MayContain(NumberedRow(1), "c"));
+}
+
+TEST_F(CReader, NullIsToldAndAnswersMaybe) {
+  rowbloom_source source = source_.AsC(nullptr);
+  ExpectNull(rowbloom_reader_open(nullptr, 0, 1, nullptr, nullptr, nullptr,
+                                  &reader_, &error_),
+             error_, "source");
+  ExpectNull(rowbloom_reader_open(&source, 0, 1, nullptr, nullptr, nullptr,
+                                  nullptr, &error_),
+             error_, "out");
+  EXPECT_EQ(Open("pinned=2;level=x"), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message,
+               "reader options: level=x is not a whole number within 32 bits");
+  ASSERT_EQ(rowbloom_reader_open(&source, 0, source.size_bytes,
+                                 "level=-5;data_block_size_bytes=0", nullptr,
+                                 nullptr, &reader_, nullptr),
+            ROWBLOOM_OK);
+  source.read = nullptr;
+  rowbloom_reader* other = nullptr;
+  ExpectNull(rowbloom_reader_open(&source, 0, 1, nullptr, nullptr, nullptr,
+                                  &other, &error_),
+             error_, "source->read");
+
+  rowbloom_load load = {1, 1, 1, 1};
+  EXPECT_TRUE(rowbloom_reader_may_contain(nullptr, "r", 1, nullptr, 0));
+  EXPECT_TRUE(rowbloom_reader_may_contain(reader_, nullptr, 1, nullptr, 0));
+  EXPECT_TRUE(rowbloom_reader_may_contain(reader_, "r", 1, "q", kAbsurdSize));
+  EXPECT_EQ(rowbloom_reader_ask(nullptr, "r", 1, nullptr, 0, &load),
+            ROWBLOOM_MAYBE);
+  EXPECT_EQ(load.size_bytes, 0u);
+  EXPECT_EQ(rowbloom_reader_ask(reader_, nullptr, 1, nullptr, 0, &load),
+            ROWBLOOM_MAYBE);
+  EXPECT_EQ(rowbloom_reader_ask(reader_, "r00000001", 9, nullptr, 0, nullptr),
+            ROWBLOOM_MAYBE);
+  EXPECT_EQ(rowbloom_reader_offer(nullptr, &load, 0, "", 0, "r", 1, nullptr, 0),
+            ROWBLOOM_MAYBE);
+  EXPECT_EQ(
+      rowbloom_reader_offer(reader_, nullptr, 0, "", 0, "r", 1, nullptr, 0),
+      ROWBLOOM_MAYBE);
+  EXPECT_EQ(rowbloom_reader_offer(reader_, &load, 0, "", 0, "r", 1, nullptr, 7),
+            ROWBLOOM_MAYBE);
+  rowbloom_reader_tell_outcome(nullptr, "r", 1, nullptr, 0, true, 0);
+  rowbloom_reader_tell_outcome(reader_, nullptr, 1, nullptr, 0, true, 0);
+  ExpectNull(rowbloom_reader_verify(nullptr, &error_), error_, "reader");
+  rowbloom_reader_free(nullptr);
+
+  rowbloom_buffer text = {};
+  ExpectNull(rowbloom_cache_new(1, nullptr, &error_), error_, "out");
+  ExpectNull(rowbloom_cache_usage(nullptr, &text, &error_), error_, "cache");
+  rowbloom_cache_set_capacity(nullptr, 1);
+  rowbloom_cache_erase_file(nullptr, 1);
+  rowbloom_cache_free(nullptr);
+  ExpectNull(rowbloom_stats_new(nullptr, &error_), error_, "out");
+  rowbloom_stats_add(nullptr, ROWBLOOM_LOOKUPS, 1);
+  EXPECT_EQ(rowbloom_stats_get(nullptr, ROWBLOOM_LOOKUPS), 0u);
+  ExpectNull(rowbloom_stats_prometheus(nullptr, &text, &error_), error_,
+             "stats");
+  rowbloom_stats_free(nullptr);
+  ShareCacheAndStats();
+  ExpectNull(rowbloom_cache_usage(cache_, nullptr, &error_), error_, "text");
+  ExpectNull(rowbloom_stats_prometheus(stats_, nullptr, &error_), error_,
+             "text");
+  rowbloom_cache_set_capacity(cache_, std::numeric_limits<uint64_t>::max());
+  rowbloom_cache_set_capacity(cache_, 0);
+  rowbloom_cache_erase_file(cache_, std::numeric_limits<uint64_t>::max());
+}
+
+// ----- Key codecs -----
+
+class CCodec : public ::testing::Test {
+ protected:
+  ~CCodec() override {
+    rowbloom_codec_free(codec_);
+    for (rowbloom_buffer* buffer : {&a_, &b_}) rowbloom_buffer_free(buffer);
+  }
+  void New(const char* text) {
+    rowbloom_codec_free(codec_);
+    ASSERT_EQ(rowbloom_codec_new(text, &codec_, &error_), ROWBLOOM_OK)
+        << error_.message;
+  }
+
+  rowbloom_codec* codec_ = nullptr;
+  rowbloom_buffer a_ = {}, b_ = {};
+  rowbloom_error error_ = {};
+};
+
+TEST_F(CCodec, KeysBoundsAndPartsAreThoseOfCpp) {
+  testing::Random random(1);
+  for (const char* text : {"ordered", "fixed:8", "delimiter:|"}) {
+    SCOPED_TRACE(text);
+    New(text);
+    const KeyCodec cpp = *KeyCodec::Parse(text);
+    for (int i = 0; i < 1000; ++i) {
+      const std::string row =
+          i % 2 == 0 ? NumberedRow(i).substr(1) : random.Bytes(12);
+      const std::string qualifier = random.Bytes(9);
+      std::string key, lower, upper;
+      const absl::Status status = cpp.Encode(row, qualifier, &key);
+      EXPECT_EQ(rowbloom_codec_encode(codec_, row.data(), row.size(),
+                                      qualifier.data(), qualifier.size(), &a_,
+                                      &error_),
+                static_cast<int>(status.code()));
+      ExpectError(error_, status);
+      EXPECT_EQ(Text(a_), key);
+      if (!status.ok()) continue;
+      size_t row_part = 1, column_part = 1, cpp_row_part = 0;
+      rowbloom_codec_part_sizes(codec_, key.data(), key.size(), &row_part,
+                                &column_part);
+      EXPECT_EQ(column_part, cpp.ColumnPartSize(key, &cpp_row_part));
+      EXPECT_EQ(row_part, cpp_row_part);
+      ASSERT_EQ(rowbloom_codec_decode(codec_, key.data(), key.size(), &a_, &b_,
+                                      &error_),
+                ROWBLOOM_OK);
+      EXPECT_EQ(Text(a_), row);
+      EXPECT_EQ(Text(b_), qualifier);
+      ASSERT_TRUE(cpp.RowLowerBound(row, &lower).ok());
+      ASSERT_TRUE(cpp.RowUpperBound(row, &upper).ok());
+      ASSERT_EQ(rowbloom_codec_bounds(codec_, row.data(), row.size(), &a_, &b_,
+                                      &error_),
+                ROWBLOOM_OK);
+      EXPECT_EQ(Text(a_), lower);
+      EXPECT_EQ(Text(b_), upper);
+    }
+  }
+}
+
+TEST_F(CCodec, MistakesHaveTheErrorsOfCpp) {
+  for (const char* text :
+       {"", "fixed:0", "fixed:", "delimiter:", "x", "fixed:-1"}) {
+    EXPECT_EQ(rowbloom_codec_new(text, &codec_, &error_),
+              ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_EQ(codec_, nullptr);
+    ExpectError(error_, KeyCodec::Parse(text).status());
+  }
+  New("ordered");
+  std::string row, qualifier;
+  EXPECT_EQ(rowbloom_codec_decode(codec_, "no end", 6, &a_, &b_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, KeyCodec::Ordered().Decode("no end", &row, &qualifier));
+  New("fixed:3");
+  EXPECT_EQ(rowbloom_codec_bounds(codec_, "four", 4, &a_, &b_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+}
+
+TEST_F(CCodec, OtherNumbersOfSegmentsAreRefused) {
+  for (const char* text : {"row.rest", "t.fixed:4,u.fixed:4,at.rest",
+                           "t.fixed:1,u.fixed:1,v.delimiter:/,w.ordered"}) {
+    SCOPED_TRACE(text);
+    New(text);
+    EXPECT_EQ(rowbloom_codec_encode(codec_, "rows", 4, "qual", 4, &a_, &error_),
+              ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_THAT(std::string(error_.message),
+                HasSubstr("a row and a qualifier are two segments, and "));
+    EXPECT_EQ(
+        rowbloom_codec_decode(codec_, "rowsqual/at", 11, &a_, &b_, &error_),
+        ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_EQ(a_.size + b_.size, 0u);
+  }
+  New("t.fixed:4,u.ordered");
+  ASSERT_EQ(rowbloom_codec_encode(codec_, "rows", 4, "q", 1, &a_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(a_), std::string("rowsq\0\1", 7));
+}
+
+TEST_F(CCodec, ABufferMayHoldTheInput) {
+  New("delimiter:|");
+  ASSERT_EQ(rowbloom_codec_encode(codec_, "row", 3, "q", 1, &a_, &error_),
+            ROWBLOOM_OK);
+  ASSERT_EQ(rowbloom_codec_decode(codec_, a_.data, a_.size, &a_, &b_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(a_), "row");
+  EXPECT_EQ(Text(b_), "q");
+  ASSERT_EQ(rowbloom_codec_encode(codec_, a_.data, a_.size, b_.data, b_.size,
+                                  &b_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(b_), "row|q");
+  ASSERT_EQ(rowbloom_codec_bounds(codec_, a_.data, a_.size, &b_, &a_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(b_), "row|");
+  EXPECT_EQ(Text(a_), "row}");
+
+  // Two results need two buffers.
+  EXPECT_EQ(rowbloom_codec_decode(codec_, "row|q", 5, &a_, &a_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "row and qualifier are the same buffer");
+  EXPECT_EQ(a_.size, 0u);
+  EXPECT_EQ(rowbloom_codec_bounds(codec_, "row", 3, &b_, &b_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+}
+
+TEST_F(CCodec, NullIsTold) {
+  ExpectNull(rowbloom_codec_new("ordered", nullptr, &error_), error_, "out");
+  ExpectNull(rowbloom_codec_new(nullptr, &codec_, &error_), error_, "text");
+  ExpectNull(rowbloom_codec_encode(nullptr, "r", 1, "q", 1, &a_, &error_),
+             error_, "codec");
+  ExpectNull(rowbloom_codec_decode(nullptr, "k", 1, &a_, &b_, &error_), error_,
+             "codec");
+  ExpectNull(rowbloom_codec_bounds(nullptr, "r", 1, &a_, &b_, &error_), error_,
+             "codec");
+  size_t row_part = 7, column_part = 7;
+  rowbloom_codec_part_sizes(nullptr, "k", 1, &row_part, &column_part);
+  EXPECT_EQ(row_part + column_part, 0u);
+  New("ordered");
+  ExpectNull(rowbloom_codec_encode(codec_, "r", 1, "q", 1, nullptr, &error_),
+             error_, "key");
+  ExpectNull(rowbloom_codec_decode(codec_, "k", 1, nullptr, &b_, &error_),
+             error_, "row");
+  ExpectNull(rowbloom_codec_decode(codec_, "k", 1, &a_, nullptr, &error_),
+             error_, "qualifier");
+  ExpectNull(rowbloom_codec_bounds(codec_, "r", 1, nullptr, &b_, &error_),
+             error_, "lower");
+  ExpectNull(rowbloom_codec_bounds(codec_, "r", 1, &a_, nullptr, &error_),
+             error_, "upper");
+  EXPECT_EQ(rowbloom_codec_encode(codec_, nullptr, 1, "q", 1, &a_, nullptr),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(rowbloom_codec_encode(codec_, "r", 1, nullptr, 0, &a_, nullptr),
+            ROWBLOOM_OK);
+  EXPECT_EQ(rowbloom_codec_decode(codec_, nullptr, 1, &a_, &b_, nullptr),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(rowbloom_codec_bounds(codec_, "r", kAbsurdSize, &a_, &b_, nullptr),
+            ROWBLOOM_INVALID_ARGUMENT);
+  rowbloom_codec_part_sizes(codec_, nullptr, 5, &row_part, nullptr);
+  rowbloom_codec_part_sizes(codec_, "k", kAbsurdSize, nullptr, &column_part);
+  EXPECT_EQ(row_part + column_part, 0u);
+  rowbloom_codec_free(nullptr);
+}
+
+// ----- Filters in memory -----
+
+class CMemFilter : public ::testing::Test {
+ protected:
+  ~CMemFilter() override {
+    rowbloom_memfilter_free(filter_);
+    rowbloom_buffer_free(&bytes_);
+  }
+  rowbloom_code New(const char* options) {
+    rowbloom_memfilter_free(filter_);
+    return rowbloom_memfilter_new(options, &filter_, &error_);
+  }
+  rowbloom_code Add(std::string_view row, bool* added = nullptr) {
+    return rowbloom_memfilter_add(filter_, row.data(), row.size(), nullptr, 0,
+                                  added, nullptr);
+  }
+  bool MayContain(std::string_view row) {
+    return rowbloom_memfilter_may_contain(filter_, row.data(), row.size(),
+                                          nullptr, 0);
+  }
+  rowbloom_code Load(std::string_view saved) {
+    rowbloom_memfilter_free(filter_);
+    return rowbloom_memfilter_load(saved.data(), saved.size(), &filter_,
+                                   &error_);
+  }
+  std::string Save() {
+    EXPECT_EQ(rowbloom_memfilter_save(filter_, &bytes_, &error_), ROWBLOOM_OK);
+    return Text(bytes_);
+  }
+
+  rowbloom_memfilter* filter_ = nullptr;
+  rowbloom_buffer bytes_ = {};
+  rowbloom_error error_ = {};
+};
+
+TEST_F(CMemFilter, ScalableIsThatOfCpp) {
+  ASSERT_EQ(New("target_fpr=0.001;capacity=500;expansion=3"), ROWBLOOM_OK);
+  ScalableOptions options;
+  options.target_fpr = 0.001;
+  options.capacity = 500;
+  options.expansion = 3;
+  auto cpp = ScalableFilter::New(options);
+  uint64_t added = 0;
+  for (int i = 0; i < 20000; ++i) {
+    bool is_new = false;
+    ASSERT_EQ(Add(NumberedRow(i), &is_new), ROWBLOOM_OK);
+    ASSERT_EQ(is_new, *cpp->Add(FilterKey::Row(NumberedRow(i)).digest()));
+    added += is_new;
+  }
+  EXPECT_GT(added, 19900u);
+  EXPECT_EQ(Save(), cpp->Save());
+  ASSERT_EQ(Load(Text(bytes_)), ROWBLOOM_OK) << error_.message;
+  for (int i = 0; i < 20000; ++i) ASSERT_TRUE(MayContain(NumberedRow(i)));
+  EXPECT_FALSE(MayContain("absent"));
+  EXPECT_EQ(Add("one more"), ROWBLOOM_OK);
+}
+
+TEST_F(CMemFilter, ConcurrentTakesKeysOnFourThreads) {
+  ASSERT_EQ(New("kind=concurrent;key_count=40000;target_fpr=0.01"),
+            ROWBLOOM_OK);
+  const auto row_of = [](int thread, int i) {
+    return NumberedRow(thread * 10000 + i);
+  };
+  const auto add_and_ask = [&](int thread) {
+    for (int i = 0; i < 10000; ++i) {
+      const std::string row = row_of(thread, i);
+      ASSERT_EQ(Add(row), ROWBLOOM_OK);
+      ASSERT_TRUE(MayContain(row));
+    }
+  };
+  RunThreads(4, add_and_ask);
+  auto cpp = ConcurrentFilter::New(*ShapeFor(40000, 0.01));
+  for (int i = 0; i < 40000; ++i) {
+    cpp->Add(FilterKey::Row(NumberedRow(i)).digest());
+  }
+  EXPECT_EQ(Save(), cpp->Save());
+  // It is loaded as a concurrent one.
+  ASSERT_EQ(Load(Text(bytes_)), ROWBLOOM_OK);
+  RunThreads(4, add_and_ask);
+  EXPECT_EQ(Save(), cpp->Save());
+}
+
+TEST_F(CMemFilter, LoadsOtherKinds) {
+  auto counting = CountingFilter::New({{10000, 4}});
+  ASSERT_TRUE(counting.ok()) << counting.status();
+  ASSERT_TRUE(counting->Add(FilterKey::Row("row").digest()));
+  ASSERT_EQ(Load(counting->Save()), ROWBLOOM_OK) << error_.message;
+  EXPECT_TRUE(MayContain("row"));
+  EXPECT_FALSE(MayContain("absent"));
+  EXPECT_EQ(Save(), counting->Save());
+}
+
+TEST_F(CMemFilter, MistakesAreTold) {
+  const struct {
+    const char* options;
+    const char* message;
+  } kCases[] = {
+      {"kind=cuckoo",
+       "unknown kind of memory filter \"cuckoo\"; known: scalable, concurrent"},
+      {"key_count=5",
+       "memory filter options: unknown option \"key_count\"; known: kind, "
+       "target_fpr, capacity, expansion, max_memory_bytes"},
+      {"kind=concurrent;capacity=5",
+       "memory filter options: unknown option \"capacity\"; known: kind, "
+       "target_fpr, key_count"},
+      {"target_fpr=low",
+       "memory filter options: target_fpr=low is not a "
+       "number"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(New(c.options), ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_STREQ(error_.message, c.message);
+  }
+  EXPECT_EQ(New("kind=concurrent"), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, ShapeFor(0, 0.01).status());
+  EXPECT_EQ(New("target_fpr=nan"), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(New("capacity=18446744073709551615"), ROWBLOOM_INVALID_ARGUMENT);
+  ScalableOptions options;
+  options.capacity = std::numeric_limits<uint64_t>::max();
+  ExpectError(error_, ScalableFilter::New(options).status());
+  EXPECT_EQ(Load(""), ROWBLOOM_DATA_LOSS);
+  ASSERT_EQ(New("max_memory_bytes=1000"), ROWBLOOM_OK);
+  rowbloom_code code = ROWBLOOM_OK;
+  for (int i = 0; i < 10000 && code == ROWBLOOM_OK; ++i) {
+    code = Add(NumberedRow(i));
+  }
+  EXPECT_EQ(code, ROWBLOOM_RESOURCE_EXHAUSTED);
+  std::string saved = Save();
+  saved[saved.size() / 2] ^= 1;
+  EXPECT_EQ(Load(saved), ROWBLOOM_DATA_LOSS);
+  ExpectError(error_, LoadMemFilter(saved).status());
+  EXPECT_EQ(filter_, nullptr);
+}
+
+TEST_F(CMemFilter, NullIsToldAndAnswersMaybe) {
+  ExpectNull(rowbloom_memfilter_new(nullptr, nullptr, &error_), error_, "out");
+  ExpectNull(rowbloom_memfilter_load("", 0, nullptr, &error_), error_, "out");
+  EXPECT_EQ(rowbloom_memfilter_load(nullptr, 5, &filter_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  bool added = true;
+  ExpectNull(
+      rowbloom_memfilter_add(nullptr, "r", 1, nullptr, 0, &added, &error_),
+      error_, "filter");
+  EXPECT_FALSE(added);
+  EXPECT_TRUE(rowbloom_memfilter_may_contain(nullptr, "r", 1, nullptr, 0));
+  ExpectNull(rowbloom_memfilter_save(nullptr, &bytes_, &error_), error_,
+             "filter");
+  ASSERT_EQ(New(nullptr), ROWBLOOM_OK);
+  ExpectNull(rowbloom_memfilter_save(filter_, nullptr, &error_), error_,
+             "bytes");
+  EXPECT_EQ(
+      rowbloom_memfilter_add(filter_, nullptr, 1, nullptr, 0, &added, &error_),
+      ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "row is NULL, with size 1");
+  EXPECT_TRUE(rowbloom_memfilter_may_contain(filter_, nullptr, 1, nullptr, 0));
+  EXPECT_FALSE(rowbloom_memfilter_may_contain(filter_, nullptr, 0, "", 0));
+  rowbloom_memfilter_free(nullptr);
+}
+
+}  // namespace
+}  // namespace rowbloom

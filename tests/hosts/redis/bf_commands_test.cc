@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The BF commands as they are sent, with the replies that the documentation of
+// RedisBloom gives: there is no server with the module in Debian.
+
+#include "rowbloom/redis/bf_commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "hosts/redis/redis_server.h"
+
+namespace rowbloom {
+namespace {
+
+using Kind = RedisReply::Kind;
+using ::testing::ElementsAre;
+using ::testing::StartsWith;
+using Views = std::vector<std::string_view>;
+
+RedisReply Int(int64_t value) { return {Kind::kInteger, value, "", {}}; }
+RedisReply Text(std::string text) { return {Kind::kText, 0, text, {}}; }
+RedisReply Error(std::string text) { return {Kind::kError, 0, text, {}}; }
+RedisReply Array(std::vector<RedisReply> elements) {
+  return {Kind::kArray, 0, "", std::move(elements)};
+}
+
+// Records commands and answers with the replies that were queued, one batch for
+// each call.
+class ScriptedServer : public RedisConnection {
+ public:
+  absl::StatusOr<std::vector<RedisReply>> Send(
+      absl::Span<const RedisCommand> commands) override {
+    for (const RedisCommand& command : commands) {
+      sent.push_back(absl::StrJoin(command, " "));
+    }
+    if (replies.empty()) return absl::DeadlineExceededError("no reply");
+    auto batch = replies.front();
+    replies.pop_front();
+    return batch;
+  }
+  void Queue(RedisReply reply) { replies.push_back({std::move(reply)}); }
+  // The replies of MULTI, two commands and EXEC.
+  void QueueExec(RedisReply first, RedisReply second) {
+    replies.push_back({Text("OK"), Text("QUEUED"), Text("QUEUED"),
+                       Array({std::move(first), std::move(second)})});
+  }
+
+  std::vector<std::string> sent;
+  std::deque<std::vector<RedisReply>> replies;
+};
+
+TEST(RemoteBfCommands, SendsWhatIsDocumented) {
+  ScriptedServer server;
+  RemoteBfCommands bf(&server);
+  BfReserveOptions fixed{0.001, 1000};
+  fixed.non_scaling = true;
+  BfReserveOptions wide{1e-7, 50};
+  wide.expansion = 4;
+  for (int i = 0; i < 2; ++i) server.Queue(Text("OK"));
+  EXPECT_TRUE(bf.Reserve("f", fixed).ok());
+  EXPECT_TRUE(bf.Reserve("f", wide).ok());
+  server.Queue(Int(1));
+  EXPECT_TRUE(*bf.Add("f", "a"));
+  server.Queue(
+      Array({Int(0), Int(1), Error("ERR non scaling filter is full")}));
+  const auto added = bf.MAdd("f", Views{"a", "b", "c"});
+  ASSERT_EQ(added->size(), 3u);
+  EXPECT_FALSE(*(*added)[0]);
+  EXPECT_TRUE(*(*added)[1]);
+  EXPECT_EQ((*added)[2].status().code(), absl::StatusCode::kResourceExhausted);
+  server.Queue(Array({Int(1)}));
+  EXPECT_TRUE(bf.Insert("f", {wide, true}, Views{"d"}).ok());
+  server.Queue(Array({Int(1)}));
+  EXPECT_TRUE(bf.Insert("f", {{}, false}, Views{"d"}).ok());
+  server.Queue(Array({Int(1)}));
+  EXPECT_TRUE(bf.Insert("f", {wide, false}, Views{"d"}).ok());
+  server.Queue(Int(42));
+  EXPECT_EQ(*bf.Card("f"), 42u);
+  server.Queue(Int(1));
+  EXPECT_TRUE(*bf.Delete("f"));
+  EXPECT_THAT(
+      server.sent,
+      ElementsAre("BF.RESERVE f 0.001 1000 NONSCALING",
+                  "BF.RESERVE f 1e-07 50 EXPANSION 4", "BF.ADD f a",
+                  "BF.MADD f a b c", "BF.INSERT f NOCREATE ITEMS d",
+                  "BF.INSERT f CAPACITY 100 ERROR 0.01 ITEMS d",
+                  "BF.INSERT f CAPACITY 50 ERROR 1e-07 EXPANSION 4 ITEMS d",
+                  "BF.CARD f", "DEL f"));
+}
+
+TEST(RemoteBfCommands, EachItemHasAnAnswerAfterAnError) {
+  ScriptedServer server;
+  RemoteBfCommands bf(&server);
+  // The module stops at the first error.
+  server.Queue(Array({Int(1), Error("ERR non scaling filter is full")}));
+  const auto added = bf.MAdd("f", Views{"a", "b", "c", "d"});
+  ASSERT_TRUE(added.ok()) << added.status();
+  ASSERT_EQ(added->size(), 4u);
+  EXPECT_TRUE(*(*added)[0]);
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_TRUE(absl::IsResourceExhausted((*added)[i].status())) << i;
+  }
+  server.Queue(Array({Int(1)}));
+  EXPECT_FALSE(bf.MAdd("f", Views{"a", "b"}).ok());
+  server.Queue(Array({Int(1), Int(1), Int(1)}));
+  EXPECT_FALSE(bf.MAdd("f", Views{"a", "b"}).ok());
+  server.Queue(Text("7"));
+  EXPECT_FALSE(bf.Card("f").ok());
+  server.Queue(Text("1"));
+  EXPECT_FALSE(bf.Delete("f").ok());
+  server.Queue(Array({Text("1"), Text("x")}));
+  EXPECT_FALSE(bf.ScanDump("f", 0).ok());
+  server.Queue(Array({Int(1), Int(1)}));
+  EXPECT_FALSE(bf.ScanDump("f", 0).ok());
+}
+
+TEST(RemoteBfCommands, InfoHasNamesAndValues) {
+  ScriptedServer server;
+  RemoteBfCommands bf(&server);
+  server.Queue(Array({Text("Capacity"), Int(709), Text("Size"), Int(1290),
+                      Text("Number of filters"), Int(3),
+                      Text("Number of items inserted"), Int(30),
+                      Text("Expansion rate"), Int(2)}));
+  auto info = bf.Info("f");
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->capacity, 709u);
+  EXPECT_EQ(info->size_bytes, 1290u);
+  EXPECT_EQ(info->filter_count, 3u);
+  EXPECT_EQ(info->item_count, 30u);
+  EXPECT_EQ(info->expansion, 2u);
+  server.Queue(Array({Text("Number of filters"), Int(1), Text("Expansion rate"),
+                      RedisReply()}));
+  EXPECT_EQ(bf.Info("f")->expansion, std::nullopt);
+  server.Queue(Array({}));
+  EXPECT_FALSE(bf.Info("f").ok());
+}
+
+TEST(RemoteBfCommands, ErrorsHaveCodes) {
+  const std::pair<const char*, absl::StatusCode> kCases[] = {
+      {"ERR item exists", absl::StatusCode::kAlreadyExists},
+      {"ERR not found", absl::StatusCode::kNotFound},
+      {"ERR (0 < error rate range < 1)", absl::StatusCode::kInvalidArgument},
+      {"ERR bad error rate", absl::StatusCode::kInvalidArgument},
+      {"ERR unknown command 'BF.RESERVE', with args beginning with: 'exists' "
+       "'full' 'WRONGTYPE Operation against'",
+       absl::StatusCode::kUnimplemented},
+      {"item exists", absl::StatusCode::kAlreadyExists},
+      {"MISCONF Redis is configured to save RDB snapshots (see the logs)",
+       absl::StatusCode::kUnavailable},
+      {"OOM command not allowed when the dataset is full: must be smaller",
+       absl::StatusCode::kUnavailable},
+      {"WRONGTYPE Operation against a key holding the wrong kind of value",
+       absl::StatusCode::kFailedPrecondition},
+      {"LOADING Redis is loading the dataset in memory",
+       absl::StatusCode::kUnavailable}};
+  for (const auto& [text, code] : kCases) {
+    ScriptedServer server;
+    server.Queue(Error(text));
+    EXPECT_EQ(RemoteBfCommands(&server).Reserve("f", {}).code(), code) << text;
+  }
+}
+
+TEST(RemoteBfCommands, ExistsSaysNoOnlyOfAFilterThatIsThere) {
+  ScriptedServer server;
+  RemoteBfCommands bf(&server);
+  bool answers[2];
+  const RedisReply bloom = Text("MBbloom--");
+  server.QueueExec(bloom, Array({Int(1), Int(0)}));
+  bf.MExists("f", Views{"a", "b"}, answers);
+  EXPECT_TRUE(answers[0]);
+  EXPECT_FALSE(answers[1]);
+  EXPECT_THAT(server.sent,
+              ElementsAre("MULTI", "TYPE f", "BF.MEXISTS f a b", "EXEC"));
+  EXPECT_TRUE(bf.last_error().ok());
+
+  // The module says 0 of a missing key and of one of another type.
+  for (const char* type : {"none", "string", "MBbloomCF", ""}) {
+    server.QueueExec(Text(type), Array({Int(0), Int(0)}));
+    bf.MExists("f", Views{"a", "b"}, answers);
+    EXPECT_TRUE(answers[0] && answers[1]) << type;
+    EXPECT_FALSE(bf.last_error().ok());
+  }
+  EXPECT_EQ(bf.stats().missing_key, 8u);
+  server.QueueExec(Text("bloomfltr"), Array({Int(0), Int(1)}));
+  bf.MExists("f", Views{"a", "b"}, answers);
+  EXPECT_FALSE(answers[0]);
+  EXPECT_TRUE(answers[1]);
+
+  EXPECT_TRUE(bf.Exists("f", "a"));  // No reply.
+  server.QueueExec(bloom, Error("OOM command not allowed"));
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  server.QueueExec(bloom, Array({Error("ERR")}));
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  server.QueueExec(bloom, Array({}));
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  server.QueueExec(Int(1), Array({Int(0)}));
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  server.replies.push_back({Text("OK"), Text("QUEUED"),
+                            Error("ERR unknown command 'BF.MEXISTS'"),
+                            Error("EXECABORT Transaction discarded")});
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  server.Queue(Int(0));
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  EXPECT_EQ(bf.stats().unreachable, 7u);
+  EXPECT_EQ(bf.stats().negatives, 2u);
+  EXPECT_EQ(bf.stats().lookups, 19u);
+}
+
+TEST(RemoteBfCommands, AServerWithoutTheModuleAnswersMaybe) {
+  RedisServer server;
+  if (!server.is_running()) GTEST_SKIP() << RedisServer::kMissing;
+  const auto connection = ConnectRedis(server.options());
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  RemoteBfCommands bf(connection->get());
+  EXPECT_TRUE(bf.Exists("f", "a"));
+  EXPECT_EQ(bf.stats().unreachable, 1u);
+  EXPECT_EQ(bf.Reserve("f", {}).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(bf.Info("f").status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_FALSE(bf.MAdd("f", Views{"a"}).ok());
+  EXPECT_FALSE(bf.Dump("f").ok());
+  EXPECT_FALSE(*bf.Delete("f"));
+}
+
+TEST(RemoteBfCommands, DumpsAreRestoredUnderAnotherName) {
+  auto filter = RedisBloomFilter::New({0.01, 10});
+  for (int i = 0; i < 25; ++i)
+    filter->Add(absl::StrCat("user", i)).IgnoreError();
+  ScriptedServer server;
+  RemoteBfCommands bf(&server);
+  for (const BfChunk& chunk : filter->Dump()) {
+    server.Queue(
+        Array({Int(static_cast<int64_t>(chunk.iterator)), Text(chunk.data)}));
+  }
+  server.Queue(Array({Int(0), Text("")}));
+  const auto dumped = bf.Dump("f");
+  ASSERT_TRUE(dumped.ok()) << dumped.status();
+  EXPECT_EQ(dumped->Save(), filter->Save());
+  EXPECT_THAT(server.sent, ElementsAre("BF.SCANDUMP f 0", "BF.SCANDUMP f 1",
+                                       "BF.SCANDUMP f 17", "BF.SCANDUMP f 49"));
+
+  std::string names[2];
+  for (std::string& name : names) {
+    server.sent.clear();
+    for (int i = 0; i < 4; ++i) server.Queue(Text("OK"));
+    EXPECT_TRUE(bf.Restore("f", *filter).ok());
+    ASSERT_EQ(server.sent.size(), 4u);
+    name = std::vector<std::string>(absl::StrSplit(server.sent[0], ' '))[1];
+    EXPECT_THAT(name, StartsWith("{f}:loading:"));
+    EXPECT_THAT(server.sent[0], StartsWith("BF.LOADCHUNK " + name + " 1 "));
+    EXPECT_THAT(server.sent[2], StartsWith("BF.LOADCHUNK " + name + " 49 "));
+    EXPECT_EQ(server.sent[3], "RENAME " + name + " f");
+  }
+  EXPECT_NE(names[0], names[1]);
+
+  server.sent.clear();
+  server.Queue(Error("ERR received bad data"));
+  server.Queue(Int(1));
+  EXPECT_FALSE(bf.Restore("f", *filter).ok());
+  ASSERT_EQ(server.sent.size(), 2u);  // Nothing is renamed.
+  EXPECT_THAT(server.sent[1], StartsWith("DEL {f}:loading:"));
+}
+
+TEST(RemoteBfCommands, ADumpWithoutEndIsGivenUp) {
+  ScriptedServer server;
+  for (int i = 0; i < 3; ++i) server.Queue(Array({Int(5), Text("")}));
+  EXPECT_EQ(RemoteBfCommands(&server).Dump("f").status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace rowbloom

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests which filters RocksDbRows asks, and what it refuses. In
+// differential_test.cc it answers as a map does, for any options of the
+// database and of the read.
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb_plugin/test_db.h"
+#include "rowbloom/rocksdb_rows.h"
+
+namespace rowbloom::testing {
+namespace {
+
+using rdb::PinnableSlice;
+using rdb::ReadOptions;
+using rdb::Status;
+using ::testing::HasSubstr;
+
+// --- What filters are asked --------------------------------------------------
+
+constexpr int kPresent = 250;
+
+void FillVersions(TestDb* db) {
+  for (const char* version : {"2", "1"}) {
+    db->PutRows(kPresent, "q", version);
+  }
+  db->Flush();
+}
+
+TEST(DbRows, TheNewestVersionIsTheFirstInOrder) {
+  TestDb db;
+  db.Open();
+  FillVersions(&db);
+  PinnableSlice value;
+  std::string version;
+  ASSERT_TRUE(db.Rows().GetNewestCell({}, Row(7), "q", &value, &version).ok());
+  EXPECT_EQ(version, "1");
+  // A cell without a version sorts before all that have one.
+  db.Put(db.Key(Row(7), "q"), "no version");
+  ASSERT_TRUE(db.Rows().GetNewestCell({}, Row(7), "q", &value, &version).ok());
+  EXPECT_EQ(value.ToString(), "no version");
+  EXPECT_EQ(version, "");
+}
+
+TEST(DbRows, ScansOfAbsentRowsAndColumnsAreTurnedAway) {
+  for (bool partitioned : {false, true}) {
+    TestDb db;
+    db.set_up.partitioned = partitioned;
+    db.Open();
+    FillVersions(&db);
+    const RocksDbRows rows = db.Rows();
+    bool exists = true;
+    std::vector<RocksDbCell> cells;
+    PinnableSlice value;
+    for (int row = 0; row < kPresent; ++row) {
+      const std::string absent = Row(row) + "x";
+      ASSERT_TRUE(rows.RowExists({}, absent, &exists).ok());
+      EXPECT_FALSE(exists);
+      ASSERT_TRUE(rows.GetRow({}, absent, &cells).ok());
+      EXPECT_TRUE(rows.GetNewestCell({}, Row(row), "r", &value).IsNotFound());
+      EXPECT_TRUE(rows.GetCell({}, Row(row), "r", &value).IsNotFound());
+    }
+    EXPECT_EQ(db.PrefixChecks(), 3 * kPresent);
+    EXPECT_GT(db.PrefixUseful(), 700);
+    EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_USEFUL), 230);
+  }
+}
+
+// Expects that RocksDbRows finds all columns; returns how many scans find.
+int ExpectColumnsFound(const TestDb& db, const RocksDbRows& rows) {
+  int scans_that_find = 0;
+  for (int row = 0; row < kPresent; ++row) {
+    PinnableSlice value;
+    EXPECT_TRUE(rows.GetNewestCell({}, Row(row), "q", &value).ok());
+    scans_that_find += ScanFindsColumn(db, Row(row), "q");
+  }
+  return scans_that_find;
+}
+
+// RocksDbRows asks filters for columns only if they hold columns. RocksDB asks
+// each file with the extractor that it was written with.
+TEST(DbRows, ColumnsAreFoundThoughAnotherPolicyHidesThemFromScans) {
+  RegisterRocksDb();
+  TestDb db;
+  db.set_up.other_policy = StockBloom();
+  db.Open();
+  FillVersions(&db);
+  EXPECT_LT(ExpectColumnsFound(db, db.Rows()), kPresent)
+      << "nothing hides columns now";
+  db.set_up.extractor_type = BloomType::kRow;
+  db.Open();
+  EXPECT_LT(ExpectColumnsFound(db, db.Rows()), kPresent)
+      << "nothing hides columns now";
+}
+
+// --- Other column families, errors -------------------------------------------
+
+TEST(DbRows, ColumnsAreFoundThoughTheExtractorComesLater) {
+  RegisterRocksDb();
+  TestDb db;
+  db.set_up.other_policy = StockBloom();
+  db.set_up.extractor = false;
+  db.Open();
+  const RocksDbRows rows = db.Rows();
+  const Status status = db->SetOptions(
+      {{"prefix_extractor", "rowbloom.RowPrefix:ROWCOL:ordered"}});
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  FillVersions(&db);
+  EXPECT_LT(ExpectColumnsFound(db, rows), kPresent)
+      << "nothing hides columns now";
+}
+
+// CheckRocksDbOptions() refuses the pair, but such files may exist.
+TEST(DbRows, ColumnsAreFoundInFilesWhoseFilterHasAnotherCodec) {
+  RegisterRocksDb();
+  for (const KeyCodec& codec :
+       {KeyCodec::FixedRow(4), KeyCodec::Delimiter(';')}) {
+    TestDb db;
+    RocksDbOptions other;
+    other.key_codec = codec;
+    db.set_up.other_policy = NewRocksDbFilterPolicy(other);
+    db.Open();
+    FillVersions(&db);
+    db.set_up.other_policy.reset();
+    db.Open();
+    EXPECT_EQ(ExpectColumnsFound(db, db.Rows()), kPresent);
+  }
+}
+
+TEST(DbRows, EachColumnFamilyIsReadUnderItsOwnOptions) {
+  TestDb db;
+  db.Open();
+  rdb::Options plain = db.MakeOptions();
+  plain.prefix_extractor = nullptr;
+  rdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(plain, "plain", &handle).ok());
+  ASSERT_TRUE(db->Put({}, handle, db.Key("row", "q"), "value").ok());
+  ASSERT_TRUE(db->Flush({}, handle).ok());
+  {
+    const RocksDbRows rows(db.get(), handle, KeyCodec::Ordered());
+    bool exists = false;
+    EXPECT_TRUE(rows.RowExists({}, "row", &exists).ok());
+    EXPECT_TRUE(exists);
+    EXPECT_TRUE(db.Rows().RowExists({}, "row", &exists).ok());
+    EXPECT_FALSE(exists);
+  }
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+}
+
+TEST(DbRows, RowsThatTheCodecCannotHoldAreAnError) {
+  TestDb db;
+  db.set_up.filter.key_codec = KeyCodec::FixedRow(4);
+  db.Open();
+  db.Put(db.Key("row1", "q"), "value");
+  const RocksDbRows rows = db.Rows();
+  bool exists = false;
+  std::vector<RocksDbCell> cells;
+  PinnableSlice value;
+  for (const Status& status :
+       {rows.RowExists({}, "longer", &exists), rows.GetRow({}, "", &cells),
+        rows.GetCell({}, "row", "q", &value),
+        rows.GetNewestCell({}, "row", "q", &value)}) {
+    EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+    EXPECT_THAT(status.ToString(), HasSubstr("fixed:4"));
+  }
+  std::vector<PinnableSlice> values;
+  std::vector<Status> statuses;
+  rows.MultiGetCells({}, {{"row1", "q"}, {"longer", "q"}, {"row2", "q"}},
+                     &values, &statuses);
+  EXPECT_EQ(values[0].ToString(), "value");
+  EXPECT_TRUE(statuses[1].IsInvalidArgument());
+  EXPECT_TRUE(statuses[2].IsNotFound());
+  rows.MultiGetCells({}, {}, &values, &statuses);
+  EXPECT_TRUE(values.empty());
+  EXPECT_TRUE(statuses.empty());
+}
+
+TEST(DbRows, KeysThatTheCodecDidNotWriteAreNamed) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.Open();
+  const std::string foreign("row\0\1q\0", 7);  // The row has no such column.
+  db.Put(foreign, "value");
+  bool exists = false;
+  EXPECT_TRUE(db.Rows().RowExists({}, "row", &exists).ok());
+  EXPECT_TRUE(exists);
+  std::vector<RocksDbCell> cells;
+  PinnableSlice value;
+  const Status status = db.Rows().GetRow({}, "row", &cells);
+  EXPECT_TRUE(status.IsCorruption());
+  EXPECT_THAT(status.ToString(), HasSubstr("726F7700017100"));
+  EXPECT_TRUE(db.Rows().GetNewestCell({}, "row", "q", &value).IsNotFound());
+  EXPECT_TRUE(cells.empty());
+}
+
+TEST(DbRows, ScansInAnotherOrderAreRefused) {
+  TestDb db;
+  rdb::Options options = db.MakeOptions();
+  options.comparator = rdb::ReverseBytewiseComparator();
+  db.Open(options);
+  db.Put(db.Key("row", "q"), "value");
+  bool exists = false;
+  std::vector<RocksDbCell> cells;
+  PinnableSlice value;
+  for (const Status& status :
+       {db.Rows().RowExists({}, "row", &exists),
+        db.Rows().GetRow({}, "row", &cells),
+        db.Rows().GetNewestCell({}, "row", "q", &value)}) {
+    EXPECT_TRUE(status.IsNotSupported());
+    EXPECT_THAT(status.ToString(),
+                HasSubstr("rocksdb.ReverseBytewiseComparator"));
+  }
+  EXPECT_TRUE(db.Rows().GetCell({}, "row", "q", &value).ok());
+}
+
+TEST(DbRows, ErrorsOfRocksDbPassThrough) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.Open();
+  db.Put(db.Key("row", "q"), "value");
+  db.Flush();
+  ReadOptions memory_only;
+  memory_only.read_tier = rdb::kBlockCacheTier;
+  bool exists = true;
+  std::vector<RocksDbCell> cells;
+  PinnableSlice value;
+  const RocksDbRows rows = db.Rows();
+  EXPECT_TRUE(rows.RowExists(memory_only, "row", &exists).IsIncomplete());
+  EXPECT_FALSE(exists);
+  EXPECT_TRUE(rows.GetRow(memory_only, "row", &cells).IsIncomplete());
+  EXPECT_TRUE(
+      rows.GetNewestCell(memory_only, "row", "q", &value).IsIncomplete());
+}
+
+}  // namespace
+}  // namespace rowbloom::testing
