@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rowbloom::budget {
+namespace rowbloom::planning {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::vector<BlockGroup> BlockRates(const BlockKeys& blocks,
   return Merged(std::move(groups));
 }
 
-}  // namespace rowbloom::budget
+}  // namespace rowbloom::planning

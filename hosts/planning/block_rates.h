@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace rowbloom::budget {
+namespace rowbloom::planning {
 
 // Keys of about the same popularity.
 struct KeyGroup {
@@ -43,6 +43,6 @@ std::vector<BlockGroup> BlockRates(const BlockKeys& blocks,
                                    const std::vector<KeyGroup>& keys,
                                    double missing_share);
 
-}  // namespace rowbloom::budget
+}  // namespace rowbloom::planning
 
 #endif  // ROWBLOOM_PLANNING_BLOCK_RATES_H_

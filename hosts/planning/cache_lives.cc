@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rowbloom::budget {
+namespace rowbloom::planning {
 
 namespace {
 
@@ -136,4 +136,4 @@ CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
   return lives;
 }
 
-}  // namespace rowbloom::budget
+}  // namespace rowbloom::planning

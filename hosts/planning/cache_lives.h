@@ -24,7 +24,7 @@
 
 #include "planning/block_rates.h"
 
-namespace rowbloom::budget {
+namespace rowbloom::planning {
 
 // The blocks of one kind.
 struct CachedKind {
@@ -54,6 +54,6 @@ CacheOdds OddsOf(double asks, bool is_high_priority, const CacheLives& lives);
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
                    double pool_share);
 
-}  // namespace rowbloom::budget
+}  // namespace rowbloom::planning
 
 #endif  // ROWBLOOM_PLANNING_CACHE_LIVES_H_

@@ -16,10 +16,10 @@ namespace rowbloom {
 
 namespace {
 
-using budget::BlockKeys;
-using budget::CachedKind;
-using budget::CacheLives;
-using budget::KeyGroup;
+using planning::BlockKeys;
+using planning::CachedKind;
+using planning::CacheLives;
+using planning::KeyGroup;
 
 // Two varints for the lengths of an index key, offset and size of the block,
 // and a restart point.
@@ -201,7 +201,7 @@ class CacheModel {
              absl::Span<const FilterSetting> filters,
              const GetCostOptions& options)
       : options_(options),
-        keys_(budget::ZipfKeys(AllKeys(runs), options.zipf_exponent)) {
+        keys_(planning::ZipfKeys(AllKeys(runs), options.zipf_exponent)) {
     const std::vector<RunAsks> asks = AsksOfRuns(runs, options.missing_share);
     for (size_t i = 0; i < runs.size(); ++i) {
       if (runs[i].key_count == 0) {
@@ -220,7 +220,7 @@ class CacheModel {
 
   GetCost Cost() const {
     const CacheLives lives =
-        budget::LivesOf(kinds_, static_cast<double>(options_.cache_bytes),
+        planning::LivesOf(kinds_, static_cast<double>(options_.cache_bytes),
                         options_.high_priority_share);
     GetCost cost;
     for (size_t i = 0; i < kinds_.size(); i += 3) {
@@ -254,7 +254,7 @@ class CacheModel {
     const double other_share = std::min(1.0, fpr * asks.asking_share);
     keys.older_key_share = asks.older_share * other_share;
     keys.absent_key_share = other_share;
-    kind.groups = budget::BlockRates(keys, keys_, options_.missing_share);
+    kind.groups = planning::BlockRates(keys, keys_, options_.missing_share);
   }
 
   BlockUse UseOfKind(size_t index, const CacheLives& lives) const {
@@ -263,9 +263,9 @@ class CacheModel {
     use.block_count = kind.block_count;
     use.bytes = kind.block_count * kind.block_bytes;
     double cached = 0;
-    for (const budget::BlockGroup& group : kind.groups) {
-      const budget::CacheOdds odds =
-          budget::OddsOf(group.asks, kind.is_high_priority, lives);
+    for (const planning::BlockGroup& group : kind.groups) {
+      const planning::CacheOdds odds =
+          planning::OddsOf(group.asks, kind.is_high_priority, lives);
       const double asks = group.block_count * group.asks;
       use.asks += asks;
       use.reads += asks * odds.miss;

@@ -144,7 +144,7 @@ components() {
       --build-options -DCMAKE_PREFIX_PATH="$prefix"
   done
   way "$kind: pkg-config, c" by_pkg_config "$prefix" cc rowbloom-c \
-    ../c/program/c_program.c "-std=c99 -Wall -Wextra -Wpedantic -Werror" \
+    ../hosts/c/program/c_program.c "-std=c99 -Wall -Wextra -Wpedantic -Werror" \
     -std=c11
   way "$kind: pkg-config, rocksdb" by_pkg_config "$prefix" g++ \
     rowbloom-rocksdb rocksdb_consumer.cc -std=c++17
