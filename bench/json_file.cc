@@ -24,9 +24,10 @@ void JsonFile::WriteText(std::string_view text, std::ios::openmode mode) const {
   if (path_.empty()) return;
   std::ofstream file(path_, mode);
   file << text << std::flush;
-  if (!file)
+  if (!file) {
     throw std::runtime_error("cannot write " + path_ + ": " +
                              std::strerror(errno));
+  }
 }
 
 }  // namespace rowbloom::bench

@@ -155,8 +155,9 @@ std::string OptionText(const Candidate& best, double missing_share,
                 best.mode == BudgetMode::kFixed ? "fixed" : "balanced",
                 is_native ? "budget_bits_per_key" : "bits_per_key",
                 best.asked_bits_per_key, std::max(kLeast, missing_share));
-  if (!is_native)
+  if (!is_native) {
     return "filter_policy={id=rowbloom.Composed;" + std::string(budget);
+  }
   return "filter_policy={id=rowbloom;" +
          (key_layout.empty() ? "" : key_layout + ";") + "filter_spec=compact;" +
          budget;

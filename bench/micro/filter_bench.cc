@@ -118,8 +118,9 @@ Built Build(const Contender& contender, const Keys<kForm>& keys, size_t begin,
     built.encoded = builder->Finish();
   } else if (contender.peer != nullptr) {
     std::vector<uint64_t> digests(count);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
       digests[i] = keys.digest(begin + i).value;
+    }
     built.peer.reset(contender.peer(digests.data(), count));
   } else {
     const rocksdb::BlockBasedTableOptions table_options;

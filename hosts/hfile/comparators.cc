@@ -64,8 +64,9 @@ absl::Status UnknownComparator(std::string_view comparator) {
 }
 
 bool IsBloomComparator(std::string_view comparator, bool is_rowcol) {
-  if (!is_rowcol)
+  if (!is_rowcol) {
     return comparator.empty() || Has(kBytesComparators, comparator);
+  }
   return Has(kCellComparators, comparator) || Has(kMetaComparators, comparator);
 }
 

@@ -56,8 +56,9 @@ absl::Status ValidateOptions(const ScalableOptions& options) {
 
 absl::StatusOr<ScalableFilter> ScalableFilter::New(
     const ScalableOptions& options) {
-  if (absl::Status status = ValidateOptions(options); !status.ok())
+  if (absl::Status status = ValidateOptions(options); !status.ok()) {
     return status;
+  }
   ScalableFilter filter(options);
   if (absl::Status status = filter.AppendLayer(); !status.ok()) return status;
   return filter;

@@ -304,8 +304,9 @@ LiveFiles LiveTree::TakeUnknown(size_t count) {
   }
   for (auto& [number, file] : files_) {
     if (unknown.size() == count) return unknown;
-    if (file.filter.has_value() || file.was_taken || file.path.empty())
+    if (file.filter.has_value() || file.was_taken || file.path.empty()) {
       continue;
+    }
     if (sampled[file.level]++ >= kSampledFiles) continue;
     file.was_taken = true;
     unknown.emplace(number, file);

@@ -43,8 +43,9 @@ inline std::optional<std::string_view> AskedPart(size_t level_count,
                                                  const KeyCodec& codec,
                                                  std::string_view entry) {
   const KeyCodec::Parts parts = codec.PartsOf(entry, level_count);
-  if (parts.count > 0)
+  if (parts.count > 0) {
     return std::string_view(entry.data(), parts.sizes[parts.count - 1]);
+  }
   if (parts.has_segment) return std::nullopt;
   return entry;
 }

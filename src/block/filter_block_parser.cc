@@ -71,8 +71,9 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
       return integer(~uint64_t{0}, &block->secret_check);
     case Property::kRowSchema: {
       const absl::StatusOr<KeyCodec> schema = KeyCodec::Parse(value);
-      if (!schema.ok())
+      if (!schema.ok()) {
         return absl::UnimplementedError(schema.status().message());
+      }
       block->row_schema = *schema;
       return absl::OkStatus();
     }

@@ -17,8 +17,9 @@ __attribute__((noinline)) KeyDigest DigestLongBytes(std::string_view bytes) {
 }  // namespace
 
 KeyDigest DigestBytes(std::string_view bytes) {
-  if (__builtin_expect(bytes.size() > util::kShortHashSize, 0))
+  if (__builtin_expect(bytes.size() > util::kShortHashSize, 0)) {
     return DigestLongBytes(bytes);
+  }
   return KeyDigest{util::ShortHash64(bytes)};
 }
 

@@ -391,8 +391,9 @@ absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
   if (codec.segment_count_ == 1 && text.find('.') >= text.find(':')) {
     return BadSchema(text, "the only segment needs a name");
   }
-  if (codec.level_count_ == 0)
+  if (codec.level_count_ == 0) {
     return BadSchema(text, "no segment ends a level");
+  }
   if (const size_t size = codec.ToString().size(); size > kMaxTextSize) {
     return BadSchema(text, absl::StrCat("it takes ", size, " bytes, more than ",
                                         kMaxTextSize, "; shorten the names"));

@@ -136,8 +136,9 @@ void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
 void FilterReader::Impl::CountGroup(absl::Span<const Located> group,
                                     Known known,
                                     const bool* may_contain) const {
-  if (known == Known::kNever)
+  if (known == Known::kNever) {
     counters_.Add(FilterCounter::kUnloaded, group.size());
+  }
   util::ThreadRecord& thread = util::ThisThread();
   for (const Located& q : group) {
     CountLocated(thread, q, known, may_contain[q.question]);

@@ -48,8 +48,9 @@ class FileSource : public RandomAccessSource {
         return pread(fd_, scratch + done, size_bytes - done,
                      static_cast<off_t>(offset + done));
       });
-      if (got < 0)
+      if (got < 0) {
         return absl::ErrnoToStatus(errno, ReadOf(offset, size_bytes));
+      }
       // The file is shorter than when it was opened.
       if (got == 0) return PastEnd(offset, size_bytes, offset + done);
       done += static_cast<size_t>(got);
@@ -139,8 +140,9 @@ absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
   // O_NONBLOCK: a FIFO is refused below, not waited for.
   const int fd = Retry(
       [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (fd < 0)
+  if (fd < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": open for reading"));
+  }
   struct stat info;
   absl::Status status;
   if (fstat(fd, &info) < 0) {
@@ -162,8 +164,9 @@ absl::StatusOr<std::unique_ptr<FileSink>> OpenFileSink(
   const int fd = Retry([&] {
     return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   });
-  if (fd < 0)
+  if (fd < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": open for writing"));
+  }
   return std::make_unique<PosixFileSink>(fd, path);
 }
 

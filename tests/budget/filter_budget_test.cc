@@ -33,8 +33,9 @@ std::vector<FilterCost> RealCosts() {
   std::vector<FilterCost> costs = {FilterCost::OfRocksDbBloom(),
                                    FilterCost::OfRocksDbRibbon()};
   for (const std::string_view family : FilterFamilyNames()) {
-    if (family != "always_maybe")
+    if (family != "always_maybe") {
       costs.push_back(*FilterCost::OfFamily(family));
+    }
   }
   return costs;
 }

@@ -7,10 +7,11 @@
 Reads the #includes of every source file below ROOT and reports each one that
 the table does not grant, rooms of src/ that include each other in a circle,
 then the small rules that every file keeps: the SPDX line, include guards named
-after the path, 80 columns, and comments whose sentences have a subject. Exit
-code 0 when nothing is wrong, 1 with one line for each problem. With --picture
-it prints the arrows among the rooms of src/, where a public header counts as
-its room's, and how many floors they make.
+after the path, 80 columns, braces around a body on a line of its own, and
+comments whose sentences have a subject. Exit code 0 when nothing is wrong, 1
+with one line for each problem. With --picture it prints the arrows among the
+rooms of src/, where a public header counts as its room's, and how many floors
+they make.
 """
 
 import re
@@ -40,6 +41,9 @@ SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_NAMES = re.compile(
     r".*\.(h|cc|py|sh|cmake|cmake\.in|pc\.in)|CMakeLists\.txt")
 MAX_COLUMNS = 80
+# The head of a body, and literals, in which brackets do not count.
+HEAD = re.compile(r"(\} )?(else )?(if|for|while) \(|(\} )?else$")
+LITERAL = re.compile(r"""\"(\\.|[^"\\])*\"|'(\\.|[^'\\])'""")
 # A sentence that begins so and is no question has usually lost its subject.
 HEADLESS = re.compile(
     r"(?:^|[.:;] )(?:Of|What|Whatever|Whether|Those|Which)\b[^.?]*(?:[.]|$)")
@@ -230,6 +234,23 @@ class Checker:
             if len(line) > MAX_COLUMNS and breakable:
                 self.report(path, number, f"more than {MAX_COLUMNS} columns")
 
+    def check_braces(self, path, lines):
+        depth, is_head = 0, False
+        for number, line in enumerate(lines):
+            code = LITERAL.sub("", line).split("//")[0].strip()
+            if not is_head:
+                depth, is_head = 0, bool(HEAD.match(code))
+                if not is_head:
+                    continue
+            depth += code.count("(") - code.count(")")
+            if depth > 0:
+                continue
+            is_head = False
+            body = lines[number + 1:number + 2] or [""]
+            if (code.endswith((")", "else"))
+                    and body[0].strip() not in ("", "{")):
+                self.report(path, number + 2, "a body without braces")
+
     def check_comments(self, path, lines):
         mark = "//" if path.suffix in (".h", ".cc") else "#"
         paragraph, first = [], 0
@@ -267,6 +288,7 @@ class Checker:
                 continue
             if path.suffix in (".h", ".cc"):
                 self.check_includes(path, lines)
+                self.check_braces(path, lines)
             if path.suffix == ".h":
                 self.check_guard(path, lines)
         circle = self.floors()[1]

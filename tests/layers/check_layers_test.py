@@ -236,6 +236,17 @@ class CheckLayers(unittest.TestCase):
             "src/util/cpu.cc": SPDX + "// What is left? The rest of it.\n"
             "const char* a = \"Of it\";  // True if it is the whole.\n"}), [])
 
+    def test_body_without_braces(self):
+        for head in ("if (a)", "  } else",
+                     "for (int i = 0;\n     i < f(\")\");)"):
+            text = SPDX + head + "\n  b();\n"
+            self.assert_found(
+                {"src/util/cpu.cc": text},
+                f"src/util/cpu.cc:{text.count(chr(10))}", "without braces")
+        self.assertEqual(self.problems({
+            "src/util/cpu.cc": SPDX + "if (a) b();\nif (a) {\n  b();\n}\n"
+            "do {\n} while (f(a));\n\nfor (; i < 3;\n     ++i) {\n}\n"}), [])
+
     def test_81_columns(self):
         self.assert_found({"src/util/cpu.cc": SPDX + "/" * 81},
                           "src/util/cpu.cc:2", "80 columns")

@@ -154,8 +154,9 @@ class SmallChunk {
 
 std::string UnitsOf(const ResidentChunk& chunk, size_t unit_count) {
   std::string units;
-  for (size_t u = 0; u < unit_count; ++u)
+  for (size_t u = 0; u < unit_count; ++u) {
     units += chunk.version().units[u]->view();
+  }
   return units;
 }
 

@@ -145,8 +145,9 @@ TEST_P(MixedThreads, LoseNoRowAndNoCountAndHeal) {
       {1, kRounds / 20, [this](Random* random) { Resize(random); }},
       {1, kRounds / 60, [this](Random*) { Look(); }}};
   std::vector<const Role*> role_of;
-  for (const Role& role : roles)
+  for (const Role& role : roles) {
     role_of.insert(role_of.end(), role.threads, &role);
+  }
   testing::RunThreads(static_cast<int>(role_of.size()), [&](int t) {
     Random random(static_cast<uint64_t>(t));
     for (int i = 0; i < role_of[t]->rounds; ++i) role_of[t]->act(&random);

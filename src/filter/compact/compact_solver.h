@@ -352,10 +352,12 @@ bool GroupSolver<kSideBits>::EliminateStep() {
   rest &= any_next;
   if (active == (1u << kLanes) - 1) {
     Step& to = steps_[step];
-    for (uint32_t j = 0; j < kSegmentSlots; ++j)
+    for (uint32_t j = 0; j < kSegmentSlots; ++j) {
       to.next[j] = planes_[kSegmentSlots + j];
-    for (uint32_t c = 0; c < group_.planes; ++c)
+    }
+    for (uint32_t c = 0; c < group_.planes; ++c) {
       to.sides[c] = planes_[2 * kSegmentSlots + c];
+    }
     to.carried = rest;
   } else {
     for (uint32_t k = 0; k < strand_count_; ++k) {
@@ -372,10 +374,12 @@ bool GroupSolver<kSideBits>::EliminateStep() {
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::Store(uint32_t k, Lanes rest) {
   Step& to = steps_[strands_[k].step];
-  for (uint32_t j = 0; j < kSegmentSlots; ++j)
+  for (uint32_t j = 0; j < kSegmentSlots; ++j) {
     to.next[j][k] = planes_[kSegmentSlots + j][k];
-  for (uint32_t c = 0; c < group_.planes; ++c)
+  }
+  for (uint32_t c = 0; c < group_.planes; ++c) {
     to.sides[c][k] = planes_[2 * kSegmentSlots + c][k];
+  }
   to.carried[k] = rest[k];
 }
 

@@ -185,8 +185,9 @@ void LinesBuilder::LoadEquations(uint32_t k) {
     for (; s.home_equations != s.home_begin && count < max_equations_;
          --s.home_equations) {
       const uint64_t digest = s.home_equations[-1];
-      if (count == 0 || digest != equations[count - 1])
+      if (count == 0 || digest != equations[count - 1]) {
         equations[count++] = digest;
+      }
     }
   }
   equations_.equation_count[k] = count;

@@ -337,8 +337,9 @@ TEST(OptionsOf, FindsTheErrorRateAndChunkSizeOfAFilter) {
         options.chunk_size_bytes = chunk_size;
         options.max_fold = 3;
         std::vector<std::string> rows;
-        for (int i = 0; i < 9000; ++i)
+        for (int i = 0; i < 9000; ++i) {
           rows.push_back(std::to_string(10000 + i));
+        }
         std::vector<HFileCell> cells;
         for (const std::string& row : rows) {
           cells.push_back(type == BloomType::kNone ? testing::FamilyDelete(row)

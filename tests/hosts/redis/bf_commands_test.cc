@@ -231,8 +231,9 @@ TEST(RemoteBfCommands, AServerWithoutTheModuleAnswersMaybe) {
 
 TEST(RemoteBfCommands, DumpsAreRestoredUnderAnotherName) {
   auto filter = RedisBloomFilter::New({0.01, 10});
-  for (int i = 0; i < 25; ++i)
+  for (int i = 0; i < 25; ++i) {
     filter->Add(absl::StrCat("user", i)).IgnoreError();
+  }
   ScriptedServer server;
   RemoteBfCommands bf(&server);
   for (const BfChunk& chunk : filter->Dump()) {

@@ -58,8 +58,9 @@ rocksdb::Status Run(const std::string& path, const std::string& text) {
   const unsigned long long spared =
       options.statistics->getTickerCount(rocksdb::BLOOM_FILTER_USEFUL);
   std::printf("%llu of 999 reads spared\n", spared);
-  if (spared < 900)
+  if (spared < 900) {
     return rocksdb::Status::Incomplete("the filter is not used");
+  }
   return rocksdb::Status::OK();
 }
 

@@ -417,9 +417,10 @@ class SweepTest : public ::testing::TestWithParam<
 std::string RandomBytes(std::mt19937* random, size_t size) {
   std::string bytes(size, '\0');
   // There are few distinct bytes; 00 and FF are the codecs' corner cases.
-  for (char& c : bytes)
+  for (char& c : bytes) {
     c = "\0\1\2\xff"
         "abcdefgh"[(*random)() % 12];
+  }
   return bytes;
 }
 
