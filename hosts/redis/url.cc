@@ -105,8 +105,8 @@ bool IsRedisUrl(std::string_view text) {
 absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url) {
   if (!IsRedisUrl(url)) {
     return Wrong("it does not begin with redis:// or unix://");
-  const bool is_tcp = StartsWith(url, kTcp);
   }
+  const bool is_tcp = StartsWith(url, kTcp);
   url.remove_prefix(is_tcp ? kTcp.size() : kUnix.size());
   RedisAddress address;
   std::string_view target = Cut(&url, '?');
