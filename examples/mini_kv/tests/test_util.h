@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random writes over a small set of cells, so that cells are overwritten and
-// deleted many times, and the expected contents of a store after them.
+// A directory that is removed with its object, random writes over a small set
+// of cells, so that cells are overwritten and deleted many times, and the
+// expected contents of a store after them.
 
-#ifndef ROWBLOOM_EXAMPLES_MINI_KV_TESTS_RANDOM_CELLS_H_
-#define ROWBLOOM_EXAMPLES_MINI_KV_TESTS_RANDOM_CELLS_H_
+#ifndef ROWBLOOM_EXAMPLES_MINI_KV_TESTS_TEST_UTIL_H_
+#define ROWBLOOM_EXAMPLES_MINI_KV_TESTS_TEST_UTIL_H_
+
+#include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <random>
@@ -16,6 +21,29 @@
 #include "../mini_kv.h"
 
 namespace mini_kv {
+
+// In memory if the system allows it: otherwise the tests would wait for fsync.
+class TempDirectory {
+ public:
+  TempDirectory()
+      : path_(access("/dev/shm", W_OK) == 0
+                  ? "/dev/shm"
+                  : std::filesystem::temp_directory_path()) {
+    path_ += "/mini_kv.XXXXXX";
+    if (mkdtemp(path_.data()) == nullptr) std::abort();
+  }
+  ~TempDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 using ModelKey = std::pair<std::string, std::string>;
 using Model = std::map<ModelKey, std::string>;
@@ -34,9 +62,8 @@ class RandomCells {
 
   // Any bytes, including zeros; sometimes empty.
   ModelKey Key() {
-    const uint64_t row = Below(kRows);
-    return {row == 0 ? std::string() : "r" + Bytes(row),
-            Bytes(Below(kQualifiers))};
+    const uint64_t row = Below(500);
+    return {row == 0 ? std::string() : "r" + Bytes(row), Bytes(Below(4))};
   }
   RandomWrite Write() {
     RandomWrite write = {Key(), std::nullopt};
@@ -46,9 +73,6 @@ class RandomCells {
     }
     return write;
   }
-
-  static constexpr uint64_t kRows = 500;
-  static constexpr uint64_t kQualifiers = 4;
 
  private:
   static std::string Bytes(uint64_t number) {
@@ -76,14 +100,18 @@ inline void Apply(const RandomWrite& write, Model* model) {
   }
 }
 
-// The contents by Scan().
-inline absl::StatusOr<Model> Contents(MiniKv* store) {
-  Model contents;
-  const absl::Status status = store->Scan("", [&](const Cell& cell) {
-    contents.emplace(ModelKey(cell.key.row, cell.key.qualifier), *cell.value);
+// A visitor that adds all cells to *model.
+inline CellVisitor AddTo(Model* model) {
+  return [model](const Cell& cell) {
+    model->emplace(ModelKey(cell.key.row, cell.key.qualifier), *cell.value);
     return true;
-  });
-  if (!status.ok()) return status;
+  };
+}
+
+// The contents by Scan(), of all rows.
+inline Model Contents(MiniKv* store) {
+  Model contents;
+  if (!store->Scan("", AddTo(&contents)).ok()) std::abort();
   return contents;
 }
 
@@ -102,4 +130,4 @@ inline Options SmallOptions() {
 
 }  // namespace mini_kv
 
-#endif  // ROWBLOOM_EXAMPLES_MINI_KV_TESTS_RANDOM_CELLS_H_
+#endif  // ROWBLOOM_EXAMPLES_MINI_KV_TESTS_TEST_UTIL_H_
