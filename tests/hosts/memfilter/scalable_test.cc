@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "memfilter/saved_form.h"
@@ -154,6 +157,31 @@ TEST(ScalableFilter, MemoryIsThatOfItsLayers) {
   EXPECT_GE(filter->memory_usage_bytes(),
             8 * util::LoadFixed<uint64_t>(&saved[16]) +
                 64 * (sizeof(StandardFilter) + 2 * sizeof(uint64_t)));
+}
+
+// docs/memfilters.md, "Memory of scalable filters".
+TEST(ScalableFilter, TheDefaultsTakeUpToSixTimesAStandardFiltersMemory) {
+  Random random(9);
+  ScalableOptions options;
+  auto filter = ScalableFilter::New(options);
+  double least = std::numeric_limits<double>::max();
+  double most = 0;
+  size_t layers = 1;
+  for (uint64_t keys = 1; keys <= 300'000; ++keys) {
+    ASSERT_TRUE(filter->Add(KeyDigest{random()}).ok());
+    // It takes most when it has just grown, and least before.
+    if (keys < 1000 || (filter->layer_count() == layers && keys % 1000 != 0)) {
+      continue;
+    }
+    layers = filter->layer_count();
+    const double times =
+        8 * static_cast<double>(filter->memory_usage_bytes()) /
+        static_cast<double>(ShapeFor(keys, options.target_fpr)->bit_count);
+    least = std::min(least, times);
+    most = std::max(most, times);
+  }
+  EXPECT_GT(least, 1.8);
+  EXPECT_LT(most, 6);
 }
 
 // --- BF commands -----------------------------------------------------------
