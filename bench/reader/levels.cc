@@ -20,11 +20,9 @@
 #include "rowbloom/filter_spec.h"
 #include "rowbloom/key_codec.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 namespace {
 
-using bench::CheckOk;
-using bench::OrThrow;
 using mini_kv::MiniKv;
 
 constexpr uint64_t kUsersPerTenant = 10;
@@ -94,12 +92,11 @@ mini_kv::Options StoreOptions(const LevelsOptions& options) {
 
 // Puts the cells in an order that looks random. Returns the filters' bytes.
 uint64_t Load(const LevelsOptions& options, const Policy& policy,
-              const std::string& path, bench::Progress* progress) {
+              const std::string& path, Progress* progress) {
   std::vector<uint64_t> order(options.rows * std::size(kColumns));
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) {
-    return bench::SplitMix(a ^ options.seed) <
-           bench::SplitMix(b ^ options.seed);
+    return SplitMix(a ^ options.seed) < SplitMix(b ^ options.seed);
   });
   mini_kv::Options store_options = StoreOptions(options);
   store_options.filter = policy.filter;
@@ -138,8 +135,8 @@ bool Exists(MiniKv* store, uint64_t i, int level, bool is_absent) {
 }  // namespace
 
 nlohmann::ordered_json MeasureLevels(const LevelsOptions& options,
-                                     bench::Progress* progress) {
-  const bench::WorkDirectory directory("", "reader_bench", false);
+                                     Progress* progress) {
+  const WorkDirectory directory("", "reader_bench", false);
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   std::vector<double> without(std::size(kLevels));
   for (const Policy& policy : Policies(options)) {
@@ -155,8 +152,7 @@ nlohmann::ordered_json MeasureLevels(const LevelsOptions& options,
         const uint64_t before = store->stats().reads.data_blocks;
         for (uint64_t get = 0; get < options.gets; ++get) {
           const uint64_t i =
-              bench::SplitMix(get + options.seed * bench::kSplitMixStep) %
-              options.rows;
+              SplitMix(get + options.seed * kSplitMixStep) % options.rows;
           if (Exists(store.get(), i, static_cast<int>(level), is_absent) ==
               is_absent) {
             throw std::runtime_error(policy.name + ": a wrong answer for " +
@@ -191,4 +187,4 @@ nlohmann::ordered_json MeasureLevels(const LevelsOptions& options,
           {"runs", runs}};
 }
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench

@@ -25,7 +25,7 @@
 #include "nlohmann/json.hpp"
 #include "rowbloom/filter_spec.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 namespace {
 
 struct Options {
@@ -90,14 +90,14 @@ void MakeQuick(Options* o) {
 
 int Run(const Options& o, const CLI::App& app) {
   // A mistyped path should not cost a whole run.
-  const bench::JsonFile json(o.json);
+  const JsonFile json(o.json);
   const bool all = app.get_subcommands().empty();
   const auto wanted = [&](const char* name) {
     return all || app.got_subcommand(name);
   };
   nlohmann::ordered_json results = {{"format_version", 1},
-                                    {"machine", bench::MachineJson()}};
-  bench::Progress progress;
+                                    {"machine", MachineJson()}};
+  Progress progress;
   if (wanted("precision")) {
     results["precision"] = MeasurePrecision(o.precision, &progress);
   }
@@ -161,7 +161,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("ablation",
                      "Workloads that get worse without one of the rules for "
                      "loads; not run unless it is asked for");
-  return bench::RunProgram("reader_bench", &app, argc, argv, [&] {
+  return RunProgram("reader_bench", &app, argc, argv, [&] {
     o.memo.seed = o.seed;
     o.levels.seed = o.seed;
     for (GetsOptions* gets : std::initializer_list<GetsOptions*>{
@@ -175,8 +175,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench
 
-int main(int argc, char** argv) {
-  return rowbloom::reader_bench::Main(argc, argv);
-}
+int main(int argc, char** argv) { return rowbloom::bench::Main(argc, argv); }

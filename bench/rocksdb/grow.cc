@@ -23,7 +23,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 // Keys are even, so that the number after a key is absent.
@@ -206,4 +206,4 @@ Json MeasureGrow(Run* run) {
   return {{"grow", std::move(rows)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -15,7 +15,7 @@
 #include "policies.h"
 #include "run.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr double kBitsPerKey = 10;  // For all live files, and for the baseline.
@@ -324,4 +324,4 @@ Json MeasureMemory(Run* run) {
   return {{"memory", std::move(results)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

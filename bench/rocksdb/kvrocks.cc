@@ -23,7 +23,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr int kLevelCount = 4;
@@ -377,4 +377,4 @@ class KvrocksBench {
 
 Json MeasureKvrocks(Run* run) { return KvrocksBench(run).Measure(); }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -25,7 +25,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr int kTreeLevels = 4;
@@ -364,4 +364,4 @@ Json MeasureLevels(Run* run) {
           {"runs", std::move(runs)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -24,17 +24,17 @@
 #include "rocksdb/version.h"
 #include "run.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using Measure = Json (*)(Run*);
 
 int RunCommand(const Options& options, Measure measure) {
-  const bench::JsonFile json(options.json);
+  const JsonFile json(options.json);
   Run run(options);
   Json results = {{"benchmark", "reads"},
                   {"format_version", 1},
-                  {"machine", bench::MachineJson()}};
+                  {"machine", MachineJson()}};
   results["machine"]["rocksdb_version"] = rocksdb::GetRocksVersionAsString();
   results.update(measure(&run));
   results["answers_checked"] = run.answers.checked();
@@ -42,7 +42,7 @@ int RunCommand(const Options& options, Measure measure) {
   std::printf("\n%zu answers checked, %zu wrong.\n",
               size_t{run.answers.checked()}, size_t{run.answers.wrong()});
   json.Write(results);
-  return run.answers.wrong() == 0 ? 0 : bench::kExitFailure;
+  return run.answers.wrong() == 0 ? 0 : kExitFailure;
 }
 
 void AddNumber(CLI::App* command, const char* name,
@@ -168,11 +168,11 @@ int Main(int argc, char** argv) {
                    "Capacity of the cache of filter chunks")
       ->capture_default_str();
 #endif
-  return bench::RunProgram("reads_bench", &app, argc, argv,
-                           [&] { return RunCommand(o, measure); });
+  return RunProgram("reads_bench", &app, argc, argv,
+                    [&] { return RunCommand(o, measure); });
 }
 
 }  // namespace
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
-int main(int argc, char** argv) { return rowbloom::reads::Main(argc, argv); }
+int main(int argc, char** argv) { return rowbloom::bench::Main(argc, argv); }

@@ -30,7 +30,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using ::mini_kv::MiniKv;
@@ -218,4 +218,4 @@ Json MeasureMiniKv(Run* run) {
           {"runs", std::move(runs)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -16,7 +16,7 @@
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
@@ -267,4 +267,4 @@ double LeastWastedReads(const std::string& name, const TreeShape& shape,
       .wasted_reads;
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -20,10 +20,7 @@
 #include "rocksdb/slice_transform.h"
 #include "rowbloom/tree_shape.h"
 
-namespace rowbloom::reads {
-
-using bench::CheckOk;
-using bench::OrThrow;
+namespace rowbloom::bench {
 
 inline constexpr char kNone[] = "none";
 inline constexpr char kBloom[] = "rocksdb_bloom";
@@ -75,6 +72,6 @@ std::string FilterOf(const std::string& name);
 double LeastWastedReads(const std::string& name, const TreeShape& shape,
                         double bits_per_key, double missing_share);
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_POLICIES_H_

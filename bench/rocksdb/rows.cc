@@ -22,7 +22,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr int kLevelCount = 4;
@@ -317,4 +317,4 @@ class RowsBench {
 
 Json MeasureRows(Run* run) { return RowsBench(run).Measure(); }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -7,7 +7,7 @@
 
 #include "rocksdb/slice.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 
 std::string Number(const Json& value, const char* format) {
   if (value.is_null()) return "-";
@@ -117,4 +117,4 @@ double Latencies::QuantileMicroseconds(double quantile) {
   return *place / 1000.0;
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -23,7 +23,7 @@
 #include "bench/work_directory.h"
 #include "nlohmann/json.hpp"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 
 using Json = nlohmann::ordered_json;
 
@@ -133,8 +133,8 @@ struct Run {
   }
 
   const Options options;
-  bench::Progress progress;
-  const bench::WorkDirectory directory;
+  Progress progress;
+  const WorkDirectory directory;
   int database_count = 0;
   Answers answers;
 };
@@ -152,6 +152,6 @@ Json MeasureTime(Run* run);
 std::vector<std::string> WorkloadNames();
 Json MeasureMiniKv(Run* run);
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_RUN_H_

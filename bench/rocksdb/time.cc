@@ -35,7 +35,7 @@
 #include "run.h"
 #include "tree.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -114,7 +114,7 @@ class RangeSampler {
     for (double& weight : weights_) weight /= sum;
     // A fixed shuffle.
     for (size_t i = kRanges - 1; i > 0; --i) {
-      std::swap(weights_[i], weights_[bench::SplitMix(i) % (i + 1)]);
+      std::swap(weights_[i], weights_[SplitMix(i) % (i + 1)]);
     }
     std::partial_sum(weights_.begin(), weights_.end(), weights_.begin());
   }
@@ -127,7 +127,7 @@ class RangeSampler {
     const auto seed =
         static_cast<uint64_t>(std::ceil(std::pow(key_draw / kKeyA, 1 / kKeyB)));
     const double in_range =
-        std::ldexp(static_cast<double>(bench::SplitMix(seed)), -64);
+        std::ldexp(static_cast<double>(SplitMix(seed)), -64);
     return (static_cast<double>(at - weights_.begin()) + in_range) / kRanges;
   }
 
@@ -158,7 +158,7 @@ class Operations {
 
  private:
   double Share() {
-    return std::ldexp(static_cast<double>(bench::NextSplitMix(&state_)), -64);
+    return std::ldexp(static_cast<double>(NextSplitMix(&state_)), -64);
   }
 
   Operation Next(const Workload& w) {
@@ -175,13 +175,12 @@ class Operations {
   }
 
   std::string Present(const Workload& w) {
-    const uint64_t random = bench::NextSplitMix(&state_);
+    const uint64_t random = NextSplitMix(&state_);
     switch (w.choice) {
       case Choice::kUniform:
         return keys_.Key(random % keys_.key_count);
       case Choice::kZipf:
-        return keys_.Key(bench::SplitMix(keys_.zipf.Rank(random)) %
-                         keys_.key_count);
+        return keys_.Key(SplitMix(keys_.zipf.Rank(random)) % keys_.key_count);
       case Choice::kLatest: {
         // Older than this thread's new keys are those of the newest run.
         const uint64_t age = keys_.zipf.Rank(random);
@@ -195,7 +194,7 @@ class Operations {
   }
 
   std::string Absent(const Workload& w) {
-    const uint64_t random = bench::NextSplitMix(&state_);
+    const uint64_t random = NextSplitMix(&state_);
     if (w.choice == Choice::kZipf) {
       return keys_.AbsentKey(keys_.zipf.Rank(random));
     }
@@ -213,7 +212,7 @@ class Operations {
 
   // A bijection, so that no other key is this one.
   std::string NewKey(uint64_t number) const {
-    return KeyOf(bench::SplitMix((uint64_t{1} << 60) + number));
+    return KeyOf(SplitMix((uint64_t{1} << 60) + number));
   }
 
   const KeyTree& keys_;
@@ -355,14 +354,14 @@ std::pair<std::string, double> ParseFilter(const std::string& text) {
   const std::string name = text.substr(0, colon);
   const auto names = PolicyNames(kTime);
   if (std::count(names.begin(), names.end(), name) == 0) {
-    throw bench::UsageError("--filters: unknown policy " + name);
+    throw UsageError("--filters: unknown policy " + name);
   }
   double bits = 0;
   if (colon != std::string::npos) {
     try {
       bits = std::stod(text.substr(colon + 1));
     } catch (const std::logic_error&) {
-      throw bench::UsageError("--filters: " + text + " has no number of bits");
+      throw UsageError("--filters: " + text + " has no number of bits");
     }
   }
   return {name, bits};
@@ -394,8 +393,8 @@ Json MeasureDevice(const std::string& path) {
   Latencies latencies;
   uint64_t state = 1;
   for (size_t i = 0; i < kReads; ++i) {
-    const auto offset = static_cast<off_t>(bench::NextSplitMix(&state) %
-                                           blocks * kBlockSizeBytes);
+    const auto offset =
+        static_cast<off_t>(NextSplitMix(&state) % blocks * kBlockSizeBytes);
     const Clock::time_point start = Clock::now();
     if (pread(fd, block->bytes, kBlockSizeBytes, offset) !=
         static_cast<ssize_t>(kBlockSizeBytes)) {
@@ -703,7 +702,7 @@ Json MeasureTime(Run* run) {
   shape.key_count = options.Or(options.keys, 40000, 4000000);
   KeyTree keys(shape, run, /*shares_memory=*/true, kValueSize);
   std::vector<uint64_t> sorted(keys.key_count);
-  for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = bench::SplitMix(i);
+  for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());
 
   std::vector<std::string> filters = options.policies;
@@ -746,4 +745,4 @@ Json MeasureTime(Run* run) {
   return {{"time", std::move(result)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

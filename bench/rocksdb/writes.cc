@@ -22,7 +22,7 @@
 #include "run.h"
 #include "tree.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr double kBitsPerKey = 10;
@@ -141,7 +141,7 @@ Json Put(const std::string& policy, Run* run) {
   Database database(options, run->NewPath());
   const Clock::time_point start = Clock::now();
   for (uint64_t i = 0; i < count; ++i) {
-    const std::string key = KeyOf(bench::SplitMix(i));
+    const std::string key = KeyOf(SplitMix(i));
     database.Put(key, ValueOf(key, kPutValueSize));
     run->progress.Add(1);
   }
@@ -202,4 +202,4 @@ Json MeasureCpu(Run* run) {
             {"puts", ComparePuts(policies, run)}}}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

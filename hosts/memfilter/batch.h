@@ -22,7 +22,7 @@ namespace rowbloom::memfilter {
 inline constexpr size_t kBatchGroup = 32;
 
 // A smaller array fits a processor's cache, so prefetching gains nothing: keys
-// are faster one by one (bench/micro/memfilter_bench).
+// are faster one by one (bench/memfilter/memfilter_bench).
 inline constexpr uint64_t kSmallestBatchBits = uint64_t{1} << 25;
 
 inline bool IsBatched(const BloomShape& shape) {

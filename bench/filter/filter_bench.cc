@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "bench/micro/micro.h"
-#include "bench/micro/peer.h"
+#include "bench/filter/peer.h"
+#include "bench/micro.h"
 #include "bench/program.h"
 #include "bench/split_mix.h"
 #include "rocksdb/filter_policy.h"
@@ -632,7 +632,7 @@ int Main(int argc, char** argv) {
       ->delimiter(',');
   app.add_option("--peers", options.peers,
                  "Filters of other authors, as NAME=FILE of shared libraries "
-                 "(bench/micro/peer.h)")
+                 "(bench/filter/peer.h)")
       ->delimiter(',');
   app.add_option("--fpr_lookups", options.fpr_lookups,
                  "Absent keys that a rate is counted over")

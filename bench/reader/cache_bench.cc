@@ -29,7 +29,7 @@
 #include "nlohmann/json.hpp"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom::cache_bench {
+namespace rowbloom::bench {
 namespace {
 
 constexpr size_t kChunkBytes = 128 << 10;  // As charged.
@@ -187,9 +187,9 @@ nlohmann::ordered_json MeasureHitRates(const Options& options) {
 }
 
 int Run(const Options& options) {
-  const bench::JsonFile json(options.json);
+  const JsonFile json(options.json);
   nlohmann::ordered_json results = {{"format_version", 1},
-                                    {"machine", bench::MachineJson()},
+                                    {"machine", MachineJson()},
                                     {"options",
                                      {{"hot_chunks", options.hot_chunks},
                                       {"accesses", options.accesses},
@@ -222,13 +222,11 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(0.1, 99.0));
   app.add_option("--json", options.json, "Write the results to this file")
       ->capture_default_str();
-  return bench::RunProgram("cache_bench", &app, argc, argv,
-                           [&] { return Run(options); });
+  return RunProgram("cache_bench", &app, argc, argv,
+                    [&] { return Run(options); });
 }
 
 }  // namespace
-}  // namespace rowbloom::cache_bench
+}  // namespace rowbloom::bench
 
-int main(int argc, char** argv) {
-  return rowbloom::cache_bench::Main(argc, argv);
-}
+int main(int argc, char** argv) { return rowbloom::bench::Main(argc, argv); }

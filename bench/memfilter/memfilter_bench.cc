@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "bench/micro/micro.h"
+#include "bench/micro.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/concurrent.h"
 #include "rowbloom/memfilter/counting.h"

@@ -8,8 +8,8 @@
 //     return new Wrapped(digests, count);  // A Peer.
 //   }
 
-#ifndef ROWBLOOM_BENCH_MICRO_PEER_H_
-#define ROWBLOOM_BENCH_MICRO_PEER_H_
+#ifndef ROWBLOOM_BENCH_FILTER_PEER_H_
+#define ROWBLOOM_BENCH_FILTER_PEER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -30,4 +30,4 @@ using BuildPeer = Peer*(const uint64_t* digests, size_t count);
 
 }  // namespace rowbloom::bench
 
-#endif  // ROWBLOOM_BENCH_MICRO_PEER_H_
+#endif  // ROWBLOOM_BENCH_FILTER_PEER_H_

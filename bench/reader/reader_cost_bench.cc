@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "bench/micro/micro.h"
+#include "bench/micro.h"
 #include "bench/split_mix.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_block_writer.h"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/micro/micro.h"
+#include "bench/micro.h"
 #include "src/util/epoch.h"
 #ifdef ROWBLOOM_BENCH_URCU
 #include "urcu/urcu-memb.h"

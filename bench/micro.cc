@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bench/micro/micro.h"
+#include "bench/micro.h"
 
 #include <atomic>
 #include <string>

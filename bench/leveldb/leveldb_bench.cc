@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/micro/micro.h"
+#include "bench/micro.h"
 #include "leveldb/filter_policy.h"
 #include "leveldb/slice.h"
 #include "rowbloom/filter.h"

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/micro/micro.h"
+#include "bench/micro.h"
 #include "bench/paired.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"

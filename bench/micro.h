@@ -8,8 +8,8 @@
 //     benchmark::RegisterBenchmark(...);
 //   });
 
-#ifndef ROWBLOOM_BENCH_MICRO_MICRO_H_
-#define ROWBLOOM_BENCH_MICRO_MICRO_H_
+#ifndef ROWBLOOM_BENCH_MICRO_H_
+#define ROWBLOOM_BENCH_MICRO_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -43,4 +43,4 @@ inline benchmark::Counter TimeOfEach(size_t count) {
 
 }  // namespace rowbloom::bench
 
-#endif  // ROWBLOOM_BENCH_MICRO_MICRO_H_
+#endif  // ROWBLOOM_BENCH_MICRO_H_
