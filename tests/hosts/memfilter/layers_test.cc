@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests which row a key goes to: dynamic, split, balanced and matrix filters.
+// Tests which layer a key goes to: dynamic, split, balanced and matrix filters.
 
-#include "rowbloom/memfilter/rows.h"
+#include "rowbloom/memfilter/layers.h"
 
 #include <gtest/gtest.h>
 
@@ -35,10 +35,10 @@ namespace {
 using testing::Random;
 using testing::RandomDigests;
 
-constexpr BloomShape kRow = {4096, 8};
+constexpr BloomShape kLayer = {4096, 8};
 
-DynamicFilter Dynamic(uint64_t keys_per_row) {
-  return *DynamicFilter::New({kRow, keys_per_row});
+DynamicFilter Dynamic(uint64_t keys_per_layer) {
+  return *DynamicFilter::New({kLayer, keys_per_layer});
 }
 
 TEST(DynamicFilter, ALayerHasItsNumberOfKeys) {
@@ -47,7 +47,7 @@ TEST(DynamicFilter, ALayerHasItsNumberOfKeys) {
   uint64_t changed = 0;
   for (const KeyDigest key : RandomDigests(&random, 1000)) {
     changed += *filter.Add(key);
-    ASSERT_EQ(filter.row_count(), (changed + 99) / 100);
+    ASSERT_EQ(filter.layer_count(), (changed + 99) / 100);
   }
 }
 
@@ -56,38 +56,38 @@ TEST(DynamicFilter, RepeatedKeysMakeNoLayers) {
   DynamicFilter filter = Dynamic(100);
   const std::vector<KeyDigest> keys = RandomDigests(&random, 100);
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(filter.Add(keys).ok());
-  EXPECT_EQ(filter.row_count(), 1u);
+  EXPECT_EQ(filter.layer_count(), 1u);
 }
 
-TEST(FilterRows, OptionsOutOfRangeAreInvalid) {
+TEST(FilterLayers, OptionsOutOfRangeAreInvalid) {
   const auto refused = [](const auto& filter) {
     return absl::IsInvalidArgument(filter.status());
   };
   constexpr BloomShape kNoProbes = {4096, 0};
-  EXPECT_TRUE(refused(DynamicFilter::New({kRow, 0})));
+  EXPECT_TRUE(refused(DynamicFilter::New({kLayer, 0})));
   EXPECT_TRUE(refused(DynamicFilter::New({kNoProbes, 1})));
-  EXPECT_TRUE(SplitFilter::New({kRow, 10, 2}).ok());
-  EXPECT_TRUE(refused(SplitFilter::New({kRow, 0, 2})));
-  EXPECT_TRUE(refused(SplitFilter::New({kRow, 10, 0})));
-  EXPECT_TRUE(refused(SplitFilter::New({kRow, 10, kMaxRowCount + 1})));
+  EXPECT_TRUE(SplitFilter::New({kLayer, 10, 2}).ok());
+  EXPECT_TRUE(refused(SplitFilter::New({kLayer, 0, 2})));
+  EXPECT_TRUE(refused(SplitFilter::New({kLayer, 10, 0})));
+  EXPECT_TRUE(refused(SplitFilter::New({kLayer, 10, kMaxLayerCount + 1})));
   EXPECT_TRUE(refused(BalancedFilter::New({})));
-  EXPECT_TRUE(refused(BalancedFilter::New({kRow, 0})));
-  EXPECT_TRUE(refused(BalancedFilter::New({kRow, 65})));
-  const std::pair<uint32_t, uint32_t> rows_and_groups[] = {
-      {0, 1}, {8, 0}, {8, 3}, {8, 16}, {128, 128}, {kMaxRowCount + 1, 1}};
-  for (const auto& [rows, groups] : rows_and_groups) {
-    EXPECT_TRUE(refused(MatrixFilter::New({kRow, rows, groups})))
-        << rows << " " << groups;
+  EXPECT_TRUE(refused(BalancedFilter::New({kLayer, 0})));
+  EXPECT_TRUE(refused(BalancedFilter::New({kLayer, 65})));
+  const std::pair<uint32_t, uint32_t> layers_and_groups[] = {
+      {0, 1}, {8, 0}, {8, 3}, {8, 16}, {128, 128}, {kMaxLayerCount + 1, 1}};
+  for (const auto& [layers, groups] : layers_and_groups) {
+    EXPECT_TRUE(refused(MatrixFilter::New({kLayer, layers, groups})))
+        << layers << " " << groups;
   }
-  EXPECT_TRUE(refused(MatrixFilter::New({kRow, 8, 2, MatrixTie{2}})));
+  EXPECT_TRUE(refused(MatrixFilter::New({kLayer, 8, 2, MatrixTie{2}})));
 }
 
 // No filter has more keys than set bits: each key that counts has set one.
-TEST(FilterRows, MoreKeysThanBitsAreDamage) {
+TEST(FilterLayers, MoreKeysThanBitsAreDamage) {
   DynamicFilter filter = Dynamic(100);
   ASSERT_TRUE(filter.Add({1}).ok());
   std::string saved = filter.Save();
-  // keys_per_row, bits (2 bytes), probes, layers, then the keys of the first.
+  // keys_per_layer, bits (2 bytes), probes, layers, then the keys of the first.
   ASSERT_EQ(saved[32 + 5], 1);
   saved[32 + 5] = 8;
   testing::ResealMemFilter(&saved);
@@ -97,11 +97,11 @@ TEST(FilterRows, MoreKeysThanBitsAreDamage) {
   EXPECT_TRUE(absl::IsDataLoss(DynamicFilter::Load(saved).status()));
 }
 
-SplitFilter Split(uint64_t keys_per_row, uint32_t rows) {
-  return *SplitFilter::New({kRow, keys_per_row, rows});
+SplitFilter Split(uint64_t keys_per_layer, uint32_t layers) {
+  return *SplitFilter::New({kLayer, keys_per_layer, layers});
 }
 
-TEST(FilterRows, UnionsOfTheSameKeysCanBeLoaded) {
+TEST(FilterLayers, UnionsOfTheSameKeysCanBeLoaded) {
   Random random(13);
   SplitFilter filter = Split(50, 1);
   ASSERT_TRUE(filter.Add(RandomDigests(&random, 40)).ok());
@@ -111,7 +111,7 @@ TEST(FilterRows, UnionsOfTheSameKeysCanBeLoaded) {
   EXPECT_TRUE(SplitFilter::Load(filter.Save()).ok());
 }
 
-TEST(SplitFilter, IsFullWhenAllRowsHaveTheirKeysAndThenChangesNoMore) {
+TEST(SplitFilter, IsFullWhenAllLayersHaveTheirKeysAndThenChangesNoMore) {
   Random random(3);
   SplitFilter filter = Split(50, 8);
   uint64_t changed = 0;
@@ -127,29 +127,30 @@ TEST(SplitFilter, IsFullWhenAllRowsHaveTheirKeysAndThenChangesNoMore) {
       absl::IsResourceExhausted(SplitFilter(*loaded).Add({1}).status()));
 }
 
-TEST(SplitFilter, RowsAreChosenEvenly) {
+TEST(SplitFilter, LayersAreChosenEvenly) {
   Random random(4);
   SplitFilter filter = Split(100000, 8);
   ASSERT_TRUE(filter.Add(RandomDigests(&random, 1600)).ok());
-  // Each of 8 rows gets 200 keys; if one row got all, the fill would show it.
+  // Each of 8 layers gets 200 keys; if one layer got all, the fill would show
+  // it.
   const double even = 1 - std::exp(-8.0 * 200 / 4096);
   EXPECT_NEAR(filter.fill(), even, 0.01);
 }
 
 TEST(BalancedFilter, AGroupEndsWhenHalfOfItsBitsAreSet) {
   Random random(5);
-  auto filter = BalancedFilter::New({kRow});
-  EXPECT_EQ(filter->row_count(), 2u);
+  auto filter = BalancedFilter::New({kLayer});
+  EXPECT_EQ(filter->layer_count(), 2u);
   for (size_t layers = 2; layers <= 8; layers += 2) {
     double fill = 0;
-    while (filter->row_count() == layers) {
+    while (filter->layer_count() == layers) {
       fill = filter->fill();
       ASSERT_TRUE(filter->Add({random()}).ok());
     }
     // The fill exceeds one half by one key at most.
     EXPECT_GE(fill, 0.5);
     EXPECT_LT(fill, 0.5 + 8.0 / 4096);
-    ASSERT_EQ(filter->row_count(), layers + 2);
+    ASSERT_EQ(filter->layer_count(), layers + 2);
   }
 }
 
@@ -177,45 +178,45 @@ void ExpectToSurviveTheEndOfMemory(Filter filter) {
   FAIL() << "no key needed memory";
 }
 
-TEST(FilterRows, WithoutMemoryForALayerAKeyIsRefused) {
+TEST(FilterLayers, WithoutMemoryForALayerAKeyIsRefused) {
   ExpectToSurviveTheEndOfMemory(Dynamic(100));
-  ExpectToSurviveTheEndOfMemory(*BalancedFilter::New({kRow}));
+  ExpectToSurviveTheEndOfMemory(*BalancedFilter::New({kLayer}));
 }
 #endif
 
-// Returns the least memory of the rows, without the allocator's overhead.
-uint64_t BytesOfRows(uint64_t rows, uint64_t bits) {
-  return rows * (sizeof(BitArray) + 2 * sizeof(uint64_t) +
-                 BitArray::WordCount(bits) * sizeof(uint64_t));
+// Returns the least memory of the layers, without the allocator's overhead.
+uint64_t BytesOfLayers(uint64_t layers, uint64_t bits) {
+  return layers * (sizeof(BitArray) + 2 * sizeof(uint64_t) +
+                   BitArray::WordCount(bits) * sizeof(uint64_t));
 }
 
-TEST(SplitFilter, MemoryIsThatOfItsRowsAndOfTheirList) {
+TEST(SplitFilter, MemoryIsThatOfItsLayersAndOfTheirList) {
   EXPECT_GE(Split(10, 1000).memory_usage_bytes(),
-            BytesOfRows(1000, kRow.bit_count) + 1000 * sizeof(uint32_t));
+            BytesOfLayers(1000, kLayer.bit_count) + 1000 * sizeof(uint32_t));
 }
 
-TEST(FilterRows, UnionsWithEmptyFiltersAddNoLayers) {
+TEST(FilterLayers, UnionsWithEmptyFiltersAddNoLayers) {
   Random random(14);
-  auto balanced = BalancedFilter::New({kRow});
+  auto balanced = BalancedFilter::New({kLayer});
   DynamicFilter dynamic = Dynamic(100);
   for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(balanced->Union(*BalancedFilter::New({kRow})).ok());
+    ASSERT_TRUE(balanced->Union(*BalancedFilter::New({kLayer})).ok());
     ASSERT_TRUE(dynamic.Union(Dynamic(100)).ok());
   }
-  EXPECT_EQ(balanced->row_count(), 2u);
-  EXPECT_EQ(dynamic.row_count(), 1u);
+  EXPECT_EQ(balanced->layer_count(), 2u);
+  EXPECT_EQ(dynamic.layer_count(), 1u);
   // A group stays together if one of its layers has a key.
-  auto other = BalancedFilter::New({kRow});
+  auto other = BalancedFilter::New({kLayer});
   ASSERT_TRUE(other->Add({1}).ok());
   ASSERT_TRUE(balanced->Union(*other).ok());
-  EXPECT_EQ(balanced->row_count(), 4u);
+  EXPECT_EQ(balanced->layer_count(), 4u);
   EXPECT_TRUE(balanced->MayContain({1}));
   EXPECT_TRUE(BalancedFilter::Load(balanced->Save()).ok());
   EXPECT_EQ(balanced->approximate_count(), 1u);
 }
 
-MatrixFilter Matrix(uint32_t rows, uint32_t groups) {
-  return *MatrixFilter::New({kRow, rows, groups});
+MatrixFilter Matrix(uint32_t layers, uint32_t groups) {
+  return *MatrixFilter::New({kLayer, layers, groups});
 }
 
 TEST(MatrixFilter, AKeyWithoutRoomIsRefusedAndOthersMayFindSome) {
@@ -239,12 +240,12 @@ TEST(MatrixFilter, AKeyWithoutRoomIsRefusedAndOthersMayFindSome) {
   }
   EXPECT_GT(refused, 100u);
   EXPECT_GT(added_after, 0u);
-  // Each row stops at half, or up to one key over it.
+  // Each layer stops at half, or up to one key over it.
   EXPECT_GE(filter.fill(), 0.5);
   EXPECT_LT(filter.fill(), 0.5 + 8.0 / 4096);
 }
 
-TEST(MatrixFilter, LongestMatchSetsFewerBitsThanAnyRowWould) {
+TEST(MatrixFilter, LongestMatchSetsFewerBitsThanAnyLayerWould) {
   Random random(8);
   const std::vector<KeyDigest> keys = RandomDigests(&random, 1000);
   MatrixFilter plain = Matrix(8, 1);
@@ -259,14 +260,15 @@ TEST(MatrixFilter, MoreGroupsHoldMoreKeys) {
   uint64_t fewer = 0;
   for (const uint32_t groups : {1u, 2u, 4u, 8u}) {
     MatrixFilter filter = Matrix(8, groups);
-    // Adds keys until one is refused; if rows were left out, that would come
+    // Adds keys until one is refused; if layers were left out, that would come
     // early.
     uint64_t added = 0;
     for (auto result = filter.Add({random()}); result.ok();
          result = filter.Add({random()})) {
       added += *result;
     }
-    // One row holds 355. A choice between even rows saves some bits of each.
+    // One layer holds 355. A choice between even layers saves some bits of
+    // each.
     EXPECT_GT(added, 8 * 300u) << groups;
     EXPECT_GT(added, fewer + fewer / 20) << groups;
     fewer = added;
@@ -275,27 +277,27 @@ TEST(MatrixFilter, MoreGroupsHoldMoreKeys) {
 
 TEST(MatrixFilter, CandidatesInDifferentGroupsAreIndependent) {
   constexpr uint32_t kGroups = 4;
-  constexpr size_t kRows = 4;  // In each group.
+  constexpr size_t kLayers = 4;  // In each group.
   constexpr uint64_t kKeys = 160000;
-  const MatrixFilter filter = Matrix(kGroups * kRows, kGroups);
+  const MatrixFilter filter = Matrix(kGroups * kLayers, kGroups);
   Random random(10);
   // Stride 0 gives hashes; the others give digests that are not hashes.
   for (const uint64_t stride : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 40}) {
-    uint64_t pairs[kGroups][kGroups][kRows][kRows] = {};
+    uint64_t pairs[kGroups][kGroups][kLayers][kLayers] = {};
     for (uint64_t i = 0; i < kKeys; ++i) {
       const KeyDigest key{stride == 0 ? random() : i * stride};
-      size_t row[kGroups];
+      size_t layer[kGroups];
       for (uint32_t group = 0; group < kGroups; ++group) {
-        row[group] = filter.options().Candidate(key, group) - group * kRows;
-        ASSERT_LT(row[group], kRows);
+        layer[group] = filter.options().Candidate(key, group) - group * kLayers;
+        ASSERT_LT(layer[group], kLayers);
       }
       for (uint32_t a = 0; a < kGroups; ++a) {
-        for (uint32_t b = 0; b < a; ++b) ++pairs[a][b][row[a]][row[b]];
+        for (uint32_t b = 0; b < a; ++b) ++pairs[a][b][layer[a]][layer[b]];
       }
     }
     for (uint32_t a = 0; a < kGroups; ++a) {
       for (uint32_t b = 0; b < a; ++b) {
-        const double expected = 1.0 * kKeys / (kRows * kRows);
+        const double expected = 1.0 * kKeys / (kLayers * kLayers);
         double chi_square = 0;
         for (const auto& counts : pairs[a][b]) {
           for (const uint64_t count : counts) {
@@ -310,15 +312,15 @@ TEST(MatrixFilter, CandidatesInDifferentGroupsAreIndependent) {
   }
 }
 
-TEST(MatrixFilter, RateOfUnevenRowsIsTheExpectedOne) {
+TEST(MatrixFilter, RateOfUnevenLayersIsTheExpectedOne) {
   constexpr uint64_t kLookups = 100000;
-  // A full row has a rate of a quarter.
+  // A full layer has a rate of a quarter.
   const MatrixOptions options = {{512, 2}, 8};
   Random random(11);
   for (size_t first = 0; first < 4; ++first) {
     for (size_t second = 4; second < 8; ++second) {
       auto filter = MatrixFilter::New(options);
-      // One row of each group gets most of the keys.
+      // One layer of each group gets most of the keys.
       for (int i = 0; i < 1000; ++i) {
         const KeyDigest key{random()};
         if (filter->options().Candidate(key, 0) != first &&
@@ -335,12 +337,12 @@ TEST(MatrixFilter, RateOfUnevenRowsIsTheExpectedOne) {
   }
 }
 
-TEST(MatrixFilter, ThePapersTieFillsRowsInTurnAndHoldsNoMoreKeys) {
+TEST(MatrixFilter, ThePapersTieFillsLayersInTurnAndHoldsNoMoreKeys) {
   Random random(12);
   const std::vector<KeyDigest> keys = RandomDigests(&random, 20000);
   uint64_t held[2] = {};
   for (const MatrixTie tie : {MatrixTie::kFirst, MatrixTie::kLessFilled}) {
-    auto filter = MatrixFilter::New({kRow, 8, 2, tie});
+    auto filter = MatrixFilter::New({kLayer, 8, 2, tie});
     for (const KeyDigest key : keys) {
       const auto added = filter->Add(key);
       held[static_cast<int>(tie)] += added.ok() && *added;
@@ -349,11 +351,11 @@ TEST(MatrixFilter, ThePapersTieFillsRowsInTurnAndHoldsNoMoreKeys) {
     ASSERT_TRUE(loaded.ok());
     EXPECT_EQ(loaded->options().tie, tie);
   }
-  EXPECT_LT(held[0], 8 * 355 * 1.04);  // One row holds 355.
+  EXPECT_LT(held[0], 8 * 355 * 1.04);  // One layer holds 355.
   EXPECT_GT(held[1], 8 * 355 * 1.08);
-  auto less_filled = MatrixFilter::New({kRow, 8, 2, MatrixTie::kLessFilled});
+  auto less_filled = MatrixFilter::New({kLayer, 8, 2, MatrixTie::kLessFilled});
   EXPECT_FALSE(
-      less_filled->Union(*MatrixFilter::New({kRow, 8, 2, MatrixTie::kFirst}))
+      less_filled->Union(*MatrixFilter::New({kLayer, 8, 2, MatrixTie::kFirst}))
           .ok());
 }
 
