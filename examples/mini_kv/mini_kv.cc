@@ -189,7 +189,6 @@ absl::Status MiniKv::Delete(std::string_view row, std::string_view qualifier) {
 }
 
 absl::Status MiniKv::Write(const Cell& cell) {
-  if (!write_status_.ok()) return write_status_;
   if (cell.key.row.size() > kMaxKeySize ||
       cell.key.qualifier.size() > kMaxKeySize - cell.key.row.size()) {
     return absl::InvalidArgumentError("row and qualifier exceed " +
@@ -199,16 +198,10 @@ absl::Status MiniKv::Write(const Cell& cell) {
     return absl::InvalidArgumentError("value exceeds " +
                                       std::to_string(kMaxValueSize) + " bytes");
   }
-  return KeepError(WriteCell(cell));
-}
-
-absl::Status MiniKv::WriteCell(const Cell& cell) {
   // Makes room first: if this fails the cell was not written at all.
-  absl::Status status;
-  if (memtable_.size_bytes() >= options_.memtable_size_bytes) {
-    status = FlushMemtable();
-    if (status.ok()) status = CompactWhileDue();
-  }
+  absl::Status& status = write_status_;
+  if (memtable_.size_bytes() >= options_.memtable_size_bytes)
+    Flush().IgnoreError();
   std::string payload;
   AppendCell(cell, &payload);
   if (status.ok()) status = log_->Append(payload);
@@ -218,18 +211,24 @@ absl::Status MiniKv::WriteCell(const Cell& cell) {
 }
 
 absl::Status MiniKv::Flush() {
-  if (!write_status_.ok()) return write_status_;
-  absl::Status status = FlushMemtable();
-  return KeepError(status.ok() ? CompactWhileDue() : status);
+  absl::Status& status = write_status_;
+  if (status.ok()) status = FlushMemtable();
+  while (status.ok()) {
+    const auto compaction = PickCompaction(options_, levels_);
+    if (!compaction) break;
+    status = RunCompaction(*compaction);
+  }
+  return status;
 }
 
 absl::Status MiniKv::Compact() {
-  if (!write_status_.ok()) return write_status_;
-  absl::Status status = FlushMemtable();
-  if (!status.ok()) return KeepError(status);
+  absl::Status& status = write_status_;
+  Flush().IgnoreError();
   const Compaction compaction = WholeCompaction(levels_);
-  if (compaction.inputs.empty()) return absl::OkStatus();
-  return KeepError(RunCompaction(compaction));
+  if (status.ok() && !compaction.inputs.empty()) {
+    status = RunCompaction(compaction);
+  }
+  return status;
 }
 
 absl::Status MiniKv::FlushMemtable() {
@@ -250,14 +249,6 @@ absl::Status MiniKv::FlushMemtable() {
   status = Commit(levels);
   if (status.ok()) memtable_ = Memtable(options_.memtable_size_bytes);
   return status;
-}
-
-absl::Status MiniKv::CompactWhileDue() {
-  while (const auto compaction = PickCompaction(options_, levels_)) {
-    absl::Status status = RunCompaction(*compaction);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
 }
 
 // The memtable is empty: a flush came before.
@@ -331,11 +322,6 @@ rowbloom::FilterOptions MiniKv::FilterFor(
         rowbloom::FilterSpec::BitsPerKey(filter.filter_spec.family(), bits);
   }
   return filter;
-}
-
-absl::Status MiniKv::KeepError(const absl::Status& status) {
-  write_status_ = status;
-  return status;
 }
 
 // ---------------------------------------------------------------- reads

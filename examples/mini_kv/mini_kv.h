@@ -122,15 +122,12 @@ class MiniKv {
 
   // Writes.
   absl::Status Write(const Cell& cell);
-  absl::Status WriteCell(const Cell& cell);
   absl::Status FlushMemtable();
-  absl::Status CompactWhileDue();
   absl::Status RunCompaction(const Compaction& compaction);
   absl::Status OpenSst(uint64_t number, size_t level, Level* ssts);
   // The new levels take effect, with an empty log.
   absl::Status Commit(const Levels& levels);
   absl::Status SyncDirectory() const;
-  absl::Status KeepError(const absl::Status& status);
   // Reports the live filters to the budget.
   absl::Status TellBudget();
   // The filter options, with the budget's bits for such SSTs if it is set.
@@ -154,7 +151,8 @@ class MiniKv {
   Memtable memtable_;
   Levels levels_;  // Readers must be destroyed before the cache.
 
-  absl::Status write_status_;  // The first error of a write.
+  // The first error of a write, flush or compaction: nothing may follow it.
+  absl::Status write_status_;
   Stats stats_;
 };
 
