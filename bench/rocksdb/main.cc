@@ -9,7 +9,6 @@
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,8 +38,6 @@ int RunCommand(const Options& options, Measure measure) {
   results.update(measure(&run));
   results["answers_checked"] = run.answers.checked();
   results["wrong_answers"] = run.answers.wrong();
-  std::printf("\n%zu answers checked, %zu wrong.\n",
-              size_t{run.answers.checked()}, size_t{run.answers.wrong()});
   json.Write(results);
   return run.answers.wrong() == 0 ? 0 : kExitFailure;
 }
@@ -63,8 +60,7 @@ int Main(int argc, char** argv) {
     command->callback([&measure, function] { measure = function; });
     command->add_flag("--quick", o.quick,
                       "Small sizes, which take some seconds");
-    command->add_option("--json", o.json,
-                        "Also write the results to this file");
+    command->add_option("--json", o.json, "Write the results to this file");
     command->add_option(
         "--directory", o.directory,
         "Where to put the databases (default: a temporary directory)");

@@ -261,10 +261,4 @@ Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
 
 std::string FilterOf(const std::string& name) { return Find(name).filter; }
 
-double LeastWastedReads(const std::string& name, const TreeShape& shape,
-                        double bits_per_key, double missing_share) {
-  return Plan(Find(name).filter, shape, bits_per_key, missing_share)
-      .wasted_reads;
-}
-
 }  // namespace rowbloom::bench

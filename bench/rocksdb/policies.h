@@ -67,11 +67,6 @@ Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
 // FilterCost::OfName() of the policy's filters; empty for kNone.
 std::string FilterOf(const std::string& name);
 
-// The fewest reads that filters of this kind can waste in a get, with so much
-// memory in all (PlanFilterBudget).
-double LeastWastedReads(const std::string& name, const TreeShape& shape,
-                        double bits_per_key, double missing_share);
-
 }  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_POLICIES_H_

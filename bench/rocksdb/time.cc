@@ -472,29 +472,6 @@ Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
   return summary;
 }
 
-void PrintRuns(const std::string& title, const Json& runs) {
-  Table table({"filter", "bits", "ops/s", "ratio", "quartiles", "p50 us",
-               "p99 us", "p99.9 us", "cpu us", "data", "filter", "index",
-               "model: data, filter, index"});
-  for (const Json& run : runs) {
-    table.Add(
-        {Text(run["filter"]), Number(run["bits_per_key"], "%.2f"),
-         Number(run["operations_per_second"], "%.0f"),
-         Number(run["throughput_ratio"], "%.2f"),
-         Joined(run["throughput_ratio_quartiles"], "%.2f"),
-         Number(run["p50_us"], "%.1f"), Number(run["p99_us"], "%.0f"),
-         Number(run["p999_us"], "%.0f"), Number(run["cpu_us"], "%.2f"),
-         Number(run["data_reads"], "%.4f"), Number(run["filter_reads"], "%.4f"),
-         Number(run["index_reads"], "%.4f"),
-         run.contains("model")
-             ? Joined({run["model"]["data_reads"], run["model"]["filter_reads"],
-                       run["model"]["index_reads"]},
-                      "%.4f")
-             : "-"});
-  }
-  table.Print(title);
-}
-
 FilterCost PartitionCostOf(const std::string& filter) {
   if (filter == kBloom) return FilterCost::OfRocksDbBloom();
   if (filter == kRibbon) return FilterCost::OfRocksDbRibbon(kKeysPerPartition);
@@ -562,8 +539,6 @@ Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
   options.get = get;
   const TotalMemoryPlan plan =
       OrThrow(PlanTotalMemory(PartitionCostOf("compact"), runs, options));
-  std::printf("\nThe model chooses %.2f bits per key.\n",
-              plan.filters.bits_per_key);
   Json choice = c.ToJson();
   choice["bits_per_key"] = plan.filters.bits_per_key;
   choice["cost"] = CostJson(plan.cost);
@@ -662,7 +637,6 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
     }
     runs.push_back(std::move(json));
   }
-  PrintRuns(title, runs);
   if (HasModel(*c.workload)) {
     model_choices->push_back(ModelChoice(c, tree_runs, model));
   }
@@ -723,7 +697,6 @@ Json MeasureTime(Run* run) {
           std::make_unique<Operations>(keys, sorted, static_cast<uint64_t>(i)));
     }
   }
-  PrintLevels("The tree, which is the same for every filter", keys.levels);
   const std::string sst = AnySstOf(contestants.front().tree->db());
   Json result = {{"levels", keys.levels},
                  {"value_size_bytes", kValueSize},
