@@ -163,13 +163,6 @@ def check_reader(results):
             assert run["ratio"] <= 1.02, run
         elif run["cache_percent"] == 0:
             assert run["ratio"] > 2, run
-    runs = results["levels"]["runs"]
-    assert len(runs) == 6 * 4, len(runs)  # Policies, levels of keys.
-    for run in runs:
-        if run["policy"] in ["blocked_bloom", "fast", "compact"]:
-            assert run["times_fewer"] is None or run["times_fewer"] > 30, run
-        if run["policy"].endswith("no schema") and run["level"] == "user":
-            assert run["times_fewer"] == 1, run
 
 
 # Name -> runs: flags, a function of the results or None, plots.

@@ -325,23 +325,6 @@ def reader_harm(result):
                     lambda run: run["ratio"])
 
 
-def reader_levels(result):
-    levels = result["levels"]
-    yield (f"Reads of data blocks in the example store mini_kv for an absent "
-           f"tenant, user, row or cell, {levels['bits_per_key']:g} bits for "
-           f"each filter key; {levels['tenants']:,} tenants, "
-           f"{levels['users']:,} users, {levels['rows']:,} rows, "
-           f"{levels['cells']:,} cells. In brackets, how many times fewer than "
-           "without filters.")
-    yield pivot(levels["runs"], "policy",
-                lambda run: f"`{run['policy']}`, "
-                            f"{number(run['filter_bytes'] / 1e6)} MB",
-                lambda run: run["level"], lambda run: run,
-                lambda run: number(run["data_reads_of_absent"]) + (
-                    f" ({run['times_fewer']:.0f})" if run["times_fewer"]
-                    else " (no read)"))
-
-
 def reader_ablation(result):
     yield "Each rule for loads, with the workloads that need it."
     yield table(["rule", "off", "workload", "with", "without"],
@@ -496,8 +479,6 @@ SECTIONS = {
     "reader_harm": ("Loads that do not pay", reader_harm),
     "reader_ablation": ("Rules for loads", reader_ablation),
     "reader_memo": ("Memo of false positives", reader_memo),
-    "reader_levels": ("Keys of many levels in an engine of one's own",
-                      reader_levels),
     "cache": ("Hit rate of the cache", cache),
     "reader_cost_bench": ("Cost of a lookup through a reader", micro),
     "epoch_bench": ("Epochs", micro),

@@ -77,19 +77,6 @@ struct MemoOptions {
 nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
                                    Progress* progress);
 
-// Reads of data blocks in examples/mini_kv for absent tenants, users, rows and
-// cells of an event log.
-struct LevelsOptions {
-  uint64_t seed = 1;
-  uint64_t rows = 200000;
-  uint64_t gets = 20000;  // For each level, of absent and of present ones.
-  double bits_per_key = 10;
-  uint64_t memtable_size_bytes = 1 << 20;
-};
-
-nlohmann::ordered_json MeasureLevels(const LevelsOptions& options,
-                                     Progress* progress);
-
 // The workloads that get worse if one of the rules by which readers load chunks
 // is switched off.
 struct AblationOptions {
