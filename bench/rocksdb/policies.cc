@@ -259,6 +259,4 @@ Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
   return policy;
 }
 
-std::string FilterOf(const std::string& name) { return Find(name).filter; }
-
 }  // namespace rowbloom::bench

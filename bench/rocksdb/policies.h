@@ -64,9 +64,6 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
 Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
                         const TreeShape& shape);
 
-// FilterCost::OfName() of the policy's filters; empty for kNone.
-std::string FilterOf(const std::string& name);
-
 }  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_POLICIES_H_

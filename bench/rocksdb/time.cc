@@ -234,8 +234,7 @@ struct Sample {
   double operations = 0;
   double operations_per_second = 0;
   double cpu_seconds = 0;
-  double data_reads = 0, index_reads = 0, filter_reads = 0, read_bytes = 0;
-  double data_hits = 0, index_hits = 0, filter_hits = 0;
+  double data_reads = 0, index_reads = 0, filter_reads = 0;
   uint64_t wrong = 0;
   Latencies latencies;
 
@@ -246,10 +245,6 @@ struct Sample {
     data_reads += other.data_reads;
     index_reads += other.index_reads;
     filter_reads += other.filter_reads;
-    read_bytes += other.read_bytes;
-    data_hits += other.data_hits;
-    index_hits += other.index_hits;
-    filter_hits += other.filter_hits;
     wrong += other.wrong;
     latencies.Add(other.latencies);
   }
@@ -315,11 +310,6 @@ Sample Work(const Workload& workload, rocksdb::DB* db, double seconds,
   sample.data_reads = count(DataReads());
   sample.index_reads = count(perf.index_block_read_count);
   sample.filter_reads = count(perf.filter_block_read_count);
-  sample.read_bytes = count(perf.block_read_byte);
-  sample.index_hits = count(perf.block_cache_index_hit_count);
-  sample.filter_hits = count(perf.block_cache_filter_hit_count);
-  sample.data_hits = count(perf.block_cache_hit_count) - sample.index_hits -
-                     sample.filter_hits;
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
   return sample;
 }
@@ -327,7 +317,6 @@ Sample Work(const Workload& workload, rocksdb::DB* db, double seconds,
 struct Contestant {
   std::string name;
   std::unique_ptr<Tree> tree;
-  std::vector<FilterSetting> settings;  // Its filters by level, for the model.
   std::vector<std::unique_ptr<Operations>> operations;  // One for each thread.
 };
 
@@ -419,22 +408,13 @@ std::string AnySstOf(rocksdb::DB* db) {
 
 Json SampleJson(Sample* sample) {
   const auto per_get = [&](double count) { return count / sample->operations; };
-  const auto rate = [](double hits, double reads) -> Json {
-    if (hits + reads == 0) return nullptr;
-    return hits / (hits + reads);
-  };
   return {{"operations_per_second", sample->operations_per_second},
           {"p50_us", sample->latencies.QuantileMicroseconds(0.5)},
           {"p99_us", sample->latencies.QuantileMicroseconds(0.99)},
-          {"p999_us", sample->latencies.QuantileMicroseconds(0.999)},
           {"cpu_us", 1e6 * per_get(sample->cpu_seconds)},
           {"data_reads", per_get(sample->data_reads)},
           {"index_reads", per_get(sample->index_reads)},
-          {"filter_reads", per_get(sample->filter_reads)},
-          {"read_bytes", per_get(sample->read_bytes)},
-          {"data_hit_rate", rate(sample->data_hits, sample->data_reads)},
-          {"index_hit_rate", rate(sample->index_hits, sample->index_reads)},
-          {"filter_hit_rate", rate(sample->filter_hits, sample->filter_reads)}};
+          {"filter_reads", per_get(sample->filter_reads)}};
 }
 
 // The medians of all numbers of the rounds, and the quartiles of the first two
@@ -443,23 +423,16 @@ Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
   Json summary = Json::object();
   const auto values_of = [&](const std::vector<Json>& all, const char* name) {
     std::vector<double> values;
-    for (const Json& round : all) {
-      if (!round[name].is_null()) values.push_back(round[name].get<double>());
-    }
+    for (const Json& round : all) values.push_back(round[name]);
     return values;
   };
   for (const auto& [name, value] : rounds.front().items()) {
-    const std::vector<double> values = values_of(rounds, name.c_str());
-    summary[name] = values.empty() ? Json() : Json(Quantile(values, 0.5));
+    summary[name] = Quantile(values_of(rounds, name.c_str()), 0.5);
   }
   const auto add_quartiles = [&](const char* name,
                                  const std::vector<double>& values) {
     summary[std::string(name) + "_quartiles"] = {Quantile(values, 0.25),
                                                  Quantile(values, 0.75)};
-    Json& all = summary[std::string(name) + "_rounds"];
-    for (const double value : values) {
-      all.push_back(std::stod(Number(value, "%.4g")));
-    }
   };
   add_quartiles("p99_us", values_of(rounds, "p99_us"));
   std::vector<double> ratios = values_of(rounds, "operations_per_second");
@@ -470,12 +443,6 @@ Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
   add_quartiles("throughput_ratio", ratios);
   summary["throughput_ratio"] = Quantile(ratios, 0.5);
   return summary;
-}
-
-FilterCost PartitionCostOf(const std::string& filter) {
-  if (filter == kBloom) return FilterCost::OfRocksDbBloom();
-  if (filter == kRibbon) return FilterCost::OfRocksDbRibbon(kKeysPerPartition);
-  return OrThrow(FilterCost::OfFamily(filter, kKeysPerPartition));
 }
 
 struct Case {
@@ -513,35 +480,16 @@ GetCostOptions ModelOptions(const Case& c, size_t capacity_bytes,
   return options;
 }
 
-Json CostJson(const GetCost& cost) {
-  return {{"data_reads", cost.data.reads},
-          {"index_reads", cost.index.reads},
-          {"filter_reads", cost.filter.reads},
-          {"total_us", cost.total_us}};
-}
-
-std::vector<FilterSetting> SettingsOf(const Tree& tree,
-                                      const std::string& policy) {
-  if (policy == kNone) return std::vector<FilterSetting>(tree.levels.size());
-  const FilterCost cost = PartitionCostOf(FilterOf(policy));
-  std::vector<FilterSetting> settings;
-  for (const Level& level : tree.levels) {
-    settings.push_back(cost.ForBits(level.BitsPerKey()));
-    settings.back().bits_per_key = level.BitsPerKey();
-  }
-  return settings;
-}
-
 // The bits per key that the model chooses.
 Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
                  const GetCostOptions& get) {
   TotalMemoryOptions options;
   options.get = get;
-  const TotalMemoryPlan plan =
-      OrThrow(PlanTotalMemory(PartitionCostOf("compact"), runs, options));
+  const TotalMemoryPlan plan = OrThrow(PlanTotalMemory(
+      OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)), runs,
+      options));
   Json choice = c.ToJson();
   choice["bits_per_key"] = plan.filters.bits_per_key;
-  choice["cost"] = CostJson(plan.cost);
   return choice;
 }
 
@@ -551,7 +499,6 @@ void RewriteForMemory(const Case& c, const TreeShape& shape,
                       size_t capacity_bytes, Contestant* contestant) {
   contestant->tree->Rewrite(
       MakeMemoryPolicy(capacity_bytes, c.workload->missing_share, shape));
-  contestant->settings = SettingsOf(*contestant->tree, kMemoryPolicy);
 }
 
 // The plan that `rowbloom plan --total_memory_bytes` prints for this tree. It
@@ -618,7 +565,6 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
   }
   run->progress.End();
   Json runs = Json::array();
-  const GetCostOptions model = ModelOptions(c, capacity, read_us);
   for (size_t i = 0; i < contestants->size(); ++i) {
     const Contestant& contestant = (*contestants)[i];
     Json json = c.ToJson();
@@ -631,14 +577,11 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
       json["plan"] = PolicyPlan(c, tree_runs, capacity);
     }
     json.update(Summary(samples[i], samples[baseline]));
-    if (HasModel(*c.workload)) {
-      json["model"] = CostJson(
-          OrThrow(ExpectedGetCost(tree_runs, contestant.settings, model)));
-    }
     runs.push_back(std::move(json));
   }
   if (HasModel(*c.workload)) {
-    model_choices->push_back(ModelChoice(c, tree_runs, model));
+    model_choices->push_back(
+        ModelChoice(c, tree_runs, ModelOptions(c, capacity, read_us)));
   }
   return runs;
 }
@@ -691,7 +634,6 @@ Json MeasureTime(Run* run) {
     Contestant& contestant = contestants.emplace_back();
     contestant.name = filter;
     contestant.tree = keys.Build(policy, bits);
-    contestant.settings = SettingsOf(*contestant.tree, policy);
     for (int i = 0; i < most_threads; ++i) {
       contestant.operations.push_back(
           std::make_unique<Operations>(keys, sorted, static_cast<uint64_t>(i)));
