@@ -247,19 +247,6 @@ def reader_harm(results, args):
         [("limit of harm", run["cache_percent"], 1) for run in runs])
 
 
-@kind("tree_shapes", tree=["leveled", "lazy_leveled", "tiered"],
-      missing_share=MISSING, bits_per_key=10.0)
-def tree_shapes(results, args):
-    """wasted reads by the size of the tree"""
-    rows = select(results["shapes"]["rows"], args, "tree", "missing_share",
-                  "bits_per_key")
-    return draw_lines(
-        "Data blocks read for nothing, by the size of the tree", "data, GB",
-        WASTED_LABEL, [(run["filter"] + ", bits by run" * run["by_run"],
-                        row["data_bytes"] / 1e9, run[WASTED])
-                       for row in rows for run in row["filters"]], "xy")
-
-
 @kind("reads_bench memory", missing_share=MISSING)
 def memory(results, args):
     """wasted reads by bits per key"""

@@ -325,23 +325,6 @@ def reader_harm(result):
                     lambda run: run["ratio"])
 
 
-def reader_levels(result):
-    levels = result["levels"]
-    yield (f"Reads of data blocks in the example store mini_kv for an absent "
-           f"tenant, user, row or cell, {levels['bits_per_key']:g} bits for "
-           f"each filter key; {levels['tenants']:,} tenants, "
-           f"{levels['users']:,} users, {levels['rows']:,} rows, "
-           f"{levels['cells']:,} cells. In brackets, how many times fewer than "
-           "without filters.")
-    yield pivot(levels["runs"], "policy",
-                lambda run: f"`{run['policy']}`, "
-                            f"{number(run['filter_bytes'] / 1e6)} MB",
-                lambda run: run["level"], lambda run: run,
-                lambda run: number(run["data_reads_of_absent"]) + (
-                    f" ({run['times_fewer']:.0f})" if run["times_fewer"]
-                    else " (no read)"))
-
-
 def reader_ablation(result):
     yield "Each rule for loads, with the workloads that need it."
     yield table(["rule", "off", "workload", "with", "without"],
@@ -369,62 +352,6 @@ def hfile(result):
                  for run in result["measures"]])
 
 
-def tree_shapes(result):
-    yield ("Wasted reads of 1,000 gets with 10 bits per key, by arithmetic; "
-           "`by run` spreads the bits over the runs of the tree.")
-    runs = [{**row, **found} for row in result["shapes"]["rows"]
-            if row["bits_per_key"] == 10 and row["missing_share"] > 0
-            for found in row["filters"]]
-    yield pivot(runs, "tree, levels or runs, absent",
-                lambda run: (f"{run['tree']}, {run['levels']}, "
-                             f"{run['missing_share']:.0%}"),
-                lambda run: run["filter"] + ", by run" * run["by_run"], wasted)
-
-
-def total_memory(result):
-    plans = result["plans"]
-    yield (f"Leveled trees, entries of {plans['entry_bytes']:g} bytes, "
-           f"{plans['key_bytes']:g} of which are in an index entry, blocks and "
-           f"partitions of {plans['data_block_bytes']:g} bytes, and one block "
-           "cache, in percent of the data, for data blocks, index and filter "
-           "partitions; by arithmetic. Each plan has its bits per key, spread "
-           "over the runs, or = the same in all; and the reads of a get.")
-    plan_names = {
-        "none": "no filter", "bloom_10": "`rocksdb_bloom`, 10 bits",
-        "bloom_best_fixed": "`rocksdb_bloom`, best same bits",
-        "bloom_best": "`rocksdb_bloom`, best bits",
-        "compact_10": "`compact`, 10 bits",
-        "compact_best": "`compact`, best bits"}
-    runs = [{**row, **plan} for row in plans["rows"] for plan in row["plans"]]
-
-    def where(run):
-        return (f"{run['key_count']:.0e}, ".replace("e+0", "e").replace(
-            "e+", "e") + f"{run['zipf_exponent']}, "
-            f"{run['missing_share']:.0%}, {run['cache_percent']:g}%")
-
-    yield pivot([run for run in runs if run["device"] == "nvme"],
-                "keys, Zipf, absent, cache", where,
-                lambda run: plan_names[run["plan"]],
-                lambda run: ("= " * (not run["by_run"])
-                             + f"{run['bits_per_key']:.3g}: "
-                             + number(run["reads"] if run["reads"] > 1e-6
-                                      else 0)), str)
-    devices = {run["device"]: run["read_us"] for run in runs}
-    yield ("Microseconds of a get with reads of "
-           + " and ".join(f"{us:g} us ({name.replace('_', ' ')})"
-                          for name, us in devices.items())
-           + f", a CPU time of {plans['get_cpu_us']:g} us, "
-           f"{plans['filter_cpu_us']:g} us a filter probe, "
-           f"{plans['search_cpu_us']:g} us a search in a block and "
-           f"{plans['read_cpu_us']:g} us a read.")
-    yield pivot([run for run in runs if run["plan"] in
-                 ("bloom_10", "bloom_best", "compact_best")],
-                "keys, Zipf, absent, cache", where,
-                lambda run: (f"{run['device'].replace('_', ' ')}: "
-                             + plan_names[run["plan"]]),
-                lambda run: run["total_us"])
-
-
 def chosen_rows(result):
     yield (f"False positive rate for random other rows, and bits a row, of a "
            f"filter of {result['row_count']:,} rows. The digest of row i is "
@@ -436,22 +363,6 @@ def chosen_rows(result):
                 lambda run: run["rows"],
                 lambda run: f"{run['fpr']:.2%}, {run['bits_per_row']:.1f} bits",
                 str)
-
-
-def scalable_memory(result):
-    yield ("Memory of a `ScalableFilter` at 1% as a multiple of a "
-           "`StandardFilter` made for the same number of keys.")
-    counts = list(result["runs"][0]["times_standard"])
-    yield table(["options", *(f"{int(count):,} keys" for count in counts),
-                 "just grown, at most", "layers", "expected rate"],
-                [[run["options"],
-                  *(f"{run['times_standard'][count]:.2f}"
-                    if count in run["times_standard"] else "full"
-                    for count in counts),
-                  f"{run['most_when_grown']:.2f}" if run["most_when_grown"]
-                  else "-",
-                  run["layers"], f"{run['expected_fpr']:.4f}"]
-                 for run in result["runs"]])
 
 
 def cache(result):
@@ -553,8 +464,6 @@ SECTIONS = {
     "reads_keys": ("Wasted reads in a RocksDB tree", reads_keys),
     "reads_memory": ("Memory for equal reads", reads_memory),
     "reads_grow": ("Trees that grow", reads_grow),
-    "tree_shapes": ("Trees by shape and size", tree_shapes),
-    "total_memory": ("One memory for data and filters", total_memory),
     "reads_cpu": ("Processor time of writing", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
     "reads_time_policy": ("Reads of gets with total_memory_bytes",
@@ -570,14 +479,11 @@ SECTIONS = {
     "reader_harm": ("Loads that do not pay", reader_harm),
     "reader_ablation": ("Rules for loads", reader_ablation),
     "reader_memo": ("Memo of false positives", reader_memo),
-    "reader_levels": ("Keys of many levels in an engine of one's own",
-                      reader_levels),
     "cache": ("Hit rate of the cache", cache),
     "reader_cost_bench": ("Cost of a lookup through a reader", micro),
     "epoch_bench": ("Epochs", micro),
     "rows_bench": ("RocksDbRows", micro),
     "memfilter_bench": ("Filters of memory", micro),
-    "scalable_memory": ("Memory of scalable filters", scalable_memory),
     "chosen_rows": ("Chosen rows", chosen_rows),
     "hfile": ("HFiles beside HBase", hfile),
     "leveldb_bench": ("LevelDB", micro),

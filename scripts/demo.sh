@@ -16,6 +16,7 @@ cmake --build --preset demo --target reads_bench
 out=build/demo
 echo "Loading and reading..."
 $out/bench/rocksdb/reads_bench rows --json $out/reads_rows.json "$@"
+python3 bench/tables.py --show reads_rows $out/reads_rows.json
 # The package python3-matplotlib belongs to this Python.
 /usr/bin/python3 bench/plot.py rows $out/reads_rows.json -o $out/reads_rows.svg
 

@@ -11,6 +11,6 @@ case "${1:-check}" in
   *) echo "usage: format.sh [check|fix]" >&2; exit 2 ;;
 esac
 # shellcheck disable=SC2086 # Two flags.
-find include src rocksdb_plugin tests bench tools examples \
+find include src hosts rocksdb_plugin bindings tests bench tools examples \
   \( -name '*.h' -o -name '*.cc' \) -print0 |
   xargs -0 clang-format $flags

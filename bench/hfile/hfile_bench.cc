@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "bench/micro/micro.h"
+#include "bench/micro.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/hfile.h"

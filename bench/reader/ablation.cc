@@ -17,7 +17,7 @@
 #include "rowbloom/filter_cache.h"
 #include "src/reader/load_policy.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 namespace {
 
 using reader::load_rules;
@@ -69,8 +69,7 @@ constexpr char kTimeSuffix[] = ", ns of a lookup";
 // By workload; less is better.
 using Measures = std::map<std::string, double>;
 
-Measures MeasureReads(const AblationOptions& options,
-                      bench::Progress* progress) {
+Measures MeasureReads(const AblationOptions& options, Progress* progress) {
   Measures measures;
   const nlohmann::ordered_json harm = MeasureHarm(options.harm, progress);
   for (const auto& run : harm["runs"]) {
@@ -130,7 +129,7 @@ constexpr const char* kCaches[] = {"cache of 0 bytes",
 // [0] is with all rules.
 std::vector<Measures> MeasureLookups(const AblationOptions& options,
                                      const std::vector<std::string>& off,
-                                     bench::Progress* progress) {
+                                     Progress* progress) {
   TreeShape shape;
   shape.level_keys.assign(4, options.harm.last_level_keys / 4);
   const Tree tree(shape);
@@ -192,7 +191,7 @@ void SwitchOff(const std::string& rule) {
 void SwitchAllOn() { load_rules = {}; }
 
 nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
-                                       bench::Progress* progress) {
+                                       Progress* progress) {
   std::vector<std::string> off = {""};
   for (const Rule& rule : kRules) off.emplace_back(rule.name);
   std::vector<Measures> measures = MeasureLookups(options, off, progress);
@@ -224,4 +223,4 @@ nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
           {"runs", runs}};
 }
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench

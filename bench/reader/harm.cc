@@ -10,7 +10,7 @@
 #include "measures.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 namespace {
 
 struct Workload {
@@ -88,7 +88,7 @@ class Asker {
 // Bytes read with filters / without.
 double Measure(const Tree& tree, const Workload& workload,
                FilterLoading loading, size_t cache_bytes, uint64_t gets,
-               uint64_t seed, bench::Progress* progress) {
+               uint64_t seed, Progress* progress) {
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes = cache_bytes;
   cache_options.shard_bits = 0;
@@ -107,7 +107,7 @@ double Measure(const Tree& tree, const Workload& workload,
 }
 
 void MeasurePolicy(const HarmOptions& options, const std::string& text,
-                   bench::Progress* progress, nlohmann::ordered_json* runs) {
+                   Progress* progress, nlohmann::ordered_json* runs) {
   const auto policy = FilterSpec::Parse(text);
   if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
   TreeShape shape;
@@ -154,7 +154,7 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
 }  // namespace
 
 nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
-                                   bench::Progress* progress) {
+                                   Progress* progress) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const std::string& policy : options.policies) {
     MeasurePolicy(options, policy, progress, &runs);
@@ -165,4 +165,4 @@ nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
           {"runs", runs}};
 }
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench

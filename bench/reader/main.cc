@@ -4,7 +4,7 @@
 // filter blocks in memory. See bench/README.md.
 //
 //   reader_bench                  everything
-//   reader_bench harm --json F    one of precision, harm, memo, levels
+//   reader_bench harm --json F    one of precision, harm, memo
 //   reader_bench ablation         the use of each rule for loads
 //
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage; 130 interrupted.
@@ -25,7 +25,7 @@
 #include "nlohmann/json.hpp"
 #include "rowbloom/filter_spec.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 namespace {
 
 struct Options {
@@ -36,7 +36,6 @@ struct Options {
   HarmOptions harm;
   MemoOptions memo;
   AblationOptions ablation;
-  LevelsOptions levels;
   uint32_t chunk_size_bytes = 128 << 10;
   std::vector<std::string> without;
 };
@@ -77,9 +76,6 @@ void MakeQuick(Options* o) {
   o->memo.entries = {0, 100};
   o->memo.gets = 10000000;
   o->memo.rounds = 4;
-  o->levels.rows = 20000;
-  o->levels.gets = 2000;
-  o->levels.memtable_size_bytes = 100000;
   o->ablation.harm.last_level_keys = 200000;
   o->ablation.harm.gets = 20000;
   o->ablation.precision.last_level_keys = 200000;
@@ -90,22 +86,19 @@ void MakeQuick(Options* o) {
 
 int Run(const Options& o, const CLI::App& app) {
   // A mistyped path should not cost a whole run.
-  const bench::JsonFile json(o.json);
+  const JsonFile json(o.json);
   const bool all = app.get_subcommands().empty();
   const auto wanted = [&](const char* name) {
     return all || app.got_subcommand(name);
   };
   nlohmann::ordered_json results = {{"format_version", 1},
-                                    {"machine", bench::MachineJson()}};
-  bench::Progress progress;
+                                    {"machine", MachineJson()}};
+  Progress progress;
   if (wanted("precision")) {
     results["precision"] = MeasurePrecision(o.precision, &progress);
   }
   if (wanted("harm")) results["harm"] = MeasureHarm(o.harm, &progress);
   if (wanted("memo")) results["memo"] = MeasureMemo(o.memo, &progress);
-#ifdef ROWBLOOM_BENCH_MINI_KV
-  if (wanted("levels")) results["levels"] = MeasureLevels(o.levels, &progress);
-#endif
   if (app.got_subcommand("ablation")) {
     results["ablation"] = MeasureAblation(o.ablation, &progress);
   }
@@ -153,17 +146,11 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1000.0));
   app.add_subcommand("memo",
                      "Wasted reads that a memo of false positives leaves");
-#ifdef ROWBLOOM_BENCH_MINI_KV
-  app.add_subcommand("levels",
-                     "Reads of absent tenants, users, rows and cells in "
-                     "mini_kv");
-#endif
   app.add_subcommand("ablation",
                      "Workloads that get worse without one of the rules for "
                      "loads; not run unless it is asked for");
-  return bench::RunProgram("reader_bench", &app, argc, argv, [&] {
+  return RunProgram("reader_bench", &app, argc, argv, [&] {
     o.memo.seed = o.seed;
-    o.levels.seed = o.seed;
     for (GetsOptions* gets : std::initializer_list<GetsOptions*>{
              &o.precision, &o.harm, &o.ablation.precision, &o.ablation.harm}) {
       gets->seed = o.seed;
@@ -175,8 +162,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench
 
-int main(int argc, char** argv) {
-  return rowbloom::reader_bench::Main(argc, argv);
-}
+int main(int argc, char** argv) { return rowbloom::bench::Main(argc, argv); }

@@ -12,7 +12,7 @@
 #include "bench/progress.h"
 #include "nlohmann/json.hpp"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 
 // Gets of the rows of a tree.
 struct GetsOptions {
@@ -41,7 +41,7 @@ struct PrecisionOptions : GetsOptions {
 };
 
 nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
-                                        bench::Progress* progress);
+                                        Progress* progress);
 
 // Bytes read with filters, loads of filters included, against bytes read
 // without, at every size of the cache.
@@ -57,7 +57,7 @@ struct HarmOptions : GetsOptions {
 };
 
 nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
-                                   bench::Progress* progress);
+                                   Progress* progress);
 
 // Wasted reads that a memo of false positives leaves, where absent rows are
 // asked for again and again.
@@ -75,20 +75,7 @@ struct MemoOptions {
 };
 
 nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
-                                   bench::Progress* progress);
-
-// Reads of data blocks in examples/mini_kv for absent tenants, users, rows and
-// cells of an event log.
-struct LevelsOptions {
-  uint64_t seed = 1;
-  uint64_t rows = 200000;
-  uint64_t gets = 20000;  // For each level, of absent and of present ones.
-  double bits_per_key = 10;
-  uint64_t memtable_size_bytes = 1 << 20;
-};
-
-nlohmann::ordered_json MeasureLevels(const LevelsOptions& options,
-                                     bench::Progress* progress);
+                                   Progress* progress);
 
 // The workloads that get worse if one of the rules by which readers load chunks
 // is switched off.
@@ -111,8 +98,8 @@ void SwitchOff(const std::string& rule);
 void SwitchAllOn();
 
 nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
-                                       bench::Progress* progress);
+                                       Progress* progress);
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_READER_MEASURES_H_

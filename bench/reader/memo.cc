@@ -13,7 +13,7 @@
 #include "rowbloom/false_positive_memo.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 namespace {
 
 // How many rows the filters hold does not matter, only their rate.
@@ -32,7 +32,7 @@ double SumOfWeights(uint64_t row_count, double theta) {
 
 // Bytes of the tree's own rows are others, but for a chance of 10^-6.
 uint64_t RowOf(uint64_t i, uint64_t seed) {
-  return Random(seed ^ (i * bench::kSplitMixStep)).Next();
+  return Random(seed ^ (i * kSplitMixStep)).Next();
 }
 
 // Each reader has a cache of its own, which has room for all its chunks.
@@ -56,8 +56,7 @@ size_t EntryBytes() {
 
 // The rows that are false positives in some level, the most popular one first.
 std::vector<uint64_t> FindFalsePositives(const Tree& tree, uint64_t row_count,
-                                         uint64_t seed,
-                                         bench::Progress* progress) {
+                                         uint64_t seed, Progress* progress) {
   OpenTree open(&tree, AllInMemory());
   std::vector<uint64_t> found;
   uint64_t before = 0;
@@ -105,7 +104,7 @@ double Wasted(const Tree& tree, const MemoOptions& options,
 }  // namespace
 
 nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
-                                   bench::Progress* progress) {
+                                   Progress* progress) {
   TreeShape shape;
   shape.level_keys = kLevelKeys;
   const auto policy = FilterSpec::Parse(options.policy);
@@ -153,4 +152,4 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
           {"rounds", options.rounds}, {"runs", runs}};
 }
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench

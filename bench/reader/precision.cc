@@ -18,7 +18,7 @@
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_cost.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 namespace {
 
 constexpr double kLevelRatio = 10;
@@ -112,7 +112,7 @@ constexpr Policy kPolicies[] = {
 
 // The reads of the last quarter of the gets.
 Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
-              uint64_t gets, uint64_t seed, bench::Progress* progress) {
+              uint64_t gets, uint64_t seed, Progress* progress) {
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes =
       keeping == Keeping::kAllChunks ? size_t{1} << 40 : cache_bytes;
@@ -141,7 +141,7 @@ Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
 }  // namespace
 
 nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
-                                        bench::Progress* progress) {
+                                        Progress* progress) {
   TreeShape shape;
   for (int level = options.level_count - 1; level >= 0; --level) {
     shape.level_keys.push_back(std::max<uint64_t>(
@@ -217,4 +217,4 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
           {"runs", runs}};
 }
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench

@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 
 std::array<char, 8> RowBytes(uint64_t row) {
   std::array<char, 8> bytes{};
@@ -116,4 +116,4 @@ Reads OpenTree::reads() const {
   return reads - opened_;
 }
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench

@@ -21,7 +21,7 @@
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/io.h"
 
-namespace rowbloom::reader_bench {
+namespace rowbloom::bench {
 
 constexpr uint64_t kDataBlockSize = 4096;
 // Benchmarks report progress after so many gets.
@@ -31,7 +31,7 @@ constexpr uint64_t kProgressGets = 1000;
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Next() { return bench::NextSplitMix(&state_); }
+  uint64_t Next() { return NextSplitMix(&state_); }
   // In [0, 1).
   double NextUnit() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
@@ -139,6 +139,6 @@ class OpenTree {
   Reads reads_;
 };
 
-}  // namespace rowbloom::reader_bench
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_READER_TREE_H_

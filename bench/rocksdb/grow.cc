@@ -23,7 +23,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 // Keys are even, so that the number after a key is absent.
@@ -185,25 +185,15 @@ Json Grow(const std::string& policy, const Inserts& inserts,
 
 Json MeasureGrow(Run* run) {
   Json rows = Json::array();
-  Table table({"inserts", "level bytes", "policy", "bits per key", "most",
-               "wasted / 1000 absent", "present", "files by level"});
   for (const Inserts& inserts : kInserts) {
     for (const bool dynamic : {false, true}) {
       for (const std::string& policy :
            PolicyNames(kGrow, run->options.policies)) {
-        Json row = Grow(policy, inserts, dynamic, run);
-        table.Add({Text(row["inserts"]), dynamic ? "dynamic" : "static", policy,
-                   Number(row["last_bits_per_key"], "%.2f"),
-                   Number(row["most_bits_per_key"], "%.2f"),
-                   Number(row["wasted_reads_per_1000_absent"], "%.3g"),
-                   Number(row["wasted_reads_per_1000_present"], "%.3g"),
-                   Joined(row["files_by_level"], "%.0f")});
-        rows.push_back(std::move(row));
+        rows.push_back(Grow(policy, inserts, dynamic, run));
       }
     }
   }
-  table.Print("Trees that grew");
   return {{"grow", std::move(rows)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -7,7 +7,7 @@
 
 #include "bench/split_mix.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr uint64_t kAbsentKeys = uint64_t{1} << 40;
@@ -111,7 +111,7 @@ void KeyTree::Fill(int level, Database* database) {
 }
 
 std::string KeyTree::Key(uint64_t index) const {
-  return KeyOf(bench::SplitMix(index));
+  return KeyOf(SplitMix(index));
 }
 
 int KeyTree::LevelOf(uint64_t index) const {
@@ -120,7 +120,7 @@ int KeyTree::LevelOf(uint64_t index) const {
 }
 
 std::string KeyTree::AbsentKey(uint64_t index) const {
-  return KeyOf(bench::SplitMix(key_count + index));
+  return KeyOf(SplitMix(key_count + index));
 }
 
 std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,
@@ -188,4 +188,4 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
   return wasted;
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -29,7 +29,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 
 inline constexpr double kMissingShares[] = {1, 0.5, 0};
 
@@ -112,6 +112,6 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
                    const std::function<Get()>& gets, uint64_t most_gets,
                    uint64_t most_wasted, bool fill_cache, Run* run);
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_KEY_TREE_H_

@@ -15,7 +15,7 @@
 #include "policies.h"
 #include "run.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr double kBitsPerKey = 10;  // For all live files, and for the baseline.
@@ -29,14 +29,6 @@ constexpr uint64_t kWarmUpSeed = 3000;
 bool SameMix(const Json& a, const Json& b) {
   return a["missing_share"] == b["missing_share"] && a["mix"] == b["mix"] &&
          a["cache_share"] == b["cache_share"];
-}
-
-std::string NameOfMix(const Json& run) {
-  return Number(100 * run["missing_share"].get<double>(),
-                "%g%% of gets absent, ") +
-         Text(run["mix"]) +
-         Number(100 * run["cache_share"].get<double>(),
-                ", %g%% of data cached");
 }
 
 std::vector<GetMix> MixesOf(Mix popularity, double cache_share) {
@@ -94,10 +86,8 @@ Json RunJson(const Tree& tree, const GetMix& mix,
   Wasted sum;
   sum.reads_by_level.resize(repetitions.front().reads_by_level.size());
   Json counts = Json::array();
-  std::vector<double> rates;
   for (const Wasted& one : repetitions) {
     counts.push_back({{"gets", one.gets}, {"wasted_reads", one.reads}});
-    rates.push_back(one.PerThousand());
     sum.gets += one.gets;
     sum.reads += one.reads;
     for (size_t i = 0; i < sum.reads_by_level.size(); ++i) {
@@ -115,8 +105,6 @@ Json RunJson(const Tree& tree, const GetMix& mix,
           {"cache_share", mix.cache_share},
           {"repetitions", std::move(counts)},
           {"wasted_reads_per_1000_gets", sum.PerThousand()},
-          {"least", *std::min_element(rates.begin(), rates.end())},
-          {"most", *std::max_element(rates.begin(), rates.end())},
           {"wasted_reads_per_1000_gets_by_level", std::move(by_level)}};
 }
 
@@ -174,64 +162,6 @@ Json Baseline(const Json& runs, const Json& same) {
   return nullptr;
 }
 
-// The least that filters of this kind and memory can waste in 1,000 gets. It is
-// unknown where data blocks are cached. Where no get misses, it is that of
-// hits-only mode.
-Json Optimum(const TreeShape& shape, const Json& run) {
-  const std::string policy = Text(run["policy"]);
-  const double missing_share = run["missing_share"];
-  if (run["bits_per_key"] == 0 || run["cache_share"] != 0 ||
-      (missing_share == 0) != (policy == kHitsOnly)) {
-    return nullptr;
-  }
-  return 1000 * LeastWastedReads(policy, shape,
-                                 run["bits_per_key"].get<double>(),
-                                 missing_share);
-}
-
-void CompareRuns(const TreeShape& shape, Json* runs) {
-  for (Json& run : *runs) {
-    const double wasted = run["wasted_reads_per_1000_gets"];
-    const auto times = [wasted](const Json& reads, double factor) -> Json {
-      if (reads.is_null() || wasted == 0) return nullptr;
-      return factor * reads.get<double>() / wasted;
-    };
-    run["times_fewer_than_baseline"] = times(Baseline(*runs, run), 1);
-    run["optimum"] = Optimum(shape, run);
-    run["percent_of_optimum"] = times(run["optimum"], 100);
-  }
-}
-
-void Print(const Json& results) {
-  PrintLevels(Text(results["tree"]) + " tree, the same for every policy",
-              results["levels"]);
-  Table bits({"policy", "all", "by level"});
-  for (const Json& policy : results["policies"]) {
-    bits.Add({Text(policy["policy"]), Number(policy["bits_per_key"], "%.2f"),
-              Joined(policy["bits_per_key_by_level"], "%.1f")});
-  }
-  bits.Print("Bits per key");
-  const Json& runs = results["runs"];
-  for (const Json& first : runs) {
-    if (first["policy"] != runs[0]["policy"] ||
-        first["bits_asked"] != runs[0]["bits_asked"]) {
-      break;
-    }
-    Table table({"policy", "bits per key", "wasted / 1000", "least, most",
-                 "times fewer", "of the optimum", "by level"});
-    for (const Json& run : runs) {
-      if (!SameMix(run, first)) continue;
-      table.Add({Text(run["policy"]), Number(run["bits_per_key"], "%.2f"),
-                 Number(run["wasted_reads_per_1000_gets"], "%.3g"),
-                 Joined({run["least"], run["most"]}, "%.3g"),
-                 Times(run["times_fewer_than_baseline"]),
-                 Number(run["percent_of_optimum"], "%.0f%%"),
-                 Joined(run["wasted_reads_per_1000_gets_by_level"], "%.3g")});
-    }
-    table.Print(NameOfMix(first));
-  }
-}
-
 // The bits per key with which a policy wastes as many reads as the baseline, by
 // a line through the logarithms of wasted reads between the two measured sizes
 // around it. Null if there are no such sizes.
@@ -259,27 +189,21 @@ Json BitsForBaseline(const Json& runs, const Json& policy, const Json& same) {
 
 Json EqualReads(const Json& runs, const std::vector<std::string>& policies) {
   Json rows = Json::array();
-  Table table({"policy", "absent", "half absent", "present"});
   for (const std::string& policy : policies) {
     Json bits = Json::array();
     for (size_t i = 0; i < std::size(kMissingShares); ++i) {
       bits.push_back(BitsForBaseline(runs, policy, runs[i]));
     }
-    table.Add({policy, Number(bits[0], "%.2f"), Number(bits[1], "%.2f"),
-               Number(bits[2], "%.2f")});
     rows.push_back({{"policy", policy},
                     {"missing_shares", kMissingShares},
                     {"bits_per_key", std::move(bits)}});
   }
-  table.Print("Bits per key to waste as few reads as rocksdb_bloom of 10");
   return rows;
 }
 
 void Finish(const KeyTree& keys, Json* results) {
   (*results)["tree"] = TreeKindName(keys.shape.kind);
   (*results)["levels"] = keys.levels;
-  CompareRuns(keys.shape, &(*results)["runs"]);
-  Print(*results);
 }
 
 }  // namespace
@@ -324,4 +248,4 @@ Json MeasureMemory(Run* run) {
   return {{"memory", std::move(results)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -5,7 +5,6 @@
 // which each call reads first, and one of fields and members.
 
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -23,7 +22,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr int kLevelCount = 4;
@@ -153,10 +152,6 @@ class KvrocksBench {
     for (const Contender& contender : kContenders) {
       for (Json& one : MeasureOne(contender)) runs.push_back(std::move(one));
     }
-    std::printf("%zu keys, %zu fields\n", data_.row_count(),
-                data_.cell_count());
-    PrintLevels("The tree of fields, the same for every filter", field_shape_);
-    PrintRuns(runs);
     return {{"options", {{"gets", calls_}, {"bits_per_key", kBitsPerKey}}},
             {"tree",
              {{"input", run_.options.input},
@@ -348,22 +343,6 @@ class KvrocksBench {
     return count;
   }
 
-  static void PrintRuns(const Json& runs) {
-    for (const Call call : kCalls) {
-      Table table({"policy", "bits per field", "metadata reads", "field reads",
-                   "data reads"});
-      for (const Json& run : runs) {
-        if (run["call"] != CallName(call)) continue;
-        table.Add({Text(run["policy"]),
-                   Number(run["filter_bits_per_field"], "%.2f"),
-                   Number(run["metadata_reads_per_call"], "%.4f"),
-                   Number(run["field_reads_per_call"], "%.4f"),
-                   Number(run["data_reads_per_call"], "%.4f")});
-      }
-      table.Print(CallName(call));
-    }
-  }
-
   Run& run_;
   const Dataset data_;
   const uint64_t calls_;
@@ -377,4 +356,4 @@ class KvrocksBench {
 
 Json MeasureKvrocks(Run* run) { return KvrocksBench(run).Measure(); }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <set>
@@ -25,7 +24,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr int kTreeLevels = 4;
@@ -221,7 +220,6 @@ class LevelsBench {
         runs.push_back(std::move(json));
       }
     }
-    Print(runs);
     return runs;
   }
 
@@ -319,24 +317,6 @@ class LevelsBench {
            static_cast<double>(gets_);
   }
 
-  void Print(const Json& runs) const {
-    Table table({"policy", "absent", "filter MB", "of the level", "reads/get",
-                 "fewer"});
-    for (const Json& run : runs) {
-      const bool has_levels = run.contains("filter_bytes_of_level");
-      table.Add({Text(run["policy"]), Text(run["level_name"]),
-                 Number(run["filter_bytes"].get<double>() / 1e6, "%.3f"),
-                 has_levels
-                     ? Number(run["filter_bytes_of_level"].get<double>() / 1e6,
-                              "%.3f")
-                     : "-",
-                 Number(run["data_reads_per_get"], "%.4f"),
-                 Times(run["times_fewer_reads_than_none"])});
-    }
-    table.Print(set_.name + ": " + std::to_string(set_.keys.size()) +
-                " keys, " + set_.schema);
-  }
-
   Run& run_;
   const KeySet set_;
   const KeyCodec codec_;
@@ -356,12 +336,9 @@ Json MeasureLevels(Run* run) {
     for (Json& one : bench.Measure()) runs.push_back(std::move(one));
     data.push_back(bench.DataJson());
   }
-  std::printf(
-      "\nReads are counted by RocksDB; 10 bits for each filter key. Data "
-      "blocks are not cached;\nindexes and filters are in memory.\n");
   return {{"options", {{"bits_per_key", kBitsPerKey}}},
           {"data", std::move(data)},
           {"runs", std::move(runs)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

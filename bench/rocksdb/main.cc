@@ -9,7 +9,6 @@
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,25 +23,23 @@
 #include "rocksdb/version.h"
 #include "run.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using Measure = Json (*)(Run*);
 
 int RunCommand(const Options& options, Measure measure) {
-  const bench::JsonFile json(options.json);
+  const JsonFile json(options.json);
   Run run(options);
   Json results = {{"benchmark", "reads"},
                   {"format_version", 1},
-                  {"machine", bench::MachineJson()}};
+                  {"machine", MachineJson()}};
   results["machine"]["rocksdb_version"] = rocksdb::GetRocksVersionAsString();
   results.update(measure(&run));
   results["answers_checked"] = run.answers.checked();
   results["wrong_answers"] = run.answers.wrong();
-  std::printf("\n%zu answers checked, %zu wrong.\n",
-              size_t{run.answers.checked()}, size_t{run.answers.wrong()});
   json.Write(results);
-  return run.answers.wrong() == 0 ? 0 : bench::kExitFailure;
+  return run.answers.wrong() == 0 ? 0 : kExitFailure;
 }
 
 void AddNumber(CLI::App* command, const char* name,
@@ -63,8 +60,7 @@ int Main(int argc, char** argv) {
     command->callback([&measure, function] { measure = function; });
     command->add_flag("--quick", o.quick,
                       "Small sizes, which take some seconds");
-    command->add_option("--json", o.json,
-                        "Also write the results to this file");
+    command->add_option("--json", o.json, "Write the results to this file");
     command->add_option(
         "--directory", o.directory,
         "Where to put the databases (default: a temporary directory)");
@@ -168,11 +164,11 @@ int Main(int argc, char** argv) {
                    "Capacity of the cache of filter chunks")
       ->capture_default_str();
 #endif
-  return bench::RunProgram("reads_bench", &app, argc, argv,
-                           [&] { return RunCommand(o, measure); });
+  return RunProgram("reads_bench", &app, argc, argv,
+                    [&] { return RunCommand(o, measure); });
 }
 
 }  // namespace
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
-int main(int argc, char** argv) { return rowbloom::reads::Main(argc, argv); }
+int main(int argc, char** argv) { return rowbloom::bench::Main(argc, argv); }

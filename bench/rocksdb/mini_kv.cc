@@ -11,7 +11,6 @@
 #include "examples/mini_kv/mini_kv.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -30,7 +29,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using ::mini_kv::MiniKv;
@@ -166,21 +165,6 @@ Json AskAll(const Dataset& data, Query query, const std::string& path,
           {"fpr", fpr}};
 }
 
-void Print(const Json& runs, Query query) {
-  Table table({"policy", "filter MB", "data reads/get", "data bytes/get",
-               "filter bytes/get", "fpr"});
-  for (const Json& run : runs) {
-    if (run["query"] != QueryName(query)) continue;
-    table.Add({Text(run["policy"]),
-               Number(run["filter_bytes"].get<double>() / 1e6, "%.3f"),
-               Number(run["data_reads_per_get"], "%.4f"),
-               Number(run["data_bytes_read_per_get"], "%.0f"),
-               Number(run["filter_bytes_read_per_get"], "%.1f"),
-               Percent(run["fpr"])});
-  }
-  table.Print(QueryName(query));
-}
-
 }  // namespace
 
 Json MeasureMiniKv(Run* run) {
@@ -208,9 +192,6 @@ Json MeasureMiniKv(Run* run) {
     run->progress.End();
     std::filesystem::remove_all(path);
   }
-  std::printf("%zu rows, %zu cells\n", data.row_count(), data.cell_count());
-  PrintLevels("The tree, the same for every policy", tree);
-  for (const Query query : kQueries) Print(runs, query);
   return {{"tree",
            {{"rows", data.row_count()},
             {"cells", data.cell_count()},
@@ -218,4 +199,4 @@ Json MeasureMiniKv(Run* run) {
           {"runs", std::move(runs)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -16,7 +16,7 @@
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
@@ -259,12 +259,4 @@ Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
   return policy;
 }
 
-std::string FilterOf(const std::string& name) { return Find(name).filter; }
-
-double LeastWastedReads(const std::string& name, const TreeShape& shape,
-                        double bits_per_key, double missing_share) {
-  return Plan(Find(name).filter, shape, bits_per_key, missing_share)
-      .wasted_reads;
-}
-
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

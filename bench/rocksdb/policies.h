@@ -20,10 +20,7 @@
 #include "rocksdb/slice_transform.h"
 #include "rowbloom/tree_shape.h"
 
-namespace rowbloom::reads {
-
-using bench::CheckOk;
-using bench::OrThrow;
+namespace rowbloom::bench {
 
 inline constexpr char kNone[] = "none";
 inline constexpr char kBloom[] = "rocksdb_bloom";
@@ -67,14 +64,6 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
 Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
                         const TreeShape& shape);
 
-// FilterCost::OfName() of the policy's filters; empty for kNone.
-std::string FilterOf(const std::string& name);
-
-// The fewest reads that filters of this kind can waste in a get, with so much
-// memory in all (PlanFilterBudget).
-double LeastWastedReads(const std::string& name, const TreeShape& shape,
-                        double bits_per_key, double missing_share);
-
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_POLICIES_H_

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,7 +21,7 @@
 #include "tree.h"
 #include "workload.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr int kLevelCount = 4;
@@ -98,19 +97,8 @@ class RowsBench {
   Json Measure() {
     Json runs = Json::array();
     for (const double bits : run_.options.bits_per_key) {
-      Json compared = Compare(bits);
-      if (runs.empty()) {
-        std::printf("%s: %zu rows, %zu cells\n", run_.options.input.c_str(),
-                    data_.row_count(), data_.cell_count());
-        PrintLevels("The tree, the same for every policy (L0 is empty)",
-                    levels_);
-      }
-      Print(compared, bits);
-      for (Json& one : compared) runs.push_back(std::move(one));
+      for (Json& one : Compare(bits)) runs.push_back(std::move(one));
     }
-    std::printf(
-        "\nReads are counted by RocksDB. Data blocks are not cached; indexes "
-        "and filters are\nin memory.\n");
     return {{"options",
              {{"gets", gets_}, {"bits_per_key", run_.options.bits_per_key}}},
             {"tree",
@@ -268,42 +256,6 @@ class RowsBench {
             {"false_positives_per_1000_gets_by_level", by_level}};
   }
 
-  static void Print(const Json& runs, double bits_per_key) {
-    std::printf(
-        "\nAt equal bits per filter key: those of rocksdb_bloom (%g). ROW "
-        "holds "
-        "one key per row,\nthe others one per cell too. Ribbon is asked for "
-        "the "
-        "rate of a Bloom filter.\n",
-        bits_per_key);
-    for (const Query query : kReportedQueries) {
-      Table table({"policy", "mix", "filter MB", "bits asked", "bits/key",
-                   "reads/get", "fewer", "wasted/1000", "fpr",
-                   "false pos./1000 by level"});
-      for (const Mix mix : kMixes) {
-        for (const Json& run : runs) {
-          if (run["query"] != QueryName(query) || run["mix"] != MixName(mix)) {
-            continue;
-          }
-          table.Add(
-              {Text(run["policy"]), MixName(mix),
-               Number(run["filter_bytes"].get<double>() / 1e6, "%.3f"),
-               Number(run["bits_per_key"], "%.4g"),
-               Number(run["bits_per_filter_key"], "%.2f"),
-               Number(run["data_reads_per_get"], "%.4f"),
-               Number(run["times_fewer_reads_than_none"], "%.1fx"),
-               Number(run["wasted_reads_per_1000_gets"], "%.1f"),
-               Percent(run["fpr"]),
-               Joined(run["false_positives_per_1000_gets_by_level"], "%.1f")});
-        }
-      }
-      table.Print(std::string(QueryName(query)) +
-                  (query == Query::kPresentCell
-                       ? ": 1 data block is needed"
-                       : ": 0 data blocks are needed"));
-    }
-  }
-
   Run& run_;
   const Dataset data_;
   const uint64_t gets_;
@@ -317,4 +269,4 @@ class RowsBench {
 
 Json MeasureRows(Run* run) { return RowsBench(run).Measure(); }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of the program: its options, the checked answers, and the tables that
-// it prints from its JSON results.
-//
-//   Table table({"policy", "bits per key"});
-//   for (const Json& run : runs)
-//     table.Add({Text(run["policy"]), Number(run["bits_per_key"], "%.2f")});
-//   table.Print("Policies at equal memory");
+// One run of the program: its options and the checked answers.
 
 #ifndef ROWBLOOM_BENCH_ROCKSDB_RUN_H_
 #define ROWBLOOM_BENCH_ROCKSDB_RUN_H_
@@ -16,42 +10,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "bench/progress.h"
 #include "bench/work_directory.h"
 #include "nlohmann/json.hpp"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 
 using Json = nlohmann::ordered_json;
 
-// Null is "-".
-std::string Number(const Json& value, const char* format);
-std::string Percent(const Json& share);
-// A ratio, as "7.0x" or "19x".
-std::string Times(const Json& value);
-// Numbers with commas between them.
-std::string Joined(const Json& numbers, const char* format);
-std::string Text(const Json& value);
-
-// A Markdown table with columns of equal width.
-class Table {
- public:
-  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
-
-  void Add(std::vector<std::string> cells) {
-    rows_.push_back(std::move(cells));
-  }
-  void Print(const std::string& title) const;
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-// The levels of a tree as LevelsJson() has them.
-void PrintLevels(const std::string& title, const Json& levels);
+// The number by a format of printf().
+std::string Number(double value, const char* format);
 
 // The value below which this share of the values is; 0.5 gives the median.
 double Quantile(std::vector<double> values, double quantile);
@@ -87,7 +57,7 @@ class Latencies {
 // The default of an optional number depends on the command; see Or().
 struct Options {
   bool quick = false;
-  std::string json;                   // Empty: no file.
+  std::string json = "/dev/stdout";
   std::string directory;              // Empty: a temporary one.
   std::vector<std::string> policies;  // Empty: all of the command.
   std::optional<uint64_t> gets;
@@ -133,13 +103,13 @@ struct Run {
   }
 
   const Options options;
-  bench::Progress progress;
-  const bench::WorkDirectory directory;
+  Progress progress;
+  const WorkDirectory directory;
   int database_count = 0;
   Answers answers;
 };
 
-// Each command prints its tables and returns its part of the JSON results.
+// Each command returns its part of the JSON results.
 Json MeasureRows(Run* run);
 Json MeasureKeys(Run* run);    // At equal memory.
 Json MeasureMemory(Run* run);  // By memory.
@@ -152,6 +122,6 @@ Json MeasureTime(Run* run);
 std::vector<std::string> WorkloadNames();
 Json MeasureMiniKv(Run* run);
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_RUN_H_

@@ -35,7 +35,7 @@
 #include "run.h"
 #include "tree.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -114,7 +114,7 @@ class RangeSampler {
     for (double& weight : weights_) weight /= sum;
     // A fixed shuffle.
     for (size_t i = kRanges - 1; i > 0; --i) {
-      std::swap(weights_[i], weights_[bench::SplitMix(i) % (i + 1)]);
+      std::swap(weights_[i], weights_[SplitMix(i) % (i + 1)]);
     }
     std::partial_sum(weights_.begin(), weights_.end(), weights_.begin());
   }
@@ -127,7 +127,7 @@ class RangeSampler {
     const auto seed =
         static_cast<uint64_t>(std::ceil(std::pow(key_draw / kKeyA, 1 / kKeyB)));
     const double in_range =
-        std::ldexp(static_cast<double>(bench::SplitMix(seed)), -64);
+        std::ldexp(static_cast<double>(SplitMix(seed)), -64);
     return (static_cast<double>(at - weights_.begin()) + in_range) / kRanges;
   }
 
@@ -158,7 +158,7 @@ class Operations {
 
  private:
   double Share() {
-    return std::ldexp(static_cast<double>(bench::NextSplitMix(&state_)), -64);
+    return std::ldexp(static_cast<double>(NextSplitMix(&state_)), -64);
   }
 
   Operation Next(const Workload& w) {
@@ -175,13 +175,12 @@ class Operations {
   }
 
   std::string Present(const Workload& w) {
-    const uint64_t random = bench::NextSplitMix(&state_);
+    const uint64_t random = NextSplitMix(&state_);
     switch (w.choice) {
       case Choice::kUniform:
         return keys_.Key(random % keys_.key_count);
       case Choice::kZipf:
-        return keys_.Key(bench::SplitMix(keys_.zipf.Rank(random)) %
-                         keys_.key_count);
+        return keys_.Key(SplitMix(keys_.zipf.Rank(random)) % keys_.key_count);
       case Choice::kLatest: {
         // Older than this thread's new keys are those of the newest run.
         const uint64_t age = keys_.zipf.Rank(random);
@@ -195,7 +194,7 @@ class Operations {
   }
 
   std::string Absent(const Workload& w) {
-    const uint64_t random = bench::NextSplitMix(&state_);
+    const uint64_t random = NextSplitMix(&state_);
     if (w.choice == Choice::kZipf) {
       return keys_.AbsentKey(keys_.zipf.Rank(random));
     }
@@ -213,7 +212,7 @@ class Operations {
 
   // A bijection, so that no other key is this one.
   std::string NewKey(uint64_t number) const {
-    return KeyOf(bench::SplitMix((uint64_t{1} << 60) + number));
+    return KeyOf(SplitMix((uint64_t{1} << 60) + number));
   }
 
   const KeyTree& keys_;
@@ -235,8 +234,7 @@ struct Sample {
   double operations = 0;
   double operations_per_second = 0;
   double cpu_seconds = 0;
-  double data_reads = 0, index_reads = 0, filter_reads = 0, read_bytes = 0;
-  double data_hits = 0, index_hits = 0, filter_hits = 0;
+  double data_reads = 0, index_reads = 0, filter_reads = 0;
   uint64_t wrong = 0;
   Latencies latencies;
 
@@ -247,10 +245,6 @@ struct Sample {
     data_reads += other.data_reads;
     index_reads += other.index_reads;
     filter_reads += other.filter_reads;
-    read_bytes += other.read_bytes;
-    data_hits += other.data_hits;
-    index_hits += other.index_hits;
-    filter_hits += other.filter_hits;
     wrong += other.wrong;
     latencies.Add(other.latencies);
   }
@@ -316,11 +310,6 @@ Sample Work(const Workload& workload, rocksdb::DB* db, double seconds,
   sample.data_reads = count(DataReads());
   sample.index_reads = count(perf.index_block_read_count);
   sample.filter_reads = count(perf.filter_block_read_count);
-  sample.read_bytes = count(perf.block_read_byte);
-  sample.index_hits = count(perf.block_cache_index_hit_count);
-  sample.filter_hits = count(perf.block_cache_filter_hit_count);
-  sample.data_hits = count(perf.block_cache_hit_count) - sample.index_hits -
-                     sample.filter_hits;
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
   return sample;
 }
@@ -328,7 +317,6 @@ Sample Work(const Workload& workload, rocksdb::DB* db, double seconds,
 struct Contestant {
   std::string name;
   std::unique_ptr<Tree> tree;
-  std::vector<FilterSetting> settings;  // Its filters by level, for the model.
   std::vector<std::unique_ptr<Operations>> operations;  // One for each thread.
 };
 
@@ -355,14 +343,14 @@ std::pair<std::string, double> ParseFilter(const std::string& text) {
   const std::string name = text.substr(0, colon);
   const auto names = PolicyNames(kTime);
   if (std::count(names.begin(), names.end(), name) == 0) {
-    throw bench::UsageError("--filters: unknown policy " + name);
+    throw UsageError("--filters: unknown policy " + name);
   }
   double bits = 0;
   if (colon != std::string::npos) {
     try {
       bits = std::stod(text.substr(colon + 1));
     } catch (const std::logic_error&) {
-      throw bench::UsageError("--filters: " + text + " has no number of bits");
+      throw UsageError("--filters: " + text + " has no number of bits");
     }
   }
   return {name, bits};
@@ -394,8 +382,8 @@ Json MeasureDevice(const std::string& path) {
   Latencies latencies;
   uint64_t state = 1;
   for (size_t i = 0; i < kReads; ++i) {
-    const auto offset = static_cast<off_t>(bench::NextSplitMix(&state) %
-                                           blocks * kBlockSizeBytes);
+    const auto offset =
+        static_cast<off_t>(NextSplitMix(&state) % blocks * kBlockSizeBytes);
     const Clock::time_point start = Clock::now();
     if (pread(fd, block->bytes, kBlockSizeBytes, offset) !=
         static_cast<ssize_t>(kBlockSizeBytes)) {
@@ -420,22 +408,13 @@ std::string AnySstOf(rocksdb::DB* db) {
 
 Json SampleJson(Sample* sample) {
   const auto per_get = [&](double count) { return count / sample->operations; };
-  const auto rate = [](double hits, double reads) -> Json {
-    if (hits + reads == 0) return nullptr;
-    return hits / (hits + reads);
-  };
   return {{"operations_per_second", sample->operations_per_second},
           {"p50_us", sample->latencies.QuantileMicroseconds(0.5)},
           {"p99_us", sample->latencies.QuantileMicroseconds(0.99)},
-          {"p999_us", sample->latencies.QuantileMicroseconds(0.999)},
           {"cpu_us", 1e6 * per_get(sample->cpu_seconds)},
           {"data_reads", per_get(sample->data_reads)},
           {"index_reads", per_get(sample->index_reads)},
-          {"filter_reads", per_get(sample->filter_reads)},
-          {"read_bytes", per_get(sample->read_bytes)},
-          {"data_hit_rate", rate(sample->data_hits, sample->data_reads)},
-          {"index_hit_rate", rate(sample->index_hits, sample->index_reads)},
-          {"filter_hit_rate", rate(sample->filter_hits, sample->filter_reads)}};
+          {"filter_reads", per_get(sample->filter_reads)}};
 }
 
 // The medians of all numbers of the rounds, and the quartiles of the first two
@@ -444,23 +423,16 @@ Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
   Json summary = Json::object();
   const auto values_of = [&](const std::vector<Json>& all, const char* name) {
     std::vector<double> values;
-    for (const Json& round : all) {
-      if (!round[name].is_null()) values.push_back(round[name].get<double>());
-    }
+    for (const Json& round : all) values.push_back(round[name]);
     return values;
   };
   for (const auto& [name, value] : rounds.front().items()) {
-    const std::vector<double> values = values_of(rounds, name.c_str());
-    summary[name] = values.empty() ? Json() : Json(Quantile(values, 0.5));
+    summary[name] = Quantile(values_of(rounds, name.c_str()), 0.5);
   }
   const auto add_quartiles = [&](const char* name,
                                  const std::vector<double>& values) {
     summary[std::string(name) + "_quartiles"] = {Quantile(values, 0.25),
                                                  Quantile(values, 0.75)};
-    Json& all = summary[std::string(name) + "_rounds"];
-    for (const double value : values) {
-      all.push_back(std::stod(Number(value, "%.4g")));
-    }
   };
   add_quartiles("p99_us", values_of(rounds, "p99_us"));
   std::vector<double> ratios = values_of(rounds, "operations_per_second");
@@ -471,35 +443,6 @@ Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
   add_quartiles("throughput_ratio", ratios);
   summary["throughput_ratio"] = Quantile(ratios, 0.5);
   return summary;
-}
-
-void PrintRuns(const std::string& title, const Json& runs) {
-  Table table({"filter", "bits", "ops/s", "ratio", "quartiles", "p50 us",
-               "p99 us", "p99.9 us", "cpu us", "data", "filter", "index",
-               "model: data, filter, index"});
-  for (const Json& run : runs) {
-    table.Add(
-        {Text(run["filter"]), Number(run["bits_per_key"], "%.2f"),
-         Number(run["operations_per_second"], "%.0f"),
-         Number(run["throughput_ratio"], "%.2f"),
-         Joined(run["throughput_ratio_quartiles"], "%.2f"),
-         Number(run["p50_us"], "%.1f"), Number(run["p99_us"], "%.0f"),
-         Number(run["p999_us"], "%.0f"), Number(run["cpu_us"], "%.2f"),
-         Number(run["data_reads"], "%.4f"), Number(run["filter_reads"], "%.4f"),
-         Number(run["index_reads"], "%.4f"),
-         run.contains("model")
-             ? Joined({run["model"]["data_reads"], run["model"]["filter_reads"],
-                       run["model"]["index_reads"]},
-                      "%.4f")
-             : "-"});
-  }
-  table.Print(title);
-}
-
-FilterCost PartitionCostOf(const std::string& filter) {
-  if (filter == kBloom) return FilterCost::OfRocksDbBloom();
-  if (filter == kRibbon) return FilterCost::OfRocksDbRibbon(kKeysPerPartition);
-  return OrThrow(FilterCost::OfFamily(filter, kKeysPerPartition));
 }
 
 struct Case {
@@ -537,37 +480,16 @@ GetCostOptions ModelOptions(const Case& c, size_t capacity_bytes,
   return options;
 }
 
-Json CostJson(const GetCost& cost) {
-  return {{"data_reads", cost.data.reads},
-          {"index_reads", cost.index.reads},
-          {"filter_reads", cost.filter.reads},
-          {"total_us", cost.total_us}};
-}
-
-std::vector<FilterSetting> SettingsOf(const Tree& tree,
-                                      const std::string& policy) {
-  if (policy == kNone) return std::vector<FilterSetting>(tree.levels.size());
-  const FilterCost cost = PartitionCostOf(FilterOf(policy));
-  std::vector<FilterSetting> settings;
-  for (const Level& level : tree.levels) {
-    settings.push_back(cost.ForBits(level.BitsPerKey()));
-    settings.back().bits_per_key = level.BitsPerKey();
-  }
-  return settings;
-}
-
 // The bits per key that the model chooses.
 Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
                  const GetCostOptions& get) {
   TotalMemoryOptions options;
   options.get = get;
-  const TotalMemoryPlan plan =
-      OrThrow(PlanTotalMemory(PartitionCostOf("compact"), runs, options));
-  std::printf("\nThe model chooses %.2f bits per key.\n",
-              plan.filters.bits_per_key);
+  const TotalMemoryPlan plan = OrThrow(PlanTotalMemory(
+      OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)), runs,
+      options));
   Json choice = c.ToJson();
   choice["bits_per_key"] = plan.filters.bits_per_key;
-  choice["cost"] = CostJson(plan.cost);
   return choice;
 }
 
@@ -577,7 +499,6 @@ void RewriteForMemory(const Case& c, const TreeShape& shape,
                       size_t capacity_bytes, Contestant* contestant) {
   contestant->tree->Rewrite(
       MakeMemoryPolicy(capacity_bytes, c.workload->missing_share, shape));
-  contestant->settings = SettingsOf(*contestant->tree, kMemoryPolicy);
 }
 
 // The plan that `rowbloom plan --total_memory_bytes` prints for this tree. It
@@ -644,7 +565,6 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
   }
   run->progress.End();
   Json runs = Json::array();
-  const GetCostOptions model = ModelOptions(c, capacity, read_us);
   for (size_t i = 0; i < contestants->size(); ++i) {
     const Contestant& contestant = (*contestants)[i];
     Json json = c.ToJson();
@@ -657,15 +577,11 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
       json["plan"] = PolicyPlan(c, tree_runs, capacity);
     }
     json.update(Summary(samples[i], samples[baseline]));
-    if (HasModel(*c.workload)) {
-      json["model"] = CostJson(
-          OrThrow(ExpectedGetCost(tree_runs, contestant.settings, model)));
-    }
     runs.push_back(std::move(json));
   }
-  PrintRuns(title, runs);
   if (HasModel(*c.workload)) {
-    model_choices->push_back(ModelChoice(c, tree_runs, model));
+    model_choices->push_back(
+        ModelChoice(c, tree_runs, ModelOptions(c, capacity, read_us)));
   }
   return runs;
 }
@@ -703,7 +619,7 @@ Json MeasureTime(Run* run) {
   shape.key_count = options.Or(options.keys, 40000, 4000000);
   KeyTree keys(shape, run, /*shares_memory=*/true, kValueSize);
   std::vector<uint64_t> sorted(keys.key_count);
-  for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = bench::SplitMix(i);
+  for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());
 
   std::vector<std::string> filters = options.policies;
@@ -718,13 +634,11 @@ Json MeasureTime(Run* run) {
     Contestant& contestant = contestants.emplace_back();
     contestant.name = filter;
     contestant.tree = keys.Build(policy, bits);
-    contestant.settings = SettingsOf(*contestant.tree, policy);
     for (int i = 0; i < most_threads; ++i) {
       contestant.operations.push_back(
           std::make_unique<Operations>(keys, sorted, static_cast<uint64_t>(i)));
     }
   }
-  PrintLevels("The tree, which is the same for every filter", keys.levels);
   const std::string sst = AnySstOf(contestants.front().tree->db());
   Json result = {{"levels", keys.levels},
                  {"value_size_bytes", kValueSize},
@@ -746,4 +660,4 @@ Json MeasureTime(Run* run) {
   return {{"time", std::move(result)}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -15,7 +15,7 @@
 #include "rocksdb_plugin/open_db.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr uint64_t kBatchCells = 1000;
@@ -223,9 +223,9 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
     fill(level, &database);
     database.Write();
     database.Flush();
-    const double start = bench::ProcessCpuSeconds();
+    const double start = ProcessCpuSeconds();
     Compact(0, level, db());
-    compaction_cpu_seconds += bench::ProcessCpuSeconds() - start;
+    compaction_cpu_seconds += ProcessCpuSeconds() - start;
   }
   // After reopening, all reads are from what was stored.
   database.Reopen();
@@ -306,4 +306,4 @@ uint64_t DataReadsOfLevel(uint32_t level) {
   return it == levels.end() ? 0 : it->second.block_cache_miss_count;
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -33,7 +33,7 @@
 #endif
 #include "run.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 
 void Check(const rocksdb::Status& status, const std::string& doing);
 
@@ -142,6 +142,6 @@ ReadCounts StopCounting(int level_count);
 uint64_t DataReads();
 uint64_t DataReadsOfLevel(uint32_t level);
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_TREE_H_

@@ -15,7 +15,7 @@
 #include "rowbloom/key_codec.h"
 #include "xxhash.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr double kZipfExponent = 0.99;  // As in YCSB.
@@ -231,4 +231,4 @@ std::string Dataset::AbsentQualifier(size_t i) const {
          "x";
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -22,7 +22,7 @@
 
 #include "absl/types/span.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 
 // A 64-bit number that looks random.
 uint64_t Scramble(std::string_view bytes, uint64_t seed);
@@ -108,6 +108,6 @@ class Dataset {
   std::vector<uint32_t> columns_;
 };
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench
 
 #endif  // ROWBLOOM_BENCH_ROCKSDB_WORKLOAD_H_

@@ -22,7 +22,7 @@
 #include "run.h"
 #include "tree.h"
 
-namespace rowbloom::reads {
+namespace rowbloom::bench {
 namespace {
 
 constexpr double kBitsPerKey = 10;
@@ -31,7 +31,7 @@ constexpr size_t kPutValueSize = 108;
 // The numbers of one policy in one round.
 using Measure = std::function<Json(const std::string& policy)>;
 
-// The least, the median and the quartiles of each number, and of its ratio.
+// The median and the quartiles of each number, and of its ratio to the base.
 Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
   Json summary = Json::object();
   const auto add = [&](const std::string& name,
@@ -42,19 +42,14 @@ Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
   };
   for (const auto& [name, value] : rounds.front().items()) {
     std::vector<double> values;
-    std::vector<double> bases;
     std::vector<double> ratios;
     for (size_t i = 0; i < rounds.size(); ++i) {
       values.push_back(rounds[i][name]);
       if (base.empty() || base[i][name] == 0) continue;
-      bases.push_back(base[i][name]);
-      ratios.push_back(values.back() / bases.back());
+      ratios.push_back(values.back() / base[i][name].get<double>());
     }
     add(name, values);
-    summary[name + "_least"] = Quantile(values, 0);
-    if (ratios.size() != rounds.size()) continue;
-    add(name + "_ratio", ratios);
-    summary[name + "_least_ratio"] = Quantile(values, 0) / Quantile(bases, 0);
+    if (ratios.size() == rounds.size()) add(name + "_ratio", ratios);
   }
   return summary;
 }
@@ -81,14 +76,6 @@ Json Compare(const std::vector<std::string>& policies, const Measure& measure,
   return rows;
 }
 
-// "1.14 (1.12, 1.15)", or "-" if there is no such number.
-std::string WithQuartiles(const Json& row, const std::string& name,
-                          const char* format) {
-  if (!row.contains(name)) return "-";
-  return Number(row[name], format) + " (" +
-         Joined(row[name + "_quartiles"], format) + ")";
-}
-
 Json CompareCompactions(size_t entry_bytes,
                         const std::vector<std::string>& policies, Run* run) {
   TreeShape shape;
@@ -102,15 +89,6 @@ Json CompareCompactions(size_t entry_bytes,
         return {{"cpu_seconds", tree->compaction_cpu_seconds}};
       },
       run->options);
-  Table table({"policy", "seconds", "ratio", "least", "ratio of the least"});
-  for (const Json& row : rows) {
-    table.Add({Text(row["policy"]), WithQuartiles(row, "cpu_seconds", "%.3f"),
-               WithQuartiles(row, "cpu_seconds_ratio", "%.3f"),
-               Number(row["cpu_seconds_least"], "%.3f"),
-               Number(row.value("cpu_seconds_least_ratio", Json()), "%.3f")});
-  }
-  table.Print("Processor time of compactions, entries of " +
-              std::to_string(entry_bytes) + " bytes");
   return {{"entry_bytes", entry_bytes},
           {"levels", keys.levels},
           {"policies", std::move(rows)}};
@@ -141,7 +119,7 @@ Json Put(const std::string& policy, Run* run) {
   Database database(options, run->NewPath());
   const Clock::time_point start = Clock::now();
   for (uint64_t i = 0; i < count; ++i) {
-    const std::string key = KeyOf(bench::SplitMix(i));
+    const std::string key = KeyOf(SplitMix(i));
     database.Put(key, ValueOf(key, kPutValueSize));
     run->progress.Add(1);
   }
@@ -170,25 +148,6 @@ Json Put(const std::string& policy, Run* run) {
            kMicro * static_cast<double>(cpu.sum) / (compacted_bytes / kGb)}};
 }
 
-Json ComparePuts(const std::vector<std::string>& policies, Run* run) {
-  Json rows = Compare(
-      policies, [&](const std::string& policy) { return Put(policy, run); },
-      run->options);
-  Table table({"policy", "puts/s, ratio", "stalled seconds",
-               "write amplification", "cpu seconds per GB", "ratio"});
-  for (const Json& row : rows) {
-    table.Add({Text(row["policy"]),
-               WithQuartiles(row, "puts_per_second_ratio", "%.2f"),
-               WithQuartiles(row, "stall_seconds", "%.2f"),
-               WithQuartiles(row, "write_amplification", "%.2f"),
-               WithQuartiles(row, "cpu_seconds_per_gb", "%.2f"),
-               WithQuartiles(row, "cpu_seconds_per_gb_ratio", "%.2f")});
-  }
-  table.Print("Puts of entries of " +
-              std::to_string(sizeof(uint64_t) + kPutValueSize) + " bytes");
-  return rows;
-}
-
 }  // namespace
 
 Json MeasureCpu(Run* run) {
@@ -199,7 +158,11 @@ Json MeasureCpu(Run* run) {
   }
   return {{"cpu",
            {{"compactions", std::move(compactions)},
-            {"puts", ComparePuts(policies, run)}}}};
+            {"puts",
+             Compare(
+                 policies,
+                 [&](const std::string& policy) { return Put(policy, run); },
+                 run->options)}}}};
 }
 
-}  // namespace rowbloom::reads
+}  // namespace rowbloom::bench

@@ -43,4 +43,34 @@ bool TakeCell(std::string_view* in, Cell* cell) {
   return true;
 }
 
+// Compares every source for each cell. There are few sources; an engine with
+// many would keep them in a heap.
+absl::Status MergeCells(const CellIterators& sources,
+                        const CellVisitor& visit) {
+  while (true) {
+    CellIterator* smallest = nullptr;
+    for (const auto& source : sources) {
+      // The remaining cells of a failed source are unknown: to go on without
+      // them could bring a deleted cell back.
+      if (!source->status().ok()) return source->status();
+      if (source->Valid() &&
+          (smallest == nullptr || source->cell().key < smallest->cell().key)) {
+        smallest = source.get();
+      }
+    }
+    if (smallest == nullptr || !visit(smallest->cell())) {
+      return absl::OkStatus();
+    }
+    // Older versions are passed first: they are compared with the newest, whose
+    // views end with its own Next().
+    for (const auto& source : sources) {
+      if (source.get() != smallest && source->Valid() &&
+          source->cell().key == smallest->cell().key) {
+        source->Next();
+      }
+    }
+    smallest->Next();
+  }
+}
+
 }  // namespace mini_kv

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A cell: (row, qualifier) and a value, or a tombstone that hides the values
-// below it. The write-ahead log and the SSTs hold cells in the same bytes:
+// below it. The log and the SSTs hold cells in the same bytes:
 //
 //   row size (4) | qualifier size (4) | value size (4) | row | qualifier |
 //   value
@@ -13,9 +13,12 @@
 #define ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "rowbloom/filter_key.h"
@@ -56,6 +59,15 @@ struct Cell {
   std::optional<CellDigests> digests = std::nullopt;
 };
 
+// The limits of a store.
+inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
+inline constexpr uint32_t kMaxValueSize = 1 << 20;
+
+void AppendCell(const Cell& cell, std::string* out);
+// Reads a cell from the front of *in and advances it. False for bytes that are
+// not a cell.
+bool TakeCell(std::string_view* in, Cell* cell);
+
 // Iterates over cells in order, from the first.
 class CellIterator {
  public:
@@ -69,14 +81,13 @@ class CellIterator {
   virtual absl::Status status() const = 0;
 };
 
-// The limits of a store.
-inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
-inline constexpr uint32_t kMaxValueSize = 1 << 20;
+using CellIterators = std::vector<std::unique_ptr<CellIterator>>;
+// Returns false to see no more cells. The cell lasts until it returns.
+using CellVisitor = std::function<bool(const Cell&)>;
 
-void AppendCell(const Cell& cell, std::string* out);
-// Reads a cell from the front of *in and advances it. False for bytes that are
-// not a cell.
-bool TakeCell(std::string_view* in, Cell* cell);
+// Visits the cells of all sources in order, tombstones too. The sources are
+// newest first: if several have a cell, only that of the first is seen.
+absl::Status MergeCells(const CellIterators& sources, const CellVisitor& visit);
 
 }  // namespace mini_kv
 

@@ -3,8 +3,8 @@
 #include "compaction.h"
 
 #include <algorithm>
-
-#include "sst_writer.h"
+#include <cstdio>
+#include <limits>
 
 namespace mini_kv {
 namespace {
@@ -100,20 +100,14 @@ std::optional<Compaction> PickCompaction(const Options& options,
   return std::nullopt;
 }
 
-Compaction WholeCompaction(const Options& options, const Levels& levels) {
+Compaction WholeCompaction(const Levels& levels) {
   Compaction compaction;
+  for (const Level& level : levels) {
+    compaction.inputs.insert(compaction.inputs.end(), level.begin(),
+                             level.end());
+  }
+  compaction.output_level = kLastLevel;
   compaction.drops_tombstones = true;
-  compaction.output_level = 1;
-  for (size_t level = 0; level < kLevelCount; ++level) {
-    if (levels[level].empty()) continue;
-    compaction.inputs.insert(compaction.inputs.end(), levels[level].begin(),
-                             levels[level].end());
-    compaction.output_level = std::max(compaction.output_level, level);
-  }
-  while (DataBytes(compaction.inputs) >
-         SizeLimit(options, compaction.output_level)) {
-    ++compaction.output_level;
-  }
   return compaction;
 }
 
@@ -171,33 +165,42 @@ rowbloom::LiveFilters LiveFiltersOf(const Levels& levels) {
   return live;
 }
 
-absl::StatusOr<std::vector<uint64_t>> WriteSsts(
-    CellIterator* cells, bool drops_tombstones, uint64_t file_size_bytes,
-    const rowbloom::FilterOptions& filter, const Options& options,
-    const std::string& directory, const std::function<uint64_t()>& new_number) {
+std::string SstPath(const std::string& directory, uint64_t number) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "/%06llu.sst",
+                static_cast<unsigned long long>(number));
+  return directory + name;
+}
+
+absl::StatusOr<std::vector<uint64_t>> WriteSsts(const CellIterators& sources,
+                                                bool drops_tombstones,
+                                                uint64_t file_size_bytes,
+                                                const SstPlace& place,
+                                                const Options& options) {
   std::vector<uint64_t> numbers;
   std::unique_ptr<SstWriter> writer;
   absl::Status status;
-  for (; cells->Valid() && status.ok(); cells->Next()) {
-    if (drops_tombstones && !cells->cell().value) continue;
+  const absl::Status read = MergeCells(sources, [&](const Cell& cell) {
+    if (drops_tombstones && !cell.value) return true;
     if (writer == nullptr) {
-      numbers.push_back(new_number());
-      const std::string path =
-          directory + "/" + FileName(FileKind::kSst, numbers.back());
-      auto sink = options.files->Create(path);
-      if (!sink.ok()) return sink.status();
+      numbers.push_back((*place.next_number)++);
+      const std::string path = SstPath(place.directory, numbers.back());
+      auto sink = rowbloom::OpenFileSink(path);
+      status = sink.status();
+      if (!status.ok()) return false;
       writer = std::make_unique<SstWriter>(
-          *std::move(sink), filter, options.block_size_bytes,
+          *std::move(sink), place.filter, options.block_size_bytes,
           options.filter_cache, FilterIdOf(path));
     }
-    status = writer->Add(cells->cell());
+    status = writer->Add(cell);
     if (status.ok() && writer->data_bytes() >= file_size_bytes) {
       status = writer->Finish();
       writer.reset();
     }
-  }
+    return status.ok();
+  });
   // Cells that could not be read must not be dropped silently.
-  if (status.ok()) status = cells->status();
+  if (status.ok()) status = read;
   if (status.ok() && writer != nullptr) status = writer->Finish();
   if (!status.ok()) return status;
   return numbers;

@@ -9,22 +9,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cell.h"
-#include "manifest.h"
 #include "options.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
-#include "sst_reader.h"
+#include "sst.h"
 
 namespace mini_kv {
+
+inline constexpr size_t kLevelCount = 7;
 
 // Level 0 has SSTs as they were flushed, newest first; any of them may have a
 // cell. Each other level has SSTs in key order; only one may have it.
@@ -41,8 +41,8 @@ struct Compaction {
 // The next compaction that is due.
 std::optional<Compaction> PickCompaction(const Options& options,
                                          const Levels& levels);
-// Compacts all SSTs into one level.
-Compaction WholeCompaction(const Options& options, const Levels& levels);
+// Compacts all SSTs into the last level.
+Compaction WholeCompaction(const Levels& levels);
 
 // The levels without the inputs and with `outputs`, which are in order.
 Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
@@ -53,13 +53,22 @@ rowbloom::FileFacts FactsOf(const Levels& levels, const Compaction& compaction);
 // The size of all filters, and the runs that they belong to.
 rowbloom::LiveFilters LiveFiltersOf(const Levels& levels);
 
-// Writes cells into new SSTs, each of which ends when its data blocks reach
-// `file_size_bytes`. `new_number` gives the number of the next file. Returns
-// the numbers of files that are complete and synced; their directory is not.
-absl::StatusOr<std::vector<uint64_t>> WriteSsts(
-    CellIterator* cells, bool drops_tombstones, uint64_t file_size_bytes,
-    const rowbloom::FilterOptions& filter, const Options& options,
-    const std::string& directory, const std::function<uint64_t()>& new_number);
+// Where SSTs are written, and with what filter.
+struct SstPlace {
+  std::string directory;
+  uint64_t* next_number = nullptr;
+  rowbloom::FilterOptions filter;
+};
+// Merges the sources into new SSTs, each of which ends when its data blocks
+// reach `file_size_bytes`. Returns the numbers of files that are complete and
+// synced; their directory is not.
+absl::StatusOr<std::vector<uint64_t>> WriteSsts(const CellIterators& sources,
+                                                bool drops_tombstones,
+                                                uint64_t file_size_bytes,
+                                                const SstPlace& place,
+                                                const Options& options);
+
+std::string SstPath(const std::string& directory, uint64_t number);
 
 }  // namespace mini_kv
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last writes, sorted, in memory; the write-ahead log holds the same cells.
+// The last writes, sorted, in memory; the log holds the same cells.
 // A deleted cell stays as a tombstone: SSTs may hold older values of it.
 //
 // A filter over its rows and cells saves searches for absent ones. Any number

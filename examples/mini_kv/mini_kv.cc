@@ -2,22 +2,59 @@
 
 #include "mini_kv.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <set>
+#include <system_error>
 #include <utility>
+#include <vector>
 
-#include "manifest.h"
-#include "merging_iterator.h"
+#include "coding.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_spec.h"
-#include "rowbloom/io.h"
 
 namespace mini_kv {
 namespace {
 
 constexpr uint64_t kMaxLevelRatio = 1000;
+constexpr char kLogName[] = "/LOG";
+constexpr char kNextLogName[] = "/LOG.tmp";
+constexpr uint32_t kVersion = 1;
+
+// The log's first record: version (4), next number (8), then level (4) and
+// number (8) of each SST.
+std::string TreePayload(uint64_t next_number, const Levels& levels) {
+  std::string payload;
+  AppendFixed(kVersion, &payload);
+  AppendFixed(next_number, &payload);
+  for (uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const auto& sst : levels[level]) {
+      AppendFixed(level, &payload);
+      AppendFixed(sst->number(), &payload);
+    }
+  }
+  return payload;
+}
+
+absl::StatusOr<std::vector<std::string>> SstsIn(const std::string& directory) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  std::filesystem::directory_iterator it(directory, error);
+  for (; !error && it != end(it); it.increment(error)) {
+    if (it->path().extension() == ".sst") paths.push_back(it->path().string());
+  }
+  if (error) return absl::ErrnoToStatus(error.value(), directory + ": list");
+  return paths;
+}
 
 }  // namespace
 
@@ -25,17 +62,14 @@ MiniKv::MiniKv(const Options& options, const std::string& directory)
     : options_(options),
       directory_(directory),
       memtable_(options.memtable_size_bytes) {
-  if (options_.files == nullptr) options_.files = &system_files_;
   if (options_.filter_cache == nullptr) {
     own_cache_ = rowbloom::NewShardedLruCache({});
     options_.filter_cache = own_cache_.get();
   }
 }
 
-MiniKv::~MiniKv() = default;
-
-std::string MiniKv::Path(FileKind kind, uint64_t number) const {
-  return directory_ + "/" + FileName(kind, number);
+MiniKv::~MiniKv() {
+  if (directory_fd_ >= 0) close(directory_fd_);
 }
 
 // ---------------------------------------------------------------- open
@@ -66,85 +100,79 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
 }
 
 absl::Status MiniKv::Recover() {
-  if (options_.create_if_missing) {
-    absl::Status status = MakeDirectory(directory_);
-    if (!status.ok()) return status;
-  } else if (const auto exists = ReadManifest(directory_); !exists.ok()) {
-    return exists.status();
+  if (options_.create_if_missing && mkdir(directory_.c_str(), 0755) < 0 &&
+      errno != EEXIST) {
+    return ErrnoStatus(directory_ + ": mkdir");
   }
-  auto lock = DirectoryLock::Take(directory_);
-  if (!lock.ok()) return lock.status();
-  lock_ = *std::move(lock);
+  directory_fd_ = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory_fd_ < 0) return ErrnoStatus(directory_ + ": open");
+  // The system frees the lock of a dead process.
+  if (flock(directory_fd_, LOCK_EX | LOCK_NB) < 0) {
+    return absl::FailedPreconditionError(
+        directory_ + ": the store is open in another process");
+  }
 
-  auto manifest = ReadManifest(directory_);
-  if (absl::IsNotFound(manifest.status())) {
-    absl::Status status = Create();
-    if (!status.ok()) return status;
-    manifest = ReadManifest(directory_);
-  }
-  if (!manifest.ok()) return manifest.status();
-  // The process that renamed the manifest may have died before the rename was
-  // durable. If the previous manifest came back, it would name another log than
-  // the one that is now written to.
-  absl::Status status = options_.files->SyncDirectory(directory_);
+  bool has_tree = false;
+  absl::Status status;
+  auto log = Log::Open(directory_ + kLogName, [&](std::string_view payload) {
+    if (!std::exchange(has_tree, true)) return TakeTree(payload, &status);
+    Cell cell;
+    if (!TakeCell(&payload, &cell) || !payload.empty()) return false;
+    memtable_.Set(cell);
+    return true;
+  });
   if (!status.ok()) return status;
-  next_file_number_ = manifest->next_file_number;
-  wal_number_ = manifest->wal_number;
-  for (size_t level = 0; level < kLevelCount; ++level) {
-    auto ssts = OpenSsts(manifest->levels[level], level);
+  if (absl::IsNotFound(log.status()) && options_.create_if_missing) {
+    const auto ssts = SstsIn(directory_);
     if (!ssts.ok()) return ssts.status();
-    levels_[level] = *std::move(ssts);
+    return ssts->empty()
+               ? Commit({})
+               : absl::DataLossError(directory_ + ": has SSTs but no log");
   }
-  status = TellBudget();
-  if (!status.ok()) return status;
-  auto wal = Wal::Open(Path(FileKind::kWal, wal_number_),
-                       [this](const Cell& cell) { memtable_.Set(cell); });
-  if (!wal.ok()) return wal.status();
-  wal_ = *std::move(wal);
-  stats_.cut_wal_bytes = wal_->cut_bytes();
-  return RemoveUnnamedFiles();
+  if (!log.ok()) return log.status();
+  log_ = *std::move(log);
+  stats_.cut_log_bytes = log_->cut_bytes();
+  // The process that renamed the log may have died before the rename was
+  // durable. If the previous log came back, it would not have the writes that
+  // now follow.
+  status = SyncDirectory();
+  if (status.ok()) status = TellBudget();
+  return status.ok() ? RemoveUnnamedSsts() : status;
 }
 
-// Creates a log, then the manifest that names it. A crash between the two
-// leaves an empty log, which may be overwritten; other files without a manifest
-// may not.
-absl::Status MiniKv::Create() {
-  const auto names = ListDirectory(directory_);
-  if (!names.ok()) return names.status();
-  for (const std::string& name : *names) {
-    FileKind kind;
+bool MiniKv::TakeTree(std::string_view payload, absl::Status* status) {
+  uint32_t version = 0;
+  if (!TakeFixed(&payload, &version) || version != kVersion ||
+      !TakeFixed(&payload, &next_number_)) {
+    return false;
+  }
+  while (!payload.empty()) {
+    uint32_t level = 0;
     uint64_t number = 0;
-    if (!ParseFileName(name, &kind, &number)) continue;
-    const auto source = rowbloom::OpenFileSource(directory_ + "/" + name);
-    if (!source.ok()) return source.status();
-    if (kind == FileKind::kSst || (*source)->size_bytes() != 0) {
-      return absl::DataLossError(directory_ + ": has " + name +
-                                 " but no manifest");
+    if (!TakeFixed(&payload, &level) || !TakeFixed(&payload, &number) ||
+        level >= kLevelCount) {
+      return false;
     }
+    *status = OpenSst(number, level, &levels_[level]);
+    if (!status->ok()) return false;
   }
-  const auto wal_number = CreateWal();
-  if (!wal_number.ok()) return wal_number.status();
-  return CommitManifest({}, *wal_number);
+  return true;
 }
 
-// Removes what a crash left behind: files that were unfinished or obsolete.
-absl::Status MiniKv::RemoveUnnamedFiles() const {
-  std::set<std::string> named = {FileName(FileKind::kWal, wal_number_)};
+// Removes the SSTs that were unfinished at a crash, or are merged.
+absl::Status MiniKv::RemoveUnnamedSsts() const {
+  std::set<std::string> named;
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
-      named.insert(FileName(FileKind::kSst, sst->number()));
+      named.insert(SstPath(directory_, sst->number()));
     }
   }
-  const auto names = ListDirectory(directory_);
-  if (!names.ok()) return names.status();
-  for (const std::string& name : *names) {
-    FileKind kind;
-    uint64_t number = 0;
-    const bool ours =
-        name == kManifestTempName || ParseFileName(name, &kind, &number);
-    if (!ours || named.count(name) != 0) continue;
-    absl::Status status = options_.files->Remove(directory_ + "/" + name);
-    if (!status.ok()) return status;
+  const auto ssts = SstsIn(directory_);
+  if (!ssts.ok()) return ssts.status();
+  for (const std::string& path : *ssts) {
+    if (named.count(path) == 0 && unlink(path.c_str()) < 0) {
+      return ErrnoStatus(path + ": remove");
+    }
   }
   return absl::OkStatus();
 }
@@ -161,7 +189,6 @@ absl::Status MiniKv::Delete(std::string_view row, std::string_view qualifier) {
 }
 
 absl::Status MiniKv::Write(const Cell& cell) {
-  if (!write_status_.ok()) return write_status_;
   if (cell.key.row.size() > kMaxKeySize ||
       cell.key.qualifier.size() > kMaxKeySize - cell.key.row.size()) {
     return absl::InvalidArgumentError("row and qualifier exceed " +
@@ -171,138 +198,111 @@ absl::Status MiniKv::Write(const Cell& cell) {
     return absl::InvalidArgumentError("value exceeds " +
                                       std::to_string(kMaxValueSize) + " bytes");
   }
-  return KeepError(WriteCell(cell));
-}
-
-absl::Status MiniKv::WriteCell(const Cell& cell) {
   // Makes room first: if this fails the cell was not written at all.
-  absl::Status status;
-  if (memtable_.size_bytes() >= options_.memtable_size_bytes) {
-    status = FlushMemtable();
-    if (status.ok()) status = CompactWhileDue();
-  }
-  if (status.ok()) status = wal_->Append(cell);
-  if (status.ok() && options_.sync_wal) status = wal_->Sync();
+  absl::Status& status = write_status_;
+  if (memtable_.size_bytes() >= options_.memtable_size_bytes)
+    Flush().IgnoreError();
+  std::string payload;
+  AppendCell(cell, &payload);
+  if (status.ok()) status = log_->Append(payload);
+  if (status.ok() && options_.sync_log) status = log_->Sync();
   if (status.ok()) memtable_.Set(cell);
   return status;
 }
 
 absl::Status MiniKv::Flush() {
-  if (!write_status_.ok()) return write_status_;
-  absl::Status status = FlushMemtable();
-  return KeepError(status.ok() ? CompactWhileDue() : status);
-}
-
-absl::Status MiniKv::Compact() {
-  if (!write_status_.ok()) return write_status_;
-  absl::Status status = FlushMemtable();
-  if (!status.ok()) return KeepError(status);
-  const Compaction compaction = WholeCompaction(options_, levels_);
-  if (compaction.inputs.empty()) return absl::OkStatus();
-  return KeepError(RunCompaction(compaction));
-}
-
-// One new manifest replaces the memtable and its log by the new SST and an
-// empty log. Before it, both new files exist but do not belong to the store;
-// after it, the old log does not.
-absl::Status MiniKv::FlushMemtable() {
-  if (memtable_.empty()) return absl::OkStatus();
-  ++stats_.flushes;
-  const auto cells = memtable_.NewIterator({});
-  rowbloom::FileFacts facts;
-  facts.is_flush = true;
-  const auto numbers =
-      WriteSsts(cells.get(), /*drops_tombstones=*/false,
-                std::numeric_limits<uint64_t>::max(), FilterFor(facts),
-                options_, directory_, [this] { return next_file_number_++; });
-  if (!numbers.ok()) return numbers.status();
-  const auto ssts = OpenSsts(*numbers, 0);
-  if (!ssts.ok()) return ssts.status();
-  const auto wal_number = CreateWal();
-  if (!wal_number.ok()) return wal_number.status();
-  auto wal = Wal::Open(Path(FileKind::kWal, *wal_number), [](const Cell&) {});
-  if (!wal.ok()) return wal.status();
-
-  Levels levels = levels_;
-  levels[0].insert(levels[0].begin(), ssts->begin(), ssts->end());
-  const uint64_t old_wal_number = wal_number_;
-  absl::Status status = CommitManifest(levels, *wal_number);
-  if (!status.ok()) return status;
-  wal_ = *std::move(wal);
-  memtable_ = Memtable(options_.memtable_size_bytes);
-  return options_.files->Remove(Path(FileKind::kWal, old_wal_number));
-}
-
-absl::Status MiniKv::CompactWhileDue() {
-  while (const auto compaction = PickCompaction(options_, levels_)) {
-    absl::Status status = RunCompaction(*compaction);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status MiniKv::RunCompaction(const Compaction& compaction) {
-  ++stats_.compactions;
-  ReadStats not_of_gets;
-  std::vector<std::unique_ptr<CellIterator>> sources;
-  for (const auto& sst : compaction.inputs) {
-    sources.push_back(sst->NewIterator({}, &not_of_gets));
-  }
-  const auto cells = NewMergingIterator(std::move(sources));
-  const auto numbers = WriteSsts(
-      cells.get(), compaction.drops_tombstones, options_.file_size_bytes,
-      FilterFor(FactsOf(levels_, compaction)), options_, directory_,
-      [this] { return next_file_number_++; });
-  if (!numbers.ok()) return numbers.status();
-  const auto outputs = OpenSsts(*numbers, compaction.output_level);
-  if (!outputs.ok()) return outputs.status();
-  absl::Status status = CommitManifest(
-      AfterCompaction(levels_, compaction, *outputs), wal_number_);
-  // An open input stays readable until it is closed.
-  for (const auto& sst : compaction.inputs) {
-    if (!status.ok()) break;
-    status = options_.files->Remove(Path(FileKind::kSst, sst->number()));
+  absl::Status& status = write_status_;
+  if (status.ok()) status = FlushMemtable();
+  while (status.ok()) {
+    const auto compaction = PickCompaction(options_, levels_);
+    if (!compaction) break;
+    status = RunCompaction(*compaction);
   }
   return status;
 }
 
-absl::StatusOr<uint64_t> MiniKv::CreateWal() {
-  const uint64_t number = next_file_number_++;
-  auto sink = options_.files->Create(Path(FileKind::kWal, number));
-  if (!sink.ok()) return sink.status();
-  absl::Status status = (*sink)->SyncAndClose();
-  if (!status.ok()) return status;
-  return number;
+absl::Status MiniKv::Compact() {
+  absl::Status& status = write_status_;
+  Flush().IgnoreError();
+  const Compaction compaction = WholeCompaction(levels_);
+  if (status.ok() && !compaction.inputs.empty()) {
+    status = RunCompaction(compaction);
+  }
+  return status;
 }
 
-absl::StatusOr<Level> MiniKv::OpenSsts(const std::vector<uint64_t>& numbers,
-                                       size_t level) {
-  Level ssts;
-  for (const uint64_t number : numbers) {
-    auto sst = SstReader::Open(
-        Path(FileKind::kSst, number), number,
-        {options_.filter_cache, &filter_stats_, static_cast<int>(level)});
-    if (!sst.ok()) return sst.status();
-    ssts.push_back(*std::move(sst));
-  }
-  return ssts;
+absl::Status MiniKv::FlushMemtable() {
+  if (memtable_.empty()) return absl::OkStatus();
+  CellIterators sources;
+  sources.push_back(memtable_.NewIterator({}));
+  rowbloom::FileFacts facts;
+  facts.is_flush = true;
+  const auto numbers = WriteSsts(
+      sources, /*drops_tombstones=*/false, std::numeric_limits<uint64_t>::max(),
+      {directory_, &next_number_, FilterFor(facts)}, options_);
+  if (!numbers.ok()) return numbers.status();
+  Level newest;
+  absl::Status status = OpenSst(numbers->front(), 0, &newest);
+  if (!status.ok()) return status;
+  Levels levels = levels_;
+  levels[0].insert(levels[0].begin(), newest.front());
+  status = Commit(levels);
+  if (status.ok()) memtable_ = Memtable(options_.memtable_size_bytes);
+  return status;
 }
 
-// A flush or a compaction takes effect at this moment.
-absl::Status MiniKv::CommitManifest(const Levels& levels, uint64_t wal_number) {
-  Manifest manifest;
-  manifest.next_file_number = next_file_number_;
-  manifest.wal_number = wal_number;
-  for (size_t level = 0; level < kLevelCount; ++level) {
-    for (const auto& sst : levels[level]) {
-      manifest.levels[level].push_back(sst->number());
-    }
+// The memtable is empty: a flush came before.
+absl::Status MiniKv::RunCompaction(const Compaction& compaction) {
+  ReadStats not_of_gets;
+  CellIterators sources;
+  for (const auto& sst : compaction.inputs) {
+    sources.push_back(sst->NewIterator({}, &not_of_gets));
   }
-  absl::Status status = WriteManifest(manifest, directory_, options_.files);
+  const auto numbers = WriteSsts(
+      sources, compaction.drops_tombstones, options_.file_size_bytes,
+      {directory_, &next_number_, FilterFor(FactsOf(levels_, compaction))},
+      options_);
+  if (!numbers.ok()) return numbers.status();
+  Level outputs;
+  for (const uint64_t number : *numbers) {
+    absl::Status status = OpenSst(number, compaction.output_level, &outputs);
+    if (!status.ok()) return status;
+  }
+  return Commit(AfterCompaction(levels_, compaction, outputs));
+}
+
+absl::Status MiniKv::OpenSst(uint64_t number, size_t level, Level* ssts) {
+  auto sst = SstReader::Open(
+      SstPath(directory_, number), number,
+      {options_.filter_cache, &filter_stats_, static_cast<int>(level)});
+  if (sst.ok()) ssts->push_back(*std::move(sst));
+  return sst.status();
+}
+
+// All SSTs are synced. Their names are, too, before the log is renamed, and its
+// own name before anything relies on it. After an error either log may be the
+// one that is found.
+absl::Status MiniKv::Commit(const Levels& levels) {
+  const std::string next = directory_ + kNextLogName;
+  const std::string path = directory_ + kLogName;
+  auto log = Log::Create(next, TreePayload(next_number_, levels));
+  if (!log.ok()) return log.status();
+  absl::Status status = SyncDirectory();
   if (!status.ok()) return status;
+  if (std::rename(next.c_str(), path.c_str()) < 0) {
+    return ErrnoStatus(next + ": rename");
+  }
+  status = SyncDirectory();
+  if (!status.ok()) return status;
+  log_ = *std::move(log);
   levels_ = levels;
-  wal_number_ = wal_number;
-  return TellBudget();
+  status = TellBudget();
+  return status.ok() ? RemoveUnnamedSsts() : status;
+}
+
+absl::Status MiniKv::SyncDirectory() const {
+  return fsync(directory_fd_) < 0 ? ErrnoStatus(directory_ + ": fsync")
+                                  : absl::OkStatus();
 }
 
 absl::Status MiniKv::TellBudget() {
@@ -322,11 +322,6 @@ rowbloom::FilterOptions MiniKv::FilterFor(
         rowbloom::FilterSpec::BitsPerKey(filter.filter_spec.family(), bits);
   }
   return filter;
-}
-
-absl::Status MiniKv::KeepError(const absl::Status& status) {
-  write_status_ = status;
-  return status;
 }
 
 // ---------------------------------------------------------------- reads
@@ -360,14 +355,14 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
 }
 
 absl::Status MiniKv::VisitRows(const rowbloom::FilterKey& rows,
-                               const std::function<bool(const Cell&)>& visit) {
+                               const CellVisitor& visit) {
   const CellKey from = {rows.row(), {}};
-  const auto is_among = [&](const CellIterator& cells) {
-    std::string_view row = cells.cell().key.row;
+  const auto is_among = [&](const Cell& cell) {
+    std::string_view row = cell.key.row;
     if (rows.is_prefix()) row = row.substr(0, rows.row().size());
     return row == rows.row();
   };
-  std::vector<std::unique_ptr<CellIterator>> sources;
+  CellIterators sources;
   // The memtable's filter has no prefixes.
   if (rows.is_prefix() || memtable_.MayContain(rows)) {
     sources.push_back(memtable_.NewIterator(from));
@@ -384,35 +379,28 @@ absl::Status MiniKv::VisitRows(const rowbloom::FilterKey& rows,
       }
       auto cells = sst->NewIterator(from, &stats_.reads);
       if (!cells->status().ok()) return cells->status();
-      sst->TellOutcome(rows, cells->Valid() && is_among(*cells));
+      sst->TellOutcome(rows, cells->Valid() && is_among(cells->cell()));
       sources.push_back(std::move(cells));
     }
   }
-  const auto cells = NewMergingIterator(std::move(sources));
-  for (; cells->Valid() && is_among(*cells); cells->Next()) {
-    if (cells->cell().value && !visit(cells->cell())) break;
-  }
-  return cells->status();
+  return MergeCells(sources, [&](const Cell& cell) {
+    return is_among(cell) && (!cell.value || visit(cell));
+  });
 }
 
-absl::StatusOr<std::vector<Column>> MiniKv::GetRow(std::string_view row) {
-  std::vector<Column> columns;
-  const auto rows = rowbloom::FilterKey::Row(row);
-  absl::Status status = VisitRows(rows, [&](const Cell& cell) {
-    columns.push_back(
-        {std::string(cell.key.qualifier), std::string(*cell.value)});
-    return true;
-  });
-  if (!status.ok()) return status;
-  return columns;
+absl::Status MiniKv::ScanRow(std::string_view row, const CellVisitor& visit) {
+  return VisitRows(rowbloom::FilterKey::Row(row), visit);
+}
+
+absl::Status MiniKv::ScanPrefix(std::string_view prefix,
+                                const CellVisitor& visit) {
+  return VisitRows(rowbloom::FilterKey::Prefix(prefix), visit);
 }
 
 absl::StatusOr<bool> MiniKv::AnyExists(const rowbloom::FilterKey& rows) {
   bool exists = false;
-  absl::Status status = VisitRows(rows, [&](const Cell&) {
-    exists = true;
-    return false;
-  });
+  const absl::Status status =
+      VisitRows(rows, [&](const Cell&) { return !(exists = true); });
   if (!status.ok()) return status;
   return exists;
 }
@@ -425,40 +413,31 @@ absl::StatusOr<bool> MiniKv::PrefixExists(std::string_view prefix) {
   return AnyExists(rowbloom::FilterKey::Prefix(prefix));
 }
 
-absl::Status MiniKv::ScanPrefix(std::string_view prefix,
-                                const std::function<bool(const Cell&)>& visit) {
-  return VisitRows(rowbloom::FilterKey::Prefix(prefix), visit);
-}
-
 absl::Status MiniKv::Scan(std::string_view first_row,
-                          const std::function<bool(const Cell&)>& visit) {
+                          const CellVisitor& visit) {
   const CellKey from = {first_row, {}};
-  std::vector<std::unique_ptr<CellIterator>> sources;
+  CellIterators sources;
   sources.push_back(memtable_.NewIterator(from));
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
       sources.push_back(sst->NewIterator(from, &stats_.reads));
     }
   }
-  const auto cells = NewMergingIterator(std::move(sources));
-  for (; cells->Valid(); cells->Next()) {
-    if (cells->cell().value && !visit(cells->cell())) break;
-  }
-  return cells->status();
+  return MergeCells(
+      sources, [&](const Cell& cell) { return !cell.value || visit(cell); });
 }
 
 // ---------------------------------------------------------------- inspection
 
 absl::Status MiniKv::Verify() const {
-  for (size_t level = 0; level < kLevelCount; ++level) {
+  for (const Level& level : levels_) {
     const SstReader* last = nullptr;
-    for (const auto& sst : levels_[level]) {
+    for (const auto& sst : level) {
       absl::Status status = sst->Verify();
       if (!status.ok()) return status;
-      if (level > 0 && last != nullptr &&
+      if (&level != &levels_[0] && last != nullptr &&
           !(last->last_key() < sst->first_key())) {
-        return absl::DataLossError(directory_ + ": SSTs of level " +
-                                   std::to_string(level) + " overlap");
+        return absl::DataLossError(directory_ + ": SSTs of a level overlap");
       }
       last = sst.get();
     }
@@ -475,35 +454,6 @@ Stats MiniKv::stats() const {
     }
   }
   return stats;
-}
-
-absl::StatusOr<rowbloom::TreeWaste> MiniKv::FilterWaste() const {
-  const auto cost =
-      rowbloom::FilterCost::OfFamily(options_.filter.filter_spec.family());
-  if (!cost.ok()) return cost.status();
-  std::vector<rowbloom::RunFilters> runs;
-  const auto add = [&](uint64_t keys, uint64_t bytes) {
-    if (keys == 0) return;
-    rowbloom::RunFilters& run = runs.emplace_back();
-    run.run.key_count = keys;
-    run.bits_per_key =
-        8 * static_cast<double>(bytes) / static_cast<double>(keys);
-    run.fpr = cost->ForBits(run.bits_per_key).fpr;
-  };
-  for (const auto& sst : levels_[0]) {
-    add(sst->filter_keys(), sst->filter_bytes());
-  }
-  for (size_t level = 1; level < kLevelCount; ++level) {
-    uint64_t keys = 0;
-    uint64_t bytes = 0;
-    for (const auto& sst : levels_[level]) {
-      keys += sst->filter_keys();
-      bytes += sst->filter_bytes();
-    }
-    add(keys, bytes);
-  }
-  constexpr double kMissingShare = 0.5;
-  return rowbloom::MeasureWaste(*cost, runs, kMissingShare);
 }
 
 std::vector<LevelStats> MiniKv::levels() const {

@@ -13,9 +13,15 @@
 // One thread. Flushes and compactions run within the write that makes them due.
 // Only one process can have a directory open.
 //
-// Errors: Open() is strict: DataLoss for a damaged manifest, log or SST. It
-// only cuts off a torn tail of the log, which was never acknowledged. Reads
-// return DataLoss for damaged cells, never a wrong answer. A damaged filter is
+// The directory has the file LOG and the SSTs that it names, 000012.sst and so
+// on. The log's first record says which SSTs there are, and on which level; the
+// other records are the cells written since. A flush or a compaction renames a
+// new log into place, LOG.tmp, and so takes effect at one moment. Any
+// other SST is what a crash left behind.
+//
+// Errors: Open() is strict: DataLoss for a damaged log or SST. It only cuts off
+// a torn tail of the log, which was never acknowledged. Reads return DataLoss
+// for damaged cells, never a wrong answer. A damaged filter is
 // not an error: Stats::unreadable_filters counts it. After a write, flush or
 // compaction failed, the store only reads until it is opened again.
 
@@ -23,7 +29,6 @@
 #define ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +39,7 @@
 #include "absl/status/statusor.h"
 #include "cell.h"
 #include "compaction.h"
-#include "files.h"
+#include "log.h"
 #include "memtable.h"
 #include "options.h"
 #include "rowbloom/filter_block_writer.h"
@@ -42,19 +47,12 @@
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_stats.h"
-#include "sst_reader.h"
-#include "wal.h"
+#include "sst.h"
 
 namespace mini_kv {
 
-// A column of a row.
-struct Column {
-  std::string qualifier;
-  std::string value;
-};
-
-// Counters since Open(). They exclude index blocks and the tails of filter
-// blocks, which Open() and flushes read.
+// Counters since Open(). They exclude the tails of SSTs and of filter blocks,
+// which Open() and flushes read.
 struct Stats {
   // Reads by Get(), GetRow(), RowExists() and scans.
   ReadStats reads;
@@ -63,9 +61,7 @@ struct Stats {
   uint64_t ssts_considered = 0;
   uint64_t ssts_skipped = 0;
   uint64_t memtable_skips = 0;  // Gets for which its filter said "no".
-  uint64_t flushes = 0;         // Started.
-  uint64_t compactions = 0;     // Started.
-  uint64_t cut_wal_bytes = 0;
+  uint64_t cut_log_bytes = 0;
   uint64_t unreadable_filters = 0;  // Among live SSTs.
   rowbloom::FilterStatsSnapshot filters;
 };
@@ -94,52 +90,44 @@ class MiniKv {
   // nullopt if there is no such cell.
   absl::StatusOr<std::optional<std::string>> Get(std::string_view row,
                                                  std::string_view qualifier);
-  // In order of their qualifiers; empty if there is no such row.
-  absl::StatusOr<std::vector<Column>> GetRow(std::string_view row);
+  // Scans visit cells in order until `visit`, which must not write, returns
+  // false. Filters rule out SSTs for the row, or for the longest level of their
+  // row_schema that the prefix holds whole. They do not help Scan(), which
+  // begins at the first cell of `first_row` or after it.
+  absl::Status ScanRow(std::string_view row, const CellVisitor& visit);
+  absl::Status ScanPrefix(std::string_view prefix, const CellVisitor& visit);
+  absl::Status Scan(std::string_view first_row, const CellVisitor& visit);
+  // True if there is a cell of the row, or of a row with the prefix.
   absl::StatusOr<bool> RowExists(std::string_view row);
-  // The same for all rows that begin with the prefix. Filters rule out SSTs for
-  // the longest level of their row_schema that the prefix holds whole.
-  absl::Status ScanPrefix(std::string_view prefix,
-                          const std::function<bool(const Cell&)>& visit);
   absl::StatusOr<bool> PrefixExists(std::string_view prefix);
-  // Visits all cells from the first one of `first_row` on, in order, until
-  // `visit` returns false. `visit` must not write. Filters do not help here.
-  absl::Status Scan(std::string_view first_row,
-                    const std::function<bool(const Cell&)>& visit);
 
   // Flushes the memtable to level 0, and runs the compactions that are then
   // due.
   absl::Status Flush();
-  // Flushes and merges everything into one level.
+  // Flushes and merges everything into the last level.
   absl::Status Compact();
   // Reads all SSTs and checks everything, filters too.
   absl::Status Verify() const;
 
   Stats stats() const;
   std::vector<LevelStats> levels() const;
-  // The reads that gets waste with the present filters, if half of the gets ask
-  // for absent keys, and the least waste that the same memory allows.
-  absl::StatusOr<rowbloom::TreeWaste> FilterWaste() const;
 
  private:
   MiniKv(const Options& options, const std::string& directory);
 
   // Open().
   absl::Status Recover();
-  absl::Status Create();
-  absl::Status RemoveUnnamedFiles() const;
+  bool TakeTree(std::string_view payload, absl::Status* status);
+  absl::Status RemoveUnnamedSsts() const;
 
   // Writes.
   absl::Status Write(const Cell& cell);
-  absl::Status WriteCell(const Cell& cell);
   absl::Status FlushMemtable();
-  absl::Status CompactWhileDue();
   absl::Status RunCompaction(const Compaction& compaction);
-  absl::StatusOr<uint64_t> CreateWal();
-  absl::StatusOr<Level> OpenSsts(const std::vector<uint64_t>& numbers,
-                                 size_t level);
-  absl::Status CommitManifest(const Levels& levels, uint64_t wal_number);
-  absl::Status KeepError(const absl::Status& status);
+  absl::Status OpenSst(uint64_t number, size_t level, Level* ssts);
+  // The new levels take effect, with an empty log.
+  absl::Status Commit(const Levels& levels);
+  absl::Status SyncDirectory() const;
   // Reports the live filters to the budget.
   absl::Status TellBudget();
   // The filter options, with the budget's bits for such SSTs if it is set.
@@ -148,26 +136,23 @@ class MiniKv {
   // Reads.
   // Visits the cells of one row, or of all rows with a prefix.
   absl::Status VisitRows(const rowbloom::FilterKey& rows,
-                         const std::function<bool(const Cell&)>& visit);
+                         const CellVisitor& visit);
   absl::StatusOr<bool> AnyExists(const rowbloom::FilterKey& rows);
-
-  std::string Path(FileKind kind, uint64_t number) const;
 
   Options options_;
   const std::string directory_;
-  Files system_files_;
+  int directory_fd_ = -1;  // Locked.
   std::unique_ptr<rowbloom::FilterCache> own_cache_;
   rowbloom::FilterStats filter_stats_;
   std::optional<rowbloom::FileBudget> filter_budget_;
-  std::unique_ptr<DirectoryLock> lock_;
 
-  uint64_t next_file_number_ = 1;
-  uint64_t wal_number_ = 0;
-  std::unique_ptr<Wal> wal_;
+  uint64_t next_number_ = 1;
+  std::unique_ptr<Log> log_;
   Memtable memtable_;
   Levels levels_;  // Readers must be destroyed before the cache.
 
-  absl::Status write_status_;  // The first error of a write.
+  // The first error of a write, flush or compaction: nothing may follow it.
+  absl::Status write_status_;
   Stats stats_;
 };
 

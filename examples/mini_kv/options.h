@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "files.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
@@ -33,7 +32,7 @@ struct Options {
 
   // If true, each write is synced to the device before it returns. If false, a
   // write survives the end of the process, but not that of the machine.
-  bool sync_wal = false;
+  bool sync_log = false;
 
   size_t memtable_size_bytes = 1 << 20;  // Flushed at this size.
   size_t block_size_bytes = 4096;        // Data blocks; the last cell may pass.
@@ -44,8 +43,6 @@ struct Options {
   size_t level0_file_limit = 4;
   uint64_t level1_size_bytes = 8 << 20;
   uint64_t level_ratio = 10;
-
-  Files* files = nullptr;  // nullptr: the system's files.
 
   // One filter for rows and for cells.
   static rowbloom::FilterOptions RowColFilter() {

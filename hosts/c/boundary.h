@@ -23,8 +23,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "rowbloom/filter_key.h"
 #include "rowbloom/c.h"
+#include "rowbloom/filter_key.h"
 
 namespace rowbloom::c {
 

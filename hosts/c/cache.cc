@@ -5,8 +5,8 @@
 #include <limits>
 #include <memory>
 
-#include "c/handles.h"
 #include "c/boundary.h"
+#include "c/handles.h"
 
 using namespace rowbloom;
 using namespace rowbloom::c;

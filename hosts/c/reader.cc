@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "c/handles.h"
 #include "c/boundary.h"
+#include "c/handles.h"
 #include "c/options.h"
 #include "rowbloom/filter_reader.h"
 

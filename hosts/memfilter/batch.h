@@ -22,7 +22,7 @@ namespace rowbloom::memfilter {
 inline constexpr size_t kBatchGroup = 32;
 
 // A smaller array fits a processor's cache, so prefetching gains nothing: keys
-// are faster one by one (bench/micro/memfilter_bench).
+// are faster one by one (bench/memfilter/memfilter_bench).
 inline constexpr uint64_t kSmallestBatchBits = uint64_t{1} << 25;
 
 inline bool IsBatched(const BloomShape& shape) {
@@ -105,8 +105,8 @@ void AskBatch(absl::Span<const KeyDigest> digests, const BloomShape& shape,
 // For filters of several arrays: calls `prefetch(digest)` for a group, then
 // `ask(digest)`.
 template <typename Prefetch, typename Ask>
-void AskRows(absl::Span<const KeyDigest> digests, const Prefetch& prefetch,
-             const Ask& ask, bool* may_contain) {
+void AskLayers(absl::Span<const KeyDigest> digests, const Prefetch& prefetch,
+               const Ask& ask, bool* may_contain) {
   for (size_t begin = 0; begin < digests.size(); begin += kBatchGroup) {
     const auto group = digests.subspan(begin, kBatchGroup);
     for (const KeyDigest digest : group) prefetch(digest);

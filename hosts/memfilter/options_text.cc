@@ -25,24 +25,25 @@ std::string OptionsText(const ScalableOptions& options) {
 }
 
 std::string OptionsText(const DynamicOptions& options) {
-  return absl::StrCat("layers of ", OptionsText(options.row), ", ",
-                      options.keys_per_row, " keys");
+  return absl::StrCat("layers of ", OptionsText(options.layer), ", ",
+                      options.keys_per_layer, " keys");
 }
 
 std::string OptionsText(const SplitOptions& options) {
-  return absl::StrCat(options.row_count, " rows of ", OptionsText(options.row),
-                      ", ", options.keys_per_row, " keys");
+  return absl::StrCat(options.layer_count, " layers of ",
+                      OptionsText(options.layer), ", ", options.keys_per_layer,
+                      " keys");
 }
 
 std::string OptionsText(const BalancedOptions& options) {
-  return absl::StrCat("layers of ", OptionsText(options.row), ", in groups of ",
-                      options.group_size);
+  return absl::StrCat("layers of ", OptionsText(options.layer),
+                      ", in groups of ", options.group_size);
 }
 
 std::string OptionsText(const MatrixOptions& options) {
-  return absl::StrCat(options.row_count, " rows of ", OptionsText(options.row),
-                      ", in ", options.group_count, " groups, tie ",
-                      static_cast<int>(options.tie));
+  return absl::StrCat(options.layer_count, " layers of ",
+                      OptionsText(options.layer), ", in ", options.group_count,
+                      " groups, tie ", static_cast<int>(options.tie));
 }
 
 std::string OptionsText(const std::pair<BloomShape, GuavaStrategy>& options) {

@@ -60,7 +60,8 @@ absl::Status ErrorOf(const RedisReply& reply, std::string_view key) {
   if (text == "non scaling filter is full") {
     return absl::ResourceExhaustedError(status.message());
   }
-  if (says("(") || says("must be") || says("bad ") || says("invalid")) {
+  if (says("(") || says("must be") || says("should be") || says("bad ") ||
+      says("invalid")) {
     return absl::InvalidArgumentError(status.message());
   }
   return status;

@@ -25,20 +25,18 @@ expect 0 "" "$store" put row year 1815
 expect 0 "" "$store" put other year 1906
 expect 0 "" "$store" flush
 expect 0 "" "$store" delete other year
+row="row${tab}name${tab}Ada
+row${tab}year${tab}1815"
 for command in flush compact verify; do
-  expect 0 Ada "$store" get row name
-  expect 0 "name${tab}Ada
-year${tab}1815" "$store" get row
-  expect 0 "" "$store" exists row
-  expect 1 "" "$store" exists other
+  expect 0 "row${tab}name${tab}Ada" "$store" get row name
+  expect 0 "$row" "$store" get row
   expect 1 "" "$store" get other year
-  expect 1 "" "$store" get row absent
-  expect 0 "row${tab}name${tab}Ada
-row${tab}year${tab}1815" "$store" scan
+  expect 1 "" "$store" get absent
+  expect 0 "$row" "$store" scan
   expect 0 "" "$store" scan rox
   expect 0 "" "$store" "$command"
 done
-"$mini_kv" "$store" stats | grep -q '^L1  *1  *2 '
+"$mini_kv" "$store" stats | grep -q '^L6  *1  *2 '
 "$mini_kv" --help | grep -q '^usage: mini_kv'
 expect 2 ""
 expect 2 "" "$store"

@@ -1,325 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mini_kv_crash_test: kills a process that writes to a store, again and again,
-// and checks the store after each kill.
-//
-//   mini_kv_crash_test --kills 500 [--seed S] [--directory DIR]
-//
-// The writer reports each acknowledged write through a pipe. It makes flushes
-// and compactions all the time, and sometimes a whole compaction. SIGKILL ends
-// every other writer after a random delay; the others kill themselves in a
-// random file operation of a flush or a compaction, where half of an append is
-// written. Sometimes a part of a record is then added to the log. Then the
-// store is opened again:
-//
-//   - it has every acknowledged write, and nothing else; the one write that was
-//     under way may be there or not
-//   - every block, and every filter of every live SST, verifies
-//   - no other SST, log or half-written manifest is left
-//
-// All kills hit one store, which the next writer continues.
-//
-// Exit codes: 0 fine, 1 something was lost, 2 usage.
+// Kills writers by SIGKILL, once at each of their file operations: this program
+// has its own write(), fsync(), rename() and unlink(), which count and record.
 
-#include <poll.h>
+#include <dlfcn.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <limits>
-#include <map>
-#include <random>
+#include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
+#include <system_error>
+#include <vector>
 
-#include "../manifest.h"
 #include "../mini_kv.h"
-#include "../wal.h"
-#include "random_cells.h"
-#include "stopping_files.h"
-#include "temp_directory.h"
+#include "gtest/gtest.h"
+#include "test_util.h"
+
+namespace {
+
+bool is_recorded = false;
+uint64_t kill_at = 0;  // 0: never.
+std::vector<std::string> operations;
+
+bool IsTheLast() { return kill_at != 0 && operations.size() == kill_at; }
+
+void Record(const std::string& operation, const std::string& path) {
+  if (!is_recorded) return;
+  operations.push_back(operation + path.substr(path.rfind('/') + 1));
+  if (IsTheLast()) raise(SIGKILL);
+}
+
+template <typename Function>
+Function* Next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+// Half of what is written last is in the file.
+ssize_t write(int fd, const void* bytes, size_t size) {
+  static auto* const next = Next<ssize_t(int, const void*, size_t)>("write");
+  if (!is_recorded) return next(fd, bytes, size);
+  const bool is_last = kill_at != 0 && operations.size() + 1 == kill_at;
+  const ssize_t written = next(fd, bytes, is_last ? size / 2 : size);
+  Record("write", "");
+  return written;
+}
+
+int fsync(int fd) {
+  static auto* const next = Next<int(int)>("fsync");
+  std::error_code ignored;
+  Record("sync ", std::filesystem::read_symlink(
+                      "/proc/self/fd/" + std::to_string(fd), ignored));
+  return next(fd);
+}
+
+int rename(const char* from, const char* to) noexcept {
+  static auto* const next = Next<int(const char*, const char*)>("rename");
+  Record("rename to ", to);
+  return next(from, to);
+}
+
+int unlink(const char* path) noexcept {
+  static auto* const next = Next<int(const char*)>("unlink");
+  Record("remove ", path);
+  return next(path);
+}
+
+}  // extern "C"
 
 namespace mini_kv {
 namespace {
 
-constexpr uint64_t kMaxDelayMs = 60;
-constexpr uint64_t kMaxOperations = 600;
-// The average number of writes for each whole compaction.
-constexpr uint64_t kWritesPerCompaction = 1500;
-
-// The writer sends kAcknowledged for each write, and at the end the text of
-// where it killed itself.
-constexpr char kAcknowledged = '\0';
-
-struct Args {
-  uint64_t kills = 50;
-  uint64_t seed = 0;
-  std::string directory;  // Empty: a temporary one.
-};
-
-[[noreturn]] void Fail(const std::string& what) {
-  std::fprintf(stderr, "mini_kv_crash_test: FAILED: %s\n", what.c_str());
-  std::exit(1);
+TEST(Crash, AnSstIsSyncedBeforeTheLogNamesIt) {
+  const TempDirectory directory;
+  const std::string name = directory.path().substr(directory.path().rfind('m'));
+  Options options;
+  options.sync_log = true;
+  auto store = *MiniKv::Open(options, directory.path());
+  is_recorded = true;
+  ASSERT_TRUE(store->Put("row", "name", "value").ok());
+  ASSERT_TRUE(store->Flush().ok());
+  ASSERT_TRUE(store->Compact().ok());
+  store.reset();
+  store = *MiniKv::Open(options, directory.path());
+  is_recorded = false;
+  std::string seen;
+  for (const std::string& operation : operations) {
+    if (operation == "write") continue;
+    const size_t at = operation.find(name);
+    seen += at == std::string::npos ? operation : "sync directory";
+    seen += '\n';
+  }
+  EXPECT_EQ(seen,
+            "sync LOG\n"
+            "sync 000001.sst\n"
+            "sync LOG.tmp\n"
+            "sync directory\n"
+            "rename to LOG\n"
+            "sync directory\n"
+            "sync 000002.sst\n"
+            "sync LOG.tmp\n"
+            "sync directory\n"
+            "rename to LOG\n"
+            "sync directory\n"
+            "remove 000001.sst\n"
+            "sync directory\n");  // Open() makes the name durable.
 }
 
-void Check(const absl::Status& status, const std::string& doing) {
-  if (!status.ok()) Fail(doing + ": " + status.ToString());
-}
-
-void Send(int fd, const char* bytes, size_t size) {
-  if (write(fd, bytes, size) != static_cast<ssize_t>(size)) _exit(3);
-}
-
-// In the child: writes until it is killed. stop_at 0: others kill it.
-[[noreturn]] void WriteUntilKilled(const std::string& directory, uint64_t seed,
-                                   uint64_t stop_at, int report_fd) {
-  const MiniKv* store = nullptr;
-  Stats seen;  // Stats after the last completed write.
-  StoppingFiles files(
-      stop_at == 0 ? std::numeric_limits<uint64_t>::max() : stop_at,
-      [&](const std::string& operation) {
-        std::string where = "open: ";
-        if (store != nullptr) {
-          // A flush comes before the compactions that it makes due.
-          const bool compacts = store->stats().compactions > seen.compactions;
-          where = compacts ? "compaction: " : "flush: ";
-        }
-        where += operation;
-        Send(report_fd, where.data(), where.size());
-        raise(SIGKILL);
-      });
+TEST(Crash, AtAnyFileOperationLosesNoAcknowledgedWrite) {
+  constexpr int kWrites = 400;
   Options options = SmallOptions();
-  options.files = &files;
-  const auto opened = MiniKv::Open(options, directory);
-  if (!opened.ok()) _exit(4);
-  store = opened->get();
-  RandomCells random(seed);
-  while (true) {
-    if (!Apply(random.Write(), opened->get()).ok()) _exit(5);
-    Send(report_fd, &kAcknowledged, 1);
-    if (random.Below(kWritesPerCompaction) == 0 && !(*opened)->Compact().ok()) {
-      _exit(6);
-    }
-    seen = store->stats();
-  }
-}
-
-// The reports of a writer until its end.
-struct Report {
-  uint64_t acknowledged = 0;
-  std::string where;  // Where it killed itself.
-};
-
-Report ReadUntilKilled(pid_t child, int fd, uint64_t delay_ms) {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::milliseconds(delay_ms);
-  Report report;
-  bool killed = false;
-  while (true) {
-    if (!killed) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          deadline - Clock::now());
-      pollfd readable = {fd, POLLIN, 0};
-      if (left.count() <= 0 ||
-          poll(&readable, 1, static_cast<int>(left.count())) == 0) {
-        kill(child, SIGKILL);
-        killed = true;
-      }
-    }
-    // After the kill it reads the rest of the pipe.
-    char bytes[4096];
-    const ssize_t size = read(fd, bytes, sizeof(bytes));
-    if (size <= 0) return report;
-    for (const char byte : std::string_view(bytes, static_cast<size_t>(size))) {
-      if (byte == kAcknowledged) {
-        ++report.acknowledged;
-      } else {
-        report.where.push_back(byte);
-      }
-    }
-  }
-}
-
-// Leaves a part of another record in the log, as if the process had been killed
-// while it wrote it.
-bool TearLog(const std::string& directory, RandomCells* random) {
-  const auto manifest = ReadManifest(directory);
-  if (!manifest.ok()) return false;
-  const std::string path =
-      directory + "/" + FileName(FileKind::kWal, manifest->wal_number);
-  const auto wal = Wal::Open(path, [](const Cell&) {});
-  Check(wal.status(), "opening the log");
-  const uint64_t size = std::filesystem::file_size(path);
-  const ModelKey key = random->Key();
-  Check((*wal)->Append({{key.first, key.second}, "torn"}), "tearing the log");
-  const uint64_t written = std::filesystem::file_size(path) - size;
-  std::filesystem::resize_file(path, size + 1 + random->Below(written - 1));
-  return true;
-}
-
-void CheckNoFileIsLeft(const std::string& directory) {
-  const auto manifest = ReadManifest(directory);
-  Check(manifest.status(), "reading the manifest");
-  size_t named = 1;  // The log.
-  for (const auto& level : manifest->levels) named += level.size();
-  const auto names = ListDirectory(directory);
-  Check(names.status(), "listing the directory");
-  size_t found = 0;
-  for (const std::string& name : *names) {
-    FileKind kind;
-    uint64_t number = 0;
-    if (ParseFileName(name, &kind, &number)) ++found;
-    if (name == kManifestTempName) Fail(name + " is left");
-  }
-  if (found != named) Fail("files are left that the manifest does not name");
-}
-
-// Opens the store after a kill and compares it with *model, which then gets the
-// write that was under way if the store has it.
-void CheckStore(const std::string& directory, const RandomWrite& under_way,
-                Model* model, uint64_t* cut_bytes) {
-  auto store = MiniKv::Open(SmallOptions(), directory);
-  Check(store.status(), "opening the store");
-  CheckNoFileIsLeft(directory);
-  const auto contents = Contents(store->get());
-  Check(contents.status(), "scanning the store");
-  Model with_write = *model;
-  Apply(under_way, &with_write);
-  if (*contents == with_write) {
-    *model = with_write;
-  } else if (*contents != *model) {
-    Fail("the store does not hold what was acknowledged");
-  }
-  // The scan asks no filter. These gets ask for each cell, also for absent
-  // ones.
-  RandomCells keys(contents->size());
-  for (const auto& [key, value] : *model) {
-    const auto found = (*store)->Get(key.first, key.second);
-    Check(found.status(), "reading a cell");
-    if (*found != value) Fail("a get does not find an acknowledged cell");
-    if (!(*store)->RowExists(key.first).value_or(false)) {
-      Fail("the row of an acknowledged cell does not exist");
-    }
-    const ModelKey other = keys.Key();
-    if (model->count(other) == 0 &&
-        (*store)->Get(other.first, other.second).value_or("x")) {
-      Fail("a get finds a cell that was deleted or never written");
-    }
-  }
-  Check((*store)->Verify(), "verifying the store");
-  const Stats stats = (*store)->stats();
-  if (stats.unreadable_filters != 0) Fail("a live filter cannot be read");
-  for (const LevelStats& level : (*store)->levels()) {
-    if (level.ssts != 0 && level.filter_bytes == 0) Fail("filters are missing");
-  }
-  *cut_bytes += stats.cut_wal_bytes;
-}
-
-class CrashTest {
- public:
-  CrashTest(const Args& args, const std::string& directory)
-      : args_(args), directory_(directory), random_(args.seed) {}
-
-  void Run() {
-    for (uint64_t i = 0; i < args_.kills; ++i) KillOnce(i);
-    std::printf("%llu kills, %llu acknowledged writes, %llu cells in the end\n",
-                Printable(args_.kills), Printable(acknowledged_),
-                Printable(model_.size()));
-    std::printf("%llu bytes cut off %llu torn logs\n", Printable(cut_bytes_),
-                Printable(torn_logs_));
-    for (const auto& [where, count] : places_) {
-      std::printf("%6llu  %s\n", Printable(count), where.c_str());
-    }
-    std::printf("nothing lost\n");
-  }
-
- private:
-  static unsigned long long Printable(uint64_t number) { return number; }
-
-  void KillOnce(uint64_t number) {
-    const uint64_t writer_seed = random_.Below(1ull << 60);
-    const uint64_t delay_ms = 1 + random_.Below(kMaxDelayMs);
-    const bool kills_itself = number % 2 == 1;
-    const uint64_t stop_at =
-        kills_itself ? 1 + random_.Below(kMaxOperations) : 0;
-    int ends[2];
-    if (pipe(ends) != 0) Fail("pipe");
-    std::fflush(nullptr);
+  options.memtable_size_bytes = 4 << 10;
+  auto* const acknowledged = static_cast<std::atomic<int>*>(
+      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(acknowledged, MAP_FAILED);
+  bool is_killed = true;
+  uint64_t at = 1;
+  for (; is_killed && !HasFailure(); ++at) {
+    SCOPED_TRACE("operation " + std::to_string(at));
+    const TempDirectory directory;
+    acknowledged->store(0);
     const pid_t child = fork();
-    if (child < 0) Fail("fork");
+    ASSERT_GE(child, 0);
     if (child == 0) {
-      close(ends[0]);
-      WriteUntilKilled(directory_, writer_seed, stop_at, ends[1]);
+      operations.clear();
+      kill_at = at;
+      is_recorded = true;
+      const auto store = MiniKv::Open(options, directory.path());
+      RandomCells random(1);
+      for (int i = 0; i < kWrites && store.ok(); ++i) {
+        if (!Apply(random.Write(), store->get()).ok()) _exit(1);
+        acknowledged->store(i + 1);
+      }
+      _exit(store.ok() ? 0 : 1);
     }
-    close(ends[1]);
-    const Report report =
-        ReadUntilKilled(child, ends[0], kills_itself ? 60000 : delay_ms);
-    close(ends[0]);
     int ended = 0;
-    if (waitpid(child, &ended, 0) != child || !WIFSIGNALED(ended) ||
-        WTERMSIG(ended) != SIGKILL) {
-      Fail("the writer ended by itself");
+    ASSERT_EQ(waitpid(child, &ended, 0), child);
+    is_killed = WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL;
+    ASSERT_TRUE(is_killed || (WIFEXITED(ended) && WEXITSTATUS(ended) == 0));
+
+    const auto store = MiniKv::Open(options, directory.path());
+    ASSERT_TRUE(store.ok()) << store.status();
+    RandomCells random(1);
+    Model model;
+    for (int i = 0; i < acknowledged->load(); ++i) {
+      Apply(random.Write(), &model);
     }
-    if (kills_itself && report.where.empty()) Fail("the writer hangs");
-    ++places_[kills_itself ? report.where : "after a random delay"];
-    acknowledged_ += report.acknowledged;
-
-    RandomCells writes(writer_seed);
-    for (uint64_t i = 0; i < report.acknowledged; ++i) {
-      Apply(writes.Write(), &model_);
-      writes.Below(kWritesPerCompaction);  // Draws as the writer does.
+    Model and_the_write_under_way = model;
+    Apply(random.Write(), &and_the_write_under_way);
+    const Model contents = Contents(store->get());
+    EXPECT_TRUE(contents == model || contents == and_the_write_under_way);
+    for (const auto& [key, value] : contents) {  // The scan asks no filter.
+      EXPECT_EQ(*(*store)->Get(key.first, key.second), value);
     }
-    if (random_.Below(4) == 0 && TearLog(directory_, &random_)) ++torn_logs_;
-    CheckStore(directory_, writes.Write(), &model_, &cut_bytes_);
-  }
-
-  const Args args_;
-  const std::string directory_;
-  RandomCells random_;
-  Model model_;
-  uint64_t acknowledged_ = 0;
-  uint64_t torn_logs_ = 0;
-  uint64_t cut_bytes_ = 0;
-  std::map<std::string, uint64_t> places_;
-};
-
-int Usage() {
-  std::fputs(
-      "usage: mini_kv_crash_test [--kills N] [--seed S] [--directory DIR]\n",
-      stderr);
-  return 2;
-}
-
-int Main(int argc, char** argv) {
-  Args args;
-  args.seed = std::random_device()();
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string flag = argv[i];
-    if (flag == "--kills") {
-      args.kills = std::strtoull(argv[i + 1], nullptr, 10);
-    } else if (flag == "--seed") {
-      args.seed = std::strtoull(argv[i + 1], nullptr, 10);
-    } else if (flag == "--directory") {
-      args.directory = argv[i + 1];
-    } else {
-      return Usage();
+    EXPECT_EQ((*store)->Verify(), absl::OkStatus());
+    EXPECT_EQ((*store)->stats().unreadable_filters, 0u);
+    ptrdiff_t ssts = 0;
+    for (const LevelStats& level : (*store)->levels())
+      ssts += static_cast<ptrdiff_t>(level.ssts);
+    const std::filesystem::directory_iterator files(directory.path());
+    EXPECT_EQ(std::count_if(begin(files), end(files),
+                            [](const auto& file) {
+                              return file.path().extension() == ".sst";
+                            }),
+              ssts);
+    // These were enough operations to meet flushes and compactions.
+    if (!is_killed) {
+      EXPECT_GT((*store)->levels()[1].ssts, 0u);
     }
   }
-  if (argc % 2 == 0) return Usage();
-  std::printf("seed %llu\n", static_cast<unsigned long long>(args.seed));
-  const TempDirectory temporary;
-  CrashTest(args, args.directory.empty() ? temporary.path() : args.directory)
-      .Run();
-  return 0;
+  EXPECT_GT(at, 500u);
 }
 
 }  // namespace
 }  // namespace mini_kv
-
-int main(int argc, char** argv) { return mini_kv::Main(argc, argv); }

@@ -9,7 +9,7 @@ namespace rowbloom::filter {
 
 namespace {
 
-// bench/micro/filter_bench.cc measured these; see section "compact" of
+// bench/filter/filter_bench.cc measured these; see section "compact" of
 // docs/filter_families.md.
 constexpr double kLoad = 1.06;  // Keys per slot of layer 0, if all stayed.
 constexpr double kSlotsPerKey = 1.0065;  // In all layers of a large filter.

@@ -36,7 +36,7 @@ inline uint64_t MemFilterOperations() {
   return NumberFromEnvironment("ROWBLOOM_MEMFILTER_OPERATIONS", 600000);
 }
 
-// Filters have eight layers or rows, if they have any; filters of fixed size
+// Filters have eight layers, if they have any; filters of fixed size
 // have some room to spare, since keys fall unevenly.
 inline std::vector<MemFilterMaker> AllMakers() {
   constexpr double kFpr = 0.02;

@@ -95,7 +95,7 @@ TEST_P(MemFilterTest, AddSaysWhetherTheFilterChanged) {
       ASSERT_EQ(filter->Save(), before);
     }
   }
-  // These may put a present key into another row.
+  // These may put a present key into another layer.
   const bool repeats = filter->kind() == MemFilterKind::kDynamic ||
                        filter->kind() == MemFilterKind::kSplit ||
                        filter->kind() == MemFilterKind::kBalanced;
@@ -236,7 +236,7 @@ TEST_P(MemFilterTest, MemoryIsThatOfTheBits) {
 
 TEST_P(MemFilterTest, ALoadedFilterGoesOnAsTheSavedOne) {
   Random random(6);
-  // The last count fills some rows of a split filter.
+  // The last count fills some layers of a split filter.
   for (const size_t count : {0, 1, 700, 3000, 4900}) {
     const auto filter = Make(5000);
     ASSERT_TRUE(filter->Add(RandomDigests(&random, count)).ok());

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The BF commands as they are sent, with the replies that the documentation of
-// RedisBloom gives: there is no server with the module in Debian.
+// The BF commands as they are sent, with the replies that RedisBloom documents,
+// and a test with RedisBloom itself, which is skipped without its module.
 
 #include "rowbloom/redis/bf_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -149,6 +151,8 @@ TEST(RemoteBfCommands, ErrorsHaveCodes) {
       {"ERR not found", absl::StatusCode::kNotFound},
       {"ERR (0 < error rate range < 1)", absl::StatusCode::kInvalidArgument},
       {"ERR bad error rate", absl::StatusCode::kInvalidArgument},
+      {"ERR expansion should be greater or equal to 1",
+       absl::StatusCode::kInvalidArgument},
       {"ERR unknown command 'BF.RESERVE', with args beginning with: 'exists' "
        "'full' 'WRONGTYPE Operation against'",
        absl::StatusCode::kUnimplemented},
@@ -227,6 +231,86 @@ TEST(RemoteBfCommands, AServerWithoutTheModuleAnswersMaybe) {
   EXPECT_FALSE(bf.MAdd("f", Views{"a"}).ok());
   EXPECT_FALSE(bf.Dump("f").ok());
   EXPECT_FALSE(*bf.Delete("f"));
+}
+
+#if defined(ROWBLOOM_REDISBLOOM_MODULE)
+constexpr char kModule[] = ROWBLOOM_REDISBLOOM_MODULE;
+#else
+constexpr char kModule[] = "";
+#endif
+
+TEST(RemoteBfCommands, ServeWithRedisBloomItself) {
+  if (*kModule == '\0') GTEST_SKIP() << "there is no REDISBLOOM_MODULE";
+  RedisServer server(kModule);
+  const auto connection = ConnectRedis(server.options());
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  RemoteBfCommands bf(connection->get());
+  const auto code = [](const auto& result) { return result.status().code(); };
+
+  // The server refuses these.
+  EXPECT_TRUE(bf.Reserve("f", {0.001, 100}).ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(bf.Reserve("f", {0.001, 100})));
+  EXPECT_TRUE(absl::IsInvalidArgument(bf.Reserve("g", {2, 100})));
+  EXPECT_TRUE(absl::IsInvalidArgument(bf.Reserve("g", {0.01, 0})));
+  BfReserveOptions options;
+  options.expansion = 0;
+  EXPECT_TRUE(absl::IsInvalidArgument(bf.Reserve("g", options)));
+  EXPECT_EQ(code(bf.Info("g")), absl::StatusCode::kNotFound);
+  EXPECT_EQ(code(bf.Insert("g", {{}, true}, Views{"a"})),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(*bf.Card("g"), 0u);
+
+  // Items, over three layers.
+  EXPECT_TRUE(*bf.Add("f", "a"));
+  EXPECT_FALSE(*bf.Add("f", "a"));
+  std::vector<std::string> names;
+  for (int i = 0; i < 500; ++i) names.push_back(absl::StrCat("user", i));
+  const Views items(names.begin(), names.end());
+  EXPECT_TRUE(bf.Insert("f", {{}, true}, items).ok());
+  EXPECT_EQ(bf.Info("f")->filter_count, 3u);
+  EXPECT_EQ(bf.Info("f")->expansion, 2u);
+  EXPECT_EQ(*bf.Card("f"), bf.Info("f")->item_count);
+  const auto is_there = std::make_unique<bool[]>(items.size());
+  bf.MExists("f", items, is_there.get());
+  EXPECT_EQ(std::count(is_there.get(), is_there.get() + items.size(), true),
+            500);
+  EXPECT_FALSE(bf.Exists("f", "absent"));
+  EXPECT_TRUE(bf.last_error().ok());
+
+  // The server says no of these.
+  EXPECT_TRUE(bf.Exists("missing", "a"));
+  ASSERT_TRUE((*connection)->Send({{"SET", "text", "x"}}).ok());
+  EXPECT_TRUE(bf.Exists("text", "a"));
+  EXPECT_EQ(bf.stats().missing_key, 2u);
+  EXPECT_EQ(code(bf.Add("text", "a")), absl::StatusCode::kFailedPrecondition);
+
+  // A full filter answers for each item.
+  options = {0.01, 2};
+  options.non_scaling = true;
+  EXPECT_TRUE(bf.Reserve("small", options).ok());
+  const auto added = bf.MAdd("small", Views{"a", "b", "c", "d"});
+  ASSERT_TRUE(added.ok()) << added.status();
+  ASSERT_EQ(added->size(), 4u);
+  EXPECT_TRUE(*(*added)[1]);
+  EXPECT_TRUE(absl::IsResourceExhausted((*added)[3].status()));
+  EXPECT_EQ(bf.Info("small")->expansion, std::nullopt);
+
+  // Its dump is this library's filter, and the other way round.
+  auto dumped = bf.Dump("f");
+  ASSERT_TRUE(dumped.ok()) << dumped.status();
+  for (const std::string& name : names) EXPECT_TRUE(dumped->MayContain(name));
+  EXPECT_FALSE(dumped->MayContain("absent"));
+  ASSERT_TRUE(dumped->Add("more").ok());
+  EXPECT_TRUE(bf.Restore("f", *dumped).ok());
+  EXPECT_FALSE(*bf.Add("f", "more"));
+  EXPECT_EQ(bf.Dump("f")->Save(), dumped->Save());
+  auto made = RedisBloomFilter::New({0.01, 10});
+  for (const std::string& name : names) ASSERT_TRUE(made->Add(name).ok());
+  EXPECT_TRUE(bf.Restore("made", *made).ok());
+  bf.MExists("made", items, is_there.get());
+  EXPECT_EQ(std::count(is_there.get(), is_there.get() + items.size(), true),
+            500);
+  EXPECT_TRUE(*bf.Delete("made"));
 }
 
 TEST(RemoteBfCommands, DumpsAreRestoredUnderAnotherName) {

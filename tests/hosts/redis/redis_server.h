@@ -32,7 +32,8 @@ class RedisServer {
   static constexpr char kMissing[] =
       "there is no redis-server (Debian: redis-server)";
 
-  RedisServer() {
+  // With the module of this file, if it is not empty.
+  explicit RedisServer(const std::string& module = "") : module_(module) {
     directory_ = ::testing::TempDir() + "rowbloom_redis_XXXXXX";
     if (mkdtemp(directory_.data()) == nullptr) return;
     Start();
@@ -69,6 +70,9 @@ class RedisServer {
                                       "no",
                                       "--dir",
                                       directory_};
+    if (!module_.empty()) {
+      words.insert(words.end(), {"--loadmodule", module_});
+    }
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -97,6 +101,7 @@ class RedisServer {
   }
 
  private:
+  const std::string module_;
   std::string directory_;
   pid_t process_ = -1;
 };

@@ -52,8 +52,8 @@
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/concurrent.h"
 #include "rowbloom/memfilter/counting.h"
+#include "rowbloom/memfilter/layers.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
-#include "rowbloom/memfilter/rows.h"
 #include "rowbloom/memfilter/scalable.h"
 #include "rowbloom/memfilter/standard.h"
 

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/export.h"
-#include "rowbloom/memfilter/bf_commands.h"
 #include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/sizing.h"
 
@@ -42,6 +42,20 @@ struct RedisBloomDigest {
 // The shape of a layer with a rate above 0 and below 1, up to 2^62 bits. The
 // first layer of a scaling filter has half of the filter's rate.
 BloomShape RedisBloomLayerShape(uint64_t capacity, double fpr);
+
+// BF.RESERVE's. The defaults are those of a filter that was never reserved.
+struct BfReserveOptions {
+  double error_rate = 0.01;
+  uint64_t capacity = 100;
+  std::optional<uint32_t> expansion = std::nullopt;  // 2 if not given.
+  bool non_scaling = false;  // Not together with an expansion.
+};
+
+// A part of a dump, as BF.SCANDUMP returns it and BF.LOADCHUNK takes it.
+struct BfChunk {
+  uint64_t iterator = 0;  // 0: the end; `data` is empty.
+  std::string data;
+};
 
 class RedisBloomFilter {
  public:

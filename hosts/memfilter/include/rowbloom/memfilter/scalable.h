@@ -11,9 +11,8 @@
 //   absl::StatusOr<ScalableFilter> filter = ScalableFilter::New(options);
 //   absl::StatusOr<bool> added = filter->Add(digest);
 //
-// Redis's BF commands (bf_commands.h) use it. A key that may be there already
-// is not added again. Lookups probe all layers, the newest first, in
-// O(k log(keys)). Threads and moves: mem_filter.h.
+// A key that may be there already is not added again. Lookups probe all layers,
+// the newest first, in O(k log(keys)). Threads and moves: mem_filter.h.
 
 #ifndef ROWBLOOM_MEMFILTER_SCALABLE_H_
 #define ROWBLOOM_MEMFILTER_SCALABLE_H_

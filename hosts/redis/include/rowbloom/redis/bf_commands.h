@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The BF commands of a server: RedisBloom's (a module; part of Redis 8),
-// valkey-bloom's and TairBloom's. bf_commands.h of memfilter has them as calls
-// within one process.
+// valkey-bloom's and TairBloom's.
 //
 //   RemoteBfCommands bf(connection.get());
 //   absl::Status status = bf.Reserve("seen", {0.001, 1'000'000});
@@ -23,13 +22,14 @@
 //
 // valkey-bloom has all but SCANDUMP and LOADCHUNK. TairBloom has RESERVE, ADD,
 // MADD and INSERT; Exists() answers "maybe" there, because the name of its type
-// is not documented. Written after the documentation and tried
-// with scripted replies: Debian has no server with these commands.
+// is not documented. Tried with RedisBloom 2.8.2 in
+// Redis 7.0; experimental with the other two, which it has not met.
 
 #ifndef ROWBLOOM_REDIS_BF_COMMANDS_H_
 #define ROWBLOOM_REDIS_BF_COMMANDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,11 +38,23 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/export.h"
-#include "rowbloom/memfilter/bf_commands.h"
 #include "rowbloom/memfilter/redis_bloom.h"
 #include "rowbloom/redis/connection.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
+
+struct BfInsertOptions {
+  BfReserveOptions reserve;  // For a filter that does not exist yet.
+  bool no_create = false;    // If true, NotFound instead.
+};
+
+struct BfInfo {
+  uint64_t capacity = 0;
+  uint64_t size_bytes = 0;
+  uint64_t filter_count = 0;  // Layers.
+  uint64_t item_count = 0;
+  std::optional<uint32_t> expansion;  // nullopt if non-scaling.
+};
 
 // Items that were looked up; the last two fields count answers of "maybe"
 // without proof.

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "sst.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coding.h"
+#include "rowbloom/filter_warmer.h"
+
+namespace mini_kv {
+namespace {
+
+using rowbloom::FilterKey;
+
+void AppendKey(const CellKey& key, std::string* out) {
+  AppendFixed(static_cast<uint32_t>(key.row.size()), out);
+  AppendFixed(static_cast<uint32_t>(key.qualifier.size()), out);
+  out->append(key.row);
+  out->append(key.qualifier);
+}
+
+bool TakeKey(std::string_view* in, OwnedCellKey* key) {
+  uint32_t row_size = 0;
+  uint32_t qualifier_size = 0;
+  CellKey view;
+  if (!TakeFixed(in, &row_size) || !TakeFixed(in, &qualifier_size) ||
+      !TakeBytes(in, row_size, &view.row) ||
+      !TakeBytes(in, qualifier_size, &view.qualifier)) {
+    return false;
+  }
+  *key = OwnedCellKey(view);
+  return true;
+}
+
+// Appends the checksum of all bytes in *bytes, which lie at `offset`.
+void AppendChecksum(uint64_t offset, std::string* bytes) {
+  AppendFixed(Checksum(*bytes, offset), bytes);
+}
+
+absl::Status Damaged(const rowbloom::RandomAccessSource& source,
+                     const char* part) {
+  return absl::DataLossError(std::string(source.name()) + ": damaged " + part);
+}
+
+// Reads bytes and their checksum; *payload excludes it, and views *scratch or
+// the source.
+absl::Status ReadChecked(const rowbloom::RandomAccessSource& source,
+                         uint64_t offset, uint64_t size_bytes,
+                         std::string* scratch, std::string_view* payload) {
+  scratch->resize(size_bytes);
+  std::string_view bytes;
+  absl::Status status =
+      source.Read(offset, size_bytes, scratch->data(), &bytes);
+  if (!status.ok()) return status;
+  uint64_t checksum = 0;
+  if (!TakeBytes(&bytes, size_bytes - kChecksumSize, payload) ||
+      !TakeFixed(&bytes, &checksum) || checksum != Checksum(*payload, offset)) {
+    return Damaged(source, "block");
+  }
+  return absl::OkStatus();
+}
+
+// True only if the file is `size_bytes` long without this tail, and the last
+// keys are in order.
+bool TakeTail(std::string_view in, uint64_t size_bytes, SstTail* tail) {
+  if (!TakeFixed(&in, &tail->cell_count) ||
+      !TakeFixed(&in, &tail->filter_size) ||
+      !TakeFixed(&in, &tail->filter_tail_size) ||
+      !TakeKey(&in, &tail->first_key)) {
+    return false;
+  }
+  CellKey last = tail->first_key;
+  while (!in.empty()) {
+    SstTail::Block block;
+    block.offset = tail->filter_offset();
+    if (!TakeFixed(&in, &block.size_bytes) || !TakeKey(&in, &block.last_key) ||
+        block.size_bytes <= kChecksumSize ||
+        block.size_bytes > size_bytes - block.offset ||
+        CellKey(block.last_key) < last) {
+      return false;
+    }
+    tail->blocks.push_back(std::move(block));
+    last = tail->blocks.back().last_key;
+  }
+  return !tail->blocks.empty() &&
+         tail->filter_size == size_bytes - tail->filter_offset();
+}
+
+absl::StatusOr<SstTail> ReadTail(const rowbloom::RandomAccessSource& source) {
+  const uint64_t file_size = source.size_bytes();
+  uint64_t size = 0;
+  if (file_size < sizeof(size)) return Damaged(source, "size");
+  const uint64_t end = file_size - sizeof(size);
+  std::string scratch(sizeof(size), '\0');
+  std::string_view bytes;
+  absl::Status status = source.Read(end, sizeof(size), scratch.data(), &bytes);
+  if (!status.ok()) return status;
+  if (!TakeFixed(&bytes, &size) || size < kChecksumSize || size > end) {
+    return Damaged(source, "size");
+  }
+  status = ReadChecked(source, end - size, size, &scratch, &bytes);
+  if (!status.ok()) return status;
+  SstTail tail;
+  if (!TakeTail(bytes, end - size, &tail)) return Damaged(source, "tail");
+  return tail;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- writer
+
+SstWriter::SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
+                     const rowbloom::FilterOptions& filter_options,
+                     size_t block_size_bytes, rowbloom::FilterCache* cache,
+                     uint64_t filter_id)
+    : sink_(std::move(sink)),
+      has_filter_(filter_options.bloom_type != rowbloom::BloomType::kNone),
+      block_size_bytes_(block_size_bytes),
+      filter_sink_(rowbloom::NewStringSink(&filter_)),
+      warmer_(rowbloom::NewFilterWarmer(cache, {filter_id})),
+      filter_writer_(filter_options, filter_sink_.get(), warmer_.get()) {}
+
+absl::Status SstWriter::Add(const Cell& cell) {
+  if (tail_.cell_count++ == 0) tail_.first_key = OwnedCellKey(cell.key);
+  AppendCell(cell, &block_);
+  // Tombstones are added too: a filter that said "no" to one would let the get
+  // go on to the older value that the tombstone hides.
+  const auto& [row, qualifier] = cell.key;
+  if (cell.digests) {  // Hashed once, for the memtable and for this filter.
+    filter_writer_.Add(FilterKey::RowCol(row, qualifier, cell.digests->row,
+                                         cell.digests->cell));
+  } else {
+    filter_writer_.Add(row, qualifier);
+  }
+  last_key_ = OwnedCellKey(cell.key);
+  if (block_.size() >= block_size_bytes_) CloseBlock();
+  return status_;
+}
+
+void SstWriter::CloseBlock() {
+  const uint64_t offset = tail_.filter_offset();
+  AppendChecksum(offset, &block_);
+  tail_.blocks.push_back({last_key_, offset, block_.size()});
+  Append(block_);
+  block_.clear();
+}
+
+absl::Status SstWriter::Finish() {
+  if (!block_.empty()) CloseBlock();
+  if (has_filter_) {
+    // After an error the SST has no filter: slower, never wrong.
+    if (const auto info = filter_writer_.Finish(); info.ok()) {
+      tail_.filter_size = info->size_bytes;
+      tail_.filter_tail_size = info->tail_size_bytes;
+      Append(filter_);
+    }
+  }
+  std::string tail;
+  AppendFixed(tail_.cell_count, &tail);
+  AppendFixed(tail_.filter_size, &tail);
+  AppendFixed(tail_.filter_tail_size, &tail);
+  AppendKey(tail_.first_key, &tail);
+  for (const SstTail::Block& block : tail_.blocks) {
+    AppendFixed(block.size_bytes, &tail);
+    AppendKey(block.last_key, &tail);
+  }
+  AppendChecksum(tail_.filter_offset() + tail_.filter_size, &tail);
+  AppendFixed(uint64_t{tail.size()}, &tail);
+  Append(tail);
+  if (status_.ok()) status_ = sink_->SyncAndClose();
+  return status_;
+}
+
+void SstWriter::Append(std::string_view bytes) {
+  if (status_.ok()) status_ = sink_->Append(bytes);
+}
+
+// ---------------------------------------------------------------- reader
+
+absl::StatusOr<std::shared_ptr<const SstReader>> SstReader::Open(
+    const std::string& path, uint64_t number, const Filtering& filtering) {
+  auto source = rowbloom::OpenFileSource(path);
+  if (!source.ok()) return source.status();
+  auto tail = ReadTail(**source);
+  if (!tail.ok()) return tail.status();
+  return std::shared_ptr<const SstReader>(
+      new SstReader(number, *std::move(source), *std::move(tail), filtering));
+}
+
+SstReader::SstReader(uint64_t number,
+                     std::unique_ptr<rowbloom::RandomAccessSource> source,
+                     SstTail tail, const Filtering& filtering)
+    : number_(number),
+      source_(std::move(source)),
+      tail_(std::move(tail)),
+      filtering_(filtering) {
+  if (tail_.filter_size != 0) OpenFilter();
+}
+
+SstReader::~SstReader() {
+  filter_.reset();
+  filtering_.cache->EraseFile(FilterIdOf(source_->name()));
+}
+
+void SstReader::OpenFilter() {
+  rowbloom::FilterReaderOptions options;
+  options.cache = filtering_.cache;
+  options.stats = filtering_.stats;
+  options.level = filtering_.level;
+  options.file_id = FilterIdOf(source_->name());
+  options.tail_size_bytes = tail_.filter_tail_size;
+  auto filter = rowbloom::FilterReader::Open(
+      source_.get(), {tail_.filter_offset(), tail_.filter_size}, options);
+  if (!filter.ok()) {
+    filter_status_ = filter.status();
+  } else if ((*filter)->properties().cell_count != cell_count()) {
+    filter_status_ = Damaged(*source_, "filter block: it is of other cells");
+  } else {
+    filter_ = *std::move(filter);
+  }
+}
+
+bool SstReader::Covers(const CellKey& key) const {
+  return !(key < first_key()) && !(last_key() < key);
+}
+
+bool SstReader::CoversRows(const FilterKey& rows) const {
+  std::string_view first = first_key().row;
+  if (rows.is_prefix()) first = first.substr(0, rows.row().size());
+  return first <= rows.row() && rows.row() <= last_key().row;
+}
+
+absl::StatusOr<bool> SstReader::Get(const CellKey& key,
+                                    std::optional<std::string>* value,
+                                    ReadStats* stats) const {
+  const auto it = NewIterator(key, stats);
+  if (!it->status().ok()) return it->status();
+  if (!it->Valid() || !(it->cell().key == key)) return false;
+  *value = it->cell().value;
+  return true;
+}
+
+class SstReader::Iterator final : public CellIterator {
+ public:
+  // The first block whose last key is not less than `from` has its cell.
+  Iterator(const SstReader* sst, const CellKey& from, ReadStats* stats)
+      : sst_(sst),
+        stats_(stats),
+        next_block_(std::partition_point(
+            sst->tail_.blocks.begin(), sst->tail_.blocks.end(),
+            [&](const auto& block) { return block.last_key < from; })) {
+    do {
+      Next();
+    } while (valid_ && cell_.key < from);
+  }
+
+  bool Valid() const override { return valid_; }
+  const Cell& cell() const override { return cell_; }
+  absl::Status status() const override { return status_; }
+
+  void Next() override {
+    valid_ = false;
+    if (rest_.empty()) {
+      if (next_block_ == sst_->tail_.blocks.end()) return;
+      stats_->data_blocks += 1;
+      stats_->data_bytes += next_block_->size_bytes;
+      status_ = ReadChecked(*sst_->source_, next_block_->offset,
+                            next_block_->size_bytes, &scratch_, &rest_);
+      if (!status_.ok()) return;
+      ++next_block_;
+    }
+    valid_ = TakeCell(&rest_, &cell_);
+    if (!valid_) status_ = Damaged(*sst_->source_, "cell");
+  }
+
+ private:
+  const SstReader* const sst_;
+  ReadStats* const stats_;
+  std::vector<SstTail::Block>::const_iterator next_block_;
+  std::string scratch_;
+  std::string_view rest_;  // The cells of the block not yet seen.
+  Cell cell_;
+  bool valid_ = false;
+  absl::Status status_;
+};
+
+std::unique_ptr<CellIterator> SstReader::NewIterator(const CellKey& from,
+                                                     ReadStats* stats) const {
+  return std::make_unique<Iterator>(this, from, stats);
+}
+
+absl::Status SstReader::Verify() const {
+  absl::Status status = filter_status_;
+  if (status.ok() && filter_ != nullptr) status = filter_->Verify();
+  if (!status.ok()) return status;
+  ReadStats ignored;
+  uint64_t cells = 0;
+  OwnedCellKey last;
+  const auto it = NewIterator(first_key(), &ignored);
+  for (; it->Valid(); it->Next()) {
+    const CellKey& key = it->cell().key;
+    if (cells++ != 0 && !(last < key)) return Damaged(*source_, "order");
+    const auto row = FilterKey::Row(key.row);
+    if (!MayContain(row) || !MayContain(FilterKey::Prefix(key.row)) ||
+        !MayContain(FilterKey::RowCol(row, key.qualifier))) {
+      return Damaged(*source_, "filter: it lacks a cell");
+    }
+    last = OwnedCellKey(key);
+  }
+  if (!it->status().ok()) return it->status();
+  if (cells != cell_count() || !(last == last_key())) {
+    return Damaged(*source_, "tail: it is of other cells");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mini_kv

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An SST: a sorted and immutable file of cells, with their filter in it.
+//
+//   data block     cells (cell.h) | checksum (8)
+//   ...            contiguous from offset 0
+//   filter block   as rowbloom wrote it, or nothing
+//   tail           number of cells (8) | filter size (8) | size of the filter's
+//                  own tail (8) | first key | for each data block its size (8)
+//                  and its last key | checksum (8)
+//   tail size (8)
+//
+// A key is: row size (4) | qualifier size (4) | row | qualifier. Checksums are
+// seeded with the offset of the bytes that they cover.
+
+#ifndef ROWBLOOM_EXAMPLES_MINI_KV_SST_H_
+#define ROWBLOOM_EXAMPLES_MINI_KV_SST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cell.h"
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/filter_reader.h"
+#include "rowbloom/filter_stats.h"
+#include "rowbloom/io.h"
+
+namespace mini_kv {
+
+struct SstTail {
+  struct Block {
+    OwnedCellKey last_key;
+    uint64_t offset = 0;
+    uint64_t size_bytes = 0;  // With its checksum.
+  };
+
+  uint64_t cell_count = 0;
+  uint64_t filter_size = 0;       // 0: no filter.
+  uint64_t filter_tail_size = 0;  // FilterBlockInfo::tail_size_bytes.
+  OwnedCellKey first_key;
+  std::vector<Block> blocks;
+
+  uint64_t filter_offset() const {
+    return blocks.empty() ? 0 : blocks.back().offset + blocks.back().size_bytes;
+  }
+};
+
+// The id of an SST's filter in the cache, which many stores may share.
+inline uint64_t FilterIdOf(std::string_view path) {
+  return rowbloom::DigestBytes(path).value >> 1 | 1;
+}
+
+// Writes an SST and, within it, the filter of its cells.
+//
+//   SstWriter writer(std::move(sink), filter_options, 4096, cache, filter_id);
+//   for (...) writer.Add(cell);                  // in order
+//   absl::Status status = writer.Finish();       // complete and synced
+//
+// Calls match  Add+ Finish . The first error stays. Until Finish() returns OK
+// the file may end anywhere: nothing may name it.
+class SstWriter {
+ public:
+  // Bloom type NONE writes no filter block. The filter's chunks go into `cache`
+  // under `filter_id` while they are written, so that the first gets of the new
+  // file read none.
+  SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
+            const rowbloom::FilterOptions& filter_options,
+            size_t block_size_bytes, rowbloom::FilterCache* cache,
+            uint64_t filter_id);
+
+  // Each key must be greater than the one before.
+  absl::Status Add(const Cell& cell);
+  absl::Status Finish();
+
+  // The size of the data blocks so far.
+  uint64_t data_bytes() const { return tail_.filter_offset() + block_.size(); }
+
+ private:
+  void CloseBlock();
+  void Append(std::string_view bytes);
+
+  const std::unique_ptr<rowbloom::FileSink> sink_;
+  const bool has_filter_;
+  const size_t block_size_bytes_;
+  // The filter is collected in memory while data blocks go to the file, because
+  // it is contiguous and follows them.
+  std::string filter_;
+  const std::unique_ptr<rowbloom::ByteSink> filter_sink_;
+  const std::unique_ptr<rowbloom::FilterChunkObserver> warmer_;
+  rowbloom::FilterBlockWriter filter_writer_;
+
+  absl::Status status_;
+  std::string block_;  // Cells of the open data block.
+  OwnedCellKey last_key_;
+  SstTail tail_;
+};
+
+// Counts the data blocks that were read.
+struct ReadStats {
+  uint64_t data_blocks = 0;
+  uint64_t data_bytes = 0;
+};
+
+// Reads an SST: asks its filter first, then reads one data block.
+//
+//   auto sst = SstReader::Open(path, number, {&cache, &filter_stats});
+//   if (!sst.ok()) return sst.status();
+//   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
+//   if ((*sst)->Covers(cell_key) && (*sst)->MayContain(key)) {
+//     found = (*sst)->Get(cell_key, &value, &read_stats);
+//   }
+//
+// The tail is in memory; data blocks are read each time. Immutable after
+// Open(). Open(), Get() and iterators are strict: DataLoss for damaged cells. A
+// damaged filter is not an error: the file is then read without it.
+class SstReader {
+ public:
+  // Cache and stats are shared by all SSTs, and must outlive them.
+  struct Filtering {
+    rowbloom::FilterCache* cache = nullptr;
+    rowbloom::FilterStats* stats = nullptr;
+    int level = 0;  // This SST's level.
+  };
+  static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
+      const std::string& path, uint64_t number, const Filtering& filtering);
+  ~SstReader();
+  SstReader(const SstReader&) = delete;
+  SstReader& operator=(const SstReader&) = delete;
+
+  uint64_t number() const { return number_; }
+  CellKey first_key() const { return tail_.first_key; }
+  CellKey last_key() const { return tail_.blocks.back().last_key; }
+  uint64_t cell_count() const { return tail_.cell_count; }
+  uint64_t block_count() const { return tail_.blocks.size(); }
+  uint64_t data_bytes() const { return tail_.filter_offset(); }
+  uint64_t filter_bytes() const { return tail_.filter_size; }
+  // Without a filter, the number of cells: a filter has at least that many
+  // keys.
+  uint64_t filter_keys() const {
+    return filter_ == nullptr ? cell_count() : filter_->properties().key_count;
+  }
+
+  // True if the file's key range includes the cell, or may include the row, or
+  // a row with the prefix.
+  bool Covers(const CellKey& key) const;
+  bool CoversRows(const rowbloom::FilterKey& rows) const;
+
+  // False only if the file has no cell of that key, or row. True without a
+  // filter.
+  bool MayContain(const rowbloom::FilterKey& key) const {
+    return filter_ == nullptr || filter_->MayContain(key);
+  }
+  // Reports what the file had after a "maybe": statistics count false positives
+  // with it, and filters learn what they are worth.
+  void TellOutcome(const rowbloom::FilterKey& key, bool key_was_there) const {
+    if (filter_ != nullptr) filter_->TellOutcome(key, key_was_there);
+  }
+
+  // Sets *value, to nullopt for a tombstone, if the file has the cell.
+  absl::StatusOr<bool> Get(const CellKey& key,
+                           std::optional<std::string>* value,
+                           ReadStats* stats) const;
+  // Starts at the first cell that is not less than `from`. The reader and
+  // `stats` must outlive it.
+  std::unique_ptr<CellIterator> NewIterator(const CellKey& from,
+                                            ReadStats* stats) const;
+
+  // The reason why the file's filter block cannot be used.
+  const absl::Status& filter_status() const { return filter_status_; }
+  // Reads everything: checksums, order, and that the filter has each cell.
+  absl::Status Verify() const;
+
+ private:
+  class Iterator;
+
+  SstReader(uint64_t number,
+            std::unique_ptr<rowbloom::RandomAccessSource> source, SstTail tail,
+            const Filtering& filtering);
+  void OpenFilter();
+
+  const uint64_t number_;
+  const std::unique_ptr<rowbloom::RandomAccessSource> source_;
+  const SstTail tail_;
+  const Filtering filtering_;
+  absl::Status filter_status_;
+  std::unique_ptr<rowbloom::FilterReader> filter_;
+};
+
+}  // namespace mini_kv
+
+#endif  // ROWBLOOM_EXAMPLES_MINI_KV_SST_H_
