@@ -108,10 +108,10 @@ rowbloom_code rowbloom_codec_bounds(const rowbloom_codec* codec,
     status = CheckBytes(row, row_size, "row");
     std::string from, to;
     if (status.ok()) {
-      status = codec->codec.RowLowerBound(View(row, row_size), &from);
+      status = codec->codec.LowerBound({View(row, row_size)}, &from);
     }
     if (status.ok()) {
-      status = codec->codec.RowUpperBound(View(row, row_size), &to);
+      status = codec->codec.UpperBound({View(row, row_size)}, &to);
     }
     if (status.ok()) status = Fill(to, upper);
     return status.ok() ? Fill(from, lower) : status;

@@ -62,6 +62,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -88,6 +89,11 @@ class KeyCodec {
   struct Segment {
     Kind kind = Kind::kOrdered;
     bool ends_level = true;
+    // The kind sets these two. A part that ends here lacks the segment's last
+    // byte, as that of "ordered" does:
+    bool leaves_out_byte = false;
+    // The segment has all bytes that are left, as "rest" has:
+    bool takes_rest = false;
     uint32_t parameter = 0;  // Size, delimiter or size of the length; else 0.
   };
 
@@ -111,15 +117,13 @@ class KeyCodec {
     return ToText(/*with_names=*/false);
   }
 
-  // The codec of row and column whose first segment is of this kind, or, for
-  // "rest", that of whole keys: the short persisted form. InvalidArgument if no
-  // codec has such a form.
-  static absl::StatusOr<KeyCodec> FromFirstSegment(uint8_t kind,
-                                                   uint32_t parameter);
-  // True if FromFirstSegment() returns this codec, and it has no names.
+  // The short persisted form is the first segment's kind and parameter: of
+  // whole keys, or the codec of row and column with such a row. InvalidArgument
+  // if no codec has such a form.
+  static absl::StatusOr<KeyCodec> FromShortForm(uint8_t kind,
+                                                uint32_t parameter);
+  // True if FromShortForm() returns this codec, and it has no names.
   bool HasShortForm() const;
-  Kind kind() const { return segments_[0].kind; }
-  uint32_t parameter() const { return segments_[0].parameter; }
 
   size_t segment_count() const { return segment_count_; }
   // `index` is below segment_count(), and counts from 0.
@@ -132,6 +136,10 @@ class KeyCodec {
   // The number of segments in a part of the level.
   size_t SegmentsOfLevel(size_t level) const {
     return level_segments_[level - 1];
+  }
+  // The segment that ends the level.
+  const Segment& LastSegmentOf(size_t level) const {
+    return segments_[SegmentsOfLevel(level) - 1];
   }
   std::string LevelName(size_t level) const {
     return SegmentName(SegmentsOfLevel(level) - 1);
@@ -169,12 +177,6 @@ class KeyCodec {
   }
   absl::Status UpperBound(absl::Span<const std::string_view> segments,
                           std::string* bound) const;
-  absl::Status RowLowerBound(std::string_view row, std::string* bound) const {
-    return LowerBound({&row, 1}, bound);
-  }
-  absl::Status RowUpperBound(std::string_view row, std::string* bound) const {
-    return UpperBound({&row, 1}, bound);
-  }
 
   // The sizes of a key's parts: sizes[i] is that of level i + 1.
   struct Parts {
@@ -230,39 +232,51 @@ class KeyCodec {
   // RowPartSize() would.
   size_t ColumnPartSize(std::string_view key, size_t* row_part_size) const;
 
+  // A successor of `key` is a beginning of it with the last byte increased by
+  // 1, as a store's separator between two keys can be. Calls `visit` for those
+  // that are parts of levels 2 to `max_levels` and may be parts of the next key
+  // as well; `parts` are those of `key`. False if there are more candidates
+  // than `max_tries`, and not all were visited.
+  bool VisitSuccessors(std::string_view key, const Parts& parts,
+                       size_t max_levels, size_t max_tries,
+                       absl::FunctionRef<void(std::string_view)> visit) const;
+  // False if VisitSuccessors() has nothing to visit, whatever the key is.
+  bool MayHaveSuccessors(size_t max_levels) const;
+
+  // True if the first segments are encoded as all segments of `other`, and the
+  // last of them ends a level, as it does in `other`.
+  bool BeginsAs(const KeyCodec& other) const;
   bool operator==(const KeyCodec& other) const;
   bool operator!=(const KeyCodec& other) const { return !(*this == other); }
 
  private:
-  // Common lists of segments that all end levels. Each lookup of a filter asks
-  // for parts, and they are found faster if the kinds are known.
-  enum class Shape : uint8_t {
-    kAny,
-    kAllOrdered,
-    kFixedRowAndRest,
-    kDelimitedRowAndRest,
-    kWholeKey,
-  };
+  // Extends *parts, which holds `count` right ones, to at most `levels`.
+  using Extend = void (*)(const KeyCodec& codec, std::string_view key,
+                          size_t levels, Parts* parts);
 
   KeyCodec() = default;
 
-  // `kind` and `parameter` are those of a short form.
-  static KeyCodec OfFirstSegment(Kind kind, uint32_t parameter);
-  bool IsOfFirstSegment() const;
+  static KeyCodec OfShortForm(Kind kind, uint32_t parameter);
+  bool IsOfShortForm() const;
   absl::Status AddSegment(std::string_view text);
   void Push(const Segment& segment, std::string_view name);
   std::string_view Name(size_t index) const;
   std::string ToText(bool with_names) const;
 
-  // Extends *parts, which holds `count` right ones, to at most `max_levels`.
-  void FindParts(std::string_view key, size_t max_levels, Parts* parts) const;
-  template <Shape kShape>
-  void ExtendParts(std::string_view key, size_t levels, Parts* parts) const;
+  void FindParts(std::string_view key, size_t max_levels, Parts* parts) const {
+    extend_(*this, key, max_levels < level_count_ ? max_levels : level_count_,
+            parts);
+  }
+  template <typename First, typename Next>
+  static void ExtendParts(const KeyCodec& codec, std::string_view key,
+                          size_t levels, Parts* parts);
+  // ExtendParts() of the segments' kinds: each lookup of a filter asks for
+  // parts, and finds them faster if the kinds are known.
+  Extend extend_ = nullptr;
 
   std::array<Segment, kMaxSegments> segments_;
   uint8_t segment_count_ = 0;
   uint8_t level_count_ = 0;
-  Shape shape_ = Shape::kAny;
   // The next level is all bytes behind a part of this one; 0 if there is none.
   uint8_t level_before_rest_ = 0;
   std::array<uint8_t, kMaxSegments> level_segments_ = {};

@@ -8,17 +8,22 @@
 
 namespace rowbloom {
 
+namespace {
+
+const KeyCodec& OrderedCodec() {
+  static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
+  return *ordered;
+}
+
+}  // namespace
+
 bool HasPartOfColumn(const KeyCodec& codec) {
-  return codec.segment_count() >= 2 &&
-         codec.segment(0).kind == KeyCodec::Kind::kOrdered &&
-         codec.segment(1).kind == KeyCodec::Kind::kOrdered &&
-         codec.segment(1).ends_level;
+  return codec.BeginsAs(OrderedCodec());
 }
 
 bool IsWrittenAsBoundOfColumn(std::string_view entry) {
-  static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
   size_t row_size = 0;
-  const size_t column_size = ordered->ColumnPartSize(entry, &row_size);
+  const size_t column_size = OrderedCodec().ColumnPartSize(entry, &row_size);
   return column_size > 0 && column_size == entry.size();
 }
 

@@ -24,8 +24,8 @@ absl::StatusOr<KeyCodec> ParseShortForm(std::string_view metadata) {
     parameter |= uint32_t{ByteAt(metadata, kMetadataCodecParameterOffset + i)}
                  << (8 * i);
   }
-  return KeyCodec::FromFirstSegment(ByteAt(metadata, kMetadataCodecKindOffset),
-                                    parameter);
+  return KeyCodec::FromShortForm(ByteAt(metadata, kMetadataCodecKindOffset),
+                                 parameter);
 }
 
 absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
@@ -79,10 +79,11 @@ std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec) {
   std::string metadata(kMetadataSize, '\0');
   metadata[kMetadataVersionOffset] = static_cast<char>(kMetadataVersion);
   metadata[kMetadataBloomTypeOffset] = static_cast<char>(bloom_type);
-  metadata[kMetadataCodecKindOffset] = static_cast<char>(codec.kind());
+  const KeyCodec::Segment& first = codec.segment(0);
+  metadata[kMetadataCodecKindOffset] = static_cast<char>(first.kind);
   for (size_t i = 0; i < sizeof(uint32_t); ++i) {
     metadata[kMetadataCodecParameterOffset + i] =
-        static_cast<char>(codec.parameter() >> (8 * i) & 0xff);
+        static_cast<char>(first.parameter >> (8 * i) & 0xff);
   }
   return metadata;
 }

@@ -24,18 +24,6 @@ namespace {
 // hold long "delimiter" segments of few distinct bytes, are rare.
 constexpr size_t kMaxSeparators = 256;
 
-// True if AddSeparators() may have something to add.
-bool MayEndAtSeparator(const KeyCodec& codec, size_t level_count) {
-  for (size_t level = 2; level <= level_count; ++level) {
-    const KeyCodec::Kind kind =
-        codec.segment(codec.SegmentsOfLevel(level) - 1).kind;
-    if (kind != KeyCodec::Kind::kOrdered && kind != KeyCodec::Kind::kRest) {
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
@@ -49,7 +37,7 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
       level_count_(
           LevelCount(options.effective_bloom_type(), options.key_codec)),
       adds_separators_(partitioned &&
-                       MayEndAtSeparator(options.key_codec, level_count_)),
+                       options.key_codec.MayHaveSuccessors(level_count_)),
       keeps_last_(level_count_ > kMaxLevelsReadAgain || adds_separators_),
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
@@ -119,52 +107,10 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
   return filter_->key_count();
 }
 
-// A separator that is a part of a level shares all but its last byte with the
-// last entry. "fixed" and "length" parts then end where those of the entry do,
-// and a "delimiter" part ends at any byte that precedes the delimiter. "rest"
-// parts are whole keys, and that of a stored key is not before this key. An
-// "ordered" part ends with 00, which no byte precedes.
 bool RowFilterBuilder::AddSeparators() {
-  const KeyCodec& codec = options_.key_codec;
-  const std::string_view last = Last();
-  std::string separator;
-  size_t tried = 0;
-  const size_t levels = std::min(parts_.count + 1, level_count_);
-  for (size_t level = 1; level < levels; ++level) {
-    const bool is_whole = level < parts_.count;
-    const size_t begin = parts_.sizes[level - 1];
-    const size_t end = is_whole ? parts_.sizes[level] : last.size();
-    const KeyCodec::Segment& segment =
-        codec.segment(codec.SegmentsOfLevel(level + 1) - 1);
-    const auto try_at = [&](size_t at) {
-      separator = last.substr(0, at + 1);
-      ++separator.back();
-      const KeyCodec::Parts parts = codec.PartsOf(separator, level + 1);
-      if (parts.count == level + 1 && parts.sizes[level] == separator.size()) {
-        filter_->Add(DigestBytes(separator));
-      }
-    };
-    switch (segment.kind) {
-      case KeyCodec::Kind::kFixed:
-      case KeyCodec::Kind::kLength:
-        if (is_whole && last[end - 1] != '\xff') try_at(end - 1);
-        break;
-      case KeyCodec::Kind::kDelimiter: {
-        if (segment.parameter == 0) break;  // No byte precedes it.
-        const char before = static_cast<char>(segment.parameter - 1);
-        for (size_t at = last.find(before, begin); at < end;
-             at = last.find(before, at + 1)) {
-          if (++tried > kMaxSeparators) return false;
-          try_at(at);
-        }
-        break;
-      }
-      case KeyCodec::Kind::kOrdered:
-      case KeyCodec::Kind::kRest:
-        break;
-    }
-  }
-  return true;
+  return options_.key_codec.VisitSuccessors(
+      Last(), parts_, level_count_, kMaxSeparators,
+      [this](std::string_view part) { filter_->Add(DigestBytes(part)); });
 }
 
 Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {

@@ -22,10 +22,7 @@ std::string ExtractorId(BloomType bloom_type, const KeyCodec& key_codec) {
 // next key.
 absl::Status CheckHasPrefix(BloomType bloom_type, const KeyCodec& codec) {
   absl::Status status = CheckBloomType(bloom_type, codec);
-  if (!status.ok() || codec.segment(codec.SegmentsOfLevel(1) - 1).kind !=
-                          KeyCodec::Kind::kRest) {
-    return status;
-  }
+  if (!status.ok() || !codec.LastSegmentOf(1).takes_rest) return status;
   return absl::InvalidArgumentError(absl::StrCat(
       "prefix_extractor ", RowPrefixExtractor::kClassName(), " with key codec ",
       codec.ToString(),
@@ -123,15 +120,8 @@ bool RowPrefixExtractor::SameResultWhenAppended(
   size_t row_size = 0;
   const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
   if (row_size == 0) return false;
-  const size_t last_segment = key_codec_.SegmentsOfLevel(1) - 1;
-  switch (key_codec_.segment(last_segment).kind) {
-    case KeyCodec::Kind::kRest:
-      return false;
-    case KeyCodec::Kind::kOrdered:
-      break;
-    default:
-      return true;
-  }
+  const KeyCodec::Segment& last = key_codec_.LastSegmentOf(1);
+  if (!last.leaves_out_byte) return !last.takes_rest;
   // The part's last 00 could still become an escaped one.
   if (!maps_columns()) return row_size < key.size();
   // A shorter key could still become the bound of a column.

@@ -314,7 +314,7 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
                                   std::string* version) const {
   if (version != nullptr) version->clear();
   if (!has_columns_.ok()) return has_columns_;
-  if (key_codec_.segment(1).kind == KeyCodec::Kind::kRest) {
+  if (key_codec_.segment(1).takes_rest) {
     return GetCell(read, row, qualifier, value);  // It has no versions.
   }
   value->Reset();

@@ -24,26 +24,17 @@ struct RowPrefixes {
 // The number of prefixes of a row that holds all segments.
 inline size_t MostPrefixes(const KeyCodec& schema) {
   const size_t levels = schema.level_count();
-  const KeyCodec::Segment& last =
-      schema.segment(schema.SegmentsOfLevel(levels) - 1);
-  return last.kind == KeyCodec::Kind::kRest ? levels - 1 : levels;
+  return schema.LastSegmentOf(levels).takes_rest ? levels - 1 : levels;
 }
 
 inline RowPrefixes PrefixesOf(const KeyCodec& schema, std::string_view row) {
   const KeyCodec::Parts parts = schema.PartsOf(row);
   RowPrefixes prefixes;
   for (size_t i = 0; i < parts.count; ++i) {
-    size_t size = parts.sizes[i];
-    switch (schema.segment(schema.SegmentsOfLevel(i + 1) - 1).kind) {
-      case KeyCodec::Kind::kRest:
-        return prefixes;  // It is the last one.
-      case KeyCodec::Kind::kOrdered:
-        // The part lacks the byte that tells its end from an escaped 00.
-        if (++size > row.size()) return prefixes;
-        break;
-      default:
-        break;
-    }
+    const KeyCodec::Segment& last = schema.LastSegmentOf(i + 1);
+    // The byte that the part leaves out tells its end from an escaped 00.
+    const size_t size = parts.sizes[i] + (last.leaves_out_byte ? 1 : 0);
+    if (last.takes_rest || size > row.size()) break;
     prefixes.sizes[prefixes.count++] = size;
   }
   return prefixes;

@@ -25,8 +25,8 @@ std::string Encoded(const KeyCodec& codec, const std::string& row,
 // Returns a random row that the codec can hold; fixed rows have 3 bytes.
 std::string AnyRow(const KeyCodec& codec, size_t max_size, Random* random) {
   std::string row = random->Bytes(max_size);
-  if (codec.kind() == KeyCodec::Kind::kFixed) row.resize(3, 'x');
-  if (codec.kind() == KeyCodec::Kind::kDelimiter) {
+  if (codec.segment(0).kind == KeyCodec::Kind::kFixed) row.resize(3, 'x');
+  if (codec.segment(0).kind == KeyCodec::Kind::kDelimiter) {
     std::replace(row.begin(), row.end(), '|', '/');
   }
   return row;
@@ -122,8 +122,8 @@ TEST(KeyCodec, RowBoundsHoldExactlyTheRowsKeys) {
       const Cell b = {random.Below(3) == 0 ? a.row : AnyRow(codec, 3, &random),
                       random.Bytes(3)};
       std::string lower, upper;
-      ASSERT_TRUE(codec.RowLowerBound(a.row, &lower).ok());
-      ASSERT_TRUE(codec.RowUpperBound(a.row, &upper).ok());
+      ASSERT_TRUE(codec.LowerBound({a.row}, &lower).ok());
+      ASSERT_TRUE(codec.UpperBound({a.row}, &upper).ok());
       const std::string key = Encoded(codec, b.row, b.qualifier);
       const bool inside = key >= lower && (upper.empty() || key < upper);
       ASSERT_EQ(inside, a.row == b.row);
@@ -137,8 +137,8 @@ TEST(OrderedCodec, BothBoundsOfARowHaveItsRowPart) {
   for (int i = 0; i < 10000; ++i) {
     const std::string row = random.Bytes(6);
     std::string lower, upper;
-    ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
-    ASSERT_TRUE(codec.RowUpperBound(row, &upper).ok());
+    ASSERT_TRUE(codec.LowerBound({row}, &lower).ok());
+    ASSERT_TRUE(codec.UpperBound({row}, &upper).ok());
     size_t lower_part = 0, upper_part = 0;
     ASSERT_EQ(codec.ColumnPartSize(lower, &lower_part), 0u);
     ASSERT_EQ(codec.ColumnPartSize(upper, &upper_part), 0u);
@@ -156,8 +156,9 @@ TEST(KeyCodec, TextFormsRoundTrip) {
     const auto codec = KeyCodec::Parse(text);
     ASSERT_TRUE(codec.ok()) << codec.status();
     EXPECT_EQ(codec->ToString(), text);
-    const auto short_form = KeyCodec::FromFirstSegment(
-        static_cast<uint8_t>(codec->kind()), codec->parameter());
+    const auto short_form =
+        KeyCodec::FromShortForm(static_cast<uint8_t>(codec->segment(0).kind),
+                                codec->segment(0).parameter);
     ASSERT_TRUE(short_form.ok());
     EXPECT_TRUE(*short_form == *codec);
     EXPECT_TRUE(codec->HasShortForm());
@@ -175,11 +176,11 @@ TEST(KeyCodec, BadTextIsRefusedWithWhatIsAllowed) {
     EXPECT_NE(codec.status().ToString().find("ordered, fixed:N"),
               std::string::npos);
   }
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(0, 0).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(1, 1).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(2, 0).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(3, 256).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(4, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(0, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(1, 1).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(2, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(3, 256).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(4, 0).ok());
 }
 
 TEST(KeyCodec, TheFilterKeyOfAWholeKeyIsTheKey) {

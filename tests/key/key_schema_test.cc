@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "rowbloom/key_codec.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 
 namespace rowbloom {
 namespace {
@@ -249,6 +249,66 @@ TEST(KeySchema, PartsOfTheNextKeyFollowFromThoseOfTheLast) {
     }
   }
   EXPECT_GT(kept_levels, 20000u);
+}
+
+std::vector<std::string> Successors(const KeyCodec& codec, std::string_view key,
+                                    size_t max_levels) {
+  std::vector<std::string> successors;
+  EXPECT_TRUE(codec.VisitSuccessors(
+      key, codec.PartsOf(key, max_levels), max_levels, /*max_tries=*/1000,
+      [&](std::string_view part) { successors.emplace_back(part); }));
+  EXPECT_TRUE(successors.empty() || codec.MayHaveSuccessors(max_levels));
+  return successors;
+}
+
+TEST(KeySchema, SuccessorsAreTheDocumentedOnes) {
+  using Strings = std::vector<std::string>;
+  const KeyCodec codec = Schema("fixed:1,delimiter:/,length:1,ordered,rest");
+  EXPECT_EQ(Successors(codec, "a.b/\1cd\0\1e"s, 8), (Strings{"a/", "a.b/\1d"}));
+  EXPECT_EQ(Successors(codec, "a.b/\1cd\0\1e"s, 2), Strings{"a/"});
+  EXPECT_EQ(Successors(codec, "a.b", 8), Strings{"a/"});
+  EXPECT_EQ(Successors(codec, "a.b/\1\xff", 8), Strings{"a/"});
+  EXPECT_FALSE(codec.MayHaveSuccessors(1));
+  EXPECT_FALSE(KeyCodec::Ordered().MayHaveSuccessors(2));
+  EXPECT_FALSE(KeyCodec::FixedRow(2).MayHaveSuccessors(2));
+  const auto ignore = [](std::string_view) {};
+  const std::string dots = "a" + std::string(10, '.');
+  EXPECT_TRUE(codec.VisitSuccessors(dots, codec.PartsOf(dots), 8, 10, ignore));
+  EXPECT_FALSE(codec.VisitSuccessors(dots, codec.PartsOf(dots), 8, 9, ignore));
+}
+
+TEST(KeySchema, NoSuccessorThatIsAPartIsForgotten) {
+  Random random(16);
+  size_t count = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const KeyCodec codec = AnySchema(&random);
+    std::string key = Encoded(codec, Views(AnySegments(codec, 3, &random)));
+    if (random.Below(3) == 0) key.resize(random.Below(key.size() + 1));
+    const std::vector<std::string> successors = Successors(codec, key, 8);
+    for (size_t at = 0; at < key.size(); ++at) {
+      std::string successor = key.substr(0, at + 1);
+      if (successor.back() == '\xff') continue;
+      ++successor.back();
+      const KeyCodec::Parts parts = codec.PartsOf(successor);
+      const bool is_part = parts.count >= 2 &&
+                           parts.sizes[parts.count - 1] == successor.size() &&
+                           !codec.LastSegmentOf(parts.count).takes_rest;
+      ASSERT_EQ(is_part, std::find(successors.begin(), successors.end(),
+                                   successor) != successors.end())
+          << codec.ToString();
+      count += is_part ? 1 : 0;
+    }
+  }
+  EXPECT_GT(count, 5000u);
+}
+
+TEST(KeySchema, ACodecBeginsAsTheOneWhoseKeysArePartsOfItsOwn) {
+  const KeyCodec ordered = KeyCodec::Ordered();
+  EXPECT_TRUE(ordered.BeginsAs(ordered));
+  EXPECT_TRUE(Schema("-x.ordered,ordered,rest").BeginsAs(ordered));
+  EXPECT_FALSE(Schema("ordered,-ordered,rest").BeginsAs(ordered));
+  EXPECT_FALSE(Schema("a.ordered").BeginsAs(ordered));
+  EXPECT_FALSE(KeyCodec::FixedRow(2).BeginsAs(KeyCodec::FixedRow(3)));
 }
 
 TEST(KeySchema, BoundsHoldExactlyTheKeysOfTheSegments) {

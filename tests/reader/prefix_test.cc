@@ -16,7 +16,7 @@
 #include "rowbloom/false_positive_memo.h"
 #include "rowbloom/key_codec.h"
 #include "testing/fpr.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 #include "testing/reseal.h"
 
 namespace rowbloom {

@@ -871,8 +871,8 @@ TEST_F(CCodec, KeysBoundsAndPartsAreThoseOfCpp) {
                 ROWBLOOM_OK);
       EXPECT_EQ(Text(a_), row);
       EXPECT_EQ(Text(b_), qualifier);
-      ASSERT_TRUE(cpp.RowLowerBound(row, &lower).ok());
-      ASSERT_TRUE(cpp.RowUpperBound(row, &upper).ok());
+      ASSERT_TRUE(cpp.LowerBound({row}, &lower).ok());
+      ASSERT_TRUE(cpp.UpperBound({row}, &upper).ok());
       ASSERT_EQ(rowbloom_codec_bounds(codec_, row.data(), row.size(), &a_, &b_,
                                       &error_),
                 ROWBLOOM_OK);

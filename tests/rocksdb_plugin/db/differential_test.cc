@@ -28,7 +28,7 @@
 #include "rocksdb_plugin/test_db.h"
 #include "rocksdb_plugin/test_seed.h"
 #include "testing/environment.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 #if ROCKSDB_MAJOR >= 11
 #include "rocksdb/multi_scan.h"
 #endif
@@ -264,15 +264,17 @@ class DifferentialRun {
       return;
     }
     const KeyCodec& codec = set_up_.db.filter.key_codec;
-    const bool ordered = codec.kind() == KeyCodec::Kind::kOrdered;
-    const std::string_view bytes = codec.kind() == KeyCodec::Kind::kDelimiter
-                                       ? kBytesWithoutDelimiter
-                                       : kBytes;
+    const bool ordered = codec.segment(0).kind == KeyCodec::Kind::kOrdered;
+    const std::string_view bytes =
+        codec.segment(0).kind == KeyCodec::Kind::kDelimiter
+            ? kBytesWithoutDelimiter
+            : kBytes;
     std::set<std::string> rows;
     while (rows.size() < set_up_.rows) {
-      rows.insert(RandomBytes(
-          &random_, bytes,
-          codec.kind() == KeyCodec::Kind::kFixed ? 6 : random_.Below(9)));
+      rows.insert(RandomBytes(&random_, bytes,
+                              codec.segment(0).kind == KeyCodec::Kind::kFixed
+                                  ? 6
+                                  : random_.Below(9)));
     }
     rows_.assign(rows.begin(), rows.end());
     qualifiers_ = {"", "q", std::string("q\0x", 3),
@@ -667,7 +669,7 @@ class DifferentialRun {
     if (set_up_.bytewise() && random_.OneIn(3)) {
       target.clear();
       EXPECT_TRUE(
-          set_up_.db.filter.key_codec.RowLowerBound(AnyRow(), &target).ok());
+          set_up_.db.filter.key_codec.LowerBound({AnyRow()}, &target).ok());
     }
     const std::string row = RowPart(target);
     if (row.empty()) return;
@@ -710,7 +712,7 @@ class DifferentialRun {
     if (set_up_.bytewise() && random_.OneIn(2)) {
       target.clear();
       EXPECT_TRUE(
-          set_up_.db.filter.key_codec.RowUpperBound(AnyRow(), &target).ok());
+          set_up_.db.filter.key_codec.UpperBound({AnyRow()}, &target).ok());
     }
     const std::string row = RowPart(target);
     if (row.empty()) return;
@@ -740,7 +742,7 @@ class DifferentialRun {
     ASSERT_TRUE(scan.ok());
     scan->Configure(&as_of.read);
     std::string lower;
-    ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
+    ASSERT_TRUE(codec.LowerBound({row}, &lower).ok());
     Compare("row scan", lower,
             model_.From(lower, as_of.time, 100,
                         [&](const auto& key) {
@@ -803,7 +805,8 @@ class DifferentialRun {
 
   // Returns true if `key` is a version of the cell with the key `first`.
   bool IsOf(const std::string& key, const std::string& first) const {
-    return set_up_.db.filter.key_codec.kind() == KeyCodec::Kind::kOrdered
+    return set_up_.db.filter.key_codec.segment(0).kind ==
+                   KeyCodec::Kind::kOrdered
                ? StartsWith(key, first)
                : key == first;
   }
@@ -836,7 +839,7 @@ class DifferentialRun {
   void AskWholeRow(const RocksDbRows& rows, const AsOf& as_of) {
     const std::string row = AnyRow();
     std::string lower;
-    ASSERT_TRUE(set_up_.db.filter.key_codec.RowLowerBound(row, &lower).ok());
+    ASSERT_TRUE(set_up_.db.filter.key_codec.LowerBound({row}, &lower).ok());
     const Entries expected = model_.From(
         lower, as_of.time, 100,
         [&](const auto& key) { return RowPart(key) == RowPart(lower); });
@@ -916,8 +919,8 @@ class DifferentialRun {
     Entries expected;
     for (const std::string& row : rows) {
       std::string lower, upper;
-      ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
-      ASSERT_TRUE(codec.RowUpperBound(row, &upper).ok());
+      ASSERT_TRUE(codec.LowerBound({row}, &lower).ok());
+      ASSERT_TRUE(codec.UpperBound({row}, &upper).ok());
       if (!upper.empty()) ranges[lower] = upper;
     }
     rdb::MultiScanArgs args(ComparatorOf(set_up_));

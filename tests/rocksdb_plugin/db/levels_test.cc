@@ -16,7 +16,7 @@
 #include "rocksdb_plugin/tampering_policy.h"
 #include "rocksdb_plugin/test_db.h"
 #include "rowbloom/rocksdb_verify.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 
 namespace rowbloom::testing {
 namespace {

@@ -296,8 +296,8 @@ std::vector<std::pair<std::string, std::string>> RangesOfManyRows(
   int row = 1;
   for (auto& [lower, upper] : ranges) {
     const KeyCodec& codec = db.set_up.filter.key_codec;
-    EXPECT_TRUE(codec.RowLowerBound(Row(row), &lower).ok());
-    EXPECT_TRUE(codec.RowLowerBound(Row(row + 30), &upper).ok());
+    EXPECT_TRUE(codec.LowerBound({Row(row)}, &lower).ok());
+    EXPECT_TRUE(codec.LowerBound({Row(row + 30)}, &upper).ok());
     row += 40;
   }
   return ranges;

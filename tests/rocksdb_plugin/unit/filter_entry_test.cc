@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 
 namespace rowbloom {
 namespace {

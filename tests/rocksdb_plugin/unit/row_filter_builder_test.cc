@@ -428,13 +428,13 @@ std::vector<std::string> RandomKeys(const KeyCodec& codec,
   std::vector<std::string> keys;
   while (keys.size() < 1000) {
     std::string row = RandomBytes(random, 4 + (*random)() % 12);
-    if (codec.kind() == KeyCodec::Kind::kFixed) {
-      row.resize(codec.parameter(), '0');
+    if (codec.segment(0).kind == KeyCodec::Kind::kFixed) {
+      row.resize(codec.segment(0).parameter, '0');
     }
     const size_t columns = (*random)() % 6;
     for (size_t i = 0; i < columns; ++i) {
       keys.push_back(Key(codec, row, RandomBytes(random, (*random)() % 5),
-                         codec.kind() == KeyCodec::Kind::kOrdered
+                         codec.segment(0).kind == KeyCodec::Kind::kOrdered
                              ? RandomBytes(random, (*random)() % 9)
                              : ""));
     }
@@ -497,7 +497,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) {
       const KeyCodec& codec = std::get<1>(test.param);
       return std::string(BloomTypeName(std::get<0>(test.param))) +
-             std::to_string(static_cast<int>(codec.kind())) + "_" +
+             std::to_string(static_cast<int>(codec.segment(0).kind)) + "_" +
              std::string(std::get<2>(test.param));
     });
 

@@ -64,7 +64,7 @@ TEST(RowPrefixExtractor, KeysWithoutAWholeRowAreOutOfDomain) {
       EXPECT_FALSE(extractor.InDomain(""));
       EXPECT_FALSE(extractor.InDomain("ro"));
       EXPECT_FALSE(extractor.InDomain(rdb::Slice("a\0\xff", 3)) &&
-                   codec.kind() == KeyCodec::Kind::kOrdered);
+                   codec.segment(0).kind == KeyCodec::Kind::kOrdered);
     }
   }
 }

@@ -6,8 +6,8 @@
 //   const std::vector<std::string> segments = AnySegments(codec, 3, &random);
 //   codec.Encode(Views(segments), &key);
 
-#ifndef ROWBLOOM_TESTS_TESTING_KEY_SCHEMAS_H_
-#define ROWBLOOM_TESTS_TESTING_KEY_SCHEMAS_H_
+#ifndef ROWBLOOM_TESTS_TESTING_KEY_CODECS_H_
+#define ROWBLOOM_TESTS_TESTING_KEY_CODECS_H_
 
 #include <algorithm>
 #include <cstdio>
@@ -101,4 +101,4 @@ inline std::vector<std::string_view> Views(
 
 }  // namespace rowbloom::testing
 
-#endif  // ROWBLOOM_TESTS_TESTING_KEY_SCHEMAS_H_
+#endif  // ROWBLOOM_TESTS_TESTING_KEY_CODECS_H_
