@@ -40,14 +40,14 @@ LevelCounts CountLevels(const KeyCodec& codec,
   std::vector<uint64_t> whole;
   LevelCounts counts;
   for (const std::string& key : keys) {
-    const KeyCodec::Parts parts = codec.PartsOf(key);
-    for (size_t i = 0; i < parts.count; ++i) {
-      const std::string_view part =
-          std::string_view(key).substr(0, parts.sizes[i]);
-      digests[i].push_back(DigestBytes(part).value);
+    const KeyCodec::Prefixes prefixes = codec.PrefixesOf(key);
+    for (size_t i = 0; i < prefixes.count; ++i) {
+      const std::string_view prefix =
+          std::string_view(key).substr(0, prefixes.sizes[i]);
+      digests[i].push_back(DigestBytes(prefix).value);
     }
-    if (parts.count == 0) whole.push_back(DigestBytes(key).value);
-    if (parts.count < codec.level_count()) ++counts.incomplete_keys;
+    if (prefixes.count == 0) whole.push_back(DigestBytes(key).value);
+    if (prefixes.count < codec.level_count()) ++counts.incomplete_keys;
   }
   for (std::vector<uint64_t>& level : digests) {
     counts.keys.push_back(CountDistinct(&level));

@@ -118,17 +118,17 @@ rowbloom_code rowbloom_codec_bounds(const rowbloom_codec* codec,
   });
 }
 
-void rowbloom_codec_part_sizes(const rowbloom_codec* codec, const void* key,
-                               size_t key_size, size_t* row_part,
-                               size_t* column_part) {
+void rowbloom_codec_prefix_sizes(const rowbloom_codec* codec, const void* key,
+                               size_t key_size, size_t* row_prefix,
+                               size_t* column_prefix) {
   size_t row_size = 0, column_size = 0;
   const auto measure = [&] {
     if (codec == nullptr || !CheckBytes(key, key_size, "key").ok()) return;
-    column_size = codec->codec.ColumnPartSize(View(key, key_size), &row_size);
+    column_size = codec->codec.SecondPrefixSize(View(key, key_size), &row_size);
   };
   Guarded([&] { return measure(), true; }, false);
-  if (row_part != nullptr) *row_part = row_size;
-  if (column_part != nullptr) *column_part = column_size;
+  if (row_prefix != nullptr) *row_prefix = row_size;
+  if (column_prefix != nullptr) *column_prefix = column_size;
 }
 
 void rowbloom_codec_free(rowbloom_codec* codec) { delete codec; }

@@ -17,13 +17,13 @@ const KeyCodec& OrderedCodec() {
 
 }  // namespace
 
-bool HasPartOfColumn(const KeyCodec& codec) {
+bool HasColumnPrefix(const KeyCodec& codec) {
   return codec.BeginsAs(OrderedCodec());
 }
 
 bool IsWrittenAsBoundOfColumn(std::string_view entry) {
   size_t row_size = 0;
-  const size_t column_size = OrderedCodec().ColumnPartSize(entry, &row_size);
+  const size_t column_size = OrderedCodec().SecondPrefixSize(entry, &row_size);
   return column_size > 0 && column_size == entry.size();
 }
 

@@ -5,15 +5,15 @@
 // lookup always asks for a filter key that was added for the same entry.
 //
 //   const size_t levels = LevelCount(type, codec);
-//   KeyCodec::Parts parts = codec.PartsOf(entry, levels);
-//   adds:  each part, or the whole entry if there is none
-//   asks:  AskedPart(levels, codec, entry), the longest of these
+//   KeyCodec::Prefixes prefixes = codec.PrefixesOf(entry, levels);
+//   adds:  each prefix, or the whole entry if there is none
+//   asks:  AskedPrefix(levels, codec, entry), the longest of these
 //
-// | entry holds                       | asked        | added         |
-// |-----------------------------------|--------------|---------------|
-// | a part of a level of the filter   | the longest  | all parts     |
-// | a whole segment, but no such part | nothing      | all of it     |
-// | no whole segment                  | all of it    | all of it     |
+// | entry holds                         | asked        | added         |
+// |-------------------------------------|--------------|---------------|
+// | a prefix of a level of the filter   | the longest  | all prefixes  |
+// | a whole segment, but no such prefix | nothing      | all of it     |
+// | no whole segment                    | all of it    | all of it     |
 //
 // Where nothing is asked the answer is "maybe": a prefix of a level that the
 // filter does not hold is not among the entries that it was built from.
@@ -39,13 +39,13 @@ inline size_t LevelCount(BloomType bloom_type, const KeyCodec& codec) {
   return bloom_type == BloomType::kRowCol ? codec.level_count() : 1;
 }
 
-inline std::optional<std::string_view> AskedPart(size_t level_count,
-                                                 const KeyCodec& codec,
-                                                 std::string_view entry) {
-  const KeyCodec::Parts parts = codec.PartsOf(entry, level_count);
-  if (parts.count > 0)
-    return std::string_view(entry.data(), parts.sizes[parts.count - 1]);
-  if (parts.has_segment) return std::nullopt;
+inline std::optional<std::string_view> AskedPrefix(size_t level_count,
+                                                   const KeyCodec& codec,
+                                                   std::string_view entry) {
+  const KeyCodec::Prefixes prefixes = codec.PrefixesOf(entry, level_count);
+  if (prefixes.count > 0)
+    return std::string_view(entry.data(), prefixes.sizes[prefixes.count - 1]);
+  if (prefixes.has_segment) return std::nullopt;
   return entry;
 }
 
@@ -54,17 +54,17 @@ inline std::optional<std::string_view> AskedPart(size_t level_count,
 inline std::atomic<int> live_column_extractors{0};
 
 // True if the entry may be the bound of a column that such an extractor made:
-// nobody added it to a filter of a codec that has no such part, which therefore
-// cannot deny it. Where there is no such extractor, it is a key like others,
-// for example a number.
+// nobody added it to a filter of a codec that has no such prefix, which
+// therefore cannot deny it. Where there is no such extractor, it is a key like
+// others, for example a number.
 bool IsWrittenAsBoundOfColumn(std::string_view entry);
 inline bool IsBoundOfColumn(std::string_view entry) {
-  // The part of a column ends with its 00.
+  // The prefix of a column ends with its 00.
   return !entry.empty() && entry.back() == '\0' &&
          live_column_extractors.load(std::memory_order_relaxed) > 0 &&
          IsWrittenAsBoundOfColumn(entry);
 }
-bool HasPartOfColumn(const KeyCodec& codec);
+bool HasColumnPrefix(const KeyCodec& codec);
 
 // InvalidArgument unless ROW or ROWCOL: RocksDB has no row prefix of ours by
 // which both a cell and a shorter row could be asked, and no filter at all is

@@ -42,9 +42,9 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
 bool RowFilterBuilder::IsRepeated(size_t size) const {
-  const auto* const end = parts_.sizes.begin() + parts_.count;
+  const auto* const end = prefixes_.sizes.begin() + prefixes_.count;
   return has_last_ && (size == last_size_ ||
-                       std::find(parts_.sizes.begin(), end, size) != end);
+                       std::find(prefixes_.sizes.begin(), end, size) != end);
 }
 
 inline void RowFilterBuilder::KeepLast(std::string_view entry,
@@ -70,15 +70,15 @@ void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
     if (common_size == entry.size() && IsRepeated(common_size)) {
       return;  // Added before, or carried over.
     }
-    known = options_.key_codec.UpdateParts(entry, common_size, &parts_,
-                                           level_count_);
+    known = options_.key_codec.UpdatePrefixes(entry, common_size, &prefixes_,
+                                              level_count_);
     KeepLast(entry, common_size);
   } else {
-    options_.key_codec.UpdateParts(entry, 0, &parts_, level_count_);
+    options_.key_codec.UpdatePrefixes(entry, 0, &prefixes_, level_count_);
   }
-  if (parts_.count == 0) Add(DigestBytes(entry), &runs_[0]);
-  for (size_t level = parts_.count; level-- > known;) {
-    Add(DigestBytes({entry.data(), parts_.sizes[level]}), &runs_[level]);
+  if (prefixes_.count == 0) Add(DigestBytes(entry), &runs_[0]);
+  for (size_t level = prefixes_.count; level-- > known;) {
+    Add(DigestBytes({entry.data(), prefixes_.sizes[level]}), &runs_[level]);
   }
 }
 
@@ -95,11 +95,11 @@ void RowFilterBuilder::AddCarried() {
     }
   }
   if (!last_prefix_.has_value()) return;
-  const KeyCodec::Parts parts =
-      options_.key_codec.PartsOf(*last_prefix_, level_count_);
-  if (parts.count == 0) filter_->Add(DigestBytes(*last_prefix_));
-  for (size_t level = 0; level < parts.count; ++level) {
-    filter_->Add(DigestBytes({last_prefix_->data(), parts.sizes[level]}));
+  const KeyCodec::Prefixes prefixes =
+      options_.key_codec.PrefixesOf(*last_prefix_, level_count_);
+  if (prefixes.count == 0) filter_->Add(DigestBytes(*last_prefix_));
+  for (size_t level = 0; level < prefixes.count; ++level) {
+    filter_->Add(DigestBytes({last_prefix_->data(), prefixes.sizes[level]}));
   }
 }
 
@@ -109,13 +109,13 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
 
 bool RowFilterBuilder::AddSeparators() {
   return options_.key_codec.VisitSuccessors(
-      Last(), parts_, level_count_, kMaxSeparators,
-      [this](std::string_view part) { filter_->Add(DigestBytes(part)); });
+      Last(), prefixes_, level_count_, kMaxSeparators,
+      [this](std::string_view prefix) { filter_->Add(DigestBytes(prefix)); });
 }
 
 Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {
   const bool is_complete = !adds_separators_ || filter_->key_count() == 0 ||
-                           parts_.count == 0 || AddSeparators();
+                           prefixes_.count == 0 || AddSeparators();
   EncodedFilter filter = filter_->Finish();
   // A filter that lacks keys must answer "maybe", as one without any does.
   if (!is_complete) filter = NewFilterBuilder(options_.filter_spec)->Finish();

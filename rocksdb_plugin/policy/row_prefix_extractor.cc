@@ -77,10 +77,10 @@ size_t RowPrefixExtractor::PrefixSize(std::string_view key) const {
   // and need not be parsed to their column's end.
   if (!maps_columns() || key.empty() ||
       (key.back() != '\0' && key.back() != kColumnUpperBound)) {
-    return key_codec_.RowPartSize(key);
+    return key_codec_.FirstPrefixSize(key);
   }
   size_t row_size = 0;
-  const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
+  const size_t column_size = key_codec_.SecondPrefixSize(key, &row_size);
   const bool is_column_bound =
       column_size > 0 &&
       (key.size() == column_size ||
@@ -100,14 +100,14 @@ const ScanQuestion* RowPrefixExtractor::QuestionFor(
 
 rdb::Slice RowPrefixExtractor::Transform(const rdb::Slice& key) const noexcept {
   if (const ScanQuestion* scan = QuestionFor(ViewOf(key))) {
-    return rdb::Slice(scan->part().data(), scan->part().size());
+    return rdb::Slice(scan->prefix().data(), scan->prefix().size());
   }
   return rdb::Slice(key.data(), PrefixSize(ViewOf(key)));
 }
 
 bool RowPrefixExtractor::InDomain(const rdb::Slice& key) const noexcept {
   return QuestionFor(ViewOf(key)) != nullptr ||
-         key_codec_.RowPartSize(ViewOf(key)) > 0;
+         key_codec_.FirstPrefixSize(ViewOf(key)) > 0;
 }
 
 bool RowPrefixExtractor::FullLengthEnabled(size_t*) const noexcept {
@@ -118,11 +118,11 @@ bool RowPrefixExtractor::SameResultWhenAppended(
     const rdb::Slice& prefix) const noexcept {
   const std::string_view key = ViewOf(prefix);
   size_t row_size = 0;
-  const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
+  const size_t column_size = key_codec_.SecondPrefixSize(key, &row_size);
   if (row_size == 0) return false;
   const KeyCodec::Segment& last = key_codec_.LastSegmentOf(1);
   if (!last.leaves_out_byte) return !last.takes_rest;
-  // The part's last 00 could still become an escaped one.
+  // The prefix's last 00 could still become an escaped one.
   if (!maps_columns()) return row_size < key.size();
   // A shorter key could still become the bound of a column.
   return column_size > 0 && PrefixSize(key) == row_size;

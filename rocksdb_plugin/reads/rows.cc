@@ -186,13 +186,13 @@ RocksDbPrefixScan RocksDbRows::Scan(
   }
   if (!state->error.ok()) return RocksDbPrefixScan(std::move(state));
 
-  const KeyCodec::Parts parts =
-      key_codec_.PartsOf(state->lower, askable_levels_);
-  if (parts.count > 0) {
-    state->question.emplace(
-        state->codec, parts.count,
-        std::string_view(state->lower).substr(0, parts.sizes[parts.count - 1]),
-        state->upper);
+  const KeyCodec::Prefixes prefixes =
+      key_codec_.PrefixesOf(state->lower, askable_levels_);
+  if (prefixes.count > 0) {
+    state->question.emplace(state->codec, prefixes.count,
+                            std::string_view(state->lower)
+                                .substr(0, prefixes.sizes[prefixes.count - 1]),
+                            state->upper);
   }
   state->lower_slice = state->lower;
   state->upper_slice = state->upper;

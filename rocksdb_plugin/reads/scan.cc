@@ -48,7 +48,7 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
   scan.lower_ = keys->begin;
   scan.upper_ = keys->end;
   if (key_codec == KeyCodec::Ordered()) {
-    scan.lower_.pop_back();  // Up to the column part: see RowPrefixExtractor.
+    scan.lower_.pop_back();  // Up to the column prefix: see RowPrefixExtractor.
     scan.upper_.back() = kColumnUpperBound;
   }
   scan.tailing_lower_ = std::move(keys->begin);

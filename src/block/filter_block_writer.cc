@@ -234,7 +234,8 @@ void FilterBlockWriter::Impl::AddPrefixes(std::string_view row) {
     return row.substr(0, size) == last.substr(0, size);
   };
   if (whole_prefix_size_ != 0 && both_have_prefix(whole_prefix_size_)) return;
-  const key::RowPrefixes prefixes = key::PrefixesOf(*options_.row_schema, row);
+  const key::RowPrefixes prefixes =
+      key::RowPrefixesOf(*options_.row_schema, row);
   const bool is_whole =
       prefixes.count != 0 &&
       prefixes.count == key::MostPrefixes(*options_.row_schema);

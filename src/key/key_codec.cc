@@ -178,7 +178,7 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
   }
   if (segment.takes_rest && segment.ends_level && segment_count_ > 0) {
     const Segment& last = segments_[segment_count_ - 1];
-    // A part that leaves out a byte has it in front of the rest.
+    // A prefix that leaves out a byte has it in front of the rest.
     if (last.ends_level && !last.leaves_out_byte) {
       level_before_rest_ = level_count_;
     }
@@ -186,7 +186,7 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
   segments_[segment_count_++] = segment;
   if (segment.ends_level) level_segments_[level_count_++] = segment_count_;
 
-  extend_ = &ExtendParts<void, void>;
+  extend_ = &ExtendPrefixes<void, void>;
   if (level_count_ < segment_count_) return;
   WithKind(segments_[0].kind, [this](auto row) {
     using Row = decltype(row);
@@ -196,7 +196,7 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
       };
       if (std::all_of(segments_.begin() + 1, segments_.begin() + segment_count_,
                       is_column)) {
-        extend_ = &ExtendParts<Row, typename Row::Column>;
+        extend_ = &ExtendPrefixes<Row, typename Row::Column>;
       }
     }
   });
@@ -342,12 +342,12 @@ absl::Status KeyCodec::Encode(std::string_view row, std::string_view qualifier,
   return Encode({row, qualifier}, key);
 }
 
-absl::Status KeyCodec::EncodePart(absl::Span<const std::string_view> segments,
-                                  std::string* part) const {
+absl::Status KeyCodec::EncodePrefix(absl::Span<const std::string_view> segments,
+                                    std::string* prefix) const {
   if (segments.empty()) return absl::InvalidArgumentError("no segments");
-  absl::Status status = Encode(segments, part);
+  absl::Status status = Encode(segments, prefix);
   if (status.ok() && segments_[segments.size() - 1].leaves_out_byte) {
-    part->pop_back();
+    prefix->pop_back();
   }
   return status;
 }
@@ -405,10 +405,10 @@ absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
 // The first segment is of kind `First`, all others of kind `Next`, and all end
 // levels; or both are void, and segments are what they are.
 template <typename First, typename Next>
-ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendParts(const KeyCodec& codec,
-                                                   std::string_view key,
-                                                   size_t levels,
-                                                   Parts* parts) {
+ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendPrefixes(const KeyCodec& codec,
+                                                      std::string_view key,
+                                                      size_t levels,
+                                                      Prefixes* prefixes) {
   constexpr bool kIsAny = std::is_void_v<First>;
   const Segment* const begin = codec.segments_.data();
   const auto leaves_out_byte = [begin](const Segment* s) {
@@ -432,12 +432,12 @@ ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendParts(const KeyCodec& codec,
   };
   const Segment* segment = begin;
   size_t at = 0;
-  size_t count = parts->count;
-  bool has_segment = parts->has_segment;
+  size_t count = prefixes->count;
+  bool has_segment = prefixes->has_segment;
   bool lacks_byte = false;
   if (count > 0) {
     segment += codec.level_segments_[count - 1];
-    at = parts->sizes[count - 1];
+    at = prefixes->sizes[count - 1];
     lacks_byte = leaves_out_byte(segment - 1);
   }
   for (; count < levels; ++segment) {
@@ -452,26 +452,26 @@ ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendParts(const KeyCodec& codec,
     at += size;
     has_segment = true;
     lacks_byte = leaves_out_byte(segment);
-    if (!kIsAny || segment->ends_level) parts->sizes[count++] = at;
+    if (!kIsAny || segment->ends_level) prefixes->sizes[count++] = at;
   }
-  parts->count = count;
-  parts->has_segment = kIsAny ? has_segment : count > 0;
+  prefixes->count = count;
+  prefixes->has_segment = kIsAny ? has_segment : count > 0;
 }
 
 size_t KeyCodec::SegmentsSize(std::string_view key, size_t level,
-                              size_t part_size) const {
-  if (!LastSegmentOf(level).leaves_out_byte) return part_size;
-  return part_size < key.size() && key[part_size] == key::kTerminator
-             ? part_size + 1
+                              size_t prefix_size) const {
+  if (!LastSegmentOf(level).leaves_out_byte) return prefix_size;
+  return prefix_size < key.size() && key[prefix_size] == key::kTerminator
+             ? prefix_size + 1
              : 0;
 }
 
-size_t KeyCodec::ColumnPartSize(std::string_view key,
-                                size_t* row_part_size) const {
-  Parts parts;
-  FindParts(key, 2, &parts);
-  *row_part_size = parts.count > 0 ? parts.sizes[0] : 0;
-  return parts.count == 2 ? parts.sizes[1] : 0;
+size_t KeyCodec::SecondPrefixSize(std::string_view key,
+                                  size_t* first_size) const {
+  Prefixes prefixes;
+  FindPrefixes(key, 2, &prefixes);
+  *first_size = prefixes.count > 0 ? prefixes.sizes[0] : 0;
+  return prefixes.count == 2 ? prefixes.sizes[1] : 0;
 }
 
 bool KeyCodec::MayHaveSuccessors(size_t max_levels) const {
@@ -485,25 +485,25 @@ bool KeyCodec::MayHaveSuccessors(size_t max_levels) const {
 }
 
 bool KeyCodec::VisitSuccessors(
-    std::string_view key, const Parts& parts, size_t max_levels,
+    std::string_view key, const Prefixes& prefixes, size_t max_levels,
     size_t max_tries, absl::FunctionRef<void(std::string_view)> visit) const {
   std::string successor;
   size_t tries = 0;
-  const size_t levels = std::min(parts.count + 1, max_levels);
+  const size_t levels = std::min(prefixes.count + 1, max_levels);
   for (size_t level = 1; level < levels; ++level) {
     const auto try_end = [&](size_t at) {
       if (++tries > max_tries) return false;
       successor = key.substr(0, at + 1);
       ++successor.back();
-      const Parts found = PartsOf(successor, level + 1);
+      const Prefixes found = PrefixesOf(successor, level + 1);
       if (found.count == level + 1 && found.sizes[level] == successor.size()) {
         visit(successor);
       }
       return true;
     };
-    const bool is_whole = level < parts.count;
-    const size_t begin = parts.sizes[level - 1];
-    const size_t end = is_whole ? parts.sizes[level] : key.size();
+    const bool is_whole = level < prefixes.count;
+    const size_t begin = prefixes.sizes[level - 1];
+    const size_t end = is_whole ? prefixes.sizes[level] : key.size();
     const Segment& segment = LastSegmentOf(level + 1);
     if (!WithKind(segment.kind, [&](auto kind) {
           return kind.TryEnds(segment.parameter, key, begin, end, is_whole,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prefixes of a row that a schema makes filter keys: they end where a
-// segment does that ends a level. All rows that begin with such a prefix have
-// it, and their other prefixes up to it, too: whether some bytes are one does
-// not depend on those behind them. A whole row of "rest" is none.
+// The prefixes of a row that a filter block holds: those that the key codec
+// finds, each with the byte that it leaves out. All rows that begin with such a
+// prefix have it, and their other prefixes up to it, too: whether some bytes
+// are a prefix does not depend on those behind them. A whole row is none.
 
 #ifndef ROWBLOOM_KEY_ROW_PREFIXES_H_
 #define ROWBLOOM_KEY_ROW_PREFIXES_H_
@@ -27,13 +27,13 @@ inline size_t MostPrefixes(const KeyCodec& schema) {
   return schema.LastSegmentOf(levels).takes_rest ? levels - 1 : levels;
 }
 
-inline RowPrefixes PrefixesOf(const KeyCodec& schema, std::string_view row) {
-  const KeyCodec::Parts parts = schema.PartsOf(row);
+inline RowPrefixes RowPrefixesOf(const KeyCodec& schema, std::string_view row) {
+  const KeyCodec::Prefixes found = schema.PrefixesOf(row);
   RowPrefixes prefixes;
-  for (size_t i = 0; i < parts.count; ++i) {
+  for (size_t i = 0; i < found.count; ++i) {
     const KeyCodec::Segment& last = schema.LastSegmentOf(i + 1);
-    // The byte that the part leaves out tells its end from an escaped 00.
-    const size_t size = parts.sizes[i] + (last.leaves_out_byte ? 1 : 0);
+    // The byte that was left out tells the end from an escaped 00.
+    const size_t size = found.sizes[i] + (last.leaves_out_byte ? 1 : 0);
     if (last.takes_rest || size > row.size()) break;
     prefixes.sizes[prefixes.count++] = size;
   }

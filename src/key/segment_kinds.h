@@ -14,13 +14,13 @@
 // | ParseParameter()   | reads the text behind the ':'                       |
 // | PrintParameter()   | is its inverse                                      |
 // | kTakesRest         | the segment has all bytes that are left             |
-// | kLeavesOutByte     | a part of a key that ends with the segment lacks    |
+// | kLeavesOutByte     | a prefix of a key that ends with the segment lacks  |
 // |                    | the segment's last byte, which is kTerminator       |
 // | Column             | the column's kind, if a codec of row and column     |
 // |                    | with such a row has a short form; else void. All    |
 // |                    | releases read all short forms: a new kind has none  |
 // | Size()             | the bytes of the segment at `begin` that belong to  |
-// |                    | a part of the key; 0 if the segment is not whole.   |
+// |                    | a prefix of the key; 0 if the segment is not whole. |
 // |                    | These bytes and the next one determine the size     |
 // | Append()           | appends a segment and its end to a key, or returns  |
 // |                    | why the kind cannot hold it                         |
@@ -119,7 +119,7 @@ struct RestSegment : NoParameter {
     bound->append(lower);
     bound->push_back('\0');
   }
-  // The part is a whole key. The next stored key is behind each successor, so
+  // The prefix is a whole key. The next stored key is behind each successor, so
   // no successor is asked for on its behalf.
   static constexpr bool kMayEndSuccessor = false;
   static bool TryEnds(uint32_t /*parameter*/, std::string_view /*key*/,
@@ -176,7 +176,7 @@ struct OrderedSegment : NoParameter {
     bound->append(lower);
     bound->back() = kUpperBound;
   }
-  // The part ends with 00, which no byte precedes.
+  // The prefix ends with 00, which no byte precedes.
   static constexpr bool kMayEndSuccessor = false;
   static bool TryEnds(uint32_t /*parameter*/, std::string_view /*key*/,
                       size_t /*begin*/, size_t /*end*/, bool /*is_whole*/,

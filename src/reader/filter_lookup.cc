@@ -93,7 +93,7 @@ int64_t FilterReader::Impl::LocatePrefix(const FilterKey& key,
     }
   } else if (parsed_->row_schema.has_value()) {
     const key::RowPrefixes prefixes =
-        key::PrefixesOf(*parsed_->row_schema, bytes);
+        key::RowPrefixesOf(*parsed_->row_schema, bytes);
     level = prefixes.count;
     if (level > 0) size = prefixes.sizes[level - 1];
   }

@@ -591,22 +591,22 @@ void BuilderProperty(std::string_view bytes) {
   CutAndAsk(filter, shift, choice, digests);
 }
 
-// The parts of a key are prefixes, and are parts of themselves.
-void CheckParts(const KeyCodec& codec, std::string_view key) {
-  size_t row_part = 0;
-  const size_t column_part = codec.ColumnPartSize(key, &row_part);
-  REQUIRE(row_part <= key.size() && column_part <= key.size());
-  REQUIRE(codec.RowPartSize(key) == row_part);
-  REQUIRE(codec.RowPartSize(key.substr(0, row_part)) == row_part);
-  if (column_part == 0) return;
-  REQUIRE(column_part > row_part);
+// The prefixes of a key are no longer than it, and are their own prefixes.
+void CheckPrefixes(const KeyCodec& codec, std::string_view key) {
+  size_t row_prefix = 0;
+  const size_t column_prefix = codec.SecondPrefixSize(key, &row_prefix);
+  REQUIRE(row_prefix <= key.size() && column_prefix <= key.size());
+  REQUIRE(codec.FirstPrefixSize(key) == row_prefix);
+  REQUIRE(codec.FirstPrefixSize(key.substr(0, row_prefix)) == row_prefix);
+  if (column_prefix == 0) return;
+  REQUIRE(column_prefix > row_prefix);
   size_t again = 0;
-  REQUIRE(codec.ColumnPartSize(key.substr(0, column_part), &again) ==
-          column_part);
-  REQUIRE(again == row_part);
+  REQUIRE(codec.SecondPrefixSize(key.substr(0, column_prefix), &again) ==
+          column_prefix);
+  REQUIRE(again == row_prefix);
 }
 
-// Decode undoes Encode, parts are prefixes, order is kept; any key is
+// Decode undoes Encode, a prefix is its own prefix, order is kept; any key is
 // decoded or refused.
 void KeyCodecProperty(std::string_view bytes) {
   Input input(bytes);
@@ -636,7 +636,7 @@ void KeyCodecProperty(std::string_view bytes) {
   const std::string_view rest = input.Rest();
   (void)codec.Decode(rest, &row, &qualifier);
   for (size_t size = 0; size <= std::min<size_t>(rest.size(), 32); ++size) {
-    CheckParts(codec, rest.substr(0, size));
+    CheckPrefixes(codec, rest.substr(0, size));
   }
   testing::Random random(parameter);
   const KeyCodec schema = testing::AnySchema(&random);
@@ -646,12 +646,12 @@ void KeyCodecProperty(std::string_view bytes) {
     REQUIRE(schema.Encode(testing::Views(segments), &key).ok());
     REQUIRE(rest.substr(0, key.size()) == key);
   }
-  const KeyCodec::Parts parts = schema.PartsOf(rest);
-  for (size_t i = 0; i < parts.count; ++i) {
-    REQUIRE(parts.sizes[i] <= rest.size());
-    const KeyCodec::Parts again =
-        schema.PartsOf(rest.substr(0, parts.sizes[i]));
-    REQUIRE(again.count == i + 1 && again.sizes[i] == parts.sizes[i]);
+  const KeyCodec::Prefixes prefixes = schema.PrefixesOf(rest);
+  for (size_t i = 0; i < prefixes.count; ++i) {
+    REQUIRE(prefixes.sizes[i] <= rest.size());
+    const KeyCodec::Prefixes again =
+        schema.PrefixesOf(rest.substr(0, prefixes.sizes[i]));
+    REQUIRE(again.count == i + 1 && again.sizes[i] == prefixes.sizes[i]);
   }
 }
 

@@ -30,13 +30,13 @@ std::string Encoded(const KeyCodec& codec,
   return key;
 }
 
-// The parts themselves.
-std::vector<std::string> PartsOf(const KeyCodec& codec,
-                                 const std::string& key) {
-  const KeyCodec::Parts parts = codec.PartsOf(key);
+// The prefixes themselves.
+std::vector<std::string> PrefixesOf(const KeyCodec& codec,
+                                    const std::string& key) {
+  const KeyCodec::Prefixes prefixes = codec.PrefixesOf(key);
   std::vector<std::string> result;
-  for (size_t i = 0; i < parts.count; ++i) {
-    result.push_back(key.substr(0, parts.sizes[i]));
+  for (size_t i = 0; i < prefixes.count; ++i) {
+    result.push_back(key.substr(0, prefixes.sizes[i]));
   }
   return result;
 }
@@ -53,19 +53,19 @@ TEST(KeySchema, BytesOfEachKindArePinned) {
       "j"s);
 }
 
-TEST(KeySchema, PartsAreTheDocumentedOnes) {
+TEST(KeySchema, PrefixesAreTheDocumentedOnes) {
   const KeyCodec codec =
       Schema("tenant.fixed:2,user.delimiter:/,row.ordered,cell.rest");
   using Strings = std::vector<std::string>;
-  EXPECT_EQ(PartsOf(codec, "abuser/r\0\1cell"s),
+  EXPECT_EQ(PrefixesOf(codec, "abuser/r\0\1cell"s),
             (Strings{"ab", "abuser/", "abuser/r\0"s, "abuser/r\0\1cell"s}));
-  EXPECT_EQ(PartsOf(codec, "abuser/r\0\1"s),
+  EXPECT_EQ(PrefixesOf(codec, "abuser/r\0\1"s),
             (Strings{"ab", "abuser/", "abuser/r\0"s}));
-  EXPECT_EQ(PartsOf(codec, "abuser/r\0\2"s),
+  EXPECT_EQ(PrefixesOf(codec, "abuser/r\0\2"s),
             (Strings{"ab", "abuser/", "abuser/r\0"s}));
-  EXPECT_EQ(PartsOf(codec, "abuser/r\0\xff"s), (Strings{"ab", "abuser/"}));
-  EXPECT_EQ(PartsOf(codec, "abuser"), (Strings{"ab"}));
-  EXPECT_EQ(PartsOf(codec, "a"), (Strings{}));
+  EXPECT_EQ(PrefixesOf(codec, "abuser/r\0\xff"s), (Strings{"ab", "abuser/"}));
+  EXPECT_EQ(PrefixesOf(codec, "abuser"), (Strings{"ab"}));
+  EXPECT_EQ(PrefixesOf(codec, "a"), (Strings{}));
 }
 
 TEST(KeySchema, ASegmentAfterMinusEndsNoLevel) {
@@ -73,9 +73,9 @@ TEST(KeySchema, ASegmentAfterMinusEndsNoLevel) {
   EXPECT_EQ(codec.level_count(), 1u);
   EXPECT_EQ(codec.SegmentsOfLevel(1), 2u);
   EXPECT_EQ(codec.LevelName(1), "user");
-  EXPECT_EQ(PartsOf(codec, "7ann/12"), (std::vector<std::string>{"7ann/"}));
-  EXPECT_TRUE(codec.PartsOf("7ann").has_segment);
-  EXPECT_FALSE(codec.PartsOf("").has_segment);
+  EXPECT_EQ(PrefixesOf(codec, "7ann/12"), (std::vector<std::string>{"7ann/"}));
+  EXPECT_TRUE(codec.PrefixesOf("7ann").has_segment);
+  EXPECT_FALSE(codec.PrefixesOf("").has_segment);
 }
 
 // A hash of Apache Kvrocks with cluster mode: namespace, slot, user key,
@@ -94,7 +94,7 @@ TEST(KeySchema, AKeyOfKvrocksIsOneSchema) {
   EXPECT_EQ(Encoded(codec, {"default", "\x12\x34", "user:1",
                             "\0\x05\xd3\0\0\0\0\x01"s, "email"}),
             key);
-  EXPECT_EQ(PartsOf(codec, key),
+  EXPECT_EQ(PrefixesOf(codec, key),
             (std::vector<std::string>{key.substr(0, 8), key.substr(0, 20),
                                       key.substr(0, 28), key}));
 }
@@ -183,49 +183,51 @@ TEST(KeySchema, SegmentsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
   EXPECT_FALSE(codec.Encode({"ab", "c/d"}, &key).ok());
   EXPECT_FALSE(codec.Encode({"ab", "c", std::string(256, 'x')}, &key).ok());
   EXPECT_FALSE(codec.Encode({"ab", "c", "d", "e"}, &key).ok());
-  EXPECT_FALSE(codec.EncodePart({}, &key).ok());
+  EXPECT_FALSE(codec.EncodePrefix({}, &key).ok());
   EXPECT_FALSE(codec.UpperBound({}, &key).ok());
   EXPECT_EQ(key, "before");
   EXPECT_TRUE(codec.Encode({"ab", "c", std::string(255, 'x')}, &key).ok());
 }
 
-TEST(KeySchema, APartIsThePartOfItsSegmentsAndOfEveryKeyWithThem) {
+TEST(KeySchema, APrefixIsThePrefixOfItsSegmentsAndOfEveryKeyWithThem) {
   Random random(13);
   for (int i = 0; i < 20000; ++i) {
     const KeyCodec codec = AnySchema(&random);
     const std::vector<std::string> segments = AnySegments(codec, 4, &random);
     const std::string key = Encoded(codec, Views(segments));
-    const KeyCodec::Parts parts = codec.PartsOf(key);
-    // Only an empty "rest" is no part.
+    const KeyCodec::Prefixes prefixes = codec.PrefixesOf(key);
+    // Only an empty "rest" is no prefix.
     ASSERT_TRUE(
-        parts.count == codec.level_count() ||
-        (parts.count + 1 == codec.level_count() && segments.back().empty()));
-    for (size_t level = 1; level <= parts.count; ++level) {
-      std::string part;
+        prefixes.count == codec.level_count() ||
+        (prefixes.count + 1 == codec.level_count() && segments.back().empty()));
+    for (size_t level = 1; level <= prefixes.count; ++level) {
+      std::string prefix;
       ASSERT_TRUE(
-          codec.EncodePart(Views(segments, codec.SegmentsOfLevel(level)), &part)
+          codec
+              .EncodePrefix(Views(segments, codec.SegmentsOfLevel(level)),
+                            &prefix)
               .ok());
-      ASSERT_EQ(key.substr(0, parts.sizes[level - 1]), part);
-      const KeyCodec::Parts again = codec.PartsOf(part);
+      ASSERT_EQ(key.substr(0, prefixes.sizes[level - 1]), prefix);
+      const KeyCodec::Prefixes again = codec.PrefixesOf(prefix);
       ASSERT_EQ(again.count, level);
-      ASSERT_EQ(again.sizes[level - 1], part.size());
+      ASSERT_EQ(again.sizes[level - 1], prefix.size());
     }
     size_t row = 0;
-    const size_t column = codec.ColumnPartSize(key, &row);
-    ASSERT_EQ(row, parts.count > 0 ? parts.sizes[0] : 0);
-    ASSERT_EQ(column, parts.count > 1 ? parts.sizes[1] : 0);
-    ASSERT_EQ(codec.RowPartSize(key), row);
+    const size_t column = codec.SecondPrefixSize(key, &row);
+    ASSERT_EQ(row, prefixes.count > 0 ? prefixes.sizes[0] : 0);
+    ASSERT_EQ(column, prefixes.count > 1 ? prefixes.sizes[1] : 0);
+    ASSERT_EQ(codec.FirstPrefixSize(key), row);
   }
 }
 
-TEST(KeySchema, PartsOfTheNextKeyFollowFromThoseOfTheLast) {
+TEST(KeySchema, PrefixesOfTheNextKeyFollowFromThoseOfTheLast) {
   Random random(14);
   size_t kept_levels = 0;
   for (int i = 0; i < 2000; ++i) {
     const KeyCodec codec = AnySchema(&random);
     std::vector<std::string> segments = AnySegments(codec, 3, &random);
     std::string last;
-    KeyCodec::Parts parts;
+    KeyCodec::Prefixes prefixes;
     for (int j = 0; j < 20; ++j) {
       const size_t at = random.Below(segments.size());
       segments[at] = testing::FitSegment(codec.segment(at), random.Bytes(3));
@@ -238,13 +240,13 @@ TEST(KeySchema, PartsOfTheNextKeyFollowFromThoseOfTheLast) {
           last.begin());
       const size_t max_levels =
           random.Below(2) == 0 ? KeyCodec::kMaxSegments : 1 + random.Below(4);
-      kept_levels += codec.UpdateParts(key, common, &parts, max_levels);
-      const KeyCodec::Parts right = codec.PartsOf(key, max_levels);
-      ASSERT_EQ(parts.count, right.count) << codec.ToString();
-      ASSERT_EQ(parts.has_segment, right.has_segment);
+      kept_levels += codec.UpdatePrefixes(key, common, &prefixes, max_levels);
+      const KeyCodec::Prefixes right = codec.PrefixesOf(key, max_levels);
+      ASSERT_EQ(prefixes.count, right.count) << codec.ToString();
+      ASSERT_EQ(prefixes.has_segment, right.has_segment);
       ASSERT_TRUE(std::equal(right.sizes.begin(),
                              right.sizes.begin() + right.count,
-                             parts.sizes.begin()));
+                             prefixes.sizes.begin()));
       last = key;
     }
   }
@@ -255,8 +257,8 @@ std::vector<std::string> Successors(const KeyCodec& codec, std::string_view key,
                                     size_t max_levels) {
   std::vector<std::string> successors;
   EXPECT_TRUE(codec.VisitSuccessors(
-      key, codec.PartsOf(key, max_levels), max_levels, /*max_tries=*/1000,
-      [&](std::string_view part) { successors.emplace_back(part); }));
+      key, codec.PrefixesOf(key, max_levels), max_levels, /*max_tries=*/1000,
+      [&](std::string_view prefix) { successors.emplace_back(prefix); }));
   EXPECT_TRUE(successors.empty() || codec.MayHaveSuccessors(max_levels));
   return successors;
 }
@@ -273,11 +275,13 @@ TEST(KeySchema, SuccessorsAreTheDocumentedOnes) {
   EXPECT_FALSE(KeyCodec::FixedRow(2).MayHaveSuccessors(2));
   const auto ignore = [](std::string_view) {};
   const std::string dots = "a" + std::string(10, '.');
-  EXPECT_TRUE(codec.VisitSuccessors(dots, codec.PartsOf(dots), 8, 10, ignore));
-  EXPECT_FALSE(codec.VisitSuccessors(dots, codec.PartsOf(dots), 8, 9, ignore));
+  EXPECT_TRUE(
+      codec.VisitSuccessors(dots, codec.PrefixesOf(dots), 8, 10, ignore));
+  EXPECT_FALSE(
+      codec.VisitSuccessors(dots, codec.PrefixesOf(dots), 8, 9, ignore));
 }
 
-TEST(KeySchema, NoSuccessorThatIsAPartIsForgotten) {
+TEST(KeySchema, NoSuccessorThatIsAPrefixIsForgotten) {
   Random random(16);
   size_t count = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -289,20 +293,21 @@ TEST(KeySchema, NoSuccessorThatIsAPartIsForgotten) {
       std::string successor = key.substr(0, at + 1);
       if (successor.back() == '\xff') continue;
       ++successor.back();
-      const KeyCodec::Parts parts = codec.PartsOf(successor);
-      const bool is_part = parts.count >= 2 &&
-                           parts.sizes[parts.count - 1] == successor.size() &&
-                           !codec.LastSegmentOf(parts.count).takes_rest;
-      ASSERT_EQ(is_part, std::find(successors.begin(), successors.end(),
-                                   successor) != successors.end())
+      const KeyCodec::Prefixes prefixes = codec.PrefixesOf(successor);
+      const bool is_prefix =
+          prefixes.count >= 2 &&
+          prefixes.sizes[prefixes.count - 1] == successor.size() &&
+          !codec.LastSegmentOf(prefixes.count).takes_rest;
+      ASSERT_EQ(is_prefix, std::find(successors.begin(), successors.end(),
+                                     successor) != successors.end())
           << codec.ToString();
-      count += is_part ? 1 : 0;
+      count += is_prefix ? 1 : 0;
     }
   }
   EXPECT_GT(count, 5000u);
 }
 
-TEST(KeySchema, ACodecBeginsAsTheOneWhoseKeysArePartsOfItsOwn) {
+TEST(KeySchema, ACodecBeginsAsTheOneWhoseKeysArePrefixesOfItsOwn) {
   const KeyCodec ordered = KeyCodec::Ordered();
   EXPECT_TRUE(ordered.BeginsAs(ordered));
   EXPECT_TRUE(Schema("-x.ordered,ordered,rest").BeginsAs(ordered));

@@ -126,12 +126,12 @@ ROCKSDB_NAMESPACE::Status ParseRocksDbFilterPolicy(
     const std::string& text,
     std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* policy);
 
-// Maps a key to its row part; with ROWCOL and "ordered" keys, the bounds of a
-// RocksDbScan over a column to their column part. Keys without a whole row are
-// out of domain. nullptr for other bloom types, for a codec whose first level
-// is the whole key, or if the loaded RocksDB is of another release; *error, if
-// given, says why. Options with nullptr have no prefix extractor: scans then
-// ask no filter.
+// Maps a key to its row prefix; with ROWCOL and "ordered" keys, the bounds of a
+// RocksDbScan over a column to their column prefix. Keys without a whole row
+// are out of domain. nullptr for other bloom types, for a codec whose first
+// level is the whole key, or if the loaded RocksDB is of another release;
+// *error, if given, says why. Options with nullptr have no prefix extractor:
+// scans then ask no filter.
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
 

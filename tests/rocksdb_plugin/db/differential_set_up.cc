@@ -55,7 +55,7 @@ class RowsThenBackwards : public Comparator {
 
  private:
   Slice Row(const Slice& key) const {
-    const size_t size = codec_.RowPartSize({key.data(), key.size()});
+    const size_t size = codec_.FirstPrefixSize({key.data(), key.size()});
     return {key.data(), size == 0 ? key.size() : size};
   }
 

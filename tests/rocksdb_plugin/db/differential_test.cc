@@ -642,8 +642,8 @@ class DifferentialRun {
   }
 
   // Returns an empty string if the key has no row.
-  std::string RowPart(const std::string& key) const {
-    return key.substr(0, set_up_.db.filter.key_codec.RowPartSize(key));
+  std::string RowPrefix(const std::string& key) const {
+    return key.substr(0, set_up_.db.filter.key_codec.FirstPrefixSize(key));
   }
 
   // Reads from `target` on; within `row`, if it is not empty.
@@ -654,7 +654,7 @@ class DifferentialRun {
     target.empty() ? it->SeekToFirst() : it->Seek(target);
     for (; it->Valid() && entries.size() < limit; it->Next()) {
       const std::string key = it->key().ToString();
-      if (!row.empty() && RowPart(key) != row) break;
+      if (!row.empty() && RowPrefix(key) != row) break;
       entries.emplace_back(key, it->value().ToString());
     }
     ExpectOk(it->status(), "Iterator");
@@ -671,13 +671,13 @@ class DifferentialRun {
       EXPECT_TRUE(
           set_up_.db.filter.key_codec.LowerBound({AnyRow()}, &target).ok());
     }
-    const std::string row = RowPart(target);
+    const std::string row = RowPrefix(target);
     if (row.empty()) return;
     as_of.read.prefix_same_as_start = random_.OneIn(2);
     Compare(as_of.read.prefix_same_as_start ? "prefix_same_as_start" : "Seek",
             target,
             model_.From(target, as_of.time, 100,
-                        [&](const auto& key) { return RowPart(key) == row; }),
+                        [&](const auto& key) { return RowPrefix(key) == row; }),
             Read(as_of.read, target, 100, row));
   }
 
@@ -714,20 +714,20 @@ class DifferentialRun {
       EXPECT_TRUE(
           set_up_.db.filter.key_codec.UpperBound({AnyRow()}, &target).ok());
     }
-    const std::string row = RowPart(target);
+    const std::string row = RowPrefix(target);
     if (row.empty()) return;
     const auto it = db_.NewIterator(as_of.read);
     Entries answer;
     for (it->SeekForPrev(target); it->Valid() && answer.size() < 100;
          it->Prev()) {
       const std::string key = it->key().ToString();
-      if (RowPart(key) != row) break;
+      if (RowPrefix(key) != row) break;
       answer.emplace_back(key, it->value().ToString());
     }
     ExpectOk(it->status(), "SeekForPrev");
     Compare("SeekForPrev", target,
             model_.Back(target, as_of.time, 100,
-                        [&](const auto& key) { return RowPart(key) == row; }),
+                        [&](const auto& key) { return RowPrefix(key) == row; }),
             answer);
   }
 
@@ -746,7 +746,7 @@ class DifferentialRun {
     Compare("row scan", lower,
             model_.From(lower, as_of.time, 100,
                         [&](const auto& key) {
-                          return RowPart(key) == RowPart(lower);
+                          return RowPrefix(key) == RowPrefix(lower);
                         }),
             Read(as_of.read, /*target=*/"", 100));
   }
@@ -842,7 +842,7 @@ class DifferentialRun {
     ASSERT_TRUE(set_up_.db.filter.key_codec.LowerBound({row}, &lower).ok());
     const Entries expected = model_.From(
         lower, as_of.time, 100,
-        [&](const auto& key) { return RowPart(key) == RowPart(lower); });
+        [&](const auto& key) { return RowPrefix(key) == RowPrefix(lower); });
     bool exists = expected.empty();
     ExpectOk(rows.RowExists(as_of.read, row, &exists), "RowExists");
     if (exists == expected.empty()) {

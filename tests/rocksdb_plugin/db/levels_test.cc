@@ -172,13 +172,14 @@ class ExactPrefixes : public rdb::SliceTransform {
   explicit ExactPrefixes(const KeyCodec& codec) : codec_(codec) {}
   const char* Name() const override { return "test.ExactPrefixes"; }
   Slice Transform(const Slice& key) const override {
-    const KeyCodec::Parts parts = codec_.PartsOf({key.data(), key.size()});
+    const KeyCodec::Prefixes prefixes =
+        codec_.PrefixesOf({key.data(), key.size()});
     const bool exact =
-        parts.count < 4 && parts.sizes[parts.count - 1] == key.size();
-    return Slice(key.data(), exact ? key.size() : parts.sizes[0]);
+        prefixes.count < 4 && prefixes.sizes[prefixes.count - 1] == key.size();
+    return Slice(key.data(), exact ? key.size() : prefixes.sizes[0]);
   }
   bool InDomain(const Slice& key) const override {
-    return codec_.PartsOf({key.data(), key.size()}).count > 0;
+    return codec_.PrefixesOf({key.data(), key.size()}).count > 0;
   }
 
  private:
@@ -317,7 +318,7 @@ TEST(DbLevels, SeparatorsBetweenPartitionsHideNothing) {
           TestDb db;
           SetSchema(&db, schema);
           db.set_up.partitioned = true;
-          // So that a part that is absent from a filter is seen to be.
+          // So that a prefix that is absent from a filter is seen to be.
           db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 16);
           rdb::BlockBasedTableOptions table = db.TableOptions();
           table.index_shortening = shortening;

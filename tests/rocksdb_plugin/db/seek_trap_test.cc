@@ -34,7 +34,7 @@ class StoredKeysToColumns : public rdb::SliceTransform {
   const char* Name() const override { return "test.StoredKeysToColumns"; }
   Slice Transform(const Slice& key) const override {
     size_t row_size = 0;
-    const size_t column_size = KeyCodec::Ordered().ColumnPartSize(
+    const size_t column_size = KeyCodec::Ordered().SecondPrefixSize(
         std::string_view(key.data(), key.size()), &row_size);
     return Slice(key.data(), column_size > 0 ? column_size : row_size);
   }
@@ -205,7 +205,7 @@ TEST(DbSeekTrap, CellsAroundDeletionsAndTombstonesAtKeysAreFound) {
 }
 
 // RocksDB cuts a tombstone where subcompactions meet: at separators of blocks.
-// The separator between columns q and q\0... is q's part and a byte.
+// The separator between columns q and q\0... is q's prefix and a byte.
 TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
   TestDb db;
   db.set_up.target_file_size_bytes = 1 << 10;

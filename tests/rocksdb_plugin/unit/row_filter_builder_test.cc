@@ -303,7 +303,7 @@ TEST(RowFilterBuilder, EveryLevelIsAddedOnceForARunOfEqualPrefixes) {
   EXPECT_FALSE(finished.MayMatch("13x/"));
 }
 
-TEST(RowFilterBuilder, PartitionsHoldThePartsThatASeparatorMayBe) {
+TEST(RowFilterBuilder, PartitionsHoldThePrefixesThatASeparatorMayBe) {
   const KeyCodec codec = *KeyCodec::Parse(
       "a.fixed:1,-b.delimiter:|,c.fixed:2,d.length:1,e.delimiter:/,f.rest");
   for (const bool partitioned : {false, true}) {
@@ -312,11 +312,11 @@ TEST(RowFilterBuilder, PartitionsHoldThePartsThatASeparatorMayBe) {
     builder.AddKey("1|23\1xe.f.g/.h");
     EXPECT_EQ(builder.EstimateEntriesAdded(), 5);
     const Finished finished = Finish(&builder);
-    for (const char* part : {"1|24", "1|23\1y", "1|23\1xe/", "1|23\1xe.f/"}) {
-      EXPECT_EQ(finished.MayMatch(part), partitioned) << part;
+    for (const char* prefix : {"1|24", "1|23\1y", "1|23\1xe/", "1|23\1xe.f/"}) {
+      EXPECT_EQ(finished.MayMatch(prefix), partitioned) << prefix;
     }
-    for (const char* part : {"1|34", "1|23\1z", "1|23\1xe.f.g//"}) {
-      EXPECT_FALSE(finished.MayMatch(part)) << part;
+    for (const char* prefix : {"1|34", "1|23\1z", "1|23\1xe.f.g//"}) {
+      EXPECT_FALSE(finished.MayMatch(prefix)) << prefix;
     }
     // Nothing was added to it.
     EXPECT_TRUE(Finish(&builder).MayMatch("1|99"));
@@ -465,7 +465,7 @@ TEST_P(SweepTest, NoPresentKeyIsDenied) {
       for (Slice& slice : slices) {
         size_t row_size = 0;
         const size_t column_size =
-            codec.ColumnPartSize({slice.data(), slice.size()}, &row_size);
+            codec.SecondPrefixSize({slice.data(), slice.size()}, &row_size);
         // A cell without a qualifier may be no more than its row.
         for (size_t size : {slice.size(), row_size, column_size}) {
           if (size == 0) continue;
