@@ -165,17 +165,18 @@ class SstFile : public FilterFile {
     const KeyCodec& codec = info.key_codec;
     std::vector<std::string_view> segments = {question.row};
     if (question.qualifier.has_value()) segments.push_back(*question.qualifier);
-    answer->asked = codec.LevelName(1);
+    answer->asked = codec.KeyLevelName(1);
     absl::Status status = codec.EncodePrefix(segments, entry);
     if (!status.ok()) return status;
     const KeyCodec::Prefixes prefixes = codec.PrefixesOf(
-        *entry, info.bloom_type == BloomType::kRow ? 1 : codec.level_count());
+        *entry,
+        info.bloom_type == BloomType::kRow ? 1 : codec.key_level_count());
     if (prefixes.count == 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("the filter has no keys of ", segments.size(),
                        " segments of key codec ", codec.ToString()));
     }
-    answer->asked = codec.LevelName(prefixes.count);
+    answer->asked = codec.KeyLevelName(prefixes.count);
     return absl::OkStatus();
   }
 

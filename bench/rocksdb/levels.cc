@@ -197,7 +197,7 @@ class LevelsBench {
           &shape_);
       run_.progress.End();
       for (size_t level = 1; level <= kKeyLevels; ++level) {
-        run_.progress.Begin("ask " + codec_.LevelName(level), 2 * gets_);
+        run_.progress.Begin("ask " + codec_.KeyLevelName(level), 2 * gets_);
         Ask(tree.db(), made, level, /*present=*/true);
         const double reads = Ask(tree.db(), made, level, /*present=*/false);
         run_.progress.End();
@@ -206,7 +206,7 @@ class LevelsBench {
             {"keys", set_.name},
             {"policy", name},
             {"level", level},
-            {"level_name", codec_.LevelName(level)},
+            {"level_name", codec_.KeyLevelName(level)},
             {"data_reads_per_get", reads},
             {"times_fewer_reads_than_none",
              reads == 0 ? Json() : Json(reads_of_none[level - 1] / reads)},
@@ -311,7 +311,7 @@ class LevelsBench {
       } else {
         Check(rows.Exists(options, Views(segments, level), &exists), "reading");
       }
-      run_.answers.Add(exists == present, codec_.LevelName(level),
+      run_.answers.Add(exists == present, codec_.KeyLevelName(level),
                        Encoded(segments));
       run_.progress.Add(1);
     }

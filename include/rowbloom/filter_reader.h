@@ -180,8 +180,8 @@ class FilterReader {
   bool MayContain(std::string_view row) const;
   // "May it hold this cell?" A ROW block answers for the row.
   bool MayContain(std::string_view row, std::string_view qualifier) const;
-  // Uses the key's digests. A prefix is answered for the longest level of the
-  // block's row schema that it holds whole, or on a ROWPREFIX_FIXED_LENGTH
+  // Uses the key's digests. A prefix is answered for the longest key level of
+  // the block's row schema that it holds whole, or on a ROWPREFIX_FIXED_LENGTH
   // block for its first prefix_length_bytes; if there is none, with "maybe".
   bool MayContain(const FilterKey& key) const;
   // Many keys. may_contain[i] answers keys[i].

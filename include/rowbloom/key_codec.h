@@ -22,10 +22,11 @@
 // | "rest"        | segment                         | any bytes; the last  |
 //
 // esc() writes each byte 00 as 00 FF and leaves all others. Each segment ends a
-// level, and the key up to there is a filter key, its prefix of that level; a
-// segment after '-' ends none. A name is a label for people: a letter and up to
-// 14 letters, digits and '_'. Codecs that differ in names alone are equal. A
-// text of one segment needs a name, because some of these stand for two:
+// key level, and the key up to there is a filter key, its prefix of that key
+// level; a segment after '-' ends none. A name is a label for people: a letter
+// and up to 14 letters, digits and '_'. Codecs that differ in names alone are
+// equal. A text of one segment needs a name, because some of these stand for
+// two:
 //
 //   "whole_key"    key.rest: any keys, without prefixes
 //   "ordered"      row.ordered,column.ordered
@@ -44,7 +45,7 @@
 // An "ordered" prefix leaves out the 01 so that the exclusive upper bound of
 // its keys, which ends with 00 02, has the same prefix: RocksDB's
 // auto_prefix_mode filters a scan only when both ends do. The digest of a
-// filter key is DigestBytes() of the prefix, for every level: whoever asks
+// filter key is DigestBytes() of the prefix, for every key level: whoever asks
 // hashes once.
 //
 // Flat keys compare bytewise as their lists of segments do, if all segments
@@ -90,7 +91,7 @@ class KeyCodec {
   };
   struct Segment {
     Kind kind = Kind::kOrdered;
-    bool ends_level = true;
+    bool ends_key_level = true;
     // The kind sets these two. A prefix that ends here lacks the segment's last
     // byte, as that of "ordered" does:
     bool leaves_out_byte = false;
@@ -133,18 +134,19 @@ class KeyCodec {
   // The name, or the segment's number, from 1, if it has none.
   std::string SegmentName(size_t index) const;
 
-  // Levels count from 1, the shortest prefix, to level_count(), at least 1.
-  size_t level_count() const { return level_count_; }
-  // The number of segments in a prefix of the level.
-  size_t SegmentsOfLevel(size_t level) const {
-    return level_segments_[level - 1];
+  // Key levels count from 1, the shortest prefix, to key_level_count(), at
+  // least 1.
+  size_t key_level_count() const { return key_level_count_; }
+  // The number of segments in a prefix of the key level.
+  size_t SegmentsOfKeyLevel(size_t key_level) const {
+    return key_level_segments_[key_level - 1];
   }
-  // The segment that ends the level.
-  const Segment& LastSegmentOf(size_t level) const {
-    return segments_[SegmentsOfLevel(level) - 1];
+  // The segment that ends the key level.
+  const Segment& LastSegmentOf(size_t key_level) const {
+    return segments_[SegmentsOfKeyLevel(key_level) - 1];
   }
-  std::string LevelName(size_t level) const {
-    return SegmentName(SegmentsOfLevel(level) - 1);
+  std::string KeyLevelName(size_t key_level) const {
+    return SegmentName(SegmentsOfKeyLevel(key_level) - 1);
   }
 
   // Appends the flat key of the first segments, up to all, to *key.
@@ -153,7 +155,7 @@ class KeyCodec {
   absl::Status Encode(absl::Span<const std::string_view> segments,
                       std::string* key) const;
   // Appends the prefix of these segments, by which a filter is asked, if they
-  // end a level. At least one segment; errors as for Encode().
+  // end a key level. At least one segment; errors as for Encode().
   absl::Status EncodePrefix(absl::Span<const std::string_view> segments,
                             std::string* prefix) const;
   // For a row and a qualifier: the first two segments.
@@ -180,84 +182,84 @@ class KeyCodec {
   absl::Status UpperBound(absl::Span<const std::string_view> segments,
                           std::string* bound) const;
 
-  // The sizes of a key's prefixes: sizes[i] is that of level i + 1.
+  // The sizes of a key's prefixes: sizes[i] is that of key level i + 1.
   struct Prefixes {
-    size_t count = 0;  // The levels that the key holds whole.
-    // The key holds at least one whole segment, even if it ends no level.
+    size_t count = 0;  // The key levels that the key holds whole.
+    // The key holds at least one whole segment, even if it ends no key level.
     bool has_segment = false;
     std::array<size_t, kMaxSegments> sizes;
   };
-  // Finds prefixes of the first `max_levels` levels only.
+  // Finds prefixes of the first `max_key_levels` key levels only.
   Prefixes PrefixesOf(std::string_view key,
-                      size_t max_levels = kMaxSegments) const {
+                      size_t max_key_levels = kMaxSegments) const {
     Prefixes prefixes;
-    FindPrefixes(key, max_levels, &prefixes);
+    FindPrefixes(key, max_key_levels, &prefixes);
     return prefixes;
   }
   // As PrefixesOf(), but takes from *prefixes, those of another key, what the
   // bytes that both keys begin with determine, and reads the key from there.
-  // `common_size` is the number of such bytes. Returns the number of levels
+  // `common_size` is the number of such bytes. Returns the number of key levels
   // that were taken.
   size_t UpdatePrefixes(std::string_view key, size_t common_size,
                         Prefixes* prefixes,
-                        size_t max_levels = kMaxSegments) const {
+                        size_t max_key_levels = kMaxSegments) const {
     // A prefix is determined by its bytes and the one after it, which could
     // escape the 00 of an "ordered" one. One with "rest" is the whole other
     // key, which is never shorter than what is common.
     const size_t limit =
-        prefixes->count < max_levels ? prefixes->count : max_levels;
+        prefixes->count < max_key_levels ? prefixes->count : max_key_levels;
     size_t kept = 0;
     while (kept < limit && prefixes->sizes[kept] < common_size) ++kept;
     prefixes->count = kept;
     prefixes->has_segment = kept > 0;
     // Most neighbours differ in their last segment only. It is not empty: the
     // common bytes go on behind the prefixes before it.
-    if (kept > 0 && kept == level_before_rest_ && kept < max_levels) {
+    if (kept > 0 && kept == key_level_before_rest_ && kept < max_key_levels) {
       prefixes->sizes[prefixes->count++] = key.size();
     } else {
-      FindPrefixes(key, max_levels, prefixes);
+      FindPrefixes(key, max_key_levels, prefixes);
     }
     return kept;
   }
 
   // The size of the key's first segments, up to and with the last one of the
-  // level, as Encode() writes them; `prefix_size` is that of the key's prefix
-  // of the level. 0 if the key goes on otherwise, behind an "ordered" prefix:
-  // the codec did not write it.
-  size_t SegmentsSize(std::string_view key, size_t level,
+  // key level, as Encode() writes them; `prefix_size` is that of the key's
+  // prefix of the key level. 0 if the key goes on otherwise, behind an
+  // "ordered" prefix: the codec did not write it.
+  size_t SegmentsSize(std::string_view key, size_t key_level,
                       size_t prefix_size) const;
 
-  // Size of `key`'s prefix of level 1; 0 if it holds none.
+  // Size of `key`'s prefix of key level 1; 0 if it holds none.
   size_t FirstPrefixSize(std::string_view key) const {
     Prefixes prefixes;
     FindPrefixes(key, 1, &prefixes);
     return prefixes.count == 0 ? 0 : prefixes.sizes[0];
   }
-  // Size of `key`'s prefix of level 2; 0 if it holds none. Sets *first_size as
-  // FirstPrefixSize() would.
+  // Size of `key`'s prefix of key level 2; 0 if it holds none. Sets *first_size
+  // as FirstPrefixSize() would.
   size_t SecondPrefixSize(std::string_view key, size_t* first_size) const;
 
   // A successor of `key` is a beginning of it with the last byte increased by
   // 1, as a store's separator between two keys can be. Calls `visit` for those
-  // that are prefixes of levels 2 to `max_levels` and may be prefixes of the
-  // next key as well; `prefixes` are those of `key`. False if there are more
-  // candidates than `max_tries`, and not all were visited.
+  // that are prefixes of key levels 2 to `max_key_levels` and may be prefixes
+  // of the next key as well; `prefixes` are those of `key`. False if there are
+  // more candidates than `max_tries`, and not all were visited.
   bool VisitSuccessors(std::string_view key, const Prefixes& prefixes,
-                       size_t max_levels, size_t max_tries,
+                       size_t max_key_levels, size_t max_tries,
                        absl::FunctionRef<void(std::string_view)> visit) const;
   // False if VisitSuccessors() has nothing to visit, whatever the key is.
-  bool MayHaveSuccessors(size_t max_levels) const;
+  bool MayHaveSuccessors(size_t max_key_levels) const;
 
   // True if the first segments are encoded as all segments of `other`, and the
-  // last of them ends a level, as it does in `other`.
+  // last of them ends a key level, as it does in `other`.
   bool BeginsAs(const KeyCodec& other) const;
   bool operator==(const KeyCodec& other) const;
   bool operator!=(const KeyCodec& other) const { return !(*this == other); }
 
  private:
-  // Extends *prefixes, which holds `count` right ones, to at most `levels`.
+  // Extends *prefixes, which holds `count` right ones, to at most `key_levels`.
   using Extend = void (*)(const KeyCodec& codec, std::string_view key,
-                          size_t levels, Prefixes* prefixes);
+                          size_t key_levels, Prefixes* prefixes);
 
   KeyCodec() = default;
 
@@ -268,25 +270,27 @@ class KeyCodec {
   std::string_view Name(size_t index) const;
   std::string ToText(bool with_names) const;
 
-  void FindPrefixes(std::string_view key, size_t max_levels,
+  void FindPrefixes(std::string_view key, size_t max_key_levels,
                     Prefixes* prefixes) const {
-    extend_(*this, key, max_levels < level_count_ ? max_levels : level_count_,
-            prefixes);
+    extend_(
+        *this, key,
+        max_key_levels < key_level_count_ ? max_key_levels : key_level_count_,
+        prefixes);
   }
   template <typename First, typename Next>
   static void ExtendPrefixes(const KeyCodec& codec, std::string_view key,
-                             size_t levels, Prefixes* prefixes);
+                             size_t key_levels, Prefixes* prefixes);
   // ExtendPrefixes() of the segments' kinds: each lookup of a filter asks for
   // prefixes, and finds them faster if the kinds are known.
   Extend extend_ = nullptr;
 
   std::array<Segment, kMaxSegments> segments_;
   uint8_t segment_count_ = 0;
-  uint8_t level_count_ = 0;
-  // The next level is all bytes behind a prefix of this one; 0 if there is
+  uint8_t key_level_count_ = 0;
+  // The next key level is all bytes behind a prefix of this one; 0 if there is
   // none.
-  uint8_t level_before_rest_ = 0;
-  std::array<uint8_t, kMaxSegments> level_segments_ = {};
+  uint8_t key_level_before_rest_ = 0;
+  std::array<uint8_t, kMaxSegments> key_level_segments_ = {};
   // The names, each with a ',' after it; empty if no segment has one.
   std::string names_;
 };

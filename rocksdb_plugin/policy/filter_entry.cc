@@ -40,7 +40,7 @@ absl::Status CheckBloomType(BloomType bloom_type) {
 absl::Status CheckBloomType(BloomType bloom_type, const KeyCodec& codec) {
   absl::Status status = CheckBloomType(bloom_type);
   if (!status.ok() || bloom_type == BloomType::kRow ||
-      codec.level_count() > 1) {
+      codec.key_level_count() > 1) {
     return status;
   }
   return absl::InvalidArgumentError(absl::StrCat(

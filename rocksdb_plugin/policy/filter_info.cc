@@ -102,8 +102,9 @@ absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes) {
 bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
                              std::string_view entry) {
   if (!HasColumnPrefix(filter.key_codec) && IsBoundOfColumn(entry)) return true;
-  const std::optional<std::string_view> asked = AskedPrefix(
-      LevelCount(filter.bloom_type, filter.key_codec), filter.key_codec, entry);
+  const std::optional<std::string_view> asked =
+      AskedPrefix(KeyLevelCount(filter.bloom_type, filter.key_codec),
+                  filter.key_codec, entry);
   return !asked.has_value() || filter.blob.view.MayContain(DigestBytes(*asked));
 }
 

@@ -7,7 +7,8 @@
 // | version | offset | bytes | field                                        |
 // |---------|--------|-------|----------------------------------------------|
 // | 1, 2    | 0      | 1     | version                                      |
-// | 1, 2    | 1      | 1     | bloom type: 2 ROW (level 1), 3 ROWCOL (all)  |
+// | 1, 2    | 1      | 1     | bloom type: 2 ROW, of key level 1, or        |
+// |         |        |       | 3 ROWCOL, of all                             |
 // | 1       | 2      | 1     | kind of the row: 1 ordered, 2 fixed,         |
 // |         |        |       | 3 delimiter; 5: the key is one filter key    |
 // | 1       | 3      | 1     | reserved, 0                                  |

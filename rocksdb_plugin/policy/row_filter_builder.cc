@@ -34,11 +34,12 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
           EncodeMetadata(options.effective_bloom_type(), options.key_codec)),
       overhead_bytes_(kBlobOverheadBytes - kMetadataSize +
                       std::max(kMetadataSize, metadata_.size())),
-      level_count_(
-          LevelCount(options.effective_bloom_type(), options.key_codec)),
+      key_level_count_(
+          KeyLevelCount(options.effective_bloom_type(), options.key_codec)),
       adds_separators_(partitioned &&
-                       options.key_codec.MayHaveSuccessors(level_count_)),
-      keeps_last_(level_count_ > kMaxLevelsReadAgain || adds_separators_),
+                       options.key_codec.MayHaveSuccessors(key_level_count_)),
+      keeps_last_(key_level_count_ > kMaxKeyLevelsReadAgain ||
+                  adds_separators_),
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
 bool RowFilterBuilder::IsRepeated(size_t size) const {
@@ -71,14 +72,15 @@ void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
       return;  // Added before, or carried over.
     }
     known = options_.key_codec.UpdatePrefixes(entry, common_size, &prefixes_,
-                                              level_count_);
+                                              key_level_count_);
     KeepLast(entry, common_size);
   } else {
-    options_.key_codec.UpdatePrefixes(entry, 0, &prefixes_, level_count_);
+    options_.key_codec.UpdatePrefixes(entry, 0, &prefixes_, key_level_count_);
   }
   if (prefixes_.count == 0) Add(DigestBytes(entry), &runs_[0]);
-  for (size_t level = prefixes_.count; level-- > known;) {
-    Add(DigestBytes({entry.data(), prefixes_.sizes[level]}), &runs_[level]);
+  for (size_t key_level = prefixes_.count; key_level-- > known;) {
+    Add(DigestBytes({entry.data(), prefixes_.sizes[key_level]}),
+        &runs_[key_level]);
   }
 }
 
@@ -89,17 +91,18 @@ void RowFilterBuilder::Add(KeyDigest digest, Run* run) {
 }
 
 void RowFilterBuilder::AddCarried() {
-  for (size_t level = level_count_; level-- > 0;) {
-    for (const std::optional<KeyDigest>& digest : runs_[level]) {
+  for (size_t key_level = key_level_count_; key_level-- > 0;) {
+    for (const std::optional<KeyDigest>& digest : runs_[key_level]) {
       if (digest) filter_->Add(*digest);
     }
   }
   if (!last_prefix_.has_value()) return;
   const KeyCodec::Prefixes prefixes =
-      options_.key_codec.PrefixesOf(*last_prefix_, level_count_);
+      options_.key_codec.PrefixesOf(*last_prefix_, key_level_count_);
   if (prefixes.count == 0) filter_->Add(DigestBytes(*last_prefix_));
-  for (size_t level = 0; level < prefixes.count; ++level) {
-    filter_->Add(DigestBytes({last_prefix_->data(), prefixes.sizes[level]}));
+  for (size_t key_level = 0; key_level < prefixes.count; ++key_level) {
+    filter_->Add(
+        DigestBytes({last_prefix_->data(), prefixes.sizes[key_level]}));
   }
 }
 
@@ -109,7 +112,7 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
 
 bool RowFilterBuilder::AddSeparators() {
   return options_.key_codec.VisitSuccessors(
-      Last(), prefixes_, level_count_, kMaxSeparators,
+      Last(), prefixes_, key_level_count_, kMaxSeparators,
       [this](std::string_view prefix) { filter_->Add(DigestBytes(prefix)); });
 }
 

@@ -12,16 +12,17 @@
 //   that as "the key is out of range" and answers NotFound.
 // - EstimateEntriesAdded is 0 exactly if nothing was added since the last
 //   Finish (RocksDB 9.6 and newer skip an empty filter by it).
-// - The last two distinct filter keys of each level before a Finish are added
+// - The last two distinct filter keys of each key level before a Finish are
+// added
 //   to the next partition too. RocksDB chooses the partition for SeekForPrev by
 //   a separator between two keys, so the next partition may be asked for the
 //   entry before the cut. Two are needed because RocksDB adds the prefix of the
 //   next key before the cut.
-// - A partition holds the prefixes of level 2 and deeper that the separator
+// - A partition holds the prefixes of key level 2 and deeper that the separator
 //   behind it may be. The separator is the beginning of the last entry with its
 //   last byte increased. If it is the prefix that the next partition begins
 //   with, a seek to this prefix asks the partition before the cut. RocksDB adds
-//   the prefix of level 1 there itself, and no deeper one.
+//   the prefix of key level 1 there itself, and no deeper one.
 //
 // Memory: a digest takes 8 bytes from its Add to Finish, in addition to
 // kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
@@ -82,7 +83,7 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   static constexpr int64_t kFinishMemoryBytes = 3 << 20;
 
  private:
-  // The latest two distinct filter keys of one level, the last first.
+  // The latest two distinct filter keys of one key level, the last first.
   using Run = std::array<std::optional<KeyDigest>, 2>;
 
   std::string_view Last() const { return {last_buffer_.data(), last_size_}; }
@@ -102,10 +103,10 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   const bool verify_result_;
   const std::string metadata_;
   const size_t overhead_bytes_;
-  const size_t level_count_;
-  // With more levels, it is cheaper to keep the last entry than to read and
+  const size_t key_level_count_;
+  // With more key levels, it is cheaper to keep the last entry than to read and
   // hash the prefixes of each from its beginning.
-  static constexpr size_t kMaxLevelsReadAgain = 2;
+  static constexpr size_t kMaxKeyLevelsReadAgain = 2;
   const bool adds_separators_;
   const bool keeps_last_;
   const std::unique_ptr<FilterBuilder> filter_;
@@ -115,8 +116,8 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   std::string last_buffer_;
   size_t last_size_ = 0;
   KeyCodec::Prefixes prefixes_;
-  // Levels alternate, so repeats are dropped in each level separately. The
-  // first run is also that of entries without prefixes.
+  // Key levels alternate, so repeats are dropped in each key level separately.
+  // The first run is also that of entries without prefixes.
   std::array<Run, KeyCodec::kMaxSegments> runs_;
   std::optional<std::string> last_prefix_;  // That of AddKeyAndAlt().
   bool at_partition_start_ = false;

@@ -22,7 +22,7 @@ RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   if (!info.ok() || !VerifyUnits(info->blob).ok()) return;
   view_ = info->blob.view;
   key_codec_ = info->key_codec;
-  level_count_ = LevelCount(info->bloom_type, key_codec_);
+  key_level_count_ = KeyLevelCount(info->bloom_type, key_codec_);
   has_column_prefix_ = HasColumnPrefix(key_codec_);
 }
 
@@ -34,7 +34,7 @@ RowFilterReader::Asked(const rdb::Slice& slice) const {
   } else if (!has_column_prefix_ && IsBoundOfColumn(entry)) {
     return std::nullopt;
   }
-  return AskedPrefix(level_count_, key_codec_, entry);
+  return AskedPrefix(key_level_count_, key_codec_, entry);
 }
 
 bool RowFilterReader::MayMatch(const rdb::Slice& entry) noexcept {

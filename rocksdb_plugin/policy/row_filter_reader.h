@@ -38,7 +38,7 @@ class RowFilterReader final : public rdb::FilterBitsReader {
 
   FilterView view_;  // Answers "maybe" until the bytes are checked.
   KeyCodec key_codec_ = KeyCodec::Ordered();
-  size_t level_count_ = 1;
+  size_t key_level_count_ = 1;
   bool has_column_prefix_ = true;
 };
 

@@ -92,7 +92,7 @@ const ScanQuestion* RowPrefixExtractor::QuestionFor(
     std::string_view key) const {
   const ScanQuestion* scan = ScanQuestion::OfThisThread();
   return scan != nullptr &&
-                 scan->level() <= LevelCount(bloom_type_, key_codec_) &&
+                 scan->key_level() <= KeyLevelCount(bloom_type_, key_codec_) &&
                  scan->Covers(key) && scan->IsOfCodec(key_codec_)
              ? scan
              : nullptr;

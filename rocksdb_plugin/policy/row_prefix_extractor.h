@@ -2,10 +2,11 @@
 //
 // The SliceTransform by which RocksDB's seeks ask our filters.
 //
-// A key maps to its prefix of level 1, its row prefix. For the scans of
-// RocksDbRows it maps to their prefix instead, with ROW only to one of level 1:
-// scan_question.h. With ROWCOL and "ordered" keys of row and column there are
-// two more exceptions, the bounds of a column, which no stored key equals:
+// A key maps to its prefix of key level 1, its row prefix. For the scans of
+// RocksDbRows it maps to their prefix instead, with ROW only to one of key
+// level 1: scan_question.h. With ROWCOL and "ordered" keys of row and column
+// there are two more exceptions, the bounds of a column, which no stored key
+// equals:
 //
 //   esc(row) 00 01 esc(qual) 00       lower  ->  the column prefix
 //   esc(row) 00 01 esc(qual) 00 04    upper  ->  the column prefix

@@ -3,11 +3,11 @@
 // The question of a scan that is at work on this thread: are there keys that
 // begin with this prefix?
 //
-//   const ScanQuestion question(codec, level, prefix, upper);
+//   const ScanQuestion question(codec, key_level, prefix, upper);
 //   { const ScanQuestion::Scope scope(&question); iterator->Next(); }
 //
 // RocksDB asks a filter for what the prefix extractor makes of a key, which is
-// its prefix of level 1. That depends on the key alone, and cannot tell the
+// its prefix of key level 1. That depends on the key alone, and cannot tell the
 // bound of a scan from a stored key or the end of a range tombstone, nor may
 // the upper bound of a scan begin with another prefix than the lower. So the
 // scan says what it asks beside RocksDB: within a Scope the extractor maps all
@@ -31,12 +31,12 @@ namespace rowbloom {
 
 class ScanQuestion {
  public:
-  // `prefix` is a prefix of that level of the codec. The scan reads no keys
+  // `prefix` is a prefix of that key level of the codec. The scan reads no keys
   // from `upper` on, nor any that do not begin with the prefix; empty: to the
   // end.
-  ScanQuestion(const KeyCodec& codec, size_t level, std::string_view prefix,
+  ScanQuestion(const KeyCodec& codec, size_t key_level, std::string_view prefix,
                std::string_view upper)
-      : codec_(codec), level_(level), prefix_(prefix), upper_(upper) {}
+      : codec_(codec), key_level_(key_level), prefix_(prefix), upper_(upper) {}
 
   class Scope {
    public:
@@ -54,7 +54,7 @@ class ScanQuestion {
   // Null outside of any scope.
   static const ScanQuestion* OfThisThread() { return of_this_thread_; }
 
-  size_t level() const { return level_; }
+  size_t key_level() const { return key_level_; }
   std::string_view prefix() const { return prefix_; }
   bool IsOfCodec(const KeyCodec& codec) const { return codec_ == codec; }
   // True for the keys that map to the prefix.
@@ -69,7 +69,7 @@ class ScanQuestion {
   static inline thread_local const ScanQuestion* of_this_thread_ = nullptr;
 
   const KeyCodec& codec_;
-  const size_t level_;
+  const size_t key_level_;
   const std::string_view prefix_;
   const std::string_view upper_;
 };

@@ -151,7 +151,8 @@ class FilterBlockWriter::Impl {
   uint64_t saturated_keys_ = 0;
   uint64_t size_bytes_ = 0;
   std::string last_row_;
-  // The longest prefix of the last row, if it has one for each level; else 0.
+  // The longest prefix of the last row, if it has one for each key level; else
+  // 0.
   size_t whole_prefix_size_ = 0;
   std::string last_qualifier_;
   std::string open_chunk_key_;         // Encoded as in the index.

@@ -42,10 +42,10 @@ bool HasShortFormOfKind(Kind kind) {
   return WithKind(kind, [](auto k) { return kHasShortForm<decltype(k)>; });
 }
 
-Segment SegmentOf(Kind kind, uint32_t parameter, bool ends_level = true) {
+Segment SegmentOf(Kind kind, uint32_t parameter, bool ends_key_level = true) {
   Segment segment;
   segment.kind = kind;
-  segment.ends_level = ends_level;
+  segment.ends_key_level = ends_key_level;
   segment.parameter = parameter;
   WithKind(kind, [&segment](auto k) {
     segment.leaves_out_byte = k.kLeavesOutByte;
@@ -55,7 +55,7 @@ Segment SegmentOf(Kind kind, uint32_t parameter, bool ends_level = true) {
 }
 
 // Nothing if `text` is not a kind with its parameter.
-std::optional<Segment> ParseKind(std::string_view text, bool ends_level) {
+std::optional<Segment> ParseKind(std::string_view text, bool ends_key_level) {
   const size_t colon = text.find(':');
   const bool has_parameter = colon != std::string_view::npos;
   std::optional<Segment> segment;
@@ -66,7 +66,7 @@ std::optional<Segment> ParseKind(std::string_view text, bool ends_level) {
         (!has_parameter ||
          kind.ParseParameter(text.substr(colon + 1), &parameter)) &&
         kind.IsParameter(parameter)) {
-      segment = SegmentOf(kind.kKind, parameter, ends_level);
+      segment = SegmentOf(kind.kKind, parameter, ends_key_level);
     }
     return true;
   });
@@ -176,18 +176,19 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
     names_.append(name);
     names_.push_back(',');
   }
-  if (segment.takes_rest && segment.ends_level && segment_count_ > 0) {
+  if (segment.takes_rest && segment.ends_key_level && segment_count_ > 0) {
     const Segment& last = segments_[segment_count_ - 1];
     // A prefix that leaves out a byte has it in front of the rest.
-    if (last.ends_level && !last.leaves_out_byte) {
-      level_before_rest_ = level_count_;
+    if (last.ends_key_level && !last.leaves_out_byte) {
+      key_level_before_rest_ = key_level_count_;
     }
   }
   segments_[segment_count_++] = segment;
-  if (segment.ends_level) level_segments_[level_count_++] = segment_count_;
+  if (segment.ends_key_level)
+    key_level_segments_[key_level_count_++] = segment_count_;
 
   extend_ = &ExtendPrefixes<void, void>;
-  if (level_count_ < segment_count_) return;
+  if (key_level_count_ < segment_count_) return;
   WithKind(segments_[0].kind, [this](auto row) {
     using Row = decltype(row);
     if constexpr (kHasShortForm<Row>) {
@@ -225,8 +226,8 @@ absl::Status KeyCodec::AddSegment(std::string_view text) {
         absl::StrCat("more than ", kMaxSegments, " segments"));
   }
   std::string_view kind = text;
-  const bool ends_level = kind.empty() || kind.front() != '-';
-  if (!ends_level) kind.remove_prefix(1);
+  const bool ends_key_level = kind.empty() || kind.front() != '-';
+  if (!ends_key_level) kind.remove_prefix(1);
   std::string_view name;
   const size_t dot = kind.find('.');
   if (dot < kind.find(':')) {
@@ -247,7 +248,7 @@ absl::Status KeyCodec::AddSegment(std::string_view text) {
       }
     }
   }
-  const auto segment = ParseKind(kind, ends_level);
+  const auto segment = ParseKind(kind, ends_key_level);
   if (!segment.has_value()) return BadKind(kind);
   if (segment_count_ > 0 && segments_[segment_count_ - 1].takes_rest) {
     return absl::InvalidArgumentError("\"rest\" is not the last segment");
@@ -258,7 +259,7 @@ absl::Status KeyCodec::AddSegment(std::string_view text) {
 
 absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
   if (text == kWholeKeyText) return WholeKey();
-  const auto row = ParseKind(text, /*ends_level=*/true);
+  const auto row = ParseKind(text, /*ends_key_level=*/true);
   if (row.has_value() && HasShortFormOfKind(row->kind) && !row->takes_rest) {
     return OfShortForm(row->kind, row->parameter);
   }
@@ -273,8 +274,8 @@ absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
   if (codec.segment_count_ == 1 && text.find('.') >= text.find(':')) {
     return BadSchema(text, "the only segment needs a name");
   }
-  if (codec.level_count_ == 0)
-    return BadSchema(text, "no segment ends a level");
+  if (codec.key_level_count_ == 0)
+    return BadSchema(text, "no segment ends a key level");
   if (const size_t size = codec.ToString().size(); size > kMaxTextSize) {
     return BadSchema(text, absl::StrCat("it takes ", size, " bytes, more than ",
                                         kMaxTextSize, "; shorten the names"));
@@ -290,7 +291,7 @@ std::string KeyCodec::ToText(bool with_names) const {
   std::string text;
   for (size_t i = 0; i < segment_count_; ++i) {
     if (i > 0) text.push_back(',');
-    if (!segments_[i].ends_level) text.push_back('-');
+    if (!segments_[i].ends_key_level) text.push_back('-');
     std::string name(named ? Name(i) : std::string_view());
     if (name.empty() && segment_count_ == 1) name = "1";
     if (!name.empty()) absl::StrAppend(&text, name, ".");
@@ -303,7 +304,7 @@ bool KeyCodec::operator==(const KeyCodec& other) const {
   if (segment_count_ != other.segment_count_) return false;
   for (size_t i = 0; i < segment_count_; ++i) {
     if (!AreEncodedAlike(segments_[i], other.segments_[i]) ||
-        segments_[i].ends_level != other.segments_[i].ends_level) {
+        segments_[i].ends_key_level != other.segments_[i].ends_key_level) {
       return false;
     }
   }
@@ -315,8 +316,8 @@ bool KeyCodec::BeginsAs(const KeyCodec& other) const {
   return segment_count_ >= count &&
          std::equal(segments_.begin(), segments_.begin() + count,
                     other.segments_.begin(), AreEncodedAlike) &&
-         segments_[count - 1].ends_level ==
-             other.segments_[count - 1].ends_level;
+         segments_[count - 1].ends_key_level ==
+             other.segments_[count - 1].ends_key_level;
 }
 
 absl::Status KeyCodec::Encode(absl::Span<const std::string_view> segments,
@@ -403,11 +404,11 @@ absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
 }
 
 // The first segment is of kind `First`, all others of kind `Next`, and all end
-// levels; or both are void, and segments are what they are.
+// key levels; or both are void, and segments are what they are.
 template <typename First, typename Next>
 ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendPrefixes(const KeyCodec& codec,
                                                       std::string_view key,
-                                                      size_t levels,
+                                                      size_t key_levels,
                                                       Prefixes* prefixes) {
   constexpr bool kIsAny = std::is_void_v<First>;
   const Segment* const begin = codec.segments_.data();
@@ -436,11 +437,11 @@ ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendPrefixes(const KeyCodec& codec,
   bool has_segment = prefixes->has_segment;
   bool lacks_byte = false;
   if (count > 0) {
-    segment += codec.level_segments_[count - 1];
+    segment += codec.key_level_segments_[count - 1];
     at = prefixes->sizes[count - 1];
     lacks_byte = leaves_out_byte(segment - 1);
   }
-  for (; count < levels; ++segment) {
+  for (; count < key_levels; ++segment) {
     if (lacks_byte) {
       // Another byte than the segment's last one is in an upper bound, which
       // holds no more segments.
@@ -452,15 +453,15 @@ ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendPrefixes(const KeyCodec& codec,
     at += size;
     has_segment = true;
     lacks_byte = leaves_out_byte(segment);
-    if (!kIsAny || segment->ends_level) prefixes->sizes[count++] = at;
+    if (!kIsAny || segment->ends_key_level) prefixes->sizes[count++] = at;
   }
   prefixes->count = count;
   prefixes->has_segment = kIsAny ? has_segment : count > 0;
 }
 
-size_t KeyCodec::SegmentsSize(std::string_view key, size_t level,
+size_t KeyCodec::SegmentsSize(std::string_view key, size_t key_level,
                               size_t prefix_size) const {
-  if (!LastSegmentOf(level).leaves_out_byte) return prefix_size;
+  if (!LastSegmentOf(key_level).leaves_out_byte) return prefix_size;
   return prefix_size < key.size() && key[prefix_size] == key::kTerminator
              ? prefix_size + 1
              : 0;
@@ -474,9 +475,9 @@ size_t KeyCodec::SecondPrefixSize(std::string_view key,
   return prefixes.count == 2 ? prefixes.sizes[1] : 0;
 }
 
-bool KeyCodec::MayHaveSuccessors(size_t max_levels) const {
-  for (size_t level = 2; level <= max_levels; ++level) {
-    if (WithKind(LastSegmentOf(level).kind,
+bool KeyCodec::MayHaveSuccessors(size_t max_key_levels) const {
+  for (size_t key_level = 2; key_level <= max_key_levels; ++key_level) {
+    if (WithKind(LastSegmentOf(key_level).kind,
                  [](auto kind) { return kind.kMayEndSuccessor; })) {
       return true;
     }
@@ -485,26 +486,27 @@ bool KeyCodec::MayHaveSuccessors(size_t max_levels) const {
 }
 
 bool KeyCodec::VisitSuccessors(
-    std::string_view key, const Prefixes& prefixes, size_t max_levels,
+    std::string_view key, const Prefixes& prefixes, size_t max_key_levels,
     size_t max_tries, absl::FunctionRef<void(std::string_view)> visit) const {
   std::string successor;
   size_t tries = 0;
-  const size_t levels = std::min(prefixes.count + 1, max_levels);
-  for (size_t level = 1; level < levels; ++level) {
+  const size_t key_levels = std::min(prefixes.count + 1, max_key_levels);
+  for (size_t key_level = 1; key_level < key_levels; ++key_level) {
     const auto try_end = [&](size_t at) {
       if (++tries > max_tries) return false;
       successor = key.substr(0, at + 1);
       ++successor.back();
-      const Prefixes found = PrefixesOf(successor, level + 1);
-      if (found.count == level + 1 && found.sizes[level] == successor.size()) {
+      const Prefixes found = PrefixesOf(successor, key_level + 1);
+      if (found.count == key_level + 1 &&
+          found.sizes[key_level] == successor.size()) {
         visit(successor);
       }
       return true;
     };
-    const bool is_whole = level < prefixes.count;
-    const size_t begin = prefixes.sizes[level - 1];
-    const size_t end = is_whole ? prefixes.sizes[level] : key.size();
-    const Segment& segment = LastSegmentOf(level + 1);
+    const bool is_whole = key_level < prefixes.count;
+    const size_t begin = prefixes.sizes[key_level - 1];
+    const size_t end = is_whole ? prefixes.sizes[key_level] : key.size();
+    const Segment& segment = LastSegmentOf(key_level + 1);
     if (!WithKind(segment.kind, [&](auto kind) {
           return kind.TryEnds(segment.parameter, key, begin, end, is_whole,
                               try_end);

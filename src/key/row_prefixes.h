@@ -23,8 +23,9 @@ struct RowPrefixes {
 
 // The number of prefixes of a row that holds all segments.
 inline size_t MostPrefixes(const KeyCodec& schema) {
-  const size_t levels = schema.level_count();
-  return schema.LastSegmentOf(levels).takes_rest ? levels - 1 : levels;
+  const size_t key_levels = schema.key_level_count();
+  return schema.LastSegmentOf(key_levels).takes_rest ? key_levels - 1
+                                                     : key_levels;
 }
 
 inline RowPrefixes RowPrefixesOf(const KeyCodec& schema, std::string_view row) {

@@ -187,8 +187,8 @@ TEST(KeyCodec, TheFilterKeyOfAWholeKeyIsTheKey) {
   const KeyCodec codec = KeyCodec::WholeKey();
   EXPECT_TRUE(codec == *KeyCodec::Parse("name.rest"));
   EXPECT_FALSE(KeyCodec::Parse("name.rest")->HasShortForm());
-  EXPECT_EQ(codec.level_count(), 1u);
-  EXPECT_EQ(codec.LevelName(1), "key");
+  EXPECT_EQ(codec.key_level_count(), 1u);
+  EXPECT_EQ(codec.KeyLevelName(1), "key");
   for (const std::string& key : {"\0"s, "\0\0\0\1"s, "a\0\1b\0"s, "row"s}) {
     const KeyCodec::Prefixes prefixes = codec.PrefixesOf(key);
     ASSERT_EQ(prefixes.count, 1u);

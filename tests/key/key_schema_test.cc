@@ -70,9 +70,9 @@ TEST(KeySchema, PrefixesAreTheDocumentedOnes) {
 
 TEST(KeySchema, ASegmentAfterMinusEndsNoLevel) {
   const KeyCodec codec = Schema("-shard.fixed:1,user.delimiter:/,-at.fixed:2");
-  EXPECT_EQ(codec.level_count(), 1u);
-  EXPECT_EQ(codec.SegmentsOfLevel(1), 2u);
-  EXPECT_EQ(codec.LevelName(1), "user");
+  EXPECT_EQ(codec.key_level_count(), 1u);
+  EXPECT_EQ(codec.SegmentsOfKeyLevel(1), 2u);
+  EXPECT_EQ(codec.KeyLevelName(1), "user");
   EXPECT_EQ(PrefixesOf(codec, "7ann/12"), (std::vector<std::string>{"7ann/"}));
   EXPECT_TRUE(codec.PrefixesOf("7ann").has_segment);
   EXPECT_FALSE(codec.PrefixesOf("").has_segment);
@@ -128,8 +128,9 @@ TEST(KeySchema, TextFormsRoundTrip) {
     ASSERT_EQ(again.ToString(), codec.ToString());
     ASSERT_TRUE(again == codec);
     ASSERT_TRUE(Schema(codec.ToStringWithoutNames()) == codec);
-    for (size_t level = 1; level <= codec.level_count(); ++level) {
-      ASSERT_EQ(again.LevelName(level), codec.LevelName(level));
+    for (size_t key_level = 1; key_level <= codec.key_level_count();
+         ++key_level) {
+      ASSERT_EQ(again.KeyLevelName(key_level), codec.KeyLevelName(key_level));
     }
   }
 }
@@ -146,7 +147,7 @@ TEST(KeySchema, BadTextIsRefusedAndSaysWhy) {
       {".ordered,rest", "a name has"},
       {"2.ordered,rest", "a name has"},
       {"nameofsixteenbyt.ordered,rest", "a name has"},
-      {"-a.ordered,-b.rest", "no segment ends a level"},
+      {"-a.ordered,-b.rest", "no segment ends a key level"},
       {"fixed:1,", "unknown kind"},
       {"ordered,ordered,ordered,ordered,ordered,ordered,ordered,ordered,rest",
        "more than 8"},
@@ -197,20 +198,20 @@ TEST(KeySchema, APrefixIsThePrefixOfItsSegmentsAndOfEveryKeyWithThem) {
     const std::string key = Encoded(codec, Views(segments));
     const KeyCodec::Prefixes prefixes = codec.PrefixesOf(key);
     // Only an empty "rest" is no prefix.
-    ASSERT_TRUE(
-        prefixes.count == codec.level_count() ||
-        (prefixes.count + 1 == codec.level_count() && segments.back().empty()));
-    for (size_t level = 1; level <= prefixes.count; ++level) {
+    ASSERT_TRUE(prefixes.count == codec.key_level_count() ||
+                (prefixes.count + 1 == codec.key_level_count() &&
+                 segments.back().empty()));
+    for (size_t key_level = 1; key_level <= prefixes.count; ++key_level) {
       std::string prefix;
       ASSERT_TRUE(
           codec
-              .EncodePrefix(Views(segments, codec.SegmentsOfLevel(level)),
-                            &prefix)
+              .EncodePrefix(
+                  Views(segments, codec.SegmentsOfKeyLevel(key_level)), &prefix)
               .ok());
-      ASSERT_EQ(key.substr(0, prefixes.sizes[level - 1]), prefix);
+      ASSERT_EQ(key.substr(0, prefixes.sizes[key_level - 1]), prefix);
       const KeyCodec::Prefixes again = codec.PrefixesOf(prefix);
-      ASSERT_EQ(again.count, level);
-      ASSERT_EQ(again.sizes[level - 1], prefix.size());
+      ASSERT_EQ(again.count, key_level);
+      ASSERT_EQ(again.sizes[key_level - 1], prefix.size());
     }
     size_t row = 0;
     const size_t column = codec.SecondPrefixSize(key, &row);
@@ -238,10 +239,11 @@ TEST(KeySchema, PrefixesOfTheNextKeyFollowFromThoseOfTheLast) {
           std::mismatch(last.begin(), last.end(), key.begin(), key.end())
               .first -
           last.begin());
-      const size_t max_levels =
+      const size_t max_key_levels =
           random.Below(2) == 0 ? KeyCodec::kMaxSegments : 1 + random.Below(4);
-      kept_levels += codec.UpdatePrefixes(key, common, &prefixes, max_levels);
-      const KeyCodec::Prefixes right = codec.PrefixesOf(key, max_levels);
+      kept_levels +=
+          codec.UpdatePrefixes(key, common, &prefixes, max_key_levels);
+      const KeyCodec::Prefixes right = codec.PrefixesOf(key, max_key_levels);
       ASSERT_EQ(prefixes.count, right.count) << codec.ToString();
       ASSERT_EQ(prefixes.has_segment, right.has_segment);
       ASSERT_TRUE(std::equal(right.sizes.begin(),
@@ -254,12 +256,13 @@ TEST(KeySchema, PrefixesOfTheNextKeyFollowFromThoseOfTheLast) {
 }
 
 std::vector<std::string> Successors(const KeyCodec& codec, std::string_view key,
-                                    size_t max_levels) {
+                                    size_t max_key_levels) {
   std::vector<std::string> successors;
   EXPECT_TRUE(codec.VisitSuccessors(
-      key, codec.PrefixesOf(key, max_levels), max_levels, /*max_tries=*/1000,
+      key, codec.PrefixesOf(key, max_key_levels), max_key_levels,
+      /*max_tries=*/1000,
       [&](std::string_view prefix) { successors.emplace_back(prefix); }));
-  EXPECT_TRUE(successors.empty() || codec.MayHaveSuccessors(max_levels));
+  EXPECT_TRUE(successors.empty() || codec.MayHaveSuccessors(max_key_levels));
   return successors;
 }
 

@@ -134,8 +134,8 @@ TEST(Prefix, EachLevelOfARunOfRowsIsOneKey) {
         model.insert({cell.row, false, ""});
       }
       if (has_columns) model.insert({cell.row, true, cell.qualifier});
-      for (size_t level = 1; level <= schema.level_count(); ++level) {
-        const size_t count = schema.SegmentsOfLevel(level);
+      for (size_t level = 1; level <= schema.key_level_count(); ++level) {
+        const size_t count = schema.SegmentsOfKeyLevel(level);
         if (schema.segment(count - 1).kind == KeyCodec::Kind::kRest) continue;
         std::string prefix;
         ASSERT_TRUE(

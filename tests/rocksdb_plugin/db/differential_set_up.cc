@@ -91,8 +91,8 @@ void DrawComparator(Dice* random, RandomSetUp* set_up) {
 }
 
 BloomType DrawBloomType(const KeyCodec& codec, Dice* random) {
-  return random->OneIn(2) || codec.level_count() == 1 ? BloomType::kRow
-                                                      : BloomType::kRowCol;
+  return random->OneIn(2) || codec.key_level_count() == 1 ? BloomType::kRow
+                                                          : BloomType::kRowCol;
 }
 
 // Before 9.5, RocksDB loses rows to SeekForPrev in such a set-up.

@@ -175,7 +175,7 @@ class DifferentialRun {
     for (size_t i = 1; i + 1 < codec().segment_count(); ++i) {
       const KeyCodec::Segment& segment = codec().segment(i);
       std::vector<std::string> pool{FitSegment(segment, "a")};
-      if (segment.ends_level && segment.kind != KeyCodec::Kind::kOrdered &&
+      if (segment.ends_key_level && segment.kind != KeyCodec::Kind::kOrdered &&
           AddAdjacent(segment, &pool)) {
         drawn_from.push_back(i);
       }

@@ -13,7 +13,7 @@ namespace {
 
 std::optional<std::string_view> Asked(BloomType type, const KeyCodec& codec,
                                       std::string_view entry) {
-  return AskedPrefix(LevelCount(type, codec), codec, entry);
+  return AskedPrefix(KeyLevelCount(type, codec), codec, entry);
 }
 
 using std::string_view_literals::operator""sv;
