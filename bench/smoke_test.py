@@ -168,7 +168,7 @@ def check_reader(results):
     for run in runs:
         if run["policy"] in ["blocked_bloom", "fast", "compact"]:
             assert run["times_fewer"] is None or run["times_fewer"] > 30, run
-        if run["policy"].endswith("no schema") and run["level"] == "user":
+        if run["policy"].endswith("no key codec") and run["level"] == "user":
             assert run["times_fewer"] == 1, run
 
 

@@ -106,7 +106,7 @@ CLI::Option* AddKeyLevelsOptions(CLI::App* verb,
   for (CLI::Option* other : others) sample->excludes(other);
   CLI::Option* codec =
       verb->add_option("--key_codec", arguments->key_codec,
-                       "The schema of the keys, as in key_codec.h: "
+                       "The key codec of the keys, as in key_codec.h: "
                        "tenant.fixed:4,user.delimiter:/,at.rest")
           ->needs(sample);
   sample->needs(codec);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom plan --sample: counts the filter keys of each key level of a schema
-// in a file of keys, and what they cost and save.
+// rowbloom plan --sample: counts the filter keys of each key level of a key
+// codec in a file of keys, and what they cost and save.
 
 #ifndef ROWBLOOM_TOOLS_PLAN_LEVELS_H_
 #define ROWBLOOM_TOOLS_PLAN_LEVELS_H_

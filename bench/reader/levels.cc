@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // levels: questions for absent tenants, users, rows and cells of an event log
-// in examples/mini_kv, under filters with a row schema and without.
+// in examples/mini_kv, under filters with a key codec and without.
 
 #include <algorithm>
 #include <cstdio>
@@ -49,12 +49,12 @@ std::vector<Policy> Policies(const LevelsOptions& options) {
     filter.filter_spec = FilterSpec::BitsPerKey(family, options.bits_per_key);
     return &filter;
   };
-  add("blocked_bloom, no schema", "blocked_bloom");
+  add("blocked_bloom, no key codec", "blocked_bloom");
   FilterOptions* tenants = add("blocked_bloom, tenants", "blocked_bloom");
   tenants->bloom_type = BloomType::kRowPrefixFixedLength;
   tenants->prefix_length_bytes = 9;
   for (const char* family : {"blocked_bloom", "fast", "compact"}) {
-    add(family, family)->row_schema =
+    add(family, family)->key_codec =
         *KeyCodec::Parse("tenant.delimiter:/,user.delimiter:/,row.rest");
   }
   return policies;

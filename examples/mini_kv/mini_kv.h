@@ -98,7 +98,7 @@ class MiniKv {
   absl::StatusOr<std::vector<Column>> GetRow(std::string_view row);
   absl::StatusOr<bool> RowExists(std::string_view row);
   // The same for all rows that begin with the prefix. Filters rule out SSTs for
-  // the longest key level of their row_schema that the prefix holds whole.
+  // the longest key level of their key_codec that the prefix holds whole.
   absl::Status ScanPrefix(std::string_view prefix,
                           const std::function<bool(const Cell&)>& visit);
   absl::StatusOr<bool> PrefixExists(std::string_view prefix);

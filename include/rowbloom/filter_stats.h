@@ -53,7 +53,7 @@ std::string_view FilterCounterName(FilterCounter counter);
 
 struct FilterStatsSnapshot {
   std::array<uint64_t, static_cast<size_t>(FilterCounter::kCount)> values{};
-  // The prefix lookups that each key level of a row schema answered: element 0
+  // The prefix lookups that each key level of a key codec answered: element 0
   // is for key level 1. Prefixes that hold no whole key level are not among
   // them.
   static constexpr size_t kPrefixLevels = 8;  // KeyCodec::kMaxSegments.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schema of an engine's flat user keys: 1 to 8 segments, and which leading
+// A key codec says how flat user keys hold 1 to 8 segments, and which leading
 // bytes of a key are filter keys. (row, qualifier) is the case of two.
 //
 //   auto codec = KeyCodec::Parse("tenant.fixed:4,user.delimiter:/,at.rest");
@@ -10,7 +10,7 @@
 //   KeyCodec::Prefixes found = codec->PrefixesOf(key);
 //   // "acme", "acmeann/" and all of the key
 //
-// A schema is a list of segments, [-][NAME.]KIND, separated by commas:
+// Its text is a list of segments, [-][NAME.]KIND, separated by commas:
 //
 // | kind          | bytes of the segment in the key | may hold             |
 // |---------------|---------------------------------|----------------------|
@@ -108,9 +108,9 @@ class KeyCodec {
   static KeyCodec FixedRow(uint32_t row_size_bytes);
   static KeyCodec Delimiter(char delimiter);
 
-  // A schema as above: "whole_key", "ordered", "fixed:8", "delimiter:|",
+  // A text as above: "whole_key", "ordered", "fixed:8", "delimiter:|",
   // "delimiter:0x1f" or a list of segments. InvalidArgument names the segment
-  // and what is allowed, or the size of a schema whose ToString() is longer
+  // and what is allowed, or the size of a codec whose ToString() is longer
   // than kMaxTextSize.
   static absl::StatusOr<KeyCodec> Parse(std::string_view text);
   // Parse() returns an equal codec with the same names. The form without names

@@ -33,16 +33,16 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
     return absl::DataLossError("filter blob without RocksDB metadata");
   }
   const uint8_t version = ByteAt(metadata, kMetadataVersionOffset);
-  if (version > kMetadataSchemaVersion) {
+  if (version > kMetadataTextVersion) {
     return absl::UnimplementedError(absl::StrCat("RocksDB metadata version ",
                                                  version, ", newer than ",
-                                                 kMetadataSchemaVersion));
+                                                 kMetadataTextVersion));
   }
   const bool is_whole = version == kMetadataVersion
                             ? metadata.size() == kMetadataSize &&
                                   metadata[kMetadataReservedOffset] == 0
-                            : version == kMetadataSchemaVersion &&
-                                  metadata.size() > kMetadataSchemaOffset;
+                            : version == kMetadataTextVersion &&
+                                  metadata.size() > kMetadataTextOffset;
   if (!is_whole) {
     return absl::DataLossError(absl::StrCat("malformed RocksDB metadata of ",
                                             metadata.size(), " bytes, version ",
@@ -53,9 +53,9 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
   absl::StatusOr<KeyCodec> codec =
       version == kMetadataVersion
           ? ParseShortForm(metadata)
-          : KeyCodec::Parse(metadata.substr(kMetadataSchemaOffset));
+          : KeyCodec::Parse(metadata.substr(kMetadataTextOffset));
   if (!codec.ok()) {
-    // A newer library may write other schemas, as in our filter blocks.
+    // A newer library may write other key codecs, as in our filter blocks.
     return version == kMetadataVersion
                ? absl::DataLossError(codec.status().message())
                : absl::UnimplementedError(codec.status().message());
@@ -72,7 +72,7 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
 
 std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec) {
   if (!codec.HasShortForm()) {
-    return absl::StrCat(std::string{static_cast<char>(kMetadataSchemaVersion),
+    return absl::StrCat(std::string{static_cast<char>(kMetadataTextVersion),
                                     static_cast<char>(bloom_type)},
                         codec.ToString());
   }

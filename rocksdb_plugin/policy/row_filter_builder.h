@@ -75,8 +75,8 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
                          size_t size_bytes) noexcept override;
 #endif
 
-  // The maximum of a blob's bytes besides the units and a schema of more than
-  // two segments; tests check it.
+  // The maximum of a blob's bytes besides the units and a key codec of more
+  // than two segments; tests check it.
   static constexpr size_t kBlobOverheadBytes = 80;
   // See above.
   static constexpr int64_t kFixedMemoryBytes = 8 << 10;

@@ -86,7 +86,7 @@ bool IsName(std::string_view text) {
          });
 }
 
-absl::Status BadSchema(std::string_view text, absl::string_view why) {
+absl::Status BadCodec(std::string_view text, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(
       "key codec \"", absl::CHexEscape(AbslView(text)), "\": ", why));
 }
@@ -268,17 +268,17 @@ absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const absl::Status status =
         codec.AddSegment(text.substr(begin, end - begin));
-    if (!status.ok()) return BadSchema(text, status.message());
+    if (!status.ok()) return BadCodec(text, status.message());
     begin = end + 1;
   }
   if (codec.segment_count_ == 1 && text.find('.') >= text.find(':')) {
-    return BadSchema(text, "the only segment needs a name");
+    return BadCodec(text, "the only segment needs a name");
   }
   if (codec.key_level_count_ == 0)
-    return BadSchema(text, "no segment ends a key level");
+    return BadCodec(text, "no segment ends a key level");
   if (const size_t size = codec.ToString().size(); size > kMaxTextSize) {
-    return BadSchema(text, absl::StrCat("it takes ", size, " bytes, more than ",
-                                        kMaxTextSize, "; shorten the names"));
+    return BadCodec(text, absl::StrCat("it takes ", size, " bytes, more than ",
+                                       kMaxTextSize, "; shorten the names"));
   }
   return codec;
 }

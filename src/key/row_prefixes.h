@@ -22,17 +22,17 @@ struct RowPrefixes {
 };
 
 // The number of prefixes of a row that holds all segments.
-inline size_t MostPrefixes(const KeyCodec& schema) {
-  const size_t key_levels = schema.key_level_count();
-  return schema.LastSegmentOf(key_levels).takes_rest ? key_levels - 1
-                                                     : key_levels;
+inline size_t MostPrefixes(const KeyCodec& codec) {
+  const size_t key_levels = codec.key_level_count();
+  return codec.LastSegmentOf(key_levels).takes_rest ? key_levels - 1
+                                                    : key_levels;
 }
 
-inline RowPrefixes RowPrefixesOf(const KeyCodec& schema, std::string_view row) {
-  const KeyCodec::Prefixes found = schema.PrefixesOf(row);
+inline RowPrefixes RowPrefixesOf(const KeyCodec& codec, std::string_view row) {
+  const KeyCodec::Prefixes found = codec.PrefixesOf(row);
   RowPrefixes prefixes;
   for (size_t i = 0; i < found.count; ++i) {
-    const KeyCodec::Segment& last = schema.LastSegmentOf(i + 1);
+    const KeyCodec::Segment& last = codec.LastSegmentOf(i + 1);
     // The byte that was left out tells the end from an escaped 00.
     const size_t size = found.sizes[i] + (last.leaves_out_byte ? 1 : 0);
     if (last.takes_rest || size > row.size()) break;

@@ -85,14 +85,14 @@ std::string Damaged(std::string bytes, const Damage& damage) {
 }
 
 // The first ones are none.
-constexpr const char* kSchemas[] = {"",
-                                    "",
-                                    "1.rest",
-                                    "fixed:1,fixed:2",
-                                    "delimiter:a,-ordered,rest",
-                                    "ordered,ordered,fixed:1",
-                                    "length:1,delimiter:0x00,rest",
-                                    "-fixed:1,length:1,ordered,rest"};
+constexpr const char* kCodecs[] = {"",
+                                   "",
+                                   "1.rest",
+                                   "fixed:1,fixed:2",
+                                   "delimiter:a,-ordered,rest",
+                                   "ordered,ordered,fixed:1",
+                                   "length:1,delimiter:0x00,rest",
+                                   "-fixed:1,length:1,ordered,rest"};
 
 // Takes options of small chunks; the caller sets the length of prefixes.
 FilterOptions TakeOptions(Input* input) {
@@ -104,10 +104,10 @@ FilterOptions TakeOptions(Input* input) {
   options.filter_spec = FilterSpec::BitsPerKey(
       FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
       1 + input->Byte() % 24);
-  const char* const schema = kSchemas[flags >> 5];
-  if (*schema != '\0' &&
+  const char* const codec = kCodecs[flags >> 5];
+  if (*codec != '\0' &&
       options.bloom_type != BloomType::kRowPrefixFixedLength) {
-    options.row_schema = *KeyCodec::Parse(schema);
+    options.key_codec = *KeyCodec::Parse(codec);
   }
   return options;
 }
@@ -639,18 +639,18 @@ void KeyCodecProperty(std::string_view bytes) {
     CheckPrefixes(codec, rest.substr(0, size));
   }
   testing::Random random(parameter);
-  const KeyCodec schema = testing::AnySchema(&random);
+  const KeyCodec any = testing::AnyCodec(&random);
   std::vector<std::string> segments;
-  if (schema.Decode(rest, &segments).ok()) {
+  if (any.Decode(rest, &segments).ok()) {
     std::string key;
-    REQUIRE(schema.Encode(testing::Views(segments), &key).ok());
+    REQUIRE(any.Encode(testing::Views(segments), &key).ok());
     REQUIRE(rest.substr(0, key.size()) == key);
   }
-  const KeyCodec::Prefixes prefixes = schema.PrefixesOf(rest);
+  const KeyCodec::Prefixes prefixes = any.PrefixesOf(rest);
   for (size_t i = 0; i < prefixes.count; ++i) {
     REQUIRE(prefixes.sizes[i] <= rest.size());
     const KeyCodec::Prefixes again =
-        schema.PrefixesOf(rest.substr(0, prefixes.sizes[i]));
+        any.PrefixesOf(rest.substr(0, prefixes.sizes[i]));
     REQUIRE(again.count == i + 1 && again.sizes[i] == prefixes.sizes[i]);
   }
 }

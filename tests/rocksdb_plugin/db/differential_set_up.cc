@@ -251,11 +251,11 @@ RandomSetUp DrawSetUp(Dice* random) {
   RandomSetUp set_up;
   const KeyCodec codecs[] = {KeyCodec::Ordered(), KeyCodec::Ordered(),
                              KeyCodec::FixedRow(6), KeyCodec::Delimiter('|')};
-  set_up.any_schema = random->OneIn(2);
-  if (set_up.any_schema) {
-    Random schemas(random->Next());
+  set_up.any_codec = random->OneIn(2);
+  if (set_up.any_codec) {
+    Random codecs(random->Next());
     set_up.db.filter.key_codec =
-        random->OneIn(4) ? KeyCodec::WholeKey() : AnySchema(&schemas);
+        random->OneIn(4) ? KeyCodec::WholeKey() : AnyCodec(&codecs);
   } else {
     set_up.db.filter.key_codec = codecs[random->Below(4)];
   }
@@ -294,7 +294,7 @@ void Redraw(Dice* random, RandomSetUp* set_up) {
 }
 
 void MakeProneToLoseColumns(RandomSetUp* set_up) {
-  set_up->any_schema = false;
+  set_up->any_codec = false;
   set_up->db.filter.key_codec = KeyCodec::Ordered();
   set_up->db.filter.budget.reset();
   set_up->comparator = nullptr;
@@ -307,10 +307,10 @@ void MakeProneToLoseColumns(RandomSetUp* set_up) {
 
 void MakeProneToLosePrefixes(RandomSetUp* set_up) {
   DbSetUp& db = set_up->db;
-  Random schemas(set_up->table_choices);
-  set_up->any_schema = true;
+  Random codecs(set_up->table_choices);
+  set_up->any_codec = true;
   do {
-    db.filter.key_codec = AnySchema(&schemas);
+    db.filter.key_codec = AnyCodec(&codecs);
   } while (db.filter.key_codec.segment_count() < 3);
   db.filter.bloom_type = BloomType::kRowCol;
   db.filter.budget.reset();
@@ -330,7 +330,7 @@ void MakeOnlyRows(RandomSetUp* set_up) {
   set_up->only_rows = true;
   // A quarter of the set-ups at least use the codec that has versions.
   if (set_up->table_choices >> 62 == 0) {
-    set_up->any_schema = false;
+    set_up->any_codec = false;
     set_up->db.filter.key_codec = KeyCodec::Ordered();
   }
   set_up->other_policy = false;

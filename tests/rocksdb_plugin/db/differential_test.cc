@@ -248,7 +248,7 @@ class DifferentialRun {
   // The first segments of a key, which need not be present.
   std::vector<std::string> AnyPrefix() {
     std::vector<std::string> segments =
-        set_up_.any_schema
+        set_up_.any_codec
             ? keys_[random_.Below(static_cast<uint32_t>(keys_.size()))]
             : std::vector<std::string>{AnyRow(), AnyQualifier()};
     segments.resize(
@@ -259,7 +259,7 @@ class DifferentialRun {
   }
 
   void MakeNames() {
-    if (set_up_.any_schema) {
+    if (set_up_.any_codec) {
       MakeKeys();
       return;
     }
@@ -296,7 +296,7 @@ class DifferentialRun {
   // Rows with an even number are never written; nor is the last qualifier.
   std::string AnyKey(bool written) {
     if (random_.OneIn(200)) return kNoRow;
-    if (set_up_.any_schema) {
+    if (set_up_.any_codec) {
       const auto keys = static_cast<uint32_t>(keys_.size());
       return Encoded(
           keys_[written ? random_.Below(keys / 2) * 2 + 1
@@ -404,11 +404,11 @@ class DifferentialRun {
 
   void PutOrSingleDelete() {
     const std::string key =
-        set_up_.any_schema ? Encoded(keys_[random_.Below(static_cast<uint32_t>(
-                                               (keys_.size() + 1) / 2)) *
-                                           2],
-                                     "")
-                           : db_.Key(AnyRow(), "single");
+        set_up_.any_codec ? Encoded(keys_[random_.Below(static_cast<uint32_t>(
+                                              (keys_.size() + 1) / 2)) *
+                                          2],
+                                    "")
+                          : db_.Key(AnyRow(), "single");
     if (key == kNoRow) return;  // Others write it, too.
     bool& is_there = once_written_[key];
     // A range tombstone may have deleted it already.
@@ -438,7 +438,7 @@ class DifferentialRun {
       next = model_.From(begin, model_.now(), 8,
                          [&](const auto& key) { return key < end; });
       if (end <= begin || next.size() == 8) return;
-    } else if (!set_up_.any_schema && set_up_.bytewise() && random_.OneIn(3)) {
+    } else if (!set_up_.any_codec && set_up_.bytewise() && random_.OneIn(3)) {
       const auto column = RocksDbDeletion::OfColumn(set_up_.db.filter.key_codec,
                                                     AnyRow(), AnyQualifier());
       ASSERT_TRUE(column.ok());
@@ -733,7 +733,7 @@ class DifferentialRun {
 
   // The bounds of a RocksDbScan are bytewise.
   void AskRow() {
-    if (set_up_.any_schema) return AskPrefix();
+    if (set_up_.any_codec) return AskPrefix();
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -752,7 +752,7 @@ class DifferentialRun {
   }
 
   void AskColumn() {
-    if (set_up_.any_schema) return AskPrefix();
+    if (set_up_.any_codec) return AskPrefix();
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -828,7 +828,7 @@ class DifferentialRun {
       as_of.read.iter_start_ts = &first_time_slice;
     }
     const RocksDbRows rows = db_.Rows();
-    if (!set_up_.any_schema) {
+    if (!set_up_.any_codec) {
       AskWholeRow(rows, as_of);
       AskCell(rows, as_of);
       AskCells(rows, as_of);
@@ -966,7 +966,7 @@ class DifferentialRun {
   Dice random_;
   TestDb db_;
   VersionedMap model_;
-  std::vector<std::vector<std::string>> keys_;  // If any_schema, in order.
+  std::vector<std::vector<std::string>> keys_;  // If any_codec, in order.
   size_t dense_ = 0;  // The segment with adjacent values; 0 if there is none.
   std::vector<std::string> rows_;
   std::vector<std::string> qualifiers_;

@@ -66,7 +66,7 @@ TEST(AskedPrefix, ASegmentThatEndsNoLevelIsNotAsked) {
 TEST(AskedPrefix, APrefixIsItsOwnPrefix) {
   testing::Random random(3);
   for (int i = 0; i < 20000; ++i) {
-    const KeyCodec codec = testing::AnySchema(&random);
+    const KeyCodec codec = testing::AnyCodec(&random);
     std::string key;
     ASSERT_TRUE(
         codec

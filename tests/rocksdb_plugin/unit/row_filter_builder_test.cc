@@ -334,7 +334,7 @@ TEST(RowFilterBuilder, APartitionWithTooManySeparatorsAnswersMaybe) {
   }
 }
 
-TEST(RowFilterBuilder, MetadataSaysTheSchemaAndItsNames) {
+TEST(RowFilterBuilder, MetadataSaysTheKeyCodecAndItsNames) {
   const KeyCodec codec = *KeyCodec::Parse(
       "organization.fixed:4,tenant.delimiter:0x1f,-c.length:4,d.rest");
   RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), true);
@@ -350,8 +350,8 @@ TEST(RowFilterBuilder, MetadataSaysTheSchemaAndItsNames) {
 
 // Adds keys of 28 bytes, in which each prefix goes on with so many others.
 // docs/key_levels.md says what callgrind counts here.
-void BuildWithFanOut(const char* schema, const std::vector<int>& fan_out) {
-  const KeyCodec codec = *KeyCodec::Parse(schema);
+void BuildWithFanOut(const char* text, const std::vector<int>& fan_out) {
+  const KeyCodec codec = *KeyCodec::Parse(text);
   RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), false,
                            /*partitioned=*/false);
   size_t filter_keys = 0;

@@ -12,12 +12,12 @@ namespace rowbloom {
 namespace {
 
 using namespace std::string_literals;
-using testing::AnySchema;
+using testing::AnyCodec;
 using testing::AnySegments;
 using testing::Random;
 using testing::Views;
 
-KeyCodec Schema(std::string_view text) {
+KeyCodec Codec(std::string_view text) {
   const absl::StatusOr<KeyCodec> codec = KeyCodec::Parse(text);
   EXPECT_TRUE(codec.ok()) << codec.status();
   return codec.ok() ? *codec : KeyCodec::Ordered();
@@ -41,21 +41,20 @@ std::vector<std::string> PrefixesOf(const KeyCodec& codec,
   return result;
 }
 
-TEST(KeySchema, BytesOfEachKindArePinned) {
-  EXPECT_EQ(
-      Encoded(Schema("fixed:2,delimiter:/,length:1,length:4,ordered,rest"),
-              {"ab", "c", "de", "fgh", "i\0"s, "j"}),
-      "ab"
-      "c/"
-      "\2de"
-      "\0\0\0\3fgh"
-      "i\0\xff\0\1"
-      "j"s);
+TEST(KeySegments, BytesOfEachKindArePinned) {
+  EXPECT_EQ(Encoded(Codec("fixed:2,delimiter:/,length:1,length:4,ordered,rest"),
+                    {"ab", "c", "de", "fgh", "i\0"s, "j"}),
+            "ab"
+            "c/"
+            "\2de"
+            "\0\0\0\3fgh"
+            "i\0\xff\0\1"
+            "j"s);
 }
 
-TEST(KeySchema, PrefixesAreTheDocumentedOnes) {
+TEST(KeySegments, PrefixesAreTheDocumentedOnes) {
   const KeyCodec codec =
-      Schema("tenant.fixed:2,user.delimiter:/,row.ordered,cell.rest");
+      Codec("tenant.fixed:2,user.delimiter:/,row.ordered,cell.rest");
   using Strings = std::vector<std::string>;
   EXPECT_EQ(PrefixesOf(codec, "abuser/r\0\1cell"s),
             (Strings{"ab", "abuser/", "abuser/r\0"s, "abuser/r\0\1cell"s}));
@@ -68,8 +67,8 @@ TEST(KeySchema, PrefixesAreTheDocumentedOnes) {
   EXPECT_EQ(PrefixesOf(codec, "a"), (Strings{}));
 }
 
-TEST(KeySchema, ASegmentAfterMinusEndsNoLevel) {
-  const KeyCodec codec = Schema("-shard.fixed:1,user.delimiter:/,-at.fixed:2");
+TEST(KeySegments, ASegmentAfterMinusEndsNoLevel) {
+  const KeyCodec codec = Codec("-shard.fixed:1,user.delimiter:/,-at.fixed:2");
   EXPECT_EQ(codec.key_level_count(), 1u);
   EXPECT_EQ(codec.SegmentsOfKeyLevel(1), 2u);
   EXPECT_EQ(codec.KeyLevelName(1), "user");
@@ -80,8 +79,8 @@ TEST(KeySchema, ASegmentAfterMinusEndsNoLevel) {
 
 // A hash of Apache Kvrocks with cluster mode: namespace, slot, user key,
 // version and field.
-TEST(KeySchema, AKeyOfKvrocksIsOneSchema) {
-  const KeyCodec codec = Schema(
+TEST(KeySegments, AKeyOfKvrocksIsOfOneCodec) {
+  const KeyCodec codec = Codec(
       "ns.length:1,-slot.fixed:2,key.length:4,version.fixed:8,field.rest");
   const std::string key =
       "\x07"
@@ -99,35 +98,35 @@ TEST(KeySchema, AKeyOfKvrocksIsOneSchema) {
                                       key.substr(0, 28), key}));
 }
 
-TEST(KeySchema, TextFormsRoundTrip) {
+TEST(KeySegments, TextFormsRoundTrip) {
   for (const std::string& text :
        {"a.ordered"s, "tenant.fixed:4,user.delimiter:0x1f,row.ordered"s,
         "-fixed:2,rest"s, "ns.length:1,-length:4,fixed:1,x_1.rest"s,
         "1.fixed:8"s, "key.rest"s, "whole_key"s}) {
-    EXPECT_EQ(Schema(text).ToString(), text);
+    EXPECT_EQ(Codec(text).ToString(), text);
   }
-  EXPECT_EQ(Schema("a.delimiter:.,b.delimiter:|").ToString(),
+  EXPECT_EQ(Codec("a.delimiter:.,b.delimiter:|").ToString(),
             "a.delimiter:0x2e,b.delimiter:0x7c");
-  EXPECT_EQ(Schema("a.fixed:4").ToStringWithoutNames(), "1.fixed:4");
-  // The three codecs of row and column are schemas of two segments.
-  EXPECT_TRUE(Schema("x.ordered,y.ordered") == KeyCodec::Ordered());
-  EXPECT_TRUE(Schema("fixed:3,rest") == KeyCodec::FixedRow(3));
-  EXPECT_TRUE(Schema("delimiter:|,rest") == KeyCodec::Delimiter('|'));
-  EXPECT_TRUE(Schema("key.rest") == KeyCodec::WholeKey());
-  EXPECT_EQ(Schema("1.rest").ToString(), "whole_key");
-  EXPECT_EQ(Schema("key.rest").ToStringWithoutNames(), "whole_key");
-  EXPECT_EQ(Schema("ordered,ordered").ToString(), "ordered");
-  EXPECT_EQ(Schema("x.ordered,y.ordered").ToString(), "x.ordered,y.ordered");
-  EXPECT_EQ(Schema("x.ordered,y.ordered").ToStringWithoutNames(), "ordered");
-  EXPECT_FALSE(Schema("fixed:3,-rest") == KeyCodec::FixedRow(3));
-  EXPECT_FALSE(Schema("a.fixed:3") == KeyCodec::FixedRow(3));
+  EXPECT_EQ(Codec("a.fixed:4").ToStringWithoutNames(), "1.fixed:4");
+  // The three codecs of row and column are key codecs of two segments.
+  EXPECT_TRUE(Codec("x.ordered,y.ordered") == KeyCodec::Ordered());
+  EXPECT_TRUE(Codec("fixed:3,rest") == KeyCodec::FixedRow(3));
+  EXPECT_TRUE(Codec("delimiter:|,rest") == KeyCodec::Delimiter('|'));
+  EXPECT_TRUE(Codec("key.rest") == KeyCodec::WholeKey());
+  EXPECT_EQ(Codec("1.rest").ToString(), "whole_key");
+  EXPECT_EQ(Codec("key.rest").ToStringWithoutNames(), "whole_key");
+  EXPECT_EQ(Codec("ordered,ordered").ToString(), "ordered");
+  EXPECT_EQ(Codec("x.ordered,y.ordered").ToString(), "x.ordered,y.ordered");
+  EXPECT_EQ(Codec("x.ordered,y.ordered").ToStringWithoutNames(), "ordered");
+  EXPECT_FALSE(Codec("fixed:3,-rest") == KeyCodec::FixedRow(3));
+  EXPECT_FALSE(Codec("a.fixed:3") == KeyCodec::FixedRow(3));
   Random random(11);
   for (int i = 0; i < 5000; ++i) {
-    const KeyCodec codec = AnySchema(&random);
-    const KeyCodec again = Schema(codec.ToString());
+    const KeyCodec codec = AnyCodec(&random);
+    const KeyCodec again = Codec(codec.ToString());
     ASSERT_EQ(again.ToString(), codec.ToString());
     ASSERT_TRUE(again == codec);
-    ASSERT_TRUE(Schema(codec.ToStringWithoutNames()) == codec);
+    ASSERT_TRUE(Codec(codec.ToStringWithoutNames()) == codec);
     for (size_t key_level = 1; key_level <= codec.key_level_count();
          ++key_level) {
       ASSERT_EQ(again.KeyLevelName(key_level), codec.KeyLevelName(key_level));
@@ -135,7 +134,7 @@ TEST(KeySchema, TextFormsRoundTrip) {
   }
 }
 
-TEST(KeySchema, BadTextIsRefusedAndSaysWhy) {
+TEST(KeySegments, BadTextIsRefusedAndSaysWhy) {
   const std::pair<std::string, std::string> cases[] = {
       {"rest,fixed:1", "not the last"},
       {"rest,rest", "not the last"},
@@ -160,10 +159,10 @@ TEST(KeySchema, BadTextIsRefusedAndSaysWhy) {
   }
 }
 
-TEST(KeySchema, DecodeUndoesEncode) {
+TEST(KeySegments, DecodeUndoesEncode) {
   Random random(12);
   for (int i = 0; i < 20000; ++i) {
-    const KeyCodec codec = AnySchema(&random);
+    const KeyCodec codec = AnyCodec(&random);
     const std::vector<std::string> segments = AnySegments(codec, 5, &random);
     const bool has_rest =
         codec.segment(codec.segment_count() - 1).kind == KeyCodec::Kind::kRest;
@@ -177,8 +176,8 @@ TEST(KeySchema, DecodeUndoesEncode) {
   }
 }
 
-TEST(KeySchema, SegmentsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
-  const KeyCodec codec = Schema("fixed:2,delimiter:/,length:1");
+TEST(KeySegments, SegmentsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
+  const KeyCodec codec = Codec("fixed:2,delimiter:/,length:1");
   std::string key = "before";
   EXPECT_FALSE(codec.Encode({"abc"}, &key).ok());
   EXPECT_FALSE(codec.Encode({"ab", "c/d"}, &key).ok());
@@ -190,10 +189,10 @@ TEST(KeySchema, SegmentsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
   EXPECT_TRUE(codec.Encode({"ab", "c", std::string(255, 'x')}, &key).ok());
 }
 
-TEST(KeySchema, APrefixIsThePrefixOfItsSegmentsAndOfEveryKeyWithThem) {
+TEST(KeySegments, APrefixIsThePrefixOfItsSegmentsAndOfEveryKeyWithThem) {
   Random random(13);
   for (int i = 0; i < 20000; ++i) {
-    const KeyCodec codec = AnySchema(&random);
+    const KeyCodec codec = AnyCodec(&random);
     const std::vector<std::string> segments = AnySegments(codec, 4, &random);
     const std::string key = Encoded(codec, Views(segments));
     const KeyCodec::Prefixes prefixes = codec.PrefixesOf(key);
@@ -221,11 +220,11 @@ TEST(KeySchema, APrefixIsThePrefixOfItsSegmentsAndOfEveryKeyWithThem) {
   }
 }
 
-TEST(KeySchema, PrefixesOfTheNextKeyFollowFromThoseOfTheLast) {
+TEST(KeySegments, PrefixesOfTheNextKeyFollowFromThoseOfTheLast) {
   Random random(14);
   size_t kept_levels = 0;
   for (int i = 0; i < 2000; ++i) {
-    const KeyCodec codec = AnySchema(&random);
+    const KeyCodec codec = AnyCodec(&random);
     std::vector<std::string> segments = AnySegments(codec, 3, &random);
     std::string last;
     KeyCodec::Prefixes prefixes;
@@ -266,9 +265,9 @@ std::vector<std::string> Successors(const KeyCodec& codec, std::string_view key,
   return successors;
 }
 
-TEST(KeySchema, SuccessorsAreTheDocumentedOnes) {
+TEST(KeySegments, SuccessorsAreTheDocumentedOnes) {
   using Strings = std::vector<std::string>;
-  const KeyCodec codec = Schema("fixed:1,delimiter:/,length:1,ordered,rest");
+  const KeyCodec codec = Codec("fixed:1,delimiter:/,length:1,ordered,rest");
   EXPECT_EQ(Successors(codec, "a.b/\1cd\0\1e"s, 8), (Strings{"a/", "a.b/\1d"}));
   EXPECT_EQ(Successors(codec, "a.b/\1cd\0\1e"s, 2), Strings{"a/"});
   EXPECT_EQ(Successors(codec, "a.b", 8), Strings{"a/"});
@@ -284,11 +283,11 @@ TEST(KeySchema, SuccessorsAreTheDocumentedOnes) {
       codec.VisitSuccessors(dots, codec.PrefixesOf(dots), 8, 9, ignore));
 }
 
-TEST(KeySchema, NoSuccessorThatIsAPrefixIsForgotten) {
+TEST(KeySegments, NoSuccessorThatIsAPrefixIsForgotten) {
   Random random(16);
   size_t count = 0;
   for (int i = 0; i < 20000; ++i) {
-    const KeyCodec codec = AnySchema(&random);
+    const KeyCodec codec = AnyCodec(&random);
     std::string key = Encoded(codec, Views(AnySegments(codec, 3, &random)));
     if (random.Below(3) == 0) key.resize(random.Below(key.size() + 1));
     const std::vector<std::string> successors = Successors(codec, key, 8);
@@ -310,20 +309,20 @@ TEST(KeySchema, NoSuccessorThatIsAPrefixIsForgotten) {
   EXPECT_GT(count, 5000u);
 }
 
-TEST(KeySchema, ACodecBeginsAsTheOneWhoseKeysArePrefixesOfItsOwn) {
+TEST(KeySegments, ACodecBeginsAsTheOneWhoseKeysArePrefixesOfItsOwn) {
   const KeyCodec ordered = KeyCodec::Ordered();
   EXPECT_TRUE(ordered.BeginsAs(ordered));
-  EXPECT_TRUE(Schema("-x.ordered,ordered,rest").BeginsAs(ordered));
-  EXPECT_FALSE(Schema("ordered,-ordered,rest").BeginsAs(ordered));
-  EXPECT_FALSE(Schema("a.ordered").BeginsAs(ordered));
+  EXPECT_TRUE(Codec("-x.ordered,ordered,rest").BeginsAs(ordered));
+  EXPECT_FALSE(Codec("ordered,-ordered,rest").BeginsAs(ordered));
+  EXPECT_FALSE(Codec("a.ordered").BeginsAs(ordered));
   EXPECT_FALSE(KeyCodec::FixedRow(2).BeginsAs(KeyCodec::FixedRow(3)));
 }
 
-TEST(KeySchema, BoundsHoldExactlyTheKeysOfTheSegments) {
+TEST(KeySegments, BoundsHoldExactlyTheKeysOfTheSegments) {
   Random random(15);
   size_t inside_count = 0;
   for (int i = 0; i < 50000; ++i) {
-    const KeyCodec codec = AnySchema(&random);
+    const KeyCodec codec = AnyCodec(&random);
     const std::vector<std::string> a = AnySegments(codec, 2, &random);
     std::vector<std::string> b = AnySegments(codec, 2, &random);
     const size_t same = random.Below(codec.segment_count() + 1);
@@ -340,9 +339,9 @@ TEST(KeySchema, BoundsHoldExactlyTheKeysOfTheSegments) {
   EXPECT_GT(inside_count, 10000u);
 }
 
-TEST(KeySchema, EncodingsOfOrderedFixedAndRestKeepTheOrder) {
+TEST(KeySegments, EncodingsOfOrderedFixedAndRestKeepTheOrder) {
   Random random(16);
-  const KeyCodec codec = Schema("fixed:2,ordered,ordered,rest");
+  const KeyCodec codec = Codec("fixed:2,ordered,ordered,rest");
   for (int i = 0; i < 50000; ++i) {
     const std::vector<std::string> a = AnySegments(codec, 3, &random);
     std::vector<std::string> b = AnySegments(codec, 3, &random);
