@@ -14,7 +14,7 @@
 //
 // Digest: XXH3-64 of the row, or prefix, with seed 0; of a (row, qualifier),
 // XXH3-64 of the qualifier seeded with the row's digest. Every filter persists
-// digests, so the definition never changes; tests/util/digest_test.cc pins it.
+// digests, so the definition never changes.
 
 #ifndef ROWBLOOM_FILTER_KEY_H_
 #define ROWBLOOM_FILTER_KEY_H_
