@@ -470,12 +470,12 @@ void ClearReservedBits(const filter::CompactLayout& layout,
   char* unit = units->data();
   for (uint32_t u = 0; u < layout.planes.unit_count(); ++u) {
     if (!layout.planes.IsFullUnit(u)) {
-      std::fill_n(unit + layout.SegmentsSize(u), filter::kPartialUnitPadding,
+      std::fill_n(unit + layout.StripesSize(u), filter::kPartialUnitPadding,
                   '\0');
     }
     unit += layout.UnitSize(u);
-    if (u == 0 && layout.segment_count() % 4 != 0) {
-      const int codes = (1 << (2 * (layout.segment_count() % 4))) - 1;
+    if (u == 0 && layout.stripe_count() % 4 != 0) {
+      const int codes = (1 << (2 * (layout.stripe_count() % 4))) - 1;
       unit[-1] = static_cast<char>(unit[-1] & codes);
     }
   }
