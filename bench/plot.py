@@ -283,10 +283,10 @@ def key_levels(results, args):
     runs = {}  # Level -> policy -> run.
     for run in select(results["runs"], args, "keys"):
         runs.setdefault(run["level_name"], {})[run["policy"]] = run
-    schema = next(data["schema"] for data in results["data"]
+    key_codec = next(data["key_codec"] for data in results["data"]
                   if data["keys"] == args.keys)
     return draw_panels(
-        f"Data blocks read for a prefix that is absent, keys of {schema}",
+        f"Data blocks read for a prefix that is absent, keys of {key_codec}",
         {name: f"{name}, {run['filter_bytes'] / 1e6:.3g} MB"
          for name, run in next(iter(runs.values())).items()},
         [(f"any {level}?", "reads per question",

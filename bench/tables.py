@@ -260,7 +260,7 @@ def reads_levels(result):
     for data in result["data"]:
         runs = [run for run in result["runs"] if run["keys"] == data["keys"]]
         names = distinct(run["level_name"] for run in runs)
-        yield f"{data['count']:,} keys of `{data['schema']}`:"
+        yield f"{data['count']:,} keys of `{data['key_codec']}`:"
         rows = []
         for name in distinct(run["policy"] for run in runs):
             of_policy = {run["level_name"]: run for run in runs

@@ -70,8 +70,8 @@ class FilterBlockFile : public FilterFile {
       (*entry)["prefix_length_bytes"] = properties.prefix_length_bytes;
     }
     (*entry)["has_row_keys"] = properties.has_row_keys;
-    if (!properties.row_schema.empty()) {
-      (*entry)["row_schema"] = properties.row_schema;
+    if (!properties.key_codec.empty()) {
+      (*entry)["key_codec"] = properties.key_codec;
     }
     (*entry)["filter_spec"] = properties.filter_spec;
     (*entry)["writer"] = EscapeBytes(properties.writer);

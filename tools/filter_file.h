@@ -48,7 +48,7 @@ struct LookupQuestion {
 };
 struct LookupAnswer {
   bool may_contain = true;
-  std::string asked;   // "row", "column", "row prefix" or a level; or empty.
+  std::string asked;  // "row", "column", "row prefix" or a key level; or empty.
   int64_t chunk = -1;  // The one that decided; -1 if none or all did.
   std::string reason;
   Json probes = Json::array();  // For formats that list them.

@@ -2,8 +2,8 @@
 //
 // rowbloom plan: divides one budget into bits per key for each run of a tree,
 // and finds the bits that other filters need for as few wasted reads; or finds
-// the budget that a block cache wants; or counts the filter keys of each level
-// in a sample of keys.
+// the budget that a block cache wants; or counts the filter keys of each key
+// level in a sample of keys.
 
 #include <algorithm>
 #include <cstdint>
@@ -53,7 +53,7 @@ struct PlanArguments {
   GetCostOptions get;
   std::string filter = "compact";
   double bloom_bits = 10;
-  PlanLevelsArguments levels;
+  PlanKeyLevelsArguments key_levels;
   bool json = false;
 };
 
@@ -239,18 +239,18 @@ void Print(const PlanArguments& arguments) {
 }
 
 void PrintLevels(const PlanArguments& arguments) {
-  PlanLevelsArguments of_sample = arguments.levels;
+  PlanKeyLevelsArguments of_sample = arguments.key_levels;
   of_sample.missing_share = arguments.options.missing_share;
   of_sample.filter = arguments.filter;
   of_sample.bits_per_key = arguments.bits_per_key;
-  Json fields = PlanLevels(of_sample);
+  Json fields = PlanKeyLevels(of_sample);
   if (arguments.json) {
     PrintDocument("rowbloom-plan", fields);
     return;
   }
-  const Json levels = std::move(fields["levels"]);
-  fields.erase("levels");
-  std::cout << FieldLines(fields) << Table(levels);
+  const Json key_levels = std::move(fields["key_levels"]);
+  fields.erase("key_levels");
+  std::cout << FieldLines(fields) << Table(key_levels);
 }
 
 #ifdef ROWBLOOM_TOOL_WITH_HFILE
@@ -348,8 +348,8 @@ void AddPlan(CLI::App* app, int* exit_code) {
           ->excludes(bits)
           ->excludes(budget_bytes);
   AddMemoryOptions(verb, total_memory, &arguments->get);
-  CLI::Option* sample = AddLevelsOptions(
-      verb, {runs, keys, budget_bytes, total_memory}, &arguments->levels);
+  CLI::Option* sample = AddKeyLevelsOptions(
+      verb, {runs, keys, budget_bytes, total_memory}, &arguments->key_levels);
   verb->add_option("--max_bits_per_key", arguments->options.max_bits_per_key,
                    "Limit for each run")
       ->capture_default_str();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rowbloom plan --sample: counts the filter keys of each level of a schema in a
-// file of keys, and what they cost and save.
+// rowbloom plan --sample: counts the filter keys of each key level of a key
+// codec in a file of keys, and what they cost and save.
 
 #ifndef ROWBLOOM_TOOLS_PLAN_LEVELS_H_
 #define ROWBLOOM_TOOLS_PLAN_LEVELS_H_
@@ -14,11 +14,11 @@
 
 namespace rowbloom::tools {
 
-struct PlanLevelsArguments {
+struct PlanKeyLevelsArguments {
   std::string sample;  // A key on each line.
   bool hex = false;
   std::string key_codec;
-  // NAME=SHARE: of all lookups, those that ask for a prefix of the level.
+  // NAME=SHARE: of all lookups, those that ask for a prefix of the key level.
   std::vector<std::string> ask;
   // NAME=SHARE: of these, those whose prefix is absent. Others have
   // missing_share.
@@ -29,12 +29,12 @@ struct PlanLevelsArguments {
 };
 
 // Adds the options; --sample excludes each of `others`.
-CLI::Option* AddLevelsOptions(CLI::App* verb,
-                              const std::vector<CLI::Option*>& others,
-                              PlanLevelsArguments* arguments);
+CLI::Option* AddKeyLevelsOptions(CLI::App* verb,
+                                 const std::vector<CLI::Option*>& others,
+                                 PlanKeyLevelsArguments* arguments);
 
-// Fields, and the table "levels".
-Json PlanLevels(const PlanLevelsArguments& arguments);
+// Fields, and the table "key_levels".
+Json PlanKeyLevels(const PlanKeyLevelsArguments& arguments);
 
 }  // namespace rowbloom::tools
 

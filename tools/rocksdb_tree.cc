@@ -151,7 +151,7 @@ void SetKeyLayout(const std::string& path, const rdb::TableProperties& table,
   if (!file.status.ok() || !file.key_codec.has_value()) return;
   run->key_codec = file.key_codec->ToString();
   if (file.bloom_type != BloomType::kRowCol &&
-      file.key_codec->level_count() > 1) {
+      file.key_codec->key_level_count() > 1) {
     run->bloom_type = std::string(BloomTypeName(*file.bloom_type));
   }
   run->misfit = file.warning();

@@ -36,7 +36,7 @@ struct RocksDbRun {
   // Both are from the filters of the newest SST that rowbloom's own policy
   // wrote; empty if there is none, or if its filters cannot be read.
   std::string key_codec;
-  std::string bloom_type;  // Empty, too, for all levels of the codec.
+  std::string bloom_type;  // Empty, too, for all key levels of the codec.
   // Why that SST's filter passes keys that it should stop
   // (RocksDbFilterFile::warning()), and which share; or empty. The sums are
   // then those of such filters.

@@ -157,7 +157,7 @@ class SstFile : public FilterFile {
                                            std::string(status.message()));
   }
 
-  // Makes the entry that RocksDB would pass to the filter: a key, or the part
+  // Makes the entry that RocksDB would pass to the filter: a key, or the prefix
   // of its first segments.
   static absl::Status EntryFor(const RocksDbFilterInfo& info,
                                const LookupQuestion& question,
@@ -165,17 +165,18 @@ class SstFile : public FilterFile {
     const KeyCodec& codec = info.key_codec;
     std::vector<std::string_view> segments = {question.row};
     if (question.qualifier.has_value()) segments.push_back(*question.qualifier);
-    answer->asked = codec.LevelName(1);
-    absl::Status status = codec.EncodePart(segments, entry);
+    answer->asked = codec.KeyLevelName(1);
+    absl::Status status = codec.EncodePrefix(segments, entry);
     if (!status.ok()) return status;
-    const KeyCodec::Parts parts = codec.PartsOf(
-        *entry, info.bloom_type == BloomType::kRow ? 1 : codec.level_count());
-    if (parts.count == 0) {
+    const KeyCodec::Prefixes prefixes = codec.PrefixesOf(
+        *entry,
+        info.bloom_type == BloomType::kRow ? 1 : codec.key_level_count());
+    if (prefixes.count == 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("the filter has no keys of ", segments.size(),
                        " segments of key codec ", codec.ToString()));
     }
-    answer->asked = codec.LevelName(parts.count);
+    answer->asked = codec.KeyLevelName(prefixes.count);
     return absl::OkStatus();
   }
 

@@ -49,7 +49,7 @@ constexpr char kMetadataKeys[] = "-ns.length:1,key.rest";
 struct Contender {
   const char* name;
   const char* filter;      // RocksDB's or a family; "" for none.
-  const char* field_keys;  // Schema of rowbloom's filters.
+  const char* field_keys;  // Key codec of rowbloom's filters.
   bool finds_rows;         // The filter also answers for a key's fields.
 };
 constexpr Contender kContenders[] = {
@@ -70,12 +70,12 @@ const char* CallName(Call call) {
   return kNames[static_cast<size_t>(call)];
 }
 
-const KeyCodec& CodecOf(const char* schema) {
+const KeyCodec& CodecOf(const char* codec) {
   static const KeyCodec field_keys = OrThrow(KeyCodec::Parse(kFieldKeys));
   static const KeyCodec whole = OrThrow(KeyCodec::Parse(kWholeFieldKeys));
   static const KeyCodec metadata = OrThrow(KeyCodec::Parse(kMetadataKeys));
-  if (schema == kWholeFieldKeys) return whole;
-  return schema == kMetadataKeys ? metadata : field_keys;
+  if (codec == kWholeFieldKeys) return whole;
+  return codec == kMetadataKeys ? metadata : field_keys;
 }
 
 std::string MetadataKey(std::string_view user_key) {
@@ -117,15 +117,15 @@ int LevelOf(std::string_view key) {
   return kLevelCount;
 }
 
-// `schema` describes the keys of rowbloom's filter.
-Policy MakePolicy(const Contender& contender, const char* schema,
+// `codec` describes the keys of rowbloom's filter.
+Policy MakePolicy(const Contender& contender, const char* codec,
                   bool finds_rows, double bits_per_key) {
   const std::string filter = contender.filter;
   Policy policy;
   policy.name = contender.name;
   policy.is_rowbloom = !filter.empty() && filter != kBloom;
   RocksDbOptions options;
-  options.key_codec = CodecOf(schema);
+  options.key_codec = CodecOf(codec);
   options.bloom_type = finds_rows ? BloomType::kRowCol : BloomType::kRow;
   if (policy.is_rowbloom) {
     options.filter_spec = FilterSpec::BitsPerKey(filter, bits_per_key);
@@ -232,7 +232,7 @@ class KvrocksBench {
   // The tree whose filters take as many bytes as Kvrocks' own do, which set
   // *bytes.
   std::unique_ptr<Tree> BuildAsLarge(const Contender& contender,
-                                     const char* schema, bool finds_rows,
+                                     const char* codec, bool finds_rows,
                                      const Tree::FillLevel& fill, uint64_t keys,
                                      double* bytes, Json* shape) {
     TreeOptions options;
@@ -243,7 +243,7 @@ class KvrocksBench {
                               Number(bits, "%.4g bits"),
                           keys);
       auto tree = std::make_unique<Tree>(
-          options, MakePolicy(contender, schema, finds_rows, bits),
+          options, MakePolicy(contender, codec, finds_rows, bits),
           run_.NewPath(), fill, shape);
       run_.progress.End();
       const double is = static_cast<double>(tree->all.filter_bytes);

@@ -47,7 +47,7 @@ std::vector<std::string_view> Views(const Segments& segments, size_t count) {
 struct KeySet {
   std::string name;
   // One for all levels, and for each level one whose keys have that alone.
-  std::string schema;
+  std::string codec;
   std::vector<std::string> one_level;
   std::vector<Segments> keys;  // In order.
   std::function<std::string(size_t level, const std::string&, uint64_t random)>
@@ -59,7 +59,7 @@ KeySet Words(const Options& options) {
   const Dataset data(options.input, options.Or(options.rows, 40000, 0));
   KeySet set;
   set.name = "words";
-  set.schema = "letters.fixed:3,word.ordered,column.ordered";
+  set.codec = "letters.fixed:3,word.ordered,column.ordered";
   set.one_level = {"letters.fixed:3,-word.ordered,-column.ordered",
                    "-letters.fixed:3,word.ordered,-column.ordered"};
   for (size_t i = 0; i < data.row_count(); ++i) {
@@ -88,7 +88,7 @@ KeySet Words(const Options& options) {
 KeySet Events(const Options& options) {
   KeySet set;
   set.name = "events";
-  set.schema = "tenant.fixed:4,user.delimiter:/,time.fixed:8";
+  set.codec = "tenant.fixed:4,user.delimiter:/,time.fixed:8";
   set.one_level = {"tenant.fixed:4,-user.delimiter:/,-time.fixed:8",
                    "-tenant.fixed:4,user.delimiter:/,-time.fixed:8"};
   const uint64_t count = options.quick ? 100000 : 1000000;
@@ -142,21 +142,22 @@ int TreeLevelOf(const std::string& key) {
 
 struct LevelPolicy {
   Policy policy;
-  KeyCodec asked = KeyCodec::Ordered();  // The schema that its levels are of.
+  KeyCodec asked =
+      KeyCodec::Ordered();  // The key codec that its levels are of.
 };
 
 LevelPolicy MakePolicy(const std::string& name, const KeySet& set) {
   LevelPolicy made;
   made.policy.name = name;
-  std::string schema = set.schema;
+  std::string codec = set.codec;
   RocksDbOptions options;
-  if (name == "rocksdb_bloom_level_1") schema = set.one_level[0];
-  if (name == "rocksdb_bloom_level_2") schema = set.one_level[1];
-  options.key_codec = OrThrow(KeyCodec::Parse(schema));
+  if (name == "rocksdb_bloom_level_1") codec = set.one_level[0];
+  if (name == "rocksdb_bloom_level_2") codec = set.one_level[1];
+  options.key_codec = OrThrow(KeyCodec::Parse(codec));
   made.asked = options.key_codec;
   if (name == kNone) return made;
   rocksdb::Status error;
-  if (schema != set.schema) {
+  if (codec != set.codec) {
     options.bloom_type = BloomType::kRow;
     made.policy.filter.reset(rocksdb::NewBloomFilterPolicy(kBitsPerKey));
   } else {
@@ -174,7 +175,7 @@ class LevelsBench {
   LevelsBench(Run* run, KeySet set)
       : run_(*run),
         set_(std::move(set)),
-        codec_(OrThrow(KeyCodec::Parse(set_.schema))),
+        codec_(OrThrow(KeyCodec::Parse(set_.codec))),
         gets_(run->options.Or(run->options.gets, 2000, 20000)) {
     ChoosePrefixes();
     CountFilterKeys();
@@ -196,7 +197,7 @@ class LevelsBench {
           &shape_);
       run_.progress.End();
       for (size_t level = 1; level <= kKeyLevels; ++level) {
-        run_.progress.Begin("ask " + codec_.LevelName(level), 2 * gets_);
+        run_.progress.Begin("ask " + codec_.KeyLevelName(level), 2 * gets_);
         Ask(tree.db(), made, level, /*present=*/true);
         const double reads = Ask(tree.db(), made, level, /*present=*/false);
         run_.progress.End();
@@ -205,7 +206,7 @@ class LevelsBench {
             {"keys", set_.name},
             {"policy", name},
             {"level", level},
-            {"level_name", codec_.LevelName(level)},
+            {"level_name", codec_.KeyLevelName(level)},
             {"data_reads_per_get", reads},
             {"times_fewer_reads_than_none",
              reads == 0 ? Json() : Json(reads_of_none[level - 1] / reads)},
@@ -225,7 +226,7 @@ class LevelsBench {
 
   Json DataJson() const {
     return {{"keys", set_.name},
-            {"schema", set_.schema},
+            {"key_codec", set_.codec},
             {"count", set_.keys.size()},
             {"levels", shape_}};
   }
@@ -309,7 +310,7 @@ class LevelsBench {
       } else {
         Check(rows.Exists(options, Views(segments, level), &exists), "reading");
       }
-      run_.answers.Add(exists == present, codec_.LevelName(level),
+      run_.answers.Add(exists == present, codec_.KeyLevelName(level),
                        Encoded(segments));
       run_.progress.Add(1);
     }

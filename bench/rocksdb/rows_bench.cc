@@ -148,8 +148,8 @@ class RowsBench {
   bool Seek(const std::string& row) {
     std::string lower;
     std::string upper;
-    Check(codec_.RowLowerBound(row, &lower));
-    Check(codec_.RowUpperBound(row, &upper));
+    Check(codec_.LowerBound({row}, &lower));
+    Check(codec_.UpperBound({row}, &upper));
     const rocksdb::Slice upper_slice(upper);
     rocksdb::ReadOptions scan;
     scan.auto_prefix_mode = true;

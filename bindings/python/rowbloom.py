@@ -124,7 +124,7 @@ _codec_decode = _function("codec_decode", c_int32, c_void_p, c_char_p,
                           c_size_t, POINTER(_Buffer), *_FILL)
 _codec_bounds = _function("codec_bounds", c_int32, c_void_p, c_char_p,
                           c_size_t, POINTER(_Buffer), *_FILL)
-_codec_part_sizes = _function("codec_part_sizes", None, c_void_p, c_char_p,
+_codec_prefix_sizes = _function("codec_prefix_sizes", None, c_void_p, c_char_p,
                               c_size_t, POINTER(c_size_t), POINTER(c_size_t))
 _memfilter_new = _function("memfilter_new", c_int32, c_char_p, *_OUT)
 _memfilter_load = _function("memfilter_load", c_int32, c_char_p, c_size_t,
@@ -340,9 +340,9 @@ class KeyCodec(_Object):
         return tuple(_fill(_codec_bounds, self._handle, row, len(row),
                            count=2))
 
-    def part_sizes(self, key):
+    def prefix_sizes(self, key):
         row, column = c_size_t(), c_size_t()
-        _codec_part_sizes(self._handle, key, len(key), byref(row),
+        _codec_prefix_sizes(self._handle, key, len(key), byref(row),
                           byref(column))
         return row.value, column.value
 

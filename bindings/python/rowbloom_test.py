@@ -138,7 +138,7 @@ class Rowbloom(unittest.TestCase):
         key = codec.encode(b"row\0", b"q")
         self.assertEqual(key, b"row\0\xff\0\x01q\0\x01")
         self.assertEqual(codec.decode(key), (b"row\0", b"q"))
-        self.assertEqual(codec.part_sizes(key), (6, 9))
+        self.assertEqual(codec.prefix_sizes(key), (6, 9))
         lower, upper = codec.bounds(b"row\0")
         self.assertTrue(lower <= key < upper)
         with self.assertRaises(rowbloom.Error) as raised:

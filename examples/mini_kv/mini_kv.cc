@@ -200,8 +200,9 @@ absl::Status MiniKv::Write(const Cell& cell) {
   }
   // Makes room first: if this fails the cell was not written at all.
   absl::Status& status = write_status_;
-  if (memtable_.size_bytes() >= options_.memtable_size_bytes)
+  if (memtable_.size_bytes() >= options_.memtable_size_bytes) {
     Flush().IgnoreError();
+  }
   std::string payload;
   AppendCell(cell, &payload);
   if (status.ok()) status = log_->Append(payload);

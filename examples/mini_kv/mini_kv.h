@@ -91,8 +91,8 @@ class MiniKv {
   absl::StatusOr<std::optional<std::string>> Get(std::string_view row,
                                                  std::string_view qualifier);
   // Scans visit cells in order until `visit`, which must not write, returns
-  // false. Filters rule out SSTs for the row, or for the longest level of their
-  // row_schema that the prefix holds whole. They do not help Scan(), which
+  // false. Filters rule out SSTs for the row, or for the longest key level of
+  // their key_codec that the prefix holds whole. They do not help Scan(), which
   // begins at the first cell of `first_row` or after it.
   absl::Status ScanRow(std::string_view row, const CellVisitor& visit);
   absl::Status ScanPrefix(std::string_view prefix, const CellVisitor& visit);

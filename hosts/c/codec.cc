@@ -108,27 +108,27 @@ rowbloom_code rowbloom_codec_bounds(const rowbloom_codec* codec,
     status = CheckBytes(row, row_size, "row");
     std::string from, to;
     if (status.ok()) {
-      status = codec->codec.RowLowerBound(View(row, row_size), &from);
+      status = codec->codec.LowerBound({View(row, row_size)}, &from);
     }
     if (status.ok()) {
-      status = codec->codec.RowUpperBound(View(row, row_size), &to);
+      status = codec->codec.UpperBound({View(row, row_size)}, &to);
     }
     if (status.ok()) status = Fill(to, upper);
     return status.ok() ? Fill(from, lower) : status;
   });
 }
 
-void rowbloom_codec_part_sizes(const rowbloom_codec* codec, const void* key,
-                               size_t key_size, size_t* row_part,
-                               size_t* column_part) {
+void rowbloom_codec_prefix_sizes(const rowbloom_codec* codec, const void* key,
+                                 size_t key_size, size_t* row_prefix,
+                                 size_t* column_prefix) {
   size_t row_size = 0, column_size = 0;
   const auto measure = [&] {
     if (codec == nullptr || !CheckBytes(key, key_size, "key").ok()) return;
-    column_size = codec->codec.ColumnPartSize(View(key, key_size), &row_size);
+    column_size = codec->codec.SecondPrefixSize(View(key, key_size), &row_size);
   };
   Guarded([&] { return measure(), true; }, false);
-  if (row_part != nullptr) *row_part = row_size;
-  if (column_part != nullptr) *column_part = column_size;
+  if (row_prefix != nullptr) *row_prefix = row_size;
+  if (column_prefix != nullptr) *column_prefix = column_size;
 }
 
 void rowbloom_codec_free(rowbloom_codec* codec) { delete codec; }

@@ -33,8 +33,9 @@ void FilterLayers::AnyCovers(absl::Span<const KeyDigest> digests,
   memfilter::AskLayers(
       digests,
       [this](KeyDigest digest) {
-        for (size_t layer = 0; layer < size(); ++layer)
+        for (size_t layer = 0; layer < size(); ++layer) {
           PrefetchFirst(layer, digest);
+        }
       },
       [this](KeyDigest digest) { return AnyCovers(Key(digest, shape_)); },
       answers);
@@ -71,8 +72,9 @@ void FilterLayers::Prepend(const FilterLayers& other, size_t group_size) {
 double FilterLayers::fill() const {
   if (layers_.empty()) return 0;
   double sum = 0;
-  for (const Layer& layer : layers_)
+  for (const Layer& layer : layers_) {
     sum += memfilter::Fill(shape_, layer.bits_set);
+  }
   return sum / static_cast<double>(size());
 }
 
@@ -141,8 +143,9 @@ absl::Status CheckKeysPerLayer(uint64_t keys_per_layer) {
 }
 
 absl::Status CheckLayerCount(uint32_t layer_count) {
-  if (layer_count >= 1 && layer_count <= kMaxLayerCount)
+  if (layer_count >= 1 && layer_count <= kMaxLayerCount) {
     return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "layer_count ", layer_count, ": must be 1 to ", kMaxLayerCount));
 }

@@ -221,7 +221,7 @@ class CacheModel {
   GetCost Cost() const {
     const CacheLives lives =
         planning::LivesOf(kinds_, static_cast<double>(options_.cache_bytes),
-                        options_.high_priority_share);
+                          options_.high_priority_share);
     GetCost cost;
     for (size_t i = 0; i < kinds_.size(); i += 3) {
       cost.runs.push_back({UseOfKind(i, lives), UseOfKind(i + 1, lives),

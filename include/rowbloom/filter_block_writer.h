@@ -50,12 +50,12 @@ struct FilterOptions {
   bool rowcol_adds_rows = true;
   // The secret of the store, if it has one: digest_secret.h.
   DigestSecret secret;
-  // ROW and ROWCOL only: also add the prefixes of each row that end a level of
-  // this schema, for lookups of FilterKey::Prefix(). Rows are flat keys of it,
-  // or any other bytes: a row that holds no whole segment adds none. Prefixes
-  // that whole rows are equal to count as rows. ROWPREFIX_FIXED_LENGTH blocks
-  // need none to answer these lookups.
-  std::optional<KeyCodec> row_schema;
+  // ROW and ROWCOL only: also add the prefixes of each row that end a key level
+  // of this key codec, for lookups of FilterKey::Prefix(). Rows are flat keys
+  // of it, or any other bytes: a row that holds no whole segment adds none.
+  // Prefixes that whole rows are equal to count as rows. ROWPREFIX_FIXED_LENGTH
+  // blocks need none to answer these lookups.
+  std::optional<KeyCodec> key_codec;
 };
 
 absl::Status ValidateFilterOptions(const FilterOptions& options);

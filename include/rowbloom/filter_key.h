@@ -14,7 +14,7 @@
 //
 // Digest: XXH3-64 of the row, or prefix, with seed 0; of a (row, qualifier),
 // XXH3-64 of the qualifier seeded with the row's digest. Every filter persists
-// digests, so the definition never changes; tests/util/digest_test.cc pins it.
+// digests, so the definition never changes.
 
 #ifndef ROWBLOOM_FILTER_KEY_H_
 #define ROWBLOOM_FILTER_KEY_H_
@@ -49,7 +49,7 @@ class FilterKey {
                           std::string_view qualifier
                               ABSL_ATTRIBUTE_LIFETIME_BOUND);
   // Asks "is there a row that begins with these bytes?" A filter block answers
-  // if it was written with FilterOptions::row_schema, or if its bloom type is
+  // if it was written with FilterOptions::key_codec, or if its bloom type is
   // ROWPREFIX_FIXED_LENGTH and these are at least as many bytes as its
   // prefixes. Only lookups take it.
   static FilterKey Prefix(

@@ -123,7 +123,7 @@ struct FilterBlockProperties {
   bool has_row_keys = false;  // A row alone can be asked.
   // Its prefixes can be asked: the text of a KeyCodec, or empty. A
   // ROWPREFIX_FIXED_LENGTH block answers for prefixes without it.
-  std::string row_schema;
+  std::string key_codec;
   uint64_t cell_count = 0;  // Add() calls.
   uint64_t key_count = 0;   // Distinct filter keys.
   uint64_t chunk_count = 0;
@@ -180,8 +180,8 @@ class FilterReader {
   bool MayContain(std::string_view row) const;
   // "May it hold this cell?" A ROW block answers for the row.
   bool MayContain(std::string_view row, std::string_view qualifier) const;
-  // Uses the key's digests. A prefix is answered for the longest level of the
-  // block's row schema that it holds whole, or on a ROWPREFIX_FIXED_LENGTH
+  // Uses the key's digests. A prefix is answered for the longest key level of
+  // the block's key codec that it holds whole, or on a ROWPREFIX_FIXED_LENGTH
   // block for its first prefix_length_bytes; if there is none, with "maybe".
   bool MayContain(const FilterKey& key) const;
   // Many keys. may_contain[i] answers keys[i].

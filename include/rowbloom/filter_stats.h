@@ -53,8 +53,9 @@ std::string_view FilterCounterName(FilterCounter counter);
 
 struct FilterStatsSnapshot {
   std::array<uint64_t, static_cast<size_t>(FilterCounter::kCount)> values{};
-  // The prefix lookups that each level of a row schema answered: element 0 is
-  // for level 1. Prefixes that hold no whole level are not among them.
+  // The prefix lookups that each key level of a key codec answered: element 0
+  // is for key level 1. Prefixes that hold no whole key level are not among
+  // them.
   static constexpr size_t kPrefixLevels = 8;  // KeyCodec::kMaxSegments.
   struct PrefixLevel {
     uint64_t lookups = 0;
@@ -123,9 +124,9 @@ class FilterStats {
   // second one: one line for each of their levels.
   std::string ToString() const;
   // Prometheus text exposition format: a counter `rowbloom_NAME_total` for
-  // each FilterCounter, with a label `level`, and for levels of prefixes that
-  // were asked two counters `rowbloom_prefix_level_NAME_total`, with another
-  // label `prefix_level`.
+  // each FilterCounter, with a label `level`, and for key levels of prefixes
+  // that were asked two counters `rowbloom_prefix_level_NAME_total`, with
+  // another label `prefix_level`.
   std::string ToPrometheus() const;
 
  private:

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schema of an engine's flat user keys: 1 to 8 segments, and which leading
+// A key codec says how flat user keys hold 1 to 8 segments, and which leading
 // bytes of a key are filter keys. (row, qualifier) is the case of two.
 //
 //   auto codec = KeyCodec::Parse("tenant.fixed:4,user.delimiter:/,at.rest");
 //   std::string key;
 //   absl::Status s = codec->Encode({"acme", "ann", "17:04"}, &key);
 //   db->Put(wo, key, value);  // "acmeann/17:04"
-//   KeyCodec::Parts parts = codec->PartsOf(key);  // "acme", "acmeann/", all
+//   KeyCodec::Prefixes found = codec->PrefixesOf(key);
+//   // "acme", "acmeann/" and all of the key
 //
-// A schema is a list of segments, [-][NAME.]KIND, separated by commas:
+// Its text is a list of segments, [-][NAME.]KIND, separated by commas:
 //
 // | kind          | bytes of the segment in the key | may hold             |
 // |---------------|---------------------------------|----------------------|
@@ -21,12 +22,13 @@
 // | "rest"        | segment                         | any bytes; the last  |
 //
 // esc() writes each byte 00 as 00 FF and leaves all others. Each segment ends a
-// level, and the key up to there is a filter key, its part of that level; a
-// segment after '-' ends none. A name is a label for people: a letter and up to
-// 14 letters, digits and '_'. Codecs that differ in names alone are equal. A
-// text of one segment needs a name, because some of these stand for two:
+// key level, and the key up to there is a filter key, its prefix of that key
+// level; a segment after '-' ends none. A name is a label for people: a letter
+// and up to 14 letters, digits and '_'. Codecs that differ in names alone are
+// equal. A text of one segment needs a name, because some of these stand for
+// two:
 //
-//   "whole_key"    key.rest: any keys, without parts
+//   "whole_key"    key.rest: any keys, without prefixes
 //   "ordered"      row.ordered,column.ordered
 //   "fixed:N"      row.fixed:N,column.rest
 //   "delimiter:C"  row.delimiter:C,column.rest
@@ -34,23 +36,24 @@
 // C is one byte, neither ',' nor ';', or 0xHH. Bytes may follow the last
 // segment, unless it is "rest": a version, for example.
 //
-// | last segment of the part | part                                      |
-// |--------------------------|-------------------------------------------|
-// | "ordered"                | all up to the terminator's 00, not its 01 |
-// | "rest"                   | the whole key, if "rest" is not empty     |
-// | others                   | all up to the segment's end               |
+// | last segment of the prefix | prefix                                    |
+// |----------------------------|-------------------------------------------|
+// | "ordered"                  | all up to the terminator's 00, not its 01 |
+// | "rest"                     | the whole key, if "rest" is not empty     |
+// | others                     | all up to the segment's end               |
 //
-// An "ordered" part leaves out the 01 so that the exclusive upper bound of its
-// keys, which ends with 00 02, has the same part: RocksDB's auto_prefix_mode
-// filters a scan only when both ends do. The digest of a filter key is
-// DigestBytes() of the part, for every level: whoever asks hashes once.
+// An "ordered" prefix leaves out the 01 so that the exclusive upper bound of
+// its keys, which ends with 00 02, has the same prefix: RocksDB's
+// auto_prefix_mode filters a scan only when both ends do. The digest of a
+// filter key is DigestBytes() of the prefix, for every key level: whoever asks
+// hashes once.
 //
 // Flat keys compare bytewise as their lists of segments do, if all segments
 // are "ordered", "fixed" or "rest". With "delimiter" they do so only where no
 // segment holds a byte below C, and with "length" only among equal sizes.
 //
 // Copy it freely; it is some hundred bytes. All methods are const and
-// thread-safe. Parts are found by one pass over the key.
+// thread-safe. Prefixes are found by one pass over the key.
 
 #ifndef ROWBLOOM_KEY_CODEC_H_
 #define ROWBLOOM_KEY_CODEC_H_
@@ -62,6 +65,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -87,7 +91,12 @@ class KeyCodec {
   };
   struct Segment {
     Kind kind = Kind::kOrdered;
-    bool ends_level = true;
+    bool ends_key_level = true;
+    // The kind sets these two. A prefix that ends here lacks the segment's last
+    // byte, as that of "ordered" does:
+    bool leaves_out_byte = false;
+    // The segment has all bytes that are left, as "rest" has:
+    bool takes_rest = false;
     uint32_t parameter = 0;  // Size, delimiter or size of the length; else 0.
   };
 
@@ -99,9 +108,9 @@ class KeyCodec {
   static KeyCodec FixedRow(uint32_t row_size_bytes);
   static KeyCodec Delimiter(char delimiter);
 
-  // A schema as above: "whole_key", "ordered", "fixed:8", "delimiter:|",
+  // A text as above: "whole_key", "ordered", "fixed:8", "delimiter:|",
   // "delimiter:0x1f" or a list of segments. InvalidArgument names the segment
-  // and what is allowed, or the size of a schema whose ToString() is longer
+  // and what is allowed, or the size of a codec whose ToString() is longer
   // than kMaxTextSize.
   static absl::StatusOr<KeyCodec> Parse(std::string_view text);
   // Parse() returns an equal codec with the same names. The form without names
@@ -111,15 +120,13 @@ class KeyCodec {
     return ToText(/*with_names=*/false);
   }
 
-  // The codec of row and column whose first segment is of this kind, or, for
-  // "rest", that of whole keys: the short persisted form. InvalidArgument if no
-  // codec has such a form.
-  static absl::StatusOr<KeyCodec> FromFirstSegment(uint8_t kind,
-                                                   uint32_t parameter);
-  // True if FromFirstSegment() returns this codec, and it has no names.
+  // The short persisted form is the first segment's kind and parameter: of
+  // whole keys, or the codec of row and column with such a row. InvalidArgument
+  // if no codec has such a form.
+  static absl::StatusOr<KeyCodec> FromShortForm(uint8_t kind,
+                                                uint32_t parameter);
+  // True if FromShortForm() returns this codec, and it has no names.
   bool HasShortForm() const;
-  Kind kind() const { return segments_[0].kind; }
-  uint32_t parameter() const { return segments_[0].parameter; }
 
   size_t segment_count() const { return segment_count_; }
   // `index` is below segment_count(), and counts from 0.
@@ -127,14 +134,19 @@ class KeyCodec {
   // The name, or the segment's number, from 1, if it has none.
   std::string SegmentName(size_t index) const;
 
-  // Levels count from 1, the shortest part, to level_count(), at least 1.
-  size_t level_count() const { return level_count_; }
-  // The number of segments in a part of the level.
-  size_t SegmentsOfLevel(size_t level) const {
-    return level_segments_[level - 1];
+  // Key levels count from 1, the shortest prefix, to key_level_count(), at
+  // least 1.
+  size_t key_level_count() const { return key_level_count_; }
+  // The number of segments in a prefix of the key level.
+  size_t SegmentsOfKeyLevel(size_t key_level) const {
+    return key_level_segments_[key_level - 1];
   }
-  std::string LevelName(size_t level) const {
-    return SegmentName(SegmentsOfLevel(level) - 1);
+  // The segment that ends the key level.
+  const Segment& LastSegmentOf(size_t key_level) const {
+    return segments_[SegmentsOfKeyLevel(key_level) - 1];
+  }
+  std::string KeyLevelName(size_t key_level) const {
+    return SegmentName(SegmentsOfKeyLevel(key_level) - 1);
   }
 
   // Appends the flat key of the first segments, up to all, to *key.
@@ -142,10 +154,10 @@ class KeyCodec {
   // unchanged.
   absl::Status Encode(absl::Span<const std::string_view> segments,
                       std::string* key) const;
-  // Appends the part of these segments, by which a filter is asked, if they end
-  // a level. At least one segment; errors as for Encode().
-  absl::Status EncodePart(absl::Span<const std::string_view> segments,
-                          std::string* part) const;
+  // Appends the prefix of these segments, by which a filter is asked, if they
+  // end a key level. At least one segment; errors as for Encode().
+  absl::Status EncodePrefix(absl::Span<const std::string_view> segments,
+                            std::string* prefix) const;
   // For a row and a qualifier: the first two segments.
   absl::Status Encode(std::string_view row, std::string_view qualifier,
                       std::string* key) const;
@@ -169,103 +181,116 @@ class KeyCodec {
   }
   absl::Status UpperBound(absl::Span<const std::string_view> segments,
                           std::string* bound) const;
-  absl::Status RowLowerBound(std::string_view row, std::string* bound) const {
-    return LowerBound({&row, 1}, bound);
-  }
-  absl::Status RowUpperBound(std::string_view row, std::string* bound) const {
-    return UpperBound({&row, 1}, bound);
-  }
 
-  // The sizes of a key's parts: sizes[i] is that of level i + 1.
-  struct Parts {
-    size_t count = 0;  // The levels that the key holds whole.
-    // The key holds at least one whole segment, even if it ends no level.
+  // The sizes of a key's prefixes: sizes[i] is that of key level i + 1.
+  struct Prefixes {
+    size_t count = 0;  // The key levels that the key holds whole.
+    // The key holds at least one whole segment, even if it ends no key level.
     bool has_segment = false;
     std::array<size_t, kMaxSegments> sizes;
   };
-  // Finds parts of the first `max_levels` levels only.
-  Parts PartsOf(std::string_view key, size_t max_levels = kMaxSegments) const {
-    Parts parts;
-    FindParts(key, max_levels, &parts);
-    return parts;
+  // Finds prefixes of the first `max_key_levels` key levels only.
+  Prefixes PrefixesOf(std::string_view key,
+                      size_t max_key_levels = kMaxSegments) const {
+    Prefixes prefixes;
+    FindPrefixes(key, max_key_levels, &prefixes);
+    return prefixes;
   }
-  // As PartsOf(), but takes from *parts, those of another key, what the bytes
-  // that both keys begin with determine, and reads the key from there.
-  // `common_size` is the number of such bytes. Returns the number of levels
+  // As PrefixesOf(), but takes from *prefixes, those of another key, what the
+  // bytes that both keys begin with determine, and reads the key from there.
+  // `common_size` is the number of such bytes. Returns the number of key levels
   // that were taken.
-  size_t UpdateParts(std::string_view key, size_t common_size, Parts* parts,
-                     size_t max_levels = kMaxSegments) const {
-    // A part is determined by its bytes and the one after it, which could
+  size_t UpdatePrefixes(std::string_view key, size_t common_size,
+                        Prefixes* prefixes,
+                        size_t max_key_levels = kMaxSegments) const {
+    // A prefix is determined by its bytes and the one after it, which could
     // escape the 00 of an "ordered" one. One with "rest" is the whole other
     // key, which is never shorter than what is common.
-    const size_t limit = parts->count < max_levels ? parts->count : max_levels;
+    const size_t limit =
+        prefixes->count < max_key_levels ? prefixes->count : max_key_levels;
     size_t kept = 0;
-    while (kept < limit && parts->sizes[kept] < common_size) ++kept;
-    parts->count = kept;
-    parts->has_segment = kept > 0;
+    while (kept < limit && prefixes->sizes[kept] < common_size) ++kept;
+    prefixes->count = kept;
+    prefixes->has_segment = kept > 0;
     // Most neighbours differ in their last segment only. It is not empty: the
-    // common bytes go on behind the parts before it.
-    if (kept > 0 && kept == level_before_rest_ && kept < max_levels) {
-      parts->sizes[parts->count++] = key.size();
+    // common bytes go on behind the prefixes before it.
+    if (kept > 0 && kept == key_level_before_rest_ && kept < max_key_levels) {
+      prefixes->sizes[prefixes->count++] = key.size();
     } else {
-      FindParts(key, max_levels, parts);
+      FindPrefixes(key, max_key_levels, prefixes);
     }
     return kept;
   }
 
   // The size of the key's first segments, up to and with the last one of the
-  // level, as Encode() writes them; `part_size` is that of the key's part of
-  // the level. 0 if the key goes on otherwise, behind an "ordered" part: the
-  // codec did not write it.
-  size_t SegmentsSize(std::string_view key, size_t level,
-                      size_t part_size) const;
+  // key level, as Encode() writes them; `prefix_size` is that of the key's
+  // prefix of the key level. 0 if the key goes on otherwise, behind an
+  // "ordered" prefix: the codec did not write it.
+  size_t SegmentsSize(std::string_view key, size_t key_level,
+                      size_t prefix_size) const;
 
-  // Size of `key`'s part of level 1; 0 if it holds none.
-  size_t RowPartSize(std::string_view key) const {
-    Parts parts;
-    FindParts(key, 1, &parts);
-    return parts.count == 0 ? 0 : parts.sizes[0];
+  // Size of `key`'s prefix of key level 1; 0 if it holds none.
+  size_t FirstPrefixSize(std::string_view key) const {
+    Prefixes prefixes;
+    FindPrefixes(key, 1, &prefixes);
+    return prefixes.count == 0 ? 0 : prefixes.sizes[0];
   }
-  // Size of `key`'s part of level 2; 0 if it holds none. Sets *row_part_size as
-  // RowPartSize() would.
-  size_t ColumnPartSize(std::string_view key, size_t* row_part_size) const;
+  // Size of `key`'s prefix of key level 2; 0 if it holds none. Sets *first_size
+  // as FirstPrefixSize() would.
+  size_t SecondPrefixSize(std::string_view key, size_t* first_size) const;
 
+  // A successor of `key` is a beginning of it with the last byte increased by
+  // 1, as a store's separator between two keys can be. Calls `visit` for those
+  // that are prefixes of key levels 2 to `max_key_levels` and may be prefixes
+  // of the next key as well; `prefixes` are those of `key`. False if there are
+  // more candidates than `max_tries`, and not all were visited.
+  bool VisitSuccessors(std::string_view key, const Prefixes& prefixes,
+                       size_t max_key_levels, size_t max_tries,
+                       absl::FunctionRef<void(std::string_view)> visit) const;
+  // False if VisitSuccessors() has nothing to visit, whatever the key is.
+  bool MayHaveSuccessors(size_t max_key_levels) const;
+
+  // True if the first segments are encoded as all segments of `other`, and the
+  // last of them ends a key level, as it does in `other`.
+  bool BeginsAs(const KeyCodec& other) const;
   bool operator==(const KeyCodec& other) const;
   bool operator!=(const KeyCodec& other) const { return !(*this == other); }
 
  private:
-  // Common lists of segments that all end levels. Each lookup of a filter asks
-  // for parts, and they are found faster if the kinds are known.
-  enum class Shape : uint8_t {
-    kAny,
-    kAllOrdered,
-    kFixedRowAndRest,
-    kDelimitedRowAndRest,
-    kWholeKey,
-  };
+  // Extends *prefixes, which holds `count` right ones, to at most `key_levels`.
+  using Extend = void (*)(const KeyCodec& codec, std::string_view key,
+                          size_t key_levels, Prefixes* prefixes);
 
   KeyCodec() = default;
 
-  // `kind` and `parameter` are those of a short form.
-  static KeyCodec OfFirstSegment(Kind kind, uint32_t parameter);
-  bool IsOfFirstSegment() const;
+  static KeyCodec OfShortForm(Kind kind, uint32_t parameter);
+  bool IsOfShortForm() const;
   absl::Status AddSegment(std::string_view text);
   void Push(const Segment& segment, std::string_view name);
   std::string_view Name(size_t index) const;
   std::string ToText(bool with_names) const;
 
-  // Extends *parts, which holds `count` right ones, to at most `max_levels`.
-  void FindParts(std::string_view key, size_t max_levels, Parts* parts) const;
-  template <Shape kShape>
-  void ExtendParts(std::string_view key, size_t levels, Parts* parts) const;
+  void FindPrefixes(std::string_view key, size_t max_key_levels,
+                    Prefixes* prefixes) const {
+    extend_(
+        *this, key,
+        max_key_levels < key_level_count_ ? max_key_levels : key_level_count_,
+        prefixes);
+  }
+  template <typename First, typename Next>
+  static void ExtendPrefixes(const KeyCodec& codec, std::string_view key,
+                             size_t key_levels, Prefixes* prefixes);
+  // ExtendPrefixes() of the segments' kinds: each lookup of a filter asks for
+  // prefixes, and finds them faster if the kinds are known.
+  Extend extend_ = nullptr;
 
   std::array<Segment, kMaxSegments> segments_;
   uint8_t segment_count_ = 0;
-  uint8_t level_count_ = 0;
-  Shape shape_ = Shape::kAny;
-  // The next level is all bytes behind a part of this one; 0 if there is none.
-  uint8_t level_before_rest_ = 0;
-  std::array<uint8_t, kMaxSegments> level_segments_ = {};
+  uint8_t key_level_count_ = 0;
+  // The next key level is all bytes behind a prefix of this one; 0 if there is
+  // none.
+  uint8_t key_level_before_rest_ = 0;
+  std::array<uint8_t, kMaxSegments> key_level_segments_ = {};
   // The names, each with a ',' after it; empty if no segment has one.
   std::string names_;
 };

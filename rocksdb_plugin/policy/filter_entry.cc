@@ -8,17 +8,22 @@
 
 namespace rowbloom {
 
-bool HasPartOfColumn(const KeyCodec& codec) {
-  return codec.segment_count() >= 2 &&
-         codec.segment(0).kind == KeyCodec::Kind::kOrdered &&
-         codec.segment(1).kind == KeyCodec::Kind::kOrdered &&
-         codec.segment(1).ends_level;
+namespace {
+
+const KeyCodec& OrderedCodec() {
+  static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
+  return *ordered;
+}
+
+}  // namespace
+
+bool HasColumnPrefix(const KeyCodec& codec) {
+  return codec.BeginsAs(OrderedCodec());
 }
 
 bool IsWrittenAsBoundOfColumn(std::string_view entry) {
-  static const auto* const ordered = new KeyCodec(KeyCodec::Ordered());
   size_t row_size = 0;
-  const size_t column_size = ordered->ColumnPartSize(entry, &row_size);
+  const size_t column_size = OrderedCodec().SecondPrefixSize(entry, &row_size);
   return column_size > 0 && column_size == entry.size();
 }
 
@@ -35,7 +40,7 @@ absl::Status CheckBloomType(BloomType bloom_type) {
 absl::Status CheckBloomType(BloomType bloom_type, const KeyCodec& codec) {
   absl::Status status = CheckBloomType(bloom_type);
   if (!status.ok() || bloom_type == BloomType::kRow ||
-      codec.level_count() > 1) {
+      codec.key_level_count() > 1) {
     return status;
   }
   return absl::InvalidArgumentError(absl::StrCat(

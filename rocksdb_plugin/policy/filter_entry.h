@@ -4,19 +4,19 @@
 // key, or the prefix of one. Builders and readers ask the same codec, so a
 // lookup always asks for a filter key that was added for the same entry.
 //
-//   const size_t levels = LevelCount(type, codec);
-//   KeyCodec::Parts parts = codec.PartsOf(entry, levels);
-//   adds:  each part, or the whole entry if there is none
-//   asks:  AskedPart(levels, codec, entry), the longest of these
+//   const size_t count = KeyLevelCount(type, codec);
+//   KeyCodec::Prefixes prefixes = codec.PrefixesOf(entry, count);
+//   adds:  each prefix, or the whole entry if there is none
+//   asks:  AskedPrefix(count, codec, entry), the longest of these
 //
-// | entry holds                       | asked        | added         |
-// |-----------------------------------|--------------|---------------|
-// | a part of a level of the filter   | the longest  | all parts     |
-// | a whole segment, but no such part | nothing      | all of it     |
-// | no whole segment                  | all of it    | all of it     |
+// | entry holds                           | asked        | added         |
+// |---------------------------------------|--------------|---------------|
+// | a prefix of a key level of the filter | the longest  | all prefixes  |
+// | a whole segment, but no such prefix   | nothing      | all of it     |
+// | no whole segment                      | all of it    | all of it     |
 //
-// Where nothing is asked the answer is "maybe": a prefix of a level that the
-// filter does not hold is not among the entries that it was built from.
+// Where nothing is asked the answer is "maybe": a prefix of a key level that
+// the filter does not hold is not among the entries that it was built from.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_ENTRY_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_ENTRY_H_
@@ -34,19 +34,19 @@
 
 namespace rowbloom {
 
-// The levels, from the first one on, that a filter of ROW or ROWCOL holds.
-inline size_t LevelCount(BloomType bloom_type, const KeyCodec& codec) {
-  return bloom_type == BloomType::kRowCol ? codec.level_count() : 1;
+// The key levels, from the first one on, that a filter of ROW or ROWCOL holds.
+inline size_t KeyLevelCount(BloomType bloom_type, const KeyCodec& codec) {
+  return bloom_type == BloomType::kRowCol ? codec.key_level_count() : 1;
 }
 
-inline std::optional<std::string_view> AskedPart(size_t level_count,
-                                                 const KeyCodec& codec,
-                                                 std::string_view entry) {
-  const KeyCodec::Parts parts = codec.PartsOf(entry, level_count);
-  if (parts.count > 0) {
-    return std::string_view(entry.data(), parts.sizes[parts.count - 1]);
+inline std::optional<std::string_view> AskedPrefix(size_t key_level_count,
+                                                   const KeyCodec& codec,
+                                                   std::string_view entry) {
+  const KeyCodec::Prefixes prefixes = codec.PrefixesOf(entry, key_level_count);
+  if (prefixes.count > 0) {
+    return std::string_view(entry.data(), prefixes.sizes[prefixes.count - 1]);
   }
-  if (parts.has_segment) return std::nullopt;
+  if (prefixes.has_segment) return std::nullopt;
   return entry;
 }
 
@@ -55,24 +55,24 @@ inline std::optional<std::string_view> AskedPart(size_t level_count,
 inline std::atomic<int> live_column_extractors{0};
 
 // True if the entry may be the bound of a column that such an extractor made:
-// nobody added it to a filter of a codec that has no such part, which therefore
-// cannot deny it. Where there is no such extractor, it is a key like others,
-// for example a number.
+// nobody added it to a filter of a codec that has no such prefix, which
+// therefore cannot deny it. Where there is no such extractor, it is a key like
+// others, for example a number.
 bool IsWrittenAsBoundOfColumn(std::string_view entry);
 inline bool IsBoundOfColumn(std::string_view entry) {
-  // The part of a column ends with its 00.
+  // The prefix of a column ends with its 00.
   return !entry.empty() && entry.back() == '\0' &&
          live_column_extractors.load(std::memory_order_relaxed) > 0 &&
          IsWrittenAsBoundOfColumn(entry);
 }
-bool HasPartOfColumn(const KeyCodec& codec);
+bool HasColumnPrefix(const KeyCodec& codec);
 
 // InvalidArgument unless ROW or ROWCOL: RocksDB has no row prefix of ours by
 // which both a cell and a shorter row could be asked, and no filter at all is
 // filter_policy=nullptr.
 absl::Status CheckBloomType(BloomType bloom_type);
-// Also returns InvalidArgument for ROWCOL with a codec of one level, which has
-// no columns.
+// Also returns InvalidArgument for ROWCOL with a codec of one key level, which
+// has no columns.
 absl::Status CheckBloomType(BloomType bloom_type, const KeyCodec& codec);
 
 inline std::string_view ViewOf(const rdb::Slice& slice) {

@@ -24,8 +24,8 @@ absl::StatusOr<KeyCodec> ParseShortForm(std::string_view metadata) {
     parameter |= uint32_t{ByteAt(metadata, kMetadataCodecParameterOffset + i)}
                  << (8 * i);
   }
-  return KeyCodec::FromFirstSegment(ByteAt(metadata, kMetadataCodecKindOffset),
-                                    parameter);
+  return KeyCodec::FromShortForm(ByteAt(metadata, kMetadataCodecKindOffset),
+                                 parameter);
 }
 
 absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
@@ -33,16 +33,16 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
     return absl::DataLossError("filter blob without RocksDB metadata");
   }
   const uint8_t version = ByteAt(metadata, kMetadataVersionOffset);
-  if (version > kMetadataSchemaVersion) {
+  if (version > kMetadataTextVersion) {
     return absl::UnimplementedError(absl::StrCat("RocksDB metadata version ",
                                                  version, ", newer than ",
-                                                 kMetadataSchemaVersion));
+                                                 kMetadataTextVersion));
   }
   const bool is_whole = version == kMetadataVersion
                             ? metadata.size() == kMetadataSize &&
                                   metadata[kMetadataReservedOffset] == 0
-                            : version == kMetadataSchemaVersion &&
-                                  metadata.size() > kMetadataSchemaOffset;
+                            : version == kMetadataTextVersion &&
+                                  metadata.size() > kMetadataTextOffset;
   if (!is_whole) {
     return absl::DataLossError(absl::StrCat("malformed RocksDB metadata of ",
                                             metadata.size(), " bytes, version ",
@@ -53,9 +53,9 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
   absl::StatusOr<KeyCodec> codec =
       version == kMetadataVersion
           ? ParseShortForm(metadata)
-          : KeyCodec::Parse(metadata.substr(kMetadataSchemaOffset));
+          : KeyCodec::Parse(metadata.substr(kMetadataTextOffset));
   if (!codec.ok()) {
-    // A newer library may write other schemas, as in our filter blocks.
+    // A newer library may write other key codecs, as in our filter blocks.
     return version == kMetadataVersion
                ? absl::DataLossError(codec.status().message())
                : absl::UnimplementedError(codec.status().message());
@@ -72,17 +72,18 @@ absl::Status ParseMetadata(std::string_view metadata, RocksDbFilterInfo* info) {
 
 std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec) {
   if (!codec.HasShortForm()) {
-    return absl::StrCat(std::string{static_cast<char>(kMetadataSchemaVersion),
+    return absl::StrCat(std::string{static_cast<char>(kMetadataTextVersion),
                                     static_cast<char>(bloom_type)},
                         codec.ToString());
   }
   std::string metadata(kMetadataSize, '\0');
   metadata[kMetadataVersionOffset] = static_cast<char>(kMetadataVersion);
   metadata[kMetadataBloomTypeOffset] = static_cast<char>(bloom_type);
-  metadata[kMetadataCodecKindOffset] = static_cast<char>(codec.kind());
+  const KeyCodec::Segment& first = codec.segment(0);
+  metadata[kMetadataCodecKindOffset] = static_cast<char>(first.kind);
   for (size_t i = 0; i < sizeof(uint32_t); ++i) {
     metadata[kMetadataCodecParameterOffset + i] =
-        static_cast<char>(codec.parameter() >> (8 * i) & 0xff);
+        static_cast<char>(first.parameter >> (8 * i) & 0xff);
   }
   return metadata;
 }
@@ -100,9 +101,10 @@ absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes) {
 
 bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
                              std::string_view entry) {
-  if (!HasPartOfColumn(filter.key_codec) && IsBoundOfColumn(entry)) return true;
-  const std::optional<std::string_view> asked = AskedPart(
-      LevelCount(filter.bloom_type, filter.key_codec), filter.key_codec, entry);
+  if (!HasColumnPrefix(filter.key_codec) && IsBoundOfColumn(entry)) return true;
+  const std::optional<std::string_view> asked =
+      AskedPrefix(KeyLevelCount(filter.bloom_type, filter.key_codec),
+                  filter.key_codec, entry);
   return !asked.has_value() || filter.blob.view.MayContain(DigestBytes(*asked));
 }
 

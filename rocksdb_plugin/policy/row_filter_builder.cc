@@ -24,18 +24,6 @@ namespace {
 // hold long "delimiter" segments of few distinct bytes, are rare.
 constexpr size_t kMaxSeparators = 256;
 
-// True if AddSeparators() may have something to add.
-bool MayEndAtSeparator(const KeyCodec& codec, size_t level_count) {
-  for (size_t level = 2; level <= level_count; ++level) {
-    const KeyCodec::Kind kind =
-        codec.segment(codec.SegmentsOfLevel(level) - 1).kind;
-    if (kind != KeyCodec::Kind::kOrdered && kind != KeyCodec::Kind::kRest) {
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
@@ -46,17 +34,18 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
           EncodeMetadata(options.effective_bloom_type(), options.key_codec)),
       overhead_bytes_(kBlobOverheadBytes - kMetadataSize +
                       std::max(kMetadataSize, metadata_.size())),
-      level_count_(
-          LevelCount(options.effective_bloom_type(), options.key_codec)),
+      key_level_count_(
+          KeyLevelCount(options.effective_bloom_type(), options.key_codec)),
       adds_separators_(partitioned &&
-                       MayEndAtSeparator(options.key_codec, level_count_)),
-      keeps_last_(level_count_ > kMaxLevelsReadAgain || adds_separators_),
+                       options.key_codec.MayHaveSuccessors(key_level_count_)),
+      keeps_last_(key_level_count_ > kMaxKeyLevelsReadAgain ||
+                  adds_separators_),
       filter_(NewFilterBuilder(options.filter_spec)) {}
 
 bool RowFilterBuilder::IsRepeated(size_t size) const {
-  const auto* const end = parts_.sizes.begin() + parts_.count;
+  const auto* const end = prefixes_.sizes.begin() + prefixes_.count;
   return has_last_ && (size == last_size_ ||
-                       std::find(parts_.sizes.begin(), end, size) != end);
+                       std::find(prefixes_.sizes.begin(), end, size) != end);
 }
 
 inline void RowFilterBuilder::KeepLast(std::string_view entry,
@@ -82,15 +71,16 @@ void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
     if (common_size == entry.size() && IsRepeated(common_size)) {
       return;  // Added before, or carried over.
     }
-    known = options_.key_codec.UpdateParts(entry, common_size, &parts_,
-                                           level_count_);
+    known = options_.key_codec.UpdatePrefixes(entry, common_size, &prefixes_,
+                                              key_level_count_);
     KeepLast(entry, common_size);
   } else {
-    options_.key_codec.UpdateParts(entry, 0, &parts_, level_count_);
+    options_.key_codec.UpdatePrefixes(entry, 0, &prefixes_, key_level_count_);
   }
-  if (parts_.count == 0) Add(DigestBytes(entry), &runs_[0]);
-  for (size_t level = parts_.count; level-- > known;) {
-    Add(DigestBytes({entry.data(), parts_.sizes[level]}), &runs_[level]);
+  if (prefixes_.count == 0) Add(DigestBytes(entry), &runs_[0]);
+  for (size_t key_level = prefixes_.count; key_level-- > known;) {
+    Add(DigestBytes({entry.data(), prefixes_.sizes[key_level]}),
+        &runs_[key_level]);
   }
 }
 
@@ -101,17 +91,18 @@ void RowFilterBuilder::Add(KeyDigest digest, Run* run) {
 }
 
 void RowFilterBuilder::AddCarried() {
-  for (size_t level = level_count_; level-- > 0;) {
-    for (const std::optional<KeyDigest>& digest : runs_[level]) {
+  for (size_t key_level = key_level_count_; key_level-- > 0;) {
+    for (const std::optional<KeyDigest>& digest : runs_[key_level]) {
       if (digest) filter_->Add(*digest);
     }
   }
   if (!last_prefix_.has_value()) return;
-  const KeyCodec::Parts parts =
-      options_.key_codec.PartsOf(*last_prefix_, level_count_);
-  if (parts.count == 0) filter_->Add(DigestBytes(*last_prefix_));
-  for (size_t level = 0; level < parts.count; ++level) {
-    filter_->Add(DigestBytes({last_prefix_->data(), parts.sizes[level]}));
+  const KeyCodec::Prefixes prefixes =
+      options_.key_codec.PrefixesOf(*last_prefix_, key_level_count_);
+  if (prefixes.count == 0) filter_->Add(DigestBytes(*last_prefix_));
+  for (size_t key_level = 0; key_level < prefixes.count; ++key_level) {
+    filter_->Add(
+        DigestBytes({last_prefix_->data(), prefixes.sizes[key_level]}));
   }
 }
 
@@ -119,57 +110,15 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
   return filter_->key_count();
 }
 
-// A separator that is a part of a level shares all but its last byte with the
-// last entry. "fixed" and "length" parts then end where those of the entry do,
-// and a "delimiter" part ends at any byte that precedes the delimiter. "rest"
-// parts are whole keys, and that of a stored key is not before this key. An
-// "ordered" part ends with 00, which no byte precedes.
 bool RowFilterBuilder::AddSeparators() {
-  const KeyCodec& codec = options_.key_codec;
-  const std::string_view last = Last();
-  std::string separator;
-  size_t tried = 0;
-  const size_t levels = std::min(parts_.count + 1, level_count_);
-  for (size_t level = 1; level < levels; ++level) {
-    const bool is_whole = level < parts_.count;
-    const size_t begin = parts_.sizes[level - 1];
-    const size_t end = is_whole ? parts_.sizes[level] : last.size();
-    const KeyCodec::Segment& segment =
-        codec.segment(codec.SegmentsOfLevel(level + 1) - 1);
-    const auto try_at = [&](size_t at) {
-      separator = last.substr(0, at + 1);
-      ++separator.back();
-      const KeyCodec::Parts parts = codec.PartsOf(separator, level + 1);
-      if (parts.count == level + 1 && parts.sizes[level] == separator.size()) {
-        filter_->Add(DigestBytes(separator));
-      }
-    };
-    switch (segment.kind) {
-      case KeyCodec::Kind::kFixed:
-      case KeyCodec::Kind::kLength:
-        if (is_whole && last[end - 1] != '\xff') try_at(end - 1);
-        break;
-      case KeyCodec::Kind::kDelimiter: {
-        if (segment.parameter == 0) break;  // No byte precedes it.
-        const char before = static_cast<char>(segment.parameter - 1);
-        for (size_t at = last.find(before, begin); at < end;
-             at = last.find(before, at + 1)) {
-          if (++tried > kMaxSeparators) return false;
-          try_at(at);
-        }
-        break;
-      }
-      case KeyCodec::Kind::kOrdered:
-      case KeyCodec::Kind::kRest:
-        break;
-    }
-  }
-  return true;
+  return options_.key_codec.VisitSuccessors(
+      Last(), prefixes_, key_level_count_, kMaxSeparators,
+      [this](std::string_view prefix) { filter_->Add(DigestBytes(prefix)); });
 }
 
 Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {
   const bool is_complete = !adds_separators_ || filter_->key_count() == 0 ||
-                           parts_.count == 0 || AddSeparators();
+                           prefixes_.count == 0 || AddSeparators();
   EncodedFilter filter = filter_->Finish();
   // A filter that lacks keys must answer "maybe", as one without any does.
   if (!is_complete) filter = NewFilterBuilder(options_.filter_spec)->Finish();

@@ -4,7 +4,7 @@
 // for each partition.
 //
 // Calls match  (AddKey* Finish)* . One thread at a time. Keeps digests and,
-// where it pays or AddSeparators() needs it, the last entry, whose parts the
+// where it pays or AddSeparators() needs it, the last entry, whose prefixes the
 // next one need not hash again where it begins with them. A mistake here loses
 // rows, so four promises matter most:
 //
@@ -12,16 +12,17 @@
 //   that as "the key is out of range" and answers NotFound.
 // - EstimateEntriesAdded is 0 exactly if nothing was added since the last
 //   Finish (RocksDB 9.6 and newer skip an empty filter by it).
-// - The last two distinct filter keys of each level before a Finish are added
+// - The last two distinct filter keys of each key level before a Finish are
+// added
 //   to the next partition too. RocksDB chooses the partition for SeekForPrev by
 //   a separator between two keys, so the next partition may be asked for the
 //   entry before the cut. Two are needed because RocksDB adds the prefix of the
 //   next key before the cut.
-// - A partition holds the parts of level 2 and deeper that the separator behind
-//   it may be. The separator is the beginning of the last entry with its last
-//   byte increased. If it is the part that the next partition begins with, a
-//   seek to this part asks the partition before the cut. RocksDB adds the part
-//   of level 1 there itself, and no deeper one.
+// - A partition holds the prefixes of key level 2 and deeper that the separator
+//   behind it may be. The separator is the beginning of the last entry with its
+//   last byte increased. If it is the prefix that the next partition begins
+//   with, a seek to this prefix asks the partition before the cut. RocksDB adds
+//   the prefix of key level 1 there itself, and no deeper one.
 //
 // Memory: a digest takes 8 bytes from its Add to Finish, in addition to
 // kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
@@ -74,26 +75,27 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
                          size_t size_bytes) noexcept override;
 #endif
 
-  // The maximum of a blob's bytes besides the units and a schema of more than
-  // two segments; tests check it.
+  // The maximum of a blob's bytes besides the units and a key codec of more
+  // than two segments; tests check it.
   static constexpr size_t kBlobOverheadBytes = 80;
   // See above.
   static constexpr int64_t kFixedMemoryBytes = 8 << 10;
   static constexpr int64_t kFinishMemoryBytes = 3 << 20;
 
  private:
-  // The latest two distinct filter keys of one level, the last first.
+  // The latest two distinct filter keys of one key level, the last first.
   using Run = std::array<std::optional<KeyDigest>, 2>;
 
   std::string_view Last() const { return {last_buffer_.data(), last_size_}; }
-  // True if the first `size` bytes of the last entry are all of it, or a part.
+  // True if the first `size` bytes of the last entry are all of it, or a
+  // prefix.
   bool IsRepeated(size_t size) const;
   // Keeps an entry that begins with `common_size` bytes of the last one.
   void KeepLast(std::string_view entry, size_t common_size);
   void Add(KeyDigest digest, Run* run);
   // Adds the keys carried over from the previous partition.
   void AddCarried();
-  // Adds the parts that the separator behind the last entry may be. False if
+  // Adds the prefixes that the separator behind the last entry may be. False if
   // there are too many candidates.
   bool AddSeparators();
 
@@ -101,10 +103,10 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   const bool verify_result_;
   const std::string metadata_;
   const size_t overhead_bytes_;
-  const size_t level_count_;
-  // With more levels, it is cheaper to keep the last entry than to read and
-  // hash the parts of each from its beginning.
-  static constexpr size_t kMaxLevelsReadAgain = 2;
+  const size_t key_level_count_;
+  // With more key levels, it is cheaper to keep the last entry than to read and
+  // hash the prefixes of each from its beginning.
+  static constexpr size_t kMaxKeyLevelsReadAgain = 2;
   const bool adds_separators_;
   const bool keeps_last_;
   const std::unique_ptr<FilterBuilder> filter_;
@@ -113,9 +115,9 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   // change few bytes of it.
   std::string last_buffer_;
   size_t last_size_ = 0;
-  KeyCodec::Parts parts_;
-  // Levels alternate, so repeats are dropped in each level separately. The
-  // first run is also that of entries without parts.
+  KeyCodec::Prefixes prefixes_;
+  // Key levels alternate, so repeats are dropped in each key level separately.
+  // The first run is also that of entries without prefixes.
   std::array<Run, KeyCodec::kMaxSegments> runs_;
   std::optional<std::string> last_prefix_;  // That of AddKeyAndAlt().
   bool at_partition_start_ = false;

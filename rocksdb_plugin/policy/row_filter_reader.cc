@@ -22,8 +22,8 @@ RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   if (!info.ok() || !VerifyUnits(info->blob).ok()) return;
   view_ = info->blob.view;
   key_codec_ = info->key_codec;
-  level_count_ = LevelCount(info->bloom_type, key_codec_);
-  has_part_of_column_ = HasPartOfColumn(key_codec_);
+  key_level_count_ = KeyLevelCount(info->bloom_type, key_codec_);
+  has_column_prefix_ = HasColumnPrefix(key_codec_);
 }
 
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline std::optional<std::string_view>
@@ -31,10 +31,10 @@ RowFilterReader::Asked(const rdb::Slice& slice) const {
   const std::string_view entry = ViewOf(slice);
   if (const ScanQuestion* scan = ScanQuestion::OfThisThread()) {
     if (!scan->IsOfCodec(key_codec_)) return std::nullopt;
-  } else if (!has_part_of_column_ && IsBoundOfColumn(entry)) {
+  } else if (!has_column_prefix_ && IsBoundOfColumn(entry)) {
     return std::nullopt;
   }
-  return AskedPart(level_count_, key_codec_, entry);
+  return AskedPrefix(key_level_count_, key_codec_, entry);
 }
 
 bool RowFilterReader::MayMatch(const rdb::Slice& entry) noexcept {

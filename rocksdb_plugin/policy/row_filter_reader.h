@@ -38,8 +38,8 @@ class RowFilterReader final : public rdb::FilterBitsReader {
 
   FilterView view_;  // Answers "maybe" until the bytes are checked.
   KeyCodec key_codec_ = KeyCodec::Ordered();
-  size_t level_count_ = 1;
-  bool has_part_of_column_ = true;
+  size_t key_level_count_ = 1;
+  bool has_column_prefix_ = true;
 };
 
 }  // namespace rowbloom

@@ -22,10 +22,7 @@ std::string ExtractorId(BloomType bloom_type, const KeyCodec& key_codec) {
 // next key.
 absl::Status CheckHasPrefix(BloomType bloom_type, const KeyCodec& codec) {
   absl::Status status = CheckBloomType(bloom_type, codec);
-  if (!status.ok() || codec.segment(codec.SegmentsOfLevel(1) - 1).kind !=
-                          KeyCodec::Kind::kRest) {
-    return status;
-  }
+  if (!status.ok() || !codec.LastSegmentOf(1).takes_rest) return status;
   return absl::InvalidArgumentError(absl::StrCat(
       "prefix_extractor ", RowPrefixExtractor::kClassName(), " with key codec ",
       codec.ToString(),
@@ -80,10 +77,10 @@ size_t RowPrefixExtractor::PrefixSize(std::string_view key) const {
   // and need not be parsed to their column's end.
   if (!maps_columns() || key.empty() ||
       (key.back() != '\0' && key.back() != kColumnUpperBound)) {
-    return key_codec_.RowPartSize(key);
+    return key_codec_.FirstPrefixSize(key);
   }
   size_t row_size = 0;
-  const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
+  const size_t column_size = key_codec_.SecondPrefixSize(key, &row_size);
   const bool is_column_bound =
       column_size > 0 &&
       (key.size() == column_size ||
@@ -95,7 +92,7 @@ const ScanQuestion* RowPrefixExtractor::QuestionFor(
     std::string_view key) const {
   const ScanQuestion* scan = ScanQuestion::OfThisThread();
   return scan != nullptr &&
-                 scan->level() <= LevelCount(bloom_type_, key_codec_) &&
+                 scan->key_level() <= KeyLevelCount(bloom_type_, key_codec_) &&
                  scan->Covers(key) && scan->IsOfCodec(key_codec_)
              ? scan
              : nullptr;
@@ -103,14 +100,14 @@ const ScanQuestion* RowPrefixExtractor::QuestionFor(
 
 rdb::Slice RowPrefixExtractor::Transform(const rdb::Slice& key) const noexcept {
   if (const ScanQuestion* scan = QuestionFor(ViewOf(key))) {
-    return rdb::Slice(scan->part().data(), scan->part().size());
+    return rdb::Slice(scan->prefix().data(), scan->prefix().size());
   }
   return rdb::Slice(key.data(), PrefixSize(ViewOf(key)));
 }
 
 bool RowPrefixExtractor::InDomain(const rdb::Slice& key) const noexcept {
   return QuestionFor(ViewOf(key)) != nullptr ||
-         key_codec_.RowPartSize(ViewOf(key)) > 0;
+         key_codec_.FirstPrefixSize(ViewOf(key)) > 0;
 }
 
 bool RowPrefixExtractor::FullLengthEnabled(size_t*) const noexcept {
@@ -121,18 +118,11 @@ bool RowPrefixExtractor::SameResultWhenAppended(
     const rdb::Slice& prefix) const noexcept {
   const std::string_view key = ViewOf(prefix);
   size_t row_size = 0;
-  const size_t column_size = key_codec_.ColumnPartSize(key, &row_size);
+  const size_t column_size = key_codec_.SecondPrefixSize(key, &row_size);
   if (row_size == 0) return false;
-  const size_t last_segment = key_codec_.SegmentsOfLevel(1) - 1;
-  switch (key_codec_.segment(last_segment).kind) {
-    case KeyCodec::Kind::kRest:
-      return false;
-    case KeyCodec::Kind::kOrdered:
-      break;
-    default:
-      return true;
-  }
-  // The part's last 00 could still become an escaped one.
+  const KeyCodec::Segment& last = key_codec_.LastSegmentOf(1);
+  if (!last.leaves_out_byte) return !last.takes_rest;
+  // The prefix's last 00 could still become an escaped one.
   if (!maps_columns()) return row_size < key.size();
   // A shorter key could still become the bound of a column.
   return column_size > 0 && PrefixSize(key) == row_size;

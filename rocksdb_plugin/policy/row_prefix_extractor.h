@@ -2,13 +2,14 @@
 //
 // The SliceTransform by which RocksDB's seeks ask our filters.
 //
-// A key maps to its part of level 1, its row part. For the scans of RocksDbRows
-// it maps to their part instead, with ROW only to one of level 1:
-// scan_question.h. With ROWCOL and "ordered" keys of row and column there are
-// two more exceptions, the bounds of a column, which no stored key equals:
+// A key maps to its prefix of key level 1, its row prefix. For the scans of
+// RocksDbRows it maps to their prefix instead, with ROW only to one of key
+// level 1: scan_question.h. With ROWCOL and "ordered" keys of row and column
+// there are two more exceptions, the bounds of a column, which no stored key
+// equals:
 //
-//   esc(row) 00 01 esc(qual) 00       lower  ->  the column part
-//   esc(row) 00 01 esc(qual) 00 04    upper  ->  the column part
+//   esc(row) 00 01 esc(qual) 00       lower  ->  the column prefix
+//   esc(row) 00 01 esc(qual) 00 04    upper  ->  the column prefix
 //
 // A scan between these two therefore asks the same filter for the column that
 // any other seek asks for the row. Stored keys must all map to their row:
@@ -39,13 +40,13 @@
 
 namespace rowbloom {
 
-// Follows a column part. It is greater than 01, which each key of the column
+// Follows a column prefix. It is greater than 01, which each key of the column
 // has there, and not FF, which would continue the qualifier. It is not 02,
 // since RocksDB's separator between the columns q and q\0... ends with 02, and
 // RocksDB cuts range tombstones at separators. It differs from kColumnEnd.
 inline constexpr char kColumnUpperBound = '\x04';
 
-// Also follows a column part, but the key maps to the row: the end of range
+// Also follows a column prefix, but the key maps to the row: the end of range
 // tombstones.
 inline constexpr char kColumnEnd = '\x03';
 
@@ -79,7 +80,7 @@ class RowPrefixExtractor final : public rdb::SliceTransform {
   bool SameResultWhenAppended(const rdb::Slice& prefix) const noexcept override;
 
  private:
-  // The question of this thread if the key maps to its part, else null.
+  // The question of this thread if the key maps to its prefix, else null.
   const ScanQuestion* QuestionFor(std::string_view key) const;
   // Size of the key's prefix; 0 if it is out of domain.
   size_t PrefixSize(std::string_view key) const;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The question of a scan that is at work on this thread: are there keys that
-// begin with this part?
+// begin with this prefix?
 //
-//   const ScanQuestion question(codec, level, part, upper);
+//   const ScanQuestion question(codec, key_level, prefix, upper);
 //   { const ScanQuestion::Scope scope(&question); iterator->Next(); }
 //
 // RocksDB asks a filter for what the prefix extractor makes of a key, which is
-// its part of level 1. That depends on the key alone, and cannot tell the bound
-// of a scan from a stored key or the end of a range tombstone, nor may the
-// upper bound of a scan begin with another part than the lower. So the scan
-// says what it asks beside RocksDB: within a Scope the extractor maps all keys
-// of the part, and the upper bound, to the part. RocksDB asks filters on the
-// thread that moves the iterator.
+// its prefix of key level 1. That depends on the key alone, and cannot tell the
+// bound of a scan from a stored key or the end of a range tombstone, nor may
+// the upper bound of a scan begin with another prefix than the lower. So the
+// scan says what it asks beside RocksDB: within a Scope the extractor maps all
+// keys of the prefix, and the upper bound, to the prefix. RocksDB asks filters
+// on the thread that moves the iterator.
 //
 // Callbacks of RocksDB must not read a column family with an extractor of an
-// equal codec: within a scope their keys would map to the part, too.
+// equal codec: within a scope their keys would map to the prefix, too.
 //
 // The question, codec and bytes must outlive its scopes.
 
@@ -31,11 +31,12 @@ namespace rowbloom {
 
 class ScanQuestion {
  public:
-  // `part` is a part of that level of the codec. The scan reads no keys from
-  // `upper` on, nor any that do not begin with the part; empty: to the end.
-  ScanQuestion(const KeyCodec& codec, size_t level, std::string_view part,
+  // `prefix` is a prefix of that key level of the codec. The scan reads no keys
+  // from `upper` on, nor any that do not begin with the prefix; empty: to the
+  // end.
+  ScanQuestion(const KeyCodec& codec, size_t key_level, std::string_view prefix,
                std::string_view upper)
-      : codec_(codec), level_(level), part_(part), upper_(upper) {}
+      : codec_(codec), key_level_(key_level), prefix_(prefix), upper_(upper) {}
 
   class Scope {
    public:
@@ -53,12 +54,12 @@ class ScanQuestion {
   // Null outside of any scope.
   static const ScanQuestion* OfThisThread() { return of_this_thread_; }
 
-  size_t level() const { return level_; }
-  std::string_view part() const { return part_; }
+  size_t key_level() const { return key_level_; }
+  std::string_view prefix() const { return prefix_; }
   bool IsOfCodec(const KeyCodec& codec) const { return codec_ == codec; }
-  // True for the keys that map to the part.
+  // True for the keys that map to the prefix.
   bool Covers(std::string_view key) const {
-    return key.substr(0, part_.size()) == part_ ||
+    return key.substr(0, prefix_.size()) == prefix_ ||
            (!upper_.empty() && key == upper_);
   }
 
@@ -68,8 +69,8 @@ class ScanQuestion {
   static inline thread_local const ScanQuestion* of_this_thread_ = nullptr;
 
   const KeyCodec& codec_;
-  const size_t level_;
-  const std::string_view part_;
+  const size_t key_level_;
+  const std::string_view prefix_;
   const std::string_view upper_;
 };
 

@@ -39,11 +39,11 @@ Status CheckScannable(const rdb::ColumnFamilyHandle& column_family) {
       comparator->Name());
 }
 
-// The longest level that all filters hold of which RocksDB may ask one. Other
-// policies' filters hold what the extractor makes of stored keys, level 1, and
-// whole keys. RocksDB asks each file by the extractor that it was written with,
-// which need not be the present one.
-size_t AskableLevels(const rdb::Options& options) {
+// The longest key level that all filters hold of which RocksDB may ask one.
+// Other policies' filters hold what the extractor makes of stored keys, key
+// level 1, and whole keys. RocksDB asks each file by the extractor that it was
+// written with, which need not be the present one.
+size_t AskableKeyLevels(const rdb::Options& options) {
   const auto* table =
       options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
   const bool only_ours =
@@ -170,8 +170,8 @@ RocksDbRows::RocksDbRows(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
       sampling_(sampling),
       release_(ToRocksDbStatus(CheckRocksDbRelease())),
       scannable_(release_.ok() ? CheckScannable(*column_family) : release_),
-      askable_levels_(
-          release_.ok() ? AskableLevels(db->GetOptions(column_family)) : 0),
+      askable_key_levels_(
+          release_.ok() ? AskableKeyLevels(db->GetOptions(column_family)) : 0),
       has_columns_(release_.ok() ? CheckTwoSegments(key_codec) : release_) {}
 
 RocksDbPrefixScan RocksDbRows::Scan(
@@ -186,13 +186,13 @@ RocksDbPrefixScan RocksDbRows::Scan(
   }
   if (!state->error.ok()) return RocksDbPrefixScan(std::move(state));
 
-  const KeyCodec::Parts parts =
-      key_codec_.PartsOf(state->lower, askable_levels_);
-  if (parts.count > 0) {
-    state->question.emplace(
-        state->codec, parts.count,
-        std::string_view(state->lower).substr(0, parts.sizes[parts.count - 1]),
-        state->upper);
+  const KeyCodec::Prefixes prefixes =
+      key_codec_.PrefixesOf(state->lower, askable_key_levels_);
+  if (prefixes.count > 0) {
+    state->question.emplace(state->codec, prefixes.count,
+                            std::string_view(state->lower)
+                                .substr(0, prefixes.sizes[prefixes.count - 1]),
+                            state->upper);
   }
   state->lower_slice = state->lower;
   state->upper_slice = state->upper;
@@ -314,7 +314,7 @@ Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
                                   std::string* version) const {
   if (version != nullptr) version->clear();
   if (!has_columns_.ok()) return has_columns_;
-  if (key_codec_.segment(1).kind == KeyCodec::Kind::kRest) {
+  if (key_codec_.segment(1).takes_rest) {
     return GetCell(read, row, qualifier, value);  // It has no versions.
   }
   value->Reset();

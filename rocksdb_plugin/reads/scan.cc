@@ -48,7 +48,7 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
   scan.lower_ = keys->begin;
   scan.upper_ = keys->end;
   if (key_codec == KeyCodec::Ordered()) {
-    scan.lower_.pop_back();  // Up to the column part: see RowPrefixExtractor.
+    scan.lower_.pop_back();  // Up to the column prefix: see RowPrefixExtractor.
     scan.upper_.back() = kColumnUpperBound;
   }
   scan.tailing_lower_ = std::move(keys->begin);
@@ -71,8 +71,8 @@ void RocksDbScan::Configure(rdb::ReadOptions* read) {
 absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfRow(
     const KeyCodec& key_codec, std::string_view row) {
   RocksDbDeletion range;
-  absl::Status status = key_codec.RowLowerBound(row, &range.begin);
-  if (status.ok()) status = key_codec.RowUpperBound(row, &range.end);
+  absl::Status status = key_codec.LowerBound({row}, &range.begin);
+  if (status.ok()) status = key_codec.UpperBound({row}, &range.end);
   if (!status.ok()) return status;
   if (range.end.empty()) return NoEnd(row);
   return range;
@@ -84,7 +84,7 @@ absl::StatusOr<RocksDbDeletion> RocksDbDeletion::OfColumn(
   RocksDbDeletion range;
   absl::Status status = key_codec.Encode(row, qualifier, &range.begin);
   if (!status.ok()) return status;
-  if (key_codec.segment(1).kind == KeyCodec::Kind::kOrdered) {
+  if (key_codec.segment(1).leaves_out_byte) {
     range.end = range.begin;
     range.end.back() = kColumnEnd;  // After all versions.
     return range;

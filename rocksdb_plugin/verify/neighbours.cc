@@ -74,7 +74,7 @@ class SkippedTombstones {
 // The order of the bytes of a file's keys.
 enum class Order { kBytewise, kReverse };
 
-// The part of a key that a get asks for, before the codec sees it.
+// The prefix of a key that a get asks for, before the codec sees it.
 struct Question {
   // The filters hold prefixes alone, and gets ask for them.
   const rdb::SliceTransform* only_prefixes = nullptr;
@@ -121,33 +121,36 @@ class Filters {
           const rdb::SliceTransform* only_prefixes)
       : filters_(filters),
         codec_(filters[0].key_codec),
-        level_count_(LevelCount(filters[0].bloom_type, codec_)),
+        key_level_count_(KeyLevelCount(filters[0].bloom_type, codec_)),
         only_prefixes_(only_prefixes) {}
 
-  // False for keys that the codec did not write: they neither hold all levels
-  // of the filter nor end where one of them does.
+  // False for keys that the codec did not write: they neither hold all key
+  // levels of the filter nor end where one of them does.
   bool Fits(std::string_view key) const {
     if (only_prefixes_ != nullptr || key.empty()) return true;
-    const KeyCodec::Parts parts = codec_.PartsOf(key, level_count_);
-    if (parts.count == 0) return false;
-    const size_t size =
-        codec_.SegmentsSize(key, parts.count, parts.sizes[parts.count - 1]);
-    return size > 0 && (parts.count == level_count_ || size == key.size());
+    const KeyCodec::Prefixes prefixes =
+        codec_.PrefixesOf(key, key_level_count_);
+    if (prefixes.count == 0) return false;
+    const size_t size = codec_.SegmentsSize(key, prefixes.count,
+                                            prefixes.sizes[prefixes.count - 1]);
+    return size > 0 &&
+           (prefixes.count == key_level_count_ || size == key.size());
   }
 
   // The filter key that a get of `key` asks for; nothing if it asks for none.
   std::optional<std::string_view> AskedBy(std::string_view key) const {
     const auto entry = EntryOf(key);
     if (!entry.has_value()) return std::nullopt;
-    return AskedPart(level_count_, codec_, *entry);
+    return AskedPrefix(key_level_count_, codec_, *entry);
   }
 
-  // True if `part` is one of the filter keys that `key` was added as.
-  bool IsOf(std::string_view part, std::string_view key) const {
-    if (only_prefixes_ != nullptr) return AskedBy(key) == part;
-    const KeyCodec::Parts parts = codec_.PartsOf(key, level_count_);
-    for (size_t i = 0; i < parts.count; ++i) {
-      if (key.substr(0, parts.sizes[i]) == part) return true;
+  // True if `prefix` is one of the filter keys that `key` was added as.
+  bool IsOf(std::string_view prefix, std::string_view key) const {
+    if (only_prefixes_ != nullptr) return AskedBy(key) == prefix;
+    const KeyCodec::Prefixes prefixes =
+        codec_.PrefixesOf(key, key_level_count_);
+    for (size_t i = 0; i < prefixes.count; ++i) {
+      if (key.substr(0, prefixes.sizes[i]) == prefix) return true;
     }
     return false;
   }
@@ -176,7 +179,7 @@ class Filters {
 
   const absl::Span<const RocksDbFilterInfo> filters_;
   const KeyCodec codec_;
-  const size_t level_count_;
+  const size_t key_level_count_;
   const rdb::SliceTransform* const only_prefixes_;
   size_t current_ = 0;
 };
@@ -258,12 +261,12 @@ class KeyReader {
       skipped_.Any();
       std::string low = key_;
       it_->Next();
-      const auto part = filters_.AskedBy(key_);
-      if (order_ == Order::kBytewise && it_->Valid() && part.has_value() &&
-          part->size() < key_.size() && filters_.Fits(key_) &&
-          filters_.IsOf(*part, ViewOf(it_->key()))) {
+      const auto prefix = filters_.AskedBy(key_);
+      if (order_ == Order::kBytewise && it_->Valid() && prefix.has_value() &&
+          prefix->size() < key_.size() && filters_.Fits(key_) &&
+          filters_.IsOf(*prefix, ViewOf(it_->key()))) {
         // The next filter key is behind all keys of this one.
-        low = std::string(*part);
+        low = std::string(*prefix);
         while (!low.empty() && low.back() == '\xff') low.pop_back();
         if (low.empty()) break;
         ++low.back();

@@ -303,9 +303,9 @@ std::string WhyOther(const RocksDbExpectedFilter& expected,
                      const RocksDbFilterFile& file) {
   if (expected.rowbloom.has_value() &&
       (!(file.key_codec == expected.rowbloom->key_codec) ||
-       LevelCount(*file.bloom_type, *file.key_codec) !=
-           LevelCount(expected.rowbloom->effective_bloom_type(),
-                      *file.key_codec))) {
+       KeyLevelCount(*file.bloom_type, *file.key_codec) !=
+           KeyLevelCount(expected.rowbloom->effective_bloom_type(),
+                         *file.key_codec))) {
     return absl::StrCat("built for ", Word(BloomTypeName(*file.bloom_type)),
                         " ", file.key_codec->ToString());
   }

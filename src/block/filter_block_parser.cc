@@ -69,12 +69,12 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
     }
     case Property::kSecretCheck:
       return integer(~uint64_t{0}, &block->secret_check);
-    case Property::kRowSchema: {
-      const absl::StatusOr<KeyCodec> schema = KeyCodec::Parse(value);
-      if (!schema.ok()) {
-        return absl::UnimplementedError(schema.status().message());
+    case Property::kKeyCodec: {
+      const absl::StatusOr<KeyCodec> codec = KeyCodec::Parse(value);
+      if (!codec.ok()) {
+        return absl::UnimplementedError(codec.status().message());
       }
-      block->row_schema = *schema;
+      block->key_codec = *codec;
       return absl::OkStatus();
     }
   }
@@ -118,7 +118,7 @@ bool KeyFits(const ParsedFilterBlock& block, const StoredKey& key) {
       return !key.has_qualifier;
     case BloomType::kRowCol:
       return key.has_qualifier || block.has_row_keys ||
-             block.row_schema.has_value();
+             block.key_codec.has_value();
     case BloomType::kRowPrefixFixedLength:
       return !key.has_qualifier && key.row.size() <= block.prefix_length_bytes;
   }
@@ -158,9 +158,9 @@ absl::Status CheckProperties(const BlockPlace& place, uint64_t offset,
       block.has_row_keys != row_keys_by_type) {
     return fail("row keys do not fit the bloom type");
   }
-  if (block.row_schema.has_value() && block.bloom_type != BloomType::kRow &&
+  if (block.key_codec.has_value() && block.bloom_type != BloomType::kRow &&
       block.bloom_type != BloomType::kRowCol) {
-    return fail("a row schema without ROW or ROWCOL");
+    return fail("a key codec without ROW or ROWCOL");
   }
   if ((chunk_count == 0) != block.last_key_bytes.empty() ||
       (chunk_count == 0) != (block.key_count == 0)) {
@@ -344,7 +344,7 @@ absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
   }
   if (status.ok() &&
       footer.has_prefixes_without_rows !=
-          (block->row_schema.has_value() && !block->has_row_keys)) {
+          (block->key_codec.has_value() && !block->has_row_keys)) {
     status = DataLossAt(place, properties_offset,
                         "the footer and the properties contradict each other "
                         "on whether there are prefixes without rows");

@@ -80,7 +80,7 @@ struct ParsedFilterBlock {
   uint64_t key_count = 0;
   uint64_t identity = 0;      // BlockIdentity().
   uint64_t secret_check = 0;  // DigestMixer::check() of the writer's secret.
-  std::optional<KeyCodec> row_schema;
+  std::optional<KeyCodec> key_codec;
   std::string filter_spec;
   std::string writer;
   std::string last_key_bytes;

@@ -79,9 +79,9 @@ absl::Status ValidateFilterOptions(const FilterOptions& options) {
         "prefix_length_bytes ", options.prefix_length_bytes, ": must be 1 to ",
         kMaxPrefixLength, " for ROWPREFIX_FIXED_LENGTH and 0 for all others"));
   }
-  if (options.row_schema.has_value() && has_prefix) {
+  if (options.key_codec.has_value() && has_prefix) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "row_schema ", options.row_schema->ToString(),
+        "key_codec ", options.key_codec->ToString(),
         " is for ROW and ROWCOL; ROWPREFIX_FIXED_LENGTH has a prefix already"));
   }
   if (options.chunk_size_bytes < kMinChunkSize ||
@@ -128,8 +128,8 @@ class FilterBlockWriter::Impl {
     return options_.bloom_type != BloomType::kRowCol ||
            options_.rowcol_adds_rows;
   }
-  bool HasSchema() const {
-    return options_.row_schema.has_value() &&
+  bool HasKeyCodec() const {
+    return options_.key_codec.has_value() &&
            options_.bloom_type != BloomType::kNone;
   }
   std::string EncodeProperties() const;
@@ -151,7 +151,8 @@ class FilterBlockWriter::Impl {
   uint64_t saturated_keys_ = 0;
   uint64_t size_bytes_ = 0;
   std::string last_row_;
-  // The longest prefix of the last row, if it has one for each level; else 0.
+  // The longest prefix of the last row, if it has one for each key level; else
+  // 0.
   size_t whole_prefix_size_ = 0;
   std::string last_qualifier_;
   std::string open_chunk_key_;         // Encoded as in the index.
@@ -184,7 +185,7 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   const bool has_qualifier = known == nullptr || known->has_qualifier();
   RB_CHECK_MSG(known == nullptr || !known->is_prefix(),
                "FilterBlockWriter::Add() was given a FilterKey::Prefix(); add "
-               "whole rows, with FilterOptions::row_schema");
+               "whole rows, with FilterOptions::key_codec");
   RB_CHECK_MSG(!by_column || has_qualifier,
                "FilterBlockWriter::Add() was given a key without a qualifier; "
                "bloom type ROWCOL needs keys of FilterKey::RowCol()");
@@ -201,7 +202,7 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   ++cell_count_;
   if (cell_order == 0) return;
   const bool new_row = row_order > 0;
-  if (new_row && options_.row_schema.has_value()) AddPrefixes(row);
+  if (new_row && options_.key_codec.has_value()) AddPrefixes(row);
   switch (options_.bloom_type) {
     case BloomType::kNone:
       break;
@@ -234,10 +235,11 @@ void FilterBlockWriter::Impl::AddPrefixes(std::string_view row) {
     return row.substr(0, size) == last.substr(0, size);
   };
   if (whole_prefix_size_ != 0 && both_have_prefix(whole_prefix_size_)) return;
-  const key::RowPrefixes prefixes = key::PrefixesOf(*options_.row_schema, row);
+  const key::RowPrefixes prefixes =
+      key::RowPrefixesOf(*options_.key_codec, row);
   const bool is_whole =
       prefixes.count != 0 &&
-      prefixes.count == key::MostPrefixes(*options_.row_schema);
+      prefixes.count == key::MostPrefixes(*options_.key_codec);
   whole_prefix_size_ = is_whole ? prefixes.sizes[prefixes.count - 1] : 0;
   for (size_t i = 0; i < prefixes.count; ++i) {
     const size_t size = prefixes.sizes[i];
@@ -325,8 +327,8 @@ std::string FilterBlockWriter::Impl::EncodeProperties() const {
   if (mixer_.has_secret()) {
     AppendProperty(Property::kSecretCheck, mixer_.check(), &out);
   }
-  if (HasSchema()) {
-    AppendProperty(Property::kRowSchema, options_.row_schema->ToString(), &out);
+  if (HasKeyCodec()) {
+    AppendProperty(Property::kKeyCodec, options_.key_codec->ToString(), &out);
   }
   return out;
 }
@@ -354,7 +356,7 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   util::AppendFixed<uint32_t>(util::Checksum32(properties), &footer);
   util::AppendFixed<uint8_t>(kFilterBlockFormatVersion, &footer);
   uint8_t flags = mixer_.has_secret() ? block::kSecretFlag : 0;
-  if (HasSchema() && !AddsRowKeys()) flags |= block::kPrefixesWithoutRowsFlag;
+  if (HasKeyCodec() && !AddsRowKeys()) flags |= block::kPrefixesWithoutRowsFlag;
   util::AppendFixed<uint8_t>(flags, &footer);
   util::AppendFixed<uint16_t>(0, &footer);  // Reserved.
   RB_DCHECK(footer.size() == Footer::kChecksum);

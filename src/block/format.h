@@ -33,8 +33,8 @@ static_assert(Footer::kMagic + 8 == Footer::kSize);
 
 // Incompatible flags. A secret was mixed into the digests: kSecretCheck.
 inline constexpr uint8_t kSecretFlag = 1;
-// The index may have keys of prefixes, although rows have none: a schema in a
-// ROWCOL block without row keys.
+// The index may have keys of prefixes, although rows have none: a key codec in
+// a ROWCOL block without row keys.
 inline constexpr uint8_t kPrefixesWithoutRowsFlag = 2;
 inline constexpr uint8_t kKnownFlags = kSecretFlag | kPrefixesWithoutRowsFlag;
 
@@ -53,7 +53,7 @@ enum class Property : uint64_t {
   kWriter = 8,             // text
   kLastKey = 9,            // a key as in the index
   kSecretCheck = 10,       // varint, not 0; only with kSecretFlag
-  kRowSchema = 11,         // text of KeyCodec::ToString()
+  kKeyCodec = 11,          // text of KeyCodec::ToString()
 };
 
 // The byte before a key's parts.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collects the digests of a filter and hands them back in order of bucket:
-// the line or segment that a family stores a key in. Buckets cut the range of
+// the line or stripe that a family stores a key in. Buckets cut the range of
 // digests into equal parts, so a stretch of buckets is a range of digests;
 // builders work stretch by stretch, in the processor's cache.
 //

@@ -3,14 +3,15 @@
 #include "rowbloom/key_codec.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "key/segment_kinds.h"
 #include "util/absl_view.h"
 #include "util/check.h"
 
@@ -18,167 +19,62 @@ namespace rowbloom {
 
 namespace {
 
+using key::WithKind;
 using util::AbslView;
-
-// The bytes that may follow 00 in an "ordered" key. Their order is what makes
-// the encoding order-preserving: a component that ends sorts before one that
-// goes on, whatever byte it goes on with.
-constexpr char kTerminator = '\x01';
-constexpr char kUpperBound = '\x02';  // In bounds only, never in a key.
-constexpr char kEscaped = '\xff';
-
-void AppendComponent(std::string_view component, std::string* key) {
-  for (const char c : component) {
-    key->push_back(c);
-    if (c == '\0') key->push_back(kEscaped);
-  }
-  key->push_back('\0');
-  key->push_back(kTerminator);
-}
-
-// Bytes from `begin` up to and including the 00 that ends the component, or 0
-// if it does not end.
-ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t ComponentSize(std::string_view key,
-                                                         size_t begin) {
-  size_t at = begin;
-  while (at < key.size()) {
-    const void* zero = std::memchr(key.data() + at, 0, key.size() - at);
-    if (zero == nullptr) return 0;
-    at = static_cast<size_t>(static_cast<const char*>(zero) - key.data()) + 1;
-    if (at == key.size() || key[at] != kEscaped) return at - begin;
-    ++at;
-  }
-  return 0;
-}
-
-// The smallest byte string greater than all that start with `prefix`; empty
-// if there is none.
-std::string PrefixSuccessor(std::string_view prefix) {
-  std::string successor(prefix);
-  while (!successor.empty()) {
-    if (successor.back() != '\xff') {
-      ++successor.back();
-      return successor;
-    }
-    successor.pop_back();
-  }
-  return successor;
-}
-
 using Kind = KeyCodec::Kind;
 using Segment = KeyCodec::Segment;
 
 constexpr char kWholeKeyText[] = "whole_key";
 
-// The size in front of a segment of "length", in `bytes` bytes.
-uint64_t ReadLength(std::string_view key, size_t at, uint32_t bytes) {
-  uint64_t length = 0;
-  for (uint32_t i = 0; i < bytes; ++i) {
-    length = length << 8 | static_cast<unsigned char>(key[at + i]);
-  }
-  return length;
-}
-
-// Bytes of the segment at `begin` that belong to a part ending there, or 0 if
-// the key does not hold it whole. Each lookup of a filter calls it.
-ABSL_ATTRIBUTE_ALWAYS_INLINE inline size_t SegmentSize(Kind kind,
-                                                       uint32_t parameter,
-                                                       std::string_view key,
-                                                       size_t begin) {
-  const size_t left = key.size() - begin;
-  switch (kind) {
-    case Kind::kOrdered:
-      return ComponentSize(key, begin);
-    case Kind::kFixed:
-      return left >= parameter ? parameter : 0;
-    case Kind::kDelimiter: {
-      if (left == 0) return 0;
-      const char* const data = key.data() + begin;
-      const void* end = std::memchr(data, static_cast<int>(parameter), left);
-      if (end == nullptr) return 0;
-      return static_cast<size_t>(static_cast<const char*>(end) - data) + 1;
-    }
-    case Kind::kLength: {
-      const uint32_t head = parameter;
-      if (left < head) return 0;
-      const uint64_t size = ReadLength(key, begin, head);
-      return size <= left - head ? head + size : 0;
-    }
-    case Kind::kRest:
-      return left;
-  }
-  return 0;
-}
-
 std::string KindText(const Segment& segment) {
-  switch (segment.kind) {
-    case Kind::kOrdered:
-      break;
-    case Kind::kFixed:
-      return absl::StrCat("fixed:", segment.parameter);
-    case Kind::kDelimiter:
-      return absl::StrFormat("delimiter:0x%02x", segment.parameter);
-    case Kind::kLength:
-      return absl::StrCat("length:", segment.parameter);
-    case Kind::kRest:
-      return "rest";
-  }
-  return "ordered";
+  return WithKind(segment.kind, [&segment](auto kind) {
+    return kind.kHasParameter
+               ? absl::StrCat(kind.kName, ":",
+                              kind.PrintParameter(segment.parameter))
+               : std::string(kind.kName);
+  });
 }
 
-bool IsParameterOf(Kind kind, uint32_t parameter) {
-  switch (kind) {
-    case Kind::kOrdered:
-    case Kind::kRest:
-      return parameter == 0;
-    case Kind::kFixed:
-      return parameter >= 1 && parameter <= KeyCodec::kMaxRowSize;
-    case Kind::kDelimiter:
-      return parameter <= 0xff;
-    case Kind::kLength:
-      return parameter == 1 || parameter == 4;
-  }
-  return false;
-}
+template <typename S>
+constexpr bool kHasShortForm = !std::is_void_v<typename S::Column>;
 
 bool HasShortFormOfKind(Kind kind) {
-  switch (kind) {
-    case Kind::kOrdered:
-    case Kind::kFixed:
-    case Kind::kDelimiter:
-    case Kind::kRest:
-      return true;
-    case Kind::kLength:
-      break;
-  }
-  return false;
+  return WithKind(kind, [](auto k) { return kHasShortForm<decltype(k)>; });
 }
 
-// False if `text` is not a kind with its parameter.
-bool ParseKind(std::string_view text, Segment* segment) {
+Segment SegmentOf(Kind kind, uint32_t parameter, bool ends_key_level = true) {
+  Segment segment;
+  segment.kind = kind;
+  segment.ends_key_level = ends_key_level;
+  segment.parameter = parameter;
+  WithKind(kind, [&segment](auto k) {
+    segment.leaves_out_byte = k.kLeavesOutByte;
+    segment.takes_rest = k.kTakesRest;
+  });
+  return segment;
+}
+
+// Nothing if `text` is not a kind with its parameter.
+std::optional<Segment> ParseKind(std::string_view text, bool ends_key_level) {
   const size_t colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  const bool has_argument = colon != std::string_view::npos;
-  const std::string_view argument =
-      has_argument ? text.substr(colon + 1) : std::string_view();
-  segment->parameter = 0;
-  if (kind == "ordered" || kind == "rest") {
-    segment->kind = kind == "rest" ? Kind::kRest : Kind::kOrdered;
-    return !has_argument;
-  }
-  if (kind == "fixed" || kind == "length") {
-    segment->kind = kind == "fixed" ? Kind::kFixed : Kind::kLength;
-    return absl::SimpleAtoi(AbslView(argument), &segment->parameter) &&
-           IsParameterOf(segment->kind, segment->parameter);
-  }
-  segment->kind = Kind::kDelimiter;
-  if (kind != "delimiter") return false;
-  if (argument.size() == 1) {
-    segment->parameter = static_cast<unsigned char>(argument[0]);
+  const bool has_parameter = colon != std::string_view::npos;
+  std::optional<Segment> segment;
+  key::AnyKind([&](auto kind) {
+    if (text.substr(0, colon) != kind.kName) return false;
+    uint32_t parameter = 0;
+    if (has_parameter == kind.kHasParameter &&
+        (!has_parameter ||
+         kind.ParseParameter(text.substr(colon + 1), &parameter)) &&
+        kind.IsParameter(parameter)) {
+      segment = SegmentOf(kind.kKind, parameter, ends_key_level);
+    }
     return true;
-  }
-  return argument.size() == 4 && argument.substr(0, 2) == "0x" &&
-         absl::SimpleHexAtoi(AbslView(argument), &segment->parameter);
+  });
+  return segment;
+}
+
+bool AreEncodedAlike(const Segment& x, const Segment& y) {
+  return x.kind == y.kind && x.parameter == y.parameter;
 }
 
 bool IsName(std::string_view text) {
@@ -190,17 +86,20 @@ bool IsName(std::string_view text) {
          });
 }
 
-absl::Status BadSchema(std::string_view text, absl::string_view why) {
+absl::Status BadCodec(std::string_view text, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(
       "key codec \"", absl::CHexEscape(AbslView(text)), "\": ", why));
 }
 
 absl::Status BadKind(std::string_view text) {
+  std::string known;
+  key::AnyKind([&known](auto kind) {
+    absl::StrAppend(&known, known.empty() ? "" : ", ", kind.kUsage);
+    return false;
+  });
   return absl::InvalidArgumentError(absl::StrCat(
       "unknown kind of key segment \"", absl::CHexEscape(AbslView(text)),
-      "\"; known: ordered, fixed:N (1 to ", KeyCodec::kMaxRowSize,
-      "), delimiter:C (one byte, or 0xHH), length:1, length:4, rest; or, as "
-      "the only word, whole_key"));
+      "\"; known: ", known, "; or, as the only word, whole_key"));
 }
 
 absl::Status NotWhole(const KeyCodec& codec, size_t index, std::string_view key,
@@ -214,81 +113,61 @@ absl::Status NotWhole(const KeyCodec& codec, size_t index, std::string_view key,
 absl::Status AppendSegment(const KeyCodec& codec, size_t index,
                            std::string_view value, std::string* key) {
   const Segment& segment = codec.segment(index);
-  const auto bad = [&](absl::string_view why) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "segment ", codec.SegmentName(index), " (", KindText(segment),
-        ") cannot hold ", value.size(), " bytes: ", why));
-  };
-  switch (segment.kind) {
-    case Kind::kOrdered:
-      AppendComponent(value, key);
-      return absl::OkStatus();
-    case Kind::kFixed:
-      if (value.size() != segment.parameter) return bad("wrong size");
-      break;
-    case Kind::kDelimiter:
-      if (const size_t at = value.find(static_cast<char>(segment.parameter));
-          at != std::string_view::npos) {
-        return bad(absl::StrCat("the delimiter is at ", at));
-      }
-      key->append(value);
-      key->push_back(static_cast<char>(segment.parameter));
-      return absl::OkStatus();
-    case Kind::kLength:
-      if (value.size() >> 8 * segment.parameter != 0) return bad("too long");
-      for (uint32_t i = segment.parameter; i-- > 0;) {
-        key->push_back(static_cast<char>(value.size() >> 8 * i & 0xff));
-      }
-      break;
-    case Kind::kRest:
-      break;
-  }
-  key->append(value);
-  return absl::OkStatus();
+  const std::string why = WithKind(segment.kind, [&](auto kind) {
+    return kind.Append(segment.parameter, value, key);
+  });
+  if (why.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "segment ", codec.SegmentName(index), " (", KindText(segment),
+      ") cannot hold ", value.size(), " bytes: ", why));
 }
 
 }  // namespace
 
-KeyCodec KeyCodec::OfFirstSegment(Kind kind, uint32_t parameter) {
+KeyCodec KeyCodec::OfShortForm(Kind kind, uint32_t parameter) {
   KeyCodec codec;
-  codec.Push({kind, true, parameter}, "");
-  if (kind == Kind::kRest) return codec;
-  codec.Push({kind == Kind::kOrdered ? Kind::kOrdered : Kind::kRest, true, 0},
-             "");
+  codec.Push(SegmentOf(kind, parameter), "");
+  WithKind(kind, [&codec](auto row) {
+    if constexpr (kHasShortForm<decltype(row)> && !row.kTakesRest) {
+      codec.Push(SegmentOf(decltype(row)::Column::kKind, 0), "");
+    }
+  });
   return codec;
 }
 
-KeyCodec KeyCodec::WholeKey() { return OfFirstSegment(Kind::kRest, 0); }
+KeyCodec KeyCodec::WholeKey() { return OfShortForm(Kind::kRest, 0); }
 
-KeyCodec KeyCodec::Ordered() { return OfFirstSegment(Kind::kOrdered, 0); }
+KeyCodec KeyCodec::Ordered() { return OfShortForm(Kind::kOrdered, 0); }
 
 KeyCodec KeyCodec::FixedRow(uint32_t row_size_bytes) {
   RB_CHECK(row_size_bytes >= 1 && row_size_bytes <= kMaxRowSize);
-  return OfFirstSegment(Kind::kFixed, row_size_bytes);
+  return OfShortForm(Kind::kFixed, row_size_bytes);
 }
 
 KeyCodec KeyCodec::Delimiter(char delimiter) {
-  return OfFirstSegment(Kind::kDelimiter,
-                        static_cast<unsigned char>(delimiter));
+  return OfShortForm(Kind::kDelimiter, static_cast<unsigned char>(delimiter));
 }
 
-absl::StatusOr<KeyCodec> KeyCodec::FromFirstSegment(uint8_t kind,
-                                                    uint32_t parameter) {
-  const auto first = static_cast<Kind>(kind);
-  if (!HasShortFormOfKind(first) || !IsParameterOf(first, parameter)) {
+absl::StatusOr<KeyCodec> KeyCodec::FromShortForm(uint8_t kind,
+                                                 uint32_t parameter) {
+  const bool is_short_form = key::AnyKind([&](auto k) {
+    return static_cast<uint8_t>(k.kKind) == kind &&
+           kHasShortForm<decltype(k)> && k.IsParameter(parameter);
+  });
+  if (!is_short_form) {
     return absl::InvalidArgumentError(absl::StrCat(
         "no key codec has kind ", kind, " with parameter ", parameter));
   }
-  return OfFirstSegment(first, parameter);
+  return OfShortForm(static_cast<Kind>(kind), parameter);
 }
 
-bool KeyCodec::IsOfFirstSegment() const {
-  return HasShortFormOfKind(kind()) &&
-         *this == OfFirstSegment(kind(), parameter());
+bool KeyCodec::IsOfShortForm() const {
+  return HasShortFormOfKind(segments_[0].kind) &&
+         *this == OfShortForm(segments_[0].kind, segments_[0].parameter);
 }
 
 bool KeyCodec::HasShortForm() const {
-  return IsOfFirstSegment() && names_.empty();
+  return IsOfShortForm() && names_.empty();
 }
 
 void KeyCodec::Push(const Segment& segment, std::string_view name) {
@@ -297,27 +176,32 @@ void KeyCodec::Push(const Segment& segment, std::string_view name) {
     names_.append(name);
     names_.push_back(',');
   }
-  if (segment.kind == Kind::kRest && segment.ends_level && segment_count_ > 0) {
+  if (segment.takes_rest && segment.ends_key_level && segment_count_ > 0) {
     const Segment& last = segments_[segment_count_ - 1];
-    // A part that ends with "ordered" lacks a byte in front of the rest.
-    if (last.ends_level && last.kind != Kind::kOrdered) {
-      level_before_rest_ = level_count_;
+    // A prefix that leaves out a byte has it in front of the rest.
+    if (last.ends_key_level && !last.leaves_out_byte) {
+      key_level_before_rest_ = key_level_count_;
     }
   }
   segments_[segment_count_++] = segment;
-  if (segment.ends_level) level_segments_[level_count_++] = segment_count_;
-  if (level_count_ < segment_count_) {
-    shape_ = Shape::kAny;
-  } else if (segment_count_ == 1) {
-    shape_ = segment.kind == Kind::kOrdered     ? Shape::kAllOrdered
-             : segment.kind == Kind::kFixed     ? Shape::kFixedRowAndRest
-             : segment.kind == Kind::kDelimiter ? Shape::kDelimitedRowAndRest
-             : segment.kind == Kind::kRest      ? Shape::kWholeKey
-                                                : Shape::kAny;
-  } else if (shape_ == Shape::kAllOrdered ? segment.kind != Kind::kOrdered
-                                          : segment.kind != Kind::kRest) {
-    shape_ = Shape::kAny;
+  if (segment.ends_key_level) {
+    key_level_segments_[key_level_count_++] = segment_count_;
   }
+
+  extend_ = &ExtendPrefixes<void, void>;
+  if (key_level_count_ < segment_count_) return;
+  WithKind(segments_[0].kind, [this](auto row) {
+    using Row = decltype(row);
+    if constexpr (kHasShortForm<Row>) {
+      const auto is_column = [](const Segment& s) {
+        return s.kind == Row::Column::kKind;
+      };
+      if (std::all_of(segments_.begin() + 1, segments_.begin() + segment_count_,
+                      is_column)) {
+        extend_ = &ExtendPrefixes<Row, typename Row::Column>;
+      }
+    }
+  });
 }
 
 std::string_view KeyCodec::Name(size_t index) const {
@@ -342,10 +226,9 @@ absl::Status KeyCodec::AddSegment(std::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrCat("more than ", kMaxSegments, " segments"));
   }
-  Segment segment;
   std::string_view kind = text;
-  segment.ends_level = kind.empty() || kind.front() != '-';
-  if (!segment.ends_level) kind.remove_prefix(1);
+  const bool ends_key_level = kind.empty() || kind.front() != '-';
+  if (!ends_key_level) kind.remove_prefix(1);
   std::string_view name;
   const size_t dot = kind.find('.');
   if (dot < kind.find(':')) {
@@ -366,50 +249,51 @@ absl::Status KeyCodec::AddSegment(std::string_view text) {
       }
     }
   }
-  if (!ParseKind(kind, &segment)) return BadKind(kind);
-  if (segment_count_ > 0 && segments_[segment_count_ - 1].kind == Kind::kRest) {
+  const auto segment = ParseKind(kind, ends_key_level);
+  if (!segment.has_value()) return BadKind(kind);
+  if (segment_count_ > 0 && segments_[segment_count_ - 1].takes_rest) {
     return absl::InvalidArgumentError("\"rest\" is not the last segment");
   }
-  Push(segment, name);
+  Push(*segment, name);
   return absl::OkStatus();
 }
 
 absl::StatusOr<KeyCodec> KeyCodec::Parse(std::string_view text) {
   if (text == kWholeKeyText) return WholeKey();
-  Segment row;
-  if (ParseKind(text, &row) && row.kind <= Kind::kDelimiter) {
-    return OfFirstSegment(row.kind, row.parameter);
+  const auto row = ParseKind(text, /*ends_key_level=*/true);
+  if (row.has_value() && HasShortFormOfKind(row->kind) && !row->takes_rest) {
+    return OfShortForm(row->kind, row->parameter);
   }
   KeyCodec codec;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const absl::Status status =
         codec.AddSegment(text.substr(begin, end - begin));
-    if (!status.ok()) return BadSchema(text, status.message());
+    if (!status.ok()) return BadCodec(text, status.message());
     begin = end + 1;
   }
   if (codec.segment_count_ == 1 && text.find('.') >= text.find(':')) {
-    return BadSchema(text, "the only segment needs a name");
+    return BadCodec(text, "the only segment needs a name");
   }
-  if (codec.level_count_ == 0) {
-    return BadSchema(text, "no segment ends a level");
+  if (codec.key_level_count_ == 0) {
+    return BadCodec(text, "no segment ends a key level");
   }
   if (const size_t size = codec.ToString().size(); size > kMaxTextSize) {
-    return BadSchema(text, absl::StrCat("it takes ", size, " bytes, more than ",
-                                        kMaxTextSize, "; shorten the names"));
+    return BadCodec(text, absl::StrCat("it takes ", size, " bytes, more than ",
+                                       kMaxTextSize, "; shorten the names"));
   }
   return codec;
 }
 
 std::string KeyCodec::ToText(bool with_names) const {
   const bool named = with_names && !names_.empty();
-  if (!named && IsOfFirstSegment()) {
+  if (!named && IsOfShortForm()) {
     return segment_count_ == 1 ? kWholeKeyText : KindText(segments_[0]);
   }
   std::string text;
   for (size_t i = 0; i < segment_count_; ++i) {
     if (i > 0) text.push_back(',');
-    if (!segments_[i].ends_level) text.push_back('-');
+    if (!segments_[i].ends_key_level) text.push_back('-');
     std::string name(named ? Name(i) : std::string_view());
     if (name.empty() && segment_count_ == 1) name = "1";
     if (!name.empty()) absl::StrAppend(&text, name, ".");
@@ -421,14 +305,21 @@ std::string KeyCodec::ToText(bool with_names) const {
 bool KeyCodec::operator==(const KeyCodec& other) const {
   if (segment_count_ != other.segment_count_) return false;
   for (size_t i = 0; i < segment_count_; ++i) {
-    const Segment& x = segments_[i];
-    const Segment& y = other.segments_[i];
-    if (x.kind != y.kind || x.parameter != y.parameter ||
-        x.ends_level != y.ends_level) {
+    if (!AreEncodedAlike(segments_[i], other.segments_[i]) ||
+        segments_[i].ends_key_level != other.segments_[i].ends_key_level) {
       return false;
     }
   }
   return true;
+}
+
+bool KeyCodec::BeginsAs(const KeyCodec& other) const {
+  const size_t count = other.segment_count_;
+  return segment_count_ >= count &&
+         std::equal(segments_.begin(), segments_.begin() + count,
+                    other.segments_.begin(), AreEncodedAlike) &&
+         segments_[count - 1].ends_key_level ==
+             other.segments_[count - 1].ends_key_level;
 }
 
 absl::Status KeyCodec::Encode(absl::Span<const std::string_view> segments,
@@ -454,12 +345,12 @@ absl::Status KeyCodec::Encode(std::string_view row, std::string_view qualifier,
   return Encode({row, qualifier}, key);
 }
 
-absl::Status KeyCodec::EncodePart(absl::Span<const std::string_view> segments,
-                                  std::string* part) const {
+absl::Status KeyCodec::EncodePrefix(absl::Span<const std::string_view> segments,
+                                    std::string* prefix) const {
   if (segments.empty()) return absl::InvalidArgumentError("no segments");
-  absl::Status status = Encode(segments, part);
-  if (status.ok() && segments_[segments.size() - 1].kind == Kind::kOrdered) {
-    part->pop_back();
+  absl::Status status = Encode(segments, prefix);
+  if (status.ok() && segments_[segments.size() - 1].leaves_out_byte) {
+    prefix->pop_back();
   }
   return status;
 }
@@ -469,19 +360,8 @@ absl::Status KeyCodec::UpperBound(absl::Span<const std::string_view> segments,
   if (segments.empty()) return absl::InvalidArgumentError("no segments");
   std::string lower;
   if (absl::Status s = Encode(segments, &lower); !s.ok()) return s;
-  switch (segments_[segments.size() - 1].kind) {
-    case Kind::kOrdered:
-      lower.back() = kUpperBound;
-      bound->append(lower);
-      break;
-    case Kind::kRest:  // The segments are one whole key.
-      bound->append(lower);
-      bound->push_back('\0');
-      break;
-    default:
-      bound->append(PrefixSuccessor(lower));
-      break;
-  }
+  WithKind(segments_[segments.size() - 1].kind,
+           [&](auto kind) { kind.AppendUpperBound(lower, bound); });
   return absl::OkStatus();
 }
 
@@ -493,37 +373,22 @@ absl::Status KeyCodec::Decode(std::string_view key,
   size_t at = 0;
   for (size_t i = 0; i < segment_count_; ++i) {
     const Segment& segment = segments_[i];
-    const size_t size = SegmentSize(segment.kind, segment.parameter, key, at);
-    if (size == 0 && segment.kind != Kind::kRest) {
+    segments->emplace_back();
+    const size_t size = WithKind(segment.kind, [&](auto kind) {
+      const size_t found = kind.Size(segment.parameter, key, at);
+      if (found > 0 || kind.kTakesRest) {
+        kind.Decode(segment.parameter, key.substr(at, found),
+                    &segments->back());
+      }
+      return found;
+    });
+    const size_t end = at + size + (segment.leaves_out_byte ? 1 : 0);
+    if ((size == 0 && !segment.takes_rest) || end > key.size() ||
+        (segment.leaves_out_byte && key[end - 1] != key::kTerminator)) {
+      segments->pop_back();
       return NotWhole(*this, i, key, at);
     }
-    std::string_view value = key.substr(at, size);
-    at += size;
-    segments->emplace_back();
-    std::string& decoded = segments->back();
-    switch (segment.kind) {
-      case Kind::kOrdered:
-        if (at == key.size() || key[at] != kTerminator) {
-          return NotWhole(*this, i, key, at - size);
-        }
-        ++at;
-        value.remove_suffix(1);
-        for (size_t j = 0; j < value.size(); ++j) {
-          decoded.push_back(value[j]);
-          if (value[j] == '\0') ++j;  // ComponentSize() saw the FF after it.
-        }
-        break;
-      case Kind::kDelimiter:
-        decoded = value.substr(0, size - 1);
-        break;
-      case Kind::kLength:
-        decoded = value.substr(segment.parameter);
-        break;
-      case Kind::kFixed:
-      case Kind::kRest:
-        decoded = value;
-        break;
-    }
+    at = end;
   }
   if (suffix != nullptr) *suffix = key.substr(at);
   return absl::OkStatus();
@@ -540,84 +405,118 @@ absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
   return absl::OkStatus();
 }
 
-template <KeyCodec::Shape kShape>
-ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendParts(std::string_view key,
-                                                   size_t levels,
-                                                   Parts* parts) const {
-  const Segment* segment = segments_.data();
-  // A constant, except in kAny.
-  const auto kind_of = [this](const Segment* s) {
-    if (kShape == Shape::kAny) return s->kind;
-    if (kShape == Shape::kAllOrdered) return Kind::kOrdered;
-    if (s != segments_.data()) return Kind::kRest;
-    return kShape == Shape::kFixedRowAndRest ? Kind::kFixed : Kind::kDelimiter;
+// The first segment is of kind `First`, all others of kind `Next`, and all end
+// key levels; or both are void, and segments are what they are.
+template <typename First, typename Next>
+ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendPrefixes(const KeyCodec& codec,
+                                                      std::string_view key,
+                                                      size_t key_levels,
+                                                      Prefixes* prefixes) {
+  constexpr bool kIsAny = std::is_void_v<First>;
+  const Segment* const begin = codec.segments_.data();
+  const auto leaves_out_byte = [begin](const Segment* s) {
+    if constexpr (kIsAny) {
+      return s->leaves_out_byte;
+    } else {
+      return s == begin ? First::kLeavesOutByte : Next::kLeavesOutByte;
+    }
   };
+  const auto size_at = [begin, key](const Segment* s, size_t at) {
+    if constexpr (kIsAny) {
+      return WithKind(s->kind, [s, key, at](auto kind) {
+        return kind.Size(s->parameter, key, at);
+      });
+    } else if constexpr (std::is_same_v<First, Next>) {
+      return Next::Size(s->parameter, key, at);
+    } else {
+      return s == begin ? First::Size(s->parameter, key, at)
+                        : Next::Size(s->parameter, key, at);
+    }
+  };
+  const Segment* segment = begin;
   size_t at = 0;
-  size_t count = parts->count;
-  bool has_segment = parts->has_segment;
-  bool ends_with_00 = false;
+  size_t count = prefixes->count;
+  bool has_segment = prefixes->has_segment;
+  bool lacks_byte = false;
   if (count > 0) {
-    segment += level_segments_[count - 1];
-    at = parts->sizes[count - 1];
-    ends_with_00 = kind_of(segment - 1) == Kind::kOrdered;
+    segment += codec.key_level_segments_[count - 1];
+    at = prefixes->sizes[count - 1];
+    lacks_byte = leaves_out_byte(segment - 1);
   }
-  for (; count < levels; ++segment) {
-    if (ends_with_00) {
-      // After the part's 00 follows 01, or 02 in an upper bound, which holds
-      // no more segments.
-      if (at == key.size() || key[at] != kTerminator) break;
+  for (; count < key_levels; ++segment) {
+    if (lacks_byte) {
+      // Another byte than the segment's last one is in an upper bound, which
+      // holds no more segments.
+      if (at == key.size() || key[at] != key::kTerminator) break;
       ++at;
     }
-    const Kind kind = kind_of(segment);
-    const size_t size = SegmentSize(kind, segment->parameter, key, at);
+    const size_t size = size_at(segment, at);
     if (size == 0) break;
     at += size;
     has_segment = true;
-    ends_with_00 = kind == Kind::kOrdered;
-    if (kShape != Shape::kAny || segment->ends_level) {
-      parts->sizes[count++] = at;
+    lacks_byte = leaves_out_byte(segment);
+    if (!kIsAny || segment->ends_key_level) prefixes->sizes[count++] = at;
+  }
+  prefixes->count = count;
+  prefixes->has_segment = kIsAny ? has_segment : count > 0;
+}
+
+size_t KeyCodec::SegmentsSize(std::string_view key, size_t key_level,
+                              size_t prefix_size) const {
+  if (!LastSegmentOf(key_level).leaves_out_byte) return prefix_size;
+  return prefix_size < key.size() && key[prefix_size] == key::kTerminator
+             ? prefix_size + 1
+             : 0;
+}
+
+size_t KeyCodec::SecondPrefixSize(std::string_view key,
+                                  size_t* first_size) const {
+  Prefixes prefixes;
+  FindPrefixes(key, 2, &prefixes);
+  *first_size = prefixes.count > 0 ? prefixes.sizes[0] : 0;
+  return prefixes.count == 2 ? prefixes.sizes[1] : 0;
+}
+
+bool KeyCodec::MayHaveSuccessors(size_t max_key_levels) const {
+  for (size_t key_level = 2; key_level <= max_key_levels; ++key_level) {
+    if (WithKind(LastSegmentOf(key_level).kind,
+                 [](auto kind) { return kind.kMayEndSuccessor; })) {
+      return true;
     }
   }
-  parts->count = count;
-  parts->has_segment = kShape == Shape::kAny ? has_segment : count > 0;
+  return false;
 }
 
-void KeyCodec::FindParts(std::string_view key, size_t max_levels,
-                         Parts* parts) const {
-  const size_t levels = std::min<size_t>(max_levels, level_count_);
-  switch (shape_) {
-    case Shape::kAllOrdered:
-      return ExtendParts<Shape::kAllOrdered>(key, levels, parts);
-    case Shape::kFixedRowAndRest:
-      return ExtendParts<Shape::kFixedRowAndRest>(key, levels, parts);
-    case Shape::kDelimitedRowAndRest:
-      return ExtendParts<Shape::kDelimitedRowAndRest>(key, levels, parts);
-    case Shape::kWholeKey:
-      // "rest" is not empty.
-      parts->count = key.empty() ? 0 : levels;
-      parts->sizes[0] = key.size();
-      parts->has_segment = parts->count > 0;
-      return;
-    case Shape::kAny:
-      return ExtendParts<Shape::kAny>(key, levels, parts);
+bool KeyCodec::VisitSuccessors(
+    std::string_view key, const Prefixes& prefixes, size_t max_key_levels,
+    size_t max_tries, absl::FunctionRef<void(std::string_view)> visit) const {
+  std::string successor;
+  size_t tries = 0;
+  const size_t key_levels = std::min(prefixes.count + 1, max_key_levels);
+  for (size_t key_level = 1; key_level < key_levels; ++key_level) {
+    const auto try_end = [&](size_t at) {
+      if (++tries > max_tries) return false;
+      successor = key.substr(0, at + 1);
+      ++successor.back();
+      const Prefixes found = PrefixesOf(successor, key_level + 1);
+      if (found.count == key_level + 1 &&
+          found.sizes[key_level] == successor.size()) {
+        visit(successor);
+      }
+      return true;
+    };
+    const bool is_whole = key_level < prefixes.count;
+    const size_t begin = prefixes.sizes[key_level - 1];
+    const size_t end = is_whole ? prefixes.sizes[key_level] : key.size();
+    const Segment& segment = LastSegmentOf(key_level + 1);
+    if (!WithKind(segment.kind, [&](auto kind) {
+          return kind.TryEnds(segment.parameter, key, begin, end, is_whole,
+                              try_end);
+        })) {
+      return false;
+    }
   }
-}
-
-size_t KeyCodec::SegmentsSize(std::string_view key, size_t level,
-                              size_t part_size) const {
-  if (segments_[SegmentsOfLevel(level) - 1].kind != Kind::kOrdered) {
-    return part_size;
-  }
-  return part_size < key.size() && key[part_size] == kTerminator ? part_size + 1
-                                                                 : 0;
-}
-
-size_t KeyCodec::ColumnPartSize(std::string_view key,
-                                size_t* row_part_size) const {
-  Parts parts;
-  FindParts(key, 2, &parts);
-  *row_part_size = parts.count > 0 ? parts.sizes[0] : 0;
-  return parts.count == 2 ? parts.sizes[1] : 0;
+  return true;
 }
 
 }  // namespace rowbloom

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prefixes of a row that a schema makes filter keys: they end where a
-// segment does that ends a level. All rows that begin with such a prefix have
-// it, and their other prefixes up to it, too: whether some bytes are one does
-// not depend on those behind them. A whole row of "rest" is none.
+// The prefixes of a row that a filter block holds: those that the key codec
+// finds, each with the byte that it leaves out. All rows that begin with such a
+// prefix have it, and their other prefixes up to it, too: whether some bytes
+// are a prefix does not depend on those behind them. A whole row is none.
 
 #ifndef ROWBLOOM_KEY_ROW_PREFIXES_H_
 #define ROWBLOOM_KEY_ROW_PREFIXES_H_
@@ -22,28 +22,20 @@ struct RowPrefixes {
 };
 
 // The number of prefixes of a row that holds all segments.
-inline size_t MostPrefixes(const KeyCodec& schema) {
-  const size_t levels = schema.level_count();
-  const KeyCodec::Segment& last =
-      schema.segment(schema.SegmentsOfLevel(levels) - 1);
-  return last.kind == KeyCodec::Kind::kRest ? levels - 1 : levels;
+inline size_t MostPrefixes(const KeyCodec& codec) {
+  const size_t key_levels = codec.key_level_count();
+  return codec.LastSegmentOf(key_levels).takes_rest ? key_levels - 1
+                                                    : key_levels;
 }
 
-inline RowPrefixes PrefixesOf(const KeyCodec& schema, std::string_view row) {
-  const KeyCodec::Parts parts = schema.PartsOf(row);
+inline RowPrefixes RowPrefixesOf(const KeyCodec& codec, std::string_view row) {
+  const KeyCodec::Prefixes found = codec.PrefixesOf(row);
   RowPrefixes prefixes;
-  for (size_t i = 0; i < parts.count; ++i) {
-    size_t size = parts.sizes[i];
-    switch (schema.segment(schema.SegmentsOfLevel(i + 1) - 1).kind) {
-      case KeyCodec::Kind::kRest:
-        return prefixes;  // It is the last one.
-      case KeyCodec::Kind::kOrdered:
-        // The part lacks the byte that tells its end from an escaped 00.
-        if (++size > row.size()) return prefixes;
-        break;
-      default:
-        break;
-    }
+  for (size_t i = 0; i < found.count; ++i) {
+    const KeyCodec::Segment& last = codec.LastSegmentOf(i + 1);
+    // The byte that was left out tells the end from an escaped 00.
+    const size_t size = found.sizes[i] + (last.leaves_out_byte ? 1 : 0);
+    if (last.takes_rest || size > row.size()) break;
     prefixes.sizes[prefixes.count++] = size;
   }
   return prefixes;

@@ -51,7 +51,7 @@ class FileCounters {
   Own OwnOf(util::ThreadRecord& thread) {
     return Own(by_thread_.OwnOf(thread));
   }
-  // Counts a prefix lookup beside the two above, by the level of its schema
+  // Counts a prefix lookup beside the two above, by the key level
   // that answered it; 0 if there was none.
   void CountPrefix(size_t level, bool is_negative) {
     prefix_answers_[level][is_negative ? 1 : 0].fetch_add(

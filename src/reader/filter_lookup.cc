@@ -91,9 +91,9 @@ int64_t FilterReader::Impl::LocatePrefix(const FilterKey& key,
       level = 1;
       size = prefix_length_bytes_;
     }
-  } else if (parsed_->row_schema.has_value()) {
+  } else if (parsed_->key_codec.has_value()) {
     const key::RowPrefixes prefixes =
-        key::PrefixesOf(*parsed_->row_schema, bytes);
+        key::RowPrefixesOf(*parsed_->key_codec, bytes);
     level = prefixes.count;
     if (level > 0) size = prefixes.sizes[level - 1];
   }

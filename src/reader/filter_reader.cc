@@ -174,8 +174,8 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
   p.bloom_type = parsed.bloom_type;
   p.prefix_length_bytes = parsed.prefix_length_bytes;
   p.has_row_keys = parsed.has_row_keys;
-  if (parsed.row_schema.has_value()) {
-    p.row_schema = parsed.row_schema->ToString();
+  if (parsed.key_codec.has_value()) {
+    p.key_codec = parsed.key_codec->ToString();
   }
   p.cell_count = parsed.cell_count;
   p.key_count = parsed.key_count;

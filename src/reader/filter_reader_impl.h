@@ -69,7 +69,7 @@ class FilterReader::Impl {
   absl::Status Verify() const;
   struct Asked {
     KeyDigest digest;
-    // The level of the schema that answers a prefix, 0 if none does.
+    // The key level of the key codec that answers a prefix, 0 if none does.
     static constexpr int kNoPrefix = -1;
     int prefix_level = kNoPrefix;
   };

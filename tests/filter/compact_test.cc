@@ -55,10 +55,10 @@ bool MayContainByTheSpecification(const EncodedFilter& filter,
   for (uint32_t layer = 0; layer < 4 && layout.homes[layer] > 0; ++layer) {
     const unsigned __int128 product =
         static_cast<unsigned __int128>(digest) * layout.homes[layer];
-    const uint64_t segment = first + static_cast<uint64_t>(product >> 64);
+    const uint64_t stripe = first + static_cast<uint64_t>(product >> 64);
     const uint32_t position = static_cast<uint64_t>(product) >> 56;
-    const uint32_t code = byte(units[0], layout.CodesOffset() + segment / 4) >>
-                              (2 * (segment % 4)) &
+    const uint32_t code = byte(units[0], layout.CodesOffset() + stripe / 4) >>
+                              (2 * (stripe % 4)) &
                           3;
     constexpr uint32_t kBumpedBelow[] = {0, 48, 140, 256};
     if (position < kBumpedBelow[code]) {
@@ -69,17 +69,16 @@ bool MayContainByTheSpecification(const EncodedFilter& filter,
     const uint64_t equation = Mix64(digest, seed);
     const uint64_t fingerprint = (equation * 0xbb67ae8584caa73bu) >> 32;
     const auto planes_of = [&](uint64_t s) {
-      return layout.planes.lean + (s < layout.rich_segments());
+      return layout.planes.lean + (s < layout.rich_stripes());
     };
-    const uint32_t planes =
-        std::min(planes_of(segment), planes_of(segment + 1));
+    const uint32_t planes = std::min(planes_of(stripe), planes_of(stripe + 1));
     for (uint32_t c = 0; c < planes; ++c) {
       uint32_t parity = 0;
       for (uint32_t slot = 0; slot < 64; ++slot) {
         if ((equation >> slot & 1) == 0) continue;
-        const uint64_t s = segment + slot / 32;
+        const uint64_t s = stripe + slot / 32;
         const uint64_t at =
-            layout.SegmentOffset(c / 4, s) + 4 * (c % 4) + slot % 32 / 8;
+            layout.StripeOffset(c / 4, s) + 4 * (c % 4) + slot % 32 / 8;
         parity ^= byte(units[c / 4], at) >> (slot % 8) & 1;
       }
       if (parity != (fingerprint >> c & 1)) return false;
@@ -190,16 +189,16 @@ TEST(Compact, SizeIsNearTheInformationLimit) {
 
 TEST(Compact, NoSetOfRandomKeysTakesMuchMoreThanExpected) {
   Random random(42);
-  const double segment_size = kPlaneSize * CompactPlanesFor(10).most();
+  const double stripe_size = kPlaneSize * CompactPlanesFor(10).most();
   for (const size_t count : {1000, 3141, 10000}) {
     const double expected =
         static_cast<double>(kCompactFamily.size_bytes(10, count));
     for (int i = 0; i < 500; ++i) {
       const EncodedFilter filter = Build(10, RandomDigests(&random, count));
-      // The last layer of a small filter may need two segments more; large
+      // The last layer of a small filter may need two stripes more; large
       // filters differ by 2%.
       EXPECT_LT(static_cast<double>(filter.units.size()),
-                1.02 * expected + 2 * segment_size)
+                1.02 * expected + 2 * stripe_size)
           << count << " keys";
     }
   }
@@ -220,10 +219,10 @@ TEST(Compact, EachUnitTakesTheRateToASixteenth) {
 }
 
 // No hash function gives such sets, but an attacker may.
-TEST(Compact, KeysThatCrowdOneSegmentGoToOtherLayers) {
+TEST(Compact, KeysThatCrowdOneStripeGoToOtherLayers) {
   std::vector<KeyDigest> digests;
   for (uint64_t i = 0; i < 5000; ++i) {
-    // The keys are at home in one segment, at the positions that are bumped
+    // The keys are at home in one stripe, at the positions that are bumped
     // last.
     digests.push_back({~uint64_t{0} - i * 977});
   }
@@ -254,8 +253,8 @@ TEST(Compact, ReservedBitsMustBeZero) {
   const auto digests = RandomDigests(&random, 930);
   EncodedFilter filter = Build(2.5, digests);  // One unit is partial.
   const CompactLayout layout = LayoutOf(filter);
-  ASSERT_NE(layout.segment_count() % 4, 0u);
-  const uint64_t padding = layout.SegmentsSize(0);
+  ASSERT_NE(layout.stripe_count() % 4, 0u);
+  const uint64_t padding = layout.StripesSize(0);
   for (const uint64_t at :
        {padding, padding + kPartialUnitPadding - 1, layout.UnitSize(0) - 1}) {
     filter.units[at] = static_cast<char>(filter.units[at] ^ 0x80);
@@ -287,8 +286,8 @@ TEST(Compact, AFilterThatIsCutHasTheFirstPlanesAndNothingElse) {
           const uint32_t kept = std::min(planes - 4 * u, 4u);
           ASSERT_EQ(cut.descriptor.unit_checksum[u],
                     kept == 4 ? filter.descriptor.unit_checksum[u] : 0);
-          for (uint64_t s = 0; s < from.segment_count(); ++s) {
-            expected += stored.substr(from.SegmentOffset(u, s), 4 * kept);
+          for (uint64_t s = 0; s < from.stripe_count(); ++s) {
+            expected += stored.substr(from.StripeOffset(u, s), 4 * kept);
           }
           if (kept < 4) expected.append(12, '\0');
           if (u == 0) expected += stored.substr(from.CodesOffset());
@@ -333,7 +332,7 @@ TEST(CompactLayout, ParametersAndFirstUnitGiveTheLayoutBack) {
         CompactLayout::Decode(layout.Encode(), layout.UnitSize(0), &decoded));
     EXPECT_EQ(decoded.Encode(), layout.Encode());
     EXPECT_EQ(decoded.homes, layout.homes);
-    EXPECT_EQ(decoded.segment_count(), layout.segment_count());
+    EXPECT_EQ(decoded.stripe_count(), layout.stripe_count());
   }
 }
 
@@ -347,7 +346,7 @@ TEST(CompactLayout, WhatIsNotALayoutIsRefused) {
   EXPECT_TRUE(CompactLayout::Decode(parameters, size, &decoded));
   // Decode() refuses no planes, unknown bits, a gap between layers, a number
   // of homes that is not in its shortest form, and sizes that no number of
-  // segments has.
+  // stripes has.
   EXPECT_FALSE(
       CompactLayout::Decode(parameters & ~uint64_t{31}, size, &decoded));
   for (uint32_t bit = 60; bit < 64; ++bit) {

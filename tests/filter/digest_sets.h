@@ -28,7 +28,7 @@ using testing::Random;
 struct DigestSetShape {
   size_t digest_count = 0;  // At least 1.
   // Number of equal parts of the digest range that a filter keeps apart: its
-  // lines, or the segments of its first layer. At least 1.
+  // lines, or the stripes of its first layer. At least 1.
   uint64_t home_count = 0;
 };
 

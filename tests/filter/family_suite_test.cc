@@ -92,7 +92,7 @@ TEST_P(FamilyTest, SizeFunctionsSayWhatIsWritten) {
       const FilterSpec spec = Spec(bits);
       const EncodedFilter filter =
           BuildFilter(spec, RandomDigests(&random, count));
-      // The number of segments of compact varies a little with its keys.
+      // The number of stripes of compact varies a little with its keys.
       const double tolerance =
           GetParam() == "compact"
               ? 100 + 0.03 * static_cast<double>(filter.units.size())

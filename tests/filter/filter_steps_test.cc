@@ -135,7 +135,7 @@ TEST(FilterSteps, CompactHasOneForEachPlaneAndOthersOneInAll) {
   EXPECT_EQ(FilterSteps(Build("always_maybe", 10, digests).descriptor), 0u);
   EXPECT_EQ(FilterSteps(Build("blocked_bloom", 10, digests).descriptor), 1u);
   EXPECT_EQ(FilterSteps(Build("fast", 10, digests).descriptor), 1u);
-  // A plane that only some segments have counts, too.
+  // A plane that only some stripes have counts, too.
   EXPECT_EQ(FilterSteps(Build("compact", 4.4, digests).descriptor), 5u);
   EXPECT_EQ(FilterSteps(Build("compact", 10, digests).descriptor), 10u);
   EXPECT_EQ(FilterSteps(Build("compact", 24, digests).descriptor), 24u);

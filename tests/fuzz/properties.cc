@@ -22,7 +22,7 @@
 #include "rowbloom/memfilter/redisson.h"
 #include "testing/faulty_source.h"
 #include "testing/filters.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 #include "testing/keys.h"
 #include "testing/reseal.h"
 #include "util/coding.h"
@@ -85,14 +85,14 @@ std::string Damaged(std::string bytes, const Damage& damage) {
 }
 
 // The first ones are none.
-constexpr const char* kSchemas[] = {"",
-                                    "",
-                                    "1.rest",
-                                    "fixed:1,fixed:2",
-                                    "delimiter:a,-ordered,rest",
-                                    "ordered,ordered,fixed:1",
-                                    "length:1,delimiter:0x00,rest",
-                                    "-fixed:1,length:1,ordered,rest"};
+constexpr const char* kCodecs[] = {"",
+                                   "",
+                                   "1.rest",
+                                   "fixed:1,fixed:2",
+                                   "delimiter:a,-ordered,rest",
+                                   "ordered,ordered,fixed:1",
+                                   "length:1,delimiter:0x00,rest",
+                                   "-fixed:1,length:1,ordered,rest"};
 
 // Takes options of small chunks; the caller sets the length of prefixes.
 FilterOptions TakeOptions(Input* input) {
@@ -104,10 +104,10 @@ FilterOptions TakeOptions(Input* input) {
   options.filter_spec = FilterSpec::BitsPerKey(
       FilterFamilyNames()[(flags >> 3) % FilterFamilyNames().size()],
       1 + input->Byte() % 24);
-  const char* const schema = kSchemas[flags >> 5];
-  if (*schema != '\0' &&
+  const char* const codec = kCodecs[flags >> 5];
+  if (*codec != '\0' &&
       options.bloom_type != BloomType::kRowPrefixFixedLength) {
-    options.row_schema = *KeyCodec::Parse(schema);
+    options.key_codec = *KeyCodec::Parse(codec);
   }
   return options;
 }
@@ -470,12 +470,12 @@ void ClearReservedBits(const filter::CompactLayout& layout,
   char* unit = units->data();
   for (uint32_t u = 0; u < layout.planes.unit_count(); ++u) {
     if (!layout.planes.IsFullUnit(u)) {
-      std::fill_n(unit + layout.SegmentsSize(u), filter::kPartialUnitPadding,
+      std::fill_n(unit + layout.StripesSize(u), filter::kPartialUnitPadding,
                   '\0');
     }
     unit += layout.UnitSize(u);
-    if (u == 0 && layout.segment_count() % 4 != 0) {
-      const int codes = (1 << (2 * (layout.segment_count() % 4))) - 1;
+    if (u == 0 && layout.stripe_count() % 4 != 0) {
+      const int codes = (1 << (2 * (layout.stripe_count() % 4))) - 1;
       unit[-1] = static_cast<char>(unit[-1] & codes);
     }
   }
@@ -591,22 +591,22 @@ void BuilderProperty(std::string_view bytes) {
   CutAndAsk(filter, shift, choice, digests);
 }
 
-// The parts of a key are prefixes, and are parts of themselves.
-void CheckParts(const KeyCodec& codec, std::string_view key) {
-  size_t row_part = 0;
-  const size_t column_part = codec.ColumnPartSize(key, &row_part);
-  REQUIRE(row_part <= key.size() && column_part <= key.size());
-  REQUIRE(codec.RowPartSize(key) == row_part);
-  REQUIRE(codec.RowPartSize(key.substr(0, row_part)) == row_part);
-  if (column_part == 0) return;
-  REQUIRE(column_part > row_part);
+// The prefixes of a key are no longer than it, and are their own prefixes.
+void CheckPrefixes(const KeyCodec& codec, std::string_view key) {
+  size_t row_prefix = 0;
+  const size_t column_prefix = codec.SecondPrefixSize(key, &row_prefix);
+  REQUIRE(row_prefix <= key.size() && column_prefix <= key.size());
+  REQUIRE(codec.FirstPrefixSize(key) == row_prefix);
+  REQUIRE(codec.FirstPrefixSize(key.substr(0, row_prefix)) == row_prefix);
+  if (column_prefix == 0) return;
+  REQUIRE(column_prefix > row_prefix);
   size_t again = 0;
-  REQUIRE(codec.ColumnPartSize(key.substr(0, column_part), &again) ==
-          column_part);
-  REQUIRE(again == row_part);
+  REQUIRE(codec.SecondPrefixSize(key.substr(0, column_prefix), &again) ==
+          column_prefix);
+  REQUIRE(again == row_prefix);
 }
 
-// Decode undoes Encode, parts are prefixes, order is kept; any key is
+// Decode undoes Encode, a prefix is its own prefix, order is kept; any key is
 // decoded or refused.
 void KeyCodecProperty(std::string_view bytes) {
   Input input(bytes);
@@ -629,29 +629,29 @@ void KeyCodecProperty(std::string_view bytes) {
     REQUIRE(row == cell.row && qualifier == cell.qualifier);
     keys.push_back(key);
   }
-  if (keys.size() == 2 && codec.kind() != KeyCodec::Kind::kDelimiter) {
+  if (keys.size() == 2 && codec.segment(0).kind != KeyCodec::Kind::kDelimiter) {
     REQUIRE((keys[0] < keys[1]) == (a < b));
     REQUIRE((keys[0] == keys[1]) == (a == b));
   }
   const std::string_view rest = input.Rest();
   (void)codec.Decode(rest, &row, &qualifier);
   for (size_t size = 0; size <= std::min<size_t>(rest.size(), 32); ++size) {
-    CheckParts(codec, rest.substr(0, size));
+    CheckPrefixes(codec, rest.substr(0, size));
   }
   testing::Random random(parameter);
-  const KeyCodec schema = testing::AnySchema(&random);
+  const KeyCodec any = testing::AnyCodec(&random);
   std::vector<std::string> segments;
-  if (schema.Decode(rest, &segments).ok()) {
+  if (any.Decode(rest, &segments).ok()) {
     std::string key;
-    REQUIRE(schema.Encode(testing::Views(segments), &key).ok());
+    REQUIRE(any.Encode(testing::Views(segments), &key).ok());
     REQUIRE(rest.substr(0, key.size()) == key);
   }
-  const KeyCodec::Parts parts = schema.PartsOf(rest);
-  for (size_t i = 0; i < parts.count; ++i) {
-    REQUIRE(parts.sizes[i] <= rest.size());
-    const KeyCodec::Parts again =
-        schema.PartsOf(rest.substr(0, parts.sizes[i]));
-    REQUIRE(again.count == i + 1 && again.sizes[i] == parts.sizes[i]);
+  const KeyCodec::Prefixes prefixes = any.PrefixesOf(rest);
+  for (size_t i = 0; i < prefixes.count; ++i) {
+    REQUIRE(prefixes.sizes[i] <= rest.size());
+    const KeyCodec::Prefixes again =
+        any.PrefixesOf(rest.substr(0, prefixes.sizes[i]));
+    REQUIRE(again.count == i + 1 && again.sizes[i] == prefixes.sizes[i]);
   }
 }
 

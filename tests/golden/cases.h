@@ -100,7 +100,7 @@ inline std::vector<Case> BlockCases() {
                        "blocked_bloom", 10, 0, BloomType::kRowCol, 256);
     levels.cells = Cells(300, 3001);
     levels.options.rowcol_adds_rows = adds_rows;
-    levels.options.row_schema =
+    levels.options.key_codec =
         *KeyCodec::Parse("shard.fixed:4,group.fixed:2,row.rest");
   }
   return cases;

@@ -25,8 +25,8 @@ std::string Encoded(const KeyCodec& codec, const std::string& row,
 // Returns a random row that the codec can hold; fixed rows have 3 bytes.
 std::string AnyRow(const KeyCodec& codec, size_t max_size, Random* random) {
   std::string row = random->Bytes(max_size);
-  if (codec.kind() == KeyCodec::Kind::kFixed) row.resize(3, 'x');
-  if (codec.kind() == KeyCodec::Kind::kDelimiter) {
+  if (codec.segment(0).kind == KeyCodec::Kind::kFixed) row.resize(3, 'x');
+  if (codec.segment(0).kind == KeyCodec::Kind::kDelimiter) {
     std::replace(row.begin(), row.end(), '|', '/');
   }
   return row;
@@ -85,33 +85,33 @@ TEST(OrderedCodec, ASuffixIsKeptApart) {
   EXPECT_EQ(suffix, "\0v9"s);
 }
 
-TEST(KeyCodec, PartsAreTheDocumentedOnes) {
-  size_t row_part = 0;
+TEST(KeyCodec, PrefixesAreTheDocumentedOnes) {
+  size_t row_prefix = 0;
   const KeyCodec ordered = KeyCodec::Ordered();
   const std::string key = "ab\0\1c\0\1v"s;
-  EXPECT_EQ(ordered.ColumnPartSize(key, &row_part), 6u);  // ab 00 01 c 00
-  EXPECT_EQ(row_part, 3u);                                // ab 00
+  EXPECT_EQ(ordered.SecondPrefixSize(key, &row_prefix), 6u);  // ab 00 01 c 00
+  EXPECT_EQ(row_prefix, 3u);                                  // ab 00
   // These are a row alone, its upper bound, and columns without an end.
   for (const std::string& partial :
        {"ab\0"s, "ab\0\1"s, "ab\0\2"s, "ab\0\1c"s}) {
-    EXPECT_EQ(ordered.ColumnPartSize(partial, &row_part), 0u);
-    EXPECT_EQ(row_part, 3u);
+    EXPECT_EQ(ordered.SecondPrefixSize(partial, &row_prefix), 0u);
+    EXPECT_EQ(row_prefix, 3u);
   }
   for (const std::string& none : {""s, "ab"s, "ab\0\xff"s}) {
-    EXPECT_EQ(ordered.ColumnPartSize(none, &row_part), 0u);
-    EXPECT_EQ(row_part, 0u);
+    EXPECT_EQ(ordered.SecondPrefixSize(none, &row_prefix), 0u);
+    EXPECT_EQ(row_prefix, 0u);
   }
   const KeyCodec fixed = KeyCodec::FixedRow(2);
-  EXPECT_EQ(fixed.ColumnPartSize("abc", &row_part), 3u);
-  EXPECT_EQ(row_part, 2u);
-  EXPECT_EQ(fixed.ColumnPartSize("ab", &row_part), 0u);
-  EXPECT_EQ(row_part, 2u);
-  EXPECT_EQ(fixed.RowPartSize("a"), 0u);
+  EXPECT_EQ(fixed.SecondPrefixSize("abc", &row_prefix), 3u);
+  EXPECT_EQ(row_prefix, 2u);
+  EXPECT_EQ(fixed.SecondPrefixSize("ab", &row_prefix), 0u);
+  EXPECT_EQ(row_prefix, 2u);
+  EXPECT_EQ(fixed.FirstPrefixSize("a"), 0u);
   const KeyCodec delimiter = KeyCodec::Delimiter('|');
-  EXPECT_EQ(delimiter.ColumnPartSize("a|b", &row_part), 3u);
-  EXPECT_EQ(row_part, 2u);
-  EXPECT_EQ(delimiter.ColumnPartSize("a|", &row_part), 0u);
-  EXPECT_EQ(delimiter.RowPartSize("ab"), 0u);
+  EXPECT_EQ(delimiter.SecondPrefixSize("a|b", &row_prefix), 3u);
+  EXPECT_EQ(row_prefix, 2u);
+  EXPECT_EQ(delimiter.SecondPrefixSize("a|", &row_prefix), 0u);
+  EXPECT_EQ(delimiter.FirstPrefixSize("ab"), 0u);
 }
 
 TEST(KeyCodec, RowBoundsHoldExactlyTheRowsKeys) {
@@ -122,8 +122,8 @@ TEST(KeyCodec, RowBoundsHoldExactlyTheRowsKeys) {
       const Cell b = {random.Below(3) == 0 ? a.row : AnyRow(codec, 3, &random),
                       random.Bytes(3)};
       std::string lower, upper;
-      ASSERT_TRUE(codec.RowLowerBound(a.row, &lower).ok());
-      ASSERT_TRUE(codec.RowUpperBound(a.row, &upper).ok());
+      ASSERT_TRUE(codec.LowerBound({a.row}, &lower).ok());
+      ASSERT_TRUE(codec.UpperBound({a.row}, &upper).ok());
       const std::string key = Encoded(codec, b.row, b.qualifier);
       const bool inside = key >= lower && (upper.empty() || key < upper);
       ASSERT_EQ(inside, a.row == b.row);
@@ -131,21 +131,21 @@ TEST(KeyCodec, RowBoundsHoldExactlyTheRowsKeys) {
   }
 }
 
-TEST(OrderedCodec, BothBoundsOfARowHaveItsRowPart) {
+TEST(OrderedCodec, BothBoundsOfARowHaveItsRowPrefix) {
   Random random(6);
   const KeyCodec codec = KeyCodec::Ordered();
   for (int i = 0; i < 10000; ++i) {
     const std::string row = random.Bytes(6);
     std::string lower, upper;
-    ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
-    ASSERT_TRUE(codec.RowUpperBound(row, &upper).ok());
-    size_t lower_part = 0, upper_part = 0;
-    ASSERT_EQ(codec.ColumnPartSize(lower, &lower_part), 0u);
-    ASSERT_EQ(codec.ColumnPartSize(upper, &upper_part), 0u);
-    ASSERT_EQ(lower.substr(0, lower_part), upper.substr(0, upper_part));
+    ASSERT_TRUE(codec.LowerBound({row}, &lower).ok());
+    ASSERT_TRUE(codec.UpperBound({row}, &upper).ok());
+    size_t lower_prefix = 0, upper_prefix = 0;
+    ASSERT_EQ(codec.SecondPrefixSize(lower, &lower_prefix), 0u);
+    ASSERT_EQ(codec.SecondPrefixSize(upper, &upper_prefix), 0u);
+    ASSERT_EQ(lower.substr(0, lower_prefix), upper.substr(0, upper_prefix));
     const std::string key = Encoded(codec, row, random.Bytes(6));
-    ASSERT_EQ(key.substr(0, codec.RowPartSize(key)),
-              lower.substr(0, lower_part));
+    ASSERT_EQ(key.substr(0, codec.FirstPrefixSize(key)),
+              lower.substr(0, lower_prefix));
   }
 }
 
@@ -156,8 +156,9 @@ TEST(KeyCodec, TextFormsRoundTrip) {
     const auto codec = KeyCodec::Parse(text);
     ASSERT_TRUE(codec.ok()) << codec.status();
     EXPECT_EQ(codec->ToString(), text);
-    const auto short_form = KeyCodec::FromFirstSegment(
-        static_cast<uint8_t>(codec->kind()), codec->parameter());
+    const auto short_form =
+        KeyCodec::FromShortForm(static_cast<uint8_t>(codec->segment(0).kind),
+                                codec->segment(0).parameter);
     ASSERT_TRUE(short_form.ok());
     EXPECT_TRUE(*short_form == *codec);
     EXPECT_TRUE(codec->HasShortForm());
@@ -175,27 +176,27 @@ TEST(KeyCodec, BadTextIsRefusedWithWhatIsAllowed) {
     EXPECT_NE(codec.status().ToString().find("ordered, fixed:N"),
               std::string::npos);
   }
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(0, 0).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(1, 1).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(2, 0).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(3, 256).ok());
-  EXPECT_FALSE(KeyCodec::FromFirstSegment(4, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(0, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(1, 1).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(2, 0).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(3, 256).ok());
+  EXPECT_FALSE(KeyCodec::FromShortForm(4, 0).ok());
 }
 
 TEST(KeyCodec, TheFilterKeyOfAWholeKeyIsTheKey) {
   const KeyCodec codec = KeyCodec::WholeKey();
   EXPECT_TRUE(codec == *KeyCodec::Parse("name.rest"));
   EXPECT_FALSE(KeyCodec::Parse("name.rest")->HasShortForm());
-  EXPECT_EQ(codec.level_count(), 1u);
-  EXPECT_EQ(codec.LevelName(1), "key");
+  EXPECT_EQ(codec.key_level_count(), 1u);
+  EXPECT_EQ(codec.KeyLevelName(1), "key");
   for (const std::string& key : {"\0"s, "\0\0\0\1"s, "a\0\1b\0"s, "row"s}) {
-    const KeyCodec::Parts parts = codec.PartsOf(key);
-    ASSERT_EQ(parts.count, 1u);
-    EXPECT_EQ(parts.sizes[0], key.size());
-    EXPECT_TRUE(parts.has_segment);
+    const KeyCodec::Prefixes prefixes = codec.PrefixesOf(key);
+    ASSERT_EQ(prefixes.count, 1u);
+    EXPECT_EQ(prefixes.sizes[0], key.size());
+    EXPECT_TRUE(prefixes.has_segment);
   }
-  EXPECT_EQ(codec.PartsOf("").count, 0u);
-  EXPECT_FALSE(codec.PartsOf("").has_segment);
+  EXPECT_EQ(codec.PrefixesOf("").count, 0u);
+  EXPECT_FALSE(codec.PrefixesOf("").has_segment);
 }
 
 TEST(KeyCodec, SegmentsThatItDidNotWriteHaveNoSize) {

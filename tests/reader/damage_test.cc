@@ -150,7 +150,7 @@ TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
   } cases[] = {
       {block::Footer::kFormatVersion, 2, absl::StatusCode::kUnimplemented},
       {block::Footer::kIncompatibleFlags, 4, absl::StatusCode::kUnimplemented},
-      // Prefixes without rows, in a block without a schema.
+      // Prefixes without rows, in a block without a key codec.
       {block::Footer::kIncompatibleFlags, 2, absl::StatusCode::kDataLoss},
       {block::Footer::kReserved, 1, absl::StatusCode::kDataLoss}};
   for (const auto& c : cases) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lookups of prefixes of rows, at the levels of a schema.
+// Lookups of prefixes of rows, at the levels of a key codec.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "rowbloom/false_positive_memo.h"
 #include "rowbloom/key_codec.h"
 #include "testing/fpr.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 #include "testing/reseal.h"
 
 namespace rowbloom {
@@ -30,13 +30,13 @@ using testing::OpenOrDie;
 using testing::Random;
 using testing::TestFile;
 
-KeyCodec Schema(std::string_view text) { return *KeyCodec::Parse(text); }
+KeyCodec Codec(std::string_view text) { return *KeyCodec::Parse(text); }
 
-FilterOptions Options(BloomType type, std::string_view schema,
+FilterOptions Options(BloomType type, std::string_view codec,
                       uint32_t chunk_size_bytes = 256) {
   FilterOptions options =
       BlockOptions("blocked_bloom", 10, chunk_size_bytes, type);
-  options.row_schema = Schema(schema);
+  options.key_codec = Codec(codec);
   return options;
 }
 
@@ -70,20 +70,20 @@ using Model = std::set<std::tuple<std::string, bool, std::string>>;
 TEST(Prefix, NoPrefixOfAnyRowIsEverLost) {
   Random random(91);
   for (int round = 0; round < 200; ++round) {
-    const KeyCodec schema = testing::AnySchema(&random);
+    const KeyCodec codec = testing::AnyCodec(&random);
     FilterOptions options = BlockOptions("blocked_bloom", 10, 256);
     options.bloom_type =
         random.Below(2) == 0 ? BloomType::kRow : BloomType::kRowCol;
     options.rowcol_adds_rows = random.Below(2) == 0;
-    options.row_schema = schema;
+    options.key_codec = codec;
     std::vector<Cell> cells;
     for (int i = 0; i < 300; ++i) {
       std::string row = random.Bytes(12);  // Any bytes.
       if (random.Below(8) != 0) {
         row.clear();
-        const auto segments = testing::AnySegments(schema, 3, &random);
+        const auto segments = testing::AnySegments(codec, 3, &random);
         ASSERT_TRUE(
-            schema
+            codec
                 .Encode(
                     testing::Views(segments, random.Below(segments.size() + 1)),
                     &row)
@@ -106,7 +106,7 @@ TEST(Prefix, NoPrefixOfAnyRowIsEverLost) {
       for (size_t size = 0; size <= cell.row.size(); ++size) {
         keys.push_back(
             FilterKey::Prefix(std::string_view(cell.row).substr(0, size)));
-        ASSERT_TRUE(reader->MayContain(keys.back())) << schema.ToString();
+        ASSERT_TRUE(reader->MayContain(keys.back())) << codec.ToString();
       }
     }
     ASSERT_THAT(testing::Ask(*reader, keys), ::testing::Each(true));
@@ -116,30 +116,30 @@ TEST(Prefix, NoPrefixOfAnyRowIsEverLost) {
 TEST(Prefix, EachLevelOfARunOfRowsIsOneKey) {
   Random random(92);
   for (int round = 0; round < 200; ++round) {
-    const KeyCodec schema = testing::AnySchema(&random);
+    const KeyCodec codec = testing::AnyCodec(&random);
     FilterOptions options = BlockOptions("always_maybe", 10, 256);
     options.bloom_type =
         random.Below(2) == 0 ? BloomType::kRow : BloomType::kRowCol;
     const bool has_columns = options.bloom_type == BloomType::kRowCol;
     options.rowcol_adds_rows = random.Below(2) == 0;
-    options.row_schema = schema;
+    options.key_codec = codec;
     std::vector<Cell> cells;
     Model model;
     for (int i = 0; i < 200; ++i) {
-      const auto segments = testing::AnySegments(schema, 2, &random);
+      const auto segments = testing::AnySegments(codec, 2, &random);
       Cell& cell = cells.emplace_back();
-      ASSERT_TRUE(schema.Encode(testing::Views(segments), &cell.row).ok());
+      ASSERT_TRUE(codec.Encode(testing::Views(segments), &cell.row).ok());
       cell.qualifier = random.Bytes(1);
       if (!has_columns || options.rowcol_adds_rows) {
         model.insert({cell.row, false, ""});
       }
       if (has_columns) model.insert({cell.row, true, cell.qualifier});
-      for (size_t level = 1; level <= schema.level_count(); ++level) {
-        const size_t count = schema.SegmentsOfLevel(level);
-        if (schema.segment(count - 1).kind == KeyCodec::Kind::kRest) continue;
+      for (size_t level = 1; level <= codec.key_level_count(); ++level) {
+        const size_t count = codec.SegmentsOfKeyLevel(level);
+        if (codec.segment(count - 1).kind == KeyCodec::Kind::kRest) continue;
         std::string prefix;
         ASSERT_TRUE(
-            schema.Encode(testing::Views(segments, count), &prefix).ok());
+            codec.Encode(testing::Views(segments, count), &prefix).ok());
         model.insert({prefix, false, ""});
       }
     }
@@ -147,7 +147,7 @@ TEST(Prefix, EachLevelOfARunOfRowsIsOneKey) {
     std::string block;
     EXPECT_EQ(testing::AppendBlock(options, cells, &block).key_count,
               model.size())
-        << schema.ToString();
+        << codec.ToString();
   }
 }
 
@@ -158,7 +158,7 @@ TEST(Prefix, AbsentOnesAreDeniedAtEachLevel) {
       options.rowcol_adds_rows = adds_rows;
       TestFile file(options, Log());
       const auto reader = file.Open();
-      EXPECT_EQ(reader->properties().row_schema,
+      EXPECT_EQ(reader->properties().key_codec,
                 "tenant.delimiter:0x2f,user.delimiter:0x2f,row.rest");
       EXPECT_GT(reader->properties().chunk_count, 15u);
       // A tenant spans chunks; its one key is in the first of them.
@@ -185,7 +185,7 @@ TEST(Prefix, AbsentOnesAreDeniedAtEachLevel) {
   }
 }
 
-TEST(Prefix, LookupsOfRowsAndCellsFilterAsWithoutASchema) {
+TEST(Prefix, LookupsOfRowsAndCellsFilterAsWithoutAKeyCodec) {
   TestFile file(Options(BloomType::kRowCol, kLog, 4096), Log());
   const auto reader = file.Open();
   uint64_t asked = 0, rows = 0, cells = 0;
@@ -199,7 +199,7 @@ TEST(Prefix, LookupsOfRowsAndCellsFilterAsWithoutASchema) {
   EXPECT_TRUE(testing::WithinBinomialBound(cells, asked, fpr, 0.5));
 }
 
-TEST(Prefix, ALevelThatTheSchemaSkipsIsMaybe) {
+TEST(Prefix, ALevelThatTheKeyCodecSkipsIsMaybe) {
   TestFile file(
       Options(BloomType::kRow, "-tenant.delimiter:/,user.delimiter:/,row.rest"),
       Log());
@@ -212,12 +212,12 @@ TEST(Prefix, ALevelThatTheSchemaSkipsIsMaybe) {
   EXPECT_LT(users, 6u);
 }
 
-TEST(Prefix, ABlockWithoutASchemaSaysMaybe) {
+TEST(Prefix, ABlockWithoutAKeyCodecSaysMaybe) {
   for (const BloomType type :
        {BloomType::kNone, BloomType::kRow, BloomType::kRowCol}) {
     TestFile file(BlockOptions("blocked_bloom", 10, 256, type), Log());
     const auto reader = file.Open();
-    EXPECT_EQ(reader->properties().row_schema, "");
+    EXPECT_EQ(reader->properties().key_codec, "");
     EXPECT_TRUE(HasPrefix(*reader, Name("t", 1)));
     EXPECT_TRUE(HasPrefix(*reader, Name("t", 1) + Name("u", 1)));
   }
@@ -326,7 +326,7 @@ absl::Status OpenChanged(std::string block, std::string_view from,
   return FilterReader::Open(source.get(), {}, {}).status();
 }
 
-TEST(Prefix, ANewerSchemaIsUnimplementedAndAWrongOneDamage) {
+TEST(Prefix, ANewerKeyCodecIsUnimplementedAndAWrongOneDamage) {
   const std::string block =
       testing::WriteBlock(Options(BloomType::kRow, "fixed:2"), Log());
   EXPECT_TRUE(OpenChanged(block, "fixed:2", "fixed:3").ok());
@@ -337,7 +337,7 @@ TEST(Prefix, ANewerSchemaIsUnimplementedAndAWrongOneDamage) {
   const absl::Status wrong =
       OpenChanged(block, std::string("\1\1\2\2\1\0", 6), "\1\1\4\2\1\5");
   EXPECT_TRUE(absl::IsDataLoss(wrong)) << wrong;
-  EXPECT_THAT(wrong.message(), HasSubstr("row schema"));
+  EXPECT_THAT(wrong.message(), HasSubstr("key codec"));
 }
 
 TEST(Prefix, OlderReadersRefuseABlockWithPrefixesWithoutRows) {
@@ -367,7 +367,7 @@ TEST(Prefix, ARememberedRowDoesNotDenyThePrefix) {
 TEST(Prefix, OptionsThatContradictEachOtherAreInvalid) {
   FilterOptions options =
       BlockOptions("blocked_bloom", 10, 4096, BloomType::kRowPrefixFixedLength);
-  options.row_schema = Schema(kLog);
+  options.key_codec = Codec(kLog);
   EXPECT_TRUE(absl::IsInvalidArgument(ValidateFilterOptions(options)));
 }
 

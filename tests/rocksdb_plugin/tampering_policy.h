@@ -99,7 +99,7 @@ inline void ChangeBlob(std::string* filter,
 // Makes a filter one of a newer version of rowbloom.
 inline void MakeNewer(std::string* filter) {
   ChangeBlob(filter, [](FilterDescriptor*, std::string* metadata) {
-    (*metadata)[kMetadataVersionOffset] = kMetadataSchemaVersion + 1;
+    (*metadata)[kMetadataVersionOffset] = kMetadataTextVersion + 1;
   });
 }
 

@@ -386,8 +386,8 @@ inline std::vector<std::string> ScanRow(const TestDb& db, Scan scan,
                                         std::string_view row) {
   const KeyCodec& codec = db.set_up.filter.key_codec;
   std::string lower, upper;
-  EXPECT_TRUE(codec.RowLowerBound(row, &lower).ok());
-  EXPECT_TRUE(codec.RowUpperBound(row, &upper).ok());
+  EXPECT_TRUE(codec.LowerBound({row}, &lower).ok());
+  EXPECT_TRUE(codec.UpperBound({row}, &upper).ok());
   const rdb::Slice upper_slice(upper);
   rdb::ReadOptions read;
   read.auto_prefix_mode = scan == Scan::kAutoPrefixMode;

@@ -98,8 +98,7 @@ void WriteFilterBlocks() {
   WriteFilterBlock("rowcol.filter", options, 700);
   options.rowcol_adds_rows = false;
   WriteFilterBlock("columns_only.filter", options, 700);
-  options.row_schema =
-      *rowbloom::KeyCodec::Parse("tens.fixed:7,-units.fixed:1");
+  options.key_codec = *rowbloom::KeyCodec::Parse("tens.fixed:7,-units.fixed:1");
   WriteFilterBlock("levels_and_columns.filter", options, 300);
 
   options = rowbloom::FilterOptions();

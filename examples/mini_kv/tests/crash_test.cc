@@ -167,8 +167,9 @@ TEST(Crash, AtAnyFileOperationLosesNoAcknowledgedWrite) {
     EXPECT_EQ((*store)->Verify(), absl::OkStatus());
     EXPECT_EQ((*store)->stats().unreadable_filters, 0u);
     ptrdiff_t ssts = 0;
-    for (const LevelStats& level : (*store)->levels())
+    for (const LevelStats& level : (*store)->levels()) {
       ssts += static_cast<ptrdiff_t>(level.ssts);
+    }
     const std::filesystem::directory_iterator files(directory.path());
     EXPECT_EQ(std::count_if(begin(files), end(files),
                             [](const auto& file) {

@@ -76,11 +76,11 @@ TEST_P(Differential, AnswersAreThoseOfAMap) {
   contestants[1].options.filter.filter_spec = rowbloom::FilterSpec::BitsPerKey(
       families[seed % families.size()], 6.0 + static_cast<double>(seed % 8));
   // Rows are 'r' and up to four bytes.
-  const char* const schemas[] = {
-      "fixed:1,fixed:1,rest", "fixed:2,-ordered,rest",
-      "delimiter:a,delimiter:z,rest", "-fixed:1,length:1,fixed:1"};
-  contestants[1].options.filter.row_schema =
-      *rowbloom::KeyCodec::Parse(schemas[random.Below(std::size(schemas))]);
+  const char* const codecs[] = {"fixed:1,fixed:1,rest", "fixed:2,-ordered,rest",
+                                "delimiter:a,delimiter:z,rest",
+                                "-fixed:1,length:1,fixed:1"};
+  contestants[1].options.filter.key_codec =
+      *rowbloom::KeyCodec::Parse(codecs[random.Below(std::size(codecs))]);
   for (Contestant& c : contestants) c.Reopen();
 
   Model model;

@@ -114,10 +114,10 @@ TEST_F(Store, FiltersRuleOutSstsForAbsentPrefixesOfEachLevel) {
   const auto name = [](const char* kind, int i) {
     return kind + std::to_string(100 + i) + "/";
   };
-  for (const bool has_schema : {false, true}) {
-    options_.filter.row_schema.reset();
-    if (has_schema) {
-      options_.filter.row_schema = *rowbloom::KeyCodec::Parse(
+  for (const bool has_key_codec : {false, true}) {
+    options_.filter.key_codec.reset();
+    if (has_key_codec) {
+      options_.filter.key_codec = *rowbloom::KeyCodec::Parse(
           "tenant.delimiter:/,user.delimiter:/,row.rest");
     }
     TempDirectory directory;
@@ -150,7 +150,7 @@ TEST_F(Store, FiltersRuleOutSstsForAbsentPrefixesOfEachLevel) {
       asked += 2;
     }
     const uint64_t reads = store_->stats().reads.data_blocks - before;
-    if (has_schema) {
+    if (has_key_codec) {
       EXPECT_LT(reads, asked / 5);
     } else {
       EXPECT_GE(reads, 3 * asked);

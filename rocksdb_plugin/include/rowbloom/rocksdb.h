@@ -22,8 +22,8 @@
 // prefix extractor, as with RocksDB's own filters. With rows and columns, Get
 // asks for the column (ROW: for the row), a seek for the row, a RocksDbScan for
 // the row or the column it was made for. With codecs of other segments, Get
-// asks for the longest level, a seek for level 1, and RocksDbRows for any
-// level.
+// asks for the longest key level, a seek for key level 1, and RocksDbRows for
+// any key level.
 //
 // Policies and readers are immutable and thread-safe. Readers live in
 // RocksDB's block cache and may outlive the policy and the database: they
@@ -85,8 +85,8 @@ struct RocksDbOptions : RocksDbBudgetOptions {
   KeyCodec key_codec = KeyCodec::WholeKey();
   // ROW: one filter key per row; Gets of a cell ask for its row.
   // ROWCOL: one per row and one per cell. With codecs of other segments, ROW is
-  // level 1, and ROWCOL all levels, of which there must be two. Unset: all
-  // levels of the codec.
+  // key level 1, and ROWCOL all key levels, of which there must be two. Unset:
+  // all key levels of the codec.
   std::optional<BloomType> bloom_type;
   // Family and size goal, in bits per filter key.
   FilterSpec filter_spec;
@@ -103,8 +103,8 @@ struct RocksDbOptions : RocksDbBudgetOptions {
 
   // `bloom_type`, or what it stands for if it is unset.
   BloomType effective_bloom_type() const {
-    return bloom_type.value_or(key_codec.level_count() > 1 ? BloomType::kRowCol
-                                                           : BloomType::kRow);
+    return bloom_type.value_or(
+        key_codec.key_level_count() > 1 ? BloomType::kRowCol : BloomType::kRow);
   }
 };
 
@@ -126,12 +126,12 @@ ROCKSDB_NAMESPACE::Status ParseRocksDbFilterPolicy(
     const std::string& text,
     std::shared_ptr<const ROCKSDB_NAMESPACE::FilterPolicy>* policy);
 
-// Maps a key to its row part; with ROWCOL and "ordered" keys, the bounds of a
-// RocksDbScan over a column to their column part. Keys without a whole row are
-// out of domain. nullptr for other bloom types, for a codec whose first level
-// is the whole key, or if the loaded RocksDB is of another release; *error, if
-// given, says why. Options with nullptr have no prefix extractor: scans then
-// ask no filter.
+// Maps a key to its row prefix; with ROWCOL and "ordered" keys, the bounds of a
+// RocksDbScan over a column to their column prefix. Keys without a whole row
+// are out of domain. nullptr for other bloom types, for a codec whose first
+// key level is the whole key, or if the loaded RocksDB is of another release;
+// *error, if given, says why. Options with nullptr have no prefix extractor:
+// scans then ask no filter.
 std::shared_ptr<const ROCKSDB_NAMESPACE::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options, ROCKSDB_NAMESPACE::Status* error = nullptr);
 
@@ -176,8 +176,8 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 // address where Configure() was called, until their bounds are set again; for
 // one ReadOptions at a time. Filters are asked for forward scans only, and only
 // if both bounds have one prefix: rows and columns of "ordered" keys, or more
-// segments than level 1 has, for which the filter is asked for level 1. Do not
-// use its bounds for DeleteRange(): see RocksDbDeletion.
+// segments than key level 1 has, for which the filter is asked for key level 1.
+// Do not use its bounds for DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
  public:
   // Errors as KeyCodec::Encode(); FailedPrecondition if the loaded RocksDB is

@@ -20,14 +20,14 @@
 // | GetNewestCell          | the column, with ROWCOL in policy and           |
 // |                        | extractor; with a ROW extractor, the row        |
 // | RowExists, GetRow      | the row, with an extractor                      |
-// | Exists, Scan           | the longest level that the segments hold, with  |
-// |                        | ROWCOL in policy and extractor; otherwise       |
-// |                        | level 1                                         |
+// | Exists, Scan           | the longest key level that the segments hold,   |
+// |                        | with ROWCOL in policy and extractor; otherwise  |
+// |                        | key level 1                                     |
 //
 // For codecs of more segments, or one, there are Exists() and Scan(), and
-// RocksDB's own Get() with a key of Encode(), which asks for the longest level
-// that the filter holds. Calls that name rows and qualifiers need a codec of
-// two segments.
+// RocksDB's own Get() with a key of Encode(), which asks for the longest key
+// level that the filter holds. Calls that name rows and qualifiers need a codec
+// of two segments.
 //
 // `read` gives snapshot, timestamp, cache, checksums, deadline and the rest;
 // its bounds, seek modes, `tailing`, `iter_start_ts` and
@@ -174,8 +174,8 @@ class RocksDbRows {
   const ROCKSDB_NAMESPACE::Status release_;
   // OK, or the error of release_, or why a scan might miss keys.
   const ROCKSDB_NAMESPACE::Status scannable_;
-  // The longest level that a scan may ask filters for.
-  const size_t askable_levels_;
+  // The longest key level that a scan may ask filters for.
+  const size_t askable_key_levels_;
   // OK, or the error of calls that name rows and qualifiers.
   const ROCKSDB_NAMESPACE::Status has_columns_;
 };

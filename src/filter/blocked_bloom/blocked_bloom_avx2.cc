@@ -20,15 +20,15 @@ inline Mask RoundMask(uint64_t g, const uint64_t (*skip)[kSectors]) {
   const __m256i all = _mm256_set1_epi64x(static_cast<long long>(g));
   const __m256i six_bits = _mm256_set1_epi64x(63);
   const __m256i one = _mm256_set1_epi64x(1);
-  const uint64_t* row = skip[(g >> 13) & 7];
+  const uint64_t* skips = skip[(g >> 13) & 7];
   __m256i low = _mm256_and_si256(
       _mm256_srlv_epi64(all, _mm256_setr_epi64x(16, 22, 28, 34)), six_bits);
   __m256i high = _mm256_and_si256(
       _mm256_srlv_epi64(all, _mm256_setr_epi64x(40, 46, 52, 58)), six_bits);
   low = _mm256_add_epi64(
-      low, _mm256_load_si256(reinterpret_cast<const __m256i*>(row)));
+      low, _mm256_load_si256(reinterpret_cast<const __m256i*>(skips)));
   high = _mm256_add_epi64(
-      high, _mm256_load_si256(reinterpret_cast<const __m256i*>(row + 4)));
+      high, _mm256_load_si256(reinterpret_cast<const __m256i*>(skips + 4)));
   return {_mm256_sllv_epi64(one, low), _mm256_sllv_epi64(one, high)};
 }
 

@@ -80,13 +80,13 @@ class CompactFilterBuilder {
   void RemoveLayer();
   void ResizeToLayout();
   void AddLastLayer(DigestList digests);
-  void StoreSolution(uint64_t first_segment, size_t segment_count);
+  void StoreSolution(uint64_t first_stripe, size_t stripe_count);
 
   const CompactKernel kernel_;
   CompactLayout layout_;
   uint32_t layer_count_ = 0;
-  std::string units_[FilterDescriptor::kMaxUnits];  // Segments only.
-  std::vector<uint8_t> codes_;                      // One per segment.
+  std::string units_[FilterDescriptor::kMaxUnits];  // Stripes only.
+  std::vector<uint8_t> codes_;                      // One per stripe.
   uint64_t saturated_keys_ = 0;
 
   WorkSpace work_;
@@ -94,15 +94,15 @@ class CompactFilterBuilder {
   std::vector<uint64_t> bumped_;
 };
 
-void CompactFilterBuilder::StoreSolution(uint64_t first_segment,
-                                         size_t segment_count) {
+void CompactFilterBuilder::StoreSolution(uint64_t first_stripe,
+                                         size_t stripe_count) {
   const uint32_t planes = layout_.planes.most();
   for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
-    char* out = units_[u].data() + layout_.SegmentOffset(u, first_segment);
-    for (size_t i = 0; i < segment_count; ++i) {
-      const uint64_t s = first_segment + i;
+    char* out = units_[u].data() + layout_.StripeOffset(u, first_stripe);
+    for (size_t i = 0; i < stripe_count; ++i) {
+      const uint64_t s = first_stripe + i;
       const uint32_t count = static_cast<uint32_t>(
-          (layout_.SegmentOffset(u, s + 1) - layout_.SegmentOffset(u, s)) /
+          (layout_.StripeOffset(u, s + 1) - layout_.StripeOffset(u, s)) /
           kPlaneSize);
       const uint32_t* in = &solution_[i * planes + u * kUnitPlanes];
       for (uint32_t c = 0; c < count; ++c, out += kPlaneSize) {
@@ -114,7 +114,7 @@ void CompactFilterBuilder::StoreSolution(uint64_t first_segment,
 
 DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
                                           bool last) {
-  const uint64_t first_segment = layout_.segment_count();
+  const uint64_t first_stripe = layout_.stripe_count();
   layout_.homes[layer_count_++] = homes;
   ResizeToLayout();
 
@@ -133,15 +133,15 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
     group.layer_homes = homes;
     group.seed = SeedOfEquations(layout_.seed);
     group.edge = edge;
-    const size_t segments = group.home_count + group.ends_layer;
-    solution_.resize(segments * group.planes);
+    const size_t stripes = group.home_count + group.ends_layer;
+    solution_.resize(stripes * group.planes);
     group.solution = solution_.data();
-    group.codes = codes_.data() + first_segment + stretch.first_bucket;
+    group.codes = codes_.data() + first_stripe + stretch.first_bucket;
     if (bumped_.size() < stretch.size()) bumped_.resize(stretch.size());
     group.bumped = bumped_.data();
     kernel_.solve(&group,
                   work_.Get(kernel_.work_size(group.home_count, group.planes)));
-    StoreSolution(first_segment + stretch.first_bucket, segments);
+    StoreSolution(first_stripe + stretch.first_bucket, stripes);
     for (size_t b = 0; b < group.bumped_count; ++b) {
       next_layer.Add(DigestInNextLayer(bumped_[b]));
     }
@@ -156,9 +156,9 @@ void CompactFilterBuilder::RemoveLayer() {
 
 void CompactFilterBuilder::ResizeToLayout() {
   for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
-    units_[u].resize(layout_.SegmentsSize(u));
+    units_[u].resize(layout_.StripesSize(u));
   }
-  codes_.resize(layout_.segment_count());
+  codes_.resize(layout_.stripe_count());
 }
 
 void CompactFilterBuilder::AddLastLayer(DigestList digests) {
@@ -255,7 +255,7 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   if (state.detail[kFullUnits] < state.unit_count) {
     // Only layer 0 has rich homes.
     const double rich_homes =
-        std::max(1.0, static_cast<double>(state.detail[kRichSegments])) - 1;
+        std::max(1.0, static_cast<double>(state.detail[kRichStripes])) - 1;
     const double stay =
         state.detail[kLayer1Homes] == 0 ? 1.0 : 1 - CompactAbsentBumpedShare();
     const double rich =
@@ -266,21 +266,21 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   return rate;
 }
 
-// Checks the bytes after a partial unit, and the codes after the last segment.
+// Checks the bytes after a partial unit, and the codes after the last stripe.
 bool ReservedBitsAreZero(const CompactLayout& layout,
                          const FilterState& state) {
   const auto is_zero = [](char byte) { return byte == 0; };
   for (uint32_t u = 0; u < state.unit_count; ++u) {
     if (layout.planes.IsFullUnit(u)) continue;
-    const char* padding = state.unit[u] + layout.SegmentsSize(u);
+    const char* padding = state.unit[u] + layout.StripesSize(u);
     if (!std::all_of(padding, padding + kPartialUnitPadding, is_zero)) {
       return false;
     }
   }
-  const uint64_t segments = layout.segment_count();
+  const uint64_t stripes = layout.stripe_count();
   const uint8_t last_codes =
       static_cast<uint8_t>(state.unit[0][layout.UnitSize(0) - 1]);
-  return segments % 4 == 0 || last_codes >> (2 * (segments % 4)) == 0;
+  return stripes % 4 == 0 || last_codes >> (2 * (stripes % 4)) == 0;
 }
 
 absl::Status DecodeLayout(const FilterDescriptor& descriptor,
@@ -326,11 +326,11 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   state->detail[kFullUnits] = state->unit_count - (partial ? 1 : 0);
   if (partial) {
     state->detail[kLeanPlanes] = layout.planes.LeanPlanesOfUnit(unit_count - 1);
-    state->detail[kRichSegments] = layout.rich_segments();
+    state->detail[kRichStripes] = layout.rich_stripes();
   }
   for (uint32_t layer = 1; layer < kMaxLayers; ++layer) {
-    const uint32_t at = kLayer1Segment + 2 * (layer - 1);
-    state->detail[at] = layout.FirstSegment(layer);
+    const uint32_t at = kLayer1Stripe + 2 * (layer - 1);
+    state->detail[at] = layout.FirstStripe(layer);
     state->detail[at + 1] = layout.homes[layer];
   }
   const CompactLookup functions = CompactKernelFor(kernel).lookup(
@@ -345,7 +345,7 @@ uint32_t StepCount(const FilterDescriptor& descriptor) {
   return DecodeLayout(descriptor, &layout).ok() ? layout.planes.most() : 1;
 }
 
-// The layout of fewer planes than the filter has, the same in every segment.
+// The layout of fewer planes than the filter has, the same in every stripe.
 CompactLayout WithPlanes(CompactLayout layout, uint32_t planes) {
   layout.planes = {planes, 0};
   return layout;
@@ -375,11 +375,10 @@ FilterDescriptor Cut(const FilterDescriptor& descriptor, uint32_t planes) {
   return cut;
 }
 
-// Copies the first kPlanes planes of segments that have `planes`.
+// Copies the first kPlanes planes of stripes that have `planes`.
 template <uint32_t kPlanes>
-char* CopyPlanes(const char* in, uint64_t planes, uint64_t segments,
-                 char* out) {
-  for (uint64_t s = 0; s < segments; ++s) {
+char* CopyPlanes(const char* in, uint64_t planes, uint64_t stripes, char* out) {
+  for (uint64_t s = 0; s < stripes; ++s) {
     std::memcpy(out, in, kPlanes * kPlaneSize);
     in += planes * kPlaneSize;
     out += kPlanes * kPlaneSize;
@@ -399,15 +398,15 @@ void CopyUnit(const FilterDescriptor& descriptor, uint32_t planes, uint32_t u,
   constexpr decltype(&CopyPlanes<1>) kCopyPlanes[] = {
       CopyPlanes<1>, CopyPlanes<2>, CopyPlanes<3>};
   const uint32_t kept = to.planes.LeanPlanesOfUnit(u);
-  // The planes of most segments; the first rich_segments have one more.
+  // The planes of most stripes; the first rich_stripes have one more.
   const uint64_t lean = from.planes.LeanPlanesOfUnit(u);
-  const uint64_t rich_segments =
-      from.planes.IsFullUnit(u) ? 0 : from.rich_segments();
+  const uint64_t rich_stripes =
+      from.planes.IsFullUnit(u) ? 0 : from.rich_stripes();
   const char* in = bytes.data();
-  out = kCopyPlanes[kept - 1](in, lean + 1, rich_segments, out);
-  in += from.SegmentOffset(u, rich_segments);
-  out = kCopyPlanes[kept - 1](in, lean, from.segment_count() - rich_segments,
-                              out);
+  out = kCopyPlanes[kept - 1](in, lean + 1, rich_stripes, out);
+  in += from.StripeOffset(u, rich_stripes);
+  out =
+      kCopyPlanes[kept - 1](in, lean, from.stripe_count() - rich_stripes, out);
   std::memset(out, 0, kPartialUnitPadding);
   if (u == 0) {
     const std::string_view codes = bytes.substr(from.CodesOffset());

@@ -22,7 +22,7 @@ struct Avx2Ops : X86Ops {
     const __m256i halves = _mm256_set1_epi64x(static_cast<long long>(equation));
     __m256i x = _mm256_xor_si256(
         _mm256_and_si256(load(0), _mm256_shuffle_epi32(halves, 0x00)),
-        _mm256_and_si256(load(kFullSegmentSize),
+        _mm256_and_si256(load(kFullStripeSize),
                          _mm256_shuffle_epi32(halves, 0x55)));
     // As in X86Ops.
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 16));

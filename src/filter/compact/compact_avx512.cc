@@ -35,7 +35,7 @@ struct Avx512Ops {
     const __m256i high = _mm256_set1_epi32(static_cast<int>(equation >> 32));
     const __m256i x =
         _mm256_xor_si256(_mm256_and_si256(load(0), low),
-                         _mm256_and_si256(load(kFullSegmentSize), high));
+                         _mm256_and_si256(load(kFullStripeSize), high));
     return _mm256_test_epi32_mask(_mm256_popcnt_epi32(x), _mm256_set1_epi32(1));
   }
 };

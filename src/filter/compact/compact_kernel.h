@@ -3,14 +3,14 @@
 // The inner loops of compact, one implementation for each instruction set. All
 // build the same bytes and give the same answers.
 //
-// A filter is an array of segments of 32 slots. A slot holds one bit of each
-// of the filter's planes. A key's window is its home segment and the next; its
+// A filter is an array of stripes of 32 slots. A slot holds one bit of each
+// of the filter's planes. A key's window is its home stripe and the next; its
 // equation is 64 random bits, one for each slot of the window; its fingerprint
 // one bit for each plane. The builder chooses the slots so that, for each key
 // and plane, the XOR of the plane's bits in the slots of the key's equation is
 // the key's fingerprint bit: a system of linear equations over GF(2).
 //
-// Segments belong to layers. Each segment has a code: the share of the keys
+// Stripes belong to layers. Each stripe has a code: the share of the keys
 // at home there that are not stored there but in the next layer, chosen by the
 // key's position within its home. In the last layer such keys are stored
 // nowhere, and every lookup of them answers "maybe".
@@ -27,10 +27,10 @@
 
 namespace rowbloom::filter {
 
-constexpr uint32_t kSegmentSlots = 32;
+constexpr uint32_t kStripeSlots = 32;
 constexpr uint32_t kUnitPlanes = 4;
-constexpr uint32_t kPlaneSize = 4;  // Bytes of one plane of one segment.
-constexpr uint32_t kFullSegmentSize = kUnitPlanes * kPlaneSize;
+constexpr uint32_t kPlaneSize = 4;  // Bytes of one plane of one stripe.
+constexpr uint32_t kFullStripeSize = kUnitPlanes * kPlaneSize;
 constexpr uint32_t kMaxPlanes = 32;
 constexpr uint32_t kMaxLayers = 4;
 constexpr uint32_t kCodes = 4;
@@ -38,9 +38,9 @@ constexpr uint32_t kCodes = 4;
 // home's code is in the next layer.
 constexpr uint32_t kAllBumped = 256;
 constexpr uint16_t kThresholdOfCode[kCodes] = {0, 48, 140, kAllBumped};
-// Segments of a partial unit are read as if they had four planes: this many
+// Stripes of a partial unit are read as if they had four planes: this many
 // zero bytes follow the last.
-constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kPlaneSize;
+constexpr uint32_t kPartialUnitPadding = kFullStripeSize - kPlaneSize;
 
 // These functions read FilterState:
 //   unit[u]     the units
@@ -49,15 +49,15 @@ constexpr uint32_t kPartialUnitPadding = kFullSegmentSize - kPlaneSize;
 //   parameter   seed of the equations, kSeedMultiplier * (2 * stored seed + 1)
 //   detail[]    by these indexes
 enum CompactDetail : uint32_t {
-  kFullUnits,      // Loaded units of four planes in every segment.
-  kLeanPlanes,     // Planes of most segments in the partial unit that follows,
-                   // if loaded.
-  kRichSegments,   // The number of first segments with one plane more.
-  kLayer1Segment,  // First segment and homes of layers 1 to 3.
+  kFullUnits,     // Loaded units of four planes in every stripe.
+  kLeanPlanes,    // Planes of most stripes in the partial unit that follows,
+                  // if loaded.
+  kRichStripes,   // The number of first stripes with one plane more.
+  kLayer1Stripe,  // First stripe and homes of layers 1 to 3.
   kLayer1Homes,
-  kLayer2Segment,
+  kLayer2Stripe,
   kLayer2Homes,
-  kLayer3Segment,
+  kLayer3Stripe,
   kLayer3Homes,
 };
 
@@ -66,16 +66,16 @@ struct CompactGroup {
   const uint64_t* digests;  // Digests in this layer.
   const uint64_t* starts;   // Keys of home i: starts[i] .. starts[i + 1] - 1.
   uint32_t home_count;
-  bool ends_layer;  // The layer's last segment follows its homes.
+  bool ends_layer;  // The layer's last stripe follows its homes.
   bool last_layer;  // Codes 0 and 3 only.
   uint32_t planes;  // The number to solve.
   uint64_t layer_homes;
   uint64_t seed;
-  // The solution of the segment after the group, by plane; on return, the
-  // solution of the group's first segment. Room for kMaxPlanes words, of which
+  // The solution of the stripe after the group, by plane; on return, the
+  // solution of the group's first stripe. Room for kMaxPlanes words, of which
   // those after `planes` are undefined on return.
   uint32_t* edge;
-  // Results: `planes` words and one code for each segment, and the digests
+  // Results: `planes` words and one code for each stripe, and the digests
   // that have to go to the next layer (room for all).
   uint32_t* solution;
   uint8_t* codes;

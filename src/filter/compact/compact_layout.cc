@@ -18,9 +18,9 @@ constexpr double kSlotsPerKey = 1.0065;  // In all layers of a large filter.
 constexpr double kBumpedShare = 0.0625;
 constexpr double kAbsentBumpedShare = 0.051;
 
-constexpr double kCodeBitsPerKey = 2.0 / kSegmentSlots * kSlotsPerKey;
+constexpr double kCodeBitsPerKey = 2.0 / kStripeSlots * kSlotsPerKey;
 
-// More is damage: 2^40 segments hold 3.5e13 keys.
+// More is damage: 2^40 stripes hold 3.5e13 keys.
 constexpr uint64_t kMaxHomes = uint64_t{1} << 40;
 
 // Bits of FilterDescriptor::parameters.
@@ -56,7 +56,7 @@ double CompactPlanes::rate() const {
 CompactPlanes CompactPlanesFor(double bits_per_key) {
   const double bits = std::max(0.0, bits_per_key - kCodeBitsPerKey);
   // At least one plane everywhere: the size of the first unit then gives the
-  // number of segments.
+  // number of stripes.
   const double planes =
       std::clamp<double>(std::floor(bits / kSlotsPerKey), 1, kMaxPlanes - 1);
   CompactPlanes result;
@@ -70,38 +70,38 @@ CompactPlanes CompactPlanesFor(double bits_per_key) {
 uint64_t CompactHomes(uint64_t key_count) {
   return std::max<uint64_t>(
       1, static_cast<uint64_t>(std::llround(static_cast<double>(key_count) /
-                                            (kSegmentSlots * kLoad))));
+                                            (kStripeSlots * kLoad))));
 }
 
 double CompactAbsentBumpedShare() { return kAbsentBumpedShare; }
 
 uint64_t LastLayerHomes(uint64_t key_count) {
   const double load = key_count < 300 ? 0.98 : key_count < 1000 ? 0.90 : 0.85;
-  const uint64_t segments = static_cast<uint64_t>(
-      std::ceil((static_cast<double>(key_count) + 1) / (kSegmentSlots * load)));
-  return std::max<uint64_t>(segments, 2) - 1;
+  const uint64_t stripes = static_cast<uint64_t>(
+      std::ceil((static_cast<double>(key_count) + 1) / (kStripeSlots * load)));
+  return std::max<uint64_t>(stripes, 2) - 1;
 }
 
-uint64_t CompactLayout::FirstSegment(uint32_t layer) const {
+uint64_t CompactLayout::FirstStripe(uint32_t layer) const {
   uint64_t first = 0;
-  for (uint32_t i = 0; i < layer; ++i) first += LayerSegments(i);
+  for (uint32_t i = 0; i < layer; ++i) first += LayerStripes(i);
   return first;
 }
 
-uint64_t CompactLayout::SegmentOffset(uint32_t u, uint64_t segment) const {
-  if (planes.IsFullUnit(u)) return segment * kFullSegmentSize;
-  return kPlaneSize * (segment * planes.LeanPlanesOfUnit(u) +
-                       std::min(segment, rich_segments()));
+uint64_t CompactLayout::StripeOffset(uint32_t u, uint64_t stripe) const {
+  if (planes.IsFullUnit(u)) return stripe * kFullStripeSize;
+  return kPlaneSize * (stripe * planes.LeanPlanesOfUnit(u) +
+                       std::min(stripe, rich_stripes()));
 }
 
 uint64_t CompactLayout::CodesOffset() const {
-  return SegmentsSize(0) + (planes.IsFullUnit(0) ? 0 : kPartialUnitPadding);
+  return StripesSize(0) + (planes.IsFullUnit(0) ? 0 : kPartialUnitPadding);
 }
 
 uint64_t CompactLayout::UnitSize(uint32_t u) const {
-  uint64_t size = SegmentsSize(u);
+  uint64_t size = StripesSize(u);
   if (!planes.IsFullUnit(u)) size += kPartialUnitPadding;
-  if (u == 0) size += (segment_count() + 3) / 4;
+  if (u == 0) size += (stripe_count() + 3) / 4;
   return size;
 }
 
@@ -144,7 +144,7 @@ bool CompactLayout::Decode(uint64_t parameters, uint64_t first_unit_size,
     layout->homes[layer] = mantissa << take(kExponentBits);
   }
   if (rest != 0 || layout->planes.lean == 0 ||
-      first_unit_size > kMaxHomes * kFullSegmentSize) {
+      first_unit_size > kMaxHomes * kFullStripeSize) {
     return false;
   }
   // The size grows with the homes, by a plane or more for each.

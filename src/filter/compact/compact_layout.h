@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of compact: the number of segments and planes, their places,
+// The arithmetic of compact: the number of stripes and planes, their places,
 // and the resulting rate. docs/filter_families.md derives it.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
@@ -14,8 +14,8 @@
 
 namespace rowbloom::filter {
 
-// Planes of a filter: `lean` in every segment, and one more in rich_share /
-// 256 of the segments of layer 0.
+// Planes of a filter: `lean` in every stripe, and one more in rich_share /
+// 256 of the stripes of layer 0.
 struct CompactPlanes {
   uint32_t lean = 0;
   uint32_t rich_share = 0;
@@ -48,22 +48,22 @@ struct CompactLayout {
   // 0 for layers that do not exist.
   std::array<uint64_t, kMaxLayers> homes{};
 
-  uint64_t LayerSegments(uint32_t layer) const {
+  uint64_t LayerStripes(uint32_t layer) const {
     return homes[layer] == 0 ? 0 : homes[layer] + 1;
   }
-  uint64_t FirstSegment(uint32_t layer) const;
-  uint64_t segment_count() const { return FirstSegment(kMaxLayers); }
+  uint64_t FirstStripe(uint32_t layer) const;
+  uint64_t stripe_count() const { return FirstStripe(kMaxLayers); }
   // Windows that begin in this many first homes have the extra plane.
   uint64_t rich_homes() const {
     return (homes[0] * planes.rich_share + 128) / 256;
   }
-  uint64_t rich_segments() const {
+  uint64_t rich_stripes() const {
     return rich_homes() == 0 ? 0 : rich_homes() + 1;
   }
-  // The offset of the planes of `segment` in unit `u`.
-  uint64_t SegmentOffset(uint32_t u, uint64_t segment) const;
-  uint64_t SegmentsSize(uint32_t u) const {
-    return SegmentOffset(u, segment_count());
+  // The offset of the planes of `stripe` in unit `u`.
+  uint64_t StripeOffset(uint32_t u, uint64_t stripe) const;
+  uint64_t StripesSize(uint32_t u) const {
+    return StripeOffset(u, stripe_count());
   }
   uint64_t CodesOffset() const;
   uint64_t UnitSize(uint32_t u) const;

@@ -4,7 +4,7 @@
 // instruction sets. For kernel files: internal linkage.
 //
 // `Ops` gives them:
-//   // 16 bytes each of a key's two segments: four planes of 32 slots.
+//   // 16 bytes each of a key's two stripes: four planes of 32 slots.
 //   // The key's equation in `equation`. Bit c of the result: the parity of
 //   // plane c.
 //   static uint32_t Parities(const char* home, const char* next,
@@ -26,7 +26,7 @@ namespace rowbloom::filter {
 namespace {
 
 struct Place {
-  uint64_t segment;
+  uint64_t stripe;
   uint32_t position;  // Within the home.
 };
 
@@ -38,77 +38,77 @@ inline Place PlaceOf(uint64_t digest, uint64_t homes) {
 }
 
 // True if a key at this place is in the next layer.
-inline bool IsBumped(const FilterState& state, uint64_t segment,
+inline bool IsBumped(const FilterState& state, uint64_t stripe,
                      uint32_t position) {
-  const uint32_t codes = static_cast<uint8_t>(state.metadata[segment / 4]);
-  // `segment % 4` would take one instruction more.
-  const uint32_t code = codes >> (2 * segment & 6) & 3;
+  const uint32_t codes = static_cast<uint8_t>(state.metadata[stripe / 4]);
+  // `stripe % 4` would take one instruction more.
+  const uint32_t code = codes >> (2 * stripe & 6) & 3;
   return position < kThresholdOfCode[code];
 }
 
-// The planes of `segment` in the partial unit.
-inline const char* PartialSegment(const FilterState& state, uint64_t segment) {
-  const uint64_t rich_segments = state.detail[kRichSegments];
+// The planes of `stripe` in the partial unit.
+inline const char* PartialStripe(const FilterState& state, uint64_t stripe) {
+  const uint64_t rich_stripes = state.detail[kRichStripes];
   return state.unit[state.detail[kFullUnits]] +
-         kPlaneSize * (segment * state.detail[kLeanPlanes] +
-                       (segment < rich_segments ? segment : rich_segments));
+         kPlaneSize * (stripe * state.detail[kLeanPlanes] +
+                       (stripe < rich_stripes ? stripe : rich_stripes));
 }
 
 template <typename Ops>
 inline __attribute__((always_inline)) bool MatchesPartialUnit(
-    const FilterState& state, uint64_t segment, uint64_t equation,
+    const FilterState& state, uint64_t stripe, uint64_t equation,
     uint32_t fingerprint) {
   const uint64_t lean = state.detail[kLeanPlanes];
-  const uint64_t rich_segments = state.detail[kRichSegments];
-  const uint64_t planes = lean + (segment + 1 < rich_segments);
+  const uint64_t rich_stripes = state.detail[kRichStripes];
+  const uint64_t planes = lean + (stripe + 1 < rich_stripes);
   if (planes == 0) return true;
-  const char* home = PartialSegment(state, segment);
-  const char* next = home + kPlaneSize * (lean + (segment < rich_segments));
+  const char* home = PartialStripe(state, stripe);
+  const char* next = home + kPlaneSize * (lean + (stripe < rich_stripes));
   const uint32_t wrong = Ops::Parities(home, next, equation) ^ fingerprint;
   return (wrong & ((1u << planes) - 1)) == 0;
 }
 
 template <typename Ops>
 inline bool MatchesFullUnit(const FilterState& state, uint32_t u,
-                            uint64_t segment, uint64_t equation,
+                            uint64_t stripe, uint64_t equation,
                             uint32_t fingerprint) {
-  const char* home = state.unit[u] + segment * kFullSegmentSize;
+  const char* home = state.unit[u] + stripe * kFullStripeSize;
   const uint32_t wrong =
-      Ops::Parities(home, home + kFullSegmentSize, equation) ^ fingerprint;
+      Ops::Parities(home, home + kFullStripeSize, equation) ^ fingerprint;
   return (wrong & ((1u << kUnitPlanes) - 1)) == 0;
 }
 
 // Tests the units from first_unit on.
 template <typename Ops>
-inline bool MatchesUnits(const FilterState& state, uint64_t segment,
+inline bool MatchesUnits(const FilterState& state, uint64_t stripe,
                          uint64_t equation, uint32_t first_unit) {
   const uint32_t full = static_cast<uint32_t>(state.detail[kFullUnits]);
   uint32_t fingerprint = Fingerprint32(equation) >> (kUnitPlanes * first_unit);
   // Unrolled, it would save registers in each lookup.
 #pragma GCC unroll 1
   for (uint32_t u = first_unit; u < full; ++u) {
-    if (!MatchesFullUnit<Ops>(state, u, segment, equation, fingerprint)) {
+    if (!MatchesFullUnit<Ops>(state, u, stripe, equation, fingerprint)) {
       return false;
     }
     fingerprint >>= kUnitPlanes;
   }
   return full == state.unit_count ||
-         MatchesPartialUnit<Ops>(state, segment, equation, fingerprint);
+         MatchesPartialUnit<Ops>(state, stripe, equation, fingerprint);
 }
 
 // Looks up a key that is not in layer 0.
 template <typename Ops>
 __attribute__((noinline)) bool MayContainBumped(const FilterState& state,
                                                 uint64_t digest) {
-  for (uint32_t i = kLayer1Segment; i < kLayer1Segment + 2 * (kMaxLayers - 1);
+  for (uint32_t i = kLayer1Stripe; i < kLayer1Stripe + 2 * (kMaxLayers - 1);
        i += 2) {
     const uint64_t homes = state.detail[i + 1];
     if (homes == 0) return true;  // Bumped from the last layer.
     digest = DigestInNextLayer(digest);
     Place place = PlaceOf(digest, homes);
-    place.segment += state.detail[i];
-    if (!IsBumped(state, place.segment, place.position)) {
-      return MatchesUnits<Ops>(state, place.segment,
+    place.stripe += state.detail[i];
+    if (!IsBumped(state, place.stripe, place.position)) {
+      return MatchesUnits<Ops>(state, place.stripe,
                                Mix64(digest, state.parameter), 0);
     }
   }
@@ -117,15 +117,15 @@ __attribute__((noinline)) bool MayContainBumped(const FilterState& state,
 
 // Tests the first kUnits units, which are full.
 template <typename Ops, uint32_t kUnits>
-inline bool MatchesFirstUnits(const FilterState& state, uint64_t segment,
+inline bool MatchesFirstUnits(const FilterState& state, uint64_t stripe,
                               uint64_t equation) {
-  const uint64_t offset = segment * kFullSegmentSize;
+  const uint64_t offset = stripe * kFullStripeSize;
   const char* first = state.unit[0] + offset;
   uint32_t wrong = Fingerprint32(equation);
   if constexpr (kUnits == 2) {
     wrong ^= Ops::ParitiesOfTwo(first, state.unit[1] + offset, equation);
   } else {
-    wrong ^= Ops::Parities(first, first + kFullSegmentSize, equation);
+    wrong ^= Ops::Parities(first, first + kFullStripeSize, equation);
   }
   return (wrong & ((1u << (kUnits * kUnitPlanes)) - 1)) == 0;
 }
@@ -135,52 +135,52 @@ inline bool MatchesFirstUnits(const FilterState& state, uint64_t segment,
 template <typename Ops, uint32_t kUnits>
 bool MayContain(const FilterState& state, uint64_t digest) {
   const Place place = PlaceOf(digest, state.slot_count);
-  if (__builtin_expect(IsBumped(state, place.segment, place.position), 0)) {
+  if (__builtin_expect(IsBumped(state, place.stripe, place.position), 0)) {
     return MayContainBumped<Ops>(state, digest);
   }
   const uint64_t equation = Mix64(digest, state.parameter);
   if constexpr (kUnits > 0) {
-    if (!MatchesFirstUnits<Ops, kUnits>(state, place.segment, equation)) {
+    if (!MatchesFirstUnits<Ops, kUnits>(state, place.stripe, equation)) {
       return false;
     }
   }
-  return MatchesUnits<Ops>(state, place.segment, equation, kUnits);
+  return MatchesUnits<Ops>(state, place.stripe, equation, kUnits);
 }
 
 // GCC takes a function that only prefetches for one without effect, and may
 // drop its calls unless it is always inlined.
 #define ROWBLOOM_PREFETCHES inline __attribute__((always_inline))
 
-// Prefetches two segments. The second-level cache can wait for more lines at a
+// Prefetches two stripes. The second-level cache can wait for more lines at a
 // time.
-ROWBLOOM_PREFETCHES void PrefetchSegments(const char* home) {
+ROWBLOOM_PREFETCHES void PrefetchStripes(const char* home) {
   __builtin_prefetch(home, 0, 1);
-  __builtin_prefetch(home + 2 * kFullSegmentSize - 1, 0, 1);
+  __builtin_prefetch(home + 2 * kFullStripeSize - 1, 0, 1);
 }
 
 ROWBLOOM_PREFETCHES void PrefetchUnit(const FilterState& state, uint32_t u,
-                                      uint64_t segment) {
+                                      uint64_t stripe) {
   if (u < state.detail[kFullUnits]) {
-    PrefetchSegments(state.unit[u] + segment * kFullSegmentSize);
+    PrefetchStripes(state.unit[u] + stripe * kFullStripeSize);
   } else if (u < state.unit_count) {
-    PrefetchSegments(PartialSegment(state, segment));
+    PrefetchStripes(PartialStripe(state, stripe));
   }
 }
 
 // Prefetches a home's code and its window in the first unit.
 ROWBLOOM_PREFETCHES void PrefetchHome(const FilterState& state,
-                                      uint64_t segment) {
-  __builtin_prefetch(state.metadata + segment / 4, 0, 1);
-  PrefetchUnit(state, 0, segment);
+                                      uint64_t stripe) {
+  __builtin_prefetch(state.metadata + stripe / 4, 0, 1);
+  PrefetchUnit(state, 0, stripe);
 }
 
 #undef ROWBLOOM_PREFETCHES
 
 template <uint32_t kUnits>
 void Prefetch(const FilterState& state, uint64_t digest) {
-  const uint64_t segment = HomeOf(digest, state.slot_count);
-  PrefetchHome(state, segment);
-  if (kUnits == 2) PrefetchUnit(state, 1, segment);
+  const uint64_t stripe = HomeOf(digest, state.slot_count);
+  PrefetchHome(state, stripe);
+  if (kUnits == 2) PrefetchUnit(state, 1, stripe);
 }
 
 // Calls function(i) for each bit i that is 1.
@@ -215,22 +215,22 @@ template <typename Ops>
 void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
                         size_t count, bool* may_contain) {
   const bool second_is_full = state.detail[kFullUnits] > 1;
-  uint64_t segments[kBatch];
+  uint64_t stripes[kBatch];
   uint64_t equations[kBatch];
   while (count > 0) {
     const size_t size = count < kBatch ? count : kBatch;
     for (size_t i = 0; i < size; ++i) {
-      segments[i] = HomeOf(digests[i], state.slot_count);
-      PrefetchHome(state, segments[i]);
+      stripes[i] = HomeOf(digests[i], state.slot_count);
+      PrefetchHome(state, stripes[i]);
     }
     uint32_t bumped = 0;
     for (size_t i = 0; i < size; ++i) {
       const Place place = PlaceOf(digests[i], state.slot_count);
-      bumped |= uint32_t{IsBumped(state, place.segment, place.position)} << i;
+      bumped |= uint32_t{IsBumped(state, place.stripe, place.position)} << i;
     }
     if (state.detail[kLayer1Homes] > 0) {
       ForEachBit(bumped, [&](uint32_t i) {
-        PrefetchHome(state, state.detail[kLayer1Segment] +
+        PrefetchHome(state, state.detail[kLayer1Stripe] +
                                 HomeOf(DigestInNextLayer(digests[i]),
                                        state.detail[kLayer1Homes]));
       });
@@ -239,17 +239,17 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
     for (size_t i = 0; i < size; ++i) {
       equations[i] = Mix64(digests[i], state.parameter);
       const bool matches =
-          MatchesFirstUnits<Ops, 1>(state, segments[i], equations[i]);
+          MatchesFirstUnits<Ops, 1>(state, stripes[i], equations[i]);
       matching |= uint32_t{matches} << i;
       if (second_is_full) {
-        PrefetchSegments(state.unit[matches ? 1 : 0] +
-                         segments[i] * kFullSegmentSize);
+        PrefetchStripes(state.unit[matches ? 1 : 0] +
+                        stripes[i] * kFullStripeSize);
       }
     }
     matching &= ~bumped;
     if (!second_is_full) {
       ForEachBit(matching,
-                 [&](uint32_t i) { PrefetchUnit(state, 1, segments[i]); });
+                 [&](uint32_t i) { PrefetchUnit(state, 1, stripes[i]); });
     }
     uint32_t maybe = 0;
     ForEachBit(bumped, [&](uint32_t i) {
@@ -261,12 +261,12 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
         const uint32_t fingerprint =
             Fingerprint32(equations[i]) >> (kUnitPlanes * u);
         if (u < state.detail[kFullUnits]
-                ? MatchesFullUnit<Ops>(state, u, segments[i], equations[i],
+                ? MatchesFullUnit<Ops>(state, u, stripes[i], equations[i],
                                        fingerprint)
-                : MatchesPartialUnit<Ops>(state, segments[i], equations[i],
+                : MatchesPartialUnit<Ops>(state, stripes[i], equations[i],
                                           fingerprint)) {
           still_matching |= 1u << i;
-          PrefetchUnit(state, u + 1, segments[i]);
+          PrefetchUnit(state, u + 1, stripes[i]);
         }
       });
       matching = still_matching;

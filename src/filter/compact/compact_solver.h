@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds a group of segments of compact: chooses the codes, and solves the
+// Builds a group of stripes of compact: chooses the codes, and solves the
 // equations of the keys that stay. For kernel files: internal linkage.
 //
-// A group is cut into up to four strands of consecutive segments, one in each
-// lane of gf2_lanes.h. Forward, segment by segment: the equations that are at
-// home in a segment, and those that found no pivot in the previous one, are
+// A group is cut into up to four strands of consecutive stripes, one in each
+// lane of gf2_lanes.h. Forward, stripe by stripe: the equations that are at
+// home in a stripe, and those that found no pivot in the previous one, are
 // eliminated over its 32 slots. An equation that finds no pivot here either has
-// coefficients left in the next segment only, and is carried there. If too
+// coefficients left in the next stripe only, and is carried there. If too
 // many equations would be carried, the code takes keys out. If equations turn
 // out to be dependent and contradict each other, the solver goes back and takes
-// out more. The last segment of a strand carries nothing, so that strands do
+// out more. The last stripe of a strand carries nothing, so that strands do
 // not wait for each other. Backward, from the strand on the right: each pivot
-// equation gives its slot, once the slots of the next segment are known.
+// equation gives its slot, once the slots of the next stripe are known.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_SOLVER_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_SOLVER_H_
@@ -29,17 +29,17 @@ namespace rowbloom::filter {
 
 namespace {
 
-// The most equations that one segment may carry to the next. More would fill
+// The most equations that one stripe may carry to the next. More would fill
 // the slots better, but be dependent there more often.
 constexpr int kMaxCarried = 23;
 // The most equations that the last homes of a strand may carry, the last home
 // first. The last carries nothing and leaves a slot free, because as many
 // equations as slots are dependent more often than not.
 constexpr int kMaxCarriedNearEnd[] = {-1, 12, 20};
-// The limits for a strand that ends the layer. A segment that is no home
+// The limits for a strand that ends the layer. A stripe that is no home
 // follows, and the carried equations fill it.
 constexpr int kMaxCarriedNearLayerEnd[] = {30, 28, 26};
-static_assert(kSegmentSlots + kMaxCarriedNearLayerEnd[0] < kMaxEquations);
+static_assert(kStripeSlots + kMaxCarriedNearLayerEnd[0] < kMaxEquations);
 // Equations that depend on each other leave slots without a pivot, so that a
 // step carries more than its limit allowed. This many more than the largest
 // limit are too many.
@@ -54,14 +54,14 @@ constexpr uint32_t kMinHomesOfTwoStrands = 24;
 // The result of one step of the strands. Equations are bits, lanes are strands.
 template <uint32_t kSideBits>
 struct SolvedStep {
-  Lanes next[kSegmentSlots];  // Coefficients in the next segment.
-  Lanes sides[kSideBits];     // Right-hand sides; group.planes of them.
-  Lanes carried;              // Equations without a pivot.
+  Lanes next[kStripeSlots];  // Coefficients in the next stripe.
+  Lanes sides[kSideBits];    // Right-hand sides; group.planes of them.
+  Lanes carried;             // Equations without a pivot.
   uint64_t bumped_before[kLanes];
   uint8_t least_code[kLanes];  // Raised when it turned out to be too low.
   uint8_t contradictions[kLanes];
   uint8_t pivot_equation[kLanes]
-                        [kSegmentSlots];  // By slot; kMaxEquations if none.
+                        [kStripeSlots];  // By slot; kMaxEquations if none.
 };
 
 struct Strand {
@@ -171,7 +171,7 @@ class GroupSolver {
   void CollectBumped();
 
   uint32_t Home(const Strand& s) const { return s.first_home + s.step; }
-  // Keys at home in the strand's next segment.
+  // Keys at home in the strand's next stripe.
   uint64_t KeyCount(const Strand& s) const {
     return s.step >= s.home_count
                ? 0
@@ -190,8 +190,8 @@ class GroupSolver {
   Strand strands_[kLanes];
   // The equations of one step: first as equations, then as planes. Rows that
   // are no equations have any bits.
-  Lanes planes_[2 * kSegmentSlots + kMaxPlanes] = {};
-  Lanes pivots_[kSegmentSlots];
+  Lanes planes_[2 * kStripeSlots + kMaxPlanes] = {};
+  Lanes pivots_[kStripeSlots];
 };
 
 template <uint32_t kSideBits>
@@ -241,7 +241,7 @@ uint64_t GroupSolver<kSideBits>::CountStaying(const Strand& s,
   return staying;
 }
 
-// Chooses the code of strand k's next segment, and writes the equations that
+// Chooses the code of strand k's next stripe, and writes the equations that
 // stay where `carried` has none. Returns all equations.
 template <uint32_t kSideBits>
 uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
@@ -255,7 +255,7 @@ uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
   const int old_equations = static_cast<int>(Ones(carried));
   uint32_t code = steps_[s.step].least_code[k];
   int limit = CarriedLimit(s);
-  const int most = static_cast<int>(kSegmentSlots) + limit - old_equations;
+  const int most = static_cast<int>(kStripeSlots) + limit - old_equations;
   const uint64_t room = static_cast<uint64_t>(
       most < 0 ? 0
       : most < static_cast<int>(kMaxEquations) - old_equations
@@ -269,9 +269,9 @@ uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
   uint64_t equations = carried;
   typedef typename PartOf<kSideBits>::Type Side;
   Part32* const home_half = reinterpret_cast<Part32*>(planes_) + 2 * k;
-  Part32* const next_half = home_half + 2 * kLanes * kSegmentSlots;
+  Part32* const next_half = home_half + 2 * kLanes * kStripeSlots;
   Side* const side =
-      reinterpret_cast<Side*>(planes_ + 2 * kSegmentSlots) + 64 / kSideBits * k;
+      reinterpret_cast<Side*>(planes_ + 2 * kStripeSlots) + 64 / kSideBits * k;
   const auto write = [&](uint64_t digest) {
     const uint32_t equation = LowestOne(~equations);
     const uint64_t coefficients = Mix64(digest, group_.seed);
@@ -314,7 +314,7 @@ bool GroupSolver<kSideBits>::EliminateStep() {
     if (s.step < s.step_count && s.step < step) step = s.step;
   }
   if (step == ~0u) return false;
-  const uint32_t plane_count = 2 * kSegmentSlots + group_.planes;
+  const uint32_t plane_count = 2 * kStripeSlots + group_.planes;
   Lanes equations = {};
   Lanes carried = {};
   uint32_t active = 0;
@@ -325,38 +325,38 @@ bool GroupSolver<kSideBits>::EliminateStep() {
     equations[k] = LoadEquations(k, carried[k]);
   }
   EquationsToPlanes(planes_);
-  EquationsToPlanes(planes_ + kSegmentSlots);
-  EquationsToPlanes<kSideBits>(planes_ + 2 * kSegmentSlots);
+  EquationsToPlanes(planes_ + kStripeSlots);
+  EquationsToPlanes<kSideBits>(planes_ + 2 * kStripeSlots);
   if (step > 0) {
     const Step& before = steps_[step - 1];
-    for (uint32_t j = 0; j < kSegmentSlots; ++j) {
+    for (uint32_t j = 0; j < kStripeSlots; ++j) {
       planes_[j] = (planes_[j] & ~carried) | (before.next[j] & carried);
-      planes_[kSegmentSlots + j] &= ~carried;
+      planes_[kStripeSlots + j] &= ~carried;
     }
     for (uint32_t c = 0; c < group_.planes; ++c) {
-      Lanes& plane = planes_[2 * kSegmentSlots + c];
+      Lanes& plane = planes_[2 * kStripeSlots + c];
       plane = (plane & ~carried) | (before.sides[c] & carried);
     }
   }
   Lanes rest =
-      Eliminate(planes_, kSegmentSlots, plane_count, equations, pivots_);
+      Eliminate(planes_, kStripeSlots, plane_count, equations, pivots_);
   Lanes any_next = {};
   Lanes any_side = {};
-  for (uint32_t j = 0; j < kSegmentSlots; ++j) {
-    any_next |= planes_[kSegmentSlots + j];
+  for (uint32_t j = 0; j < kStripeSlots; ++j) {
+    any_next |= planes_[kStripeSlots + j];
   }
   for (uint32_t c = 0; c < group_.planes; ++c) {
-    any_side |= planes_[2 * kSegmentSlots + c];
+    any_side |= planes_[2 * kStripeSlots + c];
   }
   const Lanes contradictions = rest & ~any_next & any_side;
   rest &= any_next;
   if (active == (1u << kLanes) - 1) {
     Step& to = steps_[step];
-    for (uint32_t j = 0; j < kSegmentSlots; ++j) {
-      to.next[j] = planes_[kSegmentSlots + j];
+    for (uint32_t j = 0; j < kStripeSlots; ++j) {
+      to.next[j] = planes_[kStripeSlots + j];
     }
     for (uint32_t c = 0; c < group_.planes; ++c) {
-      to.sides[c] = planes_[2 * kSegmentSlots + c];
+      to.sides[c] = planes_[2 * kStripeSlots + c];
     }
     to.carried = rest;
   } else {
@@ -374,11 +374,11 @@ bool GroupSolver<kSideBits>::EliminateStep() {
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::Store(uint32_t k, Lanes rest) {
   Step& to = steps_[strands_[k].step];
-  for (uint32_t j = 0; j < kSegmentSlots; ++j) {
-    to.next[j][k] = planes_[kSegmentSlots + j][k];
+  for (uint32_t j = 0; j < kStripeSlots; ++j) {
+    to.next[j][k] = planes_[kStripeSlots + j][k];
   }
   for (uint32_t c = 0; c < group_.planes; ++c) {
-    to.sides[c][k] = planes_[2 * kSegmentSlots + c][k];
+    to.sides[c][k] = planes_[2 * kStripeSlots + c][k];
   }
   to.carried[k] = rest[k];
 }
@@ -386,7 +386,7 @@ void GroupSolver<kSideBits>::Store(uint32_t k, Lanes rest) {
 template <uint32_t kSideBits>
 void GroupSolver<kSideBits>::StorePivots(uint32_t active, Step* step) const {
 #if defined(__AVX512VPOPCNTDQ__)
-  for (uint32_t i = 0; i < kSegmentSlots; i += 8) {
+  for (uint32_t i = 0; i < kStripeSlots; i += 8) {
     Lanes equations = {};  // A byte for each of eight slots.
     ROWBLOOM_UNROLL
     for (uint32_t j = 0; j < 8; ++j) {
@@ -405,7 +405,7 @@ void GroupSolver<kSideBits>::StorePivots(uint32_t active, Step* step) const {
 #else
   for (uint32_t k = 0; k < strand_count_; ++k) {
     if ((active >> k & 1) == 0) continue;
-    for (uint32_t i = 0; i < kSegmentSlots; ++i) {
+    for (uint32_t i = 0; i < kStripeSlots; ++i) {
       const uint64_t pivot = pivots_[i][k];
       step->pivot_equation[k][i] =
           static_cast<uint8_t>(pivot == 0 ? kMaxEquations : LowestOne(pivot));
@@ -475,7 +475,7 @@ void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
   constexpr uint32_t kBlocks = kSideBits / 8;  // Blocks of eight planes.
   const uint32_t planes = group_.planes;
   const uint32_t blocks = (planes + 7) / 8;
-  // The slots of the next segment.
+  // The slots of the next stripe.
   __m256i edge[kBlocks];
   for (uint32_t b = 0; b < blocks; ++b) {
     edge[b] = _mm256_loadu_si256(
@@ -507,7 +507,7 @@ void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
       sides[1] = sides[2] = sides[3] = _mm512_setzero_si512();
       const __m512i next = _mm512_cvtepu32_epi64(edge[b]);
       ROWBLOOM_UNROLL
-      for (uint32_t j = 0; j < kSegmentSlots; ++j) {
+      for (uint32_t j = 0; j < kStripeSlots; ++j) {
         __m512i& sum = sides[j % 4];
         sum = _mm512_mask_xor_epi64(
             sum,
@@ -602,7 +602,7 @@ inline void GatherSlots(const uint64_t* sides, const uint8_t* pivot_equation,
                         uint32_t planes, uint32_t* slots) {
   for (uint32_t c = 0; c < planes; ++c) {
     uint32_t word = 0;
-    for (uint32_t i = 0; i < kSegmentSlots; ++i) {
+    for (uint32_t i = 0; i < kStripeSlots; ++i) {
       if (pivot_equation[i] == kMaxEquations) continue;
       word |= static_cast<uint32_t>(sides[c] >> pivot_equation[i] & 1) << i;
     }
@@ -640,7 +640,7 @@ void GroupSolver<kSideBits>::Substitute(const Strand& s, uint32_t k) {
         next[i / kLanes][i % kLanes] = uint64_t{edge[c + i]} << 32;
       }
       ROWBLOOM_UNROLL
-      for (uint32_t j = kSegmentSlots; j > 0; --j) {
+      for (uint32_t j = kStripeSlots; j > 0; --j) {
         const uint64_t equations = solved.next[j - 1][k];
         for (uint32_t i = 0; i < 2; ++i) {
           sides[i] ^= IfTopBit(next[i], equations);

@@ -842,7 +842,7 @@ class CCodec : public ::testing::Test {
   rowbloom_error error_ = {};
 };
 
-TEST_F(CCodec, KeysBoundsAndPartsAreThoseOfCpp) {
+TEST_F(CCodec, KeysBoundsAndPrefixesAreThoseOfCpp) {
   testing::Random random(1);
   for (const char* text : {"ordered", "fixed:8", "delimiter:|"}) {
     SCOPED_TRACE(text);
@@ -861,18 +861,18 @@ TEST_F(CCodec, KeysBoundsAndPartsAreThoseOfCpp) {
       ExpectError(error_, status);
       EXPECT_EQ(Text(a_), key);
       if (!status.ok()) continue;
-      size_t row_part = 1, column_part = 1, cpp_row_part = 0;
-      rowbloom_codec_part_sizes(codec_, key.data(), key.size(), &row_part,
-                                &column_part);
-      EXPECT_EQ(column_part, cpp.ColumnPartSize(key, &cpp_row_part));
-      EXPECT_EQ(row_part, cpp_row_part);
+      size_t row_prefix = 1, column_prefix = 1, cpp_row_prefix = 0;
+      rowbloom_codec_prefix_sizes(codec_, key.data(), key.size(), &row_prefix,
+                                  &column_prefix);
+      EXPECT_EQ(column_prefix, cpp.SecondPrefixSize(key, &cpp_row_prefix));
+      EXPECT_EQ(row_prefix, cpp_row_prefix);
       ASSERT_EQ(rowbloom_codec_decode(codec_, key.data(), key.size(), &a_, &b_,
                                       &error_),
                 ROWBLOOM_OK);
       EXPECT_EQ(Text(a_), row);
       EXPECT_EQ(Text(b_), qualifier);
-      ASSERT_TRUE(cpp.RowLowerBound(row, &lower).ok());
-      ASSERT_TRUE(cpp.RowUpperBound(row, &upper).ok());
+      ASSERT_TRUE(cpp.LowerBound({row}, &lower).ok());
+      ASSERT_TRUE(cpp.UpperBound({row}, &upper).ok());
       ASSERT_EQ(rowbloom_codec_bounds(codec_, row.data(), row.size(), &a_, &b_,
                                       &error_),
                 ROWBLOOM_OK);
@@ -955,9 +955,9 @@ TEST_F(CCodec, NullIsTold) {
              "codec");
   ExpectNull(rowbloom_codec_bounds(nullptr, "r", 1, &a_, &b_, &error_), error_,
              "codec");
-  size_t row_part = 7, column_part = 7;
-  rowbloom_codec_part_sizes(nullptr, "k", 1, &row_part, &column_part);
-  EXPECT_EQ(row_part + column_part, 0u);
+  size_t row_prefix = 7, column_prefix = 7;
+  rowbloom_codec_prefix_sizes(nullptr, "k", 1, &row_prefix, &column_prefix);
+  EXPECT_EQ(row_prefix + column_prefix, 0u);
   New("ordered");
   ExpectNull(rowbloom_codec_encode(codec_, "r", 1, "q", 1, nullptr, &error_),
              error_, "key");
@@ -977,9 +977,10 @@ TEST_F(CCodec, NullIsTold) {
             ROWBLOOM_INVALID_ARGUMENT);
   EXPECT_EQ(rowbloom_codec_bounds(codec_, "r", kAbsurdSize, &a_, &b_, nullptr),
             ROWBLOOM_INVALID_ARGUMENT);
-  rowbloom_codec_part_sizes(codec_, nullptr, 5, &row_part, nullptr);
-  rowbloom_codec_part_sizes(codec_, "k", kAbsurdSize, nullptr, &column_part);
-  EXPECT_EQ(row_part + column_part, 0u);
+  rowbloom_codec_prefix_sizes(codec_, nullptr, 5, &row_prefix, nullptr);
+  rowbloom_codec_prefix_sizes(codec_, "k", kAbsurdSize, nullptr,
+                              &column_prefix);
+  EXPECT_EQ(row_prefix + column_prefix, 0u);
   rowbloom_codec_free(nullptr);
 }
 

@@ -9,7 +9,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/merge_operator.h"
 #include "rowbloom/rocksdb_budget.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 
 namespace rowbloom::testing {
 namespace {
@@ -55,7 +55,7 @@ class RowsThenBackwards : public Comparator {
 
  private:
   Slice Row(const Slice& key) const {
-    const size_t size = codec_.RowPartSize({key.data(), key.size()});
+    const size_t size = codec_.FirstPrefixSize({key.data(), key.size()});
     return {key.data(), size == 0 ? key.size() : size};
   }
 
@@ -91,8 +91,8 @@ void DrawComparator(Dice* random, RandomSetUp* set_up) {
 }
 
 BloomType DrawBloomType(const KeyCodec& codec, Dice* random) {
-  return random->OneIn(2) || codec.level_count() == 1 ? BloomType::kRow
-                                                      : BloomType::kRowCol;
+  return random->OneIn(2) || codec.key_level_count() == 1 ? BloomType::kRow
+                                                          : BloomType::kRowCol;
 }
 
 // Before 9.5, RocksDB loses rows to SeekForPrev in such a set-up.
@@ -251,11 +251,11 @@ RandomSetUp DrawSetUp(Dice* random) {
   RandomSetUp set_up;
   const KeyCodec codecs[] = {KeyCodec::Ordered(), KeyCodec::Ordered(),
                              KeyCodec::FixedRow(6), KeyCodec::Delimiter('|')};
-  set_up.any_schema = random->OneIn(2);
-  if (set_up.any_schema) {
-    Random schemas(random->Next());
+  set_up.any_codec = random->OneIn(2);
+  if (set_up.any_codec) {
+    Random codecs(random->Next());
     set_up.db.filter.key_codec =
-        random->OneIn(4) ? KeyCodec::WholeKey() : AnySchema(&schemas);
+        random->OneIn(4) ? KeyCodec::WholeKey() : AnyCodec(&codecs);
   } else {
     set_up.db.filter.key_codec = codecs[random->Below(4)];
   }
@@ -294,7 +294,7 @@ void Redraw(Dice* random, RandomSetUp* set_up) {
 }
 
 void MakeProneToLoseColumns(RandomSetUp* set_up) {
-  set_up->any_schema = false;
+  set_up->any_codec = false;
   set_up->db.filter.key_codec = KeyCodec::Ordered();
   set_up->db.filter.budget.reset();
   set_up->comparator = nullptr;
@@ -307,10 +307,10 @@ void MakeProneToLoseColumns(RandomSetUp* set_up) {
 
 void MakeProneToLosePrefixes(RandomSetUp* set_up) {
   DbSetUp& db = set_up->db;
-  Random schemas(set_up->table_choices);
-  set_up->any_schema = true;
+  Random codecs(set_up->table_choices);
+  set_up->any_codec = true;
   do {
-    db.filter.key_codec = AnySchema(&schemas);
+    db.filter.key_codec = AnyCodec(&codecs);
   } while (db.filter.key_codec.segment_count() < 3);
   db.filter.bloom_type = BloomType::kRowCol;
   db.filter.budget.reset();
@@ -330,7 +330,7 @@ void MakeOnlyRows(RandomSetUp* set_up) {
   set_up->only_rows = true;
   // A quarter of the set-ups at least use the codec that has versions.
   if (set_up->table_choices >> 62 == 0) {
-    set_up->any_schema = false;
+    set_up->any_codec = false;
     set_up->db.filter.key_codec = KeyCodec::Ordered();
   }
   set_up->other_policy = false;

@@ -51,8 +51,8 @@ struct RandomSetUp {
   bool mmap_reads = false;
   bool universal_compaction = false;
   uint32_t rows = 0;  // Half of them are only asked for.
-  // The codec was drawn from all schemas, not from those of row and column.
-  bool any_schema = false;
+  // The codec was drawn from all key codecs, not from those of row and column.
+  bool any_codec = false;
 
   // Draws set-ups that CheckRocksDbOptions() refuses, too: iterators lose rows
   // there, but RocksDbRows does not.
@@ -75,8 +75,8 @@ void Redraw(Dice* random, RandomSetUp* set_up);
 // Chooses an extractor for rows and columns, which only our filters can answer.
 void MakeProneToLoseColumns(RandomSetUp* set_up);
 
-// Chooses partitions that hold all levels of a schema of 3 to 8 segments. Files
-// have many of them, whose boundaries scans of each level must survive.
+// Chooses partitions that hold all levels of a key codec of 3 to 8 segments.
+// Files have many of them, whose boundaries scans of each level must survive.
 void MakeProneToLosePrefixes(RandomSetUp* set_up);
 
 // Leaves the comparator to RocksDB, and sets only_rows.

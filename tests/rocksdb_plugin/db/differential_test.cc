@@ -28,7 +28,7 @@
 #include "rocksdb_plugin/test_db.h"
 #include "rocksdb_plugin/test_seed.h"
 #include "testing/environment.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 #if ROCKSDB_MAJOR >= 11
 #include "rocksdb/multi_scan.h"
 #endif
@@ -175,7 +175,7 @@ class DifferentialRun {
     for (size_t i = 1; i + 1 < codec().segment_count(); ++i) {
       const KeyCodec::Segment& segment = codec().segment(i);
       std::vector<std::string> pool{FitSegment(segment, "a")};
-      if (segment.ends_level && segment.kind != KeyCodec::Kind::kOrdered &&
+      if (segment.ends_key_level && segment.kind != KeyCodec::Kind::kOrdered &&
           AddAdjacent(segment, &pool)) {
         drawn_from.push_back(i);
       }
@@ -248,7 +248,7 @@ class DifferentialRun {
   // The first segments of a key, which need not be present.
   std::vector<std::string> AnyPrefix() {
     std::vector<std::string> segments =
-        set_up_.any_schema
+        set_up_.any_codec
             ? keys_[random_.Below(static_cast<uint32_t>(keys_.size()))]
             : std::vector<std::string>{AnyRow(), AnyQualifier()};
     segments.resize(
@@ -259,20 +259,22 @@ class DifferentialRun {
   }
 
   void MakeNames() {
-    if (set_up_.any_schema) {
+    if (set_up_.any_codec) {
       MakeKeys();
       return;
     }
     const KeyCodec& codec = set_up_.db.filter.key_codec;
-    const bool ordered = codec.kind() == KeyCodec::Kind::kOrdered;
-    const std::string_view bytes = codec.kind() == KeyCodec::Kind::kDelimiter
-                                       ? kBytesWithoutDelimiter
-                                       : kBytes;
+    const bool ordered = codec.segment(0).kind == KeyCodec::Kind::kOrdered;
+    const std::string_view bytes =
+        codec.segment(0).kind == KeyCodec::Kind::kDelimiter
+            ? kBytesWithoutDelimiter
+            : kBytes;
     std::set<std::string> rows;
     while (rows.size() < set_up_.rows) {
-      rows.insert(RandomBytes(
-          &random_, bytes,
-          codec.kind() == KeyCodec::Kind::kFixed ? 6 : random_.Below(9)));
+      rows.insert(RandomBytes(&random_, bytes,
+                              codec.segment(0).kind == KeyCodec::Kind::kFixed
+                                  ? 6
+                                  : random_.Below(9)));
     }
     rows_.assign(rows.begin(), rows.end());
     qualifiers_ = {"", "q", std::string("q\0x", 3),
@@ -294,7 +296,7 @@ class DifferentialRun {
   // Rows with an even number are never written; nor is the last qualifier.
   std::string AnyKey(bool written) {
     if (random_.OneIn(200)) return kNoRow;
-    if (set_up_.any_schema) {
+    if (set_up_.any_codec) {
       const auto keys = static_cast<uint32_t>(keys_.size());
       return Encoded(
           keys_[written ? random_.Below(keys / 2) * 2 + 1
@@ -402,11 +404,11 @@ class DifferentialRun {
 
   void PutOrSingleDelete() {
     const std::string key =
-        set_up_.any_schema ? Encoded(keys_[random_.Below(static_cast<uint32_t>(
-                                               (keys_.size() + 1) / 2)) *
-                                           2],
-                                     "")
-                           : db_.Key(AnyRow(), "single");
+        set_up_.any_codec ? Encoded(keys_[random_.Below(static_cast<uint32_t>(
+                                              (keys_.size() + 1) / 2)) *
+                                          2],
+                                    "")
+                          : db_.Key(AnyRow(), "single");
     if (key == kNoRow) return;  // Others write it, too.
     bool& is_there = once_written_[key];
     // A range tombstone may have deleted it already.
@@ -436,7 +438,7 @@ class DifferentialRun {
       next = model_.From(begin, model_.now(), 8,
                          [&](const auto& key) { return key < end; });
       if (end <= begin || next.size() == 8) return;
-    } else if (!set_up_.any_schema && set_up_.bytewise() && random_.OneIn(3)) {
+    } else if (!set_up_.any_codec && set_up_.bytewise() && random_.OneIn(3)) {
       const auto column = RocksDbDeletion::OfColumn(set_up_.db.filter.key_codec,
                                                     AnyRow(), AnyQualifier());
       ASSERT_TRUE(column.ok());
@@ -640,8 +642,8 @@ class DifferentialRun {
   }
 
   // Returns an empty string if the key has no row.
-  std::string RowPart(const std::string& key) const {
-    return key.substr(0, set_up_.db.filter.key_codec.RowPartSize(key));
+  std::string RowPrefix(const std::string& key) const {
+    return key.substr(0, set_up_.db.filter.key_codec.FirstPrefixSize(key));
   }
 
   // Reads from `target` on; within `row`, if it is not empty.
@@ -652,7 +654,7 @@ class DifferentialRun {
     target.empty() ? it->SeekToFirst() : it->Seek(target);
     for (; it->Valid() && entries.size() < limit; it->Next()) {
       const std::string key = it->key().ToString();
-      if (!row.empty() && RowPart(key) != row) break;
+      if (!row.empty() && RowPrefix(key) != row) break;
       entries.emplace_back(key, it->value().ToString());
     }
     ExpectOk(it->status(), "Iterator");
@@ -667,15 +669,15 @@ class DifferentialRun {
     if (set_up_.bytewise() && random_.OneIn(3)) {
       target.clear();
       EXPECT_TRUE(
-          set_up_.db.filter.key_codec.RowLowerBound(AnyRow(), &target).ok());
+          set_up_.db.filter.key_codec.LowerBound({AnyRow()}, &target).ok());
     }
-    const std::string row = RowPart(target);
+    const std::string row = RowPrefix(target);
     if (row.empty()) return;
     as_of.read.prefix_same_as_start = random_.OneIn(2);
     Compare(as_of.read.prefix_same_as_start ? "prefix_same_as_start" : "Seek",
             target,
             model_.From(target, as_of.time, 100,
-                        [&](const auto& key) { return RowPart(key) == row; }),
+                        [&](const auto& key) { return RowPrefix(key) == row; }),
             Read(as_of.read, target, 100, row));
   }
 
@@ -710,28 +712,28 @@ class DifferentialRun {
     if (set_up_.bytewise() && random_.OneIn(2)) {
       target.clear();
       EXPECT_TRUE(
-          set_up_.db.filter.key_codec.RowUpperBound(AnyRow(), &target).ok());
+          set_up_.db.filter.key_codec.UpperBound({AnyRow()}, &target).ok());
     }
-    const std::string row = RowPart(target);
+    const std::string row = RowPrefix(target);
     if (row.empty()) return;
     const auto it = db_.NewIterator(as_of.read);
     Entries answer;
     for (it->SeekForPrev(target); it->Valid() && answer.size() < 100;
          it->Prev()) {
       const std::string key = it->key().ToString();
-      if (RowPart(key) != row) break;
+      if (RowPrefix(key) != row) break;
       answer.emplace_back(key, it->value().ToString());
     }
     ExpectOk(it->status(), "SeekForPrev");
     Compare("SeekForPrev", target,
             model_.Back(target, as_of.time, 100,
-                        [&](const auto& key) { return RowPart(key) == row; }),
+                        [&](const auto& key) { return RowPrefix(key) == row; }),
             answer);
   }
 
   // The bounds of a RocksDbScan are bytewise.
   void AskRow() {
-    if (set_up_.any_schema) return AskPrefix();
+    if (set_up_.any_codec) return AskPrefix();
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -740,17 +742,17 @@ class DifferentialRun {
     ASSERT_TRUE(scan.ok());
     scan->Configure(&as_of.read);
     std::string lower;
-    ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
+    ASSERT_TRUE(codec.LowerBound({row}, &lower).ok());
     Compare("row scan", lower,
             model_.From(lower, as_of.time, 100,
                         [&](const auto& key) {
-                          return RowPart(key) == RowPart(lower);
+                          return RowPrefix(key) == RowPrefix(lower);
                         }),
             Read(as_of.read, /*target=*/"", 100));
   }
 
   void AskColumn() {
-    if (set_up_.any_schema) return AskPrefix();
+    if (set_up_.any_codec) return AskPrefix();
     if (!set_up_.bytewise() && !set_up_.timestamps) return;
     AsOf as_of = DrawTime();
     const KeyCodec& codec = set_up_.db.filter.key_codec;
@@ -803,7 +805,8 @@ class DifferentialRun {
 
   // Returns true if `key` is a version of the cell with the key `first`.
   bool IsOf(const std::string& key, const std::string& first) const {
-    return set_up_.db.filter.key_codec.kind() == KeyCodec::Kind::kOrdered
+    return set_up_.db.filter.key_codec.segment(0).kind ==
+                   KeyCodec::Kind::kOrdered
                ? StartsWith(key, first)
                : key == first;
   }
@@ -825,7 +828,7 @@ class DifferentialRun {
       as_of.read.iter_start_ts = &first_time_slice;
     }
     const RocksDbRows rows = db_.Rows();
-    if (!set_up_.any_schema) {
+    if (!set_up_.any_codec) {
       AskWholeRow(rows, as_of);
       AskCell(rows, as_of);
       AskCells(rows, as_of);
@@ -836,10 +839,10 @@ class DifferentialRun {
   void AskWholeRow(const RocksDbRows& rows, const AsOf& as_of) {
     const std::string row = AnyRow();
     std::string lower;
-    ASSERT_TRUE(set_up_.db.filter.key_codec.RowLowerBound(row, &lower).ok());
+    ASSERT_TRUE(set_up_.db.filter.key_codec.LowerBound({row}, &lower).ok());
     const Entries expected = model_.From(
         lower, as_of.time, 100,
-        [&](const auto& key) { return RowPart(key) == RowPart(lower); });
+        [&](const auto& key) { return RowPrefix(key) == RowPrefix(lower); });
     bool exists = expected.empty();
     ExpectOk(rows.RowExists(as_of.read, row, &exists), "RowExists");
     if (exists == expected.empty()) {
@@ -916,8 +919,8 @@ class DifferentialRun {
     Entries expected;
     for (const std::string& row : rows) {
       std::string lower, upper;
-      ASSERT_TRUE(codec.RowLowerBound(row, &lower).ok());
-      ASSERT_TRUE(codec.RowUpperBound(row, &upper).ok());
+      ASSERT_TRUE(codec.LowerBound({row}, &lower).ok());
+      ASSERT_TRUE(codec.UpperBound({row}, &upper).ok());
       if (!upper.empty()) ranges[lower] = upper;
     }
     rdb::MultiScanArgs args(ComparatorOf(set_up_));
@@ -963,7 +966,7 @@ class DifferentialRun {
   Dice random_;
   TestDb db_;
   VersionedMap model_;
-  std::vector<std::vector<std::string>> keys_;  // If any_schema, in order.
+  std::vector<std::vector<std::string>> keys_;  // If any_codec, in order.
   size_t dense_ = 0;  // The segment with adjacent values; 0 if there is none.
   std::vector<std::string> rows_;
   std::vector<std::string> qualifiers_;

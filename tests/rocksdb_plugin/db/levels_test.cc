@@ -16,7 +16,7 @@
 #include "rocksdb_plugin/tampering_policy.h"
 #include "rocksdb_plugin/test_db.h"
 #include "rowbloom/rocksdb_verify.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 
 namespace rowbloom::testing {
 namespace {
@@ -27,7 +27,7 @@ using Segments = std::vector<std::string>;
 constexpr int kTenants = 6;
 constexpr int kUsers = 8;
 constexpr int kRows = 6;
-constexpr char kSchema[] =
+constexpr char kCodec[] =
     "tenant.fixed:4,user.delimiter:/,row.length:4,cell.rest";
 
 std::string Number(char first, int number) {
@@ -46,8 +46,8 @@ std::string Encoded(const TestDb& db, const Segments& segments) {
   return key;
 }
 
-void SetSchema(TestDb* db, std::string_view schema = kSchema) {
-  db->set_up.filter.key_codec = *KeyCodec::Parse(schema);
+void SetCodec(TestDb* db, std::string_view codec = kCodec) {
+  db->set_up.filter.key_codec = *KeyCodec::Parse(codec);
 }
 
 // Writes each row of a user into another SST.
@@ -102,7 +102,7 @@ TEST(DbLevels, ScansOfEachLevelFindAllKeysAndReadNoFilesWithoutThem) {
   for (const bool partitioned : {false, true}) {
     for (const bool shorten : {false, true}) {
       TestDb db;
-      SetSchema(&db);
+      SetCodec(&db);
       db.set_up.partitioned = partitioned;
       db.set_up.shorten_separators = shorten;
       db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 16);
@@ -132,7 +132,7 @@ TEST(DbLevels, ScansOfEachLevelFindAllKeysAndReadNoFilesWithoutThem) {
 
 TEST(DbLevels, GetsAskTheLongestLevel) {
   TestDb db;
-  SetSchema(&db);
+  SetCodec(&db);
   db.Open();
   Fill(&db);
   const uint64_t useful = db.Useful();
@@ -172,13 +172,14 @@ class ExactPrefixes : public rdb::SliceTransform {
   explicit ExactPrefixes(const KeyCodec& codec) : codec_(codec) {}
   const char* Name() const override { return "test.ExactPrefixes"; }
   Slice Transform(const Slice& key) const override {
-    const KeyCodec::Parts parts = codec_.PartsOf({key.data(), key.size()});
+    const KeyCodec::Prefixes prefixes =
+        codec_.PrefixesOf({key.data(), key.size()});
     const bool exact =
-        parts.count < 4 && parts.sizes[parts.count - 1] == key.size();
-    return Slice(key.data(), exact ? key.size() : parts.sizes[0]);
+        prefixes.count < 4 && prefixes.sizes[prefixes.count - 1] == key.size();
+    return Slice(key.data(), exact ? key.size() : prefixes.sizes[0]);
   }
   bool InDomain(const Slice& key) const override {
-    return codec_.PartsOf({key.data(), key.size()}).count > 0;
+    return codec_.PrefixesOf({key.data(), key.size()}).count > 0;
   }
 
  private:
@@ -201,7 +202,7 @@ size_t PlainScanOfTenant(const TestDb& db, const std::string& tenant) {
 TEST(DbLevels, ATombstoneUpToTheNextUserHidesNothing) {
   for (const bool ours : {false, true}) {
     TestDb db;
-    SetSchema(&db);
+    SetCodec(&db);
     rdb::Options options = db.MakeOptions();
     if (!ours) {
       options.prefix_extractor =
@@ -226,7 +227,7 @@ TEST(DbLevels, ATombstoneUpToTheNextUserHidesNothing) {
 TEST(DbLevels, AMemtablesFilterHidesNoLevel) {
   for (const bool ours : {false, true}) {
     TestDb db;
-    SetSchema(&db);
+    SetCodec(&db);
     rdb::Options options = db.MakeOptions();
     options.memtable_prefix_bloom_size_ratio = 0.1;
     if (!ours) {
@@ -305,7 +306,7 @@ int CountLostUsers(TestDb* db, rdb::BlockBasedTableOptions table) {
 // RocksDB seeks to such a user in the partition before the user's.
 TEST(DbLevels, SeparatorsBetweenPartitionsHideNothing) {
   using Shortening = rdb::BlockBasedTableOptions::IndexShorteningMode;
-  for (const char* schema :
+  for (const char* codec :
        {"tenant.fixed:4,user.fixed:6,rest", "tenant.fixed:4,user.fixed:6",
         "tenant.fixed:4,user.length:1,rest",
         "tenant.fixed:4,user.delimiter:/,rest"}) {
@@ -315,9 +316,9 @@ TEST(DbLevels, SeparatorsBetweenPartitionsHideNothing) {
       for (const uint32_t format_version : {2U, 5U}) {
         for (const bool ours : {true, false}) {
           TestDb db;
-          SetSchema(&db, schema);
+          SetCodec(&db, codec);
           db.set_up.partitioned = true;
-          // So that a part that is absent from a filter is seen to be.
+          // So that a prefix that is absent from a filter is seen to be.
           db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 16);
           rdb::BlockBasedTableOptions table = db.TableOptions();
           table.index_shortening = shortening;
@@ -328,10 +329,10 @@ TEST(DbLevels, SeparatorsBetweenPartitionsHideNothing) {
           }
           const int lost = CountLostUsers(&db, table);
           if (ours) {
-            EXPECT_EQ(lost, 0) << schema;
+            EXPECT_EQ(lost, 0) << codec;
           } else if (shortening != Shortening::kNoShortening &&
                      format_version == 5) {
-            EXPECT_GT(lost, 0) << schema;
+            EXPECT_GT(lost, 0) << codec;
           }
         }
       }
@@ -343,7 +344,7 @@ TEST(DbLevels, SeparatorsBetweenPartitionsHideNothing) {
 // user they would deny all users.
 TEST(DbLevels, FiltersOfOtherPoliciesAreAskedForTheFirstLevel) {
   TestDb db;
-  SetSchema(&db);
+  SetCodec(&db);
   db.set_up.other_policy = StockBloom();
   db.Open();
   Fill(&db);
@@ -355,24 +356,24 @@ TEST(DbLevels, FiltersOfOtherPoliciesAreAskedForTheFirstLevel) {
   EXPECT_GE(db.Useful() - useful, kRows - 1);  // The tenant does not exist.
 }
 
-TEST(DbLevels, AnotherSchemaLosesNothing) {
-  constexpr const char* kSchemas[] = {
-      kSchema,
+TEST(DbLevels, AnotherKeyCodecLosesNothing) {
+  constexpr const char* kCodecs[] = {
+      kCodec,
       "tenant.fixed:4,-user.delimiter:/,-row.length:4,cell.rest",
       "fixed:2,fixed:1,fixed:1,rest",
       "fixed:4",
       "ordered",
       "a.fixed:3,b.fixed:2,c.delimiter:/,d.ordered,e.rest"};
-  for (const char* before : kSchemas) {
-    for (const char* after : kSchemas) {
+  for (const char* before : kCodecs) {
+    for (const char* after : kCodecs) {
       TestDb db;
       db.set_up.filter.key_codec = *KeyCodec::Parse(before);
       db.Open();
-      const KeyCodec schema = *KeyCodec::Parse(kSchema);
+      const KeyCodec codec = *KeyCodec::Parse(kCodec);
       std::vector<std::string> keys;
       for (int user = 0; user < kUsers; ++user) {
         keys.emplace_back();
-        ASSERT_TRUE(schema.Encode(Views(Path(0, user, 0)), &keys.back()).ok());
+        ASSERT_TRUE(codec.Encode(Views(Path(0, user, 0)), &keys.back()).ok());
         db.Put(keys.back(), "value");
         db.Flush();
       }
@@ -380,7 +381,7 @@ TEST(DbLevels, AnotherSchemaLosesNothing) {
       db.set_up.filter.key_codec = *KeyCodec::Parse(after);
       db.Open();
       for (const std::string& key : keys) EXPECT_TRUE(db.Has(key));
-      const RocksDbRows rows(db.get(), db->DefaultColumnFamily(), schema);
+      const RocksDbRows rows(db.get(), db->DefaultColumnFamily(), codec);
       for (int user = 0; user < kUsers; ++user) {
         for (size_t level = 1; level <= 4; ++level) {
           EXPECT_EQ(Count(rows.Scan({}, Views(Path(0, user, 0), level))),
@@ -392,19 +393,19 @@ TEST(DbLevels, AnotherSchemaLosesNothing) {
   }
 }
 
-// The same, but files were written with an extractor of one schema and filters
-// of another, which CheckRocksDbOptions() refuses.
-TEST(DbLevels, AFilterOfAnotherSchemaThanTheExtractorAnswersMaybe) {
+// The same, but files were written with an extractor of one key codec and
+// filters of another, which CheckRocksDbOptions() refuses.
+TEST(DbLevels, AFilterOfAnotherKeyCodecThanTheExtractorAnswersMaybe) {
   for (const char* of_filter :
        {"fixed:2,fixed:1,fixed:1,rest", "ordered", "fixed:4", "1.rest",
         "tenant.fixed:4,-user.delimiter:/,row.length:4"}) {
     TestDb db;
-    SetSchema(&db);
+    SetCodec(&db);
     rdb::Options options = db.MakeOptions();
     db.set_up.filter.key_codec = *KeyCodec::Parse(of_filter);
     options.table_factory.reset(
         rdb::NewBlockBasedTableFactory(db.TableOptions()));
-    SetSchema(&db);
+    SetCodec(&db);
     EXPECT_TRUE(CheckRocksDbOptions(options).IsInvalidArgument());
     db.Open(options);
     Fill(&db);
@@ -415,7 +416,7 @@ TEST(DbLevels, AFilterOfAnotherSchemaThanTheExtractorAnswersMaybe) {
 // Budgets count by it.
 TEST(DbLevels, TableAndReportSayTheFilterKeysOfAllLevels) {
   TestDb db;
-  SetSchema(&db);
+  SetCodec(&db);
   db.Open();
   Fill(&db);
   EXPECT_EQ(db.FilterEntries(), kRows * kTenants * (1 + 3 * kUsers));
@@ -427,10 +428,10 @@ TEST(DbLevels, TableAndReportSayTheFilterKeysOfAllLevels) {
       << report->ToString();
 }
 
-TEST(DbLevels, OptionsFilesKeepTheSchemaAndItsNames) {
+TEST(DbLevels, OptionsFilesKeepTheKeyCodecAndItsNames) {
   RegisterRocksDb();
   TestDb db;
-  SetSchema(&db, "-ns.length:1,tenant.fixed:4,user.delimiter:0x1f,cell.rest");
+  SetCodec(&db, "-ns.length:1,tenant.fixed:4,user.delimiter:0x1f,cell.rest");
   db.OpenAndFill(0);
   const rdb::Options loaded = db.LoadOptions();
   ASSERT_NE(loaded.prefix_extractor, nullptr);
@@ -446,9 +447,9 @@ TEST(DbLevels, OptionsFilesKeepTheSchemaAndItsNames) {
   EXPECT_EQ(text, "-ns.length:1,tenant.fixed:4,user.delimiter:0x1f,cell.rest");
 }
 
-TEST(DbLevels, CallsForRowsAndQualifiersAreRefusedForOtherSchemas) {
+TEST(DbLevels, CallsForRowsAndQualifiersAreRefusedForOtherKeyCodecs) {
   TestDb db;
-  SetSchema(&db);
+  SetCodec(&db);
   db.Open();
   std::vector<RocksDbCell> cells;
   rdb::PinnableSlice value;

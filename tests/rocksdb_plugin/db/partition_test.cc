@@ -98,7 +98,7 @@ int FoundBackwards(const TestDb& db, bool column) {
   int found = 0;
   for (int row = 0; row < kRows; ++row) {
     std::string target;
-    EXPECT_TRUE(KeyCodec::Ordered().RowUpperBound(Row(row), &target).ok());
+    EXPECT_TRUE(KeyCodec::Ordered().UpperBound({Row(row)}, &target).ok());
     if (column) {
       target = db.Key(Row(row), "q");
       target.back() = '\2';  // The column's upper bound.

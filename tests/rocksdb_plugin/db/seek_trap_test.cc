@@ -34,7 +34,7 @@ class StoredKeysToColumns : public rdb::SliceTransform {
   const char* Name() const override { return "test.StoredKeysToColumns"; }
   Slice Transform(const Slice& key) const override {
     size_t row_size = 0;
-    const size_t column_size = KeyCodec::Ordered().ColumnPartSize(
+    const size_t column_size = KeyCodec::Ordered().SecondPrefixSize(
         std::string_view(key.data(), key.size()), &row_size);
     return Slice(key.data(), column_size > 0 ? column_size : row_size);
   }
@@ -205,7 +205,7 @@ TEST(DbSeekTrap, CellsAroundDeletionsAndTombstonesAtKeysAreFound) {
 }
 
 // RocksDB cuts a tombstone where subcompactions meet: at separators of blocks.
-// The separator between columns q and q\0... is q's part and a byte.
+// The separator between columns q and q\0... is q's prefix and a byte.
 TEST(DbSeekTrap, CellsBehindATombstoneCutAtASeparatorAreFound) {
   TestDb db;
   db.set_up.target_file_size_bytes = 1 << 10;
@@ -296,8 +296,8 @@ std::vector<std::pair<std::string, std::string>> RangesOfManyRows(
   int row = 1;
   for (auto& [lower, upper] : ranges) {
     const KeyCodec& codec = db.set_up.filter.key_codec;
-    EXPECT_TRUE(codec.RowLowerBound(Row(row), &lower).ok());
-    EXPECT_TRUE(codec.RowLowerBound(Row(row + 30), &upper).ok());
+    EXPECT_TRUE(codec.LowerBound({Row(row)}, &lower).ok());
+    EXPECT_TRUE(codec.LowerBound({Row(row + 30)}, &upper).ok());
     row += 40;
   }
   return ranges;

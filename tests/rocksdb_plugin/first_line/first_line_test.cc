@@ -301,7 +301,7 @@ const Fitting kFitting[] = {
          db->Put(row.substr(0, row.size() - 2) + BigEndian(i, 8));
        }
      }},
-    {"keys of fewer levels than the schema has",
+    {"keys of fewer key levels than the key codec has",
      "{id=rowbloom;key_codec=a.fixed:4,b.delimiter:/,c.ordered,d.rest}",
      [](ShapedDb* db) {
        for (uint64_t i = 0; i < 5000; ++i) {

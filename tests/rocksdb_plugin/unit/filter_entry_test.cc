@@ -6,37 +6,37 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "testing/key_schemas.h"
+#include "testing/key_codecs.h"
 
 namespace rowbloom {
 namespace {
 
 std::optional<std::string_view> Asked(BloomType type, const KeyCodec& codec,
                                       std::string_view entry) {
-  return AskedPart(LevelCount(type, codec), codec, entry);
+  return AskedPrefix(KeyLevelCount(type, codec), codec, entry);
 }
 
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kCell = "row\0\1qual\0\1version"sv;
 
-TEST(AskedPart, RowAsksForTheRowPart) {
+TEST(AskedPrefix, RowAsksForTheRowPrefix) {
   EXPECT_EQ(Asked(BloomType::kRow, KeyCodec::Ordered(), kCell), "row\0"sv);
 }
 
-TEST(AskedPart, RowColAsksForTheColumnPart) {
+TEST(AskedPrefix, RowColAsksForTheColumnPrefix) {
   EXPECT_EQ(Asked(BloomType::kRowCol, KeyCodec::Ordered(), kCell),
             "row\0\1qual\0"sv);
 }
 
-TEST(AskedPart, RowColAsksForTheRowIfTheColumnIsNotWhole) {
+TEST(AskedPrefix, RowColAsksForTheRowIfTheColumnIsNotWhole) {
   for (std::string_view entry :
        {"row\0"sv, "row\0\1"sv, "row\0\2"sv, "row\0\1qu"sv}) {
     EXPECT_EQ(Asked(BloomType::kRowCol, KeyCodec::Ordered(), entry), "row\0"sv);
   }
 }
 
-TEST(AskedPart, EntriesWithoutAWholeSegmentAreAskedWhole) {
+TEST(AskedPrefix, EntriesWithoutAWholeSegmentAreAskedWhole) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     for (std::string_view entry : {""sv, "ro"sv, "\xff"sv}) {
       EXPECT_EQ(Asked(type, KeyCodec::Ordered(), entry), entry);
@@ -45,7 +45,7 @@ TEST(AskedPart, EntriesWithoutAWholeSegmentAreAskedWhole) {
   }
 }
 
-TEST(AskedPart, TheLongestLevelIsAsked) {
+TEST(AskedPrefix, TheLongestLevelIsAsked) {
   const KeyCodec codec = *KeyCodec::Parse(
       "tenant.fixed:2,-shard.fixed:1,user.delimiter:/,at.rest");
   EXPECT_EQ(Asked(BloomType::kRowCol, codec, "ab1ann/17"), "ab1ann/17");
@@ -55,18 +55,18 @@ TEST(AskedPart, TheLongestLevelIsAsked) {
 }
 
 // It is a prefix of what was added, and may not have been added itself.
-TEST(AskedPart, ASegmentThatEndsNoLevelIsNotAsked) {
+TEST(AskedPrefix, ASegmentThatEndsNoLevelIsNotAsked) {
   const KeyCodec codec = *KeyCodec::Parse("-shard.fixed:1,user.delimiter:/");
   EXPECT_EQ(Asked(BloomType::kRowCol, codec, "1ann/"), "1ann/");
   EXPECT_EQ(Asked(BloomType::kRowCol, codec, "1ann"), std::nullopt);
   EXPECT_EQ(Asked(BloomType::kRowCol, codec, ""), "");
 }
 
-// RocksDB hands over prefixes of keys beside keys: a part must be its own.
-TEST(AskedPart, APartIsItsOwnPart) {
+// RocksDB hands over prefixes of keys beside keys: a prefix must be its own.
+TEST(AskedPrefix, APrefixIsItsOwnPrefix) {
   testing::Random random(3);
   for (int i = 0; i < 20000; ++i) {
-    const KeyCodec codec = testing::AnySchema(&random);
+    const KeyCodec codec = testing::AnyCodec(&random);
     std::string key;
     ASSERT_TRUE(
         codec
@@ -74,9 +74,9 @@ TEST(AskedPart, APartIsItsOwnPart) {
                     &key)
             .ok());
     for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
-      const auto part = Asked(type, codec, key);
-      if (!part.has_value()) continue;
-      ASSERT_EQ(Asked(type, codec, *part), *part);
+      const auto prefix = Asked(type, codec, key);
+      if (!prefix.has_value()) continue;
+      ASSERT_EQ(Asked(type, codec, *prefix), *prefix);
     }
   }
 }

@@ -303,7 +303,7 @@ TEST(RowFilterBuilder, EveryLevelIsAddedOnceForARunOfEqualPrefixes) {
   EXPECT_FALSE(finished.MayMatch("13x/"));
 }
 
-TEST(RowFilterBuilder, PartitionsHoldThePartsThatASeparatorMayBe) {
+TEST(RowFilterBuilder, PartitionsHoldThePrefixesThatASeparatorMayBe) {
   const KeyCodec codec = *KeyCodec::Parse(
       "a.fixed:1,-b.delimiter:|,c.fixed:2,d.length:1,e.delimiter:/,f.rest");
   for (const bool partitioned : {false, true}) {
@@ -312,11 +312,11 @@ TEST(RowFilterBuilder, PartitionsHoldThePartsThatASeparatorMayBe) {
     builder.AddKey("1|23\1xe.f.g/.h");
     EXPECT_EQ(builder.EstimateEntriesAdded(), 5);
     const Finished finished = Finish(&builder);
-    for (const char* part : {"1|24", "1|23\1y", "1|23\1xe/", "1|23\1xe.f/"}) {
-      EXPECT_EQ(finished.MayMatch(part), partitioned) << part;
+    for (const char* prefix : {"1|24", "1|23\1y", "1|23\1xe/", "1|23\1xe.f/"}) {
+      EXPECT_EQ(finished.MayMatch(prefix), partitioned) << prefix;
     }
-    for (const char* part : {"1|34", "1|23\1z", "1|23\1xe.f.g//"}) {
-      EXPECT_FALSE(finished.MayMatch(part)) << part;
+    for (const char* prefix : {"1|34", "1|23\1z", "1|23\1xe.f.g//"}) {
+      EXPECT_FALSE(finished.MayMatch(prefix)) << prefix;
     }
     // Nothing was added to it.
     EXPECT_TRUE(Finish(&builder).MayMatch("1|99"));
@@ -334,7 +334,7 @@ TEST(RowFilterBuilder, APartitionWithTooManySeparatorsAnswersMaybe) {
   }
 }
 
-TEST(RowFilterBuilder, MetadataSaysTheSchemaAndItsNames) {
+TEST(RowFilterBuilder, MetadataSaysTheKeyCodecAndItsNames) {
   const KeyCodec codec = *KeyCodec::Parse(
       "organization.fixed:4,tenant.delimiter:0x1f,-c.length:4,d.rest");
   RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), true);
@@ -350,8 +350,8 @@ TEST(RowFilterBuilder, MetadataSaysTheSchemaAndItsNames) {
 
 // Adds keys of 28 bytes, in which each prefix goes on with so many others.
 // docs/key_levels.md says what callgrind counts here.
-void BuildWithFanOut(const char* schema, const std::vector<int>& fan_out) {
-  const KeyCodec codec = *KeyCodec::Parse(schema);
+void BuildWithFanOut(const char* text, const std::vector<int>& fan_out) {
+  const KeyCodec codec = *KeyCodec::Parse(text);
   RowFilterBuilder builder(OptionsFor(BloomType::kRowCol, codec), false,
                            /*partitioned=*/false);
   size_t filter_keys = 0;
@@ -429,13 +429,13 @@ std::vector<std::string> RandomKeys(const KeyCodec& codec,
   std::vector<std::string> keys;
   while (keys.size() < 1000) {
     std::string row = RandomBytes(random, 4 + (*random)() % 12);
-    if (codec.kind() == KeyCodec::Kind::kFixed) {
-      row.resize(codec.parameter(), '0');
+    if (codec.segment(0).kind == KeyCodec::Kind::kFixed) {
+      row.resize(codec.segment(0).parameter, '0');
     }
     const size_t columns = (*random)() % 6;
     for (size_t i = 0; i < columns; ++i) {
       keys.push_back(Key(codec, row, RandomBytes(random, (*random)() % 5),
-                         codec.kind() == KeyCodec::Kind::kOrdered
+                         codec.segment(0).kind == KeyCodec::Kind::kOrdered
                              ? RandomBytes(random, (*random)() % 9)
                              : ""));
     }
@@ -466,7 +466,7 @@ TEST_P(SweepTest, NoPresentKeyIsDenied) {
       for (Slice& slice : slices) {
         size_t row_size = 0;
         const size_t column_size =
-            codec.ColumnPartSize({slice.data(), slice.size()}, &row_size);
+            codec.SecondPrefixSize({slice.data(), slice.size()}, &row_size);
         // A cell without a qualifier may be no more than its row.
         for (size_t size : {slice.size(), row_size, column_size}) {
           if (size == 0) continue;
@@ -498,7 +498,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) {
       const KeyCodec& codec = std::get<1>(test.param);
       return std::string(BloomTypeName(std::get<0>(test.param))) +
-             std::to_string(static_cast<int>(codec.kind())) + "_" +
+             std::to_string(static_cast<int>(codec.segment(0).kind)) + "_" +
              std::string(std::get<2>(test.param));
     });
 

@@ -29,7 +29,7 @@ bool Stays(const RowPrefixExtractor& extractor, std::string_view prefix) {
       rdb::Slice(prefix.data(), prefix.size()));
 }
 
-TEST(RowPrefixExtractor, MapsKeysToTheirRowPart) {
+TEST(RowPrefixExtractor, MapsKeysToTheirRowPrefix) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     EXPECT_EQ(Prefix({type, KeyCodec::Ordered()}, "row\0\1q\0\1version"sv),
               "row\0"sv);
@@ -39,7 +39,7 @@ TEST(RowPrefixExtractor, MapsKeysToTheirRowPart) {
   }
 }
 
-TEST(RowPrefixExtractor, MapsBoundsOfARowToItsRowPart) {
+TEST(RowPrefixExtractor, MapsBoundsOfARowToItsRowPrefix) {
   for (BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
     const RowPrefixExtractor extractor(type, KeyCodec::Ordered());
     for (std::string_view bound : {"row\0"sv, "row\0\1"sv, "row\0\2"sv}) {
@@ -48,7 +48,7 @@ TEST(RowPrefixExtractor, MapsBoundsOfARowToItsRowPart) {
   }
 }
 
-TEST(RowPrefixExtractor, MapsBoundsOfAColumnToItsColumnPartIfRowCol) {
+TEST(RowPrefixExtractor, MapsBoundsOfAColumnToItsColumnPrefixIfRowCol) {
   const RowPrefixExtractor row_col(BloomType::kRowCol, KeyCodec::Ordered());
   EXPECT_EQ(Prefix(row_col, "row\0\1q\0"sv), "row\0\1q\0"sv);
   EXPECT_EQ(Prefix(row_col, "row\0\1q\0\4"sv), "row\0\1q\0"sv);
@@ -64,7 +64,7 @@ TEST(RowPrefixExtractor, KeysWithoutAWholeRowAreOutOfDomain) {
       EXPECT_FALSE(extractor.InDomain(""));
       EXPECT_FALSE(extractor.InDomain("ro"));
       EXPECT_FALSE(extractor.InDomain(rdb::Slice("a\0\xff", 3)) &&
-                   codec.kind() == KeyCodec::Kind::kOrdered);
+                   codec.segment(0).kind == KeyCodec::Kind::kOrdered);
     }
   }
 }

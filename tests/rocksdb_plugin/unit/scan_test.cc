@@ -34,14 +34,14 @@ std::string Upper(RocksDbScan* scan) {
              : read.iterate_upper_bound->ToString();
 }
 
-TEST(RocksDbScan, BoundsOfARowHaveTheRowPart) {
+TEST(RocksDbScan, BoundsOfARowHaveTheRowPrefix) {
   auto scan = RocksDbScan::OfRow(KeyCodec::Ordered(), "row");
   ASSERT_TRUE(scan.ok());
   EXPECT_EQ(Lower(&*scan), "row\0\1"sv);
   EXPECT_EQ(Upper(&*scan), "row\0\2"sv);
 }
 
-TEST(RocksDbScan, BoundsOfAColumnHaveTheColumnPart) {
+TEST(RocksDbScan, BoundsOfAColumnHaveTheColumnPrefix) {
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
   ASSERT_TRUE(scan.ok());
   EXPECT_EQ(Lower(&*scan), "row\0\1q\0"sv);

@@ -281,12 +281,12 @@ extern "C" {
         upper: *mut rowbloom_buffer,
         error: *mut rowbloom_error,
     ) -> rowbloom_code;
-    pub fn rowbloom_codec_part_sizes(
+    pub fn rowbloom_codec_prefix_sizes(
         codec: *const rowbloom_codec,
         key: *const c_void,
         key_size: usize,
-        row_part: *mut usize,
-        column_part: *mut usize,
+        row_prefix: *mut usize,
+        column_prefix: *mut usize,
     );
     pub fn rowbloom_codec_free(codec: *mut rowbloom_codec);
     pub fn rowbloom_memfilter_new(

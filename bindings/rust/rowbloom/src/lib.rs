@@ -520,11 +520,11 @@ impl KeyCodec {
         })?;
         Ok((lower.to_vec(), upper.to_vec()))
     }
-    /// The sizes of the key's row part and column part.
-    pub fn part_sizes(&self, key: &[u8]) -> (usize, usize) {
+    /// The sizes of the key's row prefix and column prefix.
+    pub fn prefix_sizes(&self, key: &[u8]) -> (usize, usize) {
         let (mut row, mut column) = (0, 0);
         let (bytes, size) = (key.as_ptr().cast(), key.len());
-        unsafe { sys::rowbloom_codec_part_sizes(self.0 .0, bytes, size, &mut row, &mut column) }
+        unsafe { sys::rowbloom_codec_prefix_sizes(self.0 .0, bytes, size, &mut row, &mut column) }
         (row, column)
     }
 }

@@ -212,7 +212,7 @@ fn codecs_encode_and_bound_rows() {
         codec.decode(&key).unwrap(),
         (b"row\0".to_vec(), b"q".to_vec())
     );
-    assert_eq!(codec.part_sizes(&key), (6, 9));
+    assert_eq!(codec.prefix_sizes(&key), (6, 9));
     let (lower, upper) = codec.bounds(b"row\0").unwrap();
     assert!(lower <= key && key < upper);
     let error = KeyCodec::new("fixed:2")

@@ -406,12 +406,12 @@ ROWBLOOM_API rowbloom_code rowbloom_codec_decode(
 ROWBLOOM_API rowbloom_code rowbloom_codec_bounds(
     const rowbloom_codec* codec, const void* row, size_t row_size,
     rowbloom_buffer* lower, rowbloom_buffer* upper, rowbloom_error* error);
-// The leading bytes of the key that are its row part and its column part; 0 if
-// it has none. The last two arguments may be NULL.
-ROWBLOOM_API void rowbloom_codec_part_sizes(const rowbloom_codec* codec,
-                                            const void* key, size_t key_size,
-                                            size_t* row_part,
-                                            size_t* column_part);
+// The sizes of the key's row prefix and column prefix; 0 if it has none. The
+// last two arguments may be NULL.
+ROWBLOOM_API void rowbloom_codec_prefix_sizes(const rowbloom_codec* codec,
+                                              const void* key, size_t key_size,
+                                              size_t* row_prefix,
+                                              size_t* column_prefix);
 ROWBLOOM_API void rowbloom_codec_free(rowbloom_codec* codec);
 
 // ---------------------------------------------------------------------------

@@ -11,8 +11,8 @@
 //   BloomProbes probes(digest, shape.bit_count);
 //   for (uint32_t i = 0; i < shape.probe_count; ++i) Test(probes.Next());
 //
-// Saved filters hold these positions, so the definition never changes;
-// tests/hosts/memfilter/probes_test.cc pins it. A value: any thread.
+// Saved filters hold these positions, so the definition never changes. A
+// value: any thread.
 
 #ifndef ROWBLOOM_MEMFILTER_PROBES_H_
 #define ROWBLOOM_MEMFILTER_PROBES_H_

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random key schemas, and random segments that a schema can hold.
+// Random key codecs, and random segments that they can hold.
 //
-//   const KeyCodec codec = AnySchema(&random);
+//   const KeyCodec codec = AnyCodec(&random);
 //   const std::vector<std::string> segments = AnySegments(codec, 3, &random);
 //   codec.Encode(Views(segments), &key);
 
-#ifndef ROWBLOOM_TESTS_TESTING_KEY_SCHEMAS_H_
-#define ROWBLOOM_TESTS_TESTING_KEY_SCHEMAS_H_
+#ifndef ROWBLOOM_TESTS_TESTING_KEY_CODECS_H_
+#define ROWBLOOM_TESTS_TESTING_KEY_CODECS_H_
 
 #include <algorithm>
 #include <cstdio>
@@ -21,8 +21,8 @@
 
 namespace rowbloom::testing {
 
-// A schema of 1 to 8 segments; some have names, some segments end no level.
-inline KeyCodec AnySchema(Random* random) {
+// A key codec of 1 to 8 segments; some have names, some segments end no level.
+inline KeyCodec AnyCodec(Random* random) {
   const uint64_t count = 1 + random->Below(KeyCodec::kMaxSegments);
   const uint64_t level = random->Below(count);  // At least this one is.
   std::string text;
@@ -79,7 +79,8 @@ inline std::string FitSegment(const KeyCodec::Segment& segment,
   return bytes;
 }
 
-// All segments of a key, of up to `max_size` bytes where the schema lets them.
+// All segments of a key, of up to `max_size` bytes where the key codec lets
+// them.
 inline std::vector<std::string> AnySegments(const KeyCodec& codec,
                                             size_t max_size, Random* random) {
   std::vector<std::string> segments;
@@ -101,4 +102,4 @@ inline std::vector<std::string_view> Views(
 
 }  // namespace rowbloom::testing
 
-#endif  // ROWBLOOM_TESTS_TESTING_KEY_SCHEMAS_H_
+#endif  // ROWBLOOM_TESTS_TESTING_KEY_CODECS_H_
