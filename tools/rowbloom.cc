@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "report.h"
 #include "rowbloom/version.h"
-#include "verbs.h"
+#include "tools/verbs/report.h"
+#include "tools/verbs/verbs.h"
 
 namespace {
 

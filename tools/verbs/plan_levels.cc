@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/verbs/plan_levels.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/filter_key.h"
+#include "rowbloom/key_codec.h"
+#include "tools/text/arguments.h"
+#include "tools/text/output.h"
+#include "tools/verbs/plan_tree.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr double kLookups = 1000;
+
+// The distinct filter keys of each level.
+struct LevelCounts {
+  std::vector<uint64_t> keys;
+  uint64_t incomplete_keys = 0;  // They lack the last level.
+  // The distinct keys that lack all levels: RocksDB's filters hold them whole.
+  uint64_t whole_keys = 0;
+};
+
+uint64_t CountDistinct(std::vector<uint64_t>* digests) {
+  std::sort(digests->begin(), digests->end());
+  const auto end = std::unique(digests->begin(), digests->end());
+  return static_cast<uint64_t>(end - digests->begin());
+}
+
+LevelCounts CountLevels(const KeyCodec& codec,
+                        const std::vector<std::string>& keys) {
+  std::vector<std::vector<uint64_t>> digests(codec.level_count());
+  std::vector<uint64_t> whole;
+  LevelCounts counts;
+  for (const std::string& key : keys) {
+    const KeyCodec::Parts parts = codec.PartsOf(key);
+    for (size_t i = 0; i < parts.count; ++i) {
+      const std::string_view part =
+          std::string_view(key).substr(0, parts.sizes[i]);
+      digests[i].push_back(DigestBytes(part).value);
+    }
+    if (parts.count == 0) whole.push_back(DigestBytes(key).value);
+    if (parts.count < codec.level_count()) ++counts.incomplete_keys;
+  }
+  for (std::vector<uint64_t>& level : digests) {
+    counts.keys.push_back(CountDistinct(&level));
+  }
+  counts.whole_keys = CountDistinct(&whole);
+  return counts;
+}
+
+// Sets shares[i], of level i + 1, from texts NAME=SHARE.
+void SetShares(const char* option, const std::vector<std::string>& texts,
+               const KeyCodec& codec, std::vector<double>* shares) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    double share = 0;
+    if (equals == std::string::npos ||
+        !absl::SimpleAtod(text.substr(equals + 1), &share) ||
+        !(share >= 0 && share <= 1)) {
+      throw CLI::ValidationError(
+          option, "'" + EscapeControls(text) +
+                      "' is not LEVEL=SHARE with a share of 0 to 1");
+    }
+    std::string known;
+    bool is_known = false;
+    for (size_t i = 0; i < codec.level_count(); ++i) {
+      const std::string level = codec.LevelName(i + 1);
+      known += (i == 0 ? "" : ", ") + level;
+      if (level != name) continue;
+      (*shares)[i] = share;
+      is_known = true;
+    }
+    if (!is_known) {
+      throw CLI::ValidationError(option, "no level of --key_codec is named '" +
+                                             EscapeControls(name) +
+                                             "'; it has " + known);
+    }
+  }
+}
+
+double Sum(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+}  // namespace
+
+CLI::Option* AddLevelsOptions(CLI::App* verb,
+                              const std::vector<CLI::Option*>& others,
+                              PlanLevelsArguments* arguments) {
+  CLI::Option* sample =
+      verb->add_option("--sample", arguments->sample,
+                       "A file with a key on each line, as an SST would hold "
+                       "them: counts the filter keys of each level");
+  for (CLI::Option* other : others) sample->excludes(other);
+  CLI::Option* codec =
+      verb->add_option("--key_codec", arguments->key_codec,
+                       "The schema of the keys, as in key_codec.h: "
+                       "tenant.fixed:4,user.delimiter:/,at.rest")
+          ->needs(sample);
+  sample->needs(codec);
+  verb->add_flag("--hex", arguments->hex, "The keys are hexadecimal bytes")
+      ->needs(sample);
+  verb->add_option("--ask", arguments->ask,
+                   "LEVEL=SHARE,...: shares of the lookups that ask for a "
+                   "prefix of the level; all levels the same if not given")
+      ->delimiter(',')
+      ->needs(sample);
+  verb->add_option("--absent", arguments->absent,
+                   "LEVEL=SHARE,...: shares of these that are absent; "
+                   "missing_share if not given")
+      ->delimiter(',')
+      ->needs(sample);
+  return sample;
+}
+
+Json PlanLevels(const PlanLevelsArguments& arguments) {
+  const KeyCodec codec = PlanValue(KeyCodec::Parse(arguments.key_codec));
+  const std::vector<std::string> keys =
+      PlanValue(ReadKeyLines("--sample", arguments.sample, arguments.hex));
+  const size_t level_count = codec.level_count();
+  std::vector<double> ask(
+      level_count,
+      arguments.ask.empty() ? 1 / static_cast<double>(level_count) : 0);
+  SetShares("--ask", arguments.ask, codec, &ask);
+  if (Sum(ask) > 1 + 1e-9) {
+    throw CLI::ValidationError("--ask", "the shares exceed 1 in sum");
+  }
+  std::vector<double> absent(level_count, arguments.missing_share);
+  SetShares("--absent", arguments.absent, codec, &absent);
+
+  const FilterSetting setting = PlanValue(FilterCost::OfName(arguments.filter))
+                                    .ForBits(arguments.bits_per_key);
+  const LevelCounts counts = CountLevels(codec, keys);
+  uint64_t key_count = counts.whole_keys;
+  double saved_reads = 0;
+  Json levels = Json::array();
+  for (size_t i = 0; i < level_count; ++i) {
+    const uint64_t size_bytes =
+        FilterSizeBytes(setting.bits_per_key, counts.keys[i]);
+    const double saved = kLookups * ask[i] * absent[i] * (1 - setting.fpr);
+    levels.push_back(
+        {{"level", codec.LevelName(i + 1)},
+         {"key_count", counts.keys[i]},
+         {"size_bytes", size_bytes},
+         {"ask_share", ask[i]},
+         {"absent_share", absent[i]},
+         {"saved_reads", saved},
+         {"saved_reads_per_mb",
+          size_bytes == 0
+              ? Json()
+              : Json(saved * 1e6 / static_cast<double>(size_bytes))}});
+    key_count += counts.keys[i];
+    saved_reads += saved;
+  }
+  Json fields = Json::object();
+  fields["key_codec"] = codec.ToString();
+  fields["sampled_keys"] = keys.size();
+  fields["incomplete_keys"] = counts.incomplete_keys;
+  fields["whole_keys"] = counts.whole_keys;
+  fields["filter"] = arguments.filter;
+  fields["bits_per_key"] = setting.bits_per_key;
+  fields["expected_fpr"] = setting.fpr;
+  fields["key_count"] = key_count;
+  fields["size_bytes"] = FilterSizeBytes(setting.bits_per_key, key_count);
+  fields["lookups"] = kLookups;
+  fields["saved_reads"] = saved_reads;
+  fields["levels"] = std::move(levels);
+  return fields;
+}
+
+}  // namespace rowbloom::tools
