@@ -465,7 +465,7 @@ TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
         "warning: 1 file with a filter that the configured policy does not "
         "read",
         "warning: 1 file without a filter (compact",
-        "% of the optimum of this tree"}) {
+        "percent_of_optimum"}) {
     EXPECT_THAT(mixed.out, HasSubstr(text));
   }
   EXPECT_THAT(Run("verify --strict mixed"), Exits(1));

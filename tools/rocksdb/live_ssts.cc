@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -48,6 +49,69 @@ Json BudgetJson(const RocksDbBudgetReport& report) {
           {"wasted_reads", report.waste.wasted_reads},
           {"least_wasted_reads", report.waste.least_wasted_reads},
           {"percent_of_optimum", report.waste.percent_of_optimum()}};
+}
+
+// Sums over the filters that can be read, and notes on them.
+void AddSums(const std::vector<RocksDbFilterFile>& files, Json* summary) {
+  uint64_t entries = 0;
+  uint64_t filtered_entries = 0;
+  uint64_t bytes = 0;
+  uint64_t keys = 0;
+  double positives = 0;  // One lookup for each key.
+  uint64_t expecting_keys = 0;
+  uint64_t neighbours = 0;
+  uint64_t false_positives = 0;
+  std::set<std::string> notes;
+  for (const RocksDbFilterFile& file : files) {
+    entries += file.entry_count;
+    if (!file.unobserved.empty()) {
+      notes.insert("not all filters were observed: " +
+                   EscapeControls(file.unobserved));
+    }
+    if (file.filter_count == 0 || !file.status.ok()) continue;
+    filtered_entries += file.entry_count;
+    bytes += file.filter_size_bytes;
+    keys += file.filter_key_count;
+    neighbours += file.neighbour_count;
+    false_positives += file.false_positive_count;
+    if (!file.expected_fpr.has_value()) continue;
+    expecting_keys += file.filter_key_count;
+    positives +=
+        *file.expected_fpr * static_cast<double>(file.filter_key_count);
+  }
+  constexpr uint64_t kMany = 10;
+  if (keys > 0 && filtered_entries / keys >= kMany) {
+    notes.insert(std::to_string(filtered_entries / keys) +
+                 " entries for each filter key, as rows of many cells and "
+                 "versions of a key have; gets of absent ones among them are "
+                 "passed");
+  }
+  const auto ratio = [](double sum, uint64_t count) {
+    return count == 0 ? Json() : Json(sum / static_cast<double>(count));
+  };
+  (*summary)["entry_count"] = entries;
+  (*summary)["filter_size_bytes"] = bytes;
+  (*summary)["key_count"] = keys;
+  (*summary)["bits_per_key"] = ratio(8 * static_cast<double>(bytes), keys);
+  (*summary)["expected_fpr"] = ratio(positives, expecting_keys);
+  (*summary)["observed_fpr"] =
+      ratio(static_cast<double>(false_positives), neighbours);
+  (*summary)["neighbour_count"] = neighbours;
+  (*summary)["notes"] = notes;
+}
+
+// "3 files, 300 entries: 2 expected, 1 none".
+std::string CountsLine(const Json& summary) {
+  const Json& files = summary["files"];
+  std::string line = files.dump() + (files == 1 ? " file, " : " files, ") +
+                     summary["entry_count"].dump() + " entries";
+  const char* separator = ": ";
+  for (const auto& [state, count] : summary["states"].items()) {
+    if (count == 0) continue;
+    line += separator + count.dump() + " " + state;
+    separator = ", ";
+  }
+  return line + "\n";
 }
 
 class RocksDbColumnFamily : public ColumnFamily {
@@ -113,6 +177,7 @@ class RocksDbColumnFamily : public ColumnFamily {
       summary["states"][std::string(RocksDbFilterStateName(state))] =
           unknown_.empty() ? Json(report_.CountOf(state)) : Json();
     }
+    AddSums(report_.files, &summary);
     Json warnings = Json::array();
     if (!unknown_.empty()) {
       warnings.push_back(unknown_);
@@ -137,12 +202,37 @@ class RocksDbColumnFamily : public ColumnFamily {
   }
 
   std::string SummaryText() const override {
+    Json summary = Summary();
+    std::string text =
+        "column family " + summary["column_family"].get<std::string>();
     if (unknown_.empty()) {
-      const auto budget = ReportRocksDbBudget(report_);
-      return report_.Summary() + (budget.ok() ? budget->ToString() : "");
+      text += ": " + EscapeControls(report_.expected.ToString()) + "\n";
+      text += CountsLine(summary);
+      Json sums = Json::object();
+      for (const char* name :
+           {"filter_size_bytes", "key_count", "bits_per_key", "expected_fpr",
+            "observed_fpr", "neighbour_count"}) {
+        sums[name] = summary[name];
+      }
+      const Json& budget = summary["budget"];
+      if (!budget.is_null()) {
+        for (const char* name :
+             {"wasted_reads", "least_wasted_reads", "percent_of_optimum"}) {
+          sums[name] = budget[name];
+        }
+      }
+      if (summary["key_count"] > 0) text += FieldLines(sums);
+      if (!budget.is_null()) text += Table(budget["levels"]);
+      for (const Json& note : summary["notes"]) {
+        text += "note: " + note.get<std::string>() + "\n";
+      }
+    } else {
+      text += "\n";
     }
-    return "column family " + EscapeBytes(report_.column_family) +
-           "\nwarning: " + unknown_ + "\n";
+    for (const Json& warning : summary["warnings"]) {
+      text += "warning: " + warning.get<std::string>() + "\n";
+    }
+    return text;
   }
 
  private:

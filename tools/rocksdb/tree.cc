@@ -166,52 +166,6 @@ std::string PathOf(const rdb::SstFileMetaData& sst) {
 // and the SSTs that are new in it: each reading is shorter than the one before.
 constexpr int kMaxReadings = 10;
 
-// The properties of SSTs, of which some may be gone.
-struct SstProperties {
-  rdb::TablePropertiesCollection by_path;
-  std::set<std::string> missing;  // As of the last reading.
-};
-
-// Reads the properties of the listed SSTs that `properties` lacks. DataLoss if
-// one was missing before and is listed again: a database lists no file that it
-// has deleted.
-absl::Status ReadProperties(const OpenedFamily& family,
-                            const rdb::ColumnFamilyMetaData& listed,
-                            SstProperties* properties) {
-  rdb::TablePropertiesCollection* by_path = &properties->by_path;
-  if (by_path->empty()) {
-    // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
-    // not open. A table of LevelDB has no properties.
-    const auto has_none = [](const auto& sst) { return sst.second == nullptr; };
-    if (family.db()->GetPropertiesOfAllTables(family.handle, by_path).ok() &&
-        std::none_of(by_path->begin(), by_path->end(), has_none)) {
-      return absl::OkStatus();
-    }
-    by_path->clear();
-  }
-  const rdb::Options options = family.db()->GetOptions(family.handle);
-  std::set<std::string> missing;
-  for (const rdb::LevelMetaData& level : listed.levels) {
-    for (const rdb::SstFileMetaData& sst : level.files) {
-      const std::string path = PathOf(sst);
-      if (by_path->count(path) > 0) continue;
-      auto read = ReadSstProperties(path, options);
-      if (read.ok()) {
-        (*by_path)[path] = *std::move(read);
-      } else if (!absl::IsNotFound(read.status())) {
-        return read.status();
-      } else if (properties->missing.count(path) > 0) {
-        return absl::DataLossError(path +
-                                   ": missing, and the database needs it");
-      } else {
-        missing.insert(path);
-      }
-    }
-  }
-  properties->missing = std::move(missing);
-  return absl::OkStatus();
-}
-
 absl::StatusOr<RocksDbTree> TreeOf(
     const OpenedFamily& family, const std::string& column_family,
     const rdb::ColumnFamilyMetaData& listed,
@@ -245,8 +199,11 @@ absl::StatusOr<RocksDbTree> TreeOf(
     for (const rdb::SstFileMetaData& sst : newest_first) {
       const std::string path = PathOf(sst);
       const auto table = properties.find(path);
-      if (table == properties.end()) {
-        return absl::UnavailableError(path + ": has no table properties");
+      if (table == properties.end() || table->second == nullptr) {
+        const auto read = ReadSstProperties(path, options);
+        return read.ok()
+                   ? absl::UnavailableError(path + ": has no table properties")
+                   : read.status();
       }
       if (level.level == 0 || tree.runs.empty() ||
           tree.runs.back().level != level.level) {
@@ -349,22 +306,30 @@ double RocksDbRun::fpr() const {
 absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
                                             const std::string& column_family) {
   constexpr int kFewTables = 16;  // Properties are read without the table.
-  SstProperties properties;
+  rdb::TablePropertiesCollection properties;
+  std::set<std::string> missing;
   for (int i = 0; i < kMaxReadings; ++i) {
     const absl::StatusOr<OpenedFamily> family =
         OpenFamily(directory, column_family, nullptr, kFewTables);
     if (!family.ok()) return family.status();
     rdb::ColumnFamilyMetaData listed;
     family->db()->GetColumnFamilyMetaData(family->handle, &listed);
-    const absl::Status read = ReadProperties(*family, listed, &properties);
-    if (!read.ok()) return read;
-    if (properties.missing.empty()) {
-      return TreeOf(*family, column_family, listed, properties.by_path);
+    auto gone =
+        ReadListedProperties(family->db(), family->handle, listed, &properties);
+    if (!gone.ok()) return gone.status();
+    for (const std::string& path : *gone) {
+      // A database lists no file that it has deleted.
+      if (missing.count(path) == 0) continue;
+      return absl::DataLossError(path + ": missing, and the database needs it");
+    }
+    missing = *std::move(gone);
+    if (missing.empty()) {
+      return TreeOf(*family, column_family, listed, properties);
     }
   }
   return absl::UnavailableError(
-      *properties.missing.begin() + ": deleted while the SSTs were read, as " +
-      "others were " + std::to_string(kMaxReadings - 1) +
+      *missing.begin() + ": deleted while the SSTs were read, as others were " +
+      std::to_string(kMaxReadings - 1) +
       " times before; try again when the database writes less");
 }
 
