@@ -61,7 +61,9 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
 
 absl::Status FilterFile::Plan(const PlanQuestion& /*question*/,
                               Json* /*entry*/) const {
-  return absl::InvalidArgumentError("has no cells to plan for: not an HFile");
+  return absl::InvalidArgumentError(
+      "has no cells to advise on: neither an HFile nor the directory of a "
+      "RocksDB database");
 }
 
 absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,

@@ -15,6 +15,19 @@
 
 namespace rowbloom::tools {
 
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  if (option->get_type_size() == 0) return "";  // A flag.
+  const std::string type = option->get_type_name();
+  std::string text = " " + type.substr(0, type.find(':'));
+  std::string value = option->get_default_str();
+  if (!value.empty() && value.front() == '[') {
+    value = value.substr(1, value.size() - 2);  // A list.
+  }
+  if (!value.empty()) return text + "=" + value;
+  if (option->get_delimiter() != '\0') return text + ",...";
+  return text + (option->get_expected_max() > 1 ? "..." : "");
+}
+
 CLI::Validator WholeNumber() {
   const auto to_digits = [](std::string& text) -> std::string {
     uint64_t whole = 0;

@@ -1,355 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// rowbloom advise: prints the reads that gets of a RocksDB database waste, and
-// the filters that make a get cheapest where data, indexes and filters share
-// one block cache.
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <iostream>
+#include "tools/verbs/advise.h"
+
+#include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
+#include <system_error>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "rowbloom/get_cost.h"
-#include "tools/rocksdb/advice.h"
-#include "tools/rocksdb/model_check.h"
-#include "tools/rocksdb/read_counts.h"
-#include "tools/rocksdb/tree.h"
 #include "tools/text/arguments.h"
-#include "tools/text/output.h"
-#include "tools/verbs/report.h"
 #include "tools/verbs/verbs.h"
 
 namespace rowbloom::tools {
 namespace {
 
-struct AdviseArguments {
-  std::string path;
-  std::string column_family = "default";
-  std::string statistics;
-  std::string gets;
-  bool hex = false;
-  std::optional<uint64_t> cache_bytes;
-  std::optional<double> missing_share;
-  double read_us = GetCostOptions().read_us;
-  double zipf = 0;
-  bool json = false;
-};
+// The kinds of things to advise on are the groups of their options.
+constexpr char kDatabase[] = "A RocksDB database";
+constexpr char kHFiles[] = "HFiles";
+constexpr char kKeys[] = "A file of keys";
 
-absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& path,
-                                                  bool hex) {
-  auto keys = ReadKeyLines("--gets", path, hex);
-  if (!keys.ok() || keys->size() >= 2) return keys;
-  return absl::InvalidArgumentError(
-      path + ": has " + std::to_string(keys->size()) +
-      " keys, one on each line; give 2 or more, as the first half only fills "
-      "the cache");
+void AddDatabaseOptions(CLI::App* verb, AdviseArguments* arguments) {
+  verb->add_option("--column_family", arguments->column_family,
+                   "The column family")
+      ->capture_default_str()
+      ->group(kDatabase);
+  CLI::Option* statistics =
+      verb->add_option("--statistics", arguments->statistics,
+                       "A LOG of RocksDB, or the text of its statistics, in "
+                       "place of PATH/LOG")
+          ->group(kDatabase);
+  verb->add_option("--gets", arguments->gets,
+                   "A file of keys to get; the second half is counted")
+      ->excludes(statistics)
+      ->group(kDatabase);
+  verb->add_option("--cache_bytes", arguments->cache_bytes,
+                   "Capacity of the block cache; by default the LOG's")
+      ->transform(WholeNumber())
+      ->group(kDatabase);
+  verb->add_option("--read_us", arguments->read_us,
+                   "Microseconds of a read of a block")
+      ->capture_default_str()
+      ->group(kDatabase);
+  verb->add_option("--zipf", arguments->zipf,
+                   "Gets of the key of rank r are as 1 / r^ZIPF")
+      ->check(CLI::Range(0.0, GetCostOptions::kMaxZipfExponent))
+      ->capture_default_str()
+      ->group(kDatabase);
 }
 
-// `best` is nullptr if there is no advice.
-Json RunRows(const RocksDbTree& tree, const Candidate* best) {
-  Json rows = Json::array();
-  for (size_t i = 0; i < tree.runs.size(); ++i) {
-    const RocksDbRun& run = tree.runs[i];
-    const auto mean = [&run](uint64_t bytes) {
-      return run.entry_count == 0 ? Json() : Json(bytes / run.entry_count);
-    };
-    rows.push_back(
-        {{"level", run.level},
-         {"files", run.file_count},
-         {"entries", run.entry_count},
-         {"data_bytes", run.data_bytes},
-         {"key_bytes", mean(run.raw_key_bytes)},
-         {"entry_bytes", mean(run.raw_key_bytes + run.raw_value_bytes)},
-         {"filter_policy", EscapeControls(run.filter_policy)},
-         {"partitioned", run.is_partitioned},
-         {"bits_per_key", run.bits_per_key()}});
-    if (best != nullptr) {
-      rows.back()["best_bits"] = best->settings[i].bits_per_key;
+void AddHFileOptions(CLI::App* verb, AdviseArguments* arguments) {
+  PlanQuestion* hfiles = &arguments->hfiles;
+  AddList(verb, "--error_rate", &hfiles->error_rates, "Rates of the filters")
+      ->check(ErrorRate())
+      ->capture_default_str()
+      ->group(kHFiles);
+  AddList(verb, "--chunk_size", &hfiles->chunk_sizes, "Bytes of their chunks")
+      ->transform(WholeNumber())
+      ->capture_default_str()
+      ->group(kHFiles);
+  AddList(verb, "--prefix_length", &hfiles->prefix_lengths,
+          "Bytes of their prefixes; by default the file's")
+      ->transform(WholeNumber())
+      ->check(CLI::Range(1, 32767))
+      ->group(kHFiles);
+  verb->add_option("--column_share", arguments->column_share,
+                   "Share of gets of one column: says whether ROWCOL pays")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(kHFiles);
+}
+
+void AddKeyOptions(CLI::App* verb, AdviseArguments* arguments) {
+  CLI::Option* codec =
+      verb->add_option("--key_codec", arguments->key_codec,
+                       "Their schema: tenant.fixed:4,user.delimiter:/,at.rest")
+          ->group(kKeys);
+  AddList(verb, "--ask", &arguments->ask,
+          "LEVEL=SHARE of lookups that ask for its prefixes; by default equal")
+      ->needs(codec)
+      ->group(kKeys);
+  AddList(verb, "--absent", &arguments->absent,
+          "LEVEL=SHARE of these that are absent; by default missing_share")
+      ->needs(codec)
+      ->group(kKeys);
+  verb->add_option("--filter_spec", arguments->filter_spec, "Their filter")
+      ->needs(codec)
+      ->capture_default_str()
+      ->group(kKeys);
+}
+
+// Returns the group of the options that serve for these paths.
+std::string KindOf(const AdviseArguments& arguments) {
+  if (!arguments.key_codec.empty()) return kKeys;
+  std::error_code error;
+  for (const std::string& path : arguments.paths) {
+    if (std::filesystem::exists(path + "/CURRENT", error)) return kDatabase;
+  }
+  return kHFiles;
+}
+
+void CheckCombination(const CLI::App& verb, const AdviseArguments& arguments,
+                      const std::string& kind) {
+  if (kind != kHFiles && arguments.paths.size() > 1) {
+    throw CLI::ValidationError("PATH", "several are for HFiles only; name one");
+  }
+  if (arguments.hex && arguments.gets.empty() && kind != kKeys) {
+    throw CLI::ValidationError("--hex", "needs --gets or --key_codec");
+  }
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::string& group = option->get_group();
+    if (option->count() == 0 || group == kind ||
+        (group != kDatabase && group != kHFiles && group != kKeys)) {
+      continue;
     }
-  }
-  return rows;
-}
-
-// Why there are no counts, or what they lack.
-enum class Gap { kNone, kNoStatistics, kNoGets };
-
-// Counts reads by the arguments; nullopt if the LOG has no statistics, or if
-// they are of no gets. Sets cache_bytes, if it is not given, by the LOG.
-absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
-                                                  std::string* source,
-                                                  Gap* gap) {
-  const std::string log_path = arguments->path + "/LOG";
-  const std::string& family = arguments->column_family;
-  absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
-  if (absl::IsNotFound(log.status())) log = LogFile();
-  if (!log.ok()) return log.status();
-  std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
-  if (!cache_bytes.has_value()) cache_bytes = log->block_cache_bytes;
-  if (!cache_bytes.has_value()) {
-    return absl::InvalidArgumentError(
-        log_path +
-        ": does not tell the capacity of the block cache; give it "
-        "with --cache_bytes");
-  }
-  if (!arguments->gets.empty()) {
-    *source = arguments->gets;
-    const auto keys = ReadKeys(arguments->gets, arguments->hex);
-    if (!keys.ok()) return keys.status();
-    return CountGets(arguments->path, family, *cache_bytes, *keys);
-  }
-  const bool is_log = arguments->statistics.empty();
-  *source = is_log ? log_path : arguments->statistics;
-  if (!is_log) log = ReadLogFile(*source, family);
-  if (!log.ok()) return log.status();
-  const ReadCounts counts = CountsOf(log->tickers);
-  if (counts.are_of_no_gets()) {
-    *gap = Gap::kNoGets;
-    return std::nullopt;
-  }
-  if (counts.gets.has_value() || counts.data_reads.has_value() ||
-      counts.lacks_gets) {
-    return counts;
-  }
-  if (is_log) {
-    *gap = Gap::kNoStatistics;
-    return std::nullopt;
-  }
-  return absl::InvalidArgumentError(
-      *source +
-      ": has no line like \"rocksdb.number.keys.read COUNT : 1\"; "
-      "give a LOG of RocksDB or the text of Statistics::ToString()");
-}
-
-// The share of missing keys, and where it is from.
-struct MissingShare {
-  double value = GetCostOptions().missing_share;
-  const char* source = kAssumed;
-
-  static constexpr char kAssumed[] = "assumed";
-};
-
-MissingShare MissingShareOf(const std::optional<double>& given,
-                            const ReadCounts& counts, const RocksDbTree& tree) {
-  if (given.has_value()) return {*given, "given"};
-  if (const auto counted = counts.missing_share()) return {*counted, "counted"};
-  const auto by_filters = counts.missing_share_of_one_run();
-  if (tree.runs.size() == 1 && by_filters.has_value()) {
-    return {*by_filters, "filter tickers"};
-  }
-  return {};
-}
-
-// Everything that the verb prints.
-struct Advice {
-  absl::Status unread;  // Why the database cannot be read.
-  std::string source;
-  std::optional<ReadCounts> counts;
-  Gap gap = Gap::kNone;
-  RocksDbTree tree;
-  MissingShare missing_share;
-  std::vector<Candidate> candidates;
-  // Set if there is no advice, as the model does not know the filters. `best`
-  // is nullptr then, and `candidates` has the filters of the tree alone.
-  std::optional<ModelExcess> excess;
-  const Candidate* best = nullptr;
-  std::string option;     // Empty if there is nothing to change.
-  std::string listeners;  // Empty if the option needs none.
-};
-
-Json Notes(const Advice& advice, const AdviseArguments& arguments) {
-  const RocksDbTree& tree = advice.tree;
-  const Gap gap = advice.gap;
-  Json notes = Json::array();
-  int last_level = -1;  // Each SST of level 0 is a run.
-  for (const RocksDbRun& run : tree.runs) {
-    if (run.misfit.empty() || run.level == last_level) continue;
-    last_level = run.level;
-    notes.push_back("level " + std::to_string(run.level) + ": " +
-                    EscapeControls(run.misfit) +
-                    ". The model takes its filters to pass as many keys.");
-  }
-  if (gap == Gap::kNoGets) {
-    notes.push_back("The statistics in " + EscapeControls(advice.source) +
-                    " count no gets: all numbers are the model's.");
-  } else if (gap == Gap::kNoStatistics) {
-    notes.push_back(
-        EscapeControls(arguments.path) +
-        "/LOG does not exist or has no statistics: all numbers are the "
-        "model's. Set Options::statistics and stats_dump_period_sec, or give "
-        "--gets.");
-  } else if (arguments.gets.empty()) {
-    notes.push_back(
-        "The statistics count all column families, and the blocks of scans and "
-        "compactions, too.");
-  }
-  if (advice.counts.has_value() && advice.counts->lacks_gets) {
-    notes.push_back(
-        "The statistics have answers of filters and 0 gets: RocksDB does not "
-        "keep the counts of gets of a database that is open for reading only "
-        "(https://github.com/facebook/rocksdb/issues/15140). They are unknown "
-        "here, not 0.");
-  }
-  if (!tree.runs.empty() &&
-      advice.missing_share.source == MissingShare::kAssumed) {
-    notes.push_back(
-        "The share of missing keys is unknown, and the default is assumed; "
-        "give it with --missing_share.");
-  }
-  if (!advice.listeners.empty()) {
-    notes.push_back(
-        "listeners is an option of DBOptions. Without this listener the policy "
-        "does not know what the other filters take, and they may take more "
-        "than its budget.");
-  }
-  if (tree.runs.empty()) {
-    notes.push_back("The column family has no SSTs: there is no advice.");
-  } else if (!tree.caches_metadata) {
-    notes.push_back(
-        "cache_index_and_filter_blocks is false: filters and indexes are read "
-        "once, and take memory beside the cache. The model has them in it.");
-  } else if (std::none_of(tree.runs.begin(), tree.runs.end(),
-                          [](const auto& run) { return run.is_partitioned; })) {
-    notes.push_back(
-        "No filter is partitioned: each of their reads is of a whole filter. "
-        "The model has partitions.");
-  }
-  return notes;
-}
-
-std::string Sentence(const Candidate& best, const Candidate& now,
-                     uint64_t measured_gets) {
-  constexpr uint64_t kMillion = 1000000;
-  const auto gets =
-      static_cast<double>(measured_gets > 0 ? measured_gets : kMillion);
-  char text[400];
-  const int size = std::snprintf(
-      text, sizeof(text),
-      "The model expects of %.0f gets, now: %.0f data blocks wasted, %.0f "
-      "blocks of filters.\n",
-      gets, gets * now.wasted_reads, gets * now.cost.filter.reads);
-  if (&best == &now) {
-    return std::string(text) +
-           "Keep these filters: no others make a get 2% cheaper.\n";
-  }
-  std::snprintf(text + size, sizeof(text) - static_cast<size_t>(size),
-                "With %.3g bits per key of %s: %.0f and %.0f.\n",
-                best.bits_per_key, best.name.c_str(), gets * best.wasted_reads,
-                gets * best.cost.filter.reads);
-  return text;
-}
-
-absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
-  absl::StatusOr<RocksDbTree> tree =
-      ReadRocksDbTree(arguments->path, arguments->column_family);
-  if (!tree.ok()) {
-    advice->unread = tree.status();
-    return tree.status();
-  }
-  advice->tree = *std::move(tree);
-  const auto counts = Measure(arguments, &advice->source, &advice->gap);
-  if (!counts.ok()) return counts.status();
-  advice->counts = *counts;
-  advice->missing_share = MissingShareOf(
-      arguments->missing_share, counts->value_or(ReadCounts()), advice->tree);
-  GetCostOptions model = ModelOf(advice->tree);
-  model.missing_share = advice->missing_share.value;
-  model.cache_bytes = *arguments->cache_bytes;
-  model.zipf_exponent = arguments->zipf;
-  model.read_us = arguments->read_us;
-  absl::StatusOr<std::vector<Candidate>> candidates =
-      CandidatesFor(advice->tree, model);
-  if (!candidates.ok()) return candidates.status();
-  advice->candidates = *std::move(candidates);
-  advice->excess = ExcessOverModel(counts->value_or(ReadCounts()), advice->tree,
-                                   arguments->zipf);
-  if (advice->excess.has_value()) {
-    advice->candidates.resize(1);
-    return absl::OkStatus();
-  }
-  advice->best = &Best(advice->candidates);
-  if (!advice->tree.runs.empty()) {
-    advice->option = OptionText(*advice->best, model.missing_share,
-                                KeyLayoutOption(advice->tree));
-    advice->listeners = ListenersText(*advice->best);
-  }
-  return absl::OkStatus();
-}
-
-// Adds the word of a file's status, behind the path that the message begins
-// with.
-std::string Explain(const std::string& directory, const absl::Status& status) {
-  const std::string word = StatusWord(status);
-  std::string message(status.message());
-  if (word == "unreadable") return message;
-  std::string path = directory;
-  if (message.rfind(directory, 0) == 0) {
-    path = message.substr(0, message.find(": ", directory.size()));
-    message.erase(0, std::min(message.size(), path.size() + 2));
-  }
-  return path + ": " + word + ": " + message;
-}
-
-void Print(const AdviseArguments& arguments, const Advice& advice) {
-  const Json fields{{"path", EscapeControls(arguments.path)},
-                    {"column_family", EscapeBytes(arguments.column_family)},
-                    {"cache_bytes", *arguments.cache_bytes},
-                    {"missing_share", advice.missing_share.value},
-                    {"missing_share_source", advice.missing_share.source},
-                    {"zipf", arguments.zipf},
-                    {"read_us", arguments.read_us}};
-  const std::string source = EscapeControls(advice.source);
-  const Json runs = RunRows(advice.tree, advice.best);
-  Json filters = Json::array();
-  for (const Candidate& candidate : advice.candidates) {
-    filters.push_back(candidate.Row());
-  }
-  const Json notes = Notes(advice, arguments);
-  if (arguments.json) {
-    Json document{{"format", "rowbloom-advise"}, {"version", kReportVersion}};
-    document.update(fields);
-    const bool is_counted = advice.counts.has_value();
-    document["source"] = is_counted ? Json(source) : Json();
-    document["measured"] = is_counted ? advice.counts->ToJson() : Json();
-    document["runs"] = runs;
-    document["filters"] = std::move(filters);
-    document["model_excess"] =
-        advice.excess.has_value() ? advice.excess->ToJson() : Json();
-    document["best"] =
-        advice.best == nullptr ? Json() : Json(advice.best->name);
-    document["option"] = advice.option.empty() ? Json() : Json(advice.option);
-    document["listeners"] =
-        advice.listeners.empty() ? Json() : Json(advice.listeners);
-    document["notes"] = notes;
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
-    return;
-  }
-  std::cout << FieldLines(fields);
-  if (advice.counts.has_value()) {
-    std::cout << source << ":\n" << advice.counts->ToString();
-  }
-  if (!runs.empty()) {
-    std::cout << Table(runs) << Table(filters);
-    if (advice.excess.has_value()) {
-      std::cout << advice.excess->ToString(EscapeControls(arguments.path));
-    } else {
-      const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
-      std::cout << Sentence(*advice.best, advice.candidates.front(),
-                            gets.value_or(0));
+    std::string why = "is for HFiles: PATH is a RocksDB database";
+    if (group == kDatabase && kind == kHFiles) {
+      why = "needs the directory of a RocksDB database: " +
+            arguments.paths.front() + " has no file CURRENT";
+    } else if (kind == kKeys) {
+      why = "is not for a file of keys: leave out --key_codec";
     }
-    for (const std::string& text : {advice.option, advice.listeners}) {
-      if (!text.empty()) std::cout << "Set " << text << "\n";
-    }
-  }
-  for (const Json& note : notes) {
-    std::cout << "note: " << note.get<std::string>() << "\n";
+    throw CLI::ValidationError(option->get_name(), why);
   }
 }
 
@@ -358,57 +126,26 @@ void Print(const AdviseArguments& arguments, const Advice& advice) {
 void AddAdvise(CLI::App* app, int* exit_code) {
   auto arguments = std::make_shared<AdviseArguments>();
   CLI::App* verb = app->add_subcommand(
-      "advise",
-      "Count the reads that gets of a RocksDB database waste, and find the "
-      "filters that make a get cheapest");
-  verb->add_option("DB", arguments->path, "The directory of the database")
+      "advise", "Find the filters for what is there, and what gets read");
+  verb->add_option("PATH", arguments->paths,
+                   "A RocksDB database; HFiles or directories of them; or, "
+                   "with --key_codec, a file of keys")
       ->required();
-  verb->add_option("--column_family", arguments->column_family,
-                   "The column family")
-      ->capture_default_str();
-  CLI::Option* statistics = verb->add_option(
-      "--statistics", arguments->statistics,
-      "A LOG of RocksDB, or the text of its statistics, instead of DB/LOG");
-  CLI::Option* gets =
-      verb->add_option("--gets", arguments->gets,
-                       "A file of keys, one on each line, that are read; the "
-                       "second half is counted")
-          ->excludes(statistics);
-  verb->add_flag("--hex", arguments->hex, "The keys are hexadecimal bytes")
-      ->needs(gets);
-  verb->add_option("--cache_bytes", arguments->cache_bytes,
-                   "Capacity of the block cache; default: by the LOG")
-      ->transform(WholeNumber());
   verb->add_option("--missing_share", arguments->missing_share,
-                   "Share of gets whose key is nowhere in the tree; default: "
-                   "as counted, or 0.5")
+                   "Share of gets whose key is nowhere; by default as counted, "
+                   "or 0.5")
       ->check(CLI::Range(0.0, 1.0));
-  verb->add_option("--read_us", arguments->read_us,
-                   "Microseconds of the read of one block")
-      ->capture_default_str();
-  verb->add_option("--zipf", arguments->zipf,
-                   "Exponent of the popularity of keys; 0: all are equal")
-      ->check(CLI::Range(0.0, GetCostOptions::kMaxZipfExponent))
-      ->capture_default_str();
+  verb->add_flag("--hex", arguments->hex, "Keys are hexadecimal bytes");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-advise)");
-  verb->callback([arguments, exit_code] {
-    Advice advice;
-    const absl::Status status = Advise(arguments.get(), &advice);
-    if (status.ok()) {
-      Print(*arguments, advice);
-      *exit_code = FlushOutput(kExitOk);
-      return;
-    }
-    // Other errors than these are of the arguments.
-    const bool is_of_file = !advice.unread.ok() || absl::IsDataLoss(status) ||
-                            absl::IsUnimplemented(status);
-    std::cerr << "rowbloom: "
-              << EscapeControls(is_of_file ? Explain(arguments->path, status)
-                                           : std::string(status.message()))
-              << "\n";
-    ExitCode code;
-    code.Add(status);
-    *exit_code = is_of_file ? code.value() : kExitUsage;
+  AddDatabaseOptions(verb, arguments.get());
+  AddHFileOptions(verb, arguments.get());
+  AddKeyOptions(verb, arguments.get());
+  verb->callback([arguments, verb, exit_code] {
+    const std::string kind = KindOf(*arguments);
+    CheckCombination(*verb, *arguments, kind);
+    *exit_code = kind == kDatabase ? AdviseDatabase(arguments.get())
+                 : kind == kKeys   ? AdviseKeys(*arguments)
+                                   : AdviseHFiles(*arguments);
   });
 }
 

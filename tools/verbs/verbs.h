@@ -14,9 +14,7 @@ namespace rowbloom::tools {
 void AddInspect(CLI::App* app, int* exit_code);
 void AddVerify(CLI::App* app, int* exit_code);
 void AddLookup(CLI::App* app, int* exit_code);
-void AddChoose(CLI::App* app, int* exit_code);
 void AddPlan(CLI::App* app, int* exit_code);
-void AddSize(CLI::App* app, int* exit_code);
 void AddAdvise(CLI::App* app, int* exit_code);
 void AddRebuild(CLI::App* app, int* exit_code);
 

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "tools/verbs/plan_levels.h"
+//
+// rowbloom advise on a file of keys: counts the filter keys of each level of a
+// schema, and what they cost and save.
 
 #include <algorithm>
 #include <cstdint>
+#include <iostream>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "CLI/CLI.hpp"
 #include "absl/strings/numbers.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/key_codec.h"
 #include "tools/text/arguments.h"
 #include "tools/text/output.h"
-#include "tools/verbs/plan_tree.h"
+#include "tools/verbs/advise.h"
+#include "tools/verbs/report.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -34,8 +40,8 @@ uint64_t CountDistinct(std::vector<uint64_t>* digests) {
   return static_cast<uint64_t>(end - digests->begin());
 }
 
-LevelCounts CountLevels(const KeyCodec& codec,
-                        const std::vector<std::string>& keys) {
+LevelCounts CountKeys(const KeyCodec& codec,
+                      const std::vector<std::string>& keys) {
   std::vector<std::vector<uint64_t>> digests(codec.level_count());
   std::vector<uint64_t> whole;
   LevelCounts counts;
@@ -93,41 +99,19 @@ double Sum(const std::vector<double>& values) {
   return sum;
 }
 
-}  // namespace
-
-CLI::Option* AddLevelsOptions(CLI::App* verb,
-                              const std::vector<CLI::Option*>& others,
-                              PlanLevelsArguments* arguments) {
-  CLI::Option* sample =
-      verb->add_option("--sample", arguments->sample,
-                       "A file with a key on each line, as an SST would hold "
-                       "them: counts the filter keys of each level");
-  for (CLI::Option* other : others) sample->excludes(other);
-  CLI::Option* codec =
-      verb->add_option("--key_codec", arguments->key_codec,
-                       "The schema of the keys, as in key_codec.h: "
-                       "tenant.fixed:4,user.delimiter:/,at.rest")
-          ->needs(sample);
-  sample->needs(codec);
-  verb->add_flag("--hex", arguments->hex, "The keys are hexadecimal bytes")
-      ->needs(sample);
-  verb->add_option("--ask", arguments->ask,
-                   "LEVEL=SHARE,...: shares of the lookups that ask for a "
-                   "prefix of the level; all levels the same if not given")
-      ->delimiter(',')
-      ->needs(sample);
-  verb->add_option("--absent", arguments->absent,
-                   "LEVEL=SHARE,...: shares of these that are absent; "
-                   "missing_share if not given")
-      ->delimiter(',')
-      ->needs(sample);
-  return sample;
+FilterSetting SettingOf(const std::string& text) {
+  constexpr char kOption[] = "--filter_spec";
+  const FilterSpec spec = ValueOf(kOption, FilterSpec::Parse(text));
+  return ValueOf(kOption, FilterCost::OfFamily(spec.family()))
+      .ForBits(spec.bits_per_key());
 }
 
-Json PlanLevels(const PlanLevelsArguments& arguments) {
-  const KeyCodec codec = PlanValue(KeyCodec::Parse(arguments.key_codec));
-  const std::vector<std::string> keys =
-      PlanValue(ReadKeyLines("--sample", arguments.sample, arguments.hex));
+// Fields, and the table "levels".
+Json CountLevels(const AdviseArguments& arguments) {
+  const KeyCodec codec =
+      ValueOf("--key_codec", KeyCodec::Parse(arguments.key_codec));
+  const std::vector<std::string> keys = ValueOf(
+      "PATH", ReadKeyLines("PATH", arguments.paths.front(), arguments.hex));
   const size_t level_count = codec.level_count();
   std::vector<double> ask(
       level_count,
@@ -136,18 +120,20 @@ Json PlanLevels(const PlanLevelsArguments& arguments) {
   if (Sum(ask) > 1 + 1e-9) {
     throw CLI::ValidationError("--ask", "the shares exceed 1 in sum");
   }
-  std::vector<double> absent(level_count, arguments.missing_share);
+  std::vector<double> absent(level_count, arguments.missing_share_or_default());
   SetShares("--absent", arguments.absent, codec, &absent);
 
-  const FilterSetting setting = PlanValue(FilterCost::OfName(arguments.filter))
-                                    .ForBits(arguments.bits_per_key);
-  const LevelCounts counts = CountLevels(codec, keys);
+  const FilterSetting setting = SettingOf(arguments.filter_spec);
+  const auto size_of = [&setting](uint64_t key_count) {
+    return static_cast<uint64_t>(setting.bits_per_key *
+                                 static_cast<double>(key_count) / 8);
+  };
+  const LevelCounts counts = CountKeys(codec, keys);
   uint64_t key_count = counts.whole_keys;
   double saved_reads = 0;
   Json levels = Json::array();
   for (size_t i = 0; i < level_count; ++i) {
-    const uint64_t size_bytes =
-        FilterSizeBytes(setting.bits_per_key, counts.keys[i]);
+    const uint64_t size_bytes = size_of(counts.keys[i]);
     const double saved = kLookups * ask[i] * absent[i] * (1 - setting.fpr);
     levels.push_back(
         {{"level", codec.LevelName(i + 1)},
@@ -168,15 +154,27 @@ Json PlanLevels(const PlanLevelsArguments& arguments) {
   fields["sampled_keys"] = keys.size();
   fields["incomplete_keys"] = counts.incomplete_keys;
   fields["whole_keys"] = counts.whole_keys;
-  fields["filter"] = arguments.filter;
+  fields["filter_spec"] = arguments.filter_spec;
   fields["bits_per_key"] = setting.bits_per_key;
   fields["expected_fpr"] = setting.fpr;
   fields["key_count"] = key_count;
-  fields["size_bytes"] = FilterSizeBytes(setting.bits_per_key, key_count);
+  fields["size_bytes"] = size_of(key_count);
   fields["lookups"] = kLookups;
   fields["saved_reads"] = saved_reads;
   fields["levels"] = std::move(levels);
   return fields;
+}
+
+}  // namespace
+
+int AdviseKeys(const AdviseArguments& arguments) {
+  const Json fields = CountLevels(arguments);
+  if (arguments.json) {
+    PrintDocument("rowbloom-advise", fields);
+  } else {
+    std::cout << FieldLines(fields) << Table(fields["levels"]);
+  }
+  return FlushOutput(kExitOk);
 }
 
 }  // namespace rowbloom::tools
