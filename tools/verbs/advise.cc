@@ -18,49 +18,43 @@ constexpr char kHFiles[] = "HFiles";
 constexpr char kKeys[] = "A file of keys";
 
 void AddDatabaseOptions(CLI::App* verb, AdviseArguments* arguments) {
-  verb->add_option("--column_family", arguments->column_family,
-                   "The column family")
-      ->capture_default_str()
-      ->group(kDatabase);
+  const auto add = [verb](const char* name, auto* value, const char* text) {
+    return verb->add_option(name, *value, text)->group(kDatabase);
+  };
+  add("--column_family", &arguments->column_family, "The column family")
+      ->capture_default_str();
   CLI::Option* statistics =
-      verb->add_option("--statistics", arguments->statistics,
-                       "A LOG of RocksDB, or the text of its statistics, in "
-                       "place of PATH/LOG")
-          ->group(kDatabase);
-  verb->add_option("--gets", arguments->gets,
-                   "A file of keys to get; the second half is counted")
-      ->excludes(statistics)
-      ->group(kDatabase);
-  verb->add_option("--cache_bytes", arguments->cache_bytes,
-                   "Capacity of the block cache; by default the LOG's")
-      ->transform(WholeNumber())
-      ->group(kDatabase);
-  verb->add_option("--read_us", arguments->read_us,
-                   "Microseconds of a read of a block")
-      ->capture_default_str()
-      ->group(kDatabase);
-  verb->add_option("--zipf", arguments->zipf,
-                   "Gets of the key of rank r are as 1 / r^ZIPF")
+      add("--statistics", &arguments->statistics,
+          "A LOG of RocksDB, or the text of its statistics, in place of "
+          "PATH/LOG");
+  add("--gets", &arguments->gets,
+      "A file of keys to get; the second half is counted")
+      ->excludes(statistics);
+  add("--cache_bytes", &arguments->cache_bytes,
+      "Capacity of the block cache; by default the LOG's")
+      ->transform(WholeNumber());
+  add("--read_us", &arguments->read_us, "Microseconds of a read of a block")
+      ->capture_default_str();
+  add("--zipf", &arguments->zipf, "Gets of the key of rank r are as 1 / r^ZIPF")
       ->check(CLI::Range(0.0, GetCostOptions::kMaxZipfExponent))
-      ->capture_default_str()
-      ->group(kDatabase);
+      ->capture_default_str();
 }
 
 void AddHFileOptions(CLI::App* verb, AdviseArguments* arguments) {
+  const auto add = [verb](const char* name, auto* values, const char* text) {
+    return AddList(verb, name, values, text)
+        ->capture_default_str()
+        ->group(kHFiles);
+  };
   PlanQuestion* hfiles = &arguments->hfiles;
-  AddList(verb, "--error_rate", &hfiles->error_rates, "Rates of the filters")
-      ->check(ErrorRate())
-      ->capture_default_str()
-      ->group(kHFiles);
-  AddList(verb, "--chunk_size", &hfiles->chunk_sizes, "Bytes of their chunks")
+  add("--error_rate", &hfiles->error_rates, "Rates of the filters")
+      ->check(ErrorRate());
+  add("--chunk_size", &hfiles->chunk_sizes, "Bytes of their chunks")
+      ->transform(WholeNumber());
+  add("--prefix_length", &hfiles->prefix_lengths,
+      "Bytes of their prefixes; by default the file's")
       ->transform(WholeNumber())
-      ->capture_default_str()
-      ->group(kHFiles);
-  AddList(verb, "--prefix_length", &hfiles->prefix_lengths,
-          "Bytes of their prefixes; by default the file's")
-      ->transform(WholeNumber())
-      ->check(CLI::Range(1, 32767))
-      ->group(kHFiles);
+      ->check(CLI::Range(1, 32767));
   verb->add_option("--column_share", arguments->column_share,
                    "Share of gets of one column: says whether ROWCOL pays")
       ->check(CLI::Range(0.0, 1.0))
@@ -72,14 +66,14 @@ void AddKeyOptions(CLI::App* verb, AdviseArguments* arguments) {
       verb->add_option("--key_codec", arguments->key_codec,
                        "Their schema: tenant.fixed:4,user.delimiter:/,at.rest")
           ->group(kKeys);
-  AddList(verb, "--ask", &arguments->ask,
-          "LEVEL=SHARE of lookups that ask for its prefixes; by default equal")
-      ->needs(codec)
-      ->group(kKeys);
-  AddList(verb, "--absent", &arguments->absent,
-          "LEVEL=SHARE of these that are absent; by default missing_share")
-      ->needs(codec)
-      ->group(kKeys);
+  const auto of_level = [&](const char* name, auto* values, const char* text) {
+    AddList(verb, name, values, text)->needs(codec)->group(kKeys);
+  };
+  of_level("--ask", &arguments->ask,
+           "LEVEL=SHARE of lookups that ask for its prefixes; by default "
+           "equal");
+  of_level("--absent", &arguments->absent,
+           "LEVEL=SHARE of these that are absent; by default missing_share");
   verb->add_option("--filter_spec", arguments->filter_spec, "Their filter")
       ->needs(codec)
       ->capture_default_str()

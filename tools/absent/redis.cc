@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands for redis_server.cc where rowbloom is built without Redis.
+// Stands for formats/redis_server.cc where rowbloom is built without Redis.
 
 #include "tools/formats/redis_file.h"
 
