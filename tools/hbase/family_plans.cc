@@ -195,7 +195,6 @@ absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
   all.back().type = BloomType::kNone;
   all.back().expected_fpr = 1;
   all.back().chunk_size = 0;
-  Json plans = Json::array();
   const auto add = [&](const HFileWriterOptions& options) -> absl::Status {
     const uint64_t keys = KeysOf(options, counts, prefix_lengths);
     if (keys == 0) return absl::OkStatus();
@@ -203,23 +202,6 @@ absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
     if (!plan.ok()) return plan.status();
     all.push_back(PlanOf(options, keys, *plan));
     all.back().rate = std::round(options.error_rate * 1e6) / 1e6;
-    Json row{{"bloom_type", all.back().bloom_type},
-             {"error_rate", all.back().rate},
-             {"key_count", keys},
-             {"chunk_count", plan->chunk_count},
-             {"size_bytes", plan->size_bytes},
-             {"bits_per_key", 8 * static_cast<double>(plan->size_bytes) /
-                                  static_cast<double>(keys)},
-             {"hash_count", plan->hash_count},
-             {"expected_fpr", plan->expected_fpr},
-             {"chunk_size_bytes", options.chunk_size_bytes}};
-    if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
-      row["prefix_length_bytes"] = options.prefix_length_bytes;
-    }
-    if (options.bloom_type == BloomType::kRowCol) {
-      row["present_row_fpr"] = counts.PresentRowFpr(plan->expected_fpr);
-    }
-    plans.push_back(std::move(row));
     return absl::OkStatus();
   };
   for (const int64_t chunk_size : question.chunk_sizes) {
@@ -239,7 +221,6 @@ absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
       }
     }
   }
-  (*entry)["plans"] = std::move(plans);
   question.families->Add(counts, now.size_bytes, std::move(all));
   return absl::OkStatus();
 }
