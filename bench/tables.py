@@ -211,7 +211,7 @@ def planned_bits(runs):
         return
     yield ("The bits per key of `compact_total_memory`, all and from level 1 "
            "on: those that the policy wrote, and the plan of `rowbloom plan "
-           "--total_memory_bytes` for the tree:")
+           "--cache_bytes` for the tree:")
     yield table(["workload", "total_memory_bytes", "missing_share", "written",
                  "planned", "written by level", "planned by level"],
                 [[run["workload"], run["plan"]["total_memory_bytes"],

@@ -95,7 +95,17 @@ rocksdb::Status Run(const std::string& path) {
 
   const auto report =
       rowbloom::VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
-  if (report.ok()) std::printf("%s", report->ToString().c_str());
+  if (report.ok()) {
+    for (const rowbloom::RocksDbFilterFile& file : report->files) {
+      std::printf(
+          "level %d: %s, %.2f bits per key, %.4f%% of neighbours pass\n",
+          file.level, file.family.c_str(), file.bits_per_key(),
+          100 * file.observed_fpr().value_or(1));
+    }
+    for (const std::string& warning : report->warnings()) {
+      std::printf("warning: %s\n", warning.c_str());
+    }
+  }
   // --------------------------------------------------------------------------
   return rocksdb::Status::OK();
 }

@@ -3,13 +3,14 @@
 // A budget report in two steps, for a program that lists the SSTs itself and
 // reads what it does not have yet.
 //
-//   const auto properties = ReadSstProperties(path, options);
-//   if (absl::IsNotFound(properties.status())) return ListAgain();
+//   auto missing = ReadListedProperties(db, family, listed, &properties);
+//   if (missing.ok() && !missing->empty()) return ListAgain();
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_SST_PROPERTIES_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_SST_PROPERTIES_H_
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -28,6 +29,14 @@ namespace rowbloom {
 // errors as of ReadRocksDbSst().
 ROWBLOOM_EXPORT absl::StatusOr<std::shared_ptr<const rdb::TableProperties>>
 ReadSstProperties(const std::string& path, const rdb::Options& options);
+
+// Adds the properties of the listed SSTs that *properties lacks: nullptr of a
+// table of LevelDB, unless some SST cannot be read. Returns the SSTs that are
+// not there; other errors as above.
+ROWBLOOM_EXPORT absl::StatusOr<std::set<std::string>> ReadListedProperties(
+    rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
+    const rdb::ColumnFamilyMetaData& listed,
+    rdb::TablePropertiesCollection* properties);
 
 // ReportRocksDbBudget() of these SSTs. The filters of those without properties
 // are estimated by the others.

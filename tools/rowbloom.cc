@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line tool: inspects filter blocks, SSTs and HFiles, gives HFiles
-// another filter, and helps to choose filters, to plan their memory, to size
-// them, and to judge those of a RocksDB database. See rowbloom.1.
+// another filter, plans filters by numbers, and advises on those of a RocksDB
+// database, of HFiles and of a sample of keys. See rowbloom.1.
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "report.h"
 #include "rowbloom/version.h"
-#include "verbs.h"
+#include "tools/text/arguments.h"
+#include "tools/verbs/report.h"
+#include "tools/verbs/verbs.h"
 
 namespace {
 
 namespace tools = rowbloom::tools;
 
 int Run(int argc, char** argv) {
-  CLI::App app("Looks into the filters of rowbloom, and chooses among them.",
+  CLI::App app("Looks into filters, and finds those that a store needs.",
                "rowbloom");
   app.set_version_flag("--version", "rowbloom " ROWBLOOM_VERSION_STRING);
   app.require_subcommand(1);
+  const auto formatter = std::make_shared<tools::HelpFormatter>();
+  formatter->column_width(38);
+  app.formatter(formatter);
   app.footer(
       "Exit codes: 0 fine, 1 damaged, 2 wrong usage or a file that cannot be "
-      "read, 3 not known (another format or a newer one), 4 older than what is "
+      "read,\n3 of another format or a newer one, 4 older than what is "
       "supported.");
   int exit_code = tools::kExitOk;
   tools::AddInspect(&app, &exit_code);
   tools::AddVerify(&app, &exit_code);
   tools::AddLookup(&app, &exit_code);
-  tools::AddChoose(&app, &exit_code);
   tools::AddPlan(&app, &exit_code);
-  tools::AddSize(&app, &exit_code);
-#ifdef ROWBLOOM_TOOL_WITH_ROCKSDB
   tools::AddAdvise(&app, &exit_code);
-#endif
-#ifdef ROWBLOOM_TOOL_WITH_HFILE
   tools::AddRebuild(&app, &exit_code);
-#endif
 
   try {
     app.parse(argc, argv);

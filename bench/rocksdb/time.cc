@@ -501,7 +501,7 @@ void RewriteForMemory(const Case& c, const TreeShape& shape,
       MakeMemoryPolicy(capacity_bytes, c.workload->missing_share, shape));
 }
 
-// The plan that `rowbloom plan --total_memory_bytes` prints for this tree. It
+// The plan that `rowbloom plan --cache_bytes` prints for this tree. It
 // shares the policy's assumptions: gets are uniform, and the device has the
 // default latency.
 Json PolicyPlan(const Case& c, const std::vector<TreeRun>& runs,

@@ -6,12 +6,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "budget/live_tree.h"
 #include "policy/composed_policy.h"
 #include "policy/filter_info.h"
@@ -174,42 +174,6 @@ const rdb::FilterPolicy* PolicyOf(const rdb::Options& options) {
   return table == nullptr ? nullptr : table->filter_policy.get();
 }
 
-// Reads the properties of the listed SSTs. One that was deleted in between has
-// none.
-absl::Status ReadProperties(rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
-                            const rdb::ColumnFamilyMetaData& listed,
-                            const rdb::Options& options,
-                            rdb::TablePropertiesCollection* properties) {
-  if (db->GetPropertiesOfAllTables(column_family, properties).ok()) {
-    return absl::OkStatus();
-  }
-  // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
-  // not in the table cache.
-  properties->clear();
-  std::set<std::string> missing;
-  for (const auto& [number, file] : rowbloom::FilesOf(listed)) {
-    auto read = ReadSstProperties(file.path, options);
-    if (read.ok()) {
-      (*properties)[file.path] = *std::move(read);
-    } else if (absl::IsNotFound(read.status())) {
-      missing.insert(file.path);
-    } else {
-      return read.status();
-    }
-  }
-  if (missing.empty()) return absl::OkStatus();
-  rdb::ColumnFamilyMetaData now;
-  db->GetColumnFamilyMetaData(column_family, &now);
-  for (const auto& [number, file] : rowbloom::FilesOf(now)) {
-    if (missing.count(file.path) == 0) continue;
-    return absl::UnavailableError(absl::StrCat(
-        file.path,
-        ": missing, and the database lists it; if it is open for reading only, "
-        "open it again, as the writer may have deleted the file"));
-  }
-  return absl::OkStatus();
-}
-
 double BitsPerKey(uint64_t bytes, uint64_t keys) {
   return keys == 0 ? 0
                    : 8 * static_cast<double>(bytes) / static_cast<double>(keys);
@@ -291,6 +255,34 @@ double RocksDbBudgetFile::bits_per_key() const {
   return BitsPerKey(filter_bytes, key_count);
 }
 
+absl::StatusOr<std::set<std::string>> ReadListedProperties(
+    rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
+    const rdb::ColumnFamilyMetaData& listed,
+    rdb::TablePropertiesCollection* properties) {
+  if (properties->empty()) {
+    if (db->GetPropertiesOfAllTables(column_family, properties).ok()) {
+      return std::set<std::string>();
+    }
+    // It fails for all SSTs if one cannot be read, or has LevelDB's name and is
+    // not in the table cache.
+    properties->clear();
+  }
+  const rdb::Options options = db->GetOptions(column_family);
+  std::set<std::string> missing;
+  for (const auto& [number, file] : FilesOf(listed)) {
+    if (properties->count(file.path) > 0) continue;
+    auto read = ReadSstProperties(file.path, options);
+    if (read.ok()) {
+      (*properties)[file.path] = *std::move(read);
+    } else if (absl::IsNotFound(read.status())) {
+      missing.insert(file.path);
+    } else {
+      return read.status();
+    }
+  }
+  return missing;
+}
+
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
     const FilterStats* stats) {
@@ -301,9 +293,20 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   rdb::ColumnFamilyMetaData listed;
   db->GetColumnFamilyMetaData(column_family, &listed);
   rdb::TablePropertiesCollection properties;
-  absl::Status read =
-      ReadProperties(db, column_family, listed, options, &properties);
-  if (!read.ok()) return read;
+  const auto missing =
+      ReadListedProperties(db, column_family, listed, &properties);
+  if (!missing.ok()) return missing.status();
+  if (!missing->empty()) {
+    rdb::ColumnFamilyMetaData now;
+    db->GetColumnFamilyMetaData(column_family, &now);
+    for (const auto& [number, file] : FilesOf(now)) {
+      if (missing->count(file.path) == 0) continue;
+      return absl::UnavailableError(absl::StrCat(
+          file.path,
+          ": missing, and the database lists it; if it is open for reading "
+          "only, open it again, as the writer may have deleted the file"));
+    }
+  }
   absl::StatusOr<RocksDbBudgetReport> report =
       ReportBudgetOf(options, listed, properties, stats);
   if (!report.ok()) return report;
@@ -370,46 +373,6 @@ absl::StatusOr<RocksDbBudgetReport> ReportBudgetOf(
   }
   if (absl::Status s = SumUp(*cost, stats, &report); !s.ok()) return s;
   return report;
-}
-
-std::string RocksDbBudgetReport::ToString() const {
-  const bool any_observed = std::any_of(
-      levels.begin(), levels.end(), [](const RocksDbBudgetLevel& level) {
-        return level.observed[FilterCounter::kLookups] > 0;
-      });
-  std::string out = absl::StrFormat("%5s %6s %5s %12s %12s %9s %10s %12s",
-                                    "level", "files", "runs", "keys", "bytes",
-                                    "bits/key", "expected", "wasted/1000");
-  if (any_observed) {
-    absl::StrAppendFormat(&out, " %12s %12s %10s", "lookups", "false pos.",
-                          "observed");
-  }
-  absl::StrAppend(&out, "\n");
-  for (const RocksDbBudgetLevel& level : levels) {
-    absl::StrAppendFormat(&out, "%5d %6d %5d %12d %12d %9.2f %9.4f%% %12.4f",
-                          level.level, level.file_count, level.run_count,
-                          level.key_count, level.filter_bytes,
-                          level.bits_per_key, 100 * level.expected_fpr,
-                          1000 * level.expected_wasted_reads);
-    if (any_observed) {
-      const FilterStatsSnapshot& observed = level.observed;
-      absl::StrAppendFormat(&out, " %12d %12d %9.4f%%",
-                            observed[FilterCounter::kLookups],
-                            observed[FilterCounter::kFalsePositives],
-                            100 * observed.observed_fpr());
-    }
-    absl::StrAppend(&out, "\n");
-  }
-  absl::StrAppendFormat(
-      &out,
-      "column family %s, %s: %d bytes of filters for %d keys, %.2f bits per "
-      "key; of 1000 gets, %g%% of absent keys, %.4f wasted reads expected: "
-      "%.0f%% of the optimum of this tree and memory, %.4f\n",
-      column_family, filter, filter_bytes, key_count,
-      BitsPerKey(filter_bytes, key_count), 100 * missing_share,
-      1000 * waste.wasted_reads, waste.percent_of_optimum(),
-      1000 * waste.least_wasted_reads);
-  return out;
 }
 
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(

@@ -335,53 +335,18 @@ std::string WhyNone(const RocksDbFilterFile& file) {
   return absl::StrCat("policy ", file.filter_policy, " made none");
 }
 
-std::string Percent(const std::optional<double>& share) {
-  return share.has_value() ? absl::StrFormat("%.4f%%", 100 * *share) : "-";
-}
-
-std::string BaseName(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
 // RocksDB's default from 8.2 on; 8 MiB before.
 constexpr uint64_t kDefaultBlockCacheBytes = 32 << 20;
 
-// The sums of a report over its files.
-struct Totals {
-  uint64_t entry_count = 0;
-  uint64_t filtered_entry_count = 0;  // In files with a filter.
-  uint64_t filter_size_bytes = 0;
-  uint64_t key_count = 0;
-  uint64_t filtered_files = 0;
-  uint64_t largest_partition_bytes = 0;
-  uint64_t neighbour_count = 0;
-  uint64_t false_positive_count = 0;
-  double expected_positives = 0;  // One lookup for each key.
-  uint64_t expecting_keys = 0;
-};
-
-Totals Sum(const std::vector<RocksDbFilterFile>& files) {
-  Totals t;
+uint64_t LargestPartitionBytes(const std::vector<RocksDbFilterFile>& files) {
+  uint64_t largest = 0;
   for (const RocksDbFilterFile& file : files) {
-    t.entry_count += file.entry_count;
-    if (file.filter_count == 0 || !file.status.ok()) continue;
-    ++t.filtered_files;
-    t.filtered_entry_count += file.entry_count;
-    t.filter_size_bytes += file.filter_size_bytes;
-    t.key_count += file.filter_key_count;
-    t.neighbour_count += file.neighbour_count;
-    t.false_positive_count += file.false_positive_count;
-    if (file.is_partitioned) {
-      t.largest_partition_bytes =
-          std::max(t.largest_partition_bytes, file.largest_filter_bytes);
+    if (!file.is_partitioned || file.filter_count == 0 || !file.status.ok()) {
+      continue;
     }
-    if (file.expected_fpr.has_value()) {
-      t.expecting_keys += file.filter_key_count;
-      t.expected_positives +=
-          *file.expected_fpr * static_cast<double>(file.filter_key_count);
-    }
+    largest = std::max(largest, file.largest_filter_bytes);
   }
-  return t;
+  return largest;
 }
 
 // True if the filter passes keys that it should stop.
@@ -398,8 +363,9 @@ bool PassesTooMany(const RocksDbFilterFile& file) {
 
 // A warning of filters that pass keys which they should stop, or empty.
 std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
-  Totals t;
   uint64_t count = 0, keys = 0, misfits = 0;
+  uint64_t entries = 0, filter_keys = 0, neighbours = 0, false_positives = 0;
+  double expected = 0;  // False positives among the neighbours.
   std::set<std::string> codecs;
   for (const RocksDbFilterFile& file : files) {
     if (!file.status.ok() || !PassesTooMany(file)) continue;
@@ -407,31 +373,30 @@ std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
     keys += file.sampled_key_count;
     misfits += file.misfit_key_count;
     codecs.insert(file.key_codec->ToString());
-    t.entry_count += file.entry_count;
-    t.key_count += file.filter_key_count;
-    t.neighbour_count += file.neighbour_count;
-    t.false_positive_count += file.false_positive_count;
-    t.expected_positives += file.expected_fpr.value_or(1) *
-                            static_cast<double>(file.neighbour_count);
+    entries += file.entry_count;
+    filter_keys += file.filter_key_count;
+    neighbours += file.neighbour_count;
+    false_positives += file.false_positive_count;
+    expected += file.expected_fpr.value_or(1) *
+                static_cast<double>(file.neighbour_count);
   }
   if (count == 0) return "";
   std::string out = absl::StrCat(count,
                                  count == 1 ? " file has a filter that passes"
                                             : " files have filters that pass",
                                  " keys which it should stop: ");
-  if (t.neighbour_count > 0) {
-    absl::StrAppendFormat(
-        &out,
-        "%.4f%% of %d neighbours of stored keys, where "
-        "%.4f%% are expected, with ",
-        100 * static_cast<double>(t.false_positive_count) /
-            static_cast<double>(t.neighbour_count),
-        t.neighbour_count,
-        100 * t.expected_positives / static_cast<double>(t.neighbour_count));
+  if (neighbours > 0) {
+    absl::StrAppendFormat(&out,
+                          "%.4f%% of %d neighbours of stored keys, where "
+                          "%.4f%% are expected, with ",
+                          100 * static_cast<double>(false_positives) /
+                              static_cast<double>(neighbours),
+                          neighbours,
+                          100 * expected / static_cast<double>(neighbours));
   }
-  absl::StrAppend(&out, t.key_count,
-                  t.key_count == 1 ? " filter key" : " filter keys", " for ",
-                  t.entry_count, " entries");
+  absl::StrAppend(&out, filter_keys,
+                  filter_keys == 1 ? " filter key" : " filter keys", " for ",
+                  entries, " entries");
   const std::string codec =
       codecs.size() == 1 ? *codecs.begin() : "of several kinds";
   if (misfits > 0) {
@@ -674,11 +639,11 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
        " built under other options (compacting them rebuilds it)");
   std::string passing = PassingWarning(files);
   if (!passing.empty()) warnings.push_back(std::move(passing));
-  const Totals totals = Sum(files);
-  if (totals.largest_partition_bytes > 2 * expected.metadata_block_size_bytes &&
+  const uint64_t largest = LargestPartitionBytes(files);
+  if (largest > 2 * expected.metadata_block_size_bytes &&
       expected.is_partitioned) {
     warnings.push_back(absl::StrCat(
-        "filter partitions of up to ", totals.largest_partition_bytes,
+        "filter partitions of up to ", largest,
         " bytes where metadata_block_size asks for ",
         expected.metadata_block_size_bytes,
         ": RocksDB before 9.6 may miss where to cut, and before 10.0 it cuts "
@@ -687,82 +652,6 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
   std::string whole = WarnOfEviction(*this);
   if (!whole.empty()) warnings.push_back(std::move(whole));
   return warnings;
-}
-
-std::string RocksDbFilterReport::Summary() const {
-  const Totals t = Sum(files);
-  std::string out = absl::StrCat("column family ", column_family, ": ",
-                                 expected.ToString(), "\n");
-  absl::StrAppend(&out, files.size(), files.size() == 1 ? " file" : " files",
-                  ", ", t.entry_count, " entries");
-  const char* separator = ": ";
-  for (int i = 0; i < static_cast<int>(RocksDbFilterState::kCount); ++i) {
-    const auto state = static_cast<RocksDbFilterState>(i);
-    const uint64_t count = CountOf(state);
-    if (count == 0) continue;
-    absl::StrAppend(&out, separator, count, " ",
-                    Word(RocksDbFilterStateName(state)));
-    separator = ", ";
-  }
-  absl::StrAppend(&out, "\n");
-  if (t.filtered_files > 0) {
-    absl::StrAppend(&out, t.filter_size_bytes, " bytes of filters for ",
-                    t.key_count, " keys");
-    if (t.key_count > 0) {
-      absl::StrAppendFormat(&out, ", %.2f bits per key",
-                            8 * static_cast<double>(t.filter_size_bytes) /
-                                static_cast<double>(t.key_count));
-    }
-    if (t.expecting_keys > 0) {
-      absl::StrAppendFormat(
-          &out, "; false positives: %.4f%% expected",
-          100 * t.expected_positives / static_cast<double>(t.expecting_keys));
-    }
-    if (t.neighbour_count > 0) {
-      absl::StrAppendFormat(&out, ", %.4f%% of %d neighbours",
-                            100 * static_cast<double>(t.false_positive_count) /
-                                static_cast<double>(t.neighbour_count),
-                            t.neighbour_count);
-    }
-    absl::StrAppend(&out, "\n");
-  }
-  constexpr uint64_t kMany = 10;
-  if (t.key_count > 0 && t.filtered_entry_count / t.key_count >= kMany) {
-    absl::StrAppend(&out, "note: ", t.filtered_entry_count / t.key_count,
-                    " entries for each filter key, as rows of many cells and "
-                    "versions of a key have; gets of absent ones among them "
-                    "are passed\n");
-  }
-  std::set<std::string> unobserved;
-  for (const RocksDbFilterFile& file : files) {
-    if (!file.unobserved.empty()) unobserved.insert(file.unobserved);
-  }
-  for (const std::string& why : unobserved) {
-    absl::StrAppend(&out, "note: not all filters were observed: ", why, "\n");
-  }
-  for (const std::string& warning : warnings()) {
-    absl::StrAppend(&out, "warning: ", warning, "\n");
-  }
-  return out;
-}
-
-std::string RocksDbFilterReport::ToString() const {
-  std::string out = absl::StrFormat(
-      "%5s %-12s %-13s %-20s %11s %11s %5s %9s %8s %9s %9s  %s\n", "level",
-      "file", "filter", "family", "keys", "bytes", "parts", "largest",
-      "bits/key", "expected", "observed", "note");
-  for (const RocksDbFilterFile& file : files) {
-    std::string line = absl::StrFormat(
-        "%5d %-12s %-13s %-20s %11d %11d %5d %9d %8.2f %9s %9s  %s", file.level,
-        BaseName(file.path), Word(RocksDbFilterStateName(file.state)),
-        file.family.empty() ? "-" : file.family, file.filter_key_count,
-        file.filter_size_bytes, file.filter_count, file.largest_filter_bytes,
-        file.bits_per_key(), Percent(file.expected_fpr),
-        Percent(file.observed_fpr()), file.note);
-    while (line.back() == ' ') line.pop_back();
-    absl::StrAppend(&out, line, "\n");
-  }
-  return out + Summary();
 }
 
 absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(

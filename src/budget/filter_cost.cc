@@ -171,7 +171,7 @@ double RocksDbRibbonColumns(double fpr) {
 absl::StatusOr<FilterCost> FilterCost::OfFamily(std::string_view family,
                                                 uint64_t keys_per_filter) {
   const filter::FilterFamily* const found = filter::FindFamily(family);
-  if (found == nullptr || found->lookup_cost == 0) {
+  if (found == nullptr || found == &filter::kAlwaysMaybeFamily) {
     return absl::InvalidArgumentError(absl::StrCat(
         "filter family \"", util::AbslView(family), "\" has no cost: it is ",
         found == nullptr ? "not known" : "no filter"));

@@ -56,8 +56,6 @@ const FilterLookup kAlwaysMaybeLookup = {
 const FilterFamily kAlwaysMaybeFamily = {
     kCode,
     "always_maybe",
-    0,
-    0,
     [](double) { return 1.0; },
     [](double, uint64_t) { return std::numeric_limits<uint64_t>::max(); },
     [](double, uint64_t) { return uint64_t{0}; },

@@ -38,10 +38,6 @@ struct FilterCutter {
 struct FilterFamily {
   uint8_t code;  // Persisted; never reused.
   std::string_view name;
-  // The time of a lookup and of building one key, relative to blocked_bloom,
-  // for choosing between families. 0 for a family that filters nothing.
-  double lookup_cost;
-  double build_cost;
 
   // The rate of a large filter; decreasing.
   double (*expected_fpr)(double bits_per_key);

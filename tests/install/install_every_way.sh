@@ -277,7 +277,7 @@ run_paths() {
   # shellcheck disable=SC2016 # $ORIGIN is a word of the dynamic linker.
   [ "$(dynamic RUNPATH "$prefix/bin/rowbloom")" = '$ORIGIN/../lib' ] ||
     fail "the tool's RUNPATH is '$(dynamic RUNPATH "$prefix/bin/rowbloom")'"
-  env -u LD_LIBRARY_PATH "$prefix/bin/rowbloom" choose --keys 1000 \
+  env -u LD_LIBRARY_PATH "$prefix/bin/rowbloom" plan --keys 1000 \
     --target_fpr 0.01
 }
 

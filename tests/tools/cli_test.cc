@@ -72,18 +72,16 @@ class CliTest : public ToolTest {
 
 TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
   const std::vector<std::string> lines = {
-      "size --target_fpr 0.1 --keys",
-      "size --target_fpr 0.1 --bits",
-      "size --keys 10 --probes",
-      "size --keys 9 --bits 9 --vary keys --to 20 --steps",
-      "choose --target_fpr 0.1 --keys",
+      "plan --target_fpr 0.1 --keys",
+      "plan --target_fpr 0.1 --bits",
+      "plan --keys 10 --probes",
       "plan --keys",
       "plan --runs",
-      "plan --keys 1000 --levels",
-      "plan --keys 1000 --runs_per_level",
-      "plan --keys 1000 --flush_runs",
-      "plan --keys 1000 --budget_bytes",
-      "plan --keys 1000 --total_memory_bytes",
+      "plan --keys 1000 --tree leveled --levels",
+      "plan --keys 1000 --tree tiered --runs_per_level",
+      "plan --keys 1000 --tree leveled --flush_runs",
+      "plan --keys 1000 --tree leveled --cache_bytes",
+      "advise reads --cache_bytes",
       "verify db --block_cache_bytes",
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
       "rebuild in out --prefix_length",
@@ -101,14 +99,14 @@ TEST_F(CliTest, WholeNumbersAreRefusedByTheirOwnText) {
           << line;
     }
   }
-  EXPECT_EQ(RunJson("size --keys 1e6 --bits 9.6e6")["format"], "rowbloom-size");
+  EXPECT_EQ(RunJson("plan --keys 1e6 --bits 9.6e6")["format"], "rowbloom-plan");
   EXPECT_EQ(RunJson("plan --runs 1e3,0,1e6")["format"], "rowbloom-plan");
 }
 
 TEST_F(CliTest, APlanOfTheTotalMemoryIsTheCheapestOfItsSweep) {
   const Json document = RunJson(
-      "plan --keys 100000000 --total_memory_bytes 100000000 --entry_bytes 100 "
-      "--zipf 0.8");
+      "plan --keys 100000000 --tree leveled --cache_bytes 100000000 "
+      "--entry_bytes 100 --zipf 0.8");
   EXPECT_EQ(document["format"], "rowbloom-plan");
   const Json& chosen = document["plans"][0];
   EXPECT_EQ(chosen["bits_per_key"], document["bits_per_key"]);
@@ -135,10 +133,7 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
   const std::string page = ReadFile(ROWBLOOM_MAN_PAGE);
   size_t options = 0;
   for (const std::string verb :
-       {"", "inspect", "verify", "lookup", "choose", "plan", "size",
-#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
-        "advise",
-#endif
+       {"", "inspect", "verify", "lookup", "plan", "advise",
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
         "rebuild"
 #endif
@@ -464,8 +459,7 @@ TEST_F(CliTest, VerifySaysWhichFilesLackTheExpectedFilter) {
         "3 files, 3000 entries: 1 expected, 1 foreign, 1 none\n",
         "warning: 1 file with a filter that the configured policy does not "
         "read",
-        "warning: 1 file without a filter (compact",
-        "% of the optimum of this tree"}) {
+        "warning: 1 file without a filter (compact", "percent_of_optimum"}) {
     EXPECT_THAT(mixed.out, HasSubstr(text));
   }
   EXPECT_THAT(Run("verify --strict mixed"), Exits(1));
@@ -1044,7 +1038,9 @@ TEST_F(CliTest, AdviseNamesWhatItCannotUse) {
   const std::map<std::string, std::string> wrong = {
       {"column family \"x\" does not exist; known: default",
        "reads --column_family x"},
-      {"nowhere/CURRENT", "nowhere"},
+      {"--cache_bytes: needs the directory of a RocksDB database: nowhere has "
+       "no file CURRENT",
+       "nowhere"},
       {"nowhere.log: No such file", "reads --statistics nowhere.log"},
       {"row.filter: has no line like", "reads --statistics row.filter"},
       {"one.keys: has 1 keys", "reads --gets one.keys"},

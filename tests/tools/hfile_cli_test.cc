@@ -65,7 +65,7 @@ TEST_F(HFileCliTest, ATableIsWalkedWholeAndItsOtherFilesAreKnown) {
   ASSERT_EQ(totals.size(), 1);
   EXPECT_EQ(totals[0]["files"], 1);
   EXPECT_EQ(totals[0]["cells"], 3015);
-  const Json families = RunJson("plan table")["column_families"];
+  const Json families = RunJson("advise table")["column_families"];
   ASSERT_EQ(families.size(), 1);
   EXPECT_EQ(families[0]["column_family"], "table/*/cf");
   // A file that is cut off elsewhere is damage.
@@ -238,7 +238,7 @@ TEST_F(HFileCliTest, PlacesAreThoseBelowTheDirectoryThatIsNamed) {
 TEST_F(HFileCliTest, AWalkThatFindsNothingIsNotFine) {
   std::filesystem::create_directories(InputPath("bare/region/cf"));
   for (const std::string verb :
-       {"verify", "inspect", "plan", "rebuild --into nothing"}) {
+       {"verify", "inspect", "advise", "rebuild --into nothing"}) {
     EXPECT_THAT(Run(verb + " bare"), Exits(2, _, HasSubstr("has no files")))
         << verb;
   }
@@ -246,14 +246,14 @@ TEST_F(HFileCliTest, AWalkThatFindsNothingIsNotFine) {
   EXPECT_THAT(Run("verify bare"), Exits(2, _, HasSubstr("bare/region/cf/1")));
 }
 
-TEST_F(HFileCliTest, ListsOfPlanEndBeforeThePath) {
+TEST_F(HFileCliTest, ListsOfAdviseEndBeforeThePath) {
   for (const std::string list :
        {"--error_rate 0.01,0.02", "--chunk_size 4096,8192",
         "--prefix_length 2,4", "--error_rate=0.01"}) {
-    EXPECT_THAT(Run("plan " + list + " row.hfile"), Exits(0)) << list;
+    EXPECT_THAT(Run("advise " + list + " row.hfile"), Exits(0)) << list;
   }
   for (const std::string rate : {"0", "1", "2", "-0.1", "nan", "x"}) {
-    EXPECT_THAT(Run("plan row.hfile --error_rate 0.01," + rate), Exits(2));
+    EXPECT_THAT(Run("advise row.hfile --error_rate 0.01," + rate), Exits(2));
     EXPECT_THAT(Run("rebuild row.hfile rated --error_rate " + rate), Exits(2));
     EXPECT_THAT(Run("rebuild --into rated row.hfile --error_rate " + rate),
                 Exits(2));
@@ -290,7 +290,7 @@ TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
   WriteFile(InputPath(mob_link), "");
   for (const std::string& name : {"cafe." + region, link + "." + region,
                                   "beef." + region, link, mob_link}) {
-    for (const std::string verb : {"verify", "inspect", "plan"}) {
+    for (const std::string verb : {"verify", "inspect", "advise"}) {
       EXPECT_THAT(Run(verb + " " + name),
                   Exits(0, HasSubstr("a reference to an HFile elsewhere")));
     }
@@ -419,7 +419,7 @@ TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
   EXPECT_EQ(RunJsonOfFile("inspect secret")["checksum"], "CRC32C");
 }
 
-TEST_F(HFileCliTest, RebuildAndPlanMissNoDataBlock) {
+TEST_F(HFileCliTest, RebuildAndAdviseMissNoDataBlock) {
   const std::string whole = HBaseFile("row_index_2_levels.hfile");
   std::string last_offset = whole;
   // The offset of the last data block in the trailer.
@@ -430,7 +430,7 @@ TEST_F(HFileCliTest, RebuildAndPlanMissNoDataBlock) {
     WriteFile(InputPath("fewer"), damaged);
     EXPECT_THAT(Run("rebuild fewer lost"), Exits(1));
     EXPECT_FALSE(std::filesystem::exists(InputPath("lost")));
-    EXPECT_THAT(Run("plan fewer"), Exits(1));
+    EXPECT_THAT(Run("advise fewer"), Exits(1));
   }
 }
 

@@ -99,9 +99,6 @@ struct RocksDbBudgetReport {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
   TreeWaste waste;  // Its runs are SSTs of level 0, newest first, and levels.
-
-  // A line for each level, and one for the total and its share of the optimum.
-  std::string ToString() const;
 };
 
 // Reports on the live SSTs by their properties: no filter is read. Rates are
@@ -113,7 +110,7 @@ struct RocksDbBudgetReport {
 //
 //   const auto report =
 //       rowbloom::ReportRocksDbBudget(db, db->DefaultColumnFamily(), &stats);
-//   if (report.ok()) std::puts(report->ToString().c_str());
+//   if (report.ok()) std::printf("%g%%\n", report->waste.percent_of_optimum());
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     ROCKSDB_NAMESPACE::DB* db,
     ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,

@@ -7,9 +7,7 @@
 //
 //   absl::StatusOr<RocksDbFilterReport> report =
 //       VerifyRocksDbFilters(db, db->DefaultColumnFamily());
-//   if (report.ok() && !report->warnings().empty()) {
-//     puts(report->ToString().c_str());
-//   }
+//   for (const std::string& warning : report->warnings()) Log(warning);
 //
 // The bytes of each filter are read from its file, past the block cache, and
 // checked. With RocksDbVerifyOptions::read_data_blocks all other blocks are,
@@ -233,10 +231,6 @@ struct RocksDbFilterReport {
   WholeFilters EvictableWholeFilters() const;
   // Problems that need attention, each with a remedy; empty if there are none.
   std::vector<std::string> warnings() const;
-  // Sums and warnings, one per line.
-  std::string Summary() const;
-  // A table with a line for each file, and the summary.
-  std::string ToString() const;
 };
 
 // Unavailable if the list of files cannot be read; the error of a file is in

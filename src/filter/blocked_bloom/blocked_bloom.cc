@@ -117,8 +117,6 @@ BlockedBloomKernel BlockedBloomKernelFor(
 const FilterFamily kBlockedBloomFamily = {
     kCode,
     "blocked_bloom",
-    1,
-    1,
     [](double bits_per_key) {
       return BlockedBloomFpr(bits_per_key,
                              BlockedBloomProbeCount(bits_per_key));

@@ -439,8 +439,6 @@ CompactKernel CompactKernelFor(Kernel kernel) {
 const FilterFamily kCompactFamily = {
     kCode,
     "compact",
-    1.7,
-    4.2,
     [](double bits_per_key) { return CompactPlanesFor(bits_per_key).rate(); },
     MaxKeys,
     SizeBytes,

@@ -126,7 +126,7 @@ FastKernel FastKernelFor(Kernel kernel, uint32_t planes) {
 }
 
 const FilterFamily kFastFamily = {
-    kCode, "fast", 1.2, 3.5,
+    kCode, "fast",
     [](double bits_per_key) {
       const uint32_t planes = FastPlanesFor(bits_per_key);
       return planes == 0 ? kBlockedBloomFamily.expected_fpr(bits_per_key)

@@ -3,7 +3,7 @@
 # cluster.sh ROWBLOOM: starts HBase in a temporary directory, rebuilds the store
 # files of a closed region with the tool ROWBLOOM, and compares what HBase
 # answers and reads before and after. Exit code 1 if an answer changes, or if
-# the blocks that a get reads are not those of `rowbloom plan`.
+# the blocks that a get reads are not those of `rowbloom advise`.
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: cluster.sh ROWBLOOM" >&2; exit 2; }
 rowbloom=$(realpath "$1")
@@ -68,8 +68,8 @@ replace() {
 hbase load "$files" "$rows" >/dev/null
 family=$(echo "$work"/hbase/data/default/orders/*/cf)
 "$rowbloom" inspect --brief "$work/hbase/data/default/orders"
-"$rowbloom" plan --error_rate 0.01,0.001 --column_share 0.8 "$family"
-"$rowbloom" plan --error_rate 0.01,0.001 --json "$family" >"$work/plan"
+"$rowbloom" advise --error_rate 0.01,0.001 --column_share 0.8 "$family"
+"$rowbloom" advise --error_rate 0.01,0.001 --json "$family" >"$work/plan"
 
 hbase measure "$gets" >"$work/before"
 replace --bloom_type ROWCOL

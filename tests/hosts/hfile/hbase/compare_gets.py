@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare_gets.py PLAN BEFORE AFTER...: compares what HBase measured.
 
-PLAN is the JSON of `rowbloom plan`, the others are what cluster.sh measured:
+PLAN is the JSON of `rowbloom advise`, the others are what cluster.sh measured:
 before, and after with ROWCOL filters of the error rate that ends their name.
 Fails if an answer differs, or if the data blocks that a get of an absent
 column or row reads are not within a tenth of those of the plan.

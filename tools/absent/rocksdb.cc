@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands for tools/rocksdb where rowbloom is built without RocksDB.
+
+#include <iostream>
+
+#include "tools/verbs/advise.h"
+#include "tools/verbs/report.h"
+
+namespace rowbloom::tools {
+namespace {
+
+absl::Status WithoutRocksDb(const std::string& path, const char* what) {
+  return absl::FailedPreconditionError(
+      path + ": " + what + ", and this rowbloom was built without RocksDB");
+}
+
+}  // namespace
+
+FilterFileOrError OpenRocksDbSst(const std::string& path) {
+  return WithoutRocksDb(path, "an SST");
+}
+
+absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
+    const std::string& directory) {
+  return WithoutRocksDb(directory, "a database of RocksDB");
+}
+
+int AdviseDatabase(AdviseArguments* arguments) {
+  std::cerr << "rowbloom: "
+            << EscapeControls(std::string(
+                   ListLiveSsts(arguments->paths[0]).status().message()))
+            << "\n";
+  return kExitUsage;
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/formats/filter_file.h"
+
+#include <utility>
+
+#include "tools/formats/paths.h"
+#include "tools/formats/table_magic.h"
+
+namespace rowbloom::tools {
+namespace {
+
+// Null where it has no meaning, so that no reader uses it as a number.
+Json Ratio(double dividend, uint64_t divisor) {
+  if (divisor == 0) return nullptr;
+  return dividend / static_cast<double>(divisor);
+}
+
+// Tables of RocksDB, and those of LevelDB and Pebble, which are refused.
+FilterFileOrError OpenSst(
+    const std::string& path,
+    const std::shared_ptr<const RandomAccessSource>& source) {
+  const absl::StatusOr<bool> is_of_pebble = EndsWith(*source, kPebbleMagic);
+  if (!is_of_pebble.ok()) return is_of_pebble.status();
+  if (*is_of_pebble) {
+    return absl::InvalidArgumentError(
+        path +
+        ": a table of Pebble, which rowbloom does not read; check it with "
+        "Pebble's own tool: pebble sstable check FILE");
+  }
+  bool is_sst = false;
+  for (const std::string_view magic : {kBlockBasedMagic, kLegacyMagic}) {
+    const absl::StatusOr<bool> ends = EndsWith(*source, magic);
+    if (!ends.ok()) return ends.status();
+    is_sst = is_sst || *ends;
+  }
+  if (!is_sst) return nullptr;
+  return OpenRocksDbSst(path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
+    const std::string& path, const std::string& place) {
+  if (IsRedisPath(path)) return OpenRedisFilter(path);
+  absl::StatusOr<std::unique_ptr<RandomAccessSource>> opened =
+      OpenFileSource(path);
+  if (!opened.ok()) return opened.status();
+  const std::shared_ptr<const RandomAccessSource> source = *std::move(opened);
+
+  if (std::unique_ptr<FilterFile> file = OpenByPlace(place)) return file;
+  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenSavedRedisson,
+                     OpenMemFilter, OpenSavedRedisBloom}) {
+    FilterFileOrError file = open(path, source);
+    if (!file.ok() || *file != nullptr) return file;
+  }
+  return absl::InvalidArgumentError(
+      "neither a filter block nor an SST nor an HFile, or one whose end is "
+      "damaged, nor a saved mem filter or dump of RedisBloom");
+}
+
+absl::Status FilterFile::Plan(const PlanQuestion& /*question*/,
+                              Json* /*entry*/) const {
+  return absl::InvalidArgumentError(
+      "has no cells to advise on: neither an HFile nor the directory of a "
+      "RocksDB database");
+}
+
+absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,
+                                      uint64_t offset, uint64_t size) {
+  std::string scratch(static_cast<size_t>(size), '\0');
+  std::string_view bytes;
+  const absl::Status status =
+      source.Read(offset, scratch.size(), scratch.data(), &bytes);
+  if (!status.ok()) return status;
+  return std::string(bytes);
+}
+
+absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
+                              std::string_view magic) {
+  if (source.size_bytes() < magic.size()) return false;
+  const absl::StatusOr<std::string> tail =
+      ReadBytes(source, source.size_bytes() - magic.size(), magic.size());
+  if (!tail.ok()) return tail.status();
+  return *tail == magic;
+}
+
+Json ChunkTotals::Add(uint64_t size_bytes, const FilterDescriptor& descriptor,
+                      double expected_fpr) {
+  ++chunk_count_;
+  key_count_ += descriptor.key_count;
+  size_bytes_ += size_bytes;
+  expected_positives_ +=
+      expected_fpr * static_cast<double>(descriptor.key_count);
+  Json unit_sizes = Json::array();
+  for (size_t unit = 0; unit < descriptor.unit_count; ++unit) {
+    unit_sizes.push_back(descriptor.unit_size_bytes[unit]);
+  }
+  return Json{{"size_bytes", size_bytes},
+              {"family", std::string(descriptor.family_name())},
+              {"unit_count", descriptor.unit_count},
+              {"unit_size_bytes", std::move(unit_sizes)},
+              {"key_count", descriptor.key_count},
+              {"bits_per_key", Ratio(8 * static_cast<double>(size_bytes),
+                                     descriptor.key_count)},
+              {"expected_fpr", expected_fpr}};
+}
+
+void ChunkTotals::AppendTo(Json* entry) const {
+  (*entry)["chunk_count"] = chunk_count_;
+  (*entry)["key_count"] = key_count_;
+  (*entry)["filter_size_bytes"] = size_bytes_;
+  (*entry)["bits_per_key"] =
+      Ratio(8 * static_cast<double>(size_bytes_), key_count_);
+  // A lookup asks one chunk, and each in proportion to its keys.
+  (*entry)["expected_fpr"] = Ratio(expected_positives_, key_count_);
+}
+
+}  // namespace rowbloom::tools

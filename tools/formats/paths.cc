@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/formats/paths.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace rowbloom::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status IoError(const std::string& path, const std::error_code& error) {
+  return absl::UnavailableError(path + ": " + error.message());
+}
+
+void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
+  absl::StatusOr<std::vector<TargetFile>> ssts = ListLiveSsts(path);
+  if (!ssts.ok()) {
+    files->push_back({path, ssts.status()});
+    return;
+  }
+  for (TargetFile& sst : *ssts) files->push_back(std::move(sst));
+}
+
+// Adds the files below the directory, by name: without hidden ones and hidden
+// directories, but with HBase's directories of unfinished files. Links to
+// directories are not followed.
+void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
+  std::error_code error;
+  if (fs::exists(fs::path(path) / "CURRENT", error)) {
+    ExpandDatabase(path, files);
+    return;
+  }
+  std::vector<fs::directory_entry> found;
+  fs::directory_iterator it(path, error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name[0] != '.' || name == kUnfinishedDirectory) found.push_back(*it);
+  }
+  if (error) {
+    files->push_back({path, IoError(path, error)});
+    return;
+  }
+  std::sort(found.begin(), found.end());
+  for (const fs::directory_entry& entry : found) {
+    if (entry.is_regular_file(error)) {
+      files->push_back({entry.path().string()});
+    } else if (entry.is_directory(error) && !entry.is_symlink(error)) {
+      ExpandDirectory(entry.path().string(), files);
+    } else if (error) {
+      files->push_back(
+          {entry.path().string(), IoError(entry.path().string(), error)});
+    }
+  }
+}
+
+// The matches of a pattern, if no file has that name.
+std::vector<std::string> ExpandPattern(const std::string& path) {
+  std::error_code ignored;
+  if (path.find_first_of("*?[") == std::string::npos ||
+      fs::exists(path, ignored)) {
+    return {path};
+  }
+  glob_t matches = {};
+  std::vector<std::string> expanded;
+  if (glob(path.c_str(), 0, nullptr, &matches) == 0) {
+    expanded.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  } else {
+    expanded.push_back(path);
+  }
+  globfree(&matches);
+  return expanded;
+}
+
+}  // namespace
+
+bool IsRedisPath(const std::string& path) {
+  return path.rfind("redis://", 0) == 0 || path.rfind("unix://", 0) == 0;
+}
+
+std::string ShownPath(const std::string& path) {
+  const size_t user = path.find("://") + 3;
+  // The last one: the password of a wrong URL may have a "/" or a "?".
+  const size_t at = path.rfind('@');
+  if (!IsRedisPath(path) || at == std::string::npos || at < user) return path;
+  return path.substr(0, user) + "***" + path.substr(at);
+}
+
+std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
+  std::vector<std::string> expanded;
+  for (const std::string& path : paths) {
+    const std::vector<std::string> matches =
+        IsRedisPath(path) ? std::vector<std::string>{path}
+                          : ExpandPattern(path);
+    expanded.insert(expanded.end(), matches.begin(), matches.end());
+  }
+  std::vector<TargetFile> files;
+  for (const std::string& path : expanded) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (IsRedisPath(path)) {
+      files.push_back({path});
+    } else if (!fs::exists(status)) {
+      files.push_back({path, IoError(path, error)});
+    } else if (fs::is_regular_file(status)) {
+      files.push_back({path});
+    } else if (!fs::is_directory(status)) {
+      files.push_back(
+          {path, absl::UnavailableError(path + ": not a file or directory")});
+    } else {
+      const size_t first = files.size();
+      ExpandDirectory(path, &files);
+      for (size_t i = first; i < files.size(); ++i) {
+        if (files[i].path.rfind(path, 0) != 0) continue;
+        files[i].place = files[i].path.substr(path.size());
+      }
+      if (files.size() == first &&
+          !fs::exists(fs::path(path) / "CURRENT", error)) {
+        files.push_back({path, absl::UnavailableError(
+                                   path + ": has no files but hidden ones")});
+      }
+    }
+  }
+  return files;
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/hbase/family_plans.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "rowbloom/filter_key.h"
+#include "rowbloom/hfile_writer.h"
+#include "tools/text/output.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr char kHas[] = "now";
+
+// The column family that a file is in, over all regions of its table:
+// TABLE/REGION/FAMILY/FILE is of TABLE/*/FAMILY. Other files are of their
+// directory.
+std::string FamilyOf(const std::filesystem::path& file) {
+  const std::filesystem::path family = file.parent_path();
+  const std::filesystem::path region = family.parent_path();
+  const std::string name = region.filename().string();
+  if (name.size() != 32 ||
+      name.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return family.empty() ? "." : family.string();
+  }
+  return (region.parent_path() / "*" / family.filename()).string();
+}
+
+FamilyPlans::Plan PlanOf(const HFileWriterOptions& options, uint64_t keys,
+                         const HFileFilterPlan& plan) {
+  FamilyPlans::Plan planned;
+  planned.bloom_type = std::string(BloomTypeName(options.bloom_type));
+  planned.type = options.bloom_type;
+  planned.prefix_length = options.prefix_length_bytes;
+  planned.chunk_size = options.chunk_size_bytes;
+  planned.key_count = keys;
+  planned.chunk_count = plan.chunk_count;
+  planned.size_bytes = plan.size_bytes;
+  planned.expected_fpr =
+      options.bloom_type == BloomType::kNone ? 1 : plan.expected_fpr;
+  return planned;
+}
+
+// The number of keys that a filter of this type has.
+uint64_t KeysOf(const HFileWriterOptions& options, const KeyCounts& counts,
+                const std::vector<uint32_t>& prefix_lengths) {
+  switch (options.bloom_type) {
+    case BloomType::kNone:
+      return 0;
+    case BloomType::kRow:
+      return counts.rows;
+    case BloomType::kRowCol:
+      return counts.columns;
+    case BloomType::kRowPrefixFixedLength:
+      break;
+  }
+  const auto found = std::find(prefix_lengths.begin(), prefix_lengths.end(),
+                               options.prefix_length_bytes);
+  return found == prefix_lengths.end() ? 0
+                                       : counts.prefixes[static_cast<size_t>(
+                                             found - prefix_lengths.begin())];
+}
+
+// The share of a file's gets of each kind that read it. `rows` and `columns`
+// are those of the region.
+GetReads ReadsOf(const KeyCounts& counts, const FamilyPlans::Plan& plan,
+                 double rows, double columns) {
+  const double row = rows > 0 ? static_cast<double>(counts.rows) / rows : 0;
+  const double column =
+      columns > 0 ? static_cast<double>(counts.columns) / columns : 0;
+  const double rate = plan.expected_fpr;
+  GetReads reads;
+  if (plan.type != BloomType::kRowCol) {
+    reads.absent_row = rate;
+    reads.present_row = row + (1 - row) * rate;
+    reads.absent_column = reads.present_row;
+    reads.present_column = reads.present_row;
+    return reads;
+  }
+  reads.absent_row = 1;
+  reads.present_row = 1;
+  reads.absent_column = row * counts.PresentRowFpr(rate) + (1 - row) * rate;
+  reads.present_column = column + (1 - column) * reads.absent_column;
+  return reads;
+}
+
+Json Rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+}  // namespace
+
+void DistinctKeys::Add(uint64_t digest) {
+  constexpr size_t kMaxSample = 1 << 16;
+  if (digest > limit_) return;
+  sample_.insert(digest);
+  while (sample_.size() > kMaxSample) {
+    limit_ /= 2;
+    for (auto it = sample_.begin(); it != sample_.end();) {
+      it = *it > limit_ ? sample_.erase(it) : std::next(it);
+    }
+  }
+}
+
+double DistinctKeys::count() const {
+  return std::round(static_cast<double>(sample_.size()) /
+                    (static_cast<double>(limit_) * 0x1p-64));
+}
+
+double KeyCounts::PresentRowFpr(double expected_fpr) const {
+  if (rows == 0) return expected_fpr;
+  const double always =
+      static_cast<double>(always_maybe_rows) / static_cast<double>(rows);
+  return always + (1 - always) * expected_fpr;
+}
+
+absl::Status CountKeys(const HFileReader& reader,
+                       const std::vector<uint32_t>& prefix_lengths,
+                       KeyCounts* counts, DistinctKeys* rows,
+                       DistinctKeys* columns) {
+  counts->prefixes.assign(prefix_lengths.size(), 0);
+  const std::unique_ptr<HFileCellReader> cells = reader.NewCellReader();
+  HFileCell cell;
+  std::string row;
+  std::string qualifier;
+  while (cells->Next(&cell)) {
+    const bool new_row = counts->cells == 0 || cell.row != row;
+    const bool new_column = new_row || cell.qualifier != qualifier;
+    if (new_row) {
+      ++counts->rows;
+      for (size_t i = 0; i < prefix_lengths.size(); ++i) {
+        if (counts->cells == 0 || cell.row.substr(0, prefix_lengths[i]) !=
+                                      row.substr(0, prefix_lengths[i])) {
+          ++counts->prefixes[i];
+        }
+      }
+      if (rows != nullptr) rows->Add(DigestBytes(cell.row).value);
+      row = cell.row;
+    }
+    if (new_column) {
+      ++counts->columns;
+      if (cell.qualifier.empty()) ++counts->always_maybe_rows;
+      qualifier = cell.qualifier;
+      if (columns != nullptr) {
+        columns->Add(DigestBytes(row + '\0' + qualifier).value);
+      }
+    }
+    if (cell.type == HFileCell::kDeleteFamily ||
+        cell.type == HFileCell::kDeleteFamilyVersion) {
+      ++counts->family_deletes;
+    }
+    ++counts->cells;
+  }
+  return cells->status();
+}
+
+absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
+                       Json* entry) {
+  HFileWriterOptions now_options = OptionsOf(reader);
+  std::vector<uint32_t> prefix_lengths = question.prefix_lengths;
+  if (prefix_lengths.empty() && now_options.prefix_length_bytes > 0) {
+    prefix_lengths.push_back(now_options.prefix_length_bytes);
+  }
+  KeyCounts counts;
+  const auto [rows, columns] = question.families->SampleFor(question.path);
+  absl::Status status =
+      CountKeys(reader, prefix_lengths, &counts, rows, columns);
+  if (!status.ok()) return status;
+  const HFileBloomInfo& now = reader.general_filter();
+  (*entry)["cell_count"] = counts.cells;
+  (*entry)["row_count"] = counts.rows;
+  (*entry)["column_count"] = counts.columns;
+  (*entry)["family_delete_count"] = counts.family_deletes;
+  (*entry)["always_maybe_row_count"] = counts.always_maybe_rows;
+  (*entry)["bloom_type"] = std::string(BloomTypeName(now.bloom_type));
+  (*entry)["filter_size_bytes"] = now.size_bytes;
+
+  const auto planned = PlanHFileFilter(now_options, now.key_count);
+  if (!planned.ok()) return planned.status();
+  FamilyPlans::Plan has = PlanOf(now_options, now.key_count, *planned);
+  has.bloom_type = kHas;
+  has.size_bytes = now.size_bytes;
+  has.chunk_count = now.chunks.size();
+  has.chunk_size = 0;
+  has.prefix_length = 0;
+  if (!now.is_usable) {
+    has.type = BloomType::kNone;
+    has.expected_fpr = 1;
+  }
+  std::vector<FamilyPlans::Plan> all = {has, PlanOf({}, 0, {})};
+  all.back().bloom_type = "NONE";
+  all.back().type = BloomType::kNone;
+  all.back().expected_fpr = 1;
+  all.back().chunk_size = 0;
+  const auto add = [&](const HFileWriterOptions& options) -> absl::Status {
+    const uint64_t keys = KeysOf(options, counts, prefix_lengths);
+    if (keys == 0) return absl::OkStatus();
+    const auto plan = PlanHFileFilter(options, keys);
+    if (!plan.ok()) return plan.status();
+    all.push_back(PlanOf(options, keys, *plan));
+    all.back().rate = std::round(options.error_rate * 1e6) / 1e6;
+    return absl::OkStatus();
+  };
+  for (const int64_t chunk_size : question.chunk_sizes) {
+    for (const BloomType type : {BloomType::kRow, BloomType::kRowCol,
+                                 BloomType::kRowPrefixFixedLength}) {
+      const bool is_prefix = type == BloomType::kRowPrefixFixedLength;
+      for (size_t i = 0; i < (is_prefix ? prefix_lengths.size() : 1); ++i) {
+        for (const float rate : question.error_rates) {
+          HFileWriterOptions options;
+          options.bloom_type = type;
+          options.error_rate = rate;
+          options.chunk_size_bytes = chunk_size;
+          if (is_prefix) options.prefix_length_bytes = prefix_lengths[i];
+          status = add(options);
+          if (!status.ok()) return status;
+        }
+      }
+    }
+  }
+  question.families->Add(counts, now.size_bytes, std::move(all));
+  return absl::OkStatus();
+}
+
+void GetReads::Add(const GetReads& other, double weight) {
+  absent_column += other.absent_column * weight;
+  present_column += other.present_column * weight;
+  absent_row += other.absent_row * weight;
+  present_row += other.present_row * weight;
+}
+
+std::pair<DistinctKeys*, DistinctKeys*> FamilyPlans::SampleFor(
+    const std::string& path) {
+  const std::string region = std::filesystem::path(path).parent_path().string();
+  if (region != region_) {
+    FinishRegion();
+    region_ = region;
+  }
+  return {&rows_, &columns_};
+}
+
+void FamilyPlans::Add(const KeyCounts& counts, uint64_t filter_bytes,
+                      std::vector<Plan> plans) {
+  Family& family = families_[FamilyOf(std::filesystem::path(region_) / "file")];
+  ++family.files;
+  family.filter_bytes += filter_bytes;
+  family.counts.cells += counts.cells;
+  family.counts.family_deletes += counts.family_deletes;
+  family.counts.rows += counts.rows;
+  family.counts.always_maybe_rows += counts.always_maybe_rows;
+  files_.push_back({counts, std::move(plans)});
+}
+
+void FamilyPlans::FinishRegion() {
+  if (files_.empty()) return;
+  Family& family = families_[FamilyOf(std::filesystem::path(region_) / "file")];
+  const double rows = rows_.count();
+  const double columns = columns_.count();
+  family.rows += rows;
+  family.columns += columns;
+  for (const File& file : files_) {
+    for (const Plan& plan : file.plans) {
+      auto sum = std::find_if(
+          family.plans.begin(), family.plans.end(), [&](const PlanSum& other) {
+            return other.plan.bloom_type == plan.bloom_type &&
+                   other.plan.rate == plan.rate &&
+                   other.plan.chunk_size == plan.chunk_size &&
+                   other.plan.prefix_length == plan.prefix_length;
+          });
+      if (sum == family.plans.end()) {
+        sum = family.plans.insert(sum, PlanSum{plan, 0, {}});
+      } else {
+        sum->plan.key_count += plan.key_count;
+        sum->plan.chunk_count += plan.chunk_count;
+        sum->plan.size_bytes += plan.size_bytes;
+      }
+      sum->positives += plan.expected_fpr * static_cast<double>(plan.key_count);
+      sum->reads.Add(ReadsOf(file.counts, plan, rows, columns), rows);
+    }
+  }
+  files_.clear();
+  rows_ = DistinctKeys();
+  columns_ = DistinctKeys();
+}
+
+double FamilyPlans::Mean(const GetReads& reads, double column_share) const {
+  const auto mix = [&](double absent, double present) {
+    return missing_share_ * absent + (1 - missing_share_) * present;
+  };
+  return column_share * mix(reads.absent_column, reads.present_column) +
+         (1 - column_share) * mix(reads.absent_row, reads.present_row);
+}
+
+// Compares ROW and ROWCOL filters of the usual rate, or of the first one.
+Json FamilyPlans::Verdict(const Family& family) const {
+  const PlanSum* best[2] = {nullptr, nullptr};
+  for (const PlanSum& sum : family.plans) {
+    if (sum.plan.rate.is_null() || (sum.plan.type != BloomType::kRow &&
+                                    sum.plan.type != BloomType::kRowCol)) {
+      continue;
+    }
+    const PlanSum*& chosen = best[sum.plan.type == BloomType::kRowCol ? 1 : 0];
+    if (chosen == nullptr || sum.plan.rate == 0.01) chosen = &sum;
+  }
+  if (best[0] == nullptr || best[1] == nullptr || family.rows == 0) return {};
+  const auto mean = [&](int which, double column_share) {
+    return Mean(best[which]->reads, column_share) / family.rows;
+  };
+  // Both are linear in the share of gets by column.
+  const double gain_rows = mean(0, 0) - mean(1, 0);
+  const double gain_columns = mean(0, 1) - mean(1, 1);
+  Json verdict{
+      {"error_rate", best[0]->plan.rate},
+      {"missing_share", missing_share_},
+      {"rowcol_pays_from_column_share",
+       gain_columns > 0 ? Rounded(std::max(0.0, -gain_rows) /
+                                  (gain_columns - std::min(0.0, gain_rows)))
+                        : Json()},
+      {"more_filter_bytes",
+       static_cast<int64_t>(best[1]->plan.size_bytes) -
+           static_cast<int64_t>(best[0]->plan.size_bytes)}};
+  if (column_share_.has_value()) {
+    verdict["column_share"] = *column_share_;
+    verdict["row_reads"] = Rounded(mean(0, *column_share_));
+    verdict["rowcol_reads"] = Rounded(mean(1, *column_share_));
+    verdict["rowcol_pays"] = mean(1, *column_share_) < mean(0, *column_share_);
+  }
+  return verdict;
+}
+
+Json FamilyPlans::Sums() {
+  FinishRegion();
+  Json families = Json::array();
+  for (const auto& [name, family] : families_) {
+    Json rows = Json::array();
+    for (const PlanSum& sum : family.plans) {
+      const Plan& plan = sum.plan;
+      const auto reads = [row_count = family.rows](double value) {
+        return row_count > 0 ? Rounded(value / row_count) : Json();
+      };
+      const auto keys = static_cast<double>(plan.key_count);
+      const auto given = [](int64_t value) {
+        return value > 0 ? Json(value) : Json();
+      };
+      Json row{{"bloom_type", plan.bloom_type},
+               {"prefix_length_bytes", given(plan.prefix_length)},
+               {"error_rate", plan.rate},
+               {"chunk_size_bytes", given(plan.chunk_size)},
+               {"key_count", plan.key_count},
+               {"chunk_count", plan.chunk_count},
+               {"size_bytes", plan.size_bytes},
+               {"bits_per_key",
+                keys > 0 ? Json(8 * static_cast<double>(plan.size_bytes) / keys)
+                         : Json()},
+               {"expected_fpr", keys > 0 ? Json(sum.positives / keys) : Json()},
+               {"absent_column", reads(sum.reads.absent_column)},
+               {"present_column", reads(sum.reads.present_column)},
+               {"absent_row", reads(sum.reads.absent_row)},
+               {"present_row", reads(sum.reads.present_row)}};
+      rows.push_back(std::move(row));
+    }
+    families.push_back(
+        {{"column_family", EscapeControls(name)},
+         {"files", family.files},
+         {"cell_count", family.counts.cells},
+         {"row_count", static_cast<uint64_t>(family.rows)},
+         {"column_count", static_cast<uint64_t>(family.columns)},
+         {"family_delete_count", family.counts.family_deletes},
+         {"always_maybe_share",
+          family.counts.rows > 0
+              ? Json(static_cast<double>(family.counts.always_maybe_rows) /
+                     static_cast<double>(family.counts.rows))
+              : Json()},
+         {"filter_size_bytes", family.filter_bytes},
+         {"plans", std::move(rows)},
+         {"verdict", Verdict(family)}});
+  }
+  return {{"column_families", std::move(families)}};
+}
+
+std::string FamilyPlans::Text(const Json& sums) const {
+  std::string text;
+  for (const Json& family : sums["column_families"]) {
+    Json fields = family;
+    fields.erase("column_family");
+    text += family["column_family"].get<std::string>() + "\n" +
+            FieldLines(fields) + Table(family["plans"]);
+    const Json& verdict = family["verdict"];
+    if (verdict.is_null()) continue;
+    const Json& share = verdict["rowcol_pays_from_column_share"];
+    char line[200];
+    if (share.is_null()) {
+      text += "  ROWCOL does not pay, however many gets name one column\n";
+    } else {
+      std::snprintf(line, sizeof(line),
+                    "  ROWCOL pays if more than %.3g%% of gets name one "
+                    "column; its filters have %+lld bytes\n",
+                    100 * share.get<double>(),
+                    verdict["more_filter_bytes"].get<long long>());
+      text += line;
+    }
+    if (!verdict.contains("rowcol_pays")) continue;
+    std::snprintf(line, sizeof(line),
+                  "  at %.3g%%, a get reads %.4g data blocks with ROWCOL, %.4g "
+                  "with ROW: it %s\n",
+                  100 * *column_share_, verdict["rowcol_reads"].get<double>(),
+                  verdict["row_reads"].get<double>(),
+                  verdict["rowcol_pays"].get<bool>() ? "pays" : "does not pay");
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/rocksdb/advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "rowbloom/filter.h"
+#include "rowbloom/filter_blob.h"
+#include "rowbloom/filter_spec.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr char kNow[] = "now";
+constexpr char kCompact[] = "compact";
+constexpr char kRibbon[] = "composed Ribbon";
+
+// --- The sizes of the filters that a policy writes ---------------------------
+//
+// A plan knows the bits of large filters only: a partition has few keys, and
+// bytes of its own.
+
+// rowbloom's own policy, or composed mode with RocksDB's Ribbon filters.
+enum class FilterWriter { kNative, kComposedRibbon };
+
+// An entry of the index over partitions, besides its key: as that of any index
+// (get_cost.cc).
+constexpr double kIndexEntryExtraBytes = 12;
+
+// RocksDB's five bytes behind a Ribbon filter, and the slots that round it up
+// to a multiple of 128: half of that on average.
+constexpr double kRibbonExtraBytes = 5;
+constexpr double kRibbonExtraSlots = 64;
+
+// The bytes of a compact filter of `key_count` keys in a table.
+double CompactBytes(double builder_bits, double key_count) {
+  // Most codecs take 8 bytes (rocksdb_plugin/policy/filter_info.h).
+  constexpr size_t kMetadataBytes = 8;
+  const FilterSpec spec = FilterSpec::BitsPerKey(kCompact, builder_bits);
+  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(spec);
+  builder->Add(KeyDigest{});
+  const EncodedFilter of_one_key = builder->Finish();
+  const size_t extra_bytes =
+      EncodeFilterBlob(of_one_key, std::string(kMetadataBytes, '\0')).size() -
+      of_one_key.units.size();
+  const auto keys = static_cast<uint64_t>(std::ceil(key_count));
+  return static_cast<double>(FilterSizeBytes(spec, keys) + extra_bytes);
+}
+
+double RibbonBytes(double fpr, double key_count) {
+  const auto keys = static_cast<uint64_t>(std::ceil(key_count));
+  const double bits =
+      FilterCost::OfRocksDbRibbon(keys).ForFpr(fpr).bits_per_key;
+  return (key_count + kRibbonExtraSlots) * bits / 8 + kRibbonExtraBytes;
+}
+
+// The curve by which the policy of rowbloom chooses: that of filters of as many
+// keys as it expects in a partition (rocksdb_plugin/policy/native_policy.cc).
+absl::StatusOr<FilterCost> PolicyCost(FilterWriter writer,
+                                      const RocksDbTree& tree,
+                                      double bits_per_key) {
+  if (writer == FilterWriter::kComposedRibbon) {
+    return FilterCost::OfRocksDbRibbon();
+  }
+  if (!tree.partitions_filters || bits_per_key == 0) {
+    return FilterCost::OfFamily(kCompact);
+  }
+  return FilterCost::OfFamily(
+      kCompact, std::max<uint64_t>(
+                    1, static_cast<uint64_t>(
+                           8 * static_cast<double>(tree.metadata_block_bytes) /
+                           bits_per_key)));
+}
+
+// The number of filters of a run, each with its last one that is not full.
+double FilterCount(const RocksDbTree& tree, const RocksDbRun& run,
+                   const BlockUse& filters) {
+  const auto files = static_cast<double>(std::max<uint64_t>(run.file_count, 1));
+  if (!tree.partitions_filters || filters.block_count == 0) return files;
+  return files * std::ceil(filters.block_count / files);
+}
+
+// The filters of each run of the tree, in its order, if the policy has the
+// budget of `plan`, for the gets `get`. bits_per_key has all bytes of a filter:
+// its descriptor and its entry in the index over partitions included. A
+// balanced budget is taken to have settled, with a listener.
+absl::StatusOr<std::vector<FilterSetting>> WrittenFilters(
+    FilterWriter writer, const RocksDbTree& tree, const TotalMemoryPlan& plan,
+    const GetCostOptions& get) {
+  const double asked = plan.filters.bits_per_key;
+  const absl::StatusOr<FilterCost> cost = PolicyCost(writer, tree, asked);
+  if (!cost.ok()) return cost.status();
+  // Writes filters of `less` bits fewer than planned. Returns the mean of all.
+  std::vector<FilterSetting> written(tree.runs.size());
+  const auto write = [&](double less) {
+    double bits = 0;
+    double all_keys = 0;
+    for (size_t i = 0; i < tree.runs.size(); ++i) {
+      const auto keys = static_cast<double>(tree.runs[i].key_count);
+      const double planned = plan.filters.runs[i].setting.bits_per_key;
+      all_keys += keys;
+      written[i] = {};
+      if (keys == 0 || planned <= less) continue;
+      written[i] = cost->ForBits(planned - less);
+      if (written[i].bits_per_key == 0) continue;
+      const double count =
+          FilterCount(tree, tree.runs[i], plan.cost.runs[i].filter);
+      double bytes = writer == FilterWriter::kNative
+                         ? CompactBytes(written[i].builder_bits, keys / count)
+                         : RibbonBytes(written[i].fpr, keys / count);
+      if (tree.partitions_filters) {
+        bytes += get.key_bytes + kIndexEntryExtraBytes;
+      }
+      written[i].bits_per_key = 8 * count * bytes / keys;
+      bits += 8 * count * bytes;
+    }
+    return all_keys == 0 ? 0 : bits / all_keys;
+  };
+  const double over = write(0) - asked;
+  if (plan.mode == BudgetMode::kFixed) return written;
+  // Control takes `control_gain` of what is left over the budget off each SST.
+  const double gain = FileBudgetOptions().control_gain;
+  write(gain / (1 + gain) * over);
+  return written;
+}
+
+// --- Candidates -------------------------------------------------------------
+
+std::vector<TreeRun> TreeRunsOf(const RocksDbTree& tree) {
+  std::vector<TreeRun> runs;
+  for (const RocksDbRun& run : tree.runs) runs.push_back({run.key_count});
+  return runs;
+}
+
+// Sets what follows from the name and the settings.
+absl::StatusOr<Candidate> WithCost(Candidate candidate, const RocksDbTree& tree,
+                                   const GetCostOptions& options) {
+  const std::vector<TreeRun> runs = TreeRunsOf(tree);
+  double keys = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const auto run_keys = static_cast<double>(runs[i].key_count);
+    keys += run_keys;
+    candidate.bits_per_key += run_keys * candidate.settings[i].bits_per_key;
+  }
+  if (keys > 0) candidate.bits_per_key /= keys;
+  absl::StatusOr<GetCost> cost =
+      ExpectedGetCost(runs, candidate.settings, options);
+  if (!cost.ok()) return cost.status();
+  candidate.cost = *std::move(cost);
+  candidate.wasted_reads = ExpectedWastedReads(
+      runs, candidate.settings, options.missing_share, candidate.cost);
+  return candidate;
+}
+
+absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
+                              const GetCostOptions& options) {
+  Candidate now;
+  now.name = kNow;
+  for (const RocksDbRun& run : tree.runs) {
+    const double bits = run.bits_per_key();
+    now.settings.push_back({bits, bits, bits > 0 ? run.fpr() : 1});
+  }
+  return WithCost(std::move(now), tree, options);
+}
+
+absl::StatusOr<Candidate> Planned(const std::string& name, FilterWriter writer,
+                                  const FilterCost& cost,
+                                  const RocksDbTree& tree,
+                                  const GetCostOptions& get) {
+  TotalMemoryOptions options;
+  options.get = get;
+  const absl::StatusOr<TotalMemoryPlan> plan =
+      PlanTotalMemory(cost, TreeRunsOf(tree), options);
+  if (!plan.ok()) return plan.status();
+  Candidate candidate;
+  candidate.name = name;
+  candidate.mode = plan->mode;
+  candidate.asked_bits_per_key = plan->filters.bits_per_key;
+  absl::StatusOr<std::vector<FilterSetting>> settings =
+      WrittenFilters(writer, tree, *plan, get);
+  if (!settings.ok()) return settings.status();
+  candidate.settings = *std::move(settings);
+  return WithCost(std::move(candidate), tree, get);
+}
+
+}  // namespace
+
+Json Candidate::Row() const {
+  // Fewer reads than one in a million gets round to 0.
+  const auto rounded = [](double reads) {
+    constexpr double kMillion = 1e6;
+    return std::round(kMillion * reads) / kMillion;
+  };
+  return {{"filters", name},
+          {"bits_per_key", bits_per_key},
+          {"data_reads", rounded(cost.data.reads)},
+          {"wasted_reads", rounded(wasted_reads)},
+          {"filter_reads", rounded(cost.filter.reads)},
+          {"index_reads", rounded(cost.index.reads)},
+          {"us", cost.total_us}};
+}
+
+GetCostOptions ModelOf(const RocksDbTree& tree) {
+  GetCostOptions options;
+  options.data_block_bytes = static_cast<double>(tree.data_block_bytes);
+  options.metadata_block_bytes = static_cast<double>(tree.metadata_block_bytes);
+  options.decoupled_partitions = tree.decoupled_partitions;
+  TableSums sums;
+  for (const RocksDbRun& run : tree.runs) {
+    sums.entry_count += static_cast<double>(run.entry_count);
+    sums.key_count += static_cast<double>(run.key_count);
+    sums.raw_key_bytes += static_cast<double>(run.raw_key_bytes);
+    sums.raw_value_bytes += static_cast<double>(run.raw_value_bytes);
+  }
+  SetEntrySizes(sums, &options);
+  return options;
+}
+
+absl::StatusOr<std::vector<Candidate>> CandidatesFor(
+    const RocksDbTree& tree, const GetCostOptions& options) {
+  const absl::StatusOr<FilterCost> compact = FilterCost::OfFamily(kCompact);
+  if (!compact.ok()) return compact.status();
+  std::vector<Candidate> candidates;
+  for (absl::StatusOr<Candidate>& candidate :
+       std::vector<absl::StatusOr<Candidate>>{
+           Now(tree, options),
+           Planned(kCompact, FilterWriter::kNative, *compact, tree, options),
+           Planned(kRibbon, FilterWriter::kComposedRibbon,
+                   FilterCost::OfRocksDbRibbon(), tree, options)}) {
+    if (!candidate.ok()) return candidate.status();
+    candidates.push_back(*std::move(candidate));
+  }
+  return candidates;
+}
+
+const Candidate& Best(const std::vector<Candidate>& candidates) {
+  constexpr double kClear = 0.98;
+  const Candidate* best = &candidates.front();
+  for (const Candidate& candidate : candidates) {
+    if (candidate.cost.total_us < kClear * best->cost.total_us) {
+      best = &candidate;
+    }
+  }
+  return *best;
+}
+
+std::string KeyLayoutOption(const RocksDbTree& tree) {
+  for (const RocksDbRun& run : tree.runs) {
+    if (run.key_codec.empty()) continue;
+    if (!run.misfit.empty()) return "key_codec=whole_key";
+    return "key_codec=" + run.key_codec +
+           (run.bloom_type.empty() ? "" : ";bloom_type=" + run.bloom_type);
+  }
+  return "";
+}
+
+std::string OptionText(const Candidate& best, double missing_share,
+                       const std::string& key_layout) {
+  if (best.name == kNow) return "";
+  if (best.asked_bits_per_key == 0) return "filter_policy=nullptr";
+  constexpr double kLeast = FilterBudgetOptions::kMinMissingShare;
+  const bool is_native = best.name == kCompact;
+  char budget[200];
+  std::snprintf(budget, sizeof(budget), "budget=%s;%s=%.3g;missing_share=%.2g}",
+                best.mode == BudgetMode::kFixed ? "fixed" : "balanced",
+                is_native ? "budget_bits_per_key" : "bits_per_key",
+                best.asked_bits_per_key, std::max(kLeast, missing_share));
+  if (!is_native) {
+    return "filter_policy={id=rowbloom.Composed;" + std::string(budget);
+  }
+  return "filter_policy={id=rowbloom;" +
+         (key_layout.empty() ? "" : key_layout + ";") + "filter_spec=compact;" +
+         budget;
+}
+
+std::string ListenersText(const Candidate& best) {
+  // A policy of fixed bits need not know the other SSTs.
+  const bool is_needed = best.name != kNow && best.asked_bits_per_key > 0 &&
+                         best.mode != BudgetMode::kFixed;
+  return is_needed ? "listeners={rowbloom.BudgetListener}" : "";
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A RocksDB database: lists its live SSTs and the filters that its OPTIONS file
+// asks for. Nothing is written to its directory.
+//
+// RocksDB's messages name file and offset. Corruption becomes DataLoss,
+// NotSupported becomes Unimplemented.
+
+#ifndef ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_
+#define ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rowbloom/rocksdb_verify.h"
+#include "tools/formats/filter_file.h"
+#include "tools/formats/paths.h"
+
+namespace rowbloom::tools {
+
+// Adds the measurements of a file's filter.
+void DescribeFilter(const RocksDbFilterFile& file, Json* entry);
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_

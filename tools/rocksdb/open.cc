@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled without RTTI, as RocksDB's own releases are: a subclass of Logger
+// then links with both kinds of library.
+
+#include "tools/rocksdb/open.h"
+
+#include <cstdarg>
+#include <utility>
+
+#include "rocksdb/convenience.h"
+#include "rocksdb/env.h"
+#include "rocksdb/utilities/options_util.h"
+#include "rocksdb_plugin/open_db.h"
+#include "rowbloom/rocksdb.h"
+#include "tools/rocksdb/database_kind.h"
+
+namespace rowbloom::tools {
+
+namespace rdb = ROCKSDB_NAMESPACE;
+
+namespace {
+
+// A writer replaces MANIFEST and OPTIONS files by newer ones. An open that
+// finds one gone is tried again.
+constexpr int kMaxTries = 10;
+
+template <typename Try>
+rdb::Status WhileFilesGo(const Try& try_once) {
+  rdb::Status status = try_once();
+  for (int i = 1; i < kMaxTries && status.IsPathNotFound(); ++i) {
+    status = try_once();
+  }
+  return status;
+}
+
+// Keeps RocksDB from writing a LOG into a directory that is only read.
+class NullLogger : public rdb::Logger {
+ public:
+  using rdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
+}  // namespace
+
+absl::Status FromRocksDb(const rdb::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string message = status.ToString();
+  if (status.IsCorruption()) return absl::DataLossError(message);
+  if (status.IsNotSupported()) return absl::UnimplementedError(message);
+  return absl::UnavailableError(message);
+}
+
+OptionsFile::OptionsFile(const std::string& directory) {
+  RegisterRocksDb();
+  // The application's merge operators and the like are unknown here.
+  rdb::ConfigOptions config;
+  config.ignore_unknown_options = true;
+  config.ignore_unsupported_options = true;
+  const rdb::Status status = WhileFilesGo([&] {
+    rdb::DBOptions db_options;
+    std::string name;
+    rdb::Status read =
+        rdb::LoadLatestOptions(config, directory, &db_options, &families_);
+    if (read.ok()) {
+      read =
+          rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name);
+    }
+    if (read.ok()) {
+      read = rdb::ReadFileToString(rdb::Env::Default(), directory + "/" + name,
+                                   &text_);
+    }
+    return read;
+  });
+  if (!status.ok()) error_ = status.ToString();
+}
+
+const rdb::ColumnFamilyOptions* OptionsFile::Find(
+    const std::string& column_family) const {
+  for (const rdb::ColumnFamilyDescriptor& family : families_) {
+    if (family.name == column_family) return &family.options;
+  }
+  return nullptr;
+}
+
+std::string OptionsFile::TableOption(const std::string& column_family,
+                                     std::string_view name) const {
+  const size_t begin =
+      text_.find("[TableOptions/BlockBasedTable \"" + column_family + "\"]");
+  if (begin == std::string::npos) return "";
+  const std::string section =
+      text_.substr(begin, text_.find("\n[", begin) - begin);
+  const std::string key = "\n  " + std::string(name) + "=";
+  const size_t at = section.find(key);
+  if (at == std::string::npos) return "";
+  const size_t value = at + key.size();
+  return section.substr(value, section.find('\n', value) - value);
+}
+
+ReadOnlyDb::~ReadOnlyDb() {
+  for (rdb::ColumnFamilyHandle* family : families) {
+    db->DestroyColumnFamilyHandle(family);
+  }
+}
+
+absl::StatusOr<ReadOnlyDb> OpenReadOnly(
+    const std::string& directory, const OptionsFile& options_file,
+    rdb::DBOptions options,
+    const std::function<void(rdb::ColumnFamilyDescriptor*)>& configure) {
+  options.info_log = std::make_shared<NullLogger>();
+  options.skip_stats_update_on_db_open = true;
+  if (absl::Status kind = CheckNotOfLevelDb(directory); !kind.ok()) return kind;
+  ReadOnlyDb result;
+  const rdb::Status status = WhileFilesGo([&] {
+    std::vector<std::string> names;
+    rdb::Status opened =
+        rdb::DB::ListColumnFamilies(options, directory, &names);
+    if (!opened.ok()) return opened;
+    std::vector<rdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : names) {
+      rdb::ColumnFamilyDescriptor& added =
+          descriptors.emplace_back(name, rdb::ColumnFamilyOptions());
+      if (const auto* written = options_file.Find(name); written != nullptr) {
+        added.options.comparator = written->comparator;
+        added.options.num_levels = written->num_levels;
+      }
+      if (configure) configure(&added);
+    }
+    return rowbloom::OpenDb(
+        [&](auto* db) {
+          return rdb::DB::OpenForReadOnly(options, directory, descriptors,
+                                          &result.families, db);
+        },
+        &result.db);
+  });
+  if (!status.ok()) return ExplainUnopened(directory, FromRocksDb(status));
+  return result;
+}
+
+}  // namespace rowbloom::tools

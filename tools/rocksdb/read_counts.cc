@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/rocksdb/read_counts.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace rowbloom::tools {
+namespace {
+
+using Count = std::optional<uint64_t>;
+
+Count ParseCount(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// The text behind the first `key` of the line.
+std::optional<std::string_view> Behind(std::string_view line,
+                                       std::string_view key) {
+  const size_t at = line.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  return line.substr(at + key.size());
+}
+
+// Nothing is less than a count that was read a moment later.
+Count Difference(Count whole, Count part) {
+  if (!whole.has_value() || !part.has_value()) return std::nullopt;
+  return *whole - std::min(*whole, *part);
+}
+
+Json JsonOf(const Count& count) {
+  return count.has_value() ? Json(*count) : Json();
+}
+
+std::string Number(const Count& count) {
+  return count.has_value() ? std::to_string(*count) : "an unknown number";
+}
+
+// The number of `things`, a plural.
+std::string NumberOf(const Count& count, const char* things) {
+  return Number(count) + (count.has_value() ? " " : " of ") + things;
+}
+
+}  // namespace
+
+bool ReadCounts::are_of_no_gets() const {
+  return gets == Count(0) && !filter_negatives.has_value() &&
+         !false_positives.has_value();
+}
+
+Count ReadCounts::sst_gets() const { return Difference(gets, memtable_hits); }
+
+std::optional<double> ReadCounts::missing_share() const {
+  const Count missing = Difference(sst_gets(), sst_hits);
+  if (!missing.has_value() || *sst_gets() == 0) return std::nullopt;
+  return static_cast<double>(*missing) / static_cast<double>(*sst_gets());
+}
+
+std::optional<double> ReadCounts::missing_share_of_one_run() const {
+  if (!filter_negatives.has_value() || !false_positives.has_value() ||
+      !true_positives.has_value()) {
+    return std::nullopt;
+  }
+  const uint64_t missing = *filter_negatives + *false_positives;
+  if (missing + *true_positives == 0) return std::nullopt;
+  return static_cast<double>(missing) /
+         static_cast<double>(missing + *true_positives);
+}
+
+Json ReadCounts::ToJson() const {
+  return {
+      {"gets", JsonOf(gets)},
+      {"memtable_hits", JsonOf(memtable_hits)},
+      {"sst_hits", JsonOf(sst_hits)},
+      {"filter_negatives", JsonOf(filter_negatives)},
+      {"false_positives", JsonOf(false_positives)},
+      {"true_positives", JsonOf(true_positives)},
+      {"data_reads", JsonOf(data_reads)},
+      {"filter_reads", JsonOf(filter_reads)},
+      {"index_reads", JsonOf(index_reads)},
+      {"wasted_reads", wasted_reads.has_value() ? Json(*wasted_reads) : Json()},
+      {"missing_share",
+       missing_share().has_value() ? Json(*missing_share()) : Json()}};
+}
+
+std::string ReadCounts::ToString() const {
+  const Count missing = Difference(sst_gets(), sst_hits);
+  const Count wasted =
+      wasted_reads.has_value()
+          ? Count(static_cast<uint64_t>(std::llround(*wasted_reads)))
+          : Count();
+  return "Of " + NumberOf(gets, "gets") + ", " + Number(sst_hits) +
+         " found their key in an SST, " + Number(memtable_hits) +
+         " in a memtable and " + Number(missing) + " nowhere.\nThey read " +
+         NumberOf(data_reads, "data blocks") + ", " +
+         (wasted.has_value() ? "about " : "") + Number(wasted) +
+         " of them wasted by " + NumberOf(false_positives, "false positives") +
+         ", " + NumberOf(filter_reads, "blocks of filters") + " and " +
+         Number(index_reads) + " of indexes.\n";
+}
+
+absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
+                                    const std::string& column_family) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    const std::string message = path + ": " + std::strerror(errno);
+    return errno == ENOENT ? absl::NotFoundError(message)
+                           : absl::UnavailableError(message);
+  }
+  LogFile log;
+  bool in_family = false;
+  // The last line of a file that is being written may be cut off.
+  for (std::string text; std::getline(file, text) && !file.eof();) {
+    std::string_view line = text;
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.find("STATISTICS:") != std::string_view::npos) {
+      log.tickers.clear();
+    } else if (const auto family =
+                   Behind(line, "Options for column family [")) {
+      in_family = family->substr(0, family->find("]:")) == column_family;
+    } else if (const auto capacity = Behind(line, "capacity : ")) {
+      if (!in_family) continue;
+      // Later ones are of a secondary cache.
+      log.block_cache_bytes = ParseCount(*capacity);
+      in_family = false;
+    } else if (const auto count = Behind(line, " COUNT : ")) {
+      const std::string name(line.substr(0, line.find(' ')));
+      const Count value = ParseCount(*count);
+      // Histograms have more words in front.
+      if (line.size() - count->size() ==
+              name.size() + std::strlen(" COUNT : ") &&
+          value.has_value()) {
+        log.tickers[name] = *value;
+      }
+    }
+  }
+  if (file.bad()) return absl::UnavailableError(path + ": cannot be read");
+  return log;
+}
+
+ReadCounts CountsOf(const std::map<std::string, uint64_t>& tickers) {
+  const auto ticker = [&tickers](const std::string& name) -> Count {
+    const auto found = tickers.find("rocksdb." + name);
+    return found == tickers.end() ? Count() : Count(found->second);
+  };
+  ReadCounts counts;
+  counts.gets = ticker("number.keys.read");
+  // The hits are those of MultiGet(), too.
+  if (counts.gets.has_value()) {
+    *counts.gets += ticker("number.multiget.keys.read").value_or(0);
+  }
+  counts.memtable_hits = ticker("memtable.hit");
+  const Count l0 = ticker("l0.hit");
+  const Count l1 = ticker("l1.hit");
+  const Count deeper = ticker("l2andup.hit");
+  if (l0.has_value() && l1.has_value() && deeper.has_value()) {
+    counts.sst_hits = *l0 + *l1 + *deeper;
+  }
+  const Count positives = ticker("bloom.filter.full.positive");
+  const Count useful = ticker("bloom.filter.useful");
+  if (positives.value_or(0) + useful.value_or(0) > 0) {
+    counts.true_positives = ticker("bloom.filter.full.true.positive");
+    counts.false_positives = Difference(positives, counts.true_positives);
+    counts.filter_negatives = useful;
+  }
+  counts.data_reads = ticker("block.cache.data.miss");
+  counts.filter_reads = ticker("block.cache.filter.miss");
+  counts.index_reads = ticker("block.cache.index.miss");
+  const Count hits = ticker("block.cache.data.hit");
+  if (counts.gets == Count(0) && !counts.are_of_no_gets()) {
+    counts.lacks_gets = true;
+    counts.gets = counts.memtable_hits = counts.sst_hits = Count();
+    counts.filter_reads = counts.index_reads = Count();
+    if (counts.data_reads.value_or(0) + hits.value_or(0) == 0) {
+      counts.data_reads = Count();
+    }
+  }
+  if (!counts.data_reads.has_value() || !hits.has_value() ||
+      !counts.false_positives.has_value()) {
+    return counts;
+  }
+  const auto asks = static_cast<double>(*counts.data_reads + *hits);
+  const auto false_positives = static_cast<double>(*counts.false_positives);
+  counts.wasted_reads = asks == 0 ? 0
+                                  : std::min(1.0, false_positives / asks) *
+                                        static_cast<double>(*counts.data_reads);
+  return counts;
+}
+
+}  // namespace rowbloom::tools

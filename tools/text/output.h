@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Formats bytes and tables for a terminal.
+
+#ifndef ROWBLOOM_TOOLS_TEXT_OUTPUT_H_
+#define ROWBLOOM_TOOLS_TEXT_OUTPUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "nlohmann/json.hpp"
+
+namespace rowbloom::tools {
+
+// Keeps fields in the order in which they were added: text output follows it.
+using Json = nlohmann::ordered_json;
+
+// Printable ASCII as it is, a backslash doubled, any other byte as \xHH with
+// always two digits, so that it can be reversed.
+std::string EscapeBytes(std::string_view bytes);
+
+// A path or message for the terminal: control characters as \xHH.
+std::string EscapeControls(std::string_view text);
+
+// A field as one word: null as "-", a number in its natural precision, a string
+// cut if it has more than `max_width` bytes.
+std::string FieldText(const Json& value, size_t max_width);
+
+// "  name  value" lines, one for each scalar field of `entry`, aligned. Keys,
+// which can be long, are cut; nothing else is.
+std::string FieldLines(const Json& entry);
+
+// An array of objects with the same fields: a header and a line for each,
+// aligned; numbers to the right; longer strings than `max_width` are cut.
+std::string Table(const Json& rows, size_t max_width = 60);
+
+// One line on standard error that is rewritten in place, if that is a
+// terminal. Clear() before anything else is printed there.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine() { Clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void Show(size_t done, size_t total, std::string_view name);
+  // For things that are too many to name.
+  void ShowCount(std::string_view what, uint64_t done, uint64_t total);
+  void Clear();
+
+ private:
+  void Put(const std::string& line);
+
+  const bool on_terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_TEXT_OUTPUT_H_

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom advise looks at what is there: a RocksDB database, HFiles, or a
+// sample of keys.
+
+#ifndef ROWBLOOM_TOOLS_VERBS_ADVISE_H_
+#define ROWBLOOM_TOOLS_VERBS_ADVISE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rowbloom/filter_spec.h"
+#include "rowbloom/get_cost.h"
+#include "tools/formats/filter_file.h"
+
+namespace rowbloom::tools {
+
+struct AdviseArguments {
+  std::vector<std::string> paths;
+  std::optional<double> missing_share;
+  bool hex = false;
+  bool json = false;
+  // These are for a database.
+  std::string column_family = "default";
+  std::string statistics;
+  std::string gets;
+  std::optional<uint64_t> cache_bytes;
+  double read_us = GetCostOptions().read_us;
+  double zipf = 0;
+  // These are for HFiles.
+  PlanQuestion hfiles;
+  std::optional<double> column_share;
+  // These are for a file with a key on each line.
+  std::string key_codec;
+  std::vector<std::string> ask;     // KEY_LEVEL=SHARE of the lookups.
+  std::vector<std::string> absent;  // KEY_LEVEL=SHARE of those.
+  std::string filter_spec = FilterSpec().ToString();
+
+  double missing_share_or_default() const {
+    return missing_share.value_or(GetCostOptions().missing_share);
+  }
+};
+
+// Each returns the exit code.
+int AdviseDatabase(AdviseArguments* arguments);
+int AdviseHFiles(const AdviseArguments& arguments);
+int AdviseKeys(const AdviseArguments& arguments);
+
+}  // namespace rowbloom::tools
+
+#endif  // ROWBLOOM_TOOLS_VERBS_ADVISE_H_

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom advise on a RocksDB database: the reads that its gets waste, and the
+// filters that make a get cheapest where data, indexes and filters share one
+// block cache.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rowbloom/get_cost.h"
+#include "tools/rocksdb/advice.h"
+#include "tools/rocksdb/model_check.h"
+#include "tools/rocksdb/read_counts.h"
+#include "tools/rocksdb/tree.h"
+#include "tools/text/arguments.h"
+#include "tools/text/output.h"
+#include "tools/verbs/advise.h"
+#include "tools/verbs/report.h"
+
+namespace rowbloom::tools {
+namespace {
+
+absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& path,
+                                                  bool hex) {
+  auto keys = ReadKeyLines("--gets", path, hex);
+  if (!keys.ok() || keys->size() >= 2) return keys;
+  return absl::InvalidArgumentError(
+      path + ": has " + std::to_string(keys->size()) +
+      " keys, one on each line; give 2 or more, as the first half only fills "
+      "the cache");
+}
+
+// `best` is nullptr if there is no advice.
+Json RunRows(const RocksDbTree& tree, const Candidate* best) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < tree.runs.size(); ++i) {
+    const RocksDbRun& run = tree.runs[i];
+    const auto mean = [&run](uint64_t bytes) {
+      return run.entry_count == 0 ? Json() : Json(bytes / run.entry_count);
+    };
+    rows.push_back(
+        {{"level", run.level},
+         {"files", run.file_count},
+         {"entries", run.entry_count},
+         {"data_bytes", run.data_bytes},
+         {"key_bytes", mean(run.raw_key_bytes)},
+         {"entry_bytes", mean(run.raw_key_bytes + run.raw_value_bytes)},
+         {"filter_policy", EscapeControls(run.filter_policy)},
+         {"partitioned", run.is_partitioned},
+         {"bits_per_key", run.bits_per_key()}});
+    if (best != nullptr) {
+      rows.back()["best_bits"] = best->settings[i].bits_per_key;
+    }
+  }
+  return rows;
+}
+
+// Why there are no counts, or what they lack.
+enum class Gap { kNone, kNoStatistics, kNoGets };
+
+// Counts reads by the arguments; nullopt if the LOG has no statistics, or if
+// they are of no gets. Sets cache_bytes, if it is not given, by the LOG.
+absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
+                                                  std::string* source,
+                                                  Gap* gap) {
+  const std::string log_path = arguments->paths.front() + "/LOG";
+  const std::string& family = arguments->column_family;
+  absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
+  if (absl::IsNotFound(log.status())) log = LogFile();
+  if (!log.ok()) return log.status();
+  std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
+  if (!cache_bytes.has_value()) cache_bytes = log->block_cache_bytes;
+  if (!cache_bytes.has_value()) {
+    return absl::InvalidArgumentError(
+        log_path +
+        ": does not tell the capacity of the block cache; give it "
+        "with --cache_bytes");
+  }
+  if (!arguments->gets.empty()) {
+    *source = arguments->gets;
+    const auto keys = ReadKeys(arguments->gets, arguments->hex);
+    if (!keys.ok()) return keys.status();
+    return CountGets(arguments->paths.front(), family, *cache_bytes, *keys);
+  }
+  const bool is_log = arguments->statistics.empty();
+  *source = is_log ? log_path : arguments->statistics;
+  if (!is_log) log = ReadLogFile(*source, family);
+  if (!log.ok()) return log.status();
+  const ReadCounts counts = CountsOf(log->tickers);
+  if (counts.are_of_no_gets()) {
+    *gap = Gap::kNoGets;
+    return std::nullopt;
+  }
+  if (counts.gets.has_value() || counts.data_reads.has_value() ||
+      counts.lacks_gets) {
+    return counts;
+  }
+  if (is_log) {
+    *gap = Gap::kNoStatistics;
+    return std::nullopt;
+  }
+  return absl::InvalidArgumentError(
+      *source +
+      ": has no line like \"rocksdb.number.keys.read COUNT : 1\"; "
+      "give a LOG of RocksDB or the text of Statistics::ToString()");
+}
+
+// The share of missing keys, and where it is from.
+struct MissingShare {
+  double value = GetCostOptions().missing_share;
+  const char* source = kAssumed;
+
+  static constexpr char kAssumed[] = "assumed";
+};
+
+MissingShare MissingShareOf(const std::optional<double>& given,
+                            const ReadCounts& counts, const RocksDbTree& tree) {
+  if (given.has_value()) return {*given, "given"};
+  if (const auto counted = counts.missing_share()) return {*counted, "counted"};
+  const auto by_filters = counts.missing_share_of_one_run();
+  if (tree.runs.size() == 1 && by_filters.has_value()) {
+    return {*by_filters, "filter tickers"};
+  }
+  return {};
+}
+
+// Everything that the verb prints.
+struct Advice {
+  absl::Status unread;  // Why the database cannot be read.
+  std::string source;
+  std::optional<ReadCounts> counts;
+  Gap gap = Gap::kNone;
+  RocksDbTree tree;
+  MissingShare missing_share;
+  std::vector<Candidate> candidates;
+  // Set if there is no advice, as the model does not know the filters. `best`
+  // is nullptr then, and `candidates` has the filters of the tree alone.
+  std::optional<ModelExcess> excess;
+  const Candidate* best = nullptr;
+  std::string option;     // Empty if there is nothing to change.
+  std::string listeners;  // Empty if the option needs none.
+};
+
+Json Notes(const Advice& advice, const AdviseArguments& arguments) {
+  const RocksDbTree& tree = advice.tree;
+  const Gap gap = advice.gap;
+  Json notes = Json::array();
+  int last_level = -1;  // Each SST of level 0 is a run.
+  for (const RocksDbRun& run : tree.runs) {
+    if (run.misfit.empty() || run.level == last_level) continue;
+    last_level = run.level;
+    notes.push_back("level " + std::to_string(run.level) + ": " +
+                    EscapeControls(run.misfit) +
+                    ". The model takes its filters to pass as many keys.");
+  }
+  if (gap == Gap::kNoGets) {
+    notes.push_back("The statistics in " + EscapeControls(advice.source) +
+                    " count no gets: all numbers are the model's.");
+  } else if (gap == Gap::kNoStatistics) {
+    notes.push_back(
+        EscapeControls(arguments.paths.front()) +
+        "/LOG does not exist or has no statistics: all numbers are the "
+        "model's. Set Options::statistics and stats_dump_period_sec, or give "
+        "--gets.");
+  } else if (arguments.gets.empty()) {
+    notes.push_back(
+        "The statistics count all column families, and the blocks of scans and "
+        "compactions, too.");
+  }
+  if (advice.counts.has_value() && advice.counts->lacks_gets) {
+    notes.push_back(
+        "The statistics have answers of filters and 0 gets: RocksDB does not "
+        "keep the counts of gets of a database that is open for reading only "
+        "(https://github.com/facebook/rocksdb/issues/15140). They are unknown "
+        "here, not 0.");
+  }
+  if (!tree.runs.empty() &&
+      advice.missing_share.source == MissingShare::kAssumed) {
+    notes.push_back(
+        "The share of missing keys is unknown, and the default is assumed; "
+        "give it with --missing_share.");
+  }
+  if (!advice.listeners.empty()) {
+    notes.push_back(
+        "listeners is an option of DBOptions. Without this listener the policy "
+        "does not know what the other filters take, and they may take more "
+        "than its budget.");
+  }
+  if (tree.runs.empty()) {
+    notes.push_back("The column family has no SSTs: there is no advice.");
+  } else if (!tree.caches_metadata) {
+    notes.push_back(
+        "cache_index_and_filter_blocks is false: filters and indexes are read "
+        "once, and take memory beside the cache. The model has them in it.");
+  } else if (std::none_of(tree.runs.begin(), tree.runs.end(),
+                          [](const auto& run) { return run.is_partitioned; })) {
+    notes.push_back(
+        "No filter is partitioned: each of their reads is of a whole filter. "
+        "The model has partitions.");
+  }
+  return notes;
+}
+
+std::string Sentence(const Candidate& best, const Candidate& now,
+                     uint64_t measured_gets) {
+  constexpr uint64_t kMillion = 1000000;
+  const auto gets =
+      static_cast<double>(measured_gets > 0 ? measured_gets : kMillion);
+  char text[400];
+  const int size = std::snprintf(
+      text, sizeof(text),
+      "The model expects of %.0f gets, now: %.0f data blocks wasted, %.0f "
+      "blocks of filters.\n",
+      gets, gets * now.wasted_reads, gets * now.cost.filter.reads);
+  if (&best == &now) {
+    return std::string(text) +
+           "Keep these filters: no others make a get 2% cheaper.\n";
+  }
+  std::snprintf(text + size, sizeof(text) - static_cast<size_t>(size),
+                "With %.3g bits per key of %s: %.0f and %.0f.\n",
+                best.bits_per_key, best.name.c_str(), gets * best.wasted_reads,
+                gets * best.cost.filter.reads);
+  return text;
+}
+
+absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
+  absl::StatusOr<RocksDbTree> tree =
+      ReadRocksDbTree(arguments->paths.front(), arguments->column_family);
+  if (!tree.ok()) {
+    advice->unread = tree.status();
+    return tree.status();
+  }
+  advice->tree = *std::move(tree);
+  const auto counts = Measure(arguments, &advice->source, &advice->gap);
+  if (!counts.ok()) return counts.status();
+  advice->counts = *counts;
+  advice->missing_share = MissingShareOf(
+      arguments->missing_share, counts->value_or(ReadCounts()), advice->tree);
+  GetCostOptions model = ModelOf(advice->tree);
+  model.missing_share = advice->missing_share.value;
+  model.cache_bytes = *arguments->cache_bytes;
+  model.zipf_exponent = arguments->zipf;
+  model.read_us = arguments->read_us;
+  absl::StatusOr<std::vector<Candidate>> candidates =
+      CandidatesFor(advice->tree, model);
+  if (!candidates.ok()) return candidates.status();
+  advice->candidates = *std::move(candidates);
+  advice->excess = ExcessOverModel(counts->value_or(ReadCounts()), advice->tree,
+                                   arguments->zipf);
+  if (advice->excess.has_value()) {
+    advice->candidates.resize(1);
+    return absl::OkStatus();
+  }
+  advice->best = &Best(advice->candidates);
+  if (!advice->tree.runs.empty()) {
+    advice->option = OptionText(*advice->best, model.missing_share,
+                                KeyLayoutOption(advice->tree));
+    advice->listeners = ListenersText(*advice->best);
+  }
+  return absl::OkStatus();
+}
+
+// Adds the word of a file's status, behind the path that the message begins
+// with.
+std::string Explain(const std::string& directory, const absl::Status& status) {
+  const std::string word = StatusWord(status);
+  std::string message(status.message());
+  if (word == "unreadable") return message;
+  std::string path = directory;
+  if (message.rfind(directory, 0) == 0) {
+    path = message.substr(0, message.find(": ", directory.size()));
+    message.erase(0, std::min(message.size(), path.size() + 2));
+  }
+  return path + ": " + word + ": " + message;
+}
+
+void Print(const AdviseArguments& arguments, const Advice& advice) {
+  const Json fields{{"path", EscapeControls(arguments.paths.front())},
+                    {"column_family", EscapeBytes(arguments.column_family)},
+                    {"cache_bytes", *arguments.cache_bytes},
+                    {"missing_share", advice.missing_share.value},
+                    {"missing_share_source", advice.missing_share.source},
+                    {"zipf", arguments.zipf},
+                    {"read_us", arguments.read_us}};
+  const std::string source = EscapeControls(advice.source);
+  const Json runs = RunRows(advice.tree, advice.best);
+  Json filters = Json::array();
+  for (const Candidate& candidate : advice.candidates) {
+    filters.push_back(candidate.Row());
+  }
+  const Json notes = Notes(advice, arguments);
+  if (arguments.json) {
+    Json document = fields;
+    const bool is_counted = advice.counts.has_value();
+    document["source"] = is_counted ? Json(source) : Json();
+    document["measured"] = is_counted ? advice.counts->ToJson() : Json();
+    document["runs"] = runs;
+    document["filters"] = std::move(filters);
+    document["model_excess"] =
+        advice.excess.has_value() ? advice.excess->ToJson() : Json();
+    document["best"] =
+        advice.best == nullptr ? Json() : Json(advice.best->name);
+    document["option"] = advice.option.empty() ? Json() : Json(advice.option);
+    document["listeners"] =
+        advice.listeners.empty() ? Json() : Json(advice.listeners);
+    document["notes"] = notes;
+    PrintDocument("rowbloom-advise", document);
+    return;
+  }
+  std::cout << FieldLines(fields);
+  if (advice.counts.has_value()) {
+    std::cout << source << ":\n" << advice.counts->ToString();
+  }
+  if (!runs.empty()) {
+    std::cout << Table(runs) << Table(filters);
+    if (advice.excess.has_value()) {
+      std::cout << advice.excess->ToString(
+          EscapeControls(arguments.paths.front()));
+    } else {
+      const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
+      std::cout << Sentence(*advice.best, advice.candidates.front(),
+                            gets.value_or(0));
+    }
+    for (const std::string& text : {advice.option, advice.listeners}) {
+      if (!text.empty()) std::cout << "Set " << text << "\n";
+    }
+  }
+  for (const Json& note : notes) {
+    std::cout << "note: " << note.get<std::string>() << "\n";
+  }
+}
+
+}  // namespace
+
+int AdviseDatabase(AdviseArguments* arguments) {
+  Advice advice;
+  const absl::Status status = Advise(arguments, &advice);
+  if (status.ok()) {
+    Print(*arguments, advice);
+    return FlushOutput(kExitOk);
+  }
+  // Other errors than these are of the arguments.
+  const bool is_of_file = !advice.unread.ok() || absl::IsDataLoss(status) ||
+                          absl::IsUnimplemented(status);
+  std::cerr << "rowbloom: "
+            << EscapeControls(is_of_file
+                                  ? Explain(arguments->paths.front(), status)
+                                  : std::string(status.message()))
+            << "\n";
+  if (!is_of_file) return kExitUsage;
+  ExitCode code;
+  code.Add(status);
+  return code.value();
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom advise on HFiles: the size of other filters over their cells, and
+// what gets would read, summed by column family.
+
+#include "tools/hbase/family_plans.h"
+#include "tools/verbs/advise.h"
+#include "tools/verbs/report.h"
+
+namespace rowbloom::tools {
+
+int AdviseHFiles(const AdviseArguments& arguments) {
+  FamilyPlans families(arguments.missing_share_or_default(),
+                       arguments.column_share);
+  PlanQuestion question = arguments.hfiles;
+  question.families = &families;
+  Report report;
+  report.format = "rowbloom-advise";
+  report.ask = [&](const TargetFile& target, const FilterFile& file,
+                   Json* entry) {
+    question.path = target.path;
+    return file.Plan(question, entry);
+  };
+  report.text = [](const Json& entry) {
+    return entry["status"] == "ok" && !entry.contains("note")
+               ? ""
+               : NotedStatusLine(entry);
+  };
+  report.sum_up = [&](const Json&) { return families.Sums(); };
+  report.sums_text = [&](const Json&, const Json& sums) {
+    return families.Text(sums);
+  };
+  return RunReport(report, arguments.paths, arguments.json);
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rowbloom inspect: prints the properties that filters store.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/text/output.h"
+#include "tools/verbs/report.h"
+#include "tools/verbs/verbs.h"
+
+namespace rowbloom::tools {
+namespace {
+
+// Null if there is no such field.
+Json Field(const Json& entry, const char* name) {
+  const auto found = entry.find(name);
+  return found == entry.end() ? Json() : *found;
+}
+
+// The line of a file.
+Json BriefRow(const Json& entry) {
+  const Json file_bytes = Field(entry, "file_size_bytes");
+  const Json filter_bytes = Field(entry, "filter_size_bytes");
+  const bool has_share = filter_bytes.is_number() && file_bytes.is_number() &&
+                         file_bytes.get<double>() > 0;
+  return {{"path", Field(entry, "path")},
+          {"kind", Field(entry, "kind")},
+          {"status", Field(entry, "status")},
+          {"file_bytes", file_bytes},
+          {"rows", Field(entry, "row_count")},
+          {"cells", Field(entry, "cell_count")},
+          {"bloom_type", Field(entry, "bloom_type")},
+          {"filter_bytes", filter_bytes},
+          {"share", has_share ? Json(filter_bytes.get<double>() /
+                                     file_bytes.get<double>())
+                              : Json()},
+          {"expected_fpr", Field(entry, "expected_fpr")},
+          {"hbase", Field(entry, "usable_in_hbase")}};
+}
+
+bool IsUsable(const Json& entry) {
+  const Json type = Field(entry, "bloom_type");
+  const Json filter = Field(entry, "filter");
+  const bool is_refused =
+      filter.is_string() && filter.get<std::string>().rfind("none", 0) == 0;
+  return entry["status"] == "ok" && (type == "NONE" || !is_refused);
+}
+
+// Sums by bloom type over the files that have one.
+Json TotalsByType(const Json& files) {
+  Json totals = Json::array();
+  for (const Json& entry : files) {
+    const Json type = Field(entry, "bloom_type");
+    if (!type.is_string()) continue;
+    auto total = std::find_if(
+        totals.begin(), totals.end(),
+        [&](const Json& other) { return other["bloom_type"] == type; });
+    if (total == totals.end()) {
+      totals.push_back({{"bloom_type", type},
+                        {"files", 0},
+                        {"unusable", 0},
+                        {"file_bytes", 0},
+                        {"cells", 0},
+                        {"filter_bytes", 0}});
+      total = totals.end() - 1;
+    }
+    const auto add = [&](const char* sum, const Json& value) {
+      if (!value.is_number()) return;
+      (*total)[sum] = (*total)[sum].get<uint64_t>() + value.get<uint64_t>();
+    };
+    add("files", 1);
+    add("unusable", IsUsable(entry) ? 0 : 1);
+    add("file_bytes", Field(entry, "file_size_bytes"));
+    add("cells", Field(entry, "cell_count"));
+    add("filter_bytes", Field(entry, "filter_size_bytes"));
+  }
+  return totals;
+}
+
+std::string BriefText(const Json& files, const Json& sums) {
+  Json rows = Json::array();
+  for (const Json& entry : files) rows.push_back(BriefRow(entry));
+  return Table(rows, std::string::npos) + Table(sums["totals"]);
+}
+
+struct InspectArguments {
+  std::vector<std::string> paths;
+  bool brief = false;
+  bool cells = false;
+  bool json = false;
+};
+
+int RunInspect(const InspectArguments& arguments) {
+  Report report;
+  report.format = "rowbloom-inspect";
+  report.ask = [&](const TargetFile&, const FilterFile& file, Json* entry) {
+    absl::Status status = file.Inspect(entry);
+    if (arguments.cells && status.ok()) status = file.InspectCells(entry);
+    return status;
+  };
+  report.text = [](const Json& entry) {
+    return FieldsAndTable(entry, "chunks");
+  };
+  if (arguments.brief) {
+    report.text = [](const Json& entry) {
+      return entry["status"] == "ok" ? "" : StatusLine(entry);
+    };
+    report.sum_up = [](const Json& files) {
+      return Json{{"totals", TotalsByType(files)}};
+    };
+    report.sums_text = BriefText;
+  }
+  return RunReport(report, arguments.paths, arguments.json);
+}
+
+}  // namespace
+
+void AddInspect(CLI::App* app, int* exit_code) {
+  auto arguments = std::make_shared<InspectArguments>();
+  CLI::App* verb = app->add_subcommand(
+      "inspect", "Show properties, chunks and expected false positive rates");
+  verb->add_option("PATH", arguments->paths,
+                   "Filter blocks, SSTs, HFiles, saved mem filters, "
+                   "directories of them, or URLs of filters in Redis")
+      ->required();
+  verb->add_flag("--brief", arguments->brief,
+                 "A line for each file, and sums by bloom type");
+  verb->add_flag("--cells", arguments->cells,
+                 "Also read the cells of HFiles, to count rows and the columns "
+                 "that are always maybe");
+  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-inspect)");
+  verb->callback(
+      [arguments, exit_code] { *exit_code = RunInspect(*arguments); });
+}
+
+}  // namespace rowbloom::tools

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/verbs/report.h"
+
+#include <array>
+#include <cstddef>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tools/formats/paths.h"
+#include "tools/text/output.h"
+
+namespace rowbloom::tools {
+namespace {
+
+constexpr std::array<const char*, 6> kStatusWords = {
+    "ok", "damaged", "newer", "older", "unknown", "unreadable"};
+
+void SetStatus(const absl::Status& status, Json* entry) {
+  (*entry)["status"] = StatusWord(status);
+  if (status.ok()) return;
+  std::string message(status.message().data(), status.message().size());
+  // The path is printed before the message.
+  const std::string prefix = entry->at("path").get<std::string>() + ": ";
+  if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
+  (*entry)["error"] = EscapeControls(message);
+}
+
+// nullopt if the file's database has dropped it in the meantime.
+std::optional<Json> AskFile(const Report& report, const TargetFile& target,
+                            ExitCode* exit_code) {
+  Json entry{{"path", EscapeControls(ShownPath(target.path))}};
+  absl::Status status = target.error;
+  std::unique_ptr<FilterFile> file;
+  if (status.ok()) {
+    absl::StatusOr<std::unique_ptr<FilterFile>> opened =
+        OpenFilterFile(target.path, target.place);
+    status = opened.status();
+    if (opened.ok()) file = *std::move(opened);
+  }
+  entry["kind"] = file == nullptr ? Json() : Json(std::string(file->kind()));
+  if (target.level.has_value()) entry["level"] = *target.level;
+  if (file == nullptr) {
+    if (target.family != nullptr) {
+      status = target.family->AddUnopened(target, status);
+    }
+    SetStatus(status, &entry);
+    entry.update(report.unasked);
+  } else {
+    SetStatus(status, &entry);
+    status = report.ask(target, *file, &entry);
+    SetStatus(status, &entry);
+  }
+  if (target.family != nullptr && absl::IsNotFound(status)) return std::nullopt;
+  exit_code->Add(status);
+  return entry;
+}
+
+std::string SummaryLine(const Json& summary) {
+  std::string line = summary["files"].dump() + " files";
+  const char* separator = ": ";
+  for (const char* word : kStatusWords) {
+    if (summary[word] == 0) continue;
+    line += separator + summary[word].dump() + " " + word;
+    separator = ", ";
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+const char* StatusWord(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return "ok";
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kOutOfRange:  // Shorter than it says.
+      return "damaged";
+    case absl::StatusCode::kUnimplemented:
+      return IsOlder(status) ? "older" : "newer";
+    case absl::StatusCode::kInvalidArgument:
+      return "unknown";
+    default:
+      return "unreadable";
+  }
+}
+
+void ExitCode::Add(const absl::Status& status) {
+  const std::string word = StatusWord(status);
+  worst_ = std::min(worst_, word == "ok"           ? kOk
+                            : word == "damaged"    ? kDamaged
+                            : word == "unreadable" ? kUnreadable
+                            : word == "older"      ? kOlder
+                                                   : kNotKnown);
+}
+
+int ExitCode::value() const { return worst_ == kOk ? kExitOk : worst_ + 1; }
+
+std::string FieldsAndTable(const Json& entry, const char* table) {
+  Json fields = entry;
+  fields.erase("path");
+  fields.erase("error");  // Below, in full.
+  std::string text = entry["path"].get<std::string>() + "\n";
+  text += FieldLines(fields);
+  if (entry.contains(table)) text += Table(entry[table]);
+  if (entry.contains("error")) text += StatusLine(entry);
+  return text;
+}
+
+std::string StatusLine(const Json& entry) {
+  std::string line = entry["path"].get<std::string>() + ": " +
+                     entry["status"].get<std::string>();
+  if (entry.contains("error")) line += ": " + entry["error"].get<std::string>();
+  return line + "\n";
+}
+
+std::string NotedStatusLine(const Json& entry) {
+  std::string line = StatusLine(entry);
+  // The warnings of a database's SSTs follow for all of them together.
+  if (entry.contains("warning") && !entry.contains("level")) {
+    line += "warning: " + entry["warning"].get<std::string>() + "\n";
+  }
+  if (!entry.contains("note")) return line;
+  line.pop_back();
+  line += ", ";
+  if (entry.contains("filter")) {
+    line += "filter " + entry["filter"].get<std::string>() + ": ";
+  }
+  return line + entry["note"].get<std::string>() + "\n";
+}
+
+void PrintDocument(const std::string& format, const Json& fields) {
+  Json document{{"format", format}, {"version", kReportVersion}};
+  document.update(fields);
+  // Paths need not be UTF-8; JSON must be.
+  std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
+            << "\n";
+}
+
+int FlushOutput(int exit_code) {
+  std::cout.flush();
+  if (std::cout) return exit_code;
+  std::cerr << "rowbloom: cannot write to standard output\n";
+  return kExitUsage;
+}
+
+int RunReport(const Report& report, const std::vector<std::string>& paths,
+              bool as_json) {
+  const std::vector<TargetFile> targets = ExpandPaths(paths);
+  Json summary{{"files", 0}};
+  for (const char* word : kStatusWords) summary[word] = 0;
+  Json files = Json::array();
+  Json families = Json::array();
+  ExitCode exit_code;
+
+  const auto count = [&](Json entry) {
+    const std::string status = entry["status"];
+    summary["files"] = summary["files"].get<uint64_t>() + 1;
+    summary[status] = summary[status].get<uint64_t>() + 1;
+    if (status == "unreadable") {
+      std::cerr << "rowbloom: " << StatusLine(entry);
+    } else if (!as_json) {
+      std::cout << (status == "unknown" ? StatusLine(entry)
+                                        : report.text(entry))
+                << std::flush;
+    }
+    if (as_json || report.sum_up) files.push_back(std::move(entry));
+  };
+
+  ProgressLine progress;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    progress.Show(i, targets.size(), targets[i].path);
+    std::optional<Json> entry = AskFile(report, targets[i], &exit_code);
+    progress.Clear();
+    if (report.is_strict && entry.has_value() && entry->contains("warning")) {
+      exit_code.AddDamage();
+    }
+    if (entry.has_value()) {
+      count(*std::move(entry));
+    } else {
+      std::cerr << "rowbloom: " << EscapeControls(targets[i].path)
+                << ": gone since it was listed, and no longer needed\n";
+    }
+
+    ColumnFamily* family = targets[i].family.get();
+    const bool is_last_of_family =
+        family != nullptr &&
+        (i + 1 == targets.size() || targets[i + 1].family.get() != family);
+    if (!report.sums_up_families || !is_last_of_family) continue;
+    if (report.block_cache_bytes.has_value()) {
+      family->SetBlockCache(*report.block_cache_bytes);
+    }
+    families.push_back(family->Summary());
+    if (!as_json) std::cout << family->SummaryText() << std::flush;
+    if (report.is_strict && !families.back()["warnings"].empty()) {
+      exit_code.AddDamage();
+    }
+  }
+
+  Json sums = report.sum_up ? report.sum_up(files) : Json::object();
+  if (as_json) {
+    Json document = report.header;
+    document["files"] = std::move(files);
+    if (report.sums_up_families) {
+      document["column_families"] = std::move(families);
+    }
+    document.update(sums);
+    document["summary"] = std::move(summary);
+    PrintDocument(report.format, document);
+  } else {
+    if (report.sum_up) std::cout << report.sums_text(files, sums);
+    if (targets.size() != 1) std::cout << SummaryLine(summary);
+  }
+  return FlushOutput(exit_code.value());
+}
+
+}  // namespace rowbloom::tools
