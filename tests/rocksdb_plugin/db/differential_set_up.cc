@@ -253,9 +253,9 @@ RandomSetUp DrawSetUp(Dice* random) {
                              KeyCodec::FixedRow(6), KeyCodec::Delimiter('|')};
   set_up.any_codec = random->OneIn(2);
   if (set_up.any_codec) {
-    Random codecs(random->Next());
+    Random codec_choices(random->Next());
     set_up.db.filter.key_codec =
-        random->OneIn(4) ? KeyCodec::WholeKey() : AnyCodec(&codecs);
+        random->OneIn(4) ? KeyCodec::WholeKey() : AnyCodec(&codec_choices);
   } else {
     set_up.db.filter.key_codec = codecs[random->Below(4)];
   }
@@ -307,10 +307,10 @@ void MakeProneToLoseColumns(RandomSetUp* set_up) {
 
 void MakeProneToLosePrefixes(RandomSetUp* set_up) {
   DbSetUp& db = set_up->db;
-  Random codecs(set_up->table_choices);
+  Random codec_choices(set_up->table_choices);
   set_up->any_codec = true;
   do {
-    db.filter.key_codec = AnyCodec(&codecs);
+    db.filter.key_codec = AnyCodec(&codec_choices);
   } while (db.filter.key_codec.segment_count() < 3);
   db.filter.bloom_type = BloomType::kRowCol;
   db.filter.budget.reset();
