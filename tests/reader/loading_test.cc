@@ -74,7 +74,7 @@ TEST_P(LoadingTest, APrefetchReadsNoMoreThanTheCacheHasRoomFor) {
     EXPECT_LE(counting_.read_bytes(), capacity + (16u << 10));
     EXPECT_LE(cache_->GetUsage().usage_bytes, capacity);
   }
-  EXPECT_GT(cache::Access::LedgerOf(*cache_)->loaded_bytes(), 0u);
+  EXPECT_GT(cache::ChunkCache::Of(*cache_).ledger().loaded_bytes(), 0u);
 }
 
 TEST_P(LoadingTest, APrefetchReadsNothingThatAClosedReaderLeft) {
