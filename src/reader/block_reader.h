@@ -105,6 +105,7 @@ class BlockReader {
     End(util::ThisThread(), lookup);
     return lookup.may_contain;
   }
+
   // The chunk in memory if its shortcut leads to it, else nullptr. Call it
   // under a guard.
   const ResidentChunk* Find(size_t chunk) const {
