@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -15,30 +16,30 @@
 #include "bench/reader/tree.h"
 #include "measures.h"
 #include "rowbloom/filter_cache.h"
-#include "src/reader/load_policy.h"
+#include "rowbloom/host_cache.h"
+#include "rowbloom/load_rules.h"
 
 namespace rowbloom::bench {
 namespace {
 
-using reader::load_rules;
-
 struct Rule {
   const char* name;
   const char* off;
-  void (*switch_off)();
+  void (*switch_off)(LoadRules* rules);
 };
 constexpr Rule kRules[] = {
-    {"ask_ledger", "false", [] { load_rules.ask_ledger = false; }},
+    {"ask_ledger", "false", [](LoadRules* r) { r->ask_ledger = false; }},
     {"fill_cache_at_once", "false",
-     [] { load_rules.fill_cache_at_once = false; }},
-    {"wasted_share", "0", [] { load_rules.wasted_share = 0; }},
-    {"hysteresis", "1", [] { load_rules.hysteresis = 1; }},
-    {"payback_half_lives", "1e9", [] { load_rules.payback_half_lives = 1e9; }},
-    {"declined_pause", "0", [] { load_rules.declined_pause = 0; }},
+     [](LoadRules* r) { r->fill_cache_at_once = false; }},
+    {"wasted_share", "0", [](LoadRules* r) { r->wasted_share = 0; }},
+    {"hysteresis", "1", [](LoadRules* r) { r->hysteresis = 1; }},
+    {"payback_half_lives", "1e9",
+     [](LoadRules* r) { r->payback_half_lives = 1e9; }},
+    {"declined_pause", "0", [](LoadRules* r) { r->declined_pause = 0; }},
 };
 
 // An engine's own cache that has no room, and says so only in Insert().
-class FullCache final : public FilterCache {
+class FullCache final : public HostCache {
  public:
   explicit FullCache(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
@@ -51,9 +52,8 @@ class FullCache final : public FilterCache {
   void Release(Handle*) override {}
   void Erase(const FilterCacheKey&) override {}
   void EraseFile(uint64_t) override {}
-  void SetCapacity(size_t) override {}
-  Usage GetUsage() const override {
-    Usage usage;
+  FilterCache::Usage GetUsage() const override {
+    FilterCache::Usage usage;
     usage.capacity_bytes = capacity_bytes_;
     return usage;
   }
@@ -69,7 +69,10 @@ constexpr char kTimeSuffix[] = ", ns of a lookup";
 // By workload; less is better.
 using Measures = std::map<std::string, double>;
 
-Measures MeasureReads(const AblationOptions& options, Progress* progress) {
+Measures MeasureReads(AblationOptions options, const LoadRules& rules,
+                      Progress* progress) {
+  options.harm.load_rules = rules;
+  options.precision.load_rules = rules;
   Measures measures;
   const nlohmann::ordered_json harm = MeasureHarm(options.harm, progress);
   for (const auto& run : harm["runs"]) {
@@ -126,34 +129,33 @@ constexpr const char* kCaches[] = {"cache of 0 bytes",
                                    "engine's cache that refuses all"};
 
 // The rules take turns, so that each meets what else the machine does.
-// [0] is with all rules.
 std::vector<Measures> MeasureLookups(const AblationOptions& options,
-                                     const std::vector<std::string>& off,
+                                     const std::vector<LoadRules>& rules,
                                      Progress* progress) {
   TreeShape shape;
   shape.level_keys.assign(4, options.harm.last_level_keys / 4);
   const Tree tree(shape);
-  std::vector<std::map<std::string, std::vector<double>>> all(off.size());
+  std::vector<std::map<std::string, std::vector<double>>> all(rules.size());
   progress->Begin("ablation: lookups", static_cast<uint64_t>(options.rounds));
   for (int round = 0; round < options.rounds; ++round) {
-    for (size_t i = 0; i < off.size(); ++i) {
-      if (!off[i].empty()) SwitchOff(off[i]);
+    for (size_t i = 0; i < rules.size(); ++i) {
       for (const char* name : kCaches) {
         const std::unique_ptr<FilterCache> cache =
             name == kCaches[0]
-                ? NewShardedLruCache({0})
-                : std::make_unique<FullCache>(tree.block(0).size());
+                ? NewShardedLruCache({0, -1, rules[i]})
+                : NewHostedCache(
+                      std::make_unique<FullCache>(tree.block(0).size()),
+                      rules[i]);
         const Lookups lookups = AskAbsent(tree, cache.get(), options.lookups);
         all[i][absl::StrCat(name, kTimeSuffix)].push_back(lookups.ns);
         all[i][absl::StrCat(name, ", bytes")].push_back(lookups.ratio);
       }
-      SwitchAllOn();
     }
     progress->Add(1);
   }
   progress->End();
-  std::vector<Measures> medians(off.size());
-  for (size_t i = 0; i < off.size(); ++i) {
+  std::vector<Measures> medians(rules.size());
+  for (size_t i = 0; i < rules.size(); ++i) {
     for (auto& [name, values] : all[i]) {
       std::sort(values.begin(), values.end());
       medians[i][name] = values[values.size() / 2];
@@ -181,28 +183,33 @@ std::vector<std::string> RuleNames() {
   return names;
 }
 
-void SwitchOff(const std::string& rule) {
-  for (const Rule& r : kRules) {
-    if (rule == r.name) return r.switch_off();
+LoadRules RulesWithout(const std::vector<std::string>& names) {
+  LoadRules rules;
+  for (const std::string& name : names) {
+    const auto* const rule =
+        std::find_if(std::begin(kRules), std::end(kRules),
+                     [&](const Rule& r) { return name == r.name; });
+    if (rule == std::end(kRules)) {
+      throw std::invalid_argument("no rule is called " + name);
+    }
+    rule->switch_off(&rules);
   }
-  throw std::invalid_argument("no rule is called " + rule);
+  return rules;
 }
-
-void SwitchAllOn() { load_rules = {}; }
 
 nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
                                        Progress* progress) {
-  std::vector<std::string> off = {""};
-  for (const Rule& rule : kRules) off.emplace_back(rule.name);
-  std::vector<Measures> measures = MeasureLookups(options, off, progress);
-  for (size_t i = 0; i < off.size(); ++i) {
-    if (!off[i].empty()) SwitchOff(off[i]);
-    measures[i].merge(MeasureReads(options, progress));
-    SwitchAllOn();
+  std::vector<LoadRules> rules = {LoadRules()};  // [0] is with all rules.
+  for (const std::string& name : RuleNames()) {
+    rules.push_back(RulesWithout({name}));
+  }
+  std::vector<Measures> measures = MeasureLookups(options, rules, progress);
+  for (size_t i = 0; i < rules.size(); ++i) {
+    measures[i].merge(MeasureReads(options, rules[i], progress));
   }
 
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (size_t i = 1; i < off.size(); ++i) {
+  for (size_t i = 1; i < rules.size(); ++i) {
     const Rule& rule = kRules[i - 1];
     for (const auto& [name, with] : measures[0]) {
       const double without = measures[i].at(name);

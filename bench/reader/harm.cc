@@ -88,15 +88,16 @@ class Asker {
 // Bytes read with filters / without.
 double Measure(const Tree& tree, const Workload& workload,
                FilterLoading loading, size_t cache_bytes, uint64_t gets,
-               uint64_t seed, Progress* progress) {
+               const HarmOptions& o, Progress* progress) {
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes = cache_bytes;
   cache_options.shard_bits = 0;
+  cache_options.load_rules = o.load_rules;
   const std::unique_ptr<FilterCache> cache = NewShardedLruCache(cache_options);
   FilterReaderOptions options;
   options.cache = cache.get();
   options.loading = loading;
-  Asker asker(&tree, workload, options, seed);
+  Asker asker(&tree, workload, options, o.seed);
   for (uint64_t i = 0; i < gets; ++i) {
     asker.Get();
     if (i % kProgressGets == 0) progress->Add(kProgressGets);
@@ -144,7 +145,7 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
                          {"cache_percent", percent},
                          {"gets", gets},
                          {"ratio", Measure(tree, workload, loading, cache_bytes,
-                                           gets, options.seed, progress)}});
+                                           gets, options, progress)}});
       }
       progress->End();
     }

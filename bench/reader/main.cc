@@ -155,8 +155,8 @@ int Main(int argc, char** argv) {
              &o.precision, &o.harm, &o.ablation.precision, &o.ablation.harm}) {
       gets->seed = o.seed;
       gets->chunk_size_bytes = o.chunk_size_bytes;
+      gets->load_rules = RulesWithout(o.without);
     }
-    for (const std::string& rule : o.without) SwitchOff(rule);
     return Run(o, app);
   });
 }

@@ -11,6 +11,7 @@
 
 #include "bench/progress.h"
 #include "nlohmann/json.hpp"
+#include "rowbloom/load_rules.h"
 
 namespace rowbloom::bench {
 
@@ -21,13 +22,15 @@ struct GetsOptions {
   uint32_t chunk_size_bytes = 128 << 10;
   uint64_t gets = 0;
   uint64_t always_gets = 0;  // Fewer: most load chunks. 0: none.
+  LoadRules load_rules;
 };
 
 // Wasted reads of absent rows against the memory of filters: readers that keep
 // as many fingerprint bits of each chunk as pay, beside the computed optimum,
 // ways to keep whole chunks, and filters that were written for the memory.
 struct PrecisionOptions : GetsOptions {
-  PrecisionOptions() : GetsOptions{1, 20000000, 128 << 10, 10000000, 20000} {}
+  PrecisionOptions()
+      : GetsOptions{1, 20000000, 128 << 10, 10000000, 20000, {}} {}
 
   int level_count = 4;
   double stored_bits_per_key = 14;
@@ -46,7 +49,7 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
 // Bytes read with filters, loads of filters included, against bytes read
 // without, at every size of the cache.
 struct HarmOptions : GetsOptions {
-  HarmOptions() : GetsOptions{1, 2000000, 128 << 10, 8000000, 4000} {}
+  HarmOptions() : GetsOptions{1, 2000000, 128 << 10, 8000000, 4000, {}} {}
 
   std::vector<std::string> policies = {"blocked_bloom:bits_per_key=10",
                                        "fast:bits_per_key=10",
@@ -91,11 +94,9 @@ struct AblationOptions {
   int rounds = 11;
 };
 
-// The rules of src/reader/load_policy.h.
+// The rules of LoadRules that can be switched off.
 std::vector<std::string> RuleNames();
-// For the rest of the process, or until SwitchAllOn().
-void SwitchOff(const std::string& rule);
-void SwitchAllOn();
+LoadRules RulesWithout(const std::vector<std::string>& names);
 
 nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
                                        Progress* progress);

@@ -112,11 +112,12 @@ constexpr Policy kPolicies[] = {
 
 // The reads of the last quarter of the gets.
 Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
-              uint64_t gets, uint64_t seed, Progress* progress) {
+              uint64_t gets, const PrecisionOptions& o, Progress* progress) {
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes =
       keeping == Keeping::kAllChunks ? size_t{1} << 40 : cache_bytes;
   cache_options.shard_bits = 0;
+  cache_options.load_rules = o.load_rules;
   const std::unique_ptr<FilterCache> cache = NewShardedLruCache(cache_options);
   FilterReaderOptions options;
   options.cache = cache.get();
@@ -128,7 +129,7 @@ Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
   }
   OpenTree open(&tree, options);
 
-  Random random(seed);
+  Random random(o.seed);
   Reads warm;
   for (uint64_t i = 0; i < gets; ++i) {
     if (i == gets * 3 / 4) warm = open.reads();
@@ -192,7 +193,7 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
                               : tree;
       const Reads reads =
           Measure(asked, policy.keeping, static_cast<size_t>(bits * keys / 8),
-                  gets, options.seed, progress);
+                  gets, options, progress);
       progress->End();
       const auto get_count = static_cast<double>(reads.gets);
       runs.push_back(

@@ -14,6 +14,7 @@
 
 #include "rocksdb/version.h"
 #include "rowbloom/filter_key.h"
+#include "rowbloom/host_cache.h"
 // Deleters moved into helpers in 7.10, the class into a header of its own
 // in 8.0.
 #if ROCKSDB_MAJOR >= 8
@@ -104,7 +105,7 @@ bool InsertInto(Cache* cache, const Slice& key, Entry* entry,
 #endif
 }
 
-class BlockCacheBridge final : public FilterCache {
+class BlockCacheBridge final : public HostCache {
  public:
   explicit BlockCacheBridge(std::shared_ptr<Cache> cache)
       : cache_(std::move(cache)), id_(cache_->NewId()) {}
@@ -160,12 +161,9 @@ class BlockCacheBridge final : public FilterCache {
   void EraseFile(uint64_t file_id) override {
     EraseIf([file_id](const BridgeKey& key) { return key[1] == file_id; });
   }
-  void SetCapacity(size_t capacity_bytes) override {
-    cache_->SetCapacity(capacity_bytes);
-  }
 
-  Usage GetUsage() const override {
-    Usage usage;
+  FilterCache::Usage GetUsage() const override {
+    FilterCache::Usage usage;
     usage.capacity_bytes = cache_->GetCapacity();
     usage.entry_count = totals_->entry_count;
     for (size_t i = 0; i < kRoleCount; ++i) {
@@ -248,7 +246,7 @@ class BlockCacheBridge final : public FilterCache {
 }  // namespace
 
 std::unique_ptr<FilterCache> NewBlockCacheBridge(std::shared_ptr<Cache> cache) {
-  return std::make_unique<BlockCacheBridge>(std::move(cache));
+  return NewHostedCache(std::make_unique<BlockCacheBridge>(std::move(cache)));
 }
 
 }  // namespace rowbloom

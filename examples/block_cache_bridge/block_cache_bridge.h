@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Filter chunks in RocksDB's block cache: one budget for data blocks and filter
-// chunks. It is the model for a bridge to another engine's cache.
+// chunks. It is the model for a HostCache over another engine's cache.
 //
 //   std::shared_ptr<rocksdb::Cache> block_cache = rocksdb::NewLRUCache(...);
 //   auto cache = rowbloom::NewBlockCacheBridge(block_cache);
@@ -13,8 +13,9 @@
 // bridge holds a handle to each pinned entry. EraseFile() and the destructor
 // visit all entries of RocksDB's cache.
 //
-// GetUsage() reports the bridge's entries and RocksDB's capacity. It cannot
-// report pinned bytes of handles, nor evictions.
+// GetUsage() reports the bridge's entries and RocksDB's capacity, which
+// SetCapacity() of RocksDB's cache changes. It cannot report pinned bytes of
+// handles, nor evictions.
 //
 // The bridge keeps the cache alive and must outlive its handles. Evicted values
 // may outlive the bridge.
@@ -32,7 +33,7 @@ namespace rowbloom {
 // Several bridges may share a cache: each sees only its own entries. Keys have
 // 16 bytes and are never those of RocksDB's blocks.
 //
-// HyperClockCache evicts only at inserts, so after SetCapacity() it shrinks
+// HyperClockCache evicts only at inserts, so after its SetCapacity() it shrinks
 // with the next inserts. Its estimated_entry_charge, if set, limits the number
 // of entries: give the average of blocks and filter chunks.
 std::unique_ptr<FilterCache> NewBlockCacheBridge(

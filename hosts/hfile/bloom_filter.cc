@@ -12,7 +12,7 @@
 
 namespace rowbloom::hfile {
 
-class BloomFilter::CachedBits final : public cache::ChunkValue {
+class BloomFilter::CachedBits final : public cache::CachedFilter {
  public:
   CachedBits(std::string bits, uint64_t file_digest)
       : bits_(std::move(bits)), file_digest_(file_digest) {}
@@ -27,7 +27,8 @@ class BloomFilter::CachedBits final : public cache::ChunkValue {
 
 BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
                          bool is_rowcol, RowOrder row_order,
-                         const cache::ChunkPlace& place, uint64_t file_digest,
+                         const cache::CachedChunksOptions& cached,
+                         uint64_t file_digest,
                          const HFileReaderOptions& options)
     : format_(format),
       meta_(std::move(meta)),
@@ -36,16 +37,16 @@ BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
       file_digest_(file_digest),
       options_(options),
       previous_offsets_(meta_.chunks.size(), -1),
-      slots_(place, meta_.chunks.size()) {}
+      chunks_(cached, meta_.chunks.size()) {}
 
 absl::StatusOr<std::unique_ptr<BloomFilter>> BloomFilter::Make(
     const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-    RowOrder row_order, const cache::ChunkPlace& place, uint64_t file_digest,
-    const HFileReaderOptions& options) {
+    RowOrder row_order, const cache::CachedChunksOptions& cached,
+    uint64_t file_digest, const HFileReaderOptions& options) {
   std::unique_ptr<BloomFilter> filter(
-      new BloomFilter(format, std::move(meta), is_rowcol, row_order, place,
+      new BloomFilter(format, std::move(meta), is_rowcol, row_order, cached,
                       file_digest, options));
-  for (const ChunkPlace& chunk : filter->meta_.chunks) {
+  for (const BloomChunkEntry& chunk : filter->meta_.chunks) {
     CellKey key;
     if (!filter->ParseKey(chunk.first_key, &key)) {
       return DataLoss("the first key of chunk ", filter->first_keys_.size(),
@@ -91,9 +92,9 @@ bool BloomFilter::MayContain(const Question& question) const {
   };
   {
     const util::EpochGuard guard;
-    const cache::Visible* visible = slots_.Find(chunk);
-    if (visible != nullptr) {
-      ask(static_cast<const CachedBits*>(visible)->bits());
+    const cache::CachedFilter* cached = chunks_.Find(chunk);
+    if (cached != nullptr) {
+      ask(static_cast<const CachedBits*>(cached)->bits());
       return may_contain;
     }
   }
@@ -124,16 +125,16 @@ bool BloomFilter::Explain(const Question& question, HFileProbe* probe,
 }
 
 absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
-  const ChunkPlace& place = meta_.chunks[chunk];
+  const BloomChunkEntry& entry = meta_.chunks[chunk];
   absl::StatusOr<Block> block =
-      ReadBlock(format_, place.offset, kBloomChunkMagic, place.size);
+      ReadBlock(format_, entry.offset, kBloomChunkMagic, entry.size);
   if (!block.ok()) return block.status();
   // If the other filter's meta cannot be read, its chunks may lie between.
   const int64_t previous = block->header.previous_offset;
   if ((previous < previous_offsets_[chunk] ||
-       previous >= static_cast<int64_t>(place.offset)) &&
+       previous >= static_cast<int64_t>(entry.offset)) &&
       (previous != -1 || format_.states_previous)) {
-    return DataLossAt(*format_.source, place.offset,
+    return DataLossAt(*format_.source, entry.offset,
                       "the Bloom chunk before has offset ",
                       previous_offsets_[chunk], ", and the header says ",
                       previous, ": a chunk in another's place");
@@ -141,7 +142,7 @@ absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
   const size_t size = block->payload.size();
   if (size < 1 || size > static_cast<size_t>(kMaxChunkSizeBytes) ||
       size > meta_.size_bytes) {
-    return DataLossAt(*format_.source, place.offset, "a Bloom chunk of ", size,
+    return DataLossAt(*format_.source, entry.offset, "a Bloom chunk of ", size,
                       " bytes, of a filter of ", meta_.size_bytes);
   }
   return std::move(block->payload);
@@ -150,22 +151,23 @@ absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
 template <typename AskFilter>
 bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   // Damage, and loads by other threads, cause pauses.
-  if (!slots_.PauseEnds(chunk)) return false;
-  if (FilterCache::Handle* handle = slots_.Lookup(chunk); handle != nullptr) {
-    const auto& cached = static_cast<const CachedBits&>(slots_.ValueOf(handle));
+  if (!chunks_.PauseEnds(chunk)) return false;
+  if (FilterCache::Handle* handle = chunks_.Lookup(chunk); handle != nullptr) {
+    const auto& cached =
+        static_cast<const CachedBits&>(chunks_.FilterOf(handle));
     const bool is_ours = cached.file_digest() == file_digest_;
     if (is_ours) ask(cached.bits());
-    slots_.Release(handle);
+    chunks_.Release(handle);
     if (is_ours) return true;
   }
-  if (!slots_.Claim(chunk)) return false;
+  if (!chunks_.Claim(chunk)) return false;
   absl::StatusOr<std::string> read = ReadChunk(chunk);
   if (!read.ok()) {
     Count(FilterCounter::kLoadErrors);
     // A damaged chunk is not read again; a failed read is repeated.
-    slots_.Pause(chunk, absl::IsDataLoss(read.status())
-                            ? cache::ChunkSlots::kForever
-                            : 0);
+    chunks_.Pause(chunk, absl::IsDataLoss(read.status())
+                             ? cache::CachedChunks::kForever
+                             : 0);
     return false;
   }
   Count(FilterCounter::kChunkLoads);
@@ -173,8 +175,8 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   auto value = std::make_unique<CachedBits>(*std::move(read), file_digest_);
   ask(value->bits());
   const size_t charge = value->bits().capacity() + sizeof(CachedBits);
-  slots_.Put(chunk, std::move(value), charge);
-  slots_.Pause(chunk, 0);
+  chunks_.Put(chunk, std::move(value), charge);
+  chunks_.Pause(chunk, 0);
   return true;
 }
 
@@ -188,7 +190,7 @@ void BloomFilter::TakeChunkOrder(const std::vector<uint64_t>& offsets) {
 }
 
 void BloomFilter::Prefetch() const {
-  for (size_t chunk = 0; chunk < slots_.size(); ++chunk) {
+  for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     AskMissing(chunk, [](const std::string&) {});
   }
 }

@@ -59,7 +59,7 @@ absl::StatusOr<BloomMeta> ParseBloomMeta(std::string_view payload,
   uint64_t free_from = 0;
   meta.chunks.reserve(static_cast<size_t>(chunk_count));
   for (int32_t i = 0; i < chunk_count; ++i) {
-    ChunkPlace chunk;
+    BloomChunkEntry chunk;
     std::string_view first_key;
     if (!util::ReadBigEndian(&payload, &chunk.offset) ||
         !util::ReadBigEndian(&payload, &chunk.size) ||
@@ -93,7 +93,7 @@ std::string SerializeBloomMeta(const BloomMeta& meta) {
   util::AppendBigEndian(meta.max_keys, &payload);
   util::AppendBigEndian(static_cast<uint32_t>(meta.chunks.size()), &payload);
   AppendSizedBytes(meta.comparator, &payload);
-  for (const ChunkPlace& chunk : meta.chunks) {
+  for (const BloomChunkEntry& chunk : meta.chunks) {
     util::AppendBigEndian(chunk.offset, &payload);
     util::AppendBigEndian(chunk.size, &payload);
     AppendSizedBytes(chunk.first_key, &payload);

@@ -22,7 +22,7 @@ namespace rowbloom::hfile {
 
 inline constexpr int32_t kBloomMetaVersion = 3;
 
-struct ChunkPlace {
+struct BloomChunkEntry {
   uint64_t offset = 0;
   uint32_t size = 0;  // In the file, with header and checksums.
   std::string first_key;
@@ -35,7 +35,7 @@ struct BloomMeta {
   uint64_t key_count = 0;
   uint64_t max_keys = 0;
   std::string comparator;
-  std::vector<ChunkPlace> chunks;
+  std::vector<BloomChunkEntry> chunks;
 };
 
 // Unimplemented for another version or hash; DataLoss if it is impossible: no

@@ -240,7 +240,8 @@ void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {
   properties_.file_info = std::move(info);
 }
 
-cache::ChunkPlace HFileReader::Impl::PlaceInCache(uint64_t first_chunk) const {
+cache::CachedChunksOptions HFileReader::Impl::CachedFrom(
+    uint64_t first_chunk) const {
   return {options_.cache, file_id_, options_.file_id == 0, first_chunk,
           options_.priority};
 }
@@ -296,7 +297,7 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
     return refuse(hfile::DataLoss("bloom type ", *type,
                                   ", but there is no general Bloom meta"));
   }
-  MakeFilter(*section.general_meta, PlaceInCache(0), section.digest, &general_);
+  MakeFilter(*section.general_meta, CachedFrom(0), section.digest, &general_);
 }
 
 void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
@@ -308,7 +309,7 @@ void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
     return;
   }
   delete_family_.info.bloom_type = BloomType::kRow;
-  MakeFilter(*section.delete_family_meta, PlaceInCache(kDeleteFamilyChunks),
+  MakeFilter(*section.delete_family_meta, CachedFrom(kDeleteFamilyChunks),
              section.digest, &delete_family_);
 }
 
@@ -325,7 +326,7 @@ void HFileReader::Impl::RefuseUnread(const Section& section,
 }
 
 void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
-                                   const cache::ChunkPlace& place,
+                                   const cache::CachedChunksOptions& cached,
                                    uint64_t file_digest, Filter* filter) const {
   HFileBloomInfo& info = filter->info;
   const auto fail = [&](const absl::Status& status) {
@@ -346,7 +347,7 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
   info.hash_count = meta->hash_count;
   info.hash = meta->hash;
   info.comparator = meta->comparator;
-  for (const hfile::ChunkPlace& chunk : meta->chunks) {
+  for (const hfile::BloomChunkEntry& chunk : meta->chunks) {
     info.chunks.push_back({chunk.first_key, chunk.offset, chunk.size});
   }
   const absl::Status entries = hfile::CheckBloomEntries(properties_.file_info);
@@ -364,7 +365,7 @@ void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
         util::AbslView(BloomTypeName(info.bloom_type))));
   }
   auto bloom = BloomFilter::Make(format_, *std::move(meta), is_rowcol,
-                                 *row_order_, place, file_digest, options_);
+                                 *row_order_, cached, file_digest, options_);
   if (!bloom.ok()) return fail(bloom.status());
   if (info.last_key.has_value()) {
     CellKey last;

@@ -189,8 +189,8 @@ absl::StatusOr<GuavaFilter> GuavaFilter::ReadFrom(std::string_view stream) {
   if (!bits.ok()) return bits.status();
   const absl::Span<uint64_t> read = bits->mutable_words();
   for (size_t i = 0; i < read.size(); ++i) {
-    read[i] = util::LoadBigEndian64(stream.data() + Stream::kWords +
-                                    i * sizeof(uint64_t));
+    read[i] = util::LoadBigEndian<uint64_t>(stream.data() + Stream::kWords +
+                                            i * sizeof(uint64_t));
   }
   return GuavaFilter(static_cast<GuavaStrategy>(strategy),
                      StandardFilter(shape, *std::move(bits)));

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cache of loaded filter chunks that many readers share, and the
-// interface by which an engine can put its own block cache in its place.
+// The cache of loaded filter chunks that many readers share. Only the library
+// makes caches: NewShardedLruCache() one of its own, NewHostedCache() one that
+// keeps its entries in an engine's block cache (host_cache.h).
 //
 //   std::unique_ptr<FilterCache> cache = NewShardedLruCache({64 << 20});
 //   FilterReaderOptions options;
 //   options.cache = cache.get();  // Must outlive every reader that uses it.
 //
-// Implementations may not throw: the library is built without exceptions.
-//
 // Handles: Lookup() and Insert() return a handle that keeps its value alive
 // until Release(), even if the entry is erased or replaced meanwhile. Entries
 // with a handle are never evicted. The cache must outlive its handles and its
-// readers; NewShardedLruCache()'s checks both when it is destroyed.
+// readers, which is checked when it is destroyed (handles: by the library's
+// own).
 //
 // Readers find chunks in NewShardedLruCache()'s cache without its lock, so an
 // evicted chunk is freed when no lookup can still see it. A thread that is
@@ -20,9 +20,7 @@
 // chunk that leaves any cache of the process, and inserts for which there is no
 // room are refused meanwhile. The same happens for good if a seccomp filter
 // that is set after the library was loaded denies membarrier(2): allow it, or
-// set the filter before. Usage::retired_bytes then stays above 0. Through an
-// engine's own cache every lookup calls Lookup() and Release(), and chunks are
-// loaded and evicted whole.
+// set the filter before. Usage::retired_bytes then stays above 0.
 //
 // A child of fork() may go on with caches and readers, unless another thread
 // held one of their locks at that moment: it stays locked in the child. Lookups
@@ -42,11 +40,10 @@
 #include <string_view>
 
 #include "rowbloom/export.h"
+#include "rowbloom/load_rules.h"
 
 namespace rowbloom::cache {
-class Access;
 class ChunkCache;
-class LoadLedger;
 }  // namespace rowbloom::cache
 
 namespace ROWBLOOM_EXPORT rowbloom {
@@ -77,6 +74,12 @@ enum class FilterCachePriority : uint8_t {
   kPinned,  // Never evicted; stays until it is erased or replaced.
 };
 
+enum class FilterAnswer : uint8_t {
+  kNo,           // The file does not hold the key.
+  kMaybe,        // Read the file.
+  kNotInMemory,  // A load would answer, or would make a "maybe" more precise.
+};
+
 class FilterCache {
  public:
   // The object that an entry holds. Destroyed when it is neither cached nor
@@ -85,8 +88,7 @@ class FilterCache {
    public:
     virtual ~Value() = default;
   };
-  // Opaque. Each cache casts its own type to it and back.
-  struct Handle;
+  struct Handle;  // Opaque.
 
   struct EntryOptions {
     size_t charge_bytes = 0;
@@ -124,7 +126,6 @@ class FilterCache {
     std::string ToString() const;
   };
 
-  FilterCache() : ledger_(NewLedger()) {}
   virtual ~FilterCache() = default;
   FilterCache(const FilterCache&) = delete;
   FilterCache& operator=(const FilterCache&) = delete;
@@ -159,11 +160,8 @@ class FilterCache {
   static uint64_t NewFileId();
 
  private:
-  friend class cache::Access;
-  static std::shared_ptr<cache::LoadLedger> NewLedger();
-  // Only the library's own cache overrides it.
-  virtual cache::ChunkCache* chunk_cache() { return nullptr; }
-  const std::shared_ptr<cache::LoadLedger> ledger_;
+  friend class cache::ChunkCache;  // The only one that derives from it.
+  FilterCache() = default;
 };
 
 struct ShardedLruCacheOptions {
@@ -178,6 +176,7 @@ struct ShardedLruCacheOptions {
   // 2^shard_bits shards, up to kMaxShardBits (checked). -1 chooses at most 64
   // shards of at least 8 MiB each. SetCapacity() does not change their number.
   int shard_bits = -1;
+  LoadRules load_rules{};
 };
 
 // Split into independently locked shards, each a segmented LRU: an entry enters

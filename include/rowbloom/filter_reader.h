@@ -20,9 +20,9 @@
 // docs/filter_block_format.md.
 //
 // Loading. A lookup of a chunk that is not in memory loads it only if that pays
-// (src/reader/load_policy.h): loads must be covered by what filters saved,
-// after the cache was filled once, and lookups without the chunk must have
-// wasted half of what the load costs. Until then the answer is "maybe". Under
+// (load_rules.h): loads must be covered by what filters saved, after the cache
+// was filled once, and lookups without the chunk must have wasted half of what
+// the load costs. Until then the answer is "maybe". Under
 // memory pressure `compact` chunks drop fingerprint bits instead of being
 // evicted.
 //
@@ -63,6 +63,10 @@
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/io.h"
+
+namespace rowbloom::reader {
+class BlockReader;
+}
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -141,12 +145,6 @@ struct FilterChunkInfo {
   bool first_has_qualifier = false;
   uint64_t offset = 0;  // In the source.
   FilterDescriptor descriptor;
-};
-
-enum class FilterAnswer : uint8_t {
-  kNo,           // The file does not hold the key.
-  kMaybe,        // Read the file.
-  kNotInMemory,  // A load would answer, or would make a "maybe" more precise.
 };
 
 // The read that would bring a filter chunk into memory, or a more precise form
@@ -233,9 +231,8 @@ class FilterReader {
   std::vector<uint32_t> LoadedSteps() const;
 
  private:
-  class Impl;
-  explicit FilterReader(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit FilterReader(std::unique_ptr<reader::BlockReader> reader);
+  const std::unique_ptr<reader::BlockReader> reader_;
 };
 
 }  // namespace rowbloom

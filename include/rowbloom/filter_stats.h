@@ -27,8 +27,9 @@
 #include "rowbloom/export.h"
 
 namespace rowbloom::reader {
-class FileCounters;
-}
+class BlockReader;
+class CountedFiles;
+}  // namespace rowbloom::reader
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -130,9 +131,8 @@ class FilterStats {
   std::string ToPrometheus() const;
 
  private:
-  friend class FilterReader;  // Registers its file.
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  friend class reader::BlockReader;  // Registers its file.
+  const std::unique_ptr<reader::CountedFiles> files_;
 };
 
 }  // namespace rowbloom

@@ -85,9 +85,9 @@ ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,
   last_mark_ = MarkOf(last_key->row, skip);
 }
 
-int64_t ChunkLocator::FindAmong(const StoredKey& key) const {
+Location ChunkLocator::FindAmong(const StoredKey& key) const {
   if (chunks_ == nullptr || chunks_->empty() || Compare(key, *last_key_) > 0) {
-    return kNone;
+    return Location::Nowhere();
   }
   const uint64_t* const at =
       marks_.data() + FirstNotBefore(MarkOf(key.row, common_prefix_.size()));
@@ -99,7 +99,18 @@ int64_t ChunkLocator::FindAmong(const StoredKey& key) const {
                        [](const StoredKey& asked, const ChunkEntry& entry) {
                          return Compare(asked, entry.first_key) < 0;
                        });
-  return after - chunks_->begin() - 1;
+  return Location::Before(static_cast<size_t>(after - chunks_->begin()));
+}
+
+DigestMixer::DigestMixer(const DigestSecret& secret) {
+  if (secret.words[0] == 0 && secret.words[1] == 0) return;
+  std::string bytes;
+  for (const uint64_t word : secret.words) util::AppendFixed(word, &bytes);
+  check_ = std::max<uint64_t>(util::Hash64(bytes, 1), 1);
+  multiplier_low_ = util::Hash64(bytes, 2);
+  multiplier_high_ = util::Hash64(bytes, 3);
+  addend_low_ = util::Hash64(bytes, 4);
+  addend_high_ = util::Hash64(bytes, 5);
 }
 
 }  // namespace rowbloom::block

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps the shortened first filter key of each chunk to the chunk's offset and
-// descriptor.
+// Where a filter block holds a key: in which chunk, by the shortened first
+// filter key of each, and under which digest, if the store has a secret.
 
 #ifndef ROWBLOOM_BLOCK_CHUNK_INDEX_H_
 #define ROWBLOOM_BLOCK_CHUNK_INDEX_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rowbloom/digest_secret.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
-#include "util/coding.h"
 
 namespace rowbloom::block {
 
@@ -52,6 +53,29 @@ struct ChunkEntry {
   FilterDescriptor descriptor;
 };
 
+// Where a key may be: nowhere, in one chunk, or anywhere, of which nothing is
+// known. It is one word, so that functions return it in a register.
+class Location {
+ public:
+  Location() : Location(kAnywhere) {}
+  static Location Nowhere() { return Location(kNowhere); }
+  // The chunk before this one; nowhere if it is the first.
+  static Location Before(size_t chunk) { return Location(chunk - 1); }
+
+  bool is_nowhere() const { return word_ == kNowhere; }
+  bool is_anywhere() const { return word_ == kAnywhere; }
+  bool is_in_chunk() const { return word_ < kAnywhere; }
+  size_t chunk() const { return word_; }  // Only if it is in one.
+
+ private:
+  static constexpr size_t kNowhere = ~size_t{0};
+  static constexpr size_t kAnywhere = kNowhere - 1;
+
+  explicit Location(size_t word) : word_(word) {}
+
+  size_t word_;
+};
+
 // Finds the chunk of a key. Compares eight bytes of each lower bound, which are
 // contiguous in memory, and whole keys only where these are equal or the row is
 // not before the last key's.
@@ -64,23 +88,24 @@ class ChunkLocator {
                const StoredKey* last_key);
 
   // The chunk that holds the key if any does: the last whose lower bound is not
-  // greater. kNone if the key is before the first bound or after the last key.
-  static constexpr int64_t kNone = -1;
-  int64_t Find(const StoredKey& key) const {
-    const int64_t chunk = FindByMark(key.row);
-    return chunk == kUnsure ? FindAmong(key) : chunk;
+  // greater. Nowhere if the key is before the first bound or after the last
+  // key.
+  Location Find(const StoredKey& key) const {
+    const Location location = FindByMark(key.row);
+    return location.is_anywhere() ? FindAmong(key) : location;
   }
   // Find() for a row's own key.
-  int64_t FindRow(std::string_view row) const { return Find({row, {}, false}); }
-  // All keys of a row may have the same Find(). Returns it, or kUnsure if the
+  Location FindRow(std::string_view row) const {
+    return Find({row, {}, false});
+  }
+  // All keys of a row may have the same Find(). Returns it, or anywhere if the
   // marks alone cannot tell.
-  static constexpr int64_t kUnsure = -2;
-  int64_t FindByMark(std::string_view row) const {
-    if (!HasCommonPrefix(row)) return kNone;
+  Location FindByMark(std::string_view row) const {
+    if (!HasCommonPrefix(row)) return Location::Nowhere();
     const uint64_t mark = MarkOf(row, common_prefix_.size());
-    if (mark >= last_mark_) return kUnsure;
+    if (mark >= last_mark_) return Location();
     const size_t at = FirstNotBefore(mark);
-    return marks_[at] == mark ? kUnsure : static_cast<int64_t>(at) - 1;
+    return marks_[at] == mark ? Location() : Location::Before(at);
   }
 
  private:
@@ -131,11 +156,17 @@ class ChunkLocator {
     }
     return mark << missing_bits;
   }
+  // Eight bytes as a number that orders as they do.
   static uint64_t Word(std::string_view bytes, size_t at) {
-    return util::LoadBigEndian64(bytes.data() + at);
+    uint64_t value;
+    std::memcpy(&value, bytes.data() + at, sizeof(value));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
   }
   // Find() by whole keys, for a key that has the common prefix.
-  int64_t FindAmong(const StoredKey& key) const;
+  Location FindAmong(const StoredKey& key) const;
 
   // The marks of the lower bounds' rows after the common prefix, padded to 2^n
   // numbers with the largest.
@@ -145,6 +176,42 @@ class ChunkLocator {
   std::string_view common_prefix_;  // Shared by all rows.
   const std::vector<ChunkEntry>* chunks_ = nullptr;
   const StoredKey* last_key_ = nullptr;
+};
+
+// Mixes a store's secret into digests. Every filter block with a secret depends
+// on the definition (docs/filter_block_format.md, section "Secret"), so it must
+// never change.
+class DigestMixer {
+ public:
+  explicit DigestMixer(const DigestSecret& secret);
+
+  bool has_secret() const { return check_ != 0; }
+  // Distinguishes this secret from others; 0 without a secret.
+  uint64_t check() const { return check_; }
+
+  // The digest that filters are built from and queried with if there is a
+  // secret.
+  KeyDigest Mix(KeyDigest digest) const {
+    // The high half of multiplier * digest + addend, modulo 2^128, both of 128
+    // bits: any two digests are mapped independently of each other if nobody
+    // knows the words (Dietzfelbinger 1996). That alone would keep arithmetic
+    // progressions; the two shifts and the second product break them up.
+    const unsigned __int128 low =
+        static_cast<unsigned __int128>(multiplier_low_) * digest.value +
+        addend_low_;
+    uint64_t mixed = multiplier_high_ * digest.value +
+                     static_cast<uint64_t>(low >> 64) + addend_high_;
+    mixed ^= mixed >> 32;
+    mixed *= 0x9fb21c651e98df25;
+    return KeyDigest{mixed ^ mixed >> 32};
+  }
+
+ private:
+  uint64_t check_ = 0;
+  uint64_t multiplier_low_ = 0;
+  uint64_t multiplier_high_ = 0;
+  uint64_t addend_low_ = 0;
+  uint64_t addend_high_ = 0;
 };
 
 }  // namespace rowbloom::block

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "block/chunk_index.h"
 #include "block/format.h"
-#include "key/keyed_digest.h"
 #include "key/row_prefixes.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
@@ -137,7 +136,7 @@ class FilterBlockWriter::Impl {
   void Append(std::string_view bytes);
 
   const FilterOptions options_;
-  const key::DigestMixer mixer_;
+  const block::DigestMixer mixer_;
   ByteSink* const sink_;
   FilterChunkObserver* const observer_;
   absl::Status status_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interface between the library's readers and its own cache, beyond
-// FilterCache: slots, through which lookups find a chunk without a lock, chunks
-// that know their value, and the ledger of loads.
+// Every FilterCache is a ChunkCache: beside the functions that users see it
+// knows filters, which lookups find without a lock, and the ledger of loads.
 
 #ifndef ROWBLOOM_CACHE_CHUNK_CACHE_H_
 #define ROWBLOOM_CACHE_CHUNK_CACHE_H_
@@ -13,50 +12,11 @@
 #include <functional>
 #include <memory>
 
+#include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache {
-
-// Lookups find it through a slot: it is a ChunkValue, or a part of one.
-class Visible {
- protected:
-  ~Visible() = default;
-};
-
-// A value that can be found through a slot. It is destroyed when it is neither
-// cached nor held, and no thread can see it through a slot.
-class ChunkValue : public FilterCache::Value, public Visible {
- public:
-  // Only Shrink() changes it.
-  virtual const Visible* visible() const { return this; }
-  // The bytes of data reads that the value's least useful part saves, for each
-  // of that part's bytes and for each lookup; 0 or more. Among candidates for
-  // eviction the cache takes the lowest, and a value of unknown worth first.
-  static constexpr double kUnknownWorth = -1;
-  virtual double Worth() const { return kUnknownWorth; }
-  // Gives up that part: returns it with its charge, at least one byte, and with
-  // what was visible() before, if that changes. The cache destroys both once no
-  // thread can see them. nullptr if there is no part to give up: the cache then
-  // evicts the entry.
-  //
-  // The cache calls these under its lock, on entries that no handle holds but
-  // that threads may be reading through a slot: they are short, and call no
-  // cache.
-  virtual std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) {
-    *freed_bytes = 0;
-    return nullptr;
-  }
-};
-
-// A pointer into a cached value that lookups read without the cache's lock,
-// under an EpochGuard and without calling a cache meanwhile. Its owner lends it
-// to one entry at a time, and an entry has one slot at most.
-struct Slot {
-  std::atomic<const Visible*> visible{nullptr};
-  // Lookups set it if it is false; the cache clears it.
-  std::atomic<bool> used{false};
-};
 
 // The room that a cache has for an entry.
 struct Room {
@@ -69,48 +29,53 @@ struct Room {
   double price = 0;
 };
 
-class ChunkCache {
+class ChunkCache : public FilterCache {
  public:
-  // Inserts a ChunkValue as FilterCache::Insert() does. The cache keeps `slot`
-  // pointed at it until the entry leaves it or DropSlot() returns.
-  virtual FilterCache::Handle* InsertChunk(
-      const FilterCacheKey& key, std::unique_ptr<FilterCache::Value>* value,
-      const FilterCache::EntryOptions& options, Slot* slot) = 0;
-  // Looks up as FilterCache::Lookup() does, but counts nothing: readers count
-  // by samples.
-  virtual FilterCache::Handle* LookupChunk(const FilterCacheKey& key) = 0;
-  // If a held entry has no slot, calls take(its value) under the cache's lock
-  // and gives it this one. The value is a ChunkValue, even if it was inserted
-  // by Insert().
-  virtual void AdoptChunk(FilterCache::Handle* handle,
-                          const std::function<void(ChunkValue*)>& take,
-                          Slot* slot) = 0;
-  // Takes this slot from the entry under this key, if the entry has it.
-  virtual void DropSlot(const FilterCacheKey& key, Slot* slot) = 0;
+  explicit ChunkCache(const LoadRules& rules)
+      : ledger_(std::make_shared<LoadLedger>(rules)) {}
+  // Checks that no file is left.
+  ~ChunkCache() override;
+  static ChunkCache& Of(FilterCache& cache) {
+    return static_cast<ChunkCache&>(cache);
+  }
 
+  // Inserts as Insert() does. The cache keeps the shortcut, if there is one,
+  // pointed at the filter until the entry leaves it or DropShortcut() returns.
+  virtual Handle* InsertFilter(const FilterCacheKey& key,
+                               std::unique_ptr<CachedFilter>* filter,
+                               const EntryOptions& options,
+                               Shortcut* shortcut) = 0;
+  // Looks up as Lookup() does, but counts nothing: readers count by samples.
+  virtual Handle* LookupFilter(const FilterCacheKey& key) = 0;
+  // If a held filter has no shortcut, calls take(it) under the cache's lock and
+  // gives it this one.
+  virtual void AdoptFilter(Handle* handle,
+                           const std::function<void(CachedFilter*)>& take,
+                           Shortcut* shortcut) = 0;
+  // Takes this shortcut from the entry under this key, if the entry has it.
+  virtual void DropShortcut(const FilterCacheKey& key, Shortcut* shortcut) = 0;
   virtual Room RoomFor(const FilterCacheKey& key) const = 0;
 
-  // Counts files that have slots. The cache's destructor checks that none is
-  // left.
-  virtual void AddFile(int delta) = 0;
+  // Counts files that have shortcuts.
+  virtual void AddFile(int delta) { file_count_.fetch_add(delta); }
   // Counts memory of readers for which the cache had no room.
-  virtual void AddIndexBytesOutside(int64_t delta) = 0;
+  void AddIndexBytesOutside(int64_t delta) {
+    index_bytes_outside_.fetch_add(delta, std::memory_order_relaxed);
+  }
+  LoadLedger& ledger() const { return *ledger_; }
+  // Shared, because values may outlive an engine's cache.
+  const std::shared_ptr<LoadLedger>& shared_ledger() const { return ledger_; }
 
  protected:
-  ~ChunkCache() = default;
-};
+  size_t index_bytes_outside() const {
+    return static_cast<size_t>(
+        index_bytes_outside_.load(std::memory_order_relaxed));
+  }
 
-// The private side of a FilterCache.
-class Access {
- public:
-  // nullptr for an engine's own cache.
-  static ChunkCache* ChunkCacheOf(FilterCache* cache) {
-    return cache->chunk_cache();
-  }
-  // Shared, because values may outlive an engine's cache.
-  static const std::shared_ptr<LoadLedger>& LedgerOf(const FilterCache& cache) {
-    return cache.ledger_;
-  }
+ private:
+  const std::shared_ptr<LoadLedger> ledger_;
+  std::atomic<int> file_count_{0};
+  std::atomic<int64_t> index_bytes_outside_{0};
 };
 
 }  // namespace rowbloom::cache

@@ -2,25 +2,34 @@
 
 #include "rowbloom/filter_key.h"
 
-#include "util/digest.h"
-#include "util/xxh3.h"
+#define XXH_INLINE_ALL  // A call would cost half as much again.
+#include <xxhash.h>
+
+#include <cstddef>
 
 namespace rowbloom {
 
 namespace {
 
+constexpr size_t kShortSize = 32;
+
 // Out of line, so that DigestBytes() of short bytes saves no registers.
 __attribute__((noinline)) KeyDigest DigestLongBytes(std::string_view bytes) {
-  return KeyDigest{util::Hash64(bytes)};
+  return KeyDigest{XXH3_64bits(bytes.data(), bytes.size())};
 }
 
 }  // namespace
 
 KeyDigest DigestBytes(std::string_view bytes) {
-  if (__builtin_expect(bytes.size() > util::kShortHashSize, 0)) {
-    return DigestLongBytes(bytes);
+  const char* const data = bytes.data();
+  const size_t size = bytes.size();
+  if (__builtin_expect(size > kShortSize, 0)) return DigestLongBytes(bytes);
+  // The compiler keeps of each call what bytes of these sizes need.
+  if (__builtin_expect(size > 16 && size <= kShortSize, 1)) {
+    return KeyDigest{XXH3_64bits(data, size)};
   }
-  return KeyDigest{util::ShortHash64(bytes)};
+  if (size > 16) __builtin_unreachable();
+  return KeyDigest{XXH3_64bits(data, size)};
 }
 
 FilterKey FilterKey::Row(std::string_view row) {
@@ -36,8 +45,10 @@ FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier) {
 }
 
 FilterKey FilterKey::RowCol(const FilterKey& row, std::string_view qualifier) {
-  return RowCol(row.row_, qualifier, row.row_digest_,
-                KeyDigest{util::Hash64(qualifier, row.row_digest_.value)});
+  return RowCol(
+      row.row_, qualifier, row.row_digest_,
+      KeyDigest{XXH3_64bits_withSeed(qualifier.data(), qualifier.size(),
+                                     row.row_digest_.value)});
 }
 
 FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier,

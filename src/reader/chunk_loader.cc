@@ -34,6 +34,16 @@ FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps) const {
   return load;
 }
 
+bool ChunkLoader::IsLoad(const FilterLoad& load) const {
+  if (load.chunk >= chunks_->size() || load.steps == 0 ||
+      load.steps > FilterSteps((*chunks_)[load.chunk].descriptor)) {
+    return false;
+  }
+  const FilterLoad expected = LoadOf(load.chunk, load.steps);
+  return load.offset == expected.offset &&
+         load.size_bytes == expected.size_bytes;
+}
+
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     const FilterLoad& load, std::string_view bytes) const {
   const uint64_t chunk_offset = (*chunks_)[load.chunk].offset;
@@ -60,7 +70,7 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     units[i] = std::move(buffer);
   }
   absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
-      ResidentChunk::Make(origin, load.steps, units, kernel_, policy_,
+      ResidentChunk::Make(origin, load.steps, units, kernel_, judge_,
                           static_cast<size_t>(load.chunk));
   if (!chunk.ok()) return block::Annotate(place_, chunk_offset, chunk.status());
   return chunk;
@@ -78,11 +88,11 @@ absl::Status ChunkLoader::Verify(size_t chunk) const {
 void ReadAll(absl::Span<PendingLoad> loads) {
   // One ReadMany() for each group of sources, or for a source without a group.
   std::map<const void*, std::vector<SourceRead>> batches;
-  struct Place {
+  struct ReadOfLoad {
     std::vector<SourceRead>* batch;
-    size_t read;
+    size_t number;
   };
-  std::vector<Place> places;  // Indexed by load.
+  std::vector<ReadOfLoad> reads;  // Indexed by load.
   for (size_t first = 0; first < loads.size();) {
     const RandomAccessSource& source = loads[first].loader->source();
     const uint64_t begin = loads[first].load.offset;
@@ -109,7 +119,7 @@ void ReadAll(absl::Span<PendingLoad> loads) {
         batches[group == nullptr ? static_cast<const void*>(&source) : group];
     for (; first < next; ++first) {
       loads[first].buffer = buffer;
-      places.push_back({&batch, batch.size()});
+      reads.push_back({&batch, batch.size()});
     }
     batch.push_back(std::move(read));
   }
@@ -117,7 +127,7 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     batch.front().source->ReadMany(absl::MakeSpan(batch));
   }
   for (size_t i = 0; i < loads.size(); ++i) {
-    const SourceRead& read = (*places[i].batch)[places[i].read];
+    const SourceRead& read = (*reads[i].batch)[reads[i].number];
     const absl::Status status = util::StatusOf(read);
     if (!status.ok()) {
       loads[i].bytes = status;

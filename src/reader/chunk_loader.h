@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
+#include "reader/load_judge.h"
 #include "reader/resident_chunk.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/io.h"
@@ -29,13 +30,13 @@ class ChunkLoader {
   // All must outlive the loader. `place` and `identity` are the block's.
   ChunkLoader(const RandomAccessSource* source, const block::BlockPlace& place,
               uint64_t identity, const std::vector<block::ChunkEntry>* chunks,
-              Kernel kernel, std::shared_ptr<const LoadPolicy> policy)
+              Kernel kernel, std::shared_ptr<const LoadJudge> judge)
       : source_(source),
         place_(place),
         identity_(std::make_shared<std::atomic<uint64_t>>(identity)),
         chunks_(chunks),
         kernel_(kernel),
-        policy_(std::move(policy)) {}
+        judge_(std::move(judge)) {}
 
   ChunkOrigin OriginOf(size_t chunk) const {
     const block::ChunkEntry& entry = (*chunks_)[chunk];
@@ -43,6 +44,8 @@ class ChunkLoader {
   }
   // The read that brings `steps` of the chunk (1 to FilterSteps()) into memory.
   FilterLoad LoadOf(size_t chunk, uint32_t steps) const;
+  // True if LoadOf() could have returned this load.
+  bool IsLoad(const FilterLoad& load) const;
   // Makes a chunk from the bytes of a load.
   absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
       const FilterLoad& load, std::string_view bytes) const;
@@ -56,7 +59,7 @@ class ChunkLoader {
   const SharedBlockIdentity identity_;
   const std::vector<block::ChunkEntry>* const chunks_;
   const Kernel kernel_;
-  const std::shared_ptr<const LoadPolicy> policy_;
+  const std::shared_ptr<const LoadJudge> judge_;
 };
 
 // A load in progress.

@@ -13,43 +13,91 @@
 #include <cstdint>
 
 #include "rowbloom/filter_stats.h"
-#include "util/thread_counters.h"
+#include "rowbloom/load_rules.h"
+#include "util/epoch.h"
 
 namespace rowbloom::reader {
 
-inline constexpr uint32_t kSampleInterval = 16;
+// Two counters that any number of threads raise at the cost of a plain add:
+// each thread has its own pair, written by nobody else.
+//
+//   ThreadCounters counters;
+//   counters.Add(util::ThisThread(), 0);
+//   counters.Sum()[0];   // Exact once the threads are quiet.
+class ThreadCounters {
+ public:
+  static constexpr size_t kCounters = util::CounterPage::kCounters;
+
+  ThreadCounters();
+  // No thread may be within Add().
+  ~ThreadCounters();
+  ThreadCounters(const ThreadCounters&) = delete;
+  ThreadCounters& operator=(const ThreadCounters&) = delete;
+
+  // `thread` is the calling one. Returns the thread's count so far.
+  uint64_t Add(util::ThreadRecord& thread, size_t counter, uint64_t delta = 1) {
+    std::atomic<uint64_t>* own = OwnOf(thread);
+    return own != nullptr ? Raise(&own[counter], delta)
+                          : AddSlowly(thread, counter, delta);
+  }
+  // The thread's counters, which it alone may Raise(); null if only Add() can.
+  std::atomic<uint64_t>* OwnOf(const util::ThreadRecord& thread) {
+    util::CounterPage* page = PageOf(thread);
+    return page == nullptr ? nullptr : page->values[number_ % kPageSize];
+  }
+  static uint64_t Raise(std::atomic<uint64_t>* counter, uint64_t delta = 1) {
+    const uint64_t count = counter->load(std::memory_order_relaxed) + delta;
+    counter->store(count, std::memory_order_release);
+    return count;
+  }
+  std::array<uint64_t, kCounters> Sum() const;
+
+ private:
+  static constexpr size_t kPageSize = util::CounterPage::kSize;
+
+  // Null if the thread has no such page. Pages of another thread are loaded
+  // with acquire order.
+  util::CounterPage* PageOf(
+      const util::ThreadRecord& thread,
+      std::memory_order order = std::memory_order_relaxed) const {
+    return thread.counter_pages[page_].load(order);
+  }
+  uint64_t AddSlowly(util::ThreadRecord& thread, size_t counter,
+                     uint64_t delta);
+
+  const size_t number_;  // Unique among live objects, as small as possible.
+  const size_t page_;    // In counter_pages; that of kCounterPages is null.
+  // Counts of all threads if number_ is beyond the pages.
+  std::array<std::atomic<uint64_t>, kCounters> shared_{};
+};
 
 class FileCounters {
  public:
-  // One lookup. True for one of kSampleInterval on average, so that no pattern
-  // of lookups hides from it: for estimates that are too expensive to update
-  // each time. `thread` is the calling one. CountAnswer() must follow.
+  // These count a lookup, and then its answer. One lookup in
+  // LoadRules::kSampleInterval on average is a sample, for estimates that are
+  // too expensive to update each time. Samples are spread so that no pattern of
+  // lookups hides from them. `thread` is the calling one.
   bool CountLookup(util::ThreadRecord& thread) {
     return IsSample(by_thread_.Add(thread, kLookups));
   }
   void CountAnswer(util::ThreadRecord& thread, bool is_negative) {
     by_thread_.Add(thread, kNegatives, is_negative ? 1 : 0);
   }
-  // Counts as above in the calling thread's own counters; null if it has none
-  // yet.
-  class Own {
-   public:
-    explicit Own(std::atomic<uint64_t>* counters) : counters_(counters) {}
-    explicit operator bool() const { return counters_ != nullptr; }
-    bool CountLookup() {
-      return IsSample(util::ThreadCounters::Raise(counters_ + kLookups));
-    }
-    // Adds 0 or 1: a store whose address depends on the answer would delay the
-    // loads of the next lookup.
-    void CountAnswer(bool is_negative) {
-      util::ThreadCounters::Raise(counters_ + kNegatives, is_negative ? 1 : 0);
-    }
-
-   private:
-    std::atomic<uint64_t>* const counters_;
-  };
-  Own OwnOf(util::ThreadRecord& thread) {
-    return Own(by_thread_.OwnOf(thread));
+  // The same for a thread that has counters of this file; nullptr if it has
+  // none yet. A sample is not counted, and false returned.
+  std::atomic<uint64_t>* OwnOf(const util::ThreadRecord& thread) {
+    return by_thread_.OwnOf(thread);
+  }
+  static bool CountUnlessSample(std::atomic<uint64_t>* own) {
+    const uint64_t count = own[kLookups].load(std::memory_order_relaxed) + 1;
+    if (IsSample(count)) return false;
+    own[kLookups].store(count, std::memory_order_release);
+    return true;
+  }
+  // Adds 0 or 1: a store whose address depends on the answer would delay the
+  // loads of the next lookup.
+  static void CountAnswer(std::atomic<uint64_t>* own, bool is_negative) {
+    ThreadCounters::Raise(own + kNegatives, is_negative ? 1 : 0);
   }
   // Counts a prefix lookup beside the two above, by the key level
   // that answered it; 0 if there was none.
@@ -70,11 +118,12 @@ class FileCounters {
 
   static bool IsSample(uint64_t count) {
     // Multiples of the golden ratio are spread evenly, without a period.
-    return count * 0x9e3779b97f4a7c15 / (~uint64_t{0} / kSampleInterval + 1) ==
+    return count * 0x9e3779b97f4a7c15 /
+               (~uint64_t{0} / LoadRules::kSampleInterval + 1) ==
            0;
   }
 
-  util::ThreadCounters by_thread_;
+  ThreadCounters by_thread_;
   std::array<std::atomic<uint64_t>, static_cast<size_t>(FilterCounter::kCount)>
       shared_{};
   // Indexed by level and answer.

@@ -9,172 +9,212 @@
 #include <utility>
 #include <vector>
 
-#include "reader/filter_reader_impl.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "reader/block_reader.h"
+#include "reader/chunk_loader.h"
 #include "rowbloom/filter.h"
+#include "util/check.h"
 
 namespace rowbloom {
-
+namespace reader {
 namespace {
 
 // The number of questions whose first reads of memory overlap.
 constexpr size_t kBlock = 32;
 
-}  // namespace
+struct LocatedQuestion {
+  const BlockReader* reader = nullptr;
+  LocatedKey key;
+};
+// A question on the way to its answer.
+struct Question {
+  const BlockReader* reader = nullptr;
+  bool* may_contain = nullptr;
+  Lookup lookup;
+};
+using Questions = absl::Span<Question>;
 
-void FilterReader::Impl::MayContain(absl::Span<const FilterQuestion> questions,
-                                    bool* may_contain) {
-  std::vector<Located> missing;
-  for (size_t begin = 0; begin < questions.size(); begin += kBlock) {
-    AskBlock(questions, begin, may_contain, &missing);
-  }
-  if (!missing.empty()) AskMissing(&missing, may_contain);
-}
-
-void FilterReader::Impl::AskBlock(absl::Span<const FilterQuestion> questions,
-                                  size_t begin, bool* may_contain,
-                                  std::vector<Located>* missing) {
-  std::array<Located, kBlock> located;
+// Answers up to kBlock questions whose chunk has a shortcut; the others go to
+// *missing. reader_of() knows what is behind a FilterReader.
+template <typename ReaderOf>
+void AskBlock(absl::Span<const FilterQuestion> asked, ReaderOf reader_of,
+              bool* may_contain, std::vector<Question>* missing) {
+  const size_t size = asked.size();
+  std::array<LocatedQuestion, kBlock> questions;
   std::array<const FilterView*, kBlock> views;
-  const size_t size = std::min(kBlock, questions.size() - begin);
   util::ThreadRecord& thread = util::ThisThread();
   {
     const util::EpochGuard guard(thread);
     // The memory that one question waits for arrives while others are prepared.
     for (size_t i = 0; i < size; ++i) {
-      Located& q = located[i];
-      q.reader = questions[begin + i].reader->impl_.get();
-      q.question = begin + i;
-      q.chunk = q.reader->Locate(*questions[begin + i].key, &q.asked);
+      LocatedQuestion& q = questions[i];
+      q.reader = reader_of(*asked[i].reader);
+      q.reader->Locate(*asked[i].key, &q.key);
       views[i] = nullptr;
-      if (q.chunk < 0) continue;
-      const Resident* const resident =
-          q.reader->FindInSlot(static_cast<size_t>(q.chunk));
-      if (resident == nullptr) continue;
-      views[i] = &resident->view;
-      views[i]->Prefetch(q.asked.digest);
+      if (!q.key.location.is_in_chunk()) continue;
+      const ResidentChunk* const chunk = q.reader->Find(q.key.location.chunk());
+      if (chunk == nullptr) continue;
+      views[i] = &chunk->view();
+      views[i]->Prefetch(q.key.digest);
     }
     for (size_t i = 0; i < size; ++i) {
       if (views[i] == nullptr) continue;
-      const Located& q = located[i];
-      const bool answer = views[i]->MayContain(q.asked.digest);
-      may_contain[q.question] = answer;
-      q.reader->CountLocated(thread, q, Known::kInMemory, answer);
+      const LocatedQuestion& q = questions[i];
+      Lookup lookup{q.key};
+      lookup.Ask(*views[i]);
+      may_contain[i] = lookup.may_contain;
+      q.reader->Begin(thread, &lookup);
+      q.reader->CountIfSample(lookup);
+      q.reader->End(thread, lookup);
     }
   }
   for (size_t i = 0; i < size; ++i) {
     if (views[i] != nullptr) continue;
-    const Located& q = located[i];
-    may_contain[q.question] = q.chunk != kNo;
-    if (q.chunk >= 0) {
-      missing->push_back(q);
+    const LocatedQuestion& q = questions[i];
+    Lookup lookup{q.key};
+    q.reader->Begin(thread, &lookup);
+    if (lookup.location.is_in_chunk()) {
+      missing->push_back({q.reader, &may_contain[i], lookup});
       continue;
     }
-    q.reader->counters_.CountLookup(thread);
-    q.reader->CountAnswer(thread, q.asked, q.chunk == kNo);
+    lookup.TakeAnswerOfIndex();
+    may_contain[i] = lookup.may_contain;
+    q.reader->End(thread, lookup);
   }
 }
 
-void FilterReader::Impl::AskMissing(std::vector<Located>* missing,
-                                    bool* may_contain) {
+// Asks the chunk for all questions about it.
+void Ask(Questions group, const ResidentChunk& chunk) {
+  for (Question& q : group) q.lookup.Ask(chunk.view());
+}
+
+// Answers questions about one chunk from memory. Returns false if a load would
+// answer, and pays: the calling thread has its claim.
+bool AskMemory(Questions group, uint64_t planned_bytes, FilterLoad* load) {
+  const BlockReader& reader = *group.front().reader;
+  const size_t chunk = group.front().lookup.location.chunk();
+  if (reader.NeedsNoLoad(chunk)) {
+    for (Question& q : group) q.lookup.is_answered = true;
+    return true;
+  }
+  bool is_paused = false;
+  const bool is_in_memory = reader.VisitUnlessPaused(
+      chunk, [&](const ResidentChunk& resident) { Ask(group, resident); },
+      &is_paused);
+  for (const Question& q : group) reader.CountIfSample(q.lookup);
+  return is_in_memory || is_paused ||
+         !reader.WantsLoad(chunk, planned_bytes, load) ||
+         !reader.ClaimLoad(chunk);
+}
+
+void AskMissing(std::vector<Question>* missing) {
   // Sorts by reader and chunk, and thus by offset within a source.
-  std::sort(
-      missing->begin(), missing->end(), [](const Located& a, const Located& b) {
-        if (a.reader != b.reader) {
-          return std::less<const Impl*>()(a.reader, b.reader);
-        }
-        return a.chunk != b.chunk ? a.chunk < b.chunk : a.question < b.question;
-      });
-  using Group = absl::Span<const Located>;
-  const auto ask_group = [&](Group group) {
-    return [group, may_contain](const Resident& resident) {
-      for (const Located& q : group) {
-        may_contain[q.question] = resident.view.MayContain(q.asked.digest);
-      }
-    };
-  };
-  std::vector<reader::PendingLoad> loads;
-  std::vector<Group> groups;  // One for each load.
+  std::sort(missing->begin(), missing->end(),
+            [](const Question& a, const Question& b) {
+              if (a.reader != b.reader) {
+                return std::less<const BlockReader*>()(a.reader, b.reader);
+              }
+              return a.lookup.location.chunk() < b.lookup.location.chunk();
+            });
+  std::vector<PendingLoad> loads;
+  std::vector<Questions> groups;  // One for each load.
   uint64_t planned_bytes = 0;
-  for (size_t begin = 0; begin < missing->size();) {
-    const Impl& r = *(*missing)[begin].reader;
-    const auto chunk = static_cast<size_t>((*missing)[begin].chunk);
-    size_t end = begin + 1;
-    while (end < missing->size() && (*missing)[end].reader == &r &&
-           (*missing)[end].chunk == (*missing)[begin].chunk) {
+  for (size_t begin = 0, end = 0; begin < missing->size(); begin = end) {
+    const Question& first = (*missing)[begin];
+    while (end < missing->size() && (*missing)[end].reader == first.reader &&
+           (*missing)[end].lookup.location.chunk() ==
+               first.lookup.location.chunk()) {
       ++end;
     }
-    const Group group =
-        absl::MakeConstSpan(*missing).subspan(begin, end - begin);
-    begin = end;
-    bool is_paused = false;
-    reader::PendingLoad pending;
-    pending.loader = &r.loader_;
-    if (r.NeedsNoLoad(chunk) ||
-        r.VisitUnlessPaused(chunk, ask_group(group), &is_paused)) {
-      r.CountGroup(group, Known::kInMemory, may_contain);
-    } else if (!is_paused && r.WantsLoad(chunk, planned_bytes, &pending.load) &&
-               r.ClaimLoad(chunk)) {
-      planned_bytes += pending.load.size_bytes;
-      loads.push_back(std::move(pending));
-      groups.push_back(group);
-    } else {
-      r.CountGroup(group, Known::kNever, may_contain);
-    }
+    const Questions group =
+        absl::MakeSpan(*missing).subspan(begin, end - begin);
+    PendingLoad pending;
+    if (AskMemory(group, planned_bytes, &pending.load)) continue;
+    pending.loader = &first.reader->loader();
+    planned_bytes += pending.load.size_bytes;
+    loads.push_back(std::move(pending));
+    groups.push_back(group);
   }
-  reader::ReadAll(absl::MakeSpan(loads));
+  ReadAll(absl::MakeSpan(loads));
   for (size_t i = 0; i < loads.size(); ++i) {
-    const Impl& r = *groups[i].front().reader;
-    const bool is_loaded =
-        r.FinishLoad(loads[i].load, loads[i].bytes, /*is_claimed=*/true,
-                     ask_group(groups[i]));
+    const BlockReader& reader = *groups[i].front().reader;
+    std::unique_ptr<ResidentChunk> chunk =
+        reader.Build(loads[i].load, loads[i].bytes);
     loads[i].buffer.reset();
-    r.CountGroup(groups[i], is_loaded ? Known::kLoaded : Known::kNever,
-                 may_contain);
+    if (chunk == nullptr) {
+      reader.PauseAfterFailure(loads[i].load.chunk);
+      continue;
+    }
+    Ask(groups[i], *chunk);
+    reader.KeepLoaded(loads[i].load, std::move(chunk));
   }
+  for (const Question& q : *missing) *q.may_contain = q.reader->End(q.lookup);
 }
 
-void FilterReader::Impl::CountGroup(absl::Span<const Located> group,
-                                    Known known,
-                                    const bool* may_contain) const {
-  if (known == Known::kNever) {
-    counters_.Add(FilterCounter::kUnloaded, group.size());
-  }
-  util::ThreadRecord& thread = util::ThisThread();
-  for (const Located& q : group) {
-    CountLocated(thread, q, known, may_contain[q.question]);
-  }
-}
+}  // namespace
 
-void FilterReader::Impl::Prefetch() const {
+void BlockReader::Prefetch() const {
   const FilterCache::Usage usage = options_.cache->GetUsage();
   size_t room =
       usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
-  std::vector<reader::PendingLoad> loads;
+  std::vector<PendingLoad> loads;
   uint64_t planned_bytes = 0;
-  const auto ignore = [](const Resident&) {};
   const auto load_all = [&] {
-    reader::ReadAll(absl::MakeSpan(loads));
-    for (const reader::PendingLoad& pending : loads) {
-      FinishLoad(pending.load, pending.bytes, /*is_claimed=*/true, ignore);
+    ReadAll(absl::MakeSpan(loads));
+    for (const PendingLoad& pending : loads) {
+      std::unique_ptr<ResidentChunk> chunk = Build(pending.load, pending.bytes);
+      if (chunk == nullptr) {
+        PauseAfterFailure(pending.load.chunk);
+      } else {
+        KeepLoaded(pending.load, std::move(chunk));
+      }
     }
     loads.clear();
     planned_bytes = 0;
   };
-  for (size_t chunk = 0; chunk < slots_.size(); ++chunk) {
-    const FilterDescriptor& descriptor = DescriptorOf(chunk);
+  for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+    const FilterDescriptor& descriptor = entries_[chunk].descriptor;
     const uint32_t steps = FilterSteps(descriptor);
-    const size_t charge = reader::ResidentChunk::ChargeBytes(descriptor, steps);
+    const size_t charge = ResidentChunk::ChargeBytes(descriptor, steps);
     if (charge > room) break;
     room -= charge;
-    if (NeedsNoLoad(chunk) || VisitInCache(chunk, ignore)) continue;
-    reader::PendingLoad pending;
-    pending.loader = &loader_;
-    pending.load = loader_.LoadOf(chunk, steps);
+    if (NeedsNoLoad(chunk) || VisitInTable(chunk, [](const auto&) {})) continue;
+    PendingLoad pending;
+    pending.loader = loader_.get();
+    pending.load = loader_->LoadOf(chunk, steps);
     planned_bytes += pending.load.size_bytes;
     loads.push_back(std::move(pending));
-    if (planned_bytes >= reader::kPrefetchedAtOnceBytes) load_all();
+    if (planned_bytes >= LoadRules::kPrefetchedAtOnceBytes) load_all();
   }
   load_all();
+}
+
+}  // namespace reader
+
+void FilterReader::MayContain(absl::Span<const FilterKey> keys,
+                              bool* may_contain) const {
+  absl::InlinedVector<FilterQuestion, 32> questions;
+  questions.reserve(keys.size());
+  for (const FilterKey& key : keys) questions.push_back({this, &key});
+  MayContain(questions, may_contain);
+}
+
+void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
+                              bool* may_contain) {
+  for (const FilterQuestion& question : questions) {
+    RB_CHECK_MSG(question.reader != nullptr && question.key != nullptr,
+                 "FilterReader::MayContain(): a question without a reader or "
+                 "a key");
+  }
+  std::vector<reader::Question> missing;
+  for (size_t begin = 0; begin < questions.size(); begin += reader::kBlock) {
+    reader::AskBlock(
+        questions.subspan(begin, reader::kBlock),
+        [](const FilterReader& reader) { return reader.reader_.get(); },
+        may_contain + begin, &missing);
+  }
+  if (!missing.empty()) reader::AskMissing(&missing);
 }
 
 }  // namespace rowbloom

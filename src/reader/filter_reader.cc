@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Opens a filter block and describes it.
 
 #include "rowbloom/filter_reader.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
+#include "cache/chunk_cache.h"
 #include "cache/file_id.h"
-#include "key/keyed_digest.h"
-#include "reader/filter_reader_impl.h"
-#include "reader/filter_stats_impl.h"
+#include "key/row_prefixes.h"
+#include "reader/block_reader.h"
+#include "reader/chunk_loader.h"
+#include "reader/counted_files.h"
+#include "reader/load_judge.h"
 #include "util/absl_view.h"
-#include "util/check.h"
 #include "util/source_read.h"
 
 namespace rowbloom {
 
 using block::ChunkEntry;
+using cache::ChunkCache;
 using util::ReadExactly;
+
+namespace reader {
+
+// The parsed tail of a block.
+struct BlockTail {
+  block::BlockPlace place;
+  block::ParsedFooter footer;
+  std::unique_ptr<const block::ParsedFilterBlock> parsed;
+};
 
 namespace {
 
@@ -35,74 +48,7 @@ uint8_t PlainKinds(const block::ParsedFilterBlock& parsed) {
   return is_plain ? static_cast<uint8_t>(FilterKey::Kind::kPrefix) : 0;
 }
 
-}  // namespace
-
-FilterReader::Impl::Impl(const RandomAccessSource* source,
-                         const FilterReaderOptions& options,
-                         std::unique_ptr<FilterCache> own_cache, Tail tail)
-    : parsed_(std::move(tail.parsed)),
-      bloom_type_(parsed_->bloom_type),
-      has_row_keys_(parsed_->has_row_keys),
-      plain_kinds_(PlainKinds(*parsed_)),
-      has_secret_(parsed_->secret_check != 0),
-      prefix_length_bytes_(parsed_->prefix_length_bytes),
-      locator_(&parsed_->chunks, &parsed_->last_key),
-      own_cache_(std::move(own_cache)),
-      file_id_(options.file_id != 0 ? options.file_id
-                                    : FilterCache::NewFileId()),
-      slots_(
-          {options.cache, file_id_, options.file_id == 0, 0, options.priority},
-          parsed_->chunks.size()),
-      policy_(std::make_shared<reader::LoadPolicy>(
-          cache::Access::LedgerOf(*options.cache), parsed_->chunks.size(),
-          options.data_block_size_bytes)),
-      mixer_(options.secret),
-      options_(options),
-      source_(source),
-      range_(tail.range),
-      footer_(tail.footer),
-      properties_(MakeProperties(*parsed_)),
-      loader_(source, Place(), parsed_->identity, &parsed_->chunks,
-              options.kernel, always_loads() ? nullptr : policy_),
-      index_id_(FilterCache::NewFileId()) {
-  if (options_.stats != nullptr) {
-    options_.stats->impl_->Open(&counters_, file_id_, options_.level,
-                                source_->name());
-  }
-  if (slots_.chunk_cache() == nullptr) {
-    policy_->ledger().GrantUpTo(options_.cache->GetUsage().capacity_bytes);
-  }
-  FilterCache::EntryOptions entry;
-  entry.charge_bytes = IndexSizeBytes();
-  entry.priority = FilterCachePriority::kPinned;
-  entry.role = FilterCacheRole::kIndex;
-  std::unique_ptr<FilterCache::Value> nothing =
-      std::make_unique<FilterCache::Value>();
-  FilterCache::Handle* handle =
-      options_.cache->Insert({index_id_, kIndexChunk}, &nothing, entry);
-  if (handle != nullptr) {
-    options_.cache->Release(handle);
-  } else if (slots_.chunk_cache() != nullptr) {
-    index_bytes_outside_ = static_cast<int64_t>(entry.charge_bytes);
-    slots_.chunk_cache()->AddIndexBytesOutside(index_bytes_outside_);
-  }
-}
-
-FilterReader::Impl::~Impl() {
-  if (options_.stats != nullptr) options_.stats->impl_->Close(&counters_);
-  options_.cache->Erase({index_id_, kIndexChunk});
-  if (slots_.chunk_cache() != nullptr) {
-    slots_.chunk_cache()->AddIndexBytesOutside(-index_bytes_outside_);
-  }
-}
-
-size_t FilterReader::Impl::IndexSizeBytes() const {
-  return sizeof(Impl) + sizeof(*parsed_) + parsed_->index_bytes.size() +
-         slots_.size() * (cache::ChunkSlots::BytesPerChunk() +
-                          sizeof(ChunkEntry) + sizeof(uint64_t));
-}
-
-absl::StatusOr<FilterReader::Impl::Tail> FilterReader::Impl::ReadTail(
+absl::StatusOr<std::unique_ptr<const BlockTail>> ReadTail(
     const RandomAccessSource* source, const FilterBlockRange& range,
     uint64_t tail_size_bytes, const DigestSecret& secret) {
   if (range.size_bytes == 0) {
@@ -158,18 +104,18 @@ absl::StatusOr<FilterReader::Impl::Tail> FilterReader::Impl::ReadTail(
       block::ParseTail(place, *footer, tail);
   if (!parsed.ok()) return parsed.status();
   const uint64_t secret_check = (*parsed)->secret_check;
-  if (secret_check != 0 && secret_check != key::DigestMixer(secret).check()) {
+  if (secret_check != 0 && secret_check != block::DigestMixer(secret).check()) {
     return block::Annotate(
         place, footer->index_offset + footer->index_size,
         absl::FailedPreconditionError(
             "the filter block was written with a secret that is not "
             "FilterReaderOptions::secret; open it with that of the writer"));
   }
-  return Tail{actual, *footer, *std::move(parsed)};
+  return std::make_unique<const BlockTail>(
+      BlockTail{place, *footer, *std::move(parsed)});
 }
 
-FilterBlockProperties FilterReader::Impl::MakeProperties(
-    const block::ParsedFilterBlock& parsed) {
+FilterBlockProperties MakeProperties(const block::ParsedFilterBlock& parsed) {
   FilterBlockProperties p;
   p.bloom_type = parsed.bloom_type;
   p.prefix_length_bytes = parsed.prefix_length_bytes;
@@ -194,32 +140,141 @@ FilterBlockProperties FilterReader::Impl::MakeProperties(
   return p;
 }
 
-absl::Status FilterReader::Impl::Verify() const {
+}  // namespace
+
+BlockReader::BlockReader(const RandomAccessSource* source,
+                         const FilterReaderOptions& options,
+                         std::unique_ptr<FilterCache> own_cache,
+                         std::unique_ptr<const BlockTail> tail)
+    : tail_(std::move(tail)),
+      entries_(tail_->parsed->chunks),
+      bloom_type_(tail_->parsed->bloom_type),
+      has_row_keys_(tail_->parsed->has_row_keys),
+      plain_kinds_(PlainKinds(*tail_->parsed)),
+      has_secret_(tail_->parsed->secret_check != 0),
+      always_loads_(options.loading == FilterLoading::kAlways),
+      prefix_length_bytes_(tail_->parsed->prefix_length_bytes),
+      key_codec_(tail_->parsed->key_codec.has_value()
+                     ? &*tail_->parsed->key_codec
+                     : nullptr),
+      locator_(&entries_, &tail_->parsed->last_key),
+      own_cache_(std::move(own_cache)),
+      file_id_(options.file_id != 0 ? options.file_id
+                                    : FilterCache::NewFileId()),
+      chunks_(
+          {options.cache, file_id_, options.file_id == 0, 0, options.priority},
+          entries_.size()),
+      judge_(std::make_shared<LoadJudge>(
+          ChunkCache::Of(*options.cache).shared_ledger(), entries_.size(),
+          options.data_block_size_bytes)),
+      mixer_(options.secret),
+      options_(options),
+      source_(source),
+      properties_(MakeProperties(*tail_->parsed)),
+      loader_(std::make_unique<ChunkLoader>(
+          source, tail_->place, tail_->parsed->identity, &entries_,
+          options.kernel, always_loads_ ? nullptr : judge_)),
+      index_id_(FilterCache::NewFileId()) {
+  if (options_.stats != nullptr) {
+    options_.stats->files_->Open(&counters_, file_id_, options_.level,
+                                 source_->name());
+  }
+  FilterCache::EntryOptions entry;
+  entry.charge_bytes = sizeof(*this) + sizeof(*tail_) + sizeof(*tail_->parsed) +
+                       tail_->parsed->index_bytes.size() +
+                       chunks_.size() * (cache::CachedChunks::BytesPerChunk() +
+                                         sizeof(ChunkEntry) + sizeof(uint64_t));
+  entry.priority = FilterCachePriority::kPinned;
+  entry.role = FilterCacheRole::kIndex;
+  std::unique_ptr<FilterCache::Value> nothing =
+      std::make_unique<FilterCache::Value>();
+  FilterCache::Handle* handle =
+      options_.cache->Insert({index_id_, kIndexChunk}, &nothing, entry);
+  if (handle != nullptr) {
+    options_.cache->Release(handle);
+  } else {
+    index_bytes_outside_ = static_cast<int64_t>(entry.charge_bytes);
+    ChunkCache::Of(*options_.cache).AddIndexBytesOutside(index_bytes_outside_);
+  }
+}
+
+BlockReader::~BlockReader() {
+  if (options_.stats != nullptr) options_.stats->files_->Close(&counters_);
+  options_.cache->Erase({index_id_, kIndexChunk});
+  ChunkCache::Of(*options_.cache).AddIndexBytesOutside(-index_bytes_outside_);
+}
+
+block::Location BlockReader::LocatePrefix(const FilterKey& key,
+                                          LocatedKey* located) const {
+  static_assert(FilterStatsSnapshot::kPrefixLevels == KeyCodec::kMaxSegments);
+  const std::string_view bytes = key.row();
+  size_t level = 0;
+  size_t size = 0;
+  if (bloom_type_ == BloomType::kRowPrefixFixedLength) {
+    if (bytes.size() >= prefix_length_bytes_) {
+      level = 1;
+      size = prefix_length_bytes_;
+    }
+  } else if (key_codec_ != nullptr) {
+    const key::RowPrefixes prefixes = key::RowPrefixesOf(*key_codec_, bytes);
+    level = prefixes.count;
+    if (level > 0) size = prefixes.sizes[level - 1];
+  }
+  located->prefix_level = static_cast<int>(level);
+  if (level == 0) return block::Location();
+  // All rows that begin with what is asked have this prefix.
+  const std::string_view prefix = bytes.substr(0, size);
+  located->digest =
+      Stored(size == bytes.size() ? key.digest() : DigestBytes(prefix));
+  return locator_.FindRow(prefix);
+}
+
+absl::Status BlockReader::Verify() const {
   // The tail is read again: it may have been damaged since Open().
-  absl::StatusOr<Tail> tail =
-      ReadTail(source_, range_, footer_.tail_size(Place()), options_.secret);
+  const block::BlockPlace& place = tail_->place;
+  const absl::StatusOr<std::unique_ptr<const BlockTail>> tail =
+      ReadTail(source_, {place.offset, place.size_bytes},
+               tail_->footer.tail_size(place), options_.secret);
   if (!tail.ok()) return tail.status();
-  if (!(tail->footer == footer_)) {
-    return block::DataLossAt(Place(), footer_.index_offset,
+  if (!((*tail)->footer == tail_->footer)) {
+    return block::DataLossAt(place, tail_->footer.index_offset,
                              "another filter block since it was opened");
   }
-  for (size_t i = 0; i < parsed_->chunks.size(); ++i) {
-    absl::Status status = loader_.Verify(i);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    absl::Status status = loader_->Verify(i);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-std::vector<uint32_t> FilterReader::Impl::LoadedSteps() const {
-  std::vector<uint32_t> steps(slots_.size());
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    VisitInSlot(i, [&](const auto& resident) { steps[i] = resident.steps; });
+std::vector<FilterChunkInfo> BlockReader::Chunks() const {
+  std::vector<FilterChunkInfo> chunks;
+  for (const ChunkEntry& entry : entries_) {
+    FilterChunkInfo info;
+    info.first_row = entry.first_key.row;
+    info.first_qualifier = entry.first_key.qualifier;
+    info.first_has_qualifier = entry.first_key.has_qualifier;
+    info.offset = tail_->place.offset + entry.offset;
+    info.descriptor = entry.descriptor;
+    chunks.push_back(std::move(info));
+  }
+  return chunks;
+}
+
+std::vector<uint32_t> BlockReader::LoadedSteps() const {
+  std::vector<uint32_t> steps(entries_.size());
+  const util::EpochGuard guard;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const ResidentChunk* const chunk = Find(i);
+    if (chunk != nullptr) steps[i] = chunk->steps();
   }
   return steps;
 }
 
-FilterReader::FilterReader(std::unique_ptr<Impl> impl)
-    : impl_(std::move(impl)) {}
+}  // namespace reader
+
+FilterReader::FilterReader(std::unique_ptr<reader::BlockReader> reader)
+    : reader_(std::move(reader)) {}
 FilterReader::~FilterReader() = default;
 
 absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
@@ -237,7 +292,7 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
   if (status.ok()) status = cache::CheckPriority(options.priority);
   if (!status.ok()) return status;
   auto tail =
-      Impl::ReadTail(source, range, options.tail_size_bytes, options.secret);
+      reader::ReadTail(source, range, options.tail_size_bytes, options.secret);
   if (!tail.ok()) return tail.status();
   FilterReaderOptions actual = options;
   std::unique_ptr<FilterCache> own_cache;
@@ -245,89 +300,36 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
     own_cache = NewShardedLruCache({});
     actual.cache = own_cache.get();
   }
-  auto impl = std::make_unique<Impl>(source, actual, std::move(own_cache),
-                                     *std::move(tail));
-  if (options.prefetch) impl->Prefetch();
-  return std::unique_ptr<FilterReader>(new FilterReader(std::move(impl)));
+  auto opened = std::make_unique<reader::BlockReader>(
+      source, actual, std::move(own_cache), *std::move(tail));
+  if (options.prefetch) opened->Prefetch();
+  return std::unique_ptr<FilterReader>(new FilterReader(std::move(opened)));
 }
 
-bool FilterReader::MayContain(std::string_view row) const {
-  return impl_->MayContain(FilterKey::Row(row));
-}
-
-bool FilterReader::MayContain(std::string_view row,
-                              std::string_view qualifier) const {
-  return impl_->MayContain(FilterKey::RowCol(row, qualifier));
-}
-
-bool FilterReader::MayContain(const FilterKey& key) const {
-  return impl_->MayContain(key);
-}
-
-void FilterReader::MayContain(absl::Span<const FilterKey> keys,
-                              bool* may_contain) const {
-  absl::InlinedVector<FilterQuestion, 32> questions;
-  questions.reserve(keys.size());
-  for (const FilterKey& key : keys) questions.push_back({this, &key});
-  MayContain(questions, may_contain);
-}
-
-void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
-                              bool* may_contain) {
-  for (const FilterQuestion& question : questions) {
-    RB_CHECK_MSG(question.reader != nullptr && question.key != nullptr,
-                 "FilterReader::MayContain(): a question without a reader or "
-                 "a key");
-  }
-  Impl::MayContain(questions, may_contain);
-}
-
-FilterAnswer FilterReader::Ask(const FilterKey& key, FilterLoad* load) const {
-  return impl_->Ask(key, /*is_counted=*/false, /*will_read=*/false, load);
-}
-
-FilterAnswer FilterReader::Offer(const FilterLoad& load,
-                                 const absl::StatusOr<std::string_view>& bytes,
-                                 const FilterKey& key) const {
-  return impl_->Offer(load, bytes, key);
-}
-
-void FilterReader::TellOutcome(const FilterKey& /*key*/, bool key_was_there,
-                               uint64_t read_bytes) const {
-  impl_->TellOutcome(key_was_there, read_bytes);
-}
-
-absl::Status FilterReader::Verify() const { return impl_->Verify(); }
+absl::Status FilterReader::Verify() const { return reader_->Verify(); }
 
 const FilterBlockProperties& FilterReader::properties() const {
-  return impl_->properties();
+  return reader_->properties();
 }
 
 std::vector<FilterChunkInfo> FilterReader::Chunks() const {
-  std::vector<FilterChunkInfo> chunks;
-  for (const ChunkEntry& entry : impl_->parsed().chunks) {
-    FilterChunkInfo info;
-    info.first_row = entry.first_key.row;
-    info.first_qualifier = entry.first_key.qualifier;
-    info.first_has_qualifier = entry.first_key.has_qualifier;
-    info.offset = impl_->block_offset() + entry.offset;
-    info.descriptor = entry.descriptor;
-    chunks.push_back(std::move(info));
-  }
-  return chunks;
+  return reader_->Chunks();
 }
 
 int64_t FilterReader::ChunkOf(const FilterKey& key) const {
-  Impl::Asked asked;
-  return std::max<int64_t>(-1, impl_->Locate(key, &asked));
+  reader::Lookup lookup;
+  reader_->Locate(key, &lookup);
+  return lookup.location.is_in_chunk()
+             ? static_cast<int64_t>(lookup.location.chunk())
+             : -1;
 }
 
-uint64_t FilterReader::file_id() const { return impl_->file_id(); }
+uint64_t FilterReader::file_id() const { return reader_->file_id(); }
 
-FilterStatsSnapshot FilterReader::stats() const { return impl_->stats(); }
+FilterStatsSnapshot FilterReader::stats() const { return reader_->stats(); }
 
 std::vector<uint32_t> FilterReader::LoadedSteps() const {
-  return impl_->LoadedSteps();
+  return reader_->LoadedSteps();
 }
 
 }  // namespace rowbloom

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "reader/counted_files.h"
 #include "reader/file_counters.h"
-#include "reader/filter_stats_impl.h"
 #include "util/absl_view.h"
 #include "util/check.h"
 
@@ -130,36 +130,9 @@ std::string FilterStatsSnapshot::ToString() const {
 
 namespace reader {
 
-FilterStatsSnapshot FileCounters::Snapshot() const {
-  FilterStatsSnapshot snapshot;
-  for (size_t i = 0; i < kCounters; ++i) {
-    snapshot.values[i] = shared_[i].load(std::memory_order_relaxed);
-  }
-  const auto by_thread = by_thread_.Sum();
-  snapshot.values[static_cast<size_t>(FilterCounter::kLookups)] +=
-      by_thread[kLookups];
-  snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] +=
-      by_thread[kNegatives];
-  for (size_t level = 0; level < prefix_answers_.size(); ++level) {
-    const auto& answers = prefix_answers_[level];
-    const uint64_t negatives = answers[1].load(std::memory_order_relaxed);
-    const uint64_t lookups =
-        negatives + answers[0].load(std::memory_order_relaxed);
-    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixLookups)] +=
-        lookups;
-    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)] +=
-        negatives;
-    if (level > 0) snapshot.prefix_levels[level - 1] = {lookups, negatives};
-  }
-  return snapshot;
-}
-
-}  // namespace reader
-
-void FilterStats::Impl::Open(const reader::FileCounters* counters,
-                             uint64_t file_id, int level,
-                             std::string_view name) {
-  File file;
+void CountedFiles::Open(const FileCounters* counters, uint64_t file_id,
+                        int level, std::string_view name) {
+  FilterStats::File file;
   file.file_id = file_id;
   file.level = level;
   file.name = name;
@@ -167,7 +140,7 @@ void FilterStats::Impl::Open(const reader::FileCounters* counters,
   files_.emplace(counters, std::move(file));
 }
 
-void FilterStats::Impl::Close(const reader::FileCounters* counters) {
+void CountedFiles::Close(const FileCounters* counters) {
   const FilterStatsSnapshot last = counters->Snapshot();
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = files_.find(counters);
@@ -175,51 +148,65 @@ void FilterStats::Impl::Close(const reader::FileCounters* counters) {
   files_.erase(it);
 }
 
-std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
-  std::lock_guard<std::mutex> lock(impl_->mutex_);
-  std::map<int, FilterStatsSnapshot> levels = impl_->closed_;
-  for (const auto& [counters, file] : impl_->files_) {
+void CountedFiles::Add(FilterCounter counter, uint64_t delta, int level) {
+  unattributed_[level >= 0 && level < kLevels ? level : kLevels]
+               [static_cast<size_t>(counter)]
+                   .fetch_add(delta, std::memory_order_relaxed);
+}
+
+std::map<int, FilterStatsSnapshot> CountedFiles::Levels() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<int, FilterStatsSnapshot> levels = closed_;
+  for (const auto& [counters, file] : files_) {
     levels[file.level] += counters->Snapshot();
   }
   for (int i = 0; i <= kLevels; ++i) {
     FilterStatsSnapshot rest;
     for (size_t counter = 0; counter < kCounters; ++counter) {
       rest.values[counter] =
-          impl_->unattributed_[i][counter].load(std::memory_order_relaxed);
+          unattributed_[i][counter].load(std::memory_order_relaxed);
     }
     if (rest.values == FilterStatsSnapshot().values) continue;
-    levels[i < kLevels ? i : kUnknownLevel] += rest;
+    levels[i < kLevels ? i : FilterStats::kUnknownLevel] += rest;
   }
   return levels;
 }
 
-std::vector<FilterStats::File> FilterStats::Files() const {
-  std::vector<File> files;
-  {
-    std::lock_guard<std::mutex> lock(impl_->mutex_);
-    for (const auto& [counters, file] : impl_->files_) {
-      files.push_back(file);
-      files.back().counters = counters->Snapshot();
-    }
+std::vector<FilterStats::File> CountedFiles::Files() const {
+  std::vector<FilterStats::File> files;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [counters, file] : files_) {
+    files.push_back(file);
+    files.back().counters = counters->Snapshot();
   }
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-    return a.level != b.level ? a.level < b.level : a.file_id < b.file_id;
-  });
   return files;
 }
 
-FilterStats::Impl::~Impl() {
+CountedFiles::~CountedFiles() {
   RB_CHECK_MSG(files_.empty(),
                "a FilterStats is destroyed before a FilterReader that uses "
                "it; declare the statistics first");
 }
 
-FilterStats::FilterStats() : impl_(std::make_unique<Impl>()) {}
+}  // namespace reader
+
+FilterStats::FilterStats() : files_(std::make_unique<reader::CountedFiles>()) {}
 FilterStats::~FilterStats() = default;
 
 void FilterStats::Add(FilterCounter counter, uint64_t delta, int level) {
-  impl_->Unattributed(level)[static_cast<size_t>(counter)].fetch_add(
-      delta, std::memory_order_relaxed);
+  files_->Add(counter, delta, level);
+}
+
+std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
+  return files_->Levels();
+}
+
+std::vector<FilterStats::File> FilterStats::Files() const {
+  std::vector<File> files = files_->Files();
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return a.level != b.level ? a.level < b.level : a.file_id < b.file_id;
+  });
+  return files;
 }
 
 FilterStatsSnapshot FilterStats::Snapshot() const {

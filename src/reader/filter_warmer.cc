@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "cache/chunk_cache.h"
 #include "cache/file_id.h"
 #include "reader/resident_chunk.h"
 #include "util/check.h"
@@ -17,7 +18,7 @@ namespace {
 class FilterWarmer final : public FilterChunkObserver {
  public:
   FilterWarmer(FilterCache* cache, const FilterWarmerOptions& options)
-      : cache_(cache), options_(options) {
+      : cache_(cache::ChunkCache::Of(*cache)), options_(options) {
     RB_CHECK_MSG(
         options.file_id != 0 && cache::CheckFileId(options.file_id).ok(),
         "NewFilterWarmer(): file_id must be 1 to 2^63 - 1");
@@ -42,16 +43,16 @@ class FilterWarmer final : public FilterChunkObserver {
         reader::ResidentChunk::ChargeBytes(filter.descriptor, steps);
     entry.priority = options_.priority;
     entry.role = FilterCacheRole::kChunk;
-    std::unique_ptr<FilterCache::Value> value = *std::move(resident);
-    FilterCache::Handle* handle =
-        cache_->Insert({options_.file_id, chunk}, &value, entry);
-    if (handle != nullptr) cache_->Release(handle);
+    std::unique_ptr<cache::CachedFilter> cached = *std::move(resident);
+    FilterCache::Handle* handle = cache_.InsertFilter(
+        {options_.file_id, chunk}, &cached, entry, /*shortcut=*/nullptr);
+    if (handle != nullptr) cache_.Release(handle);
   }
 
   void OnFinish(uint64_t identity) override { identity_->store(identity); }
 
  private:
-  FilterCache* const cache_;
+  cache::ChunkCache& cache_;
   const FilterWarmerOptions options_;
   // All chunks share it. As long as it is 0, no reader takes them for its own.
   const std::shared_ptr<std::atomic<uint64_t>> identity_ =

@@ -7,6 +7,9 @@
 #include <new>
 #include <utility>
 
+#include "absl/types/span.h"
+#include "reader/load_judge.h"
+
 namespace rowbloom::reader {
 
 namespace {
@@ -35,47 +38,39 @@ UnitBuffer::UnitBuffer(size_t size)
 
 UnitBuffer::~UnitBuffer() { ::operator delete(bytes_, kAlignment); }
 
-ResidentChunk::ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
-                             std::shared_ptr<const LoadPolicy> policy,
+ResidentChunk::ResidentChunk(const ChunkOrigin& origin, uint32_t steps,
+                             const UnitPtrs& units, Kernel kernel,
+                             std::shared_ptr<const LoadJudge> judge,
                              size_t chunk)
-    : origin_(origin),
+    : steps_(steps),
+      is_whole_(steps >= FilterSteps(origin.descriptor)),
       kernel_(kernel),
-      policy_(std::move(policy)),
-      chunk_(chunk) {}
+      chunk_(chunk),
+      judge_(std::move(judge)),
+      rest_steps_(StepsWithoutLastUnit(origin.descriptor, steps)),
+      last_unit_bytes_(
+          ChargeBytes(origin.descriptor, steps) -
+          (rest_steps_ == 0 ? 0 : ChargeBytes(origin.descriptor, rest_steps_))),
+      last_unit_saves_(SavedBySteps(origin.descriptor, rest_steps_, steps)),
+      origin_(origin),
+      units_(units) {}
 
-absl::StatusOr<std::unique_ptr<ResidentChunk::Version>>
-ResidentChunk::MakeVersion(const FilterDescriptor& descriptor, uint32_t steps,
-                           const UnitPtrs& units, Kernel kernel) {
-  const FilterDescriptor cut = FilterAtStep(descriptor, steps);
+absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
+    const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
+    Kernel kernel, std::shared_ptr<const LoadJudge> judge, size_t chunk) {
+  const FilterDescriptor cut = FilterAtStep(origin.descriptor, steps);
+  UnitPtrs kept;
   std::array<std::string_view, FilterDescriptor::kMaxUnits> views;
-  auto version = std::make_unique<Version>();
   for (size_t i = 0; i < cut.unit_count; ++i) {
+    kept[i] = units[i];
     views[i] = units[i]->view();
-    version->units[i] = units[i];
   }
   absl::StatusOr<FilterView> view = FilterView::Parse(
       cut, absl::MakeConstSpan(views.data(), cut.unit_count), kernel);
   if (!view.ok()) return view.status();
-  version->view = *view;
-  version->steps = steps;
-  version->is_whole = steps >= FilterSteps(descriptor);
-  const uint32_t rest = StepsWithoutLastUnit(descriptor, steps);
-  version->rest_steps = rest;
-  version->last_unit_bytes = ChargeBytes(descriptor, steps) -
-                             (rest == 0 ? 0 : ChargeBytes(descriptor, rest));
-  version->last_unit_saves = SavedBySteps(descriptor, rest, steps);
-  return version;
-}
-
-absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
-    const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
-    Kernel kernel, std::shared_ptr<const LoadPolicy> policy, size_t chunk) {
-  absl::StatusOr<std::unique_ptr<Version>> version =
-      MakeVersion(origin.descriptor, steps, units, kernel);
-  if (!version.ok()) return version.status();
   std::unique_ptr<ResidentChunk> resident(
-      new ResidentChunk(origin, kernel, std::move(policy), chunk));
-  resident->version_ = *std::move(version);
+      new ResidentChunk(origin, steps, kept, kernel, std::move(judge), chunk));
+  resident->view_ = *view;
   return resident;
 }
 
@@ -83,34 +78,23 @@ size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
                                   uint32_t steps) {
   const FilterDescriptor cut = FilterAtStep(descriptor, steps);
   return static_cast<size_t>(cut.total_size_bytes()) + sizeof(ResidentChunk) +
-         sizeof(Version) + cut.unit_count * kUnitOverheadBytes;
+         cut.unit_count * kUnitOverheadBytes;
 }
 
 double ResidentChunk::Worth() const {
-  if (policy_ == nullptr) return kUnknownWorth;
-  return policy_->AbsentRate(chunk_) * policy_->cost_bytes() *
-         version_->last_unit_saves /
-         static_cast<double>(version_->last_unit_bytes);
+  if (judge_ == nullptr) return kUnknownWorth;
+  return judge_->AbsentRate(chunk_) * judge_->cost_bytes() * last_unit_saves_ /
+         static_cast<double>(last_unit_bytes_);
 }
 
-// The version that is given up, with its last unit. Units that the new version
-// shares stay.
-struct ResidentChunk::Retired final : FilterCache::Value {
-  explicit Retired(std::unique_ptr<const Version> given_up)
-      : version(std::move(given_up)) {}
-  const std::unique_ptr<const Version> version;
-};
-
-std::unique_ptr<FilterCache::Value> ResidentChunk::Shrink(size_t* freed_bytes) {
-  *freed_bytes = 0;
-  if (policy_ == nullptr) return nullptr;
-  if (version_->rest_steps == 0) return nullptr;
-  absl::StatusOr<std::unique_ptr<Version>> version = MakeVersion(
-      origin_.descriptor, version_->rest_steps, version_->units, kernel_);
-  if (!version.ok()) return nullptr;
-  *freed_bytes = version_->last_unit_bytes;
-  return std::make_unique<Retired>(
-      std::exchange(version_, *std::move(version)));
+std::unique_ptr<cache::CachedFilter> ResidentChunk::Shrunk(
+    size_t* freed_bytes) const {
+  if (judge_ == nullptr || rest_steps_ == 0) return nullptr;
+  absl::StatusOr<std::unique_ptr<ResidentChunk>> smaller =
+      Make(origin_, rest_steps_, units_, kernel_, judge_, chunk_);
+  if (!smaller.ok()) return nullptr;
+  *freed_bytes = last_unit_bytes_;
+  return *std::move(smaller);
 }
 
 }  // namespace rowbloom::reader

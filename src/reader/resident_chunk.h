@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A chunk in memory: the units that were loaded, cut to the steps of precision
-// that it was given, and the view that answers from them. It can be shrunk by
-// its last unit while threads read it.
+// that it was given, and the view that answers from them. It never changes: the
+// cache replaces it by a smaller one, without its last unit.
 
 #ifndef ROWBLOOM_READER_RESIDENT_CHUNK_H_
 #define ROWBLOOM_READER_RESIDENT_CHUNK_H_
@@ -16,15 +16,15 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "cache/chunk_cache.h"
-#include "reader/load_policy.h"
+#include "cache/cached_chunks.h"
 #include "rowbloom/filter.h"
 
 namespace rowbloom::reader {
 
-// The bytes of one unit, on a cache-line boundary. Shared by the versions of a
-// chunk that have the whole unit.
+class LoadJudge;
+
+// The bytes of one unit, on a cache-line boundary. Shared by the chunks that
+// have the whole unit.
 class UnitBuffer {
  public:
   explicit UnitBuffer(size_t size);
@@ -65,61 +65,53 @@ struct ChunkOrigin {
   uint64_t Block() const { return block == nullptr ? 0 : block->load(); }
 };
 
-class ResidentChunk final : public cache::ChunkValue {
+class alignas(64) ResidentChunk final : public cache::CachedFilter {
  public:
-  // The chunk's memory at one time; Shrink() replaces it by another version.
-  struct alignas(64) Version final : cache::Visible {
-    FilterView view;  // First, so that lookups read one line.
-    uint32_t steps = 0;
-    // True if `steps` is all that the filter has.
-    bool is_whole = false;  // FilterSteps() would cost each sampled lookup.
-    // The steps left without the last unit, 0 if none, and that unit's charge
-    // and savings. They are stored because the cache asks for them under its
-    // lock.
-    uint32_t rest_steps = 0;
-    size_t last_unit_bytes = 0;
-    double last_unit_saves = 0;
-    UnitPtrs units;
-  };
-
-  // `units` are those of FilterAtStep(origin.descriptor, steps). `policy` is
-  // the file's, and `chunk` its number there; without a policy the chunk stays
+  // `units` are those of FilterAtStep(origin.descriptor, steps). `judge` is the
+  // file's, and `chunk` its number there; without a judge the chunk stays
   // whole.
   static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
       const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
-      Kernel kernel, std::shared_ptr<const LoadPolicy> policy, size_t chunk);
+      Kernel kernel, std::shared_ptr<const LoadJudge> judge, size_t chunk);
 
+  const FilterView& view() const { return view_; }
+  uint32_t steps() const { return steps_; }
+  // True if steps() is all that the filter has.
+  bool is_whole() const { return is_whole_; }
   const ChunkOrigin& origin() const { return origin_; }
-  // Call it before the cache has the chunk, or while a handle holds it.
-  const Version& version() const { return *version_; }
+  const UnitPtrs& units() const { return units_; }
 
   // Another reader counts its lookups from now on. Called under the cache's
   // lock.
-  void set_policy(std::shared_ptr<const LoadPolicy> policy) {
-    policy_ = std::move(policy);
+  void set_judge(std::shared_ptr<const LoadJudge> judge) {
+    judge_ = std::move(judge);
   }
 
   // The charge in the cache for a chunk of `steps`.
   static size_t ChargeBytes(const FilterDescriptor& descriptor, uint32_t steps);
 
-  const cache::Visible* visible() const override { return version_.get(); }
   double Worth() const override;
-  std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) override;
+  std::unique_ptr<cache::CachedFilter> Shrunk(
+      size_t* freed_bytes) const override;
 
  private:
-  struct Retired;
+  ResidentChunk(const ChunkOrigin& origin, uint32_t steps,
+                const UnitPtrs& units, Kernel kernel,
+                std::shared_ptr<const LoadJudge> judge, size_t chunk);
 
-  ResidentChunk(const ChunkOrigin& origin, Kernel kernel,
-                std::shared_ptr<const LoadPolicy> policy, size_t chunk);
-  static absl::StatusOr<std::unique_ptr<Version>> MakeVersion(
-      const FilterDescriptor& descriptor, uint32_t steps, const UnitPtrs& units,
-      Kernel kernel);
-
-  const ChunkOrigin origin_;
+  const uint32_t steps_;
+  const bool is_whole_;  // FilterSteps() would cost each sampled lookup.
   const Kernel kernel_;
-  std::shared_ptr<const LoadPolicy> policy_;
   const size_t chunk_;
-  std::unique_ptr<const Version> version_;
+  std::shared_ptr<const LoadJudge> judge_;
+  // The steps left without the last unit, 0 if none, and that unit's charge and
+  // savings. They are stored because the cache asks for them under its lock.
+  const uint32_t rest_steps_;
+  const size_t last_unit_bytes_;
+  const double last_unit_saves_;
+  alignas(64) FilterView view_;  // Lookups read one line.
+  const ChunkOrigin origin_;
+  const UnitPtrs units_;
 };
 
 }  // namespace rowbloom::reader

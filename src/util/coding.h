@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -39,16 +38,6 @@ inline T LoadFixed(const char* bytes) {
              << (8 * i);
   }
   return static_cast<T>(value);
-}
-
-// The first eight bytes as a number that orders as they do.
-inline uint64_t LoadBigEndian64(const char* bytes) {
-  uint64_t value;
-  std::memcpy(&value, bytes, sizeof(value));
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  value = __builtin_bswap64(value);
-#endif
-  return value;
 }
 
 template <typename T>

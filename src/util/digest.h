@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hashes that are persisted: of keys and of stored bytes. XXH3-64, whose
-// output is fixed since xxHash 0.8.0. Never change them; add others.
+// The hashes that are persisted: of stored bytes, and in filter_key.cc of keys.
+// XXH3-64, whose output is fixed since xxHash 0.8.0. Never change them; add
+// others.
 
 #ifndef ROWBLOOM_UTIL_DIGEST_H_
 #define ROWBLOOM_UTIL_DIGEST_H_

@@ -234,7 +234,9 @@ void ExpectChunksAreFound(const FilterOptions& options,
     }
     const size_t end = next + parsed->chunks[chunk].descriptor.key_count;
     for (; next < end; ++next) {
-      ASSERT_EQ(locator.Find(keys[next].stored()), static_cast<int>(chunk));
+      const block::Location found = locator.Find(keys[next].stored());
+      ASSERT_TRUE(found.is_in_chunk());
+      ASSERT_EQ(found.chunk(), chunk);
     }
   }
   EXPECT_EQ(block::Compare(parsed->last_key, keys.back().stored()), 0);

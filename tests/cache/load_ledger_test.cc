@@ -13,9 +13,10 @@
 namespace rowbloom::cache {
 namespace {
 
-using Answer = LoadLedger::Answer;
+using Answer = FilterAnswer;
 
 constexpr uint64_t kCost = 4096;
+constexpr LoadRules kRules;
 
 TEST(LoadLedger, AllowsNoLoadAtFirst) {
   LoadLedger ledger;
@@ -52,7 +53,7 @@ TEST(LoadLedger, PlannedLoadsCountAsLoaded) {
 
 TEST(LoadLedger, SavingsAndOnePercentOfTheCostAreIncome) {
   LoadLedger ledger;
-  ledger.CountLookups(100, Answer::kUnloaded, 1000);
+  ledger.CountLookups(100, Answer::kNotInMemory, 1000);
   EXPECT_EQ(ledger.balance_bytes(), 1000);
   ledger.CountLookups(6, Answer::kMaybe, 1000);
   ledger.CountLookups(4, Answer::kNo, 1000);
@@ -64,14 +65,14 @@ TEST(LoadLedger, SavingsAndOnePercentOfTheCostAreIncome) {
 TEST(LoadLedger, TheBalanceIsCutOffAtTheGrantsAndTheSlack) {
   LoadLedger ledger;
   ledger.CountLookups(1000000, Answer::kNo, kCost);
-  EXPECT_EQ(ledger.balance_bytes(), LoadLedger::kSlackBytes);
+  EXPECT_EQ(ledger.balance_bytes(), kRules.slack_bytes);
   ledger.GrantUpTo(5000);
-  EXPECT_EQ(ledger.balance_bytes(), LoadLedger::kSlackBytes + 5000);
+  EXPECT_EQ(ledger.balance_bytes(), kRules.slack_bytes + 5000);
   ledger.CountLookups(16, Answer::kMaybe, ~uint64_t{0});  // A huge income.
-  EXPECT_EQ(ledger.balance_bytes(), LoadLedger::kSlackBytes + 5000);
+  EXPECT_EQ(ledger.balance_bytes(), kRules.slack_bytes + 5000);
   ledger.CountLoad(10000);
   ledger.CountLookups(16, Answer::kNo, uint64_t{1} << 60);
-  EXPECT_EQ(ledger.balance_bytes(), LoadLedger::kSlackBytes + 5000);
+  EXPECT_EQ(ledger.balance_bytes(), kRules.slack_bytes + 5000);
 }
 
 TEST(LoadLedger, LoadsAreBoundedBySavingsGrantsAndOnePercent) {
@@ -84,7 +85,7 @@ TEST(LoadLedger, LoadsAreBoundedBySavingsGrantsAndOnePercent) {
   for (int i = 0; i < 100000; ++i) {
     const bool saves = i % 50 == 0;
     ledger.CountLookups(16, saves ? Answer::kNo : Answer::kMaybe, kCost);
-    income += 16 * kCost * (LoadLedger::kMaxLoss + (saves ? 1 : 0));
+    income += 16 * kCost * (kRules.max_loss + (saves ? 1 : 0));
     if (ledger.MayLoad()) {
       ledger.CountLoad(kLoad);
     } else {
@@ -107,13 +108,13 @@ TEST(LoadLedger, HugeGrantsAllowLoads) {
   ledger.CountLoad(uint64_t{1} << 50);
   EXPECT_TRUE(ledger.WithinGrants());
   const auto cache = NewShardedLruCache({SIZE_MAX});
-  EXPECT_TRUE(Access::LedgerOf(*cache)->WithinGrants());
-  EXPECT_TRUE(Access::LedgerOf(*cache)->MayLoad());
+  EXPECT_TRUE(ChunkCache::Of(*cache).ledger().WithinGrants());
+  EXPECT_TRUE(ChunkCache::Of(*cache).ledger().MayLoad());
 }
 
 TEST(LoadLedger, ACacheGrantsItsLargestCapacityOnce) {
   const auto cache = NewShardedLruCache({1000});
-  const LoadLedger& ledger = *Access::LedgerOf(*cache);
+  const LoadLedger& ledger = ChunkCache::Of(*cache).ledger();
   EXPECT_EQ(ledger.balance_bytes(), 1000);
   cache->SetCapacity(10);
   cache->SetCapacity(900);
@@ -142,7 +143,7 @@ TEST(LoadLedger, AHalfLifeEndsAfter2048LookupsForEachChunk) {
 TEST(LoadLedger, ACountLosesHalfOfItsWeightWithEachHalfLife) {
   LoadLedger ledger;
   const auto length = static_cast<double>(ledger.HalfLifeLookups());
-  const LoadLedger::Mark start = ledger.Now();
+  const LoadLedger::Moment start = ledger.Now();
   EXPECT_EQ(ledger.WeightSince(start), 0);
   ledger.CountLookups(100, Answer::kMaybe, kCost);
   EXPECT_EQ(ledger.WeightSince(start), 100);
@@ -167,7 +168,7 @@ TEST(LoadLedgerThreads, LosesNoCount) {
   testing::RunThreads(kThreads, [&](int) {
     for (uint64_t i = 0; i < kRounds; ++i) {
       ledger.CountLookups(8, Answer::kNo, 100);
-      ledger.CountLookups(8, Answer::kUnloaded, 100);
+      ledger.CountLookups(8, Answer::kNotInMemory, 100);
       ledger.CountLoad(3);
       ledger.AddChunks(2);
       ledger.AddChunks(-1);

@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cache/chunk_cache.h"
-#include "cache/lru_shard.h"
+#include "cache/lru_cache.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
@@ -30,21 +30,21 @@ constexpr uint64_t kKeys = 30;
 
 uint64_t FileOf(uint64_t key) { return key % kFiles; }
 
-struct ModelSlot {
+struct ModelShortcut {
   size_t number = kNone;  // The number of the value that it points to.
   bool used = false;
 };
 
 struct ModelValue {
   size_t number = 0;
-  bool is_chunk = false;  // Only chunks have a slot, worth and parts.
+  bool is_chunk = false;  // Only chunks have a shortcut, worth and parts.
   double worth = -1;
   std::vector<TrackedPart> parts;
 
   double Worth() const { return parts.empty() ? worth : parts.back().worth; }
 };
 
-// Values are known by their numbers, slots by their keys.
+// Values are known by their numbers, shortcuts by their keys.
 class Model {
  public:
   explicit Model(size_t capacity_bytes) {
@@ -79,7 +79,7 @@ class Model {
     item.role = options.role;
     item.handle_count = 1;
     item.cached = true;
-    if (value.is_chunk) SetSlot(&item, true);
+    if (value.is_chunk) SetShortcut(&item, true);
     return true;
   }
 
@@ -104,9 +104,9 @@ class Model {
     FreePassed();
   }
 
-  void DropSlot(uint64_t key) {
+  void DropShortcut(uint64_t key) {
     Item* item = Cached(key);
-    if (item != nullptr && item->has_slot) SetSlot(item, false);
+    if (item != nullptr && item->has_shortcut) SetShortcut(item, false);
   }
 
   void SetCapacity(size_t capacity_bytes) {
@@ -118,8 +118,10 @@ class Model {
   void BeginGuard() { guard_began_ = epoch_; }
   void EndGuard() { guard_began_.reset(); }
 
-  void UseSlot(uint64_t key) { slots_[key].used = true; }
-  const ModelSlot& SlotOf(uint64_t key) const { return slots_[key]; }
+  void UseShortcut(uint64_t key) { shortcuts_[key].used = true; }
+  const ModelShortcut& ShortcutOf(uint64_t key) const {
+    return shortcuts_[key];
+  }
 
   struct Item : ModelValue {
     uint64_t key = 0;
@@ -128,7 +130,7 @@ class Model {
     FilterCacheRole role = FilterCacheRole::kOther;
     int handle_count = 0;
     bool cached = false;
-    bool has_slot = false;
+    bool has_shortcut = false;
     bool found = false;
     bool is_protected = false;
     uint64_t stamp = 0;  // The time of the last use.
@@ -168,7 +170,7 @@ class Model {
     return nullptr;
   }
 
-  // Returns the entries of one segment that can be evicted, oldest first.
+  // Returns the entries of one LRU list that can be evicted, oldest first.
   std::vector<Item*> Idle(bool is_protected) {
     std::vector<Item*> idle;
     for (Item& item : items_) {
@@ -182,15 +184,15 @@ class Model {
     return idle;
   }
 
-  void SetSlot(Item* item, bool has_slot) {
-    item->has_slot = has_slot;
-    slots_[item->key].number = has_slot ? item->number : kNone;
+  void SetShortcut(Item* item, bool has_shortcut) {
+    item->has_shortcut = has_shortcut;
+    shortcuts_[item->key].number = has_shortcut ? item->number : kNone;
   }
 
   // Does nothing if `item` is nullptr.
   void Forget(Item* item) {
     if (item == nullptr) return;
-    if (item->has_slot) SetSlot(item, false);
+    if (item->has_shortcut) SetShortcut(item, false);
     item->cached = false;
     item->epoch = epoch_++;
   }
@@ -232,8 +234,8 @@ class Model {
         if (idle.size() == candidates.size()) break;
         Item* next = idle[candidates.size()];
         const bool is_least = next->Worth() < 0;
-        if (is_least && next->has_slot && slots_[next->key].used) {
-          slots_[next->key].used = false;
+        if (is_least && next->has_shortcut && shortcuts_[next->key].used) {
+          shortcuts_[next->key].used = false;
           Use(next);
         } else {
           candidates.push_back(next);
@@ -284,7 +286,7 @@ class Model {
 
   FilterCache::Usage usage_;  // Only the capacity and the event counts.
   std::list<Item> items_;
-  std::array<ModelSlot, kKeys> slots_;
+  std::array<ModelShortcut, kKeys> shortcuts_;
   size_t created_count_ = 0;
   double price_ = 0;
   uint64_t now_ = 0;
@@ -302,7 +304,7 @@ class ModelTest {
         resizes_(resizes),
         model_(capacity_bytes),
         cache_(NewShardedLruCache({capacity_bytes, 0})),
-        chunks_(Access::ChunkCacheOf(cache_.get())) {}
+        chunks_(&ChunkCache::Of(*cache_)) {}
   ~ModelTest() {
     for (const Held& h : held_) cache_->Release(h.handle);
   }
@@ -318,7 +320,9 @@ class ModelTest {
     while (!held_.empty()) Release(0);
     cache_.reset();
     ASSERT_EQ(deaths_.Total(), model_.created_count() + refused_count_);
-    for (const Slot& slot : slots_) ASSERT_EQ(slot.visible.load(), nullptr);
+    for (const Shortcut& shortcut : shortcuts_) {
+      ASSERT_EQ(shortcut.filter.load(), nullptr);
+    }
   }
 
  private:
@@ -353,11 +357,11 @@ class ModelTest {
       cache_->EraseFile(FileOf(key));
       model_.EraseFile(FileOf(key));
     } else if (operation < 730) {
-      chunks_->DropSlot(KeyOf(key), &slots_[key]);
-      model_.DropSlot(key);
+      chunks_->DropShortcut(KeyOf(key), &shortcuts_[key]);
+      model_.DropShortcut(key);
     } else if (operation < 830) {
-      slots_[key].used = true;
-      model_.UseSlot(key);
+      shortcuts_[key].used = true;
+      model_.UseShortcut(key);
     } else if (operation < 850) {
       if (guard_ != nullptr) {
         guard_.reset();
@@ -395,14 +399,23 @@ class ModelTest {
       }
     }
 
-    std::unique_ptr<FilterCache::Value> tracked =
-        std::make_unique<TrackedValue>(value.number, &deaths_, value.worth,
-                                       value.parts);
+    const auto insert = [&](auto tracked, auto insert_it) {
+      tracked = std::make_unique<TrackedValue>(value.number, &deaths_,
+                                               value.worth, value.parts);
+      FilterCache::Handle* handle = insert_it(&tracked);
+      EXPECT_EQ(handle == nullptr, tracked != nullptr);
+      return handle;
+    };
     FilterCache::Handle* handle =
         value.is_chunk
-            ? chunks_->InsertChunk(KeyOf(key), &tracked, options, &slots_[key])
-            : cache_->Insert(KeyOf(key), &tracked, options);
-    ASSERT_EQ(handle == nullptr, tracked != nullptr);
+            ? insert(std::unique_ptr<CachedFilter>(),
+                     [&](auto* filter) {
+                       return chunks_->InsertFilter(KeyOf(key), filter, options,
+                                                    &shortcuts_[key]);
+                     })
+            : insert(std::unique_ptr<FilterCache::Value>(), [&](auto* other) {
+                return cache_->Insert(KeyOf(key), other, options);
+              });
     if (handle == nullptr) ++refused_count_;
     ASSERT_EQ(handle != nullptr, model_.Insert(key, value, options));
     if (handle != nullptr) held_.push_back({handle, value.number});
@@ -432,10 +445,10 @@ class ModelTest {
       ASSERT_EQ(NumberOf(*cache_, h.handle), h.number);
     }
     for (uint64_t key = 0; key < kKeys; ++key) {
-      const Visible* visible = slots_[key].visible.load();
-      ASSERT_EQ(visible == nullptr ? kNone : NumberOf(visible),
-                model_.SlotOf(key).number);
-      ASSERT_EQ(slots_[key].used.load(), model_.SlotOf(key).used);
+      const CachedFilter* filter = shortcuts_[key].filter.load();
+      ASSERT_EQ(filter == nullptr ? kNone : NumberOf(filter),
+                model_.ShortcutOf(key).number);
+      ASSERT_EQ(shortcuts_[key].used.load(), model_.ShortcutOf(key).used);
     }
     for (const Model::Item& item : model_.items()) {
       ASSERT_EQ(deaths_.Of(item.number), 0) << item.number;
@@ -449,7 +462,7 @@ class ModelTest {
   const size_t max_handles_;
   const bool resizes_;
   Deaths deaths_{4 * kSteps};
-  std::array<Slot, kKeys> slots_;
+  std::array<Shortcut, kKeys> shortcuts_;
   Model model_;
   std::unique_ptr<FilterCache> cache_;
   ChunkCache* const chunks_;

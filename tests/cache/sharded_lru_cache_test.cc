@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cache/chunk_cache.h"
-#include "cache/lru_shard.h"
+#include "cache/lru_cache.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
@@ -33,8 +33,8 @@ class LruTest : public ::testing::Test {
   void MakeCache(size_t capacity_bytes, int shard_bits = 0) {
     cache_ = NewShardedLruCache({capacity_bytes, shard_bits});
   }
-  ChunkCache& chunks() { return *Access::ChunkCacheOf(cache_.get()); }
-  LoadLedger& ledger() { return *Access::LedgerOf(*cache_); }
+  ChunkCache& chunks() { return ChunkCache::Of(*cache_); }
+  LoadLedger& ledger() { return chunks().ledger(); }
 
   static FilterCacheKey Key(uint64_t n) { return {n / 4, n % 4}; }
 
@@ -48,12 +48,12 @@ class LruTest : public ::testing::Test {
   bool Put(uint64_t key, const FilterCache::EntryOptions& options = {kCharge}) {
     return Release(Insert(key, options));
   }
-  // The entry gets slots_[slot].
-  bool PutChunk(uint64_t key, double worth, size_t slot) {
-    std::unique_ptr<FilterCache::Value> value =
+  // The entry gets shortcuts_[shortcut].
+  bool PutChunk(uint64_t key, double worth, size_t shortcut) {
+    std::unique_ptr<CachedFilter> value =
         std::make_unique<TrackedValue>(next_number_++, &deaths_, worth);
-    return Release(
-        chunks().InsertChunk(Key(key), &value, {kCharge}, &slots_[slot]));
+    return Release(chunks().InsertFilter(Key(key), &value, {kCharge},
+                                         &shortcuts_[shortcut]));
   }
   bool PutChunk(uint64_t key, double worth) {
     return PutChunk(key, worth, key);
@@ -76,7 +76,7 @@ class LruTest : public ::testing::Test {
 
   Deaths deaths_{1000};  // It outlives the cache.
   size_t next_number_ = 0;
-  std::array<Slot, 210> slots_;  // They outlive the cache, too.
+  std::array<Shortcut, 210> shortcuts_;  // They outlive the cache, too.
   std::unique_ptr<FilterCache> cache_;
 };
 
@@ -91,9 +91,9 @@ TEST_F(LruTest, UsageIncludesWhatReadersReport) {
   EXPECT_EQ(usage().index_bytes_outside, 50);
 
   // These lookups are samples.
-  ledger().CountLookups(16, LoadLedger::Answer::kNo, 1);
-  ledger().CountLookups(32, LoadLedger::Answer::kMaybe, 1);
-  ledger().CountLookups(64, LoadLedger::Answer::kUnloaded, 1);
+  ledger().CountLookups(16, FilterAnswer::kNo, 1);
+  ledger().CountLookups(32, FilterAnswer::kMaybe, 1);
+  ledger().CountLookups(64, FilterAnswer::kNotInMemory, 1);
   ASSERT_TRUE(Put(0));
   EXPECT_EQ(Get(0), 0);
   EXPECT_EQ(Get(1), -1);
@@ -209,8 +209,7 @@ TEST_F(LruTest, PriceIsTheWorthOfWhatWentAndFadesWithLookups) {
   EXPECT_EQ(room().price, 7);
   for (uint64_t key = 100; key < 130; ++key) ASSERT_TRUE(PutChunk(key, 4));
   EXPECT_EQ(room().price, 7);
-  ledger().CountLookups(ledger().HalfLifeLookups(), LoadLedger::Answer::kMaybe,
-                        1);
+  ledger().CountLookups(ledger().HalfLifeLookups(), FilterAnswer::kMaybe, 1);
   EXPECT_EQ(room().price, 3.5);
   ASSERT_TRUE(PutChunk(200, 4));
   EXPECT_EQ(room().price, 4);
@@ -218,24 +217,24 @@ TEST_F(LruTest, PriceIsTheWorthOfWhatWentAndFadesWithLookups) {
   EXPECT_EQ(room().free_bytes, kCharge);
 }
 
-TEST_F(LruTest, EntryHasOneSlotAtMost) {
+TEST_F(LruTest, EntryHasOneShortcutAtMost) {
   MakeCache(2 * kEntry);
-  Slot& first = slots_[0];
-  Slot& second = slots_[1];
+  Shortcut& first = shortcuts_[0];
+  Shortcut& second = shortcuts_[1];
   ASSERT_TRUE(PutChunk(0, 1, 0));
-  chunks().DropSlot(Key(0), &second);  // The entry has another slot.
-  EXPECT_EQ(NumberOf(first.visible.load()), 0);
+  chunks().DropShortcut(Key(0), &second);  // The entry has another shortcut.
+  EXPECT_EQ(NumberOf(first.filter.load()), 0);
   ASSERT_TRUE(PutChunk(0, 1, 1));
-  EXPECT_EQ(first.visible, nullptr);
-  EXPECT_EQ(NumberOf(second.visible.load()), 1);
-  chunks().DropSlot(Key(0), &first);
-  EXPECT_EQ(NumberOf(second.visible.load()), 1);
-  chunks().DropSlot(Key(0), &second);
-  EXPECT_EQ(second.visible, nullptr);
+  EXPECT_EQ(first.filter, nullptr);
+  EXPECT_EQ(NumberOf(second.filter.load()), 1);
+  chunks().DropShortcut(Key(0), &first);
+  EXPECT_EQ(NumberOf(second.filter.load()), 1);
+  chunks().DropShortcut(Key(0), &second);
+  EXPECT_EQ(second.filter, nullptr);
   EXPECT_EQ(Get(0), 1);  // The entry stays.
-  EXPECT_EQ(second.visible, nullptr);
+  EXPECT_EQ(second.filter, nullptr);
   cache_->Erase(Key(0));
-  chunks().DropSlot(Key(0), &second);  // There is no entry.
+  chunks().DropShortcut(Key(0), &second);  // There is no entry.
 }
 
 using LruDeathTest = LruTest;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Many threads use a cache that is much too small for them: through handles,
-// and through slots as the library's readers do. The values themselves and the
-// sanitizers detect a value that is destroyed too early.
+// and through shortcuts as the library's readers do. The values themselves and
+// the sanitizers detect a value that is destroyed too early.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "cache/chunk_cache.h"
-#include "cache/lru_shard.h"
+#include "cache/lru_cache.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
 #include "testing/threads.h"
@@ -32,10 +33,10 @@ constexpr int kRounds = 4000;
 
 std::atomic<int64_t> live_values{0};
 
-class Part final : public FilterCache::Value {
+class Part {
  public:
   explicit Part(uint64_t key) : key_(key) { ++live_values; }
-  ~Part() override {
+  ~Part() {
     key_ = ~uint64_t{0};
     --live_values;
   }
@@ -45,35 +46,34 @@ class Part final : public FilterCache::Value {
   uint64_t key_;
 };
 
-// A value with parts that it gives up while threads may be reading them.
-class Whole final : public ChunkValue {
+// A filter with parts that it gives up while threads may be reading them.
+class Whole final : public CachedFilter {
  public:
   explicit Whole(uint64_t key) : core_(key) {
-    for (std::atomic<Part*>& part : parts_) part = new Part(key);
-  }
-  ~Whole() override {
-    for (std::atomic<Part*>& part : parts_) delete part.load();
-  }
-  double Worth() const override { return static_cast<double>(core_.key() % 4); }
-  std::unique_ptr<Value> Shrink(size_t* freed_bytes) override {
-    *freed_bytes = kPartCharge;
-    for (std::atomic<Part*>& part : parts_) {
-      Part* given_up = part.exchange(nullptr);
-      if (given_up != nullptr) return std::unique_ptr<Value>(given_up);
+    for (size_t i = 0; i < kParts; ++i) {
+      parts_.push_back(std::make_shared<const Part>(key));
     }
-    return nullptr;
+  }
+  Whole(uint64_t key, std::vector<std::shared_ptr<const Part>> parts)
+      : core_(key), parts_(std::move(parts)) {}
+  double Worth() const override { return static_cast<double>(core_.key() % 4); }
+  std::unique_ptr<CachedFilter> Shrunk(size_t* freed_bytes) const override {
+    if (parts_.empty()) return nullptr;
+    *freed_bytes = kPartCharge;
+    return std::make_unique<Whole>(core_.key(),
+                                   std::vector<std::shared_ptr<const Part>>(
+                                       parts_.begin(), parts_.end() - 1));
   }
   bool AllAreOf(uint64_t key) const {
-    for (const std::atomic<Part*>& part : parts_) {
-      const Part* seen = part.load();
-      if (seen != nullptr && seen->key() != key) return false;
+    for (const auto& part : parts_) {
+      if (part->key() != key) return false;
     }
     return core_.key() == key;
   }
 
  private:
   const Part core_;
-  std::atomic<Part*> parts_[kParts];
+  std::vector<std::shared_ptr<const Part>> parts_;
 };
 
 struct Setting {
@@ -93,29 +93,29 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
   static FilterCacheKey KeyOf(uint64_t key) {
     return {key % kFiles, key / kFiles};
   }
-  ChunkCache& chunks() { return *Access::ChunkCacheOf(cache_.get()); }
+  ChunkCache& chunks() { return ChunkCache::Of(*cache_); }
 
   FilterCache::Handle* LookUp(uint64_t key) {
     FilterCache::Handle* handle = cache_->Lookup(KeyOf(key));
     ++(handle != nullptr ? hits_ : misses_);
     return handle;
   }
-  FilterCache::Handle* Insert(uint64_t key, Slot* slot) {
-    std::unique_ptr<FilterCache::Value> value = std::make_unique<Whole>(key);
+  FilterCache::Handle* Insert(uint64_t key, Shortcut* shortcut) {
+    std::unique_ptr<CachedFilter> value = std::make_unique<Whole>(key);
     FilterCache::Handle* handle =
-        chunks().InsertChunk(KeyOf(key), &value, {kCharge}, slot);
+        chunks().InsertFilter(KeyOf(key), &value, {kCharge}, shortcut);
     EXPECT_EQ(handle == nullptr, value != nullptr);
     ++(handle != nullptr ? inserts_ : rejections_);
     return handle;
   }
-  // Reads through the slot, else from the cache, else inserts the chunk, as
+  // Reads through the shortcut, else from the cache, else inserts the chunk, as
   // the library's readers do.
-  FilterCache::Handle* Read(uint64_t key, Slot* slot, bool replaces) {
+  FilterCache::Handle* Read(uint64_t key, Shortcut* shortcut, bool replaces) {
     {
       const util::EpochGuard guard;
-      if (const Visible* visible = slot->visible.load()) {
-        EXPECT_TRUE(static_cast<const Whole*>(visible)->AllAreOf(key));
-        slot->used.store(true, std::memory_order_relaxed);
+      if (const CachedFilter* filter = shortcut->filter.load()) {
+        EXPECT_TRUE(static_cast<const Whole*>(filter)->AllAreOf(key));
+        shortcut->used.store(true, std::memory_order_relaxed);
         ++seen_;
         return nullptr;
       }
@@ -125,7 +125,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
       cache_->Release(handle);
       handle = nullptr;
     }
-    return handle != nullptr ? handle : Insert(key, slot);
+    return handle != nullptr ? handle : Insert(key, shortcut);
   }
 
   void Work(uint32_t seed) {
@@ -136,14 +136,14 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
       const uint32_t operation = random() % 1000;
       FilterCache::Handle* handle = nullptr;
       if (operation < 700) {
-        handle = Read(key, &slots_[key], operation % 4 == 0);
+        handle = Read(key, &shortcuts_[key], operation % 4 == 0);
       } else if (operation < 850) {
         handle = LookUp(key);
       } else if (operation < 940) {
-        Slot brief;  // That of a reader that closes soon.
+        Shortcut brief;  // That of a reader that closes soon.
         handle = Read(key, &brief, operation % 2 == 0);
-        chunks().DropSlot(KeyOf(key), &brief);
-        EXPECT_EQ(brief.visible, nullptr);
+        chunks().DropShortcut(KeyOf(key), &brief);
+        EXPECT_EQ(brief.filter, nullptr);
       } else if (operation < 990) {
         cache_->Erase(KeyOf(key));
       } else if (operation < 992) {
@@ -168,7 +168,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
   }
 
   const size_t capacity_ = GetParam().entries * kEntry;
-  Slot slots_[kKeys];
+  Shortcut shortcuts_[kKeys];
   std::atomic<uint64_t> seen_{0};
   std::atomic<uint64_t> hits_{0}, misses_{0}, inserts_{0}, rejections_{0};
   const std::unique_ptr<FilterCache> cache_ =

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache {
@@ -35,14 +35,15 @@ class Deaths {
   std::atomic<size_t> total_{0};
 };
 
-// A part that a value may give up; it then becomes a value of this number.
+// A part that a value may give up. The value with it then gets this number, and
+// the one without it keeps the number.
 struct TrackedPart {
   size_t number;
   size_t charge_bytes;
   double worth;
 };
 
-class TrackedValue : public ChunkValue {
+class TrackedValue : public CachedFilter {
  public:
   // The last part goes first; `worth` is the worth of the value without parts.
   TrackedValue(size_t number, Deaths* deaths, double worth = kUnknownWorth,
@@ -58,27 +59,24 @@ class TrackedValue : public ChunkValue {
   double Worth() const override {
     return parts_.empty() ? worth_ : parts_.back().worth;
   }
-  std::unique_ptr<FilterCache::Value> Shrink(size_t* freed_bytes) override {
-    if (parts_.empty()) return ChunkValue::Shrink(freed_bytes);
-    const TrackedPart part = parts_.back();
-    parts_.pop_back();
+  std::unique_ptr<CachedFilter> Shrunk(size_t* freed_bytes) const override {
+    if (parts_.empty()) return nullptr;
+    const TrackedPart& part = parts_.back();
     *freed_bytes = part.charge_bytes;
-    return std::make_unique<TrackedValue>(part.number, deaths_);
+    return std::make_unique<TrackedValue>(
+        std::exchange(number_, part.number), deaths_, worth_,
+        std::vector<TrackedPart>(parts_.begin(), parts_.end() - 1));
   }
 
  private:
-  const size_t number_;
+  mutable size_t number_;
   Deaths* const deaths_;
   const double worth_;
-  std::vector<TrackedPart> parts_;
+  const std::vector<TrackedPart> parts_;
 };
 
 inline size_t NumberOf(const FilterCache::Value* value) {
   return static_cast<const TrackedValue*>(value)->number();
-}
-
-inline size_t NumberOf(const Visible* visible) {
-  return static_cast<const TrackedValue*>(visible)->number();
 }
 
 inline size_t NumberOf(const FilterCache& cache, FilterCache::Handle* handle) {

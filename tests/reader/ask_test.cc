@@ -123,9 +123,8 @@ TEST_P(AskOneChunk, BytesOfAnotherSizeAnswerMaybeAndAreCounted) {
 
 // An engine that made one read for many lookups offers it for each.
 TEST_P(AskOneChunk, ManyOffersOfOneReadLoadItOnce) {
-  testing::EngineCache engine_cache(8 << 20);
-  for (FilterCache* cache :
-       {cache_.get(), static_cast<FilterCache*>(&engine_cache)}) {
+  const auto engine_cache = testing::NewEngineCache(8 << 20);
+  for (FilterCache* cache : {cache_.get(), engine_cache.get()}) {
     options_.cache = cache;
     const auto reader = file_.Open(options_);
     std::vector<FilterLoad> loads(10);
@@ -135,7 +134,7 @@ TEST_P(AskOneChunk, ManyOffersOfOneReadLoadItOnce) {
                 FilterAnswer::kMaybe);
     }
     EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);
-    EXPECT_EQ(cache::Access::LedgerOf(*cache)->loaded_bytes(),
+    EXPECT_EQ(cache::ChunkCache::Of(*cache).ledger().loaded_bytes(),
               loads[0].size_bytes);
   }
 }

@@ -105,7 +105,7 @@ TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
     file_.source.Reset();
     const LoadedChunk chunk = Load(loader_, {1, steps});
     ASSERT_TRUE(chunk.ok()) << chunk.status();
-    EXPECT_EQ((*chunk)->version().steps, steps);
+    EXPECT_EQ((*chunk)->steps(), steps);
     const ReadRange expected = Units(1, 0, (steps + 3) / 4);
     EXPECT_THAT(file_.source.reads(), ElementsAre(expected));
     EXPECT_EQ(loader_.LoadOf(1, steps).size_bytes, expected.size_bytes);
@@ -140,7 +140,7 @@ class SmallChunk {
   uint64_t DeniedKeys(const ResidentChunk& chunk) const {
     uint64_t denied = 0;
     for (const KeyDigest& digest : digests_) {
-      denied += !chunk.version().view.MayContain(digest);
+      denied += !chunk.view().MayContain(digest);
     }
     return denied;
   }
@@ -154,9 +154,7 @@ class SmallChunk {
 
 std::string UnitsOf(const ResidentChunk& chunk, size_t unit_count) {
   std::string units;
-  for (size_t u = 0; u < unit_count; ++u) {
-    units += chunk.version().units[u]->view();
-  }
+  for (size_t u = 0; u < unit_count; ++u) units += chunk.units()[u]->view();
   return units;
 }
 

@@ -34,6 +34,16 @@ class LoadingTest : public ::testing::TestWithParam<std::string_view> {
     return testing::RoleBytes(*cache_, FilterCacheRole::kChunk);
   }
 
+  // A row that the filters deny.
+  std::string AbsentRow() {
+    FilterReaderOptions options;
+    options.loading = FilterLoading::kAlways;
+    const auto reader = file_.Open(options);
+    uint64_t row = 1;
+    while (reader->MayContain(NumberedRow(row))) row += 2;
+    return NumberedRow(row);
+  }
+
   testing::TestFile file_{testing::BlockOptions(GetParam(), 10, 2048),
                           testing::EvenRows(kRows)};
   CountingSource& counting_ = file_.source;
@@ -74,7 +84,7 @@ TEST_P(LoadingTest, APrefetchReadsNoMoreThanTheCacheHasRoomFor) {
     EXPECT_LE(counting_.read_bytes(), capacity + (16u << 10));
     EXPECT_LE(cache_->GetUsage().usage_bytes, capacity);
   }
-  EXPECT_GT(cache::Access::LedgerOf(*cache_)->loaded_bytes(), 0u);
+  EXPECT_GT(cache::ChunkCache::Of(*cache_).ledger().loaded_bytes(), 0u);
 }
 
 TEST_P(LoadingTest, APrefetchReadsNothingThatAClosedReaderLeft) {
@@ -185,6 +195,24 @@ TEST_P(LoadingTest, WithoutRoomInTheCacheNoChunkIsRead) {
   EXPECT_EQ(counting_.read_count(), 0u);
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded],
             reader->stats()[FilterCounter::kLookups]);
+}
+
+// A chunk that does not pay now is not thought about for 16 lookups, so that
+// they cost no more than a look at its pause.
+TEST_P(LoadingTest, AChunkThatDoesNotPayIsLookedForAgainAfterSixteenLookups) {
+  options_.file_id = 9;
+  cache_->SetCapacity(0);
+  const auto reader = Open();
+  const std::string absent = AbsentRow();
+  EXPECT_TRUE(reader->MayContain(absent));  // There is no room.
+  cache_->SetCapacity(8 << 20);
+  options_.loading = FilterLoading::kAlways;
+  const auto other = Open();
+  EXPECT_FALSE(other->MayContain(absent));  // Now the cache has the chunk.
+  for (int i = 0; i < 16; ++i) EXPECT_TRUE(reader->MayContain(absent)) << i;
+  EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 17u);
+  EXPECT_FALSE(reader->MayContain(absent));
+  EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 17u);
 }
 
 // Asks for random rows, of which one in `present` is there; returns the bytes

@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "reader/load_judge.h"
 #include "rowbloom/filter.h"
 #include "testing/keys.h"
 
 namespace rowbloom::reader {
 namespace {
-
-using Answer = LoadPolicy::Answer;
 
 class ResidentChunkTest : public ::testing::Test {
  protected:
@@ -36,7 +35,7 @@ class ResidentChunkTest : public ::testing::Test {
 
   std::unique_ptr<ResidentChunk> Make(
       const EncodedFilter& filter, uint32_t steps,
-      std::shared_ptr<const LoadPolicy> policy) const {
+      std::shared_ptr<const LoadJudge> judge) const {
     const FilterDescriptor cut = FilterAtStep(filter.descriptor, steps);
     const std::vector<std::string_view> stored = filter.UnitViews();
     UnitPtrs units;
@@ -45,16 +44,20 @@ class ResidentChunkTest : public ::testing::Test {
       CopyUnitAtStep(filter.descriptor, steps, u, stored[u], unit->bytes());
       units[u] = std::move(unit);
     }
-    auto chunk =
-        ResidentChunk::Make({100, filter.descriptor, block_}, steps, units,
-                            Kernel::kBest, std::move(policy), 0);
+    auto chunk = ResidentChunk::Make({100, filter.descriptor, block_}, steps,
+                                     units, Kernel::kBest, std::move(judge), 0);
     EXPECT_TRUE(chunk.ok()) << chunk.status();
     return *std::move(chunk);
   }
 
+  static std::unique_ptr<ResidentChunk> ShrunkOf(const ResidentChunk& chunk,
+                                                 size_t* freed_bytes) {
+    return std::unique_ptr<ResidentChunk>(
+        static_cast<ResidentChunk*>(chunk.Shrunk(freed_bytes).release()));
+  }
   void ExpectNothingLost(const ResidentChunk& chunk) const {
     for (const KeyDigest digest : digests_) {
-      ASSERT_TRUE(chunk.version().view.MayContain(digest));
+      ASSERT_TRUE(chunk.view().MayContain(digest));
     }
   }
 
@@ -62,35 +65,42 @@ class ResidentChunkTest : public ::testing::Test {
   std::vector<KeyDigest> digests_;
   EncodedFilter compact_;
   uint32_t all_ = 0;
-  std::shared_ptr<LoadPolicy> policy_ = std::make_shared<LoadPolicy>(
+  std::shared_ptr<LoadJudge> judge_ = std::make_shared<LoadJudge>(
       std::make_shared<cache::LoadLedger>(), 1, 4096);
 };
 
 TEST_F(ResidentChunkTest, ShrinksByItsLastUnitUntilOneIsLeft) {
   ASSERT_GT(all_, 8u);
-  const auto chunk = Make(compact_, all_, policy_);
+  std::unique_ptr<ResidentChunk> chunk = Make(compact_, all_, judge_);
   const size_t charge = ResidentChunk::ChargeBytes(compact_.descriptor, all_);
-  std::vector<uint32_t> steps = {chunk->version().steps};
+  std::vector<uint32_t> steps = {chunk->steps()};
   size_t freed = 0;
-  std::vector<std::unique_ptr<FilterCache::Value>> parts;
   while (true) {
-    size_t bytes = 1;
-    auto part = chunk->Shrink(&bytes);
-    if (part == nullptr) {
-      EXPECT_EQ(bytes, 0u);
-      break;
-    }
+    size_t bytes = 0;
+    std::unique_ptr<ResidentChunk> smaller = ShrunkOf(*chunk, &bytes);
+    EXPECT_EQ(chunk->steps(), steps.back());  // It stays as it was.
+    ExpectNothingLost(*chunk);
+    if (smaller == nullptr) break;
     EXPECT_GT(bytes, 0u);
     freed += bytes;
-    EXPECT_EQ(charge - freed, ResidentChunk::ChargeBytes(
-                                  compact_.descriptor, chunk->version().steps));
-    steps.push_back(chunk->version().steps);
-    parts.push_back(std::move(part));
+    EXPECT_EQ(charge - freed, ResidentChunk::ChargeBytes(compact_.descriptor,
+                                                         smaller->steps()));
+    steps.push_back(smaller->steps());
+    chunk = std::move(smaller);  // The units that they share stay.
     ExpectNothingLost(*chunk);
   }
   EXPECT_EQ(steps, (std::vector<uint32_t>{all_, 8, 4}));
-  parts.clear();
-  ExpectNothingLost(*chunk);
+}
+
+TEST_F(ResidentChunkTest, SharesTheUnitsThatAreLeft) {
+  const auto chunk = Make(compact_, all_, judge_);
+  size_t bytes = 0;
+  const auto smaller = ShrunkOf(*chunk, &bytes);
+  ASSERT_NE(smaller, nullptr);
+  EXPECT_EQ(smaller->units()[0], chunk->units()[0]);
+  EXPECT_EQ(smaller->units()[1], chunk->units()[1]);
+  EXPECT_NE(chunk->units()[2], nullptr);
+  EXPECT_EQ(smaller->units()[2], nullptr);
 }
 
 TEST_F(ResidentChunkTest, ChargesTheBytesOfItsUnitsAndOfItself) {
@@ -108,52 +118,53 @@ TEST_F(ResidentChunkTest, ChargesTheBytesOfItsUnitsAndOfItself) {
 }
 
 TEST_F(ResidentChunkTest, IsWorthWhatItsLastUnitSavesForEachByte) {
-  for (int i = 0; i < 10; ++i) policy_->CountSample(0, Answer::kNo);
-  const double saves = policy_->AbsentRate(0) * policy_->cost_bytes();
+  for (int i = 0; i < 10; ++i) judge_->CountSample(0, FilterAnswer::kNo);
+  const double saves = judge_->AbsentRate(0) * judge_->cost_bytes();
   const auto charge = [&](uint32_t steps) {
     return static_cast<double>(
         ResidentChunk::ChargeBytes(compact_.descriptor, steps));
   };
-  const auto chunk = Make(compact_, 8, policy_);
+  const auto chunk = Make(compact_, 8, judge_);
   EXPECT_DOUBLE_EQ(chunk->Worth(),
                    saves * (1.0 / 16 - 1.0 / 256) / (charge(8) - charge(4)));
   size_t bytes = 0;
-  const auto part = chunk->Shrink(&bytes);
-  EXPECT_DOUBLE_EQ(chunk->Worth(), saves * (1 - 1.0 / 16) / charge(4));
+  EXPECT_DOUBLE_EQ(ShrunkOf(*chunk, &bytes)->Worth(),
+                   saves * (1 - 1.0 / 16) / charge(4));
   // A filter of one unit is worth all that it saves.
   const EncodedFilter blocked = Build("blocked_bloom");
-  const auto other = Make(blocked, 1, policy_);
+  const auto other = Make(blocked, 1, judge_);
   EXPECT_DOUBLE_EQ(other->Worth(),
                    saves / static_cast<double>(ResidentChunk::ChargeBytes(
                                blocked.descriptor, 1)));
 }
 
-TEST_F(ResidentChunkTest, WithoutAPolicyItStaysWhole) {
+TEST_F(ResidentChunkTest, WithoutAJudgeItStaysWhole) {
   const auto chunk = Make(compact_, all_, nullptr);
-  EXPECT_EQ(chunk->Worth(), cache::ChunkValue::kUnknownWorth);
+  EXPECT_EQ(chunk->Worth(), cache::CachedFilter::kUnknownWorth);
   size_t bytes = 0;
-  EXPECT_EQ(chunk->Shrink(&bytes), nullptr);
+  EXPECT_EQ(chunk->Shrunk(&bytes), nullptr);
 }
 
 TEST_F(ResidentChunkTest, AFamilyWithoutStepsDoesNotShrink) {
   for (const char* family : {"blocked_bloom", "fast", "always_maybe"}) {
     const EncodedFilter filter = Build(family);
-    const auto chunk = Make(filter, FilterSteps(filter.descriptor), policy_);
+    const auto chunk = Make(filter, FilterSteps(filter.descriptor), judge_);
     size_t bytes = 0;
-    EXPECT_EQ(chunk->Shrink(&bytes), nullptr) << family;
+    EXPECT_EQ(chunk->Shrunk(&bytes), nullptr) << family;
     EXPECT_GE(chunk->Worth(), 0) << family;
     ExpectNothingLost(*chunk);
   }
 }
 
-TEST_F(ResidentChunkTest, AnotherReadersPolicyMakesItShrink) {
+TEST_F(ResidentChunkTest, AnotherReadersJudgeMakesItShrink) {
   const auto chunk = Make(compact_, 8, nullptr);
-  chunk->set_policy(policy_);
+  chunk->set_judge(judge_);
   EXPECT_GE(chunk->Worth(), 0);
   size_t bytes = 0;
-  chunk->Shrink(&bytes).reset();
-  EXPECT_EQ(chunk->version().steps, 4u);
-  ExpectNothingLost(*chunk);
+  const auto smaller = ShrunkOf(*chunk, &bytes);
+  EXPECT_EQ(smaller->steps(), 4u);
+  EXPECT_GE(smaller->Worth(), 0);
+  ExpectNothingLost(*smaller);
 }
 
 TEST_F(ResidentChunkTest, ItsUnitsLieOnCacheLines) {

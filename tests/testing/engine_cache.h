@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cache as an engine would write it: the eight verbs, and nothing that only
-// the library's own cache can do.
+// A cache as an engine would write it: it knows
+// nothing that only the library's own cache can do.
 
 #ifndef ROWBLOOM_TESTS_TESTING_ENGINE_CACHE_H_
 #define ROWBLOOM_TESTS_TESTING_ENGINE_CACHE_H_
@@ -11,10 +11,11 @@
 #include <memory>
 
 #include "rowbloom/filter_cache.h"
+#include "rowbloom/host_cache.h"
 
 namespace rowbloom::testing {
 
-class EngineCache final : public FilterCache {
+class EngineCache final : public HostCache {
  public:
   explicit EngineCache(size_t capacity_bytes)
       : cache_(NewShardedLruCache({capacity_bytes, 0})) {}
@@ -32,14 +33,15 @@ class EngineCache final : public FilterCache {
   void Release(Handle* handle) override { cache_->Release(handle); }
   void Erase(const FilterCacheKey& key) override { cache_->Erase(key); }
   void EraseFile(uint64_t file_id) override { cache_->EraseFile(file_id); }
-  void SetCapacity(size_t capacity_bytes) override {
-    cache_->SetCapacity(capacity_bytes);
-  }
-  Usage GetUsage() const override { return cache_->GetUsage(); }
+  FilterCache::Usage GetUsage() const override { return cache_->GetUsage(); }
 
  private:
   const std::unique_ptr<FilterCache> cache_;
 };
+
+inline std::unique_ptr<FilterCache> NewEngineCache(size_t capacity_bytes) {
+  return NewHostedCache(std::make_unique<EngineCache>(capacity_bytes));
+}
 
 }  // namespace rowbloom::testing
 

@@ -196,7 +196,7 @@ TEST_P(BlockCacheBridge, EvictsAsTheEngineDoesAndCountsWhatIsLeft) {
   EXPECT_LE(usage.usage_bytes, engine_->GetUsage());
   EXPECT_LT(usage.entry_count, 100);
   EXPECT_GT(usage.entry_count, 50);
-  cache_->SetCapacity(10 * kCharge);
+  engine_->SetCapacity(10 * kCharge);
   // HyperClockCache evicts only when it inserts.
   for (uint64_t chunk = 0; chunk < 1000; ++chunk) Put({2, chunk});
   EXPECT_LE(engine_->GetUsage(), 10 * kCharge);

@@ -4,11 +4,11 @@
 // they are evicted, behind one mutex. It owns no threads and does no I/O.
 //
 // Values are destroyed outside the mutex, so that their destructors may take
-// long, or use the cache. A value that a thread may see through a slot is
+// long, or use the cache. A filter that a thread may see through a shortcut is
 // destroyed when its epoch has passed, by a later call if need be.
 
-#ifndef ROWBLOOM_CACHE_LRU_SHARD_H_
-#define ROWBLOOM_CACHE_LRU_SHARD_H_
+#ifndef ROWBLOOM_CACHE_LRU_CACHE_H_
+#define ROWBLOOM_CACHE_LRU_CACHE_H_
 
 #include <array>
 #include <cstddef>
@@ -37,46 +37,47 @@ struct Link {
   Link* prev = this;
 };
 
-struct Segment;
+struct LruList;
 
 // A cache entry; a handle is a pointer to one.
 //
-//                  in table   in segment   handles   in retired list
-//   idle              yes       yes (*)       0            no
-//   held              yes         no         > 0           no
-//   detached          no          no         > 0           no
-//   retired           no          no          0            yes
+//                  in table   in LRU list   handles   in retired list
+//   idle              yes       yes (*)        0            no
+//   held              yes         no          > 0           no
+//   detached          no          no          > 0           no
+//   retired           no          no           0            yes
 //
 // Insert() makes a held entry; the last Release() makes it idle; eviction takes
 // idle entries only. Erase() and replacement detach held entries. An entry in
 // none of these states is destroyed. (*) Entries of priority kPinned are in no
-// segment.
+// LRU list.
 //
-// A part that a value gave up is a retired entry of its own.
+// A filter that a smaller one has replaced is a retired entry of its own, with
+// the charge of what was given up.
 struct Entry : Link {
   HashedKey key{};
   std::unique_ptr<FilterCache::Value> value;
-  size_t charge_bytes = 0;      // kEntryOverheadBytes included.
-  ChunkValue* chunk = nullptr;  // The value, if it knows its worth.
-  Slot* slot = nullptr;
-  Segment* segment = nullptr;
+  size_t charge_bytes = 0;               // kEntryOverheadBytes included.
+  const CachedFilter* filter = nullptr;  // The value, if it is one.
+  Shortcut* shortcut = nullptr;
+  LruList* list = nullptr;
   uint64_t epoch = 0;  // The epoch that ended when it left the table.
   uint32_t handle_count = 0;
   FilterCachePriority priority = FilterCachePriority::kNormal;
   FilterCacheRole role = FilterCacheRole::kOther;
   bool in_table = false;
-  bool had_slot = false;
+  bool had_shortcut = false;
   bool was_found = false;  // Set by a lookup.
 };
 
-// The entry and its slot in the table: a pointer and a control byte, twice,
+// The entry and its place in the table: a pointer and a control byte, twice,
 // since a table that has just grown is half empty.
 inline constexpr size_t kEntryOverheadBytes =
     sizeof(Entry) + 2 * (sizeof(void*) + 1);
 
 // Idle entries in order of use.
-struct Segment {
-  Link list;  // list.next was used longest ago.
+struct LruList {
+  Link head;  // head.next was used longest ago.
   size_t charge_bytes = 0;
 };
 
@@ -111,17 +112,18 @@ class alignas(64) LruShard {
 
   // See FilterCache::Lookup(); `counts`: as a hit or a miss.
   Entry* Lookup(const HashedKey& key, bool counts);
-  // These are the methods of FilterCache and ChunkCache. With a slot, the value
-  // is a ChunkValue.
+  // These are the methods of FilterCache and ChunkCache. `filter` is *value, or
+  // nullptr if that is none.
   Entry* Insert(const HashedKey& key,
                 std::unique_ptr<FilterCache::Value>* value,
-                const FilterCache::EntryOptions& options, Slot* slot);
+                const FilterCache::EntryOptions& options,
+                const CachedFilter* filter, Shortcut* shortcut);
   void Release(Entry* entry);
   void Erase(const HashedKey& key);
   void EraseFile(uint64_t file_id);
-  void Adopt(Entry* entry, const std::function<void(ChunkValue*)>& take,
-             Slot* slot);
-  void DropSlot(const HashedKey& key, const Slot* slot);
+  void Adopt(Entry* entry, const std::function<void(CachedFilter*)>& take,
+             Shortcut* shortcut);
+  void DropShortcut(const HashedKey& key, const Shortcut* shortcut);
   void SetCapacity(size_t capacity_bytes);
 
   // Adds everything but the capacity to *usage.
@@ -144,7 +146,7 @@ class alignas(64) LruShard {
       return e->key.key == k.key;
     }
   };
-  enum SegmentName { kProbation, kProtected, kSegmentCount };
+  enum ListName { kProbation, kProtected, kListCount };
 
   // These need mutex_.
   // True if the charge fits beside used_bytes. Subtracts, since a sum could
@@ -154,15 +156,15 @@ class alignas(64) LruShard {
            charge_bytes <= capacity_bytes_ - used_bytes;
   }
   void Account(Entry* entry);
-  void SetSlot(Entry* entry, Slot* slot);
+  void SetShortcut(Entry* entry, Shortcut* shortcut);
   void Hold(Entry* entry);
   void TakeFromTable(Entry* entry, DeadList* dead);
-  // The last step of an entry: dead at once if it never had a slot, else when
-  // FreeRetired() finds that no thread can see it.
+  // The last step of an entry: dead at once if it never had a shortcut, else
+  // when FreeRetired() finds that no thread can see it.
   void Retire(Entry* entry, DeadList* dead);
   void Free(Entry* entry, DeadList* dead);
   void FreeRetired(DeadList* dead);
-  // Links the entry into the segment for used entries.
+  // Links the entry into the list for used entries.
   void LinkUsed(Entry* entry);
   void LimitProtected();
   struct Victim {
@@ -179,16 +181,16 @@ class alignas(64) LruShard {
   mutable std::mutex mutex_;  // Guards all below.
   size_t capacity_bytes_ = 0;
   absl::flat_hash_set<Entry*, Hash, Equal> table_;
-  std::array<Segment, kSegmentCount> segments_;  // In the order of eviction.
-  Link retired_;  // retired_.next retired longest ago.
+  std::array<LruList, kListCount> lists_;  // In the order of eviction.
+  Link retired_;                           // retired_.next retired longest ago.
   size_t retired_bytes_ = 0;
   // Covers entries in all states; `capacity_bytes`, which is the whole cache's,
   // is not used.
   FilterCache::Usage usage_;
   double price_ = 0;  // At the last eviction.
-  LoadLedger::Mark priced_;
+  LoadLedger::Moment priced_;
 };
 
 }  // namespace rowbloom::cache
 
-#endif  // ROWBLOOM_CACHE_LRU_SHARD_H_
+#endif  // ROWBLOOM_CACHE_LRU_CACHE_H_

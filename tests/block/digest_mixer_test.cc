@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "key/keyed_digest.h"
-
 #include <cstdint>
 
+#include "block/chunk_index.h"
 #include "gtest/gtest.h"
 
-namespace rowbloom::key {
+namespace rowbloom::block {
 namespace {
 
 // Every block with a secret persists such digests. These were computed in
@@ -30,4 +29,4 @@ TEST(DigestMixer, WithoutASecretThereIsNone) {
 }
 
 }  // namespace
-}  // namespace rowbloom::key
+}  // namespace rowbloom::block

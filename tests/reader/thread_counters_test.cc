@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "util/thread_counters.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,25 +8,27 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "reader/file_counters.h"
 #include "testing/threads.h"
 
-namespace rowbloom::util {
+namespace rowbloom::reader {
 namespace {
 
 using Values = std::array<uint64_t, ThreadCounters::kCounters>;
 
-constexpr size_t kPlaces = CounterPage::kSize * ThreadRecord::kCounterPages;
+constexpr size_t kNumbers =
+    util::CounterPage::kSize * util::ThreadRecord::kCounterPages;
 
-TEST(ThreadCounters, InThePlaceOfDestroyedOnesStartAtZero) {
+TEST(ThreadCounters, WithTheNumberOfDestroyedOnesStartAtZero) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::unique_ptr<ThreadCounters>> all;
-    for (size_t i = 0; i < 2 * CounterPage::kSize; ++i) {
+    for (size_t i = 0; i < 2 * util::CounterPage::kSize; ++i) {
       all.push_back(std::make_unique<ThreadCounters>());
       ASSERT_EQ(all.back()->Sum(), Values{});
     }
     const auto add = [&] {
       for (size_t i = 0; i < all.size(); ++i) {
-        all[i]->Add(ThisThread(), i % 2, i + 1);
+        all[i]->Add(util::ThisThread(), i % 2, i + 1);
       }
     };
     add();
@@ -42,18 +42,18 @@ TEST(ThreadCounters, InThePlaceOfDestroyedOnesStartAtZero) {
 
 TEST(ThreadCounters, BeyondThePlacesOfAThreadAreShared) {
   std::vector<std::unique_ptr<ThreadCounters>> all;
-  for (size_t i = 0; i < kPlaces + 10; ++i) {
+  for (size_t i = 0; i < kNumbers + 10; ++i) {
     all.push_back(std::make_unique<ThreadCounters>());
   }
   const auto add = [&] {
-    for (size_t i = kPlaces - 10; i < all.size(); ++i) {
-      all[i]->Add(ThisThread(), 0, i);
-      all[i]->Add(ThisThread(), 1);
+    for (size_t i = kNumbers - 10; i < all.size(); ++i) {
+      all[i]->Add(util::ThisThread(), 0, i);
+      all[i]->Add(util::ThisThread(), 1);
     }
   };
   add();
   std::thread(add).join();
-  for (size_t i = kPlaces - 10; i < all.size(); ++i) {
+  for (size_t i = kNumbers - 10; i < all.size(); ++i) {
     ASSERT_EQ(all[i]->Sum(), (Values{2 * i, 2})) << i;
   }
   // Counters that have no place of their own give none back.
@@ -71,9 +71,9 @@ TEST(ThreadCountersThreads, SumsAreExactAndNeverGoBack) {
       kThreads,
       [&](int) {
         for (uint64_t i = 0; i < kRounds; ++i) {
-          first.Add(ThisThread(), 0);
-          first.Add(ThisThread(), 1, i);
-          second.Add(ThisThread(), 0, 2);
+          first.Add(util::ThisThread(), 0);
+          first.Add(util::ThisThread(), 1, i);
+          second.Add(util::ThisThread(), 0, 2);
         }
       },
       [&] {
@@ -92,10 +92,10 @@ TEST(ThreadCountersThreads, ComeAndGoBesideOthers) {
   ThreadCounters stays;
   for (int round = 0; round < 50; ++round) {
     testing::RunThreads(
-        4, [&](int) { stays.Add(ThisThread(), 1); },
+        4, [&](int) { stays.Add(util::ThisThread(), 1); },
         [] {
           ThreadCounters counters;
-          counters.Add(ThisThread(), 0, 3);
+          counters.Add(util::ThisThread(), 0, 3);
           ASSERT_EQ(counters.Sum(), (Values{3, 0}));
         });
   }
@@ -103,4 +103,4 @@ TEST(ThreadCountersThreads, ComeAndGoBesideOthers) {
 }
 
 }  // namespace
-}  // namespace rowbloom::util
+}  // namespace rowbloom::reader

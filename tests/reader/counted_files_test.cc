@@ -3,7 +3,7 @@
 // Opens and closes files as readers do; FilterReader's tests see the same from
 // outside.
 
-#include "reader/filter_stats_impl.h"
+#include "reader/counted_files.h"
 
 #include <cstdint>
 #include <map>
@@ -18,18 +18,21 @@
 #include "testing/threads.h"
 
 namespace rowbloom {
+namespace reader {
 
 // FilterStats has a friend of this name.
-class FilterReader {
+class BlockReader {
  public:
-  static void Open(FilterStats* stats, const reader::FileCounters* counters,
+  static void Open(FilterStats* stats, const FileCounters* counters,
                    uint64_t file_id, int level, std::string_view name) {
-    stats->impl_->Open(counters, file_id, level, name);
+    stats->files_->Open(counters, file_id, level, name);
   }
-  static void Close(FilterStats* stats, const reader::FileCounters* counters) {
-    stats->impl_->Close(counters);
+  static void Close(FilterStats* stats, const FileCounters* counters) {
+    stats->files_->Close(counters);
   }
 };
+
+}  // namespace reader
 
 namespace {
 
@@ -40,9 +43,9 @@ class OpenFile {
   OpenFile(FilterStats* stats, uint64_t file_id, int level,
            std::string_view name = "f.sst")
       : stats_(stats) {
-    FilterReader::Open(stats, &counters_, file_id, level, name);
+    reader::BlockReader::Open(stats, &counters_, file_id, level, name);
   }
-  ~OpenFile() { FilterReader::Close(stats_, &counters_); }
+  ~OpenFile() { reader::BlockReader::Close(stats_, &counters_); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 

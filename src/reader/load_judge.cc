@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/load_policy.h"
+#include "reader/load_judge.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "reader/file_counters.h"
 #include "reader/resident_chunk.h"
 
 namespace rowbloom::reader {
@@ -26,8 +25,8 @@ uint32_t CountAt(uint64_t word, uint32_t half_lives) {
 
 }  // namespace
 
-LoadPolicy::LoadPolicy(std::shared_ptr<cache::LoadLedger> ledger,
-                       size_t chunk_count, uint64_t cost_bytes)
+LoadJudge::LoadJudge(std::shared_ptr<cache::LoadLedger> ledger,
+                     size_t chunk_count, uint64_t cost_bytes)
     : ledger_(std::move(ledger)),
       opened_(ledger_->Now()),
       cost_bytes_(cost_bytes),
@@ -35,19 +34,19 @@ LoadPolicy::LoadPolicy(std::shared_ptr<cache::LoadLedger> ledger,
   ledger_->AddChunks(static_cast<int64_t>(chunk_count));
 }
 
-LoadPolicy::~LoadPolicy() {
+LoadJudge::~LoadJudge() {
   ledger_->AddChunks(-static_cast<int64_t>(counts_.size()));
 }
 
-void LoadPolicy::CountSample(size_t chunk, Answer answer) {
-  constexpr uint32_t kWeight = reader::kSampleInterval;
+void LoadJudge::CountSample(size_t chunk, FilterAnswer answer) {
+  constexpr uint32_t kWeight = LoadRules::kSampleInterval;
   ledger_->CountLookups(kWeight, answer,
                         cost_bytes_.load(std::memory_order_relaxed));
   uint64_t absent = 0;
-  if (answer == Answer::kNo) {
+  if (answer == FilterAnswer::kNo) {
     absent = kWeight;
     CountOutcomes(&absent_, kWeight);
-  } else if (answer == Answer::kUnloaded) {
+  } else if (answer == FilterAnswer::kNotInMemory) {
     absent = static_cast<uint64_t>(std::lround(kWeight * AbsentShare()));
   }
   std::atomic<uint64_t>& count = counts_[chunk];
@@ -59,11 +58,11 @@ void LoadPolicy::CountSample(size_t chunk, Answer answer) {
               std::memory_order_relaxed);
 }
 
-void LoadPolicy::ReportOutcome(bool key_was_there) {
+void LoadJudge::ReportOutcome(bool key_was_there) {
   CountOutcomes(key_was_there ? &present_ : &absent_, 1);
 }
 
-void LoadPolicy::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
+void LoadJudge::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
   // Not fetch_add(): on x86 it waits until all earlier loads have their data.
   const uint32_t old = count->load(std::memory_order_relaxed);
   count->store(old + delta, std::memory_order_relaxed);
@@ -73,44 +72,43 @@ void LoadPolicy::CountOutcomes(std::atomic<uint32_t>* count, uint32_t delta) {
   }
 }
 
-void LoadPolicy::ReportCost(uint64_t read_bytes) {
+void LoadJudge::ReportCost(uint64_t read_bytes) {
   // A moving average over about 16 reads.
   const uint64_t old = cost_bytes_.load(std::memory_order_relaxed);
   cost_bytes_.store(old - old / 16 + read_bytes / 16,
                     std::memory_order_relaxed);
 }
 
-double LoadPolicy::AbsentShare() const {
+double LoadJudge::AbsentShare() const {
   const double absent = absent_.load(std::memory_order_relaxed);
   const double present = present_.load(std::memory_order_relaxed);
   // Until an outcome is known, keys count as absent.
   return (absent + 1) / (absent + present + 1);
 }
 
-double LoadPolicy::AbsentLookups(size_t chunk) const {
+double LoadJudge::AbsentLookups(size_t chunk) const {
   return CountAt(counts_[chunk].load(std::memory_order_relaxed),
                  ledger_->half_lives());
 }
 
-double LoadPolicy::AbsentRate(size_t chunk) const {
+double LoadJudge::AbsentRate(size_t chunk) const {
   return AbsentLookups(chunk) / std::max(1.0, ledger_->WeightSince(opened_));
 }
 
-uint32_t LoadPolicy::AffordableSteps(const Candidate& candidate,
-                                     uint32_t steps) const {
+uint32_t LoadJudge::AffordableSteps(const Candidate& candidate,
+                                    uint32_t steps) const {
   const FilterDescriptor& descriptor = *candidate.descriptor;
   const uint32_t all = FilterSteps(descriptor);
-  if (candidate.cache == nullptr) return all;
   const auto charge = [&](uint32_t n) {
     return ResidentChunk::ChargeBytes(descriptor, n);
   };
   uint32_t most = all;
-  const cache::Room room = candidate.cache->RoomFor(candidate.key);
+  const cache::Room& room = candidate.room;
   while (most > 0 && charge(most) > room.max_charge_bytes) --most;
   if (most == 0) return 0;
   const size_t bytes = charge(most);
   const size_t paid_bytes = steps == 0 ? 0 : std::min(bytes, charge(steps));
-  const double price = load_rules.hysteresis * room.price;
+  const double price = rules().hysteresis * room.price;
   if (bytes - paid_bytes <= room.free_bytes || price <= 0) return most;
   const double saved_bytes = AbsentRate(candidate.chunk) * cost_bytes();
   // A family without finer steps is loaded whole. Otherwise step s saves 2^-s
@@ -123,20 +121,20 @@ uint32_t LoadPolicy::AffordableSteps(const Candidate& candidate,
   return worthy < 1 ? 0 : static_cast<uint32_t>(std::min<double>(worthy, most));
 }
 
-uint32_t LoadPolicy::StepsToLoad(const Candidate& candidate,
-                                 uint64_t planned_bytes) const {
+uint32_t LoadJudge::StepsToLoad(const Candidate& candidate,
+                                uint64_t planned_bytes) const {
   const uint32_t steps = AffordableSteps(candidate, 0);
   if (steps == 0) return 0;
-  if (load_rules.ask_ledger && !ledger_->MayLoad(planned_bytes)) return 0;
-  if (load_rules.fill_cache_at_once && ledger_->WithinGrants()) return steps;
+  if (rules().ask_ledger && !ledger_->MayLoad(planned_bytes)) return 0;
+  if (rules().fill_cache_at_once && ledger_->WithinGrants()) return steps;
   const auto load_bytes = static_cast<double>(
       FilterAtStep(*candidate.descriptor, steps).total_size_bytes());
   const double wasted_bytes = AbsentLookups(candidate.chunk) * cost_bytes();
-  return wasted_bytes >= load_rules.wasted_share * load_bytes ? steps : 0;
+  return wasted_bytes >= rules().wasted_share * load_bytes ? steps : 0;
 }
 
-uint32_t LoadPolicy::StepsToGrow(const Candidate& candidate,
-                                 uint32_t steps) const {
+uint32_t LoadJudge::StepsToGrow(const Candidate& candidate,
+                                uint32_t steps) const {
   const uint32_t wanted = AffordableSteps(candidate, steps);
   if (wanted <= steps) return steps;
   // The whole chunk is read again, but only the new steps are weighed: with all
@@ -147,10 +145,10 @@ uint32_t LoadPolicy::StepsToGrow(const Candidate& candidate,
       FilterAtStep(*candidate.descriptor, wanted).total_size_bytes() -
       FilterAtStep(*candidate.descriptor, steps).total_size_bytes());
   const double saved_bytes =
-      AbsentLookups(candidate.chunk) * load_rules.payback_half_lives *
+      AbsentLookups(candidate.chunk) * rules().payback_half_lives *
       SavedBySteps(*candidate.descriptor, steps, wanted) * cost_bytes();
-  const bool pays = saved_bytes >= new_bytes &&
-                    (!load_rules.ask_ledger || ledger_->MayLoad());
+  const bool pays =
+      saved_bytes >= new_bytes && (!rules().ask_ledger || ledger_->MayLoad());
   return pays ? wanted : steps;
 }
 

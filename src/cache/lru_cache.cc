@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cache/lru_shard.h"
+#include "cache/lru_cache.h"
+
+#include <xxhash.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "cache/chunk_cache.h"
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/load_rules.h"
 #include "util/check.h"
 #include "util/epoch.h"
 
 namespace rowbloom::cache {
 namespace {
 
-// The number of chunks among which the one of the lowest worth is evicted.
-constexpr size_t kCandidateCount = 32;
 // The number of used entries that one eviction passes over, which bounds the
 // time under the lock.
 constexpr int kMaxSecondChances = 64;
@@ -34,30 +43,30 @@ void LinkBefore(Link* link, Link* position) {
   position->prev = link;
 }
 
-void UnlinkFromSegment(Entry* entry) {
+void UnlinkFromList(Entry* entry) {
   Unlink(entry);
-  entry->segment->charge_bytes -= entry->charge_bytes;
+  entry->list->charge_bytes -= entry->charge_bytes;
 }
 
-void LinkAsNewest(Entry* entry, Segment* segment) {
-  entry->segment = segment;
-  segment->charge_bytes += entry->charge_bytes;
-  LinkBefore(entry, &segment->list);
+void LinkAsNewest(Entry* entry, LruList* list) {
+  entry->list = list;
+  list->charge_bytes += entry->charge_bytes;
+  LinkBefore(entry, &list->head);
 }
 
-// True if the entry was used through its slot since the last call.
+// True if the entry was used through its shortcut since the last call.
 bool TakeUse(const Entry& entry) {
-  if (entry.slot == nullptr ||
-      !entry.slot->used.load(std::memory_order_relaxed)) {
+  if (entry.shortcut == nullptr ||
+      !entry.shortcut->used.load(std::memory_order_relaxed)) {
     return false;
   }
-  entry.slot->used.store(false, std::memory_order_relaxed);
+  entry.shortcut->used.store(false, std::memory_order_relaxed);
   return true;
 }
 
 double WorthOf(const Entry& entry) {
-  return entry.chunk == nullptr ? ChunkValue::kUnknownWorth
-                                : entry.chunk->Worth();
+  return entry.filter == nullptr ? CachedFilter::kUnknownWorth
+                                 : entry.filter->Worth();
 }
 
 }  // namespace
@@ -70,7 +79,7 @@ DeadList::~DeadList() {
 
 LruShard::~LruShard() {
   // Once entries of priority kPinned are gone, only a handle can pin. No need
-  // to wait for epochs: the cache outlives every use of a slot.
+  // to wait for epochs: the cache outlives every use of a shortcut.
   while (!table_.empty()) {
     DeadList dead;
     TakeFromTable(*table_.begin(), &dead);
@@ -95,7 +104,8 @@ Entry* LruShard::Lookup(const HashedKey& key, bool counts) {
 
 Entry* LruShard::Insert(const HashedKey& key,
                         std::unique_ptr<FilterCache::Value>* value,
-                        const FilterCache::EntryOptions& options, Slot* slot) {
+                        const FilterCache::EntryOptions& options,
+                        const CachedFilter* filter, Shortcut* shortcut) {
   auto entry = std::make_unique<Entry>();
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -124,12 +134,13 @@ Entry* LruShard::Insert(const HashedKey& key,
 
   ++usage_.inserts;
   entry->value = std::move(*value);
+  entry->filter = filter;
   entry->handle_count = 1;
   entry->in_table = true;
   Account(entry.get());
   usage_.pinned_bytes += entry->charge_bytes;
   table_.insert(entry.get());
-  SetSlot(entry.get(), slot);
+  SetShortcut(entry.get(), shortcut);
   return entry.release();
 }
 
@@ -147,7 +158,7 @@ void LruShard::Release(Entry* entry) {
     } else if (entry->was_found) {
       LinkUsed(entry);
     } else {
-      LinkAsNewest(entry, &segments_[kProbation]);
+      LinkAsNewest(entry, &lists_[kProbation]);
     }
   }
   FreeRetired(&dead);
@@ -171,18 +182,21 @@ void LruShard::EraseFile(uint64_t file_id) {
   FreeRetired(&dead);
 }
 
-void LruShard::Adopt(Entry* entry, const std::function<void(ChunkValue*)>& take,
-                     Slot* slot) {
+void LruShard::Adopt(Entry* entry,
+                     const std::function<void(CachedFilter*)>& take,
+                     Shortcut* shortcut) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!entry->in_table || entry->slot != nullptr) return;
-  take(static_cast<ChunkValue*>(entry->value.get()));
-  SetSlot(entry, slot);
+  if (!entry->in_table || entry->shortcut != nullptr) return;
+  take(static_cast<CachedFilter*>(entry->value.get()));
+  SetShortcut(entry, shortcut);
 }
 
-void LruShard::DropSlot(const HashedKey& key, const Slot* slot) {
+void LruShard::DropShortcut(const HashedKey& key, const Shortcut* shortcut) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = table_.find(key);
-  if (it != table_.end() && (*it)->slot == slot) SetSlot(*it, nullptr);
+  if (it != table_.end() && (*it)->shortcut == shortcut) {
+    SetShortcut(*it, nullptr);
+  }
 }
 
 void LruShard::SetCapacity(size_t capacity_bytes) {
@@ -220,7 +234,7 @@ Room LruShard::RoomForEntry() const {
 }
 
 double LruShard::PriceNow() const {
-  const LoadLedger::Mark now = ledger_->Now();
+  const LoadLedger::Moment now = ledger_->Now();
   const double half_lives = static_cast<double>(now.lookups - priced_.lookups) /
                             static_cast<double>(ledger_->HalfLifeLookups());
   return price_ * std::exp2(-half_lives);
@@ -232,21 +246,20 @@ void LruShard::Account(Entry* entry) {
   usage_.role_bytes[static_cast<size_t>(entry->role)] += entry->charge_bytes;
 }
 
-void LruShard::SetSlot(Entry* entry, Slot* slot) {
+void LruShard::SetShortcut(Entry* entry, Shortcut* shortcut) {
   // An exchange is in one total order with the loads of guarded lookups.
-  if (entry->slot != nullptr) entry->slot->visible.exchange(nullptr);
-  entry->slot = slot;
-  if (slot == nullptr) return;
-  entry->had_slot = true;
-  entry->chunk = static_cast<ChunkValue*>(entry->value.get());
-  slot->visible.exchange(entry->chunk->visible());
+  if (entry->shortcut != nullptr) entry->shortcut->filter.exchange(nullptr);
+  entry->shortcut = shortcut;
+  if (shortcut == nullptr) return;
+  entry->had_shortcut = true;
+  shortcut->filter.exchange(entry->filter);
 }
 
 // idle or held -> held.
 void LruShard::Hold(Entry* entry) {
   if (entry->handle_count++ > 0) return;
   if (entry->priority == FilterCachePriority::kPinned) return;
-  UnlinkFromSegment(entry);
+  UnlinkFromList(entry);
   usage_.pinned_bytes += entry->charge_bytes;
 }
 
@@ -255,13 +268,13 @@ void LruShard::TakeFromTable(Entry* entry, DeadList* dead) {
   RB_DCHECK(entry->in_table);
   table_.erase(entry);
   entry->in_table = false;
-  SetSlot(entry, nullptr);
-  if (entry->had_slot) entry->epoch = util::RetireEpoch();
+  SetShortcut(entry, nullptr);
+  if (entry->had_shortcut) entry->epoch = util::RetireEpoch();
   if (entry->handle_count > 0) return;
   if (entry->priority == FilterCachePriority::kPinned) {
     usage_.pinned_bytes -= entry->charge_bytes;
   } else {
-    UnlinkFromSegment(entry);
+    UnlinkFromList(entry);
   }
   Retire(entry, dead);
 }
@@ -269,7 +282,7 @@ void LruShard::TakeFromTable(Entry* entry, DeadList* dead) {
 void LruShard::Retire(Entry* entry, DeadList* dead) {
   LinkBefore(entry, &retired_);
   retired_bytes_ += entry->charge_bytes;
-  if (!entry->had_slot) Free(entry, dead);
+  if (!entry->had_shortcut) Free(entry, dead);
 }
 
 // retired -> dead.
@@ -294,35 +307,34 @@ void LruShard::FreeRetired(DeadList* dead) {
 
 void LruShard::LinkUsed(Entry* entry) {
   // Entries of known worth stay on probation, where they all compete.
-  LinkAsNewest(entry,
-               &segments_[WorthOf(*entry) >= 0 ? kProbation : kProtected]);
+  LinkAsNewest(entry, &lists_[WorthOf(*entry) >= 0 ? kProbation : kProtected]);
   LimitProtected();
 }
 
 void LruShard::LimitProtected() {
-  Segment& guarded = segments_[kProtected];
+  LruList& guarded = lists_[kProtected];
   while (guarded.charge_bytes > capacity_bytes_ - capacity_bytes_ / 5) {
-    Entry* oldest = static_cast<Entry*>(guarded.list.next);
-    UnlinkFromSegment(oldest);
-    LinkAsNewest(oldest, &segments_[kProbation]);
+    Entry* oldest = static_cast<Entry*>(guarded.head.next);
+    UnlinkFromList(oldest);
+    LinkAsNewest(oldest, &lists_[kProbation]);
   }
 }
 
 LruShard::Victim LruShard::ChooseVictim() {
   int second_chances = kMaxSecondChances;
-  for (Segment& segment : segments_) {
-    std::array<Entry*, kCandidateCount> candidates;
-    std::array<double, kCandidateCount> worths;
+  for (LruList& list : lists_) {
+    std::array<Entry*, LoadRules::kCandidates> candidates;
+    std::array<double, LoadRules::kCandidates> worths;
     size_t count = 0;
     size_t least = 0;
-    Link* passed = &segment.list;  // The last candidate.
-    while (count < kCandidateCount && passed->next != &segment.list) {
+    Link* passed = &list.head;  // The last candidate.
+    while (count < LoadRules::kCandidates && passed->next != &list.head) {
       Entry* entry = static_cast<Entry*>(passed->next);
       // The worth of an entry includes its uses.
       const double worth = WorthOf(*entry);
       if (worth < 0 && second_chances > 0 && TakeUse(*entry)) {
         --second_chances;
-        UnlinkFromSegment(entry);
+        UnlinkFromList(entry);
         LinkUsed(entry);
         continue;
       }
@@ -337,8 +349,8 @@ LruShard::Victim LruShard::ChooseVictim() {
     // Otherwise the same high-value entries would be candidates every time.
     for (size_t i = 0; i < count; ++i) {
       if (!(worths[i] > worths[least])) continue;
-      UnlinkFromSegment(candidates[i]);
-      LinkAsNewest(candidates[i], &segment);
+      UnlinkFromList(candidates[i]);
+      LinkAsNewest(candidates[i], &list);
     }
     return {candidates[least], worths[least]};
   }
@@ -352,9 +364,9 @@ bool LruShard::EvictOne(DeadList* dead) {
   priced_ = ledger_->Now();
 
   size_t freed_bytes = 0;
-  std::unique_ptr<FilterCache::Value> part;
-  if (victim->chunk != nullptr) part = victim->chunk->Shrink(&freed_bytes);
-  if (part == nullptr) {
+  std::unique_ptr<CachedFilter> smaller;
+  if (victim->filter != nullptr) smaller = victim->filter->Shrunk(&freed_bytes);
+  if (smaller == nullptr) {
     ++usage_.evictions;
     TakeFromTable(victim, dead);
     return true;
@@ -362,18 +374,19 @@ bool LruShard::EvictOne(DeadList* dead) {
   RB_CHECK(freed_bytes > 0 &&
            freed_bytes <= victim->charge_bytes - kEntryOverheadBytes);
   ++usage_.shrinks;
-  if (victim->slot != nullptr) {
-    victim->slot->visible.exchange(victim->chunk->visible());
+  victim->filter = smaller.get();
+  if (victim->shortcut != nullptr) {
+    victim->shortcut->filter.exchange(victim->filter);
   }
   victim->charge_bytes -= freed_bytes;
-  victim->segment->charge_bytes -= freed_bytes;
+  victim->list->charge_bytes -= freed_bytes;
   ++usage_.entry_count;
   auto retired = std::make_unique<Entry>();
-  retired->value = std::move(part);
+  retired->value = std::exchange(victim->value, std::move(smaller));
   retired->charge_bytes = freed_bytes;
   retired->role = victim->role;
-  retired->had_slot = victim->had_slot;
-  if (retired->had_slot) retired->epoch = util::RetireEpoch();
+  retired->had_shortcut = victim->had_shortcut;
+  if (retired->had_shortcut) retired->epoch = util::RetireEpoch();
   Retire(retired.release(), dead);
   return true;
 }
@@ -385,4 +398,160 @@ void LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
   FreeRetired(dead);
 }
 
+namespace {
+
+constexpr int kMaxChosenShardBits = 6;
+// An entry must fit into its shard: 64 chunks of the default size do.
+constexpr size_t kMinChosenShardSize = 8 << 20;
+
+// File ids and chunk numbers are sequential: every bit has to be mixed. The
+// table uses the low bits first, the choice of shard the high ones.
+HashedKey HashKey(const FilterCacheKey& key) {
+  static_assert(std::has_unique_object_representations_v<FilterCacheKey>);
+  return {key, XXH3_64bits(&key, sizeof(key))};
+}
+
+int ShardBits(const ShardedLruCacheOptions& options) {
+  RB_CHECK_MSG(
+      options.shard_bits >= -1 &&
+          options.shard_bits <= ShardedLruCacheOptions::kMaxShardBits,
+      "NewShardedLruCache(): shard_bits must be -1 (chosen) or 0 to 16");
+  if (options.shard_bits >= 0) return options.shard_bits;
+  int bits = 0;
+  while (bits < kMaxChosenShardBits &&
+         options.capacity_bytes >> (bits + 1) >= kMinChosenShardSize) {
+    ++bits;
+  }
+  return bits;
+}
+
+// The handle that callers see for an entry. EntryOf() is the inverse.
+FilterCache::Handle* HandleOf(Entry* entry) {
+  return reinterpret_cast<FilterCache::Handle*>(entry);
+}
+
+Entry* EntryOf(FilterCache::Handle* handle) {
+  return reinterpret_cast<Entry*>(handle);
+}
+
+class ShardedLruCache final : public ChunkCache {
+ public:
+  explicit ShardedLruCache(const ShardedLruCacheOptions& options)
+      : ChunkCache(options.load_rules),
+        shard_bits_(ShardBits(options)),
+        shards_(size_t{1} << shard_bits_) {
+    for (LruShard& shard : shards_) shard.Init(&ledger());
+    ShardedLruCache::SetCapacity(options.capacity_bytes);
+  }
+
+  Handle* Lookup(const FilterCacheKey& key) override {
+    const HashedKey hashed = HashKey(key);
+    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/true));
+  }
+
+  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                 const EntryOptions& options) override {
+    const HashedKey hashed = HashKey(key);
+    return HandleOf(
+        ShardOf(hashed).Insert(hashed, value, options, nullptr, nullptr));
+  }
+
+  Handle* InsertFilter(const FilterCacheKey& key,
+                       std::unique_ptr<CachedFilter>* filter,
+                       const EntryOptions& options,
+                       Shortcut* shortcut) override {
+    const HashedKey hashed = HashKey(key);
+    const CachedFilter* const raw = filter->get();
+    std::unique_ptr<Value> value = std::move(*filter);
+    Handle* handle = HandleOf(
+        ShardOf(hashed).Insert(hashed, &value, options, raw, shortcut));
+    filter->reset(static_cast<CachedFilter*>(value.release()));
+    return handle;
+  }
+
+  Value* ValueOf(Handle* handle) const override {
+    return EntryOf(handle)->value.get();
+  }
+
+  void Release(Handle* handle) override {
+    Entry* entry = EntryOf(handle);
+    ShardOf(entry->key).Release(entry);
+  }
+
+  void Erase(const FilterCacheKey& key) override {
+    const HashedKey hashed = HashKey(key);
+    ShardOf(hashed).Erase(hashed);
+  }
+
+  void EraseFile(uint64_t file_id) override {
+    for (LruShard& shard : shards_) shard.EraseFile(file_id);
+  }
+
+  Handle* LookupFilter(const FilterCacheKey& key) override {
+    const HashedKey hashed = HashKey(key);
+    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/false));
+  }
+
+  void AdoptFilter(Handle* handle,
+                   const std::function<void(CachedFilter*)>& take,
+                   Shortcut* shortcut) override {
+    Entry* entry = EntryOf(handle);
+    ShardOf(entry->key).Adopt(entry, take, shortcut);
+  }
+
+  void DropShortcut(const FilterCacheKey& key, Shortcut* shortcut) override {
+    const HashedKey hashed = HashKey(key);
+    ShardOf(hashed).DropShortcut(hashed, shortcut);
+  }
+
+  void SetCapacity(size_t capacity_bytes) override {
+    std::lock_guard<std::mutex> lock(resize_mutex_);
+    ledger().GrantUpTo(capacity_bytes);
+    capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
+    for (LruShard& shard : shards_) {
+      shard.SetCapacity(capacity_bytes >> shard_bits_);
+    }
+  }
+
+  Usage GetUsage() const override {
+    Usage usage;
+    usage.capacity_bytes = capacity_bytes_.load(std::memory_order_relaxed);
+    usage.index_bytes_outside = index_bytes_outside();
+    for (const LruShard& shard : shards_) shard.AddUsage(&usage);
+    const uint64_t lookups = ledger().lookups();
+    const uint64_t misses = std::min(lookups, ledger().misses());
+    usage.hits += lookups - misses;
+    usage.misses += misses;
+    return usage;
+  }
+
+  Room RoomFor(const FilterCacheKey& key) const override {
+    return ShardOf(HashKey(key)).RoomForEntry();
+  }
+
+ private:
+  const LruShard& ShardOf(const HashedKey& key) const {
+    return const_cast<ShardedLruCache*>(this)->ShardOf(key);
+  }
+  LruShard& ShardOf(const HashedKey& key) {
+    // Shifts in two steps, because a shift by 64 is undefined.
+    return shards_[key.hash >> 1 >> (63 - shard_bits_)];
+  }
+
+  const int shard_bits_;
+  std::mutex resize_mutex_;  // Gives all shards the same call's capacity.
+  std::atomic<size_t> capacity_bytes_{0};
+  std::vector<LruShard> shards_;
+};
+
+}  // namespace
 }  // namespace rowbloom::cache
+
+namespace rowbloom {
+
+std::unique_ptr<FilterCache> NewShardedLruCache(
+    const ShardedLruCacheOptions& options) {
+  return std::make_unique<cache::ShardedLruCache>(options);
+}
+
+}  // namespace rowbloom

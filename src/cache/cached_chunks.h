@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chunks of one file in a cache: a shortcut to each, through which lookups
+// find its filter without the cache's lock, and a pause before its next load.
+//
+//   {
+//     const util::EpochGuard guard;   // Call no cache under it.
+//     if (const CachedFilter* filter = chunks.Find(chunk)) ...
+//   }
+//   if (FilterCache::Handle* handle = chunks.Lookup(chunk)) ...
+
+#ifndef ROWBLOOM_CACHE_CACHED_CHUNKS_H_
+#define ROWBLOOM_CACHE_CACHED_CHUNKS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "rowbloom/export.h"
+#include "rowbloom/filter_cache.h"
+#include "rowbloom/load_rules.h"
+
+namespace rowbloom::cache {
+
+class ChunkCache;
+struct Room;
+
+// The filter of a chunk as a cache keeps it. It does not change while threads
+// read it. It is destroyed when it is neither cached nor held, and no thread
+// can see it through a shortcut.
+class CachedFilter : public FilterCache::Value {
+ public:
+  // The bytes of data reads that the filter's least useful part saves, for each
+  // of that part's bytes and for each lookup; 0 or more. Among candidates for
+  // eviction the cache takes the lowest, and a filter of unknown worth first.
+  static constexpr double kUnknownWorth = -1;
+  virtual double Worth() const { return kUnknownWorth; }
+  // The same filter without that part, which sets *freed_bytes to the part's
+  // charge, at least one byte: the cache then puts it in this one's place.
+  // nullptr if there is no such part: the cache evicts the entry.
+  //
+  // The cache calls these under its lock, on entries that no handle holds but
+  // that threads may be reading: they are short, and call no cache.
+  virtual std::unique_ptr<CachedFilter> Shrunk(size_t* /*freed_bytes*/) const {
+    return nullptr;
+  }
+};
+
+// A pointer to a cached filter that lookups read without the cache's lock,
+// under an EpochGuard and without calling a cache meanwhile. Its owner lends it
+// to one entry at a time, and an entry has one shortcut at most.
+struct Shortcut {
+  std::atomic<const CachedFilter*> filter{nullptr};
+  // Lookups set it if it is false; the cache clears it.
+  std::atomic<bool> used{false};
+};
+
+struct CachedChunksOptions {
+  FilterCache* cache = nullptr;
+  uint64_t file_id = 0;
+  // No other reader uses the id: the chunks leave the cache with this object.
+  bool owns_file_id = false;
+  uint64_t first_chunk = 0;  // Its number in the cache.
+  FilterCachePriority priority = FilterCachePriority::kNormal;
+};
+
+// Any number of threads may call it. The cache must outlive it; the cache
+// checks this.
+class CachedChunks {
+ public:
+  // Some functions are exported, for rowbloom::hfile.
+  ROWBLOOM_EXPORT CachedChunks(const CachedChunksOptions& options,
+                               size_t chunk_count);
+  ROWBLOOM_EXPORT ~CachedChunks();
+  CachedChunks(const CachedChunks&) = delete;
+  CachedChunks& operator=(const CachedChunks&) = delete;
+
+  size_t size() const { return chunks_.size(); }
+  static size_t BytesPerChunk() { return sizeof(Chunk); }
+
+  // nullptr unless the cache holds a filter that this file has put there. The
+  // caller is under an EpochGuard.
+  const CachedFilter* Find(size_t chunk) {
+    Shortcut& shortcut = chunks_[chunk].shortcut;
+    const CachedFilter* filter =
+        shortcut.filter.load(std::memory_order_seq_cst);
+    // A load first: the cache line then stays shared among cores.
+    if (filter != nullptr && !shortcut.used.load(std::memory_order_relaxed)) {
+      shortcut.used.store(true, std::memory_order_relaxed);
+    }
+    return filter;
+  }
+  // True if Find() would find a filter.
+  bool Has(size_t chunk) const {
+    return chunks_[chunk].shortcut.filter.load() != nullptr;
+  }
+  // The filter under the chunk's key, no matter who put it there; nullptr if
+  // there is none. Release() the handle.
+  ROWBLOOM_EXPORT FilterCache::Handle* Lookup(size_t chunk) const;
+  ROWBLOOM_EXPORT const CachedFilter& FilterOf(
+      FilterCache::Handle* handle) const;
+  ROWBLOOM_EXPORT void Release(FilterCache::Handle* handle) const;
+  // Takes over a filter that the caller holds, unless it has a shortcut
+  // already: calls take(filter) under the cache's lock and points the chunk's
+  // shortcut at it.
+  void Adopt(size_t chunk, FilterCache::Handle* handle,
+             const std::function<void(CachedFilter*)>& take);
+  // The filter is destroyed if the cache has no room.
+  ROWBLOOM_EXPORT void Put(size_t chunk, std::unique_ptr<CachedFilter> filter,
+                           size_t charge_bytes);
+  Room RoomFor(size_t chunk) const;
+
+  // Pauses keep lookups from trying a load that failed or did not pay a moment
+  // ago. A pause lasts for a number of lookups of the chunk.
+  static constexpr uint32_t kForever = ~uint32_t{0};
+  void Pause(size_t chunk, uint32_t lookups) {
+    chunks_[chunk].pause.store(lookups, std::memory_order_relaxed);
+  }
+  // Counts one lookup; true if there is no pause.
+  bool PauseEnds(size_t chunk) {
+    std::atomic<uint32_t>& pause = chunks_[chunk].pause;
+    uint32_t left = pause.load(std::memory_order_relaxed);
+    if (left == 0) return true;
+    // A failure means that another lookup counted, or that the pause changed.
+    if (left != kForever) {
+      pause.compare_exchange_weak(left, left - 1, std::memory_order_relaxed);
+    }
+    return false;
+  }
+  bool IsPaused(size_t chunk) const {
+    return chunks_[chunk].pause.load(std::memory_order_relaxed) > 0;
+  }
+  // False if there is a pause already.
+  bool PauseUnlessPaused(size_t chunk, uint32_t lookups) {
+    uint32_t none = 0;
+    return chunks_[chunk].pause.compare_exchange_strong(none, lookups);
+  }
+  // Makes the calling thread the one that loads the chunk: others find a pause
+  // until it calls EndLoad(), PauseAfterFailure() or Pause(). False if there is
+  // a pause already.
+  bool Claim(size_t chunk) {
+    return PauseUnlessPaused(chunk, LoadRules::kLoadingPause);
+  }
+  void EndLoad(size_t chunk) {
+    chunks_[chunk].failures.store(0, std::memory_order_relaxed);
+    Pause(chunk, 0);
+  }
+  // The next lookup after a first failure tries again at once: the fault may
+  // have passed.
+  void PauseAfterFailure(size_t chunk);
+
+ private:
+  // Aligned so that lookups of one chunk do not disturb those of another.
+  struct alignas(64) Chunk {
+    Shortcut shortcut;
+    std::atomic<uint32_t> pause{0};
+    std::atomic<uint32_t> failures{0};  // In a row.
+  };
+
+  FilterCacheKey KeyOf(size_t chunk) const {
+    return {options_.file_id, options_.first_chunk + chunk};
+  }
+
+  std::vector<Chunk> chunks_;
+  const CachedChunksOptions options_;
+  ChunkCache& cache_;
+};
+
+}  // namespace rowbloom::cache
+
+#endif  // ROWBLOOM_CACHE_CACHED_CHUNKS_H_

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reader of one filter block: its index, its chunks in the cache, and the
+// judge of loads. filter_lookup.cc answers keys whose chunk is in memory,
+// filter_load.cc the others, filter_batch.cc many at once; filter_reader.cc
+// opens and describes.
+
+#ifndef ROWBLOOM_READER_BLOCK_READER_H_
+#define ROWBLOOM_READER_BLOCK_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "block/chunk_index.h"
+#include "cache/cached_chunks.h"
+#include "reader/file_counters.h"
+#include "reader/resident_chunk.h"
+#include "rowbloom/filter_reader.h"
+#include "rowbloom/key_codec.h"
+#include "util/epoch.h"
+
+namespace rowbloom::reader {
+
+struct BlockTail;
+class ChunkLoader;
+class LoadJudge;
+
+// A key, and where the index says that it may be.
+struct LocatedKey {
+  block::Location location;
+  KeyDigest digest;  // The one under which the block's filters hold the key.
+  // The key level of the key codec that answers a prefix, 0 if none does.
+  static constexpr int kNoPrefix = -1;
+  int prefix_level = kNoPrefix;
+};
+
+// A lookup of a key, on the way to its answer.
+struct Lookup : LocatedKey {
+  bool is_sample = false;
+  bool is_answered = false;  // By the index or by a filter.
+  // A filter may cost a read. It must never lose a row: without an answer it is
+  // "maybe".
+  bool may_contain = true;
+
+  void Ask(const FilterView& view) {
+    may_contain = view.MayContain(digest);
+    is_answered = true;
+  }
+  // For a key that is in no chunk, or in any.
+  void TakeAnswerOfIndex() {
+    may_contain = !location.is_nowhere();
+    is_answered = true;
+  }
+};
+
+class BlockReader {
+ public:
+  BlockReader(const RandomAccessSource* source,
+              const FilterReaderOptions& options,
+              std::unique_ptr<FilterCache> own_cache,
+              std::unique_ptr<const BlockTail> tail);
+  ~BlockReader();
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+
+  // These are FilterReader's.
+  bool MayContain(const FilterKey& key) const;
+  FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
+  FilterAnswer Offer(const FilterLoad& load,
+                     const absl::StatusOr<std::string_view>& bytes,
+                     const FilterKey& key) const;
+  void TellOutcome(bool key_was_there, uint64_t read_bytes) const;
+  void Prefetch() const;
+  absl::Status Verify() const;
+  std::vector<uint32_t> LoadedSteps() const;
+  std::vector<FilterChunkInfo> Chunks() const;
+  const FilterBlockProperties& properties() const { return properties_; }
+  uint64_t file_id() const { return file_id_; }
+  FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
+
+  // The steps of a lookup: Locate() asks the index, Begin() counts the lookup,
+  // CountIfSample() tells the judge what memory said, End() counts the answer.
+  // `thread` is the calling one.
+  void Locate(const FilterKey& key, LocatedKey* located) const;
+  void Begin(util::ThreadRecord& thread, Lookup* lookup) const {
+    lookup->is_sample = counters_.CountLookup(thread);
+  }
+  void CountIfSample(const Lookup& lookup) const {
+    if (!lookup.is_sample) return;
+    CountSample(lookup.location.chunk(),
+                !lookup.is_answered  ? FilterAnswer::kNotInMemory
+                : lookup.may_contain ? FilterAnswer::kMaybe
+                                     : FilterAnswer::kNo);
+  }
+  void End(util::ThreadRecord& thread, const Lookup& lookup) const;
+  // Not inlined: a fiber may continue in another thread after a read, so
+  // nothing thread-local may be kept from before.
+  ABSL_ATTRIBUTE_NOINLINE bool End(const Lookup& lookup) const {
+    End(util::ThisThread(), lookup);
+    return lookup.may_contain;
+  }
+
+  // The chunk in memory if its shortcut leads to it, else nullptr. Call it
+  // under a guard.
+  const ResidentChunk* Find(size_t chunk) const {
+    return static_cast<const ResidentChunk*>(chunks_.Find(chunk));
+  }
+  // Calls visit(const ResidentChunk&) with the chunk in memory, which it finds
+  // by shortcut or in the cache's table, even if another reader or a warmer put
+  // it there. Returns false if there is none.
+  template <typename Visitor>
+  bool Visit(size_t chunk, const Visitor& visit) const {
+    return VisitByShortcut(chunk, visit) || VisitInTable(chunk, visit);
+  }
+  // The same; but sets *is_paused, and skips the table, if the chunk was missed
+  // a moment ago.
+  template <typename Visitor>
+  bool VisitUnlessPaused(size_t chunk, const Visitor& visit,
+                         bool* is_paused) const {
+    if (VisitByShortcut(chunk, visit)) return true;
+    *is_paused = !chunks_.PauseEnds(chunk);
+    return !*is_paused && VisitInTable(chunk, visit);
+  }
+
+  // Decides whether to load a chunk that is not in memory, beside planned loads
+  // of `planned_bytes`. Sets *load if the load pays.
+  bool WantsLoad(size_t chunk, uint64_t planned_bytes, FilterLoad* load) const;
+  // Makes the calling thread the one that loads; false if another one does.
+  bool ClaimLoad(size_t chunk) const {
+    return always_loads_ || chunks_.Claim(chunk);
+  }
+  // Counts a load and makes the chunk, nullptr if that fails. Then follows
+  // KeepLoaded(), which gives it to the cache, or PauseAfterFailure().
+  std::unique_ptr<ResidentChunk> Build(
+      const FilterLoad& load,
+      const absl::StatusOr<std::string_view>& bytes) const;
+  void KeepLoaded(const FilterLoad& load,
+                  std::unique_ptr<ResidentChunk> chunk) const;
+  void PauseAfterFailure(size_t chunk) const {
+    chunks_.PauseAfterFailure(chunk);
+  }
+  // A filter that always answers "maybe" has no bytes.
+  bool NeedsNoLoad(size_t chunk) const {
+    return entries_[chunk].descriptor.unit_count == 0;
+  }
+  const ChunkLoader& loader() const { return *loader_; }
+
+ private:
+  // Answers if the chunk has a shortcut and the lookup is no sample. Otherwise
+  // it returns false and counts nothing, and one of the next two functions
+  // handles all cases.
+  bool AskQuickly(const FilterKey& key, bool* may_contain) const;
+  bool MayContainOrLoad(const FilterKey& key) const;
+  FilterAnswer AskOrPlanLoad(const FilterKey& key, FilterLoad* load) const;
+  // Asks the chunk in memory. Sets *load and returns true if a load would
+  // answer, or more precision would pay.
+  bool AskMemory(Lookup* lookup, FilterLoad* load) const;
+  // Makes the load, whose claim the calling thread has, and asks the chunk.
+  ABSL_ATTRIBUTE_NOINLINE void Load(const FilterLoad& load,
+                                    Lookup* lookup) const;
+  void CountSample(size_t chunk, FilterAnswer answer) const;
+  // Decides whether a chunk with `steps` in memory should have more.
+  bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
+  // True if the chunk is in memory already: another lookup has loaded it, or
+  // has offered the bytes that this one waited for.
+  bool HasSteps(const FilterLoad& load) const;
+  block::Location LocatePrefix(const FilterKey& key, LocatedKey* located) const;
+
+  template <typename Visitor>
+  bool VisitByShortcut(size_t chunk, const Visitor& visit) const {
+    const util::EpochGuard guard;
+    const ResidentChunk* const resident = Find(chunk);
+    if (resident == nullptr) return false;
+    visit(*resident);
+    return true;
+  }
+  template <typename Visitor>
+  bool VisitInTable(size_t chunk, const Visitor& visit) const {
+    FilterCache::Handle* const handle = HoldInTable(chunk);
+    if (handle == nullptr) return false;
+    visit(static_cast<const ResidentChunk&>(chunks_.FilterOf(handle)));
+    chunks_.Release(handle);
+    return true;
+  }
+  // A handle to a chunk of this block, which gets this reader's shortcut if it
+  // has none; nullptr if there is none.
+  FilterCache::Handle* HoldInTable(size_t chunk) const;
+
+  // The digest under which the block's filters hold a key of this digest.
+  KeyDigest Stored(KeyDigest digest) const {
+    return has_secret_ ? mixer_.Mix(digest) : digest;
+  }
+
+  // Every lookup reads these, so they are adjacent.
+  const std::unique_ptr<const BlockTail> tail_;
+  const std::vector<block::ChunkEntry>& entries_;
+  const BloomType bloom_type_;
+  const bool has_row_keys_;
+  // Keys of kinds below this number are looked up by their own digest or their
+  // row's.
+  const uint8_t plain_kinds_;
+  const bool has_secret_;
+  const bool always_loads_;
+  const uint32_t prefix_length_bytes_;
+  const KeyCodec* const key_codec_;  // nullptr if there is none.
+  const block::ChunkLocator locator_;
+  const std::unique_ptr<FilterCache> own_cache_;
+  const uint64_t file_id_;
+  mutable cache::CachedChunks chunks_;
+  const std::shared_ptr<LoadJudge> judge_;
+  mutable FileCounters counters_;
+  const block::DigestMixer mixer_;
+
+  const FilterReaderOptions options_;  // Its cache is never nullptr.
+  const RandomAccessSource* const source_;
+  const FilterBlockProperties properties_;
+  const std::unique_ptr<const ChunkLoader> loader_;
+  // The charge for the index: its key, and its bytes if the cache refused.
+  const uint64_t index_id_;
+  int64_t index_bytes_outside_ = 0;
+};
+
+inline void BlockReader::Locate(const FilterKey& key,
+                                LocatedKey* located) const {
+  if (key.is_prefix()) {
+    located->location = LocatePrefix(key, located);
+    return;
+  }
+  // Keys were added in order, from the first chunk's first to the last key.
+  switch (bloom_type_) {
+    case BloomType::kRow:
+      located->digest = Stored(key.row_digest());
+      located->location = locator_.FindRow(key.row());
+      return;
+    case BloomType::kRowCol:
+      located->digest = Stored(key.digest());
+      if (key.has_qualifier() || has_row_keys_) {
+        located->location = locator_.Find(block::StoredKeyOf(key));
+      }
+      return;
+    case BloomType::kRowPrefixFixedLength: {
+      const std::string_view prefix = key.row().substr(0, prefix_length_bytes_);
+      located->digest =
+          Stored(prefix.size() == key.row().size() ? key.row_digest()
+                                                   : DigestBytes(prefix));
+      located->location = locator_.FindRow(prefix);
+      return;
+    }
+    case BloomType::kNone:
+      return;
+  }
+}
+
+inline void BlockReader::End(util::ThreadRecord& thread,
+                             const Lookup& lookup) const {
+  if (!lookup.is_answered) counters_.Add(FilterCounter::kUnloaded);
+  counters_.CountAnswer(thread, !lookup.may_contain);
+  if (lookup.prefix_level == Lookup::kNoPrefix) return;
+  counters_.CountPrefix(static_cast<size_t>(lookup.prefix_level),
+                        !lookup.may_contain);
+}
+
+}  // namespace rowbloom::reader
+
+#endif  // ROWBLOOM_READER_BLOCK_READER_H_

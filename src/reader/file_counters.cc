@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/file_counters.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+namespace rowbloom::reader {
+
+namespace {
+
+// Hands out numbers, freed ones before new ones.
+class Numbers {
+ public:
+  size_t Take() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) return count_++;
+    return free_.extract(free_.begin()).value();
+  }
+  void GiveBack(size_t number) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    free_.insert(number);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<size_t> free_;
+  size_t count_ = 0;
+};
+
+Numbers& AllNumbers() {
+  // Never destroyed: counters may outlive the statics of this file.
+  static Numbers* const numbers = new Numbers;
+  return *numbers;
+}
+
+}  // namespace
+
+ThreadCounters::ThreadCounters()
+    : number_(AllNumbers().Take()),
+      page_(std::min(number_ / kPageSize, util::ThreadRecord::kCounterPages)) {}
+
+ThreadCounters::~ThreadCounters() {
+  util::ForEachThread([this](util::ThreadRecord& thread) {
+    util::CounterPage* page = PageOf(thread, std::memory_order_acquire);
+    if (page == nullptr) return;
+    for (auto& c : page->values[number_ % kPageSize]) {
+      c.store(0, std::memory_order_relaxed);
+    }
+  });
+  AllNumbers().GiveBack(number_);
+}
+
+uint64_t ThreadCounters::AddSlowly(util::ThreadRecord& thread, size_t counter,
+                                   uint64_t delta) {
+  if (page_ == util::ThreadRecord::kCounterPages) {
+    return shared_[counter].fetch_add(delta, std::memory_order_relaxed) + delta;
+  }
+  // The record, which is never freed, keeps the page for good.
+  thread.counter_pages[page_].store(new util::CounterPage,
+                                    std::memory_order_release);
+  return Add(thread, counter, delta);
+}
+
+std::array<uint64_t, ThreadCounters::kCounters> ThreadCounters::Sum() const {
+  std::array<uint64_t, kCounters> sum{};
+  for (size_t i = 0; i < kCounters; ++i) {
+    sum[i] = shared_[i].load(std::memory_order_relaxed);
+  }
+  util::ForEachThread([&](util::ThreadRecord& thread) {
+    const util::CounterPage* page = PageOf(thread, std::memory_order_acquire);
+    if (page == nullptr) return;
+    for (size_t i = 0; i < kCounters; ++i) {
+      sum[i] +=
+          page->values[number_ % kPageSize][i].load(std::memory_order_acquire);
+    }
+  });
+  return sum;
+}
+
+FilterStatsSnapshot FileCounters::Snapshot() const {
+  FilterStatsSnapshot snapshot;
+  for (size_t i = 0; i < shared_.size(); ++i) {
+    snapshot.values[i] = shared_[i].load(std::memory_order_relaxed);
+  }
+  const auto by_thread = by_thread_.Sum();
+  snapshot.values[static_cast<size_t>(FilterCounter::kLookups)] +=
+      by_thread[kLookups];
+  snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] +=
+      by_thread[kNegatives];
+  for (size_t level = 0; level < prefix_answers_.size(); ++level) {
+    const auto& answers = prefix_answers_[level];
+    const uint64_t negatives = answers[1].load(std::memory_order_relaxed);
+    const uint64_t lookups =
+        negatives + answers[0].load(std::memory_order_relaxed);
+    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixLookups)] +=
+        lookups;
+    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)] +=
+        negatives;
+    if (level > 0) snapshot.prefix_levels[level - 1] = {lookups, negatives};
+  }
+  return snapshot;
+}
+
+}  // namespace rowbloom::reader

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lookups of one key that filter_lookup.cc does not answer: the cache's table
+// has the chunk, or it is loaded if that pays.
+
+#include <utility>
+
+#include "absl/types/span.h"
+#include "reader/block_reader.h"
+#include "reader/chunk_loader.h"
+#include "reader/load_judge.h"
+#include "rowbloom/filter.h"
+
+namespace rowbloom {
+
+FilterAnswer FilterReader::Offer(const FilterLoad& load,
+                                 const absl::StatusOr<std::string_view>& bytes,
+                                 const FilterKey& key) const {
+  return reader_->Offer(load, bytes, key);
+}
+
+void FilterReader::TellOutcome(const FilterKey& /*key*/, bool key_was_there,
+                               uint64_t read_bytes) const {
+  reader_->TellOutcome(key_was_there, read_bytes);
+}
+
+namespace reader {
+
+void BlockReader::CountSample(size_t chunk, FilterAnswer answer) const {
+  judge_->CountSample(chunk, answer);
+}
+
+FilterCache::Handle* BlockReader::HoldInTable(size_t chunk) const {
+  FilterCache::Handle* const handle = chunks_.Lookup(chunk);
+  if (handle == nullptr) return nullptr;
+  const auto& resident =
+      static_cast<const ResidentChunk&>(chunks_.FilterOf(handle));
+  if (!(resident.origin() == loader_->OriginOf(chunk))) {
+    chunks_.Release(handle);
+    return nullptr;
+  }
+  chunks_.Adopt(chunk, handle, [this](cache::CachedFilter* filter) {
+    static_cast<ResidentChunk*>(filter)->set_judge(always_loads_ ? nullptr
+                                                                 : judge_);
+  });
+  return handle;
+}
+
+bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
+                            FilterLoad* load) const {
+  const FilterDescriptor& descriptor = entries_[chunk].descriptor;
+  uint32_t steps = FilterSteps(descriptor);
+  if (!always_loads_) {
+    steps = judge_->StepsToLoad({chunk, &descriptor, chunks_.RoomFor(chunk)},
+                                planned_bytes);
+    if (steps == 0) {
+      chunks_.PauseUnlessPaused(chunk, judge_->rules().declined_pause);
+      return false;
+    }
+  }
+  *load = loader_->LoadOf(chunk, steps);
+  return true;
+}
+
+bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
+                              FilterLoad* load) const {
+  // A chunk that has another reader's shortcut would be taken from that one.
+  if (!chunks_.Has(chunk) || !chunks_.PauseEnds(chunk)) return false;
+  const uint32_t wanted = judge_->StepsToGrow(
+      {chunk, &entries_[chunk].descriptor, chunks_.RoomFor(chunk)}, steps);
+  if (wanted <= steps) return false;
+  *load = loader_->LoadOf(chunk, wanted);
+  return true;
+}
+
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
+    Lookup* lookup, FilterLoad* load) const {
+  const size_t chunk = lookup->location.chunk();
+  if (!lookup->location.is_in_chunk() || NeedsNoLoad(chunk)) {
+    lookup->TakeAnswerOfIndex();
+    return false;
+  }
+  bool is_paused = false;
+  uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
+  VisitUnlessPaused(
+      chunk,
+      [&](const ResidentChunk& resident) {
+        lookup->Ask(resident.view());
+        if (!resident.is_whole()) steps_to_grow_from = resident.steps();
+      },
+      &is_paused);
+  CountIfSample(*lookup);
+  if (!lookup->is_answered) return !is_paused && WantsLoad(chunk, 0, load);
+  return lookup->is_sample && steps_to_grow_from > 0 && !always_loads_ &&
+         WantsGrowth(chunk, steps_to_grow_from, load);
+}
+
+FilterAnswer BlockReader::AskOrPlanLoad(const FilterKey& key,
+                                        FilterLoad* load) const {
+  util::ThreadRecord& thread = util::ThisThread();
+  Lookup lookup;
+  Locate(key, &lookup);
+  Begin(thread, &lookup);
+  // An engine that calls Ask() needs no more precision after a "no".
+  if (AskMemory(&lookup, load) && lookup.may_contain) {
+    return FilterAnswer::kNotInMemory;
+  }
+  End(thread, lookup);
+  return lookup.may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo;
+}
+
+bool BlockReader::MayContainOrLoad(const FilterKey& key) const {
+  util::ThreadRecord& thread = util::ThisThread();
+  Lookup lookup;
+  Locate(key, &lookup);
+  Begin(thread, &lookup);
+  FilterLoad load;
+  if (AskMemory(&lookup, &load) && ClaimLoad(load.chunk)) {
+    Load(load, &lookup);
+    return End(lookup);
+  }
+  End(thread, lookup);
+  return lookup.may_contain;
+}
+
+void BlockReader::Load(const FilterLoad& load, Lookup* lookup) const {
+  const auto ask = [&](const ResidentChunk& chunk) {
+    lookup->Ask(chunk.view());
+  };
+  if (!always_loads_ && HasSteps(load)) {
+    // Another thread has loaded it since this one asked.
+    chunks_.Pause(load.chunk, 0);
+    Visit(load.chunk, ask);
+    return;
+  }
+  PendingLoad pending;
+  pending.loader = loader_.get();
+  pending.load = load;
+  ReadAll(absl::MakeSpan(&pending, 1));
+  std::unique_ptr<ResidentChunk> chunk = Build(load, pending.bytes);
+  if (chunk == nullptr) return PauseAfterFailure(load.chunk);
+  ask(*chunk);
+  KeepLoaded(load, std::move(chunk));
+}
+
+FilterAnswer BlockReader::Offer(const FilterLoad& load,
+                                const absl::StatusOr<std::string_view>& bytes,
+                                const FilterKey& key) const {
+  Lookup lookup;
+  Locate(key, &lookup);  // Ask() has counted it.
+  const auto ask = [&](const ResidentChunk& chunk) {
+    lookup.Ask(chunk.view());
+  };
+  if (!loader_->IsLoad(load)) {
+    counters_.Add(FilterCounter::kLoadErrors);
+  } else if (!HasSteps(load)) {
+    std::unique_ptr<ResidentChunk> chunk = Build(load, bytes);
+    if (chunk != nullptr) {
+      if (lookup.location.is_in_chunk() &&
+          lookup.location.chunk() == load.chunk) {
+        ask(*chunk);
+      }
+      KeepLoaded(load, std::move(chunk));
+    } else if (!chunks_.IsPaused(load.chunk)) {
+      // Lookups that waited for one read may all offer its failure.
+      PauseAfterFailure(load.chunk);
+    }
+  }
+  if (!lookup.location.is_in_chunk()) {
+    lookup.TakeAnswerOfIndex();
+  } else if (!lookup.is_answered) {
+    Visit(lookup.location.chunk(), ask);
+  }
+  return End(lookup) ? FilterAnswer::kMaybe : FilterAnswer::kNo;
+}
+
+std::unique_ptr<ResidentChunk> BlockReader::Build(
+    const FilterLoad& load,
+    const absl::StatusOr<std::string_view>& bytes) const {
+  std::unique_ptr<ResidentChunk> chunk;
+  if (bytes.ok()) {
+    judge_->CountLoad(bytes->size());
+    counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
+    chunk = loader_->Build(load, *bytes).value_or(nullptr);
+  }
+  counters_.Add(chunk != nullptr ? FilterCounter::kChunkLoads
+                                 : FilterCounter::kLoadErrors);
+  return chunk;
+}
+
+void BlockReader::KeepLoaded(const FilterLoad& load,
+                             std::unique_ptr<ResidentChunk> chunk) const {
+  chunks_.Put(
+      load.chunk, std::move(chunk),
+      ResidentChunk::ChargeBytes(entries_[load.chunk].descriptor, load.steps));
+  chunks_.EndLoad(load.chunk);
+}
+
+bool BlockReader::HasSteps(const FilterLoad& load) const {
+  bool has_steps = false;
+  Visit(load.chunk, [&](const ResidentChunk& chunk) {
+    has_steps = chunk.steps() >= load.steps;
+  });
+  return has_steps;
+}
+
+void BlockReader::TellOutcome(bool key_was_there, uint64_t read_bytes) const {
+  counters_.Add(key_was_there ? FilterCounter::kTruePositives
+                              : FilterCounter::kFalsePositives);
+  judge_->ReportOutcome(key_was_there);
+  if (!key_was_there && read_bytes != FilterReader::kUnknownBytes) {
+    judge_->ReportCost(read_bytes);
+  }
+}
+
+}  // namespace reader
+}  // namespace rowbloom
