@@ -182,7 +182,7 @@ END
   grep "RocksDB .*: $engine/lib/$library" "$work/configured"
   compile "$work/build.rocksdb.$library"
   install_to "$work/build.rocksdb.$library" "$prefix"
-  consumer "$tests/rocksdb_plugin" "$prefix.consumer" \
+  consumer "$tests/rocksdb" "$prefix.consumer" \
     -DCMAKE_PREFIX_PATH="$prefix;$engine"
 }
 
@@ -195,7 +195,7 @@ another_rocksdb_is_refused() {
   cp -r "$(pkg-config --variable=includedir rocksdb)/rocksdb" "$engine/include"
   sed -i "s|^prefix=.*|prefix=$engine|" "$engine/lib/pkgconfig/rocksdb.pc"
   sed -i 's/\(ROCKSDB_MINOR\) .*/\1 99/' "$engine/include/rocksdb/version.h"
-  ! consumer "$tests/rocksdb_plugin" "$work/rocksdb.another.consumer" \
+  ! consumer "$tests/rocksdb" "$work/rocksdb.another.consumer" \
     -DCMAKE_PREFIX_PATH="$work/prefix.static;$engine" \
     >"$work/another.txt" 2>&1 || fail "another RocksDB was taken"
   tr '\n' ' ' <"$work/another.txt" | tr -s ' ' |
