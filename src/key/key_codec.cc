@@ -414,14 +414,14 @@ ABSL_ATTRIBUTE_NOINLINE void KeyCodec::ExtendPrefixes(const KeyCodec& codec,
                                                       Prefixes* prefixes) {
   constexpr bool kIsAny = std::is_void_v<First>;
   const Segment* const begin = codec.segments_.data();
-  const auto leaves_out_byte = [begin](const Segment* s) {
+  const auto leaves_out_byte = [&](const Segment* s) {
     if constexpr (kIsAny) {
       return s->leaves_out_byte;
     } else {
       return s == begin ? First::kLeavesOutByte : Next::kLeavesOutByte;
     }
   };
-  const auto size_at = [begin, key](const Segment* s, size_t at) {
+  const auto size_at = [&](const Segment* s, size_t at) {
     if constexpr (kIsAny) {
       return WithKind(s->kind, [s, key, at](auto kind) {
         return kind.Size(s->parameter, key, at);
