@@ -492,7 +492,8 @@ bool KeyCodec::VisitSuccessors(
     size_t max_tries, absl::FunctionRef<void(std::string_view)> visit) const {
   std::string successor;
   size_t tries = 0;
-  const size_t key_levels = std::min(prefixes.count + 1, max_key_levels);
+  const size_t key_levels =
+      std::min({prefixes.count + 1, max_key_levels, key_level_count()});
   for (size_t key_level = 1; key_level < key_levels; ++key_level) {
     const auto try_end = [&](size_t at) {
       if (++tries > max_tries) return false;
