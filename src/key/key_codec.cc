@@ -478,7 +478,8 @@ size_t KeyCodec::SecondPrefixSize(std::string_view key,
 }
 
 bool KeyCodec::MayHaveSuccessors(size_t max_key_levels) const {
-  for (size_t key_level = 2; key_level <= max_key_levels; ++key_level) {
+  const size_t key_levels = std::min(max_key_levels, key_level_count());
+  for (size_t key_level = 2; key_level <= key_levels; ++key_level) {
     if (WithKind(LastSegmentOf(key_level).kind,
                  [](auto kind) { return kind.kMayEndSuccessor; })) {
       return true;

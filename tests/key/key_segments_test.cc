@@ -275,6 +275,11 @@ TEST(KeySegments, SuccessorsAreTheDocumentedOnes) {
   EXPECT_FALSE(codec.MayHaveSuccessors(1));
   EXPECT_FALSE(KeyCodec::Ordered().MayHaveSuccessors(2));
   EXPECT_FALSE(KeyCodec::FixedRow(2).MayHaveSuccessors(2));
+  // The limit may be above the codec's key levels.
+  for (const char* text : {"whole_key", "ordered", "fixed:2", "delimiter:/"}) {
+    EXPECT_FALSE(Codec(text).MayHaveSuccessors(KeyCodec::kMaxSegments)) << text;
+  }
+  EXPECT_TRUE(codec.MayHaveSuccessors(KeyCodec::kMaxSegments));
   const auto ignore = [](std::string_view) {};
   const std::string dots = "a" + std::string(10, '.');
   EXPECT_TRUE(
