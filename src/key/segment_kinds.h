@@ -93,7 +93,29 @@ struct SelfDelimiting {
   }
 };
 
-struct RestSegment : NoParameter {
+// No byte of a key can be increased such that the segment ends there.
+struct NoSuccessor {
+  static constexpr bool kMayEndSuccessor = false;
+  static bool TryEnds(uint32_t /*parameter*/, std::string_view /*key*/,
+                      size_t /*begin*/, size_t /*end*/, bool /*is_whole*/,
+                      TryEnd /*try_end*/) {
+    return true;
+  }
+};
+
+// A greater segment of the same size ends where the key's does.
+struct SuccessorOfOneSize {
+  static constexpr bool kMayEndSuccessor = true;
+  static bool TryEnds(uint32_t /*parameter*/, std::string_view key,
+                      size_t /*begin*/, size_t end, bool is_whole,
+                      TryEnd try_end) {
+    return !is_whole || key[end - 1] == '\xff' || try_end(end - 1);
+  }
+};
+
+// The prefix is a whole key. The next stored key is behind each successor, so
+// no successor is asked for on its behalf.
+struct RestSegment : NoParameter, NoSuccessor {
   static constexpr KeyCodec::Kind kKind = KeyCodec::Kind::kRest;
   static constexpr char kName[] = "rest";
   static constexpr char kUsage[] = "rest";
@@ -119,19 +141,12 @@ struct RestSegment : NoParameter {
     bound->append(lower);
     bound->push_back('\0');
   }
-  // The prefix is a whole key. The next stored key is behind each successor, so
-  // no successor is asked for on its behalf.
-  static constexpr bool kMayEndSuccessor = false;
-  static bool TryEnds(uint32_t /*parameter*/, std::string_view /*key*/,
-                      size_t /*begin*/, size_t /*end*/, bool /*is_whole*/,
-                      TryEnd /*try_end*/) {
-    return true;
-  }
 };
 
 // esc(segment) 00 01. The bytes behind a 00 are ordered such that a segment
-// that ends sorts before one that goes on, whatever byte it goes on with.
-struct OrderedSegment : NoParameter {
+// that ends sorts before one that goes on, whatever byte it goes on with. A
+// prefix ends with 00, which no byte precedes.
+struct OrderedSegment : NoParameter, NoSuccessor {
   static constexpr KeyCodec::Kind kKind = KeyCodec::Kind::kOrdered;
   static constexpr char kName[] = "ordered";
   static constexpr char kUsage[] = "ordered";
@@ -176,16 +191,9 @@ struct OrderedSegment : NoParameter {
     bound->append(lower);
     bound->back() = kUpperBound;
   }
-  // The prefix ends with 00, which no byte precedes.
-  static constexpr bool kMayEndSuccessor = false;
-  static bool TryEnds(uint32_t /*parameter*/, std::string_view /*key*/,
-                      size_t /*begin*/, size_t /*end*/, bool /*is_whole*/,
-                      TryEnd /*try_end*/) {
-    return true;
-  }
 };
 
-struct FixedSegment : DecimalParameter, SelfDelimiting {
+struct FixedSegment : DecimalParameter, SelfDelimiting, SuccessorOfOneSize {
   static constexpr KeyCodec::Kind kKind = KeyCodec::Kind::kFixed;
   static constexpr char kName[] = "fixed";
   static constexpr char kUsage[] = "fixed:N (1 to 1048576)";
@@ -207,12 +215,6 @@ struct FixedSegment : DecimalParameter, SelfDelimiting {
   static void Decode(uint32_t /*size*/, std::string_view bytes,
                      std::string* value) {
     value->append(bytes);
-  }
-  // A greater segment ends where this one does.
-  static constexpr bool kMayEndSuccessor = true;
-  static bool TryEnds(uint32_t /*size*/, std::string_view key, size_t /*begin*/,
-                      size_t end, bool is_whole, TryEnd try_end) {
-    return !is_whole || key[end - 1] == '\xff' || try_end(end - 1);
   }
 };
 
@@ -271,8 +273,9 @@ struct DelimiterSegment : SelfDelimiting {
   }
 };
 
-// Its size in `head` bytes, big-endian, and the segment.
-struct LengthSegment : DecimalParameter, SelfDelimiting {
+// Its size in `head` bytes, big-endian, and the segment. One of another size
+// differs in its head.
+struct LengthSegment : DecimalParameter, SelfDelimiting, SuccessorOfOneSize {
   static constexpr KeyCodec::Kind kKind = KeyCodec::Kind::kLength;
   static constexpr char kName[] = "length";
   static constexpr char kUsage[] = "length:1, length:4";
@@ -300,13 +303,6 @@ struct LengthSegment : DecimalParameter, SelfDelimiting {
   static void Decode(uint32_t head, std::string_view bytes,
                      std::string* value) {
     value->append(bytes.substr(head));
-  }
-  // A greater segment of this size ends where this one does; one of another
-  // size differs in its head.
-  static constexpr bool kMayEndSuccessor = true;
-  static bool TryEnds(uint32_t /*head*/, std::string_view key, size_t /*begin*/,
-                      size_t end, bool is_whole, TryEnd try_end) {
-    return !is_whole || key[end - 1] == '\xff' || try_end(end - 1);
   }
 };
 
