@@ -135,13 +135,19 @@ class BlockReader {
   bool ClaimLoad(size_t chunk) const {
     return always_loads_ || chunks_.Claim(chunk);
   }
-  // Counts a load and makes the chunk, nullptr if that fails. Then follows
-  // KeepLoaded(), which gives it to the cache, or PauseAfterFailure().
-  std::unique_ptr<ResidentChunk> Build(
-      const FilterLoad& load,
-      const absl::StatusOr<std::string_view>& bytes) const;
-  void KeepLoaded(const FilterLoad& load,
-                  std::unique_ptr<ResidentChunk> chunk) const;
+  // Counts a load, calls visit(const ResidentChunk&) and gives the chunk to the
+  // cache, which ends the calling thread's claim. Returns false if there is no
+  // chunk: PauseAfterFailure() then follows.
+  template <typename Visitor>
+  bool FinishLoad(const FilterLoad& load,
+                  const absl::StatusOr<std::string_view>& bytes,
+                  const Visitor& visit) const {
+    std::unique_ptr<ResidentChunk> chunk = Build(load, bytes);
+    if (chunk == nullptr) return false;
+    visit(*chunk);
+    KeepLoaded(load, std::move(chunk));
+    return true;
+  }
   void PauseAfterFailure(size_t chunk) const {
     chunks_.PauseAfterFailure(chunk);
   }
@@ -164,6 +170,12 @@ class BlockReader {
   // Makes the load, whose claim the calling thread has, and asks the chunk.
   ABSL_ATTRIBUTE_NOINLINE void Load(const FilterLoad& load,
                                     Lookup* lookup) const;
+  // Counts a load and makes the chunk; nullptr if that fails.
+  std::unique_ptr<ResidentChunk> Build(
+      const FilterLoad& load,
+      const absl::StatusOr<std::string_view>& bytes) const;
+  void KeepLoaded(const FilterLoad& load,
+                  std::unique_ptr<ResidentChunk> chunk) const;
   void CountSample(size_t chunk, FilterAnswer answer) const;
   // Decides whether a chunk with `steps` in memory should have more.
   bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;

@@ -139,15 +139,12 @@ void AskMissing(std::vector<Question>* missing) {
   ReadAll(absl::MakeSpan(loads));
   for (size_t i = 0; i < loads.size(); ++i) {
     const BlockReader& reader = *groups[i].front().reader;
-    std::unique_ptr<ResidentChunk> chunk =
-        reader.Build(loads[i].load, loads[i].bytes);
-    loads[i].buffer.reset();
-    if (chunk == nullptr) {
-      reader.PauseAfterFailure(loads[i].load.chunk);
-      continue;
+    const FilterLoad& load = loads[i].load;
+    const auto ask = [&](const ResidentChunk& chunk) { Ask(groups[i], chunk); };
+    if (!reader.FinishLoad(load, loads[i].bytes, ask)) {
+      reader.PauseAfterFailure(load.chunk);
     }
-    Ask(groups[i], *chunk);
-    reader.KeepLoaded(loads[i].load, std::move(chunk));
+    loads[i].buffer.reset();
   }
   for (const Question& q : *missing) *q.may_contain = q.reader->End(q.lookup);
 }
@@ -163,11 +160,8 @@ void BlockReader::Prefetch() const {
   const auto load_all = [&] {
     ReadAll(absl::MakeSpan(loads));
     for (const PendingLoad& pending : loads) {
-      std::unique_ptr<ResidentChunk> chunk = Build(pending.load, pending.bytes);
-      if (chunk == nullptr) {
+      if (!FinishLoad(pending.load, pending.bytes, [](const auto&) {})) {
         PauseAfterFailure(pending.load.chunk);
-      } else {
-        KeepLoaded(pending.load, std::move(chunk));
       }
     }
     loads.clear();

@@ -137,10 +137,7 @@ void BlockReader::Load(const FilterLoad& load, Lookup* lookup) const {
   pending.loader = loader_.get();
   pending.load = load;
   ReadAll(absl::MakeSpan(&pending, 1));
-  std::unique_ptr<ResidentChunk> chunk = Build(load, pending.bytes);
-  if (chunk == nullptr) return PauseAfterFailure(load.chunk);
-  ask(*chunk);
-  KeepLoaded(load, std::move(chunk));
+  if (!FinishLoad(load, pending.bytes, ask)) PauseAfterFailure(load.chunk);
 }
 
 FilterAnswer BlockReader::Offer(const FilterLoad& load,
@@ -154,15 +151,14 @@ FilterAnswer BlockReader::Offer(const FilterLoad& load,
   if (!loader_->IsLoad(load)) {
     counters_.Add(FilterCounter::kLoadErrors);
   } else if (!HasSteps(load)) {
-    std::unique_ptr<ResidentChunk> chunk = Build(load, bytes);
-    if (chunk != nullptr) {
+    const auto ask_if_its = [&](const ResidentChunk& chunk) {
       if (lookup.location.is_in_chunk() &&
           lookup.location.chunk() == load.chunk) {
-        ask(*chunk);
+        ask(chunk);
       }
-      KeepLoaded(load, std::move(chunk));
-    } else if (!chunks_.IsPaused(load.chunk)) {
-      // Lookups that waited for one read may all offer its failure.
+    };
+    // Lookups that waited for one read may all offer its failure.
+    if (!FinishLoad(load, bytes, ask_if_its) && !chunks_.IsPaused(load.chunk)) {
       PauseAfterFailure(load.chunk);
     }
   }
