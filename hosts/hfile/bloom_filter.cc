@@ -176,7 +176,7 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   ask(value->bits());
   const size_t charge = value->bits().capacity() + sizeof(CachedBits);
   chunks_.Put(chunk, std::move(value), charge);
-  chunks_.Pause(chunk, 0);
+  chunks_.EndLoad(chunk);
   return true;
 }
 

@@ -63,7 +63,7 @@ class HostedCache final : public cache::ChunkCache {
   }
   void AddFile(int delta) override {
     ChunkCache::AddFile(delta);
-    ledger().GrantUpTo(host_->GetUsage().capacity_bytes);
+    if (delta > 0) ledger().GrantUpTo(host_->GetUsage().capacity_bytes);
   }
 
  private:
