@@ -136,7 +136,7 @@ consumers() {
 
 components() {
   local prefix=$1 kind=$2 engine
-  for engine in c memfilter rocksdb leveldb hfile redis; do
+  for engine in c planning memfilter rocksdb leveldb hfile redis; do
     way "$kind: find_package, $engine" env \
       LD_LIBRARY_PATH="$(libraries "$prefix")" \
       ctest --build-and-test "$tests/$engine" "$prefix.$engine" \
@@ -148,7 +148,7 @@ components() {
     -std=c11
   way "$kind: pkg-config, rocksdb" by_pkg_config "$prefix" g++ \
     rowbloom-rocksdb rocksdb_consumer.cc -std=c++17
-  for engine in memfilter leveldb hfile redis; do
+  for engine in planning memfilter leveldb hfile redis; do
     way "$kind: pkg-config, $engine" by_pkg_config "$prefix" g++ \
       "rowbloom-$engine" "${engine}_consumer.cc" \
       -std=c++17 "-std=c++20 $no_frills"
@@ -215,8 +215,7 @@ tests_are_refused() {
 
 # Exported names belong to namespace rowbloom and to none of its inner
 # namespaces, whose names begin in lower case. The exceptions are the names that
-# src/util and src/cache/cached_chunks.h export for
-# rowbloom::hfile.
+# src/util and src/cache/cached_chunks.h export for rowbloom::hfile.
 exports_only_the_api() {
   local library others
   for library in "$(libraries "$work/prefix.shared")"/*.so; do
@@ -244,8 +243,8 @@ headers_export() {
   local others
   others=$(cd "$source" &&
     grep -rL '^namespace ROWBLOOM_EXPORT rowbloom {$' include \
-      rocksdb_plugin/include |
-    grep -v '/\(export\|filter_state\|rowbloom\)\.h$' || true)
+      hosts/*/include rocksdb_plugin/include |
+    grep -v '/\(export\|filter_state\|c\)\.h$' || true)
   [ -z "$others" ] || fail "not marked with ROWBLOOM_EXPORT:" "$others"
 }
 
@@ -319,11 +318,11 @@ mini_kv() {
   ctest --test-dir "$work/mini_kv" --output-on-failure --no-tests=error
 }
 
-# Each public header of the core must have been installed.
-(cd "$source/include" &&
-  find rowbloom -name '*.h' ! -name leveldb.h ! -name 'hfile*.h' \
-    ! -path '*/redis/*') |
-  sort | sed 's/.*/#include "&"/' >"$work/all_headers.cc"
+# Each public header of the libraries that are always built must have been
+# installed.
+for library in . hosts/planning hosts/memfilter hosts/c; do
+  (cd "$source/$library/include" && find rowbloom -name '*.h')
+done | sort | sed 's/.*/#include "&"/' >"$work/all_headers.cc"
 
 if [ -z "$static_build" ]; then
   static_build=$work/static
