@@ -10,8 +10,14 @@
 
 #include "rdb.h"
 #include "rocksdb/env.h"
+#include "rocksdb/metadata.h"
 
 namespace rowbloom {
+
+// The path by which RocksDB lists an SST.
+inline std::string ListedPath(const rdb::FileStorageInfo& sst) {
+  return sst.directory + "/" + sst.relative_filename;
+}
 
 // LevelDB's name of an SST that RocksDB lists by this path.
 inline std::string LevelDbSstPath(std::string path) {

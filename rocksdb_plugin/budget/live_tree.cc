@@ -10,6 +10,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/table_properties.h"
+#include "sst_path.h"
 
 namespace rowbloom {
 
@@ -56,7 +57,7 @@ LiveFiles FilesOf(const rdb::ColumnFamilyMetaData& column_family) {
       file.level = level.level;
       file.order = sst.largest_seqno;
       file.size_bytes = sst.size;
-      file.path = sst.directory + "/" + sst.relative_filename;
+      file.path = ListedPath(sst);
     }
   }
   return files;

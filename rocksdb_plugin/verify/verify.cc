@@ -676,9 +676,7 @@ absl::StatusOr<RocksDbFilterReport> VerifyRocksDbFilters(
     std::vector<std::pair<std::string, int>> files;
     for (const rdb::LevelMetaData& level : meta.levels) {
       for (const rdb::SstFileMetaData& file : level.files) {
-        files.emplace_back(
-            absl::StrCat(file.directory, "/", file.relative_filename),
-            level.level);
+        files.emplace_back(ListedPath(file), level.level);
       }
     }
     return files;

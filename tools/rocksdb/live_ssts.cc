@@ -273,10 +273,6 @@ void Configure(const OptionsFile& options_file, const std::string& name,
   }
 }
 
-std::string PathOf(const rdb::LiveFileMetaData& file) {
-  return file.directory + "/" + file.relative_filename;
-}
-
 // The live SSTs of a database, as of the last read of its manifest.
 class Manifest {
  public:
@@ -311,7 +307,7 @@ class Manifest {
   bool Lists(const std::string& path) const {
     return std::any_of(files_.begin(), files_.end(),
                        [&path](const rdb::LiveFileMetaData& file) {
-                         const std::string listed = PathOf(file);
+                         const std::string listed = ListedPath(file);
                          return listed == path ||
                                 LevelDbSstPath(listed) == path;
                        });
@@ -388,7 +384,7 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
       family = std::make_shared<RocksDbColumnFamily>(name, manifest);
       Configure(manifest->options_file(), name, family.get());
     }
-    result.push_back({SstPath(rdb::Env::Default(), PathOf(file)),
+    result.push_back({SstPath(rdb::Env::Default(), ListedPath(file)),
                       absl::OkStatus(), file.level, family});
   }
   return result;

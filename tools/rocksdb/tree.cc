@@ -158,10 +158,6 @@ void SetKeyLayout(const std::string& path, const rdb::TableProperties& table,
   run->observed_fpr = file.observed_fpr().value_or(1);
 }
 
-std::string PathOf(const rdb::SstFileMetaData& sst) {
-  return sst.directory + "/" + sst.relative_filename;
-}
-
 // A writer may delete SSTs while they are read. Then the list is read again,
 // and the SSTs that are new in it: each reading is shorter than the one before.
 constexpr int kMaxReadings = 10;
@@ -197,7 +193,7 @@ absl::StatusOr<RocksDbTree> TreeOf(
                 return a.largest_seqno > b.largest_seqno;
               });
     for (const rdb::SstFileMetaData& sst : newest_first) {
-      const std::string path = PathOf(sst);
+      const std::string path = ListedPath(sst);
       const auto table = properties.find(path);
       if (table == properties.end() || table->second == nullptr) {
         const auto read = ReadSstProperties(path, options);
