@@ -19,6 +19,7 @@
 #include "tools/text/arguments.h"
 #include "tools/text/output.h"
 #include "tools/verbs/advise.h"
+#include "tools/verbs/plan.h"
 #include "tools/verbs/report.h"
 
 namespace rowbloom::tools {
@@ -126,16 +127,12 @@ Json CountKeyLevels(const AdviseArguments& arguments) {
   SetShares("--absent", arguments.absent, codec, &absent);
 
   const FilterSetting setting = SettingOf(arguments.filter_spec);
-  const auto size_of = [&setting](uint64_t key_count) {
-    return static_cast<uint64_t>(setting.bits_per_key *
-                                 static_cast<double>(key_count) / 8);
-  };
   const KeyLevelCounts counts = CountKeys(codec, keys);
   uint64_t key_count = counts.whole_keys;
   double saved_reads = 0;
   Json key_levels = Json::array();
   for (size_t i = 0; i < key_level_count; ++i) {
-    const uint64_t size_bytes = size_of(counts.keys[i]);
+    const uint64_t size_bytes = SizeBytes(setting.bits_per_key, counts.keys[i]);
     const double saved = kLookups * ask[i] * absent[i] * (1 - setting.fpr);
     key_levels.push_back(
         {{"key_level", codec.KeyLevelName(i + 1)},
@@ -160,7 +157,7 @@ Json CountKeyLevels(const AdviseArguments& arguments) {
   fields["bits_per_key"] = setting.bits_per_key;
   fields["expected_fpr"] = setting.fpr;
   fields["key_count"] = key_count;
-  fields["size_bytes"] = size_of(key_count);
+  fields["size_bytes"] = SizeBytes(setting.bits_per_key, key_count);
   fields["lookups"] = kLookups;
   fields["saved_reads"] = saved_reads;
   fields["key_levels"] = std::move(key_levels);

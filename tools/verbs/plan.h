@@ -41,6 +41,11 @@ struct PlanArguments {
   bool json = false;
 };
 
+inline uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
+  return static_cast<uint64_t>(bits_per_key * static_cast<double>(key_count) /
+                               8);
+}
+
 // The names that --filter takes: the families, and RocksDB's own filters.
 std::vector<std::string> PlanFilterNames();
 

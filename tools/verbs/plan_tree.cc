@@ -137,11 +137,6 @@ Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
   return rows;
 }
 
-uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
-  return static_cast<uint64_t>(bits_per_key * static_cast<double>(key_count) /
-                               8);
-}
-
 Json RunRows(const Tree& tree, const FilterBudgetPlan& plan) {
   Json rows = Json::array();
   for (size_t i = 0; i < plan.runs.size(); ++i) {
